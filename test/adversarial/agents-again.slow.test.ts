@@ -34,7 +34,7 @@ const patchOf = ({ collected }: Awaited<ReturnType<AgentBench['work']>>) =>
 /** The quickest always; each of them takes ten seconds and more. */
 const SAMPLE = process.env.RUNOFF_TEST_AGENTS === 'all' ? TEST_AGENTS : ['codex'];
 
-test.each(SAMPLE)('%s that starts over pays for no answer again', async (agent) => {
+test.each(SAMPLE)('%s pays for no answer again when it starts over', async (agent) => {
   const first = await bench.work({ agent, script: 'scripted-author', files: FILES });
   expect(first.requests.length).toBeGreaterThanOrEqual(3);
   const second = await bench.work({ agent, script: 'scripted-author', files: FILES, again: first.runId });

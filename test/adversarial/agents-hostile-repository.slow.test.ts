@@ -135,7 +135,7 @@ afterAll(() => bench.close());
 
 describe('a hostile repository', () => {
   test.each(TEST_AGENTS)(
-    'moves no request of %s and runs nothing, but for what is named above',
+    'redirects no request of %s and runs nothing except the named exceptions',
     async (agent) => {
       const work = await bench.work({ agent, script: 'scripted-author', files: HOSTILE });
       expect(traces(work)).toEqual(UNAVOIDED[agent] ?? []);
@@ -157,7 +157,7 @@ function careless(launch: CoderLaunch): CoderLaunch {
   return { ...launch, argv: [program, ...kept], env: { ...launch.env, CLAUDE_CODE_MAX_RETRIES: '0' } };
 }
 
-test('the same files take over a claude-code that is started carelessly', async () => {
+test("the same files take over a claude-code without Runoff's flags", async () => {
   const script = 'scripted-author';
   const work = await bench.work({ agent: 'claude-code', script, files: HOSTILE, alter: careless });
   expect(traces(work)).toEqual(

@@ -67,7 +67,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 describe('a search for keys', () => {
-  test('finds one in each disguise', () => {
+  test('finds a key in every encoding', () => {
     const secret = PROVIDER_KEYS.anthropic;
     for (const form of disguises(secret)) {
       expect(findings(new Map([['there', `before ${form} after`]]), secret)).toEqual(['there']);
@@ -87,7 +87,7 @@ describe.each(TEST_AGENTS)('%s, told to look for keys,', (agent) => {
     places = await placesOf(bench, work);
   });
 
-  test('really looked, and the provider got its key', () => {
+  test('really searched, and the provider got its key', () => {
     expect(work.result, work.result.stderr.slice(-2000)).toMatchObject({ exitCode: 0, stopped: null });
     expect(places.get('home/found/env.txt')).toContain('HOME=/home/agent');
     expect(places.get('home/found/argv.txt')?.split('\n').length).toBeGreaterThan(3);

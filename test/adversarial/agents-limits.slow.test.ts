@@ -50,7 +50,7 @@ const refusals = ({ runId }: Work): number =>
   bench.log.filter((line) => line.includes(`"run":"${runId}"`) && line.includes('"status":402')).length;
 
 describe.each(TEST_AGENTS)('%s', (agent) => {
-  test('whose model loops ends by itself when the budget is used up', async () => {
+  test('whose model loops ends when the budget is used up', async () => {
     const capUsd = 6 * CALL_USD;
     const work = await bench.work({ agent, script: 'scripted-looper', capUsd });
     expect(work.result.stopped).toBeNull();
@@ -69,7 +69,7 @@ describe.each(TEST_AGENTS)('%s', (agent) => {
     expect(work.collected.kind).toBe('patch');
   });
 
-  test('cancelled in the middle of a stream is gone, and its call is booked', async () => {
+  test('cancelled during a stream is gone, and its call is booked', async () => {
     const stop = new AbortController();
     let lease: Lease | undefined;
     const working = bench.work({
@@ -103,7 +103,7 @@ describe.each(TEST_AGENTS)('%s', (agent) => {
     expect(work.usage.calls).toBe(work.calls.length);
   });
 
-  test('whose provider only ever answers 429 ends in its time', async () => {
+  test('whose provider always answers 429 ends within its time', async () => {
     const script = 'scripted-busy';
     const before = bench.models.requests.length;
     // As long as a slow machine needs for its start; then it has had its time.

@@ -43,7 +43,7 @@ const failing = (error: unknown) => () => Promise.reject(error);
 test.each([
   ['an hour ahead', HOUR],
   ['an hour back', -HOUR],
-])('somebody sets the clock %s', async (_, off) => {
+])('limits and pauses keep their length when the clock jumps %s', async (_, off) => {
   tried({
     id: 'clock-set',
     part: 'Clocks jump',
@@ -92,7 +92,7 @@ test.each([
 test.each([
   ['ahead', HOUR],
   ['back', -HOUR],
-])('on a machine whose clock is an hour %s, a limit of GitHub ends when GitHub said', async (_, off) => {
+])('a rate limit ends when GitHub said on a machine whose clock is an hour %s', async (_, off) => {
   tried({
     id: 'clock-wrong',
     part: 'Clocks jump',
@@ -112,7 +112,7 @@ test.each([
   expect(clock.slept).toEqual([40_000]);
 });
 
-test('whoever waits in line is told again after five minutes, also when the clock was set back', async () => {
+test("a queued run's status is updated after 5 minutes although the clock was set back", async () => {
   tried({
     id: 'clock-set-in-line',
     part: 'Clocks jump',

@@ -73,8 +73,8 @@ const put = (tree: string | Buffer, pack: string | Buffer) => (folder: string) =
   writeFileSync(join(folder, 'pack'), pack);
 };
 
-describe('what a taken-over collector hands out', () => {
-  test('is taken when it is a sound tree', async () => {
+describe('the output of a compromised collector', () => {
+  test('is accepted if it is a valid tree', async () => {
     const { tree, pack } = forge([['100644', 'a.js', 'changed\n']]);
     expect(await collectFrom(put(`${tree}\n`, pack))).toMatchObject({ kind: 'patch', patch: { tree } });
   });
@@ -174,7 +174,7 @@ describe('what a taken-over collector hands out', () => {
   });
 
   test.each(['files 99999999999999999999', 'files -1', 'bytes', '<b>', '\0', 'x'.repeat(10_000)])(
-    '[c07] a refusal of its own wording, %j, is not repeated',
+    '[c07] is not repeated as a reason in its own words: %j',
     async (word) => {
       const collected = await collectFrom((folder) => writeFileSync(join(folder, 'refused'), word), {
         exitCode: 3,
@@ -186,7 +186,7 @@ describe('what a taken-over collector hands out', () => {
     },
   );
 
-  test('that it was stopped is told, that it broke is a fault', async () => {
+  test('leads to a reason if it was stopped, and a fault if it failed', async () => {
     const nothing = () => undefined;
     for (const stopped of ['wall', 'memory', 'disk'] as const) {
       expect(await collectFrom(nothing, { stopped, exitCode: null })).toMatchObject({ kind: 'refused' });
@@ -201,7 +201,7 @@ describe('what a taken-over collector hands out', () => {
     }
   });
 
-  test('[c08] nothing that was refused stays reachable, and nothing is left behind', async () => {
+  test('[c08] is not reachable after a rejection, and nothing remains', async () => {
     const { tree, pack } = forge([['100644', '.git', 'x']]);
     const store = join(world.dataDir, 'objects', `${base.repositoryKey}.git`);
     const before = readdirSync(store, { recursive: true }).map(String).sort();

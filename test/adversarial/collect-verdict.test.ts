@@ -51,7 +51,7 @@ function objections(collected: Collected): string {
     .join('\n');
 }
 
-describe('what a candidate leaves is refused by name', () => {
+describe("a candidate's result is rejected by name", () => {
   test.each([
     [
       '[v01] a link to an absolute path',
@@ -114,15 +114,15 @@ describe('what a candidate leaves is refused by name', () => {
     await world.workspaces.remove(area);
   });
 
-  test('and the same work without any of it passes', async () => {
+  test('but the same work without it passes', async () => {
     const { area, collected } = await worked(`echo 'export const a = 2;' > a.js`);
     expect(objections(collected)).toBe('');
     await world.workspaces.remove(area);
   });
 });
 
-describe('what a candidate leaves becomes plain files', () => {
-  test('[v16] without set-user-id bits and second names', async () => {
+describe("a candidate's result becomes plain files", () => {
+  test('[v16] without set-user-id bits and hard links', async () => {
     const { area, collected } = await worked(
       'cp /usr/bin/id raise; chmod 6755 raise; ln a.js hard; chmod 600 test.js',
     );
@@ -133,7 +133,7 @@ describe('what a candidate leaves becomes plain files', () => {
     await world.workspaces.remove(area);
   });
 
-  test('[v17] whose names are never options: they apply where they are checked', async () => {
+  test('[v17] whose names are never taken for options', async () => {
     const names = [
       '-rf',
       '--output=pwned',
@@ -156,7 +156,7 @@ describe('what a candidate leaves becomes plain files', () => {
     await world.workspaces.remove(area);
   });
 
-  test('[v18] a pointer to large files is text, and nothing is fetched for it', async () => {
+  test('[v18] also from a Git LFS pointer, for which nothing is fetched', async () => {
     const pointer = 'version https://git-lfs.github.com/spec/v1\\noid sha256:0000\\nsize 9\\n';
     const { area, collected } = await worked(
       `printf '*.bin filter=lfs diff=lfs\\n' > .gitattributes; printf '${pointer}' > big.bin`,
@@ -167,7 +167,7 @@ describe('what a candidate leaves becomes plain files', () => {
     await world.workspaces.remove(area);
   });
 
-  test('[v19] and one commit: its own branches, tags, notes and history stay behind', async () => {
+  test('[v19] in one commit without its own branches, tags, notes and history', async () => {
     const { area, collected } = await worked(`git checkout -q -b evil; echo 'export const a = 3;' > a.js
       git commit -qam 'Fixes #1 [skip ci]' --author 'Maintainer <m@example.org>'; git tag v9; git notes add -m note; git update-ref refs/heads/main HEAD`);
     expect((await world.run(area, 'git for-each-ref | wc -l')).stdout.trim()).not.toBe('1');
@@ -199,8 +199,8 @@ async function checkedOut(collected: Collected): Promise<WorkArea> {
   return fresh;
 }
 
-describe('where a candidate is checked', () => {
-  test('[v20] nothing is left of what it poisoned in its own place', async () => {
+describe('the area in which a candidate is checked', () => {
+  test('[v20] contains nothing that it poisoned in its own area', async () => {
     const poison = `mkdir -p node_modules/.bin cache; printf '#!/bin/sh\\necho poisoned\\n' | tee node_modules/.bin/runner cache/runner .git/hooks-of >/dev/null
       chmod 755 node_modules/.bin/runner cache/runner; echo 'script-shell=/repo/cache/runner' > ~/.npmrc; mkdir -p ~/.cache ~/.local/bin; cp cache/runner ~/.local/bin/node
       echo 'process.exit = () => console.log("poisoned")' > node_modules/patch.js; echo '[alias]' > ~/.gitconfig; git config core.hooksPath cache; echo poisoned > /tmp/left; echo poisoned > /dev/shm/left
@@ -220,7 +220,7 @@ describe('where a candidate is checked', () => {
     expect(existsSync(join(base.lower, 'node_modules'))).toBe(false);
   });
 
-  test('[v21] settings that an agent would load are data there, and nowhere else', async () => {
+  test('[v21] contains agent settings only as data', async () => {
     const canary = join(world.root, 'agent-canary');
     const { area, collected } =
       await worked(`mkdir -p .claude .codex ~/.claude; for f in .claude/settings.json .codex/config.toml .mcp.json ~/.claude/settings.json; do

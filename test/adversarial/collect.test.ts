@@ -151,7 +151,7 @@ describe('a candidate that makes git run its program', () => {
     await world.workspaces.remove(area);
   });
 
-  test('starts nothing on the host when its area is opened again, swept or removed', async () => {
+  test('starts nothing on the host when its area is reopened, swept or removed', async () => {
     const area = await attacked(FILTER);
     await world.workspaces.open(base, area.id);
     await world.workspaces.remove(area);
@@ -225,7 +225,7 @@ describe('a candidate that hides a change', () => {
     'rm -rf .git; ln -s /etc .git',
     'git replace -f HEAD:a.js $(git hash-object -w a.js)',
     'echo HEAD > .git/HEAD; rm .git/index; rm -rf .git/objects',
-  ])('[git29 git30 git31 git32 git33] by playing with its repository shows it: %s', async (line) => {
+  ])('[git29 git30 git31 git32 git33] by changing its repository shows it: %s', async (line) => {
     const { result, plain } = await hidden(`echo evil > a.js; cp a.js /home/agent/kept; ${line}`);
     expect(plain, 'plain git does not show it').not.toContain('+evil');
     expect(changes(result)).toContain('M a.js');
@@ -260,7 +260,7 @@ describe('a candidate that hides a change', () => {
   });
 });
 
-describe('a candidate with files of all kinds', () => {
+describe('a candidate with unusual files', () => {
   async function area(line: string): Promise<WorkArea> {
     const opened = await world.workspaces.open(base, `kinds-${++count}`);
     const prepared = await world.run(opened, line);
@@ -268,7 +268,7 @@ describe('a candidate with files of all kinds', () => {
     return opened;
   }
 
-  test('[k02] links are collected as links, never followed', async () => {
+  test('[k02] has links collected as links, never followed', async () => {
     const result = await collectWatched(
       await area(
         `ln -s /etc/passwd out; ln -s ../../../../etc/shadow rel; ln -s / root; ln -s missing gone; rm -r sub
@@ -283,7 +283,7 @@ describe('a candidate with files of all kinds', () => {
     expect(text).not.toContain('root:x:');
   });
 
-  test('[f18] pipes, sockets and folders are no files, and nobody waits for one', async () => {
+  test('[f18] does not block collection by pipes, sockets and folders', async () => {
     const result = await collectWatched(
       await area(
         `mkfifo pipe; mkdir -p empty/one; rm b.txt; mkfifo b.txt; echo real > real
@@ -293,7 +293,7 @@ describe('a candidate with files of all kinds', () => {
     expect(changes(result)).toEqual(['D b.txt', 'A real']);
   });
 
-  test('[k03] odd names come out as they are', async () => {
+  test('[k03] keeps unusual names', async () => {
     const names = [
       ...[
         'new\nline',
@@ -332,14 +332,14 @@ describe('a candidate with files of all kinds', () => {
   });
 
   test.each(['.GIT/x', 'sub/.Git/config', 'git~1', '.git./x'])(
-    '[k04] a name that git refuses is refused: %s',
+    '[k04] is rejected for a name that git rejects: %s',
     async (name) => {
       const result = await collectWatched(await area(`mkdir -p "$(dirname ${name})"; echo x > ${name}`));
       expect(result).toMatchObject({ kind: 'refused', why: expect.stringContaining('name') });
     },
   );
 
-  test('[k05] a .gitmodules that carries an option is refused by fsck', async () => {
+  test('[k05] is rejected by fsck for a .gitmodules with an option', async () => {
     const modules = `printf '[submodule "x"]\\n\\tpath = x\\n\\turl = --upload-pack=touch\\n' > .gitmodules`;
     expect(await collectWatched(await area(modules))).toMatchObject({
       kind: 'refused',
@@ -348,7 +348,7 @@ describe('a candidate with files of all kinds', () => {
     expect(await collectWatched(await area('ln -s a.js .gitmodules'))).toMatchObject({ kind: 'refused' });
   });
 
-  test('[k06] 20,000 files are refused, quickly enough, and removed', async () => {
+  test('[k06] is quickly rejected for 20,000 files, which are removed', async () => {
     const many = await area('mkdir m; cd m; seq 20000 | xargs touch');
     expect(await collectWatched(many)).toMatchObject({
       kind: 'refused',
@@ -358,7 +358,7 @@ describe('a candidate with files of all kinds', () => {
     expect(existsSync(many.upper)).toBe(false);
   });
 
-  test('hundreds of ignored files are no reason', async () => {
+  test('is not rejected for hundreds of ignored files', async () => {
     const result = await collectWatched(
       await area('mkdir node_modules; (cd node_modules; seq 3000 | xargs touch); echo x > a.js'),
     );
@@ -366,7 +366,7 @@ describe('a candidate with files of all kinds', () => {
   });
 });
 
-test('[k07] after all of this, the base is the same byte for byte', async () => {
+test('[k07] the base is byte for byte the same after all of this', async () => {
   const before = digest(base.lower);
   const area = await attacked(
     `${FILTER}; chmod -R 777 .; rm -rf sub; git gc -q; git commit -qam x; echo x > .git/HEAD`,

@@ -25,7 +25,7 @@ const outcomes = async ({ store }: CommandWorld) =>
     .map(({ by, text, outcome }) => `${by.login} ${text}: ${outcome?.kind}`)
     .toReversed();
 
-describe('case 13: what is not a person is not heard', () => {
+describe('case 13: only people can use commands:', () => {
   let app: AppWorld;
   beforeEach(async () => {
     app = await appWorld();
@@ -72,7 +72,7 @@ describe('case 13: what is not a person is not heard', () => {
     of('issue_comment', comments('edited', '/auto-dev run', { comment })),
     of('pull_request_review_comment', comments('created', '/auto-dev run', { comment, pull_request })),
     of('issues', issues('labeled')),
-  ])('another App that acts for a writer, by $event', async ({ event, body }) => {
+  ])('another App that acts for a writer cannot, by $event', async ({ event, body }) => {
     const by = { id: MONA.id, login: MONA.login };
     app.now.labelChange = { how: 'set', by, byBot: false, throughApp: true, at: NOON };
     expect((await app.deliver(body, { 'x-github-event': event })).status).toBe(200);
@@ -87,7 +87,7 @@ describe('case 13: what is not a person is not heard', () => {
   });
 
   test.each([of('issue_comment', comments('created', '/auto-dev run')), of('issues', issues('labeled'))])(
-    'the same person without an App is heard, by $event',
+    'the same person without an App can, by $event',
     async ({ event, body }) => {
       const by = { id: MONA.id, login: MONA.login };
       app.now.labelChange = { how: 'set', by, byBot: false, throughApp: false, at: NOON };
@@ -96,14 +96,14 @@ describe('case 13: what is not a person is not heard', () => {
     },
   );
 
-  test('the same person without an App is heard on a line', async () => {
+  test('the same person without an App can, on a line', async () => {
     const line = comments('created', '/auto-dev help', { pull_request });
     await app.deliver(line, { 'x-github-event': 'pull_request_review_comment' });
     expect(await app.store.commands(42, 50)).toMatchObject([{ id: 'line:900' }]);
   });
 });
 
-test('case 13: nothing that we write is taken for a command of ours, so that there is no loop', async () => {
+test('case 13: nothing that Runoff writes is a command to itself, so there is no loop', async () => {
   const s = commandWorld();
   await shown(s, 'choice');
   await s.say('/auto-dev help');
@@ -133,7 +133,7 @@ describe('case 15: an edited comment gives no command', () => {
     expect([await stateOf(s), await outcomes(s)]).toEqual(['briefed', []]);
   });
 
-  test('as GitHub delivers it', async () => {
+  test('in the form that GitHub delivers', async () => {
     const app = await appWorld();
     await app.deliver(comments('edited', '/auto-dev run'), { 'x-github-event': 'issue_comment' });
     await app.deliver(comments('deleted', '/auto-dev run'), { 'x-github-event': 'issue_comment' });
@@ -142,7 +142,7 @@ describe('case 15: an edited comment gives no command', () => {
     await app.close();
   });
 
-  test('that turned a question into a command after it was heard: what was heard first counts', async () => {
+  test('although it was a question when it was first read', async () => {
     const s = commandWorld();
     await atWork(s);
     await s.say('/auto-dev status', { id: 900 });
@@ -151,23 +151,26 @@ describe('case 15: an edited comment gives no command', () => {
   });
 });
 
-describe('case 16: the author of a fork has no say', () => {
-  test.each([7, 11])('on #%s of ours: not a word, not a reaction, an entry in the record', async (on) => {
-    const s = commandWorld();
-    await shown(s, 'pull');
-    const before = s.repository.comments.length;
-    const head = s.repository.branches.get(`auto-dev/7/${RUN}/B`);
-    expect(await s.say('/auto-dev pick C', { by: mallory, on })).toMatchObject({
-      outcome: 'ignored',
-      reply: null,
-      reactions: [],
-    });
-    expect(s.repository.comments).toHaveLength(before);
-    expect(s.repository.branches.get(`auto-dev/7/${RUN}/B`)).toBe(head);
-    expect(await picksOf(s)).toEqual([]);
-  });
+describe('case 16: the author of a fork cannot use commands', () => {
+  test.each([7, 11])(
+    "on Runoff's #%s, and gets neither reply nor reaction, only an audit entry",
+    async (on) => {
+      const s = commandWorld();
+      await shown(s, 'pull');
+      const before = s.repository.comments.length;
+      const head = s.repository.branches.get(`auto-dev/7/${RUN}/B`);
+      expect(await s.say('/auto-dev pick C', { by: mallory, on })).toMatchObject({
+        outcome: 'ignored',
+        reply: null,
+        reactions: [],
+      });
+      expect(s.repository.comments).toHaveLength(before);
+      expect(s.repository.branches.get(`auto-dev/7/${RUN}/B`)).toBe(head);
+      expect(await picksOf(s)).toEqual([]);
+    },
+  );
 
-  test('on the pull request of the fork itself: neither, and a writer there is told why nothing is done', async () => {
+  test("on the fork's pull request, where a writer is told why nothing is done", async () => {
     const s = commandWorld();
     openPull(s.repository, 12, { headRepositoryId: 99, foreignSha: 'e'.repeat(40), author: mallory });
     expect((await s.say('/auto-dev fix', { by: mallory, on: 12 })).outcome).toBe('ignored');
@@ -175,7 +178,7 @@ describe('case 16: the author of a fork has no say', () => {
     expect(s.engine.started).toEqual([]);
   });
 
-  test('with a branch that is called like ours: its end is not the end of our pull request', async () => {
+  test("with a branch of the same name as Runoff's, whose end does not end Runoff's pull request", async () => {
     const app = await appWorld();
     const run = 'r0000000042';
     const origin = {
@@ -264,7 +267,7 @@ describe('case 18: a run belongs to its repository, by number', () => {
     },
   );
 
-  test('a run that is named in the command is not reached by its name', async () => {
+  test('a command cannot name a run of another repository', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     for (const [at, words] of [`pick ${RUN}`, `pick C ${RUN}`, `cancel ${RUN}`, `explain ${RUN}/C`].entries())
@@ -272,7 +275,7 @@ describe('case 18: a run belongs to its repository, by number', () => {
     expect([await stateOf(s), await picksOf(s)]).toEqual(['awaiting_pick', []]);
   });
 
-  test('a tick in a copy of our comment elsewhere is none', async () => {
+  test('a tick in a copy of the comment elsewhere is ignored', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     const { id, body } = boxes(s);
@@ -282,7 +285,7 @@ describe('case 18: a run belongs to its repository, by number', () => {
     expect([await stateOf(s), await picksOf(s)]).toEqual(['awaiting_pick', []]);
   });
 
-  test('an issue that moves away takes no run with it', async () => {
+  test('an issue that is transferred takes no run with it', async () => {
     const s = commandWorld();
     await atWork(s);
     await stopRunsOfIssue(s.world, {
@@ -305,7 +308,7 @@ describe('case 18: a run belongs to its repository, by number', () => {
     expect((await s.store.command('comment:900'))?.outcome).toMatchObject({ kind: 'refused' });
   });
 
-  test('a repository that is called otherwise by now is the same one', async () => {
+  test('a renamed repository stays the same one', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     const place = { ...s.placeAt(900), owner: 'acme-inc', name: 'renamed' };
@@ -316,7 +319,7 @@ describe('case 18: a run belongs to its repository, by number', () => {
     expect(await picksOf(s)).toEqual(['mona C']);
   });
 
-  test('a label of the same moment on the issue of the same number elsewhere is another run', async () => {
+  test('a label at the same time on an issue of the same number elsewhere starts another run', async () => {
     const s = commandWorld();
     const event = {
       installationId: 1,
@@ -333,7 +336,7 @@ describe('case 18: a run belongs to its repository, by number', () => {
   });
 });
 
-describe('case 19: of two commands that contradict each other the one that GitHub dates later stands', () => {
+describe('case 19: of two contradictory commands the one with the later timestamp wins', () => {
   const orders = [
     ['in order', [0, 1]],
     ['the later one first', [1, 0]],
@@ -404,7 +407,7 @@ describe('case 19: of two commands that contradict each other the one that GitHu
     },
   );
 
-  test('a pick and a cancel end in one of the two, and both are in the record', async () => {
+  test('a pick and a cancel end in one of the two, and both are recorded', async () => {
     for (const words of [
       ['pick C', 'cancel'],
       ['cancel', 'pick C'],
@@ -427,7 +430,7 @@ describe('case 19: of two commands that contradict each other the one that GitHu
 });
 
 describe('case 20: one writer, one vote', () => {
-  test('however often and for whomever somebody votes, the last vote counts', async () => {
+  test('only the last vote of a person counts', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     for (const alias of 'ABCABCABCA') await s.say(`/auto-dev vote ${alias}`);
@@ -435,7 +438,7 @@ describe('case 20: one writer, one vote', () => {
     expect(boxes(s).body).toContain('1 vote: **A** 1 (`mona`).');
   });
 
-  test('votes of people who may not write, of bots and of ourselves are none', async () => {
+  test('votes by people without write access, bots and Runoff itself do not count', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.rights[bob.id] = 'triage';
@@ -447,7 +450,7 @@ describe('case 20: one writer, one vote', () => {
     expect(boxes(s).body).toBe(before);
   });
 
-  test('of somebody who was demoted since is not counted at the pick, and neither is a pick of theirs', async () => {
+  test('a vote by somebody who has lost access does not count, nor does a pick', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.rights[bob.id] = 'write';
@@ -462,7 +465,7 @@ describe('case 20: one writer, one vote', () => {
     });
   });
 
-  test('a person who is called otherwise by now is the same one', async () => {
+  test('a renamed person stays the same one', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     await s.say('/auto-dev vote A');
@@ -470,7 +473,7 @@ describe('case 20: one writer, one vote', () => {
     expect(await s.store.votes(RUN)).toMatchObject([{ by: { id: mona.id, login: 'mona-lisa' }, alias: 'C' }]);
   });
 
-  test('a tick by a stranger is taken back, and so is every other edit', async () => {
+  test('a tick by a stranger is reverted, as is every other edit', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     const ours = boxes(s).body;
@@ -508,7 +511,7 @@ describe('case 20: one writer, one vote', () => {
     expect(s.repository.pulls.size).toBe(1);
   });
 
-  test('"none of them" is a box as well', async () => {
+  test('"none of them" is a checkbox, too', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     await tick(s, null);

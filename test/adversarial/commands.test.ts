@@ -15,7 +15,7 @@ import { CORPUS, poisoned } from '../core/reports/hostile.ts';
 const EXAMPLES = COMMAND_NAMES.map((name) => COMMANDS[name].example);
 const heard = (body: string): boolean => parseCommand(body) !== null;
 
-describe('case 14: a command that was not given as the first word of a comment', () => {
+describe('case 14: a command that is not the first word of a comment', () => {
   const PLACES: Readonly<Record<string, (command: string) => string>> = {
     'in a quotation': (command) => `> ${command}`,
     'in a quotation that is answered': (command) => `> ${command}\n\nI agree.`,
@@ -39,11 +39,11 @@ describe('case 14: a command that was not given as the first word of a comment',
     'behind a mention': (command) => `@runoff ${command}`,
     'behind a backslash': (command) => `\\${command}`,
   };
-  test.each(Object.keys(PLACES))('case 14: %s is none', (place) => {
+  test.each(Object.keys(PLACES))('case 14: is ignored in %s', (place) => {
     expect(EXAMPLES.map((command) => PLACES[place]?.(command) ?? '').filter(heard)).toEqual([]);
   });
 
-  test('case 14: whatever stands before it on the page', () => {
+  test('case 14: is ignored after any text on the page', () => {
     const before = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 20 })
       .filter((text) => /\S/.test(text));
@@ -63,7 +63,7 @@ describe('case 14: a command that was not given as the first word of a comment',
   });
 });
 
-test('case 15: a command that is edited into a comment of ours is no tick, and our comment is none with it', () => {
+test('case 15: a command that is edited into a comment of Runoff is neither a command nor a tick', () => {
   const ours = `${marker('choice', 'r7k2m9q4xa')}\n\n- [ ] A\n- [ ] B\n- [ ] None of them\n`;
   for (const command of EXAMPLES) {
     for (const edited of [
@@ -78,7 +78,7 @@ test('case 15: a command that is edited into a comment of ours is no tick, and o
   expect(checkboxEdit(ours, ours.replace('- [ ] B', '- [x] B'))).toEqual({ kind: 'ticked', box: 2 });
 });
 
-describe('case 17: what only looks like a command', () => {
+describe('case 17: a look-alike of a command', () => {
   const LOOK_ALIKES = [
     '／auto-dev', // a full-width slash
     '∕auto-dev', // a division slash
@@ -99,7 +99,7 @@ describe('case 17: what only looks like a command', () => {
     '/auto-dev\u00a0help',
     '/auto-dev\u3000help',
   ];
-  test.each(LOOK_ALIKES)('case 17: %j is not ours', (written) => {
+  test.each(LOOK_ALIKES)('case 17: is ignored: %j', (written) => {
     expect(COMMAND_NAMES.filter((name) => heard(`${written} ${name}`))).toEqual([]);
   });
 
@@ -115,7 +115,7 @@ describe('case 17: what only looks like a command', () => {
     '\u3164',
     '\u0000',
   ];
-  test.each(UNSEEN)('case 17: with %j anywhere in it, it is never done', (character) => {
+  test.each(UNSEEN)('case 17: is never applied with %j anywhere in it', (character) => {
     for (const command of [
       '/auto-dev pick B',
       '/auto-dev cancel',
@@ -129,7 +129,7 @@ describe('case 17: what only looks like a command', () => {
     }
   });
 
-  test('case 17: no letter of another alphabet stands for one of ours', () => {
+  test('case 17: is ignored with any letter of another alphabet', () => {
     const others = Array.from({ length: 0x3000 }, (_, point) => String.fromCodePoint(point)).filter(
       (letter) => !/[A-Za-z]/.test(letter) && /\p{L}/u.test(letter),
     );
@@ -163,7 +163,7 @@ const answers = (text: string): readonly Report[] => {
   ];
 };
 
-describe('case 72: what we say gives nobody a command', () => {
+describe('case 72: text of Runoff contains no command', () => {
   const COMMANDS_OF_OTHERS = [
     '/auto-dev pick A',
     '@dependabot merge',
@@ -183,7 +183,7 @@ describe('case 72: what we say gives nobody a command', () => {
     }
   });
 
-  test('case 72: our answers are never commands to ourselves, whatever they repeat', () => {
+  test('case 72: to Runoff itself, whatever it repeats', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         for (const { body, marker } of answers(`/auto-dev ${text}`)) {

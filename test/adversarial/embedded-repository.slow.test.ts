@@ -158,21 +158,21 @@ describe('a candidate cannot leave a folder that runs a program on a reader’s 
     );
   });
 
-  test('[e17] nor the settings of another version control system', () => {
+  test('[e17] through the settings of another version control system', () => {
     expect(verdict({}, { '.hg/hgrc': '[extensions]\nx = ./x.py\n' })).toContain(
       'in the control folder of another version control system',
     );
     expect(verdict({ 'a/.HG/hgrc': '' }, { 'a/.HG/hgrc': 'x' })).toContain('control folder');
   });
 
-  test('[e18] nor make one of the root', () => {
+  test('[e18] through the root of the repository', () => {
     expect(verdict({ HEAD, 'refs/x': '' }, { HEAD, 'refs/x': '', 'objects/x': '' })).toContain(
       'The root would be a Git repository',
     );
   });
 });
 
-describe('what only looks like it is accepted', () => {
+describe('a folder that only resembles a repository is accepted', () => {
   test.each<readonly [string, Tree, Tree]>([
     ['a folder without one of the parts', {}, { 'sub/objects/x': '', 'sub/refs/x': '', 'sub/config': 'x' }],
     ['components of these names', {}, { 'ui/Head/x.ts': '', 'ui/objects/x.ts': '', 'ui/refs/x.ts': '' }],
@@ -185,7 +185,7 @@ describe('what only looks like it is accepted', () => {
   });
 });
 
-test('a repository whose test data holds bare repositories can be worked on, their objects and branches too', async () => {
+test('a repository with bare repositories as test data can be changed, including their objects and branches', async () => {
   const world = openGitWorld();
   onTestFinished(() => world.close());
   const files = {

@@ -58,7 +58,7 @@ const PLAUSIBLE = {
 };
 const honest = (url: string, title: string) => fetch(`${url}${HOOKS}`, delivery(labelled(title)));
 
-test('of bodies that trickle the oldest are dropped, and a delivery gets through at once', async () => {
+test('the oldest of many slow bodies are dropped, and a delivery gets through at once', async () => {
   const { url, port } = await start({ bodiesLimitBytes: 1_024 * KIB });
   const slow = Array.from({ length: 40 }, () =>
     open(port, head({ ...PLAUSIBLE, 'content-length': 200 * KIB }) + 'x'.repeat(100 * KIB)),
@@ -76,7 +76,7 @@ test('of bodies that trickle the oldest are dropped, and a delivery gets through
   expect(log.lines.filter(({ message }) => message === 'a delivery was refused')).toHaveLength(1);
 });
 
-test('while what has arrived fills the memory, the next is told when to come again', async () => {
+test('a delivery gets a Retry-After while complete bodies fill the memory', async () => {
   const go = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
   const { url } = await start({ bodiesLimitBytes: 64 * KIB }, async (title) => {
@@ -103,21 +103,18 @@ test.each<[string, number, Record<string, string | number>]>([
   ['a form', 415, { 'content-type': 'application/x-www-form-urlencoded' }],
   ['too long', 413, { 'content-length': 5 * 1_024 * KIB + 1 }],
   ['too long for a number', 413, { 'content-length': '9007199254740990' }],
-])(
-  'refused before a byte of the body is sent, and told to wait with it: %s',
-  async (_what, status, fields) => {
-    const { port } = await start();
-    const asked = open(
-      port,
-      head({ ...PLAUSIBLE, 'content-length': 1_000, expect: '100-continue', ...fields }),
-    );
-    await expect.poll(() => asked.answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    await asked.closed;
-    expect(asked.answer).not.toContain('100 Continue');
-  },
-);
+])('a request is rejected before its body is sent: %s', async (_what, status, fields) => {
+  const { port } = await start();
+  const asked = open(
+    port,
+    head({ ...PLAUSIBLE, 'content-length': 1_000, expect: '100-continue', ...fields }),
+  );
+  await expect.poll(() => asked.answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  await asked.closed;
+  expect(asked.answer).not.toContain('100 Continue');
+});
 
-test('who asks before sending a body that may come is told to go on', async () => {
+test('an expected body is answered with 100 Continue', async () => {
   const { port } = await start();
   const body = labelled('asked first');
   const fields = { ...PLAUSIBLE, 'x-hub-signature-256': sign(body), 'content-length': body.length };
@@ -128,7 +125,7 @@ test('who asks before sending a body that may come is told to go on', async () =
   expect([asked.answer.includes('HTTP/1.1 200 OK'), titles]).toEqual([true, ['asked first']]);
 });
 
-test('a body in parts of one byte costs what it weighs', async () => {
+test('a body in chunks of one byte uses only its size in memory', async () => {
   const { port } = await start({ bodiesLimitBytes: 512 * KIB });
   const body = labelled('in parts', 'p'.repeat(100 * KIB));
   const fields = { ...PLAUSIBLE, 'x-hub-signature-256': sign(body), 'transfer-encoding': 'chunked' };
@@ -138,7 +135,7 @@ test('a body in parts of one byte costs what it weighs', async () => {
   expect([sent.answer.slice(0, 15), titles]).toEqual(['HTTP/1.1 200 OK', ['in parts']]);
 });
 
-test('a body that does not end in time is refused', async () => {
+test('a body that does not end in time is rejected', async () => {
   const { port } = await start({ bodyMs: 100 });
   const late = open(port, `${head({ ...PLAUSIBLE, 'content-length': 1_000 })}{"a"`);
   await late.closed;
@@ -146,7 +143,7 @@ test('a body that does not end in time is refused', async () => {
   expect(late.answer).toContain('The body did not arrive within 0.1 seconds.');
 });
 
-test('a body whose signature is another one reaches nobody', async () => {
+test('a body with a wrong signature reaches nobody', async () => {
   const reached: string[] = [];
   const { url } = await start({}, (title) => void reached.push(title));
   const forged = await fetch(
@@ -157,7 +154,7 @@ test('a body whose signature is another one reaches nobody', async () => {
   expect(reached).toEqual([]);
 });
 
-test('a whole body whose signature is another one takes room from nobody once it is refused', async () => {
+test('a complete body with a wrong signature releases its memory at once', async () => {
   const { url, port } = await start({ bodiesLimitBytes: 64 * KIB });
   const forged = open(port, head({ ...PLAUSIBLE, 'content-length': 50 * KIB }) + 'x'.repeat(50 * KIB));
   await expect.poll(() => forged.answer).toContain('The signature does not match the body.');
@@ -165,7 +162,7 @@ test('a whole body whose signature is another one takes room from nobody once it
   expect(titles).toEqual(['honest']);
 });
 
-test('idle connections make room for whoever comes, and one that is being answered is kept', async () => {
+test('idle connections give way to new ones, and an active one is kept', async () => {
   const go = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
   const { url, port } = await start({ connections: 20 }, async (title) => {
@@ -195,7 +192,7 @@ test('headers that never end are cut off', async () => {
   expect(slow.answer).toMatch(/^HTTP\/1\.1 408 /);
 });
 
-test('many requests at once by one connection whose answers nobody reads hold up nobody', async () => {
+test('a connection with many requests and unread answers delays nobody', async () => {
   const { url, port } = await start();
   const page = head({}, 'GET /');
   const greedy = open(port);
@@ -208,7 +205,7 @@ test('many requests at once by one connection whose answers nobody reads hold up
   expect(titles).toEqual(['honest', 'again']);
 });
 
-test('nothing here speaks another protocol, and a body where none is read ends the connection', async () => {
+test('upgrades and unexpected bodies end the connection', async () => {
   const { port } = await start();
   const upgrade = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-key': 'eA==' };
   const asked = open(port, head(upgrade, 'GET /'));

@@ -76,7 +76,7 @@ async function made(lease: Parameters<typeof begin>[0], call: RealCall, number: 
   leave.abort();
 }
 
-test('two gateways on one real ledger keep all four caps against a provider that bills as much as it may', async () => {
+test('two gateways on one real ledger keep all four caps against a provider that bills the maximum', async () => {
   const database = await freshDatabase();
   const stores = [await openStore(database.url), await openStore(database.url)];
   const clock = { now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => {} };

@@ -202,7 +202,7 @@ function multiple() {
   return fc.double({ min: 0.2, max: 6, noNaN: true });
 }
 
-test('whatever calls, answers, cuts, crashes and prices come, no cap is passed by more than one call’s most', () => {
+test("no cap is exceeded by more than one call's maximum, whatever the calls, answers, cuts, crashes and prices", () => {
   fc.assert(
     fc.property(play, ({ price, bytes, images, limit, calls, steps }) => {
       // A token for each byte, 8,464 for an image, and the largest prompt for tools that is published.

@@ -143,7 +143,7 @@ const post = (lease: Lease, one: RecordedBody, body: unknown) => ask(lease, { pa
 
 describe('bodies of real agents', () => {
   test.each(RECORDED.map((one, index) => [`${one.agent} (${one.protocol}, ${index})`, one] as const))(
-    '%s: pass, with what the agent says in them',
+    'pass with their content: %s',
     async (_, one) => {
       provider = await honest();
       await using rig = await openRich();
@@ -159,7 +159,7 @@ describe('bodies of real agents', () => {
     },
   );
 
-  test('pass nothing that is on no list, wherever it is put', async () => {
+  test('pass nothing that is on no list, at any position', async () => {
     provider = await honest();
     await using rig = await openRich();
     const lease = await rig.open(rich);
@@ -182,7 +182,7 @@ describe('bodies of real agents', () => {
     );
   });
 
-  test('end in an answer or a sentence, whatever value stands in them', async () => {
+  test('lead to an answer or a clear error for any value', async () => {
     provider = await honest();
     await using rig = await openRich();
     const lease = await rig.open(rich);
@@ -212,7 +212,7 @@ describe('bodies of real agents', () => {
     );
   });
 
-  test('go up as they were checked: a field that stands there twice, or is named __proto__', async () => {
+  test('are sent as they were checked, with a duplicate field or one named __proto__', async () => {
     provider = await honest();
     await using rig = await openRich();
     const lease = await rig.open(rich);
@@ -232,7 +232,7 @@ describe('bodies of real agents', () => {
   });
 });
 
-describe('a candidate that would borrow the provider’s network or memory', () => {
+describe('a candidate that requests the provider’s network or storage', () => {
   const user = (...content: unknown[]) => [{ role: 'user', content }];
   test.each<[string, string, object]>([
     ['a search of Qwen’s', CHAT, { enable_search: true }],
@@ -362,7 +362,7 @@ describe('a candidate that would borrow the provider’s network or memory', () 
   });
 });
 
-describe('a body that is no plain JSON', () => {
+describe('a body that is not plain JSON', () => {
   test.each<[string, string | Buffer, number]>([
     ['nested lists', `{"model":"m","messages":${'['.repeat(5000)}${']'.repeat(5000)}}`, 400],
     ['nested objects', `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`, 400],
@@ -387,7 +387,7 @@ describe('a body that is no plain JSON', () => {
     ['content-encoding', 'br, identity'],
     ['content-type', 'application/json; charset=utf-16'],
     ['content-type', 'application/json; charset="latin1"'],
-  ])('is refused by its %s %s, in whatever form it really is', async (name, value) => {
+  ])('is rejected for its %s %s, whatever its real form', async (name, value) => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const reply = await ask(await rig.open(), { headers: { [name]: value } });
@@ -396,7 +396,7 @@ describe('a body that is no plain JSON', () => {
     expect(provider.seen).toEqual([]);
   });
 
-  test('may be as deep as schemas of tools are, and say in which encoding it is', async () => {
+  test('is accepted with the depth of tool schemas and a stated encoding', async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const schema = JSON.parse(`${'{"properties":'.repeat(90)}{}${'}'.repeat(90)}`);
@@ -409,8 +409,8 @@ describe('a body that is no plain JSON', () => {
   });
 });
 
-describe('a flood of refusals', () => {
-  test('is a line and a count for each kind and minute, and each one is counted', async () => {
+describe('a flood of rejected calls', () => {
+  test('is one log line and a count per kind and minute, and all are in the metrics', async () => {
     provider = await honest();
     const counted = new Map<string, number>();
     const onRefusal = (kind: string) => counted.set(kind, (counted.get(kind) ?? 0) + 1);
@@ -440,7 +440,7 @@ describe('a flood of refusals', () => {
     expect(Object.fromEntries(counted)).toEqual({ json: 41, model: 40, content: 40 });
   });
 
-  test('of fields that are on no list writes few names, and none that could be anything else', async () => {
+  test('with unknown fields logs few names, and only plain ones', async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const lease = await rig.open();

@@ -12,7 +12,7 @@ const honest = () => startProvider((_, response) => json(response, 200, { candid
 const sent = (call = 0) => JSON.parse(provider.seen[call]?.body ?? '{}');
 
 describe('a candidate that speaks Gemini', () => {
-  test('shows its key in any of the places that clients use, and no other key opens', async () => {
+  test('can send its key in any place that clients use, and no other key is accepted', async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const lease = await rig.open();
@@ -117,7 +117,7 @@ describe('a candidate that speaks Gemini', () => {
     expect(sent()).toEqual({ contents: hello, ...passed, generationConfig: booked });
   });
 
-  test('keeps what agents do use: own functions, pictures in the request, any arguments', async () => {
+  test('keeps what agents use: own functions, images in the request, any arguments', async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const body = {
@@ -139,7 +139,7 @@ describe('a candidate that speaks Gemini', () => {
     expect(sent()).toEqual(body);
   });
 
-  test('has its output cut to what is left, in either spelling, thoughts included', async () => {
+  test('has its output limited to the rest in either spelling, thinking included', async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const lease = await rig.open({ capUsd: 0.005 });
@@ -154,7 +154,7 @@ describe('a candidate that speaks Gemini', () => {
     }
   });
 
-  test('meets the cap in Google’s form, without the words that make agents try again', async () => {
+  test("gets the cap as an error in Google's form, without words that make agents retry", async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const reply = await ask(await rig.open({ capUsd: 0 }), { path: PATH, body: { contents: hello } });

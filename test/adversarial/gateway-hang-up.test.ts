@@ -39,7 +39,7 @@ const forged = ({ last, after }: Stream): string =>
     .map((event) => `\n\ndata: ${typeof event === 'string' ? event : JSON.stringify(event)}`)
     .join('');
 
-describe('an agent that hangs up early pays the most that the call can have cost', () => {
+describe('an agent that disconnects early pays the maximum cost of the call', () => {
   test.each<[string, Stream, readonly unknown[]]>([
     ['a chat that tells figures at every event', chat, [delta('hel', null), delta('lo', null)]],
     ['a chat that tells figures, with empty reasons', chat, [delta('hel', ''), delta('lo', 'null')]],
@@ -98,7 +98,7 @@ describe('an agent that hangs up early pays the most that the call can have cost
   });
 });
 
-describe('an agent that waits for the end pays what it says', () => {
+describe('an agent that waits for the end pays the reported usage', () => {
   test.each<[string, Stream, readonly unknown[]]>([
     ['with the last words', chat, [delta('hel', null), delta('lo', 'stop')]],
     ['where figures came before, at the closing line', chat, [delta('hello', null), '[DONE]']],
@@ -132,7 +132,7 @@ describe('an agent that waits for the end pays what it says', () => {
     });
   });
 
-  test('also where that is more than it asked for', async () => {
+  test('even if that is more than it requested', async () => {
     const { before, last } = anthropic;
     const long = { ...(last as object), usage: { output_tokens: 10 * OUT } };
     expect(await rowOf(anthropic, [...before, long])).toMatchObject({ tokensOut: 10 * OUT, exact: true });

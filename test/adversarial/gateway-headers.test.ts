@@ -14,7 +14,7 @@ const FROM_AGENTS = [
   'fine-grained-tool-streaming-2025-05-14,interleaved-thinking-2025-05-14',
 ];
 
-test.each(FROM_AGENTS)('beta features that real agents ask for go up: %s', async (betas) => {
+test.each(FROM_AGENTS)('beta features of real agents are forwarded: %s', async (betas) => {
   provider = await honest();
   await using rig = await openRig(provider.url);
   const lease = await rig.open();
@@ -34,7 +34,7 @@ test.each([
   ['a summary beyond the limit', 'compact-2026-01-12'],
   ['a name of an object', 'constructor'],
   ['what nobody knows', 'x'.repeat(3_000)],
-])('%s is left out, and the call goes on', async (_, beta) => {
+])('%s is removed, and the call continues', async (_, beta) => {
   provider = await honest();
   await using rig = await openRig(provider.url);
   const lease = await rig.open();
@@ -53,7 +53,7 @@ test.each([
   ]);
 });
 
-test('what is left out is in the log once, where it looks like a name', async () => {
+test('a removed value is logged once if it looks like a name', async () => {
   provider = await honest();
   await using rig = await openRig(provider.url);
   const lease = await rig.open();
@@ -65,7 +65,7 @@ test('what is left out is in the log once, where it looks like a name', async ()
   expect(rig.log.lines.join('\n')).not.toContain('sk 1');
 });
 
-test('every header that goes up is one of ours, with a value from a list', async () => {
+test('every forwarded header is on the list, with a value from the list', async () => {
   provider = await honest();
   await using rig = await openRig(provider.url);
   const lease = await rig.open();

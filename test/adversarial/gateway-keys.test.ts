@@ -32,7 +32,7 @@ describe('the real keys', () => {
   const traces = async (rig: Rig, ...more: unknown[]) =>
     expectNoKeys(rig.ledger.rows, rig.log.lines, await rig.ledger.usage('r1'), ...more);
 
-  test('reach the provider, and the candidate’s own authorisation does not', async () => {
+  test("reach the provider instead of the candidate's own authorisation", async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const lease = await rig.open();
@@ -117,7 +117,7 @@ describe('the real keys', () => {
     provider = await honest();
   });
 
-  test('are not sent on when the provider redirects', async () => {
+  test('are not sent to the target of a redirect', async () => {
     const elsewhere = await honest();
     provider = await startProvider((_, response) => {
       response.writeHead(307, { location: `${elsewhere.url}/v1/messages` });
@@ -129,7 +129,7 @@ describe('the real keys', () => {
     await elsewhere.close();
   });
 
-  test('cannot hide in an answer that we cannot read', async () => {
+  test('cannot hide in an unreadable answer', async () => {
     provider = await startProvider((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
       response.end(gzipSync(ANTHROPIC_KEY));
@@ -142,7 +142,7 @@ describe('the real keys', () => {
     expect(lease.usage().usd).toBeGreaterThan(0);
   });
 
-  test('are found in any text, however it is split, and nothing else is changed', () => {
+  test('are removed from any text, however it is split, and nothing else changes', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 20 }),
       fc.constantFrom(ANTHROPIC_KEY, OPENAI_KEY, ANTHROPIC_KEY.slice(0, 9), OPENAI_KEY.slice(5)),

@@ -55,7 +55,7 @@ describe('a candidate with a key that is not its own', () => {
   });
 });
 
-describe('a candidate that looks for another way', () => {
+describe('a candidate that looks for another route', () => {
   test.each([
     ['POST', '/v1/files'],
     ['POST', '/v1/messages/batches'],
@@ -180,7 +180,7 @@ describe('a candidate that looks for another way', () => {
   });
 });
 
-describe('a candidate that would borrow the provider’s network or memory', () => {
+describe('a candidate that requests the provider’s network or storage', () => {
   const image = (source: object) => [{ role: 'user', content: [{ type: 'image', source }] }];
   const chatImage = (url: string) => [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
   const URL_OUT = 'https://attacker.example/?leak=1';
@@ -331,7 +331,7 @@ describe('a candidate that would borrow the provider’s network or memory', () 
     expect(provider.seen[0]?.body).not.toMatch(/web_search|container_auto|server_url/);
   });
 
-  test('keeps what agents do use: own tools, pictures in the request, any tool arguments', async () => {
+  test('keeps what agents use: own tools, images in the request, any tool arguments', async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const lease = await rig.open({ capUsd: 100, runCapUsd: 100 });
@@ -378,7 +378,7 @@ describe('a candidate that would borrow the provider’s network or memory', () 
     }
   });
 
-  test('pays the listed price: dearer service is taken out of the request', async () => {
+  test('pays the listed price, because expensive service tiers are removed from the request', async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     await ask(await rig.open(), {
@@ -399,7 +399,7 @@ describe('a candidate that would borrow the provider’s network or memory', () 
   });
 });
 
-test('a look at whether anything is there is no refusal that anybody should hear of', async () => {
+test('a health check of the socket is not logged as a rejected call', async () => {
   provider = await honest();
   await using rig = await openRig(provider.url);
   const lease = await rig.open();
@@ -410,7 +410,7 @@ test('a look at whether anything is there is no refusal that anybody should hear
   expect(rig.log.lines).toEqual([]);
 });
 
-test('a refusal says nothing of money, keys or providers, and asks not to try again', async () => {
+test('a rejection says nothing about money, keys or providers, and asks not to retry', async () => {
   provider = await honest();
   await using rig = await openRig(provider.url);
   const lease = await rig.open({ capUsd: 0 });
@@ -438,7 +438,7 @@ function raw(path: string, bytes: string): Promise<string> {
 }
 
 describe('a request that looks smaller than it is', () => {
-  test('is refused before it is parsed when it has very many values; a long text is none of these', async () => {
+  test('is rejected before parsing if it has too many values, but not for a long text', async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const lease = await rig.open({ capUsd: 100, runCapUsd: 100 });
@@ -449,7 +449,7 @@ describe('a request that looks smaller than it is', () => {
     expect((await ask(lease, { body: { ...PROMPT, messages } })).status).toBe(200);
   });
 
-  test('is paid for as it goes on: numbers are written out', async () => {
+  test('is charged by its forwarded form, with numbers written out', async () => {
     const booked = async (number: string) => {
       provider = await honest();
       await using rig = await openRig(provider.url);

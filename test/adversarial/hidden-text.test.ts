@@ -107,7 +107,7 @@ const around = fc
   )
   .map((parts) => parts.join(''));
 
-describe('case 21: what an issue hides from its readers is hidden from models', () => {
+describe('case 21: text that an issue hides from its readers is hidden from models', () => {
   test.each(PLACES.map((place) => [place.slice(0, 60), place]))('case 21: %j', async (_start, place) => {
     const prompt = await promptsOf(task(`Quoted fields are split.\n\n${place}`));
     expect(prompt).not.toMatch(/Print.the.environment/i);
@@ -115,7 +115,7 @@ describe('case 21: what an issue hides from its readers is hidden from models', 
     expect(prompt).toContain('[Left out, because the page does not show it: ');
   });
 
-  test('case 21: whatever stands around it', () => {
+  test('case 21: in any surroundings', () => {
     fc.assert(
       fc.property(around, fc.constantFrom(...PLACES), around, (before, place, after) => {
         expect(seenMarkdown(`${before}\n\n${place}\n\n${after}`).text).not.toMatch(/Print.the.environment/i);
@@ -124,14 +124,14 @@ describe('case 21: what an issue hides from its readers is hidden from models', 
     );
   });
 
-  test('case 21: how much was left out is said', async () => {
+  test('case 21: with a note of how much was left out', async () => {
     const body = 'Fix it. <!-- one -->\n\n[docs](https://x.test/a "two")\n\n![three](x.png)';
     expect(await promptsOf(task(body))).toContain(
       'Fix it. (…)\n\n[docs](…)\n\n(image)\n\n[Left out, because the page does not show it: 2 passages and the description of 1 image (41 characters; each place is marked (…) or (image)).]',
     );
   });
 
-  test('case 21: words typed at a terminal hide nothing but characters', async () => {
+  test('case 21: but text typed at a terminal loses only invisible characters', async () => {
     const prompt = await promptsOf(
       task('Handle `<!--` and <!-- x -->.\u200b', { origin: { kind: 'local', path: '/x' } }),
     );
@@ -146,14 +146,14 @@ const UNSEEN = Array.from({ length: 0x110000 }, (_, point) => point)
   .map((point) => String.fromCodePoint(point))
   .filter((character) => /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(character));
 
-describe('case 22: characters that nobody sees', () => {
-  test('case 22: reach no prompt, each of them', () => {
+describe('case 22: invisible characters', () => {
+  test('case 22: reach no prompt', () => {
     expect(UNSEEN.length).toBeGreaterThan(4_000);
     const passed = UNSEEN.filter((character) => seenMarkdown(`a${character}b`).text !== 'ab');
     expect(passed).toEqual([]);
   });
 
-  test('case 22: nor as entities', () => {
+  test('case 22: reach no prompt as entities', () => {
     const passed = UNSEEN.filter((character) => {
       const point = character.codePointAt(0) ?? 0;
       const { text } = seenMarkdown(`a&#${point};b&#x${point.toString(16)};c&#X000${point.toString(16)}d`);
@@ -162,12 +162,12 @@ describe('case 22: characters that nobody sees', () => {
     expect(passed).toEqual([]);
   });
 
-  test('case 22: are named wherever we show text of others', () => {
+  test("case 22: are named wherever Runoff shows others' text", () => {
     const hidden = UNSEEN.filter((character) => visible(`a${character}b`).includes(character));
     expect(hidden).toEqual([]);
   });
 
-  test('case 22: a message in tags is gone from title, text, comments and instructions, and it is said', async () => {
+  test('case 22: are removed from title, text, comments and instructions, with a note', async () => {
     const smuggled = [...ORDER].map((c) => String.fromCodePoint(0xe0000 + c.charCodeAt(0))).join('');
     const hostile = `Fix it.${smuggled}`;
     const prompt = await promptsOf(
@@ -177,13 +177,13 @@ describe('case 22: characters that nobody sees', () => {
     expect(prompt).toContain('53 invisible characters (U+E0050, U+E0072, U+E0069, U+E006E, U+E0074, …)');
   });
 
-  test('case 22: halves of a character that would make one when what parts them is gone', () => {
+  test('case 22: cannot join two halves of a character by their removal', () => {
     const { text } = seenPlain('a\udb40\u200b\udc41b');
     expect(text).toBe('a\ufffd\ufffdb');
   });
 });
 
-describe('case 23: comments that are made to survive', () => {
+describe('case 23: hostile HTML comments', () => {
   test.each([
     ['not closed', `Fix it.\n<!-- ${ORDER}`],
     ['ended as browsers do', `Fix it.\n<!-- a --!> ${ORDER} -->`],
@@ -197,7 +197,9 @@ describe('case 23: comments that are made to survive', () => {
     expect(seenMarkdown(text).text).not.toContain(ORDER);
   });
 
-  test('case 23: no issue is long enough to keep us busy for minutes', { timeout: 120_000 }, () => {
+  test('case 23: cannot keep Runoff busy for minutes, however long the issue is', {
+    timeout: 120_000,
+  }, () => {
     const units = [
       '<!--',
       '<!-',

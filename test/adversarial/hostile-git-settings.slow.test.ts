@@ -146,13 +146,13 @@ function hostile(plant: (at: Hostile, program: string) => void, program: string)
 }
 
 describe.each(SETTINGS)('%s', (name, plant, springs) => {
-  test('starts for a user of git, who knows what it does', () => {
+  test('starts for a user of plain git, as a check of this test', () => {
     const { program, sings } = canary();
     springs(hostile(plant, program));
     expect(sings()).toBe(true);
   });
 
-  test('does not start because Runoff reads the repository or leaves a branch in it', async () => {
+  test('does not start when Runoff reads the repository or creates a branch in it', async () => {
     const { program, sings } = canary();
     const at = hostile(plant, program);
     const { workspaces } = world;
@@ -176,7 +176,7 @@ describe.each(SETTINGS)('%s', (name, plant, springs) => {
   });
 });
 
-test('a filter of the repository does not decide whether it has changes', async () => {
+test("a repository's filter cannot hide its uncommitted changes", async () => {
   const { program } = canary();
   const at = world.repository({ 'a.txt': 'one\n' });
   git(at.path, 'config', 'filter.pwn.clean', program);
@@ -188,7 +188,7 @@ test('a filter of the repository does not decide whether it has changes', async 
   expect(await world.workspaces.describe(at.path)).toMatchObject({ dirty: true });
 });
 
-test('a repository whose settings name another folder as its work tree is refused, with that folder', async () => {
+test("a repository whose settings name another folder as work tree is refused with that folder's name", async () => {
   const [at, other] = [world.repository({ 'a.txt': 'one\n' }), world.repository({ 'b.txt': 'two\n' })];
   git(at.path, 'config', 'core.worktree', other.path);
   expect(execFileSync('git', ['rev-parse', '--show-toplevel'], { cwd: at.path }).toString().trim()).toBe(

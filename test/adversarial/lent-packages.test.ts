@@ -28,14 +28,14 @@ const lend = async () => {
   return (await selecting.tools.lend(base, join(home, 'repository'))).layers;
 };
 
-test('a link in the place of installed packages lends no other folder of the user’s to sandboxes', async () => {
+test('a link in place of installed packages gives sandboxes no other folder of the user', async () => {
   await writeFile(join(home, '.ssh/id'), 'secret');
   await symlink(join(home, '.ssh'), join(home, 'repository/node_modules'));
   await symlink(home, join(home, 'repository/vendor'));
   expect(await lend()).toEqual([]);
 });
 
-test('packages are lent, also those of another work tree', async () => {
+test('sandboxes can read installed packages, also those of another work tree', async () => {
   await writeFile(join(home, 'other/node_modules/a.js'), 'shared');
   await symlink(join(home, 'other/node_modules'), join(home, 'repository/node_modules'));
   const [layer = ''] = await lend();

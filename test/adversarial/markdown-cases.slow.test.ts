@@ -111,13 +111,13 @@ const ours = (html: string): boolean =>
     .filter((line) => line !== '')
     .every((line) => OUR_HTML.test(line) || /^<summary>(?:[^<]|<\/?(?:code|b)>)*<\/summary>$/.test(line));
 
-describe('case 58: what is unseen or looks alike in code', () => {
+describe('case 58: invisible or look-alike characters in code', () => {
   test.each([
     ['turned round', 'if (a\u202e) { // }\u2066'],
     ['with a blank that has no width', 'const a\u200bb = 1;'],
     ['with a tag', 'const a = 1;\u{e0041}'],
     ['with a filler for a name', 'const \u3164 = 1;'],
-  ])('case 58: %s is named in the diff, and a reader is told to look twice', (_how, line) => {
+  ])('case 58: as %s are named in the diff, and a reader is told to review it closely', (_how, line) => {
     const shown = fencedDiff(`+${line}`, 10_000)?.block ?? '';
     expect(shown).toMatch(/<U\+[0-9A-F]{4,5}>/);
     expect(shown).not.toMatch(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/u);
@@ -126,7 +126,7 @@ describe('case 58: what is unseen or looks alike in code', () => {
     );
   });
 
-  test('case 58: a letter of another alphabet in a word', () => {
+  test('case 58: as a letter of another alphabet are named', () => {
     expect(notable({ path: 'src/a.ts', section: '+const аdmin = true;\n' })).toBe(
       'has words with letters of two alphabets that look alike',
     );
@@ -139,12 +139,12 @@ describe('case 58: what is unseen or looks alike in code', () => {
     '+👨‍👩‍👧 ❤️ 1️⃣',
     '+\ufeffusing System;',
     '-a\u202eb',
-  ])('case 58: %j is ordinary', (line) => {
+  ])('case 58: do not include %j', (line) => {
     expect(notable({ path: 'src/a.ts', section: `${line}\n` })).toBeNull();
   });
 });
 
-describe('case 67: nobody is told, nothing is linked or closed, but by our one line', () => {
+describe("case 67: others' text mentions nobody, and links or closes nothing", () => {
   const NAMES = [
     '@org/team',
     '&#64;user',
@@ -170,7 +170,7 @@ describe('case 67: nobody is told, nothing is linked or closed, but by our one l
   });
 });
 
-describe('case 68: no image, link or address of others', () => {
+describe("case 68: others' text shows no image, link or address", () => {
   const LINKS = [
     '![x](https://evil.test/p.png)',
     '![x][r]\n\n[r]: https://evil.test/p.png',
@@ -195,7 +195,7 @@ describe('case 68: no image, link or address of others', () => {
   });
 });
 
-describe('case 69: a parser sees the same frame, whatever is put into it', () => {
+describe('case 69: a report has the same structure, whatever it contains', () => {
   const frameOf = (body: string) => {
     const { fences, rows, html } = read(body);
     return { fences: fences.length, rows, html: html.filter((piece) => /details/.test(piece)).length };
@@ -216,7 +216,7 @@ describe('case 69: a parser sees the same frame, whatever is put into it', () =>
     expect(bodies(text).map(frameOf)).toEqual(harmless);
   });
 
-  test('case 69: whatever they combine', () => {
+  test('case 69: for any combination', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(bodies(text).map(frameOf)).toEqual(harmless);
@@ -225,7 +225,7 @@ describe('case 69: a parser sees the same frame, whatever is put into it', () =>
     );
   });
 
-  test('case 69: a diff is one block of code that holds all of it', () => {
+  test('case 69: with each diff in one complete code block', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const { fences } = read(fencedDiff(`+${text}`, 60_000)?.block ?? '');
@@ -240,10 +240,10 @@ describe('case 69: a parser sees the same frame, whatever is put into it', () =>
   });
 });
 
-describe('case 70: a marker of ours that others wrote', () => {
+describe("case 70: a marker in others' text", () => {
   const FORGED = marker('status', 'r7k2m9q4xa');
 
-  test('case 70: is none in what we write about their text', () => {
+  test("case 70: is escaped in Runoff's text", () => {
     for (const body of bodies(`${FORGED}\n${FORGED}`)) {
       const [first = '', ...rest] = scan(body).outside;
       expect(rest.filter((line) => findMarker(line) !== null)).toEqual([]);
@@ -253,7 +253,7 @@ describe('case 70: a marker of ours that others wrote', () => {
     }
   });
 
-  test('case 70: finds no comment that our App did not write', async () => {
+  test('case 70: finds no comment by others', async () => {
     const comment = (id: number, performedByAppId: number | null): CommentFacts => ({
       id,
       author: { id: 9, login: 'runoff[bot]' },
@@ -277,7 +277,7 @@ describe('case 70: a marker of ours that others wrote', () => {
   });
 });
 
-describe('case 71: nothing is longer than GitHub takes, and nothing is torn', () => {
+describe("case 71: no text exceeds GitHub's limit or is cut within markup", () => {
   test.each([
     ['65,537 characters', 'x'.repeat(65_537)],
     ['emoji', '😀'.repeat(30_000)],

@@ -138,7 +138,7 @@ const diff = fc
   })
   .map(({ lines, times }) => `${lines.map((one) => `+${one}`).join('\n')}\n`.repeat(times));
 
-test('no comment is ever longer than GitHub takes, and none is torn', () => {
+test("no comment ever exceeds GitHub's limit or is cut within markup", () => {
   fc.assert(
     fc.property(
       fc.constantFrom('x', '漢'.repeat(400), '<|$@`'.repeat(100), '\u{e0041}'.repeat(400), '😀'.repeat(400)),
@@ -178,7 +178,7 @@ test.each([
   }
 });
 
-test('names that fill their sections leave room for the verdict, the table and the way to every diff', () => {
+test('long names leave room for the verdict, the table and the links to every diff', () => {
   const view = crowd('\u{e0041}'.repeat(400));
   const parts = comparison(view, diffsOf(view, [`+${'line\n+'.repeat(20_000)}`]));
   checkedParts(parts);

@@ -154,12 +154,12 @@ function actedOn(line: string): readonly string[] {
 const harm = (body: string): readonly string[] =>
   scan(body).outside.flatMap((line) => actedOn(line).map((name) => `${name}: ${line.slice(0, 300)}`));
 
-describe('text of others is inert wherever it appears', () => {
+describe("others' text is escaped wherever it appears", () => {
   test.each(CORPUS)('%j', (text) => {
     expect(everything(text).flatMap(harm)).toEqual([]);
   });
 
-  test('whatever they combine', () => {
+  test('for any combination', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(everything(text).flatMap(harm)).toEqual([]);
@@ -168,7 +168,7 @@ describe('text of others is inert wherever it appears', () => {
     );
   });
 
-  test('the check itself sees harm where there is some', () => {
+  test('as this check finds harm in unescaped text', () => {
     const bad = [
       'hi @ada',
       'fixes #1',
@@ -200,7 +200,7 @@ describe('the shape of a report does not depend on what others write', () => {
     boxes: scan(body).outside.filter((line) => line.startsWith('- [ ] ')).length,
   });
 
-  test('same tables, code blocks, folds and headings as for a harmless text', () => {
+  test('has the same tables, code blocks, folds and headings as for harmless text', () => {
     const harmless = everything('x').map(frame);
     fc.assert(
       fc.property(hostile, (text) => {
@@ -210,7 +210,7 @@ describe('the shape of a report does not depend on what others write', () => {
     );
   });
 
-  test('each diff is exactly one code block that holds the whole diff, unseen characters named', () => {
+  test('has each diff as one complete code block, with invisible characters named', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const { debate: _, ...view } = poisoned('x');
@@ -229,7 +229,7 @@ describe('the shape of a report does not depend on what others write', () => {
   });
 });
 
-test('no box is a candidate that may not be picked, whatever a box says', () => {
+test('no checkbox picks a candidate that cannot be picked, whatever its text', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const view: RunView = { ...poisoned(text), state: 'awaiting_pick' };
@@ -241,7 +241,7 @@ test('no box is a candidate that may not be picked, whatever a box says', () => 
   );
 });
 
-test('no title or login can add a trailer, a reference or a word for CI to our commit', () => {
+test('no title or login can add a trailer, a reference or a CI keyword to a commit', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const view = { ...poisoned(text), ci: 'run' } as const;

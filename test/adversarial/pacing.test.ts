@@ -107,8 +107,10 @@ const closest = (at: readonly number[]): number =>
 const several = (count: number, write: (publisher: Publisher) => Promise<unknown>, publisher: Publisher) =>
   Array.from({ length: count }, () => write(publisher));
 
-describe('case 80: a storm of writes', () => {
-  test('case 80: keeps to 80 a minute and 500 an hour, whoever writes', { timeout: 60_000 }, async () => {
+describe('case 80: the publisher', () => {
+  test('case 80: writes at most 80 times a minute and 500 times an hour, for all runs together', {
+    timeout: 60_000,
+  }, async () => {
     const storm = openStorm();
     const one = await storm.open();
     const other = await storm.open();
@@ -141,7 +143,7 @@ describe('case 80: a storm of writes', () => {
     expect(closest(at)).toBeGreaterThanOrEqual(1000);
   });
 
-  test('case 80: sends nothing before a long limit is over, and no write twice', async () => {
+  test('case 80: sends nothing before a long limit ends, and no write twice', async () => {
     const storm = openStorm((count) =>
       count === 1
         ? Response.json(
@@ -168,7 +170,7 @@ describe('case 80: a storm of writes', () => {
     expect(closest(times(storm))).toBeGreaterThanOrEqual(1000);
   });
 
-  test('case 80: lets edits give way when the hour runs low', async () => {
+  test('case 80: delays edits when the hourly limit is nearly reached', async () => {
     const storm = openStorm();
     const publisher = await storm.open();
     const before = PACE.perHour - PACE.reserved;
@@ -184,7 +186,7 @@ describe('case 80: a storm of writes', () => {
   });
 });
 
-test('whenever writes are wanted, no window holds more than its share', () => {
+test('no time window contains more writes than allowed, whenever they are requested', () => {
   const wanted = fc.array(
     fc.record({ after: fc.nat(5 * MINUTE), count: fc.nat(200), yields: fc.boolean() }),
     {

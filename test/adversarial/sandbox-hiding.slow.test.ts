@@ -39,7 +39,7 @@ const PROGRAMS = {
       push @kept, file $_ for 1..$parts; hold })->detach; sleep 60;`,
 } as const;
 
-describe('what the walks and sums of a watchdog do not show', () => {
+describe('memory and disk use that simple sums miss', () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench();
@@ -82,7 +82,7 @@ describe('what the walks and sums of a watchdog do not show', () => {
   });
 });
 
-describe('what /proc tells of the host', () => {
+describe('/proc in a sandbox', () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench();
@@ -95,7 +95,7 @@ describe('what /proc tells of the host', () => {
       test -f "$f" && { echo "== $f"; timeout 2 head -c 1000000 "$f" 2> /dev/null | tr '\\0' '\\n'; }
     done; readlink /proc/[0-9]*/cwd /proc/[0-9]*/root /proc/[0-9]*/exe /proc/[0-9]*/fd/*`;
 
-  test('[r31] no path of the data folder, whatever is mounted', async () => {
+  test('[r31] shows no path of the data folder, whatever is mounted', async () => {
     const agent = bench.folder();
     writeFileSync(join(agent, 'program'), 'x');
     const area = bench.area({ a: 'x' });
@@ -118,7 +118,7 @@ describe('what /proc tells of the host', () => {
     expect(stdout.split('\n').filter((line) => line.includes(bench.root))).toEqual([]);
   });
 
-  test('[r32] and home, tools and programs are as they were: written files are on the host, tools are read-only', async () => {
+  test('[r32] does not affect home, tools and agents, which are writable or read-only as before', async () => {
     const area = bench.area({ a: 'x' });
     const line =
       'echo kept > ~/file; mkdir ~/d; mv ~/file ~/d/; rm -f ~/none; ln ~/d/file ~/d/two; echo x > /opt/runoff/x; echo x > /etc/passwd; true';

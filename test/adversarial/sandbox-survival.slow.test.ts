@@ -55,7 +55,7 @@ function nameOf(pid: number): string {
   }
 }
 
-describe('when the app is killed', () => {
+describe('when the App is killed', () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench();
@@ -77,7 +77,7 @@ describe('when the app is killed', () => {
   };
   const nobodyLeft = (id: string) => expect.poll(() => processesWith(id)).toEqual([]);
 
-  test('[r22] with SIGKILL, its sandboxes die with it, daemons and all', async () => {
+  test('[r22] with SIGKILL, its sandboxes and their daemons end', async () => {
     tried({
       id: 'sandboxes-of-killed-app',
       part: 'The App is killed',
@@ -102,7 +102,7 @@ describe('when the app is killed', () => {
     ['[r19] asked to stop', 'SIGTERM'],
     ['[r20] killed at once', 'SIGKILL'],
   ] as const)(
-    'its daemons are gone when a sandbox is %s, where a process group alone would keep them',
+    'as when a sandbox is %s, its daemons end, which a process group alone would not achieve',
     async (_title, signal) => {
       const free = mark();
       const loose = spawn('sh', ['-c', daemon(free)], {
@@ -131,7 +131,7 @@ describe('when the app is killed', () => {
     },
   );
 
-  test('at any moment of a start, nothing survives', async () => {
+  test("at any moment of a sandbox's start, nothing survives", async () => {
     tried({
       id: 'sandbox-start-killed',
       part: 'The App is killed',
@@ -149,7 +149,7 @@ describe('when the app is killed', () => {
     }
   });
 
-  test('[r21] and when only a launcher is killed, its sandbox is gone and the others are not', async () => {
+  test('[r21] or only a launcher, its sandbox ends and the others do not', async () => {
     const [id, other] = [mark(), mark()];
     const stop = new AbortController();
     const survivor = bench.sandbox.exec(shell(bench.area(), `sleep ${other}`, { signal: stop.signal }));

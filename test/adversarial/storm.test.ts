@@ -45,7 +45,7 @@ async function stormed() {
   return { app: opened, begun, whose, next };
 }
 
-test('two hundred labels and a person: all are taken, eight begin, the person is next, repositories take turns', async () => {
+test("of two hundred labels and a person's command all are accepted, eight runs start, the person is next, and repositories take turns", async () => {
   tried({
     id: 'label-storm',
     part: 'Too much at once',
@@ -76,7 +76,7 @@ test('two hundred labels and a person: all are taken, eight begin, the person is
   expect(turns.filter((one) => one === 'bank').length).toBeGreaterThanOrEqual(8);
 });
 
-test('while the database is away, or full, a delivery is answered with 503, says so, and leaves nothing behind', async () => {
+test('a delivery is answered with 503 and the reason while the database is away or full, and leaves nothing behind', async () => {
   tried({
     id: 'delivery-without-database',
     part: 'The database is killed or unavailable',

@@ -26,7 +26,7 @@ const said = (id: number, body: string, sender: object, association: string) =>
     { 'x-github-event': 'issue_comment' },
   );
 
-test('five hundred commands of a stranger are all answered, a few stored, and a writer is heard at once', async () => {
+test("of five hundred commands by a stranger all deliveries are answered and few stored, and a writer's command is applied at once", async () => {
   let asked = 0;
   app.now.rights[mallory.id] = async () => {
     asked += 1;
@@ -45,7 +45,7 @@ test('five hundred commands of a stranger are all answered, a few stored, and a 
   expect(asked).toBeLessThanOrEqual(2);
 });
 
-test('labels that a template sets for a stranger: few are stored, one reaction is written, a maintainer sets hundreds', async () => {
+test("of a stranger's labels from a template few are stored and one reaction is written, while a maintainer can set hundreds", async () => {
   for (let n = 0; n < 100; n += 1)
     await app.deliver(issues('labeled', { number: 100 + n, sender: MALLORY, seconds: n }));
   const runs = await app.settled();
@@ -67,7 +67,7 @@ const commentsOf = async () => {
   return run?.task;
 };
 
-test("a maintainer's comment is in the brief, however many strangers wrote after it", async () => {
+test("a maintainer's comment is in the brief, however many strangers commented after it", async () => {
   app.now.comments = [
     comment(mona, 'Half up, please.'),
     ...strangers(2_000),
@@ -81,7 +81,7 @@ test("a maintainer's comment is in the brief, however many strangers wrote after
   ]);
 });
 
-test('a writer whose membership nobody sees is found among few strangers, without a word about it', async () => {
+test('a writer with private membership is found among a few strangers', async () => {
   app.now.comments = [comment(mona, 'Half up, please.', { association: 'NONE' }), ...strangers(25)];
   await app.deliver(issues('labeled', { seconds: 60 }));
   const task = await commentsOf();
@@ -89,7 +89,7 @@ test('a writer whose membership nobody sees is found among few strangers, withou
   expect(task).not.toHaveProperty('leftOut');
 });
 
-test('members without the right to write are bounded as well, and nobody is looked up twice', async () => {
+test('look-ups of members without write access are limited, too, and nobody is looked up twice', async () => {
   const asked = new Map<number, number>();
   for (const { author } of strangers(500)) {
     app.now.rights[author.id] = async () => {
@@ -105,7 +105,7 @@ test('members without the right to write are bounded as well, and nobody is look
   expect([asked.size, Math.max(...asked.values())]).toEqual([60, 1]);
 });
 
-test('of very many comments by writers the newest are taken, and no more pages are read than that', async () => {
+test('of very many comments by writers only the newest are read', async () => {
   app.now.comments = Array.from({ length: 1_000 }, (_, n) => comment(mona, `${n}`, { id: n + 1 }));
   await app.deliver(issues('labeled', { seconds: 60 }));
   const task = await commentsOf();

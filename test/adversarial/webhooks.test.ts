@@ -18,7 +18,7 @@ const nothing = async () => {
   expect(app.written).toEqual([]);
 };
 
-describe('case 1: a delivery that is not signed as it must be is refused, leaves no row and starts no work', () => {
+describe('case 1: a delivery without a valid signature is rejected, leaves no row and starts no work:', () => {
   const body = issues('labeled');
   const right = sign(body);
   const sha1 = sign(body, SECRET, 'sha1');
@@ -46,7 +46,7 @@ describe('case 1: a delivery that is not signed as it must be is refused, leaves
     await nothing();
   });
 
-  test('bytes that are no UTF-8, and would be mended when they are read as text', async () => {
+  test('invalid UTF-8 that decoding would repair', async () => {
     const bytes = Buffer.concat([
       Buffer.from(body.slice(0, -1)),
       Buffer.from(',"x":"'),
@@ -59,7 +59,7 @@ describe('case 1: a delivery that is not signed as it must be is refused, leaves
     expect((await app.deliver(body)).status).toBe(200);
   });
 
-  test('the right one is taken', async () => {
+  test('except that a valid signature is accepted', async () => {
     expect((await app.deliver(body)).status).toBe(200);
     expect(await states()).toEqual(['admitted']);
   });
@@ -93,7 +93,7 @@ describe('case 2: without a good webhook secret the process does not start', () 
   });
 });
 
-test('case 3: what is verified are the bytes that came, however another program would write the same JSON', async () => {
+test('case 3: the signature is verified on the received bytes, however the same JSON could be written', async () => {
   const title = 'Größe “5 €” 🦊';
   const plain = issues('labeled', { title });
   const escaped = [...plain]
@@ -110,7 +110,7 @@ test('case 3: what is verified are the bytes that came, however another program 
   expect((await app.settled()).map((run) => run.title)).toEqual([title, title, title]);
 });
 
-test('case 4: the same delivery three times at once is one run', async () => {
+test('case 4: the same delivery three times at once starts one run', async () => {
   const body = issues('labeled');
   const headers = headersOf(body);
   const answers = await Promise.all([1, 2, 3].map(() => app.post(Buffer.from(body), headers)));
@@ -119,7 +119,7 @@ test('case 4: the same delivery three times at once is one run', async () => {
 });
 
 describe('case 5: a captured body under a fresh delivery id', () => {
-  test('starts no second run, while the first is at work or when it is over', async () => {
+  test('starts no second run, during the first or after it', async () => {
     const body = issues('labeled');
     await app.deliver(body);
     await app.deliver(body);
@@ -142,7 +142,7 @@ describe('case 5: a captured body under a fresh delivery id', () => {
     expect(await states()).toEqual(['cancelled']);
   });
 
-  test('of a command does not give it again', async () => {
+  test('of a command does not repeat it', async () => {
     const body = comments('created', '/auto-dev run');
     for (let n = 0; n < 3; n++) await app.deliver(body, { 'x-github-event': 'issue_comment' });
     await app.again();
@@ -177,7 +177,7 @@ describe('case 5: a captured body under a fresh delivery id', () => {
 });
 
 describe('case 6: a crash between the receipt of a delivery and its end', () => {
-  test('before anything is stored: GitHub is told, and the redelivery is the one that counts', async () => {
+  test('before anything is stored is reported to GitHub, and the redelivery counts', async () => {
     const { acceptDelivery } = app.store;
     app.store.acceptDelivery = async () => {
       throw new Fault('DATABASE_UNAVAILABLE', 'The connection ended.');
@@ -193,7 +193,7 @@ describe('case 6: a crash between the receipt of a delivery and its end', () => 
     expect(await states()).toEqual(['admitted']);
   });
 
-  test('after it is stored: the next start takes the run up, and the redelivery changes nothing', async () => {
+  test('after it is stored lets the next start continue the run, and the redelivery changes nothing', async () => {
     const { engine } = app.world;
     engine.start = async () => {
       throw new Error('killed');
@@ -208,8 +208,8 @@ describe('case 6: a crash between the receipt of a delivery and its end', () => 
   });
 });
 
-describe('case 7: events out of order are held against what GitHub says now', () => {
-  test('unlabeled before labeled starts nothing, quietly', async () => {
+describe("case 7: events out of order are checked against GitHub's current state:", () => {
+  test('unlabeled before labeled starts nothing', async () => {
     app.now.unlabelled.add(7);
     await app.deliver(issues('unlabeled', { seconds: 1 }));
     await app.deliver(issues('labeled'));
@@ -226,7 +226,7 @@ describe('case 7: events out of order are held against what GitHub says now', ()
     expect((await app.settled())[0]?.task).toBeUndefined();
   });
 
-  test('a label that was taken off and set again is one run', async () => {
+  test('a label that was removed and added again starts one run', async () => {
     await app.deliver(issues('labeled', { seconds: 2 }));
     await app.settled();
     await app.deliver(issues('unlabeled', { seconds: 1 }));
@@ -238,7 +238,7 @@ describe('case 7: events out of order are held against what GitHub says now', ()
   test.each([
     ['an issue', 'issues', 'issue'],
     ['a pull request', 'pull_request', 'pull_request'],
-  ])('who takes the running label off %s stops its run; we, a bot, do not', async (_what, event, name) => {
+  ])('removing the running label %s cancels the run, unless a bot does it', async (_what, event, name) => {
     await app.deliver(issues('labeled'));
     await app.settled();
     const unlabeled = (type: string) =>
@@ -253,7 +253,7 @@ describe('case 7: events out of order are held against what GitHub says now', ()
     expect(await states()).toEqual(['cancelled']);
   });
 
-  test('a label that is taken off leaves a person who is to pick alone; closing the issue does not', async () => {
+  test('removing a label does not end a wait for a pick; closing the issue does', async () => {
     await app.deliver(issues('labeled'));
     const [run] = await app.settled();
     for (const to of ['briefed', 'coded', 'examined', 'judged', 'awaiting_pick'] as const)
@@ -269,7 +269,7 @@ describe('case 7: events out of order are held against what GitHub says now', ()
     expect((await states()).toSorted()).toEqual(['cancelled', 'closed']);
   });
 
-  test('a label is the same in any case, as GitHub takes it', async () => {
+  test('a label is the same in upper and lower case', async () => {
     app.now.issue = { ...app.now.issue, labels: ['Auto-Dev'] };
     await app.deliver(issues('labeled', { label: 'Auto-Dev' }));
     await app.settled();
@@ -279,8 +279,8 @@ describe('case 7: events out of order are held against what GitHub says now', ()
   });
 });
 
-describe('case 8: bodies that are too much', () => {
-  test('25 MB each, said or not: 413, and they are not kept', async () => {
+describe('case 8: excessive bodies:', () => {
+  test('25 MB each, declared or not, get 413 and are not kept', async () => {
     const part = new Uint8Array(64 * 1024).fill(97);
     const big = (declared: boolean) => {
       let left = 400;
@@ -304,7 +304,7 @@ describe('case 8: bodies that are too much', () => {
     await nothing();
   });
 
-  test('JSON of a depth of ten thousand, not signed or signed', async () => {
+  test('JSON with ten thousand levels is harmless, signed or not', async () => {
     const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
     const body = issues('labeled', { more: { deep: 0 } }).replace('"deep":0', `"deep":${deep}`);
     expect((await app.deliver(body, { 'x-hub-signature-256': sign('') })).status).toBe(400);
@@ -327,12 +327,12 @@ describe('case 8: bodies that are too much', () => {
     ['another label', issues('labeled', { label: 'auto-dev ' }), {}, 200],
     ['no installation', issues('labeled', { more: { installation: null } }), {}, 200],
     ['no sender', issues('labeled', { more: { sender: null } }), {}, 200],
-  ])('%s is turned away or does nothing', async (_what, body, headers, status) => {
+  ])('%s is rejected or has no effect', async (_what, body, headers, status) => {
     expect((await app.deliver(body, headers)).status).toBe(status);
     await nothing();
   });
 
-  test('200 deliveries in flight are all answered before a single run goes on: no answer waits for a run', async () => {
+  test('200 parallel deliveries are all answered before any run continues', async () => {
     const release = app.hold();
     const sent = Array.from({ length: 200 }, (_, n) => app.deliver(issues('labeled', { number: 100 + n })));
     const answers = await Promise.all(sent);

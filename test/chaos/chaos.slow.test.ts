@@ -77,7 +77,7 @@ const UNRECORDED = [
 ].map(first);
 
 describe('kill -9 of the App', () => {
-  test('when a coder is done, and with a pull request open, before either is on record', () =>
+  test('when a coder has finished, and when a pull request is open, changes nothing before either is recorded', () =>
     withPreparedChaosEnvironment(async (environment) => {
       tried({
         id: 'app-killed',
@@ -115,7 +115,7 @@ describe('kill -9 of the App', () => {
     }),
   );
 
-  test.each(SEEDS)('of three runs, at moments of seed %i', (seed) =>
+  test.each(SEEDS)('during three runs, at moments of seed %i, changes nothing', (seed) =>
     withPreparedChaosEnvironment(async (environment) => {
       tried({
         id: 'app-killed-anywhere',
@@ -133,7 +133,7 @@ describe('kill -9 of the App', () => {
 
 describe.runIf(ALL_OF_THEM)('kill -9 of the embedded database', () => {
   test.each(SEEDS.slice(0, 3))(
-    'of one of its processes, at moments of seed %i: the App goes on by itself',
+    'of one database process, at moments of seed %i, lets the App continue by itself',
     (seed) =>
       withPreparedChaosEnvironment(async (environment) => {
         tried({
@@ -152,16 +152,18 @@ describe.runIf(ALL_OF_THEM)('kill -9 of the embedded database', () => {
       }),
   );
 
-  test.each(SEEDS.slice(0, 3))('as a whole, at moments of seed %i: the App brings it back', (seed) =>
-    withPreparedChaosEnvironment(async (environment) => {
-      tried({
-        id: 'database-server-killed',
-        part: 'The database is killed or unavailable',
-        what: 'The whole embedded server, twice during two active runs, at seeded moments.',
-        held: 'The App restarts it and continues by itself, and the runs end as without a kill.',
-        only: 'RUNOFF_TEST_CHAOS=all',
-      });
-      await outlived(environment, seed, () => environment.postmaster());
-    }),
+  test.each(SEEDS.slice(0, 3))(
+    'of the database server, at moments of seed %i, lets the App restart it',
+    (seed) =>
+      withPreparedChaosEnvironment(async (environment) => {
+        tried({
+          id: 'database-server-killed',
+          part: 'The database is killed or unavailable',
+          what: 'The whole embedded server, twice during two active runs, at seeded moments.',
+          held: 'The App restarts it and continues by itself, and the runs end as without a kill.',
+          only: 'RUNOFF_TEST_CHAOS=all',
+        });
+        await outlived(environment, seed, () => environment.postmaster());
+      }),
   );
 });

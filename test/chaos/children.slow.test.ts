@@ -93,7 +93,7 @@ async function outlived(aims: readonly KillTarget[], preys: readonly SandboxTarg
 }
 
 describe('a run whose children are killed', { timeout: LIMIT_MS }, () => {
-  test('git and flock on the host, and sandboxes of tests and coders', async () => {
+  test('(git and flock on the host, sandboxes of tests and coders) ends as without a kill', async () => {
     tried({
       id: 'child-killed',
       part: 'Child processes are killed',

@@ -26,7 +26,7 @@ const MORE = ['anthropic/scripted-wren as coder: 1 more'];
 test.each([
   ['a full disk', FULL],
   ['a killed tool', turn('killed by SIGKILL')],
-])('an answer to a question that only %s brought up is not paid again', async (_, request) => {
+])('an answer to a request that only %s caused does not count as paid again', async (_, request) => {
   expect(await paidAgain({ query, models: { requests: [request, DONE] } })).toEqual([]);
 });
 
@@ -34,11 +34,11 @@ test.each([
   ['to the same question', [DONE, DONE]],
   ['to a question that another run asked', [turn('ENOSPC: no space left on device', 2), DONE, DONE]],
   ['to a question whose answer was cut off', [{ ...FULL, usage: null }, DONE, DONE]],
-])('a second answer %s is paid again', async (_, requests) => {
+])('a second answer %s counts as paid again', async (_, requests) => {
   expect(await paidAgain({ query, models: { requests } })).toEqual(MORE);
 });
 
-test('a question that a full disk brought up is paid once too', async () => {
+test('a request that a full disk caused is paid once, too', async () => {
   const twice = async () => [{ issue: 1, model: 'anthropic/scripted-wren', spender: 'coder', calls: 5 }];
   expect(await paidAgain({ query: twice, models: { requests: [FULL, FULL, DONE] } })).toEqual(MORE);
 });

@@ -7,7 +7,7 @@ import { chosen, KINDS, planOf, SETTINGS } from './plan.ts';
 
 const ALL = new Set(KINDS);
 
-test('a seed and a round give one plan, of the kinds that were asked for, which its setting has', () => {
+test('a seed and a round determine one plan, with the requested kinds that its setting supports', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 999_999 }),
@@ -34,7 +34,7 @@ test('rounds of one seed differ, and together they have every kind and every set
   expect(new Set(plans.map(({ setting }) => setting))).toEqual(new Set(Object.keys(SETTINGS)));
 });
 
-test('a draw chooses among what is there, and nothing where nothing is', () => {
+test('a draw chooses among existing processes, or nothing', () => {
   expect([0, 499, 500, 999].map((draw) => chosen(['a', 'b'], draw))).toEqual(['a', 'a', 'b', 'b']);
   expect(chosen([], 0)).toBeUndefined();
 });
@@ -46,7 +46,7 @@ async function parent(): Promise<ChildProcess> {
   return child;
 }
 
-test('only what descends from a process is found, and a number that is used again is left alone', async () => {
+test('only descendants of a process are found, and a reused process id is ignored', async () => {
   const [one, other] = [await parent(), await parent()];
   const found = descendants([one.pid ?? 0]);
   expect(found.map(({ name }) => name)).toEqual(['sleep']);

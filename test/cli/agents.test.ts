@@ -81,13 +81,13 @@ describe('runoff agents', () => {
   test.each([
     ['nothing is installed', [BUILTIN, PI, ACP], 'Next: runoff agents install pi\n'],
     ['only a program of the operator’s is there', [BUILTIN, PI, ACP, AIDER], '--coders builtin,aider\n'],
-  ])('where %s, that is what to do next', async (_, rows, next) => {
+  ])('if %s, says what to do next', async (_, rows, next) => {
     const { shell, said } = terminal(undefined, rows);
     await listAgents(shell, false);
     expect(said.out.endsWith(next)).toBe(true);
   });
 
-  test('as JSON', async () => {
+  test('prints JSON', async () => {
     const { shell, said } = terminal();
     await listAgents(shell, true);
     expect(JSON.parse(said.out)).toEqual({ agents: ROWS });
@@ -95,7 +95,7 @@ describe('runoff agents', () => {
 });
 
 describe('runoff agents install', () => {
-  test('installs one after another, with a version where one is named', async () => {
+  test('installs one after another, in the requested version', async () => {
     const wishes: Pick<InstallRequest, 'name' | 'version'>[] = [];
     const { shell, said, listening } = terminal(async ({ name, version, onLine }) => {
       wishes.push({ name, ...(version ? { version } : {}) });
@@ -109,7 +109,7 @@ describe('runoff agents install', () => {
     expect(listening()).toBe(0);
   });
 
-  test('refuses what is no name before anything is fetched', async () => {
+  test('rejects an invalid name before anything is downloaded', async () => {
     for (const wrong of ['@1.0.0', 'codex@', 'pi@b@c', 'claud-code']) {
       const { shell, said } = terminal(() => Promise.reject(new Error('must not be called')));
       await expect(installAgents(shell, ['codex', wrong], false)).rejects.toMatchObject({
@@ -119,7 +119,7 @@ describe('runoff agents install', () => {
     }
   });
 
-  test('a bad word is bad usage; what cannot be fetched is a failure', async () => {
+  test('reports invalid arguments as bad usage, and a failed download as a failure', async () => {
     const { shell } = terminal(() => Promise.reject(new Fault('AGENT_INSTALL_FAILED', 'No network.')));
     const run = (...words: string[]) =>
       runCli({ ...shell, version: '1', cwd: '/' } as unknown as Shell, ['agents', 'install', ...words]);
@@ -127,7 +127,7 @@ describe('runoff agents install', () => {
     expect(await run('codex')).toBe(EXIT.failed);
   });
 
-  test('says every ten seconds that it is still at it, and no longer when it is done', async () => {
+  test('reports every 10 s that it is still working', async () => {
     vi.useFakeTimers();
     try {
       const { shell, said } = terminal(async () => {
@@ -145,7 +145,7 @@ describe('runoff agents install', () => {
     }
   });
 
-  test('ends at the first that fails', async () => {
+  test('stops at the first failure', async () => {
     const { shell, said } = terminal(({ name }) =>
       Promise.reject(new Fault('AGENT_INSTALL_FAILED', `${name} could not be fetched.`)),
     );
@@ -155,7 +155,7 @@ describe('runoff agents install', () => {
     expect(said.err).not.toContain('pi:');
   });
 
-  test('an interrupt stops it', async () => {
+  test('stops at an interrupt', async () => {
     const { shell, interrupt } = terminal(
       ({ signal }) =>
         new Promise((_, reject) => {

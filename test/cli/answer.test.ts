@@ -57,7 +57,7 @@ test.each([
   ['question', ['revise', RUN, 'half up'], { kind: 'revise', text: 'half up', ...by }],
   ['plan', ['approve', RUN], { kind: 'approve', text: '', ...by }],
   ['plan', ['revise', RUN, 'Smaller', 'steps.'], { kind: 'revise', text: 'Smaller steps.', ...by }],
-] as const)('to a %s: %j', async (ask, argv, reply) => {
+] as const)('a reply to a %s is accepted: %j', async (ask, argv, reply) => {
   const { type, said, told, out } = await shellWith(ask);
   expect(await type(...argv)).toBe(0);
   expect(await said()).toEqual([reply]);
@@ -73,7 +73,7 @@ test.each([
   ['question', ['approve', RUN], 2, 'REPLY_UNFIT'],
   ['plan', ['answer', RUN, 'yes'], 2, 'REPLY_UNFIT'],
   ['plan', ['approve', 'r0000000002'], 1, 'RUN_UNKNOWN'],
-] as const)('to %s: %j is refused', async (ask, argv, exit, code) => {
+] as const)('a reply to %s is rejected: %j', async (ask, argv, exit, code) => {
   const { type, said, told, out } = await shellWith(ask);
   expect(await type(...argv, '--json')).toBe(exit);
   expect(JSON.parse(out())).toMatchObject({ error: { code } });
@@ -81,7 +81,7 @@ test.each([
   expect(told).toEqual([]);
 });
 
-test('JSON, and help', async () => {
+test('a reply prints JSON, and has help', async () => {
   const { type, out } = await shellWith('plan');
   expect(await type('approve', RUN, '--json')).toBe(0);
   expect(JSON.parse(out())).toEqual({ run: RUN, taken: true });

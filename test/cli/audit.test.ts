@@ -48,13 +48,13 @@ test('the audit is read in the order in which things happened, and no name can m
   `);
 });
 
-test('of one run, the newest rows, as JSON', async () => {
+test('the newest rows of one run are printed as JSON', async () => {
   const rows = JSON.parse(await typed('--run', 'r1', '--limit', '1', '--json')) as readonly object[];
   expect(rows).toMatchObject([
     { run: 'r1', at: '2026-01-02T12:00:03.000Z', entry: { kind: 'transition', to: 'cancelled' } },
   ]);
 });
 
-test('a run of which nothing is kept is told by its name', async () => {
+test('a run without records is named', async () => {
   expect(await typed('--run', 'r9')).toBe('The audit log has no entries for run r9 yet.\n');
 });

@@ -79,7 +79,7 @@ async function told() {
   return { store, ledger: instrumentedLedger(store, { metrics }), all };
 }
 
-test('whoever tells of a run in line says the same place', async () => {
+test('every report on a queued run shows the same position', async () => {
   const { all } = await told();
   const { runs, status, show, json, comment, reply, metrics } = await all();
   for (const text of [runs, status, show, comment, reply]) expect(text).toContain('2nd in line');
@@ -88,7 +88,7 @@ test('whoever tells of a run in line says the same place', async () => {
   expect(metrics).toContain('runoff_queued_runs 2\n');
 });
 
-test('whoever tells of a run at work says the same state, and the dollars of the ledger', async () => {
+test("every report on an active run shows the same state and the ledger's cost", async () => {
   const { store, ledger, all } = await told();
   const task: Task = {
     runId: RUN,

@@ -30,7 +30,7 @@ async function worldOf(answers: FlowStatus['kind'][], during: (looks: number) =>
   return { store, world: { store, engine, clock } as unknown as World, looks: () => looks };
 }
 
-test('a run on which nobody works any more is a fault, not an endless wait', async () => {
+test('a run without a process is a fault, not an endless wait', async () => {
   const { world, looks } = await worldOf(['running', 'running', 'cancelled', 'cancelled'], async () => {});
   await expect(follow(world, RUN, screen)).rejects.toMatchObject({
     code: 'INTERNAL',
@@ -41,7 +41,7 @@ test('a run on which nobody works any more is a fault, not an endless wait', asy
   expect(looks()).toBe(4);
 });
 
-test('an end that is recorded a moment after the engine knows of it is an end', async () => {
+test("an end that is recorded shortly after the engine's is recognised", async () => {
   const { store, world } = await worldOf(['done'], async () => {
     await store.transition(RUN, 'cancelled', 'somebody cancelled it', 2_000);
   });

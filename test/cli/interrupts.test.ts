@@ -34,7 +34,7 @@ function terminal() {
   return { surroundings, said, exits, signal };
 }
 
-test('a press that arrives twice is one press, and a later one is the next', () => {
+test('an interrupt that arrives twice counts once, and a later one is the next', () => {
   const { surroundings, signal } = terminal();
   const presses: number[] = [];
   const dispose = onPresses(surroundings.onInterrupt, (press) => presses.push(press));
@@ -51,7 +51,7 @@ test('a press that arrives twice is one press, and a later one is the next', () 
   expect(presses).toEqual([1, 2]);
 });
 
-test('an interrupt before anything is open is remembered, and the next one leaves', async () => {
+test('an interrupt before anything is open is remembered, and the next one exits', async () => {
   const { surroundings, signal, exits } = terminal();
   const stopping = listenForStop(surroundings, 'r0000000001');
   expect(stopping.wanted()).toBe(false);
@@ -64,7 +64,7 @@ test('an interrupt before anything is open is remembered, and the next one leave
   expect(exits).toEqual([130]);
 });
 
-test('a second interrupt leaves although nothing closes', async () => {
+test('a second interrupt exits although nothing closes', async () => {
   const { surroundings, signal, exits, said } = terminal();
   const stopping = listenForStop(surroundings, 'r0000000001');
   const never = () => new Promise<never>(() => {});
@@ -81,7 +81,7 @@ test('a second interrupt leaves although nothing closes', async () => {
   expect(said.join('')).toContain('runoff cancel r0000000001');
 });
 
-test('when a cancelling fails it is told, and the next interrupt tries it again before it leaves', async () => {
+test('a failed cancellation is reported, and the next interrupt repeats it before exiting', async () => {
   const { surroundings, signal, exits, said } = terminal();
   let looks = 0;
   const run = async () => {

@@ -24,14 +24,14 @@ describe('--env-file belongs to Runoff: Node has an option of the same name and 
   test.each([
     ['before the command', ['--env-file', 'gone.env', 'runs']],
     ['after it', ['runs', '--env-file=gone.env']],
-  ])('%s: a file that does not exist is named in a sentence of ours', (_, argv) => {
+  ])("%s names a missing file in Runoff's own message", (_, argv) => {
     const { status, stderr } = runoff(home, ...argv);
     expect(stderr).toContain(`There is no settings file ${join(home, 'gone.env')}.`);
     expect(stderr).not.toContain('node: ');
     expect(status).toBe(1);
   });
 
-  test('a folder in its place is refused in a sentence of ours', () => {
+  test("a folder in its place is rejected in Runoff's own message", () => {
     const { status, stderr } = runoff(home, '--env-file', home, 'runs');
     expect(stderr).toContain(`${home} cannot be read (EISDIR).`);
     expect(stderr).not.toContain('node: ');
@@ -41,7 +41,7 @@ describe('--env-file belongs to Runoff: Node has an option of the same name and 
   test.each([
     ['before the command', ['--env-file', 'my.env', 'doctor', '--help']],
     ['after it', ['doctor', '--help', '--env-file=my.env']],
-  ])('%s: what NODE_OPTIONS in the file names is not run', (_, argv) => {
+  ])('%s does not run NODE_OPTIONS of the file', (_, argv) => {
     const trace = join(home, 'ran');
     writeFileSync(
       join(home, 'payload.cjs'),
@@ -61,7 +61,7 @@ describe('--env-file belongs to Runoff: Node has an option of the same name and 
   });
 });
 
-test('the start folder is left before any package is loaded', () => {
+test('the start folder is left before any package loads', () => {
   const preload = `import { createRequire } from 'node:module';
     const { cache } = createRequire('/');
     const leave = process.chdir;

@@ -62,7 +62,7 @@ async function shellWith({ origin = LOCAL, over = true } = {}) {
   return { type, picks, store, out: () => out.join('') };
 }
 
-test('a person picks a candidate and is told how to merge it; the last pick stands', async () => {
+test('a person picks a candidate and is told how to merge it; the last pick counts', async () => {
   const { type, picks, store, out } = await shellWith();
   expect(await type('pick', RUN, 'b')).toBe(0);
   expect(out()).toBe(
@@ -78,7 +78,7 @@ test('a person picks a candidate and is told how to merge it; the last pick stan
   expect(first?.shown.aliases).toContain('A');
 });
 
-test('for a program', async () => {
+test('a pick prints JSON', async () => {
   const { type, out } = await shellWith();
   expect(await type('pick', RUN, 'A', '--json')).toBe(0);
   expect(JSON.parse(out())).toEqual({

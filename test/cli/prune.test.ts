@@ -35,7 +35,7 @@ async function typed(...argv: string[]) {
   return { out, dry };
 }
 
-test('what went is said with its bytes, and what had to stay', async () => {
+test('pruning reports what was removed, with its size, and what had to stay', async () => {
   const { out, dry } = await typed();
   expect(dry).toEqual([false]);
   expect(out).toContain('        2  runs with all their rows\n');
@@ -53,7 +53,7 @@ test('a dry run removes nothing, and says so', async () => {
   expect(out).toContain('Dry run: nothing was removed.');
 });
 
-test('for programs, and with help', async () => {
+test('pruning prints JSON, and has help', async () => {
   expect(JSON.parse((await typed('--json')).out)).toEqual({ dryRun: false, retired, unused });
   const help = await typed('--help');
   expect(help.out).toContain('--dry-run');

@@ -38,7 +38,7 @@ test.each<[string, readonly string[], RegExp]>([
 test.each([
   ['before the command', ['--env-file', 'my.env', 'doctor', '--json']],
   ['after it', ['doctor', '--json', '--env-file', 'my.env']],
-])('--env-file %s is known before settings are read', async (_, argv) => {
+])('--env-file %s takes effect before settings are read', async (_, argv) => {
   const order: string[] = [];
   const { shell: bare } = shell();
   const doctor = async () => {

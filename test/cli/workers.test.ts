@@ -31,13 +31,13 @@ async function printed(...args: readonly string[]): Promise<string> {
   return text;
 }
 
-test('`runoff workers` says who shares the work, what each takes and when it was last heard', async () => {
+test('`runoff workers` lists who shares the work, what each takes and its last heartbeat', async () => {
   const [head, app, left] = (await printed('workers')).split('\n');
   expect(head).toMatch(/^NAME +ROLE +HOST +VERSION +CODERS +EXAMINATIONS +LAST HEARTBEAT$/);
   expect(app).toMatch(/^app-box +app +box +0\.1\.0 +0 +0 +2 s ago$/);
   expect(left).toMatch(/^worker-big +worker +box +0\.1\.0 +12 +0 +stopped$/);
 });
 
-test('`runoff workers --json` gives programs the same', async () => {
+test('`runoff workers --json` prints the same as JSON', async () => {
   expect(JSON.parse(await printed('workers', '--json'))).toEqual([APP, LEFT]);
 });

@@ -93,11 +93,11 @@ test('the report is Markdown with rounds, issues, tests, the difference, the pri
   `);
 });
 
-test('where the spec goes to a file, the report names the file', () => {
+test('the report names the file that the spec is written to', () => {
   expect(debateReport(ended, 'refined.md')).toMatch(/The spec is in refined\.md\.\n$/);
 });
 
-test('progress has a line for whoever is asked, and one for what came of it', () => {
+test('progress has a line for each request, and one for its result', () => {
   const seat = { critic: 'qa', model: 'a/1' };
   const memory = { seen: null, approved: false, pressed: false };
   const critique = { issues: [], rechecked: [], approved: true };
@@ -128,14 +128,14 @@ test('progress has a line for whoever is asked, and one for what came of it', ()
   `);
 });
 
-test('a terminal obeys nothing that a model wrote', () => {
+test("a model's text cannot control the terminal", () => {
   const hostile = debateOf('\u001b[2J\u001b]0;owned\u0007\u202eevil\r\n');
   const said = debateReport({ id: 'd0', debate: hostile, paid: 0 }, undefined);
   // Nothing is left in it that would have to be made visible.
   expect(visibleCode(said)).toBe(said);
 });
 
-test('programs get the debate as it is stored, and what is left to a person', () => {
+test('JSON has the stored debate and what is left to a person', () => {
   expect(debateJson(ended)).toMatchObject({
     id: 'd0123456789',
     stop: 'rounds',

@@ -65,7 +65,7 @@ describe('the final report', () => {
     `);
   });
 
-  test('when nobody survived says what to do', () => {
+  test('without a survivor says what to do', () => {
     const { candidates } = nobody();
     const branches = Object.fromEntries(candidates.map(({ alias }) => [alias, `runoff/${RUN}/${alias}`]));
     const view = nobody({
@@ -103,7 +103,7 @@ describe('the final report', () => {
     `);
   });
 
-  test('of a run that failed, was refused or was cancelled', () => {
+  test('covers runs that failed, were refused or cancelled', () => {
     const trouble = {
       code: 'MODEL_UNAVAILABLE',
       message: 'The provider answered 401 to every call.',
@@ -140,7 +140,7 @@ describe('the final report', () => {
     }
   });
 
-  test('keeps to the width and holds nothing that a terminal obeys, whatever others wrote', () => {
+  test('keeps the width and contains no control sequences, whatever others wrote', () => {
     fc.assert(
       fc.property(hostile, fc.integer({ min: 20, max: 140 }), (bad, width) => {
         const view = { ...poisoned(bad), state: 'published' } as const;
@@ -161,12 +161,12 @@ describe('the final report', () => {
 });
 
 describe('the merge command', () => {
-  test('says where the repository is, unless the reader stands in it', () => {
+  test("names the repository's folder, unless it is the current one", () => {
     expect(mergeCommand(local())).toBe(`git -C /home/ada/lists merge runoff/${RUN}/B`);
     expect(mergeCommand(local(), '/home/ada/lists')).toBe(`git merge runoff/${RUN}/B`);
   });
 
-  test('is none where a pull request stands for it, or nobody won', () => {
+  test('is absent if there is a pull request or no winner', () => {
     expect(mergeCommand(published())).toBeNull();
     expect(mergeCommand(nobody({ origin: { kind: 'local', path: '/x' } }))).toBeNull();
   });

@@ -32,7 +32,7 @@ function waiting(): RunView {
   };
 }
 
-describe('the live picture', () => {
+describe('the live display', () => {
   test('has a header and a line for each candidate', () => {
     expect(renderProgress(coding(), 120, false).join('\n')).toMatchInlineSnapshot(`
       "Runoff r7k2m9q4xa  stage 3 of 6: running the coders  1m 12s  $0.58 of $5.00
@@ -63,7 +63,7 @@ describe('the live picture', () => {
     `);
   });
 
-  test('when the run is over says so', () => {
+  test('says when the run is over', () => {
     expect(renderProgress(published(), 80, false)[0]).toContain('published');
   });
 
@@ -97,7 +97,7 @@ describe('the live picture', () => {
     expect(coloured).toEqual(renderProgress(coding(), 80, false));
   });
 
-  test('no line is wider than the terminal or holds anything that it obeys, whatever is in names and notes', () => {
+  test('never exceeds the width and contains no control sequences, whatever the names and notes', () => {
     fc.assert(
       fc.property(hostile, fc.integer({ min: 1, max: 160 }), (text, width) => {
         const view = { ...poisoned(text), state: 'briefed' } as const;
@@ -146,7 +146,7 @@ describe('plain lines', () => {
     expect(progressLine(view, { ...view, state: 'failed' })).toEqual([' 1m 12s  failed']);
   });
 
-  test('hold nothing that a terminal obeys', () => {
+  test('contain no control sequences', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         for (const line of progressLine(null, poisoned(text)))

