@@ -10,7 +10,7 @@ const said = (comment: number, at: number, on: 'conversation' | 'line' = 'conver
   at,
 });
 
-test('of two commands the one that GitHub dates later is later, within a second the one of the greater number', () => {
+test('of two commands the one with the later timestamp is later, within one second the one with the greater id', () => {
   expect(isLater(said(1, 2_000), said(9, 1_000))).toBe(true);
   expect(isLater(said(9, 1_000), said(1, 2_000))).toBe(false);
   expect(isLater(said(9, 1_000), said(1, 1_000))).toBe(true);
@@ -18,7 +18,7 @@ test('of two commands the one that GitHub dates later is later, within a second 
   expect(isLater(said(1, 1_000), said(1, 1_000))).toBe(false);
 });
 
-test('numbers of comments on lines say nothing about those in the conversation: within a second neither is later', () => {
+test('ids of line comments are not compared with those of the conversation: within one second neither is later', () => {
   expect(isLater(said(9, 1_000), said(1, 1_000, 'line'))).toBe(false);
   expect(isLater(said(9, 1_000, 'line'), said(1, 1_000))).toBe(false);
   expect(isLater(said(1, 2_000, 'line'), said(9, 1_000))).toBe(true);

@@ -19,7 +19,7 @@ const commandOf = (id: number, text: string): CommandRecord => ({
   at: id,
 });
 
-test('a command that arrives just as two of its queues end never runs beside another of its repository', async () => {
+test('a command that arrives as two queues end never runs in parallel with another of its repository', async () => {
   for (let moments = 0; moments < 30; moments += 1) {
     const going = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     const end = Promise.withResolvers<void>();

@@ -17,8 +17,8 @@ async function reviewed(how: 'pull' | 'choice'): Promise<CommandWorld> {
   return s;
 }
 
-describe('on a pull request of ours that was reviewed', () => {
-  test('commands mean the run that opened it, not the one that a review led to', async () => {
+describe('on a Runoff pull request with a review run', () => {
+  test('commands apply to the run that opened it, not to the review run', async () => {
     const s = await reviewed('pull');
     const theirs = `auto-dev/11/${REVIEW}/B`;
     const before = [s.repository.branches.get(OURS), s.repository.branches.get(theirs)];
@@ -35,7 +35,7 @@ describe('on a pull request of ours that was reviewed', () => {
     expect(s.repository.branches.get(theirs)).toBe(before[1]);
   });
 
-  test('while the review asks there, votes, explanations and the pick mean what it asks; CI never does', async () => {
+  test('votes, explanations and picks apply to the review run while it asks for a pick there; `ci` never does', async () => {
     const s = await reviewed('choice');
     const ours = s.repository.branches.get(OURS);
     expect((await s.say('/auto-dev ci', { on: 11 })).note).toContain('pushed to #11:');
@@ -52,7 +52,7 @@ describe('on a pull request of ours that was reviewed', () => {
     );
   });
 
-  test('on the one that the review led to, they mean the review', async () => {
+  test("commands on the review's own pull request apply to the review run", async () => {
     const s = await reviewed('pull');
     expect((await s.say('/auto-dev ci', { on: 12 })).note).toContain('pushed to #12:');
     await s.say('/auto-dev pick C', { on: 12 });
@@ -60,7 +60,7 @@ describe('on a pull request of ours that was reviewed', () => {
   });
 });
 
-test('a tick means the run whose comparison it stands in, whichever has a result when its turn comes', async () => {
+test('a tick applies to the run of its comparison, whichever run has a result by then', async () => {
   const s = commandWorld();
   await shown(s, 'choice');
   s.repository.trouble.set('permission', down);
@@ -95,7 +95,7 @@ async function askedFor(s: CommandWorld, id: string): Promise<void> {
   });
 }
 
-describe('a run that was refused, or waits for its turn, on top of another one', () => {
+describe('a rejected or queued run beside an active one', () => {
   const asked = (s: CommandWorld) => askedFor(s, LATER);
   const refuse = ({ store, now }: CommandWorld) =>
     store.transition(LATER, 'refused', 'another run is at work', now());
@@ -109,7 +109,7 @@ describe('a run that was refused, or waits for its turn, on top of another one',
     return s;
   }
 
-  test('asking how it stands tells of the one at work, and takes nothing off it', async () => {
+  test('does not change what `status` says about the active one', async () => {
     const s = await greeted();
     const before = s.repository.comments.length;
     await asked(s);
@@ -120,7 +120,7 @@ describe('a run that was refused, or waits for its turn, on top of another one',
     expect(s.repository.comments).toHaveLength(before + 1);
   });
 
-  test('asking how it stands does not greet one that nobody has admitted', async () => {
+  test('is not announced by `status` before it is admitted', async () => {
     const s = commandWorld();
     s.repository.labels.set(7, new Set(['auto-dev']));
     await asked(s);
@@ -132,7 +132,7 @@ describe('a run that was refused, or waits for its turn, on top of another one',
     expect(s.repository.comments).toHaveLength(1);
   });
 
-  test('nothing is said of it whoever has news of it', async () => {
+  test('is not mentioned in updates', async () => {
     const s = await greeted();
     await asked(s);
     await refuse(s);
@@ -141,21 +141,21 @@ describe('a run that was refused, or waits for its turn, on top of another one',
     expect(s.repository.comments).toHaveLength(1);
   });
 
-  test('a cancel stops the one at work', async () => {
+  test('does not keep `cancel` from the active one', async () => {
     const s = await greeted();
     await asked(s);
     expect((await s.say('/auto-dev cancel')).outcome).toBe('done');
     expect(s.engine.cancelled).toEqual([RUN]);
   });
 
-  test('a cancel where nothing is at work stops the one that waits for its turn', async () => {
+  test('is cancelled itself if no run is active', async () => {
     const s = commandWorld();
     await asked(s);
     expect((await s.say('/auto-dev cancel')).outcome).toBe('done');
     expect(s.engine.cancelled).toEqual([LATER]);
   });
 
-  test('a cancel ends the waiting for a pick', async () => {
+  test('does not keep `cancel` from ending a wait for a pick', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     await asked(s);
@@ -165,7 +165,7 @@ describe('a run that was refused, or waits for its turn, on top of another one',
   });
 });
 
-test('a fault of admission is told, though there is no task', async () => {
+test('a fault of admission is reported although there is no task', async () => {
   const s = commandWorld();
   s.repository.labels.set(7, new Set(['auto-dev']));
   const { repository, store } = s;

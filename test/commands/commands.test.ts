@@ -8,7 +8,7 @@ const run = async (s: ReturnType<typeof commandWorld>, id = RUN) => (await s.sto
 const picksOf = async (s: ReturnType<typeof commandWorld>) =>
   (await s.store.picks(RUN)).map(({ alias, by }) => `${by?.login} ${alias}`);
 
-test('what each command says where no run was', async () => {
+test('each command has a reply where no run exists', async () => {
   const s = commandWorld();
   openPull(s.repository, 12);
   const said: string[] = [];
@@ -55,8 +55,8 @@ test('what each command says where no run was', async () => {
   `);
 });
 
-describe('where a result is', () => {
-  test('a person reads about it, votes, asks for one candidate, picks another', async () => {
+describe('on a finished run', () => {
+  test('a person can read the status, vote, ask about one candidate and pick another', async () => {
     const s = commandWorld();
     await shown(s, 'pull');
     const said: string[] = [];
@@ -117,7 +117,7 @@ describe('where a result is', () => {
     expect(s.repository.pulls.size).toBe(0);
   });
 
-  test('an explanation has the patch and the reasons, and stands where it was asked for', async () => {
+  test('an explanation has the patch and the reasons, and is posted where it was requested', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     const { outcome, reply } = await s.say('/auto-dev explain D');
@@ -147,7 +147,7 @@ describe('where a result is', () => {
     expect([...(s.repository.labels.get(7) ?? [])]).toEqual(['auto-dev:done']);
   });
 
-  test('none of them ends it without a pull request', async () => {
+  test('`pick none` ends it without a pull request', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     expect((await s.say('/auto-dev pick none')).note).toBe(
@@ -176,7 +176,7 @@ describe('where a result is', () => {
     ['cancelled', 'The run has ended (cancelled).'],
     ['failed', 'The run has ended (failed).'],
     ['judged', 'is still being published: try again in a moment.'],
-  ] as const)('of a run that is %s before its end was reached nothing can be picked', async (state, why) => {
+  ] as const)('nothing can be picked if it was %s before its end', async (state, why) => {
     const s = commandWorld();
     // The comparison stands there, and the end of publishing never came.
     const { transition } = s.store;
@@ -227,7 +227,7 @@ describe('where a result is', () => {
     expect(s.repository.branches.get(branch)).toBe(ours);
   });
 
-  test('CI that is not held is not released', async () => {
+  test('`ci` is refused if CI is not held', async () => {
     const s = commandWorld();
     await shown(s, 'pull', { settings: { ci: 'run' } });
     expect((await s.say('/auto-dev ci', { on: 11 })).reply).toMatchInlineSnapshot(
@@ -236,8 +236,8 @@ describe('where a result is', () => {
   });
 });
 
-describe('where a run is at work', () => {
-  test('what is asked of it', async () => {
+describe('on an active run', () => {
+  test('each command has a reply', async () => {
     const s = commandWorld();
     await atWork(s);
     const said: string[] = [];
@@ -273,7 +273,7 @@ describe('where a run is at work', () => {
     expect(s.engine.cancelled).toEqual([RUN]);
   });
 
-  test('its budget is changed where the gateway, the settings and the reports see it', async () => {
+  test('`budget` changes what the gateway, the settings and the reports use', async () => {
     const s = commandWorld();
     await atWork(s);
     await s.say('/auto-dev budget 7.50');
@@ -281,7 +281,7 @@ describe('where a run is at work', () => {
     expect(s.caps).toEqual([`${RUN} 7.5`]);
   });
 
-  test('beside a review of its pull request, the issue may be worked on again', async () => {
+  test('`run` on the issue is possible during a review of its pull request', async () => {
     const s = commandWorld();
     await shown(s, 'pull');
     await atWork(s, { id: 'r0000000009', origin: { issue: 11, work: 'review' } });
@@ -290,8 +290,8 @@ describe('where a run is at work', () => {
   });
 });
 
-describe('a run that is started', () => {
-  test('has the wishes of the command, its writer and the words of now', async () => {
+describe('a run that a command starts', () => {
+  test('has the options of the command, its author and the current text', async () => {
     const s = commandWorld();
     const body =
       '/auto-dev run -n 3 --models anthropic/a,openai/b --evaluator human --budget 8 --timeout 30m --base release/2';
@@ -321,7 +321,7 @@ describe('a run that is started', () => {
     });
   });
 
-  test('again has the same wishes; with a letter it carries on from the same commit', async () => {
+  test('as a retry has the same options, and with a letter the same base commit', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     await s.say('/auto-dev retry', { by: ada });
@@ -336,7 +336,7 @@ describe('a run that is started', () => {
     });
   });
 
-  test.each(['review', 'fix'] as const)('by %s works on the pull request', async (work) => {
+  test.each(['review', 'fix'] as const)('with %s works on the pull request', async (work) => {
     const s = commandWorld();
     openPull(s.repository, 12);
     expect((await s.say(`/auto-dev ${work}`, { on: 12, line: true })).reactions).toEqual(['eyes', 'rocket']);
@@ -345,8 +345,8 @@ describe('a run that is started', () => {
   });
 });
 
-describe('words that are no command', () => {
-  test('are answered with what was probably meant', async () => {
+describe('text that is not a command', () => {
+  test('is answered with the probable command', async () => {
     const s = commandWorld();
     const said: (string | null)[] = [];
     for (const body of [
@@ -369,7 +369,7 @@ describe('words that are no command', () => {
     expect(s.engine.started).toEqual([]);
   });
 
-  test('help lists every command', async () => {
+  test('is answered by a `help` that lists every command', async () => {
     const s = commandWorld();
     const { outcome, reply } = await s.say('/auto-dev help');
     expect(outcome).toBe('done');
@@ -377,7 +377,7 @@ describe('words that are no command', () => {
   });
 });
 
-test('a stranger is told nothing at all, on an issue, a pull request or a line', async () => {
+test('a stranger gets no reply, on an issue, a pull request or a line', async () => {
   const s = commandWorld();
   await shown(s, 'pull');
   const before = s.repository.comments.length;
@@ -394,7 +394,7 @@ test('a stranger is told nothing at all, on an issue, a pull request or a line',
   expect(await s.store.picks(RUN)).toEqual([]);
 });
 
-test('on a pull request from a fork a writer gets help, and one sentence for all else', async () => {
+test('on a pull request from a fork a writer gets help, and a refusal for every other command', async () => {
   const s = commandWorld();
   openPull(s.repository, 12, { headRepositoryId: 99, foreignSha: 'e'.repeat(40) });
   const answers = new Set<string | null>();

@@ -71,7 +71,7 @@ async function scene(...args: Parameters<typeof asking>) {
 }
 
 describe('a comment', () => {
-  test('answers, gets a thumb, and the question says who answered what', async () => {
+  test('answers a question, gets 👍, and the question shows who answered what', async () => {
     const s = await scene();
     expect(await s.say('/auto-dev answer 2')).toBe('done');
     await s.goesOn();
@@ -81,7 +81,7 @@ describe('a comment', () => {
     expect(s.ask.body).not.toContain('- [ ]');
   });
 
-  test('that is delivered twice does nothing twice', async () => {
+  test('that is delivered twice has its effect once', async () => {
     const s = await scene();
     const body = '/auto-dev answer half up, but only for prices';
     await Promise.all([s.say(body), s.say(body)]);
@@ -95,7 +95,7 @@ describe('a comment', () => {
     ['by a stranger', { actor: mallory }, 'ignored'],
     ['by a bot', { actor: { ...mona, isBot: true } }, null],
     ['through an App', { throughApp: true }, null],
-  ])('%s is not heard', async (_who, over, outcome) => {
+  ])('%s is ignored', async (_who, over, outcome) => {
     const s = await scene();
     expect(await s.say('/auto-dev answer 2', over)).toBe(outcome);
     expect(s.reactions).toEqual([]);
@@ -115,7 +115,7 @@ describe('a comment', () => {
     await s.waitsStill();
   });
 
-  test('whose writer GitHub cannot tell about now is obeyed when it can', async () => {
+  test("whose author's access is unknown is applied when it is known", async () => {
     const s = await scene();
     s.rights[mona.id] = 'broken';
     expect(await s.say('/auto-dev answer 2')).toBe('open');
@@ -125,13 +125,13 @@ describe('a comment', () => {
     await s.goesOn();
   });
 
-  test('from before the question does not answer it, however late it is delivered', async () => {
+  test('from before the question does not answer it, however late it arrives', async () => {
     const s = await scene();
     expect(await s.say('/auto-dev answer 2', { id: s.ask.id - 1 })).toBe('refused');
     await s.waitsStill();
   });
 
-  test('on a line, whose numbers are others, answers what was asked before it', async () => {
+  test('on a line answers a question that was asked before it', async () => {
     const s = await scene();
     const line = { id: s.ask.id - 1, place: { on: 'line' } } as const;
     expect(await s.say('/auto-dev answer 2', { ...line, at: s.ask.createdAt + 1_000 })).toBe('done');
@@ -139,7 +139,7 @@ describe('a comment', () => {
     expect(await s.replies()).toMatchObject([{ option: 2 }]);
   });
 
-  test('on a line from before the question does not answer it, however great its number', async () => {
+  test('on a line from before the question does not answer it, however great its id', async () => {
     const s = await scene();
     const line = { id: s.ask.id + 1, place: { on: 'line' } } as const;
     expect(await s.say('/auto-dev answer 2', { ...line, at: s.ask.createdAt })).toBe('refused');
@@ -147,7 +147,7 @@ describe('a comment', () => {
     await s.waitsStill();
   });
 
-  test('on a line is sent to the conversation where the question is not to be found', async () => {
+  test('on a line without its question is referred to the conversation', async () => {
     const s = await scene();
     s.comments.splice(0);
     const line = { id: 5, place: { on: 'line' }, at: s.ask.createdAt + 1_000 } as const;
@@ -158,7 +158,7 @@ describe('a comment', () => {
     await s.waitsStill();
   });
 
-  test('that approves the plan before does not approve the next one, which its writer has not seen', async () => {
+  test('that approves a plan does not approve the next one', async () => {
     const s = await scene({ approval: 'plan' }, []);
     await s.say('/auto-dev revise Smaller steps.');
     await s.asksAgain();
@@ -169,7 +169,7 @@ describe('a comment', () => {
     expect(await s.replies()).toHaveLength(1);
   });
 
-  test('is not taken while the comment that asks is not written', async () => {
+  test('is not accepted while the question is not posted', async () => {
     const s = await scene();
     const dialogue = (await s.store.run(RUN))?.dialogue;
     const [inquiry] = dialogue?.inquiries ?? [];
@@ -179,7 +179,7 @@ describe('a comment', () => {
     await s.waitsStill();
   });
 
-  test('that was not taken is explained in the question: the last one, and until it is settled', async () => {
+  test('that was not accepted is explained in the question until that is settled', async () => {
     const s = await scene();
     const ours = s.ask.body;
     const say = (id: number, body: string) => s.say(body, { id });
@@ -201,13 +201,13 @@ describe('a comment', () => {
     expect(s.ask.body).not.toContain('Not taken');
   });
 
-  test('by a stranger is explained to nobody', async () => {
+  test('by a stranger is not explained', async () => {
     const s = await scene();
     await s.say('/auto-dev answer 7', { actor: mallory });
     expect(s.edits).toEqual([]);
   });
 
-  test('to a run that waits for nobody is answered', async () => {
+  test('to a run without a question gets a reply', async () => {
     const s = await scene();
     await s.say('/auto-dev answer 2');
     await s.goesOn();
@@ -227,7 +227,7 @@ describe('a comment', () => {
 });
 
 describe('a tick', () => {
-  test('answers for whoever ticked', async () => {
+  test('answers in the name of the person who ticked', async () => {
     const s = await scene();
     const body = s.tick(s.ask.body, 3).replaceAll('\n', '\r\n');
     expect((await s.edit(body)).kind).toBe('recorded');
@@ -238,7 +238,7 @@ describe('a tick', () => {
     expect(s.ask.body).toContain('`mona` answered: down');
   });
 
-  test('answers a question that quotes a folder of this host, which its comment does not name', async () => {
+  test('answers a question that quotes a folder of this host', async () => {
     const text = `Is ${HOST_FOLDER}/areas/x meant?`;
     const options = ['yes', `no, ${HOST_FOLDER}/areas/y`];
     const s = await scene({}, [{ ...question, text, options, assume: 'yes' }]);
@@ -256,7 +256,7 @@ describe('a tick', () => {
     expect(await s.replies()).toMatchObject([{ kind: 'approve' }]);
   });
 
-  test('by a stranger is taken back, and so is every other edit', async () => {
+  test('by a stranger is reverted, as is every other edit', async () => {
     const s = await scene();
     const ours = s.ask.body;
     const edits: readonly [string, Partial<EditEvent>][] = [
@@ -276,7 +276,7 @@ describe('a tick', () => {
     await s.waitsStill();
   });
 
-  test('that was set while the question was told of something in vain is taken', async () => {
+  test('that was set during an update of the question is accepted', async () => {
     const s = await scene();
     const ours = s.ask.body;
     await s.say('/auto-dev answer 7');
@@ -289,14 +289,14 @@ describe('a tick', () => {
     ['of a comment that a person wrote', { performedByAppId: null }],
     ['of another comment of ours', { id: 999 }],
     ['in another repository', { repositoryId: 43 }],
-  ])('an edit %s is left alone', async (_what, over) => {
+  ])('by an edit %s is ignored', async (_what, over) => {
     const s = await scene();
     expect((await s.edit(s.tick(s.ask.body, 1), over)).kind).toBe('ignored');
     expect(s.edits).toEqual([]);
     await s.waitsStill();
   });
 
-  test('while GitHub does not say who may is not taken, and can be set again', async () => {
+  test('is not accepted while access is unknown, and can be set again', async () => {
     const s = await scene();
     const ours = s.ask.body;
     s.rights[mona.id] = 'broken';
@@ -307,7 +307,7 @@ describe('a tick', () => {
     expect((await s.edit(s.tick(ours, 1))).kind).toBe('recorded');
   });
 
-  test('taken back by whoever ticked is no edit of ours to undo', async () => {
+  test('that its author removes is not restored', async () => {
     const s = await scene();
     expect((await s.edit(s.ask.body)).kind).toBe('ignored');
     await s.waitsStill();

@@ -25,8 +25,8 @@ function cutOff<K extends 'fulfil' | 'settleCommand' | 'recordCommand'>(
 const runs = async ({ store }: CommandWorld) => (await store.runs(10)).map(({ id }) => id);
 const command = async ({ store }: CommandWorld, id: number) => store.command(`comment:${id}`);
 
-describe('a command that is cut off', () => {
-  test('after it was heard is obeyed at the next start', async () => {
+describe('a command that is interrupted', () => {
+  test('after it was stored is applied at the next start', async () => {
     tried({
       id: 'command-cut',
       part: 'The App is killed',
@@ -43,7 +43,7 @@ describe('a command that is cut off', () => {
     expect(await runs(s)).toHaveLength(1);
   });
 
-  test('between its run and its outcome knows its own run, also where that is at work by then', async () => {
+  test('between its run and its result finds its own run, even if that is active by then', async () => {
     const s = commandWorld();
     cutOff(s, 'fulfil', (_, key) => key === 'result');
     const { id, outcome } = await s.say('/auto-dev run');
@@ -59,7 +59,7 @@ describe('a command that is cut off', () => {
     expect(await runs(s)).toEqual([started]);
   });
 
-  test('between outcome and answer is answered, not obeyed again, and by nobody who is asked for rights again', async () => {
+  test('between result and reply gets the reply without being applied or checked again', async () => {
     tried({
       id: 'command-answer-cut',
       part: 'The App is killed',
@@ -81,7 +81,7 @@ describe('a command that is cut off', () => {
   test.each([
     ['between the answer and its record', 'fulfil', (_: string, key?: unknown) => key === 'reply'],
     ['between the answer and the end', 'settleCommand', () => true],
-  ] as const)('%s is answered once', async (_when, method, fits) => {
+  ] as const)('%s gets one reply', async (_when, method, fits) => {
     const s = commandWorld();
     cutOff(s, method, fits as () => boolean);
     const { id, outcome } = await s.say('/auto-dev help');
@@ -110,7 +110,7 @@ describe('a command that is cut off', () => {
     expect(s.repository.comments.filter(({ body }) => body.includes('runoff:comparison:'))).toHaveLength(1);
   });
 
-  test('in a vote, a release of CI and a budget does each once', async () => {
+  test('in a vote, a release of CI and a budget change has its effect once', async () => {
     const s = commandWorld();
     await shown(s, 'pull');
     const work = await atWork(s, { id: 'r0000000009', origin: { issue: 8 } });
@@ -130,7 +130,7 @@ describe('a command that is cut off', () => {
     expect((await s.store.run(work))?.task?.settings.budget.run).toBe(3);
   });
 
-  test('before it was heard is lost to nobody: the delivery fails, and comes again', async () => {
+  test('before it was stored fails its delivery, which can be redelivered', async () => {
     const s = commandWorld();
     cutOff(s, 'recordCommand');
     await expect(s.hear('/auto-dev run', { id: 900 })).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describe('a command that is cut off', () => {
 });
 
 describe('a tick', () => {
-  test('that could not be kept stays where it was set, so that it is seen to count for nothing yet', async () => {
+  test('that could not be stored stays visible', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     cutOff(s, 'recordCommand');
@@ -155,7 +155,7 @@ describe('a tick', () => {
     expect(boxes(s).body).toContain('picked by `mona`');
   });
 
-  test('is answered before anything is written, however slow GitHub is', async () => {
+  test('is acknowledged before anything is written, however slow GitHub is', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     const github = s.world.github ?? expect.fail();
@@ -177,7 +177,7 @@ describe('a tick', () => {
     expect(boxes(s).body).toContain('picked by `mona`');
   });
 
-  test('of a stranger is taken off again also after a crash', async () => {
+  test('of a stranger is reverted also after a crash', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('editComment', down);
@@ -192,7 +192,7 @@ describe('a tick', () => {
 });
 
 describe('an outage', () => {
-  test('of an hour ends a command that nobody could be asked about, and never allows it', async () => {
+  test('of an hour ends a command of unknown access without allowing it', async () => {
     const s = commandWorld();
     s.repository.trouble.set('permission', down);
     const { id } = await s.say('/auto-dev run');
@@ -207,7 +207,7 @@ describe('an outage', () => {
     expect(await runs(s)).toEqual([]);
   });
 
-  test('that keeps us from answering does not undo what was done', async () => {
+  test('that prevents the reply does not undo the command', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('comment', down);
@@ -220,7 +220,7 @@ describe('an outage', () => {
     });
   });
 
-  test('a conversation in which we may not write changes nothing about what was done', async () => {
+  test('in the form of a locked conversation does not undo the command', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('comment', forbidden);
@@ -230,7 +230,7 @@ describe('an outage', () => {
     expect((await s.say('/auto-dev vote B')).outcome).toBe('done');
   });
 
-  test('in the moment of a tick does not lose it', async () => {
+  test('during a tick does not lose it', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('editComment', down);
@@ -241,13 +241,13 @@ describe('an outage', () => {
     expect(boxes(s).body).toContain('picked by `mona`');
   });
 
-  test('a refused permission is a no', async () => {
+  test('is told from denied access, which refuses', async () => {
     const s = commandWorld();
     s.repository.trouble.set('permission', forbidden);
     expect((await s.say('/auto-dev run', { by: ada })).outcome).toBe('ignored');
   });
 
-  test('at one person does not keep the next waiting', async () => {
+  test('for one person does not delay the next', async () => {
     const s = commandWorld();
     s.repository.trouble.set('permission', down);
     const first = await s.hear('/auto-dev help', { by: mallory });
@@ -258,7 +258,7 @@ describe('an outage', () => {
   });
 });
 
-test('the same comment, delivered ten times at once and again after a start, is one command', async () => {
+test('a comment that is delivered ten times at once and again after a restart is one command', async () => {
   const s = commandWorld();
   await Promise.all(Array.from({ length: 10 }, () => s.hear('/auto-dev run', { id: 900, at: s.now() })));
   await s.intake.idle();

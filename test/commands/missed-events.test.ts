@@ -35,7 +35,7 @@ const webhook = (s: CommandWorld, updatedAt: number, deliveryId = 'late') =>
   });
 
 describe('a label without its webhook', () => {
-  test('starts one run, however often it is looked at and however late the webhook comes', async () => {
+  test('starts one run, however often Runoff looks and however late the webhook arrives', async () => {
     tried({
       id: 'webhook-lost',
       part: 'GitHub is unavailable',
@@ -54,7 +54,7 @@ describe('a label without its webhook', () => {
     expect(request).toMatchObject({ trigger: 'label', triggeredAt: START });
   });
 
-  test('is left to its webhook for a minute, and to the run that it started', async () => {
+  test('is left to its webhook for a minute, and to the run that the webhook started', async () => {
     const s = commandWorld();
     labelStands(s);
     s.later(59_000);
@@ -66,7 +66,7 @@ describe('a label without its webhook', () => {
     expect(s.engine.started).toHaveLength(1);
   });
 
-  test('is the one of its webhook, whose issue was changed a moment before by the clock of GitHub', async () => {
+  test('is recognised as the label of its webhook despite a slightly earlier timestamp', async () => {
     const s = commandWorld();
     await webhook(s, START);
     labelStands(s, START + 2_000);
@@ -75,7 +75,7 @@ describe('a label without its webhook', () => {
     expect(s.engine.started).toHaveLength(1);
   });
 
-  test('that is set again after a run starts another one', async () => {
+  test('that is added again after a run starts another one', async () => {
     const s = commandWorld();
     await webhook(s, START);
     s.later(MINUTE);
@@ -85,7 +85,7 @@ describe('a label without its webhook', () => {
     expect(s.engine.started).toHaveLength(2);
   });
 
-  test('starts nothing where a bot set it, or nobody knows who did', async () => {
+  test('starts nothing if a bot or an unknown author added it', async () => {
     const s = commandWorld();
     labelStands(s, START, true);
     s.later(2 * MINUTE);
@@ -98,7 +98,7 @@ describe('a label without its webhook', () => {
   test.each([
     ['set too long ago for anybody to expect a run', 3 * DAY + 1, 0],
     ['set before the App was installed', DAY, START + 1],
-  ])('starts nothing where it was %s', async (_when, age, installedAt) => {
+  ])('starts nothing if it was %s', async (_when, age, installedAt) => {
     const s = commandWorld();
     labelStands(s);
     s.repository.installedAt = installedAt;
@@ -107,7 +107,7 @@ describe('a label without its webhook', () => {
     expect(s.engine.started).toEqual([]);
   });
 
-  test('starts nothing where the issue has changed since: its text may be another one', async () => {
+  test('starts nothing if the issue has changed since', async () => {
     const s = commandWorld();
     labelStands(s, START, false, START + MINUTE + 1);
     s.later(2 * MINUTE);
@@ -118,7 +118,7 @@ describe('a label without its webhook', () => {
     expect(s.engine.started).toHaveLength(1);
   });
 
-  test('is still found after two days, as an outage can last', async () => {
+  test('is still found after an outage of two days', async () => {
     const s = commandWorld();
     labelStands(s);
     s.repository.installedAt = START - DAY;
@@ -127,7 +127,7 @@ describe('a label without its webhook', () => {
     expect(s.engine.started).toHaveLength(1);
   });
 
-  test('is looked for no further once GitHub does not answer; the next look begins behind that repository', async () => {
+  test('ends the search when GitHub does not answer, and the next search starts after that repository', async () => {
     const s = commandWorld();
     s.other.trouble.set('labelled', down);
     labelStands(s);
@@ -140,7 +140,7 @@ describe('a label without its webhook', () => {
     expect(await findMissedLabels(s.world, 43)).toBeNull();
   });
 
-  test('is looked for everywhere where the repository that did not answer is gone', async () => {
+  test('is searched in all repositories if the unresponsive one is gone', async () => {
     const s = commandWorld();
     labelStands(s);
     s.later(2 * MINUTE);
@@ -170,7 +170,7 @@ describe('a label without its webhook', () => {
   });
 });
 
-describe('what a lost webhook would have told of a run at work', () => {
+describe('a lost webhook of an active run', () => {
   /** Greeted: the label that says so is set. */
   async function greeted(): Promise<CommandWorld> {
     const s = commandWorld();
@@ -195,13 +195,13 @@ describe('what a lost webhook would have told of a run at work', () => {
     };
   }
 
-  test('nothing: it goes on', async () => {
+  test('changes nothing if nothing happened', async () => {
     const s = await greeted();
     await findMissedStops(s.world);
     expect(await stateOf(s)).toBe('briefed');
   });
 
-  test('the issue was closed', async () => {
+  test('about a closed issue cancels the run', async () => {
     const s = await greeted();
     s.repository.issue = { ...s.repository.issue, open: false };
     await findMissedStops(s.world);
@@ -209,7 +209,7 @@ describe('what a lost webhook would have told of a run at work', () => {
     expect(s.engine.cancelled).toEqual([RUN]);
   });
 
-  test('the running label was taken off', async () => {
+  test('about a removed running label cancels the run', async () => {
     const s = await greeted();
     tookOff(s);
     await findMissedStops(s.world);
@@ -221,14 +221,14 @@ describe('what a lost webhook would have told of a run at work', () => {
     ['somebody took it off before this run was asked for', { at: START - 1_000 }],
     ['it was renamed, so the last that is known is that it was set', { how: 'set', byBot: true }],
     ['GitHub does not tell who took it off', null],
-  ])('the running label is not there, and %s: it goes on', async (_what, change) => {
+  ])('changes nothing if the running label is missing and %s', async (_what, change) => {
     const s = await greeted();
     tookOff(s, change);
     await findMissedStops(s.world);
     expect(await stateOf(s)).toBe('briefed');
   });
 
-  test('the running label is written otherwise: it goes on', async () => {
+  test('changes nothing if the running label has different letter case', async () => {
     const s = await greeted();
     tookOff(s);
     s.repository.labels.set(7, new Set(['Auto-Dev:Running']));
@@ -239,7 +239,7 @@ describe('what a lost webhook would have told of a run at work', () => {
   test.each([
     ['are refused', forbidden],
     ['cannot be read now', down],
-  ])('the running label is not there, and its events %s: it goes on', async (_what, trouble) => {
+  ])('changes nothing if the running label is missing and its events %s', async (_what, trouble) => {
     const s = await greeted();
     tookOff(s);
     s.repository.trouble.set('labelChange', trouble);
@@ -247,21 +247,21 @@ describe('what a lost webhook would have told of a run at work', () => {
     expect(await stateOf(s)).toBe('briefed');
   });
 
-  test('before it greeted, a label that is not there yet means nothing', async () => {
+  test('changes nothing before the run has set its label', async () => {
     const s = commandWorld();
     await atWork(s);
     await findMissedStops(s.world);
     expect(await stateOf(s)).toBe('briefed');
   });
 
-  test('the issue is gone', async () => {
+  test('about a deleted issue cancels the run', async () => {
     const s = await greeted();
     s.repository.trouble.set('issue', forbidden);
     await findMissedStops(s.world);
     expect(await causeOf(s)).toContain('GitHub no longer shows its issue');
   });
 
-  test('a repository that cannot be read keeps its runs, and does not stop the others', async () => {
+  test('changes nothing in an unreadable repository, and does not block the others', async () => {
     const s = commandWorld();
     await atWork(s, { id: 'r0000000008', origin: { repositoryId: 43 } });
     await atWork(s);
@@ -272,15 +272,15 @@ describe('what a lost webhook would have told of a run at work', () => {
   });
 });
 
-describe('what a lost webhook would have told of a run that waits for a pick', () => {
-  test('nothing: it waits on', async () => {
+describe('a lost webhook of a run that waits for a pick', () => {
+  test('changes nothing if nothing has happened', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     await findMissedPickEnds(s.world);
     expect(await stateOf(s)).toBe('awaiting_pick');
   });
 
-  test('the issue was closed: nobody is asked any more', async () => {
+  test('about a closed issue ends the wait', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.issue = { ...s.repository.issue, open: false };
@@ -289,7 +289,7 @@ describe('what a lost webhook would have told of a run that waits for a pick', (
     expect(boxes(s).body).not.toContain('- [ ]');
   });
 
-  test('the issue is gone, or the App from its repository: it waits no more', async () => {
+  test('about a deleted issue, or a removed App, ends the wait', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('issue', forbidden);
@@ -298,7 +298,7 @@ describe('what a lost webhook would have told of a run that waits for a pick', (
     expect(await causeOf(s)).toContain('GitHub no longer shows its issue');
   });
 
-  test('nobody knows while GitHub does not answer: it waits on', async () => {
+  test('changes nothing while GitHub does not answer', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('issue', down);
@@ -306,7 +306,7 @@ describe('what a lost webhook would have told of a run that waits for a pick', (
     expect(await stateOf(s)).toBe('awaiting_pick');
   });
 
-  test('is not asked for with runs at work, which are looked at far more often', async () => {
+  test('is searched less often than those of active runs', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     let asked = 0;
@@ -322,8 +322,8 @@ describe('what a lost webhook would have told of a run that waits for a pick', (
   });
 });
 
-describe('what a webhook tells', () => {
-  test('a run that is at work stops, one that waits for a pick asks no longer, one that is published stays', async () => {
+describe('a webhook', () => {
+  test('about a closed issue stops an active run, ends a wait for a pick, and keeps a published run', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     await atWork(s, { id: 'r0000000008' });
@@ -334,7 +334,7 @@ describe('what a webhook tells', () => {
     expect(boxes(s).body).not.toContain('- [ ]');
   });
 
-  test('also where the issue is gone with its comments', async () => {
+  test('about a deleted issue does the same', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('editComment', forbidden);
@@ -344,13 +344,13 @@ describe('what a webhook tells', () => {
     expect(await stateOf(s)).toBe('closed');
   });
 
-  test('an issue of the same number elsewhere is another one', async () => {
+  test('about an issue of the same number elsewhere changes nothing', async () => {
     const s = commandWorld();
     await atWork(s);
     expect(await stopRunsOfIssue(s.world, { repositoryId: 43, issue: 7, cause: 'x' })).toBe(0);
   });
 
-  test('a repository that was taken from the App stops its runs, and no other', async () => {
+  test('about a removed repository stops its runs, and no other', async () => {
     const s = commandWorld();
     await atWork(s);
     await atWork(s, { id: 'r0000000008', origin: { repositoryId: 43 } });
@@ -360,7 +360,7 @@ describe('what a webhook tells', () => {
     expect(await stopRunsWithoutAccess(s.world, { ...at, installationId: 2 })).toBe(0);
   });
 
-  test('an App that was uninstalled asks nobody to pick any more', async () => {
+  test('about an uninstalled App ends waits for a pick', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('reader', forbidden);
@@ -370,7 +370,7 @@ describe('what a webhook tells', () => {
     expect([await stateOf(s), await causeOf(s)]).toEqual(['closed', 'the App was uninstalled']);
   });
 
-  test('what is published outlives the App', async () => {
+  test('about an uninstalled App keeps published runs', async () => {
     const s = commandWorld();
     await shown(s, 'pull');
     expect(
@@ -382,7 +382,7 @@ describe('what a webhook tells', () => {
   test.each([
     [true, 'merged'],
     [false, 'closed'],
-  ])('its pull request was closed, merged or not (%s)', async (merged, state) => {
+  ])('about a closed pull request is recorded, merged or not (%s)', async (merged, state) => {
     const s = commandWorld();
     await shown(s, 'pull');
     const head = `auto-dev/7/${RUN}/B`;

@@ -24,8 +24,8 @@ async function resulted(how: 'pull' | 'choice' = 'choice'): Promise<CommandWorld
   return s;
 }
 
-describe('a run works on the words of the moment in which it was asked for', () => {
-  test('however late its turn comes, and whatever an outsider makes of the issue meanwhile', async () => {
+describe('a run works on the text at the time of its command', () => {
+  test('however late it starts, and whatever an outsider edits in the meantime', async () => {
     const s = commandWorld();
     s.repository.trouble.set('permission', down);
     const { outcome } = await s.say('/auto-dev run');
@@ -37,7 +37,7 @@ describe('a run works on the words of the moment in which it was asked for', () 
     expect((await s.store.run('r0000000001'))?.title).toBe('last() returns undefined');
   });
 
-  test('also where all of it is done anew', async () => {
+  test('also as a retry of the whole run', async () => {
     const s = await resulted();
     s.repository.issue = { ...s.repository.issue, body: 'It should throw.' };
     s.repository.trouble.set('permission', down);
@@ -48,14 +48,14 @@ describe('a run works on the words of the moment in which it was asked for', () 
     expect(await textOf(s, 'r0000000001')).toBe('last() returns undefined: It should throw.');
   });
 
-  test('one candidate that tries again has the words that the others had', async () => {
+  test('but as a retry of one candidate on the text of the others', async () => {
     const s = await resulted();
     edited(s, 'Harmless');
     await s.say('/auto-dev retry C');
     expect(await textOf(s, 'r0000000001')).toBe('last() returns undefined: It should return the last item.');
   });
 
-  test('on its pull request, which has other words, so has all of it anew', async () => {
+  test("and as a retry on its pull request on the run's text", async () => {
     const s = await resulted('pull');
     edited(s, 'Harmless');
     await s.say('/auto-dev retry', { on: 11 });
@@ -63,7 +63,7 @@ describe('a run works on the words of the moment in which it was asked for', () 
     expect(await textOf(s, 'r0000000001')).toBe('last() returns undefined: It should return the last item.');
   });
 
-  test('of a command that starts nothing, they are not kept', async () => {
+  test('which is not stored for a command that starts nothing', async () => {
     const s = commandWorld();
     for (const words of ['status', 'pick B', 'help'])
       expect(
@@ -71,7 +71,7 @@ describe('a run works on the words of the moment in which it was asked for', () 
       ).toBeUndefined();
   });
 
-  test('as GitHub delivers them', async () => {
+  test('as delivered by GitHub', async () => {
     const app = await appWorld();
     const issue = {
       number: 7,
@@ -99,7 +99,7 @@ describe('a run works on the words of the moment in which it was asked for', () 
   });
 });
 
-describe('where a run starts that repeats another', () => {
+describe('the base of a retry', () => {
   const over = async (s: CommandWorld, id: string) => {
     const task = (await s.store.run(RUN))?.task;
     await s.store.updateRun(id, { task: { ...(task ?? expect.fail()), runId: id } }, s.now());
@@ -110,7 +110,7 @@ describe('where a run starts that repeats another', () => {
     RunRequest.parse((await store.run(id))?.request);
 
   test.each([['release/2.1'], [undefined]])(
-    'all of it anew starts where the first was wanted (%s), however often one candidate tried again between',
+    'of the whole run is the one of the first run (%s), however often one candidate was retried in between',
     async (base) => {
       const s = await resulted();
       await s.store.updateRun(RUN, { request: { ...(await requestOf(s, RUN)), base } }, s.now());
@@ -125,7 +125,7 @@ describe('where a run starts that repeats another', () => {
     },
   );
 
-  test('a candidate tries again on a pull request only while its branch is where the others found it', async () => {
+  test('of one candidate is the branch of a pull request only while that is unchanged', async () => {
     const s = commandWorld();
     openPull(s.repository, 12);
     await shown(s, 'choice', { origin: { issue: 12, work: 'review' } });

@@ -45,8 +45,8 @@ const hearFrom = (s: CommandWorld, body: string, id: number, association: string
     actor: by,
   });
 
-describe('what people without rights send', () => {
-  test('five hundred commands of one are a few rows and one look-up', async () => {
+describe('the commands of people without write access', () => {
+  test('(five hundred by one person) cost a few rows and one look-up', async () => {
     const s = commandWorld();
     await atWork(s);
     const { asked } = watched(s);
@@ -60,7 +60,7 @@ describe('what people without rights send', () => {
     expect((await s.say('/auto-dev cancel')).outcome).toBe('done');
   });
 
-  test('a writer is not limited so', async () => {
+  test('have a limit that does not apply to writers', async () => {
     const s = commandWorld();
     await atWork(s);
     for (let n = 0; n < 15; n += 1) await hearFrom(s, '/auto-dev status', 5_000 + n, 'MEMBER');
@@ -70,7 +70,7 @@ describe('what people without rights send', () => {
     expect(await rowsOf(s, mona.id)).toHaveLength(80);
   });
 
-  test('a refusal stands for a minute, in its repository, for its person; afterwards GitHub is asked again', async () => {
+  test('are rejected for a minute per person and repository, then checked again', async () => {
     const s = commandWorld();
     await atWork(s);
     const { asked } = watched(s);
@@ -93,7 +93,7 @@ describe('what people without rights send', () => {
     expect(asked.length).toBeGreaterThan(before);
   });
 
-  test('a grant is never remembered: who lost the right is refused at the next command', async () => {
+  test('are rejected at once after access is lost, because a grant is never remembered', async () => {
     const s = commandWorld();
     await atWork(s);
     expect((await s.say('/auto-dev status')).outcome).toBe('done');
@@ -101,7 +101,7 @@ describe('what people without rights send', () => {
     expect((await s.say('/auto-dev cancel')).outcome).toBe('ignored');
   });
 
-  test('no answer is no refusal: once GitHub answers, the command is obeyed', async () => {
+  test('are applied once GitHub confirms access', async () => {
     const s = commandWorld();
     await atWork(s);
     s.repository.trouble.set('permission', down);
@@ -112,9 +112,9 @@ describe('what people without rights send', () => {
   });
 });
 
-describe('who waits for whom', () => {
+describe('the order of commands', () => {
   test.each(['MEMBER', 'NONE'])(
-    'a cancel does not wait for strangers whose right GitHub takes long to tell (its sender: %s)',
+    'lets a cancel pass strangers whose access check is slow (its sender: %s)',
     async (association) => {
       const s = commandWorld();
       const run = await atWork(s);
@@ -140,7 +140,7 @@ describe('who waits for whom', () => {
     },
   );
 
-  test('a cancel does not wait for a long command ahead of it', async () => {
+  test('lets a cancel pass a long command', async () => {
     const s = commandWorld();
     await shown(s, 'pull');
     const run = await atWork(s, { id: 'r0000000077' });
@@ -162,7 +162,7 @@ describe('who waits for whom', () => {
     expect(await s.store.unsettledCommands()).toEqual([]);
   });
 
-  test('a run that was asked for before a cancel is started first, and cancelled', async () => {
+  test('starts a run that was requested before a cancel first, and cancels it', async () => {
     const s = commandWorld();
     const answer = Promise.withResolvers<void>();
     const { held } = watched(s);
@@ -181,7 +181,7 @@ describe('who waits for whom', () => {
     expect((await rowsOf(s, mona.id)).map(({ outcome }) => outcome?.kind)).toEqual(['done', 'done', 'done']);
   });
 
-  test('a run that was asked for after a cancel is not cancelled by it', async () => {
+  test('keeps a run that was requested after a cancel', async () => {
     const s = commandWorld();
     const first = await atWork(s);
     const answer = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ describe('who waits for whom', () => {
     expect(await stateOf(s, s.engine.started[0] ?? '')).toBe('queued');
   });
 
-  test('after a crash the rows of strangers do not stand before a writer', async () => {
+  test('lets a writer pass strangers also after a crash', async () => {
     const s = commandWorld();
     const run = await atWork(s);
     s.repository.trouble.set('permission', down);

@@ -22,7 +22,7 @@ const listed = async (commands: object, name: string) =>
 const found = async (commands: object, name: string) =>
   (await agentFindings(await operatorWith(commands), null)).filter((finding) => finding.name === name);
 
-test('a program of the operator’s whose folder is missing is told with its folder', async () => {
+test("an operator's program with a missing folder is reported with that folder", async () => {
   const folder = join(home, 'aider');
   const commands = { aider: { argv: ['/opt/aider/bin/aider'], folder } };
   expect(await listed(commands, 'aider')).toMatchObject({ installed: null, missingFolder: folder });
@@ -41,7 +41,7 @@ test('a program of the operator’s whose folder is missing is told with its fol
   expect(await found(commands, 'coder aider')).toEqual([expect.objectContaining({ state: 'ok' })]);
 });
 
-test('a name of the operator’s that takes the place of one of ours is noted', async () => {
+test("an operator's name that replaces a built-in one is noted", async () => {
   const commands = { codex: { argv: ['/usr/bin/env'] }, aider: { argv: ['/usr/bin/env'] } };
   expect(await listed(commands, 'codex')).toMatchObject({ from: 'operator', tested: null });
   expect(await found(commands, 'coder codex')).toContainEqual(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { closing, disposedOnFailure } from '../../src/compose/index.ts';
 
-test('all are closed, the last first, and the first failure is told', async () => {
+test('all resources are closed in reverse order, and the first failure is reported', async () => {
   const cleanups = new AsyncDisposableStack();
   const close = closing(cleanups);
   const closed: string[] = [];
@@ -16,7 +16,7 @@ test('all are closed, the last first, and the first failure is told', async () =
   expect(closed).toEqual(['engine', 'store', 'database']);
 });
 
-test('work that fails is closed, and its own failure is told', async () => {
+test('failed work closes its resources and reports its own failure', async () => {
   const cleanups = new AsyncDisposableStack();
   let closed = false;
   const work = disposedOnFailure(cleanups, async () => {
@@ -30,7 +30,7 @@ test('work that fails is closed, and its own failure is told', async () => {
   expect(closed).toBe(true);
 });
 
-test('work that succeeds stays open', async () => {
+test('successful work keeps its resources open', async () => {
   const cleanups = new AsyncDisposableStack();
   let closed = false;
   await disposedOnFailure(cleanups, async () => {

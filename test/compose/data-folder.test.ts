@@ -19,7 +19,7 @@ const look = async (path: string) => {
 };
 
 describe('the data folder', () => {
-  test('is made with all above it so that the sandbox may pass through, whatever the umask', async () => {
+  test("is created with its parents so that the sandbox's user can pass through, whatever the umask", async () => {
     const before = process.umask(0o077);
     try {
       await openDataFolder(join(home, 'lib', 'runoff'), owner);
@@ -31,7 +31,7 @@ describe('the data folder', () => {
     expect((await look(home)).mode).toBe(0o700);
   });
 
-  test('is used as it is when it is there and empty', async () => {
+  test('is used unchanged if it exists and is empty', async () => {
     await chmod(home, 0o750);
     await writeFile(join(home, '.env'), 'PORT=1\n');
     const before = await look(home);
@@ -49,7 +49,7 @@ describe('the data folder', () => {
     ['that holds other things', 'artifacts', 0o755, /RUNOFF_DATA: .* it holds other things.*Name a folder/],
     ['that everybody may write to', 'pg', 0o1777, /RUNOFF_DATA: .* everybody may write to it/],
   ];
-  test.each(others)('is not one %s, and that one stays as it is', async (_name, inside, mode, words) => {
+  test.each(others)('cannot be one %s, which stays unchanged', async (_name, inside, mode, words) => {
     await mkdir(join(home, inside));
     await chmod(home, mode);
     const before = await look(home);
@@ -60,7 +60,7 @@ describe('the data folder', () => {
     expect(await look(home)).toEqual(before);
   });
 
-  test('below a file is a fault about RUNOFF_DATA', async () => {
+  test('below a file is a fault that names RUNOFF_DATA', async () => {
     await writeFile(join(home, 'file'), '');
     await expect(openDataFolder(join(home, 'file', 'data'), owner)).rejects.toMatchObject({
       code: 'ENVIRONMENT_INVALID',

@@ -65,7 +65,7 @@ const ROW: LedgerRow = {
 };
 
 describe('a ledger whose calls are counted and traced', () => {
-  test('settles them with the same arguments, the answer to keep among them', async () => {
+  test('settles them with the same arguments, including the answer to keep', async () => {
     const settled: unknown[][] = [];
     const ledger = instrumentedLedger(
       partial<Store>({ settleCall: async (...all) => void settled.push(all) }),
@@ -84,7 +84,7 @@ describe('a ledger whose calls are counted and traced', () => {
     [200, false],
     [429, true],
     [0, true],
-  ])('tells a call that ended with %i as it was, without a prompt or a key', async (status, failed) => {
+  ])('reports a call that ended with %i without a prompt or a key', async (status, failed) => {
     const { told, ...all } = recorders();
     await instrumentedLedger(partial<Store>({ settleCall: async () => {} }), all).settleCall(1, {
       ...ROW,
@@ -98,7 +98,7 @@ describe('a ledger whose calls are counted and traced', () => {
     ]);
   });
 
-  test('counts nothing that the store did not take: it will be settled again', async () => {
+  test('counts nothing that the store rejected, because it will be settled again', async () => {
     const { told, ...all } = recorders();
     const away = new Fault('DATABASE_UNAVAILABLE', 'The database is away.');
     const ledger = instrumentedLedger(partial<Store>({ settleCall: () => Promise.reject(away) }), all);
@@ -164,7 +164,7 @@ describe('a push', () => {
     },
   );
 
-  test('is made although the audit cannot be written, and the log says so', async () => {
+  test('is made although the audit cannot be written, which is logged', async () => {
     const store = partial<Store>({
       run: async () => null,
       audit: () => Promise.reject(new Fault('DATABASE_UNAVAILABLE', 'The database is away.')),
@@ -184,14 +184,14 @@ describe('a command in a sandbox', () => {
     limits: DEFAULT_LIMITS,
   };
 
-  test('is a span that names its program and nothing that it was given', async () => {
+  test('is a span that names its program and none of its arguments', async () => {
     const { told, tracer } = recorders();
     const { log } = logAbout({ run: 'r1', candidate: 'A' });
     expect(await instrumentedSandbox(sandbox, { log, tracer }).exec(command)).toBe(ENDED);
     expect(told).toEqual([['span', 'sandbox', { run: 'r1', program: 'npm', candidate: 'A' }]]);
   });
 
-  test('of no run is not traced, and without a collector the sandbox is left as it is', async () => {
+  test('outside a run, or without a collector, is not traced', async () => {
     const { told, tracer } = recorders();
     const { log } = logAbout({});
     expect(await instrumentedSandbox(sandbox, { log, tracer }).exec(command)).toBe(ENDED);

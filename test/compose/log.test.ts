@@ -39,7 +39,7 @@ function piped() {
 const what = (lines: readonly Line[]) =>
   lines.map(({ msg, run, candidate, stage }) => [msg, run, candidate, stage].filter(Boolean).join(' '));
 
-test('every line of a run says its run, candidate and stage, through the real engine and two runs at once', async () => {
+test('every log line of a run names its run, candidate and stage, with the real engine and two runs at once', async () => {
   const { log, lines } = piped();
   const database = await freshDatabase();
   const engine = openDbosEngine({
@@ -92,7 +92,7 @@ test('every line of a run says its run, candidate and stage, through the real en
   expect(all.map(({ delivery }) => delivery).filter(Boolean)).toEqual(['d1']);
 });
 
-test('a field of one line is not found on the next; one that is taken off is gone within', async () => {
+test('fields of a log line do not leak into the next', async () => {
   const { log, lines } = piped();
   log.within({ run: 'r1', command: 'c1' }, () => {
     log.info({ stage: 'once', seen: 1 }, 'first');
@@ -109,7 +109,7 @@ test('a field of one line is not found on the next; one that is taken off is gon
   expect(third).toHaveProperty('command', 'c1');
 });
 
-test('a secret in an error, its stack and its cause does not leave', async () => {
+test('a secret in an error, its stack or its cause is not logged', async () => {
   const { log, lines } = piped();
   const cause = Object.assign(new Error(`401 for ${KEY}`), { request: { headers: { 'x-api-key': KEY } } });
   log.error({ err: new Error(`the provider said ${KEY.slice(0, 20)}…`, { cause }) }, `with ${KEY}`);

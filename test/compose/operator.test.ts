@@ -30,8 +30,8 @@ const read = (env: Record<string, string> = {}, more: { cwd?: string; envFile?: 
 
 const HOSTILE = 'ANTHROPIC_BASE_URL=https://elsewhere.example\nRUNOFF_SANDBOX=none\n';
 
-describe('where settings come from', () => {
-  test('not from the folder that Runoff is started in, and one sentence says why and what to do', async () => {
+describe('operator settings', () => {
+  test('are not read from the start folder, and a message says why and what to do', async () => {
     await write(clone, HOSTILE);
     const { operator, file } = await read({ ANTHROPIC_API_KEY: 'key' });
     expect(operator.sandbox.backend).toBe('bubblewrap');
@@ -43,7 +43,7 @@ describe('where settings come from', () => {
     ]);
   });
 
-  test('nothing is said of a file that sets nothing which Runoff knows, or that cannot be a settings file', async () => {
+  test('cause no message about a file that contains none of them', async () => {
     await write(clone, 'APP_NAME=shop\nDEBUG=1\n');
     expect((await read()).file.notices).toEqual([]);
     await rm(join(clone, '.env'));
@@ -51,7 +51,7 @@ describe('where settings come from', () => {
     expect((await read()).file.notices).toEqual([]);
   });
 
-  test('from the data folder, else from the installation; one file is read, and the other is named', async () => {
+  test('are read from the data folder, else from the installation, and the unread file is named', async () => {
     await write(installation, 'PORT=4001\n');
     expect(await read()).toMatchObject({
       operator: { http: { port: 4001 } },
@@ -68,12 +68,12 @@ describe('where settings come from', () => {
     ]);
   });
 
-  test('from the installation that Runoff is started in, without a word', async () => {
+  test('are read from the installation that Runoff is started in, without a message', async () => {
     await write(installation, 'PORT=4001\n');
     expect((await read({}, { cwd: installation })).file.notices).toEqual([]);
   });
 
-  test('from the file that is named, and from no other', async () => {
+  test('are read only from the named file', async () => {
     await write(data, 'PORT=4001\n');
     await write(clone, 'PORT=4002\n', 'mine.env');
     const { operator, file } = await read({}, { envFile: 'mine.env' });
@@ -85,7 +85,7 @@ describe('where settings come from', () => {
     });
   });
 
-  test('a named file may be all that says where the data folder is', async () => {
+  test('can name the data folder in a named file', async () => {
     await write(clone, 'RUNOFF_DATA=../state\n', 'mine.env');
     const { operator } = await readSettings({ env: {}, cwd: clone, installation, envFile: 'mine.env' });
     expect(operator.data).toBe(join(home, 'state'));
@@ -100,7 +100,7 @@ describe('where settings come from', () => {
         await symlink(join(home, 'elsewhere'), folder);
       },
     ],
-  ])('not from a data folder inside a git work tree that is not Runoff’s own: %s', async (_how, make) => {
+  ])('are not read from a data folder inside another git work tree: %s', async (_how, make) => {
     const inside = join(clone, 'state');
     await make(inside);
     await write(inside, HOSTILE);
@@ -115,7 +115,7 @@ describe('where settings come from', () => {
     expect(named.operator.sandbox.backend).toBe('none');
   });
 
-  test('not from an installation inside the work tree of another project', async () => {
+  test("are not read from an installation inside another project's work tree", async () => {
     await rm(join(installation, '.git'), { recursive: true });
     await mkdir(join(home, '.git'));
     await write(installation, HOSTILE);
@@ -124,7 +124,7 @@ describe('where settings come from', () => {
     expect(file.notices).toEqual([expect.stringContaining(`lies in the git work tree ${home}`)]);
   });
 
-  test('the environment wins over the file', async () => {
+  test('are overridden by the environment', async () => {
     await write(data, 'PORT=4001\nLOG_LEVEL=debug\n');
     expect((await read({ PORT: '4002' })).operator).toMatchObject({
       http: { port: 4002 },
@@ -134,7 +134,7 @@ describe('where settings come from', () => {
 });
 
 describe('relative paths', () => {
-  test('in a file: relative to its folder', async () => {
+  test('in a file are relative to its folder', async () => {
     await write(data, 'RUNOFF_AGENTS=agents\nRUNOFF_PROMPTS=../prompts\nPRIVATE_KEY_PATH=app.pem\n');
     await write(data, '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n', 'app.pem');
     await write(clone, 'not this one', 'app.pem');
@@ -144,7 +144,7 @@ describe('relative paths', () => {
     expect(operator.app?.privateKey).toContain('MIIE');
   });
 
-  test('a data folder that the file names is used, and has no further say', async () => {
+  test('can name a data folder, whose settings file is not read', async () => {
     await write(installation, 'RUNOFF_DATA=../big\nPORT=4001\n');
     await mkdir(join(home, 'big'));
     await write(join(home, 'big'), 'PORT=4009\n');
@@ -153,13 +153,13 @@ describe('relative paths', () => {
     expect(operator).toMatchObject({ data: join(home, 'big'), http: { port: 4001 } });
   });
 
-  test('in the environment: relative to the current folder', async () => {
+  test('in the environment are relative to the current folder', async () => {
     const { operator } = await read({ RUNOFF_DATA: '../state', RUNOFF_AGENTS: '../agents' });
     expect(operator).toMatchObject({ data: join(home, 'state'), agentsFolder: join(home, 'agents') });
   });
 
   test.each(['RUNOFF_DATA', 'RUNOFF_AGENTS', 'RUNOFF_PROMPTS', 'PRIVATE_KEY_PATH'])(
-    '%s in the environment is refused where it leads into somebody else’s work tree',
+    "of %s in the environment are rejected if they lead into another project's work tree",
     async (name) => {
       await expect(read({ [name]: '.state' })).rejects.toMatchObject({
         code: 'ENVIRONMENT_INVALID',

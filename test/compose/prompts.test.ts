@@ -21,7 +21,7 @@ async function prompts(files: Readonly<Record<string, string>> = {}) {
 }
 
 describe('personas', () => {
-  test('five are ours, each with what it looks for in a spec and in a diff', async () => {
+  test('are five by default, each with instructions for specs and for diffs', async () => {
     const { personas } = await prompts();
     expect([...personas.keys()]).toEqual(['oncall', 'performance', 'product', 'qa', 'security']);
     for (const { spec, code } of personas.values()) {
@@ -31,7 +31,7 @@ describe('personas', () => {
     }
   });
 
-  test('a file of the operator stands in for one of ours, a further one adds a persona', async () => {
+  test('can be replaced or added by files of the operator', async () => {
     const { personas } = await prompts({
       'personas/qa.md': '## Spec\n\nOurs.\n\n## Code\n\nOurs too.',
       'personas/data.md': 'Migrations.',
@@ -42,7 +42,7 @@ describe('personas', () => {
     expect(personas.get('data')).toEqual({ spec: 'Migrations.', code: 'Migrations.' });
   });
 
-  test('one that cannot be named in settings, or says nothing, is a fault of the environment', async () => {
+  test('are a fault of the environment if they have an invalid name or no text', async () => {
     await expect(prompts({ 'personas/Data Team.md': 'x' })).rejects.toMatchObject({
       code: 'ENVIRONMENT_INVALID',
       message: expect.stringContaining('"Data Team"'),

@@ -46,7 +46,7 @@ describe('a data folder with MAX_DISK', () => {
   }
   const kept = () => readdirSync(join(git.dataDir, 'bases')).sort();
 
-  test('loses what was used least recently, and no more than it must', async () => {
+  test('loses the least recently used data, and no more than necessary', async () => {
     const old = await checkout(5 * DAY);
     const young = await checkout(2 * DAY);
     const most = (await used()) - MB;
@@ -57,7 +57,7 @@ describe('a data folder with MAX_DISK', () => {
     expect(await used()).toBeLessThan(most);
   });
 
-  test('keeps what a run at work has prepared: no further run begins, its status and /healthz say why; then they begin again', async () => {
+  test('keeps what an active run prepared, and holds new runs with a reason in status and /healthz until there is space', async () => {
     await checkout(DAY / 2);
     runs = [{ id: 'r1', state: 'coded', stages: [{ stage: 'examine', startedAt: Date.now() - DAY }] }];
     const diskSpace = await watchDiskSpace(git.dataDir, 0, silent);

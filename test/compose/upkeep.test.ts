@@ -9,7 +9,7 @@ const DAY = 24 * 60 * 60_000;
 const NOW = 1_800_000_000_000;
 type Wish = Parameters<Workspaces['prune']>[0];
 
-test('what no run used for two weeks goes, but nothing of a run that is not over', async () => {
+test('data that no run used for two weeks is removed, except that of active runs', async () => {
   const wishes: Wish[] = [];
   const said: string[] = [];
   const log = { info: (_: object, text: string) => said.push(text) } as unknown as Log;
@@ -30,7 +30,7 @@ test('what no run used for two weeks goes, but nothing of a run that is not over
   expect(said).toEqual(['Freed 5 MB that no run used for two weeks.']);
 });
 
-describe('what webhooks did not tell', () => {
+describe('the search for missed webhooks', () => {
   const MINUTE = 60_000;
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
@@ -65,7 +65,7 @@ describe('what webhooks did not tell', () => {
     return { asked, upkeep, recovered: () => recovered };
   }
 
-  test('is looked for at a start, once more when what came just before can be told from what is under way, and then four times an hour', async () => {
+  test('runs at a start, shortly afterwards, and then four times an hour', async () => {
     const { asked, upkeep } = await kept(async () => []);
     await vi.advanceTimersByTimeAsync(MINUTE);
     expect(asked).toEqual([1, 2]);
@@ -76,14 +76,14 @@ describe('what webhooks did not tell', () => {
     expect(asked).toEqual([1, 2, 1, 2, 1, 2]);
   });
 
-  test('holds up no recovery while GitHub is slow, and is not asked again meanwhile', async () => {
+  test('delays no recovery while GitHub is slow, and does not run twice at once', async () => {
     const { asked, recovered, upkeep } = await kept(() => new Promise(() => {}));
     await vi.advanceTimersByTimeAsync(31 * MINUTE);
     upkeep.stop();
     expect([asked, recovered()]).toEqual([[1], 11]);
   });
 
-  test('is not looked for further where GitHub does not answer; the next look begins behind', async () => {
+  test('ends when GitHub does not answer, and the next one starts after that repository', async () => {
     const { asked, upkeep } = await kept((id) => (id === 1 ? Promise.reject(down) : Promise.resolve([])));
     await vi.advanceTimersByTimeAsync(16 * MINUTE);
     upkeep.stop();

@@ -24,7 +24,7 @@ const LABELLED = JSON.stringify({
   sender: { id: 2, login: 'alice', type: 'User' },
 });
 
-test('a delivery that nothing takes is answered with 503 while GitHub still waits', async () => {
+test("a delivery that cannot be processed is answered with 503 before GitHub's timeout", async () => {
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     privateKeyEncoding: { type: 'pkcs1', format: 'pem' },

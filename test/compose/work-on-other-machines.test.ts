@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers());
 
 const worker = { role: 'worker', coders: 2, examinations: 0, silentMs: 10 } as ExecutorRecord;
 
-test('a run that workers code is announced when it has moved, and only then', async () => {
+test('a run on workers is announced when its state has changed, and only then', async () => {
   const announced: string[] = [];
   let note = 'reads';
   const world = {
@@ -35,7 +35,7 @@ test('a run that workers code is announced when it has moved, and only then', as
   watch.stop();
 });
 
-test('work that no process takes is named, with what to do; one that has left takes nothing', () => {
+test('work that no process takes is reported with advice; a process that has left takes nothing', () => {
   expect(unclaimedWork([worker])).toEqual([
     expect.stringMatching(/builds and tests.*EXAMINATIONS_PER_WORKER/),
   ]);

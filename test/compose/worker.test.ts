@@ -31,7 +31,7 @@ async function operatorOf(env: Readonly<Record<string, string>>) {
   return parsed.operator;
 }
 
-test('a worker with a port tells its health to everybody, and its figures to whoever has the token', async () => {
+test('a worker with a port shows its health to everybody, and its metrics only with the token', async () => {
   const database = await freshDatabase();
   undo.push(() => database.drop());
   const operator = await operatorOf({ DATABASE_URL: database.url, PORT: '0', METRICS_TOKEN: TOKEN });

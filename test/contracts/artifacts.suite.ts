@@ -4,7 +4,7 @@ import type { Artifacts } from '../../src/ports/index.ts';
 
 export function artifactsContract(name: string, open: () => Promise<Artifacts>): void {
   describe(`artifacts: ${name}`, () => {
-    test('any text comes back as it was put', async () => {
+    test('any text is returned unchanged', async () => {
       const artifacts = await open();
       await fc.assert(
         fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 2_000 }), async (content) => {
@@ -34,14 +34,14 @@ export function artifactsContract(name: string, open: () => Promise<Artifacts>):
       for (const ref of refs) expect(await artifacts.get(ref)).toBe(content);
     });
 
-    test('what was never put is a fault', async () => {
+    test('a missing artifact is a fault', async () => {
       const artifacts = await open();
       await expect(artifacts.get({ sha256: 'a'.repeat(64), bytes: 3 })).rejects.toMatchObject({
         code: 'STORED_DATA_DAMAGED',
       });
     });
 
-    test('a sweep takes what is old and wanted by nobody, and says how much that was', async () => {
+    test('a sweep removes old unused artifacts, and reports how much', async () => {
       const artifacts = await open();
       const [wanted, unwanted] = [await artifacts.put('wanted'), await artifacts.put('unwanted, é')];
       const keep = (sha256: string) => sha256 === wanted.sha256;
@@ -56,7 +56,7 @@ export function artifactsContract(name: string, open: () => Promise<Artifacts>):
       expect(await artifacts.get(unwanted)).toBe('unwanted, é');
     });
 
-    test('a sweep of a store in which nothing was ever put takes nothing', async () => {
+    test('a sweep of an empty store removes nothing', async () => {
       const artifacts = await open();
       expect(await artifacts.sweep({ keep: () => false, before: Date.now() + 60_000 })).toEqual({
         files: 0,

@@ -87,11 +87,11 @@ export function coderContract(name: string, open: () => CoderCase): void {
       for (const each of inputs) expect(coder.launch(each)).toEqual(open().coder.launch({ ...each }));
     });
 
-    test.each(ODD_MODELS)('takes a model’s name for a name and nothing else: %j', (odd) => {
+    test.each(ODD_MODELS)('treats a hostile model name as a name: %j', (odd) => {
       for (const each of inputs) staysAName(coder, each, odd);
     });
 
-    test('takes any name of a model for a name', () => {
+    test('treats any model name as a name', () => {
       const names = fc.string({ unit: 'binary' }).filter((text) => text !== '' && !text.includes('\0'));
       fc.assert(
         fc.property(names, fc.nat(), (odd, at) => {
@@ -101,7 +101,7 @@ export function coderContract(name: string, open: () => CoderCase): void {
       );
     });
 
-    test('reads its own lines', () => {
+    test('parses its own output lines', () => {
       for (const step of steps) expect(coder.read(step)).toMatchObject({ kind: 'step' });
       if (end) expect(coder.read(end.line)).toMatchObject({ kind: 'end', ok: end.ok });
     });
@@ -125,7 +125,7 @@ export function coderContract(name: string, open: () => CoderCase): void {
       );
     });
 
-    test('can be tried with the same program, if there is anything to try', () => {
+    test('can be tested with the same program, if there is one', () => {
       const trial = coder.trial();
       if (!trial) return;
       const launch = coder.launch(input);

@@ -60,7 +60,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
     });
 
     describe('runs', () => {
-      test('a run gets its input, and its result is there for whoever asks', async () => {
+      test('a run gets its input, and its result can be read', async () => {
         const engine = await launched(async ({ id, step }, input) => {
           const doubled = await step('double', async () => (input as { n: number }).n * 2);
           return { id, doubled };
@@ -72,7 +72,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(await engine.settled('r1')).toEqual(done);
       });
 
-      test('a run without a result is done all the same', async () => {
+      test('a run without a result is done, too', async () => {
         const engine = await launched(async () => undefined);
         await engine.start('r1', null);
         expect(await engine.settled('r1')).toEqual({ kind: 'done', value: undefined });
@@ -115,7 +115,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(inputs).toEqual(['first']);
       });
 
-      test('several runs go on side by side', async () => {
+      test('several runs execute in parallel', async () => {
         const all = Array.from({ length: 5 }, gate);
         const engine = await launched(async ({ step }, input) => {
           const mine = input as number;
@@ -131,7 +131,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         }
       });
 
-      test('an engine that is not launched says so', async () => {
+      test('an engine that is not launched reports a fault', async () => {
         const opened = await open();
         worlds.push(opened);
         await expect(opened.engine().start('r1', null)).rejects.toMatchObject({ code: 'INTERNAL' });
@@ -152,7 +152,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         });
       });
 
-      test('a step rejects with what its work rejected with, and the run can go on', async () => {
+      test("a step rejects with its work's error, and the run can continue", async () => {
         const fault = new Fault('MODEL_UNAVAILABLE', 'The model does not answer.');
         const caught: unknown[] = [];
         const engine = await launched(async ({ step }) => {
@@ -169,7 +169,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(caught[1]).toBeInstanceOf(TypeError);
       });
 
-      test('steps may run side by side', async () => {
+      test('steps may run in parallel', async () => {
         const [left, right] = [gate(), gate()];
         const engine = await launched(({ step }) =>
           Promise.all([
@@ -189,7 +189,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(await engine.settled('r1')).toEqual({ kind: 'done', value: ['l', 'r'] });
       });
 
-      test('more than 64 KiB is refused, and the fault names the step', async () => {
+      test('a result over 64 KiB is rejected, and the fault names the step', async () => {
         const engine = await launched(({ step }) => step('read the log', async () => 'ü'.repeat(40_000)));
         await engine.start('r1', null);
         expect(await engine.settled('r1')).toEqual({
@@ -213,7 +213,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
       const inputs = (count: number) =>
         Array.from({ length: count }, (_, i) => ({ key: `${i}`, partition: 'acme/shop', input: i }));
 
-      test('results stand in the order of the inputs, whoever ends first', async () => {
+      test('results are in the order of the inputs, whichever ends first', async () => {
         const done = Array.from({ length: CANDIDATES_AT_A_TIME }, gate);
         const engine = await launched(
           ({ fanOut }) => fanOut(inputs(CANDIDATES_AT_A_TIME)),
@@ -235,7 +235,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         });
       });
 
-      test('a candidate that fails is a value and does not disturb the others', async () => {
+      test('a failed candidate is a value and does not affect the others', async () => {
         const engine = await launched(
           ({ fanOut }) => fanOut(inputs(3)),
           ({ step }, input) =>
@@ -255,13 +255,13 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         });
       });
 
-      test('no candidates, no results', async () => {
+      test('an empty list of candidates gives no results', async () => {
         const engine = await launched(({ fanOut }) => fanOut([]));
         await engine.start('r1', null);
         expect(await engine.settled('r1')).toEqual({ kind: 'done', value: [] });
       });
 
-      test('as many run at a time as there are places, and all get their turn', async () => {
+      test('as many run in parallel as there are slots, and all run eventually', async () => {
         let now = 0;
         let most = 0;
         const full = gate();
@@ -307,7 +307,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(later).toEqual([]);
       });
 
-      test('a cancelled run is settled when the last of the steps that ran side by side has cleaned up', async () => {
+      test('a cancelled run is settled when its last parallel step has cleaned up', async () => {
         const started = [gate(), gate()];
         const clean = gate();
         const done: string[] = [];
@@ -338,7 +338,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(await settled).toEqual([{ kind: 'cancelled' }, 'cleaned up']);
       });
 
-      test('a run that catches the end of its step does not go on either', async () => {
+      test('a run that catches the abort of its step does not continue', async () => {
         const started = gate();
         const later: string[] = [];
         const tried = gate();
@@ -363,7 +363,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(later).toEqual([]);
       });
 
-      test('candidates that run get their signal, and those that wait never start', async () => {
+      test('active candidates get their signal, and queued ones never start', async () => {
         const running = Array.from({ length: CANDIDATES_AT_A_TIME }, gate);
         const stopped = Array.from({ length: CANDIDATES_AT_A_TIME }, gate);
         const begun: number[] = [];
@@ -391,7 +391,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(begun).toHaveLength(CANDIDATES_AT_A_TIME);
       });
 
-      test('what has ended stays as it ended, and what never was stays unknown', async () => {
+      test('an ended run keeps its result, and an unknown run stays unknown', async () => {
         const engine = await launched(async () => 'ended');
         await engine.start('r1', null);
         await engine.settled('r1');
@@ -401,7 +401,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(await engine.status('r9')).toEqual({ kind: 'unknown' });
       });
 
-      test('a cancelled run does not come back when it is started again', async () => {
+      test('a cancelled run stays cancelled when it is started again', async () => {
         const started = gate();
         const engine = await launched(({ step }) =>
           step('plan', async (signal) => {
@@ -441,7 +441,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(await engine.settled('r1')).toEqual(done(['signalled']));
       });
 
-      test('a signal that comes first is kept for the wait, and ends one wait only', async () => {
+      test('an early signal is kept for the wait, and ends only one wait', async () => {
         const go = gate();
         const begun = gate();
         const engine = await launched(async ({ step, wait }) => {
@@ -459,7 +459,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(await engine.settled('r1')).toEqual(done(['signalled', 'signalled', 'timeout']));
       });
 
-      test('the same key wakes once, also after it woke', async () => {
+      test('the same key wakes a flow only once', async () => {
         const begun = gate();
         const engine = await launched(waits(begun, 400));
         await engine.start('r1', 2);
@@ -469,7 +469,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(await engine.settled('r1')).toEqual(done(['signalled', 'timeout']));
       });
 
-      test('the same key wakes each flow and each topic', async () => {
+      test('the same key wakes each flow and topic', async () => {
         const engine = await launched(async ({ wait }) => [
           await wait('reply', LONG),
           await wait('pick', LONG),
@@ -483,14 +483,14 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(await engine.settled('r2')).toEqual(done(['signalled', 'signalled']));
       });
 
-      test('without a signal the wait ends in time, however short', async () => {
+      test('without a signal a wait ends on time, however short it is', async () => {
         const begun = gate();
         const engine = await launched(waits(begun, 0));
         await engine.start('r1', 2);
         expect(await engine.settled('r1')).toEqual(done(['timeout', 'timeout']));
       });
 
-      test('who waits takes no place of a candidate', async () => {
+      test("a waiting flow takes no candidate's slot", async () => {
         const places = CANDIDATES_AT_A_TIME + 1;
         const engine = await launched(
           async ({ wait, fanOut }, input) =>
@@ -504,7 +504,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         for (let i = 0; i < places; i++) expect(await engine.settled(`r${i}`)).toEqual(done('signalled'));
       });
 
-      test('a flow that is over, or never was, is not disturbed', async () => {
+      test('a signal to an ended or unknown flow has no effect', async () => {
         const engine = await launched(async () => 'ended');
         await engine.start('r1', null);
         await engine.settled('r1');
@@ -537,7 +537,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(later).toEqual([]);
       }, 20_000);
 
-      test('an engine that leaves does not wait with it; the next goes on with the time that is left', async () => {
+      test('an engine can stop during a wait, and the next one continues it with the remaining time', async () => {
         const durable = await world();
         const begun = gate();
         const ms = 3_000;
@@ -555,7 +555,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(Date.now() - from).toBeLessThan(4 * ms);
       }, 20_000);
 
-      test('what a wait came to is remembered over a restart, and so is a signal that nobody took', async () => {
+      test('the result of a wait, and an unused signal, survive a restart', async () => {
         const durable = await world();
         const woken = gate();
         const run =
@@ -581,7 +581,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
     });
 
     describe('forgetting', () => {
-      test('what ended before the moment is forgotten with its candidates; what is at work is not', async () => {
+      test('runs that ended before a time are deleted with their candidates, active ones are not', async () => {
         const go = gate();
         const ran: string[] = [];
         const engine = await launched(
@@ -608,7 +608,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
       });
     });
 
-    describe('in line', () => {
+    describe('the run queue', () => {
       const label = { share: 'shop', priority: 1, since: 0 };
       /** Takes a place as its input says, is at work until its gate opens, and tells of both. */
       function works() {
@@ -653,7 +653,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         for (const id of ids) expect(await engine.settled(id)).toEqual({ kind: 'done', value: id });
       }
 
-      test('a person goes before labels, then each share in turn, then the older', async () => {
+      test("a person's run precedes labels, then repositories take turns, then the older run", async () => {
         const { body, begun, came, began, end } = works();
         const engine = await launched(body);
         const first = ['r1', 'r2'];
@@ -682,7 +682,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         await allDone(engine, [...first, ...Object.keys(line)]);
       });
 
-      test('a run that waits for people holds no slot meanwhile, and goes on before those that never had one', async () => {
+      test('a run that waits for people holds no slot, and continues before new runs', async () => {
         const { body, begun, telling, came, began, end } = works();
         const back = gate();
         const asking: Body = async (context) => {
@@ -711,7 +711,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         await allDone(engine, ['r0', 'r1', 'r2', 'r3']);
       });
 
-      test('who had a place before a crash goes before those that never had one', async () => {
+      test('a run that had a slot before a crash precedes new runs', async () => {
         const durable = await world();
         const before = works();
         const first = await durable.launched(flowsOf(before.body));
@@ -742,7 +742,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         await allDone(second, ['r1', 'r2', 'r3', 'r4']);
       });
 
-      test('a cancelled run leaves the line, and gives its place to the next', async () => {
+      test('a cancelled run leaves the queue', async () => {
         const { body, begun, came, began, end } = works();
         const engine = await launched(body);
         for (const id of ['r1', 'r2']) await engine.start(id, label);
@@ -759,7 +759,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
       });
     });
 
-    describe('stopping and going on', () => {
+    describe('stopping and resuming', () => {
       test('a step under way is waited for; the next engine repeats no finished step', async () => {
         const durable = await world();
         const ran: string[] = [];
@@ -789,7 +789,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(ran).toEqual(['brief 1', 'plan 1', 'publish 2']);
       });
 
-      test('a step that outlasts the grace is told to stop, and runs again at the next launch', async () => {
+      test('a step that exceeds the grace period is stopped, and runs again at the next launch', async () => {
         const durable = await world();
         const coding = gate();
         const told = gate();
@@ -822,7 +822,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         });
       });
 
-      test('a fault of an earlier pass is the same fault on the next', async () => {
+      test('a fault is the same on replay', async () => {
         const durable = await world();
         const waiting = gate();
         const run =
@@ -855,7 +855,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(caught[0]).toMatchObject({ code: 'MODEL_PRICE_UNKNOWN', message: 'No price, pass 1.' });
       });
 
-      test('a change of a flow holds for those that are not past it, and stays so', async () => {
+      test('a patch of a flow applies to runs that have not passed it, permanently', async () => {
         const durable = await world();
         const ran: string[] = [];
         const gates = { early: gate(), late: gate() };
@@ -906,7 +906,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         ]);
       });
 
-      test('whoever waits for a run is told when the engine leaves', async () => {
+      test('a waiter for a run learns when the engine stops', async () => {
         const started = gate();
         const engine = await launched(({ step }) =>
           step('plan', async (signal) => {

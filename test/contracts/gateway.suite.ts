@@ -44,7 +44,7 @@ export function gatewayContract(name: string, open: () => Promise<GatewayWorld>)
       });
     });
 
-    test('takes the caller’s order of protocols, and refuses a model that speaks none of them', async () => {
+    test('uses the caller’s order of protocols, and rejects a model that supports none of them', async () => {
       await using world = await open();
       const { gateway, model } = world;
       const { protocol } = gateway.route(model);
@@ -55,7 +55,7 @@ export function gatewayContract(name: string, open: () => Promise<GatewayWorld>)
       );
     });
 
-    test('lets a model without a price pass where its tokens are capped', async () => {
+    test('allows a model without a price if its tokens are capped', async () => {
       await using world = await open();
       const { gateway, unpriced } = world;
       expect(unpriced.endsWith(gateway.route(unpriced, { capTokens: 1000 }).model)).toBe(true);
@@ -79,7 +79,7 @@ export function gatewayContract(name: string, open: () => Promise<GatewayWorld>)
       expect(lease.lastActivity()).toBeGreaterThan(0);
     });
 
-    test('asks every provider what it offers, and never rejects', async () => {
+    test('lists the models of every provider, and never rejects', async () => {
       await using world = await open();
       const offers = await world.gateway.offers();
       expect(offers.map((offer) => offer.provider)).toContain(world.model.split('/')[0]);
@@ -97,7 +97,7 @@ export function gatewayContract(name: string, open: () => Promise<GatewayWorld>)
       expect(await call(world, lease, '')).toBe(403);
     });
 
-    test('counts what a spender used, earlier leases included, and tells it after each call', async () => {
+    test("counts a spender's usage, including earlier leases, and reports it after each call", async () => {
       await using world = await open();
       const told: number[] = [];
       const first = await world.gateway.open(grant(world), (usage) => told.push(usage.calls));
@@ -114,7 +114,7 @@ export function gatewayContract(name: string, open: () => Promise<GatewayWorld>)
       expect(stranger.usage().calls).toBe(0);
     });
 
-    test('refuses with 402 at the cap of the spender or of the run, and says whose it was', async () => {
+    test('answers 402 at the cap of the spender or the run, and names it', async () => {
       await using world = await open();
       const poor = await world.gateway.open(grant(world, { capUsd: 0 }));
       expect(await call(world, poor, poor.key)).toBe(402);
@@ -125,7 +125,7 @@ export function gatewayContract(name: string, open: () => Promise<GatewayWorld>)
       expect(late.usage().calls).toBe(0);
     });
 
-    test('holds a run to a cap that was set since, whatever its leases say, open ones and later ones', async () => {
+    test('applies a changed cap of a run to its open and later leases', async () => {
       await using world = await open();
       const lease = await world.gateway.open(grant(world));
       const other = await world.gateway.open(grant(world, { runId: 'r0000000009' }));
@@ -137,7 +137,7 @@ export function gatewayContract(name: string, open: () => Promise<GatewayWorld>)
       for (const one of [lease, later]) expect(await call(world, one, one.key)).toBe(200);
     });
 
-    test('forgets a refusal after a call that went well', async () => {
+    test('forgets a rejection after a successful call', async () => {
       await using world = await open();
       const lease = await world.gateway.open(grant(world));
       expect(lease.refusal()).toBeNull();

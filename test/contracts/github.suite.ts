@@ -160,7 +160,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(await reader.permission(bob)).toBe('write');
     });
 
-    test('reacts to issues and comments, as often as it is told', async () => {
+    test('reacts to issues and comments, with each reaction once', async () => {
       const issue = await bench.openIssue({ title: 'React' });
       const comment = await bench.comment('alice', issue, '/auto-dev status');
       await publisher.react({ issue }, 'eyes');
@@ -203,7 +203,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(await bench.labels(issue)).toEqual(['bug', 'auto-dev:running']);
     });
 
-    test('removes a label of its own however its name is written: GitHub takes case for no difference', async () => {
+    test('removes its own label whatever its letter case', async () => {
       const issue = await bench.openIssue({ title: 'Label', labels: ['Auto-Dev', 'bug'] });
       await publisher.setLabels(issue, { add: [], remove: ['auto-dev'] });
       expect(await bench.labels(issue)).toEqual(['bug']);
@@ -405,7 +405,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(await reader.labelled(label, Date.now() + 60_000)).toEqual([]);
     });
 
-    test('tells what was last done to a label, by whom and when', async () => {
+    test('reads the last event of a label, its author and time', async () => {
       const label = 'auto-dev:changed';
       const alice = await bench.account('alice');
       await bench.push('changed');
@@ -438,7 +438,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       await expect(publisher.openDraftPull(pull)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
     });
 
-    test("deletes a candidate's branch that is as it was made and shown in no open pull request, and no other", async () => {
+    test("deletes only a candidate's branch that is unchanged and has no open pull request", async () => {
       const branch = (letter: string) => `auto-dev/4/r000000000x/${letter}`;
       const sha = await bench.push(branch('A'));
       const other = 'f'.repeat(40);
@@ -472,7 +472,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       await expect(short.comment(1, 'late')).rejects.toMatchObject({ code: 'INTERNAL' });
     });
 
-    test('goes on under a new name', async () => {
+    test('continues under a new repository name', async () => {
       const issue = await bench.openIssue({ title: 'Moving' });
       const known = await reader.repository();
       await bench.rename('moved');
@@ -492,7 +492,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(await reader.issue(issue)).toMatchObject({ title: 'Moving' });
     });
 
-    test('says that a repository is archived, which takes no writes', async () => {
+    test('reports an archived repository, which accepts no writes', async () => {
       const issue = await bench.openIssue({ title: 'Frozen' });
       await bench.archive(true);
       try {
@@ -503,7 +503,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       }
     });
 
-    test('lists where the App is installed now', async () => {
+    test('lists the current installations of the App', async () => {
       const installed = [{ ...bench.repository, installedAt: expect.any(Number) }];
       expect(await bench.github.repositories()).toEqual(installed);
       expect((await bench.github.repositories())[0]?.installedAt).toBeLessThanOrEqual(Date.now());

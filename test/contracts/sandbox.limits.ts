@@ -47,7 +47,7 @@ export function sandboxLimits(world: () => SandboxWorld): void {
     world().sandbox.exec({ area, argv: ['sh', '-c', line], limits: limited(), ...more });
 
   describe('limits', () => {
-    test('of wall time end a command that ignores every signal', async () => {
+    test('of wall time end a command that ignores all signals', async () => {
       const line = 'trap "" TERM INT HUP QUIT; while :; do sleep 1; done';
       const result = await sh(world().area(), line, { limits: limited({ wallMs: 500 }) });
       expect(result).toMatchObject({ exitCode: null, stopped: 'wall' });
@@ -60,7 +60,7 @@ export function sandboxLimits(world: () => SandboxWorld): void {
       expect(result).toMatchObject({ exitCode: null, stopped: 'silence', stdout: '1\n2\n3\n4\n5\n6\n' });
     });
 
-    test('of wall time are asked about, as often as time was given', async () => {
+    test('of wall time ask for an extension each time they are reached', async () => {
       const asked: string[] = [];
       const result = await sh(world().area(), 'sleep 60', {
         limits: limited({ wallMs: 300 }),
@@ -79,7 +79,7 @@ export function sandboxLimits(world: () => SandboxWorld): void {
       expect(result).toMatchObject({ exitCode: 0, stopped: null, stdout: 'done\n' });
     });
 
-    test('of silence are asked about, and count from the next output again', async () => {
+    test('of silence ask for an extension, and restart at the next output', async () => {
       const asked: string[] = [];
       const line = 'sleep 2; echo one; sleep 600';
       const result = await sh(world().area(), line, {
@@ -90,7 +90,7 @@ export function sandboxLimits(world: () => SandboxWorld): void {
       expect(asked).toEqual(['silence', 'silence']);
     });
 
-    test.each([Number.NaN, -1])('end when the answer is %s', async (answer) => {
+    test.each([Number.NaN, -1])('end the command when the answer is %s', async (answer) => {
       const result = await sh(world().area(), 'sleep 60', {
         limits: limited({ wallMs: 200 }),
         onLimit: () => answer,
@@ -110,20 +110,20 @@ export function sandboxLimits(world: () => SandboxWorld): void {
       expect(processesWith(mark)).toBe(0);
     });
 
-    test('of memory hold for the whole tree', async () => {
+    test('hold for the memory of the whole tree', async () => {
       const hold = 'const b = Buffer.alloc(120e6, 1); setInterval(() => b[0], 1000)';
       const line = `for i in 1 2 3 4; do /opt/runoff/bin/node -e '${hold}' & done; wait`;
       const result = await sh(world().area(), line, { limits: limited({ memoryBytes: 400e6 }) });
       expect(result).toMatchObject({ exitCode: null, stopped: 'memory' });
     });
 
-    test.each(['/repo', '/home/agent'])('of disk hold for %s', async (folder) => {
+    test.each(['/repo', '/home/agent'])('hold for disk use by %s', async (folder) => {
       const line = `mkdir ${folder}/d; i=0; while :; do head -c 4000000 /dev/zero > ${folder}/d/$i; i=$((i+1)); sleep 0.02; done`;
       const result = await sh(world().area(), line, { limits: limited({ diskBytes: 40e6 }) });
       expect(result).toMatchObject({ exitCode: null, stopped: 'disk' });
     });
 
-    test('do not touch a command that keeps them', async () => {
+    test('do not affect a command within them', async () => {
       const line = 'head -c 20000000 /dev/zero > big; sleep 1.5; echo fine';
       const tight = limited({ diskBytes: 60e6, memoryBytes: 300e6, silenceMs: 30_000, processes: 20 });
       expect(await sh(world().area(), line, { limits: tight })).toMatchObject({
@@ -132,7 +132,7 @@ export function sandboxLimits(world: () => SandboxWorld): void {
       });
     });
 
-    test('of processes hold', async () => {
+    test('hold for processes', async () => {
       const line = 'for i in $(seq 60); do sleep 30 & done; echo started all';
       const result = await sh(world().area(), line, { limits: limited({ processes: 30 }) });
       expect(result.stdout).not.toContain('started all');
@@ -140,8 +140,8 @@ export function sandboxLimits(world: () => SandboxWorld): void {
     });
   });
 
-  describe('the end', () => {
-    test('comes on abort, and at once when aborted before', async () => {
+  describe('the end of a command', () => {
+    test('follows an abort, immediately if aborted before', async () => {
       const cancel = new AbortController();
       const mark = markedSleep();
       let abortedAt = Number.POSITIVE_INFINITY;
@@ -159,7 +159,7 @@ export function sandboxLimits(world: () => SandboxWorld): void {
       expect(never).toMatchObject({ exitCode: null, stopped: 'cancelled', stdout: '' });
     });
 
-    test('aborted at any moment of the start leaves nothing', async () => {
+    test('leaves nothing after an abort at any moment of the start', async () => {
       const mark = markedSleep();
       const area = world().area();
       for (const ms of [0, 1, 2, 4, 6, 8, 10, 12, 15, 20]) {
@@ -169,14 +169,14 @@ export function sandboxLimits(world: () => SandboxWorld): void {
       }
     });
 
-    test('of a command is the end of all it left running', async () => {
+    test('ends everything that it left running', async () => {
       const mark = markedSleep();
       const line = `(setsid sh -c 'trap "" TERM HUP INT; sleep ${mark}' &) ; sleep 0.2; echo done`;
       expect(await sh(world().area(), line)).toMatchObject({ exitCode: 0, stdout: 'done\n' });
       expect(processesWith(mark)).toBe(0);
     });
 
-    test('comes on time for a daemon that holds the output open', async () => {
+    test('is on time even if a daemon keeps the output open', async () => {
       const mark = markedSleep();
       const line = `(setsid setsid sh -c 'trap "" TERM HUP INT; sleep ${mark}' &) ; sleep ${mark}`;
       const result = await sh(world().area(), line, { limits: limited({ wallMs: 700 }) });

@@ -31,7 +31,7 @@ export function sandboxContract(
     const sh = (area: WorkArea, line: string, more: Partial<ExecSpec> = {}) =>
       exec(area, ['sh', '-c', line], more);
 
-    test('says that it is ready', async () => {
+    test('reports that it is ready', async () => {
       const probe = await world.sandbox.probe();
       expect(probe).toMatchObject({ kind: 'ready', detail: expect.any(String) });
       for (const sentence of probe.kind === 'ready' ? probe.weaker : []) {
@@ -39,8 +39,8 @@ export function sandboxContract(
       }
     });
 
-    describe('result', () => {
-      test('holds exit code and both streams, and lines arrive while it runs', async () => {
+    describe('the result', () => {
+      test('has exit code and both streams, and lines arrive during the run', async () => {
         const area = world.area();
         const heard: string[] = [];
         const result = await sh(area, 'echo one; echo two >&2; printf three; exit 7', {
@@ -75,7 +75,7 @@ export function sandboxContract(
         expect(result.stdout.length).toBeLessThan(1100);
       });
 
-      test('is a fault of the catalogue when the area is not there', async () => {
+      test('is a fault of the catalogue when the area does not exist', async () => {
         const area = world.area();
         const broken = { ...area, lowers: [join(area.upper, 'missing')] };
         await expect(exec(broken, ['true'])).rejects.toMatchObject({
@@ -84,7 +84,7 @@ export function sandboxContract(
         });
       });
 
-      test('is what the line callback threw, and the command is stopped', async () => {
+      test('is the error of the line callback, and the command is stopped', async () => {
         const mark = markedSleep();
         const running = sh(world.area(), `echo now; sleep ${mark}`, {
           onLine: () => {
@@ -97,7 +97,7 @@ export function sandboxContract(
     });
 
     describe('files', () => {
-      test('are the layers, and what is written stays in its own area', async () => {
+      test('come from the layers, and written ones stay in their own area', async () => {
         const area = world.area({ 'src/a.txt': 'base\n' });
         const other: WorkArea = { ...world.area(), lowers: area.lowers };
         const change = 'cat src/a.txt; echo changed > src/a.txt; echo new > b.txt; echo kept > ~/notes';
@@ -150,7 +150,7 @@ export function sandboxContract(
         },
       );
 
-      test('given for HOME are there, the command’s own, and last', async () => {
+      test('given for HOME exist, belong to the command, and persist', async () => {
         const area = world.area();
         const files = { '.agent/settings.json': '{"grüße":1}', notes: 'given\n' };
         const line = `cat ~/.agent/settings.json ~/notes; stat -c %a ~/notes ~/.agent; test -O ~/notes && test -O ~/.agent; echo $?; echo mine >> ~/notes`;
@@ -168,7 +168,7 @@ export function sandboxContract(
         },
       );
 
-      test('given for HOME cannot be led out of it by a link that a command left', async () => {
+      test('given for HOME cannot leave it through a link that a command left', async () => {
         const outside = world.folder();
         const area = world.area();
         // The way out that the link takes is open to its writer, which the sandbox hides, not the file modes.
@@ -180,21 +180,21 @@ export function sandboxContract(
         expect(readdirSync(outside)).toEqual([]);
       });
 
-      test('left in /out are the caller’s', async () => {
+      test('left in /out belong to the caller', async () => {
         const out = world.folder();
         await sh(world.area(), 'echo report > /out/report.txt', { out });
         expect(readFileSync(join(out, 'report.txt'), 'utf8')).toBe('report\n');
       });
 
-      test('a command closed to itself do not stop the next one', async () => {
+      test('without permissions do not stop the next command', async () => {
         const area = world.area();
         expect(await sh(area, 'chmod 0 /repo ~')).toMatchObject({ exitCode: 0 });
         expect(await sh(area, 'touch /repo/x ~/y')).toMatchObject({ exitCode: 0 });
       });
     });
 
-    describe('surroundings', () => {
-      test('are a named environment and nothing else', async () => {
+    describe('the environment of a command', () => {
+      test('consists of the named variables only', async () => {
         const result = await exec(world.area(), ['env'], { env: { TASK: 'sum = a b\n"c"' } });
         const names = result.stdout.split('\n').flatMap((line) => /^([A-Z_]+)=/.exec(line)?.[1] ?? []);
         expect(names.filter((name) => name !== 'PWD').toSorted()).toEqual([
@@ -213,7 +213,7 @@ export function sandboxContract(
         expect(result.stdout).toContain(`PATH=${path}`);
       });
 
-      test('include the text given to standard input, read or not', async () => {
+      test('includes standard input, read or not', async () => {
         expect((await exec(world.area(), ['cat'], { stdin: 'grüße\n' })).stdout).toBe('grüße\n');
         expect((await exec(world.area(), ['cat'])).stdout).toBe('');
         const unread = await exec(world.area(), ['true'], { stdin: 'x'.repeat(2 ** 20) });
@@ -233,7 +233,7 @@ export function sandboxContract(
         expect([reached, result.stdout]).toEqual(['host', 'ECONNREFUSED\n']);
       });
 
-      test('include the gateway when there is one', async () => {
+      test('includes the gateway if there is one', async () => {
         const socket = join(world.folder(), 'gateway.sock');
         const server = createServer((request, response) => {
           let text = '';
@@ -255,13 +255,13 @@ export function sandboxContract(
         });
       });
 
-      test.each([0, 80, 65_536, 4711.5])('have no gateway at port %s', async (port) => {
+      test.each([0, 80, 65_536, 4711.5])('has no gateway at port %s', async (port) => {
         const socket = join(world.folder(), 'gateway.sock');
         const running = exec(world.area(), ['true'], { gateway: { socket, port } });
         await expect(running).rejects.toThrow('no port');
       });
 
-      test('behind the gateway keep exit codes, signals and the environment', async () => {
+      test('keeps exit codes, signals and variables behind the gateway', async () => {
         const socket = join(world.folder(), 'gateway.sock');
         const server = createServer();
         await new Promise<void>((resolve) => server.listen(socket, resolve));

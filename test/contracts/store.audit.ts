@@ -41,7 +41,7 @@ const create = (store: Store, id: string) => store.createRun({ id, origin, title
 /** Who did what, and how much there is of what. */
 export function auditContract(fresh: Fresh): void {
   describe('the audit', () => {
-    test('has a row for a command as soon as something has become of it, once, with its first outcome', async () => {
+    test('has one row for a command with its first outcome', async () => {
       const store = await fresh();
       await store.recordCommand(command);
       expect(await store.audited({ limit: 9 })).toEqual([]);
@@ -62,7 +62,7 @@ export function auditContract(fresh: Fresh): void {
       });
     });
 
-    test('has a row for what a run does not come to by its own work', async () => {
+    test('has a row for a run that is refused or cancelled', async () => {
       const store = await fresh();
       for (const id of ['r1', 'r2', 'r3']) await create(store, id);
       await store.transition('r1', 'refused', 'may not write', 2);
@@ -112,7 +112,7 @@ export function auditContract(fresh: Fresh): void {
     });
   });
 
-  test('a census counts runs by state, who waits in line, and coders of living runs that have not begun', async () => {
+  test('a census counts runs by state, queued runs, and waiting coders of active runs', async () => {
     const store = await fresh();
     for (const id of ['r1', 'r2', 'r3', 'r4', 'r5']) await create(store, id);
     // r4 waits for a place, r5 has begun, and of r1 it is not known yet whether it may.

@@ -45,7 +45,7 @@ export function commandsContract(fresh: Fresh): void {
   describe('commands', () => {
     const done = { kind: 'done', note: 'Picked B.' } as const;
 
-    test('a command is heard once, however often it is delivered', async () => {
+    test('a command is stored once, however often it is delivered', async () => {
       const store = await fresh();
       expect(await store.command('comment:991')).toBeNull();
       const heard = await Promise.all(Array.from({ length: 8 }, () => store.recordCommand(command(991))));
@@ -54,7 +54,7 @@ export function commandsContract(fresh: Fresh): void {
       expect(await store.command('comment:991')).toEqual(command(991));
     });
 
-    test('what the issue said then is kept with it, also what no database takes', async () => {
+    test("the issue's text at that time is stored with it, including characters that Postgres rejects", async () => {
       const store = await fresh();
       const body = { sha256: 'a'.repeat(64), bytes: 12 };
       await store.recordCommand(
@@ -65,7 +65,7 @@ export function commandsContract(fresh: Fresh): void {
       expect(open?.issue?.title).toMatch(/^Round.ing$/s);
     });
 
-    test('a tick keeps the run whose comparison it stands in', async () => {
+    test('a tick is stored with the run of its comparison', async () => {
       const store = await fresh();
       const tick = command(991, { id: 'tick:991:2:1200', ticked: 'r1' });
       await store.recordCommand(tick);
@@ -74,7 +74,7 @@ export function commandsContract(fresh: Fresh): void {
       expect((await store.commands(42, 1))[0]?.ticked).toBe('r1');
     });
 
-    test('what became of it is written once: the first outcome stands', async () => {
+    test('its outcome is written once', async () => {
       const store = await fresh();
       await store.recordCommand(command(991));
       await store.settleCommand('comment:991', done, 1_000, 'r1');
@@ -87,12 +87,12 @@ export function commandsContract(fresh: Fresh): void {
       });
     });
 
-    test('one that was never heard cannot be settled', async () => {
+    test('a command that was never stored cannot be settled', async () => {
       const store = await fresh();
       await expect(store.settleCommand('comment:1', done, 1)).rejects.toMatchObject({ code: 'INTERNAL' });
     });
 
-    test('open ones are told oldest first, of one moment by the number of their comment', async () => {
+    test('open commands are listed oldest first, at the same time by comment id', async () => {
       const store = await fresh();
       await store.recordCommand(command(30, { at: 9 }));
       await store.recordCommand(command(200, { at: 5 }));
@@ -115,7 +115,7 @@ export function commandsContract(fresh: Fresh): void {
       expect(await store.commands(44, 9)).toEqual([]);
     });
 
-    test('text that no database takes is kept all the same', async () => {
+    test('text that Postgres rejects is stored, too', async () => {
       const store = await fresh();
       await store.recordCommand(command(991, { text: '/auto-dev a\0b \ud800' }));
       expect((await store.command('comment:991'))?.text).toMatch(/^\/auto-dev a.b .$/s);
@@ -135,7 +135,7 @@ export function picksContract(fresh: Fresh): void {
       ...over,
     });
 
-    test('everybody has one vote, and the later one counts, whichever is told first', async () => {
+    test('everybody has one vote, and the later one counts, whichever arrives first', async () => {
       const store = await fresh();
       await create(store, 'r1');
       await create(store, 'r2');
@@ -182,7 +182,7 @@ export function picksContract(fresh: Fresh): void {
       expect((await store.picks('r1')).map(({ alias }) => alias)).toEqual(['B', 'A']);
     });
 
-    test('of many at once, each gets a number of its own', async () => {
+    test('each of many at once gets its own number', async () => {
       const store = await fresh();
       await create(store, 'r1');
       const keys = Array.from({ length: 12 }, (_, i) => `comment:${i % 6}`);
@@ -192,7 +192,7 @@ export function picksContract(fresh: Fresh): void {
       expect(new Set(made.map(({ key }) => key)).size).toBe(6);
     });
 
-    test('an unknown run has none, and takes none', async () => {
+    test('an unknown run has none, and accepts none', async () => {
       const store = await fresh();
       expect(await store.votes('nope')).toEqual([]);
       expect(await store.picks('nope')).toEqual([]);
@@ -236,7 +236,7 @@ export function countsContract(fresh: Fresh): void {
       at,
     });
 
-    test('runs count from a moment on, once they got as far as a task, on GitHub', async () => {
+    test('runs on GitHub count from a given time once they have a task', async () => {
       const store = await fresh();
       await started(store, 'early', {}, 99);
       await started(store, 'r1', {}, 100);
@@ -261,7 +261,7 @@ export function countsContract(fresh: Fresh): void {
       expect(await store.startedSince(100, { kind: 'user', id: 42 })).toBe(0);
     });
 
-    test('money counts for whoever asked for the run, from a moment on', async () => {
+    test('cost counts for the person who requested the run, from a given time', async () => {
       const store = await fresh();
       await create(store, 'r1');
       await create(store, 'r2', { requestedBy: hubot });

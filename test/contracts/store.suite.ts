@@ -140,7 +140,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.run('r1')).not.toHaveProperty('decision');
       });
 
-      test('where candidates were executed is kept', async () => {
+      test('the sandbox of the candidates is stored', async () => {
         const store = await fresh();
         await create(store, 'r1', 1);
         expect(await store.run('r1')).not.toHaveProperty('sandbox');
@@ -150,7 +150,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.run('r1')).toMatchObject({ sandbox, title: 'Later' });
       });
 
-      test('lists are newest first, and as long as asked', async () => {
+      test('lists are newest first, and limited as requested', async () => {
         const store = await fresh();
         for (const [id, at] of [
           ['r2', 20],
@@ -191,7 +191,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect((await store.runsAt(42, 7))[1]).toMatchObject({ id: 'r1', outcome: pull(12), stages: [] });
       });
 
-      test('of an issue that was tried very often, the newest 50 are told', async () => {
+      test('the newest 50 runs of an issue are listed', async () => {
         const store = await fresh();
         for (let n = 0; n < 52; n++) {
           await store.createRun({ id: `r${n}`, origin: issue(7), title: 'x', request: null, at: n });
@@ -201,7 +201,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect([found[0]?.id, found[49]?.id]).toEqual(['r51', 'r2']);
       });
 
-      test('living runs of an issue leave out ended ones and other issues, oldest first', async () => {
+      test('active runs of an issue are listed oldest first', async () => {
         const store = await fresh();
         const start = (id: string, origin: GitHubOrigin, at: number) =>
           store.createRun({ id, origin, title: id, request: null, at });
@@ -228,7 +228,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.idsIn([])).toEqual([]);
       });
 
-      test('ends on GitHub that were not said are found however many runs came after them, oldest first', async () => {
+      test('unannounced ends of runs are found, oldest first, however many runs followed', async () => {
         const store = await fresh();
         const ends = async (
           id: string,
@@ -283,7 +283,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         );
       });
 
-      test('text that no database takes is stored all the same', async () => {
+      test('text that Postgres rejects is stored, too', async () => {
         const store = await fresh();
         await create(store, 'r1', 1);
         const odd = 'a\0b \ud800 c';
@@ -295,7 +295,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     });
 
     describe('states', () => {
-      test('a legal move is made and written down with its cause and time', async () => {
+      test('a legal transition is recorded with its cause and time', async () => {
         const store = await fresh();
         await create(store, 'r1', 1);
         expect(await store.transition('r1', 'admitted', 'label by mona', 2)).toBe('admitted');
@@ -307,7 +307,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         ]);
       });
 
-      test('an illegal move and a repeated one change nothing and say where the run stands', async () => {
+      test('an illegal or repeated transition changes nothing and returns the current state', async () => {
         const store = await fresh();
         await create(store, 'r1', 1);
         expect(await store.transition('r1', 'judged', 'skipped ahead', 2)).toBe('queued');
@@ -318,7 +318,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.transitions('r1')).toHaveLength(1);
       });
 
-      test('of many that move a run at once, exactly one does', async () => {
+      test('exactly one of many simultaneous transitions succeeds', async () => {
         const store = await fresh();
         await create(store, 'r1', 1);
         const wishes = Array.from({ length: 12 }, (_, i): RunState => (i % 2 === 0 ? 'admitted' : 'refused'));
@@ -328,7 +328,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(new Set(answers)).toEqual(new Set([transitions[0]?.to]));
       });
 
-      test('stages are listed as they flow; a repeated start keeps the first and reopens the stage', async () => {
+      test('stages are listed in order; a repeated start keeps the first time and reopens the stage', async () => {
         const store = await fresh();
         await create(store, 'r1', 1);
         await store.markStage('r1', 'code', 'start', 30);
@@ -384,7 +384,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect((await store.candidates('r1'))[0]?.contestant).toEqual(contestant);
       });
 
-      test('a patch that is gone in the replacement is gone in the store', async () => {
+      test('a patch that the replacement lacks is removed from the store', async () => {
         const store = await fresh();
         await create(store, 'r1');
         await store.putCandidate(candidate('r1', 'A', { coderVersion: '1' }));
@@ -411,7 +411,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.usage('r1', 'B')).toEqual(NO_USAGE);
       });
 
-      test('a booked call counts in full until what it came to is written over it', async () => {
+      test('a booked call counts in full until it is settled', async () => {
         const store = await fresh();
         const booked = call({ usd: 3, tokensOut: 9_000, exact: false, status: 0 });
         const [first, second] = [await bookRow(store, booked), await bookRow(store, booked)];
@@ -423,7 +423,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.usage('r1')).toMatchObject({ usd: 3.25, calls: 2 });
       });
 
-      test('an answer is kept with what its call came to, for this spender of this run, until the run is over', async () => {
+      test('an answer is kept with its settled call for this spender until the run is over', async () => {
         const store = await fresh();
         const answer = (number: number, sha256 = 'b'.repeat(64)): KeptAnswer => ({
           question: 'a'.repeat(64),
@@ -448,7 +448,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.usage('r1')).toMatchObject({ calls: 2 });
       });
 
-      test('who books a call sees what counts against each of its caps, and what calls under way hold of it', async () => {
+      test('a booking reports the use of each cap, including active calls', async () => {
         const store = await fresh();
         const underWay = { status: 0, exact: false } as const;
         await bookRow(store, call({ at: 100, usd: 1 }));
@@ -475,7 +475,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect((await readSums(store, whose)).runCap).toBe(task('r1').settings.budget.run);
       });
 
-      test('nobody books between the look at the sums and the booking', async () => {
+      test('no other booking happens between reading the sums and booking', async () => {
         const store = await fresh();
         const whose = { runId: 'r1', spender: 'A', repository: 'github-42', dayFrom: 0, underWayFrom: 0 };
         const booked = await Promise.all(
@@ -487,7 +487,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.usage('r1')).toMatchObject({ usd: 5, calls: 5 });
       });
 
-      test('what was never booked cannot be settled, and leaves no answer', async () => {
+      test('a call that was never booked cannot be settled, and leaves no answer', async () => {
         const store = await fresh();
         const body = { sha256: 'b'.repeat(64), bytes: 2 };
         const answer = { question: 'a'.repeat(64), number: 0, status: 200, headers: {}, body, at: 5 };
@@ -496,7 +496,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.usage('r1')).toEqual(NO_USAGE);
       });
 
-      test('money is added up from a moment on, of everything or of one repository', async () => {
+      test('cost is added up from a given time, for everything or one repository', async () => {
         const store = await fresh();
         await bookRow(store, call({ at: 99, usd: 16 }));
         const open = await bookRow(store, call({ at: 100, usd: 8, status: 0 }));
@@ -528,7 +528,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.run('r1')).toMatchObject({ title: 'Issue 7', state: 'queued', origin: issue(7) });
       });
 
-      test('of many replays at once, one starts a run', async () => {
+      test('one of many simultaneous replays starts a run', async () => {
         const store = await fresh();
         const accepted = await Promise.all(
           Array.from({ length: 10 }, (_, i) =>
@@ -563,7 +563,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect((await store.intend('r1', 'react')).intent).toEqual({ state: 'done', result: null });
       });
 
-      test('an intent can be looked at, and looking plans nothing', async () => {
+      test('reading an intent does not plan it', async () => {
         const store = await fresh();
         await create(store, 'r1');
         expect(await store.intent('r1', 'pull')).toBeNull();
@@ -574,7 +574,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.intent('r1', 'pull')).toEqual({ state: 'done', result: { number: 12 } });
       });
 
-      test('a command that concerns no run has intents too', async () => {
+      test('a command without a run can have intents', async () => {
         const store = await fresh();
         await create(store, 'r1');
         expect(await store.intend('c991', 'reply')).toMatchObject({ fresh: true });
@@ -587,13 +587,13 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.intent('r1', 'reply')).toEqual({ state: 'planned' });
       });
 
-      test('what was never intended cannot be fulfilled', async () => {
+      test('an unknown intent cannot be fulfilled', async () => {
         const store = await fresh();
         await create(store, 'r1');
         await expect(store.fulfil('r1', 'pull', 1)).rejects.toMatchObject({ code: 'INTERNAL' });
       });
 
-      test('of many that intend the same at once, one is fresh', async () => {
+      test('one of many simultaneous equal intents is fresh', async () => {
         const store = await fresh();
         await create(store, 'r1');
         const answers = await Promise.all(Array.from({ length: 10 }, () => store.intend('r1', 'pull')));
@@ -602,7 +602,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     });
 
     describe('answers that belong to no run', () => {
-      test('are found by scope and key, and the first one stays', async () => {
+      test('are found by scope and key, and the first one is kept', async () => {
         const store = await fresh();
         expect(await store.kept('d1', 'k')).toBeNull();
         await store.keep('d1', 'k', { sha256: 'aa', bytes: 2 });
@@ -620,7 +620,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         at: 9,
       });
 
-      test('they are numbered from 1 in the order in which they came, for each run by itself', async () => {
+      test('are numbered per run from 1 in order of arrival', async () => {
         const store = await fresh();
         await create(store, 'r1');
         await create(store, 'r2');
@@ -638,7 +638,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         ]);
       });
 
-      test('a key is taken once, whatever is said under it then', async () => {
+      test('are stored once per key', async () => {
         const store = await fresh();
         await create(store, 'r1');
         await store.addReply('r1', 'comment:7', reply('half up'));
@@ -647,7 +647,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.addReply('r1', 'comment:8', reply('x'))).toMatchObject({ number: 2 });
       });
 
-      test('of many at once, each gets a number of its own', async () => {
+      test('each of many at once gets its own number', async () => {
         const store = await fresh();
         await create(store, 'r1');
         const keys = Array.from({ length: 12 }, (_, i) => `comment:${i % 6}`);
@@ -658,7 +658,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(new Set(said.map((one) => one.text)).size).toBe(6);
       });
 
-      test('an unknown run has none, and nobody can reply to it', async () => {
+      test('are not accepted for an unknown run', async () => {
         const store = await fresh();
         expect(await store.replies('nope')).toEqual([]);
         await expect(store.addReply('nope', 'comment:7', reply('x'))).rejects.toMatchObject({

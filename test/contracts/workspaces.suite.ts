@@ -61,8 +61,8 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
     let areas = 0;
     const anArea = () => `area-${++areas}`;
 
-    describe('looking at a local path', () => {
-      test('tells top folder and branch from any folder below', async () => {
+    describe('inspecting a local path', () => {
+      test('finds top folder and branch from any folder below', async () => {
         const { path } = world.repository({ 'src/a.ts': 'a\n' });
         const found = await workspaces.describe(join(path, 'src'));
         expect(found).toEqual({ top: path, dirty: false, branch: 'main', empty: false, unwritable: null });
@@ -85,7 +85,7 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         expect(await workspaces.describe(path)).toMatchObject({ branch: null });
       });
 
-      test('tells an empty repository', async () => {
+      test('reports an empty repository', async () => {
         const path = world.folder();
         world.git(path, 'init', '-q');
         expect(await workspaces.describe(path)).toEqual({
@@ -98,7 +98,7 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         expect(await workspaces.resolve(local(path), 'HEAD')).toBeNull();
       });
 
-      test('names what it may not write to, before any work is put into it', async () => {
+      test('names an unwritable folder before any work starts', async () => {
         const { path } = world.repository({ 'a.txt': 'a\n' });
         const refused = world.lockFolder(path, '.git/refs/heads');
         expect(await workspaces.describe(path)).toMatchObject({ unwritable: join(path, '.git/refs/heads') });
@@ -109,7 +109,7 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         objects.unlock();
       });
 
-      test('says so where there is no repository', async () => {
+      test('reports a path without a repository', async () => {
         const no = { code: 'NOT_A_REPOSITORY' };
         const path = world.folder();
         await expect(workspaces.describe(path)).rejects.toMatchObject(no);
@@ -195,7 +195,7 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         expect(readFileSync(join(base.lower, 'a.txt'), 'utf8')).toBe('one\n');
       });
 
-      test('start afresh when opened again under the same id', async () => {
+      test('start over when opened again under the same id', async () => {
         const { base } = await based({ 'a.txt': 'one\n' });
         const id = anArea();
         const before = await workspaces.open(base, id);
@@ -227,7 +227,7 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
     });
 
     describe('preparing', () => {
-      test('makes one checkout for each commit, however many ask at once', async () => {
+      test('makes one checkout per commit, also for simultaneous requests', async () => {
         const { path, sha } = world.repository({ 'a.txt': 'one\n' });
         const all = await Promise.all([1, 2, 3, 4].map(() => workspaces.prepare(local(path), sha)));
         for (const each of all) expect(each).toEqual(all[0]);
@@ -293,7 +293,7 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
     describe('installing', () => {
       const setup = (command: string) => ({ command, egress: [], limits: LIMITS });
 
-      test('gives every area what setup wrote, and takes none of it for a change', async () => {
+      test('gives every area the files of set-up, and none of them count as a change', async () => {
         const { base } = await based({ 'a.txt': 'one\n', 'lock.json': '{}\n', 'gone.txt': 'x\n' });
         const command = 'mkdir -p deps; echo lib > deps/lib; echo "{1}" > lock.json; rm gone.txt';
         const installed = await workspaces.install(base, setup(command));
@@ -342,7 +342,7 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         for (const each of both) expect(each).toEqual(again);
       });
 
-      test('says why it failed, and tries again when asked again', async () => {
+      test('reports why it failed, and can be repeated', async () => {
         const { base } = await based({ 'a.txt': 'one\n' });
         const failed = await workspaces.install(base, setup('echo no such package >&2; exit 7'));
         expect(failed).toMatchObject({ kind: 'failed', why: expect.stringContaining('7') });

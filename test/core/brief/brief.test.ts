@@ -27,7 +27,7 @@ const BRIEF: Brief = {
 };
 
 describe('the brief as a text', () => {
-  test('has a section for each part, with one statement in a line', () => {
+  test('has a section for each part, with one statement per line', () => {
     expect(specOf(BRIEF)).toMatchInlineSnapshot(`
       "## Goal
 
@@ -52,7 +52,7 @@ describe('the brief as a text', () => {
     `);
   });
 
-  test('says the same brief again, whatever stands in it', () => {
+  test('is read back as the same brief, whatever its content', () => {
     const line = fc
       .string({ minLength: 1, maxLength: 80, unit: 'grapheme' })
       .filter((text) => text.trim() !== '');
@@ -87,7 +87,7 @@ describe('the brief as a text', () => {
     ['a question that nobody asked', (spec: string) => `${spec}- (blocking) Why?\n`],
     ['a statement without end', (spec: string) => spec.replace('1.5 becomes 2', 'x'.repeat(501))],
     ['words before the first section', (spec: string) => `Hello\n${spec}`],
-  ])('is none with %s', (_, change) => {
+  ])('is invalid with %s', (_, change) => {
     expect(briefFrom(change(specOf(BRIEF)), BRIEF)).toBeNull();
   });
 
@@ -95,7 +95,7 @@ describe('the brief as a text', () => {
     expect(briefFrom(specOf({ ...BRIEF, goal }), BRIEF)?.goal).toBe(goal);
   });
 
-  test('drops a question whose line is gone: it is settled', () => {
+  test('loses a settled question when its line is removed', () => {
     const spec = specOf(BRIEF).replace('- (blocking) Which way?\n', '');
     expect(briefFrom(spec, BRIEF)?.questions).toEqual([]);
   });
@@ -109,11 +109,11 @@ describe('the brief as a text', () => {
   });
 });
 
-describe('what a planner names', () => {
+describe('a path or command that a planner names', () => {
   const PATHS = ['src/round.ts', 'test/round.test.ts', 'README.md', 'test/odd*.test.ts'];
   const checked = (over: Partial<Brief>) => checkBrief({ ...BRIEF, ...over }, PATHS);
 
-  test('is kept where it is tracked, or new in a folder that exists', () => {
+  test('is kept if it is tracked, or new in an existing folder', () => {
     const files = ['src/round.ts', 'src/new.ts', 'CHANGES.md'];
     expect(checked({ files })).toMatchObject({ brief: { files }, notes: [] });
   });
@@ -127,13 +127,13 @@ describe('what a planner names', () => {
     'src/a\nb',
     '.github/workflows/x.yml',
     '',
-  ])('is left out and told where it is %j', (path) => {
+  ])('is left out and reported if it is %j', (path) => {
     const { brief, notes } = checked({ files: [path] });
     expect(brief.files).toEqual([]);
     expect(notes).toEqual([expect.stringMatching(/^No such file or folder in the repository/)]);
   });
 
-  test('may say of tracked tests only that they must change', () => {
+  test('can declare a change only of tracked tests', () => {
     const changedTests = ['test/round.test.ts', 'src/round.ts', 'test/other.test.ts', 'test/odd*.test.ts'];
     expect(checked({ changedTests })).toMatchObject({
       brief: { changedTests: ['test/round.test.ts'] },
@@ -141,7 +141,7 @@ describe('what a planner names', () => {
     });
   });
 
-  test('keeps a command that is one line of text', () => {
+  test('is kept as a command of one line', () => {
     expect(checked({ testCommand: ' npm test ' }).brief.testCommand).toBe('npm test');
     expect(checked({ testCommand: 'npm test\nrm -rf /' }).brief.testCommand).toBeUndefined();
     expect(checked({ testCommand: 'npm \u001b[31mtest' }).brief.testCommand).toBeUndefined();
@@ -183,7 +183,7 @@ describe('the forecast', () => {
     );
   });
 
-  test('is none where size or a price is not known', () => {
+  test('is missing if size or a price is unknown', () => {
     expect(forecast({}, { budget }, [cost(1)])).toBeNull();
     expect(forecast({ size: 'small' }, { budget }, [cost(1), () => null])).toBeNull();
     expect(forecast({ size: 'small' }, { budget }, [])).toBeNull();
@@ -198,7 +198,7 @@ describe('the map of a repository', () => {
     });
   });
 
-  test('cuts a big one, shallow production files first, and says what is left out of which folder', () => {
+  test('cuts a large one, with shallow production files first, and says what is left out of each folder', () => {
     const paths = [
       ...Array.from({ length: 2_000 }, (_, i) => `test/deep/er/t${i}.test.ts`),
       ...Array.from({ length: 500 }, (_, i) => `src/f${i}.ts`),

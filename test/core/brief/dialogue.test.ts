@@ -51,8 +51,8 @@ const ask = (dialogue: Dialogue, over: Partial<Wanted> = {}): Dialogue => {
 const heard = (dialogue: Dialogue, ...said: Reply[]): Dialogue =>
   settle(dialogue, said, 3_000, 'stop').dialogue;
 
-describe('what is asked next', () => {
-  test('the first blocking question, with a time until which an answer counts', () => {
+describe('the next question', () => {
+  test('is the first blocking question, with a deadline', () => {
     const questions = [question('Minor?', { severity: 'minor' }), question('A?'), question('B?')];
     expect(nextInquiry(NO_DIALOGUE, wanted({ questions }))).toEqual({
       number: 1,
@@ -63,7 +63,7 @@ describe('what is asked next', () => {
     });
   });
 
-  test('one at a time, and each once, however it is spaced when it comes again', () => {
+  test('is asked once, whatever its spacing when it is repeated', () => {
     const questions = [question('Which  rounding?'), question('B?')];
     const first = ask(NO_DIALOGUE, { questions });
     expect(nextInquiry(first, wanted({ questions }))).toBeNull();
@@ -76,7 +76,7 @@ describe('what is asked next', () => {
     expect(nextInquiry(answered, wanted({ questions: again.slice(0, 1) }))).toBeNull();
   });
 
-  test('no more than a few, and none where nobody may be asked', () => {
+  test('respects the limit, and is never asked if nobody may be asked', () => {
     let dialogue = NO_DIALOGUE;
     for (let n = 1; n <= MOST_QUESTIONS; n++) {
       dialogue = heard(ask(dialogue, { questions: [question(`Q${n}?`)] }), reply(n));
@@ -85,7 +85,7 @@ describe('what is asked next', () => {
     expect(nextInquiry(NO_DIALOGUE, wanted({ mayAsk: false }))).toBeNull();
   });
 
-  test('a plan that wants approval, after the questions, and again after each new plan', () => {
+  test('is the approval of the plan, after the questions and after each new plan', () => {
     const over = { approval: 'plan', questions: [] } as const;
     const planned = heard(ask(NO_DIALOGUE), reply(1));
     const first = ask(planned, over);
@@ -100,7 +100,7 @@ describe('what is asked next', () => {
   });
 });
 
-describe('what becomes of it', () => {
+describe('a reply', () => {
   const open = ask(NO_DIALOGUE);
   const approval = ask(NO_DIALOGUE, { questions: [], approval: 'plan' });
 
@@ -110,7 +110,7 @@ describe('what becomes of it', () => {
     ['a revision of a question', open, { kind: 'revise' }, { kind: 'answered', text: 'down' }],
     ['a yes to the plan', approval, { kind: 'approve', text: '' }, { kind: 'approved' }],
     ['a wish for another', approval, { kind: 'revise' }, { kind: 'revised', text: 'down' }],
-  ])('%s settles', (_what, dialogue, over, settled) => {
+  ])('%s settles a question', (_what, dialogue, over, settled) => {
     const after = settle(dialogue, [reply(1, over)], 3_000, 'stop');
     expect(after.dialogue.inquiries.at(-1)?.settled).toEqual({ by: mona, at: 2_000, ...settled });
     expect(after.dialogue.taken).toBe(1);
@@ -124,7 +124,7 @@ describe('what becomes of it', () => {
     ['an answer to a plan', approval, {}],
     ['an option of a plan', approval, { option: 1, text: '' }],
     ['an empty wish', approval, { kind: 'revise', text: ' ' }],
-  ])('%s does not', (_what, dialogue, over) => {
+  ])('%s does not settle a question', (_what, dialogue, over) => {
     const after = settle(dialogue, [reply(1, over)], 3_000, 'stop');
     expect(openInquiry(after.dialogue)).not.toBeNull();
     expect(after.dialogue.taken).toBe(1);
@@ -136,13 +136,13 @@ describe('what becomes of it', () => {
     });
   });
 
-  test('without options a number is an answer in words', () => {
+  test('with a number is a text answer if there are no options', () => {
     const free = ask(NO_DIALOGUE, { questions: [question('How many?', { options: [] })] });
     const after = settle(free, [reply(1, { option: 42, text: '' })], 3_000, 'stop');
     expect(after.dialogue.inquiries[0]?.settled).toMatchObject({ kind: 'answered', text: '42' });
   });
 
-  test('of two answers the first counts, and the second is none to the next question', () => {
+  test('after the first one does not count for the next question', () => {
     const said = [reply(1, { option: 1, text: '' }), reply(2, { option: 2, text: '' })];
     const after = settle(open, said, 3_000, 'stop').dialogue;
     expect(after.inquiries[0]?.settled).toMatchObject({ text: 'half up' });
@@ -151,7 +151,7 @@ describe('what becomes of it', () => {
     expect(settle(asking, said, 3_000, 'stop').next.kind).toBe('waits');
   });
 
-  test('when the time is over, a question is assumed or ends the run; a plan ends it always', () => {
+  test('that is missing at the deadline leads to the assumption or the end of the run; a plan always ends it', () => {
     const until = open.inquiries[0]?.until ?? 0;
     expect(settle(open, [], until - 1, 'assume').next).toEqual({ kind: 'waits', ms: 1 });
     expect(settle(open, [], until, 'assume')).toMatchObject({
@@ -171,7 +171,7 @@ describe('what becomes of it', () => {
     expect(settle(open, [reply(1)], until, 'stop').next).toEqual({ kind: 'replan' });
   });
 
-  test('an unfit reply says why', () => {
+  test('that does not fit gets a reason', () => {
     expect(fits(open.inquiries[0] as Inquiry, reply(1, { option: 9 }))).toEqual({
       kind: 'unfit',
       why: 'There is no option 9: the options are 1 to 2.',
@@ -179,13 +179,13 @@ describe('what becomes of it', () => {
   });
 });
 
-describe('what is assumed', () => {
+describe('the assumptions of a brief', () => {
   const brief = {
     assumptions: ['It is a library.'],
     questions: [question('Which rounding?'), question('B?')],
   };
 
-  test('what was asked in vain, and what is not asked any more', () => {
+  test('include unanswered and unasked questions', () => {
     const open = ask(NO_DIALOGUE);
     const { dialogue } = settle(open, [], Number.MAX_SAFE_INTEGER, 'assume');
     const full = withAssumed(brief, dialogue);
@@ -198,7 +198,7 @@ describe('what is assumed', () => {
     expect(withAssumed(full, dialogue)).toBe(full);
   });
 
-  test('what is not blocking too, behind what is, and not what was answered', () => {
+  test('include non-blocking questions last, and no answered ones', () => {
     const answered = heard(ask(NO_DIALOGUE), reply(1));
     const questions = [
       question('Which rounding?'),
@@ -218,7 +218,7 @@ describe('what is assumed', () => {
     });
   });
 
-  test('no more than a brief may have: the last ones of the planner give way', () => {
+  test("are limited, with the planner's last ones dropped", () => {
     const many = { ...brief, assumptions: Array.from({ length: 20 }, (_, n) => `Assumption ${n}.`) };
     const full = withAssumed(many, NO_DIALOGUE);
     expect(full.assumptions).toHaveLength(20);
@@ -230,13 +230,13 @@ describe('what is assumed', () => {
     expect(withAssumed(full, NO_DIALOGUE)).toBe(full);
   });
 
-  test('a long question is left out, so that an assumption stays as short as the planner may make one', () => {
+  test('omit a long question to stay short', () => {
     const long = { ...brief, questions: [question('Q'.repeat(400), { assume: 'a'.repeat(400) })] };
     expect(withAssumed(long, NO_DIALOGUE).assumptions[1]).toBe(`Assumed: ${'a'.repeat(400)}`);
   });
 });
 
-describe('whatever is said', () => {
+describe('for any replies', () => {
   const anyReply: fc.Arbitrary<NewReply> = fc.record(
     {
       kind: fc.constantFrom('answer', 'approve', 'revise'),
@@ -250,7 +250,7 @@ describe('whatever is said', () => {
   const otherwise = fc.constantFrom<('stop' | 'assume')[]>('stop', 'assume');
   const start = fc.constantFrom(ask(NO_DIALOGUE), ask(NO_DIALOGUE, { questions: [], approval: 'plan' }));
 
-  test('a look repeated after a crash decides the same, and all at once is the same as one by one', () => {
+  test('the decision is the same after a crash, and in any batches', () => {
     fc.assert(
       fc.property(
         start,

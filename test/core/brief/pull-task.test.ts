@@ -5,7 +5,7 @@ import { pullTask } from '../../../src/core/brief/index.ts';
 const pull = { number: 12, title: 'Round half up' };
 const length = (text: string) => [...text].length;
 
-test('of very many remarks the newest are kept, and it is said how many were not', () => {
+test('of very many remarks the newest are kept, with the number of the others', () => {
   const remarks = Array.from({ length: 40 }, (_, n) => ({
     author: 'mona',
     body: `${n}!${'x'.repeat(2_000)}`,
@@ -17,7 +17,7 @@ test('of very many remarks the newest are kept, and it is said how many were not
   expect(body).not.toContain('> 28!');
 });
 
-test('one remark that is too long is cut, and says so', () => {
+test('a remark that is too long is visibly cut', () => {
   const { body } = pullTask(pull, {
     kind: 'remarks',
     remarks: [{ author: 'mona', body: '🎉'.repeat(90_000) }],
@@ -26,7 +26,7 @@ test('one remark that is too long is cut, and says so', () => {
   expect(length(body)).toBeLessThan(9_000);
 });
 
-test('whatever is said stays quoted, of bounded length, with one line for a title', () => {
+test('any remark stays quoted, limited in length, with a title of one line', () => {
   const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.constant('\r\n### x\u2028y'));
   const remark = fc.record({ author: fc.constant('mona'), body: text, path: text });
   const check = fc.record({ name: text, conclusion: fc.constant('failure'), text });

@@ -46,7 +46,7 @@ describe('a command is read', () => {
 
 const NO_SUCH = 'There is no such command.';
 
-describe('what was meant is guessed, and nothing is done', () => {
+describe('a misspelt command leads to a suggestion, not an action', () => {
   test.each([
     ['/auto-dev aprove', 'aprove', 'approve', NO_SUCH],
     ['/auto-dev anser 2', 'anser', 'answer', NO_SUCH],
@@ -68,7 +68,7 @@ describe('what was meant is guessed, and nothing is done', () => {
   });
 });
 
-describe('what does not fit is said in a sentence, and nothing is done', () => {
+describe('a command with invalid arguments leads to a message, not an action', () => {
   const whyOf = (body: string) => {
     const command = parseCommand(body);
     return command?.name === 'unknown' ? command.why : null;
@@ -121,7 +121,7 @@ describe('what does not fit is said in a sentence, and nothing is done', () => {
   });
 });
 
-describe('no command', () => {
+describe('text that is not a command', () => {
   test.each([
     ['mid-sentence', 'Please /auto-dev approve'],
     ['on the second line', 'I agree.\n/auto-dev approve'],
@@ -173,7 +173,7 @@ const BLANK_OR_FENCE = fc.constantFrom(
 test.each([
   fc.string({ unit: 'binary', maxLength: 9_000 }),
   fc.string({ unit: BLANK_OR_FENCE, maxLength: 14 }),
-])('text is bounded and whole, whatever was written', (texts) => {
+])('the text of a command is limited and complete', (texts) => {
   fc.assert(
     fc.property(texts, (text) => {
       const command = parseCommand(`/auto-dev revise ${text}`);
@@ -189,14 +189,14 @@ test.each([
   );
 });
 
-test('a long comment is read in time', () => {
+test('a long comment is parsed quickly', () => {
   const began = performance.now();
   for (const unit of [' \n', '\n', '/auto-dev\n', '/auto-dev ', ' ', '\r\n '])
     parseCommand(unit.repeat(60_000));
   expect(performance.now() - began).toBeLessThan(1_000);
 });
 
-test('what a command says to a run', () => {
+test('a command becomes a reply to a run', () => {
   const by = { id: 5, login: 'mona' };
   expect(replyOf({ name: 'answer', ...answerOf(' 2 ') }, by, 7)).toEqual({
     kind: 'answer',
@@ -216,7 +216,7 @@ test.each([
   ['/auto-dev answer 7', 'answer', '/auto-dev answer 7', 'answer'],
   ['/auto-dev answer a long story', 'approval', '/auto-dev answer', 'approve'],
   ['/auto-dev', 'approval', '/auto-dev', 'approve'],
-] as const)('%s is told what an open %s takes', (body, kind, said, meant) => {
+] as const)('%s gets a message about what an open %s accepts', (body, kind, said, meant) => {
   const command = parseCommand(body);
   expect(command && unrecognizedCommand(command, 'Why.', { kind })).toEqual({ said, why: 'Why.', meant });
 });

@@ -6,7 +6,7 @@ import { EVALUATORS } from '../../../src/core/settings/index.ts';
 const SONNET = 'anthropic/claude-sonnet-5';
 const SOL = 'openai/gpt-6-sol';
 
-describe('a run can be asked for with other settings than the repository has', () => {
+describe("a run can be requested with other settings than the repository's", () => {
   test.each([
     ['', {}],
     ['-n 4', { candidates: 4 }],
@@ -38,7 +38,7 @@ describe('a run can be asked for with other settings than the repository has', (
   });
 });
 
-describe('what cannot be meant is answered by what to write', () => {
+describe('invalid options are answered by what to write', () => {
   test.each([
     ['--candiates 4', 'There is no option `--candiates`. Did you mean `--candidates`?'],
     [
@@ -99,7 +99,7 @@ describe('what cannot be meant is answered by what to write', () => {
   });
 });
 
-test('whatever is written behind run, the options hold nothing that settings would not', () => {
+test('for any text after `run`, the options contain nothing that settings would reject', () => {
   const piece = fc.oneof(
     fc.constantFrom(...['--base', '-n', '--models', '—coders', '--evaluator', '--budget', '--timeout']),
     fc.constantFrom('4', '$5', '30m', 'main', '..', '-x', 'a/b', '"', "'", '“', ',', '=', '\n', '\u200b'),

@@ -14,7 +14,7 @@ test.each(COMMAND_NAMES)('%s: its example is that command, and its usage is of i
   expect(does).toMatch(/^[a-z].*[^.]$/);
 });
 
-test('a command that was given in the wrong place is told where it belongs', () => {
+test('a command in the wrong place is answered with the right one', () => {
   expect(misplaced('fix', false)).toBe(
     '`/auto-dev fix` works only on pull requests. On an issue, `/auto-dev run` starts a run.',
   );

@@ -69,17 +69,17 @@ describe('the ledger', () => {
   test.each([
     ['without a scenario', { scenario: ' ' }, 'It names no case that would fail.'],
     ['whose quote nobody finds', { quote: 'Delete the file.' }, 'Its quote is not in the spec.'],
-  ])('takes an issue %s for a minor one', (_, over, lowered) => {
+  ])('counts an issue %s as minor', (_, over, lowered) => {
     expect(said([{ ...ISSUE, ...over }]).ledger).toMatchObject([{ severity: 'minor', lowered }]);
   });
 
-  test('takes an issue about a part that did not change for a minor one in later rounds', () => {
+  test('counts an issue about an unchanged part as minor in later rounds', () => {
     const [, more = ''] = sectionsOf(SPEC);
     expect(said([ISSUE], 'qa', [], [more]).ledger[0]?.severity).toBe('minor');
     expect(said([ISSUE], 'qa', [], [sectionsOf(SPEC)[0] ?? '']).ledger[0]?.severity).toBe('blocking');
   });
 
-  test('finds a quote whatever its blanks, and does not count the same issue twice', () => {
+  test('finds a quote whatever its spaces, and does not count the same issue twice', () => {
     const once = said([{ ...ISSUE, quote: 'Read  the\nfile.' }]);
     expect(once.ledger[0]?.severity).toBe('blocking');
     const twice = said([{ ...ISSUE, title: 'no ENCODING!' }], 'security', once.ledger);
@@ -87,7 +87,7 @@ describe('the ledger', () => {
     expect(twice.ledger).toHaveLength(1);
   });
 
-  test('opens a rejected issue again when it is brought again, by anybody, once in a round', () => {
+  test('reopens a rejected issue when anybody raises it again, once per round', () => {
     const ledger = [entry({ fate: REJECTED })];
     const again = raise(
       ledger,
@@ -105,7 +105,7 @@ describe('the ledger', () => {
     });
   });
 
-  test('lets nobody uphold the issue of somebody else by its number, or one that was accepted', () => {
+  test("lets nobody uphold another critic's or an accepted issue by its number", () => {
     const recheck = (critic: string, fate: LedgerEntry['fate']) =>
       raise(
         [entry({ fate })],
@@ -121,7 +121,7 @@ describe('the ledger', () => {
     expect(recheck('qa', REJECTED)).toEqual(['I1']);
   });
 
-  test('takes a rejection for settled when its critic was heard and does not insist', () => {
+  test('counts a rejection as settled when its critic does not insist', () => {
     const heardAgain = (critic: string) =>
       raise(
         [entry({ fate: REJECTED })],
@@ -132,7 +132,7 @@ describe('the ledger', () => {
     expect(heardAgain('security')).toBeUndefined();
   });
 
-  test('carries verdicts, and keeps open what got none or an edit that could not be made', () => {
+  test('applies verdicts, and keeps issues open without a verdict or an applicable edit', () => {
     const ledger = [entry(), entry({ id: 'I2' }), entry({ id: 'I3' })];
     const verdicts = [
       { issue: 'I1', verdict: 'accept' as const, because: 'Yes.' },
@@ -149,7 +149,7 @@ describe('the ledger', () => {
     ]);
   });
 
-  test('leaves to a person what was asked, and blocking issues on which nobody gave way', () => {
+  test('leaves questions and unresolved blocking issues to a person', () => {
     const ledger = [
       entry({
         fate: {
@@ -180,7 +180,7 @@ describe('edits of a spec', () => {
       ...more,
     });
 
-  test('replace what they quote, as it stands', () => {
+  test('replace exactly what they quote', () => {
     expect(edited('- Read the file.', '- Read the file, $& and $1.')).toMatchObject({
       spec: SPEC.replace('- Read the file.', () => '- Read the file, $& and $1.'),
       edited: ['I1'],
@@ -200,7 +200,7 @@ describe('edits of a spec', () => {
     expect(refused).toEqual([expect.stringMatching(why)]);
   });
 
-  test('never let a spec pass its limit, however many they are', () => {
+  test('never exceed the limit of a spec, however many they are', () => {
     const edits = fc.array(
       fc.record({
         issue: fc.constant('I1'),
@@ -247,7 +247,7 @@ describe('consensus', () => {
   const failed: Hearing = { critic: 'qa', model: 'm', kind: 'failed', why: 'away' };
   const parts = { hearings: [heard(), heard()], ledger: [], changed: 0, required: 2 };
 
-  test('takes enough approvals, nothing that blocks, and a text at rest', () => {
+  test('requires enough approvals, no blocking issue, and a stable text', () => {
     expect(hasConsensus(parts)).toBe(true);
     expect(hasConsensus({ ...parts, hearings: [heard(), failed] })).toBe(false);
     expect(hasConsensus({ ...parts, hearings: [heard(), failed], required: 1 })).toBe(true);
@@ -302,13 +302,13 @@ describe('seats', () => {
       ({ model }) => model,
     );
 
-  test('hear every family before a second model of one', () => {
+  test('go to every family before a second model of one', () => {
     expect(seated(0, false)).toEqual(['a/1', 'b/1', 'a/2']);
     expect(seated(3, false)).toEqual(['a/1', 'b/1', 'a/2']);
     expect(seated(1, true)).toEqual(['b/1', 'a/2', 'a/1']);
   });
 
-  test('pass over a model that was lost, unless no other is left', () => {
+  test('skip a failed model, unless no other is left', () => {
     expect(seated(1, false, ['b/1'])).toEqual(['a/1', 'a/2', 'a/1']);
     expect(seated(1, false, models)).toEqual(['a/1', 'b/1', 'a/2']);
     expect(seatsOf(['x'], [], family, { round: 0, rotate: false })).toEqual([]);

@@ -8,7 +8,7 @@ describe('a persona', () => {
     expect(parsePersona(text)).toEqual({ spec: 'Reads it.\n\n### More\n\n- a', code: 'Runs it.' });
   });
 
-  test('is used as a whole where it lacks one of them, or one is empty', () => {
+  test('is used as a whole if a section is missing or empty', () => {
     for (const text of ['Look twice.', '## Spec\n\nOnly this.', '## Spec\n\nThis.\n\n## Code\n'])
       expect(parsePersona(text)).toEqual({ spec: text.trim(), code: text.trim() });
   });
@@ -18,11 +18,11 @@ describe('a persona', () => {
     expect(parsePersona(`## Code\n\nb\n\n## Spec\n\n${spec}`)).toEqual({ spec, code: 'b' });
   });
 
-  test('needs a word', () => {
+  test('needs some text', () => {
     expect(parsePersona(' \n')).toBeNull();
   });
 
-  test('has a name that a ledger and a settings file can hold', () => {
+  test('has a name that ledger and settings can contain', () => {
     expect(['qa', 'data-2'].every((name) => PERSONA_NAME.test(name))).toBe(true);
     expect(['', 'QA', '2nd', 'a/b', '..', `a${'b'.repeat(41)}`].some((name) => PERSONA_NAME.test(name))).toBe(
       false,

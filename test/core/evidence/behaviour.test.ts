@@ -51,7 +51,7 @@ const BASE = { 'f(1)': 'old', 'f(2)': 'old', 'f(8)': 'x', 'f(9)': 'y' };
 const RIGHT = { ...BASE, 'f(1)': 'new 1', 'f(2)': 'new 2' };
 
 describe('behaviour on the same inputs', () => {
-  test('what only one candidate changes, far from what the others change, is taken for a regression', () => {
+  test("a change by one candidate only, unlike the others', counts as a regression", () => {
     const { best, of } = compare(BASE, [
       behaving('A', RIGHT),
       behaving('B', RIGHT),
@@ -72,7 +72,7 @@ describe('behaviour on the same inputs', () => {
     expect(best).toEqual(['A', 'B']);
   });
 
-  test('a change that two candidates make alike outweighs two that leave everything as it was', () => {
+  test('an equal change by two candidates outweighs two unchanged ones', () => {
     const { best } = compare(BASE, [
       behaving('A', RIGHT),
       behaving('B', RIGHT),
@@ -82,7 +82,7 @@ describe('behaviour on the same inputs', () => {
     expect(best).toEqual(['A', 'B']);
   });
 
-  test('candidates that are the same have one vote together', () => {
+  test('equal candidates share one vote', () => {
     const copies = (one: number, other: number): number => (one < 3 && other < 3 ? 1 : 0);
     const wrong = { ...RIGHT, 'f(9)': 'z' };
     const pool = [
@@ -95,7 +95,7 @@ describe('behaviour on the same inputs', () => {
     expect(compare(BASE, pool, copies).best).toEqual(['D', 'E']);
   });
 
-  test('who changes nothing is not counted among those who left something as it was', () => {
+  test('a candidate that changes nothing does not vote for unchanged behaviour', () => {
     const pool = (idle: boolean) => [
       behaving('A', { ...BASE, 'f(1)': 'new', 'f(2)': 'new' }),
       behaving('B', { ...BASE, 'f(1)': 'other' }),
@@ -108,7 +108,7 @@ describe('behaviour on the same inputs', () => {
     expect(odds(true)).toBeGreaterThan(odds(false));
   });
 
-  test('a broad change that nobody shares makes no other change narrow', () => {
+  test('a broad unshared change does not affect the others', () => {
     const many = (text: string) =>
       Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`g(${n})`, text]));
     const base = { ...BASE, ...many('g') };
@@ -120,7 +120,7 @@ describe('behaviour on the same inputs', () => {
     expect(best).toEqual(['A', 'B']);
   });
 
-  test('an answer that holds what nobody means to return counts against its candidate', () => {
+  test('an implausible result counts against its candidate', () => {
     const pool = (text: string) => [
       behaving('A', { ...RIGHT, 'f(2)': text }),
       behaving('B', { ...RIGHT, 'f(2)': 'another' }),
@@ -131,7 +131,7 @@ describe('behaviour on the same inputs', () => {
     expect(compare(BASE, pool('undefined')).best).toEqual(['A', 'B']);
   });
 
-  test('the wording of errors weighs less than whether there is one', () => {
+  test('the text of an error counts less than its presence', () => {
     const error = (text: string) => ({ kind: 'error' as const, text });
     const odds = (other: string | { kind: 'error'; text: string }) =>
       compare(BASE, [
@@ -143,7 +143,7 @@ describe('behaviour on the same inputs', () => {
     expect(odds('z')).toBeLessThan(odds(error('RangeError: 9 is not allowed')));
   });
 
-  test('what differs between two runs of the base says nothing', () => {
+  test('inputs that are flaky on the base do not count', () => {
     const candidates = [
       behaving('A', { now: '1' }),
       behaving('B', { now: '2' }),
@@ -171,7 +171,7 @@ describe('behaviour on the same inputs', () => {
     expect(hundreds).toBeGreaterThan(5 * one);
   });
 
-  test('a candidate that could not be probed is behind all others, and harms nobody', () => {
+  test('a candidate that could not be probed ranks last, and harms nobody', () => {
     const { of, best } = compare(BASE, [behaving('A', RIGHT), behaving('B', null), behaving('C', RIGHT)]);
     expect(best).toEqual(['A', 'C']);
     expect(of('B')).toMatchObject({ observed: 0, contested: 0, agreement: 1, telling: [] });
@@ -188,7 +188,7 @@ describe('behaviour on the same inputs', () => {
   });
 });
 
-describe('whatever was observed', () => {
+describe('for any observations', () => {
   const texts = fc.constantFrom('a', 'b', 'c', 'NaN', '[1, undefined]', '__proto__');
   const seen = fc.record({
     kind: fc.constantFrom('value' as const, 'error' as const, 'fault' as const, 'stuck' as const),

@@ -47,12 +47,12 @@ describe('base tests', () => {
     ).toEqual([]);
   });
 
-  test('also where a test that the base does not have is what fails', () => {
+  test('a failing command is a regression also if a new test fails', () => {
     const own = run({ a: 'passed', 'b.test.js did not load': 'failed' });
     expect(compareBase(run({ a: 'passed' }), own)).toMatchObject({ failed: 1, regressions: [EXIT_CODE] });
   });
 
-  test('what is flaky on the base counts for nothing, and is named', () => {
+  test('a test that is flaky on the base does not count, and is named', () => {
     const base = run({ a: 'passed' }, { flaky: ['b'], runs: 3 });
     expect(compareBase(base, run({ a: 'passed', b: 'failed' }))).toEqual({
       passed: 1,
@@ -74,7 +74,7 @@ describe('base tests', () => {
     expect(compareBase(unsteady, byExit(1))).toMatchObject({ regressions: [], flaky: [EXIT_CODE] });
   });
 
-  test('a test that two of three runs cleared is named, and its exit code excused', () => {
+  test('a test that passed in two of three runs is named, and its exit code excused', () => {
     const own = run({ a: 'passed', b: 'passed' }, { exitCode: 1, flaky: ['b'] });
     expect(compareBase(run({ a: 'passed', b: 'passed' }), own)).toMatchObject({
       passed: 2,
@@ -83,7 +83,7 @@ describe('base tests', () => {
     });
   });
 
-  test('with exit codes only, they decide', () => {
+  test('exit codes decide if there is nothing else', () => {
     expect(compareBase(byExit(0), byExit(0))).toMatchObject({
       passed: 1,
       total: 1,
@@ -103,7 +103,7 @@ describe('base tests', () => {
     });
   });
 
-  test('tests may be called like properties of every object', () => {
+  test('tests can have names of object properties', () => {
     const base = run(
       JSON.parse('{"constructor":"passed","__proto__":"passed"}') as Record<string, TestOutcome>,
     );

@@ -32,40 +32,40 @@ const regressions = (evidence: readonly Evidence[]) => evidence.map((each) => ea
 const contested = (evidence: readonly Evidence[]) => evidence.map((each) => each.baseTests?.contested);
 
 describe('a test that most survivors break', () => {
-  test('is taken out of their regressions and asked about, if they come from two families', () => {
+  test('is contested if they come from two families', () => {
     const told = contest([one('A', 'gpt', ['t', 'u']), one('B', 'claude', ['t']), one('C', 'gpt', [])]);
     expect(regressions(told)).toEqual([['u'], [], []]);
     expect(contested(told)).toEqual([['t'], ['t'], undefined]);
   });
 
-  test('stays a regression where one family made the same mistake twice', () => {
+  test('stays a regression if one family made the same mistake twice', () => {
     const pool = [one('A', 'gpt', ['t']), one('B', 'gpt', ['t']), one('C', 'claude', [])];
     expect(contest(pool)).toEqual(pool);
   });
 
-  test('stays one where nobody knows the families', () => {
+  test('stays a regression if the families are unknown', () => {
     expect(contestedTests([one('A', null, ['t']), one('B', null, ['t'])])).toEqual([]);
   });
 
-  test('stays one below two thirds', () => {
+  test('stays a regression below two thirds', () => {
     const pool = [one('A', 'gpt', ['t']), one('B', 'claude', ['t']), one('C', 'x', []), one('D', 'y', [])];
     expect(contestedTests(pool)).toEqual([]);
     expect(contestedTests(pool.slice(0, 3))).toEqual(['t']);
   });
 
-  test('is not made by candidates that did not survive, nor excused for them', () => {
+  test('is neither contested by eliminated candidates nor excused for them', () => {
     const pool = [one('A', 'gpt', ['t']), one('B', 'claude', ['t'], false), one('C', 'x', [])];
     expect(contestedTests(pool.filter((each) => each.survivor))).toEqual([]);
     const told = contest([...pool, one('D', 'y', ['t']), one('E', 'z', ['t'])]);
     expect(contested(told)).toEqual([['t'], undefined, undefined, ['t'], ['t']]);
   });
 
-  test('one survivor contests nothing, and the exit code is never contested', () => {
+  test('is not contested by one survivor, nor is an exit code', () => {
     expect(contestedTests([one('A', 'gpt', ['t'])])).toEqual([]);
     expect(contestedTests([one('A', 'gpt', [EXIT_CODE]), one('B', 'claude', [EXIT_CODE])])).toEqual([]);
   });
 
-  test('same in any order; nothing is lost and nobody gains a regression', () => {
+  test('is the same in any order, and nobody gains a regression', () => {
     const pool = fc.array(
       fc.tuple(
         fc.constantFrom('gpt', 'claude', null),

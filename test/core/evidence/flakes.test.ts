@@ -38,7 +38,7 @@ describe('the base suite, run three times on the base', () => {
     });
   });
 
-  test('where all agree there is nothing to name, and one run is left as it is', () => {
+  test('equal runs name nothing, and a single run is unchanged', () => {
     const one = run({ a: 'passed' });
     expect(steady([one])).toBe(one);
     const three = steady([one, one, one]);
@@ -46,17 +46,17 @@ describe('the base suite, run three times on the base', () => {
     expect(Object.keys(three)).not.toContain('flaky');
   });
 
-  test('a run that left no report says nothing of tests', () => {
+  test('a run without a report says nothing about tests', () => {
     const one = run({ a: 'passed' });
     expect(steady([one, byExit(1), one])).toMatchObject({ tests: { a: 'passed' }, source: 'report' });
   });
 
-  test('the exit code is that of a run in which all went well, if there is one', () => {
+  test('the exit code is that of a successful run, if there is one', () => {
     const calm = run({ a: 'passed', b: 'passed' });
     expect(steady([run({ a: 'passed', b: 'failed' }), calm, calm])).toMatchObject({ exitCode: 0 });
   });
 
-  test('of exit codes alone, most count and a disagreement is named', () => {
+  test('the majority of exit codes counts, and a disagreement is named', () => {
     expect(steady([byExit(1), byExit(0), byExit(0)])).toMatchObject({ exitCode: 0, flaky: [EXIT_CODE] });
     expect(steady([byExit(0), byExit(2), byExit(1)])).toMatchObject({ exitCode: 2, flaky: [EXIT_CODE] });
     expect(steady([byExit(0), byExit(0), byExit(0)])).not.toHaveProperty('flaky');

@@ -22,7 +22,7 @@ const content = (path: string, before: string, after: string): boolean | undefin
   gates({ [path]: before }, { [path]: after }).content?.passed;
 
 describe('content', () => {
-  test('tests alone are no content', () => {
+  test('does not include tests alone', () => {
     const { content: report } = gates({}, { 'test/a.test.ts': "test('a', () => {});\n" });
     expect(report).toEqual({
       gate: 'content',
@@ -40,7 +40,7 @@ describe('content', () => {
     ['src/a.ts', 'f(a);\n', 'f(a);\r\n'],
     ['src/a.py', 'f(a)\n', '# calls f\nf(a)   \n'],
     ['src/a.go', 'f(a)\n', '\tf(a)\n'],
-  ])('in %s, %j -> %j is none', (path, before, after) => {
+  ])('does not include a change in %s from %j to %j', (path, before, after) => {
     expect(content(path, before, after)).toBe(false);
   });
 
@@ -56,11 +56,11 @@ describe('content', () => {
     ['src/a.css', '#a { }\n', '#b { }\n'],
     ['README.md', '# Title\n', '# Other title\n'],
     ['a.sh', '#!/bin/sh\n', '#!/bin/bash\n'],
-  ])('in %s, %j -> %j is some', (path, before, after) => {
+  ])('includes a change in %s from %j to %j', (path, before, after) => {
     expect(content(path, before, after)).toBe(true);
   });
 
-  test('modes, links, binary files and removals are content', () => {
+  test('includes modes, links, binary files and removals', () => {
     expect(gates({ 'a.sh': 'x\n' }, { 'a.sh': { executable: 'x\n' } }).content?.passed).toBe(true);
     expect(gates({}, { a: { link: 'b' } }).content?.passed).toBe(true);
     expect(gates({}, { 'a.png': Buffer.from([0, 1, 2]) }).content?.passed).toBe(true);
@@ -91,7 +91,7 @@ describe('scope', () => {
   });
 });
 
-test('untampered names the first places and shows the lines', () => {
+test('the gate `untampered` names the first places and shows the lines', () => {
   const before = {
     'test/a.test.ts': "test('a', () => {\n  expect(1).toBe(1);\n});\n",
     'vitest.config.ts': 'a\n',
@@ -107,7 +107,7 @@ test('untampered names the first places and shows the lines', () => {
   expect(gates(before, { ...before, 'src/a.ts': 'x();\n' }).untampered?.passed).toBe(true);
 });
 
-test('untampered lets a declared change of a test pass, and says which', async () => {
+test('the gate `untampered` accepts a declared change of a test, and names it', async () => {
   const before = { 'test/a.test.ts': "test('a', () => {\n  expect(f()).toBe(1);\n});\n", 'src/a.ts': 'a\n' };
   const after = {
     'test/a.test.ts': before['test/a.test.ts'].replace('toBe(1)', 'toBe(2)'),
@@ -128,7 +128,7 @@ test('untampered lets a declared change of a test pass, and says which', async (
   });
 });
 
-test('a survivor passed all gates, and none is missing', () => {
+test('a survivor has passed all gates', () => {
   const all = GATES.map((gate) => ({ gate, passed: true, because: '' }));
   expect(isSurvivor(all)).toBe(true);
   expect(isSurvivor(all.slice(1))).toBe(false);
@@ -149,7 +149,7 @@ describe('tests-run', () => {
   const verdict = (base: Partial<TestRun>, own: Partial<TestRun>) => testsRunGate(run(base), run(own));
   const plain = { source: 'exit-code', tests: {} } as const;
 
-  test('failing tests are tests that ran', () => {
+  test('accepts failing tests, because they ran', () => {
     expect(verdict({}, { exitCode: 1, tests: { a: 'failed' } }).passed).toBe(true);
     expect(verdict(plain, { ...plain, exitCode: 1 }).passed).toBe(true);
   });
@@ -160,7 +160,7 @@ describe('tests-run', () => {
     [{}, { ...plain, exitCode: 0 }, 'left no report'],
     [{}, { tests: {} }, 'names no test'],
     [plain, { ...plain, exitCode: 127 }, 'could not be started'],
-  ])('base %j, candidate %j: %s', (base, own, why) => {
+  ])('compares %j on the base with %j on the candidate: %s', (base, own, why) => {
     const report = verdict(base, own);
     expect(report).toMatchObject({ gate: 'tests-run', passed: false, hunk: 'the end' });
     expect(report.because).toContain(why);

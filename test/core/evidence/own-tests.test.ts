@@ -11,7 +11,7 @@ const run = (tests: TestRun['tests'], over: Partial<TestRun> = {}): TestRun => (
   ...over,
 });
 
-test('a patch whose own new tests fail on its own code would be red: it fails the gate, by name', () => {
+test('a patch whose new tests fail on its own code fails the gate, which names them', () => {
   const gate = ownTestsGate(run({ old: 'passed' }), run({ old: 'passed', 'new > comma': 'failed' }));
   expect(gate).toMatchObject({
     gate: 'tests-run',
@@ -20,7 +20,7 @@ test('a patch whose own new tests fail on its own code would be red: it fails th
   });
 });
 
-test('what was red on the base is not held against it', () => {
+test('tests that fail on the base do not count against a patch', () => {
   expect(ownTestsGate(run({ old: 'failed' }), run({ old: 'failed', fresh: 'passed' }))).toBeNull();
 });
 

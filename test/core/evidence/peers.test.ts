@@ -25,16 +25,16 @@ const ran = (tests: TestRun['tests'], fields: Partial<TestRun> = {}) =>
   ({ kind: 'ran', run: run(tests, fields) }) as const;
 const UNFIT = { kind: 'unfit' } as const;
 
-describe('whose tests they are, told by execution', () => {
+describe('the kind of a test, determined by execution', () => {
   const before = run({ old: 'passed', red: 'failed' });
 
-  test('a new test that fails on the base asks for something; one that passes there guards what is', () => {
+  test('is a requirement if a new test fails on the base, else a guard', () => {
     const own = run({ old: 'passed', red: 'passed', asks: 'passed', keeps: 'passed', own: 'failed' });
     const onBase = ran({ old: 'passed', red: 'failed', asks: 'failed', keeps: 'passed' });
     expect(authorTests({ own, onBase, before })).toEqual({ proven: ['asks'], guards: ['keeps'] });
   });
 
-  test('an old test that was made to ask for more counts, an untouched one does not', () => {
+  test('is a requirement if an old test was extended, and nothing if it is unchanged', () => {
     const own = run({ old: 'passed', red: 'passed' });
     expect(authorTests({ own, onBase: ran({ old: 'failed' }), before })).toEqual({
       proven: ['old'],
@@ -43,21 +43,21 @@ describe('whose tests they are, told by execution', () => {
     expect(authorTests({ own, onBase: ran({ old: 'passed' }), before }).proven).toEqual([]);
   });
 
-  test('files that do not fit the base at all ask for what it lacks', () => {
+  test('is a requirement if the file does not fit the base at all', () => {
     expect(authorTests({ own: run({ x: 'passed' }), onBase: UNFIT, before: null })).toEqual({
       proven: ['x'],
       guards: [],
     });
   });
 
-  test('without a report nothing is known, and what is flaky on the base is nobody’s', () => {
+  test('is unknown without a report, or if the test is flaky on the base', () => {
     const own = run({}, { source: 'exit-code' });
     expect(authorTests({ own, onBase: UNFIT, before })).toEqual({ proven: [], guards: [] });
     const flaky = authorTests({ own: run({ x: 'passed' }), onBase: ran({}), before }, ['x']);
     expect(flaky.proven).toEqual([]);
   });
 
-  test('may be called like properties of every object', () => {
+  test('is determined also for names of object properties', () => {
     const own = run(Object.fromEntries([['constructor', 'passed' as const]]));
     expect(authorTests({ own, onBase: ran({}), before: run({}) })).toEqual({
       proven: ['constructor'],
@@ -66,10 +66,10 @@ describe('whose tests they are, told by execution', () => {
   });
 });
 
-describe('what a test says of another candidate’s code', () => {
+describe("the result of a test on another candidate's code", () => {
   const mine = (name: string) => name === 'parseRange';
 
-  test('a wrong answer is a failure, a name that only its author has is none', () => {
+  test('is a failure for a wrong answer, but not for a name that only its author has', () => {
     const said = {
       asks: 'AssertionError: expected 1, got 2',
       uses: 'TypeError: lib.parseRange is not a function\n at /repo/test/a.js:3',
@@ -85,13 +85,13 @@ describe('what a test says of another candidate’s code', () => {
     ]);
   });
 
-  test('a file that could not be loaded for such a name says nothing; for another reason, it fails', () => {
+  test('is nothing if the file cannot be loaded for such a name, and a failure for another reason', () => {
     expect(marksOn(['a', 'b'], ran({ b: 'passed' }, { lacks: ['parseRange'] }), mine)).toEqual(['n', 'p']);
     expect(marksOn(['a'], ran({}, { lacks: ['left-pad'] }), mine)).toEqual(['f']);
     expect(marksOn(['a'], ran({}), mine)).toEqual(['f']);
   });
 
-  test('what cannot be put onto that code, or does not compile with it, says nothing', () => {
+  test('is nothing if the test does not apply or compile', () => {
     expect(marksOn(['a', 'b'], UNFIT, mine)).toEqual(['n', 'n']);
   });
 });
@@ -106,7 +106,7 @@ describe('peer tests', () => {
     }),
   });
 
-  test('count what asks for something; guards stand apart', () => {
+  test('count requirements, and guards separately', () => {
     expect(peerTestsOn('B', [author({ B: 'pfp|f', C: 'ppp' })])).toEqual([
       {
         author: 'A',
@@ -119,13 +119,13 @@ describe('peer tests', () => {
     ]);
   });
 
-  test('a private name costs nobody anything', () => {
+  test('do not penalise a missing private name', () => {
     expect(peerTestsOn('B', [author({ B: 'npp', C: 'npp' })])).toMatchObject([
       { passed: 2, total: 2, marks: 'npp' },
     ]);
   });
 
-  test('a name that a third one has is not private: whoever lacks it fails', () => {
+  test('penalise a missing name that a third candidate has', () => {
     const told = [author({ B: 'nfp', C: 'pfp' })];
     expect(peerTestsOn('B', told)).toMatchObject([
       { passed: 1, total: 3, failing: ['x', 'y'], marks: 'ffp' },
@@ -143,13 +143,13 @@ describe('peer tests', () => {
     expect(peerTestsOn('B', [none])).toEqual([]);
   });
 
-  test('all are counted, some are named', () => {
+  test('are all counted, and some named', () => {
     const many = Array.from({ length: 400 }, (_, i) => `t${i}`);
     const [result] = peerTestsOn('B', [author({ B: 'f'.repeat(400) }, many)]);
     expect([result?.total, result?.failing.length, result?.marks?.length]).toEqual([400, 50, 300]);
   });
 
-  test('passing one more test never lowers what a candidate has', () => {
+  test('never lower a candidate that passes one more', () => {
     const marks = fc.array(fc.constantFrom('p', 'f', 'n'), { minLength: 3, maxLength: 3 });
     fc.assert(
       fc.property(marks, marks, fc.nat(2), (here, other, at) => {
@@ -166,7 +166,7 @@ describe('peer tests', () => {
   });
 });
 
-describe('names that are not there', () => {
+describe('missing names', () => {
   test.each([
     ["SyntaxError: The requested module '../x.mjs' does not provide an export named 'nothing'", 'nothing'],
     ["SyntaxError: Named export 'nothing' not found. The requested module", 'nothing'],
@@ -195,7 +195,7 @@ describe('names that are not there', () => {
     expect(lackedNames(`some line\n${sentence}\nanother`)).toContain(name);
   });
 
-  test('an answer that is wrong names nothing', () => {
+  test('are not found in a wrong answer', () => {
     expect(
       lackedNames('AssertionError [ERR_ASSERTION]: 1 == 2\n    at Context.<anonymous> (test/a.js:2:58)'),
     ).toEqual([]);
@@ -208,7 +208,7 @@ describe('names that are not there', () => {
   });
 });
 
-describe('names that a patch brings along', () => {
+describe('names that a patch adds', () => {
   const patch = patchBetween(
     { 'src/a.js': 'exports.old = 1;\n', 'src/b.ts': 'let kept = 1;\n' },
     {

@@ -436,6 +436,6 @@ describe('without the text of the base', () => {
   });
 });
 
-test('every kind has a name of its own', async () => {
+test('every kind of tampering has its own name', async () => {
   expect(new Set(TAMPERING_KINDS).size).toBe(TAMPERING_KINDS.length);
 });
