@@ -10,6 +10,18 @@ export interface WorkArea {
   readonly merged: string;
   /** Writable, empty at first; seen as /home/agent. */
   readonly home: string;
+  /** What `setup` left in its HOME: a read-only layer below `home`. Absent: none. */
+  readonly homeLower?: string;
+  /** Programs besides those of /usr that its commands see; absent: none. */
+  readonly tools?: Tools;
+}
+
+/** Programs that are lent to sandboxes. None of it holds a credential. */
+export interface Tools {
+  /** Host folders or files, each seen read-only at an absolute path of its own. */
+  readonly mounts: readonly { readonly from: string; readonly to: string }[];
+  /** Folders inside that come first on PATH, in this order. */
+  readonly path: readonly string[];
 }
 
 export interface Limits {
@@ -37,7 +49,7 @@ export const DEFAULT_LIMITS: Limits = {
 
 export interface ExecSpec {
   readonly area: WorkArea;
-  /** First word is looked up on the sandbox's PATH (/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin). */
+  /** First word is looked up on the sandbox's PATH (/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin, then the folders in which installers put programs below /home/agent). */
   readonly argv: readonly [string, ...string[]];
   /** The command's whole environment besides PATH, HOME, USER, TMPDIR, LANG. No secret may be passed here. */
   readonly env?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import type { Sha } from '../core/model/index.ts';
-import type { Limits, WorkArea } from './sandbox.ts';
+import type { Limits, Tools, WorkArea } from './sandbox.ts';
 
 /** Basic credentials for one remote, handed to git by environment only: never in argv, a URL or a config file (I3). */
 export interface GitCredential {
@@ -27,6 +27,10 @@ export interface BaseCheckout {
   readonly lower: string;
   /** Layers over `lower` that hold what `setup` installed, topmost first. */
   readonly layers: readonly string[];
+  /** Layer with what `setup` installed into its HOME, below /home/agent of every area over this base; absent: none. */
+  readonly home?: string;
+  /** Programs that every area over this base sees, its `setup` included; set by who prepares it. Absent: none. */
+  readonly tools?: Tools;
 }
 
 /** What a coder left behind, as data. `raw` is authoritative; `text` is a full binary patch in the same file order. */
@@ -78,7 +82,7 @@ export interface Workspaces {
   isWhole(base: BaseCheckout): Promise<boolean>;
   /**
    * Runs the repository's own setup command on the base checkout, in a sandbox, once for each (commit, command), and
-   * keeps what it wrote as a layer for all candidates. No candidate and no issue text is near it. `failed` says why.
+   * keeps what it wrote, to its HOME too, as layers for all candidates. No candidate and no issue text is near it. `failed` says why.
    * Commits of one repository share a layer, so that the command is not run again, where the command is an install that
    * obeys a lock file, all that it reads is the same, and it wrote nothing but ignored files (docs/decisions/0018).
    * Callers that ask for the same layer at once share one run of it. A call whose signal is aborted before it is done

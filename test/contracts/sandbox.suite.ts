@@ -208,7 +208,7 @@ export function sandboxContract(
         expect(result.stdout).toContain('TASK=sum = a b\n"c"\n');
         // Without a sandbox there is no /opt/runoff.
         const path = isolates
-          ? '/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin\n'
+          ? '/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin:/home/agent/.local/bin:/home/agent/.cargo/bin:/home/agent/go/bin\n'
           : '/usr/local/bin:/usr/bin:/bin:/';
         expect(result.stdout).toContain(`PATH=${path}`);
       });

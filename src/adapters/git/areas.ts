@@ -117,6 +117,7 @@ async function openArea(
   await trash.discard(area);
   const [upper, work, merged, home] = [join(area, 'u'), join(area, 'w'), join(area, 'm'), join(area, 'home')];
   const lowers = [...base.layers, base.lower];
+  const standsOnAll = base.home === undefined ? lowers : [...lowers, base.home];
   try {
     // We own the area itself, because its content is opened and written by name.
     await mkdir(area, { mode: 0o755 });
@@ -124,16 +125,20 @@ async function openArea(
       await mkdir(folder, { mode: 0o755 });
       await chownTo(folder, owner);
     }
-    const on: AreaRecord = { repositoryKey: base.repositoryKey, lowers };
+    const on: AreaRecord = { repositoryKey: base.repositoryKey, lowers: standsOnAll };
     const fresh = temporaryPath(recordFile);
     await writeFile(fresh, JSON.stringify(on));
     await rename(fresh, recordFile);
-    await standOn(lowers);
+    await standOn(standsOnAll);
   } catch (error) {
     await removeTree(area);
     throw error;
   }
-  return { id, lowers, upper, work, merged, home };
+  return {
+    ...{ id, lowers, upper, work, merged, home },
+    ...(base.home === undefined ? {} : { homeLower: base.home }),
+    ...(base.tools === undefined ? {} : { tools: base.tools }),
+  };
 }
 
 /** Marks each lower layer as used now, by the folder above its files. */

@@ -202,4 +202,4 @@ function joinSorted(paths: readonly Buffer[]): Buffer {
 }
 
 /** Escapes a path for `find -path`, whose argument is a pattern. */
-const globLiteral = (path: string): string => path.replace(/[\\*?[\]]/g, '\\$&');
+export const globLiteral = (path: string): string => path.replace(/[\\*?[\]]/g, '\\$&');

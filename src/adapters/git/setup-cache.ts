@@ -36,6 +36,12 @@ interface SetupCache {
 
 const ASK_MS = 60_000;
 
+/** Packages may be built for the very programs that installed them. */
+const toolsOf = ({ tools }: BaseCheckout): string => (tools ? `${tools.path.join(':')}\0` : '');
+
+/** Part of every key: layers of an older form, which lack the HOME of set-up, are not found and pruned with time. */
+const FORM = 'files and home';
+
 const Roots = z.array(z.string());
 
 export function openSetupCache(parts: {
@@ -54,8 +60,9 @@ export function openSetupCache(parts: {
     return false;
   };
   const pointerOf = (base: BaseCheckout, command: string): string =>
-    join(layout.base(base.repositoryKey, base.sha), 'setups', keyOf(command));
-  const ownId = (base: BaseCheckout, command: string): string => keyOf(`commit\0${base.sha}\0${command}`);
+    join(layout.base(base.repositoryKey, base.sha), 'setups', keyOf(`${FORM}\0${toolsOf(base)}${command}`));
+  const ownId = (base: BaseCheckout, command: string): string =>
+    keyOf(`${FORM}\0commit\0${base.sha}\0${toolsOf(base)}${command}`);
 
   /** Versions of the system and of tools in the sandbox; null if one of them is missing. */
   async function toolchain(
@@ -108,7 +115,7 @@ export function openSetupCache(parts: {
         shared:
           inputs === null || versions === null
             ? null
-            : keyOf(JSON.stringify(['inputs', command, versions, inputs.files])),
+            : keyOf(JSON.stringify([FORM, 'inputs', `${toolsOf(base)}${command}`, versions, inputs.files])),
         tracked: inputs ? entries.map((entry) => latin(entry.path)) : [],
         scripts: !command.includes('--ignore-scripts'),
       };
@@ -132,7 +139,8 @@ export async function fingerprintLayer(layer: string): Promise<string> {
     ['brought', 'raw', 'roots.json'].map(async (name) => (await textOf(join(layer, name))) ?? ''),
   );
   const hash = createHash('sha256').update(known.join('\0')).digest('hex');
-  return `${await fingerprintTree(join(layer, 'files'))} ${hash}`;
+  const [files, home] = [join(layer, 'files'), join(layer, 'home')];
+  return `${await fingerprintTree(files)} ${await fingerprintTree(home)} ${hash}`;
 }
 
 /** Lists of paths from a sandbox are read byte by byte, so paths are compared in the same form. */

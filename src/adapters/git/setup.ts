@@ -13,8 +13,9 @@ import { keyOf, type Layout, makeAtomically } from './layout.ts';
 import { type Locks, openKeyedQueue, openSharedWork } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
 import { fingerprintLayer, openSetupCache, type Place } from './setup-cache.ts';
+import { cleanHome } from './setup-home.ts';
 import { rootsOf } from './setup-inputs.ts';
-import { isFull, removeTree } from './trees.ts';
+import { isFull, type Owner, removeTree } from './trees.ts';
 
 type Install = Workspaces['install'];
 type Setup = Parameters<Install>[1];
@@ -47,6 +48,7 @@ interface SetupParts {
   readonly bases: Bases;
   readonly collector: Collector;
   readonly sandbox: Sandbox;
+  readonly owner: Owner;
   readonly onDamage: (path: string, why: string) => void;
 }
 
@@ -93,6 +95,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
     }
     if (failed !== null) return failed;
     const wrote = await parts.collector.traces(base, area, await parts.bases.facts(base), signal);
+    await cleanHome(area.home, parts.owner);
     const roots = place.shared === null ? null : rootsOf(wrote, place.tracked, place);
     const id = roots === null || place.shared === null ? place.own : place.shared;
     await keep(layout.layer(base.repositoryKey, id), area, wrote, roots);
@@ -154,6 +157,7 @@ async function keep(
       // Hooks that setup installs would run on every commit of a coder.
       await removeTree(join(area.upper, '.git'));
       await rename(area.upper, join(folder, 'files'));
+      await rename(area.home, join(folder, 'home'));
       await writeMark(folder, await fingerprintLayer(folder));
     },
     removeTree,
@@ -165,7 +169,7 @@ const ready = (base: BaseCheckout, layer: string | null): Installed | null =>
 
 const withLayer = (base: BaseCheckout, layer: string): Installed => ({
   kind: 'ready',
-  base: { ...base, layers: [join(layer, 'files')] },
+  base: { ...base, layers: [join(layer, 'files')], home: join(layer, 'home') },
 });
 
 function failure(command: string, result: ExecResult): InstallAttempt | null {

@@ -60,6 +60,17 @@ export async function removeTree(path: string): Promise<void> {
   if (!second.ok) throw new Fault('INTERNAL', `${path} could not be removed: ${second.said.slice(0, 600)}`);
 }
 
+/**
+ * Removes what lies at the given patterns of `find -path`, and all below it. Enters no link: whoever wrote the tree may
+ * have put one where a pattern has a folder.
+ */
+export async function removeWithin(path: string, patterns: readonly string[]): Promise<void> {
+  const anyOf = patterns.flatMap((pattern) => ['-o', '-path', pattern]).slice(1);
+  const found = [path, '-mindepth', '1', '(', ...anyOf, ')', '-prune', '-exec', 'rm', '-rf', '--', '{}', '+'];
+  const done = await tool('find', found, null);
+  if (!done.ok) throw new Fault('INTERNAL', `${path} could not be cleaned: ${done.said.slice(0, 600)}`);
+}
+
 /** Milliseconds; our default. Each closed folder takes about one, and a coder can leave several 100,000. */
 const OPENING_MS = 30_000;
 

@@ -54,7 +54,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const bases = openBases({ git, layout, locks, mirrors, owner, onDamage });
   const areas = openAreas({ layout, locks, owner, log, trash: openTrash(layout, log) });
   const collector = openCollector(sandbox, layout, { owner, limits });
-  const setup = openSetup({ layout, locks, mirrors, areas, bases, collector, sandbox, onDamage });
+  const setup = openSetup({ layout, locks, mirrors, areas, bases, collector, sandbox, owner, onDamage });
   const store = openCandidateStore(git, layout, limits);
   const publishing = openPublishing(git, store);
   const pruning = openPruning({ git, layout, locks, areas, log });

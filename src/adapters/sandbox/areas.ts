@@ -24,7 +24,7 @@ import { bytesIn } from './usage.ts';
 /**
  * Replaces overlay mounts: `upper` is filled with a copy of the layers and used directly. A later area that uses this
  * `upper` as a layer gets the whole tree from it and nothing from the layers below, so deletions carry over too, except
- * in a layer that was moved since.
+ * in a layer that was moved since. `home` is filled with a copy of its layer at the same time.
  */
 interface Copies {
   /** Fills the area unless that has been done; returns the size of the copy in bytes. */
@@ -43,16 +43,20 @@ export function openCopies(scratch: string, owner: Owner | null): Copies {
   };
   // An existing file is removed first: it may be read-only, or a link that would be followed.
   const cp = ['cp', '-a', '--remove-destination', '--reflink=auto', '--'] as const;
+  const copyInto = async (layer: string, folder: string): Promise<void> => {
+    const copy = await runCommand([...cp, `${layer}/.`, folder], owner);
+    if (copy.code !== 0) {
+      throw new Fault('SANDBOX_UNAVAILABLE', `${layer} could not be copied: ${copy.stderr.trim()}`);
+    }
+  };
   const fill = async (area: WorkArea, mark: string): Promise<number> => {
     const whole = area.lowers.findIndex((layer) => existsSync(layer) && existsSync(markOf(layer)));
     const layers = whole < 0 ? area.lowers : area.lowers.slice(0, whole + 1);
     for (const layer of layers.toReversed()) {
-      const copy = await runCommand([...cp, `${layer}/.`, area.upper], owner);
-      if (copy.code !== 0) {
-        throw new Fault('SANDBOX_UNAVAILABLE', `${layer} could not be copied: ${copy.stderr.trim()}`);
-      }
+      await copyInto(layer, area.upper);
     }
-    const bytes = await bytesIn([area.upper], owner);
+    if (area.homeLower !== undefined) await copyInto(area.homeLower, area.home);
+    const bytes = await bytesIn([area.upper, area.home], owner);
     mkdirSync(marks, { recursive: true });
     writeFileSync(mark, String(bytes));
     return bytes;

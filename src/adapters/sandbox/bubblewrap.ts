@@ -53,13 +53,14 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   const runOnce = async (spec: ExecSpec, variant: Variant): Promise<LaunchEnded | ChildLost> => {
     if (spec.signal?.aborted) return { kind: 'ended', result: NEVER_STARTED };
     openToOwner(spec);
+    // Before any file is written: a copy of a layer would replace it.
+    const givenBytes = variant.overlay ? 0 : await copies.ensure(spec.area);
     writeBelow(spec.area.home, spec.files ?? {}, owner);
     const found = variant.group ? await delegation() : null;
     const egress = spec.egress?.length
       ? await openEgress(spec.egress, folder(scratch, 'egress'), owner, dialler)
       : null;
     try {
-      const givenBytes = variant.overlay ? 0 : await copies.ensure(spec.area);
       const etc = prepareEtc(scratch);
       const empty = folder(scratch, 'empty');
       const started = planLaunch({

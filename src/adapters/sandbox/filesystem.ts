@@ -4,6 +4,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
@@ -11,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { ExecSpec } from '../../ports/index.ts';
+import type { ExecSpec, WorkArea } from '../../ports/index.ts';
 import type { Owner } from './host-programs.ts';
 
 /** Paths inside a sandbox. /repo, /home/agent and /out are the only folders of the host that it can write to. */
@@ -26,8 +27,17 @@ export const INSIDE = {
   egress: '/run/runoff/egress.sock',
 } as const;
 
-/** The host's own programs come first, so that a repository is tested with what the operator installed. */
-export const INSIDE_PATH = '/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin';
+/** Where pip, cargo, go and others put the programs that a set-up installs for its user. */
+const HOME_PROGRAMS = ['.local/bin', '.cargo/bin', 'go/bin'].map((name) => `${INSIDE.home}/${name}`);
+
+/**
+ * The host's own programs come first, so that a repository is tested with what the operator installed. Folders that a
+ * command can write to come last: a candidate must not replace a program that Runoff itself starts later.
+ */
+export const INSIDE_PATH = ['/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin', ...HOME_PROGRAMS].join(':');
+
+/** PATH of the commands in an area. */
+export const pathIn = ({ tools }: WorkArea): string => [...(tools?.path ?? []), INSIDE_PATH].join(':');
 
 /** What a sandbox sees of /etc instead of the host's files: no accounts, names or time zone (so UTC). */
 const ETC_FILES: Readonly<Record<string, string>> = {
@@ -67,7 +77,29 @@ export const PUBLIC_ETC = [
   '/etc/protocols',
   '/etc/mime.types',
   '/etc/fonts',
+  '/etc/perl',
+  '/etc/php',
+  // Not its settings, which may hold passwords.
+  '/etc/maven/m2.conf',
+  '/etc/maven/logging',
 ] as const;
+
+/** Settings of toolchains in /usr whose folders have versions in their names. */
+const VERSIONED_ETC = /^(?:java|java-\d+-openjdk|python\d\.\d+)$/;
+/** Java's settings for remote management, where its passwords are too. */
+const PRIVATE_ETC = 'management';
+
+/** Further public files of this host's /etc, in the versions that are installed now. */
+export function versionedEtc(): readonly string[] {
+  const folders = readdirSync('/etc').filter(
+    (name) => VERSIONED_ETC.test(name) && isDirectory(`/etc/${name}`),
+  );
+  return folders.flatMap((folder) =>
+    readdirSync(`/etc/${folder}`)
+      .filter((name) => name !== PRIVATE_ETC)
+      .map((name) => `/etc/${folder}/${name}`),
+  );
+}
 
 export const SYNTHETIC_ETC = Object.keys(ETC_FILES);
 
@@ -143,10 +175,12 @@ export function makeViews({ spec, etc, toolchain, empty, owner }: ViewInput): re
   if (spec.readOnly) return [through(area.merged, { lowers: [area.upper, ...area.lowers] })];
   const work = join(area.work, 'home');
   ownFolder(work, owner);
-  const folders = [etc, toolchain, ...(spec.binds ?? []).map(({ from }) => from)];
+  // Tools are mostly seen where they are on the host too; a copy of ours is not.
+  const copies = (area.tools?.mounts ?? []).flatMap(({ from, to }) => (from === to ? [] : [from]));
+  const folders = [etc, toolchain, ...copies, ...(spec.binds ?? []).map(({ from }) => from)];
   return [
     ...folders.filter(isDirectory).map((path) => through(path, { lowers: [path, empty] }, true)),
-    through(area.home, { lowers: [empty], upper: area.home, work }),
+    through(area.home, { lowers: [area.homeLower ?? empty], upper: area.home, work }),
     through(area.merged, { lowers: area.lowers, upper: area.upper, work: area.work }),
   ];
 }

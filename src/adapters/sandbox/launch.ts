@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { normalize } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
-import { INSIDE, INSIDE_PATH, PUBLIC_ETC, SYNTHETIC_ETC, type View } from './filesystem.ts';
+import { INSIDE, PUBLIC_ETC, pathIn, SYNTHETIC_ETC, type View, versionedEtc } from './filesystem.ts';
 import type { HardLimits } from './host-programs.ts';
 
 /**
@@ -168,7 +168,7 @@ function bubblewrapOptions(input: LaunchInput): readonly string[] {
   const { limits, area } = spec;
   const size = (share: number): string => String(Math.ceil(limits.memoryBytes * share));
   const environment = {
-    PATH: INSIDE_PATH,
+    PATH: pathIn(area),
     HOME: INSIDE.home,
     USER: 'agent',
     TMPDIR: '/tmp',
@@ -183,7 +183,7 @@ function bubblewrapOptions(input: LaunchInput): readonly string[] {
     ...['--die-with-parent', '--new-session', '--clearenv'],
     ...['--seccomp', String(FD.seccomp), '--json-status-fd', String(FD.status)],
     ...systemFolders(),
-    ...PUBLIC_ETC.flatMap((path) => bind('--ro-bind-try', path, path)),
+    ...[...PUBLIC_ETC, ...versionedEtc()].flatMap((path) => bind('--ro-bind-try', path, path)),
     ...SYNTHETIC_ETC.flatMap((name) => bind('--ro-bind', `${etc}/${name}`, `/etc/${name}`)),
     ...['--symlink', '../usr/lib/os-release', '/etc/os-release', '--symlink', '/tmp', '/var/tmp'],
     // /dev is its own tmpfs; if it were writable, it would be storage that no limit includes.
@@ -200,6 +200,7 @@ function bubblewrapOptions(input: LaunchInput): readonly string[] {
     ...(existsSync(toolchain) ? bind('--ro-bind', toolchain, INSIDE.toolchain) : []),
     ...(spec.gateway === undefined ? [] : bind('--ro-bind', spec.gateway.socket, INSIDE.gateway)),
     ...(egress === null ? [] : bind('--ro-bind', egress, INSIDE.egress)),
+    ...(area.tools?.mounts ?? []).flatMap(({ from, to }) => bind('--ro-bind', from, toolPoint(to))),
     ...(spec.binds ?? []).flatMap(({ from, to }) => bind('--ro-bind', from, mountPoint(to))),
     ...['--remount-ro', '/', '--chdir', INSIDE.repo],
     ...Object.entries({ ...environment, ...spec.env }).flatMap(([name, value]) => ['--setenv', name, value]),
@@ -216,6 +217,34 @@ export function mountPoint(to: string): string {
     throw new Fault('INTERNAL', `"${to}" is not a valid mount point in a sandbox.`);
   }
   return to;
+}
+
+/** Folders inside that a tool may neither cover nor lie in: what a command can write to, and what it trusts. */
+const NO_TOOL_IN = [
+  '/usr',
+  '/etc',
+  '/proc',
+  '/sys',
+  '/dev',
+  '/run',
+  '/tmp',
+  '/var/tmp',
+  '/bin',
+  '/sbin',
+  '/lib',
+];
+
+/** Whether a tool can be mounted at a path. */
+export function mayHoldTool(to: string): boolean {
+  const taken = [...NO_TOOL_IN, '/lib64', '/lib32', '/libx32', ...Object.values<string>(INSIDE)];
+  const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+  const clear = taken.every((path) => !isBelow(to, path) && !isBelow(path, to));
+  return clear && normalize(to) === to && /^(?:\/[^/\0,"\n]+){2,}$/.test(to);
+}
+
+export function toolPoint(to: string): string {
+  if (mayHoldTool(to)) return to;
+  throw new Fault('INTERNAL', `"${to}" is no place for a tool in a sandbox.`);
 }
 
 /** /usr, and the folders that are links in a merged /usr, as on this host. */

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { ExecSpec } from '../../../ports/index.ts';
-import { INSIDE, INSIDE_PATH } from '../filesystem.ts';
+import { INSIDE, pathIn } from '../filesystem.ts';
 import { commandLine } from '../launch.ts';
 
 /** First and only line of a container's entry: the kernel's name of the IPC namespace that all of its processes share. */
@@ -113,7 +113,7 @@ interface EntryOrder {
 export const entryOrder = (spec: ExecSpec, egress: boolean): EntryOrder => ({
   argv: commandLine(spec, egress),
   env: {
-    PATH: INSIDE_PATH,
+    PATH: pathIn(spec.area),
     HOME: INSIDE.home,
     USER: 'agent',
     TMPDIR: '/tmp',

@@ -5,7 +5,7 @@ import { Fault } from '../../../core/model/index.ts';
 import type { ExecSpec } from '../../../ports/index.ts';
 import { INSIDE, prepareEtc, writeOnce } from '../filesystem.ts';
 import type { HardLimits } from '../host-programs.ts';
-import { KERNEL_OBJECTS, MAX_OPEN_FILES, mountPoint, segmentPages } from '../launch.ts';
+import { KERNEL_OBJECTS, MAX_OPEN_FILES, mountPoint, segmentPages, toolPoint } from '../launch.ts';
 import type { ContainerEngine } from './engine.ts';
 
 /** How containers are started on this host, as found by the probe. */
@@ -166,6 +166,7 @@ function mountFlags({ spec, toolchain, files, controlSocket, egress }: Container
     ...(gateway === undefined ? [] : bind(gateway.socket, INSIDE.gateway, true)),
     ...(egress === null ? [] : bind(egress, INSIDE.egress, true)),
     ...SYNTHETIC.flatMap((file) => bind(join(files.etc, file), `/etc/${file}`, true)),
+    ...(area.tools?.mounts ?? []).flatMap(({ from, to }) => bind(from, toolPoint(to), true)),
     ...binds.flatMap(({ from, to }) => bind(from, mountPoint(to), true)),
   ];
 }

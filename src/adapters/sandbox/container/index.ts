@@ -46,8 +46,8 @@ export function openContainer(options: ContainerOptions): Sandbox {
 
   const execAs = async (spec: ExecSpec, setup: ContainerSetup): Promise<ExecResult> => {
     openToOwner(spec);
-    writeBelow(spec.area.home, spec.files ?? {}, owner);
     const givenBytes = await copies.ensure(spec.area);
+    writeBelow(spec.area.home, spec.files ?? {}, owner);
     const own = join(folder(scratch, 'containers'), randomBytes(6).toString('hex'));
     mkdirSync(own, { mode: 0o711 });
     if (owner !== null) chownSync(own, owner.uid, owner.gid);

@@ -12,7 +12,7 @@ import {
 } from '../../../ports/index.ts';
 import { folder, makeArea, openCopies, openToOwner, removeArea, writeBelow } from '../areas.ts';
 import { type Dialler, openEgress, publicInternet } from '../egress.ts';
-import { INSIDE, INSIDE_PATH } from '../filesystem.ts';
+import { INSIDE, INSIDE_PATH, pathIn } from '../filesystem.ts';
 import type { Owner } from '../host-programs.ts';
 import { commandLine, mountPoint } from '../launch.ts';
 import { NEVER_STARTED } from '../probed.ts';
@@ -61,7 +61,7 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
       return await runUnsandboxed({
         spec,
         argv: commandLine(moved, egress !== null).map(here),
-        env: { PATH: hostPath(places), HOME: spec.area.home, ...env },
+        env: { PATH: hostPath(places, pathIn(spec.area)), HOME: spec.area.home, ...env },
         stdin: spec.stdin ?? null,
         tree: openProcessTree(randomInt),
         owner,
@@ -201,6 +201,7 @@ export function pathMapOf(
       : [[`127.0.0.1:${gateway.port}`, `127.0.0.1:${host.port}`] as const]),
     ...(host.egress === null ? [] : [[INSIDE.egress, host.egress] as const]),
     ...binds.map(({ from, to }) => [to, from] as const),
+    ...(area.tools?.mounts ?? []).map(({ from, to }) => [to, from] as const),
   ];
 }
 
@@ -222,7 +223,8 @@ export function onHost(text: string, places: PathMap): string {
 }
 
 /** The PATH of every sandbox, with this host's toolchain. */
-export const hostPath = (places: PathMap): string =>
-  INSIDE_PATH.split(':')
+export const hostPath = (places: PathMap, inside = INSIDE_PATH): string =>
+  inside
+    .split(':')
     .map((folder) => onHost(folder, places))
     .join(':');

@@ -1,0 +1,122 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BaseCheckout } from '../../../src/ports/index.ts';
+import { type GitWorld, LIMITS, openGitWorld } from './world.ts';
+
+describe.each([true, false])('what set-up puts into its HOME (overlays: %s)', (overlay) => {
+  let world: GitWorld;
+  beforeAll(() => {
+    world = openGitWorld({ overlay });
+  });
+  afterAll(() => world.close());
+
+  let areas = 0;
+  async function setUp(command: string, source = world.repository({ 'a.txt': 'one\n' })) {
+    const base = await world.workspaces.prepare({ kind: 'local', path: source.path }, source.sha);
+    const done = await world.workspaces.install(base, { command, egress: [], limits: LIMITS });
+    if (done.kind !== 'ready') throw new Error(`${done.why} ${done.tail}`);
+    return done.base;
+  }
+  async function over(base: BaseCheckout, line: string, more = {}): Promise<string> {
+    const area = await world.workspaces.open(base, `home-${++areas}`);
+    try {
+      return (await world.run(area, line, more)).stdout;
+    } finally {
+      await world.workspaces.remove(area);
+    }
+  }
+
+  test('is below the HOME of every later command, and its programs are on PATH', async () => {
+    const base = await setUp(
+      'mkdir -p ~/.cargo/registry ~/.local/bin; echo serde > ~/.cargo/registry/list;' +
+        ` printf '#!/bin/sh\\necho tool runs\\n' > ~/.local/bin/tool; chmod +x ~/.local/bin/tool`,
+    );
+    expect(await over(base, 'cat ~/.cargo/registry/list; tool')).toBe('serde\ntool runs\n');
+  });
+
+  test('can be written over by a candidate for itself alone', async () => {
+    const base = await setUp('mkdir -p ~/.cargo/registry; echo serde > ~/.cargo/registry/list; echo 2 > ~/b');
+    const own = await over(
+      base,
+      'echo evil > ~/.cargo/registry/list; rm ~/b; echo x > ~/.cargo/c; cat ~/.cargo/registry/list; ls ~',
+    );
+    expect(own).toBe('evil\n');
+    expect(await over(base, 'cat ~/.cargo/registry/list ~/b; ls ~/.cargo')).toBe('serde\n2\nregistry\n');
+    expect(await world.workspaces.isWhole(base)).toBe(true);
+  });
+
+  test('is hidden by a file that a command is given at the same path', async () => {
+    const base = await setUp(
+      'mkdir -p ~/.config/tool; echo of set-up > ~/.config/tool/a; echo b > ~/.config/tool/b',
+    );
+    const files = { '.config/tool/a': 'given\n' };
+    expect(await over(base, 'cat ~/.config/tool/a ~/.config/tool/b', { files })).toBe('given\nb\n');
+  });
+
+  test('loses whatever tells git, shells, package clients or agents how to behave', async () => {
+    const gone = [
+      '.npmrc',
+      '.netrc',
+      '.git-credentials',
+      '.ssh/id',
+      '.bashrc',
+      '.profile',
+      '.zshenv',
+      '.gitconfig',
+    ];
+    const alsoGone = [
+      '.config/git/hooks/pre-commit',
+      '.cargo/credentials.toml',
+      '.m2/settings.xml',
+      '.claude.json',
+    ];
+    const kept = ['.cargo/config.toml', '.config/tool/x', '.m2/repository/settings.xml', 'go/pkg/mod/.git/x'];
+    const all = [...gone, ...alsoGone, '.claude/settings.json', ...kept];
+    const base = await setUp(
+      all.map((path) => `mkdir -p ~/$(dirname ${path}); echo x > ~/${path}`).join('; '),
+    );
+    const left = await over(base, 'cd; find . -type f | sort');
+    expect(left.trim().split('\n')).toEqual(kept.map((path) => `./${path}`).sort());
+  });
+
+  test('cannot make the host remove what a link in it leads to', async () => {
+    const outside = join(world.folder(), 'config');
+    for (const path of ['git/config', 'gh/hosts.yml']) {
+      mkdirSync(dirname(join(outside, path)), { recursive: true });
+      writeFileSync(join(outside, path), 'mine\n');
+    }
+    const ssh = join(world.folder(), 'ssh');
+    mkdirSync(ssh);
+    writeFileSync(join(ssh, 'id'), 'mine\n');
+    await setUp(`ln -s ${outside} ~/.config; ln -s ${ssh} ~/.ssh; ln -s ${outside} ~/.cargo`);
+    expect(existsSync(join(outside, 'git/config'))).toBe(true);
+    expect(existsSync(join(outside, 'gh/hosts.yml'))).toBe(true);
+    expect(existsSync(join(ssh, 'id'))).toBe(true);
+  });
+
+  test('is checked for damage like its files, and made again', async () => {
+    const source = world.repository({ 'a.txt': 'one\n' });
+    const base = await setUp('mkdir ~/.cache; date +%N > ~/.cache/stamp', source);
+    const home = base.home ?? '';
+    expect(readdirSync(home)).toEqual(['.cache']);
+    writeFileSync(join(home, '.cache/stamp'), 'changed from outside\n');
+    expect(await world.workspaces.isWhole(base)).toBe(false);
+    const again = await setUp('mkdir ~/.cache; date +%N > ~/.cache/stamp', source);
+    expect(await over(again, 'cat ~/.cache/stamp')).toMatch(/^\d+\n$/);
+  });
+
+  test('may hold folders that are closed to their owner, as of a module cache', async () => {
+    const base = await setUp(
+      'mkdir -p ~/go/pkg/mod/m; echo m > ~/go/pkg/mod/m/go.mod; chmod -R a-w ~/go/pkg/mod; chmod 0 ~/go',
+    );
+    expect(await over(base, 'cat ~/go/pkg/mod/m/go.mod')).toBe('m\n');
+  });
+
+  test('and no link of it leads a later command out of its sandbox', async () => {
+    const secret = join(world.folder(), 'secret');
+    writeFileSync(secret, 'key\n');
+    const base = await setUp(`ln -s ${secret} ~/.token`);
+    expect(await over(base, 'cat ~/.token 2> /dev/null || echo unreadable')).toBe('unreadable\n');
+  });
+});
