@@ -218,8 +218,6 @@ async function serveSetup(
  */
 const ANSWER_MS = 8_000;
 
-type Handler = (context: never) => unknown;
-
 /**
  * The same Probot, but handlers that take too long fail as if the database were down, so that GitHub shows the delivery
  * as failed. Their work is not stopped: the delivery is accepted once, now or when it is sent again.
@@ -228,9 +226,8 @@ export function answeredInTime(
   probot: Pick<Probot, 'on' | 'onError'>,
   ms = ANSWER_MS,
 ): Pick<Probot, 'on' | 'onError'> {
-  const on = (events: never, handler: Handler): void =>
-    probot.on(events, ((context: never) => within(ms, handler(context))) as never);
-  return { on: on as unknown as Probot['on'], onError: probot.onError.bind(probot) };
+  const on: Probot['on'] = (events, handler) => probot.on(events, (context) => within(ms, handler(context)));
+  return { on, onError: probot.onError.bind(probot) };
 }
 
 async function within(ms: number, work: unknown): Promise<void> {

@@ -2,12 +2,13 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { startApp } from '../../src/compose/serve.ts';
 import type { RunId } from '../../src/core/model/index.ts';
 import { parseEnvironment } from '../../src/core/settings/index.ts';
-import type { Flows } from '../../src/ports/index.ts';
+import type { Flows, Random } from '../../src/ports/index.ts';
 import { admit, enqueue, permit, RunRequest } from '../../src/runs/admit/index.ts';
 import { loadRun } from '../../src/runs/context.ts';
 import type { World } from '../../src/runs/index.ts';
 import { admissionWorld, NOON } from '../runs/admission-world.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
+import { partial } from '../world/partial.ts';
 
 export const SECRET = 'a-secret-of-this-test-only-0123456789';
 const HOOKS = '/api/github/webhooks';
@@ -61,7 +62,7 @@ export async function appWorld(line: RunSlots | null = null) {
         sweep: async () => [],
         prune: async () => ({ checkouts: 0, layers: 0, patches: 0, repositories: 0, bytes: 0, busy: 0 }),
       },
-      random: { ...app.world.random, runId: () => `r${String(++runs).padStart(10, '0')}` },
+      random: partial<Random>({ runId: () => `r${String(++runs).padStart(10, '0')}` }),
       engine: {
         ...engine,
         launch: (flows: Flows) =>

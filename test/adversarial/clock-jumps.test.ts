@@ -4,7 +4,7 @@ import { Fault } from '../../src/core/model/index.ts';
 import { timesOf } from '../../src/core/settings/index.ts';
 import type { GitHub } from '../../src/ports/index.ts';
 import { progressLimitFor } from '../../src/runs/code/stop-early.ts';
-import { announceQueue, openAnnouncer, type World } from '../../src/runs/index.ts';
+import { announceQueue, openAnnouncer } from '../../src/runs/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent-log.ts';
 import { tried } from '../world/tried.ts';
@@ -126,7 +126,12 @@ test("a queued run's status is updated after 5 minutes although the clock was se
   await store.createRun({ id: 'r1', origin, title: 'Quotes', request: {}, at: 0 });
   await store.updateRun('r1', { line: { share: 'repository 42', priority: 0, since: 0 } }, 0);
   const said: string[] = [];
-  const world = { store, clock, announcer: { soon: (id: string) => said.push(id) } } as unknown as World;
+  const announcer = {
+    soon: (id: string) => void said.push(id),
+    finish: async () => {},
+    idle: async () => {},
+  };
+  const world = { store, clock, announcer };
   const told = new Map<string, number>();
   await announceQueue(world, told);
   clock.jump(-HOUR);

@@ -26,6 +26,7 @@ import { findOwnComment } from '../../src/runs/question.ts';
 import { CORPUS, hostile, poisoned, poisonedDiffs } from '../core/reports/hostile.ts';
 import { scan } from '../core/reports/scanner.ts';
 import { inPages } from '../world/pages.ts';
+import { partial } from '../world/partial.ts';
 
 /** Reads as GitHub does as far as our texts go: CommonMark, tables, HTML, and addresses that become links by themselves. */
 const markdown = new MarkdownIt({ html: true, linkify: true });
@@ -267,8 +268,8 @@ describe("case 70: a marker in others' text", () => {
     });
     const look = (comments: readonly CommentFacts[]) =>
       findOwnComment(
-        { appId: 4 } as unknown as GitHub,
-        { commentPages: () => inPages(comments) } as unknown as GitHubReader,
+        partial<GitHub>({ appId: 4 }),
+        partial<GitHubReader>({ commentPages: () => inPages(comments) }),
         7,
         { kind: 'status', run: 'r7k2m9q4xa' },
       );

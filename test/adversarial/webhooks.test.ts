@@ -70,7 +70,8 @@ describe('case 2: without a good webhook secret the process does not start', () 
     APP_ID: '77',
     PRIVATE_KEY: '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n',
   };
-  const surroundings = { screen: { out() {}, err() {} }, onInterrupt: () => () => {}, exit: () => {} };
+  const screen = { out() {}, err() {}, outIsTerminal: false, width: null, colour: false };
+  const surroundings = { screen, onInterrupt: () => () => {}, exit: () => {} };
   const starting = async (secret: string) =>
     serve(
       await readSettings({
@@ -78,7 +79,7 @@ describe('case 2: without a good webhook secret the process does not start', () 
         cwd: '/nowhere',
         installation: '/nowhere',
       }),
-      surroundings as unknown as Parameters<typeof serve>[1],
+      surroundings,
     );
   test.each([
     ['empty', '', 'WEBHOOK_SECRET missing'],

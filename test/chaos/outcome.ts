@@ -59,11 +59,12 @@ export async function readOutcome(environment: ChaosEnvironment, issue: number):
 }
 
 async function labelsOf(github: LocalGitHub, issue: number): Promise<readonly string[]> {
-  const found = (await github
+  const found = await github
     .as(OWNER)
-    .request('GET', `/repos/${PLACE.owner}/${PLACE.name}/issues/${issue}`)) as unknown as {
-    labels: readonly { name: string }[];
-  };
+    .request<{ readonly labels: readonly { readonly name: string }[] }>(
+      'GET',
+      `/repos/${PLACE.owner}/${PLACE.name}/issues/${issue}`,
+    );
   return found.labels.map((label) => label.name).toSorted();
 }
 

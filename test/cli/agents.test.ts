@@ -3,6 +3,7 @@ import { installAgents, listAgents } from '../../src/cli/agents.ts';
 import { runCli } from '../../src/cli/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { type AgentRow, type Agents, EXIT, type InstallRequest, type Shell } from '../../src/shell.ts';
+import { partial } from '../world/partial.ts';
 
 const row = (name: string, rest: Partial<AgentRow>): AgentRow => ({
   name,
@@ -122,7 +123,7 @@ describe('runoff agents install', () => {
   test('reports invalid arguments as bad usage, and a failed download as a failure', async () => {
     const { shell } = terminal(() => Promise.reject(new Fault('AGENT_INSTALL_FAILED', 'No network.')));
     const run = (...words: string[]) =>
-      runCli({ ...shell, version: '1', cwd: '/' } as unknown as Shell, ['agents', 'install', ...words]);
+      runCli(partial<Shell>({ ...shell, version: '1', cwd: '/' }), ['agents', 'install', ...words]);
     expect(await run('claud-code')).toBe(EXIT.usage);
     expect(await run('codex')).toBe(EXIT.failed);
   });

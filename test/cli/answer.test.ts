@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { runCli } from '../../src/cli/index.ts';
 import type { NewReply } from '../../src/core/brief/index.ts';
 import type { Question } from '../../src/core/model/index.ts';
-import type { World } from '../../src/runs/index.ts';
-import type { Shell } from '../../src/shell.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { shellOver } from './shell.ts';
 
 const RUN = 'r0000000001';
 
@@ -26,27 +24,12 @@ async function shellWith(ask: 'question' | 'plan' | 'nothing') {
   const told: string[] = [];
   const engine = {
     launch: async () => {},
-    signal: async (id: string, topic: string, key: string) => told.push(`${id} ${topic} ${key}`),
+    signal: async (id: string, topic: string, key: string) => void told.push(`${id} ${topic} ${key}`),
   };
-  const world = { store, engine, clock: { now: () => 1_000 } } as unknown as World;
-  const out: string[] = [];
-  const err: string[] = [];
-  const shell = {
-    screen: {
-      out: (text: string) => out.push(text),
-      err: (text: string) => err.push(text),
-      outIsTerminal: false,
-      width: null,
-      colour: false,
-    },
-    open: async () => ({ world, close: async () => {} }),
-    newRunId: () => 'r0000000009',
-    version: '1',
-    cwd: '/x',
-  } as unknown as Shell;
-  const type = (...argv: string[]) => runCli(shell, argv);
+  const world = { store, engine, clock: { now: () => 1_000 } };
+  const shell = shellOver(world, { newRunId: () => 'r0000000009' });
   const said = (): Promise<readonly NewReply[]> => store.replies(RUN);
-  return { type, said, told, out: () => out.join(''), err: () => err.join('') };
+  return { ...shell, said, told };
 }
 
 const by = { by: null, at: 1_000, number: 1 };

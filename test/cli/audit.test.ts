@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { runCli } from '../../src/cli/index.ts';
-import type { World } from '../../src/runs/index.ts';
-import type { Shell } from '../../src/shell.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { shellOver } from './shell.ts';
 
 const AT = Date.UTC(2026, 0, 2, 12);
 
@@ -26,14 +24,10 @@ async function typed(...argv: string[]): Promise<string> {
     { kind: 'transition', from: 'coded', to: 'cancelled', cause },
     { at: AT + 3000, run: 'r1' },
   );
-  const out: string[] = [];
-  const shell = {
-    screen: { out: (said: string) => out.push(said), err: (said: string) => out.push(said) },
-    open: async () => ({ world: { store } as unknown as World, close: async () => {} }),
-    version: '1',
-  } as unknown as Shell;
-  expect(await runCli(shell, ['audit', ...argv])).toBe(0);
-  return out.join('');
+  const { type, out, err } = shellOver({ store });
+  expect(await type('audit', ...argv)).toBe(0);
+  expect(err()).toBe('');
+  return out();
 }
 
 test('the audit is read in the order in which things happened, and no name can move the cursor', async () => {

@@ -1,15 +1,14 @@
 import { afterEach, expect, test } from 'vitest';
 import { openMetrics } from '../../src/adapters/metrics/index.ts';
 import { openStore } from '../../src/adapters/store/index.ts';
-import { runCli } from '../../src/cli/index.ts';
 import { instrumentedLedger } from '../../src/compose/instrumentation.ts';
 import type { Task } from '../../src/core/model/index.ts';
 import { statusComment, statusReply } from '../../src/core/reports/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
-import { viewOf, type World } from '../../src/runs/index.ts';
-import type { Shell } from '../../src/shell.ts';
+import { viewOf } from '../../src/runs/index.ts';
 import { freshDatabase } from '../world/database.ts';
 import { bookRow } from '../world/ledger.ts';
+import { shellOver } from './shell.ts';
 
 const RUN = 'r0000000002';
 const MODEL = 'anthropic/claude-sonnet-4-5';
@@ -41,21 +40,12 @@ async function told() {
   }
   const metrics = openMetrics({ census: () => store.census() });
   const clock = { now: () => 60_000, elapsed: () => 0, sleep: async () => {} };
-  const world = { store, clock } as unknown as World;
+  const world = { store, clock };
 
   async function typed(...argv: string[]): Promise<string> {
-    let out = '';
-    const screen = {
-      out(text: string) {
-        out += text;
-      },
-      err() {},
-      outIsTerminal: false,
-      width: 120,
-    };
-    const shell = { version: '1', screen, open: async () => ({ world, close: async () => {} }) };
-    expect(await runCli(shell as unknown as Shell, argv)).toBe(0);
-    return out;
+    const { type, out } = shellOver(world);
+    expect(await type(...argv)).toBe(0);
+    return out();
   }
   async function all() {
     const run = await store.run(RUN);

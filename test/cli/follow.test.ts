@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { follow } from '../../src/cli/index.ts';
 import type { FlowStatus } from '../../src/ports/index.ts';
-import type { World } from '../../src/runs/index.ts';
 import type { Screen } from '../../src/shell.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { partial } from '../world/partial.ts';
 
 const screen: Screen = { out: () => {}, err: () => {}, outIsTerminal: false, width: null, colour: false };
 const RUN = 'r0000000001';
@@ -23,11 +23,15 @@ async function worldOf(answers: FlowStatus['kind'][], during: (looks: number) =>
     status: async () => {
       looks += 1;
       await during(looks);
-      return { kind: answers[Math.min(looks, answers.length) - 1] };
+      return { kind: answers[Math.min(looks, answers.length) - 1] } as FlowStatus;
     },
   };
   const clock = { now: () => 1_000, elapsed: () => performance.now(), sleep: async () => {} };
-  return { store, world: { store, engine, clock } as unknown as World, looks: () => looks };
+  return {
+    store,
+    world: partial<Parameters<typeof follow>[0]>({ store, engine, clock }, ['diskSpace']),
+    looks: () => looks,
+  };
 }
 
 test('a run without a process is a fault, not an endless wait', async () => {

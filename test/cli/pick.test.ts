@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { runCli } from '../../src/cli/index.ts';
 import type { Origin } from '../../src/core/model/index.ts';
-import type { World } from '../../src/runs/index.ts';
-import type { Shell } from '../../src/shell.ts';
 import { candidate, evidence, judged, RUN } from '../core/reports/sample.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { shellOver } from './shell.ts';
 
 const LOCAL: Origin = { kind: 'local', path: '/home/ada/tally' };
 const ON_GITHUB: Origin = {
@@ -39,27 +37,13 @@ async function shellWith({ origin = LOCAL, over = true } = {}) {
   );
   const way = ['admitted', 'briefed', 'coded', 'examined', 'judged', 'published'] as const;
   for (const state of over ? way : way.slice(0, 3)) await store.transition(RUN, state, 'test', 1);
-  const out: string[] = [];
   let typed = 0;
-  const shell = {
-    screen: {
-      out: (text: string) => out.push(text),
-      err: () => {},
-      outIsTerminal: false,
-      width: null,
-      colour: false,
-    },
-    open: async () => ({
-      world: { store, clock: { now: () => 9 } } as unknown as World,
-      close: async () => {},
-    }),
-    newRunId: () => `r000000000${typed++}`,
-    version: '1',
-    cwd: '/home/ada',
-  } as unknown as Shell;
-  const type = (...argv: string[]) => runCli(shell, argv);
+  const { type, out } = shellOver(
+    { store, clock: { now: () => 9 } },
+    { newRunId: () => `r000000000${typed++}`, cwd: '/home/ada' },
+  );
   const picks = async () => (await store.picks(RUN)).map(({ number, alias, by }) => ({ number, alias, by }));
-  return { type, picks, store, out: () => out.join('') };
+  return { type, picks, store, out };
 }
 
 test('a person picks a candidate and is told how to merge it; the last pick counts', async () => {

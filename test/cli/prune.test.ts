@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { runCli } from '../../src/cli/index.ts';
-import type { PrunedByHand, Shell } from '../../src/shell.ts';
-import { partial } from '../world/partial.ts';
+import type { PrunedByHand } from '../../src/shell.ts';
+import { shellOver } from './shell.ts';
 
 const retired: PrunedByHand['retired'] = {
   runs: 2,
@@ -16,23 +15,14 @@ const retired: PrunedByHand['retired'] = {
 const unused = { checkouts: 1, layers: 2, patches: 0, repositories: 0, bytes: 30_000_000, busy: 1 };
 
 async function typed(...argv: string[]) {
-  let out = '';
   const dry: boolean[] = [];
-  const shell = partial<Shell>({
-    version: '1',
-    screen: {
-      out: (text: string) => {
-        out += text;
-      },
-      err: () => {},
-    },
-    prune: async (dryRun: boolean) => {
-      dry.push(dryRun);
-      return dryRun ? { retired: { ...retired, branches: 0, held: 0 } } : { retired, unused };
-    },
-  });
-  expect(await runCli(shell, ['prune', ...argv])).toBe(0);
-  return { out, dry };
+  const prune = async (dryRun: boolean) => {
+    dry.push(dryRun);
+    return dryRun ? { retired: { ...retired, branches: 0, held: 0 } } : { retired, unused };
+  };
+  const { type, out } = shellOver({}, { prune });
+  expect(await type('prune', ...argv)).toBe(0);
+  return { out: out(), dry };
 }
 
 test('pruning reports what was removed, with its size, and what had to stay', async () => {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { runCli } from '../../src/cli/index.ts';
 import type { ExecutorRecord } from '../../src/ports/index.ts';
-import type { Shell } from '../../src/shell.ts';
+import { shellOver } from './shell.ts';
 
 const APP: ExecutorRecord = {
   id: 'app-box',
@@ -16,19 +15,9 @@ const APP: ExecutorRecord = {
 const LEFT: ExecutorRecord = { ...APP, id: 'worker-big', role: 'worker', coders: 12, silentMs: null };
 
 async function printed(...args: readonly string[]): Promise<string> {
-  let text = '';
-  const shell = {
-    version: '0.1.0',
-    open: async () => ({ world: { store: { executors: async () => [APP, LEFT] } }, close: async () => {} }),
-    screen: {
-      out: (more: string) => {
-        text += more;
-      },
-      err: () => {},
-    },
-  } as unknown as Shell;
-  expect(await runCli(shell, args)).toBe(0);
-  return text;
+  const { type, out } = shellOver({ store: { executors: async () => [APP, LEFT] } });
+  expect(await type(...args)).toBe(0);
+  return out();
 }
 
 test('`runoff workers` lists who shares the work, what each takes and its last heartbeat', async () => {

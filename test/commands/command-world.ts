@@ -6,6 +6,7 @@ import { openAnnouncer, type World } from '../../src/runs/index.ts';
 import { publish } from '../../src/runs/publish/index.ts';
 import { judged, TOSS_UP } from '../core/reports/sample.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { partial } from '../world/partial.ts';
 import { contextOf } from '../world/run-context.ts';
 import { silent } from '../world/silent-log.ts';
 import { APP, mona, RUN } from './dialogue-world.ts';
@@ -51,7 +52,7 @@ export function commandWorld() {
   const engine = pretendedEngine();
   const caps: string[] = [];
   let runs = 0;
-  const world = {
+  const world = partial<World>({
     store,
     artifacts,
     github,
@@ -63,7 +64,7 @@ export function commandWorld() {
     random: { runId: () => `r${String(++runs).padStart(10, '0')}` },
     ceilings: { budgetRun: 10 },
     gateway: { capRun: (run: RunId, usd: number) => caps.push(`${run} ${usd}`) },
-  } as unknown as World;
+  });
   const intake = openCommandIntake(world);
 
   const placeAt = (id: number, { on = 7, line = false }: Saying = {}): CommandPlace => {

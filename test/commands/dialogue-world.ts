@@ -22,10 +22,10 @@ import type {
 import { openAnnouncer, type World } from '../../src/runs/index.ts';
 import { settleQuestions } from '../../src/runs/settle-questions.ts';
 import { stagesOf, UNLIMITED } from '../../src/runs/stage.ts';
-
 import { memoryEngine } from '../world/memory-engine.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { inPages } from '../world/pages.ts';
+import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
 
 /** Of the host: texts on GitHub do not name it. */
@@ -63,7 +63,7 @@ export function pretendGitHub() {
   const reactions: string[] = [];
   const edits: number[] = [];
   const rights: Record<number, Permission | 'broken'> = { [mona.id]: 'write' };
-  const reader = {
+  const reader = partial<GitHubReader>({
     commentPages: () =>
       inPages(
         comments.map((one) => ({
@@ -81,9 +81,9 @@ export function pretendGitHub() {
       if (right === 'broken') throw new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.');
       return right;
     },
-  } as unknown as GitHubReader;
+  });
   const asPublished = withoutHostPaths([{ path: HOST_FOLDER, name: '(data folder)' }]);
-  const texts = {
+  const texts = partial<Publisher>({
     async react(target: object, reaction: string) {
       if ('comment' in target) reactions.push(`${target.comment} ${reaction}`);
     },
@@ -101,7 +101,7 @@ export function pretendGitHub() {
     },
     async setLabels() {},
     async close() {},
-  } as unknown as Publisher;
+  });
   const publisher = withPublicText(texts, asPublished);
   const github: GitHub = {
     appId: APP,
@@ -122,7 +122,7 @@ export async function asking(settings: object = {}, questions: readonly Question
   const log = silent;
   const { github } = pretended;
   const announcer = openAnnouncer({ store, clock, log, github });
-  const world = { store, engine, clock, log, github, announcer } as unknown as World;
+  const world = partial<World>({ store, engine, clock, log, github, announcer });
   await admitted(store, settings, questions);
   await engine.launch({
     candidate: async () => null,

@@ -16,6 +16,7 @@ import type {
   Workspaces,
 } from '../../src/ports/index.ts';
 import { inPages } from '../world/pages.ts';
+import { partial } from '../world/partial.ts';
 import { APP, mona } from './dialogue-world.ts';
 
 export const REPOSITORY = 42;
@@ -116,7 +117,7 @@ const labelsOf = (repository: Repository, on: number): Set<string> => {
 
 function readerOf(repository: Repository): GitHubReader {
   const asked = (name: string) => repository.trouble.get(name)?.();
-  return {
+  return partial<GitHubReader>({
     async repository() {
       const { owner, name, repositoryId } = repository.handle;
       const htmlUrl = `https://github.test/${owner}/${name}`;
@@ -150,7 +151,7 @@ function readerOf(repository: Repository): GitHubReader {
       asked('labelChange');
       return repository.labelChange;
     },
-  } as unknown as GitHubReader;
+  });
 }
 
 function write(repository: Repository, on: number, body: string) {
@@ -239,7 +240,7 @@ export function pretendedGitHub(repositories: readonly Repository[]): GitHub {
 
 /** Git without files: a commit is the hash of what it says, a push keeps to the promises of the port. */
 export const pretendedGit = (repository: Repository): Workspaces =>
-  ({
+  partial<Workspaces>({
     prepare: async (_: unknown, sha: Sha) => ({ sha, repositoryKey: 'key', lower: '/', layers: [] }),
     commit: async (_: unknown, spec: object) => createHash('sha1').update(JSON.stringify(spec)).digest('hex'),
     async push(_: unknown, _remote: unknown, name: string, sha: Sha, onto?: Sha) {
@@ -252,7 +253,7 @@ export const pretendedGit = (repository: Repository): Workspaces =>
     // Where it was collected is where it is picked.
     holds: async () => true,
     sweep: async () => [],
-  }) as unknown as Workspaces;
+  });
 
 /** What we answered to a comment, without the hidden line; null where nothing was. */
 export function answerTo({ comments }: Repository, comment: number): string | null {

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { pruneUnused, startUpkeep } from '../../src/compose/upkeep.ts';
 import { Fault } from '../../src/core/model/index.ts';
-import type { Log, RepositoryHandle, RunRecord, Workspaces } from '../../src/ports/index.ts';
+import type { GitHubReader, Log, RepositoryHandle, RunRecord, Workspaces } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
+import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
 
 const DAY = 24 * 60 * 60_000;
@@ -12,7 +13,7 @@ type Wish = Parameters<Workspaces['prune']>[0];
 test('data that no run used for two weeks is removed, except that of active runs', async () => {
   const wishes: Wish[] = [];
   const said: string[] = [];
-  const log = { info: (_: object, text: string) => said.push(text) } as unknown as Log;
+  const log = partial<Log>({ info: (_: object, text: string) => void said.push(text) });
   await pruneUnused({
     clock: { now: () => NOW, elapsed: () => NOW, sleep: () => Promise.resolve() },
     log,
@@ -39,8 +40,9 @@ describe('the search for missed webhooks', () => {
   async function kept(answer: (repositoryId: number) => Promise<readonly []>) {
     const asked: number[] = [];
     let recovered = 0;
-    const repository = (repositoryId: number) => ({ repositoryId, installedAt: 0 });
-    const world = {
+    const at = { installationId: 1, owner: 'acme', installedAt: 0 };
+    const repository = (repositoryId: number) => ({ ...at, repositoryId, name: `shop-${repositoryId}` });
+    const world = partial<World>({
       clock: { now: () => Date.now(), elapsed: () => Date.now() },
       log: silent,
       store: { unfinished: async () => [], endedWithout: async () => [] },
@@ -50,14 +52,15 @@ describe('the search for missed webhooks', () => {
       },
       github: {
         repositories: async () => [repository(1), repository(2)],
-        reader: async ({ repositoryId }: RepositoryHandle) => ({
-          labelled: () => {
-            asked.push(repositoryId);
-            return answer(repositoryId);
-          },
-        }),
+        reader: async ({ repositoryId }: RepositoryHandle) =>
+          partial<GitHubReader>({
+            labelled: () => {
+              asked.push(repositoryId);
+              return answer(repositoryId);
+            },
+          }),
       },
-    } as unknown as World;
+    });
     const recover = async () => {
       recovered += 1;
     };

@@ -4,16 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { createNodeMiddleware, Probot } from 'probot';
 import { expect, test } from 'vitest';
 import { app } from '../../src/app.ts';
-import type { CommandIntake } from '../../src/commands/index.ts';
 import { answeredInTime } from '../../src/compose/serve.ts';
-import type { World } from '../../src/runs/index.ts';
 import { delivery, HOOKS, SECRET } from '../server/delivery.ts';
 
 /** Every part of it is asked and never answers. */
-const silentWorld = new Proxy(() => undefined, {
-  get: (_target, name) => (name === 'then' ? undefined : silentWorld),
+const silent = new Proxy(() => undefined, {
+  get: (_target, name) => (name === 'then' ? undefined : silent),
   apply: () => new Promise(() => undefined),
-}) as unknown as World;
+}) as never;
 
 const LABELLED = JSON.stringify({
   action: 'labeled',
@@ -31,10 +29,10 @@ test("a delivery that cannot be processed is answered with 503 before GitHub's t
     publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
   });
   const probot = new Probot({ appId: 1, privateKey, secret: SECRET, logLevel: 'fatal' });
-  const middleware = await createNodeMiddleware(
-    (bot) => app(silentWorld, silentWorld as unknown as CommandIntake)(answeredInTime(bot, 200)),
-    { probot, webhooksPath: HOOKS },
-  );
+  const middleware = await createNodeMiddleware((bot) => app(silent, silent)(answeredInTime(bot, 200)), {
+    probot,
+    webhooksPath: HOOKS,
+  });
   const server = createServer((request, response) => void middleware(request, response));
   await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
   const { port } = server.address() as AddressInfo;

@@ -3,7 +3,7 @@ import { unclaimedWork } from '../../src/compose/health.ts';
 import { watchWorkers } from '../../src/compose/upkeep.ts';
 import type { Candidate, RunState } from '../../src/core/model/index.ts';
 import type { ExecutorRecord } from '../../src/ports/index.ts';
-import type { World } from '../../src/runs/index.ts';
+import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -14,7 +14,7 @@ const worker = { role: 'worker', coders: 2, examinations: 0, silentMs: 10 } as E
 test('a run on workers is announced when its state has changed, and only then', async () => {
   const announced: string[] = [];
   let note = 'reads';
-  const world = {
+  const world = partial<Parameters<typeof watchWorkers>[0]>({
     log: silent,
     announcer: { soon: (id: string) => announced.push(id) },
     store: {
@@ -25,7 +25,7 @@ test('a run on workers is announced when its state has changed, and only then', 
           .map(([id]) => id),
       candidates: async () => [{ alias: 'A', state: 'coding', note } as Candidate],
     },
-  } as unknown as World;
+  });
   const watch = watchWorkers(world);
   await vi.advanceTimersByTimeAsync(30_000);
   expect(announced).toEqual([]);

@@ -31,7 +31,7 @@ export const commentsOn = async ({ shared }: Fixture, on: number) =>
 export async function labelsOf({ shared, issue }: Fixture): Promise<readonly string[]> {
   const { owner, name } = shared.hub.repository;
   const path = `/repos/${owner}/${name}/issues/${issue}`;
-  const found = (await shared.hub.github.as(ALICE).request('GET', path)) as unknown as Labels;
+  const found = await shared.hub.github.as(ALICE).request<Labels>('GET', path);
   return found.labels.map((label) => label.name).toSorted();
 }
 
@@ -46,10 +46,10 @@ interface CommitFacts {
 /** The branches of an issue's runs; `commits` on top of the base. */
 export async function branchesOf({ shared, issue }: Fixture) {
   const { owner, name } = shared.hub.repository;
-  const ask = (path: string) =>
-    shared.hub.github.as(ALICE).request('GET', `/repos/${owner}/${name}/git/${path}`);
-  const refs = (await ask(`matching-refs/heads/auto-dev/${issue}/`)) as unknown as Refs;
-  const read = async (sha: string) => (await ask(`commits/${sha}`)) as unknown as CommitFacts;
+  const ask = <T>(path: string) =>
+    shared.hub.github.as(ALICE).request<T>('GET', `/repos/${owner}/${name}/git/${path}`);
+  const refs = await ask<Refs>(`matching-refs/heads/auto-dev/${issue}/`);
+  const read = (sha: string) => ask<CommitFacts>(`commits/${sha}`);
   return Promise.all(
     refs.map(async ({ ref, object: { sha } }) => {
       let commit = await read(sha);

@@ -15,6 +15,7 @@ import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { patchOf } from '../contracts/workspaces.suite.ts';
 import { candidate, evidence, judged } from '../core/reports/sample.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { partial } from '../world/partial.ts';
 import { contextOf } from '../world/run-context.ts';
 import { silent } from '../world/silent-log.ts';
 import { type ApiCalls, openApiCalls } from './api-calls.ts';
@@ -144,14 +145,18 @@ export async function openFixture(shared: SharedFixture, options: FixtureOptions
       options.onSleep?.();
     },
   };
-  const engine = { status: async () => ({ kind: 'running' }), cancel: async () => {}, start: async () => {} };
+  const engine = {
+    status: async () => ({ kind: 'running' }) as const,
+    cancel: async () => {},
+    start: async () => {},
+  };
   const eyes = { store, log };
   const pushing = options.pushes === 'rest' ? overRest(shared) : shared.git.workspaces;
   const workspaces = options.audited ? instrumentedPushes(pushing, eyes, () => NOON) : pushing;
   const github = options.audited ? instrumentedGitHub(plain, eyes) : plain;
   const announcer = openAnnouncer({ store, clock, log, github });
   const parts = { store, artifacts, engine, workspaces, github, clock, log, announcer };
-  const world = parts as unknown as World;
+  const world = partial<World>(parts, ['diskSpace', 'metrics']);
   const issue =
     options.issue ?? (await hub.github.as(ALICE).openIssue(hub.repository, { title: 'Add is wrong' }));
   const runId = `r${String(++count).padStart(10, '0')}`;

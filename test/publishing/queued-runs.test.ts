@@ -63,9 +63,9 @@ async function openLineUp() {
       at.reactions.filter(({ target }) => target === `issues/${issue}`).map(({ content }) => content),
     async labels(issue: number) {
       const path = `/repos/${repository.owner}/${repository.name}/issues/${issue}`;
-      const found = (await at.as(ALICE).request('GET', path)) as unknown as {
-        readonly labels: readonly { readonly name: string }[];
-      };
+      const found = await at
+        .as(ALICE)
+        .request<{ readonly labels: readonly { readonly name: string }[] }>('GET', path);
       return found.labels.map(({ name }) => name);
     },
   };

@@ -30,10 +30,10 @@ interface Ref {
  */
 export function overRest({ hub, base }: SharedFixture): Workspaces {
   const { owner, name } = hub.repository;
-  const ask = (method: string, path: string, body?: object) =>
-    hub.github.as(ALICE).request(method, `/repos/${owner}/${name}/git/${path}`, body as never);
+  const ask = <T>(method: string, path: string, body?: object) =>
+    hub.github.as(ALICE).request<T>(method, `/repos/${owner}/${name}/git/${path}`, body as never);
   const headOf = async (branch: string): Promise<string | null> => {
-    const found = (await ask('GET', `matching-refs/heads/${branch}`)) as unknown as readonly Ref[];
+    const found = await ask<readonly Ref[]>('GET', `matching-refs/heads/${branch}`);
     return found.find(({ ref }) => ref === `refs/heads/${branch}`)?.object.sha ?? null;
   };
   const directory = hub.github.directory(owner, name);

@@ -17,7 +17,9 @@ import { loadRun } from '../../src/runs/context.ts';
 import type { World } from '../../src/runs/index.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { inPages } from '../world/pages.ts';
+import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
+import { clockAt, coderNamed, quietAnnouncer } from '../world/stand-ins.ts';
 
 export const APP = 77;
 export const mona = { id: 5, login: 'mona' };
@@ -190,7 +192,7 @@ export function admissionWorld() {
     publisher: async () => publisherOf(now, written),
     repositories: unused,
   } satisfies GitHub;
-  const world = {
+  const world = partial<World>({
     store,
     artifacts,
     github,
@@ -207,10 +209,10 @@ export function admissionWorld() {
         return now.caps;
       },
     },
-    announcer: { soon() {}, async finish() {}, async idle() {} },
-    clock: { now: () => now.now, elapsed: () => performance.now(), sleep: async () => {} },
+    announcer: quietAnnouncer,
+    clock: clockAt(() => now.now),
     log: silent,
-  } as unknown as World;
+  });
 
   let runs = 0;
   /** Asks for a run as intake does: the run is stored before anything is decided. */
@@ -257,16 +259,16 @@ const machine = (now: RepositoryNow) => ({
     readFile: async (_: unknown, sha: string, path: string) => now.files[`${sha}:${path}`] ?? null,
     listFiles: async () => ['package.json'],
   },
-  coders: new Map([
-    ['builtin', { name: 'builtin', protocols: ['anthropic'], wantsArgv: false, version: async () => '1' }],
-  ]),
-  gateway: { route: (model: string) => ({ protocol: 'anthropic', model }), defaultModels: () => [] },
+  coders: new Map([['builtin', coderNamed('builtin')]]),
+  gateway: { route: (model: string) => ({ protocol: 'anthropic', model }) as const, defaultModels: () => [] },
   defaults: { models: ['anthropic/claude-sonnet-5'] },
   prompts: {
     coder: new Map([['plain', 'Do it.']]),
     personas: new Map(['qa', 'product', 'security'].map((name) => [name, { spec: '', code: '' }])),
   },
-  sandbox: { probe: async () => ({ kind: 'ready', backend: 'bubblewrap', detail: 'test', weaker: [] }) },
+  sandbox: {
+    probe: async () => ({ kind: 'ready', backend: 'bubblewrap', detail: 'test', weaker: [] }) as const,
+  },
 });
 
 export const comment = (

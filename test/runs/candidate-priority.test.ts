@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { priorityOf } from '../../src/core/model/index.ts';
-import type { ChildInput, FlowContext } from '../../src/ports/index.ts';
+import type { ChildInput, ChildResult, FlowContext } from '../../src/ports/index.ts';
 import { queueCandidates } from '../../src/runs/code/queue.ts';
 import { loadRun } from '../../src/runs/context.ts';
 import { examineRounds } from '../../src/runs/examine-rounds.ts';
 import { workTimeOf } from '../../src/runs/stage.ts';
 import { found } from '../core/ranking/round-facts.ts';
+import { partial } from '../world/partial.ts';
 import { codingWorld, RUN } from './coding-world.ts';
 
 const PLACE = {
@@ -16,15 +17,14 @@ const PLACE = {
 
 /** Notes what a run asks the engine for. */
 function noting(children: ChildInput[]): FlowContext {
-  return {
+  return partial<FlowContext>({
     patched: async () => true,
-    step: (_name: string, work: (signal: AbortSignal) => Promise<unknown>) =>
-      work(new AbortController().signal),
-    async fanOut(inputs: readonly ChildInput[]) {
+    step: <T>(_name: string, work: (signal: AbortSignal) => Promise<T>) => work(new AbortController().signal),
+    async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
       children.push(...inputs);
-      return inputs.map(() => ({ kind: 'done', value: { kind: 'ok', value: 'examined' } }));
+      return inputs.map(() => ({ kind: 'done', value: { kind: 'ok', value: 'examined' } as T }));
     },
-  } as unknown as FlowContext;
+  });
 }
 
 test.each([

@@ -1,14 +1,26 @@
 import type { Evidence } from '../../src/core/evidence/index.ts';
 import { type Alias, Fault, type Task, type Usage } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
-import type { Engine, ExecResult, ExecSpec, Flows, Sandbox, Store } from '../../src/ports/index.ts';
+import type {
+  BaseCheckout,
+  Engine,
+  ExecResult,
+  ExecSpec,
+  Flows,
+  Gateway,
+  Sandbox,
+  Store,
+  WorkArea,
+  Workspaces,
+} from '../../src/ports/index.ts';
 import { type CandidateInput, code, codeFurther, codeOne } from '../../src/runs/code/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { maxWorkMs, stagesOf, UNLIMITED, workTimeOf } from '../../src/runs/stage.ts';
-
 import { bookRow } from '../world/ledger.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
+import { coderNamed, openLeases, quietAnnouncer } from '../world/stand-ins.ts';
 
 /** What one coder does; `exec` is what its sandbox was asked for. A result is what a real sandbox said. */
 export type Doing = (exec: ExecSpec) => Promise<'done' | 'stopped' | ExecResult>;
@@ -49,7 +61,7 @@ export async function codingWorld(script: Script) {
     if (typeof how === 'object') return how;
     return how === 'stopped' ? { ...result, exitCode: null, stopped: 'cancelled' } : result;
   };
-  const world = {
+  const world = partial<World>({
     store,
     artifacts,
     sandbox: {
@@ -57,7 +69,7 @@ export async function codingWorld(script: Script) {
       exec,
     },
     workspaces: workspacesOf(script, aliasOf),
-    coders: new Map([['builtin', coder]]),
+    coders: new Map([['builtin', coderNamed('builtin')]]),
     gateway: gatewayOf(store, script),
     clock: {
       now: () => Date.now(),
@@ -78,61 +90,43 @@ export async function codingWorld(script: Script) {
       coder: new Map([['plain', 'Do it.']]),
       personas: new Map(),
     },
-    announcer: { soon() {}, async finish() {}, async idle() {} },
-  } as unknown as World;
+    announcer: quietAnnouncer,
+  });
   await admitted(world, settings);
   return { world, starts, prompts, applied };
 }
 
-const coder = {
-  name: 'builtin',
-  protocols: ['anthropic'],
-  wantsArgv: false,
-  experimental: false,
-  launch: ({ prompt }: { prompt: string }) => ({ argv: ['coder'], env: {}, stdin: prompt }),
-  read: () => null,
-  version: async () => '1',
-  trial: () => null,
-};
-
 /** Every coder costs ten cents. */
-function gatewayOf(store: Store, { unpriced }: Script) {
+function gatewayOf(store: Store, { unpriced }: Script): Pick<Gateway, 'route' | 'open'> {
   const usage: Usage = { usd: 0.1, tokensIn: 10, tokensOut: 1, calls: 1 };
   return {
-    route(model: string, how?: { capTokens?: number }) {
+    route(model, how) {
       if (unpriced && how?.capTokens === undefined) throw new Fault('MODEL_PRICE_UNKNOWN', 'no price');
       return { protocol: 'anthropic', model };
     },
-    async open({ spender }: { spender: string }) {
+    async open(grant) {
+      const { spender } = grant;
       const row = { runId: RUN, spender, repository: 'local-/', model: 'm', tokensIn: 10, tokensOut: 1 };
       const rest = { tokensCached: 0, tokensReasoning: 0, usd: 0.1, exact: true, status: 200, ms: 1, at: 0 };
       await bookRow(store, { ...row, ...rest });
-      return {
-        socket: '/s',
-        key: 'key',
-        usage: () => usage,
-        refusal: () => null,
-        capReached: () => null,
-        lastActivity: () => null,
-        async close() {},
-      };
+      return openLeases().lease(grant, () => usage);
     },
   };
 }
 
 function workspacesOf({ tree }: Script, aliasOf: (id: string) => Alias) {
-  const base = { sha: '0'.repeat(40), repositoryKey: 'k', lower: '/l', layers: [] };
-  return {
+  const base: BaseCheckout = { sha: '0'.repeat(40), repositoryKey: 'k', lower: '/l', layers: [] };
+  return partial<Workspaces>({
     prepare: async () => base,
     isWhole: async () => true,
-    open: async (_: unknown, id: string) => ({ id }),
+    open: async (_, id) => partial<WorkArea>({ id }),
     remove: async () => {},
-    async collect(_: unknown, { id }: { id: string }) {
+    async collect(_, { id }) {
       const alias = aliasOf(id);
       const text = `patch of ${alias}`;
       return { kind: 'patch', patch: { tree: tree?.(alias) ?? `tree of ${alias}`, raw: '', text } };
     },
-  };
+  });
 }
 
 async function admitted({ store }: World, settings: Settings): Promise<void> {

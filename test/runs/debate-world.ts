@@ -5,9 +5,10 @@ import {
   type Synthesis,
   seatsOf,
 } from '../../src/core/debate/index.ts';
-
 import { Fault, type Usage } from '../../src/core/model/index.ts';
+import type { Answer, Question } from '../../src/ports/index.ts';
 import { type DebatePanel, type DebatePlan, holdDebate } from '../../src/runs/brief/index.ts';
+import { openLeases } from '../world/stand-ins.ts';
 
 /** One call of a debate, as a scripted model sees it. */
 export interface Asked {
@@ -124,21 +125,15 @@ function tableOf(say: Say, asked: Asked[], { price = 0.01, kept = new Map() }: R
   const spent = new Map<string, number>();
   const priceOf = (model: string) => (typeof price === 'number' ? price : price(model));
   let nonce = 0;
+  const leases = openLeases();
   return {
     payer: { runId: 'r0000000000', repository: 'local-/', runCapUsd: 5 },
     signal: new AbortController().signal,
     random: { nonce: () => `nonce${++nonce}` },
     gateway: {
-      route: (model: string) => ({ protocol: 'anthropic', model }),
-      async open({
-        spender,
-        capUsd,
-        models,
-      }: {
-        spender: string;
-        capUsd: number;
-        models: readonly string[];
-      }) {
+      route: (model) => ({ protocol: 'anthropic', model }),
+      async open(grant) {
+        const { spender, capUsd, models } = grant;
         if (capUsd < priceOf(models[0] ?? ''))
           throw new Fault('BUDGET_TOO_SMALL', `The budget of ${spender} does not suffice.`);
         const usage = (): Usage => ({
@@ -147,29 +142,22 @@ function tableOf(say: Say, asked: Asked[], { price = 0.01, kept = new Map() }: R
           tokensOut: 10,
           calls: 1,
         });
-        return {
-          spender,
-          model: models[0],
-          usage,
-          refusal: () => null,
-          capReached: () => null,
-          async close() {},
-        };
+        return leases.lease(grant, usage);
       },
-    } as unknown as DebatePanel['gateway'],
+    },
     model: {
-      async ask(question: { lease: unknown; prompt: string; instructions: string }) {
-        const { spender, model } = question.lease as { spender: string; model: string };
-        const { prompt, instructions } = question;
+      async ask<T>({ lease, prompt, instructions }: Question<T>): Promise<Answer<T>> {
+        const { spender, models } = leases.grantOf(lease);
+        const model = models[0] ?? '';
         const one = askedAs(spender, { model, prompt, instructions });
         asked.push(one);
         spent.set(spender, (spent.get(spender) ?? 0) + priceOf(model));
         const value = answered(say(one));
         return value === null
           ? { kind: 'failed', why: 'The model gave no answer.' }
-          : { kind: 'answer', value };
+          : { kind: 'answer', value: value as T };
       },
-    } as unknown as DebatePanel['model'],
+    },
     async remember<T>(key: string, work: () => Promise<T>): Promise<T> {
       if (kept.has(key)) return kept.get(key) as T;
       const value = await work();

@@ -1,10 +1,12 @@
-import { type Brief, Fault, type Task } from '../../src/core/model/index.ts';
-
+import { type Brief, Fault, NO_USAGE, type Task, type Usage } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
+import type { Answer, Question } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { bookRow } from '../world/ledger.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
+import { clockAt, coderNamed, openLeases, quietAnnouncer } from '../world/stand-ins.ts';
 import { answered, askedAs, type Say } from './debate-world.ts';
 
 export const RUN = 'r0000000000';
@@ -37,61 +39,42 @@ export async function planningWorld({ planner, critics, settings = {}, body = 'T
   const asked: Call[] = [];
   const persona = { spec: 'Look.', code: 'Look.' };
   let nonce = 0;
-  const world = {
+  const leases = openLeases();
+  const spent = new Map<string, Usage>();
+  const world = partial<World>({
     store,
     artifacts: memoryArtifacts(),
     workspaces: {
       listFiles: async () => Object.keys(FILES),
       readFile: async (_: unknown, __: unknown, path: string) => FILES[path] ?? null,
     },
-    coders: new Map([['builtin', { name: 'builtin', protocols: ['anthropic', 'openai-chat'] }]]),
+    coders: new Map([['builtin', coderNamed('builtin', ['anthropic', 'openai-chat'])]]),
     gateway: {
-      route: (model: string) => ({ protocol: 'anthropic', model }),
+      route: (model) => ({ protocol: 'anthropic', model }),
       estimate: () => 0.5,
-      async open({
-        spender,
-        capUsd,
-        models,
-      }: {
-        spender: string;
-        capUsd: number;
-        models: readonly string[];
-      }) {
+      async open(grant) {
+        const { spender, capUsd } = grant;
         if (capUsd < PRICE) throw new Fault('BUDGET_TOO_SMALL', `The budget of ${spender} does not suffice.`);
-        let usage = await store.usage(RUN, spender);
-        const spend = async () => {
-          await bookRow(store, rowOf(spender));
-          usage = await store.usage(RUN, spender);
-        };
-        return {
-          spender,
-          model: models[0],
-          spend,
-          usage: () => usage,
-          refusal: () => null,
-          capReached: () => null,
-          async close() {},
-        };
+        spent.set(spender, await store.usage(RUN, spender));
+        return leases.lease(grant, () => spent.get(spender) ?? NO_USAGE);
       },
     },
     model: {
-      async ask(question: { lease: unknown; prompt: string; repairs?: number }) {
-        const { spender, model, spend } = question.lease as {
-          spender: string;
-          model: string;
-          spend(): Promise<void>;
-        };
-        const { prompt, repairs } = question;
+      async ask<T>({ lease, prompt, repairs }: Question<T>): Promise<Answer<T>> {
+        const { spender, models } = leases.grantOf(lease);
         asked.push({ spender, prompt, ...(repairs === undefined ? {} : { repairs }) });
-        await spend();
+        await bookRow(store, rowOf(spender));
+        spent.set(spender, await store.usage(RUN, spender));
         const said =
-          spender === 'brief' ? planner({ spender, prompt }) : heard(critics, spender, model, prompt);
+          spender === 'brief'
+            ? planner({ spender, prompt })
+            : heard(critics, spender, models[0] ?? '', prompt);
         return said === null
           ? { kind: 'failed', why: 'The model gave no answer.' }
-          : { kind: 'answer', value: said };
+          : { kind: 'answer', value: said as T };
       },
     },
-    clock: { now: () => 1_000, elapsed: () => performance.now(), sleep: async () => {} },
+    clock: clockAt(() => 1_000),
     random: { nonce: () => `nonce${++nonce}` },
     log: silent,
     defaults: { models: ['anthropic/claude-sonnet-5', 'openai/gpt-5.5'] },
@@ -102,8 +85,8 @@ export async function planningWorld({ planner, critics, settings = {}, body = 'T
       personas: new Map(['qa', 'product', 'security'].map((name) => [name, persona])),
       coder: new Map([['plain', 'Do it.']]),
     },
-    announcer: { soon() {}, async finish() {}, async idle() {} },
-  } as unknown as World;
+    announcer: quietAnnouncer,
+  });
   await admitted(world, Settings.parse({ checks: { test: 'npm test' }, ...settings }), body);
   return { world, asked };
 }

@@ -10,8 +10,10 @@ import { executeStage, type StageRunner } from '../../src/runs/stage.ts';
 import type { Files } from '../adapters/git/world.ts';
 import { candidate as evidenceOf } from '../core/ranking/sample.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { partial } from '../world/partial.ts';
 import { contextOf } from '../world/run-context.ts';
 import { silent } from '../world/silent-log.ts';
+import { clockAt, openLeases, quietAnnouncer } from '../world/stand-ins.ts';
 import { entryOf, type SharedFixture } from './examination-world.ts';
 import { BRIEF, REPOSITORY, TASK } from './independent-tests-world.ts';
 
@@ -84,11 +86,11 @@ export async function openReviewFixture(
   const store = memoryStore();
   const seen: Seen[] = [];
   const grants: Grant[] = [];
-  const world = {
+  const world = partial<World>({
     ...bench.world,
     store,
     ...modelsOf(options, seen, grants),
-    clock: { now: () => 1, elapsed: () => performance.now(), sleep: async () => {} },
+    clock: clockAt(() => 1),
     random: {
       runId: () => runId,
       nonce: () => `${(grants.length + 1).toString(16)}${'e'.repeat(31)}`,
@@ -101,8 +103,8 @@ export async function openReviewFixture(
       reviewer: 'You review one candidate patch before it is offered to a maintainer.',
       personas: new Map(['product', 'qa', 'security'].map((name) => [name, NO_PERSONA])),
     },
-    announcer: { soon() {}, async finish() {}, async idle() {} },
-  } as unknown as World;
+    announcer: quietAnnouncer,
+  });
   const origin = { kind: 'local', path: bench.source.kind === 'local' ? bench.source.path : '' } as const;
   const settings = Settings.parse({ review: 'always', checks: checks.checks, ...options.settings });
   const task: Task = { runId, origin, ...TASK, comments: [], base, settings, lowered: [] };
@@ -154,25 +156,18 @@ export async function openReviewFixture(
 }
 
 function modelsOf(options: ReviewOptions, seen: Seen[], grants: Grant[]) {
+  const leases = openLeases();
   return {
     gateway: {
-      route: (model: string) => ({ protocol: 'openai-chat', model }),
+      route: (model: string) => ({ protocol: 'openai-chat', model }) as const,
       async open(grant: Grant) {
         grants.push(grant);
-        const { spender } = grant;
-        return {
-          spender,
-          usage: () => ({}),
-          refusal: () => null,
-          capReached: () => null,
-          lastActivity: () => null,
-          async close() {},
-        };
+        return leases.lease(grant);
       },
     },
     model: {
       async ask<T>(question: Question<T>): Promise<Answer<T>> {
-        const one = seenIn(question as Question<T> & { lease: { spender: string } });
+        const one = seenIn(question, leases.grantOf(question.lease).spender);
         seen.push(one);
         try {
           const parsed = question.schema.safeParse((options.critics?.[one.critic] ?? passes)(one));
@@ -188,17 +183,12 @@ function modelsOf(options: ReviewOptions, seen: Seen[], grants: Grant[]) {
   };
 }
 
-function seenIn({
-  prompt,
-  instructions,
-  route,
-  lease,
-}: Question<unknown> & { lease: { spender: string } }): Seen {
+function seenIn({ prompt, instructions, route }: Omit<Question<unknown>, 'schema'>, spender: string): Seen {
   const nonce = /^<<<TASK (\S+)$/m.exec(prompt)?.[1] ?? '';
   const diff = prompt.split(`<<<CANDIDATE ${nonce}\n`)[1]?.split(`\nCANDIDATE ${nonce}>>>`)[0] ?? '';
   const changed = /^\+ (\d+): (?!\s*\[|\S{0,3}$)(.+)$/m.exec(diff);
   return {
-    critic: lease.spender.replace(/^review-/, ''),
+    critic: spender.replace(/^review-/, ''),
     model: route.model,
     prompt,
     instructions,

@@ -8,7 +8,9 @@ import { settleQuestions } from '../../src/runs/settle-questions.ts';
 import { stagesOf, UNLIMITED } from '../../src/runs/stage.ts';
 import { memoryEngine, newJournal } from '../world/memory-engine.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
+import { clockAt, quietAnnouncer } from '../world/stand-ins.ts';
 
 const RUN = 'r0000000000';
 const ORIGIN = { kind: 'local', path: '/' } as const;
@@ -42,10 +44,10 @@ async function briefWorld(settings: object, ...briefs: readonly Brief[]) {
 
   const base = {
     store,
-    clock: { now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => {} },
+    clock: clockAt(),
     log: silent,
-    announcer: { soon() {}, async finish() {}, async idle() {} },
-    workspaces: { async sweep() {} },
+    announcer: quietAnnouncer,
+    workspaces: { sweep: async () => [] },
   };
   const task: Task = {
     runId: RUN,
@@ -80,7 +82,7 @@ async function briefWorld(settings: object, ...briefs: readonly Brief[]) {
   async function launched(): Promise<World> {
     const engine = memoryEngine({ journal });
     engines.push(engine);
-    const world = { ...base, engine } as unknown as World;
+    const world = partial<World>({ ...base, engine });
     await engine.launch(flows(world));
     return world;
   }

@@ -1,12 +1,20 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Evidence } from '../../src/core/evidence/index.ts';
-import type { ChildInput, Clock, Engine, FlowContext, Flows } from '../../src/ports/index.ts';
+import type {
+  ChildInput,
+  ChildResult,
+  Clock,
+  Engine,
+  FlowContext,
+  Flows,
+  RunRecord,
+} from '../../src/ports/index.ts';
 import { code } from '../../src/runs/code/index.ts';
 import { examineHere, examineRounds } from '../../src/runs/examine-rounds.ts';
 import type { World } from '../../src/runs/index.ts';
 import { executeStage, type StageResult, stagesOf, workTimeOf } from '../../src/runs/stage.ts';
-
 import { type Journal, memoryEngine, newJournal } from '../world/memory-engine.ts';
+import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
 import { codingWorld, flowsOf, played, RUN } from './coding-world.ts';
 
@@ -38,12 +46,12 @@ function handClock() {
 }
 
 const hourly = (clock: Clock) =>
-  ({
+  partial<World>({
     clock,
     log: silent,
     ceilings: { runSeconds: 3_600 },
-    store: { run: async () => ({ id: RUN, origin: { kind: 'local', path: '/' } }) },
-  }) as unknown as World;
+    store: { run: async () => ({ id: RUN, origin: { kind: 'local', path: '/' } }) as RunRecord },
+  });
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, fail) => signal.addEventListener('abort', () => fail(signal.reason)));
 
@@ -108,7 +116,7 @@ test('a cancelled step is cancelled, and is not said to have taken too long', as
 describe('what is counted', () => {
   const remembered = (...results: readonly unknown[]) => {
     const left = [...results];
-    return { step: async () => left.shift() } as unknown as FlowContext;
+    return partial<FlowContext>({ step: async <T>() => left.shift() as T });
   };
   const world = hourly(handClock().clock);
   const ok = { kind: 'ok', value: null };
@@ -125,14 +133,14 @@ describe('what is counted', () => {
   test('an examination on another machine by its work; the next one gets what is left', async () => {
     const children: ChildInput[] = [];
     const examined = { kind: 'ok', value: 'examined' };
-    const context = {
+    const context = partial<FlowContext>({
       patched: async () => true,
-      step: async () => ({ kind: 'ok', value: { partition: 'p' } }),
-      async fanOut(inputs: readonly ChildInput[]) {
+      step: async <T>() => ({ kind: 'ok', value: { partition: 'p' } }) as T,
+      async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
         children.push(...inputs);
-        return [{ kind: 'done', value: { ...examined, elapsed: 40 * MINUTE } }];
+        return [{ kind: 'done', value: { ...examined, elapsed: 40 * MINUTE } as T }];
       },
-    } as unknown as FlowContext;
+    });
     const baseRun = { sha256: 'aa', bytes: 2 };
     const rounds = [true, true, false];
     const end = await examineRounds(

@@ -1,5 +1,5 @@
 /** Of an object and of the objects in it, any part; functions and lists are whole. */
-type Parts<T> = T extends
+export type Parts<T> = T extends
   | ((...given: never[]) => unknown)
   | readonly unknown[]
   | ReadonlyMap<unknown, unknown>

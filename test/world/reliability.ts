@@ -1,4 +1,4 @@
-import { PARTS, type Tried } from './tried.ts';
+import { PARTS, Tried } from './tried.ts';
 
 /** A line of docs/reliability.md, and the file that holds its test: a path from the project's folder. */
 export type Row = Tried & { readonly file: string };
@@ -62,6 +62,6 @@ export function declaredIn(file: string, text: string): readonly Row[] {
       name,
       (single ?? double ?? '').replace(/\\(.)/g, '$1'),
     ]);
-    return { ...(Object.fromEntries(fields) as unknown as Tried), file };
+    return { ...Tried.parse(Object.fromEntries(fields)), file };
   });
 }

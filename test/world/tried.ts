@@ -1,4 +1,5 @@
 import { TestRunner } from 'vitest';
+import { z } from 'zod';
 
 /** Headings of docs/reliability.md, in its order. */
 export const PARTS = [
@@ -17,19 +18,20 @@ export const PARTS = [
 export type Part = (typeof PARTS)[number];
 
 /** One line of docs/reliability.md. Written out where it stands, in plain quotes: test/docs.test.ts reads it there. */
-export interface Tried {
+export const Tried = z.object({
   /** Its own, in small letters with hyphens. */
-  readonly id: string;
-  readonly part: Part;
+  id: z.string(),
+  part: z.enum(PARTS),
   /** What was done to Runoff. */
-  readonly what: string;
+  what: z.string(),
   /** What was looked at afterwards, and was so. */
-  readonly held: string;
+  held: z.string(),
   /** `NAME=all`: without it only some of the cases are played. */
-  readonly more?: string;
+  more: z.string().exactOptional(),
   /** `NAME=all`: without it none is. */
-  readonly only?: string;
-}
+  only: z.string().exactOptional(),
+});
+export type Tried = Readonly<z.infer<typeof Tried>>;
 
 declare module 'vitest' {
   interface TaskMeta {

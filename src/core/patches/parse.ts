@@ -210,15 +210,9 @@ export function parseRaw(raw: string): RawList {
     const meta = META.exec(fields[i] as string);
     if (!meta)
       return { kind: 'refused', why: `Entry ${i / 2 + 1} of the list of changed files is not readable.` };
-    const [, oldMode, newMode, oldSha, newSha, status] = meta as unknown as readonly [
-      string,
-      string,
-      string,
-      string,
-      string,
-      RawEntry['status'],
-    ];
-    entries.push({ oldMode, newMode, oldSha, newSha, status, path: fields[i + 1] as string });
+    const [, oldMode = '', newMode = '', oldSha = '', newSha = '', status] = meta;
+    const path = fields[i + 1] as string;
+    entries.push({ oldMode, newMode, oldSha, newSha, status: status as RawEntry['status'], path });
   }
   return { kind: 'ok', entries };
 }

@@ -23,8 +23,8 @@ async function openBench(isPrivate: boolean): Promise<GitHubBench> {
     const { id } = found as { id: number };
     return { id, login };
   };
-  const list = async <T>(path: string): Promise<readonly T[]> =>
-    (await alice.request('GET', `/repos/${at.owner}/${at.name}${path}`)) as unknown as T[];
+  const list = <T>(path: string) =>
+    alice.request<readonly T[]>('GET', `/repos/${at.owner}/${at.name}${path}`);
   return {
     github: openGitHub({
       appId: server.appId,

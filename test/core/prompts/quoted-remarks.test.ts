@@ -3,13 +3,14 @@ import { expect, test } from 'vitest';
 import { pullTask } from '../../../src/core/brief/index.ts';
 import type { Task } from '../../../src/core/model/index.ts';
 import { seenTask } from '../../../src/core/prompts/index.ts';
+import { partial } from '../../world/partial.ts';
 
 /** What coders read of a review with these remarks. */
 function readBy(bodies: readonly string[]): string {
   const remarks = bodies.map((body) => ({ author: 'mona', body, path: 'src/a.ts', line: 3 }));
   const { title, body } = pullTask({ number: 12, title: 'Round' }, { kind: 'remarks', remarks });
-  const origin = { kind: 'github', work: 'review' };
-  return seenTask({ title, body, comments: [], origin } as unknown as Task).body;
+  const origin = { kind: 'github', work: 'review' } as const;
+  return seenTask(partial<Task>({ title, body, comments: [], origin }, ['instructions'])).body;
 }
 
 const OPEN: readonly string[] = [
