@@ -53,7 +53,7 @@ export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean
     if (!id) throw new Fault('RUN_UNKNOWN', 'There are no runs yet.');
     const view = await viewById(world, id);
     if (json) screen.out(document(runJson(view)));
-    else if (isOver(view.state)) await printReport(world, view, shell);
+    else if (isOver(view.state)) await printReport(world, view, { screen, cwd: shell.cwd });
     else screen.out(`${renderProgress(view, screen.width ?? 100, screen.colour).join('\n')}\n`);
     return EXIT.done;
   });
@@ -69,7 +69,7 @@ export const showRun = (
     const view = await viewById(world, runId);
     if (!alias) {
       if (json) screen.out(document(runJson(view)));
-      else await printReport(world, view, shell);
+      else await printReport(world, view, { screen, cwd: shell.cwd });
       return EXIT.done;
     }
     const diff = (await diffsOf(world, runId))[alias.toUpperCase()];

@@ -139,7 +139,7 @@ async function withEngine(
       }
       const view = await followed(runtime.world, runId, json ? quiet(shell.screen) : shell.screen, stopping);
       if (json) shell.screen.out(`${jsonText(runJson(view))}\n`);
-      else await printReport(runtime.world, view, shell);
+      else await printReport(runtime.world, view, { screen: shell.screen, cwd: shell.cwd });
       return exitCode(view);
     } finally {
       await runtime.close();

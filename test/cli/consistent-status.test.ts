@@ -43,8 +43,8 @@ async function told() {
   const world = { store, clock };
 
   async function typed(...argv: string[]): Promise<string> {
-    const { type, out } = shellOver(world);
-    expect(await type(...argv)).toBe(0);
+    const { type, out, err } = shellOver(world);
+    expect([await type(...argv), err()]).toEqual([0, '']);
     return out();
   }
   async function all() {
