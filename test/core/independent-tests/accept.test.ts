@@ -29,7 +29,7 @@ const ground = (fields: Partial<Ground> = {}): Ground => ({
 const why = (fields: Partial<WrittenTest>, on: Partial<Ground> = {}) =>
   accept([written(fields)], ground(on)).left[0]?.because ?? null;
 
-test('a written test gets the place that it was told, also when one before it is left out', () => {
+test('a written test gets its assigned path, also when an earlier one is left out', () => {
   const { tests, left } = accept(
     [written({ quote: 'nobody said this' }), written({ now: 'passes' })],
     ground(),
@@ -50,25 +50,25 @@ test('a written test gets the place that it was told, also when one before it is
   ]);
 });
 
-test('the same test twice is one', () => {
+test('a duplicate test is left out', () => {
   const twice = accept([written(), written({ file: `\n${written().file}  \n` })], ground());
   expect(twice.tests).toHaveLength(1);
   expect(twice.left[0]?.because).toContain('same as another');
 });
 
-test('more tests than places are left out', () => {
+test('tests beyond the assigned paths are left out', () => {
   const { tests, left } = accept([written()], ground({ places: [] }));
   expect([tests, left.length]).toEqual([[], 1]);
 });
 
-test('a file that is empty, too big or no text is left out', () => {
+test('a file that is empty, too big or not text is left out', () => {
   expect(why({ file: ' \n' })).toContain('is empty');
   expect(why({ file: 'a\0b' })).toContain('NUL');
   expect(why({ file: 'a\ud800b' })).toContain('Unicode');
   expect(why({ file: 'é'.repeat(15_000) })).toContain('bytes');
 });
 
-describe('a test rests on words of the task', () => {
+describe('a test must quote the task', () => {
   const texts = ['Use `splitLine`; a *comma* inside\n  a quoted   field', 'Other text.'];
   test.each([
     ['a comma inside a quoted field', true],
@@ -84,7 +84,7 @@ describe('a test rests on words of the task', () => {
   });
 });
 
-describe('a test does not choose names for what is yet to be written', () => {
+describe('a test must not choose names for new code', () => {
   const js = (names: string, from = '../src/csv.js') => ({ file: `import ${names} from '${from}';` });
   test.each<readonly [string, Partial<WrittenTest>, string | null]>([
     ['what the code has', js('{ splitLine }'), null],
@@ -106,12 +106,12 @@ describe('a test does not choose names for what is yet to be written', () => {
     else expect(why(fields)).toContain(`has: ${named}.`);
   });
 
-  test('names that a file hands on from others cannot be told, so they may stand', () => {
+  test('except re-exported names, which cannot be checked', () => {
     const imported = { 'src/csv.js': "export * from './lines.js';" };
     expect(why({ file: "import { anything } from '../src/csv.js';" }, { imported })).toBeNull();
   });
 
-  test('in Python too', () => {
+  test('also in Python', () => {
     const python = ground({
       places: ['tests/test_neutral_1.py'],
       baseFiles: ['src/shop/__init__.py', 'src/shop/cart.py', 'src/shop/tax/rates.py', 'tests/test_cart.py'],
@@ -123,7 +123,7 @@ describe('a test does not choose names for what is yet to be written', () => {
     expect(says('from decimal import Decimal\n')).toBeNull();
   });
 
-  test('the files that it imports from are asked for', () => {
+  test('as checked in the files that it imports', () => {
     const tests = [written(), written({ file: "import { a } from './csv.test';import b from 'csv';" })];
     const { places, baseFiles } = ground();
     expect(importedFiles(tests, places, baseFiles)).toEqual(['src/csv.js', 'test/csv.test.js']);
@@ -133,7 +133,7 @@ describe('a test does not choose names for what is yet to be written', () => {
   });
 });
 
-test('an answer that is too long is no answer', () => {
+test('an answer that is too long is rejected', () => {
   const answer = (tests: readonly unknown[], note = '') => WrittenTests.safeParse({ tests, note }).success;
   expect(answer([written()])).toBe(true);
   expect(answer(Array.from({ length: 9 }, () => written()))).toBe(false);

@@ -15,8 +15,8 @@ const one = (trials: Trials, aim: Aim = 'change', fields = {}) =>
 const standing = (trials: Trials, aim?: Aim, fields?: object) => one(trials, aim, fields).votes[0]?.standing;
 const GUARD = { onBase: 'passes' };
 
-describe('a test of what is asked for', () => {
-  test('speaks when it fails on the base and a survivor passes it', () => {
+describe('a test of a requirement', () => {
+  test('counts when it fails on the base and a survivor passes it', () => {
     const { votes, byAlias } = one(on('---', { A: '+++', B: '---' }));
     expect(votes).toMatchObject([{ id: 't', standing: 'admitted', passedBy: ['A'], failedBy: ['B'] }]);
     expect(byAlias).toEqual({
@@ -25,39 +25,39 @@ describe('a test of what is asked for', () => {
     });
   });
 
-  test('says nothing when the base passes it already', () => {
+  test('does not count when the base passes it already', () => {
     const { votes, byAlias } = one(on('+++', { A: '+++', B: '---' }));
     expect(votes[0]).toMatchObject({ standing: 'refused', because: expect.stringContaining('already') });
     expect(byAlias).toEqual({});
   });
 
-  test('is suspected, and never scored, when nobody passes it', () => {
+  test('is suspect, and never scored, when nobody passes it', () => {
     const { votes, byAlias } = one(on('-', { A: '-', B: '-' }));
     expect(votes).toMatchObject([{ standing: 'suspect', failedBy: ['A', 'B'] }]);
     expect(byAlias).toEqual({});
   });
 
-  test('may need names that the base has not: what is not reported there fails there', () => {
+  test('may need names that the base lacks', () => {
     expect(standing(on('...', { A: '+++', B: '...' }))).toBe('admitted');
     expect(one(on('...', { A: '+++', B: '...' })).byAlias.B).toMatchObject({ passed: 0, total: 1 });
   });
 
-  test('must have been run three times where it speaks', () => {
+  test('must have been run three times to count', () => {
     expect(standing(on('--', { A: '+++' }))).toBe('refused');
     expect(standing(on('---', { A: '++', B: '---' }))).toBe('refused');
   });
 
-  test('is refused when the base gives different results', () => {
+  test('is rejected when the base gives different results', () => {
     expect(standing(on('-+-', { A: '+++' }))).toBe('refused');
   });
 
-  test('says nothing where nothing is known', () => {
+  test('does not count if nothing is known', () => {
     expect(standing(on('---', { A: '???', B: '???' }))).toBe('refused');
     expect(standing(on('ooo', { A: '+++' }))).toBe('refused');
     expect(one(on('---', { A: '???', B: '+++' })).byAlias).toEqual({ B: expect.anything() });
   });
 
-  test('that was never run, or that the runner does not name, is refused', () => {
+  test('is rejected if it was never run or the runner does not name it', () => {
     expect(admit([independentTest('t')], {}, 'change').votes).toMatchObject([
       { standing: 'refused', because: 'It was not run.' },
     ]);
@@ -65,35 +65,35 @@ describe('a test of what is asked for', () => {
   });
 });
 
-describe('a candidate cannot get rid of a test', () => {
-  test('by answering differently each time: the others are still held to it', () => {
+describe('a candidate cannot eliminate a test', () => {
+  test('by flaky results, because the others are still measured by it', () => {
     const { votes, byAlias } = one(on('---', { A: '+++', B: '---', C: '+-+' }));
     expect(votes).toMatchObject([{ standing: 'admitted', passedBy: ['A'], failedBy: ['B'] }]);
     expect(byAlias).not.toHaveProperty('C');
   });
 
-  test('but a test that is unsteady on several, or passes steadily nowhere, is refused', () => {
+  test('unless it is flaky on several candidates, or never passes reliably', () => {
     expect(standing(on('---', { A: '+++', B: '+-+', C: '-++' }))).toBe('refused');
     expect(standing(on('---', { A: '---', B: '+-+' }))).toBe('refused');
   });
 });
 
-describe('a test of what must stay', () => {
+describe('a guard', () => {
   test('shows who broke it, when most survivors confirm it', () => {
     const { votes } = one(on('+++', { A: '+++', B: '---', C: '+++' }), 'change', GUARD);
     expect(votes).toMatchObject([{ standing: 'admitted', passedBy: ['A', 'C'], failedBy: ['B'] }]);
   });
 
-  test('is suspected when it sides with those who left the base as it was', () => {
+  test('is suspect when only unchanged candidates pass it', () => {
     expect(standing(on('+++', { A: '+++', B: '---' }), 'change', GUARD)).toBe('suspect');
     expect(standing(on('+++', { A: '---', B: '---' }), 'change', GUARD)).toBe('suspect');
   });
 
-  test('does not water down the others when everybody passes it', () => {
+  test('does not dilute the others when everybody passes it', () => {
     expect(standing(on('+++', { A: '+++', B: '+++' }), 'change', GUARD)).toBe('refused');
   });
 
-  test('counts like any other where behaviour is to stay', () => {
+  test('counts like any other if behaviour must stay', () => {
     expect(standing(on('+++', { A: '+++', B: '---' }), 'refactoring', GUARD)).toBe('admitted');
     expect(standing(on('+++', { A: '+++', B: '+++' }), 'refactoring', GUARD)).toBe('admitted');
     expect(standing(on('---', { A: '+++', B: '---' }), 'refactoring', GUARD)).toBe('refused');
@@ -115,7 +115,7 @@ describe('a file with several cases', () => {
     expect(one(trials).byAlias.B).toMatchObject({ passed: 0, total: 1 });
   });
 
-  test('is lost by who fails any of them', () => {
+  test('is failed by a candidate that fails any of them', () => {
     const trials = {
       base: both('---', '---'),
       survivors: { A: both('+++', '+++'), B: both('+++', '---') },
@@ -123,7 +123,7 @@ describe('a file with several cases', () => {
     expect(one(trials).votes).toMatchObject([{ passedBy: ['A'], failedBy: ['B'] }]);
   });
 
-  test('is suspected when nobody passes all of it', () => {
+  test('is suspect when nobody passes all of it', () => {
     const trials = {
       base: both('---', '---'),
       survivors: { A: both('+++', '---'), B: both('---', '+++') },
@@ -131,7 +131,7 @@ describe('a file with several cases', () => {
     expect(standing(trials)).toBe('suspect');
   });
 
-  test('gathers as many votes as cases where they are independent examples', () => {
+  test('has one vote per case if they are independent examples', () => {
     const trials = {
       base: both('---', '---'),
       survivors: { A: both('+++', '+++'), B: both('+++', '---') },
@@ -142,7 +142,7 @@ describe('a file with several cases', () => {
   });
 });
 
-test('a wrong expectation that one candidate shares is outvoted by the tests that are right', () => {
+test('a wrong expectation that one candidate shares is outvoted by the correct tests', () => {
   const right = on('---', { A: '+++', B: '---' });
   const wrong = on('---', { A: '---', B: '+++' });
   const tests = ['1', '2', '3'].map((id) => independentTest(id));
@@ -157,7 +157,7 @@ test('what the runner said about a failing test is kept', () => {
   expect(byAlias.B?.failing).toEqual([{ id: 't', origin: 'writer', said: 'expected 1, got 2' }]);
 });
 
-test('cases may be called like properties of every object', () => {
+test('cases can have names of object properties', () => {
   const named = (letters: string) => runs(letters, 'constructor');
   expect(standing({ base: runs('...'), survivors: { A: named('+++'), B: runs('...') } })).toBe('admitted');
   expect(admit([independentTest('constructor')], {}, 'change').votes[0]?.standing).toBe('refused');
@@ -207,7 +207,7 @@ describe('for any outcomes', () => {
     );
   });
 
-  test('what counts is passed by somebody, the figures add up, and nobody is on both sides', () => {
+  test('every counted test is passed by somebody, and the counts add up', () => {
     fc.assert(
       fc.property(pools, aims, ({ tests, trials }, aim) => {
         const { votes, byAlias } = admit(tests, trials, aim);
@@ -223,7 +223,7 @@ describe('for any outcomes', () => {
     );
   });
 
-  test('a test that is out of the question is not admitted by more runs like those before', () => {
+  test('a rejected test is not admitted by more equal runs', () => {
     fc.assert(
       fc.property(pools, aims, ({ tests, trials }, aim) => {
         const first = Object.fromEntries(
@@ -255,7 +255,7 @@ describe('for any outcomes', () => {
     );
   });
 
-  test('two admissions together say what one of all tests would', () => {
+  test('two admissions together equal one of all tests', () => {
     fc.assert(
       fc.property(pools, aims, fc.nat(4), ({ tests, trials }, aim, at) => {
         const parts = [tests.slice(0, at), tests.slice(at)].map((each) => admit(each, trials, aim));
@@ -266,7 +266,7 @@ describe('for any outcomes', () => {
   });
 });
 
-test('before any survivor was touched, only what the base contradicts is out of the question', () => {
+test('before any survivor is tested, only tests that the base contradicts are rejected', () => {
   const base = (letters: string) => ({ base: runs(letters), survivors: {} });
   const still = (letters: string, fields = {}) =>
     inQuestion([independentTest('t', fields)], { t: base(letters) }, 'change').length === 1;

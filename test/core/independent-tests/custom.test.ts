@@ -27,7 +27,7 @@ test.each([
   expect(placed([sample, 'README.md'])).toEqual([sample, place]);
 });
 
-test('the nearest test file shows the custom: of the same name, else in the same folder, else where most are', () => {
+test('the sample is the test file of the same name, else in the same folder, else where most are', () => {
   const files = [
     'a/x.test.js',
     'a/y.test.js',
@@ -42,7 +42,7 @@ test('the nearest test file shows the custom: of the same name, else in the same
   expect(placed(files, ['a/z.test.js'])).toEqual(['a/z.test.js', 'a/neutral-1.test.js']);
 });
 
-test('what tests need is no example of a test', () => {
+test('a test helper is not a sample', () => {
   const files = [
     'test/helper.js',
     'test/fixtures/a.js',
@@ -55,7 +55,7 @@ test('what tests need is no example of a test', () => {
   expect(customsOf(['test/a.snap', 'e2e/a.test.js'], [])).toEqual([]);
 });
 
-test('a path that stands already is not taken again, whatever its letter case', () => {
+test('an existing path is not used again, whatever its letter case', () => {
   const files = ['test/a.test.js', 'test/Neutral-1.test.js', 'test/neutral-3.test.js'];
   const [custom] = customsOf(files, ['src/a.js']);
   expect(custom && placesFor(custom, files, 'neutral', 2)).toEqual([

@@ -39,7 +39,7 @@ describe('several files together', () => {
     ]);
   });
 
-  test('cannot be told apart where one is not reported, or nothing is', () => {
+  test('cannot be distinguished if one is not reported', () => {
     const tests = { 'test/n.test.js > one': 'passed' } as const;
     expect(readTogether([N, M], run(tests), named)).toBeNull();
     expect(readTogether([N], run(tests, { stopped: 'wall' }), named)).toBeNull();
@@ -47,7 +47,7 @@ describe('several files together', () => {
     expect(readTogether([N], run({ one: 'passed' }), named)).toBeNull();
   });
 
-  test('a file of which only the process is reported has no case: it may have ended before any was over', () => {
+  test('have no case for a file of which only the process is reported', () => {
     for (const whole of [
       'test/n.test.js',
       'test/n.test.js > test/n.test.js',
@@ -56,7 +56,7 @@ describe('several files together', () => {
       expect(readTogether([N], run({ [whole]: 'passed' }), named)).toEqual([{ kind: 'ran', cases: {} }]);
   });
 
-  test('where all tests are plain scripts, a file is a case', () => {
+  test('have one case per file if all tests are plain scripts', () => {
     const scripts = reading(run({ 'test/a.js > test/a.js': 'passed', 'test/b.js': 'passed' }));
     const id = 'test/n.test.js > test/n.test.js';
     expect(readTogether([N], run({ [id]: 'failed' }), scripts)).toEqual([
@@ -71,14 +71,14 @@ describe('a file alone', () => {
     expect(readAlone(N, run(tests), named).cases).toEqual({ 'test/n.test.js > one': 'passed' });
   });
 
-  test('has the new ones where the runner names no files', () => {
+  test('has the new cases if the runner names no files', () => {
     const tests = { adds: 'passed', 'adds #2': 'failed', one: 'failed', 'test/n.test.js': 'failed' } as const;
     expect(readAlone(N, run(tests), nameless).cases).toEqual({ one: 'failed' });
     const shaky = reading(run({ adds: 'passed' }, { flaky: ['one'] }));
     expect(readAlone(N, run(tests), shaky).cases).toEqual({});
   });
 
-  test('has the new ones where tests are compiled to files of other names', () => {
+  test('has the new cases if tests are compiled to files of other names', () => {
     const compiled = reading(run({ 'out/a.test.js > adds': 'passed' }));
     const tests = {
       'out/a.test.js > adds': 'passed',
@@ -94,12 +94,12 @@ describe('a file alone', () => {
     expect(readAlone(test_n, run({ 'tests.test_n': 'failed' }), python).cases).toEqual({});
   });
 
-  test('broke where it was stopped, or took the report with it', () => {
+  test('is broken if it was stopped, or left no report', () => {
     expect(readAlone(N, byExit(0), named)).toEqual({ kind: 'broke', cases: {} });
     expect(readAlone(N, run({}, { stopped: 'wall' }), named)).toEqual({ kind: 'broke', cases: {} });
   });
 
-  test('is judged by the exit code where there is no report, unless other tests fail there', () => {
+  test('is judged by the exit code if there is no report, unless other tests fail there', () => {
     const plain = reading(byExit(0));
     expect(readAlone(N, byExit(1), plain)).toMatchObject({
       kind: 'ran',
@@ -110,7 +110,7 @@ describe('a file alone', () => {
     expect(readAlone(N, byExit(1), { ...plain, green: false, focused: true }).kind).toBe('ran');
   });
 
-  test('keeps the runner’s words only where they are about it', () => {
+  test('keeps the runner’s output only if it concerns the file', () => {
     const long = { tail: `${'x'.repeat(3_000)}end` };
     expect(readAlone(N, run({}, long), named)).not.toHaveProperty('said');
     const { said } = readAlone(N, run({}, long), { ...named, focused: true });

@@ -42,7 +42,7 @@ describe('comments in added lines', () => {
     expect(lines(path, written)).toEqual([shown]);
   });
 
-  test('that run over lines are one, and the lines keep their numbers', () => {
+  test('that span several lines are one, and the lines keep their numbers', () => {
     expect(seen(adding('a.ts', '/**', ' * Says a lot.', ' */', 'go();')).production).toContain(
       '+ 10: [comment, 3 lines]\n+ 13: go();\n',
     );
@@ -53,7 +53,7 @@ describe('comments in added lines', () => {
     ]);
   });
 
-  test('that tell a tool what to do are part of the patch, without the words around', () => {
+  test('that are tool directives stay, without the surrounding text', () => {
     expect(lines('a.ts', '// @ts-ignore because it is right')).toEqual(['[comment: @ts-ignore]']);
     expect(lines('a.py', 'import x  # noqa: F401 trust me')).toEqual(['import x  [comment: noqa: F401]']);
     expect(lines('a.go', '//go:build pick this one')).toEqual(['[comment: go:build]']);
@@ -75,7 +75,7 @@ describe('comments in added lines', () => {
     ]);
   });
 
-  test('of Python that hold code are shown whole: it might run', () => {
+  test('of Python that contain code are shown whole', () => {
     const doc = ['"""', 'if len(x) == 0:', '    return 0', '"""'];
     expect(lines('a.py', ...doc)).toEqual(doc);
     const mixed = [
@@ -87,7 +87,7 @@ describe('comments in added lines', () => {
     expect(lines('a.py', ...mixed)).toEqual(mixed);
   });
 
-  test('of a string that is passed on are none', () => {
+  test('do not include strings that are used', () => {
     expect(lines('a.py', 'send(', '    """', '    text', '    """)')).toEqual([
       'send(',
       '    """',
@@ -96,14 +96,14 @@ describe('comments in added lines', () => {
     ]);
   });
 
-  test('begun before the hunk are seen by their end, code before an end that is none is shown', () => {
+  test('that began before the hunk are recognised by their end', () => {
     expect(lines('a.ts', ' * of a comment', ' */', 'go();')).toEqual(['[comment, 2 lines]', 'go();']);
     const hidden = changing('a.ts', ['+steal(secret);', '+const r = y', '+/a*/.exec(z);']);
     expect(seen(hidden).production).toContain('+ 9: steal(secret);');
     expect(lines('a.ts', 'go(); /* open', 'steal(secret);')).toContain('steal(secret);');
   });
 
-  test('of the base stay: they are the repository’s', () => {
+  test('of the base stay', () => {
     const kept = seen(changing('a.ts', [' // base says so', '-// old', '+// new', '+go();'])).production;
     expect(kept).toContain('// base says so');
     expect(kept).toContain('// old');
@@ -122,14 +122,14 @@ describe('names', () => {
     expect(lines('a.ts', written)).toEqual([shown]);
   });
 
-  test('are the same stand-in in every text, so that code stays code', () => {
+  test('get the same placeholder in every text', () => {
     const [first, second] = lines('a.ts', 'const claude = 1;', 'use(claude);');
     const name = /const (\w+)/.exec(first as string)?.[1];
     expect(second).toBe(`use(${name});`);
     expect(scrub('Ask Claude.', IDENTITIES)).toBe(`Ask ${name}.`);
   });
 
-  test('of this run count as well, by every part that tells', () => {
+  test('of this run are replaced, too, by every revealing part', () => {
     for (const name of ['zeta-coder-9', 'acme/zeta-coder-9', 'ZETA-CODER-9', 'claude-code', 'gpt-6-sol']) {
       expect(leaksIn(`made by ${name} today`, IDENTITIES)).not.toEqual([]);
       expect(leaksIn(scrub(`made by ${name} today`, IDENTITIES), IDENTITIES)).toEqual([]);
@@ -140,17 +140,17 @@ describe('names', () => {
   });
 
   test.each(['cl\u200baude', 'сlаudе', 'cláude', 'ｃｌａｕｄｅ', 'x\u200bcodex'])(
-    'in disguise have a stand-in too: %j',
+    'are replaced also in disguise: %j',
     (name) => {
       expect(lines('a.ts', `say('${name}');`)[0]).toMatch(/^say\('.{0,9}name_\w\w'\);$/);
     },
   );
 
-  test('that still show in a line take the line with them', () => {
+  test('that remain in a line remove the line', () => {
     expect(lines('a.ts', "const by = 'clau' + 'de';", 'go();')).toEqual(['[withheld]', 'go();']);
   });
 
-  test('are gone from anything, however it is written', () => {
+  test('are removed from any text', () => {
     const names = fc.constantFrom(
       'claude',
       'Anthropic',
@@ -174,7 +174,7 @@ describe('names', () => {
   });
 });
 
-describe('what is shown', () => {
+describe('the displayed patch', () => {
   test('is the same whatever comments say', () => {
     const words = fc
       .string({ unit: 'grapheme', maxLength: 60 })
@@ -190,7 +190,7 @@ describe('what is shown', () => {
     );
   });
 
-  test('is code before texts for people, and those alone where nothing else was changed', () => {
+  test('shows code before documentation, which is shown alone if nothing else changed', () => {
     const readme = adding('README.md', 'The best solution there is.');
     expect(seen(adding('a.ts', 'go();'), readme).production).not.toContain('README');
     expect(seen(adding('a.ts', 'go();'), readme).production).toContain(
@@ -200,7 +200,7 @@ describe('what is shown', () => {
     expect(lines('requirements.txt', 'left-pad==1.0')).toEqual(['left-pad==1.0']);
   });
 
-  test('has tests apart, and names generated and binary files only', () => {
+  test('shows tests separately, and only names generated and binary files', () => {
     const shown = seen(
       adding('a.ts', 'go();'),
       adding('test/a.test.ts', 'expect(go()).toBe(1);'),
@@ -213,7 +213,7 @@ describe('what is shown', () => {
     expect(shown.tests).toContain('+ 10: expect(go()).toBe(1);');
   });
 
-  test('ends at the border of a hunk, says how much is left out, and never passes its room by much', () => {
+  test('ends at a hunk, says how much is left out, and keeps its limit', () => {
     const file = adding('b.ts', ...Array.from({ length: 40 }, (_, i) => `call(${i});`));
     const room = { production: 400, tests: 400 };
     const cut = blind([adding('a.ts', 'go();'), file], IDENTITIES, room);
@@ -238,7 +238,7 @@ describe('what is shown', () => {
     expect(seen(...files)).toEqual(seen(...files.toReversed()));
   });
 
-  test('names what cannot be seen', () => {
+  test('names invisible characters', () => {
     expect(lines('a.ts', "if (role !== 'admin\u202e') go();")).toEqual([
       `if (role !== 'admin<U+202E>') go();`,
     ]);

@@ -19,7 +19,7 @@ const won = (a: string, b: string): Game => ({ a, b, y: 1, weight: 1 });
 const tied = (a: string, b: string): Game => ({ a, b, y: 0.5, weight: 1 });
 
 describe('strengths', () => {
-  test('are what solves the equation: three wins of three give 1.295', () => {
+  test('solve the equation: three wins of three give 1.295', () => {
     // The maximum for two is where 3 (1 - σ(d)) = d / 2.
     const { A = 0, B = 0 } = strengths([won('A', 'B'), won('A', 'B'), won('A', 'B')], ['A', 'B']);
     const d = A - B;
@@ -28,7 +28,7 @@ describe('strengths', () => {
     expect(d).toBeCloseTo(1.295, 2);
   });
 
-  test('are where the slope is nothing, whatever was played', () => {
+  test('are where the gradient is zero, for any games', () => {
     fc.assert(
       fc.property(games, (played) => {
         const theta = strengths(played);
@@ -49,7 +49,7 @@ describe('strengths', () => {
     );
   });
 
-  test('are finite and have finite errors, whoever wins everything and whoever never met', () => {
+  test('are finite with finite errors, for any results', () => {
     fc.assert(
       fc.property(games, (played) => {
         const fit = bradleyTerry(NAMES, played);
@@ -64,7 +64,7 @@ describe('strengths', () => {
     expect(bradleyTerry([], []).strengths).toEqual([]);
   });
 
-  test('do not depend on the order of games or names, nor on who is called what', () => {
+  test('do not depend on the order of games or on names', () => {
     fc.assert(
       fc.property(games, fc.shuffledSubarray([...NAMES], { minLength: 5 }), (played, names) => {
         const once = strengths(played);
@@ -77,7 +77,7 @@ describe('strengths', () => {
     );
   });
 
-  test('turn round when every game does, and a tie is half a win each way', () => {
+  test('are reversed when every game is, and a tie is half a win each', () => {
     fc.assert(
       fc.property(games, (played) => {
         const once = strengths(played);
@@ -91,7 +91,7 @@ describe('strengths', () => {
     expect(strengths([won('A', 'B'), won('B', 'A')], ['A', 'B'])).toEqual({ A: 0, B: 0 });
   });
 
-  test('never fall for one more win: nobody passes the winner', () => {
+  test('never decrease with one more win', () => {
     fc.assert(
       fc.property(games, fc.constantFrom(...NAMES), (played, loser) => {
         fc.pre(loser !== 'A');
@@ -106,7 +106,7 @@ describe('strengths', () => {
     );
   });
 
-  test('are not moved by games that mean nothing', () => {
+  test('do not change with games that mean nothing', () => {
     const nonsense: Game[] = [
       { a: 'A', b: 'A', y: 1, weight: 5 },
       { a: 'A', b: 'X', y: 1, weight: 5 },

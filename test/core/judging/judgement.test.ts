@@ -65,7 +65,7 @@ const two = (...said: readonly Said[]) =>
     ),
   );
 
-describe('how sure it is', () => {
+describe('the confidence', () => {
   test.each([
     [['a', 'a', 'a'], 'clear'],
     [['a', 'a', 'tie'], 'likely'],
@@ -104,17 +104,17 @@ test('one judge alone is never clear, however many pairs it saw', () => {
   expect(judgement).toMatchObject({ confidence: 'likely', quorum: { asked: 1, heard: 1 } });
 });
 
-describe('answers that do not count', () => {
-  test('one order alone is none, and its judge is missing from the quorum', () => {
+describe('answers of judges', () => {
+  test('do not count in one order alone, and the judge is missing from the quorum', () => {
     expect(two('lost', 'a', 'a')).toMatchObject({ quorum: { asked: 3, heard: 2 } });
   });
 
-  test('another answer in the other order is a tie, for either side', () => {
+  test('that differ by order are a tie', () => {
     expect(two('first', 'a', 'a').pairs[0]?.byJudge[0]).toMatchObject({ outcome: 'tie', consistent: false });
     expect(two('second', 'a', 'a').pairs[0]?.byJudge[0]).toMatchObject({ outcome: 'tie', consistent: false });
   });
 
-  test('more than two in five that change with the order, and none counts', () => {
+  test('do not count at all if more than two in five change with the order', () => {
     expect(two('a', 'first', 'second')).toMatchObject({
       kind: 'discarded',
       standings: [],
@@ -123,7 +123,7 @@ describe('answers that do not count', () => {
     expect(two('a', 'a', 'first').kind).toBe('judged');
   });
 
-  test('a judge that names places is out, and the others stay', () => {
+  test('do not count from a judge that prefers a position', () => {
     const pairs = allPairs(['A', 'B', 'C']);
     const answers = pairs.flatMap(({ a, b }) => [
       asked(1, a, b, 'first'),
@@ -138,7 +138,7 @@ describe('answers that do not count', () => {
     expect(judgement.standings[0]).toMatchObject({ alias: 'A', wins: 4, losses: 0 });
   });
 
-  test('a judge most of whose answers cannot be used is out with the rest', () => {
+  test('do not count from a judge whose answers are mostly unusable', () => {
     const answers = [
       asked(1, 'A', 'B', 'unusable'),
       asked(1, 'A', 'C', 'unusable'),
@@ -154,7 +154,7 @@ describe('answers that do not count', () => {
     ]);
   });
 
-  test('nobody heard is said with a reason', () => {
+  test('that are all missing are reported with a reason', () => {
     expect(two('unusable', 'unusable', 'unusable')).toMatchObject({
       kind: 'unheard',
       because: 'No judge gave an answer that counts. judge-1: 2 of its 2 answers cannot be used.',
@@ -173,8 +173,8 @@ const answered = fc
     ),
   );
 
-describe('whatever judges say', () => {
-  test('there is a judgement of plain numbers, and it can be stored', () => {
+describe('for any answers of judges', () => {
+  test('there is a storable judgement of plain numbers', () => {
     fc.assert(
       fc.property(answered, (answers) => {
         const judgement = judgementOf(hearing(FIELD, answers));
@@ -187,7 +187,7 @@ describe('whatever judges say', () => {
     );
   });
 
-  test('the order of answers and of candidates plays no part', () => {
+  test('the order of answers and candidates does not matter', () => {
     fc.assert(
       fc.property(answered, (answers) => {
         const once = judgementOf(hearing(FIELD, answers));
@@ -201,7 +201,7 @@ describe('whatever judges say', () => {
     );
   });
 
-  test('one more pair won never costs a place', () => {
+  test('one more won pair never costs a place', () => {
     fc.assert(
       fc.property(answered, (answers) => {
         const valid = answers.map((one): AskedPair => {
@@ -233,7 +233,7 @@ describe('whatever judges say', () => {
   });
 });
 
-test('won, tied and lost add up over all judges', () => {
+test('wins, ties and losses are added over all judges', () => {
   const judgement = two('a', 'a', 'tie');
   expect(judgement.standings.map(winsTiesLosses)).toEqual(['2-1-0', '0-1-2']);
 });

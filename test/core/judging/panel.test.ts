@@ -31,7 +31,7 @@ describe('the family of a model', () => {
     expect(familyOf(model)).toBe(family);
   });
 
-  test('nobody knows is one family for each provider', () => {
+  test('of unknown models is one per provider', () => {
     expect(familyOf('local/alpha')).toBe(familyOf('local/beta'));
     expect(familyOf('local/alpha')).not.toBe(familyOf('other/alpha'));
     expect(familyOf('')).toBe('unknown');
@@ -50,14 +50,14 @@ describe('the judges of a pair', () => {
   const families = (...authors: Parameters<typeof panelOf>[0]) =>
     panelOf(authors, models, 3).map(({ family }) => family);
 
-  test('are of families that wrote neither, one of each before a second of any', () => {
+  test('are of families that wrote neither patch, one of each before a second of any', () => {
     expect(families(AUTHORS.claude, AUTHORS.gpt)).toEqual(['gemini', 'grok', 'deepseek']);
     expect(families(null, null)).toEqual(['claude', 'gpt', 'gemini']);
     const two = panelOf([AUTHORS.claude], ['x-ai/grok-5', 'x-ai/grok-5-mini', 'deepseek/v4'], 3);
     expect(two.map(({ model }) => model)).toEqual(['x-ai/grok-5', 'deepseek/v4', 'x-ai/grok-5-mini']);
   });
 
-  test('are of the authors’ families only where fewer than two others are there', () => {
+  test("are of the authors' families only if fewer than two others exist", () => {
     const few = panelOf([AUTHORS.claude, AUTHORS.gpt], models.slice(0, 3), 3);
     expect(few.map(({ family, own }) => [family, own])).toEqual([
       ['gemini', false],
@@ -76,7 +76,7 @@ describe('the judges of a pair', () => {
 describe('the plan', () => {
   const seeds = (n: number) => Array.from({ length: n }, (_, i) => `C${i}`);
 
-  test('never takes more calls than are allowed, and says what it leaves out', () => {
+  test('never exceeds the allowed calls, and says what it leaves out', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2, max: 60 }),
@@ -108,7 +108,7 @@ describe('the plan', () => {
     expect(MOST_CALLS).toBe(36);
   });
 
-  test('is a knockout where that is asked for', () => {
+  test('is a knockout on request', () => {
     expect(planOf(seeds(4), 3, { knockout: true })).toMatchObject({ how: 'knockout', notes: [] });
   });
 });
@@ -126,7 +126,7 @@ describe('a knockout', () => {
     expect(roundOf(['A']).matches).toEqual([]);
   });
 
-  test('takes one match less than there are candidates, meets everyone, and ends with the strongest', () => {
+  test('has one match less than candidates, and ends with the strongest', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), fc.nat(), (n, pick) => {
         const best = `C${pick % n}`;
@@ -144,13 +144,13 @@ describe('a knockout', () => {
     );
   });
 
-  test('goes to the better evidence where judges are even', () => {
+  test('goes to the better evidence if judges are even', () => {
     const left = ['A', 'B'];
     expect(afterRound(left, roundOf(left), () => null)).toEqual(['A']);
   });
 });
 
-test('all pairs are each there once, in an order that no list decides', () => {
+test('all pairs occur once, in an order that does not depend on the list', () => {
   expect(allPairs(['C', 'A', 'B'])).toEqual(allPairs(['A', 'B', 'C']));
   expect(allPairs(['A', 'B', 'C', 'D'])).toHaveLength(6);
 });

@@ -32,7 +32,7 @@ const evidence: Evidence = {
   ],
 };
 
-test('judges are told what ran, and neither times nor words that a candidate could have chosen', () => {
+test('judges learn the results of execution, but no times and no text that a candidate could have chosen', () => {
   const facts = factsOf(evidence);
   expect(facts).toEqual({
     base: { passed: 11, total: 12, failing: ['list > sorts'] },

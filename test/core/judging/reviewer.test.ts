@@ -21,11 +21,11 @@ const veto = (...claims: Review['claims']): Review => ({
 describe('a veto', () => {
   const claims = reviewed('A', veto({ ...claim, test: 'test()' }), shown);
 
-  test('with a changed line of the patch is a claim, and its test is handed on', () => {
+  test('with a changed line of the patch is a claim, and its test is kept', () => {
     expect(claims).toMatchObject({ kind: 'claims', claims: [{ alias: 'A', test: 'test()', input: '[]' }] });
   });
 
-  test('without a line that is there is ignored', () => {
+  test('without an existing line is ignored', () => {
     expect(reviewed('A', veto(), shown).kind).toBe('ignored');
     expect(reviewed('A', veto({ ...claim, line: 90 }), shown).kind).toBe('ignored');
     expect(reviewed('A', veto({ ...claim, quote: 'return 0;' }), shown).kind).toBe('ignored');
@@ -36,7 +36,7 @@ describe('a veto', () => {
     expect(reviewed('A', veto({ ...claim, got: `NaN ${shown.nonce}` }), shown).kind).toBe('ignored');
   });
 
-  test('holds when its test counts and fails here', () => {
+  test('is confirmed when its test counts and fails here', () => {
     const settled = (onCandidate: 'passed' | 'failed', admitted: boolean) =>
       settleReview(claims, [{ onCandidate, admitted }]).kind;
     expect(settled('failed', true)).toBe('vetoed');
@@ -45,7 +45,7 @@ describe('a veto', () => {
     expect(settled('passed', false)).toBe('passed');
   });
 
-  test('by a line alone is a doubt: no candidate falls by it', () => {
+  test('with a line only is a doubt, which eliminates nobody', () => {
     expect(settleReview(claims, [null])).toEqual({
       kind: 'doubted',
       because: 'The reviewer doubts src/run.ts:10, input []: expected 0, got NaN.',
@@ -54,13 +54,13 @@ describe('a veto', () => {
   });
 });
 
-test('a pass is a pass, whatever it claims', () => {
+test('a pass is a pass, whatever claims it contains', () => {
   const passed = reviewed('A', { ...veto(claim), verdict: 'pass' }, shown);
   expect(passed.kind).toBe('pass');
   expect(settleReview(passed, []).kind).toBe('passed');
 });
 
-test('answers are bounded', () => {
+test('answers are limited', () => {
   expect(Review.safeParse(veto(...Array.from({ length: 5 }, () => claim))).success).toBe(false);
   expect(Review.safeParse(veto({ ...claim, test: 'x'.repeat(9_000) })).success).toBe(false);
 });

@@ -83,12 +83,12 @@ describe('a citation', () => {
     });
   });
 
-  test('is needed for a tie too', () => {
+  test('is required for a tie, too', () => {
     expect(heard(verdict({ better: 'tie', citations: [] }), shown).kind).toBe('lost');
   });
 });
 
-describe('a verdict is lost', () => {
+describe('a verdict is discarded', () => {
   test('that repeats the delimiter, wherever', () => {
     const failures = [{ candidate: 'first' as const, input: shown.nonce, expected: 'x', got: 'y' }];
     expect(heard(verdict({ because: `As ${shown.nonce} says.` }), shown)).toMatchObject({
@@ -105,7 +105,7 @@ describe('a verdict is lost', () => {
   });
 });
 
-test('nothing but the form asked for is an answer', () => {
+test('only the requested form is accepted as an answer', () => {
   const odd: unknown[] = [
     null,
     'first',

@@ -60,30 +60,27 @@ const PADDINGS: Readonly<Record<string, (own: readonly string[], guessed: readon
     patch(fix(own), change('src/b.ts', ['-keep();', '+keep();'], { at: 7 })),
 };
 
-test.each(Object.entries(PADDINGS))(
-  'to guess what others write and put it into %s gains nothing',
-  (_, pad) => {
-    fc.assert(
-      fc.property(
-        statements,
-        guess,
-        fc.array(statements, { minLength: 1, maxLength: 3 }),
-        (own, guessed, peers) => {
-          const others = peers.map((lines, i) => ({
-            id: `peer ${i}`,
-            text: patch(fix(lines), change('src/b.ts', ['+use(total);'], { at: 7 })),
-          }));
-          const scoreOf = (text: string) =>
-            comparePatches([{ id: 'own', text }, ...others])[0]?.score as number;
-          expect(scoreOf(pad(own, guessed))).toBeLessThanOrEqual(scoreOf(fix(own)));
-        },
-      ),
-      { numRuns: 60 },
-    );
-  },
-);
+test.each(Object.entries(PADDINGS))('guessed code of others in %s gains nothing', (_, pad) => {
+  fc.assert(
+    fc.property(
+      statements,
+      guess,
+      fc.array(statements, { minLength: 1, maxLength: 3 }),
+      (own, guessed, peers) => {
+        const others = peers.map((lines, i) => ({
+          id: `peer ${i}`,
+          text: patch(fix(lines), change('src/b.ts', ['+use(total);'], { at: 7 })),
+        }));
+        const scoreOf = (text: string) =>
+          comparePatches([{ id: 'own', text }, ...others])[0]?.score as number;
+        expect(scoreOf(pad(own, guessed))).toBeLessThanOrEqual(scoreOf(fix(own)));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
 
-test('nor does a docstring', () => {
+test('guessed code of others in a docstring gains nothing', () => {
   const python = (...added: readonly string[]) =>
     change('src/a.py', [' def price(x):', ...added.map((line) => `+    ${line}`), '     return x'], {
       at: 12,
@@ -101,7 +98,7 @@ test('nor does a docstring', () => {
   );
 });
 
-test('a padded copy does not lower what an honest candidate has from the others', () => {
+test("a padded copy does not lower an honest candidate's agreement", () => {
   const honest = fix(['total = round(x, 2);']);
   const peer = fix(['total = round(x, 2);', 'limit = clamp(total, 9);']);
   const copy = fix(['total = round(x, 2); // total round']);
@@ -129,7 +126,7 @@ test('paths that mean something to JavaScript are only names', () => {
   expect(found?.files.find(({ name }) => name === '__proto__')?.others).toBe(1);
 });
 
-test('patches of many megabytes are read as far as the limits go', () => {
+test('patches of many megabytes are read up to the limits', () => {
   const line = `+${'call(argument, "text"); '.repeat(4)}`;
   const wide = change('src/a.ts', Array(40_000).fill(line));
   const files = Array.from({ length: 30_000 }, (_, i) => change(`src/${i}.ts`, ['+x();'])).join('');

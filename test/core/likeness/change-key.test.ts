@@ -62,18 +62,18 @@ test.each([
   expect(changeKey(other)).not.toBe(changeKey(fix));
 });
 
-test('a created file that the source speaks of is production, wherever it stands', () => {
+test('a created file that the source refers to is production, wherever it is', () => {
   const helped = (body: string) =>
     patch(change('lib/sum.js', ["+import { total } from '../total.js';"]), created('total.js', [body]));
   expect(changeKey(helped('export const total = 1;'))).not.toBe(changeKey(helped('export const total = 2;')));
 });
 
-test('a line that really moves is a change', () => {
+test('a moved line is a change', () => {
   const moved = change('src/run.ts', ['-  open();', '   read();', '+  open();', '   close();']);
   expect(changeKey(moved)).not.toBe('');
 });
 
-test('which of two lines alike is marked as new makes no difference', () => {
+test('it does not matter which of two equal lines is marked as new', () => {
   const first = change('src/list.ts', [' start();', '+  push(x);', '   push(x);', ' end();']);
   const second = change('src/list.ts', [' start();', '   push(x);', '+  push(x);', ' end();']);
   expect(changeKey(first)).toBe(changeKey(second));
@@ -94,7 +94,7 @@ test('how many lines are wrapped in a condition is part of the change in Python'
   expect(changeKey(one)).not.toBe(changeKey(two));
 });
 
-test('what stands in a docstring that began above the hunk is a comment', () => {
+test('text in a docstring that began above the hunk is a comment', () => {
   const documented = change(
     'src/a.py',
     [' text', '+more text', '     """', '-    return 1', '+    return 2'],
@@ -126,7 +126,7 @@ test('patches that change nothing in production are one class, with the empty ke
   }
 });
 
-test('comments and blank lines never change the class, wherever they are put', () => {
+test('comments and blank lines never change the class', () => {
   const signs = fc.constantFrom(' ', '+', '-');
   const code = fc.constantFrom('a();', 'b(x, "y");', '}', 'if (c) {', 'const d = [1, 2];');
   const lines = fc.array(fc.tuple(signs, code), { minLength: 1, maxLength: 10 });
@@ -142,7 +142,7 @@ test('comments and blank lines never change the class, wherever they are put', (
   );
 });
 
-test('no text makes it throw', () => {
+test('no text causes an error', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       expect(typeof changeKey(text)).toBe('string');

@@ -22,7 +22,7 @@ const only = (candidates: readonly PoolPatch[], id: string) => {
   return found;
 };
 
-test('the candidate that changes what the others change, as they change it, agrees most', () => {
+test("the candidate whose changes match the others' most agrees most", () => {
   const [a, b, c, d] = comparePatches(pool(trims, trimsToo, lowers, elsewhere)).map(({ share }) => share) as [
     number,
     number,
@@ -34,13 +34,13 @@ test('the candidate that changes what the others change, as they change it, agre
   expect(d).toBeLessThan(0.05);
 });
 
-test('to leave out what others change weighs more than to add something', () => {
+test('omitting what others change costs more than adding something', () => {
   const both = patch(trims, elsewhere);
   const [whole, part] = comparePatches(pool(both, trims, both.replace('flush', 'drain')));
   expect(whole?.share).toBeGreaterThan(part?.share as number);
 });
 
-test('it names the files and functions that others change too', () => {
+test('the comparison names the files and functions that others change, too', () => {
   expect(only(pool(trims, lowers, elsewhere), 'A')).toMatchObject({
     files: [{ name: 'src/parse.ts', others: 1 }],
     functions: [{ name: 'src/parse.ts: export function parse() {', others: 1 }],
@@ -58,7 +58,7 @@ test('candidates that make the same source changes are one class', () => {
   expect(found[0]).toMatchObject({ share: found[2]?.share });
 });
 
-test('a third copy of a patch adds nothing to anybody', () => {
+test('a third copy of a patch adds nothing', () => {
   const twice = comparePatches(pool(lowers, lowers, trims, trimsToo, elsewhere));
   const often = comparePatches(pool(lowers, lowers, trims, trimsToo, elsewhere, lowers, lowers, lowers));
   for (const i of [0, 2, 3, 4]) expect(often[i]?.share).toBe(twice[i]?.share);
@@ -79,7 +79,7 @@ test('three candidates of one family have one vote on the others, and none on ea
   for (const id of ['A', 'D', 'E']) expect(only(single, id).share).toBe(shares.get(id));
 });
 
-test('where all candidates are of one family they are compared with each other', () => {
+test('candidates of a single family are compared with each other', () => {
   const runs = pool(trims, trimsToo, elsewhere).map((one) => ({ ...one, family: 'x' }));
   expect(comparePatches(runs).map(({ share }) => share)).toEqual(
     comparePatches(pool(trims, trimsToo, elsewhere)).map(({ share }) => share),
@@ -103,7 +103,7 @@ test.each([
   expect(only(candidates, 'A').flaws).toEqual([]);
 });
 
-test('a small fix in tests, and one that is known to apply, raise no guard', () => {
+test('a small fix in tests, and one that is known to apply, lower no score', () => {
   const tested = patch(trims, change('test/parse.test.ts', ['-check(" a");', '+check("a");']));
   expect(only([{ id: 'A', text: tested, applies: true }], 'A').flaws).toEqual([]);
 });
@@ -117,7 +117,7 @@ const anyPool = fc.array(
   { maxLength: 5 },
 );
 
-test('no pool makes it throw or leave its bounds', () => {
+test('no pool causes an error or a score out of range', () => {
   fc.assert(
     fc.property(anyPool, (some) => {
       const found = comparePatches(some.map(({ text, family }, i) => ({ id: `${i}`, text, family })));
@@ -152,7 +152,7 @@ test('order and ids have no effect', () => {
   );
 });
 
-test('patches that are the same to the letter tie', () => {
+test('identical patches tie', () => {
   fc.assert(
     fc.property(anyPatch, fc.array(anyPatch, { maxLength: 3 }), (twin, others) => {
       const [a, b] = comparePatches(pool(twin, twin, ...others));

@@ -31,12 +31,12 @@ test.each([
   'src/parse.rs.bk~',
   'dist/index.js',
   'node_modules/x/index.js',
-])('%s is scratch where a patch creates it, and no scratch where it was there', (path) => {
+])('%s is scratch only if a patch creates it', (path) => {
   expect(fileKindOf(path, true)).toBe('scratch');
   expect(fileKindOf(path, false)).not.toBe('scratch');
 });
 
-test('a new test or module in its place is no scratch', () => {
+test('a new test or module at a usual place is not scratch', () => {
   expect(fileKindOf('test_parse.py', true)).toBe('test');
   expect(fileKindOf('src/parse/trim.ts', true)).toBe('source');
 });

@@ -16,8 +16,8 @@ function valuesIn(value: unknown): number {
   return 1 + Math.max(0, items.length - 1) + items.reduce<number>((sum, item) => sum + valuesIn(item), 0);
 }
 
-describe('JSON that somebody else wrote', () => {
-  test('is measured as it is, brackets and escapes in its texts left out', () => {
+describe('untrusted JSON', () => {
+  test('is measured without brackets and escapes in its strings', () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 6 }),
@@ -36,7 +36,7 @@ describe('JSON that somebody else wrote', () => {
     );
   });
 
-  test('ends in a value or a reason, whatever text it is', () => {
+  test('gives a value or a reason for any text', () => {
     const pieces = fc.constantFrom('[', ']', '{', '}', '"', '\\', ',', ':', '1e999', 'null', '"a"', '\u0000');
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 200 }), (parts) => {
@@ -48,7 +48,7 @@ describe('JSON that somebody else wrote', () => {
     );
   });
 
-  test('is bounded in its depth and in its number of values', () => {
+  test('is limited in depth and number of values', () => {
     expect(parseUntrustedJson(deepArray(100)).kind).toBe('json');
     expect(parseUntrustedJson(deepArray(101)).kind).toBe('too-deep');
     expect(parseUntrustedJson('['.repeat(2_000_000)).kind).toBe('too-deep');
@@ -57,13 +57,13 @@ describe('JSON that somebody else wrote', () => {
   });
 });
 
-describe('a manifest that a candidate nested without end', () => {
+describe('a manifest with endless nesting', () => {
   test.each([
     ['objects', deepObject(20_000)],
     ['a script', `{"scripts":{"test":${deepObject(20_000)}}}`],
     ['settings of a test runner', `{"jest":${deepArray(20_000)}}`],
     ['versions', `{"devDependencies":{"vitest":${deepArray(20_000)}}}`],
-  ])('cannot be read, and breaks nothing: %s', (_, text) => {
+  ])('is unreadable and harmless: %s', (_, text) => {
     expect(packageParts(text)).toBeNull();
     expect(jsonParts(text)).toBeNull();
     expect(packagesOf(text)).toEqual([]);

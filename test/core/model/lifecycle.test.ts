@@ -28,18 +28,18 @@ test('the transition table', () => {
   `);
 });
 
-test('a step that is repeated after a crash asks for the state the run is in', () => {
+test('a repeated step may request the current state', () => {
   for (const state of RUN_STATES) expect(move(state, state)).toEqual({ kind: 'same' });
 });
 
-test('a refusal says which way is closed', () => {
+test('a rejection names the forbidden transition', () => {
   expect(move('published', 'coded')).toEqual({
     kind: 'refused',
     why: 'A run that is published cannot become coded.',
   });
 });
 
-test('a final state is never left, and a run that is over neither fails nor is cancelled', () => {
+test('a final state is never left, and an ended run can neither fail nor be cancelled', () => {
   for (const state of RUN_STATES.filter(isFinal)) expect(legal(state)).toEqual([]);
   for (const state of RUN_STATES.filter(isOver)) {
     expect(move(state, 'failed').kind === 'moved' || move(state, 'cancelled').kind === 'moved').toBe(false);
@@ -50,7 +50,7 @@ test('a final state is never left, and a run that is over neither fails nor is c
   ]);
 });
 
-test('every state can be reached, and from every state a run can come to an end', () => {
+test('every state can be reached, and every run can end from any state', () => {
   const reached = new Set<RunState>(['queued']);
   for (const state of reached) for (const next of legal(state)) reached.add(next);
   expect([...reached].sort()).toEqual([...RUN_STATES].sort());

@@ -11,12 +11,12 @@ const waits = (id: string, over: Partial<Waiting> = {}): Waiting => ({
 });
 const ids = (line: readonly Waiting[]) => line.map(({ id }) => id).join(' ');
 
-test('nobody is next where nobody waits', () => {
+test('an empty queue has no next run', () => {
   expect(nextInLine([], [{ share: 'shop' }])).toBeNull();
   expect(lineOrder([], [])).toEqual([]);
 });
 
-test('two repositories take turns, whoever labelled first and more', () => {
+test('two repositories take turns, whichever labelled first and more', () => {
   const line = [
     waits('r1'),
     waits('r2'),
@@ -28,7 +28,7 @@ test('two repositories take turns, whoever labelled first and more', () => {
   expect(ids(lineOrder(line, [{ share: 'shop' }, { share: 'shop' }]))).toBe('r8 r9 r1 r2 r3');
 });
 
-test('a person goes before a storm of labels, and whoever had a place before goes before both', () => {
+test("a person's run precedes a storm of labels, and a run that had a slot precedes both", () => {
   const line = [
     waits('r1'),
     waits('r2', { share: 'bank' }),
@@ -38,12 +38,12 @@ test('a person goes before a storm of labels, and whoever had a place before goe
   expect(ids(lineOrder(line, []))).toBe('r9 r7 r2 r1');
 });
 
-test('asked in the same moment, the order is the same in every process', () => {
+test('runs of the same time have the same order in every process', () => {
   const line = ['r3', 'r1', 'r2'].map((id) => waits(id, { since: 5 }));
   expect(ids(lineOrder(line, []))).toBe('r1 r2 r3');
 });
 
-test('the line as it is told is the line as places are given', () => {
+test('the displayed queue is the order in which slots are given', () => {
   const line = Array.from({ length: 60 }, (_, i) =>
     waits(`r${i}`, {
       share: `s${(i * 7) % 5}`,

@@ -49,7 +49,7 @@ const path = fc.constantFrom(
 );
 const tree = fc.dictionary(path, entry, { maxKeys: 10 });
 
-test('what git says of any two trees is read back whole, and its parts apply', () => {
+test("git's diff of any two trees is parsed completely, and its parts apply", () => {
   using git = new Git();
   fc.assert(
     fc.property(tree, tree, (before: Tree, after: Tree) => {
@@ -71,7 +71,7 @@ test('what git says of any two trees is read back whole, and its parts apply', (
   );
 });
 
-test('a patch that does not tell the same as its list is refused, whatever is changed in it', () => {
+test('a patch that contradicts its list is rejected', () => {
   using git = new Git();
   const before = { 'src/a.ts': 'one\ntwo\nthree\n', 'src/b.ts': 'x\n', 'run.sh': 'x\n' };
   const after = { 'src/a.ts': 'one\n2\nthree\n', 'src/c.ts': 'y\n', 'run.sh': { executable: 'x\n' } };
@@ -105,7 +105,7 @@ test('a patch that does not tell the same as its list is refused, whatever is ch
   }
 });
 
-test('no list and no text makes the parser throw', () => {
+test('no list and no text causes a parser error', () => {
   const sha = fc.constantFrom('0'.repeat(40), 'a'.repeat(40), 'b'.repeat(40));
   const mode = fc.constantFrom('000000', '100644', '120000');
   const record = fc

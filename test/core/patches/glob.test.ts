@@ -30,7 +30,7 @@ test.each([
   expect(matchesAny([glob], path)).toBe(expected);
 });
 
-test('one of several globs is enough, none is none', () => {
+test('one of several globs is enough, an empty list matches nothing', () => {
   expect(matchesAny(['a', 'b/**'], 'b/c')).toBe(true);
   expect(matchesAny([], 'b/c')).toBe(false);
 });
@@ -62,7 +62,7 @@ test('on names without a leading dot it agrees with the matcher of Node', () => 
   );
 });
 
-test('globs made to be slow end', () => {
+test('hostile globs finish in time', () => {
   const glob = `${'**/a*a*a*a*a*a*a*b/'.repeat(10)}${'*a'.repeat(10)}`;
   expect(
     matchesAny(

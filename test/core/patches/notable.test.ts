@@ -3,7 +3,7 @@ import { notable } from '../../../src/core/patches/index.ts';
 import { comparison, pullRequest } from '../../../src/core/reports/index.ts';
 import { published } from '../reports/sample.ts';
 
-describe('a reader shall look twice', () => {
+describe('a change for a reader to review closely', () => {
   test.each([
     ['CLAUDE.md', 'steers coding agents'],
     ['packages/a/AGENTS.md', 'steers coding agents'],
@@ -18,7 +18,7 @@ describe('a reader shall look twice', () => {
     ['package-lock.json', 'decides which packages are installed, and from where'],
     ['sub/.npmrc', 'decides which packages are installed, and from where'],
     ['.gitattributes', 'changes how git reads files'],
-  ])('at %s, which %s', (path, why) => {
+  ])('is one to %s, which %s', (path, why) => {
     expect(notable({ path })).toBe(why);
   });
 
@@ -76,15 +76,15 @@ describe('a reader shall look twice', () => {
     ['src/e\u0301.ts', '', 'has a name that reads as another one'],
     ['src/\u05d0.ts', '', 'has a name that reads as another one'],
     ['src /a.ts', '', 'has a name that reads as another one'],
-  ])('at %s with %j, which %s', (path, line, why) => {
+  ])('is one to %s with %j, which %s', (path, line, why) => {
     expect(notable({ path, section: `diff --git a/x b/x\n${line}\n` })).toContain(why);
   });
 
-  test('at what is binary', () => {
+  test('is a binary file', () => {
     expect(notable({ path: 'a.png', binary: true })).toBe('is binary: no diff shows what is in it');
   });
 
-  test('at a new host in a lock file, and not at one that stands beside it', () => {
+  test('is a new host in a lock file, but not an existing one', () => {
     const lock = (host: string) =>
       `       "resolved": "https://packages.example/a.tgz",\n+      "resolved": "https://${host}/b.tgz",\n`;
     const why = (host: string) => notable({ path: 'package-lock.json', section: lock(host) });
@@ -92,7 +92,7 @@ describe('a reader shall look twice', () => {
     expect(why('evil.example')).toContain('takes packages from a place that the lines around it do not name');
   });
 
-  test('at a pointer to content that nobody has seen', () => {
+  test('is a pointer to unseen content', () => {
     const section =
       'diff --git a/logo.png b/logo.png\n+version https://git-lfs.github.com/spec/v1\n+oid sha256:0\n+size 1\n';
     expect(notable({ path: 'logo.png', section })).toMatch(/Git LFS/);
@@ -109,7 +109,7 @@ describe('a reader shall look twice', () => {
     'docs/日本語.md',
     'src/é.ts',
     'lib/deploy.ts',
-  ])('but not at %s', (path) => {
+  ])('is not one to %s', (path) => {
     expect(notable({ path })).toBeNull();
   });
 
@@ -121,11 +121,11 @@ describe('a reader shall look twice', () => {
     ['Cargo.toml', '+version = "1.2.3"'],
     ['go.mod', '+go 1.24'],
     ['pyproject.toml', '+description = "x"'],
-  ])('nor at %s with %j', (path, line) => {
+  ])('is not one to %s with %j', (path, line) => {
     expect(notable({ path, section: `@@ -1 +1 @@\n${line}\n` })).toBeNull();
   });
 
-  test('and the pull request and the comparison say so for every candidate', () => {
+  test('is listed in the pull request and the comparison for every candidate', () => {
     const file = { change: 'added', additions: 1, deletions: 0, binary: false } as const;
     const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ ...file, path: `.claude/${name}` }));
     const diffs = {

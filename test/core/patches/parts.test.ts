@@ -18,7 +18,7 @@ test('a patch is split into production and tests; configuration of the runner is
   expect(joinSections([])).toBe('');
 });
 
-test('hunks tell kind and line of every line', () => {
+test('hunks have kind and number of every line', () => {
   const [file] = patchBetween(before, after).production;
   const lines = file ? file.hunks.flatMap((hunk) => hunk.lines) : [];
   expect(lines.map(({ kind, line, text }) => `${line} ${kind} ${text}`)).toEqual([
@@ -30,14 +30,14 @@ test('hunks tell kind and line of every line', () => {
   ]);
 });
 
-test('a patch is counted, also one that is refused', () => {
+test('a patch is counted, also a rejected one', () => {
   using git = new Git();
   expect(summarise(git.diff(before, after))).toEqual({ files: 4, additions: 5, deletions: 2 });
   expect(summarise(git.diff({}, { a: { link: '/etc' } }))).toEqual({ files: 1, additions: 0, deletions: 0 });
   expect(summarise({ raw: '', text: '' })).toEqual({ files: 0, additions: 0, deletions: 0 });
 });
 
-test('a patch on a text that is not its base says so', () => {
+test('a patch on a wrong base text is reported', () => {
   const [file] = patchBetween(before, after).production;
   if (!file) throw new Error('no production file');
   expect(patchedText('1\nother\n3\n', file)).toEqual({ kind: 'unknown' });

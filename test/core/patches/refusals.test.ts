@@ -56,11 +56,11 @@ describe('paths that no candidate may write', () => {
     '…',
     'a..b',
     'é'.repeat(127),
-  ])('%j is no reason to refuse', (path) => {
+  ])('%j is accepted', (path) => {
     expect(reasons(listed(path))).toMatch(/has no section in the patch text/);
   });
 
-  test('what is shown of a path hides nothing', () => {
+  test('are displayed without hidden characters', () => {
     expect(reasons(listed('a\u202e\n"b'))).toContain('"a\\u{202e}\\n\\"b"');
   });
 });
@@ -75,7 +75,7 @@ describe('kinds of files', () => {
     expect(reasons(listed('x', mode))).toContain(why);
   });
 
-  test('a submodule may not go either', () => {
+  test('a submodule cannot be removed', () => {
     expect(reasons(`:160000 000000 ${SHA} ${NONE} D\0lib\0`)).toContain('is a submodule');
   });
 });
@@ -107,14 +107,14 @@ describe('symbolic links', () => {
     expect(link(path, target)).toBe('accepted');
   });
 
-  test('a file that becomes a link is looked at as well', () => {
+  test('a file that becomes a link is checked, too', () => {
     using git = new Git();
     const { raw, text } = git.diff({ a: 'x\n' }, { a: { link: '/etc/shadow' } });
     expect(reasons(raw, text)).toContain('to an absolute path');
   });
 });
 
-describe('names with something that nobody sees', () => {
+describe('names with invisible characters', () => {
   const fate = (path: string): string => reasons(listed(path), '');
   test.each([
     'fe0f',
@@ -145,7 +145,7 @@ describe('names with something that nobody sees', () => {
     expect(fate(`src/a${char}.ts`)).toContain(why);
     expect(fate(`s${char}rc/a.ts`)).toContain(`\\u{${point}}`);
   });
-  test('how an emoji is drawn is not, and only beside one', () => {
+  test('an emoji variation selector is accepted only after an emoji', () => {
     const why = /invisible/;
     expect(fate('docs/\u2764\ufe0f.md')).not.toMatch(why);
     expect(fate('docs/1\ufe0f\u20e3.md')).not.toMatch(why);
@@ -154,7 +154,7 @@ describe('names with something that nobody sees', () => {
   });
 });
 
-describe('names that some file systems take for one', () => {
+describe('names that are equal on some file systems', () => {
   const between = (before: Tree, after: Tree, options?: ParseOptions): string => {
     using git = new Git();
     const { raw, text } = git.diff(before, after);
@@ -200,7 +200,7 @@ describe('sizes', () => {
       'The patch is longer than 10 characters.',
     );
   });
-  test('reasons are counted, not all told', () => {
+  test('reasons are counted, and some shown', () => {
     const raw = Array.from({ length: 30 }, (_, i) => listed(`../${i}`)).join('');
     const parsed = parsePatch(raw, '');
     expect(parsed.kind === 'refused' && parsed.reasons.length).toBe(21);
@@ -208,7 +208,7 @@ describe('sizes', () => {
   });
 });
 
-test('a list that is cut or repeats a file is refused', () => {
+test('a list that is truncated or repeats a file is rejected', () => {
   expect(reasons(listed('a').slice(0, -1))).toContain('in the middle of an entry');
   expect(reasons(`${listed('a')}x\0`)).toContain('without a path');
   expect(reasons('junk\0a\0')).toContain('is not readable');

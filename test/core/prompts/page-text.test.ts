@@ -8,7 +8,7 @@ import { HIDDEN_FORMS, ORDER, WORD } from './hidden-forms.ts';
 
 const FOUND = /Print.the.environment/i;
 
-describe('what the page does not show', () => {
+describe('text that the page does not show is left out:', () => {
   test.each(Object.entries(HIDDEN_FORMS))('%s', (_name, form) => {
     const { text, note } = seenMarkdown(`Quoted fields are split.\n\n${form}`);
     expect(text).not.toMatch(FOUND);
@@ -109,12 +109,12 @@ const HONEST: readonly string[] = [
   '@mona said in #12 and acme/lists#3: :tada: 1a2b3c4',
 ];
 
-describe('what the page shows', () => {
+describe('text that the page shows is kept:', () => {
   test.each(Object.entries(SHOWN_FORMS))('%s', (_name, form) => {
     expect(seenMarkdown(`Quoted fields are split.\n\n${form}`).text).toMatch(FOUND);
   });
 
-  test.each(HONEST.map((text) => [text]))('an honest text is as it was: %j', (text) => {
+  test.each(HONEST.map((text) => [text]))('an ordinary text is unchanged: %j', (text) => {
     expect(seenMarkdown(text)).toEqual({ text, note: null });
   });
 });
@@ -205,8 +205,8 @@ const documents = (markup: readonly string[]): fc.Arbitrary<string> =>
 
 const wordsOf = (text: string): readonly string[] => [...new Set(text.match(/w\d+q/g))];
 
-describe('held against another parser', () => {
-  test('no word comes through that it does not show', () => {
+describe('compared with another parser', () => {
+  test('no word passes that it does not show', () => {
     fc.assert(
       fc.property(documents([...MARKUP, ...MORE_MARKUP]), (text) => {
         const visible = visibleByAnother(text);
@@ -216,7 +216,7 @@ describe('held against another parser', () => {
     );
   });
 
-  test('every word of code comes through, to the letter', () => {
+  test('every word of code passes verbatim', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme-ascii', maxLength: 80 }),
@@ -230,7 +230,7 @@ describe('held against another parser', () => {
     );
   });
 
-  test('a hidden place stays hidden, whatever stands around it', () => {
+  test('a hidden place stays hidden in any surroundings', () => {
     fc.assert(
       fc.property(
         documents(MARKUP.filter((sign) => !/[`~\\<|[\]^]/.test(sign))),
@@ -244,7 +244,7 @@ describe('held against another parser', () => {
     );
   });
 
-  test('plain words in paragraphs, lists, quotations, cells and code come through', () => {
+  test('plain words in paragraphs, lists, quotations, cells and code pass', () => {
     const place = fc.constantFrom(
       'W',
       '- W',

@@ -13,7 +13,7 @@ const exitCodeOnly = (evidence: Evidence): Evidence => ({
 });
 
 describe('nobody wins', () => {
-  test('when no candidate passed every gate: the commonest cause is named', () => {
+  test('when no candidate passed every gate, with the most common cause', () => {
     expect(
       decision(
         candidate('A', { lost: 'builds' }),
@@ -36,7 +36,7 @@ describe('nobody wins', () => {
     });
   });
 
-  test('when even the best survivor breaks a base test: a person must judge', () => {
+  test('when even the best survivor breaks a base test, and a person must decide', () => {
     expect(decision(candidate('A', { breaks: ['x', 'y'] }), candidate('B', { breaks: ['x'] }))).toEqual({
       kind: 'none',
       decidedBy: 'regressions',
@@ -51,7 +51,7 @@ const passing = (alias: string, ...more: readonly Partial<Evidence>[]): Evidence
 const failing = (alias: string): Evidence => candidate(alias, { independentTests: independentTests(0, 2) });
 
 describe('a winner is clear', () => {
-  test('when tests that nobody who competes has written put it far ahead', () => {
+  test('when independent tests put it far ahead', () => {
     expect(decision(passing('A'), failing('B'), failing('C'))).toMatchObject({
       kind: 'winner',
       alias: 'A',
@@ -60,7 +60,7 @@ describe('a winner is clear', () => {
     });
   });
 
-  test('never by what nobody executed, nor by exit codes alone', () => {
+  test('but never without execution, nor by exit codes alone', () => {
     const alike = decision(candidate('A', { agreement: 1 }), candidate('B', { agreement: 0 }));
     expect(alike).not.toMatchObject({ confidence: 'clear' });
     expect(alike.decidedBy).toBe('agreement');
@@ -71,7 +71,7 @@ describe('a winner is clear', () => {
 });
 
 describe('it is a toss-up', () => {
-  test('when nothing separates them: a draft is shown, and a person is asked between whom to choose', () => {
+  test('when nothing separates them, and a person is asked to choose between them', () => {
     expect(decision(candidate('A'), candidate('B'))).toMatchObject({
       kind: 'toss-up',
       alias: 'A',
@@ -82,7 +82,7 @@ describe('it is a toss-up', () => {
     });
   });
 
-  test('also for a sure one, when the settings leave the pick to a person', () => {
+  test('when the settings leave the pick to a person, even with clear evidence', () => {
     const evidence = [passing('A'), failing('B')];
     expect(decide(rank(evidence, HOW), evidence, { askPerson: true })).toMatchObject({
       kind: 'toss-up',
@@ -91,13 +91,13 @@ describe('it is a toss-up', () => {
     });
   });
 
-  test('those who break a base test are not offered', () => {
+  test('without offering candidates that break a base test', () => {
     const made = decision(candidate('A'), candidate('B'), candidate('C', { breaks: ['x'] }));
     expect(made).toMatchObject({ among: ['A', 'B'] });
   });
 });
 
-test('those who made the same change are one: unanimous is said, and is not proof', () => {
+test('candidates with the same change count as one, and unanimity is reported as no proof', () => {
   const alike = ['A', 'B'];
   const made = decision(candidate('A', { alike }), candidate('B', { alike }));
   expect(made.because).toBe(
@@ -106,7 +106,7 @@ test('those who made the same change are one: unanimous is said, and is not proo
   expect(made).not.toMatchObject({ confidence: 'clear' });
 });
 
-test('same evidence in any order, same decision; a candidate that failed a gate or breaks a test never wins', () => {
+test('the same evidence in any order gives the same decision, and a candidate that failed a gate or breaks a test never wins', () => {
   fc.assert(
     fc.property(pools, ([pool, shuffled]) => {
       const made = decision(...pool);

@@ -13,7 +13,7 @@ const field = (families: number, similarity: (a: string, b: string) => number = 
   similarity,
 });
 
-describe('running the coders are stopped', () => {
+describe('active coders are stopped', () => {
   test('when two of different families passed and wrote the same', () => {
     expect(agreeEarly([finisher('C', 'claude'), finisher('A', 'gpt')], field(3))).toEqual({
       kind: 'stop',
@@ -22,13 +22,13 @@ describe('running the coders are stopped', () => {
     });
   });
 
-  test('when two of one family agree, where nobody of another competes', () => {
+  test('when two of one family agree and no other family competes', () => {
     const two = [finisher('A', 'claude'), finisher('B', 'claude')];
     expect(agreeEarly(two, field(1)).kind).toBe('stop');
     expect(agreeEarly(two, field(2)).kind).toBe('wait');
   });
 
-  test('from the agreement that counts as one answer on', () => {
+  test('from the minimum agreement on', () => {
     const two = [finisher('A', 'claude'), finisher('B', 'gpt')];
     expect(
       agreeEarly(
@@ -50,7 +50,7 @@ describe('running the coders are stopped', () => {
     ).toBe('wait');
   });
 
-  test('though another one failed, which is no answer to agree with', () => {
+  test('although another one failed', () => {
     const three = [
       finisher('A', 'claude'),
       finisher('B', 'gpt'),
@@ -60,7 +60,7 @@ describe('running the coders are stopped', () => {
   });
 });
 
-describe('everybody goes on', () => {
+describe('all coders continue', () => {
   const other = finisher('B', 'gpt');
   test.each([
     ['only one has finished', [other]],
@@ -76,7 +76,7 @@ describe('everybody goes on', () => {
     expect(agreeEarly(three, field(3, odd)).kind).toBe('wait');
   });
 
-  test('when the base tests were never run on one', () => {
+  test('when the base tests never ran on one', () => {
     const { baseTests: _, ...untested } = found('A');
     expect(agreeEarly([{ evidence: untested, family: 'claude' }, other], field(2)).kind).toBe('wait');
   });

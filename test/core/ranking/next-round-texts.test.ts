@@ -2,19 +2,19 @@ import { describe, expect, test } from 'vitest';
 import { furtherAliases, roundWords, whatFailed } from '../../../src/core/ranking/index.ts';
 import { found } from './round-facts.ts';
 
-test('aliases go on with the alphabet, and end with it', () => {
+test('aliases continue through the alphabet, and end with it', () => {
   expect(furtherAliases(3, 2)).toEqual(['D', 'E']);
   expect(furtherAliases(25, 2)).toEqual(['Z']);
   expect(furtherAliases(26, 1)).toEqual([]);
 });
 
-test('a note says how a candidate came about', () => {
+test('a note says where a candidate comes from', () => {
   expect(roundWords({ kind: 'repair', of: ['B'] })).toBe('repair of B');
   expect(roundWords({ kind: 'synthesis', of: ['A', 'C'] })).toBe('merged from A and C');
   expect(roundWords({ kind: 'one-more', of: [] })).toBe('one more');
 });
 
-describe('who repairs is told', () => {
+describe('the task of a repair names', () => {
   test('the gates that failed with their lines, and the tests that break', () => {
     const evidence = found('B', { lost: 'builds', breaks: ['csv > trims', 'cli > prints'] });
     const gates = evidence.gates.map((gate) =>
@@ -27,14 +27,14 @@ describe('who repairs is told', () => {
     expect(whatFailed(found('A'))).toEqual([]);
   });
 
-  test('nothing of what others wrote: their tests measure the repaired patch too', () => {
+  test('no test by others, because those also measure the repaired patch', () => {
     const told = whatFailed(
       found('B', { breaks: ['csv > trims'], peers: { A: ['secret peer'] }, neutral: ['secret neutral'] }),
     );
     expect(told.join('\n')).not.toContain('secret');
   });
 
-  test('within bounds, whatever was found', () => {
+  test('a limited amount of any findings', () => {
     const evidence = found('B', {
       lost: 'builds',
       breaks: Array.from({ length: 500 }, (_, i) => `${i} ${'x'.repeat(5_000)}`),

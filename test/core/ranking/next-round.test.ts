@@ -25,7 +25,7 @@ const off = (...names: readonly ('repair' | 'oneMore')[]) => ({
 });
 
 describe('when a candidate passes without breaking a test', () => {
-  test('nothing is repaired, and nobody else is asked', () => {
+  test('there is no repair and no further contestant', () => {
     expect(nextRound(facts([found('A'), found('B', { lost: 'builds' })]))).toEqual({
       kind: 'enough',
       because: 'No two candidates each fix what the other misses.',
@@ -37,7 +37,7 @@ describe('when a candidate passes without breaking a test', () => {
 });
 
 describe('repairs', () => {
-  test('go to the two that came furthest, fewest regressions first', () => {
+  test('are made by the two candidates that got furthest, fewest regressions first', () => {
     expect(
       nextRound(
         facts([
@@ -67,7 +67,7 @@ describe('repairs', () => {
     });
   });
 
-  test('do not mend the same patch twice', () => {
+  test('do not repeat for the same patch', () => {
     const same = { lost: 'builds', patch: 'f'.repeat(64) } as const;
     expect(nextRound(facts([found('A', same), found('B', same)]))).toMatchObject({
       kind: 'repair',
@@ -85,7 +85,7 @@ describe('repairs', () => {
     });
   });
 
-  test('are as many as the rest of the budget pays, and none where nobody knows the rest', () => {
+  test('are as many as the known rest of the budget pays for', () => {
     const evidence = [found('A', { breaks: ['x'] }), found('B', { breaks: ['x', 'y'] })];
     const candidates = [runner('A', 0.4), runner('B', 0.1)];
     const next = (left: number | null) =>
@@ -110,14 +110,14 @@ describe('one more contestant', () => {
     found('C', { lost: 'builds' }),
   ];
 
-  test('is asked when all fail, each for a reason of its own', () => {
+  test('competes when all fail for different reasons', () => {
     expect(nextRound(facts(different, { settings: off('repair') }))).toEqual({
       kind: 'one-more',
       because: 'All 3 candidates fail, each for a reason of its own, so one more is asked.',
     });
   });
 
-  test('is not asked when two fail the same gate or break the same test', () => {
+  test('does not compete when two fail the same gate or break the same test', () => {
     const because = 'No candidate passes, and several fail for the same reason.';
     const next = (...more: Parameters<typeof found>) =>
       nextRound(facts([...different, found(...more)], { settings: off('repair') }));
@@ -126,7 +126,7 @@ describe('one more contestant', () => {
     expect(next('D', { lost: 'scope' }).kind).toBe('one-more');
   });
 
-  test('comes after repairs, which do not count as reasons beside what they mended', () => {
+  test('competes after repairs, which do not count as separate reasons', () => {
     expect(nextRound(facts(different)).kind).toBe('repair');
     const evidence = [...different, found('D', { breaks: ['x'] })];
     const candidates = [...'ABC'].map((alias) => runner(alias));
@@ -138,7 +138,7 @@ describe('one more contestant', () => {
     expect(once('B').kind).toBe('enough');
   });
 
-  test('says nothing of a single failure, and is asked once', () => {
+  test('does not compete after a single failure, and competes once', () => {
     expect(nextRound(facts([found('A', { breaks: ['x'] })], { settings: off('repair') })).kind).toBe(
       'enough',
     );
@@ -151,7 +151,7 @@ describe('one more contestant', () => {
 });
 
 describe('a synthesis', () => {
-  test('merges two of which each passes a test that the other fails', () => {
+  test('merges two candidates of which each passes a test that the other fails', () => {
     expect(nextRound(facts([found('A', { neutral: ['n'] }), found('B', { neutral: ['m', 'o'] })]))).toEqual({
       kind: 'synthesise',
       from: ['A', 'B'],
@@ -188,11 +188,11 @@ describe('a synthesis', () => {
       found('A', { peers: { C: ['p'] } }),
       found('B', { peers: { C: ['p', 'q'] } }),
     ],
-  ])('does not when %s', (_, a, b) => {
+  ])('is not made when %s', (_, a, b) => {
     expect(nextRound(facts([a, b])).kind).toBe('enough');
   });
 
-  test('does not where a third one fails nothing, where it is off, or a second time', () => {
+  test('is not made if a third candidate passes everything, if it is off, or a second time', () => {
     const pair = [found('A', { neutral: ['n'] }), found('B', { neutral: ['m'] })];
     expect(nextRound(facts([...pair, found('C', { neutral: [] })])).kind).toBe('enough');
     expect(nextRound(facts([...pair, found('C')])).kind).toBe('synthesise');
@@ -206,7 +206,7 @@ describe('a synthesis', () => {
     expect(nextRound(facts(pair, { left: 0.05 })).kind).toBe('enough');
   });
 
-  test('counts only what is known: names that were cut off may be passes or failures', () => {
+  test('counts only known results', () => {
     const cut = found('A', { neutral: ['n'] });
     const independentTests = { passed: 1, total: 4, failing: [{ id: 'n', origin: 'issue' as const }] };
     expect(nextRound(facts([{ ...cut, independentTests }, found('B', { neutral: ['m'] })])).kind).toBe(
@@ -214,7 +214,7 @@ describe('a synthesis', () => {
     );
   });
 
-  test('takes the pair with most to give', () => {
+  test('merges the pair with the largest gain', () => {
     expect(
       nextRound(
         facts([
@@ -227,7 +227,7 @@ describe('a synthesis', () => {
   });
 });
 
-describe('whatever was found', () => {
+describe('for any evidence', () => {
   test('the order of candidates and evidence does not matter', () => {
     fc.assert(
       fc.property(
@@ -240,7 +240,7 @@ describe('whatever was found', () => {
     );
   });
 
-  test('a round is only asked for where the settings want it, it is paid, and it is new', () => {
+  test('a round requires the setting, the budget, and something new', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
         const next = nextRound(given);

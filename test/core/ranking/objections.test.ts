@@ -30,7 +30,7 @@ describe("a critic's test that fails on the first and passes on another one", ()
     candidate('C', { independentTests: neutral(7, 'issue 1') }),
   ];
 
-  test('unseats it, whatever else speaks for it', () => {
+  test('displaces it, whatever else speaks for it', () => {
     const untouched = [ahead({ independentTests: neutral(6) }), behind({ independentTests: neutral(6) })];
     expect(aliases(untouched)).toEqual(['A', 'B']);
     const ranking = rank(pool, HOW);
@@ -46,11 +46,11 @@ describe("a critic's test that fails on the first and passes on another one", ()
     expect(decide(ranking, pool)).toMatchObject({ alias: 'B', decidedBy: 'objections' });
   });
 
-  test('also where the settings put survivors in order by something else', () => {
+  test('displaces it also if the settings order survivors otherwise', () => {
     expect(aliases(pool, { ...HOW, strategies: ['metrics'] })[0]).not.toBe('A');
   });
 
-  test('leaves nothing between the two for judges to say', () => {
+  test('leaves judges nothing to decide between the two', () => {
     const even = [
       candidate('A', { independentTests: neutral(40, 'review-A-qa-1') }),
       candidate('B', { independentTests: neutral(40) }),
@@ -58,28 +58,28 @@ describe("a critic's test that fails on the first and passes on another one", ()
     expect(undecided(rank(even, HOW), even)).toEqual(['B']);
   });
 
-  test('does not count where tests do not', () => {
+  test('does not count if tests do not count', () => {
     expect(aliases(pool, { ...HOW, without: ['tests'] })[0]).toBe('A');
   });
 });
 
-describe('it does not unseat', () => {
+describe('it does not displace the first', () => {
   const first = (own: IndependentTests, other: IndependentTests) =>
     aliases([ahead({ independentTests: own }), behind({ independentTests: other })])[0];
 
-  test('where it fails on the other one as well', () => {
+  test('if it fails on the other one, too', () => {
     expect(first(neutral(7, 'review-A-qa-1'), neutral(7, 'review-A-qa-1'))).toBe('A');
   });
 
-  test('where the other one fails what the first passes', () => {
+  test('if the other one fails a test that the first passes', () => {
     expect(first(neutral(7, 'review-A-qa-1'), neutral(7, 'issue 1'))).toBe('A');
   });
 
-  test('where the other one could not be tried', () => {
+  test('if the other one could not be tested', () => {
     expect(first(neutral(7, 'review-A-qa-1'), neutral(6))).toBe('A');
   });
 
-  test('for one that breaks base tests or failed a gate', () => {
+  test('in favour of one that breaks base tests or failed a gate', () => {
     for (const fields of [{ breaks: ['x'] }, { lost: 'builds' as const }]) {
       const other = candidate('B', { independentTests: neutral(7), ...fields });
       expect(aliases([ahead({ independentTests: neutral(7, 'review-A-qa-1') }), other])[0]).toBe('A');
@@ -110,7 +110,7 @@ const pools = fc
   );
 
 describe('for any pool', () => {
-  test('nobody yields in a circle, and nobody to himself', () => {
+  test('there is no cycle of displacements', () => {
     fc.assert(
       fc.property(pools, fc.tuple(fc.nat(), fc.nat(), fc.nat()), (pool, at) => {
         const [a, b, c] = at.map((i) => pool[i % pool.length]) as [Evidence, Evidence, Evidence];
@@ -122,7 +122,7 @@ describe('for any pool', () => {
     );
   });
 
-  test('the order does not depend on that of arrival, and the first yields to nobody like it', () => {
+  test('the order does not depend on the order of arrival', () => {
     fc.assert(
       fc.property(pools, fc.infiniteStream(fc.nat()), (pool, keys) => {
         const order = aliases(pool);
@@ -141,7 +141,7 @@ describe('for any pool', () => {
     );
   });
 
-  test('a further objection that holds against one alone never helps it', () => {
+  test('a further objection against one candidate never helps it', () => {
     fc.assert(
       fc.property(pools, fc.nat(), (pool, at) => {
         const victim = (pool[at % pool.length] as Evidence).alias;

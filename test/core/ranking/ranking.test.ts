@@ -14,32 +14,32 @@ const orderBy = (how: Ranking, ...evidence: readonly Evidence[]): string =>
     .join(' ');
 
 describe('the order', () => {
-  test('survivors stand before all others, and those by how far they came', () => {
+  test('survivors precede all others, which are ordered by how far they got', () => {
     expect(order(candidate('A', { lost: 'content' }), candidate('B', { breaks: ['x'] }))).toBe('B gates A');
     const early = candidate('A', { lost: 'collected' });
     const none: Evidence = { ...early, gates: early.gates.slice(0, 1) };
     expect(order(none, candidate('B', { lost: 'untampered' }))).toBe('B gates A');
   });
 
-  test('regressions come before the share of the tests of others', () => {
+  test("regressions precede the share of others' tests", () => {
     const few = candidate('A', { breaks: ['x'], peerTests: [by('C', 0, 4)] });
     const many = candidate('B', { breaks: ['x', 'y'], peerTests: [by('C', 4, 4)] });
     expect(order(few, many)).toBe('A regressions B');
   });
 
-  test('tests that others wrote come before what nobody executed', () => {
+  test("others' tests precede everything that was not executed", () => {
     const right = candidate('B', { agreement: 0.2, peerTests: [by('A', 3, 3)] });
     const alike = candidate('A', { agreement: 0.9, peerTests: [by('B', 0, 3)] });
     expect(order(right, alike)).toBe('B tests A');
   });
 
-  test('neutral tests count more than those of a rival', () => {
+  test("independent tests count more than a rival's", () => {
     const asked = candidate('A', { independentTests: independentTests(2, 0), peerTests: [by('B', 0, 2)] });
     const liked = candidate('B', { independentTests: independentTests(0, 2), peerTests: [by('A', 2, 2)] });
     expect(order(asked, liked)).toBe('A tests B');
   });
 
-  test('behaviour on derived inputs and agreement of the changes tell apart what tests do not', () => {
+  test('behaviour on derived inputs and agreement separate what tests do not', () => {
     const rare = candidate('A', { behaviour: behaving(0.2) });
     expect(order(rare, candidate('B', { behaviour: behaving(0.8) }))).toBe('B behaviour A');
     expect(order(candidate('A', { agreement: 0.1 }), candidate('B', { agreement: 0.7 }))).toBe(
@@ -47,7 +47,7 @@ describe('the order', () => {
     );
   });
 
-  test('where nothing separates, the hash of the patch does, and at last the letter', () => {
+  test('the hash of the patch, and then the letter, break ties', () => {
     expect(order(candidate('A', { patchSha256: 'f' }), candidate('B', { patchSha256: 'e' }))).toBe(
       'B hash A',
     );
@@ -56,13 +56,13 @@ describe('the order', () => {
     );
   });
 
-  test('size and speed count only where the settings ask for them', () => {
+  test('size and speed count only if the settings ask for them', () => {
     const [long, short] = [candidate('A', { productionLines: 20 }), candidate('B')];
     expect(order(long, short)).toBe('A hash B');
     expect(orderBy({ ...HOW, strategies: ['evidence', 'metrics'] }, long, short)).toBe('B metrics A');
   });
 
-  test('judges put in order only those whom the evidence leaves undecided', () => {
+  test('judges order only those that the evidence leaves undecided', () => {
     const how = {
       ...HOW,
       strengths: new Map([
@@ -83,7 +83,7 @@ describe('the order', () => {
     expect(orderBy({ ...HOW, strategies: ['vote'] }, ...three, ...two)).toBe('D hash E vote A hash B hash C');
   });
 
-  test('is the same for the same evidence in any order, down to the last digit', () => {
+  test('is identical for the same evidence in any order', () => {
     fc.assert(
       fc.property(pools, ([pool, shuffled]) => {
         expect(rank(shuffled, HOW)).toEqual(rank(pool, HOW));
@@ -92,7 +92,7 @@ describe('the order', () => {
     );
   });
 
-  test('is whole: places from 1, every candidate once, nobody ahead of a better one', () => {
+  test('is complete: places from 1, every candidate once, nobody ahead of a better one', () => {
     fc.assert(
       fc.property(pools, ([pool]) => {
         const ranked = rank(pool, HOW);
@@ -110,7 +110,7 @@ describe('the order', () => {
   });
 });
 
-test('a candidate that passes one more test of others never falls', () => {
+test("a candidate that passes one more of others' tests never drops", () => {
   fc.assert(
     fc.property(pools, fc.nat(), fc.nat(), ([pool], which, at) => {
       const lucky = pool[which % Math.max(1, pool.length)];
@@ -130,7 +130,7 @@ test('a candidate that passes one more test of others never falls', () => {
 describe('the share of the tests of others', () => {
   const shareOf = (...peerTests: Evidence['peerTests']) => signalsOf(candidate('A', { peerTests })).tests;
 
-  test('is (1/2 + shares) / (1 + authors); nothing where there are none', () => {
+  test('is (1/2 + shares) / (1 + authors), or missing without authors', () => {
     expect(shareOf()).toBeNull();
     expect(shareOf(by('B', 4, 4))).toBe(0.75);
     expect(shareOf(by('B', 0, 4))).toBe(0.25);
@@ -141,7 +141,7 @@ describe('the share of the tests of others', () => {
     expect(shareOf(by('B', 0, 1), by('C', 1_000, 1_000))).toBe(0.5);
   });
 
-  test('does not know authors without tests', () => {
+  test('ignores authors without tests', () => {
     expect(shareOf(by('B', 4, 4), by('C', 0, 0))).toBe(0.75);
   });
 });
@@ -157,7 +157,7 @@ describe('metrics', () => {
     expect(metrics([slow, quick, out])).toEqual({ tests: 0.5, simplicity: 0.25, speed: 0.25, total: 37.5 });
   });
 
-  test('without peer tests their weight is shared out', () => {
+  test('distribute the weight of peer tests if there are none', () => {
     expect(metrics([candidate('A', { coderMs: 20_000 }), candidate('B')])).toEqual({
       tests: null,
       simplicity: 1,
@@ -166,11 +166,11 @@ describe('metrics', () => {
     });
   });
 
-  test('weights that leave nothing leave nothing', () => {
+  test('are missing if all weights are zero', () => {
     expect(metrics([candidate('A')], { tests: 1, simplicity: 0, speed: 0 })?.total).toBe(0);
   });
 
-  test('stay within their bounds, also without survivors and with empty patches', () => {
+  test('stay in range, also without survivors and with empty patches', () => {
     fc.assert(
       fc.property(pools, ([pool]) => {
         for (const one of rank(pool, HOW)) {
@@ -186,7 +186,7 @@ describe('metrics', () => {
   });
 });
 
-test('every place has its reason', () => {
+test('every place has a reason', () => {
   const [common, rare] = [behaving(0.9), behaving(0.1)];
   const telling = [{ input: 'sum([])', got: 'NaN', others: '0', base: null, unfixed: false }];
   const evidence = [

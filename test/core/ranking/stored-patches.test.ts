@@ -31,7 +31,7 @@ const elsewhere = change('src/print.ts', ' print(text);', '+flush(stream);');
 const select = (candidates: readonly SelectCandidate[], alwaysPick = false) =>
   selectStored({ id: 'r', candidates: [...candidates] }, { alwaysPick });
 
-test('it picks the candidate that agrees best with the others, and says so', () => {
+test('the candidate that agrees best with the others is picked, with this reason', () => {
   const answer = select([
     { id: 'a', patch: elsewhere },
     { id: 'b', patch: trimsToo },
@@ -71,7 +71,7 @@ test('it picks the candidate that agrees best with the others, and says so', () 
   `);
 });
 
-test('a patch that does not apply is last, one that breaks tests before it, whatever they agree with', () => {
+test('a patch that does not apply is last, one that breaks tests next to last, whatever their agreement', () => {
   const answer = select([
     { id: 'a', patch: trims, signals: { applied: false, p2p_ok: false } },
     { id: 'b', patch: trimsToo, signals: { applied: true, p2p_ok: false } },
@@ -86,7 +86,7 @@ test('a patch that does not apply is last, one that breaks tests before it, what
   expect(answer.because).toContain('It breaks tests that pass on the base.');
 });
 
-test('what is not known of a candidate is not held against it', () => {
+test('unknown signals do not count against a candidate', () => {
   const bare = select([
     { id: 'a', patch: trims },
     { id: 'b', patch: elsewhere },
@@ -110,14 +110,14 @@ test.each<[string, readonly SelectCandidate[]]>([
     ],
   ],
   ['only comments', [{ id: 'a', patch: change('src/a.ts', '+// fixed') }]],
-])('with %s it abstains, unless it must pick', (_, candidates) => {
+])('there is no pick with %s, unless one is required', (_, candidates) => {
   expect(select(candidates)).toMatchObject({ pick: null, confidence: 0, decidedBy: 'none' });
   const forced = select(candidates, true);
   expect(forced.pick).toBe(candidates[0]?.id ?? null);
   expect(forced.confidence).toBe(0);
 });
 
-test('more agreement, and tests that are known to pass, make it surer', () => {
+test('more agreement, and tests that are known to pass, raise the confidence', () => {
   const sure = (first: string, second: string, signals?: SelectCandidate['signals']) =>
     select([
       { id: 'a', patch: first, signals },
@@ -132,7 +132,7 @@ test('more agreement, and tests that are known to pass, make it surer', () => {
   });
 });
 
-test('where nothing separates two patches the texts decide, not the place', () => {
+test('the texts break a tie of two patches, not their order', () => {
   const [other, another] = [change('src/a.ts', '+start'), change('src/b.ts', '-stop')];
   const answer = select([
     { id: 'a', patch: other },
@@ -188,7 +188,7 @@ test('order and ids never change the pick', () => {
   );
 });
 
-test('every answer has its form, ranks every candidate once, and in order of score', () => {
+test('every answer has the right form and ranks every candidate once, in order of score', () => {
   fc.assert(
     fc.property(anyCandidates, (some) => {
       const answer = SelectAnswer.parse(select(some.map((one, i) => ({ ...one, id: `${i}` }))));
@@ -201,7 +201,7 @@ test('every answer has its form, ranks every candidate once, and in order of sco
   );
 });
 
-test('requests of other programs are read: issues as text or object, keys that are not known', () => {
+test('requests can have issues as text or object, and unknown keys', () => {
   const candidates = [{ id: 'a', patch: '', signals: { applied: true, seconds: 3 }, model: 'x' }];
   const asText = SelectRequest.parse({
     id: 1,

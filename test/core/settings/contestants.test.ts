@@ -13,7 +13,7 @@ const line = (
   );
 
 describe('contestants', () => {
-  test('one coder without a model takes the default models in turn, then the next prompt', () => {
+  test('include one coder without a model once per default model, then with the next prompt', () => {
     expect(line([{ agent: 'builtin' }], 5)).toEqual([
       'builtin a/x plain',
       'builtin o/y plain',
@@ -23,7 +23,7 @@ describe('contestants', () => {
     ]);
   });
 
-  test('named models and prompts are kept; a coder that comes round again gets a prompt it has not had', () => {
+  test('keep named models and prompts, and repeat a coder with a new prompt', () => {
     const coders = [
       { agent: 'codex', model: 'o/z', prompt: 'careful' },
       { agent: 'builtin', model: 'a/x' },
@@ -37,11 +37,11 @@ describe('contestants', () => {
     ]);
   });
 
-  test('more coders than candidates: the first ones compete', () => {
+  test('are the first coders if there are more coders than candidates', () => {
     expect(line([{ agent: 'a' }, { agent: 'b' }, { agent: 'c' }], 2)).toEqual(['a a/x plain', 'b o/y plain']);
   });
 
-  test('more candidates than prompts: they start over', () => {
+  test('repeat prompts if there are more candidates than prompts', () => {
     expect(line([{ agent: 'a', model: 'm/m' }], 4)).toEqual([
       'a m/m plain',
       'a m/m careful',
@@ -50,7 +50,7 @@ describe('contestants', () => {
     ]);
   });
 
-  test('a coder without a model takes the next default model that it can speak to', () => {
+  test('without a model get the next default model of a shared protocol', () => {
     const speaks: Readonly<Record<string, string>> = { claude: 'a/', codex: 'o/' };
     const field = {
       models: ['a/x', 'o/y', 'a/z'],
@@ -65,7 +65,7 @@ describe('contestants', () => {
     expect(contestants({ coders: [{ agent: 'codex' }], candidates: 1 }, deaf)[0]?.model).toBe('a/x');
   });
 
-  test('what repeats when the prompts are used up differs by its seed', () => {
+  test('differ by seed when the prompts are used up', () => {
     const coders = [{ agent: 'a', model: 'm/m' }];
     const field = { models: [], prompts: VARIANTS, fits: () => true };
     expect(contestants({ coders, candidates: 5 }, field).map(({ prompt, seed }) => [prompt, seed])).toEqual([
@@ -77,7 +77,7 @@ describe('contestants', () => {
     ]);
   });
 
-  test('two programs under the same agent are two contestants', () => {
+  test('are two for two programs of the same agent', () => {
     const coders: Settings['coders'] = [
       { agent: 'command', model: 'm/m', argv: ['./one'] },
       { agent: 'command', model: 'm/m', argv: ['./two', '-v'] },
@@ -89,7 +89,7 @@ describe('contestants', () => {
     ]);
   });
 
-  test('without any default model the name is one that no key fits', () => {
+  test('get a model name without a key if there is no default model', () => {
     expect(line([{ agent: 'a' }], 1, [])).toEqual(['a anthropic/default plain']);
   });
 });
@@ -107,7 +107,7 @@ describe('aliases', () => {
     );
   });
 
-  test('say nothing about who wrote the patch: over many runs each place gets each letter alike', () => {
+  test('do not reveal the author: over many runs each contestant gets each letter equally often', () => {
     const runs = 4_000;
     const counts = new Map<string, number>();
     for (let i = 0; i < runs; i++) {

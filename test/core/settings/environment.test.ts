@@ -63,11 +63,11 @@ describe('the environment', () => {
     });
   });
 
-  test('an empty variable is one that is not set; unknown ones are left alone', () => {
+  test('treats an empty variable as unset, and ignores unknown ones', () => {
     expect(operator({ PORT: '', ANTHROPIC_API_KEY: ' ', PATH: '/bin' })).toEqual(operator({}));
   });
 
-  test('the GitHub App is there as a whole, or what it lacks is told', () => {
+  test('requires all variables of the GitHub App, or reports the missing ones', () => {
     const whole = operator({ APP_ID: '7', PRIVATE_KEY: PEM, WEBHOOK_SECRET: SECRET });
     expect(whole.app).toEqual({ appId: 7, privateKey: PEM.trim(), webhookSecret: SECRET });
     expect(missingForServe(whole)).toEqual([]);
@@ -76,7 +76,7 @@ describe('the environment', () => {
     expect(missingForServe(half).map((problem) => problem.name)).toEqual(['PRIVATE_KEY', 'WEBHOOK_SECRET']);
   });
 
-  test('a key may be PEM text, with written line ends, or base 64', () => {
+  test('accepts a key as PEM text, with escaped line ends, or as base64', () => {
     const app = { APP_ID: '7', WEBHOOK_SECRET: SECRET };
     for (const key of [PEM.trim().replaceAll('\n', '\\n'), Buffer.from(PEM).toString('base64')]) {
       expect(operator({ ...app, PRIVATE_KEY: key }).app?.privateKey.trim()).toBe(PEM.trim());
@@ -129,14 +129,14 @@ describe('the environment', () => {
     ['METRICS_TOKEN', 'short', 'at least 16 characters'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'begins with https'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'secret', 'name=value'],
-  ])('%s=%s is refused: %s', (name, value, why) => {
+  ])('rejects %s=%s: %s', (name, value, why) => {
     const found = problems({ [name]: value });
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(`${name} `);
     expect(found[0]).toContain(why);
   });
 
-  test('no sentence repeats what a variable holds', () => {
+  test("never repeats a variable's value in a message", () => {
     const canary = 'sk-canary-0000';
     for (const name of Object.keys(Environment.shape)) {
       const parsed = parseEnvironment({ RUNOFF_DATA: '/data', [name]: canary });
@@ -144,7 +144,7 @@ describe('the environment', () => {
     }
   });
 
-  test('artifacts in a folder that machines share, or in a bucket with keys of either name', () => {
+  test('accepts artifacts in a shared folder, or in a bucket with keys of either name', () => {
     expect(operator({ ARTIFACTS_URL: 'file:///mnt/artifacts/' }).artifacts).toEqual({
       kind: 'folder',
       path: '/mnt/artifacts',
@@ -173,7 +173,7 @@ describe('the environment', () => {
     expect(problems({ ...own, ...amazon, S3_SECRET_ACCESS_KEY: '' })).toHaveLength(1);
   });
 
-  test('a worker listens only where its port is set; what is kept and what is watched is as it is written', () => {
+  test('sets the port of a worker, retention and limits as written', () => {
     const set = operator({
       PORT: '3001',
       RUNOFF_WORKER_NAME: 'big-1',
@@ -197,7 +197,7 @@ describe('the environment', () => {
     expect(operator({ MIN_FREE_DISK: '0' }).minFreeDisk).toBe(0);
   });
 
-  test('GitHub Enterprise, by host or by address', () => {
+  test('accepts GitHub Enterprise by host or by address', () => {
     expect(operator({ GHE_HOST: 'git.example.com' }).github).toEqual({
       apiUrl: 'https://git.example.com/api/v3',
       gitUrl: 'https://git.example.com',
@@ -218,7 +218,7 @@ describe('the environment', () => {
     ]);
   });
 
-  test('providers: keys, addresses, a server of one’s own without a key', () => {
+  test('accepts providers by key, by address, and an own server without a key', () => {
     expect(operator({ ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: 'https://proxy.org/' }).models).toEqual({
       anthropic: {
         key: 'k',
@@ -252,7 +252,7 @@ describe('the environment', () => {
     });
   });
 
-  test('programs of the operator’s as coders', () => {
+  test("accepts the operator's programs as coders", () => {
     const given = { aider: { argv: ['/opt/aider/bin/aider', '--yes'], folder: '/opt/aider' } };
     expect(operator({ AGENT_COMMANDS: JSON.stringify(given) }).agentCommands).toEqual({
       aider: {
@@ -272,7 +272,7 @@ describe('the environment', () => {
       expect(problems({ AGENT_COMMANDS: wrong })).toHaveLength(1);
   });
 
-  test('a folder for a coder shows neither the system nor the data', () => {
+  test("rejects a coder's folder that contains system or data", () => {
     const found = (folder: string) =>
       problems({
         RUNOFF_DATA: '/srv/runoff/data',
@@ -291,7 +291,7 @@ describe('the environment', () => {
       ).toBe(right);
   });
 
-  test('a container needs an image; nothing weaker is taken unless it is said', () => {
+  test('requires an image for containers, and an explicit setting for a weaker sandbox', () => {
     expect(problems({ RUNOFF_SANDBOX: 'container' })).toEqual([
       expect.stringContaining('RUNOFF_SANDBOX_IMAGE is not set'),
     ]);
@@ -303,7 +303,7 @@ describe('the environment', () => {
     expect(problems({ RUNOFF_SANDBOX: 'chroot' })).toHaveLength(1);
   });
 
-  test('ceilings, and one candidate where several are switched off', () => {
+  test('sets ceilings, and one candidate if several are turned off', () => {
     const env = {
       MAX_CANDIDATES: '3',
       MAX_BUDGET_RUN: '2.50',
@@ -338,7 +338,7 @@ describe('the environment', () => {
     });
   });
 
-  test('several agents by the names the field knows', () => {
+  test('accepts the common names of multi-agent settings', () => {
     expect(
       operator({ MULTI_AGENT_COUNT: '4', MULTI_AGENT_MODELS: 'anthropic/a, openai/b' }).multiAgent,
     ).toEqual({
@@ -348,7 +348,7 @@ describe('the environment', () => {
     });
   });
 
-  test('debates: always where repositories are silent, nowhere, or as repositories say', () => {
+  test("sets debates to always, never, or the repository's choice", () => {
     const said = (value?: string) =>
       operator(value === undefined ? {} : { ENABLE_PRE_EXECUTION_DEBATE: value });
     expect(said('true').debates).toBe('always');
@@ -361,7 +361,7 @@ describe('the environment', () => {
     ]);
   });
 
-  test('every variable is described', () => {
+  test('describes every variable', () => {
     for (const [name, field] of Object.entries(Environment.shape))
       expect(field.description, name).toMatch(/\.$/);
   });

@@ -3,12 +3,12 @@ import { heldSince } from '../../../src/core/model/index.ts';
 import { quotaStep } from '../../../src/core/settings/index.ts';
 
 describe('a folder with a quota', () => {
-  test('is left alone while it fits, to the last byte', () => {
+  test('is unchanged while it fits, to the last byte', () => {
     expect(quotaStep(20, 20, 0)).toEqual({ kind: 'fits' });
     expect(quotaStep(20, 20, 4)).toEqual({ kind: 'fits' });
   });
 
-  test('loses what was not used for an ever shorter time, and then takes no further run', () => {
+  test('loses data by decreasing age, and then accepts no further run', () => {
     const steps = [0, 1, 2, 3, 4, 5].map((pruned) => quotaStep(25e9, 20e9, pruned));
     expect(steps.map((step) => (step.kind === 'prune' ? step.unused.said : step.kind))).toEqual([
       'two weeks',
@@ -21,7 +21,7 @@ describe('a folder with a quota', () => {
     expect(steps[5]).toMatchObject({ why: expect.stringContaining('MAX_DISK (25.0 GB of 20.0 GB)') });
   });
 
-  test('keeps what stages at work have prepared; a run that waits, or is over, prepares it again', () => {
+  test('keeps what active stages prepared, but not that of waiting or ended runs', () => {
     const run = (
       state: 'queued' | 'coded' | 'awaiting_answer' | 'published',
       ...starts: readonly number[]

@@ -12,7 +12,7 @@ const XML = { source: 'file', file: '/out/report.xml', format: 'junit' };
 const TAP = { source: 'stdout', format: 'tap' };
 
 describe('the report', () => {
-  test('of node:test comes by the environment, from anywhere in a line', () => {
+  test('of node:test is requested by the environment, anywhere in a command line', () => {
     const env = {
       NODE_OPTIONS:
         '--test-reporter=junit --test-reporter-destination=/out/report.xml --test-reporter=tap --test-reporter-destination=stdout',
@@ -35,7 +35,7 @@ describe('the report', () => {
     });
   });
 
-  test('of pytest too', () => {
+  test('of pytest is requested by the environment, too', () => {
     for (const command of ['pytest', 'python3 -m pytest -q', 'poetry run pytest | cat']) {
       expect(told(plan(command))).toEqual({
         command,
@@ -71,7 +71,7 @@ describe('the report', () => {
   test.each([
     ["node_modules/.bin/mocha --reporter dot 'test/a.js'", MOCHA],
     ['mocha --require @babel/register --reporter tap test/a.js', MOCHA],
-  ])('a reporter that the project chose is overruled where the last one counts: %s', (command, added) => {
+  ])('overrides a reporter that the project chose if the last one counts: %s', (command, added) => {
     expect(plan(command).command).toBe(`${command} ${added}`);
   });
 
@@ -84,7 +84,7 @@ describe('the report', () => {
     ['npm test', 'ava', 'npm test -- --tap'],
     ["node 'test/a.js'", undefined, "node 'test/a.js'"],
     ['node --test --test-reporter=tap', undefined, 'node --test --test-reporter=tap'],
-  ])('TAP is read from standard output: %s (%s)', (command, test, expected) => {
+  ])('is TAP from standard output: %s (%s)', (command, test, expected) => {
     expect(told(plan(command, test))).toEqual({ command: expected, env: {}, report: TAP });
   });
 
@@ -102,7 +102,7 @@ describe('the report', () => {
       'python3 -m unittest discover tests -v',
       { source: 'stderr', format: 'unittest-text' },
     ],
-  ])('other languages: %s', (command, expected, report) => {
+  ])('exists for other languages: %s', (command, expected, report) => {
     expect(told(plan(command))).toEqual({ command: expected, env: {}, report });
   });
 
@@ -118,12 +118,12 @@ describe('the report', () => {
     ['npm test', 'eslint jest.config.js'],
     ['npm test', 'npm run inner'],
     ['node test.js', undefined],
-  ])('%s (%s) is run as it is: it may print TAP, and has its exit code', (command, test) => {
+  ])('of %s (%s) is its TAP output or exit code', (command, test) => {
     expect(told(plan(command, test))).toEqual({ command, env: {}, report: TAP });
     expect(plan(command, test).focus(['test/a.test.js'])).toBeNull();
   });
 
-  test('a script that starts a script is followed, but options would not get through', () => {
+  test('is found through nested scripts, which pass no options', () => {
     const scripts = {
       test: 'npm run unit',
       unit: 'vitest run',
@@ -140,7 +140,7 @@ describe('the report', () => {
   });
 });
 
-describe('some test files alone', () => {
+describe('a command for some test files', () => {
   const focus = (command: string, files: readonly string[], scripts?: Record<string, string>) =>
     reportPlan(command, scripts && manifest(scripts)).focus(files);
   const A = 'test/a.test.js';
@@ -163,7 +163,7 @@ describe('some test files alone', () => {
     expect(focus(command, [A, B])).toMatchObject([{ command: expected, args: [A, B], prefix: '' }]);
   });
 
-  test('runners that share one process get one file at a time', () => {
+  test('has one file at a time for runners that share one process', () => {
     expect(focus('mocha -r x test/*.js', [A, B])).toMatchObject([
       { command: `mocha -r x ${MOCHA} "$@"`, args: [A], prefix: '' },
       { command: `mocha -r x ${MOCHA} "$@"`, args: [B], prefix: '' },
@@ -177,7 +177,7 @@ describe('some test files alone', () => {
     ]);
   });
 
-  test('of Go, packages are named; of Python, modules', () => {
+  test('names packages for Go, and modules for Python', () => {
     expect(focus('go test -race ./...', ['a/x_test.go', 'a/y_test.go', 'z_test.go', 'a/x.go'])).toMatchObject(
       [{ command: 'go test -race -json "$@"', args: ['./a', './'] }],
     );
@@ -186,7 +186,7 @@ describe('some test files alone', () => {
     ]);
   });
 
-  test('scripts of package.json are written out, without waiting for a package manager', () => {
+  test('contains the scripts of package.json directly, without the package manager', () => {
     expect(focus('npm test', [A], { test: 'c8 vitest run' })).toMatchObject([
       { command: `${PATH}c8 vitest run ${JUNIT} "$@"` },
     ]);
@@ -195,13 +195,13 @@ describe('some test files alone', () => {
     ]);
   });
 
-  test('a hook before the script may make what the tests need, so it is not left out; a linter is', () => {
+  test('includes a hook before the script, but not a linter', () => {
     expect(focus('npm test', [A], { pretest: 'npm run build', test: 'node --test' })).toBeNull();
     expect(focus('npm test', [A], { pretest: 'npm run lint', test: 'node --test' })).not.toBeNull();
     expect(focus('node --run test', [A], { pretest: 'tsc', test: 'node --test' })).not.toBeNull();
   });
 
-  test('without a file that can hold its tests, or with too many to run one by one, there is none', () => {
+  test('is missing without test files, or with too many to run one by one', () => {
     expect(focus('node --test', [])).toBeNull();
     expect(focus('node --test', ['test/data.json'])).toBeNull();
     expect(
@@ -215,13 +215,13 @@ describe('some test files alone', () => {
   });
 
   test.each(['--import=evil.js', 'test/*.js', 'test/[a].js', 'a\nb.js', 'test/$(x).js', 'test/a\u0000.js'])(
-    'a file cannot pass for an option or a pattern: %j',
+    'never treats a file as an option or pattern: %j',
     (file) => {
       expect(focus('node --test', [A, file])).toBeNull();
     },
   );
 
-  test('a file name never becomes a word of the command', () => {
+  test('never treats a file name as a word of the command', () => {
     const file = "test/'; touch owned; '.test.js";
     const [command] = focus('node --test', [file]) ?? [];
     expect(command).toMatchObject({ command: 'node --test "$@"', args: [file] });

@@ -22,7 +22,7 @@ test('a good file is plain values', () => {
   for (const empty of ['', '\n', '# nothing\n', '---\n', 'null\n', '{}']) expect(told(empty)).toEqual([]);
 });
 
-test('every problem is told with its line and column', () => {
+test('every problem is reported with its line and column', () => {
   const text = [
     'ci: run',
     'candidatess: 3',
@@ -43,7 +43,7 @@ test('every problem is told with its line and column', () => {
   ]);
 });
 
-describe('what settings have no use for is refused', () => {
+describe('YAML features without a use in settings are rejected', () => {
   test.each([
     ['a: &x 1\nb: 2', '1:7: Anchors'],
     ['a: *x', '1:4: Aliases'],
@@ -95,7 +95,7 @@ describe('what settings have no use for is refused', () => {
   });
 });
 
-test('no text makes the reader throw, and no path makes it lose its way', () => {
+test('no text and no path causes an error in the reader', () => {
   const piece = fc.constantFrom(
     'a',
     ':',

@@ -47,7 +47,7 @@ describe('a settings file', () => {
     ]);
   });
 
-  test('is told what is wrong, key by key', () => {
+  test('gets a message for each wrong key', () => {
     expect(
       problems({ candidates: 0, timeout: { candidate: '0s', check: 'soon' }, coders: [{}], ci: 'never' }),
     ).toEqual([
@@ -64,7 +64,7 @@ describe('a settings file', () => {
     ]);
   });
 
-  test('names strategies in order, each once, and is told which there are', () => {
+  test('names strategies in order, each once, or gets the list of them', () => {
     expect(settings({ evaluator: ['metrics', 'tournament', 'human'] }).evaluator).toEqual([
       'metrics',
       'tournament',
@@ -87,7 +87,7 @@ describe('a settings file', () => {
     expect(problems({ evaluator: 'model' })).toHaveLength(1);
   });
 
-  test('turns further rounds on and off, one by one', () => {
+  test('turns each kind of further round on or off', () => {
     expect(settings({ adaptive: { repair: false } }).adaptive).toEqual({
       stopEarly: false,
       oneMore: true,
@@ -117,7 +117,7 @@ describe('a settings file', () => {
     ]);
   });
 
-  test('leaves to the operator how many candidates there are where it is silent', () => {
+  test('without a number of candidates leaves it to the operator', () => {
     expect(parseSettings({}, { debate: 'always' })).toMatchObject({ settings: { debate: 'always' } });
     expect(parseSettings({ debate: 'auto' }, { debate: 'always' })).toMatchObject({
       settings: { debate: 'auto' },
@@ -130,7 +130,7 @@ describe('a settings file', () => {
     expect(parseSettings([], { candidates: 5 })).toMatchObject({ kind: 'invalid' });
   });
 
-  test('is read or refused, whatever it holds; it is never read into something that is no settings', () => {
+  test('is parsed or rejected, whatever its content', () => {
     const known = fc.constantFrom(
       'label',
       'coders',
@@ -156,7 +156,7 @@ describe('a settings file', () => {
     );
   });
 
-  test('every setting is described', () => {
+  test('has a description for every setting', () => {
     for (const [key, field] of Object.entries(Settings.shape)) {
       const inner = 'innerType' in field.def ? (field.def.innerType as { shape?: object }) : undefined;
       expect(field.description !== undefined || inner?.shape !== undefined, key).toBe(true);
@@ -182,7 +182,7 @@ describe("the operator's ceilings", () => {
     },
   };
 
-  test('lower what is above them, and say so', () => {
+  test('lower higher values, and report it', () => {
     const wanted = settings({
       candidates: 12,
       budget: { run: 100, candidate: 50 },
@@ -207,7 +207,7 @@ describe("the operator's ceilings", () => {
     ]);
   });
 
-  test('leave alone what is below', () => {
+  test('keep lower values', () => {
     const wanted = settings({
       candidates: 2,
       budget: { run: 1, candidate: 1 },
@@ -216,7 +216,7 @@ describe("the operator's ceilings", () => {
     expect(capSettings(wanted, CEILINGS)).toEqual({ settings: wanted, lowered: [] });
   });
 
-  test('models without a price only where the operator says how many tokens they may have', () => {
+  test('allow models without a price only with a token limit of the operator', () => {
     const wanted = settings({ budget: { tokens: 5_000_000 } });
     expect(capSettings(wanted, CEILINGS)).toMatchObject({
       settings: { budget: { run: 3, candidate: 1.5 } },
@@ -232,7 +232,7 @@ describe("the operator's ceilings", () => {
     );
   });
 
-  test('forbid debates where the operator does, and say so only to who asked for them', () => {
+  test('can forbid debates, and report it only if they were requested', () => {
     const forbidden = { ...CEILINGS, debates: false };
     const sentence = 'debate was lowered from always to never: this server allows no debates.';
     expect(capSettings(settings({ debate: 'always' }), forbidden)).toMatchObject({
@@ -245,7 +245,7 @@ describe("the operator's ceilings", () => {
     expect(capSettings(settings({ debate: 'always' }), CEILINGS).settings.debate).toBe('always');
   });
 
-  test('leave no room for one more candidate where there are as many as allowed already', () => {
+  test('allow no further candidate at the limit', () => {
     const oneMore = (candidates: number) =>
       capSettings(settings({ candidates }), CEILINGS).settings.adaptive.oneMore;
     expect([3, 4, 5].map(oneMore)).toEqual([true, false, false]);
@@ -255,7 +255,7 @@ describe("the operator's ceilings", () => {
     );
   });
 
-  test('a coder never has more than its run', () => {
+  test("limit a coder's budget to its run's", () => {
     const { settings: capped } = capSettings(settings({ budget: { run: 0.5, candidate: 1 } }), CEILINGS);
     expect(capped.budget).toEqual({ run: 0.5, candidate: 0.5 });
   });
@@ -267,7 +267,7 @@ describe('critics', () => {
     return parsed.kind === 'invalid' ? parsed.problems.map(({ message }) => message) : [];
   };
 
-  test('are three, of whom all must approve, for 15 % of the budget', () => {
+  test('are three by default, all must approve, for 15% of the budget', () => {
     const parsed = parseSettings({});
     expect(parsed.kind === 'ok' && parsed.settings.critics).toEqual({
       agents: ['qa', 'product', 'security'],
@@ -285,7 +285,7 @@ describe('critics', () => {
     [{ share: 0.9 }, /critics\.share/],
     [{ maxRounds: 0 }, /critics\.maxRounds/],
     [{ maxRound: 3 }, /Did you mean `maxRounds`\?/],
-  ])('are refused as %j', (critics, why) => {
+  ])('are rejected as %j', (critics, why) => {
     expect(problems(critics)).toEqual([expect.stringMatching(why)]);
   });
 });

@@ -5,7 +5,7 @@ import { Settings, storedTask } from '../../../src/core/settings/index.ts';
 const taskWith = (settings: unknown): Task => ({ title: 'Fix it', settings }) as Task;
 const DEFAULTS = Settings.parse({});
 
-test('what a setting says is kept as it was understood then, and new ones have their defaults', () => {
+test('settings of a stored task keep their values, and new ones have defaults', () => {
   const { answer, critics, approval, review, debate, ...before } = Settings.parse({
     candidates: 2,
     timeout: { candidate: '7m' },
@@ -19,7 +19,7 @@ test('what a setting says is kept as it was understood then, and new ones have t
   expect(settings.protect).toEqual([]);
 });
 
-test('a key within a group is filled too', () => {
+test('settings within a group get defaults, too', () => {
   const { otherwise, ...answer } = DEFAULTS.answer;
   expect(storedTask(taskWith({ ...DEFAULTS, answer })).settings.answer).toEqual({ ...answer, otherwise });
 });
@@ -28,7 +28,7 @@ test.each([undefined, null, 'odd', [], {}])('settings that are %j are the defaul
   expect(storedTask(taskWith(settings))).toEqual({ ...taskWith(DEFAULTS), lowered: [] });
 });
 
-test('what is complete stays as it is', () => {
+test('complete settings stay unchanged', () => {
   const whole = { ...taskWith(Settings.parse({ approval: 'plan' })), lowered: ['A sentence.'] };
   expect(storedTask(whole)).toEqual(whole);
 });

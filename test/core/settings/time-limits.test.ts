@@ -8,20 +8,20 @@ const timeout = { candidate: 1_800, silence: 300, extendWhileProgressing: true }
 describe('the time of a coder', () => {
   const times = timesOf(timeout, 7_200);
 
-  test('may stretch to one and a half times its wall time, never over what the operator allows', () => {
+  test("may extend to 1.5 times its wall time, within the operator's limit", () => {
     expect(times).toEqual({ wallMs: 30 * MINUTE, silenceMs: 5 * MINUTE, mostMs: 45 * MINUTE });
     expect(timesOf(timeout, 2_000).mostMs).toBe(2_000_000);
     expect(timesOf({ ...timeout, extendWhileProgressing: false }, 7_200).mostMs).toBe(30 * MINUTE);
   });
 
-  test('is stretched by a quarter while something new happens, until all is used', () => {
+  test('is extended by a quarter while there is progress, until all is used', () => {
     const at = (minutes: number) => ({ elapsedMs: minutes * MINUTE, sinceProgressMs: MINUTE });
     expect(moreTime(times, at(30))).toBe(7.5 * MINUTE);
     expect(moreTime(times, at(37.5))).toBe(7.5 * MINUTE);
     expect(moreTime(times, at(45))).toBe(0);
   });
 
-  test('is over for a coder that repeats itself', () => {
+  test('is not extended for a coder that repeats itself', () => {
     expect(moreTime(times, { elapsedMs: 30 * MINUTE, sinceProgressMs: 6 * MINUTE })).toBe(0);
   });
 
@@ -30,7 +30,7 @@ describe('the time of a coder', () => {
     expect(moreSilence(times, 5 * MINUTE)).toBe(0);
   });
 
-  test('never exceeds the most, however it is asked', () => {
+  test('never exceeds the maximum, in any sequence of extensions', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 99_999 }),
