@@ -8,13 +8,13 @@ import { LIMITS, OWNERS, violations } from './architecture/rules.ts';
 const ROOT = join(import.meta.dirname, '..');
 
 describe('this source tree', () => {
-  test('keeps its layers, package owners, doors, sizes and house rules, and has no circles', () => {
+  test('follows its layers, package owners, entry points, sizes and house rules, without cycles', () => {
     const sources = readSources(ROOT);
     expect(sources.length).toBeGreaterThan(50);
     expect(violations(sources)).toEqual([]);
   });
 
-  test('has an owner for every package it depends on, and no owner of another', async () => {
+  test('has an owner for every dependency, and no other owner', async () => {
     const dependenciesOf = async (path: string): Promise<readonly string[]> => {
       const text = await readFile(join(ROOT, path, 'package.json'), 'utf8');
       return Object.keys((JSON.parse(text) as { dependencies: Record<string, string> }).dependencies);
@@ -69,7 +69,7 @@ describe('the rules', () => {
     ]);
   });
 
-  test('what decides has no files, clock, chance or network of Node', async () => {
+  test('core, ports, runs and commands have no files, clock, randomness or network of Node', async () => {
     const said = await judge({
       'src/core/model/index.ts':
         "import { readFileSync } from 'node:fs';\nexport const read = readFileSync;\n",
@@ -104,7 +104,7 @@ describe('the rules', () => {
     ]);
   });
 
-  test('a folder has one door', async () => {
+  test('a folder is imported through its index.ts', async () => {
     const said = await judge({
       'src/core/model/index.ts': "export * from './run.ts';\n",
       'src/core/model/run.ts': one,
@@ -117,7 +117,7 @@ describe('the rules', () => {
     ]);
   });
 
-  test('imports may not run in a circle, of types neither', async () => {
+  test('imports have no cycles, including types', async () => {
     const said = await judge({
       'src/core/model/index.ts': "export * from './b.ts';\n",
       'src/core/model/b.ts': "import { c } from './c.ts';\nexport const b = () => c;\n",
@@ -132,7 +132,7 @@ describe('the rules', () => {
     ]);
   });
 
-  test('a file and a function have a length', async () => {
+  test('files and functions have a maximum length', async () => {
     const lines = (count: number) => '  void 0;\n'.repeat(count);
     const said = await judge({
       'src/core/a.ts': `export function fits() {\n${lines(LIMITS.functionLines - 2)}}\n`,
@@ -146,7 +146,7 @@ describe('the rules', () => {
     ]);
   });
 
-  test('some things are not used here', async () => {
+  test('some language features are not used', async () => {
     const said = await judge({
       'src/core/a.ts': 'export const a = (x: any) => x as any;\nexport let b = 1;\nexport enum C { D }\n',
       'src/core/b.ts':
@@ -174,7 +174,7 @@ describe('the rules', () => {
     ]);
   });
 
-  test('a file outside the layers has no place', async () => {
+  test('a file outside the layers is rejected', async () => {
     expect(await judge({ 'src/stuff/a.ts': one })).toEqual([
       'src/stuff/a.ts:1: stuff is not a layer; give it a row in the table or move the file',
     ]);

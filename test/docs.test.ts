@@ -89,7 +89,7 @@ describe('GLOSSARY.md', () => {
     meaning,
   }));
 
-  test('has its words once, in the order of the alphabet', () => {
+  test('has its words once, in alphabetical order', () => {
     const words = entries.map(({ word }) => word);
     expect(words.length).toBeGreaterThan(40);
     expect(words).toEqual([...new Set(words)].sort((a, b) => a.localeCompare(b, 'en')));
@@ -100,13 +100,13 @@ describe('GLOSSARY.md', () => {
     ['Candidate', CANDIDATE_STATES],
     ['Stage', STAGES],
     ['Gate', GATES],
-  ])('%s: names all that the code knows, and nothing else', (word, names) => {
+  ])('names all values of %s in the code, and nothing else', (word, names) => {
     const meaning = entries.find((entry) => entry.word === word)?.meaning ?? '';
     const quoted = [...meaning.matchAll(/`([a-z_-]+)`/g)].map(([, name]) => name);
     expect([...new Set(quoted)].sort()).toEqual([...names].sort());
   });
 
-  test('words that it refuses for a candidate are not used in the code', () => {
+  test('contains words to avoid for a candidate that the code does not use', () => {
     const refused = /\b(?:solution|submission)s?\b/i;
     const code = FILES.filter((path) => /^src\/.*\.(ts|md)$/.test(path));
     expect(code.filter((path) => refused.test(read(path)))).toEqual([]);
@@ -119,7 +119,7 @@ describe('commands in the documents', () => {
     (path) => /\.(md|yml|service)$|Dockerfile$/.test(path) && !path.startsWith('src/demo/sample/'),
   );
 
-  test.each(documents)('%s: every npm command exists', (path) => {
+  test.each(documents)('exist as npm commands: %s', (path) => {
     // What stands under `checks` belongs to other people's repositories.
     const text = read(path).replace(/^.*\bchecks: .*$/gm, '');
     const named = [...text.matchAll(/\bnpm (?:run ([a-z][\w:-]*)|(test|start)\b)/g)].map(
@@ -130,16 +130,11 @@ describe('commands in the documents', () => {
 });
 
 describe('links in the documents', () => {
-  test.each(FILES.filter((path) => path.endsWith('.md')))(
-    '%s: every link to a file of ours leads somewhere',
-    (path) => {
-      const targets = [...read(path).matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)].map(
-        ([, target = '']) => target,
-      );
-      const own = targets.filter((target) => !/^[a-z]+:/.test(target));
-      expect(own.filter((target) => !has(join(dirname(path), target)))).toEqual([]);
-    },
-  );
+  test.each(FILES.filter((path) => path.endsWith('.md')))('lead to existing files: %s', (path) => {
+    const targets = [...read(path).matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target);
+    const own = targets.filter((target) => !/^[a-z]+:/.test(target));
+    expect(own.filter((target) => !has(join(dirname(path), target)))).toEqual([]);
+  });
 });
 
 describe('headings that links name', () => {
@@ -170,7 +165,7 @@ describe('docs/reliability.md', () => {
   );
   const text = read('docs/reliability.md');
 
-  test('has a line for everything that tests try, and no other: running a test writes its line', () => {
+  test('has a row for every fault that a test causes, and no other', () => {
     const names = declared.map(({ id }) => id);
     expect(names).toEqual([...new Set(names)]);
     expect([...rowsOf(text).keys()].sort()).toEqual(names.sort());

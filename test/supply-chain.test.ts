@@ -69,7 +69,7 @@ describe('what npm installs', () => {
     },
   );
 
-  test('is one content for each package, from no address of its own', () => {
+  test('has one content per package, and none from a separate address', () => {
     expect(locked.length).toBeGreaterThan(200);
     const loose = locked.filter(
       ([, { version = '', integrity = '', resolved, link }]) =>
@@ -78,7 +78,7 @@ describe('what npm installs', () => {
     expect(loose.map(([path]) => path)).toEqual([]);
   });
 
-  test('runs no script of a package, and who has one is known to work without', () => {
+  test('runs no package script, and packages with one are known to work without it', () => {
     const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript);
     const names = scripted.map(([path]) => path.replace(/^.*node_modules\//, ''));
     expect([...new Set(names)].sort()).toEqual(Object.keys(WORK_WITHOUT_SCRIPT).sort());
@@ -89,7 +89,7 @@ describe('what npm installs', () => {
     expect(Object.keys(scripts).filter((name) => /^(pre|post)/.test(name))).toEqual([]);
   });
 
-  test.each(AGENTS)('agent $name is installed in an exact version', ({ tested }) => {
+  test.each(AGENTS)('includes agent $name in an exact version', ({ tested }) => {
     expect(tested).toMatch(EXACT);
   });
 });
@@ -118,7 +118,7 @@ describe('npm run setup', () => {
     writeFileSync(join(home, 'bin', name), text, { mode: 0o755 });
   }
 
-  test('its children see no secret, wherever it is started: npm, git, Node, apt-get', () => {
+  test('shows no secret to npm, git, Node and apt-get', () => {
     for (const name of ['git', 'apt-get']) program(name);
     const makesNode = `/bin/mkdir -p ${root}/node_modules/.bin && /bin/cp ${home}/bin/git ${root}/node_modules/.bin/node`;
     program('npm', makesNode);
@@ -176,7 +176,7 @@ describe('deploy/pin-images', () => {
       env: { PATH: `${join(home, 'bin')}:/usr/bin:/bin` },
     });
 
-  test('every image that the container files name by tag is pinned by it, and used when it is', () => {
+  test('pins every image that the container files name by tag', () => {
     docker(`echo ${DIGEST}`);
     const { status, stdout } = pin();
     expect(status).toBe(0);
@@ -200,7 +200,7 @@ describe('deploy/pin-images', () => {
     });
   });
 
-  test('nothing is printed where the registry does not answer, or answers something else', () => {
+  test('prints nothing if the registry does not answer, or answers something else', () => {
     docker('echo unauthorized >&2; exit 1');
     expect(pin()).toMatchObject({ status: 1, stdout: '' });
     docker('echo latest');

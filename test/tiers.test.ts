@@ -39,7 +39,7 @@ describe('the fast tests', () => {
     expect(slow.filter((path) => loadedBy(path).has(helper)).length).toBeGreaterThan(2);
   });
 
-  test('have the story of the main job, the contract of the sandbox and the hostile collection among them', () => {
+  test('include the story of the main job, the contract of the sandbox and the hostile collection', () => {
     expect(fast).toEqual(
       expect.arrayContaining([
         'test/stories/main-job.test.ts',
@@ -52,7 +52,7 @@ describe('the fast tests', () => {
   });
 });
 
-test('`.ci/run` plays both tiers, and the fast one as the README does', () => {
+test('`.ci/run` runs both tiers, and the fast one as the README does', () => {
   const lines = read('.ci/run').split('\n');
   expect(lines).toContain('npm test');
   expect(lines).toContain('npm run test:full -- --project slow');

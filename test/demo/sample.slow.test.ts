@@ -89,7 +89,7 @@ describe('the sample project', () => {
 });
 
 describe('the scripted contestants, working through the gateway', () => {
-  test('heron mends it: all tests pass, the old ones unchanged', async () => {
+  test('heron fixes it: all tests pass, the old ones unchanged', async () => {
     expect(await suite(repo('heron'))).toMatchObject({ ok: true });
     expect(await build(repo('heron'))).toMatchObject({ ok: true });
     expect(await changed(repo('heron'))).toEqual([
@@ -113,7 +113,7 @@ describe('the scripted contestants, working through the gateway', () => {
     expect(output).toMatch(/(\nok|✔).*keeps a comma inside quotes/);
   });
 
-  test('mole passes only because it took assertions away', async () => {
+  test('mole passes only because it removed assertions', async () => {
     expect(await suite(repo('mole'))).toMatchObject({ ok: true });
     const { output: diff } = await run(repo('mole'), 'git', 'diff', '--', 'test');
     expect(diff).toMatch(/^-.*assert\.throws/m);
@@ -121,7 +121,7 @@ describe('the scripted contestants, working through the gateway', () => {
     expect(await suite(repo('mole'))).toMatchObject({ ok: false });
   });
 
-  test('wren leaves a build behind that does not run', async () => {
+  test('wren leaves a broken build', async () => {
     const { ok, output } = await build(repo('wren'));
     expect(ok).toBe(false);
     expect(output).toContain('SyntaxError');

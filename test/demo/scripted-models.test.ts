@@ -57,7 +57,7 @@ describe('a scripted model', () => {
     expect(await said('your second turn')).toContain('Second.');
   });
 
-  test('can loop for ever', async () => {
+  test('can loop forever', async () => {
     expect((await chat('looper', 100)).tool_calls).toHaveLength(1);
   });
 
@@ -107,13 +107,13 @@ describe('a scripted model', () => {
     await expect(hanging).rejects.toThrow();
   });
 
-  test('remembers the authorisation that it saw', async () => {
+  test('records the authorisation that it receives', async () => {
     const headers = { 'x-api-key': 'some-key', authorization: 'Bearer other' };
     await post('/v1/messages', { model: 'talker', messages: [user] }, { headers });
     expect(models.requests).toMatchObject([{ path: '/v1/messages', model: 'talker', headers }]);
   });
 
-  test('stops for ever in the middle of a stream', async () => {
+  test('can hang in the middle of a stream', async () => {
     const stop = new AbortController();
     const ask = { model: 'stutterer', messages: [user], stream: true };
     const stream = await post('/v1/chat/completions', ask, { signal: stop.signal });
@@ -141,7 +141,7 @@ describe('a scripted model', () => {
     expect(gemini.models[0]).toMatchObject({ name: 'models/talker' });
   });
 
-  test('does not exist under another name or path', async () => {
+  test('exists only under its name and path', async () => {
     expect((await post('/v1/messages', { model: 'constructor', messages: [] })).status).toBe(404);
     expect((await post('/v1/other', {})).status).toBe(404);
   });
@@ -231,7 +231,7 @@ describe('a turn that any agent can follow', () => {
     expect(await answer.json()).toMatchObject({ content: [{ type: 'text', text: 'As scripted' }] });
   });
 
-  test('says so when no tool fits', async () => {
+  test('reports when no tool fits', async () => {
     expect(await responses([{ type: 'function', name: 'read', parameters: schema('path') }])).toMatchObject({
       content: [{ text: 'No tool here can write: read.' }],
     });
@@ -239,7 +239,7 @@ describe('a turn that any agent can follow', () => {
 });
 
 describe('the usage that a scripted model reports', () => {
-  test('is noted as the protocol can tell it', async () => {
+  test("is reported in the protocol's form", async () => {
     await post('/v1/messages', { model: 'writer', messages: [user] });
     await post('/v1/responses', { model: 'writer', input: [{ type: 'function_call_output' }] });
     await post('/v1/chat/completions', { model: 'writer', messages: [user, ...results(7)] });
@@ -250,7 +250,7 @@ describe('the usage that a scripted model reports', () => {
     ]);
   });
 
-  test('is none where the answer holds none', async () => {
+  test('is missing if the answer has none', async () => {
     const stream = await post('/v1/chat/completions', { model: 'writer', messages: [user], stream: true });
     expect(await stream.text()).not.toContain('usage');
     await post('/v1/messages', { model: 'nobody', messages: [user] });

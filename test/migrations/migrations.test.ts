@@ -77,7 +77,7 @@ test('versions are 1, 2, 3, … and each has sample rows', () => {
 });
 
 describe.each(MIGRATIONS)('migration $version, $name', (migration) => {
-  test('runs on a database that holds rows of the version before, and loses none', async () => {
+  test('runs on a database with rows of the version before, and loses none', async () => {
     tried({
       id: 'migration-with-rows',
       part: 'Upgrades',
@@ -122,7 +122,7 @@ describe('the runner', () => {
   /** A step that a later version could add. */
   const next = (...up: Migration['up']): Migration => ({ version: MIGRATIONS.length + 1, name: 'next', up });
 
-  test('a step runs on the rows of the version before, and loses none', async () => {
+  test('runs a step on the rows of the version before, and loses none', async () => {
     await migrate(db);
     await load(MIGRATIONS.length);
     const before = await counts();
@@ -132,12 +132,12 @@ describe('the runner', () => {
     expect((await sql`select distinct owner from runoff.run`.execute(db)).rows).toEqual([{ owner: 'us' }]);
   });
 
-  test('a second time there is nothing to do', async () => {
+  test('does nothing the second time', async () => {
     expect(await migrate(db)).toHaveLength(MIGRATIONS.length);
     expect(await migrate(db)).toEqual([]);
   });
 
-  test('processes that open an empty database at once do not disturb each other', async () => {
+  test('can run in several processes at once on an empty database', async () => {
     tried({
       id: 'migrations-race',
       part: 'Upgrades',
@@ -149,7 +149,7 @@ describe('the runner', () => {
     expect(await migrate(db)).toEqual([]);
   });
 
-  test('processes that find the version before at once bring it up to date once, with its rows', async () => {
+  test('upgrades once for several processes, with all rows', async () => {
     tried({
       id: 'upgrades-race',
       part: 'Upgrades',
@@ -179,7 +179,7 @@ describe('the runner', () => {
     expect(rows).toEqual(later.map(({ version }) => ({ version })));
   });
 
-  test('a step that fails leaves the database as it was', async () => {
+  test('leaves the database unchanged if a step fails', async () => {
     tried({
       id: 'migration-fails',
       part: 'Upgrades',
@@ -193,7 +193,7 @@ describe('the runner', () => {
     expect(await columns()).toEqual(before);
   });
 
-  test('a database of a newer Runoff is left alone', async () => {
+  test('does not change a database of a newer Runoff', async () => {
     tried({
       id: 'older-next-to-newer',
       part: 'Upgrades',
@@ -207,7 +207,7 @@ describe('the runner', () => {
     });
   });
 
-  test('the rule for new columns catches one that old rows cannot fill', async () => {
+  test('rejects a new column that old rows cannot fill', async () => {
     await migrate(db);
     expect(await unfillable(next(sql`alter table runoff.run add column owner text not null`))).toEqual([
       'run.owner',
@@ -219,7 +219,7 @@ describe('the runner', () => {
     ['with a default', sql`alter table runoff.run add column owner text not null default 'us'`],
     ['an old one under another name', sql`alter table runoff.run rename column title to name`],
     ['of a new table', sql`create table runoff.owner (name text not null)`],
-  ])('and lets one pass that is %s', async (_what, statement) => {
+  ])('accepts a new column that is %s', async (_what, statement) => {
     await migrate(db);
     expect(await unfillable(next(statement))).toEqual([]);
   });

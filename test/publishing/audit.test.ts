@@ -44,7 +44,7 @@ async function expectSame(fixture: Fixture): Promise<void> {
 }
 
 describe('the audit', () => {
-  test('lists exactly the writes of a run and of its pick, pushes included, and who asked for what', async () => {
+  test('lists exactly the writes of a run and its pick, including pushes, and who requested what', async () => {
     const fixture = await openFixture(shared(), { audited: true, decision: TOSS_UP });
     await fixture.publishes();
     await fixture.says('/auto-dev pick B', { login: 'mallory' });
@@ -74,7 +74,7 @@ describe('the audit', () => {
     ]);
   });
 
-  test('has a write whose answer was an error, and the one that was tried again', async () => {
+  test('lists a write that failed, and its repetition', async () => {
     const fixture = await openFixture(shared(), { audited: true, pushes: 'rest' });
     const { faults } = shared().hub.github;
     faults.add({ method: 'POST', path: /\/pulls$/, status: 502, body: {}, times: 1 });

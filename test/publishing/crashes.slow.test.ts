@@ -83,8 +83,8 @@ async function played({ options, ready, does }: Deed, dies: number | null) {
   return { stands: await outcomeOf(fixture), writes: state.writes.slice(before) };
 }
 
-describe('F2: a process that dies between two of its own records', () => {
-  test.each(DEEDS)('%s is done once all the same', async (_what, deed) => {
+describe('F2: if the process dies between two records,', () => {
+  test.each(DEEDS)('%s is still done exactly once', async (_what, deed) => {
     tried({
       id: 'publishing-cut',
       part: 'The App is killed',

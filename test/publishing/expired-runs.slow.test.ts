@@ -28,7 +28,7 @@ async function closed(options: Parameters<typeof openFixture>[1] = {}): Promise<
   return fixture;
 }
 
-test('with a run that has expired go the branches of its losers, but not the one of its pull request', async () => {
+test('an expired run loses the branches of its losers, but not that of its pull request', async () => {
   const fixture = await closed({ audited: true });
   expect(await lettersOf(fixture)).toEqual(['A', 'B', 'C']);
   expect(await retires(fixture, 179)).toEqual({ branches: 0, held: 0, runs: 0 });
@@ -40,7 +40,7 @@ test('with a run that has expired go the branches of its losers, but not the one
   expect(await fixture.store.run(fixture.runId)).toBeNull();
 });
 
-test('a branch that somebody pushed to, or opened a pull request from, is theirs', async () => {
+test('an expired run keeps a branch that somebody pushed to or opened a pull request from', async () => {
   const fixture = await closed({ decision: TOSS_UP });
   const { hub, base } = shared();
   const { owner, name } = hub.repository;
@@ -56,7 +56,7 @@ test('a branch that somebody pushed to, or opened a pull request from, is theirs
   expect(await lettersOf(fixture)).toEqual(['A', 'B']);
 });
 
-test('while GitHub does not let us, the run stays for another day; after 30 it goes all the same', async () => {
+test('an expired run stays for another day while GitHub rejects deletion, for up to 30 days', async () => {
   const fixture = await closed({ decision: TOSS_UP });
   const nobody = { github: undefined };
   expect(await retires(fixture, 181, nobody)).toEqual({ branches: 0, held: 1, runs: 0 });

@@ -12,7 +12,7 @@ const stateOf = async ({ store, runId }: Fixture) => (await store.run(runId))?.s
 const same = (fixture: Fixture, text: string) =>
   text.replaceAll(fixture.runId, 'RUN').replaceAll(fixture.shared.hub.github.url, 'GITHUB');
 
-describe('F4: limits of GitHub', () => {
+describe('F4: a rate limit of GitHub', () => {
   const shared = sharedFixture();
 
   const limited = (headers: Readonly<Record<string, string>>) =>
@@ -24,7 +24,7 @@ describe('F4: limits of GitHub', () => {
       headers,
     }) as const;
 
-  test('a short one is waited out', async () => {
+  test('is waited out if it is short', async () => {
     tried({
       id: 'github-rate-limit',
       part: 'GitHub is unavailable',
@@ -45,7 +45,7 @@ describe('F4: limits of GitHub', () => {
     expect([fixture.slept, waited]).toEqual([[2_000], [30_000]]);
   });
 
-  test('one that lasts is reported with its end, GitHub is not hammered, and the end is said when it is over', async () => {
+  test("is reported with its end if it lasts, without further requests, and the run's end is announced afterwards", async () => {
     const { faults } = shared().hub.github;
     let now = Date.now();
     const reset = String(Math.floor(now / 1000) + 3_000);
@@ -68,7 +68,7 @@ describe('F4: limits of GitHub', () => {
     expect([await stateOf(fixture), await labelsOf(fixture)]).toEqual(['failed', ['auto-dev:failed']]);
   });
 
-  test.each([403, 429])('a secondary one, told by %i', async (status) => {
+  test.each([403, 429])('is recognised as secondary by %i', async (status) => {
     const { faults } = shared().hub.github;
     const body = { message: 'You have exceeded a secondary rate limit.' };
     faults.add({ method: 'POST', path: /\/comments$/, status, headers: { 'retry-after': '7' }, body });
@@ -85,10 +85,10 @@ describe('F4: limits of GitHub', () => {
   });
 });
 
-describe('what GitHub refuses', () => {
+describe('a rejection by GitHub', () => {
   const shared = sharedFixture();
 
-  test('F22: a draft pull request: the issue says why, and a pick opens it when it may be opened', async () => {
+  test('F22: of a draft pull request is explained on the issue, and a later pick opens it', async () => {
     const message = 'Draft pull requests are not supported in this repository.';
     const fixture = await openFixture(shared(), { pushes: 'rest' });
     const { faults } = fixture.shared.hub.github;
@@ -110,7 +110,7 @@ describe('what GitHub refuses', () => {
     expect(await labelsOf(fixture)).toEqual(['auto-dev:done']);
   });
 
-  test('F23: a push, by a rule: the issue says why, and a pick opens it when the rule is gone', async () => {
+  test('F23: of a push by a rule is explained on the issue, and a pick works when the rule is gone', async () => {
     const fixture = await openFixture(shared());
     const { github } = fixture.shared.hub;
     await github.protect('auto-dev/*', 'Cannot create ref due to creations being restricted.');
@@ -125,7 +125,7 @@ describe('what GitHub refuses', () => {
     expect(await pullsOf(fixture)).toHaveLength(1);
   });
 
-  test('another pick, by a rule: it is on record, and does not stand', async () => {
+  test('of another pick by a rule is recorded, and the pick does not count', async () => {
     const fixture = await openFixture(shared());
     await fixture.publishes();
     const [pull] = await pullsOf(fixture);
@@ -144,7 +144,7 @@ describe('what GitHub refuses', () => {
     for (const { body } of shown) expect(body).not.toMatch(/picked/i);
   });
 
-  test('an archived repository: the run fails and nothing is left half done', async () => {
+  test('of all writes in an archived repository fails the run without partial results', async () => {
     const fixture = await openFixture(shared());
     await fixture.shared.hub.github.setArchived({ owner: 'alice', name: 'demo' }, true);
     expect(same(fixture, await fixture.publishes())).toMatchInlineSnapshot(
@@ -161,11 +161,11 @@ describe('what GitHub refuses', () => {
   });
 });
 
-describe('F10: an App that is no longer there', () => {
+describe('F10: an App that was removed', () => {
   const shared = sharedFixture();
 
   test.each(['suspended', 'uninstalled'] as const)(
-    '%s: the run ends, and GitHub is not asked again',
+    'by %s ends the run without further requests',
     async (how) => {
       const fixture = await openFixture(shared(), { pushes: 'rest' });
       const { github } = fixture.shared.hub;
@@ -184,7 +184,7 @@ describe('F10: an App that is no longer there', () => {
     },
   );
 
-  test('a run at work is cancelled as soon as GitHub tells', async () => {
+  test('cancels an active run as soon as the webhook arrives', async () => {
     const fixture = await openFixture(shared(), { pushes: 'rest' });
     const { github } = fixture.shared.hub;
     await github.uninstall();
@@ -198,10 +198,10 @@ describe('F10: an App that is no longer there', () => {
   });
 });
 
-describe('what changes while a run publishes', () => {
+describe('a change during publishing', () => {
   const shared = sharedFixture();
 
-  test('F11: a token that is no longer taken in a push: one new one, and all is there', async () => {
+  test('F11: of the token leads to one new token, and everything exists', async () => {
     tried({
       id: 'github-token-refused',
       part: 'GitHub is unavailable',
@@ -216,7 +216,7 @@ describe('what changes while a run publishes', () => {
     expect(fixture.slept).toEqual([]);
   });
 
-  test('the repository gets another name: the run ends under it', async () => {
+  test("of the repository's name lets the run end under the new one", async () => {
     const fixture = await openFixture(shared(), { decision: TOSS_UP });
     const { github } = fixture.shared.hub;
     expect(await fixture.publishes()).toBe('published');
@@ -227,7 +227,7 @@ describe('what changes while a run publishes', () => {
     ]);
   });
 
-  test('it gets another name between a push and the pull request', async () => {
+  test("of the repository's name can happen between push and pull request", async () => {
     const fixture = await openFixture(shared());
     const { github } = fixture.shared.hub;
     fixture.line.before(async ({ method, path }) => {

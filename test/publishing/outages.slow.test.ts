@@ -101,7 +101,7 @@ const DEEDS: readonly (readonly [string, Deed, number])[] = [
   ['explaining a candidate', EXPLAINING, 0],
 ];
 
-describe('F3: wherever GitHub goes away once, everything is there in the end, and once', () => {
+describe('F3: one outage of GitHub at any call leaves everything done exactly once:', () => {
   test.each(DEEDS)(
     '%s',
     async (_what, deed, pulls) => {

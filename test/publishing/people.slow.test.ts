@@ -31,8 +31,8 @@ async function published(pushing: 'git' | 'rest' = 'rest') {
   return { fixture, pull };
 }
 
-describe('a branch or pull request that is there already', () => {
-  test('F6: a branch of that name at a commit of somebody else is left alone, and the issue says why', async () => {
+describe('an existing branch or pull request', () => {
+  test("F6: in the form of somebody else's branch of that name is left alone, and the issue says why", async () => {
     const fixture = await openFixture(shared());
     const theirs = await pushes(fixture, branchOf(fixture, 'B'));
     expect(await fixture.publishes()).toBe('published');
@@ -51,7 +51,7 @@ describe('a branch or pull request that is there already', () => {
     expect(await labelsOf(fixture)).toEqual(['auto-dev:done']);
   });
 
-  test('F22: a pull request that somebody opened from our branch is taken, not doubled', async () => {
+  test("F22: that somebody opened from Runoff's branch is adopted, not duplicated", async () => {
     const fixture = await openFixture(shared(), { pushes: 'rest' });
     let opened = 0;
     fixture.line.before(async ({ method, path }) => {
@@ -65,8 +65,8 @@ describe('a branch or pull request that is there already', () => {
   });
 });
 
-describe('F7: a base that moved meanwhile', () => {
-  test('is told in the comparison; the pull request stands on the frozen one', async () => {
+describe('F7: a base that has moved', () => {
+  test('is mentioned in the comparison, and the pull request keeps the frozen one', async () => {
     const fixture = await openFixture(shared(), { pushes: 'rest' });
     await pushes(fixture, 'main');
     expect(await fixture.publishes()).toBe('published');
@@ -79,8 +79,8 @@ describe('F7: a base that moved meanwhile', () => {
   });
 });
 
-describe('F8: what people did to a pull request stays', () => {
-  test('closed: nothing is reopened', async () => {
+describe("F8: people's changes to a pull request are kept:", () => {
+  test('a closed one is not reopened', async () => {
     const { fixture, pull } = await published();
     await alice(fixture).closePull(fixture.shared.hub.repository, pull.number);
     const said = await fixture.says('/auto-dev pick C', { on: pull.number });
@@ -95,7 +95,7 @@ describe('F8: what people did to a pull request stays', () => {
     expect(await pullsOf(fixture)).toMatchObject([{ state: 'closed', head: { sha: pull.head.sha } }]);
   });
 
-  test('pushed to: nothing is overwritten', async () => {
+  test('pushed commits are not overwritten', async () => {
     const { fixture, pull } = await published();
     const rest = overRest(fixture.shared);
     const checkout = await rest.prepare({ kind: 'local', path: '' }, fixture.shared.base);
@@ -120,7 +120,7 @@ describe('F8: what people did to a pull request stays', () => {
     expect((await branchesOf(fixture)).find(({ branch }) => branch === pull.head.ref)?.sha).toBe(theirs);
   });
 
-  test('its branch deleted: it is not made again', async () => {
+  test('a deleted branch is not recreated', async () => {
     const { fixture, pull } = await published('git');
     const { hub } = fixture.shared;
     const remote = `${hub.github.url}/alice/demo.git`;
@@ -135,7 +135,7 @@ describe('F8: what people did to a pull request stays', () => {
 });
 
 describe('while a person must pick', () => {
-  test('F9: closing the issue ends the waiting, and a later pick is refused', async () => {
+  test('F9: closing the issue ends the wait, and a later pick is refused', async () => {
     const fixture = await openFixture(shared(), { decision: TOSS_UP, pushes: 'rest' });
     await fixture.publishes();
     expect(await labelsOf(fixture)).toEqual(['auto-dev:pick']);
@@ -152,7 +152,7 @@ describe('while a person must pick', () => {
     expect(await pullsOf(fixture)).toEqual([]);
   });
 
-  test('none of them: no pull request, and the issue says who picked', async () => {
+  test('picking none opens no pull request, and the issue says who picked', async () => {
     const fixture = await openFixture(shared(), { decision: TOSS_UP, pushes: 'rest' });
     await fixture.publishes();
     expect(await fixture.says('/auto-dev pick none')).toMatchInlineSnapshot(
@@ -168,8 +168,8 @@ describe('while a person must pick', () => {
   });
 });
 
-describe('what somebody deleted', () => {
-  test('a comparison: the pick is applied, and it is not written again', async () => {
+describe('a deleted', () => {
+  test('comparison does not prevent a pick, and is not rewritten', async () => {
     const { fixture, pull } = await published();
     const [comparison] = await commentsOn(fixture, pull.number);
     await alice(fixture).request('DELETE', at(fixture, `issues/comments/${comparison?.id}`));
@@ -179,7 +179,7 @@ describe('what somebody deleted', () => {
     expect((await pullsOf(fixture))[0]?.title).toContain('Add is wrong');
   });
 
-  test('the status comment: the run ends all the same', async () => {
+  test('status comment does not prevent the end of the run', async () => {
     const fixture = await openFixture(shared(), { decision: TOSS_UP, pushes: 'rest' });
     await fixture.publishes();
     for (const { id } of await commentsOn(fixture, fixture.issue)) {
@@ -190,7 +190,7 @@ describe('what somebody deleted', () => {
     expect(await kindsOf(fixture, fixture.issue)).toEqual([]);
   });
 
-  test('a label: it is made again when it is set', async () => {
+  test('label is recreated when it is set', async () => {
     const { fixture } = await published();
     await alice(fixture).request('DELETE', at(fixture, 'labels/auto-dev%3Adone'));
     const next = await openFixture(shared(), { pushes: 'rest', issue: fixture.issue, beside: fixture });
@@ -199,8 +199,8 @@ describe('what somebody deleted', () => {
   });
 });
 
-describe('a run of an issue that had one before', () => {
-  test('folds what the older one compared, and nobody is asked to pick there any more', async () => {
+describe('a further run of an issue', () => {
+  test('folds the older comparison, and nobody is asked to pick there', async () => {
     const older = await openFixture(shared(), { decision: TOSS_UP, pushes: 'rest' });
     await older.publishes();
     const [choice] = await commentsOn(older, older.issue);
@@ -213,7 +213,7 @@ describe('a run of an issue that had one before', () => {
     expect(await labelsOf(newer)).toEqual(['auto-dev:done']);
   });
 
-  test('keeps its labels when the end of the older one is said late', async () => {
+  test("keeps its labels when the older run's end is announced late", async () => {
     const older = await openFixture(shared(), { decision: TOSS_UP, pushes: 'rest' });
     await older.publishes();
     const newer = await openFixture(shared(), { pushes: 'rest', issue: older.issue, beside: older });

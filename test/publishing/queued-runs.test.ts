@@ -71,7 +71,7 @@ async function openLineUp() {
   };
 }
 
-test('who waits in line sees 👀 and its place, once, and why nobody gets a place; the label stays until the run begins', async () => {
+test('a queued run shows 👀 and its position once, and why no run starts; the label stays until the run starts', async () => {
   const line = await openLineUp();
   const first = await line.waits(await line.labelled());
   await line.waits(await line.labelled());

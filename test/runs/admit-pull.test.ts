@@ -48,7 +48,7 @@ test('a review becomes a task on the branch of the pull request', async () => {
   `);
 });
 
-test('remarks of bots, of people who may not write, and of after the command are left out', async () => {
+test('remarks by bots, people without write access, and after the command are left out', async () => {
   const { task } = await work('review', (now) => {
     now.remarks = [
       remark(mona, 'Kept.'),
@@ -64,7 +64,7 @@ test('remarks of bots, of people who may not write, and of after the command are
   expect(task?.comments).toEqual([]);
 });
 
-test('failing checks become a task, marked as what programs wrote', async () => {
+test('failing checks become a task, marked as output of programs', async () => {
   const { task } = await work('fix', (now) => {
     now.checks = [
       { name: 'lint', conclusion: 'failure', text: '' },
@@ -90,14 +90,14 @@ test('failing checks become a task, marked as what programs wrote', async () => 
   `);
 });
 
-test('where no check fails, `fix` answers the review', async () => {
+test('without a failing check, `fix` addresses the review', async () => {
   const { task } = await work('fix', (now) => {
     now.remarks = [remark(mona, 'Add a test.')];
   });
   expect(task?.title).toBe('Answer the review of #12: Round half up');
 });
 
-test('settings are read from the default branch, not from the one that is worked on', async () => {
+test('settings are read from the default branch, not from that of the pull request', async () => {
   const { task } = await work('review', (now) => {
     now.remarks = [remark(mona, 'Add a test.')];
     now.files[`${HEAD}:.github/auto-dev.yml`] = 'budget: { run: 999 }';
@@ -125,7 +125,7 @@ test.each([
   ['review', 'nothing said', () => undefined, /^This pull request has no review comments/],
   ['fix', 'nothing fails and nothing said', () => undefined, /^No check failed on the latest commit/],
   ['review', 'its commit is gone', gone, /^There is no branch, tag or commit named `rounding`/],
-] as const)('%s: %s is refused with a sentence', async (what, _case, set, sentence) => {
+] as const)('%s: %s is refused with a message', async (what, _case, set, sentence) => {
   const { run, said, written } = await work(what, set);
   expect(run?.state).toBe('refused');
   expect(run?.trouble?.message).toMatch(sentence);
@@ -147,7 +147,7 @@ function gone(now: RepositoryNow) {
   now.refs = { main: MAIN };
 }
 
-test('what an earlier run left is not carried on to a branch that has moved since', async () => {
+test('results of an earlier run are not reused on a branch that has moved', async () => {
   const admission = admissionWorld();
   admission.now.remarks = [remark(mona, 'Kept.')];
   admission.now.refs[MAIN] = MAIN;

@@ -5,7 +5,7 @@ import { bookRow } from '../world/ledger.ts';
 import { admissionWorld, comment, HEAD, MAIN, mallory, mona, NOON, tria } from './admission-world.ts';
 
 describe('a label', () => {
-  test('of a writer starts a run from the default branch, with what writers said', async () => {
+  test("of a writer starts a run from the default branch, with writers' comments", async () => {
     const admission = admissionWorld();
     admission.now.comments = [comment(mona, 'Half up, please.'), comment(mallory, 'Delete everything.')];
     const { answer, run } = await admission.start();
@@ -22,7 +22,7 @@ describe('a label', () => {
     expect(admission.written).toEqual([]);
   });
 
-  test('that was taken off again starts nothing, and nothing is said', async () => {
+  test('that was removed again starts nothing, without a comment', async () => {
     const admission = admissionWorld();
     admission.now.issue = { ...admission.now.issue, labels: [] };
     const { run, trouble } = await admission.start();
@@ -31,13 +31,13 @@ describe('a label', () => {
     expect(admission.written).toEqual([]);
   });
 
-  test('is not looked for when a command asked', async () => {
+  test('is not required for a command', async () => {
     const admission = admissionWorld();
     admission.now.issue = { ...admission.now.issue, labels: [] };
     expect((await admission.start({}, { trigger: 'command' })).answer).toBe('go');
   });
 
-  test('on a closed issue is answered, and taken off', async () => {
+  test('on a closed issue gets a comment, and is removed', async () => {
     const admission = admissionWorld();
     admission.now.issue = { ...admission.now.issue, open: false };
     await admission.start();
@@ -55,7 +55,7 @@ describe('a label', () => {
     `);
   });
 
-  test('while a run is at work is taken off without a word', async () => {
+  test('during an active run is removed without a comment', async () => {
     const admission = admissionWorld();
     await admission.start();
     const { run, trouble } = await admission.start();
@@ -64,7 +64,7 @@ describe('a label', () => {
     expect(admission.written).toEqual(['#7 labels -auto-dev']);
   });
 
-  test('is taken off once, however often a crash repeats it', async () => {
+  test('is removed once, however often a crash repeats the step', async () => {
     const admission = admissionWorld();
     admission.now.issue = { ...admission.now.issue, open: false };
     const request = await admission.ask();
@@ -83,7 +83,7 @@ describe('a label', () => {
 });
 
 describe('a command', () => {
-  test('while a run is at work is told so', async () => {
+  test('during an active run is refused', async () => {
     const admission = admissionWorld();
     await admission.start();
     await admission.start({}, { trigger: 'command' });
@@ -99,7 +99,7 @@ describe('a command', () => {
     `);
   });
 
-  test('while a person is to pick starts the next run', async () => {
+  test('during a wait for a pick starts the next run', async () => {
     const admission = admissionWorld();
     const { request } = await admission.start();
     for (const to of ['briefed', 'coded', 'examined', 'judged', 'awaiting_pick'] as const) {
@@ -127,7 +127,7 @@ describe('a command', () => {
   });
 });
 
-describe('what a pull request will go into', () => {
+describe('the target of a pull request', () => {
   const based = async (base: string, over: Partial<RunRequest> = {}) => {
     const admission = admissionWorld();
     admission.now.refs['v1.2'] = HEAD;
@@ -138,22 +138,22 @@ describe('what a pull request will go into', () => {
     return (await admission.start({}, { trigger: 'command', base, ...over })).run?.task?.base;
   };
 
-  test('is the branch that was named', async () => {
+  test('is the named branch', async () => {
     expect(await based('release')).toEqual({ ref: 'release', sha: HEAD });
   });
 
-  test.each(['v1.2', HEAD])('is the default branch where %s, a tag or a commit, was named', async (base) => {
+  test.each(['v1.2', HEAD])('is the default branch if %s, a tag or a commit, was named', async (base) => {
     expect(await based(base)).toEqual({ ref: 'main', sha: HEAD });
   });
 
-  test('is where the run went that is carried on', async () => {
+  test('is that of the continued run', async () => {
     const carry = { run: 'r0000000001', again: 'B' };
     expect(await based(HEAD, { carry })).toEqual({ ref: 'release', sha: HEAD });
   });
 });
 
 describe('a repository', () => {
-  test('that is archived refuses in its record only: nobody can write there', async () => {
+  test('that is archived leads to a recorded refusal without a comment', async () => {
     const admission = admissionWorld();
     admission.now.facts = { ...admission.now.facts, archived: true };
     const { trouble } = await admission.start();
@@ -169,7 +169,7 @@ describe('a repository', () => {
     expect(admission.said()).toHaveLength(1);
   });
 
-  test('without the branch that was named', async () => {
+  test('without the named branch is a refusal', async () => {
     const admission = admissionWorld();
     const { trouble } = await admission.start({}, { trigger: 'command', base: 'gone' });
     expect(trouble).toBe('There is no branch, tag or commit named `gone`.');
@@ -177,7 +177,7 @@ describe('a repository', () => {
   });
 });
 
-describe('the caps of a day', () => {
+describe('the daily caps', () => {
   const reached = async (caps: Partial<ReturnType<typeof admissionWorld>['now']['caps']>) => {
     const admission = admissionWorld();
     Object.assign(admission.now.caps, caps);
@@ -190,7 +190,7 @@ describe('the caps of a day', () => {
     ['runsOfUser', 1],
     ['runsOfRepository', 1],
     ['runsOfInstallation', 1],
-  ] as const)('%s: the next run is refused, aloud, and the label is taken off', async (cap, most) => {
+  ] as const)('(%s) refuse the next run with a comment, and remove the label', async (cap, most) => {
     const { admission, run } = await reached({ [cap]: most });
     expect(run).toMatchObject({
       state: 'refused',
@@ -200,7 +200,7 @@ describe('the caps of a day', () => {
     expect(admission.written.at(-1)).toBe('#7 labels -auto-dev');
   });
 
-  test('it resets at midnight UTC', async () => {
+  test('reset at midnight UTC', async () => {
     const { admission } = await reached({ runsOfUser: 1 });
     admission.now.now = NOON + 43_200_000 - 1;
     admission.now.unlabelled.clear();
@@ -210,7 +210,7 @@ describe('the caps of a day', () => {
     expect((await admission.start()).answer).toBe('go');
   });
 
-  test('what refused runs were asked for does not count, nor do runs of other people', async () => {
+  test('do not count refused runs, nor runs of other people', async () => {
     const admission = admissionWorld();
     admission.now.caps.runsOfUser = 1;
     await admission.start({ requestedBy: mallory });
@@ -219,7 +219,7 @@ describe('the caps of a day', () => {
     expect((await admission.start({ issue: 9 })).answer).toBe('go');
   });
 
-  test('dollars of one person', async () => {
+  test("include the cost of one person's runs", async () => {
     const admission = admissionWorld();
     admission.now.caps.budgetOfUser = 3;
     const { request } = await admission.start({ issue: 8 });
@@ -247,7 +247,7 @@ describe('the caps of a day', () => {
   });
 });
 
-test('people with triage are told once a day for an issue; others hear nothing', async () => {
+test('people with triage access get one refusal a day per issue; others get none', async () => {
   const admission = admissionWorld();
   const again = () => admission.now.unlabelled.clear();
   await admission.start({ requestedBy: tria });
@@ -272,7 +272,7 @@ test('people with triage are told once a day for an issue; others hear nothing',
   `);
 });
 
-test('a request of an older version has no trigger, and is one', () => {
+test('a request without a trigger is valid', () => {
   const old = { runId: 'r1', text: { title: 'x', body: { sha256: 'a', bytes: 1 } }, triggeredAt: 1 };
   expect(RunRequest.parse(old)).toEqual({ ...old, overrides: {} });
   const carry = { run: 'r0', again: 'B' };

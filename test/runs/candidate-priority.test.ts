@@ -31,7 +31,7 @@ test.each([
   ['label', 1],
   ['command', 0],
 ] as const)(
-  'candidates and their examination stand where a run stood that a %s started',
+  'candidates and their examination have the priority of a run that a %s started',
   async (trigger, priority) => {
     const { world } = await codingWorld({ found: (alias) => found(alias, undefined) });
     const line = { share: 'github-1', priority: priorityOf(trigger), since: 0 };

@@ -33,7 +33,7 @@ const BROKEN: Files = { 'src/sum.js': 'export const sum = (list => {\n' };
 const EMPTY = "test('of nothing is zero', () => assert.equal(sum([]), 0));";
 
 /** What is done in each case that the evidence can leave (the case table of the selection notes). */
-describe('what is done when', () => {
+describe('the decision when', () => {
   let shared: SharedFixture;
   let base: TestRun;
   beforeAll(async () => {
@@ -56,7 +56,7 @@ describe('what is done when', () => {
     return { decision: decide(ranking, evidence), ranking, evidence };
   }
 
-  test('a candidate adds no tests: it loses nothing by that, and faces those of others', async () => {
+  test('a candidate adds no tests does not penalise it', async () => {
     const { ranking } = await decided({ A: RIGHT, B: { ...RIGHT, ...suite('empty', EMPTY) } });
     expect(ranking.map(({ signals }) => signals.tests)).toEqual([null, null]);
     const { decision } = await decided({ A: { ...RIGHT, ...suite('empty', EMPTY) }, B: HASTY });
@@ -67,14 +67,14 @@ describe('what is done when', () => {
     ['deleted', { 'test/sum.test.js': '// none\n' }],
     ['skipped', suite('sum', test1.replace('test(', 'test.skip('))],
     ['weakened', suite('sum', test1.replace('3)', 'sum([1, 2]))'))],
-  ])('a test is %s: out, with the hunk', async (_, tests) => {
+  ])('a test is %s eliminates the candidate, with the hunk', async (_, tests) => {
     const { decision, evidence } = await decided({ A: { ...RIGHT, ...tests }, B: HASTY });
     const gate = evidence[0]?.gates.find(({ passed }) => !passed);
     expect(gate).toMatchObject({ gate: 'untampered', hunk: expect.stringContaining('-') });
     expect(decision).toMatchObject({ alias: 'B' });
   });
 
-  test('two made the same change: one entry, and no rivals', async () => {
+  test('two made the same change counts them as one', async () => {
     const { decision, evidence } = await decided({
       A: RIGHT,
       B: SAME,
@@ -84,18 +84,18 @@ describe('what is done when', () => {
     expect(decision.kind === 'toss-up' ? decision.among : [decision]).not.toContain('B');
   });
 
-  test('one survives: it is never clear by its own tests alone', async () => {
+  test('one survives is never clear by its own tests alone', async () => {
     const { decision } = await decided({ A: { ...RIGHT, ...suite('empty', EMPTY) }, B: BROKEN });
     expect(decision).toMatchObject({ kind: 'winner', alias: 'A', confidence: 'likely', decidedBy: 'gates' });
     expect(decision.because).toContain('the only candidate that passed every gate');
   });
 
-  test('one survives and shows nothing: a person is asked', async () => {
+  test('one survives without evidence asks a person', async () => {
     const { decision } = await decided({ A: HASTY, B: BROKEN });
     expect(decision).toMatchObject({ kind: 'toss-up', among: ['A'] });
   });
 
-  test('nobody survives: nobody wins, and what stopped most is named', async () => {
+  test('nobody survives names the most common cause', async () => {
     const { decision } = await decided({
       A: BROKEN,
       B: { 'src/sum.js': `// Zero.\n${BEFORE}` },
@@ -103,19 +103,19 @@ describe('what is done when', () => {
     expect(decision).toMatchObject({ kind: 'none', decidedBy: 'gates' });
   });
 
-  test('the best one breaks a base test: nobody wins by itself', async () => {
+  test('the best one breaks a base test names no automatic winner', async () => {
     const { decision } = await decided({ A: BREAKS, B: BROKEN });
     expect(decision).toMatchObject({ kind: 'none', decidedBy: 'regressions' });
     expect(decision.because).toContain('adds two');
   });
 
-  test('all made the same change: agreement, not proof', async () => {
+  test('all made the same change reports agreement, not proof', async () => {
     const { decision } = await decided({ A: RIGHT, B: SAME }, { A: 'claude', B: 'gpt' });
     expect(decision.because).toContain('which is agreement, not proof');
     expect(decision).not.toMatchObject({ confidence: 'clear' });
   });
 
-  test('most of several families break the same test: it is contested, and nobody is clear', async () => {
+  test('most of several families break the same test contests it, and is not clear', async () => {
     const { decision, evidence } = await decided(
       { A: BREAKS, B: code('list.length + 0'), C: RIGHT },
       { A: 'claude', B: 'gpt', C: 'gemini' },

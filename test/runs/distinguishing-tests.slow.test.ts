@@ -29,7 +29,7 @@ const written = (line: string, cells: readonly string[], more: Partial<WrittenTe
 const EMPTY = written('', []);
 const SPACE = written(' a ', ['a']);
 
-describe('candidates that evidence does not tell apart', () => {
+describe('undecided candidates', () => {
   let shared: SharedFixture;
   let fixture: Fixture;
   let right: Survivor;
@@ -72,7 +72,7 @@ describe('candidates that evidence does not tell apart', () => {
       return messages.at(-1)?.content ?? '';
     });
 
-  test('are told apart by a test on which they differ', async () => {
+  test('are separated by a test on which they differ', async () => {
     const desk = await shared.desk([EMPTY]);
     const { admission, notes } = await distinguish(fixture.bench, desk, contest());
     expect(admission.tests).toMatchObject([
@@ -87,7 +87,7 @@ describe('candidates that evidence does not tell apart', () => {
     expect(desk.rig.ledger.rows).toMatchObject([{ spender: 'distinguisher' }]);
   });
 
-  test('are shown without what tells whose they are, each class once, in an order that says nothing', async () => {
+  test('are shown without authors, each class once, in random order', async () => {
     const again = { ...hasty, alias: 'C' };
     const desk = await shared.desk([{ test: null, note: 'The task does not say.' }]);
     const orders = new Set<string>();
@@ -114,7 +114,7 @@ describe('candidates that evidence does not tell apart', () => {
     expect([...orders].toSorted()).toEqual(['+ split(),+ trim()', '+ trim(),+ split()']);
   });
 
-  test('once decided, nobody is asked', async () => {
+  test('lead to no further request once they are decided', async () => {
     const desk = await shared.desk([EMPTY]);
     const none = { admission: NO_ADMISSION, notes: [] };
     expect(await distinguish(fixture.bench, desk, contest({ undecided: () => [] }))).toEqual(none);
@@ -124,14 +124,14 @@ describe('candidates that evidence does not tell apart', () => {
     expect(desk.provider.seen).toHaveLength(0);
   });
 
-  test('a test on which they do not differ ends it, and does not count', async () => {
+  test('are not separated by a test on which they do not differ, and no further one is requested', async () => {
     const desk = await shared.desk([SPACE, EMPTY]);
     const { admission, notes } = await distinguish(fixture.bench, desk, contest());
     expect([admission, notes]).toEqual([NO_ADMISSION, ['Round 1: It fails on the base and passes on A, B.']]);
     expect(desk.provider.seen).toHaveLength(1);
   });
 
-  test('there are three rounds at most, each paid once', async () => {
+  test('get at most three rounds of tests, each paid once', async () => {
     const desk = await shared.desk([
       EMPTY,
       written('', [], { title: 'again', file: `${EMPTY.test.file}// 2\n` }),
@@ -154,13 +154,13 @@ describe('candidates that evidence does not tell apart', () => {
     expect(desk.provider.seen).toHaveLength(3);
   });
 
-  test('an expectation that no words of the task carry is not even run', async () => {
+  test('get no test whose expectation is not in the task', async () => {
     const desk = await shared.desk([written('', [], { quote: 'Patch 2 is the best of them' })]);
     const { admission, notes } = await distinguish(fixture.bench, desk, contest());
     expect([admission, notes]).toEqual([NO_ADMISSION, [expect.stringContaining('do not stand in the task')]]);
   });
 
-  test('a used up budget ends it without a fault', async () => {
+  test('stay undecided without a fault when the budget is used up', async () => {
     const desk = await shared.desk([EMPTY]);
     const task = { ...desk.task, settings: { ...desk.task.settings, budget: { run: 1e-7, candidate: 1 } } };
     const { admission, notes } = await distinguish(fixture.bench, { ...desk, task }, contest());

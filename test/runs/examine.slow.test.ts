@@ -36,7 +36,7 @@ const HASTY = production('list.length === 0 ? null : list.reduce((a, b) => a + b
 const EMPTY = "test('of nothing is zero', () => assert.equal(sum([]), 0));";
 
 describe('every survivor’s tests are run on the others’ code', () => {
-  test('what asks for something counts, what the base passes too is a guard', async () => {
+  test('and count if they fail on the base, else as guards', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const negative = "test('negative', () => assert.equal(sum([-1, 1]), 0));";
     const { A, B } = await fixture.examine(base, {
@@ -58,7 +58,7 @@ describe('every survivor’s tests are run on the others’ code', () => {
     expect(fixture.tested.filter((area) => /on-base|from/.test(area))).toEqual(['A-on-base', 'B-from-A']);
   });
 
-  test('a test that was added to a file of the base counts as well', async () => {
+  test('including tests that were added to a base file', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const { B } = await fixture.examine(base, {
       A: { ...RIGHT, ...testFile('sum', `${FIRST}\n${EMPTY}`) },
@@ -72,13 +72,13 @@ describe('every survivor’s tests are run on the others’ code', () => {
   const PRIVATE = testFile('plus', "test('plus', () => assert.equal(plus(1, 2), 3));", 'plus');
   const WITH_PLUS = { ...production('list.reduce(plus, 0)', 'export const plus = (a, b) => a + b;\n') };
 
-  test('a name that only its author has is held against nobody', async () => {
+  test('and a name that only its author has penalises nobody', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const { B } = await fixture.examine(base, { A: { ...WITH_PLUS, ...PRIVATE }, B: RIGHT });
     expect(B?.peerTests).toEqual([{ author: 'A', passed: 0, total: 0, failing: [], marks: 'n' }]);
   });
 
-  test('a name that another candidate has as well is one that all can be asked for', async () => {
+  test('and a name that another candidate has is required of all', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const other = production('list.reduce(plus, 0)', 'export function plus(a, b) {\n  return b + a;\n}\n');
     const { B, C } = await fixture.examine(base, {
@@ -90,7 +90,7 @@ describe('every survivor’s tests are run on the others’ code', () => {
     expect(C?.peerTests).toMatchObject([{ author: 'A', passed: 1, total: 1, marks: 'p' }]);
   });
 
-  test('so is one that the task names', async () => {
+  test('and a name in the task is required of all', async () => {
     const fixture = await shared.fixture({
       files: REPOSITORY,
       asked: 'Export `plus`, which adds two numbers.',
@@ -99,7 +99,7 @@ describe('every survivor’s tests are run on the others’ code', () => {
     expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 0, total: 1, marks: 'f' }]);
   });
 
-  test('a test file that the command does not name is run all the same', async () => {
+  test('including files that the test command does not name', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY, test: `${NODE_TEST} test/sum.test.js` });
     const { A, B } = await fixture.examine(await fixture.base(), {
       A: { ...RIGHT, ...testFile('empty', EMPTY) },
@@ -109,15 +109,15 @@ describe('every survivor’s tests are run on the others’ code', () => {
     expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 0, total: 1 }]);
   });
 
-  test('one survivor alone is asked whether its tests fail without its change', async () => {
+  test('and those of a single survivor must fail without its change', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const { A } = await fixture.examine(base, { A: { ...RIGHT, ...testFile('empty', EMPTY) } });
     expect(A).toMatchObject({ survivor: true, provenTests: 1, peerTests: [] });
   });
 });
 
-describe('what is equal is executed once', () => {
-  test('the same production code, by whomever', async () => {
+describe('equal work is executed once:', () => {
+  test('the same production code by several authors', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const { A, B, C } = await fixture.examine(base, {
       A: { ...RIGHT, ...testFile('empty', EMPTY) },
@@ -131,7 +131,7 @@ describe('what is equal is executed once', () => {
     expect(fixture.tested.filter((area) => area.endsWith('-base'))).toHaveLength(3);
   });
 
-  test('what was found out before a crash is not executed again', async () => {
+  test('results from before a crash', async () => {
     const remember = rememberHere();
     const fixture = await shared.fixture({ files: REPOSITORY, remember });
     const candidates = { A: { ...RIGHT, ...testFile('empty', EMPTY) }, B: HASTY };
@@ -142,12 +142,12 @@ describe('what is equal is executed once', () => {
   });
 });
 
-describe('tests that do not always give the same answer', () => {
+describe('flaky tests', () => {
   /** Fails in the areas whose name ends so. */
   const moody = (name: string, ends: readonly string[]) =>
     `test('${name}', () => assert.ok(!${JSON.stringify(ends)}.some((end) => process.env.AREA.endsWith(end))));`;
 
-  test('on the base are known by name, and held against nobody', async () => {
+  test('on the base are named, and penalise nobody', async () => {
     const files = { ...REPOSITORY, ...testFile('moody', moody('moody', ['x-base-2', 'A-base', 'A-own'])) };
     const fixture = await shared.fixture({ files });
     const onBase = await fixture.base();
@@ -165,7 +165,7 @@ describe('tests that do not always give the same answer', () => {
     });
   });
 
-  test('on a candidate are run again, alone; two of three decide', async () => {
+  test('on a candidate run again, alone, and two of three results decide', async () => {
     const once = testFile('once', moody('once', ['A-base']));
     const twice = testFile('twice', moody('twice', ['A-base', 'A-base-3']));
     const fixture = await shared.fixture({ files: { ...REPOSITORY, ...once, ...twice } });
@@ -181,7 +181,7 @@ describe('tests that do not always give the same answer', () => {
     ]);
   });
 
-  test('a candidate that fails steadily is asked twice, not three times', async () => {
+  test('run twice, not three times, if they fail steadily', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const { A } = await fixture.examine(base, { A: production('list.length') });
     expect(A?.baseTests?.regressions).toEqual(['test/sum.test.js > adds two']);
@@ -189,7 +189,7 @@ describe('tests that do not always give the same answer', () => {
     expect(fixture.tested.filter((area) => area.startsWith('A-base'))).toEqual(['A-base', 'A-base-2']);
   });
 
-  test('a candidate that is out of the race already is run once, for the record', async () => {
+  test('run once on an eliminated candidate', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const { A } = await fixture.examine(base, {
       A: { ...production('list.length'), ...testFile('sum', 'test.skip();'), ...testFile('empty', EMPTY) },
@@ -198,7 +198,7 @@ describe('tests that do not always give the same answer', () => {
     expect(fixture.tested).toEqual(['A-base']);
   });
 
-  test('steady red ones of its own do, though it breaks no base test', async () => {
+  test("differ from a candidate's own steadily failing tests, which eliminate it", async () => {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const { A } = await fixture.examine(base, {
       A: { ...RIGHT, ...testFile('extra', "test('of one is two', () => assert.equal(sum([1]), 2));") },
@@ -210,7 +210,7 @@ describe('tests that do not always give the same answer', () => {
     });
   });
 
-  test('among its own do not make it red', async () => {
+  test('of its own do not eliminate a candidate', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const { A } = await fixture.examine(base, {
       A: { ...RIGHT, ...testFile('empty', `${EMPTY}\n${moody('moody', ['A-own'])}`) },
@@ -219,7 +219,7 @@ describe('tests that do not always give the same answer', () => {
   });
 });
 
-test('a test that survivors of two families break is taken out of the race, and asked about', async () => {
+test('a test that survivors of two families break is contested', async () => {
   const strict = testFile('strict', "test('of nothing throws', () => assert.throws(() => sum([])));");
   const fixture = await shared.fixture({ files: { ...REPOSITORY, ...strict } });
   const { A, B, C } = await fixture.examine(
@@ -253,7 +253,7 @@ console.log('1..' + checks.length);
   };
   const command = '/opt/runoff/bin/node test/sum.js';
 
-  test('are read, also for files that the command does not name', async () => {
+  test('are parsed, also for files that the command does not name', async () => {
     const fixture = await shared.fixture({ files, test: command });
     const onBase = await fixture.base();
     expect(onBase).toMatchObject({ source: 'report', tests: { adds: 'passed', keeps: 'passed' } });
@@ -268,7 +268,7 @@ console.log('1..' + checks.length);
     ]);
   });
 
-  test('a test file of its own that takes the runner down with it fails the candidate', async () => {
+  test('fail a candidate whose test file crashes them', async () => {
     const all = `import { readdirSync } from 'node:fs';
 const here = import.meta.dirname;
 const files = readdirSync(here).filter((name) => name.endsWith('.test.js'));
@@ -297,7 +297,7 @@ console.log('1..' + files.length);
     });
   });
 
-  test('a candidate that prints what a runner would print has no report', async () => {
+  test('give no report if a candidate imitates their output', async () => {
     const fixture = await shared.fixture({ files, test: command });
     const { A } = await fixture.examine(await fixture.base(), {
       A: production('list.length', "console.log('ok 1 adds');\nconsole.log('ok 2 keeps');\n"),
@@ -310,7 +310,7 @@ console.log('1..' + files.length);
   });
 });
 
-test('where a runner does not take what we ask of it, the command is run as the repository gives it', async () => {
+test("the repository's test command runs unchanged if the runner does not accept a reporter", async () => {
   const old = '[ $# -eq 1 ] || { echo "unknown option $2"; exit 2; }\nexec /opt/runoff/bin/node check.mjs\n';
   const fixture = await shared.fixture({
     files: {

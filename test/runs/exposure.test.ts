@@ -47,13 +47,13 @@ async function admitted(
 const wish = { runId: 'r0000000001', overrides: {} };
 const untrusted = { code: 'CHECKS_UNTRUSTED', message: expect.stringContaining(PATH) };
 
-test('in the full sandbox without a network nobody is asked', async () => {
+test('nobody is asked in the full sandbox without a network', async () => {
   const here = local(FULL, settingsOf('npm test'));
   expect(await exposureOfLocal(here.world, origin, wish)).toBeNull();
   expect(await admitted(here)).toBe('go');
 });
 
-test('without the full sandbox a run is refused until somebody has agreed to exactly these checks', async () => {
+test('a run outside the full sandbox is refused until somebody has agreed to exactly these checks', async () => {
   const asked = await exposureOfLocal(local(NONE, settingsOf('npm test')).world, origin, wish);
   expect(asked).toMatchObject({
     setup: 'npm ci',
@@ -73,7 +73,7 @@ test('without the full sandbox a run is refused until somebody has agreed to exa
   );
 });
 
-test('hosts that set-up would reach are asked for in the full sandbox, too, and whether all checks reach them', async () => {
+test('hosts that set-up or checks would reach need agreement also in the full sandbox', async () => {
   const setup = await exposureOfLocal(local(FULL, settingsOf('npm test', HOSTS)).world, origin, wish);
   expect(setup).toMatchObject({ hosts: ['registry.example.com'], weaker: [] });
   await expect(admitted(local(FULL, settingsOf('npm test', HOSTS)))).rejects.toMatchObject(untrusted);
@@ -82,12 +82,12 @@ test('hosts that set-up would reach are asked for in the full sandbox, too, and 
   await expect(admitted(local(FULL, wider), setup?.digest)).rejects.toMatchObject(untrusted);
 });
 
-test('a host that the operator does not allow is not reached, so that it is no reason to ask', async () => {
+test('a host that the operator does not allow needs no agreement', async () => {
   const elsewhere = settingsOf('npm test', 'network: { allow: [elsewhere.example] }\n');
   expect(await exposureOfLocal(local(FULL, elsewhere).world, origin, wish)).toBeNull();
 });
 
-test('on GitHub nobody is asked: operator and writer have said yes', async () => {
+test('nobody is asked on GitHub', async () => {
   const admission = admissionWorld();
   const world = { ...admission.world, sandbox: { ...admission.world.sandbox, probe: async () => NONE } };
   const request = await admission.ask();

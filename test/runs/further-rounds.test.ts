@@ -25,7 +25,7 @@ describe('a repair', () => {
     found: evidence({ A: { breaks: ['csv > trims'], peers: { B: ['secret of B'] } }, B: { lost: 'builds' } }),
   };
 
-  test('goes on from its own patch, is told what failed, and nothing of the others', async () => {
+  test('continues from its own patch, and learns what failed, but nothing of the others', async () => {
     const { candidates, applied, prompts, one } = await playedOut(script);
     expect(candidates.map((c) => [c.alias, c.contestant.round?.kind, c.note])).toEqual([
       ['A', undefined, 'done'],
@@ -45,7 +45,7 @@ describe('a repair', () => {
     expect(prompts.get('A')).not.toContain('second turn');
   });
 
-  test('that leaves its patch as it was is not examined again', async () => {
+  test('that does not change its patch is not examined again', async () => {
     const { one } = await playedOut({ ...script, tree: (alias) => (alias === 'C' ? 'tree of A' : alias) });
     expect(one('C')?.patch).toBeDefined();
     const same = await playedOut({ ...script, tree: (alias) => (alias === 'C' ? 'A' : alias) });
@@ -53,7 +53,7 @@ describe('a repair', () => {
     expect(same.one('C')).not.toHaveProperty('patch');
   });
 
-  test('whose own patch cannot be applied again costs nothing', async () => {
+  test('whose patch cannot be applied again costs nothing', async () => {
     const stage = await codingWorld(script);
     const { exec } = stage.world.sandbox;
     const refusing = {
@@ -75,7 +75,7 @@ describe('a repair', () => {
     expect(stage.starts).not.toContain('C');
   });
 
-  test('is not begun where the money is gone, or nobody knows how much is left', async () => {
+  test('does not start if the budget is used up or unknown', async () => {
     const names = async (more: Partial<Script>) =>
       (await playedOut({ ...script, ...more })).candidates.map(({ alias }) => alias);
     expect(await names({ settings: { ...TWO, budget: { run: 0.3 } } })).toEqual(['A', 'B', 'C']);
@@ -91,7 +91,7 @@ describe('a repair', () => {
   });
 });
 
-test('a round that is not examined is not asked for again', async () => {
+test('a round that is not examined is not requested again', async () => {
   const stage = await codingWorld({ settings: TWO, found });
   const { store } = stage.world;
   const told = evidence({ A: { breaks: ['x'] }, B: { breaks: ['x'] } });
@@ -107,7 +107,7 @@ test('a round that is not examined is not asked for again', async () => {
   expect([...stage.starts].sort()).toEqual(['A', 'B', 'C', 'D']);
 });
 
-test('one more contestant is the next in turn, and begins with the task alone', async () => {
+test('a further contestant is the next in turn, and gets only the task', async () => {
   const { one, prompts, applied } = await playedOut({
     settings: { ...TWO, adaptive: { repair: false } },
     found: evidence({ A: { breaks: ['x'] }, B: { breaks: ['y'] } }),
@@ -120,7 +120,7 @@ test('one more contestant is the next in turn, and begins with the task alone', 
   expect(applied.size).toBe(0);
 });
 
-test('one more contestant is the next that the settings name', async () => {
+test('a further contestant is the next in the settings', async () => {
   const coders = ['one', 'two', 'three'].map((name) => ({ agent: 'builtin', model: `anthropic/${name}` }));
   const { candidates, one } = await playedOut({
     settings: { ...TWO, coders, adaptive: { repair: false } },
@@ -130,7 +130,7 @@ test('one more contestant is the next that the settings name', async () => {
   expect(one('C')).toMatchObject({ ordinal: 2, contestant: { model: 'anthropic/three' }, state: 'coded' });
 });
 
-test('where repairs do not help, one more is asked; where that does not either, it is over', async () => {
+test('a further contestant follows failed repairs, and then the rounds end', async () => {
   const { candidates, world } = await playedOut({
     settings: TWO,
     found: evidence({
@@ -152,7 +152,7 @@ test('where repairs do not help, one more is asked; where that does not either, 
   expect(run?.evidence?.map(({ alias }) => alias)).toEqual(['A', 'B', 'C', 'D', 'E']);
 });
 
-test('a synthesis begins on the base, with both patches as data and without their names', async () => {
+test('a synthesis starts on the base, with both patches as data and without their names', async () => {
   const { one, prompts, applied, candidates, world } = await playedOut({
     settings: { ...TWO, synthesis: true },
     found: evidence({ A: { neutral: ['n'] }, B: { neutral: ['m'] } }),
@@ -171,7 +171,7 @@ test('a synthesis begins on the base, with both patches as data and without thei
 describe('killed in a further round', () => {
   const told = evidence({ A: { breaks: ['x'] }, B: { breaks: ['x', 'y'] } });
 
-  test('while one repair is written, nobody who has finished is paid again', async () => {
+  test('during a repair, no finished coder is paid again', async () => {
     const journal = newJournal();
     const coders: Record<Alias, Doing> = { D: forEver };
     const script: Script = { settings: TWO, coders, found: told };
@@ -191,7 +191,7 @@ describe('killed in a further round', () => {
     expect((await world.store.candidates(RUN)).map(({ state }) => state)).toEqual(Array(4).fill('coded'));
   });
 
-  test('while its candidates are lined up, the same ones are lined up again', async () => {
+  test('while its candidates are queued, the same ones are queued again', async () => {
     const journal = newJournal();
     const script: Script = { settings: TWO, found: told };
     const { world, starts } = await codingWorld(script);
@@ -227,7 +227,7 @@ describe('stopped early', () => {
   const settings = { candidates: 4, adaptive: { stopEarly: true, repair: false, oneMore: false } };
   const because = 'stopped early: A and B passed and agree';
 
-  test('a coder at work ends, one that waits never begins, and what was spent is kept', async () => {
+  test('an active coder ends, a queued one never starts, and the cost is kept', async () => {
     const journal = newJournal();
     const script: Script = { settings, coders: { A: hangs, B: hangs, C: hangs, D: hangs }, found: found };
     const { world, starts } = await codingWorld(script);
@@ -247,7 +247,7 @@ describe('stopped early', () => {
     expect(spent).toEqual([0, 0.1, 0.1, 0.1]);
   });
 
-  test('it stays ended after a restart', async () => {
+  test('the coders stay stopped after a restart', async () => {
     const journal = newJournal();
     const script: Script = {
       settings,
@@ -267,7 +267,7 @@ describe('stopped early', () => {
     expect((await world.store.candidates(RUN)).map(({ note }) => note)).toEqual(Array(4).fill(because));
   });
 
-  test('nobody listens where the settings do not let coders be stopped, nor among two', async () => {
+  test('no coder is stopped if the settings forbid it, or of two', async () => {
     let watched = 0;
     const script: Script = { settings: TWO, found };
     for (const wish of [TWO, { ...TWO, adaptive: { stopEarly: true } }, { candidates: 3 }]) {

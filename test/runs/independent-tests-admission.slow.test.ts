@@ -38,7 +38,7 @@ const admission = (
 const standings = ({ votes }: { readonly votes: readonly { id: string; standing: string }[] }) =>
   votes.map(({ id, standing }) => `${id}: ${standing}`);
 
-describe('tests that no candidate wrote are admitted by what they do', () => {
+describe('independent tests are admitted by their results:', () => {
   let shared: SharedFixture;
   let fixture: Fixture;
   let right: Survivor;
@@ -53,7 +53,7 @@ describe('tests that no candidate wrote are admitted by what they do', () => {
   });
   afterAll(() => shared.close());
 
-  test('some speak, one asks for nothing new, one is more probably wrong than everybody else', async () => {
+  test('some count, one requires nothing new, one is probably wrong', async () => {
     const found = await admission(fixture, [SPACE, EMPTY, OLD, WRONG], [right, hasty, idle]);
     expect(standings(found)).toEqual([
       'space: admitted',
@@ -70,7 +70,7 @@ describe('tests that no candidate wrote are admitted by what they do', () => {
     });
   });
 
-  test('in another order of survivors, and under other names, the same; equal trees are run once', async () => {
+  test('the order and names of survivors do not matter, and equal trees run once', async () => {
     let runs = 0;
     const { remember } = fixture.bench;
     const bench: CheckRunner = {
@@ -98,7 +98,7 @@ describe('tests that no candidate wrote are admitted by what they do', () => {
     expect(votes).toMatchObject([{ standing: 'admitted', passedBy: ['A', 'B'], failedBy: ['D'] }]);
   });
 
-  test('a file for which a candidate left a folder in its place fails there', async () => {
+  test('a file fails on a candidate that left a folder in its place', async () => {
     const inTheWay = await fixture.survivor('E', { ...RIGHT, 'test/space.test.js/index.txt': 'x' });
     const { votes } = await admission(fixture, [SPACE, EMPTY], [right, inTheWay]);
     expect(votes).toMatchObject([
@@ -107,13 +107,13 @@ describe('tests that no candidate wrote are admitted by what they do', () => {
     ]);
   });
 
-  test('without tests nothing is run; without survivors nothing is admitted', async () => {
+  test('nothing runs without tests, and nothing is admitted without survivors', async () => {
     expect(await admission(fixture, [], [right])).toEqual({ tests: [], votes: [], byAlias: {} });
     expect(standings(await admission(fixture, [SPACE], []))).toEqual(['space: refused']);
   });
 
   /** Node 24 names the file of a test in its report; older ones name only files that end as a whole. */
-  test('where the runner names no files', async () => {
+  test('also if the runner names no files', async () => {
     const old = await shared.fixture({ test: 'node --test' });
     const survivors = [await old.survivor('A', RIGHT), await old.survivor('B', HASTY)];
     const found = await admission(old, [EMPTY, OLD], survivors);
@@ -121,7 +121,7 @@ describe('tests that no candidate wrote are admitted by what they do', () => {
     expect(found.byAlias).toMatchObject({ A: { passed: 1, total: 1 }, B: { passed: 0, total: 1 } });
   });
 
-  test('where there are only exit codes, a test is the whole command, and a red survivor says nothing', async () => {
+  test('with exit codes only, a test is the whole command, and a failing survivor does not count', async () => {
     const plain = await shared.fixture({
       test: 'for f in test/*.js; do node "$f" > /dev/null || exit 1; done',
     });
@@ -137,7 +137,7 @@ describe('tests that no candidate wrote are admitted by what they do', () => {
     expect(found.byAlias).not.toHaveProperty('C');
   });
 
-  test('tests are built too, and one that does not build spoils no other', async () => {
+  test('tests are built, too, and one that does not build does not affect the others', async () => {
     const build =
       'mkdir -p out && for f in test/*.js; do node --check "$f" || exit 1; done; cp -r src test package.json out';
     const built = await shared.fixture({ build, test: 'cd out && /opt/runoff/bin/node --test' });
@@ -146,7 +146,7 @@ describe('tests that no candidate wrote are admitted by what they do', () => {
     expect(standings(found)).toEqual(['empty: admitted', 'broken: refused']);
   });
 
-  test('a run that was cancelled stops', async () => {
+  test('a cancelled run stops', async () => {
     const stop = new AbortController();
     const left = await shared.fixture({ signal: stop.signal });
     stop.abort();

@@ -27,7 +27,7 @@ const EMPTY: WrittenTest = {
   file: expecting('', []),
 };
 
-describe('a writer of tests sees what is asked for, and no candidate', () => {
+describe('a writer of independent tests', () => {
   let shared: SharedFixture;
   let fixture: Fixture;
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('a writer of tests sees what is asked for, and no candidate', () => {
   });
   afterAll(() => shared.close());
 
-  test('its tests are laid beside those of the repository, executed, and told apart', async () => {
+  test("has its tests placed beside the repository's and executed separately", async () => {
     const desk = await shared.desk([{ tests: [SPACE, EMPTY], note: 'No more.' }]);
     const written = await writeIndependentTests(fixture.bench, desk, PROMPT);
     expect(written).toMatchObject({ left: [], note: 'No more.', model: 'openai/m' });
@@ -57,7 +57,7 @@ describe('a writer of tests sees what is asked for, and no candidate', () => {
     });
   });
 
-  test('it is shown issue, brief, declarations, an example and its paths', async () => {
+  test('sees issue, brief, declarations, an example and its paths, but no candidate', async () => {
     const desk = await shared.desk([{ tests: [], note: '' }]);
     expect(await writeIndependentTests(fixture.bench, desk, PROMPT)).toEqual({
       tests: [],
@@ -113,7 +113,7 @@ describe('a writer of tests sees what is asked for, and no candidate', () => {
     `);
   });
 
-  test('it is paid by a spender of its own, with a share of the budget', async () => {
+  test('is paid by its own spender with a share of the budget', async () => {
     const desk = await shared.desk([{ tests: [SPACE], note: '' }]);
     const grants: unknown[] = [];
     const open: typeof desk.gateway.open = (grant, onUsage) => {
@@ -125,14 +125,14 @@ describe('a writer of tests sees what is asked for, and no candidate', () => {
     expect(desk.rig.ledger.rows).toMatchObject([{ spender: 'writer', runId: 'r1' }]);
   });
 
-  test('a paid answer is not paid twice', async () => {
+  test('is not paid twice for an answer', async () => {
     const desk = await shared.desk([{ tests: [SPACE], note: '' }]);
     const first = await writeIndependentTests(fixture.bench, desk, PROMPT);
     expect(await writeIndependentTests(fixture.bench, desk, PROMPT)).toEqual(first);
     expect(desk.provider.seen).toHaveLength(1);
   });
 
-  test('that it cannot write is said, and no fault', async () => {
+  test('can report that it cannot write tests, without a fault', async () => {
     const unfit = await shared.desk(['I would rather not.']);
     expect(await writeIndependentTests(fixture.bench, unfit, PROMPT)).toMatchObject({
       tests: [],
@@ -147,7 +147,7 @@ describe('a writer of tests sees what is asked for, and no candidate', () => {
     expect(keyless.provider.seen).toHaveLength(0);
   });
 
-  test('what a spent budget does not pay is said, and no fault', async () => {
+  test('is not asked with a used up budget, without a fault', async () => {
     const poor = await shared.desk([{ tests: [SPACE], note: '' }]);
     const { budget, ...settings } = poor.task.settings;
     const task = { ...poor.task, settings: { ...settings, budget: { ...budget, run: 1e-7 } } };
@@ -156,7 +156,7 @@ describe('a writer of tests sees what is asked for, and no candidate', () => {
     expect(poor.provider.seen).toHaveLength(0);
   });
 
-  test('where one model does not answer in the form asked for, the next is asked', async () => {
+  test('is replaced by the next model after an invalid answer', async () => {
     const desk = await shared.desk(['no', 'no', 'no', { tests: [SPACE], note: '' }], {
       models: ['openai/m', 'google/m', 'anthropic/m'],
     });
@@ -172,7 +172,7 @@ describe('a writer of tests sees what is asked for, and no candidate', () => {
     expect(written).toMatchObject({ model: 'google/m', tests: [{ id: 'writer-1' }] });
   });
 
-  test('an answer that was cancelled is asked for again', async () => {
+  test('is asked again after a cancellation', async () => {
     const stop = new AbortController();
     const desk = await shared.desk([{ tests: [SPACE], note: '' }]);
     stop.abort();
@@ -184,7 +184,7 @@ describe('a writer of tests sees what is asked for, and no candidate', () => {
     expect((await writeIndependentTests(fixture.bench, desk, PROMPT)).tests).toHaveLength(1);
   });
 
-  test('where the base shows no way of writing tests, nobody is asked', async () => {
+  test('is not asked if the base has no tests as an example', async () => {
     const { 'test/csv.test.js': _, ...rest } = REPOSITORY;
     const bare = await shared.fixture({ files: rest, test: 'true' });
     const desk = await shared.desk([{ tests: [SPACE], note: '' }]);

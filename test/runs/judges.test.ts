@@ -41,7 +41,7 @@ test('three judges of other families see both orders and agree', async () => {
   expect(judging.open).toBe(0);
 });
 
-test('what judges read holds the task, what ran, and both patches, and nothing about who wrote them', async () => {
+test('judges read the task, the results and both patches, and nothing about the authors', async () => {
   const judging = openJudging(JUDGES);
   const facts = {
     ...NOTHING_RAN,
@@ -97,7 +97,7 @@ test('what judges read holds the task, what ran, and both patches, and nothing a
   `);
 });
 
-test('half the judges down: the others decide, with a lower quorum', async () => {
+test('half of the judges decide with a lower quorum if the others fail', async () => {
   const judging = openJudging({ ...JUDGES, 'x-ai/grok-5': DOWN });
   const judgement = await judging.judge(poolOf(RIGHT, WRONG));
   expect(judgement.quorum).toEqual({ asked: 3, heard: 2 });
@@ -109,7 +109,7 @@ test('half the judges down: the others decide, with a lower quorum', async () =>
   });
 });
 
-test('all judges down: nothing is decided, and it says why', async () => {
+test('nothing is decided if all judges fail, with the reason', async () => {
   const judging = openJudging({ 'deepseek/deepseek-v4': DOWN, 'x-ai/grok-5': DOWN });
   const judgement = await judging.judge(poolOf(RIGHT, WRONG, OTHER));
   expect(judgement).toMatchObject({
@@ -124,7 +124,7 @@ test('all judges down: nothing is decided, and it says why', async () => {
   expect(judging.open).toBe(0);
 });
 
-test('a judge whose key is missing is lost, the others are asked', async () => {
+test('a judge without a key is dropped, and the others are asked', async () => {
   const judging = openJudging(JUDGES, { models: ['qwen/qwen-4', ...Object.keys(JUDGES)] });
   const judgement = await judging.judge(poolOf(RIGHT, WRONG));
   expect(judgement.judges[0]).toMatchObject({ judge: 'judge-1', lost: ['There is no key for qwen/qwen-4.'] });
@@ -132,7 +132,7 @@ test('a judge whose key is missing is lost, the others are asked', async () => {
   expect(judgement.standings[0]).toMatchObject({ alias: 'A', wins: 3 });
 });
 
-test('a judge that gives no answer is replaced by the next model, as long as the calls suffice', async () => {
+test('a judge that gives no answer is replaced by the next model within the allowed calls', async () => {
   const judges = { ...JUDGES, 'x-ai/grok-5': DOWN, 'qwen/qwen-4': DOWN, 'z-ai/glm-6': prefers(/length/) };
   const judging = openJudging(judges);
   const judgement = await judging.judge(poolOf(RIGHT, WRONG));
@@ -150,7 +150,7 @@ test('a judge that gives no answer is replaced by the next model, as long as the
   expect(few.seen).toHaveLength(6);
 });
 
-test('a judge whose answers cannot be used was heard, and is not replaced', async () => {
+test('a judge with unusable answers is not replaced', async () => {
   const citations = [{ candidate: 'first' as const, file: 'src/none.ts', line: 1, quote: 'is not there' }];
   const inventive: JudgeAnswer = (seen) => ({ ...saying(seen, 'first'), citations });
   const judging = openJudging({ ...JUDGES, 'x-ai/grok-5': inventive, 'qwen/qwen-4': prefers(/length/) });
@@ -158,7 +158,7 @@ test('a judge whose answers cannot be used was heard, and is not replaced', asyn
   expect(judgement.judges.map(({ family }) => family)).toEqual(['deepseek', 'grok', 'mistral']);
 });
 
-test('a fault that is not about a model stops the run, and leaves no lease open', async () => {
+test('a fault unrelated to a model stops the run, and leaves no lease open', async () => {
   const broken = openJudging(JUDGES);
   const { open } = broken.parts.gateway;
   let opened = 0;
@@ -175,7 +175,7 @@ test('a fault that is not about a model stops the run, and leaves no lease open'
   expect(broken.open).toBe(0);
 });
 
-test('the order alone decides nothing: a judge that names a place is left out', async () => {
+test('a judge that prefers a position is excluded', async () => {
   const judging = openJudging({ ...JUDGES, 'x-ai/grok-5': always('first') });
   const judgement = await judging.judge(poolOf(RIGHT, WRONG, OTHER));
   expect(judgement.judges.find(({ family }) => family === 'grok')?.discarded).toMatch(/named the first/);
@@ -183,7 +183,7 @@ test('the order alone decides nothing: a judge that names a place is left out', 
   expect(judgement.standings[0]).toMatchObject({ alias: 'A', losses: 0 });
 });
 
-test('judges that all change their mind with the order are all left out', async () => {
+test('judges that all depend on the order are all excluded', async () => {
   const bySize = (seen: Parameters<ReturnType<typeof prefers>>[0]) =>
     saying(seen, seen.first.length > seen.second.length ? 'first' : 'tie');
   const judging = openJudging({ 'deepseek/deepseek-v4': bySize, 'x-ai/grok-5': bySize });
@@ -192,13 +192,13 @@ test('judges that all change their mind with the order are all left out', async 
   expect(judgement.because).toMatch(/changed with the order/);
 });
 
-test('who wrote a candidate does not judge it where two other families can', async () => {
+test('a family does not judge its own candidate if two others can', async () => {
   const judging = openJudging({ 'anthropic/claude-opus-5': always('first'), ...JUDGES });
   const judgement = await judging.judge(poolOf(RIGHT, WRONG));
   expect(judgement.judges.map(({ family }) => family)).toEqual(['deepseek', 'grok', 'mistral']);
 });
 
-test('where only the authors’ families are there they judge, and it is said', async () => {
+test("the authors' families judge if there are no others, which is reported", async () => {
   const judging = openJudging({
     'anthropic/claude-opus-5': prefers(/length/),
     'openai/gpt-6-sol': prefers(/length/),
@@ -221,7 +221,7 @@ test('one family alone is never clear', async () => {
   expect(judgement.notes).toEqual(['All judges are of one family (deepseek).']);
 });
 
-test('the same patch twice is a tie that nobody is asked about', async () => {
+test('identical patches are a tie without a judge', async () => {
   const judging = openJudging(JUDGES);
   const judgement = await judging.judge(poolOf(RIGHT, { ...RIGHT, alias: 'D', author: AUTHORS.gpt }));
   expect(judging.seen).toEqual([]);
@@ -229,7 +229,7 @@ test('the same patch twice is a tie that nobody is asked about', async () => {
   expect(judgement.standings.map(({ strength }) => strength)).toEqual([0, 0]);
 });
 
-test('neither the order of the candidates nor their names change who is first', async () => {
+test('neither the order nor the names of candidates change the winner', async () => {
   const pool = poolOf(RIGHT, WRONG, OTHER);
   const forwards = await openJudging(JUDGES).judge(pool);
   const backwards = await openJudging(JUDGES).judge({ ...pool, competitors: pool.competitors.toReversed() });
@@ -241,8 +241,8 @@ test('neither the order of the candidates nor their names change who is first', 
   expect(renamed.standings[0]).toMatchObject({ ...forwards.standings[0], alias: 'Z' });
 });
 
-describe('money', () => {
-  test('all judges together get a share of the run’s budget', async () => {
+describe('the budget of judges', () => {
+  test("is a share of the run's budget", async () => {
     const judging = openJudging(JUDGES);
     const judgement = await judging.judge(poolOf(RIGHT, WRONG));
     expect(judging.grants.map(({ spender }) => spender).sort()).toEqual(['judge-1', 'judge-2', 'judge-3']);
@@ -253,7 +253,7 @@ describe('money', () => {
     expect(judgement.spent).toMatchObject({ calls: 6, usd: expect.closeTo(0.06) });
   });
 
-  test('an answer that was paid for is not asked for again after a crash', async () => {
+  test('is not spent again on paid answers after a crash', async () => {
     const kept = new Map<string, unknown>();
     const remember = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
       if (!kept.has(key)) kept.set(key, JSON.parse(JSON.stringify(await work())));
@@ -267,7 +267,7 @@ describe('money', () => {
     expect({ ...after, spent: null }).toEqual({ ...before, spent: null });
   });
 
-  test.each([3, 4, 5, 8, 12, 40])('%i candidates take no more than the calls that are allowed', async (n) => {
+  test.each([3, 4, 5, 8, 12, 40])('allows a limited number of calls for %i candidates', async (n) => {
     const many = Array.from({ length: n }, (_, i) =>
       candidate(`C${i}`, [`return parse(input, ${i});`, ...(i === 1 ? ['if (input.length) return 0;'] : [])]),
     );
@@ -281,7 +281,7 @@ describe('money', () => {
   });
 });
 
-test('no more than four questions are under way at a time', async () => {
+test('no more than four questions are asked in parallel', async () => {
   const under = { way: 0, most: 0 };
   const judging = openJudging(JUDGES);
   const { model } = judging.parts;
@@ -300,7 +300,7 @@ test('no more than four questions are under way at a time', async () => {
   expect(under.most).toBe(4);
 });
 
-test('a cancelled run asks nothing more, closes its leases and rejects', async () => {
+test('a run that is cancelled asks nothing more, closes its leases and rejects', async () => {
   const stop = new AbortController();
   const judging = openJudging(
     {
@@ -317,14 +317,14 @@ test('a cancelled run asks nothing more, closes its leases and rejects', async (
   expect(judging.open).toBe(0);
 });
 
-test('a run that was cancelled before asks nothing at all', async () => {
+test('a run that was already cancelled asks nothing', async () => {
   const judging = openJudging(JUDGES, { signal: AbortSignal.abort(new Error('cancelled before')) });
   await expect(judging.judge(poolOf(RIGHT, WRONG))).rejects.toThrow('cancelled before');
   expect(judging.seen).toEqual([]);
   expect(judging.open).toBe(0);
 });
 
-test('a model that never ends is lost when its time is over', async () => {
+test('a judge that never ends is dropped after its time limit', async () => {
   const slept: number[] = [];
   const stopped: boolean[] = [];
   const judging = openJudging(JUDGES, {
@@ -344,7 +344,7 @@ test('a model that never ends is lost when its time is over', async () => {
   expect(new Set(slept)).toEqual(new Set([ANSWER_MS]));
 });
 
-test('what judges say would fail is kept as claims, for whoever can execute them', async () => {
+test('claimed failures of judges are kept for execution', async () => {
   const claiming = (seen: Parameters<ReturnType<typeof prefers>>[0]) => {
     const worse = /length/.test(seen.first) ? 'second' : 'first';
     const failures = [{ candidate: worse, input: '""', expected: '0', got: 'NaN' }];
@@ -357,7 +357,7 @@ test('what judges say would fail is kept as claims, for whoever can execute them
   ]);
 });
 
-test('one survivor is not judged, and neither is anyone without a model', async () => {
+test('neither a single survivor is judged, nor anything without a model', async () => {
   expect(await openJudging(JUDGES).judge(poolOf(RIGHT))).toMatchObject({
     kind: 'unheard',
     quorum: { asked: 0 },
@@ -366,7 +366,7 @@ test('one survivor is not judged, and neither is anyone without a model', async 
   expect(judgement.because).toBe('No model is available as a judge.');
 });
 
-test('the models of the coders judge, then those whose keys are set', () => {
+test('the models of the coders judge, then those with a key', () => {
   const coders = [{ agent: 'codex', model: 'openai/gpt-6-sol' }, { agent: 'builtin' }];
   expect(judgeModels({ coders }, ['anthropic/claude-sonnet-5', 'openai/gpt-6-sol'])).toEqual([
     'openai/gpt-6-sol',
@@ -374,7 +374,7 @@ test('the models of the coders judge, then those whose keys are set', () => {
   ]);
 });
 
-test('a citation off by a line counts, one of another file does not', async () => {
+test('a citation that is off by one line counts, one of another file does not', async () => {
   const citing = (change: Partial<ReturnType<typeof cite>>) =>
     openJudging({
       'deepseek/deepseek-v4': (seen) => ({

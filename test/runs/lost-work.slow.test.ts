@@ -37,7 +37,7 @@ const told = (one: Evidence | undefined) => [
   one?.peerTests,
 ];
 
-describe('checks whose work is lost', () => {
+describe('checks whose process is killed', () => {
   let shared: SharedFixture;
   let base: TestRun;
   let calm: readonly unknown[];
@@ -63,7 +63,7 @@ describe('checks whose work is lost', () => {
     };
   };
 
-  test.each(['launcher', 'command'] as const)('to the %s that is killed come to the same', async (how) => {
+  test.each(['launcher', 'command'] as const)('by a kill of the %s have the same result', async (how) => {
     const fixture = await shared.fixture({ files: FILES, exec: losing(2, how) });
     const onBase = await fixture.base();
     expect(onBase).toMatchObject({ tests: base.tests, source: base.source, runs: 3 });
@@ -71,7 +71,7 @@ describe('checks whose work is lost', () => {
     expect([told(A), told(B)]).toEqual(calm);
   });
 
-  test('each time to a signal, end as what kills itself does', async () => {
+  test('by a signal each time end like a command that kills itself', async () => {
     let times = 0;
     const exec: FixtureOptions['exec'] = async (spec, real) => {
       if (!spec.area.id.endsWith('x-A-base')) return real(spec);
@@ -85,7 +85,7 @@ describe('checks whose work is lost', () => {
   });
 
   test.each([1, 3])(
-    'by processes of run %i of the base tests alone do not make it broken or its tests flaky',
+    'in run %i of the base tests do not make the base broken or its tests flaky',
     async (which) => {
       let runs = 0;
       const exec: FixtureOptions['exec'] = async (spec, real) => {
@@ -100,7 +100,7 @@ describe('checks whose work is lost', () => {
     },
   );
 
-  test('to a checkout that is damaged meanwhile, are done on a new one', async () => {
+  test('while their checkout is damaged run again on a new one', async () => {
     tried({
       part: 'Stored data is damaged',
       id: 'checkout-damaged-under-checks',
@@ -121,7 +121,7 @@ describe('checks whose work is lost', () => {
     expect(await fixture.base()).toMatchObject({ tests: base.tests });
   });
 
-  test('to a damaged file: base runs are made again, a patch is lost, and that is said', async () => {
+  test('or whose stored result is damaged: base runs are repeated, and a lost patch is reported', async () => {
     tried({
       part: 'Stored data is damaged',
       id: 'patch-damaged',
@@ -178,20 +178,20 @@ describe('a coder that a signal ends', () => {
     return { asked, one: candidates.find(({ alias }) => alias === 'A') };
   }
 
-  test('starts over, and asks to the letter what it asked before, which its gateway has answers to', async () => {
+  test('starts over with the same requests, which the gateway answers again', async () => {
     const { asked, one } = await killed(1);
     expect(one).toMatchObject({ state: 'coded', note: 'done' });
     expect(asked).toHaveLength(2);
     expect(new Set(asked).size).toBe(1);
   });
 
-  test('each time: then it ended so by itself, and what it left is judged', async () => {
+  test('each time is judged by what it left', async () => {
     const { asked, one } = await killed(Number.POSITIVE_INFINITY);
     expect(asked).toHaveLength(5);
     expect(one).toMatchObject({ state: 'coded', note: expect.stringContaining('ended with exit code none') });
   });
 
-  test('that kills itself shortly before its time is over works for less than twice that time', async () => {
+  test('shortly before its time limit works for less than twice that time', async () => {
     const { mostMs } = timesOf(Settings.parse({}).timeout, 7_200);
     const { asked, one } = await killed(Number.POSITIVE_INFINITY, mostMs * 0.9);
     expect(asked).toHaveLength(2);

@@ -15,7 +15,7 @@ const away = () => Promise.reject(new Fault('DATABASE_UNAVAILABLE', 'It is away.
 const full = () => Promise.reject(new Error('ENOSPC: no space left on device, write'));
 const going = new AbortController().signal;
 
-test('an outage is waited out for a quarter of an hour, and nothing stands still for more than half a minute after it', async () => {
+test('a stage waits out an outage for 15 minutes, and resumes at most 30 s after its end', async () => {
   const { waits, world } = recordWaits();
   await expect(retryOutages(world, going, away)).rejects.toThrow('It is away.');
   const minutes = waits.reduce((sum, ms) => sum + ms, 0) / 60_000;
@@ -24,7 +24,7 @@ test('an outage is waited out for a quarter of an hour, and nothing stands still
   expect(Math.max(...waits)).toBeLessThanOrEqual(30_000);
 });
 
-test('a cancelled run does not wait for an outage to end', async () => {
+test('a cancelled run does not wait for the end of an outage', async () => {
   await expect(retryOutages(recordWaits().world, AbortSignal.abort(), away)).rejects.toThrow(
     'The run was cancelled.',
   );
@@ -33,7 +33,7 @@ test('a cancelled run does not wait for an outage to end', async () => {
 test.each([
   ['a database that is away', away, 'It is away.'],
   ['a full disk', full, 'ENOSPC'],
-])('%s is waited for once, where one wait is inside another', async (_, work, message) => {
+])('nested waits for %s count once', async (_, work, message) => {
   const { waits, world } = recordWaits();
   await expect(retryOutages(world, going, work)).rejects.toThrow(message);
   const { length } = waits.splice(0);

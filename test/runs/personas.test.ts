@@ -12,12 +12,12 @@ const world = partial<World>({
 const named = (agents: readonly string[]) => () =>
   requirePersonas(world, Settings.parse({ critics: { agents } }).critics.agents);
 
-test('settings may name the critics that there are', () => {
+test('settings can name the existing critics', () => {
   expect(() => requirePersonas(world, Settings.parse({}).critics.agents)).not.toThrow();
   expect(named(['security'])).not.toThrow();
 });
 
-test('a critic that nobody wrote is a fault of the settings, with the name that was probably meant', () => {
+test('an unknown critic is a fault of the settings, with a suggestion', () => {
   expect(named(['qa', 'secuirty'])).toThrow(
     expect.objectContaining({
       code: 'SETTINGS_INVALID',

@@ -38,14 +38,14 @@ async function lineOf(count: number) {
   return { store, ids, look };
 }
 
-test('the first forty in line are told where they stand, and only the first ten again, five minutes later', async () => {
+test('the first forty queued runs show their position, and the first ten are updated after 5 minutes', async () => {
   const { look } = await lineOf(50);
   expect(await look(0)).toEqual(Array.from({ length: 40 }, (_, i) => i));
   expect(await look(4 * MINUTE)).toEqual([]);
   expect(await look(5 * MINUTE)).toEqual(Array.from({ length: 10 }, (_, i) => i));
 });
 
-test('whoever moves up is told when its turn to be told comes, and who has left is not', async () => {
+test('a queued run that moves up is updated in turn, and one that left the queue is not', async () => {
   const { store, ids, look } = await lineOf(42);
   await look(0);
   for (const id of ids.slice(0, 2)) await store.transition(id, 'cancelled', 'asked', 1);

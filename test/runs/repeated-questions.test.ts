@@ -34,7 +34,7 @@ const RIGHT = candidate('A', ['if (input.length === 0) return 0;'], AUTHORS.clau
 const WRONG = candidate('B', ['return parse(input) || 0;'], AUTHORS.gpt);
 const delimiterOf = (prompt: string | undefined): string => /<<<TASK (\S+)/.exec(prompt ?? '')?.[1] ?? '';
 
-describe('a question that a killed process had asked is asked again to the letter', () => {
+describe('a question of a killed process is repeated verbatim', () => {
   let shared: SharedFixture;
   let fixture: Fixture;
   beforeAll(async () => {
@@ -55,7 +55,7 @@ describe('a question that a killed process had asked is asked again to the lette
     return first ?? [];
   }
 
-  test('by judges, each question with a delimiter of its own', async () => {
+  test('by judges, each with its own delimiter', async () => {
     const prompts = await twice((killed) =>
       openJudging({ 'x-ai/grok-5': () => null }, killed).judge(poolOf(RIGHT, WRONG)),
     );
@@ -63,7 +63,7 @@ describe('a question that a killed process had asked is asked again to the lette
     expect(delimiterOf(prompts[0])).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  test('by the writer of neutral tests, and another run draws another delimiter', async () => {
+  test('by the writer of independent tests, with another delimiter in another run', async () => {
     const desk = await shared.desk([]);
     const ask = (killed: object) =>
       writeIndependentTests(fixture.bench, { ...desk, ...killed }, 'Write tests.');
@@ -72,7 +72,7 @@ describe('a question that a killed process had asked is asked again to the lette
     expect(delimiterOf(one)).not.toBe(delimiterOf(other));
   });
 
-  test('by the writer who tells candidates apart, in the order in which patches were shown', async () => {
+  test('by the writer of distinguishing tests, with the patches in the same order', async () => {
     const desk = await shared.desk([]);
     const { tree } = await fixture.survivor('A', {});
     const contenders = ['A', 'B', 'C', 'D'].map((alias) => ({

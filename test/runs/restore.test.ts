@@ -32,7 +32,7 @@ describe('a candidate that another machine coded', () => {
     return { here, base: await workspaces.prepare(source, sha), patch };
   }
 
-  test('is made again here from its patch, as the same tree, and can be committed', async () => {
+  test('is rebuilt from its patch as the same tree, and can be committed', async () => {
     const { here, base, patch } = await collectedElsewhere();
     expect(await here.workspaces.holds(base, patch.tree)).toBe(false);
     await restoreTree(here, base, { runId: 'r1', alias: 'A', patch }, signal);
@@ -42,7 +42,7 @@ describe('a candidate that another machine coded', () => {
     expect(await here.workspaces.commit(base, spec)).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  test('whose patch leads elsewhere is a fault, and nothing is published', async () => {
+  test('whose patch gives another tree is a fault, and nothing is published', async () => {
     const { here, base, patch } = await collectedElsewhere();
     const lie = { ...patch, tree: 'c'.repeat(40) };
     await expect(

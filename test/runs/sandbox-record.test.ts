@@ -19,16 +19,16 @@ async function noted(...probes: readonly SandboxProbe[]) {
   return (await store.run('r1'))?.sandbox;
 }
 
-test('a run that goes on where nothing holds a candidate never claims a sandbox again', async () => {
+test('a run that once continued without a sandbox never claims one again', async () => {
   expect(await noted(STRONG, NONE)).toMatchObject({ backend: 'none', weaker: ['Nothing holds.'] });
   expect(await noted(NONE, STRONG)).toMatchObject({ backend: 'none', weaker: ['Nothing holds.'] });
 });
 
-test('in the same sandbox nothing is repeated', async () => {
+test('a run in the same sandbox records it once', async () => {
   expect(await noted(STRONG, STRONG)).toEqual({ backend: 'bubblewrap', detail: 'strong', weaker: [] });
 });
 
-test('without a sandbox the run goes no further', async () => {
+test('a run without a working sandbox does not continue', async () => {
   const missing: SandboxProbe = { kind: 'missing', why: 'No bwrap.', remedy: 'Install it.' };
   await expect(noted(missing)).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
 });

@@ -112,7 +112,7 @@ async function briefWorld(settings: object, ...briefs: readonly Brief[]) {
 
 const done = (value: unknown) => ({ kind: 'done', value });
 
-test('with nothing open the coders can start at once', async () => {
+test('coders start at once without open questions', async () => {
   const scene = await briefWorld({}, briefWith());
   const world = await scene.started();
   expect(await world.engine.settled(RUN)).toEqual(done('agreed'));
@@ -120,7 +120,7 @@ test('with nothing open the coders can start at once', async () => {
   expect((await scene.store.run(RUN))?.dialogue).toBeUndefined();
 });
 
-test('a question, its answer, a new plan, its approval', async () => {
+test('a run asks a question, and continues with its answer, a new plan and its approval', async () => {
   const scene = await briefWorld({ approval: 'plan' }, briefWith(question('Which?')), briefWith());
   const world = await scene.started();
   await scene.waits('awaiting_answer', 1);
@@ -151,7 +151,7 @@ test('a question, its answer, a new plan, its approval', async () => {
   ]);
 });
 
-test('the same reply again answers nothing that is asked later', async () => {
+test('a repeated reply does not answer a later question', async () => {
   const [first, second] = [question('First?'), question('Second?')];
   const scene = await briefWorld({}, briefWith(first, second), briefWith(first, second));
   const world = await scene.started();
@@ -169,7 +169,7 @@ test('the same reply again answers nothing that is asked later', async () => {
   ]);
 });
 
-describe('nobody speaks', () => {
+describe('if nobody replies', () => {
   test('the run stops, and its record says why', async () => {
     const scene = await briefWorld({ answer: { within: '1s' } }, briefWith(question('Which?')));
     const world = await scene.started();
@@ -180,7 +180,7 @@ describe('nobody speaks', () => {
     });
   });
 
-  test('or goes on with what the question assumes, which no plan is', async () => {
+  test("the run continues with the question's assumption, but never with an unapproved plan", async () => {
     const settings = { answer: { within: '1s', otherwise: 'assume' }, approval: 'plan' };
     const scene = await briefWorld(settings, briefWith(question('Which?')));
     const world = await scene.started();
@@ -193,8 +193,8 @@ describe('nobody speaks', () => {
   });
 });
 
-describe('the process ends while a run waits', () => {
-  test('the next one goes on, and asks nothing twice', async () => {
+describe('if the process ends during a wait', () => {
+  test('the next one continues, and asks nothing twice', async () => {
     const scene = await briefWorld({}, briefWith(question('Which?')), briefWith());
     const first = await scene.started();
     await scene.waits('awaiting_answer', 1);
@@ -206,7 +206,7 @@ describe('the process ends while a run waits', () => {
     expect(scene.planned).toHaveLength(2);
   });
 
-  test('a reply that was stored and not told is heard when store and engine are brought together', async () => {
+  test('a stored reply reaches the run by the regular reconciliation', async () => {
     const scene = await briefWorld({}, briefWith(question('Which?')), briefWith());
     const world = await scene.started();
     await scene.waits('awaiting_answer', 1);
@@ -222,7 +222,7 @@ describe('the process ends while a run waits', () => {
   });
 });
 
-test('a run that waits can be cancelled, and hears nobody then', async () => {
+test('a waiting run can be cancelled, and accepts no replies afterwards', async () => {
   const scene = await briefWorld({}, briefWith(question('Which?')));
   const world = await scene.started();
   await scene.waits('awaiting_answer', 1);

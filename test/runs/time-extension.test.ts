@@ -18,7 +18,7 @@ test('a coder that does something new near its end gets more time', () => {
   expect(patience.onLimit('wall')).toBe(25_000);
 });
 
-test('a coder that only repeats its last steps gets none', () => {
+test('a coder that only repeats its last steps gets no more time', () => {
   const { now, patience } = coder();
   for (let at = 1_000; at < 100_000; at += 1_000) {
     now.ms = at;
@@ -28,7 +28,7 @@ test('a coder that only repeats its last steps gets none', () => {
   expect(patience.onLimit('wall')).toBe(0);
 });
 
-test('a coder that did nothing yet gets none, also where its time is shorter than the silence it may keep', () => {
+test('a coder that did nothing yet gets no more time, also with a time limit below the silence limit', () => {
   const { now, patience } = coder(
     timesOf({ candidate: 10, silence: 20, extendWhileProgressing: true }, 1_000),
   );
@@ -38,7 +38,7 @@ test('a coder that did nothing yet gets none, also where its time is shorter tha
   expect(patience.onLimit('wall')).toBe(2_500);
 });
 
-test('a silent coder whose model is still answering is waited for, as long as it answers', () => {
+test('a silent coder is not stopped while its model is answering', () => {
   const { now, patience } = coder();
   now.ms = 20_000;
   now.activity = 15_000;
@@ -47,7 +47,7 @@ test('a silent coder whose model is still answering is waited for, as long as it
   expect(patience.onLimit('silence')).toBe(0);
 });
 
-test('a coder that never called a model is silent from its start on', () => {
+test('the silence of a coder that never called a model counts from its start', () => {
   const { now, patience } = coder();
   now.ms = 20_000;
   expect(patience.onLimit('silence')).toBe(0);

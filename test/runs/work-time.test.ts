@@ -61,7 +61,7 @@ function opened(journal: Journal): Engine {
   return engine;
 }
 
-test('what a run worked before a crash counts, the days in which no process was there do not', async () => {
+test('the working time before a crash counts, and the time without a process does not', async () => {
   const { clock, advance } = handClock();
   const world = hourly(clock);
   let judging = Promise.withResolvers<void>();
@@ -103,7 +103,7 @@ test('what a run worked before a crash counts, the days in which no process was 
   expect(begun).toEqual(['judge', 'judge']);
 });
 
-test('a cancelled step is cancelled, and is not said to have taken too long', async () => {
+test('a cancelled step is not reported as too long', async () => {
   const cancel = new AbortController();
   const { clock, advance } = handClock();
   const within = { signal: cancel.signal, leftMs: MINUTE };
@@ -113,7 +113,7 @@ test('a cancelled step is cancelled, and is not said to have taken too long', as
   await expect(ended).rejects.toThrow('cancelled');
 });
 
-describe('what is counted', () => {
+describe('the working time of a run', () => {
   const remembered = (...results: readonly unknown[]) => {
     const left = [...results];
     return partial<FlowContext>({ step: async <T>() => left.shift() as T });
@@ -121,7 +121,7 @@ describe('what is counted', () => {
   const world = hourly(handClock().clock);
   const ok = { kind: 'ok', value: null };
 
-  test('of stages side by side the longest', async () => {
+  test('counts the longest of parallel stages', async () => {
     const time = workTimeOf(60 * MINUTE);
     const context = remembered({ ...ok, elapsed: 10 * MINUTE }, { ...ok, elapsed: 25 * MINUTE });
     const stage = stagesOf(world, context, RUN, time);
@@ -130,7 +130,7 @@ describe('what is counted', () => {
     expect(time.left()).toBe(35 * MINUTE);
   });
 
-  test('an examination on another machine by its work; the next one gets what is left', async () => {
+  test('counts an examination on another machine, and the next one gets the rest', async () => {
     const children: ChildInput[] = [];
     const examined = { kind: 'ok', value: 'examined' };
     const context = partial<FlowContext>({
@@ -162,7 +162,7 @@ describe('what is counted', () => {
   });
 });
 
-test('coders get no more time than their run has left, and what the longest took is gone', async () => {
+test('coders get no more time than their run has left, and the longest counts', async () => {
   const { clock, advance } = handClock();
   const walls: number[] = [];
   const script = {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { openBodyBudget, toDrop } from '../../src/server/body-budget.ts';
 
 describe('the budget of bodies', () => {
-  test('never holds more than it may, whatever is opened, grows, is kept or released', () => {
+  test('never exceeds its limit, whatever is opened, grows, is kept or released', () => {
     const step = fc.record({
       sender: fc.constantFrom('a', 'b', 'c'),
       bytes: fc.integer({ min: 0, max: 60 }),
@@ -27,7 +27,7 @@ describe('the budget of bodies', () => {
     );
   });
 
-  test('drops the oldest of the sender that holds the most, and nobody who sends little', () => {
+  test('drops the oldest body of the sender that holds the most, and none of a small sender', () => {
     const budget = openBodyBudget(100);
     const dropped: string[] = [];
     const open = (name: string, bytes: number) => {
@@ -43,7 +43,7 @@ describe('the budget of bodies', () => {
     expect(dropped).toEqual(['flood 1', 'flood 2']);
   });
 
-  test('what has arrived is not dropped: who comes then is refused, until there is room', () => {
+  test('rejects new bodies rather than drop complete ones, until there is room', () => {
     const budget = openBodyBudget(100);
     const arrived = budget.open('a', () => expect.unreachable());
     arrived.hold(90);
@@ -56,7 +56,7 @@ describe('the budget of bodies', () => {
     expect(budget.open('b', () => undefined).hold(20)).toBe(true);
   });
 
-  test('where nothing can be dropped nothing is', () => {
+  test('drops nothing if nothing can be dropped', () => {
     expect(toDrop([])).toBeNull();
     expect(toDrop([{ sender: 'a', weight: 9, droppable: false }])).toBeNull();
   });

@@ -57,7 +57,7 @@ describe('app.yml', () => {
     );
   });
 
-  test('a home page of its own stays', async () => {
+  test('keeps its own home page', async () => {
     const manifest = manifestFrom({ ...(await appFile()), url: 'https://runoff.example/about' }, URLS);
     expect(manifest.url).toBe('https://runoff.example/about');
   });
@@ -67,7 +67,7 @@ describe('.env', () => {
   const name = fc.stringMatching(/^[A-Z][A-Z0-9_]{0,12}$/);
   const value = fc.stringMatching(/^[ -_a-~]{0,40}$/);
 
-  test('what is written is what Node reads', () => {
+  test('is read by Node as it was written', () => {
     fc.assert(
       fc.property(
         fc.dictionary(name, value, { maxKeys: 6 }),
@@ -80,7 +80,7 @@ describe('.env', () => {
     );
   });
 
-  test('lines that set something else stay, byte for byte and in order', () => {
+  test('keeps other lines byte for byte and in order', () => {
     const line = fc.constantFrom(
       '# APP_ID=1',
       '',
@@ -98,11 +98,11 @@ describe('.env', () => {
     );
   });
 
-  test('a variable that is set twice is set once afterwards, where it stood first', () => {
+  test('sets a duplicate variable once, at its first position', () => {
     expect(withLines('export APP_ID=1\nB=2\nAPP_ID = 3', { APP_ID: '9' })).toBe('APP_ID=9\nB=2\n');
   });
 
-  test('a value that no quotes can hold is refused, not written wrongly', () => {
+  test('rejects a value that cannot be quoted', () => {
     expect(() => withLines('', { A: `'"\`` })).toThrow('cannot be written');
     expect(() => withLines('', { A: 'a\nB=2' })).toThrow('cannot be written');
   });

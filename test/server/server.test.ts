@@ -51,13 +51,13 @@ function openRaw(port: number, text: string): RawConnection {
 }
 
 describe('deliveries', () => {
-  test('a signed delivery reaches Probot, whatever characters it holds', async () => {
+  test('reach Probot when they are signed, whatever their characters', async () => {
     const { url } = await start();
     const answer = await fetch(`${url}${HOOKS}`, delivery(labelled('Größe “5 €” 🦊 is wrong')));
     expect([answer.status, titles]).toEqual([200, ['Größe “5 €” 🦊 is wrong']]);
   });
 
-  test('one flipped byte, a missing signature and a wrong content type are refused by Probot as they are', async () => {
+  test('are rejected with a flipped byte, a missing signature or a wrong content type', async () => {
     const { url } = await start();
     const body = labelled('x');
     const flipped = await fetch(
@@ -74,7 +74,7 @@ describe('deliveries', () => {
     expect(titles).toEqual([]);
   });
 
-  test('a body of exactly the limit is taken, one byte more is answered with 413 and never seen by Probot', async () => {
+  test('are accepted at exactly the size limit, and get 413 for one byte more', async () => {
     const empty = labelled('x').length;
     const { url } = await start({ limits: { bodyLimitBytes: 100_000 } });
     const fits = await fetch(`${url}${HOOKS}`, delivery(labelled('x', 'p'.repeat(100_000 - empty))));
@@ -83,7 +83,7 @@ describe('deliveries', () => {
     expect(over.headers.get('connection')).toBe('close');
   });
 
-  test('a body that does not say how long it is cannot pass the limit either', async () => {
+  test('cannot exceed the limit without a declared length', async () => {
     const { url } = await start({ limits: { bodyLimitBytes: 1_000_000 } });
     const part = new Uint8Array(64 * 1024).fill(97);
     let left = 160;
@@ -98,18 +98,18 @@ describe('deliveries', () => {
     expect(titles).toEqual([]);
   });
 
-  test('the default limit is 5 MiB', async () => {
+  test('have a default limit of 5 MiB', async () => {
     const { url } = await start();
     const answer = await fetch(`${url}${HOOKS}`, delivery('x'.repeat(5 * 2 ** 20 + 1)));
     expect([answer.status, await answer.text()]).toEqual([413, 'The body is longer than 5242880 bytes.\n']);
   });
 
-  test('a trailing slash does not lead around the limit', async () => {
+  test('have the limit also with a trailing slash in the path', async () => {
     const { url } = await start({ limits: { bodyLimitBytes: 1_000 } });
     expect((await fetch(`${url}${HOOKS}/`, delivery('x'.repeat(2_000)))).status).toBe(413);
   });
 
-  test('a handler that fails is answered with 500, and nothing of the body reaches our log', async () => {
+  test('get 500 when a handler fails, and nothing of the body is logged', async () => {
     const { url } = await start({
       webhook: {
         secret: SECRET,
@@ -124,7 +124,7 @@ describe('deliveries', () => {
     expect(JSON.stringify(log.lines)).not.toContain('CANARY');
   });
 
-  test('while the App is not set up, deliveries are answered with 503', async () => {
+  test('get 503 while the App is not set up', async () => {
     web = await startWeb({
       host: '127.0.0.1',
       port: 0,
@@ -137,7 +137,7 @@ describe('deliveries', () => {
 });
 
 describe('pages', () => {
-  test('/healthz tells well from unwell', async () => {
+  test('/healthz distinguishes healthy from unhealthy', async () => {
     const states = [true, false];
     const { url } = await start({
       health: async () => ({ ok: states.shift() === true, detail: { database: 'said' } }),
@@ -148,7 +148,7 @@ describe('pages', () => {
     expect([unwell.status, await unwell.json()]).toEqual([503, { ok: false, detail: { database: 'said' } }]);
   });
 
-  test('a health check that fails is unwell, and its reason goes to the log only', async () => {
+  test('a failed health check is unhealthy, and its reason is only logged', async () => {
     const { url } = await start({ health: () => Promise.reject(new Error('postgres://user:pw@host')) });
     const answer = await fetch(`${url}/healthz`);
     expect(answer.status).toBe(503);
@@ -156,7 +156,7 @@ describe('pages', () => {
     expect(log.lines).toMatchObject([{ level: 'error', message: 'the health check failed' }]);
   });
 
-  test('/ says what this is; every other address is 404', async () => {
+  test('/ describes the server; every other address is 404', async () => {
     const { url } = await start();
     const front = await fetch(url);
     expect([front.status, await front.text()]).toEqual([200, expect.stringContaining('<h1>Runoff</h1>')]);
@@ -193,7 +193,7 @@ describe('pages', () => {
 });
 
 describe('stopping', () => {
-  test('a delivery in flight is answered, and its connection is then closed', async () => {
+  test('lets an active delivery be answered, and then closes its connection', async () => {
     const reached = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const webhook = await probotMiddleware(async (title) => {
@@ -211,7 +211,7 @@ describe('stopping', () => {
     await closed;
   });
 
-  test('an idle keep-alive connection does not hold it up', async () => {
+  test('is not delayed by an idle keep-alive connection', async () => {
     const { port, close } = await start();
     const idle = openRaw(port, 'GET / HTTP/1.1\r\nhost: x\r\n\r\n');
     await idle.answered;
@@ -219,7 +219,7 @@ describe('stopping', () => {
     expect(await idle.closed).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('what is not answered within the grace is cut off', async () => {
+  test('cuts requests that exceed the grace period', async () => {
     const reached = Promise.withResolvers<void>();
     const { url, close } = await start({
       webhook: {
@@ -236,7 +236,7 @@ describe('stopping', () => {
     expect(await answer).toBe('cut off');
   });
 
-  test('closing twice is harmless', async () => {
+  test('can be requested twice', async () => {
     const { close } = await start();
     await close(1_000);
     await close(1_000);
@@ -258,7 +258,7 @@ test('a taken port is a fault that names it', async () => {
   });
 });
 
-test('the address is one that a browser on this machine can open', async () => {
+test('the displayed address can be opened by a browser on this machine', async () => {
   const { url, port } = await start({ host: '0.0.0.0' });
   expect(url).toBe(`http://127.0.0.1:${port}`);
 });

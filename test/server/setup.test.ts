@@ -147,7 +147,7 @@ const comeBack = (state: string, code = 'a180b1a3d263c81bc6441d7b990bae27d4c1067
 const written = async (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
 
 describe('registering', () => {
-  test('the form takes the whole manifest to GitHub, and the answer is kept for the next start', async () => {
+  test('sends the whole manifest to GitHub by a form, and stores the answer for the next start', async () => {
     await writeFile(envFile, '# mine\nOPENAI_API_KEY=sk-1\nAPP_ID=\n');
     await begin();
     const { action, state, manifest } = await openForm();
@@ -189,7 +189,7 @@ describe('registering', () => {
     expect(`${JSON.stringify(log.lines)}${done.html}`).not.toMatch(/PRIVATE KEY-|e340154128314309/);
   });
 
-  test('for an organisation, the form goes to its settings', async () => {
+  test('sends the form to the settings of an organisation', async () => {
     await begin();
     const { action } = await openForm('&organization=acme-corp');
     expect(action.pathname).toBe('/organizations/acme-corp/settings/apps/new');
@@ -197,14 +197,14 @@ describe('registering', () => {
     expect([odd.status, odd.html.includes('evil')]).toEqual([400, false]);
   });
 
-  test('the form may leave for GitHub, but its address with the token may not', async () => {
+  test('sends no referrer with the token to GitHub', async () => {
     await begin();
     const { headers } = await see(setup.link(web.url));
     expect(headers.get('content-security-policy')).not.toContain('form-action');
     expect(headers.get('referrer-policy')).toBe('strict-origin');
   });
 
-  test('an earlier key is kept aside', async () => {
+  test('keeps a backup of an earlier key', async () => {
     await begin();
     await comeBack((await openForm()).state);
     await web.close(0);
@@ -225,8 +225,8 @@ describe('registering', () => {
   });
 });
 
-describe('who may', () => {
-  test('without the token of the terminal, or with another, there is no form', async () => {
+describe('access to registration', () => {
+  test('requires the token of the terminal', async () => {
     await begin();
     for (const query of ['', '?token=', '?token=nonce', `?token=${'0'.repeat(32)}`]) {
       const answer = await see(`${web.url}/setup${query}`);
@@ -234,7 +234,7 @@ describe('who may', () => {
     }
   });
 
-  test('an answer with a state that was not given out exchanges nothing', async () => {
+  test('requires a state that was issued', async () => {
     await begin();
     await openForm();
     for (const state of ['', 'guess', new URL(setup.link(web.url)).searchParams.get('token') ?? '']) {
@@ -251,7 +251,7 @@ describe('who may', () => {
     expect(await written(envFile)).toBeNull();
   });
 
-  test('a state is good for one answer, also when two come at once', async () => {
+  test('allows one answer per state, also when two arrive at once', async () => {
     await begin();
     github.answer = json(500, {});
     const { state } = await openForm();
@@ -260,7 +260,7 @@ describe('who may', () => {
     expect(github.calls).toHaveLength(1);
   });
 
-  test('when it is done, neither the link nor another answer does anything', async () => {
+  test('ends after a registration', async () => {
     await begin();
     const [first, second] = [await openForm(), await openForm()];
     expect((await comeBack(first.state)).status).toBe(200);
@@ -270,7 +270,7 @@ describe('who may', () => {
     expect(github.calls).toHaveLength(1);
   });
 
-  test('neither the token nor a code reaches the log', async () => {
+  test('logs neither the token nor a code', async () => {
     await begin();
     github.answer = json(500, {});
     await comeBack((await openForm()).state, 'CANARY-CODE');
@@ -279,7 +279,7 @@ describe('who may', () => {
   });
 });
 
-describe('what can go wrong', () => {
+describe('a failed registration', () => {
   const cases: readonly { name: string; answer: Answer; status: number; says: RegExp }[] = [
     {
       name: 'an expired or used code',
@@ -331,7 +331,7 @@ describe('what can go wrong', () => {
     },
   ];
   test.each(cases)(
-    '$name: nothing is written, a sentence says so, and it can be tried again',
+    '($name) writes nothing, gives a message, and can be repeated',
     async ({ answer, status, says }) => {
       await begin();
       github.answer = answer;
@@ -344,14 +344,14 @@ describe('what can go wrong', () => {
     },
   );
 
-  test('a code that is none, or none at all, is not sent to GitHub', async () => {
+  test('does not send an invalid or missing code to GitHub', async () => {
     await begin();
     const odd = await comeBack((await openForm()).state, '..%2F..%2Fuser');
     const none = await see(`${web.url}/setup/callback?state=${(await openForm()).state}`);
     expect([odd.status, none.status, github.calls]).toEqual([400, 400, []]);
   });
 
-  test('without an address for GitHub the page asks for one, and then goes on with it', async () => {
+  test('asks for a missing public address, and continues with it', async () => {
     const { publicUrl: _, ...rest } = await usual();
     await serve(rest);
     const asking = await see(setup.link(web.url));
@@ -362,7 +362,7 @@ describe('what can go wrong', () => {
   });
 
   test.each(['box.example', 'ftp://box.example', 'https://me:pw@box.example', 'javascript:alert(1)'])(
-    'the address %s is not taken',
+    'rejects the address %s',
     async (address) => {
       await begin();
       const answer = await see(`${setup.link(web.url)}&publicUrl=${encodeURIComponent(address)}`);
@@ -370,12 +370,12 @@ describe('what can go wrong', () => {
     },
   );
 
-  test('an address of this machine is pointed out', async () => {
+  test('warns about an address of this machine', async () => {
     await begin({ publicUrl: 'http://localhost:3000' });
     expect((await see(setup.link(web.url))).html).toContain('only works on this machine');
   });
 
-  test('folders that cannot be written are said before GitHub is asked', async () => {
+  test('reports unwritable folders before GitHub is contacted', async () => {
     await writeFile(join(folder, 'file'), '');
     await begin({
       credentialStore: fileCredentialStore({ dataFolder: join(folder, 'file', 'data'), envFile }),
@@ -384,7 +384,7 @@ describe('what can go wrong', () => {
     expect([answer.status, answer.html.includes('cannot be written')]).toEqual([500, true]);
   });
 
-  test('a key that is lost after registration says how to get another', async () => {
+  test('says how to replace a key that is lost after registration', async () => {
     const credentialStore = {
       check: async () => null,
       keep: () => Promise.reject(new Error('no space left on device')),

@@ -28,7 +28,7 @@ const roundOf = (view: RunView, kind: string) =>
   view.candidates.filter(({ contestant }) => contestant.round?.kind === kind);
 const found = (view: RunView, alias = '') => view.evidence.find((one) => one.alias === alias);
 
-test('nobody survives: the best two mend their own patches, and a person is asked about the one that holds', () =>
+test('without a survivor the best two repair their own patches, and a person is asked about the one that passes', () =>
   withDemoApp(
     {
       settings: settings(['openai/scripted-wren', 'anthropic/scripted-mole'], { candidates: 2 }),
@@ -81,7 +81,7 @@ test('nobody survives: the best two mend their own patches, and a person is aske
     },
   ));
 
-test('the first two pass and wrote the same: with `stopEarly`, a coder that is slow is stopped', () =>
+test('with `stopEarly` a slow coder is stopped when the first two pass with equal patches', () =>
   withDemoApp(
     {
       settings: settings(['anthropic/scripted-heron', 'openai/scripted-heron', 'anthropic/scripted-stork'], {

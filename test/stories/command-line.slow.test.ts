@@ -45,7 +45,7 @@ test('runoff run on a local repository leaves every candidate on a branch and na
     expect(await readdir(join(me.home, 'data', 'areas'))).toEqual([]);
   }));
 
-test('nothing survives: exit code 3, and the table says why', () =>
+test('runoff run without a survivor ends with exit code 3 and a table of reasons', () =>
   atTerminal({ settings: settings({ adaptive: { repair: false, oneMore: false } }) }, async (me) => {
     const models = 'anthropic/scripted-mole,anthropic/scripted-idle';
     const ended = await me.runoff('run', PROMPT, '--models', models, '-n', '2');
@@ -83,7 +83,7 @@ const refusals: readonly [string, readonly string[], RegExp, number][] = [
   ['the run does not exist', ['show', 'r0000000000'], /r0000000000.*→ Run `runoff runs`/s, 1],
 ];
 
-test('bad input ends in one clear sentence with the next step', () =>
+test('bad input gives one clear message with the next step', () =>
   atTerminal({}, async (me) => {
     for (const [, argv, words, code] of refusals) {
       const ended = await me.runoff(...argv);
@@ -92,7 +92,7 @@ test('bad input ends in one clear sentence with the next step', () =>
     }
   }));
 
-test('a dirty, an empty and a test-less repository are refused with what to do', () =>
+test('a dirty, an empty and a test-less repository are refused with advice', () =>
   atTerminal({}, async (me) => {
     await writeFile(join(me.repository, 'scratch.txt'), 'not committed\n');
     expect(await me.runoff('run', PROMPT)).toMatchObject({
@@ -118,7 +118,7 @@ test('a dirty, an empty and a test-less repository are refused with what to do',
     }
   }));
 
-test('the App on a busy port: one sentence, and nothing is left running', async () => {
+test('the App on a busy port ends with one message, and leaves nothing running', async () => {
   const busy = createServer();
   busy.listen(0, '127.0.0.1');
   await once(busy, 'listening');
@@ -145,7 +145,7 @@ test('the App on a busy port: one sentence, and nothing is left running', async 
   }
 });
 
-test('without a key: says which one to set, and nothing is spent', () =>
+test('runoff run without a key says which one to set, and spends nothing', () =>
   atTerminal(
     {
       settings: stringify({ candidates: 2 }),

@@ -27,7 +27,7 @@ async function comment(demo: DemoApp, on: number, ...texts: readonly string[]) {
   throw new Error(`No comment on #${on} says ${texts.join(' and ')}.`);
 }
 
-test('a person picks by a tick, has the pull request answer a review, picks another, lets CI run', () =>
+test('a person picks by a tick, starts a review run, picks another candidate, and releases CI', () =>
   withDemoApp({ settings: SETTINGS, collaborators: { bob: 'push', tess: 'triage' } }, async (demo) => {
     const { github, world } = demo.environment;
     const as = (login: string) => github.as(login);

@@ -50,7 +50,7 @@ const scripts = (hangs: () => boolean) => {
 };
 const MODELS = ['--models', 'anthropic/scripted-heron,openai/scripted-otter'];
 
-test('runoff debate: critics mend a spec; killed in mid-round it goes on, and nothing is paid twice', async () => {
+test('runoff debate improves a spec, continues after a kill within a round, and pays for nothing twice', async () => {
   let hangs = true;
   await atTerminal({ scripts: scripts(() => hangs) }, async (me) => {
     const file = join(me.repository, 'SPEC.md');
@@ -129,7 +129,7 @@ const voices = [
   ...CONTENT,
 ];
 
-test('runoff debate: agreement in one pressed round, a dissenter, a critic that fails, and no money', async () => {
+test('runoff debate handles agreement in one challenged round, a dissenter, a failed critic, and no budget', async () => {
   const script = { turns: [{ kind: 'status', status: 404 }], answers: voices } as const;
   const scripts = { 'scripted-heron': script, 'scripted-otter': script };
   await atTerminal({ scripts }, async (me) => {

@@ -53,7 +53,7 @@ async function comment(demo: DemoApp, issue: number, ...texts: readonly string[]
   throw new Error(`No comment says ${texts.join(' and ')}`);
 }
 
-test('a question blocks: critics debate, a maintainer ticks an answer, wants another plan, approves it', () =>
+test('with a blocking question critics debate, and a maintainer ticks an answer, asks for another plan and approves it', () =>
   withDemoApp(
     {
       settings: SETTINGS,

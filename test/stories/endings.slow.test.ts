@@ -9,7 +9,7 @@ const coders = (...names: string[]) =>
 const CHECKS = { build: 'node scripts/build.mjs', test: 'node --test' };
 const settings = (more: object) => stringify({ budget: { run: 2, candidate: 0.5 }, checks: CHECKS, ...more });
 
-test('nothing survives: no pull request, an honest table; the label set again starts a new run', () =>
+test('without a survivor there is a table and no pull request, and the label starts a new run', () =>
   withDemoApp({ settings: settings({ candidates: 2, coders: coders('mole', 'idle') }) }, async (demo) => {
     const issue = await demo.label();
     const view = await demo.run(issue);
@@ -37,7 +37,7 @@ test('nothing survives: no pull request, an honest table; the label set again st
     expect((await demo.run(issue, ({ state }) => state === 'cancelled')).id).toBe(second.id);
   }));
 
-test('somebody who may label but not write labels: one polite sentence, no run', () =>
+test('a label by somebody without write access gets one refusal and starts no run', () =>
   withDemoApp({ collaborators: { tess: 'triage' } }, async (demo) => {
     const issue = await demo.label('tess');
     const view = await demo.run(issue);
@@ -51,7 +51,7 @@ test('somebody who may label but not write labels: one polite sentence, no run',
     expect(demo.environment.github.reactions.map((r) => r.content)).toEqual(['confused']);
   }));
 
-test('the settings file has a mistake: refused with line and suggestion', () =>
+test('a mistake in the settings file is refused with line and suggestion', () =>
   withDemoApp({ settings: 'candidates: 4\ncandidate: 3\n' }, async (demo) => {
     const issue = await demo.label();
     const view = await demo.run(issue);
@@ -62,7 +62,7 @@ test('the settings file has a mistake: refused with line and suggestion', () =>
     expect(comment).toContain('candidates');
   }));
 
-test('the tests do not run on the base commit: it ends before a coder is paid', () =>
+test('tests that do not run on the base commit end the run before a coder is paid', () =>
   withDemoApp(
     { settings: settings({ candidates: 1, coders: coders('heron'), checks: { test: 'exit 7' } }) },
     async (demo) => {
@@ -79,7 +79,7 @@ test('the tests do not run on the base commit: it ends before a coder is paid', 
     },
   ));
 
-test('the running label is taken off while coders work: cancelled, nothing left running', () =>
+test('removing the running label during coding cancels the run, and leaves nothing running', () =>
   withDemoApp({ settings: settings({ candidates: 2, coders: coders('stork') }) }, async (demo) => {
     const issue = await demo.label();
     await demo.run(issue, (view) => view.candidates.filter((c) => c.state === 'coding').length === 2);
@@ -94,7 +94,7 @@ test('the running label is taken off while coders work: cancelled, nothing left 
     expect(await demo.labels(issue)).toEqual([]);
   }));
 
-test('a coder that never answers is stopped, the others go on', () =>
+test('a coder that never answers is stopped, and the others continue', () =>
   withDemoApp(
     {
       settings: settings({

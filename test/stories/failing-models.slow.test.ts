@@ -32,7 +32,7 @@ const settings = (models: readonly string[]) =>
     evaluator: ['evidence'],
   });
 
-test('every model fails in its own way: no pull request, each reason in plain words, and what to do', () =>
+test('a run in which every model fails opens no pull request, and shows each reason with advice', () =>
   withDemoApp({ scripts, settings: settings(FAILING) }, async (demo) => {
     const issue = await demo.label();
     const view = await demo.run(issue);
@@ -72,7 +72,7 @@ test('every model fails in its own way: no pull request, each reason in plain wo
   }));
 
 // Half a minute each; the first is the one that always runs.
-test('one model of three lives: the run goes on with what it wrote', () =>
+test('a run in which one of three models works continues with its patch', () =>
   withDemoApp(
     {
       scripts,

@@ -113,7 +113,7 @@ async function answerAtTerminal(me: Terminal, answer: string, argv: readonly str
   return shown;
 }
 
-test('checks that get more than the full sandbox run only where somebody has agreed to them, and are asked for once', () =>
+test('checks outside the full sandbox run only after somebody has agreed to them once', () =>
   atTerminal({ settings: settings('true'), envFile: 'RUNOFF_SANDBOX=none\n' }, async (me) => {
     // What is agreed to ends for its budget, soon after its admission.
     const run = ['run', PROMPT, '-n', '1', '--models', MODEL, '--budget', '0.000001'] as const;

@@ -29,7 +29,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-test('while coders work: cancelled, coders killed, exit code 130', () =>
+test('an interrupt during coding cancels the run, kills the coders, and ends with exit code 130', () =>
   atTerminal({ settings: SETTINGS }, async (me) => {
     const models = 'anthropic/scripted-stork';
     const { child, ended } = me.start('run', PROMPT, '--models', models, '-n', '2', '--json');
@@ -45,7 +45,7 @@ test('while coders work: cancelled, coders killed, exit code 130', () =>
     expect(await readdir(join(me.home, 'data', 'areas'))).toEqual([]);
   }));
 
-test('before anything began: exit code 130, and no run; what is stored is read without a sandbox and its tools', () =>
+test('an interrupt before the start ends with exit code 130 and no run; stored runs are read without a sandbox', () =>
   atTerminal({ firstTime: true }, async (me) => {
     const nothing = { code: 0, out: expect.stringContaining('No runs yet') };
     expect(await me.runoff('runs')).toMatchObject(nothing);
@@ -59,7 +59,7 @@ test('before anything began: exit code 130, and no run; what is stored is read w
     expect(await me.runoff('runs')).toMatchObject(nothing);
   }));
 
-test('by kill -9 between two turns of a coder: resume goes on, and no answered question reaches a model again', () => {
+test('a resume after kill -9 between two turns of a coder repeats no answered request', () => {
   tried({
     id: 'command-line-killed',
     part: 'The App is killed',

@@ -71,7 +71,7 @@ const answersIn = (out: string): ReadonlyMap<unknown, SelectAnswer> =>
       .map((answer) => [answer.id, answer]),
   );
 
-test('patches from elsewhere are executed in sandboxes, and the right one is picked whatever it is called', () =>
+test('given patches are executed in sandboxes, and the correct one is picked whatever its name', () =>
   atTerminal({}, async (me) => {
     const { request, patches } = await prepared(me, {
       right: { 'src/shorten.js': RIGHT },
@@ -118,7 +118,7 @@ function preferring(side: 'first' | 'second') {
   };
 }
 
-test('with --judges, blind models choose between two that execution does not tell apart', () => {
+test('with --judges, blind models choose between two candidates that execution leaves tied', () => {
   const judge = { turns: [], answers: [preferring('first'), preferring('second')] };
   const scripts = { ...SCRIPTS, 'scripted-heron': judge, 'scripted-otter': judge };
   const models = 'anthropic/scripted-heron,openai/scripted-otter';

@@ -72,8 +72,8 @@ const onMachines = async (paceMs: number, play: Parameters<typeof withDemoApp>[1
   }
 };
 
-describe('the app leads, and workers do the work', () => {
-  test('one is killed with -9 while its candidates are coded: another finishes them, and the app publishes', () =>
+describe('a worker of an App', () => {
+  test('that is killed with -9 during coding is replaced by another one, and the App publishes', () =>
     onMachines(100, async (demo) => {
       const one = await startWorker(demo.environment, 'one');
       const issue = await demo.label();
@@ -88,7 +88,7 @@ describe('the app leads, and workers do the work', () => {
       expect(pulls).toMatchObject([{ draft: true, state: 'open' }]);
     }));
 
-  test('one is stopped while its candidates are coded: it ends in its grace, and another goes on at once', () =>
+  test('that is stopped during coding ends within its grace period, and another one continues at once', () =>
     onMachines(500, async (demo) => {
       const one = await startWorker(demo.environment, 'one');
       const issue = await demo.label();
@@ -114,7 +114,7 @@ describe('the app leads, and workers do the work', () => {
       expect((await demo.run(issue)).state).toBe('published');
     }));
 
-  test('a cancel in the app ends the coders of a worker within two seconds', () =>
+  test('ends its coders within 2 s of a cancel in the App', () =>
     onMachines(500, async (demo) => {
       const one = await startWorker(demo.environment, 'one');
       const issue = await demo.label();

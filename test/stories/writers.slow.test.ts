@@ -24,7 +24,7 @@ const REVIEW = {
 };
 
 // Its parts are in every run (`test/runs/neutral-*`); the whole takes a minute.
-test('nobody adds a test: a writer that saw no candidate writes some, and what is executed decides', () => {
+test('if no candidate adds a test, a writer that saw no candidate writes tests, and execution decides', () => {
   const { answers, structured } = SCRIPTS['scripted-heron'];
   const asked = {
     structured,

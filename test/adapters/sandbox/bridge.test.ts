@@ -40,7 +40,7 @@ describe('the bridge', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('says that its port is taken and does not start the command', async () => {
+  test('reports a port in use and does not start the command', async () => {
     const other = createTcpServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const port = String((other.address() as AddressInfo).port);
@@ -55,7 +55,7 @@ describe('the bridge', () => {
     expect(free).toEqual({ code: 0, stdout: `http://127.0.0.1:${port}\n`, stderr: '' });
   });
 
-  test('leaves words of the command alone that look like its own', async () => {
+  test("does not interpret the command's arguments", async () => {
     const end = await bridge('--gateway', join(folder, 'g'), '0', '--', 'echo', '--gateway', 'x', '--', 'y');
     expect(end).toEqual({ code: 0, stdout: '--gateway x -- y\n', stderr: '' });
   });

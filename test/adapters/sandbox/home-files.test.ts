@@ -42,7 +42,7 @@ describe('files written below a folder that a command owns', () => {
     expect(new Set(found.map((file) => file.uid))).toEqual(new Set([uid]));
   });
 
-  test('do not pass a link that stands for a folder, while plain writing does', () => {
+  test('do not follow a link in place of a folder, unlike plain writing', () => {
     symlinkSync(outside, join(home, 'a'));
     refused({ 'a/planted': 'x' });
     refused({ 'a/b/planted': 'x' });
@@ -54,7 +54,7 @@ describe('files written below a folder that a command owns', () => {
   test.each([
     ['a link to a file', (from: string, to: string) => symlinkSync(to, from)],
     ['a second name of a file', (from: string, to: string) => linkSync(to, from)],
-  ])('take the place of %s, and what it leads to stays as it was', (_what, plant) => {
+  ])('replace %s without changing its target', (_what, plant) => {
     writeFileSync(join(outside, 'kept'), 'as it was', { mode: 0o644 });
     plant(join(home, 'f'), join(outside, 'kept'));
     const before = statSync(join(outside, 'kept'));
@@ -71,7 +71,7 @@ describe('files written below a folder that a command owns', () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  test('are refused where the folder itself is a link, a file stands for a folder, or a folder for a file', () => {
+  test('are rejected if the folder is a link, a file is in place of a folder, or a folder in place of a file', () => {
     writeFileSync(join(home, 'file'), '');
     mkdirSync(join(home, 'folder'));
     refused({ 'file/x': 'x' });

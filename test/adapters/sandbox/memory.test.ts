@@ -25,7 +25,7 @@ describe('memory that outlives the process that filled it', () => {
   });
   afterAll(() => bench.close());
 
-  test('counts, though it shows in the size of no process', async () => {
+  test('counts although no process shows it', async () => {
     const line = leftBehind(600, 600);
     expect((await bench.unboxed(['sh', '-c', line])).stdout).toBe('held it all\n');
     const limits = withLimits({ memoryBytes: 300e6 });
@@ -34,7 +34,7 @@ describe('memory that outlives the process that filled it', () => {
     });
   });
 
-  test('does not stop a command that keeps to its limit', async () => {
+  test('does not stop a command within its limit', async () => {
     const limits = withLimits({ memoryBytes: 300e6 });
     const result = await bench.sandbox.exec(shell(bench.area(), leftBehind(160, 160), { limits }));
     expect(result).toMatchObject({ stopped: null, exitCode: 0, stdout: 'held it all\n' });

@@ -45,7 +45,7 @@ describe('the probe', () => {
     },
   );
 
-  test('says what went wrong when its folder cannot be made, and looks again', async () => {
+  test('reports when its folder cannot be created, and tries again', async () => {
     writeFileSync(join(bench.root, 'file'), '');
     const blocked = openBubblewrap({ ...bench.options, scratch: join(bench.root, 'file/scratch') });
     const remedy = 'Set RUNOFF_DATA to a folder that Runoff can write.';

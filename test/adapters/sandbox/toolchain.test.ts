@@ -13,7 +13,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-test('a toolchain brings our Node, and npm when the host has it', async () => {
+test("a toolchain contains Runoff's Node, and npm if the host has it", async () => {
   const bench = await openWorkbench();
   try {
     const made = await prepareToolchain({ dir: join(bench.root, 'tools'), owner: bench.owner });
@@ -28,7 +28,7 @@ test('a toolchain brings our Node, and npm when the host has it', async () => {
   }
 });
 
-test('a toolchain is made once, also by several processes at a time', async () => {
+test('a toolchain is created once, also by several processes at once', async () => {
   const make = () => prepareToolchain({ dir: root, owner: null, environment: {} });
   const [first, second] = await Promise.all([make(), make()]);
   const before = statSync(join(first.dir, 'bin/node'));
@@ -38,7 +38,7 @@ test('a toolchain is made once, also by several processes at a time', async () =
   expect(readdirSync(root)).toHaveLength(1);
 });
 
-test('another package manager in npm_execpath is not taken for npm', async () => {
+test('another package manager in npm_execpath is not used as npm', async () => {
   const pnpm = join(root, 'node_modules/pnpm');
   mkdirSync(join(pnpm, 'bin'), { recursive: true });
   mkdirSync(join(pnpm, 'node_modules'));

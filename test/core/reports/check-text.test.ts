@@ -26,7 +26,7 @@ test.each(runs)('the check of %s', (_name, view, title, conclusion) => {
   expect(checkText(view)).toMatchObject({ title, conclusion });
 });
 
-test('its summary is the first screen of the comparison', () => {
+test('the summary of the check is the first screen of the comparison', () => {
   expect(checkText(published()).summary).toMatchInlineSnapshot(`
     "### **B** — LIKELY, decided by new tests
 

@@ -6,7 +6,7 @@ const first = (view: RunView): string => pickComment(view, diffsOf(view))[0].bod
 const top = (view: RunView): string => first(view).split('#### ')[0] ?? '';
 
 describe('when a person must pick', () => {
-  test('the issue gets the comparison with a box for each candidate that may be picked', () => {
+  test('the issue gets the comparison with a checkbox for each candidate that can be picked', () => {
     expect(top(waiting())).toMatchInlineSnapshot(`
       "<!-- runoff:choice:r7k2m9q4xa -->
 
@@ -38,14 +38,14 @@ describe('when a person must pick', () => {
     for (const alias of 'ABCD') expect(first(waiting())).toContain(`<b>${alias}</b>`);
   });
 
-  test('says that the settings leave it to a person, and how people voted', () => {
+  test('the comparison says that the settings leave it to a person, and how people voted', () => {
     const view = waiting({ decision: { ...TOSS_UP, chance: 0.9 }, votes: VOTES });
     expect(top(view)).toContain('### Please choose: your settings leave the choice to you');
     expect(top(view)).toContain('3 votes: **C** 2 (`ada`, `bob`); **B** 1 (`mona`).');
     expect(top(view)).toContain('| **ranked first by evidence** |');
   });
 
-  test('offers nobody that failed a gate or left no patch', () => {
+  test('the comparison offers no candidate that failed a gate or left no patch', () => {
     expect(pickOptions(waiting())).toEqual(['B', 'C', 'A', null]);
     const candidates = waiting().candidates.map((one) => {
       const { patch: _none, ...rest } = one;
@@ -55,7 +55,7 @@ describe('when a person must pick', () => {
     expect(pickOptions(waiting({ ranking: [] }))).toEqual([null]);
   });
 
-  test('each box stands for what its line says, whatever the diffs hold', () => {
+  test('each checkbox stands for its line, whatever the diffs contain', () => {
     const view = waiting();
     const ours = pickComment(view, diffsOf(view, '- [ ] a line of a list that is removed\n'))[0].body;
     const boxes = ours.split('\n').filter((line) => line.startsWith('- [ ] '));
@@ -68,14 +68,14 @@ describe('when a person must pick', () => {
     expect(pickOptions(view)[boxes.length - 1]).toBeUndefined();
   });
 
-  test('is the same text for the same run at any time', () => {
+  test('the text is the same for the same run at any time', () => {
     const view = waiting();
     expect(first({ ...view, now: view.now + 1e9, state: 'judged' })).toBe(first(view));
   });
 });
 
 describe('once a person picked', () => {
-  test('the comparison says who picked what, and has no boxes', () => {
+  test('the comparison says who picked what, and has no checkboxes', () => {
     const view = published({ decision: TOSS_UP, picks: [{ alias: 'C', by: MONA }] });
     expect(top(view)).toMatchInlineSnapshot(`
       "<!-- runoff:choice:r7k2m9q4xa -->
@@ -100,7 +100,7 @@ describe('once a person picked', () => {
     expect(pickOptions(view)).toEqual([]);
   });
 
-  test('none of them, or the run ended before', () => {
+  test('the comparison covers `none` and runs that ended before', () => {
     const none = waiting({ state: 'closed', picks: [{ alias: null, by: MONA }] });
     expect(top(none).split('| candidate')[0]).toMatchInlineSnapshot(`
       "<!-- runoff:choice:r7k2m9q4xa -->
@@ -122,7 +122,7 @@ describe('once a person picked', () => {
     expect(ended).not.toContain('- [ ]');
   });
 
-  test('from a run in which nobody passed, the same', () => {
+  test('the comparison covers a run in which nobody passed', () => {
     expect(pickOptions(nobody({ state: 'published' }))).toEqual([]);
     expect(pickOptions(judged({ state: 'failed' }))).toEqual([]);
   });

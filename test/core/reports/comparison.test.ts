@@ -19,7 +19,7 @@ const frameOf = (body: string): string =>
     .join('\n');
 
 describe('the comparison', () => {
-  test('is one screen: verdict, table, why not the others, evidence; then brief and losing diffs folded away', () => {
+  test('has verdict, table, reasons and evidence on one screen, then brief and losing diffs in collapsed sections', () => {
     expect(comparison(judged(), diffsOf(judged()))[0].body).toMatchInlineSnapshot(`
       "<!-- runoff:comparison:r7k2m9q4xa -->
 
@@ -146,7 +146,7 @@ describe('the comparison', () => {
     `);
   });
 
-  test('goes on in further comments: no diff is cut that five comments hold, and each is whole by itself', () => {
+  test('continues in further comments, with complete diffs as far as five comments can hold them', () => {
     const view = judged();
     const small = diffsOf(view);
     const large = manyLines(12_000);
@@ -194,7 +194,7 @@ describe('the comparison', () => {
     `);
   });
 
-  test('says at the fifth comment what is left out, and where it is', () => {
+  test('says in the fifth comment what is left out, and where it is', () => {
     const view = judged();
     const small = diffsOf(view);
     const parts = comparison(view, { ...small, A: { ...(small.A as DiffView), text: manyLines(60_000) } });
@@ -214,7 +214,7 @@ describe('the comparison', () => {
     expect(Math.min(...shown)).toBeGreaterThan(0.8 * Math.max(...shown));
   });
 
-  test('says who made the same change, what judges said apart from what was executed, and shows failing inputs', () => {
+  test('says who made the same change, separates judges from execution, and shows failing inputs', () => {
     const view = judged({ judgement: JUDGEMENT });
     const evidence = view.evidence.map((one) =>
       one.alias === 'C' || one.alias === 'B'
@@ -394,7 +394,7 @@ describe('the comparison', () => {
     expect(body).not.toContain('<b>C</b>');
   });
 
-  test('of a winner whose pull request GitHub would not have, shows its diff and says what to do', () => {
+  test('of a winner whose pull request GitHub rejected shows its diff and says what to do', () => {
     const outcome = { ...TABLE, refusedBecause: 'The branch `main` is locked.' };
     const [{ body }] = outcomeComment(judged({ outcome }), diffsOf(judged()));
     expect(body.match(/^\*\*Next.*$/m)?.[0]).toMatchInlineSnapshot(
@@ -403,7 +403,7 @@ describe('the comparison', () => {
     expect(body).toContain('<b>B</b>');
   });
 
-  test('names the branch where there is no compare page', () => {
+  test('names the branch if there is no compare page', () => {
     const view = published();
     const { A } = diffsOf(view, manyLines(60_000));
     const { compareUrl: _none, ...bare } = A as NonNullable<typeof A>;
@@ -412,7 +412,7 @@ describe('the comparison', () => {
     );
   });
 
-  test('a candidate without a patch is in the table with the reason, and has no diff', () => {
+  test('lists a candidate without a patch in the table with the reason, without a diff', () => {
     const view = judged();
     const candidates = view.candidates.map((one) => {
       if (one.alias !== 'D') return one;
@@ -430,7 +430,7 @@ describe('the comparison', () => {
     expect(body).not.toContain('<b>D</b>');
   });
 
-  test('tests without a structured report are told by exit code', () => {
+  test('shows exit codes for tests without a structured report', () => {
     const view = judged();
     const evidence = view.evidence.map((one) =>
       one.baseTests
@@ -441,7 +441,7 @@ describe('the comparison', () => {
   });
 });
 
-test('when nobody survived, the table says so, and what to do next', () => {
+test('without a survivor, the table says so, and what to do next', () => {
   const body = outcomeComment(nobody(), diffsOf(nobody()))[0].body;
   expect(body.split('#### Evidence')[0]).toMatchInlineSnapshot(`
     "<!-- runoff:outcome:r7k2m9q4xa -->

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { explanation } from '../../../src/core/reports/index.ts';
 import { BEHAVIOUR, diffsOf, JUDGEMENT, judged } from './sample.ts';
 
-test('the explanation of a candidate says all that is known of it, executed facts apart from what models said', () => {
+test("the explanation of a candidate has everything known about it, and separates execution from models' words", () => {
   const view = judged({ judgement: JUDGEMENT, budget: { run: 5, candidate: 2, spent: 0.58 } });
   const evidence = view.evidence.map((one) =>
     one.alias === 'C' ? { ...one, behaviour: BEHAVIOUR, alike: ['B', 'C'], provenTests: 1 } : one,
@@ -58,7 +58,7 @@ test('the explanation of a candidate says all that is known of it, executed fact
   `);
 });
 
-test('of one that was stopped at a gate, the lines in question', () => {
+test('the explanation of a candidate that failed a gate has the lines in question', () => {
   const { body } = explanation(judged(), diffsOf(judged()), 'D', 991);
   expect(body).toContain(
     '- `untampered` **failed**: It removes an assertion in `test/list.test.ts`, line 41.',
@@ -67,7 +67,7 @@ test('of one that was stopped at a gate, the lines in question', () => {
   expect(body).not.toContain('Model opinions');
 });
 
-test('of a letter that nobody has', () => {
+test('the explanation of an unknown letter says so', () => {
   expect(explanation(judged(), {}, 'Z', 991).body.split('\n')[2]).toMatchInlineSnapshot(
     `"Run \`r7k2m9q4xa\` has no candidate \`Z\`. Its candidates are A, B, C, D."`,
   );

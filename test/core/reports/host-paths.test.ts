@@ -10,7 +10,7 @@ const clean = withoutHostPaths([
   { path: '/tmp', name: '(temporary folder)' },
 ]);
 
-describe('folders of the host in text for everybody', () => {
+describe('folders of the host in published text', () => {
   test.each([
     ['Cannot read /srv/run_off/data-1/areas/x.', 'Cannot read (data folder)/areas/x.'],
     ['`/srv/run_off/src/a.ts:1`', '`(installation)/src/a.ts:1`'],
@@ -26,7 +26,7 @@ describe('folders of the host in text for everybody', () => {
     'src/home/mona/a.ts',
     '/home/monarch/x',
     'https://x.test/home/mona',
-  ])('what is another folder, or everybody’s, stays: %s', (text) => {
+  ])('are not confused with other folders: %s', (text) => {
     expect(clean(text)).toBe(text);
   });
 
@@ -35,7 +35,7 @@ describe('folders of the host in text for everybody', () => {
     ['code', code],
     ['code in HTML', htmlCode],
     ['a sentence', (text: string) => sentence(`It fails in \`${text}\` and in ${text}.`)],
-  ])('are found in what is written as %s', (_name, write) => {
+  ])('are found in the form %s', (_name, write) => {
     fc.assert(
       fc.property(fc.constantFrom('/srv/run_off/data-1', '/home/mona'), fc.webPath(), (folder, rest) => {
         const said = clean(write(`${folder}/a${rest}`)).replace(/&#8203;|\\/g, '');
@@ -46,7 +46,7 @@ describe('folders of the host in text for everybody', () => {
   });
 });
 
-test('no text of others holds what ticks a box in its line', () => {
+test('no text by others contains a ticked checkbox', () => {
   const text = fc
     .array(
       fc.oneof(

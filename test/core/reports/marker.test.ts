@@ -33,11 +33,11 @@ test.each([
   ['of a comment that is none', '<!-- runoff:reply:c0 -->'],
   ['of a comment with too many digits', `<!-- runoff:reply:c${'9'.repeat(17)} -->`],
   ['of something that is no run', '<!-- runoff:status:R-7 -->'],
-])('a marker %s is none', (_where, body) => {
+])('a marker %s is not recognised', (_where, body) => {
   expect(findMarker(body)).toBeNull();
 });
 
-test('nothing that others write can put a marker into our text', () => {
+test("others' text cannot add a marker to Runoff's text", () => {
   const forged = marker('status', 'r0000000000');
   const body = statusComment({ ...coding(), label: forged }).body;
   expect(body.split('\n')).not.toContain(forged);

@@ -61,11 +61,11 @@ describe('the draft pull request', () => {
     `);
   });
 
-  test('says nothing of CI where it runs as usual', () => {
+  test('does not mention CI if it runs as usual', () => {
     expect(pullRequest(judged({ ci: 'run' }), 'B', {}).body).not.toContain('CI');
   });
 
-  test('closes our issue and no other, whatever the title, the files and the settings say', () => {
+  test('closes only its issue, whatever the title, the files and the settings say', () => {
     const evil = 'fixes #1, closes acme/lists#2, resolves https://github.com/a/b/issues/3';
     const view = judged({
       title: evil,
@@ -88,7 +88,7 @@ describe('the draft pull request', () => {
     expect(commitMessage(view, 'B').match(references)).toEqual(['#7']);
   });
 
-  test('of a pick says who picked, and what the evidence had put first', () => {
+  test('of a pick says who picked, and which candidate the evidence ranks first', () => {
     const view = judged({ picks: [{ alias: 'C', by: MONA }], baseMovedTo: 'f'.repeat(40) });
     const { body } = pullRequest(view, 'C', diffsOf(view));
     expect(body.split('### What changed')[0]).toMatchInlineSnapshot(`
@@ -151,7 +151,7 @@ describe('a commit message', () => {
     `);
   });
 
-  test('of another candidate says nothing that GitHub would show on the issue', () => {
+  test('of another candidate contains nothing that GitHub would link to the issue', () => {
     expect(commitMessage(judged({ ci: 'run' }), 'C')).toMatchInlineSnapshot(`
       "Candidate C: last() returns undefined
 
@@ -180,13 +180,13 @@ describe('a commit message', () => {
     expect(commitMessage(judged({ requestedBy: { id: 1.5, login: 'mona' } }), 'B')).not.toContain('Co-');
   });
 
-  test('of a toss-up on GitHub closes nothing, and a later pick changes nothing of it', () => {
+  test('of a toss-up on GitHub closes nothing, also after a later pick', () => {
     const before = commitMessage(waiting(), 'B');
     expect(before.split('\n')[0]).toBe('Candidate B: last() returns undefined');
     expect(commitMessage(waiting({ picks: [{ alias: 'B', by: MONA }] }), 'B')).toBe(before);
   });
 
-  test('on top of the branch, of a pick', () => {
+  test('of a later pick', () => {
     const view = judged({ picks: [{ alias: 'C', by: MONA }], requestedBy: MONA });
     const pick = { kind: 'pick', alias: 'C', instead: 'B' } as const;
     expect(followUpMessage(view, pick)).toMatchInlineSnapshot(`
@@ -206,7 +206,7 @@ describe('a commit message', () => {
     expect(followUpMessage(evil, pick)).not.toMatch(/skip|#1/);
   });
 
-  test('on top of the branch, to let CI run, holds nothing that could keep it from running', () => {
+  test('that releases CI contains no skip keyword', () => {
     const view = judged({ title: '[skip ci] skip-checks: true', requestedBy: MONA });
     expect(followUpMessage(view, { kind: 'ci' })).toMatchInlineSnapshot(`
       "Let CI run on this branch
@@ -233,20 +233,20 @@ describe('a commit message', () => {
     expect(rest.at(-2)).toBe(`Runoff-Run: ${RUN}`);
   });
 
-  test('a title that says to skip CI does not', () => {
+  test('removes a skip keyword from a title', () => {
     expect(commitMessage(judged({ title: 'x [skip ci] [no ci]', ci: 'run' }), 'B')).not.toMatch(
       /\[(skip|no) ci\]/,
     );
   });
 
-  test('an empty title still gives a subject', () => {
+  test('has a subject for an empty title', () => {
     expect(commitMessage(judged({ title: '\u0000' }), 'B').split('\n')[0]).toBe(
       'Fix #7: the task of this run',
     );
   });
 });
 
-test('branches hold no text of the issue', () => {
+test('branch names contain no text of the issue', () => {
   expect(branchName(7, RUN, 'B')).toBe('auto-dev/7/r7k2m9q4xa/B');
   expect(localBranch(RUN, 'B')).toBe('runoff/r7k2m9q4xa/B');
 });

@@ -32,7 +32,7 @@ const waiting = (open: Inquiry): RunView => ({
 });
 
 describe('a question', () => {
-  test('while it is open', () => {
+  test('is shown while it is open', () => {
     expect(questionComment(view, inquiry, 'assume').body).toMatchInlineSnapshot(`
       "<!-- runoff:question:r7k2m9q4xa:1 -->
 
@@ -60,14 +60,14 @@ describe('a question', () => {
     `);
   });
 
-  test('without options has no boxes', () => {
+  test('without options has no checkboxes', () => {
     const free: Inquiry = { ...inquiry, question: { ...inquiry.question, options: [] } };
     const { body } = questionComment(view, free, 'stop');
     expect(body).not.toContain('[ ]');
     expect(body).toContain('`/auto-dev answer TEXT`');
   });
 
-  test('says what was said to it in vain, in a line of its own that a tick leaves alone', () => {
+  test('shows a rejected reply in a separate line that a tick does not change', () => {
     const unrecognizedCommand = {
       said: '/auto-dev aprove',
       why: 'There is no such command.',
@@ -84,7 +84,7 @@ describe('a question', () => {
     );
   });
 
-  test('when it is settled', () => {
+  test('is shown when it is settled', () => {
     const by = { id: 5, login: 'mona' };
     const ends: readonly Settled[] = [
       { kind: 'answered', text: 'half even', by, at: 1 },
@@ -115,7 +115,7 @@ describe('a question', () => {
     expect(findMarker(body)).toEqual({ kind: 'question', run: RUN, number: 3 });
   });
 
-  test('always fits', () => {
+  test('always fits into a comment', () => {
     const long = '@'.repeat(5_000);
     const by = { id: 5, login: 'mona' };
     const { body } = questionComment(
@@ -137,7 +137,7 @@ describe('the status comment', () => {
     expect(statusComment(waiting(approval)).body).toContain('waiting for plan approval');
   });
 
-  test('says why nobody is waited for any more', () => {
+  test('says why the run no longer waits', () => {
     const expired = { ...approval, settled: { kind: 'expired', at: 1 } } as const;
     const { body } = statusComment({ ...waiting(expired), state: 'cancelled' });
     expect(body).toContain('It stopped because nobody approved the plan within 72 h.');
@@ -163,7 +163,7 @@ describe('a tick', () => {
     expect(checkboxEdit(body, edited)).toEqual(tick);
   });
 
-  test('no other text is one', () => {
+  test('is not recognised in other text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(body.length), (text, at) => {
         const tick = checkboxEdit(body, `${body.slice(0, at)}${text}${body.slice(at)}`);

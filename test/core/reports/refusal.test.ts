@@ -57,7 +57,7 @@ test('each refusal says what happened and what to do next', () => {
   `);
 });
 
-test('and in other words where the case is another', () => {
+test('each refusal has different words for different cases', () => {
   const others: readonly Refusal[] = [
     { kind: 'no-permission', login: 'ada', mayLabel: true },
     { kind: 'nothing-to-do', work: 'fix' },
@@ -86,7 +86,7 @@ const ABOUT_LABELS: ReadonlySet<Refusal['kind']> = new Set([
   'not-an-issue',
 ]);
 
-test('whoever gave a command is not told to set a label', () => {
+test('a refused command is not answered with advice about labels', () => {
   for (const refusal of Object.values(ALL)) {
     if (ABOUT_LABELS.has(refusal.kind)) continue;
     expect(refusalText(refusal, 'command').advice, refusal.kind).not.toMatch(/(?:set|add) the label/i);
@@ -96,7 +96,7 @@ test('whoever gave a command is not told to set a label', () => {
   );
 });
 
-test('as a comment', () => {
+test('a refusal is rendered as a comment', () => {
   expect(refusalComment(RUN, ALL['settings-invalid']).body).toMatchInlineSnapshot(`
     "<!-- runoff:refusal:r7k2m9q4xa -->
 
@@ -107,7 +107,7 @@ test('as a comment', () => {
   `);
 });
 
-test('a file with very many problems names the first few', () => {
+test('a refusal names the first problems of a file with very many', () => {
   const problems = Array.from({ length: 40 }, (_, n) => `line ${n}, column 1: wrong`);
   expect(refusalText({ kind: 'settings-invalid', file: 'f', problems }).message).toMatch(
     /line 4, column 1: wrong; and 35 more\.$/,

@@ -18,7 +18,7 @@ const unknown = (body: string): Report => {
   return unknownReply(991, command);
 };
 
-test('every answer is found again by the comment that it answers', () => {
+test('every reply is found again by the comment that it answers', () => {
   for (const { body, marker } of [
     helpReply(991),
     noteReply(991, 'Done.'),
@@ -41,38 +41,38 @@ test('help has a row for every command', () => {
   );
 });
 
-describe('what was not understood', () => {
-  test('has a guess', () => {
+describe('an unknown command', () => {
+  test('gets a suggestion', () => {
     expect(textOf(unknown('/auto-dev pikc B'))).toMatchInlineSnapshot(
       `"**Not understood:** \`/auto-dev pikc\`. There is no such command. Did you mean \`/auto-dev pick B\`, which opens the pull request with this candidate, or replaces the current one; \`none\` rejects them all? For all commands, comment \`/auto-dev help\`."`,
     );
   });
-  test('of a known command says how it is written', () => {
+  test('with a known name gets its syntax', () => {
     expect(textOf(unknown('/auto-dev pick'))).toMatchInlineSnapshot(
       `"**Not understood:** \`/auto-dev pick\`. An argument is missing. Write \`/auto-dev pick B\` or \`/auto-dev pick none\`. For all commands, comment \`/auto-dev help\`."`,
     );
   });
-  test('that is like nothing leads to the list', () => {
+  test('without a similar one gets the list', () => {
     expect(textOf(unknown('/auto-dev @ada'))).toMatchInlineSnapshot(
       `"**Not understood:** <code>/auto-dev &#64;&#8203;ada</code>. There is no such command. For all commands, comment \`/auto-dev help\`."`,
     );
   });
 });
 
-describe('where a run stands', () => {
-  test('at work', () => {
+describe('the status reply', () => {
+  test('covers an active run', () => {
     expect(textOf(statusReply(1, coding(), URL))).toMatchInlineSnapshot(
       `"**Run \`r7k2m9q4xa\`: stage 3 of 6, running the coders**, 1m 12s. 2 of 4 coders finished. Spent $0.58 of <span>$</span>5.00. See [the status comment](https://github.test/acme/lists/issues/7#issuecomment-3) for details."`,
     );
   });
-  test('waiting for a person to pick', () => {
+  test('covers a run that waits for a pick', () => {
     expect(textOf(statusReply(1, judged({ state: 'awaiting_pick' }), URL))).toMatchInlineSnapshot(`
       "**Run \`r7k2m9q4xa\`: waiting for you to choose a candidate**, 2m 51s. 4 of 4 coders finished. Spent $0.58 of <span>$</span>5.00. See [the status comment](https://github.test/acme/lists/issues/7#issuecomment-3) for details.
 
       To choose, comment \`/auto-dev pick B\` or \`/auto-dev pick none\`."
     `);
   });
-  test('failed', () => {
+  test('covers a failed run', () => {
     const trouble = { code: 'BASE_BROKEN', message: 'The base does not build.', advice: 'Mend it.' } as const;
     expect(
       textOf(statusReply(1, { ...coding(), state: 'failed', trouble, candidates: [] }, null)),
@@ -82,7 +82,7 @@ describe('where a run stands', () => {
       **Why:** The base does not build. **Next:** Mend it."
     `);
   });
-  test('nowhere', () => {
+  test('covers an issue without a run', () => {
     expect(textOf(statusReply(1, null, null))).toMatchInlineSnapshot(
       `"There is no run here. To start one, comment \`/auto-dev run\` on an issue or add the label \`auto-dev\` to it."`,
     );

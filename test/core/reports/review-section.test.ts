@@ -42,7 +42,7 @@ const section = (...review: readonly WinnerReview[]): string => {
 };
 
 describe('the review of the winner', () => {
-  test('says what each critic said, what was executed of it, and who lost the place why', () => {
+  test('says what each critic said, what was executed, and who lost the place and why', () => {
     expect(section(FIRST, SECOND)).toMatchInlineSnapshot(`
       "#### Review of the winner
 
@@ -60,11 +60,11 @@ describe('the review of the winner', () => {
     `);
   });
 
-  test('is left out where nobody was reviewed', () => {
+  test('is missing if nobody was reviewed', () => {
     expect(section()).toBe('');
   });
 
-  test('says that a place was kept, and that a third one was not reviewed', () => {
+  test('says that a winner kept its place, and that a third one was not reviewed', () => {
     const kept = { ...SECOND, after: { alias: 'B', because: 'It is ahead.' } };
     expect(section(kept)).toContain('It stays first.');
     expect(section({ ...SECOND, after: { alias: 'A', because: 'A is ahead.' } })).toContain(
@@ -82,7 +82,7 @@ describe('the review of the winner', () => {
     expect(line([], 'B')).toBeUndefined();
   });
 
-  test('stands in the report on a terminal, and in its JSON', () => {
+  test('is in the terminal report and its JSON', () => {
     const view = judged({ review: [FIRST, SECOND] });
     const lines = finalReport(view, { width: 100, colour: false });
     const at = lines.indexOf('Review of the winner');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { code, fencedDiff, htmlCode, link, plain, prose, sentence } from '../../../src/core/reports/index.ts';
 
-describe('prose of others', () => {
+describe("others' prose", () => {
   test.each([
     ['@org/team please', '@&#8203;org/team please'],
     ['&#64;user', '&amp;\\#&#8203;64;user'],
@@ -33,29 +33,29 @@ describe('prose of others', () => {
     expect(prose(text)).toBe(text);
   });
 
-  test('is cut before it is escaped, so that no escape is torn', () => {
+  test('is cut before it is escaped, so that no escape is split', () => {
     expect(prose('<<<<<<', 4)).toBe('&lt;&lt;&lt;…');
   });
 });
 
 describe('inline code', () => {
-  test('plain names stand in backticks', () => {
+  test('puts plain names in backticks', () => {
     expect(code('test/a.test.ts > last > works')).toBe('`test/a.test.ts > last > works`');
   });
-  test('what backticks would not hold, or a plain-text reader would act on, becomes HTML', () => {
+  test('uses HTML for text that backticks cannot contain', () => {
     expect(code('a`b')).toBe('<code>a&#96;b</code>');
     expect(code('a|b\\')).toBe('<code>a&#124;b&#92;</code>');
     expect(code('@org/team #1')).toBe('<code>&#64;&#8203;org/team &#35;1</code>');
   });
-  test('in a summary it closes nothing', () => {
+  test('cannot close a summary', () => {
     expect(htmlCode('</summary></details>')).toBe('<code>&#60;/summary&#62;&#60;/details&#62;</code>');
   });
-  test('nothing is said to be nothing', () => {
+  test('shows an empty text as empty', () => {
     expect(code('\u0000')).toBe('`(empty)`');
   });
 });
 
-test('our own sentences may mark code; what stands around it is still inert', () => {
+test("Runoff's own sentences may mark code, and the text around it is still escaped", () => {
   expect(sentence('Run `npm test` for @ada, not `@bob`.')).toBe(
     'Run `npm test` for @&#8203;ada, not <code>&#64;&#8203;bob</code>.',
   );
@@ -67,21 +67,21 @@ describe('a fenced diff', () => {
   test('gets a fence longer than any run of backticks inside', () => {
     expect(fencedDiff('+a\n+````\n', 1_000)?.block).toBe('`````diff\n+a\n+````\n`````');
   });
-  test('is cut between lines and says how much is shown', () => {
+  test('is cut at a line and says how much is shown', () => {
     const part = fencedDiff('+one\n+two\n+three\n', 22);
     expect(part).toEqual({ block: '```diff\n+one\n+two\n```', shownLines: 2, totalLines: 3, whole: false });
   });
-  test('a line too long for anyone is cut, and the part is not whole', () => {
+  test('has a very long line cut, and is marked as incomplete', () => {
     const part = fencedDiff(`+${'x'.repeat(5_000)}`, 10_000);
     expect(part?.whole).toBe(false);
     expect(part?.block.length).toBeLessThan(2_100);
   });
-  test('no room, no block', () => {
+  test('is missing without room', () => {
     expect(fencedDiff('+a long line', 15)).toBeNull();
   });
 });
 
-test('only web addresses become links, and cannot break out of them', () => {
+test('only web addresses become links, and cannot leave them', () => {
   expect(link('compare', 'https://github.test/a/b/compare/x...y')).toBe(
     '[compare](https://github.test/a/b/compare/x...y)',
   );
@@ -89,7 +89,7 @@ test('only web addresses become links, and cannot break out of them', () => {
   expect(link('x', 'javascript:alert(1)')).toBe('x (`javascript:alert(1)`)');
 });
 
-test('titles and commit subjects hold no mention, reference, address or word for CI', () => {
+test('titles and commit subjects contain no mention, reference, address or CI keyword', () => {
   expect(plain('fixes #1, GH-2 @ada https://x.test [skip ci] skip-checks: true', 200)).toBe(
     'fixes # 1, GH 2 @ ada https:// x.test (skip ci) skip checks: true',
   );

@@ -22,13 +22,13 @@ const everywhere = (change: object): readonly string[] => [
   pullRequest({ ...published(), ...change }, 'B', {}).body,
 ];
 
-describe('where candidates were executed', () => {
-  test('every report says what is weaker than the default sandbox', () => {
+describe('the sandbox in reports', () => {
+  test('is described by what is weaker than the default', () => {
     for (const body of everywhere(weak)) expect(body).toContain(`**Weaker sandbox.** ${WEAK}`);
     for (const body of everywhere(strong)) expect(body).not.toMatch(/weaker sandbox|no sandbox/i);
   });
 
-  test('without a sandbox nothing claims that there was one', () => {
+  test('is never claimed if there was none', () => {
     for (const body of everywhere(none)) {
       expect(body).toContain('**No sandbox.** Nothing holds a candidate back.');
       expect(body).not.toMatch(/tested in (a )?sandbox/);
@@ -37,14 +37,14 @@ describe('where candidates were executed', () => {
     expect(commitMessage({ ...judged(), ...strong }, 'B')).toContain('tested in a sandbox');
   });
 
-  test('the evidence names the sandbox and the versions of the agents', () => {
+  test('is named in the evidence with the versions of the agents', () => {
     const candidates = ['A', 'B'].map((alias) => candidate(alias, { coderVersion: `codex 0.16${alias}.0` }));
     const body = comparison({ ...published(), ...strong, candidates }, {})[0].body;
     expect(body).toContain('- Sandbox: `bubblewrap: 0.8.0, overlay mounts`');
     expect(body).toContain('- Coders: A `codex 0.16A.0`, B `codex 0.16B.0`');
   });
 
-  test('the evidence says whose coder did not come to its own end', () => {
+  test('is shown with coders that did not end by themselves', () => {
     const note = 'stopped after 60 s, its time limit; its work so far is judged';
     const candidates = [candidate('A', { note }), candidate('B', { note: 'done' })];
     const [{ body }] = comparison({ ...published(), candidates }, {});
@@ -53,7 +53,7 @@ describe('where candidates were executed', () => {
   });
 });
 
-describe('a name where there is little room', () => {
+describe('a short contestant name', () => {
   const named = (agent: string, model: string, prompt: string, argv?: readonly [string, ...string[]]) => ({
     agent,
     model,
@@ -82,12 +82,12 @@ describe('a name where there is little room', () => {
       [named('command', 'o/m', 'plain', ['./a']), named('command', 'o/m', 'plain', ['./b'])],
       ['command ./a', 'command ./b'],
     ],
-  ])('tells contestants apart (%#)', (contestants, names) => {
+  ])('distinguishes contestants (%#)', (contestants, names) => {
     expect(shortContestantNames(contestants)).toEqual(names);
   });
 });
 
-test('where no coder left a patch, nobody is told to write a better task', () => {
+test('a run without patches gives no advice to write a better task', () => {
   const candidates = ['A', 'B'].map((alias) => {
     const { patch: _none, ...rest } = candidate(alias, { state: 'failed', note: 'ended with exit code 127' });
     return rest;

@@ -3,7 +3,7 @@ import { statusComment } from '../../../src/core/reports/index.ts';
 import { coding, judged, MONA, nobody, published, TABLE, TOSS_UP, VOTES, waiting } from './sample.ts';
 
 describe('the status comment', () => {
-  test('while coders are at work', () => {
+  test('shows active coders', () => {
     expect(statusComment(coding()).body).toMatchInlineSnapshot(`
       "<!-- runoff:status:r7k2m9q4xa -->
 
@@ -31,7 +31,7 @@ describe('the status comment', () => {
     expect(statusComment({ ...coding(), leftOut: [said] }).body).toContain(`\n${said}\n`);
   });
 
-  test('before there is anything to tell', () => {
+  test('covers a run without news', () => {
     const { base: _base, checks: _checks, ...view } = coding();
     const early = { ...view, state: 'queued', candidates: [], stages: [] } as const;
     expect(statusComment({ ...early, budget: { run: 0, spent: 0 } }).body).toMatchInlineSnapshot(`
@@ -46,7 +46,7 @@ describe('the status comment', () => {
     `);
   });
 
-  test('when the pull request is open', () => {
+  test('links the open pull request', () => {
     expect(statusComment(published()).body).toMatchInlineSnapshot(`
       "<!-- runoff:status:r7k2m9q4xa -->
 
@@ -72,7 +72,7 @@ describe('the status comment', () => {
     `);
   });
 
-  test('when no candidate passed', () => {
+  test('says that no candidate passed', () => {
     const outcome = {
       kind: 'table',
       branches: {},
@@ -101,7 +101,7 @@ describe('the status comment', () => {
     `);
   });
 
-  test('when the run failed', () => {
+  test('says why the run failed', () => {
     const trouble = {
       code: 'BASE_BROKEN',
       message: 'The build fails on the base commit: `npm run build` ended with exit code 2.',
@@ -124,7 +124,7 @@ describe('the status comment', () => {
     `);
   });
 
-  test('when the run was cancelled, refused, merged or closed', () => {
+  test('covers cancelled, refused, merged and closed runs', () => {
     const trouble = { code: 'REFUSED', message: 'The issue is closed.', advice: 'Reopen it.' } as const;
     const heading = (body: string): string | undefined => body.split('\n')[2];
     expect(heading(statusComment({ ...coding(), state: 'cancelled' }).body)).toMatchInlineSnapshot(
@@ -141,7 +141,7 @@ describe('the status comment', () => {
     );
   });
 
-  test('says that it waits for a person, how people voted, and how to pick', () => {
+  test('says that a person must pick, how people voted, and how to pick', () => {
     const { body } = statusComment(waiting({ votes: VOTES }));
     expect(told(body)).toMatchInlineSnapshot(`
       "### Runoff: please choose a candidate · 2m 51s
@@ -154,7 +154,7 @@ describe('the status comment', () => {
     expect(asked).toContain('Your settings leave the choice to you.');
   });
 
-  test('says who picked what, and what the evidence had put first', () => {
+  test('says who picked what, and which candidate the evidence ranks first', () => {
     const pick = { alias: 'C', by: MONA } as const;
     expect(told(statusComment(published({ picks: [pick] })).body)).toMatchInlineSnapshot(`
       "### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8) with candidate C, picked by \`mona\` · 2m 51s
@@ -172,7 +172,7 @@ describe('the status comment', () => {
     `);
   });
 
-  test('that nobody was picked', () => {
+  test('says that nobody was picked', () => {
     const picks = [{ alias: null, by: MONA }];
     expect(told(statusComment(waiting({ state: 'closed', picks })).body)).toMatchInlineSnapshot(`
       "### Runoff: no candidate was picked · 2m 51s
@@ -188,7 +188,7 @@ describe('the status comment', () => {
     `);
   });
 
-  test('that GitHub would not have the pull request, and what can be done', () => {
+  test('says that GitHub rejected the pull request, and what to do', () => {
     const unopened = 'GitHub refused it: `Draft pull requests are not supported in this repository.`';
     const outcome = { ...TABLE, refusedBecause: unopened };
     expect(told(statusComment(judged({ state: 'published', outcome })).body)).toMatchInlineSnapshot(`
@@ -203,7 +203,7 @@ describe('the status comment', () => {
     );
   });
 
-  test('what each candidate may spend, where that is known, and that the base has moved', () => {
+  test("shows each candidate's budget if known, and that the base has moved", () => {
     const { body } = statusComment({
       ...coding(),
       budget: { run: 5, candidate: 2, spent: 0.58 },
@@ -215,7 +215,7 @@ describe('the status comment', () => {
     );
   });
 
-  test('of a run on a pull request, how to start it anew', () => {
+  test('of a run on a pull request says how to restart it', () => {
     const origin = { kind: 'github', repository: 'acme/lists', issue: 12, work: 'fix' } as const;
     expect(statusComment({ ...coding(), origin }).body).toContain(
       'Editing the pull request now does not affect',

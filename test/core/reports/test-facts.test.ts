@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { agreementNote, contestedQuestion, testNotes } from '../../../src/core/reports/index.ts';
 import { evidence, judged } from './sample.ts';
 
-test('where survivors change the same is said, the most shared first', () => {
+test('places that survivors change in common are listed, the most common first', () => {
   const changes = [
     { name: 'src/csv.ts', others: 2 },
     { name: 'src/csv.ts: parse', others: 1 },
@@ -15,7 +15,7 @@ test('where survivors change the same is said, the most shared first', () => {
   expect(agreementNote({ ...view, evidence: [evidence('A')] })).toBeNull();
 });
 
-test('a contested test is a question to a person', () => {
+test('a contested test becomes a question to a person', () => {
   const contested = ['list.test.ts > sorts'];
   const broken = (alias: string) => {
     const one = evidence(alias);
@@ -27,7 +27,7 @@ test('a contested test is a question to a person', () => {
   expect(contestedQuestion(judged())).toBeNull();
 });
 
-test('written tests are told by who wrote them and what became of them, and examples that nobody meets', () => {
+test('written tests are listed with their writer and result, as are examples that nobody passes', () => {
   const standing = 'admitted' as const;
   const neutral = {
     models: ['openai/gpt-6-sol'],

@@ -7,7 +7,7 @@ const HIDDEN_CODE_POINTS = [...Array(0x110000).keys()].filter((point) =>
 );
 const bytes = (text: string): number => new TextEncoder().encode(text).length;
 
-describe('what cannot be seen is named', () => {
+describe('invisible characters are named:', () => {
   test('every format character, tag, filler and lone surrogate of Unicode, in output and in code', () => {
     expect(HIDDEN_CODE_POINTS.length).toBeGreaterThan(6_000);
     const silent = HIDDEN_CODE_POINTS.filter((point) => {
@@ -18,37 +18,37 @@ describe('what cannot be seen is named', () => {
     expect(silent).toEqual([]);
   });
 
-  test('the ones that attacks have used', () => {
+  test('those used in known attacks', () => {
     expect(visible('a\u200bb\u202ec\u{e0041}d\u2060e\u180ef\ufe0fg\u3164h')).toBe(
       'a<U+200B>b<U+202E>c<U+E0041>d<U+2060>e<U+180E>f<U+FE0F>g<U+3164>h',
     );
   });
 
-  test('letters of every script and emoji stay as they are', () => {
+  test('but letters of every script and emoji are unchanged', () => {
     const text = 'Größe, 大小、크기, размер, حجم, 😀';
     expect(visible(text)).toBe(text);
   });
 });
 
 describe('output of programs', () => {
-  test('loses colours, titles, links and control characters, but no text between them', () => {
+  test('loses colours, titles, links and control characters, but no text', () => {
     expect(
       visible('\u001b[1;31mred\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u001b\\ a\u0008b\u009b2Jc'),
     ).toBe('red link abc');
   });
 
-  test('an escape that never ends takes no following line with it', () => {
+  test('keeps the lines after an unterminated escape', () => {
     expect(visible('\u001b]0;title\nsecond line')).toBe('0;title\nsecond line');
   });
 
-  test('a tail is the last lines that say something', () => {
+  test('has its last non-empty lines as tail', () => {
     expect(tailOf('one\n\n\u001b[31mtwo\u001b[0m  \r\nthree\n\n', 2)).toBe('two\nthree');
     expect(tailOf('', 5)).toBe('');
     expect(tailOf(`${'x'.repeat(2_000)}\nend`, 5)).toBe(`${'x'.repeat(499)}…\nend`);
   });
 });
 
-test('code hidden in an "escape sequence" of a diff stays in sight', () => {
+test('code in a fake escape sequence of a diff stays visible', () => {
   expect(visibleCode('/*\u001b]*/ steal() /*\u0007*/\r\n-a\rb')).toBe(
     '/*<U+001B>]*/ steal() /*<U+0007>*/\n-a<U+000D>b',
   );

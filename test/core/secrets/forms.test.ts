@@ -92,19 +92,19 @@ const WAYS: Readonly<Record<string, (token: string) => string>> = {
   'in an address': (token) => `https://x.test/?a%3D${token}`,
 };
 
-describe('tokens that name themselves', () => {
+describe('tokens with a known prefix', () => {
   test.each(Object.entries(TOKENS))('%s', (_name, token) => {
     const shown = Object.entries(WAYS).filter(([, write]) => redact(write(token)).includes(token.slice(-12)));
     expect(shown.map(([way]) => way)).toEqual([]);
   });
 
-  test.each(Object.entries(TOKENS))('%s, and what was JSON is JSON', (_name, token) => {
+  test.each(Object.entries(TOKENS))('%s, in JSON that stays valid', (_name, token) => {
     const line = JSON.stringify({ a: `x\n${token}\ny`, b: JSON.stringify([token]) });
     expect(JSON.parse(redact(line))).toMatchObject({ a: expect.stringContaining(MARK) });
   });
 });
 
-describe('secrets by where they stand', () => {
+describe('secrets in a known position', () => {
   test.each([
     ['a login in an address', 'postgres://runoff:S3cretWord@db/x'],
     ['a login in an address of JSON', 'postgres:\\/\\/runoff:S3cretWord@db/x'],
@@ -122,7 +122,7 @@ describe('secrets by where they stand', () => {
     expect(redact(text)).not.toContain('S3cretWord');
   });
 
-  test('a known secret in base64, wherever it begins', () => {
+  test('a known secret in base64 at any offset', () => {
     const known = redactor(['hook-2f8d61c7ab90e345']);
     for (const before of ['', 'a', 'ab', 'x-access-token:']) {
       const bytes = Buffer.from(`${before}hook-2f8d61c7ab90e345`);
@@ -140,6 +140,6 @@ test.each([
   'The method rebuild_everything_in_this_folder, key-value-store, npm_config_registry',
   `commit ${'a1b2c3d4e5'.repeat(4)}, sha256-${WORD}`,
   'C:\\new\\temp\\risk-free-words-of-a-path',
-])('ordinary text stays: %j', (text) => {
+])('ordinary text is unchanged: %j', (text) => {
   expect(redact(text)).toBe(text);
 });

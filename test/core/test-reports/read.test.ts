@@ -218,7 +218,7 @@ test('mocha', () => {
   expect(readTestReport('mocha-json', printed)).toEqual(expected);
 });
 
-test("the runner's words about a failure are kept, with a bound", () => {
+test("the runner's message about a failure is kept, limited in length", () => {
   const report = readTestReport(
     'junit',
     `<testsuites><testcase name="a"><failure message="1 &lt; 2">at <![CDATA[x]]> &amp;&lt;anonymous&gt;</failure></testcase>
@@ -237,7 +237,7 @@ test("the runner's words about a failure are kept, with a bound", () => {
   expect(Object.keys(bounded.kind === 'ok' ? bounded.said : {})).toHaveLength(200);
 });
 
-test('no text makes a reader throw', () => {
+test('no text causes a reader error', () => {
   const xml = fc
     .array(
       fc.constantFrom(

@@ -86,7 +86,7 @@ test.each([
   ['vitest run', 'c.spec.mjs'],
   ['npm run spec', 'c.spec.mjs'],
 ])(
-  '`%s` for one file only gives the same ids as the whole suite',
+  '`%s` for one file gives the same ids as the whole suite',
   (command, file) => {
     const [focused, ...more] = planOf(command).focus([file]) ?? [];
     if (!focused) throw new Error('there is no plan for one file');

@@ -140,13 +140,13 @@ describe('TAP', () => {
     ).toEqual({ 's > bad': 'failed', 'test/b.test.mjs': 'failed' });
   });
 
-  test('a subtest that fails though all below it pass is named itself: its plan or a hook failed', () => {
+  test('names a subtest that fails although all its subtests pass', () => {
     expect(tap('TAP version 13', '# Subtest: s', '    ok 1 - a', '    1..1', 'not ok 1 - s', '1..1')).toEqual(
       { 's > a': 'passed', s: 'failed' },
     );
   });
 
-  test('what a run that broke off had said so far is kept', () => {
+  test('keeps the output of an interrupted run', () => {
     expect(tap('TAP version 13', '# a', 'ok 1 x', 'ok 2 y', 'TypeError: z is not a function')).toEqual({
       'a > x': 'passed',
       'a > y': 'passed',
@@ -154,7 +154,7 @@ describe('TAP', () => {
     expect(tap('1..3', 'ok 1 x', 'Bail out! no database', 'ok 2 y')).toEqual({ x: 'passed' });
   });
 
-  test('lines around it and colours do no harm', () => {
+  test('is parsed among other lines and colours', () => {
     const red = '\u001b[31m';
     expect(
       tap(
@@ -171,7 +171,7 @@ describe('TAP', () => {
     expect(tap('TAP version 13\r', 'ok 1 x\r', '1..1\r')).toEqual({ x: 'passed' });
   });
 
-  test('two programs, one after the other, are one report', () => {
+  test('of two programs in sequence is one report', () => {
     const one = ['TAP version 13', '# t', 'ok 1 x', '1..1'];
     expect(tap(...one, ...one)).toEqual({ 't > x': 'passed' });
   });
@@ -182,7 +182,7 @@ describe('TAP', () => {
     ['points without version or plan', ['ok 1 x', 'ok 2 y']],
     ['no point', ['TAP version 13', '# beta']],
     ['a plan and no point', ['1..4', 'Error: cannot load']],
-  ])('%s is no report', (_, lines) => {
+  ])('is not found in %s', (_, lines) => {
     expect(tap(...lines)).toMatch(
       /^The test report cannot be read: it is (?:no TAP|TAP without any test)\.$/,
     );
@@ -202,7 +202,7 @@ describe('a candidate that prints TAP itself', () => {
     expect(tap(...lines)).toMatch(/more points than it planned|two plans|begins anew/);
   });
 
-  test('as a document of its own, first or last, does not hide what really failed', () => {
+  test('as a separate document, first or last, does not hide real failures', () => {
     const forged = ['TAP version 13', '# t', 'ok 1 adds', 'ok 2 trims', '1..2'];
     const told = { 't > adds': 'failed', 't > trims': 'passed' };
     expect(tap(...forged, 'TAP version 13', ...real)).toEqual(told);
@@ -210,7 +210,7 @@ describe('a candidate that prints TAP itself', () => {
     expect(tap('TAP version 13', ...real, ...forged)).toEqual(told);
   });
 
-  test('indented, or inside a block that is never closed, gains nothing', () => {
+  test('indented or in an unclosed block gains nothing', () => {
     expect(tap('TAP version 13', '    ok 1 adds', ...real)).toEqual({
       't > adds': 'failed',
       't > trims': 'passed',

@@ -40,7 +40,7 @@ describe('go test -json', () => {
     });
   });
 
-  test('a package that does not build is a failure with its own name', () => {
+  test('reports a package that does not build as a failure', () => {
     expect(
       read('go-json', [
         event({
@@ -58,7 +58,7 @@ describe('go test -json', () => {
     });
   });
 
-  test('what a test prints stays inside the event of its output', () => {
+  test("keeps a test's output apart from events", () => {
     const forged = of('m', 'TestX', 'pass');
     expect(
       read('go-json', [of('m', 'TestX', 'output', `${forged}\n`), of('m', 'TestX', 'fail')]),
@@ -104,7 +104,7 @@ describe('cargo test', () => {
     ...target('test result: ok.', ['test src/lib.rs - two (line 1) ... ok']),
   ];
 
-  test('names target and test; what a test printed while it was captured is no test', () => {
+  test('names target and test, and ignores captured output', () => {
     expect(read('cargo-text', output)).toEqual({
       tests: {
         'sample src/lib.rs > tests::later': 'skipped',
@@ -121,7 +121,7 @@ describe('cargo test', () => {
     });
   });
 
-  test('code that does not compile has no report', () => {
+  test('gives no report for code that does not compile', () => {
     expect(read('cargo-text', ['error[E0425]: cannot find function `nope` in this scope'])).toMatch(
       /no target/,
     );
@@ -171,7 +171,7 @@ describe('unittest', () => {
     'FAILED (failures=3, errors=2)',
   ];
 
-  test('is read from its words for people', () => {
+  test('is parsed from its text output', () => {
     expect(read('unittest-text', output)).toMatchObject({
       tests: {
         'test_a > X > test_bad': 'failed',
@@ -195,7 +195,7 @@ describe('unittest', () => {
     });
   });
 
-  test('a forged line does not outdo the list of failures', () => {
+  test('is not fooled by a forged line', () => {
     const forged = ['test_bad (test_a.X.test_bad) ... ok', ...output];
     expect(read('unittest-text', forged)).toMatchObject({ tests: { 'test_a > X > test_bad': 'failed' } });
     expect(read('unittest-text', ['test_a (m.T.test_a) ... ok'])).toMatch(/how many tests ran/);
