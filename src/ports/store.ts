@@ -19,7 +19,7 @@ import type {
   Waiting,
 } from '../core/model/index.ts';
 import type { Decision, Ranked } from '../core/ranking/index.ts';
-import type { OutcomeView, SandboxView } from '../core/reports/index.ts';
+import type { ChecksView, OutcomeView, SandboxView } from '../core/reports/index.ts';
 import type { ExecutorRecord, QueueEntry } from './engine.ts';
 import type {
   AnswerStore,
@@ -72,8 +72,8 @@ export interface RunRecord {
     readonly advice: string;
   };
   readonly stages: readonly StageTiming[];
-  /** Commands in use on base and candidates, for display. */
-  readonly checks?: { readonly setup?: string; readonly build?: string; readonly test: string };
+  /** For display. */
+  readonly checks?: ChecksView;
   /** Where candidates were executed. */
   readonly sandbox?: SandboxView;
   /** Its entry in the run queue, also after it left it; absent before it is known that it may start. */

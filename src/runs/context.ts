@@ -10,7 +10,7 @@ import {
 } from '../core/model/index.ts';
 import { type ParsedPatch, type ParseOptions, parsePatch, summarise } from '../core/patches/index.ts';
 import { seenTask } from '../core/prompts/index.ts';
-import type { SandboxView } from '../core/reports/index.ts';
+import { commandFailure, failureLines, type SandboxView } from '../core/reports/index.ts';
 import type { Ceilings, SettingsDefaults } from '../core/settings/index.ts';
 import {
   type Artifacts,
@@ -184,7 +184,12 @@ export async function prepareBase(
   if (installed.kind === 'failed') {
     throw new Fault(
       'BASE_BROKEN',
-      `The setup command \`${setup}\` failed on the base commit: ${installed.why} ${installed.tail}`.trim(),
+      commandFailure({
+        step: 'set-up',
+        command: setup,
+        how: installed.why.replace(/^`[^`]*` (?:ended with |was )?|\.$/g, ''),
+        lines: failureLines(installed.tail),
+      }),
     );
   }
   return installed.base;

@@ -73,7 +73,7 @@ async function execute(tools: SelectTools, request: SelectRequest, how: How): Pr
     // What is lent stands beside the repository: no patch is about it.
     entries.push(await entryOf({ ...runner, base: bare }, candidate, { alias, ordinal }));
   });
-  const { evidence } = await gatherEvidence(runner, entries, await testBase(runner, 'take it as it is'));
+  const { evidence } = await gatherEvidence(runner, entries, await testBase(runner));
   const found: Found = { evidence, ids: new Map(named.map(({ alias, candidate }) => [alias, candidate.id])) };
   const order = { ...orderOf(Settings.parse({})), without: how.options.without ?? [] };
   const near = undecided(rank(evidence, order), evidence);

@@ -121,11 +121,10 @@ describe('checks', () => {
     });
   });
 
-  test('without a test command refuse the run', async () => {
-    expect(await settled({ file: 'candidates: 2\n' })).toEqual({
-      kind: 'refused',
-      refusal: { kind: 'no-test-command', file: FILE },
-    });
+  test('without a test command admit the run with no command to test', async () => {
+    const said = await settled({ file: 'candidates: 2\n' });
+    expect(said).toMatchObject({ kind: 'settled', checks: {} });
+    expect(said).not.toHaveProperty('settings.checks.test');
   });
 });
 

@@ -62,9 +62,15 @@ test('a mistake in the settings file is refused with line and suggestion', () =>
     expect(comment).toContain('candidates');
   }));
 
-test('tests that do not run on the base commit end the run before a coder is paid', () =>
+test('a build that fails on the base commit ends the run before a coder is paid', () =>
   withDemoApp(
-    { settings: settings({ candidates: 1, coders: coders('heron'), checks: { test: 'exit 7' } }) },
+    {
+      settings: settings({
+        candidates: 1,
+        coders: coders('heron'),
+        checks: { build: 'exit 7', test: 'true' },
+      }),
+    },
     async (demo) => {
       const issue = await demo.label();
       const view = await demo.run(issue);

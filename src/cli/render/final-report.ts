@@ -15,6 +15,7 @@ import {
   type RunView,
   rankRows,
   reasons,
+  silenceNote,
   stageOf,
   testNotes,
   visibleCode,
@@ -77,14 +78,21 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
     const advice = view.origin.kind === 'local' ? localAdvice(view) : noSurvivorAdvice(view);
     return [
       paint('bad', 'No candidate passed'),
+      ...silence(view, width),
       ...wrap(shown(decision.because, 600), width),
       ...wrap(shown(advice, 600), width),
     ];
   }
   return [
     `${paint('good', `${decision.kind === 'winner' ? 'Winner' : 'First'}: ${decision.alias}`)}  ${clipped(decisionLabel(decision), width - 12)}`,
+    ...silence(view, width),
     ...wrap(shown(decision.because, 600), width),
   ];
+}
+
+function silence(view: RunView, width: number): readonly string[] {
+  const note = silenceNote(view);
+  return note === null ? [] : wrap(shown(note, 1_500), width);
 }
 
 const cost = (view: RunView, width: number): readonly string[] =>

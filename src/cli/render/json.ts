@@ -209,7 +209,7 @@ function checksJson(evidence: Evidence): readonly CheckJson[] {
   const tests = evidence.baseTests;
   return [
     ...evidence.gates.map(({ gate, passed, because }) => ({ name: gate, passed, detail: because })),
-    ...(tests
+    ...(tests && (!tests.silent || tests.fixed.length > 0)
       ? [
           {
             name: 'base-tests',

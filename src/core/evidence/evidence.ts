@@ -27,8 +27,11 @@ export type TestOutcome = 'passed' | 'failed' | 'skipped';
 
 /** One execution of a test command in the sandbox. */
 export interface TestRun {
-  /** `exit-code`: the runner gave no structured report, so `tests` is empty. */
-  readonly source: 'report' | 'exit-code';
+  /**
+   * `exit-code`: the runner gave no structured report, so `tests` is empty. `none`: no command was run, as the repository
+   * has none or the base shows that it cannot run; nothing else of the run means anything.
+   */
+  readonly source: 'report' | 'exit-code' | 'none';
   readonly exitCode: number | null;
   readonly stopped: 'wall' | 'silence' | 'memory' | 'disk' | 'cancelled' | null;
   readonly ms: number;
@@ -36,6 +39,8 @@ export interface TestRun {
   readonly tests: Readonly<Record<string, TestOutcome>>;
   /** The end of the output, bounded, escapes removed. */
   readonly tail: string;
+  /** The lines of the output that say why the command failed; absent for one that did not. */
+  readonly errors?: readonly string[];
   /** What the runner said about failing tests, by id; bounded. Absent where it said nothing. */
   readonly said?: Readonly<Record<string, string>>;
   /** Names of which the output says that they are not there; bounded. Absent for none. */
@@ -67,7 +72,9 @@ export interface BaseTests {
   readonly flaky?: readonly string[];
   /** How often the suite was run on the base to find those; absent: once, as it takes long. */
   readonly baseRuns?: number;
-  readonly source: TestRun['source'];
+  readonly source: Exclude<TestRun['source'], 'none'>;
+  /** The base has no test that is known to pass: what is not broken here says nothing. Absent where it has. */
+  readonly silent?: true;
   readonly exitCode: number | null;
   readonly ms: number;
 }
@@ -127,6 +134,7 @@ export interface Evidence {
   readonly provenTests?: number;
   /** Coder's wall time, milliseconds. */
   readonly coderMs: number;
+  /** Absent where nothing was run. */
   readonly baseTests?: BaseTests;
   /** Absent where no independent test was admitted. */
   readonly independentTests?: IndependentTests;

@@ -1,6 +1,7 @@
 import { type DiffLine, matchesAny, type Patch, type PatchFile } from '../patches/index.ts';
 import { GATES, type GateReport, type TestRun } from './evidence.ts';
 import { isComment, type Language, languageOf } from './languages.ts';
+import { canRun, silenceOf } from './silence.ts';
 import {
   type Finding,
   findTampering,
@@ -8,6 +9,7 @@ import {
   sourcesOf,
   type TamperingOptions,
 } from './tampering.ts';
+import { succeeded } from './test-runs.ts';
 
 /** How big a patch may be to be worth a reader's time. Our defaults, tune on dev data. */
 export interface ScopeLimits {
@@ -123,8 +125,32 @@ const counted = (n: number, thing: string): string => `${n} ${thing}${n === 1 ? 
 const some = (items: readonly string[]): string =>
   items.slice(0, 5).join(', ') + (items.length > 5 ? ` and ${items.length - 5} more` : '');
 
+/** Where all that the tests of the base give is an exit code that says nothing, nobody fails by it; null where they give more. */
+function silentGate(base: TestRun, run: TestRun): GateReport | null {
+  if (canRun(base) && base.source === 'report') return null;
+  switch (silenceOf(base)) {
+    case null:
+      return null;
+    case 'no-command':
+      return passed('tests-run', 'No tests were run: no test command is known.');
+    case 'not-started':
+      return passed('tests-run', 'No tests were run: their command cannot be started on the base commit.');
+    case 'stopped':
+      return passed('tests-run', 'No tests were run: on the base commit they exceed a limit.');
+    default:
+      return passed(
+        'tests-run',
+        succeeded(run)
+          ? 'The test command ended with exit code 0; on the base commit it fails.'
+          : 'The tests say nothing: their command fails on the base commit too.',
+      );
+  }
+}
+
 /** Did the tests say anything at all? `base` is the same command on the base commit. */
 export function testsRunGate(base: TestRun, run: TestRun): GateReport {
+  const silent = silentGate(base, run);
+  if (silent) return silent;
   if (run.stopped) return failed('tests-run', `The tests were stopped: ${STOPS[run.stopped]}.`, run.tail);
   if (run.exitCode === null) return failed('tests-run', 'The test command was ended by a signal.', run.tail);
   if (base.source === 'exit-code') {
@@ -151,6 +177,7 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
  * be committed is red. Null when all is well.
  */
 export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
+  if (silentGate(base, own)) return null;
   if (own.stopped) {
     return failed(
       'tests-run',
@@ -159,7 +186,7 @@ export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
     );
   }
   if (base.source === 'exit-code') {
-    return base.exitCode === 0 && own.exitCode !== 0
+    return own.exitCode !== 0
       ? failed('tests-run', `With its own test files the tests end with exit code ${own.exitCode}.`, own.tail)
       : null;
   }

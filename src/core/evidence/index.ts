@@ -1,3 +1,4 @@
+export { type BaseFacts, baseFacts, type SetAside } from './base-facts.ts';
 export { type Behaviour, compareBehaviour, type Telling } from './behaviour.ts';
 export * from './evidence.ts';
 export { type Examples, examplesOf } from './examples.ts';
@@ -11,6 +12,7 @@ export {
   staticGates,
   testsRunGate,
 } from './gates.ts';
+export { NEEDS, type Need } from './needs.ts';
 export {
   DerivedTests,
   ProbeOutput,
@@ -31,6 +33,7 @@ export {
   type OnTree,
   peerTestsOn,
 } from './peers.ts';
+export { canRun, type Silence, silenceOf } from './silence.ts';
 export {
   type Finding,
   findTampering,

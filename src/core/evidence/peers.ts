@@ -32,7 +32,7 @@ export const NO_TESTS: AuthorTests = { proven: [], guards: [] };
  * in a form that passes there while the author's does not. What is flaky on the base is nobody's evidence.
  */
 export function authorTests({ own, onBase, before }: Authored, flaky: readonly string[] = []): AuthorTests {
-  if (own.source === 'exit-code') return NO_TESTS;
+  if (own.source !== 'report') return NO_TESTS;
   const unsteady = new Set(flaky);
   const there = onBase.kind === 'ran' ? onBase.run : null;
   const old = (id: string) => (before ? outcomeIn(before, id) : undefined);

@@ -1,4 +1,5 @@
 import type { BaseTests, Evidence, TestOutcome, TestRun } from './evidence.ts';
+import { silenceOf } from './silence.ts';
 
 /** The one id there is when a runner gives no report, and for a command that fails although no test does. */
 export const EXIT_CODE = 'exit code';
@@ -14,14 +15,15 @@ export const succeeded = (run: Pick<TestRun, 'exitCode' | 'stopped'>): boolean =
  * The base suite on a candidate's production code against the same suite on the base. A test that passes on the base
  * and is failed, skipped or missing here is a regression; so is a command that fails here and not there although
  * no such test does. `total` is `passed` plus `failed`; a test that is missing here counts as failed. What is flaky on
- * the base counts for nothing.
+ * the base counts for nothing. Both were run.
  */
 export function compareBase(base: TestRun, run: TestRun): BaseTests {
   const { exitCode, ms } = run;
-  const about = { exitCode, ms, ...unrest(base, run) };
-  return base.source === 'exit-code'
-    ? { ...byExitCode(base, run), ...about, source: 'exit-code' }
-    : { ...byReport(base, run), ...about, source: run.source };
+  const silent = silenceOf(base) === null ? {} : ({ silent: true } as const);
+  const about = { exitCode, ms, ...unrest(base, run), ...silent };
+  if (base.source !== 'report') return { ...byExitCode(base, run), ...about, source: 'exit-code' };
+  const source = run.source === 'report' ? 'report' : 'exit-code';
+  return { ...byReport(base, run), ...about, source };
 }
 
 type Counts = Pick<BaseTests, 'passed' | 'failed' | 'total' | 'regressions' | 'fixed'>;

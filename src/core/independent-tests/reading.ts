@@ -14,15 +14,17 @@ export interface Reading {
 /** Characters of a runner's words that are kept: the end. */
 const MOST_SAID = 1_500;
 const BROKE: Trial = { kind: 'broke', cases: {} };
+const UNKNOWN: Trial = { kind: 'unknown', cases: {} };
 
 /** What a run says of the only file that was laid for it. */
 export function readAlone(test: IndependentTest, run: TestRun, reading: Reading): Trial {
-  const byExitCode = reading.onBase.source === 'exit-code';
+  if (run.source === 'none') return UNKNOWN;
+  const byExitCode = reading.onBase.source !== 'report';
   // The end of a whole suite's output is about anything.
   const tail = reading.focused || (byExitCode && reading.green) ? { said: run.tail.slice(-MOST_SAID) } : {};
   if (run.stopped) return { ...BROKE, ...tail };
   if (byExitCode) return { ...exitCodeCase(test, run, reading), ...tail };
-  if (run.source === 'exit-code') return { ...BROKE, ...tail };
+  if (run.source !== 'report') return { ...BROKE, ...tail };
   // Where tests are compiled, the report names what they became.
   const named = namedCases(test.path, run, reading);
   const cases = named.length > 0 ? named : newCases(test.path, run, reading);
@@ -56,7 +58,7 @@ function ran(cases: Cases, { said = {} }: TestRun): Trial {
 
 /** A runner without a report has one case for the file: the command's exit code. */
 function exitCodeCase(test: IndependentTest, run: TestRun, { green, focused }: Reading): Trial {
-  if (!green && !focused) return { kind: 'unknown', cases: {} };
+  if (!green && !focused) return UNKNOWN;
   return { kind: 'ran', cases: { [test.path]: run.exitCode === 0 ? 'passed' : 'failed' } };
 }
 

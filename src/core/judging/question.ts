@@ -18,7 +18,8 @@ const LONGEST = 200;
 export function factsOf({ baseTests, independentTests, peerTests, behaviour }: Evidence): ExecutionFacts {
   const total = peerTests.reduce((sum, one) => sum + one.total, 0);
   const passed = peerTests.reduce((sum, one) => sum + one.passed, 0);
-  const base = baseTests && { ...counts(baseTests), failing: baseTests.regressions };
+  const tells = baseTests && (!baseTests.silent || baseTests.fixed.length > 0);
+  const base = tells && { ...counts(baseTests), failing: baseTests.regressions };
   const neutral = independentTests && {
     ...counts(independentTests),
     failing: independentTests.failing.map(({ id }) => id),

@@ -87,7 +87,7 @@ export const FAULTS = {
   BASE_BROKEN: {
     retry: 'no',
     advice:
-      'First make the build and the tests run on the base commit (set `checks.setup` to install packages).',
+      'First make set-up and build run on the base commit (`checks.setup` installs packages), then start the run again.',
   },
   CHECKS_UNTRUSTED: {
     retry: 'no',

@@ -119,9 +119,10 @@ function separating(survivors: readonly Ranked[], rival: Ranked): Separator {
   return above?.aheadBy ?? 'hash';
 }
 
-/** Exit codes alone, and what nobody executed, never make it clear. */
+/** Exit codes alone, what nobody executed, and tests of which none passes on the base, never make it clear. */
 function mayBeClear(winning: Evidence, decidedBy: Separator): boolean {
-  const tested = winning.baseTests?.source === 'report' && winning.baseTests.passed > 0;
+  const { baseTests } = winning;
+  const tested = baseTests?.source === 'report' && baseTests.passed > 0 && !baseTests.silent;
   // While a person is asked whether tests should change, or a reviewer names a defect, nobody is right beyond doubt.
   if (
     !tested ||
@@ -195,6 +196,11 @@ function versus(best: Ranked, next: Ranked, decidedBy: Separator): string {
 
 function baseClause({ baseTests }: Evidence): string {
   if (!baseTests) return 'passed every gate';
+  if (baseTests.silent) {
+    return baseTests.fixed.length > 0
+      ? 'makes tests pass that fail on the base'
+      : 'passed every gate, though the tests say nothing';
+  }
   if (baseTests.source === 'exit-code') return 'breaks no base test as far as the exit code tells';
   return `breaks no base test (${baseTests.passed} of ${baseTests.total} pass)`;
 }

@@ -29,13 +29,15 @@ export interface EarlyField {
 }
 
 /**
- * Whether those at work can be stopped: at least two finishers passed every gate and break nothing, and all of these agree
+ * Whether those at work can be stopped: at least two finishers passed every gate and break nothing, as tests say that pass
+ * on the base, and all of these agree
  * with each other. Where several model families compete, two must be among them: repetitions of one model agree by habit.
  * Same finishers in any order, same answer.
  */
 export function agreeEarly(finishers: readonly Finisher[], field: EarlyField): EarlyAgreement {
   const clean = finishers.filter(
-    ({ evidence }) => evidence.survivor && (evidence.baseTests?.regressions.length ?? 1) === 0,
+    ({ evidence: { survivor, baseTests } }) =>
+      survivor && baseTests?.regressions.length === 0 && !baseTests.silent,
   );
   const families = new Set(clean.map(({ family }) => family)).size;
   if (clean.length < 2 || families < Math.min(2, field.families)) return { kind: 'wait' };

@@ -20,6 +20,7 @@ import type { ReportKind } from './layout.ts';
 import { rankingSection } from './ranking-table.ts';
 import { code, link, sentence } from './safe.ts';
 import { briefSection, debateSection, judgesSection, reviewSection } from './sections.ts';
+import { silenceLines } from './test-facts.ts';
 import type { Diffs, RunView } from './view.ts';
 
 /**
@@ -88,7 +89,7 @@ export const pickOptions = (view: RunView): readonly (Alias | null)[] =>
  */
 export function pickComment(view: RunView, diffs: Diffs): ReportComments {
   return comparisonIn('choice', view, diffs, {
-    head: joinBlocks([`### ${heading(view)}`, evidenceText(view), ...runFacts(view)]),
+    head: joinBlocks([`### ${heading(view)}`, ...silenceLines(view), evidenceText(view), ...runFacts(view)]),
     next: [...(pickIsOpen(view) ? pickInstructions(view) : [pickClosedText(view)]), votesLine(view)],
     everyone: true,
   });

@@ -3,13 +3,20 @@ import { chosenOf } from '../ranking/index.ts';
 import { branchOf, counted, personFirst, personIn } from './format.ts';
 import { decisionLabel } from './labels.ts';
 import { code, link, sentence } from './safe.ts';
-import { changedSinceLines, contestedQuestion, sandboxWarnings, testedText } from './test-facts.ts';
+import {
+  changedSinceLines,
+  contestedQuestion,
+  sandboxWarnings,
+  silenceLines,
+  testedText,
+} from './test-facts.ts';
 import type { RunView } from './view.ts';
 
 /** The first thing a reader sees: who won, how sure that is, what decided it. */
 export const decisionSection = (view: RunView): string =>
   joinBlocks([
     `### ${chosenText(view) || noSurvivorTitle(view)}`,
+    ...silenceLines(view),
     evidenceText(view),
     votesLine(view),
     ...runFacts(view),

@@ -79,7 +79,7 @@ export function checkCommands(checks: ChecksView): string {
   return [
     ...(checks.setup ? [`setup ${code(checks.setup, 200)}`] : []),
     ...(checks.build ? [`build ${code(checks.build, 200)}`] : []),
-    `test ${code(checks.test, 200)}`,
+    ...(checks.test ? [`test ${code(checks.test, 200)}`] : []),
   ].join(', ');
 }
 

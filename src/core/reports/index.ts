@@ -1,8 +1,10 @@
+export { setAsideNote, silenceNote } from './base-notes.ts';
 export { type CheckText, checkText } from './check-run.ts';
 export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions } from './comparison.ts';
 export { noPatchAtAll, votesLine } from './decision-summary.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { explanation } from './explanation.ts';
+export { commandFailure, type FailedCommand, failureLines, howEnded } from './failure-output.ts';
 export {
   branchName,
   branchOf,

@@ -8,7 +8,7 @@ import { fill, report } from './layout.ts';
 import { baseTestsText, newTestsText } from './ranking-table.ts';
 import { code, plain, sentence } from './safe.ts';
 import { reviewLine } from './sections.ts';
-import { changedSinceLines, sandboxWarnings, testedWhere } from './test-facts.ts';
+import { changedSinceLines, sandboxWarnings, silenceLines, testedWhere } from './test-facts.ts';
 import type { Diffs, DiffView, OriginView, RunView } from './view.ts';
 
 /** GitHub takes 256 characters; more than this is not read in a list. */
@@ -27,6 +27,7 @@ export function pullRequest(view: RunView, alias: Alias, diffs: Diffs): PullText
   const { marker, body } = report('pull', view.id, [
     originLine(view),
     chosenLine(view, alias),
+    ...silenceLines(view),
     ...changedSinceLines(view),
     ...sandboxWarnings(view),
     changes(diffs[alias]),
@@ -194,7 +195,7 @@ export function followUpMessage(view: RunView, advance: FollowUpCommit): string 
   });
 }
 
-const authorship = (view: RunView): string => `Written by a coding agent and tested ${testedWhere(view)}`;
+const authorship = (view: RunView): string => `Written by a coding agent and ${testedWhere(view)}`;
 
 /** `held`: asks CI to wait, where the repository does not say otherwise. */
 function messageText(

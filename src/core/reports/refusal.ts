@@ -27,7 +27,6 @@ export type Refusal =
   | { readonly kind: 'base-missing'; readonly ref: string }
   /** `problems`: each with the line and column it stands at. */
   | { readonly kind: 'settings-invalid'; readonly file: string; readonly problems: readonly string[] }
-  | { readonly kind: 'no-test-command'; readonly file: string }
   | { readonly kind: 'nobody-approves'; readonly file: string };
 
 /** What is counted in a day (UTC): runs of whom, or dollars of the person who asks. */
@@ -80,7 +79,6 @@ function textOf(refusal: Refusal): RefusalText {
       return pullRefusal(refusal);
     case 'base-missing':
     case 'settings-invalid':
-    case 'no-test-command':
     case 'nobody-approves':
       return settingsRefusal(refusal);
   }
@@ -211,9 +209,7 @@ function pullRefusal(
   }
 }
 
-function settingsRefusal(
-  refusal: Of<'base-missing' | 'settings-invalid' | 'no-test-command' | 'nobody-approves'>,
-): RefusalText {
+function settingsRefusal(refusal: Of<'base-missing' | 'settings-invalid' | 'nobody-approves'>): RefusalText {
   switch (refusal.kind) {
     case 'base-missing':
       return {
@@ -224,11 +220,6 @@ function settingsRefusal(
       return {
         message: `${quoted(refusal.file)} is invalid: ${listed(refusal.problems)}`,
         advice: 'Correct the file on the default branch, then start the run again.',
-      };
-    case 'no-test-command':
-      return {
-        message: 'Runoff found no test command, and it needs one to compare candidates.',
-        advice: `Set \`checks.test\` in ${quoted(refusal.file)}, for example \`test: npm test\`, then start the run again.`,
       };
     case 'nobody-approves':
       return {

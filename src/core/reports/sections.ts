@@ -51,7 +51,7 @@ function lines(brief: Brief, { dialogue, checks }: RunView): readonly string[] {
     ...(brief.changedTests?.length
       ? [`\n**Tests that must change**\n`, ...brief.changedTests.map((path) => `- ${code(path, 300)}`)]
       : []),
-    ...(testCommand && checks && testCommand !== checks.test
+    ...(testCommand && checks?.test && testCommand !== checks.test
       ? [
           `\nThe planner expected the test command ${code(testCommand, 200)}; Runoff runs ${code(checks.test, 200)}.`,
         ]

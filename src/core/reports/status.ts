@@ -26,7 +26,7 @@ import { BODY_ROOM, fill, report, tableRows } from './layout.ts';
 import { waitingText } from './question-comment.ts';
 import { code, link, sentence } from './safe.ts';
 import { briefSection, debateLine, debateSection } from './sections.ts';
-import { changedSinceLines, sandboxWarnings } from './test-facts.ts';
+import { changedSinceLines, sandboxWarnings, silenceLines } from './test-facts.ts';
 import type { OutcomeView, Report, RunView } from './view.ts';
 
 /** UTF-16 units of each part. */
@@ -45,6 +45,7 @@ export function statusComment(view: RunView): Report {
     candidateTable(view),
     facts(view),
     ...[...(view.lowered ?? []), ...(view.leftOut ?? [])].map((text) => sentence(text, 300)),
+    ...silenceLines(view),
     ...changedSinceLines(view),
     ...sandboxWarnings(view),
     debateLine(view),

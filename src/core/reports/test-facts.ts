@@ -1,6 +1,7 @@
 import { INDEPENDENT_TEST_ORIGINS } from '../evidence/index.ts';
 import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Alias } from '../model/index.ts';
+import { setAsideNote, silenceNote } from './base-notes.ts';
 import { counted, shortSha } from './format.ts';
 import { code, prose, sentence } from './safe.ts';
 import type { RunView, SandboxView } from './view.ts';
@@ -39,12 +40,15 @@ export function agreementNote({ evidence }: RunView): string | null {
 }
 
 /** What became of tests that count for nothing, and of those that models wrote, a sentence each: plain text. */
-export function testNotes({ evidence, neutral }: RunView): readonly string[] {
+export function testNotes(view: RunView): readonly string[] {
+  const { evidence, neutral } = view;
+  const aside = setAsideNote(view);
   const unmet = [...new Set(evidence.flatMap((one) => one.unmet ?? []))].sort();
   const flaky = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.flaky ?? []))].sort();
   const reported = evidence.flatMap(({ baseTests }) => (baseTests?.source === 'report' ? [baseTests] : []));
   const once = reported.length > 0 && reported.every(({ baseRuns }) => baseRuns === undefined);
   return [
+    ...(aside === null ? [] : [aside]),
     ...(unmet.length > 0
       ? [
           `No candidate satisfies ${counted(unmet.length, 'example')} from the issue, as Runoff reads it: ${named(unmet.map((one) => oneLine(one, MAX_EXAMPLE_CHARACTERS)))}.`,
@@ -111,13 +115,32 @@ const SENTENCE = 300;
 
 const isUnsandboxed = (sandbox: SandboxView | undefined): boolean => sandbox?.backend === 'none';
 
-/** How the candidates of a run were built and tested, in three words. */
-export const testedText = ({ sandbox }: RunView): string =>
-  isUnsandboxed(sandbox) ? 'built and tested without a sandbox' : 'built and tested in sandboxes';
+/** Whether the test command was run on candidates. */
+const wereTested = ({ checks }: RunView): boolean => {
+  const silence = checks?.base?.silence;
+  return silence !== 'no-command' && silence !== 'not-started' && silence !== 'stopped';
+};
 
-/** Where a patch was tested, for a commit message. */
-export const testedWhere = ({ sandbox }: RunView): string =>
-  isUnsandboxed(sandbox) ? 'without a sandbox' : 'in a sandbox';
+/** How the candidates of a run were built and tested, in a few words. */
+export const testedText = (view: RunView): string => {
+  const where = isUnsandboxed(view.sandbox) ? 'without a sandbox' : 'in sandboxes';
+  return wereTested(view) ? `built and tested ${where}` : `built ${where} and not tested,`;
+};
+
+/** How a patch was tested, for a commit message. */
+export const testedWhere = (view: RunView): string => {
+  if (!wereTested(view)) return 'not tested';
+  return isUnsandboxed(view.sandbox) ? 'tested without a sandbox' : 'tested in a sandbox';
+};
+
+/** Of at most this many code points: it quotes a command and its output. */
+const SILENCE = 1_500;
+
+/** What a reader must know first of a run whose tests say nothing; empty of any other. */
+export function silenceLines(view: RunView): readonly string[] {
+  const note = silenceNote(view);
+  return note === null ? [] : [sentence(note, SILENCE)];
+}
 
 /** What held the candidates back less than the default sandbox does; empty for the default. */
 export function sandboxWarnings({ sandbox }: RunView): readonly string[] {

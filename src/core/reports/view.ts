@@ -1,6 +1,6 @@
 import type { Dialogue } from '../brief/index.ts';
 import type { Debate } from '../debate/index.ts';
-import type { Evidence } from '../evidence/index.ts';
+import type { BaseFacts, Evidence } from '../evidence/index.ts';
 import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Judgement, WinnerReview } from '../judging/index.ts';
 import type {
@@ -65,10 +65,14 @@ export interface TroubleView {
   readonly advice: string;
 }
 
+/** Commands in use on base and candidates. */
 export interface ChecksView {
   readonly setup?: string;
   readonly build?: string;
-  readonly test: string;
+  /** Absent where the repository has no tests that Runoff knows how to run. */
+  readonly test?: string;
+  /** What the tests gave on the base commit; absent before they were run there. */
+  readonly base?: BaseFacts;
 }
 
 /** Where candidates were executed. */

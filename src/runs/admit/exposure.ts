@@ -22,7 +22,7 @@ export type SettingsPorts = Pick<
 export interface Exposure {
   readonly setup?: string;
   readonly build?: string;
-  readonly test: string;
+  readonly test?: string;
   /** `host` or `host:port` that some of them would reach. */
   readonly hosts: readonly string[];
   readonly backend: SandboxBackend;
@@ -40,13 +40,13 @@ async function exposureOf(
   const probe = await world.sandbox.probe();
   if (probe.kind === 'missing') return null;
   const { backend, weaker } = probe;
-  const { setup, build, test = '' } = checks;
+  const { setup, build, test } = checks;
   const hosts = setup !== undefined || network.checks ? network.allow : [];
   if (weaker.length === 0 && hosts.length === 0) return null;
   const facts = {
     ...(setup === undefined ? {} : { setup }),
     ...(build === undefined ? {} : { build }),
-    test,
+    ...(test === undefined ? {} : { test }),
     hosts,
     backend,
     weaker,
@@ -165,10 +165,13 @@ export async function resolveSettings(
   await requireCoders(world, settings);
   const detected = await detect(world, source, at.base);
   const test = settings.checks.test ?? detected.test;
-  if (!test) return { kind: 'refused', refusal: { kind: 'no-test-command', file: SETTINGS_FILE } };
   const build = settings.checks.build ?? detected.build;
-  const checks = { ...settings.checks, test, ...(build ? { build } : {}) };
-  const shown = { test, ...(build ? { build } : {}), ...(checks.setup ? { setup: checks.setup } : {}) };
+  const checks = { ...settings.checks, ...(test ? { test } : {}), ...(build ? { build } : {}) };
+  const shown = {
+    ...(test ? { test } : {}),
+    ...(build ? { build } : {}),
+    ...(checks.setup ? { setup: checks.setup } : {}),
+  };
   const instructions =
     settings.instructions === 'read' ? await readInstructions(world, source, at.rules) : undefined;
   return {

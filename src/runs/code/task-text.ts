@@ -37,7 +37,7 @@ export function taskText({ variant, brief, task, seed, given, nonce }: TaskParts
     section('Existing tests whose expectations the task changes', brief.changedTests ?? []),
     `# Commands\n\n${[
       ...(checks.build ? [`Build: \`${checks.build}\``] : []),
-      `Tests: \`${checks.test ?? ''}\``,
+      checks.test ? `Tests: \`${checks.test}\`` : 'Tests: this repository has no test command.',
     ].join('\n')}`,
     instructions(task, nonce),
     given ? continueFrom(given, nonce) : '',

@@ -1,4 +1,4 @@
-import type { TestRun } from '../../core/evidence/index.ts';
+import { succeeded, type TestRun } from '../../core/evidence/index.ts';
 import {
   type Admission,
   type Aim,
@@ -15,7 +15,7 @@ import {
 } from '../../core/independent-tests/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
 import { type CheckRunner, inArea } from './areas.ts';
-import { areaId, build, byExitCode, onTopOf, runFiles, writeFiles } from './execute.ts';
+import { areaId, asOnBase, build, onTopOf, runFiles, writeFiles } from './execute.ts';
 import type { Tree } from './trees.ts';
 
 /** A survivor on whose production code tests are tried. */
@@ -73,8 +73,7 @@ function openTrial(runner: CheckRunner, trying: TestTrialOptions): Trial {
     if (ground === null) kept.base.push(outcome);
     else kept.survivors[ground.alias] = [...(kept.survivors[ground.alias] ?? []), outcome];
   };
-  // Where the base's own tests left no report, no test is asked for one.
-  const fair = trying.onBase.source === 'report' ? runner : byExitCode(runner);
+  const fair = asOnBase(runner, trying.onBase);
   return {
     known: () => Object.fromEntries(record),
     async run(attempt, tests, grounds) {
@@ -186,7 +185,7 @@ async function runOn(
 const readingOf = ({ onBase }: TestTrialOptions, ground: TrialTrees, focused: boolean): Reading => ({
   onBase,
   focused,
-  green: ground?.green ?? true,
+  green: ground ? ground.green : succeeded(onBase),
 });
 
 /** How much longer than the base suite a run may take before it is stopped. Our defaults. */

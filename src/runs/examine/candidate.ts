@@ -113,14 +113,15 @@ async function execute(
   const result = await runOn(runner, tree, wish);
   // Without test files nothing is applied or built that could fail.
   if (result.kind !== 'ran') return { gates: [] };
-  const suspects = on.lost ? [] : compareBase(onBase, result.run).regressions;
+  const ran = result.run.source !== 'none';
+  const suspects = on.lost || !ran ? [] : compareBase(onBase, result.run).regressions;
   const run = await settled(runner, tree, wish, { run: result.run, suspects });
   const tests = on.lost ? [] : on.patch.tests;
   const own = await ownTests(bank, tree, { id: areaId(runId, alias, 'own'), tests });
   return {
     gates: [testsRunGate(onBase, run), ...own.gates],
-    baseTests: compareBase(onBase, run),
-    ...(own.run ? { own: own.run } : {}),
+    ...(ran ? { baseTests: compareBase(onBase, run) } : {}),
+    ...(ran && own.run ? { own: own.run } : {}),
   };
 }
 

@@ -1,6 +1,6 @@
-import { lackedNames, type TestRun } from '../../core/evidence/index.ts';
+import { canRun, lackedNames, type TestRun } from '../../core/evidence/index.ts';
 import { Fault, programKilled, type RunId } from '../../core/model/index.ts';
-import { tailOf } from '../../core/reports/index.ts';
+import { failureLines, tailOf } from '../../core/reports/index.ts';
 import { plainCommand, type ReportSource, reportPlan, type TestCommand } from '../../core/settings/index.ts';
 import { readTestReport } from '../../core/test-reports/index.ts';
 import type { ExecResult, Limits, WorkArea } from '../../ports/index.ts';
@@ -60,6 +60,18 @@ export const byExitCode = (runner: CheckRunner): CheckRunner => ({
   ...runner,
   plan: { ...plainCommand(runner.task.settings.checks.test ?? ''), focus: () => null },
 });
+
+/** The same runner, which runs no test command. */
+const withoutCommand = (runner: CheckRunner): CheckRunner => ({
+  ...runner,
+  plan: { ...plainCommand(''), focus: () => null },
+});
+
+/** How candidates are tested, so that they are asked for no more than the base gives: a report, an exit code, or nothing. */
+export function asOnBase(runner: CheckRunner, onBase: TestRun): CheckRunner {
+  if (!canRun(onBase)) return withoutCommand(runner);
+  return onBase.source === 'report' ? runner : byExitCode(runner);
+}
 
 /** The same runner, with an area's files as its topmost read-only layer. */
 export const onTopOf = (runner: CheckRunner, built: WorkArea): CheckRunner => ({
@@ -146,6 +158,9 @@ const egressOf = ({ task }: CheckRunner): readonly string[] =>
 /** A build that did not end with exit code 0. */
 export interface BuildFailure {
   readonly exitCode: number | null;
+  readonly stopped: ExecResult['stopped'];
+  /** The lines of its output that say why. */
+  readonly errors: readonly string[];
   readonly tail: string;
 }
 
@@ -155,18 +170,26 @@ export async function build(runner: CheckRunner, area: WorkArea): Promise<BuildF
   if (!command) return null;
   const result = await runCommand(runner, area, { argv: ['sh', '-c', command], egress: egressOf(runner) });
   if (result.exitCode === 0 && !result.stopped) return null;
-  const stopped = result.stopped ? `stopped: ${result.stopped}\n` : '';
-  return { exitCode: result.exitCode, tail: `${stopped}${tailOf(`${result.stdout}\n${result.stderr}`, 20)}` };
+  const { exitCode, stopped } = result;
+  const output = `${result.stdout}\n${result.stderr}`;
+  const tail = `${stopped ? `stopped: ${stopped}\n` : ''}${tailOf(output, 20)}`;
+  return { exitCode, stopped, errors: failureLines(output), tail };
 }
 
-/** Runs the tests and reads the runner's report, if it can write one; without `commands`, the whole suite. */
+const NOT_RUN: TestRun = { source: 'none', exitCode: null, stopped: null, ms: 0, tests: {}, tail: '' };
+
+/**
+ * Runs the tests and reads the runner's report, if it can write one; without `commands`, the whole suite. An empty command
+ * runs nothing, and its answer says so.
+ */
 export async function runTests(
   runner: CheckRunner,
   area: WorkArea,
   commands: readonly TestCommand[] = [runner.plan],
 ): Promise<TestRun> {
   const runs: TestRun[] = [];
-  for (const command of commands) runs.push(await runCommandOfTests(runner, area, command));
+  for (const command of commands)
+    runs.push(command.command === '' ? NOT_RUN : await runCommandOfTests(runner, area, command));
   return joinedArguments(runs);
 }
 
@@ -209,6 +232,7 @@ async function runCommandOfTests(
     tests: read?.kind === 'ok' ? prefixed(read.tests, command.prefix) : {},
     tail: tailOf(output, 40),
     ...(read?.kind === 'ok' ? { said: prefixed(read.said, command.prefix) } : {}),
+    ...(result.exitCode === 0 ? {} : { errors: failureLines(output) }),
     ...(lacks.length > 0 ? { lacks } : {}),
   };
 }

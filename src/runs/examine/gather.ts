@@ -7,7 +7,7 @@ import { tailOf } from '../../core/reports/index.ts';
 import { storePatch } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
 import { type Entry, type ExaminationTools, type Examined, examineOne } from './candidate.ts';
-import { areaId, byExitCode, runCommand } from './execute.ts';
+import { areaId, asOnBase, runCommand } from './execute.ts';
 import { type PeerResults, runPeerTests } from './peer-tests.ts';
 import { type Probed, probe } from './probe.ts';
 import { openTrees } from './trees.ts';
@@ -33,8 +33,7 @@ export async function gatherEvidence(
   onBase: TestRun,
   { begins, writing }: Gathering = {},
 ): Promise<Gathered> {
-  // Where the base's tests left no report, nobody is asked for one.
-  const fair = onBase.source === 'report' ? runner : byExitCode(runner);
+  const fair = asOnBase(runner, onBase);
   const bank: ExaminationTools = { runner: fair, trees: openTrees(fair), onBase };
   try {
     const examined: Examined[] = [];

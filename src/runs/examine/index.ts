@@ -1,10 +1,19 @@
-import { affordable, BASE_RUNS, steady, type TestRun } from '../../core/evidence/index.ts';
+import {
+  affordable,
+  BASE_RUNS,
+  baseFacts,
+  canRun,
+  silenceOf,
+  steady,
+  type TestRun,
+} from '../../core/evidence/index.ts';
 import { writersInOrder } from '../../core/independent-tests/index.ts';
 import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts';
 import { type ArtifactRef, type Candidate, Fault, inParallel } from '../../core/model/index.ts';
 import { orderOf } from '../../core/ranking/index.ts';
+import { commandFailure, howEnded } from '../../core/reports/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { type ModelPorts, taskOf, type World } from '../context.ts';
+import { loadRun, type ModelPorts, taskOf, type World } from '../context.ts';
 import { rememberAnswers } from '../restore.ts';
 import { type RunContext, unlessDamaged } from '../stage.ts';
 import { type CheckRunner, inArea } from './areas.ts';
@@ -30,12 +39,16 @@ export { type Reviewer, reviewCandidate } from './winner.ts';
 export type ExaminePorts = CheckRunnerPorts & ModelPorts & Pick<World, 'announcer'>;
 
 /**
- * Builds and tests the base commit itself, so that a failure is the candidate's own. Returns the test run, stored.
- * Faults with BASE_BROKEN before anything is spent on coders.
+ * Builds and tests the base commit itself, so that a failure is the candidate's own. Notes for people what the tests gave,
+ * and returns the test run, stored. Faults with BASE_BROKEN before anything is spent on coders.
  */
 export async function checkBase(world: CheckRunnerPorts, context: RunContext): Promise<ArtifactRef> {
+  const { id } = context.run;
   const runner = await openCheckRunner(world, context);
-  return world.artifacts.put(JSON.stringify(await testBase(runner)));
+  const onBase = await testBase(runner);
+  const { checks } = await loadRun(world, id);
+  await world.store.updateRun(id, { checks: { ...checks, base: baseFacts(onBase) } }, world.clock.now());
+  return world.artifacts.put(JSON.stringify(onBase));
 }
 
 /** What `checkBase` stored; a test run that is damaged since is made again. */
@@ -138,39 +151,29 @@ function writingFor(
 
 /**
  * Builds and tests the base commit itself: three times where there is time for it, so that tests which do not always give
- * the same answer are known before they are held against anyone, and one run that went wrong does not end the task. Faults with BASE_BROKEN where that tells nothing about
- * candidates, unless a base that fails is what candidates are to fix.
+ * the same answer are known before they are held against anyone. Whatever the tests give is an answer: those that fail
+ * are set aside, and where none is known to pass, they say nothing (docs/decisions/0064). Faults with BASE_BROKEN where
+ * the build fails.
  */
-export async function testBase(
-  runner: CheckRunner,
-  whenBroken: 'fault' | 'take it as it is' = 'fault',
-): Promise<TestRun> {
+export async function testBase(runner: CheckRunner): Promise<TestRun> {
   const { checks } = runner.task.settings;
   return inArea(runner, areaId(runner.task.runId, 'base'), async (built) => {
     const broken = await build(runner, built);
     if (broken) {
-      throw new Fault(
-        'BASE_BROKEN',
-        `The build \`${checks.build}\` fails on the base commit (exit code ${broken.exitCode ?? 'none'}):\n${broken.tail}`,
-      );
+      const how = { step: 'build', command: checks.build ?? '', how: howEnded(broken) } as const;
+      throw new Fault('BASE_BROKEN', commandFailure({ ...how, lines: broken.errors }));
     }
-    const run = await repeatedly(onTopOf(runner, built));
-    const unusable = whyUnusable(run);
-    if (unusable && whenBroken === 'fault')
-      throw new Fault(
-        'BASE_BROKEN',
-        `The tests \`${checks.test}\` ${unusable} on the base commit:\n${run.tail}`,
-      );
-    return run;
+    return repeatedly(onTopOf(runner, built));
   });
 }
 
 async function repeatedly(runner: CheckRunner): Promise<TestRun> {
   const planned = await runBase(runner, 1);
+  if (planned.source === 'none') return planned;
   // Without a report, candidates are run by the command alone; so it is what the base must pass.
   const plain = byExitCode(runner);
   const first = planned.source === 'report' || isPlain(runner) ? planned : await runBase(plain, 1);
-  if (first.stopped || !affordable(first, BASE_RUNS)) return first;
+  if (!canRun(first) || !affordable(first, BASE_RUNS)) return first;
   const on = planned.source === 'report' ? runner : plain;
   const runs: TestRun[] = [first];
   const more = Array.from({ length: BASE_RUNS - 1 }, (_, index) => index + 2);
@@ -178,7 +181,7 @@ async function repeatedly(runner: CheckRunner): Promise<TestRun> {
     runs.push(await runBase(on, time));
   });
   // A run in which nothing passes, beside others, was disturbed; it would make every test look flaky.
-  const sound = runs.filter((run) => run.source !== 'report' || whyUnusable(run) === null);
+  const sound = runs.filter((run) => run.source !== 'report' || silenceOf(run) === null);
   return steady(sound.length > 0 ? sound : runs);
 }
 
@@ -187,12 +190,3 @@ const isPlain = ({ plan, task }: CheckRunner): boolean =>
 
 const runBase = (runner: CheckRunner, time: number): Promise<TestRun> =>
   inArea(runner, areaId(runner.task.runId, 'base', String(time)), (area: WorkArea) => runTests(runner, area));
-
-/** A base run that cannot tell a regression from what was broken before. */
-function whyUnusable(run: TestRun): string | null {
-  if (run.stopped) return `were stopped (${run.stopped})`;
-  if (run.source === 'exit-code')
-    return run.exitCode === 0 ? null : `end with exit code ${run.exitCode ?? 'none'} and give no report`;
-  const outcomes = Object.values(run.tests);
-  return outcomes.length > 0 && !outcomes.includes('passed') ? 'have none that passes' : null;
-}

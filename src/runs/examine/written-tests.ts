@@ -1,4 +1,4 @@
-import { type Evidence, isSurvivor } from '../../core/evidence/index.ts';
+import { type Evidence, isSurvivor, silenceOf } from '../../core/evidence/index.ts';
 import {
   type Admission,
   aimOf,
@@ -62,8 +62,10 @@ export async function addWrittenTests(
   const contenders = examined.flatMap((one) => contenderOf(one, evidence, writing.identities));
   if (contenders.length === 0) return null;
   const room: TestBudget = { bank, contenders, writing };
+  // An exit code that is red without them says nothing of tests that are added.
+  const heard = bank.onBase.source === 'report' || silenceOf(bank.onBase) === null;
   const wrote =
-    writing.may.write && (writing.again || inDoubt(evidence, writing.order))
+    heard && writing.may.write && (writing.again || inDoubt(evidence, writing.order))
       ? await write(room, evidence)
       : null;
   const known = wrote ? withTests(evidence, wrote.admission) : evidence;

@@ -26,7 +26,6 @@ const ALL: { readonly [K in Refusal['kind']]: Extract<Refusal, { kind: K }> } = 
       'line 7, column 1: expected a number.',
     ],
   },
-  'no-test-command': { kind: 'no-test-command', file: '.github/auto-dev.yml' },
   'nobody-approves': { kind: 'nobody-approves', file: '.github/auto-dev.yml' },
 };
 
@@ -52,7 +51,6 @@ test('each refusal says what happened and what to do next', () => {
     already-running: Run \`r0123456789\` is already active here. Wait for it to finish, or cancel it with \`/auto-dev cancel\` and try again.
     base-missing: There is no branch, tag or commit named \`develop\`. Name an existing one, or push it first, then start the run again.
     settings-invalid: \`.github/auto-dev.yml\` is invalid: line 3, column 5: unknown key \`bugdet\`, did you mean \`budget\`?; line 7, column 1: expected a number. Correct the file on the default branch, then start the run again.
-    no-test-command: Runoff found no test command, and it needs one to compare candidates. Set \`checks.test\` in \`.github/auto-dev.yml\`, for example \`test: npm test\`, then start the run again.
     nobody-approves: \`.github/auto-dev.yml\` requires plan approval (\`approval: plan\`), but this run cannot ask anyone. Run it in a terminal without \`--no-ask\` and \`--json\` and approve the plan with \`runoff approve\`, or set \`approval: never\`."
   `);
 });

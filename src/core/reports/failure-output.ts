@@ -1,0 +1,163 @@
+import { cut, visible } from './visible.ts';
+
+/** Lines of a failed command's output that are shown. */
+const MAX_LINES = 3;
+/** Code points of one of them. */
+const MAX_LINE = 240;
+/** Characters that are looked at from the start and from the end of the output. */
+const MAX_READ = 200_000;
+
+/** What npm, Maven and pytest say in every failure, and frames of a stack: these never tell the cause. */
+const NOISE: readonly RegExp[] = [
+  /^\s*at\s/,
+  /^npm (?:ERR!|error)\s*$/,
+  /^npm (?:ERR!|error) (?:errno|syscall|path|signal|workspace|location|Lifecycle script|A complete log|Or, |For a full|Did you mean|npm help)\b/,
+  /^npm (?:ERR!|error) (?:network|403|404) (?:This is a problem|In most cases|'?proxy'?|a package version|on a server|Note that)/,
+  /^\[ERROR\]\s*(?:$|-> \[Help|To see the full|Re-run Maven|For more information|\[Help|After correcting|mvn )/,
+  /^(?:go: )?(?:downloading|extracting|finding) /,
+  /^error: (?:test failed, to rerun|process didn't exit|aborting due to|could not compile)/,
+  /^\s*(?:0 errors?|\d+ (?:passed|warnings?))\b/i,
+];
+
+/** Lines that name a cause, by tool: npm and other package managers, compilers, interpreters, shells, the network. */
+const CAUSES: readonly RegExp[] = [
+  /^npm (?:ERR!|error) /,
+  /\bERR_PNPM_\w+/,
+  /\bYN\d{4}:.{0,80}\b(?:error|not found|failed|forbidden)/i,
+  /^ERROR: /,
+  /^\s*(?:fatal|error|panic|warning: unreachable)(?:\[\w+\])?: /i,
+  /^error /,
+  /\berror TS\d+:/,
+  /^E {2,}\S/,
+  /^\[ERROR\] /,
+  /^\[?(?:✘ )?\[ERROR\] /,
+  /:\d+(?::\d+)?: (?:fatal )?error:/,
+  /^\S+\.go:\d+:\d+: /,
+  /^go: \S/,
+  /^(?:Uncaught )?[A-Za-z_][\w.$]*(?:Error|Exception|Exit)\b[^\n]{0,40}(?::|$)/,
+  /^\S{1,200}: (?:line )?(?:\d+: )?\S{1,200}: (?:(?:command )?not found|No such file or directory|Permission denied)$/,
+  /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|ENOSPC|ENOMEM)\b/,
+  /(?:Could not resolve|Temporary failure in name resolution|Executable doesn't exist|Could not find Chrom)/,
+];
+
+/** Failing tests by name, and what is said around a cause: shown where nothing better is there. */
+const SYMPTOMS: readonly RegExp[] = [
+  /^\s*not ok \d+/,
+  /^\s*(?:● |✖ |✗ |--- FAIL: |FAIL(?:ED)?[ :\t])/,
+  /^ERROR\b/,
+  /\b(?:error|failed|failure|cannot|unable to)\b/i,
+];
+
+const matches = (line: string, patterns: readonly RegExp[]): boolean =>
+  patterns.some((pattern) => pattern.test(line));
+
+/**
+ * The lines of a failed command's output that say why it failed, in their order: the first that name a cause, then the
+ * first that look like a failure, else the last ones. Fit to show, each at most 240 code points; empty where the output is.
+ */
+export function failureLines(output: string, most = MAX_LINES): readonly string[] {
+  const lines = linesOf(output);
+  const telling = lines.filter((line) => !matches(line, NOISE));
+  const causes = distinct(telling.filter((line) => matches(line, CAUSES))).slice(0, most);
+  if (causes.length > 0) return causes.map(shown);
+  const symptoms = distinct(telling.filter((line) => matches(line, SYMPTOMS))).slice(0, most);
+  return (symptoms.length > 0 ? symptoms : telling.slice(-most)).map(shown);
+}
+
+function linesOf(output: string): readonly string[] {
+  const read =
+    output.length > 2 * MAX_READ ? `${output.slice(0, MAX_READ)}\n${output.slice(-MAX_READ)}` : output;
+  const lines = visible(read)
+    .split('\n')
+    .map((line) => line.trimEnd().slice(0, 4 * MAX_LINE))
+    .filter((line) => line !== '');
+  // From here on npm explains how it is called.
+  const usage = lines.findIndex((line) => /^npm (?:ERR!|error) Usage:$/.test(line));
+  const end = lines.findLastIndex((line) => /^npm (?:ERR!|error)/.test(line));
+  return usage < 0 ? lines : [...lines.slice(0, usage), ...lines.slice(end + 1)];
+}
+
+const distinct = (lines: readonly string[]): readonly string[] => [
+  ...new Map(lines.map((line) => [line.trim(), line])).values(),
+];
+
+const shown = (line: string): string => cut(line.trim(), { codePoints: MAX_LINE });
+
+/** A command of the repository that failed on the base commit. */
+export interface FailedCommand {
+  readonly step: 'set-up' | 'build' | 'tests';
+  readonly command: string;
+  /** `exit code 1`, or how it ended otherwise. */
+  readonly how: string;
+  /** The lines of its output that say why, as `failureLines` picks them. */
+  readonly lines: readonly string[];
+}
+
+const STEPS = {
+  'set-up': 'set-up command',
+  build: 'build',
+  tests: 'test command',
+} as const satisfies Record<FailedCommand['step'], string>;
+
+/** One sentence that says which step failed, with its command and the lines that matter, and one that says what would help. */
+export function commandFailure({ step, command, how, lines }: FailedCommand): string {
+  const said = lines.length === 0 ? ', without any output.' : `: ${lines.map(quoted).join(', ')}.`;
+  const hint = failureHint(lines, step);
+  return `The ${STEPS[step]} ${quoted(command)} failed on the base commit (${how})${said}${hint === null ? '' : ` ${hint}`}`;
+}
+
+const LIMITS = {
+  wall: 'stopped at its time limit',
+  silence: 'stopped after a long time without output',
+  memory: 'stopped at its memory limit',
+  disk: 'stopped at its disk limit',
+  cancelled: 'cancelled',
+} as const;
+
+/** How a command ended, after “failed” or in brackets. */
+export const howEnded = ({
+  exitCode,
+  stopped,
+}: {
+  readonly exitCode: number | null;
+  readonly stopped?: keyof typeof LIMITS | null | undefined;
+}): string => (stopped ? LIMITS[stopped] : exitCode === null ? 'ended by a signal' : `exit code ${exitCode}`);
+
+/** As code in a sentence of Markdown. */
+export const quoted = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
+
+/** Tools that come with a machine, not with the packages of a repository. */
+const TOOLS =
+  /^(?:cargo|rustc|rustup|go|mvn|gradle|javac?|node|npm|npx|pnpm|yarn|bun|deno|corepack|python3?|pip3?|uv|poetry|pdm|hatch|tox|nox|ruby|gem|bundle|rake|php|composer|dotnet|make|cmake|ninja|gcc|g\+\+|cc|clang|git|docker|psql|jq|curl)$/;
+
+/** What would help, one sentence; null where the lines do not tell. */
+export function failureHint(said: readonly string[], step: FailedCommand['step']): string | null {
+  const lines = said.join('\n');
+  const missing = /(?:^|[\s/:])([\w.+-]{1,60}): (?:command )?not found/m.exec(lines)?.[1];
+  if (missing !== undefined && TOOLS.test(missing)) {
+    return `${quoted(missing)} is missing: install it on the machine that runs Runoff, or use an image that has it (\`RUNOFF_SANDBOX=container\`, \`RUNOFF_SANDBOX_IMAGE\`).`;
+  }
+  if (/can only install with an existing package-lock/.test(lines))
+    return 'Commit the lock file, or set `checks.setup: npm install`.';
+  if (/can only install packages when your package\.json and package-lock\.json/.test(lines))
+    return 'Update the lock file, or set `checks.setup: npm install`.';
+  if (NO_NETWORK.test(lines)) return NETWORK_HELP[step];
+  if (/\b(?:E403|403 Forbidden|HTTP 403|status code:? 403)\b/.test(lines))
+    return 'The registry or a proxy refused the request: name the registry in `network.allow` (within NETWORK_ALLOW), or use one that this machine may reach.';
+  const lacks =
+    missing ?? /(?:No module named|Cannot find (?:module|package)) '([^'\n]{1,200})'/.exec(lines)?.[1];
+  if (lacks !== undefined && !lacks.startsWith('.'))
+    return `${quoted(lacks)} is not installed: set \`checks.setup\` to the command that installs the packages.`;
+  return null;
+}
+
+const NO_NETWORK =
+  /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b|Temporary failure in name resolution|Could not (?:resolve (?:host|dependencies)|transfer artifact)|no such host|failed to lookup address|UnknownHostException/i;
+
+const NETWORK_HELP = {
+  'set-up': 'Name the host in `network.allow`, within the operator’s NETWORK_ALLOW.',
+  build:
+    'Builds have no network: let `checks.setup` fetch what they need, or set `network.checks: true` with the hosts in `network.allow`.',
+  tests:
+    'Tests have no network: leave those that need it out of `checks.test`, or set `network.checks: true` with the hosts in `network.allow`.',
+} as const;
