@@ -2,7 +2,6 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MIGRATIONS, type Migration, migrate, openStore } from '../../src/adapters/store/index.ts';
-import { Settings } from '../../src/core/settings/index.ts';
 import { freshDatabase, type TestDatabase } from '../world/database.ts';
 import { spentSince } from '../world/ledger.ts';
 import { tried } from '../world/tried.ts';
@@ -105,7 +104,7 @@ describe.each(MIGRATIONS)('migration $version, $name', (migration) => {
     const store = await openStore(database.url);
     expect((await store.runs(9)).map((run) => run.id)).toEqual(['r2', 'r1']);
     expect(await store.run('r1')).toMatchObject({ state: 'published', brief: { goal: 'It rounds up.' } });
-    expect((await store.run('r1'))?.task?.settings).toEqual(Settings.parse({}));
+    expect((await store.run('r1'))?.task?.settings).toEqual({ candidates: 2, checks: { test: 'npm test' } });
     expect((await store.run('r2'))?.task).toBeUndefined();
     expect(await store.candidates('r1')).toMatchObject([{ alias: 'A', ms: 1234.5 }]);
     expect(await store.transitions('r1')).toHaveLength(1);

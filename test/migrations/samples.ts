@@ -9,7 +9,7 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
      values
        ('r1', '{"kind":"github","installationId":1,"repositoryId":42,"owner":"acme","name":"shop","issue":7,"requestedBy":{"id":5,"login":"mona"}}',
         42, 7, 'published', 'Fix the rounding', '{"kind":"issue"}', 1000, 2000,
-        '{"runId":"r1","title":"Fix the rounding","body":"","comments":[],"base":{"ref":"main","sha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}',
+        '{"runId":"r1","title":"Fix the rounding","body":"","comments":[],"base":{"ref":"main","sha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},"settings":{"candidates":2,"checks":{"test":"npm test"}},"lowered":[]}',
         '{"goal":"It rounds up.","definitionOfDone":["1.5 becomes 2"],"plan":[],"files":[],"assumptions":[],"questions":[{"text":"Which way?","options":["up","down"],"severity":"blocking","assume":"up"}]}',
         '{"backend":"bubblewrap","detail":"bubblewrap 0.11","weaker":[]}',
         '{"kind":"unheard","because":"No model was there to judge.","standings":[],"pairs":[],"judges":[],"notes":[]}',

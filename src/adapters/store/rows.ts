@@ -7,9 +7,7 @@ import {
   RUN_STATES,
   type RunId,
   STAGES,
-  storedBrief,
 } from '../../core/model/index.ts';
-import { storedTask } from '../../core/settings/index.ts';
 import type { LedgerRow, RunPatch, RunRecord, StageTiming, Transition, Whose } from '../../ports/index.ts';
 import type {
   CandidateTable,
@@ -136,8 +134,8 @@ export function runOfRow(
     title: row.title,
     request: row.request,
     ...withoutNulls({
-      task: task && storedTask(task),
-      brief: brief && storedBrief(brief),
+      task,
+      brief,
       debate,
       dialogue,
       evidence,

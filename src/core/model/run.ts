@@ -222,15 +222,6 @@ export type Brief = z.infer<typeof Brief> & {
   readonly notes?: readonly string[];
 };
 
-/** A brief as it was stored: questions were once plain sentences. */
-export function storedBrief(stored: Brief): Brief {
-  const asked = (question: Question | string): Question =>
-    typeof question === 'string'
-      ? { text: question, options: [], severity: 'minor', assume: 'What the brief says.' }
-      : question;
-  return { ...stored, questions: stored.questions.map(asked) };
-}
-
 /** Whether GitHub takes two names for the same label: case makes no difference there. */
 export const isSameLabel = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 

@@ -30,7 +30,6 @@ export {
   parseSettings,
   type SettingsDefaults,
   type SettingsProblem,
-  storedTask,
 } from './parse-settings.ts';
 export {
   plainCommand,
