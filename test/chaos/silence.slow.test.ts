@@ -30,7 +30,7 @@ const CASES = [
 ];
 
 test.each(CASES)(
-  'the way to the database $how for $ms ms while a run is at work',
+  'a run ends as usual when its way to the database $how for $ms ms',
   { timeout: 900_000 },
   ({ how, ms, limits }) =>
     withPreparedChaosEnvironment(

@@ -129,7 +129,7 @@ const MINUTE = 60_000;
 const noneFound = async () => expect.unreachable();
 
 describe('the silence of a process', () => {
-  test('is measured by the monotonic clock of the process that looks, from when it first saw the sign of life', async () => {
+  test('is measured by the monotonic clock of the observer, from when it first saw the heartbeat', async () => {
     const { self } = await process('app-a');
     const { self: other } = await process('app-b');
     // However old it is by then: who looks may itself have been away.

@@ -32,7 +32,7 @@ describe('the syntax check', () => {
     return JSON.parse(result.stdout) as Trouble[];
   }
 
-  test('takes what is valid in any dialect that it knows', async () => {
+  test('accepts what is valid in any known dialect', async () => {
     expect(await check(VALID)).toEqual([]);
   });
 
@@ -48,7 +48,7 @@ describe('the syntax check', () => {
     for (const { path, message } of found) expect(message, path).toMatch(broken[path]?.[2] ?? /never/);
   });
 
-  test('is not sure where the file may be of a dialect that it cannot read', async () => {
+  test('is not sure about a file of a dialect that it cannot read', async () => {
     const files = {
       'flow.js': '// @flow\nfunction f(x: ?string): {| a: 1 |} {}\n',
       'page.js': 'var a = <%= raw %>;\n',
@@ -64,7 +64,7 @@ describe('the syntax check', () => {
     );
   });
 
-  test('is not sure where a file has what its grammar does not know yet', async () => {
+  test('is not sure about syntax that its grammar does not know yet', async () => {
     const found = await check(NEWER);
     expect(found.map(({ path, sure }) => [path, sure])).toEqual(
       Object.keys(NEWER).map((path) => [path, 'never']),
@@ -76,13 +76,13 @@ describe('the syntax check', () => {
     expect(await check({ 'a.c': text, 'b.hpp': text })).toEqual([]);
   });
 
-  test('without python3 and bash, the grammar speaks for Python and nobody for shells', async () => {
+  test('uses the grammar for Python without python3, and nothing for shells without bash', async () => {
     const files = { 'a.py': 'def f(:\n', 'good.py': 'x = 1\n', 'a.sh': '#!/bin/bash\nif true; then\n' };
     const found = await check(files, { before: 'export PATH=/nowhere' });
     expect(found).toMatchObject([{ path: 'a.py', sure: 'always', line: 1 }]);
   });
 
-  test('says nothing of what it cannot read as text, and of links', async () => {
+  test('says nothing about files that are not text, and about links', async () => {
     const files = {
       'latin.js': 'replaced below',
       'latin.go': 'replaced below',
@@ -107,7 +107,7 @@ describe('the syntax check', () => {
   });
 
   // Three seconds of processor time for each, however busy the machine is.
-  test('a file that is too much for a parser leaves the others their answers', async () => {
+  test('answers for the other files if one is too much for a parser', async () => {
     const files = {
       'memory.rb': '"#{'.repeat(690_000),
       'time.cpp': 'a<'.repeat(1_000_000),
@@ -118,7 +118,7 @@ describe('the syntax check', () => {
     expect(found.map(({ path }) => path)).toEqual(['after.rb', 'after.py']);
   });
 
-  test('text made to be slow to search is searched all the same', async () => {
+  test('searches text that was made to be slow to search', async () => {
     const lines = '\n'.repeat(2_000_000);
     const files = {
       'lines.js': `${lines}(`,
@@ -136,7 +136,7 @@ describe('the syntax check', () => {
     );
   });
 
-  test('deep nesting is read like any other', async () => {
+  test('reads deep nesting like any other', async () => {
     const deep = (open: string, close: string) => open.repeat(20_000) + close.repeat(20_000);
     const files = {
       'right.go': `package a\nvar x = ${deep('(', ')').replace('()', '(1)')}\n`,

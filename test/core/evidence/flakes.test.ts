@@ -108,7 +108,7 @@ describe('a test that passes on the base and fails on a candidate', () => {
     expect(compareBase(run({ a: 'passed', b: 'passed', c: 'passed' }), settled).regressions).toEqual(['c']);
   });
 
-  test('that passes in one of three has failed, and is named all the same', () => {
+  test('that passes in one of three has failed, and is named, too', () => {
     const settled = settleSuspects(failing, ['b'], [run({ b: 'passed' }), run({ b: 'failed' })]);
     expect(settled).toMatchObject({ tests: { b: 'failed' }, flaky: ['b'] });
   });
