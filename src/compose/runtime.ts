@@ -5,6 +5,7 @@ import { openWorkspaces } from '../adapters/git/index.ts';
 import { openMetrics } from '../adapters/metrics/index.ts';
 import { openModel } from '../adapters/models/index.ts';
 import type { ConnectionLimits } from '../adapters/postgres/index.ts';
+import { openRegistries } from '../adapters/registries/index.ts';
 import { openStore } from '../adapters/store/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { Fault } from '../core/model/index.ts';
@@ -143,7 +144,7 @@ async function openParts(
   cleanups.defer(() => engine.shutdown());
   const workspaces = openInstrumentedWorkspaces({ dataDir: operator.data, sandbox, owner, log }, instruments);
   return {
-    ...statelessParts(operator),
+    ...statelessParts(operator, log),
     store,
     artifacts,
     engine,
@@ -222,7 +223,7 @@ const defaultsOf = ({ multiAgent, debates }: Operator, gateway: Gateway): World[
 });
 
 /** Parts that need no cleanup. */
-const statelessParts = (operator: Operator) => ({
+const statelessParts = (operator: Operator, log: Log) => ({
   coders: codersOf(operator),
   model: openModel(),
   clock: systemClock,
@@ -230,6 +231,7 @@ const statelessParts = (operator: Operator) => ({
   ceilings: ceilingsOf(operator),
   parallelChecks: availableParallelism(),
   prompts: promptsOf(operator),
+  ...(operator.registries ? { registries: openRegistries({ log }) } : {}),
 });
 
 /** The App shares its work through queues; the command line executes its whole run in its own process. */

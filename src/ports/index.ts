@@ -6,6 +6,7 @@ export * from './gateway.ts';
 export * from './github.ts';
 export * from './log.ts';
 export * from './records.ts';
+export * from './registries.ts';
 export * from './sandbox.ts';
 export * from './store.ts';
 export * from './workspaces.ts';

@@ -58,8 +58,15 @@ export interface ExecSpec {
   readonly gateway?: { readonly socket: string; readonly port: number };
   /** Files written below /home/agent before the start, by relative path. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Exact `host:port` names the command may reach through a CONNECT proxy (HTTP_PROXY and HTTPS_PROXY are set); absent: none. */
+  /**
+   * Exact `host:port` names that the command may reach through a CONNECT proxy (HTTP_PROXY and HTTPS_PROXY are set), at
+   * public addresses only; absent: none.
+   */
   readonly egress?: readonly string[];
+  /** The same for package registries that the operator's machine uses: these may have private addresses. */
+  readonly registries?: readonly string[];
+  /** Called each time that the command asks for a host that it may not reach. */
+  readonly onRefusedHost?: (host: string) => void;
   /** Read-only host paths, mounted below /run/runoff or /opt only, never inside /repo (a mount point there is an escape). */
   readonly binds?: readonly { readonly from: string; readonly to: string }[];
   /** A host folder the command may write, seen as /out. */
@@ -85,6 +92,8 @@ export interface ExecResult {
   /** Some output was left out of `stdout` or `stderr`. */
   readonly truncated: boolean;
   readonly ms: number;
+  /** `host:port` names that it asked for and was not allowed to reach; absent where it had no network at all. */
+  readonly refusedHosts?: readonly string[];
 }
 
 export const SANDBOX_BACKENDS = ['bubblewrap', 'container', 'none'] as const;

@@ -1,4 +1,5 @@
 import type { Sha } from '../core/model/index.ts';
+import type { RegistryAccess } from './registries.ts';
 import type { Limits, Tools, WorkArea } from './sandbox.ts';
 
 /** Basic credentials for one remote, handed to git by environment only: never in argv, a URL or a config file (I3). */
@@ -90,11 +91,24 @@ export interface Workspaces {
    */
   install(
     base: BaseCheckout,
-    setup: { readonly command: string; readonly egress: readonly string[]; readonly limits: Limits },
+    setup: {
+      readonly command: string;
+      /** `host:port` names that the repository asks for. */
+      readonly egress: readonly string[];
+      /** The operator's package registries; absent: none. */
+      readonly registries?: RegistryAccess;
+      readonly limits: Limits;
+    },
     signal?: AbortSignal,
   ): Promise<
     | { readonly kind: 'ready'; readonly base: BaseCheckout }
-    | { readonly kind: 'failed'; readonly why: string; readonly tail: string }
+    | {
+        readonly kind: 'failed';
+        readonly why: string;
+        readonly tail: string;
+        /** `host:port` names that it asked for and may not reach. */
+        readonly refusedHosts: readonly string[];
+      }
   >;
   /** A fresh area over the checkout; what an earlier crash left under the same id is removed first. */
   open(base: BaseCheckout, id: string): Promise<WorkArea>;

@@ -27,6 +27,7 @@ import {
   type Metrics,
   type Model,
   type Random,
+  type Registries,
   type RepositoryHandle,
   type RepositorySource,
   type RunRecord,
@@ -55,6 +56,8 @@ export interface World {
   readonly tracer?: Tracer;
   /** Absent in a process that serves local repositories only. */
   readonly github?: GitHub;
+  /** Absent where set-up commands may reach no package registries. */
+  readonly registries?: Registries;
   /** What the operator allows at most; the repository's settings are lowered to it. */
   readonly ceilings: Ceilings;
   /** What stands where a repository's settings are silent. */
@@ -172,27 +175,40 @@ export async function readTextAt(
 
 /** The prepared checkout of the task's base commit with what `checks.setup` installed; made once, then found again. */
 export async function prepareBase(
-  world: Pick<World, 'github' | 'workspaces'>,
+  world: Pick<World, 'github' | 'registries' | 'workspaces'>,
   task: Task,
   how: { readonly source?: RepositorySource; readonly signal: AbortSignal },
 ): Promise<BaseCheckout> {
   const bare = await world.workspaces.prepare(how.source ?? (await sourceOf(world, task)), task.base.sha);
   const { setup } = task.settings.checks;
   if (!setup) return bare;
-  const wish = { command: setup, egress: allowedHosts(task), limits: checkLimits(task) };
-  const installed = await world.workspaces.install(bare, wish, how.signal);
-  if (installed.kind === 'failed') {
-    throw new Fault(
-      'BASE_BROKEN',
-      commandFailure({
-        step: 'set-up',
-        command: setup,
-        how: installed.why.replace(/^`[^`]*` (?:ended with |was )?|\.$/g, ''),
-        lines: failureLines(installed.tail),
-      }),
-    );
-  }
-  return installed.base;
+  const installed = await world.workspaces.install(
+    bare,
+    {
+      command: setup,
+      egress: allowedHosts(task),
+      ...(world.registries ? { registries: await world.registries.of(setup) } : {}),
+      limits: checkLimits(task),
+    },
+    how.signal,
+  );
+  if (installed.kind === 'ready') return installed.base;
+  const { why, refusedHosts, tail } = installed;
+  const failure = commandFailure({
+    step: 'set-up',
+    command: setup,
+    how: why.replace(/^`[^`]*` (?:ended with |was )?|\.$/g, ''),
+    lines: failureLines(tail),
+  });
+  throw new Fault('BASE_BROKEN', `${failure}${refusedText(refusedHosts)}`);
+}
+
+/** Which lines would allow the hosts that a set-up command was refused; empty for none. */
+function refusedText(hosts: readonly string[]): string {
+  if (hosts.length === 0) return '';
+  const names = hosts.slice(0, 5).map((host) => host.replace(/:443$/, ''));
+  const list = names.join(', ');
+  return ` It may not reach ${list}. To allow that, add \`network: { allow: [${list}] }\` to .github/auto-dev.yml, and NETWORK_ALLOW=registries,${names.join(',')} to Runoff's own settings.`;
 }
 
 /** Limits of one build or one run of the tests. */

@@ -51,7 +51,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@octokit/plugin-throttling': ['adapters/github'],
   '@octokit/rest': ['adapters/github'],
   'simple-git': ['adapters/git', 'demo'],
-  execa: ['adapters/coders', 'adapters/git', 'adapters/sandbox', 'compose'],
+  execa: ['adapters/coders', 'adapters/git', 'adapters/registries', 'adapters/sandbox', 'compose'],
   '@dbos-inc/dbos-sdk': ['adapters/engine'],
   kysely: ['adapters/store'],
   // The database and the engine each keep tables of their own, so each has connections of its own.

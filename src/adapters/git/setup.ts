@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
-import type { BaseCheckout, ExecResult, Sandbox, WorkArea, Workspaces } from '../../ports/index.ts';
+import {
+  type BaseCheckout,
+  type ExecResult,
+  type ExecSpec,
+  type Limits,
+  NO_REGISTRIES,
+  type Sandbox,
+  type WorkArea,
+  type Workspaces,
+} from '../../ports/index.ts';
 import { type Areas, SETUP_AREA } from './areas.ts';
 import type { Bases } from './bases.ts';
 import type { Collector, SetupResult } from './collect.ts';
@@ -81,11 +90,15 @@ export function openSetup(parts: SetupParts): SetupLayers {
 
   async function run(job: InstallJob, place: Place): Promise<InstallAttempt> {
     const { base, setup, area, signal } = job;
+    const { registries = NO_REGISTRIES } = setup;
     const result = await sandbox.exec({
       area,
       argv: ['sh', '-c', setup.command],
-      limits: setup.limits,
-      ...(setup.egress.length > 0 ? { egress: setup.egress } : {}),
+      env: registries.env,
+      files: registries.files,
+      egress: setup.egress,
+      registries: registries.hosts,
+      ...patience(setup.limits),
       ...(signal ? { signal } : {}),
     });
     if (result.stopped === 'cancelled') throw abortError();
@@ -164,6 +177,30 @@ async function keep(
   );
 }
 
+/** Milliseconds without a line of output after which set-up is stopped: by itself, and once a host was refused. Our defaults. */
+const SILENCE_MS = 120_000;
+const REFUSED_SILENCE_MS = 10_000;
+
+/** Package managers ask for a host that they cannot reach again and again, for minutes, in silence. */
+function patience(limits: Limits): Pick<ExecSpec, 'limits' | 'onLine' | 'onRefusedHost' | 'onLimit'> {
+  let refused = false;
+  let silent = 0;
+  return {
+    limits: { ...limits, silenceMs: REFUSED_SILENCE_MS },
+    onLine: () => {
+      silent = 0;
+    },
+    onRefusedHost: () => {
+      refused = true;
+    },
+    onLimit: (limit) => {
+      if (limit === 'wall') return 0;
+      silent += REFUSED_SILENCE_MS;
+      return refused || silent >= SILENCE_MS ? 0 : REFUSED_SILENCE_MS;
+    },
+  };
+}
+
 const ready = (base: BaseCheckout, layer: string | null): Installed | null =>
   layer === null ? null : withLayer(base, layer);
 
@@ -178,6 +215,7 @@ function failure(command: string, result: ExecResult): InstallAttempt | null {
       kind: 'failed',
       why: `\`${command.split('\n')[0]?.slice(0, 120)}\` ${how}.`,
       tail: tailOf(result),
+      refusedHosts: result.refusedHosts ?? [],
     }) as const;
   if (result.stopped !== null)
     return failed(`was stopped after ${Math.round(result.ms / 1000)} s (${result.stopped})`);

@@ -4,7 +4,7 @@ import type { ExecResult, ExecSpec, Sandbox } from '../../ports/index.ts';
 import { folder, openCopies, openToOwner, writeBelow } from './areas.ts';
 import { type BoxEnd, startBox } from './box.ts';
 import { type ControlGroup, type Delegation, findControlGroups, type GroupHost } from './control-groups.ts';
-import { type Dialler, openEgress, publicInternet } from './egress.ts';
+import { type Dialler, openEgress, publicInternet, withRefusedHosts } from './egress.ts';
 import { INSIDE, makeViews, prepareEtc } from './filesystem.ts';
 import { type Owner, readHardLimits } from './host-programs.ts';
 import { type Launch, planLaunch, type Variant } from './launch.ts';
@@ -57,9 +57,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
     const givenBytes = variant.overlay ? 0 : await copies.ensure(spec.area);
     writeBelow(spec.area.home, spec.files ?? {}, owner);
     const found = variant.group ? await delegation() : null;
-    const egress = spec.egress?.length
-      ? await openEgress(spec.egress, folder(scratch, 'egress'), owner, dialler)
-      : null;
+    const egress = await openEgress(spec, folder(scratch, 'egress'), owner, dialler);
     try {
       const etc = prepareEtc(scratch);
       const empty = folder(scratch, 'empty');
@@ -74,7 +72,8 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
       });
       const filter = seccompFilter(process.arch as Architecture);
       const group = found?.kind === 'ready' ? found.groups.open(spec.limits) : null;
-      return await runLaunch({ spec, launch: started, filter, owner, table, givenBytes, group });
+      const end = await runLaunch({ spec, launch: started, filter, owner, table, givenBytes, group });
+      return end.kind === 'ended' ? { ...end, result: withRefusedHosts(end.result, egress) } : end;
     } finally {
       await egress?.close();
     }

@@ -6,6 +6,7 @@ import { BlockList, connect, isIP, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { Fault } from '../../core/model/index.ts';
+import type { ExecResult, ExecSpec } from '../../ports/index.ts';
 import type { Owner } from './host-programs.ts';
 
 /** Milliseconds to wait for a host to accept a connection, our default. */
@@ -28,8 +29,13 @@ export const publicInternet: Dialler = {
 export interface EgressProxy {
   /** Path of the unix socket that accepts CONNECT. */
   readonly socket: string;
+  /** `host:port` names that were asked for and are not allowed, in the order of the first time; at most `MAX_REFUSED`. */
+  refused(): readonly string[];
   close(): Promise<void>;
 }
+
+/** Names that are remembered, our default: a message shows a few. */
+const MAX_REFUSED = 20;
 
 interface EgressTarget {
   readonly host: string;
@@ -55,32 +61,49 @@ export function parseTarget(authority: string): EgressTarget | null {
   return { host, port };
 }
 
-function allowList(egress: readonly string[]): ReadonlySet<string> {
-  const names = egress.map((entry) => {
-    const target = parseTarget(entry);
-    if (target === null) {
-      throw new Fault(
-        'SETTINGS_INVALID',
-        `network.allow: "${entry}" is not a host name with a port, such as registry.example.org:443.`,
-      );
-    }
-    return `${target.host}:${target.port}`;
+/** `host:port` names that a command may reach. */
+interface AllowedHosts {
+  readonly all: ReadonlySet<string>;
+  /** Those of them that may lead to a private address: the operator named them, the repository did not. */
+  readonly anyAddress: ReadonlySet<string>;
+}
+
+function allowList({ egress = [], registries = [] }: Pick<ExecSpec, 'egress' | 'registries'>): AllowedHosts {
+  const named = egress.map((entry) => {
+    const name = nameOfTarget(entry);
+    if (name !== null) return name;
+    throw new Fault(
+      'SETTINGS_INVALID',
+      `network.allow: "${entry}" is not a host name with a port, such as registry.example.org:443.`,
+    );
   });
-  return new Set(names);
+  const anyAddress = new Set(registries.flatMap((entry) => nameOfTarget(entry) ?? []));
+  return { all: new Set([...named, ...anyAddress]), anyAddress };
+}
+
+function nameOfTarget(authority: string): string | null {
+  const target = parseTarget(authority);
+  return target && `${target.host}:${target.port}`;
 }
 
 /**
- * Starts a CONNECT proxy for one command on a new unix socket in `folder`. It allows only the exact `host:port` names
- * in `egress`. A name is resolved once, and the address that was checked is the one that is dialled. Throws
- * SETTINGS_INVALID for a malformed name.
+ * Starts a CONNECT proxy for one command on a new unix socket in `folder`; null for a command that may reach nothing. It
+ * allows only the exact `host:port` names in `egress` and `registries`. A name is resolved once, and the address that was
+ * checked is the one that is dialled. Throws SETTINGS_INVALID for a malformed name in `egress`.
  */
 export async function openEgress(
-  egress: readonly string[],
+  spec: Pick<ExecSpec, 'egress' | 'registries' | 'onRefusedHost'>,
   folder: string,
   owner: Owner | null,
   dialler: Dialler,
-): Promise<EgressProxy> {
-  const allowed = allowList(egress);
+): Promise<EgressProxy | null> {
+  const allowed = allowList(spec);
+  if (allowed.all.size === 0) return null;
+  const refused = new Set<string>();
+  const onRefused = (host: string) => {
+    if (refused.size < MAX_REFUSED) refused.add(host);
+    spec.onRefusedHost?.(host);
+  };
   const tunnels = new Set<Duplex>();
   const server = createServer({ headersTimeout: 10_000 }, (_request, response) => {
     response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' });
@@ -92,7 +115,7 @@ export async function openEgress(
       return refuseTunnel(client, '503 Service Unavailable', 'too many connections');
     tunnels.add(client);
     client.on('close', () => tunnels.delete(client));
-    void tunnel(request.url ?? '', client, head, allowed, dialler);
+    void tunnel({ authority: request.url ?? '', client, head }, allowed, dialler, onRefused);
   });
   server.on('clientError', (_error, socket) => refuseTunnel(socket, '400 Bad Request', 'malformed request'));
 
@@ -115,6 +138,7 @@ export async function openEgress(
   }
   return {
     socket: join(place, 'egress.sock'),
+    refused: () => [...refused],
     async close() {
       for (const open of tunnels) open.destroy();
       server.closeAllConnections();
@@ -125,29 +149,44 @@ export async function openEgress(
   };
 }
 
+/** The result of a command with what its proxy refused. */
+export const withRefusedHosts = (result: ExecResult, egress: EgressProxy | null): ExecResult =>
+  egress === null ? result : { ...result, refusedHosts: egress.refused() };
+
 function refuseTunnel(client: Duplex, status: string, reason: string): void {
   client.end(`HTTP/1.1 ${status}\r\nX-Refused: ${reason}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
 }
 
+interface TunnelRequest {
+  readonly authority: string;
+  readonly client: Duplex;
+  readonly head: Buffer;
+}
+
 async function tunnel(
-  authority: string,
-  client: Duplex,
-  head: Buffer,
-  allowed: ReadonlySet<string>,
+  { authority, client, head }: TunnelRequest,
+  allowed: AllowedHosts,
   dialler: Dialler,
+  onRefused: (host: string) => void,
 ): Promise<void> {
   const target = parseTarget(authority);
-  if (target === null || !allowed.has(`${target.host}:${target.port}`)) {
+  const name = target && `${target.host}:${target.port}`;
+  if (target === null || name === null || !allowed.all.has(name)) {
+    if (name !== null) onRefused(name);
     return refuseTunnel(client, '403 Forbidden', 'not in the list of allowed hosts');
   }
   const addresses = await dialler.resolve(target.host).catch(() => []);
-  const address = addresses.find((candidate) => dialler.mayDial(candidate));
-  if (address === undefined) {
-    return addresses.length === 0
-      ? refuseTunnel(client, '502 Bad Gateway', 'the name has no address')
-      : refuseTunnel(client, '403 Forbidden', 'the name leads to a private address');
+  const anyAddress = allowed.anyAddress.has(name);
+  const address = addresses.find((candidate) =>
+    anyAddress ? !isLinkLocal(candidate) : dialler.mayDial(candidate),
+  );
+  if (address !== undefined) {
+    if (!client.destroyed) splice(client, head, connect({ host: address, port: target.port }));
+    return;
   }
-  if (!client.destroyed) splice(client, head, connect({ host: address, port: target.port }));
+  if (addresses.length === 0) return refuseTunnel(client, '502 Bad Gateway', 'the name has no address');
+  onRefused(name);
+  refuseTunnel(client, '403 Forbidden', 'the name leads to a private address');
 }
 
 /** Connects client and server; when one of them ends, both do. */
@@ -217,3 +256,6 @@ export function isPublicAddress(address: string): boolean {
       return false;
   }
 }
+
+/** Addresses of the same link, a cloud's metadata service among them: no registry is there, whoever names one. */
+const isLinkLocal = (address: string): boolean => /^(?:::ffff:)?169\.254\.|^fe[89ab][0-9a-f]:/i.test(address);

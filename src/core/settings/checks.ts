@@ -3,6 +3,8 @@ import { type PackageFacts, readPackage } from './test-runners.ts';
 /** Files at the top of a repository whose text `detectChecks` wants to see. */
 export const CHECK_FILES: readonly string[] = [
   'package.json',
+  'go.mod',
+  'Cargo.toml',
   'pyproject.toml',
   'setup.cfg',
   'tox.ini',
@@ -28,7 +30,7 @@ interface Repository {
 
 /**
  * How a repository is set up, built and tested, from its list of files and the text of some (`CHECK_FILES`). The first
- * ecosystem that names a test command wins: package.json, pytest, Go, Cargo, Maven, Gradle, a makefile.
+ * ecosystem that names a test command wins: package.json, Python, Go, Cargo, Maven, Gradle, Ruby, PHP, .NET, a makefile.
  */
 export function detectChecks(repository: {
   readonly files: readonly string[];
@@ -45,22 +47,67 @@ export function detectChecks(repository: {
 const DETECTORS: readonly ((repository: Repository) => DetectedChecks | null)[] = [
   node,
   python,
-  ({ files }) => (files.has('go.mod') ? { build: 'go build ./...', test: 'go test ./...' } : null),
-  ({ files }) => (files.has('Cargo.toml') ? { build: 'cargo build', test: 'cargo test' } : null),
-  ({ files }) => (files.has('pom.xml') ? maven(files.has('mvnw') ? 'sh ./mvnw' : 'mvn') : null),
+  go,
+  cargo,
+  maven,
   gradle,
+  ruby,
+  php,
+  dotnet,
   make,
 ];
 
-const maven = (command: string): DetectedChecks => ({
-  build: `${command} -q -B -DskipTests package`,
-  test: `${command} -q -B test`,
-});
+function go({ files, read }: Repository): DetectedChecks | null {
+  if (!files.has('go.mod')) return null;
+  const needs = /^\s*require\b/m.test(read['go.mod'] ?? '') && !files.has('vendor/modules.txt');
+  return { ...(needs ? { setup: 'go mod download' } : {}), build: 'go build ./...', test: 'go test ./...' };
+}
+
+function cargo({ files, read }: Repository): DetectedChecks | null {
+  if (!files.has('Cargo.toml')) return null;
+  const needs =
+    files.has('Cargo.lock') ||
+    /^\[(?:[\w.'"()-]+\.)?(?:dev-|build-)?dependencies\b/m.test(read['Cargo.toml'] ?? '');
+  const locked = files.has('Cargo.lock') ? ' --locked' : '';
+  return { ...(needs ? { setup: `cargo fetch${locked}` } : {}), build: 'cargo build', test: 'cargo test' };
+}
+
+/** Set-up runs the whole life cycle with a test that does not exist: Maven loads the provider of the tests only then. */
+function maven({ files }: Repository): DetectedChecks | null {
+  if (!files.has('pom.xml')) return null;
+  const command = `${files.has('mvnw') ? 'sh ./mvnw' : 'mvn'} -q -B`;
+  const noTest = '-Dtest=None -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false';
+  return {
+    setup: `${command} ${noTest} package`,
+    build: `${command} -o -DskipTests package`,
+    test: `${command} -o test`,
+  };
+}
 
 function gradle({ files }: Repository): DetectedChecks | null {
   if (!files.has('build.gradle') && !files.has('build.gradle.kts')) return null;
   const command = files.has('gradlew') ? 'sh ./gradlew' : 'gradle';
   return { build: `${command} assemble`, test: `${command} test` };
+}
+
+function ruby({ files }: Repository): DetectedChecks | null {
+  if (!files.has('Gemfile')) return null;
+  const specs = files.has('.rspec') || [...files].some((path) => /^spec\/.*_spec\.rb$/.test(path));
+  const test = specs ? 'bundle exec rspec' : files.has('Rakefile') ? 'bundle exec rake test' : null;
+  return test === null
+    ? null
+    : { setup: 'bundle config set --local path vendor/bundle && bundle install', test };
+}
+
+function php({ files }: Repository): DetectedChecks | null {
+  if (!files.has('composer.json')) return null;
+  if (!files.has('phpunit.xml') && !files.has('phpunit.xml.dist')) return null;
+  return { setup: 'composer install --no-interaction --no-progress', test: 'vendor/bin/phpunit' };
+}
+
+function dotnet({ files }: Repository): DetectedChecks | null {
+  if (![...files].some((path) => /^[^/]+\.slnx?$/.test(path))) return null;
+  return { setup: 'dotnet restore', build: 'dotnet build --no-restore', test: 'dotnet test --no-build' };
 }
 
 function make({ read }: Repository): DetectedChecks | null {
@@ -88,8 +135,10 @@ function node({ files, read }: Repository): DetectedChecks | null {
   const test = nodeTest(facts, manager, files);
   if (!test) return null;
   const setup = lock?.[1] === manager ? lock[2] : `${manager} install`;
+  // Yarn 2 and later call it otherwise.
+  const install = manager === 'yarn' && files.has('.yarnrc.yml') ? 'yarn install --immutable' : setup;
   return {
-    ...(facts.packages.size > 0 ? { setup } : {}),
+    ...(facts.packages.size > 0 ? { setup: install } : {}),
     ...(facts.scripts.has('build') ? { build: `${manager} run build` } : {}),
     test,
   };
@@ -107,11 +156,51 @@ function nodeTest(facts: PackageFacts, manager: string, files: ReadonlySet<strin
   return named ? 'node --test' : null;
 }
 
-function python({ files, read }: Repository): DetectedChecks | null {
+function python(repository: Repository): DetectedChecks | null {
+  const { files, read } = repository;
   const texts = ['pyproject.toml', 'setup.cfg', 'tox.ini', 'requirements.txt', 'requirements-dev.txt'];
   const mentioned = texts.some((file) => /\bpytest\b/.test(read[file] ?? ''));
   const named = [...files].some((path) => /(?:^|\/)(?:conftest|pytest\.ini)(?:\.py)?$/.test(path));
-  if (mentioned || named) return { test: 'python3 -m pytest' };
   const tests = [...files].some((path) => /(?:^|\/)test_[^/]*\.py$/.test(path));
-  return tests ? { test: 'python3 -m unittest discover' } : null;
+  if (!mentioned && !named && !tests) return null;
+  const setup = pythonSetup(repository, mentioned || named);
+  const runner = mentioned || named ? 'pytest' : 'unittest discover';
+  return { ...(setup ? { setup } : {}), test: `${setup ? VENV : 'python3'} -m ${runner}` };
+}
+
+const VENV = '.venv/bin/python';
+/** Where projects write down what their tests need besides what the package needs. */
+const REQUIREMENTS =
+  /^(?:(?:dev|test|tests)[-_])?requirements(?:[-_](?:dev|test|tests|testing))?\.(?:txt)$|^requirements\/(?:dev|test|tests|testing|base)\.txt$/;
+const FOR_TESTS = /^(?:tests?|testing|dev|development)$/;
+
+/**
+ * Everything goes into a virtual environment of the repository, which sees the packages of the host. Where the index cannot
+ * be reached, what is there already may do.
+ */
+function pythonSetup({ files, read }: Repository, pytest: boolean): string | null {
+  if (files.has('uv.lock')) return 'uv sync --frozen --all-extras --all-groups';
+  const project = read['pyproject.toml'] ?? '';
+  const isPackage = files.has('setup.py') || /^\[(?:project|build-system|tool\.poetry)\]/m.test(project);
+  const lists = [...files].filter((path) => REQUIREMENTS.test(path)).sort();
+  if (!isPackage && lists.length === 0) return null;
+  const extras = keysOf(project, 'project.optional-dependencies').filter((name) => FOR_TESTS.test(name));
+  const groups = keysOf(project, 'dependency-groups').filter((name) => FOR_TESTS.test(name));
+  const wanted = [
+    ...(isPackage ? [`-e '.${extras.length > 0 ? `[${extras.join(',')}]` : ''}'`] : []),
+    ...lists.map((path) => `-r ${path}`),
+    ...groups.map((name) => `--group ${name}`),
+    ...(pytest ? ['pytest'] : []),
+  ];
+  const newer = groups.length > 0 ? [`${VENV} -m pip install --upgrade pip`] : [];
+  const install = [...newer, `${VENV} -m pip install ${wanted.join(' ')}`].join(' && ');
+  const enough = pytest ? ` || ${VENV} -m pytest --version` : '';
+  return `python3 -m venv --system-site-packages .venv && { ${install}${enough}; }`;
+}
+
+/** Names in one table of a TOML file whose values are lists; our own reading, good for the tables that are written by hand. */
+function keysOf(toml: string, table: string): readonly string[] {
+  const [, body = ''] = toml.split(`\n[${table}]`);
+  const [own = ''] = body.split(/\n\[/);
+  return [...own.matchAll(/^\s*"?([\w.-]+)"?\s*=\s*\[/gm)].map(([, name = '']) => name);
 }

@@ -163,10 +163,13 @@ export const Prices = z
 export const hostName = z
   .string()
   .regex(/^[a-zA-Z0-9.-]{1,253}(:\d{1,5})?$/, 'write a host name only, without https://');
-export const hosts = list.pipe(
-  z.array(
-    z
-      .string()
-      .regex(/^[a-z0-9.-]{1,253}(:\d{1,5})?$/, 'write exact host names, or host:port, with commas between'),
-  ),
-);
+/** What set-up commands may reach: `registries`, `none`, and hosts. */
+export const networkAllow = list
+  .prefault('registries')
+  .pipe(
+    z.array(
+      z
+        .string()
+        .regex(/^[a-z0-9.-]{1,253}(:\d{1,5})?$/, 'write exact host names, or host:port, with commas between'),
+    ),
+  );

@@ -6,9 +6,9 @@ import {
   days,
   dollars,
   hostName,
-  hosts,
   json,
   list,
+  networkAllow,
   optionalYesNo,
   Prices,
   privateKey,
@@ -220,8 +220,8 @@ export const Environment = z.object({
   MAX_DISK: size('0').describe(
     'Maximum size of the data folder, such as 20GB; 0: no limit. Above it Runoff deletes what is not in use, least recently used first; if that is not enough, no further run starts. Default: no limit.',
   ),
-  NETWORK_ALLOW: hosts.describe(
-    'Hosts (`host` or `host:port`, comma-separated) that repositories may list in `network.allow`. Default: none.',
+  NETWORK_ALLOW: networkAllow.describe(
+    'What `checks.setup` may reach, comma-separated: `registries` (the package registries that the package clients of this machine are set to), and hosts (`host` or `host:port`) that repositories may list in `network.allow`. `none`: nothing. Default: registries.',
   ),
   LOG_LEVEL: z
     .enum(

@@ -100,6 +100,8 @@ export interface Operator {
   /** Runs at a time in one process. */
   readonly runsAtOnce: number;
   readonly networkAllow: readonly string[];
+  /** Set-up commands may reach the package registries that this machine's own clients use. */
+  readonly registries: boolean;
   readonly logLevel: Environment['LOG_LEVEL'];
   /** Who sends it may read /metrics; absent: there is none. */
   readonly metricsToken?: string;
@@ -177,7 +179,8 @@ function operatorOf(env: Environment): Operator {
     ...(env.RUNOFF_WORKER_NAME ? { workerName: env.RUNOFF_WORKER_NAME } : {}),
     runsAtOnce: env.RUNS_AT_ONCE,
     ...keepingOf(env),
-    networkAllow: env.NETWORK_ALLOW,
+    networkAllow: env.NETWORK_ALLOW.filter((word) => word !== 'registries' && word !== 'none'),
+    registries: env.NETWORK_ALLOW.includes('registries'),
     logLevel: env.LOG_LEVEL,
     ...(env.METRICS_TOKEN ? { metricsToken: env.METRICS_TOKEN } : {}),
     ...tracesOf(env),

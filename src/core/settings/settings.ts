@@ -175,12 +175,11 @@ export const Settings = z.strictObject({
     .strictObject({
       setup: z
         .string()
-        .min(1)
         .optional()
         .describe(
-          'Command that is executed once on the base checkout, before any candidate, e.g. to install packages. Default: none.',
+          'Command that is executed once on the base checkout, before any candidate, e.g. to install packages. Default: detected; `""`: none.',
         ),
-      build: z.string().min(1).optional().describe('Build command. Default: detected.'),
+      build: z.string().optional().describe('Build command. Default: detected; `""`: none.'),
       test: z.string().min(1).optional().describe('Test command. Default: detected.'),
     })
     .prefault({}),

@@ -165,13 +165,11 @@ export async function resolveSettings(
   await requireCoders(world, settings);
   const detected = await detect(world, source, at.base);
   const test = settings.checks.test ?? detected.test;
-  const build = settings.checks.build ?? detected.build;
-  const checks = { ...settings.checks, ...(test ? { test } : {}), ...(build ? { build } : {}) };
-  const shown = {
-    ...(test ? { test } : {}),
-    ...(build ? { build } : {}),
-    ...(checks.setup ? { setup: checks.setup } : {}),
-  };
+  // An empty command switches off what would be detected.
+  const { setup = detected.setup, build = detected.build } = settings.checks;
+  const shown = { ...(test ? { test } : {}), ...(build ? { build } : {}), ...(setup ? { setup } : {}) };
+  const { setup: _setup, build: _build, ...others } = settings.checks;
+  const checks = { ...others, ...shown };
   const instructions =
     settings.instructions === 'read' ? await readInstructions(world, source, at.rules) : undefined;
   return {

@@ -15,6 +15,8 @@ import { openWorkbench, script, shell, type Workbench } from './workbench.ts';
 const local: Dialler = {
   resolve: async (host) => {
     if (host === 'gone.test') throw new Error('no such name');
+    if (host === 'metadata.test') return ['169.254.169.254'];
+    if (host === 'mirror.test') return ['127.0.0.2'];
     return host === 'inside.test' ? ['10.0.0.7', '::ffff:127.0.0.1'] : ['127.0.0.1'];
   },
   mayDial: (address) => address === '127.0.0.1',
@@ -31,7 +33,7 @@ describe('a proxy for one command', () => {
     await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
     port = (registry.address() as AddressInfo).port;
     const allowed = ['Registry.test', 'inside.test', 'gone.test'].map((host) => `${host}:${port}`);
-    proxy = await openEgress(allowed, bench.folder(), bench.owner, local);
+    proxy = await opened({ egress: allowed, registries: [`mirror.test:${port}`, `metadata.test:${port}`] });
   });
   afterAll(async () => {
     await proxy.close();
@@ -39,6 +41,11 @@ describe('a proxy for one command', () => {
     bench.close();
   });
 
+  const opened = async (spec: Parameters<typeof openEgress>[0]): Promise<EgressProxy> => {
+    const proxy = await openEgress(spec, bench.folder(), bench.owner, local);
+    if (proxy === null) throw new Error('There is no proxy.');
+    return proxy;
+  };
   const ask = (
     path: string,
     { method = 'CONNECT', socketPath = proxy.socket }: { method?: string; socketPath?: string } = {},
@@ -95,13 +102,32 @@ describe('a proxy for one command', () => {
     expect([status, headers['x-refused']]).toEqual([403, 'the name leads to a private address']);
   });
 
+  test('follows a registry that the operator uses to a private address, but never to one of the own link', async () => {
+    registry.close();
+    registry.listen(port, '0.0.0.0');
+    expect(await ask(`mirror.test:${port}`)).toMatchObject({ status: 200, body: 'registry got hello' });
+    expect(await ask(`metadata.test:${port}`)).toMatchObject({ status: 403 });
+  });
+
+  test('is not there for a command that may reach nothing', async () => {
+    expect(await openEgress({ egress: [], registries: [] }, bench.folder(), bench.owner, local)).toBeNull();
+  });
+
+  test('tells the result which hosts it refused', async () => {
+    const line = 'for i in 1 2; do curl --silent --proxytunnel https://other.test/; done; true';
+    const result = await bench.sandbox.exec(shell(bench.area(), line, { egress: [`registry.test:${port}`] }));
+    expect(result.refusedHosts).toEqual(['other.test:443']);
+    const closed = await bench.sandbox.exec(shell(bench.area(), 'true'));
+    expect(closed).not.toHaveProperty('refusedHosts');
+  });
+
   test('reports a name or host that does not exist', async () => {
     expect(await ask(`gone.test:${port}`)).toMatchObject({ status: 502 });
     const closed = createTcpServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const unused = (closed.address() as AddressInfo).port;
     await new Promise((resolve) => closed.close(resolve));
-    const other = await openEgress([`registry.test:${unused}`], bench.folder(), bench.owner, local);
+    const other = await opened({ egress: [`registry.test:${unused}`] });
     expect(await ask(`registry.test:${unused}`, { socketPath: other.socket })).toMatchObject({ status: 502 });
     await other.close();
   });

@@ -27,6 +27,7 @@ describe('commands are detected', () => {
       setup: 'pnpm install --frozen-lockfile',
       test: 'pnpm test',
     });
+    expect(node(fields, 'yarn.lock', '.yarnrc.yml').setup).toBe('yarn install --immutable');
     expect(node(fields, 'yarn.lock')).toEqual({ setup: 'yarn install --frozen-lockfile', test: 'yarn test' });
     expect(node({ ...fields, packageManager: 'pnpm@9.0.0' })).toEqual({
       setup: 'pnpm install',
@@ -65,7 +66,76 @@ describe('commands are detected', () => {
       'Maven',
       ['pom.xml', 'mvnw'],
       {},
-      { build: 'sh ./mvnw -q -B -DskipTests package', test: 'sh ./mvnw -q -B test' },
+      {
+        setup:
+          'sh ./mvnw -q -B -Dtest=None -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false package',
+        build: 'sh ./mvnw -q -B -o -DskipTests package',
+        test: 'sh ./mvnw -q -B -o test',
+      },
+    ],
+    [
+      'Go with modules',
+      ['go.mod'],
+      { 'go.mod': 'module x\n\nrequire (\n\texample.org/y v1.0.0\n)\n' },
+      { setup: 'go mod download', build: 'go build ./...', test: 'go test ./...' },
+    ],
+    [
+      'Cargo with packages and a lock file',
+      ['Cargo.toml', 'Cargo.lock'],
+      {},
+      { setup: 'cargo fetch --locked', build: 'cargo build', test: 'cargo test' },
+    ],
+    [
+      'Cargo with packages',
+      ['Cargo.toml'],
+      { 'Cargo.toml': '[package]\nname = "x"\n[dev-dependencies]\ny = "1"\n' },
+      { setup: 'cargo fetch', build: 'cargo build', test: 'cargo test' },
+    ],
+    [
+      'a Python package with extras, groups and lists for its tests',
+      [
+        'pyproject.toml',
+        'requirements-dev.txt',
+        'requirements/docs.txt',
+        'src/x/__init__.py',
+        'tests/test_a.py',
+      ],
+      {
+        'pyproject.toml':
+          '[project]\nname = "x"\n[project.optional-dependencies]\ntest = ["pytest"]\ndocs = ["sphinx"]\n[dependency-groups]\ndev = ["ruff"]\n',
+      },
+      {
+        setup:
+          "python3 -m venv --system-site-packages .venv && { .venv/bin/python -m pip install --upgrade pip && .venv/bin/python -m pip install -e '.[test]' -r requirements-dev.txt --group dev pytest || .venv/bin/python -m pytest --version; }",
+        test: '.venv/bin/python -m pytest',
+      },
+    ],
+    [
+      'a Python project that uv has locked',
+      ['pyproject.toml', 'uv.lock', 'tests/conftest.py'],
+      { 'pyproject.toml': '[project]\nname = "x"\n' },
+      { setup: 'uv sync --frozen --all-extras --all-groups', test: '.venv/bin/python -m pytest' },
+    ],
+    [
+      'Ruby',
+      ['Gemfile', 'Rakefile', 'spec/a_spec.rb'],
+      {},
+      {
+        setup: 'bundle config set --local path vendor/bundle && bundle install',
+        test: 'bundle exec rspec',
+      },
+    ],
+    [
+      'PHP',
+      ['composer.json', 'phpunit.xml.dist'],
+      {},
+      { setup: 'composer install --no-interaction --no-progress', test: 'vendor/bin/phpunit' },
+    ],
+    [
+      '.NET',
+      ['X.sln'],
+      {},
+      { setup: 'dotnet restore', build: 'dotnet build --no-restore', test: 'dotnet test --no-build' },
     ],
     ['Gradle', ['build.gradle.kts'], {}, { build: 'gradle assemble', test: 'gradle test' }],
     ['make', ['Makefile'], { Makefile: 'all:\n\tcc\ntest: all\n\t./t\n' }, { test: 'make test' }],

@@ -51,6 +51,7 @@ describe('the environment', () => {
       maxDisk: 0,
       keep: { runs: 180 * 86_400_000, ledger: 400 * 86_400_000 },
       networkAllow: [],
+      registries: true,
       logLevel: 'info',
       multiAgent: { enabled: true, models: [] },
       sandboxUid: 64_190,

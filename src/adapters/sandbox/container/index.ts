@@ -3,7 +3,7 @@ import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecResult, ExecSpec, Sandbox } from '../../../ports/index.ts';
 import { folder, openCopies, openToOwner, writeBelow } from '../areas.ts';
-import { type Dialler, openEgress, publicInternet } from '../egress.ts';
+import { type Dialler, openEgress, publicInternet, withRefusedHosts } from '../egress.ts';
 import { type Owner, readHardLimits } from '../host-programs.ts';
 import { probedSandbox } from '../probed.ts';
 import { openProcessTable, startedAt } from '../processes.ts';
@@ -51,12 +51,10 @@ export function openContainer(options: ContainerOptions): Sandbox {
     const own = join(folder(scratch, 'containers'), randomBytes(6).toString('hex'));
     mkdirSync(own, { mode: 0o711 });
     if (owner !== null) chownSync(own, owner.uid, owner.gid);
-    const egress = spec.egress?.length
-      ? await openEgress(spec.egress, folder(scratch, 'egress'), owner, dialler)
-      : null;
+    const egress = await openEgress(spec, folder(scratch, 'egress'), owner, dialler);
     const control = await openControlSocket(own, entryOrder(spec, egress !== null));
     try {
-      return await runContainer({
+      const result = await runContainer({
         spec,
         setup,
         image,
@@ -72,6 +70,7 @@ export function openContainer(options: ContainerOptions): Sandbox {
         table,
         givenBytes,
       });
+      return withRefusedHosts(result, egress);
     } finally {
       await control.close();
       await egress?.close();

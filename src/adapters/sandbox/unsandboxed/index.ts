@@ -11,7 +11,7 @@ import {
   type SandboxProbe,
 } from '../../../ports/index.ts';
 import { folder, makeArea, openCopies, openToOwner, removeArea, writeBelow } from '../areas.ts';
-import { type Dialler, openEgress, publicInternet } from '../egress.ts';
+import { type Dialler, openEgress, publicInternet, withRefusedHosts } from '../egress.ts';
 import { INSIDE, INSIDE_PATH, pathIn } from '../filesystem.ts';
 import type { Owner } from '../host-programs.ts';
 import { commandLine, mountPoint } from '../launch.ts';
@@ -48,9 +48,7 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
     mkdirSync(temporary, { mode: 0o700 });
     if (owner !== null) chownSync(temporary, owner.uid, owner.gid);
     const port = spec.gateway === undefined ? null : await ports.take(spec.gateway.port);
-    const egress = spec.egress?.length
-      ? await openEgress(spec.egress, folder(scratch, 'egress'), owner, dialler)
-      : null;
+    const egress = await openEgress(spec, folder(scratch, 'egress'), owner, dialler);
     try {
       const places = pathMapOf(spec, { toolchain, temporary, egress: egress?.socket ?? null, port });
       const here = (text: string): string => onHost(text, places);
@@ -58,7 +56,7 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
         spec.gateway === undefined || port === null ? spec : { ...spec, gateway: { ...spec.gateway, port } };
       writeBelow(spec.area.home, mapValues(spec.files ?? {}, here), owner);
       const env = { USER: 'agent', TMPDIR: temporary, LANG: 'C.UTF-8', ...mapValues(spec.env ?? {}, here) };
-      return await runUnsandboxed({
+      const result = await runUnsandboxed({
         spec,
         argv: commandLine(moved, egress !== null).map(here),
         env: { PATH: hostPath(places, pathIn(spec.area)), HOME: spec.area.home, ...env },
@@ -67,6 +65,7 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
         owner,
         givenBytes,
       });
+      return withRefusedHosts(result, egress);
     } finally {
       await egress?.close();
       if (port !== null) ports.release(port);

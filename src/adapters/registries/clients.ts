@@ -1,0 +1,206 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { execa } from 'execa';
+import { z } from 'zod';
+import type { RegistryAccess } from '../../ports/index.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Client {
+  readonly name: string;
+  /** Set-up commands that start it. */
+  readonly command: RegExp;
+  /** Rejects when this machine does not have it (ENOENT), or it does not answer. `env` is its environment. */
+  ask(env: Environment): Promise<RegistryAccess>;
+}
+
+/** Milliseconds for one answer, our default: Maven starts a Java virtual machine. */
+const ANSWER_MS = 30_000;
+
+/** Standard output of a client. It stands in an empty folder: settings of a repository must not answer for the operator. */
+async function run(env: Environment, ...argv: readonly [string, ...string[]]): Promise<string> {
+  return inEmptyFolder((cwd) => runIn(cwd, argv, env));
+}
+
+async function runIn(
+  cwd: string,
+  [program, ...args]: readonly [string, ...string[]],
+  env: Environment,
+): Promise<string> {
+  const options = { cwd, env: { ...env }, extendEnv: false, stdin: 'ignore', timeout: ANSWER_MS } as const;
+  const { stdout } = await execa(program, args, options);
+  return stdout;
+}
+
+async function inEmptyFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'runoff-registries-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** `host:port` of a URL by https; null for any other text, a folder or a plain http address among them. */
+export function hostOf(url: string): string | null {
+  if (!URL.canParse(url)) return null;
+  const { protocol, hostname, port } = new URL(url);
+  return protocol === 'https:' && hostname !== '' ? `${hostname}:${port || '443'}` : null;
+}
+
+/** Without a login: a sandbox gets none. */
+function withoutLogin(url: string): string {
+  const clean = new URL(url);
+  clean.username = '';
+  clean.password = '';
+  return clean.href;
+}
+
+const urlsIn = (text: string): readonly string[] => text.match(/https:\/\/[^\s'",|]+/g) ?? [];
+
+const accessTo = (urls: readonly string[], settings: Partial<RegistryAccess> = {}): RegistryAccess => ({
+  hosts: [...new Set(urls.flatMap((url) => hostOf(url) ?? []))],
+  env: {},
+  files: {},
+  ...settings,
+});
+
+/** For a client that prints the addresses it uses. */
+const printing =
+  (...argv: readonly [string, ...string[]]): Client['ask'] =>
+  async (env) =>
+    accessTo(urlsIn(await run(env, ...argv)));
+
+const NpmSettings = z.record(z.string(), z.unknown());
+
+/** Also for pnpm, Yarn and Bun, which read the same settings. */
+async function askNpm(env: Environment): Promise<RegistryAccess> {
+  const settings = NpmSettings.parse(JSON.parse(await run(env, 'npm', 'config', 'list', '--json')));
+  const registries = Object.entries(settings).flatMap(([name, value]): [string, string][] =>
+    /^(?:@[^:]+:)?registry$/.test(name) && typeof value === 'string' && hostOf(value) !== null
+      ? [[name, withoutLogin(value)]]
+      : [],
+  );
+  const lines = registries.map(([name, url]) => `${name}=${url}\n`);
+  return accessTo(
+    registries.map(([, url]) => url),
+    { files: lines.length > 0 ? { '.npmrc': lines.join('') } : {} },
+  );
+}
+
+const PIP_DEFAULTS =
+  'from pip._internal.models.index import PyPI as p; print(p.simple_url, "https://" + p.file_storage_domain)';
+
+/** Also for uv and Poetry: their built-in index is pip's. */
+async function askPip(env: Environment): Promise<RegistryAccess> {
+  const settings = await run(env, 'python3', '-m', 'pip', 'config', 'list');
+  const of = (name: string) =>
+    [...settings.matchAll(new RegExp(`(?:^|\\.)${name}='([^']*)'`, 'gm'))].flatMap(([, value = '']) =>
+      urlsIn(value).map(withoutLogin),
+    );
+  const [index] = of('index-url').slice(-1);
+  const more = of('extra-index-url');
+  const own = [...(index ? [index] : urlsIn(await run(env, 'python3', '-c', PIP_DEFAULTS))), ...more];
+  return accessTo(own, {
+    env: {
+      ...(index ? { PIP_INDEX_URL: index, UV_DEFAULT_INDEX: index } : {}),
+      ...(more.length > 0 ? { PIP_EXTRA_INDEX_URL: more.join(' '), UV_INDEX: more.join(' ') } : {}),
+    },
+  });
+}
+
+async function askGo(env: Environment): Promise<RegistryAccess> {
+  const [proxy = '', checksums = ''] = (await run(env, 'go', 'env', 'GOPROXY', 'GOSUMDB')).split('\n');
+  const proxies = urlsIn(proxy).map(withoutLogin);
+  const database = /^[\w.-]+\.[a-z]+$/.test(checksums.trim())
+    ? [`https://${checksums.trim()}`]
+    : urlsIn(checksums);
+  // `direct` would fetch from wherever a module says it lives.
+  return accessTo([...proxies, ...database], {
+    env: proxies.length > 0 ? { GOPROXY: proxies.join(',') } : {},
+  });
+}
+
+const CARGO_PROJECT = {
+  'Cargo.toml': '[package]\nname = "x"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\nserde = "1"\n',
+  'src/lib.rs': '',
+};
+const CargoIndex = z.object({ dl: z.string() });
+
+/** Cargo tells nobody where its index is: it is watched as it looks for it. The index names the host of the packages. */
+async function askCargo(env: Environment): Promise<RegistryAccess> {
+  const [index] = await watched(CARGO_PROJECT, ['cargo', 'fetch'], (proxy) => ({
+    ...env,
+    CARGO_HTTP_PROXY: proxy,
+    CARGO_NET_RETRY: '0',
+  }));
+  if (index === undefined) return accessTo([]);
+  const answer = await fetch(`https://${index}/config.json`, { signal: AbortSignal.timeout(ANSWER_MS) });
+  const { dl } = CargoIndex.parse(await answer.json());
+  return accessTo([`https://${index}`, dl]);
+}
+
+const MAVEN_PROJECT = {
+  'pom.xml':
+    '<project><modelVersion>4.0.0</modelVersion><groupId>x</groupId><artifactId>x</artifactId><version>1</version></project>',
+};
+
+async function askMaven(env: Environment): Promise<RegistryAccess> {
+  const hosts = await watched(
+    MAVEN_PROJECT,
+    ['mvn', '-q', '-B', '-Dmaven.repo.local=repository', 'validate', 'dependency:resolve'],
+    (proxy) => {
+      const { hostname, port } = new URL(proxy);
+      return { ...env, MAVEN_OPTS: `-Dhttps.proxyHost=${hostname} -Dhttps.proxyPort=${port}` };
+    },
+  );
+  return accessTo(hosts.map((host) => `https://${host}`));
+}
+
+/** `host:port` names that a client asks a proxy for which lets nothing through. */
+async function watched(
+  files: Readonly<Record<string, string>>,
+  argv: readonly [string, ...string[]],
+  proxyEnv: (proxy: string) => Environment,
+): Promise<readonly string[]> {
+  const asked = new Set<string>();
+  const server = createServer((_request, response) => response.writeHead(403).end());
+  server.on('connect', (request, socket) => {
+    if (hostOf(`https://${request.url}`)) asked.add(request.url ?? '');
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const proxy = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    await inEmptyFolder(async (folder) => {
+      for (const [path, text] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, path)), { recursive: true });
+        await writeFile(join(folder, path), text);
+      }
+      // It ends with an error: nothing was reached.
+      await runIn(folder, argv, proxyEnv(proxy)).catch(() => '');
+    });
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+  return [...asked];
+}
+
+export const CLIENTS: readonly Client[] = [
+  { name: 'npm', command: /\b(?:npm|npx|pnpm|yarn|bun|bunx|corepack)\b/, ask: askNpm },
+  { name: 'pip', command: /\b(?:pip3?|python3?|uv|uvx|poetry|pdm|hatch|tox|nox|pipenv)\b/, ask: askPip },
+  { name: 'go', command: /\bgo\b/, ask: askGo },
+  { name: 'cargo', command: /\bcargo\b/, ask: askCargo },
+  { name: 'maven', command: /\b(?:mvn|mvnw|gradle|gradlew)\b/, ask: askMaven },
+  { name: 'gem', command: /\b(?:bundle|gem)\b/, ask: printing('gem', 'sources', '--list') },
+  {
+    name: 'composer',
+    command: /\bcomposer\b/,
+    ask: printing('composer', 'config', '--global', 'repo.packagist.org.url'),
+  },
+  { name: 'dotnet', command: /\bdotnet\b/, ask: printing('dotnet', 'nuget', 'list', 'source') },
+];

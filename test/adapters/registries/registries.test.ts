@@ -1,0 +1,95 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openRegistries } from '../../../src/adapters/registries/index.ts';
+import { memoryLog } from '../../server/delivery.ts';
+
+/** Programs that answer as the real ones do where an operator has set up mirrors. */
+const PROGRAMS = {
+  npm: 'echo \'{"registry":"https://user:secret@npm.corp.test:8443/api/","@acme:registry":"https://acme.test/npm/","//npm.corp.test/:_authToken":"(protected)","proxy":null}\'',
+  python3: `case "$*" in
+*"config list"*) [ -n "$INDEX" ] && echo "global.index-url='$INDEX'"; [ -n "$EXTRA" ] && echo "install.extra-index-url='$EXTRA'"; true ;;
+*) echo https://index.test/simple https://files.test ;;
+esac`,
+  go: "printf 'https://proxy.test,https://second.test|direct\\nsum.test\\n'",
+  gem: "echo '*** CURRENT SOURCES ***'; echo; echo https://gems.test/",
+  dotnet: 'exit 3',
+  mvn: 'curl --silent --proxy "$(echo "$MAVEN_OPTS" | sed -E "s/.*proxyHost=([^ ]*) .*proxyPort=([0-9]+).*/\\1:\\2/")" https://maven.test/x; exit 1',
+  cargo: 'curl --silent --proxy "$CARGO_HTTP_PROXY" https://127.0.0.1.nowhere.test/config.json; exit 101',
+};
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'runoff-clients-'));
+  await mkdir(join(folder, 'bin'));
+  for (const [name, script] of Object.entries(PROGRAMS)) {
+    await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`);
+    await chmod(join(folder, 'bin', name), 0o755);
+  }
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const open = (env: Record<string, string> = {}) => {
+  const log = memoryLog();
+  const PATH = [join(folder, 'bin'), '/usr/bin', '/bin'].join(delimiter);
+  return { log, registries: openRegistries({ log, env: { PATH, ...env } }) };
+};
+
+describe('the registries for a set-up command', () => {
+  test('are those that npm is set to, without the logins', async () => {
+    const access = await open().registries.of('npm ci --no-audit');
+    expect(access.hosts).toEqual(['npm.corp.test:8443', 'acme.test:443']);
+    expect(access.files).toEqual({
+      '.npmrc': 'registry=https://npm.corp.test:8443/api/\n@acme:registry=https://acme.test/npm/\n',
+    });
+    expect(JSON.stringify(access)).not.toContain('secret');
+  });
+
+  test("are pip's own, with the host of its files, where nobody set another", async () => {
+    const access = await open().registries.of('.venv/bin/python -m pip install -e .');
+    expect(access.hosts).toEqual(['index.test:443', 'files.test:443']);
+    expect(access.env).not.toHaveProperty('PIP_INDEX_URL');
+  });
+
+  test('are the indexes that an operator has set for pip, also for uv', async () => {
+    const env = { INDEX: 'https://me:secret@pypi.corp.test/simple', EXTRA: 'https://more.test/simple' };
+    const access = await open(env).registries.of('uv sync --frozen');
+    expect(access.hosts).toEqual(['pypi.corp.test:443', 'more.test:443']);
+    expect(access.env).toMatchObject({
+      PIP_INDEX_URL: 'https://pypi.corp.test/simple',
+      UV_DEFAULT_INDEX: 'https://pypi.corp.test/simple',
+      PIP_EXTRA_INDEX_URL: 'https://more.test/simple',
+    });
+  });
+
+  test('are the proxies of Go and its database of checksums, and nothing that a module names itself', async () => {
+    const access = await open().registries.of('go mod download');
+    expect(access.hosts).toEqual(['proxy.test:443', 'second.test:443', 'sum.test:443']);
+    expect(access.env.GOPROXY).toBe('https://proxy.test/,https://second.test/');
+  });
+
+  test('are found for Maven and Cargo by what they ask a proxy for, and a missing client names none', async () => {
+    const { log, registries } = open();
+    expect((await registries.of('sh ./mvnw package')).hosts).toEqual(['maven.test:443']);
+    expect((await registries.of('cargo fetch')).hosts).toEqual([]);
+    // The index that this Cargo asks for does not exist, so nobody can say where its packages are.
+    expect(log.lines.map(({ message }) => message)).toEqual(['cargo did not say which registry it uses.']);
+  });
+
+  test('are those of every client for a command that names none, and each is asked once', async () => {
+    const { log, registries } = open();
+    const [first, second] = [await registries.of('make deps'), await registries.of('make deps')];
+    expect(first).toEqual(second);
+    expect(first.hosts).toEqual(
+      expect.arrayContaining(['npm.corp.test:8443', 'gems.test:443', 'proxy.test:443']),
+    );
+    expect(log.lines.filter(({ message }) => message.startsWith('dotnet'))).toHaveLength(1);
+  });
+});
+
+test('the npm of this machine names its registry', async () => {
+  const access = await openRegistries({ log: memoryLog() }).of('npm ci');
+  expect(access.hosts.length).toBeGreaterThan(0);
+  expect(access.files['.npmrc']).toMatch(/^registry=https:\/\//m);
+});
