@@ -145,16 +145,8 @@ async function onComment(
   const { comment, issue, sender } = context.payload;
   const place = inConversation(context.payload);
   if (!place || !sender) return;
-  const result = await intake.onComment({
-    place,
-    body: comment.body,
-    issue: textOf(issue),
-    at: Date.parse(comment.created_at),
-    throughApp: isThroughApp(comment),
-    association: comment.author_association,
-    actor: actorOf(sender),
-  });
-  logIntake(world, context.id, result);
+  const event = { place, issue: textOf(issue), ...fieldsOf(comment), actor: actorOf(sender) };
+  logIntake(world, context.id, await intake.onComment(event));
 }
 
 async function onLineComment(
@@ -165,16 +157,8 @@ async function onLineComment(
   const { comment, pull_request: pull, sender } = context.payload;
   const place = placeOf(context.payload, pull.number, comment.id, { isPull: true, on: 'line' });
   if (!place || !sender) return;
-  const result = await intake.onComment({
-    place,
-    body: comment.body,
-    issue: textOf(pull),
-    at: Date.parse(comment.created_at),
-    throughApp: isThroughApp(comment),
-    association: comment.author_association,
-    actor: actorOf(sender),
-  });
-  logIntake(world, context.id, result);
+  const event = { place, issue: textOf(pull), ...fieldsOf(comment), actor: actorOf(sender) };
+  logIntake(world, context.id, await intake.onComment(event));
 }
 
 async function onEdit(
@@ -196,6 +180,19 @@ async function onEdit(
 }
 
 /** GitHub sends it with comments on lines as well, though its description of that event leaves it out. */
+interface NewComment {
+  readonly body: string;
+  readonly created_at: string;
+  readonly author_association: string;
+}
+
+const fieldsOf = (comment: NewComment) => ({
+  body: comment.body,
+  at: Date.parse(comment.created_at),
+  throughApp: isThroughApp(comment),
+  association: comment.author_association,
+});
+
 const isThroughApp = (comment: object): boolean =>
   'performed_via_github_app' in comment && Boolean(comment.performed_via_github_app);
 

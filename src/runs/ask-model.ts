@@ -8,7 +8,7 @@ import {
   type Usage,
   type Usd,
 } from '../core/model/index.ts';
-import type { CapName, Gateway, Model } from '../ports/index.ts';
+import type { CapName, Gateway, Lease, Model, ModelRoute } from '../ports/index.ts';
 import { repositoryKeyOf } from './context.ts';
 import { throwIfCancelled } from './stage.ts';
 
@@ -82,6 +82,29 @@ export async function askModel<T>(
   }
 }
 
+/** One model that is asked for a run, and what that may cost. */
+export interface LeaseTerms {
+  /** Whose calls these are in the ledger. */
+  readonly spender: string;
+  /** `provider/model`. */
+  readonly model: string;
+  readonly capUsd: Usd;
+  /** Milliseconds. */
+  readonly ttlMs: number;
+}
+
+/** Rejects with the gateway's fault where the model cannot be asked. */
+export async function openLease(
+  gateway: ModelCallParts['gateway'],
+  { runId, repository, runCapUsd, capTokens }: Payer,
+  { model, ...terms }: LeaseTerms,
+): Promise<{ readonly route: ModelRoute; readonly lease: Lease }> {
+  const tokens = capTokens === undefined ? {} : { capTokens };
+  const route = gateway.route(model, tokens);
+  const lease = await gateway.open({ ...terms, runId, repository, models: [model], runCapUsd, ...tokens });
+  return { route, lease };
+}
+
 const CAPS: Partial<Record<FaultCode, CapName>> = { BUDGET_TOO_SMALL: 'run', DAY_BUDGET_REACHED: 'day' };
 
 async function askThrough<T>(
@@ -89,20 +112,8 @@ async function askThrough<T>(
   payer: Payer,
   call: ModelCall<T>,
 ): Promise<ModelReply<T>> {
-  const { runId, repository, runCapUsd, capTokens } = payer;
   const { spender, model, capUsd, ...question } = call;
-  const tokens = capTokens === undefined ? {} : { capTokens };
-  const route = parts.gateway.route(model, tokens);
-  const lease = await parts.gateway.open({
-    runId,
-    spender,
-    repository,
-    models: [model],
-    capUsd,
-    runCapUsd,
-    ...tokens,
-    ttlMs: TTL_MS,
-  });
+  const { route, lease } = await openLease(parts.gateway, payer, { spender, model, capUsd, ttlMs: TTL_MS });
   const answer = await parts.model
     .ask({ route, lease, ...question, signal: parts.signal })
     .finally(() => lease.close());

@@ -6,6 +6,7 @@ import type { GitHub } from '../../src/ports/index.ts';
 import { progressLimitFor } from '../../src/runs/code/stop-early.ts';
 import { announceQueue, openAnnouncer } from '../../src/runs/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { githubOrigin } from '../world/origin.ts';
 import { silent } from '../world/silent-log.ts';
 import { tried } from '../world/tried.ts';
 
@@ -121,8 +122,7 @@ test("a queued run's status is updated after 5 minutes although the clock was se
   });
   const clock = jumpy();
   const store = memoryStore();
-  const where = { installationId: 1, repositoryId: 42, owner: 'acme', name: 'shop', issue: 1 };
-  const origin = { kind: 'github', ...where, requestedBy: { id: 1, login: 'alice' } } as const;
+  const origin = githubOrigin({ issue: 1 });
   await store.createRun({ id: 'r1', origin, title: 'Quotes', request: {}, at: 0 });
   await store.updateRun('r1', { line: { share: 'repository 42', priority: 0, since: 0 } }, 0);
   const said: string[] = [];

@@ -14,6 +14,7 @@ import {
 import { APP, mallory, mona, RUN } from '../commands/dialogue-world.ts';
 import { openPull } from '../commands/fake-repository.ts';
 import { NOON } from '../runs/admission-world.ts';
+import { githubOrigin } from '../world/origin.ts';
 import { type AppWorld, appWorld, comments, issues, MONA } from './app-world.ts';
 
 const bob = { id: 9, login: 'bob', isBot: false };
@@ -181,18 +182,9 @@ describe('case 16: the author of a fork cannot use commands', () => {
   test("with a branch of the same name as Runoff's, whose end does not end Runoff's pull request", async () => {
     const app = await appWorld();
     const run = 'r0000000042';
-    const origin = {
-      kind: 'github',
-      installationId: 1,
-      repositoryId: 42,
-      owner: 'acme',
-      name: 'shop',
-      issue: 7,
-    } as const;
-    const requestedBy = { id: 5, login: 'mona' };
     await app.store.createRun({
       id: run,
-      origin: { ...origin, requestedBy },
+      origin: githubOrigin(),
       title: 'x',
       request: null,
       at: 1,

@@ -8,6 +8,7 @@ import { Settings } from '../../src/core/settings/index.ts';
 import { viewOf } from '../../src/runs/index.ts';
 import { freshDatabase } from '../world/database.ts';
 import { bookRow } from '../world/ledger.ts';
+import { githubOrigin } from '../world/origin.ts';
 import { shellOver } from './shell.ts';
 
 const RUN = 'r0000000002';
@@ -17,16 +18,7 @@ afterEach(async () => {
   for (const clean of cleanUp.splice(0).toReversed()) await clean();
 });
 
-const originOf = (issue: number) =>
-  ({
-    kind: 'github',
-    installationId: 1,
-    repositoryId: 42,
-    owner: 'acme',
-    name: 'shop',
-    issue,
-    requestedBy: { id: 5, login: 'mona' },
-  }) as const;
+const originOf = (issue: number) => githubOrigin({ issue });
 
 /** A stored run beside an older one, and everything that tells of it. */
 async function told() {

@@ -2,18 +2,11 @@ import { expect, test } from 'vitest';
 import type { Origin } from '../../src/core/model/index.ts';
 import { candidate, evidence, judged, RUN } from '../core/reports/sample.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { githubOrigin } from '../world/origin.ts';
 import { shellOver } from './shell.ts';
 
 const LOCAL: Origin = { kind: 'local', path: '/home/ada/tally' };
-const ON_GITHUB: Origin = {
-  kind: 'github',
-  installationId: 1,
-  repositoryId: 2,
-  owner: 'acme',
-  name: 'lists',
-  issue: 7,
-  requestedBy: { id: 5, login: 'mona' },
-};
+const ON_GITHUB = githubOrigin();
 
 /** A shell with one run: A and B survived, C tampers with tests, D left no patch. */
 async function shellWith({ origin = LOCAL, over = true } = {}) {

@@ -24,6 +24,7 @@ import { settleQuestions } from '../../src/runs/settle-questions.ts';
 import { stagesOf, UNLIMITED } from '../../src/runs/stage.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { githubOrigin } from '../world/origin.ts';
 import { inPages } from '../world/pages.ts';
 import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
@@ -32,15 +33,7 @@ import { silent } from '../world/silent-log.ts';
 export const HOST_FOLDER = '/srv/runoff/data';
 export const RUN = 'r0000000000';
 export const APP = 77;
-export const ORIGIN: GitHubOrigin = {
-  kind: 'github',
-  installationId: 1,
-  repositoryId: 42,
-  owner: 'acme',
-  name: 'shop',
-  issue: 7,
-  requestedBy: { id: 5, login: 'mona' },
-};
+export const ORIGIN: GitHubOrigin = githubOrigin();
 export const mona = { id: 5, login: 'mona', isBot: false };
 export const mallory = { id: 6, login: 'mallory', isBot: false };
 

@@ -1,19 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { type CandidateState, NO_USAGE } from '../../src/core/model/index.ts';
 import type { AuditEntry, NewCommand, Store } from '../../src/ports/index.ts';
+import { githubOrigin } from '../world/origin.ts';
 
 type Fresh = () => Promise<Store>;
 
 const mona = { id: 5, login: 'mona' };
-const origin = {
-  kind: 'github',
-  installationId: 1,
-  repositoryId: 42,
-  owner: 'acme',
-  name: 'shop',
-  issue: 7,
-  requestedBy: mona,
-} as const;
+const origin = githubOrigin();
 const place = {
   installationId: 1,
   repositoryId: 42,

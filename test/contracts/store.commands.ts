@@ -3,23 +3,14 @@ import type { Actor, GitHubOrigin, Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import type { LedgerRow, NewCommand, PickRecord, Store } from '../../src/ports/index.ts';
 import { bookRow } from '../world/ledger.ts';
+import { githubOrigin } from '../world/origin.ts';
 
 type Fresh = () => Promise<Store>;
 
 const mona: Actor = { id: 5, login: 'mona' };
 const hubot: Actor = { id: 6, login: 'hubot' };
-const origin = (over: Partial<GitHubOrigin> = {}): GitHubOrigin => ({
-  kind: 'github',
-  installationId: 1,
-  repositoryId: 42,
-  owner: 'acme',
-  name: 'shop',
-  issue: 7,
-  requestedBy: mona,
-  ...over,
-});
 const create = (store: Store, id: string, over: Partial<GitHubOrigin> = {}, at = 1) =>
-  store.createRun({ id, origin: origin(over), title: id, request: null, at });
+  store.createRun({ id, origin: githubOrigin(over), title: id, request: null, at });
 const unknown = { code: 'RUN_UNKNOWN' };
 
 const command = (comment: number, over: Partial<NewCommand> = {}, repositoryId = 42): NewCommand => ({
@@ -208,7 +199,7 @@ export function countsContract(fresh: Fresh): void {
   describe('counts', () => {
     const task = (runId: string): Task => ({
       runId,
-      origin: origin(),
+      origin: githubOrigin(),
       title: 'x',
       body: '',
       comments: [],
@@ -282,7 +273,7 @@ export function countsContract(fresh: Fresh): void {
       const take = (id: string, semanticKey: string) =>
         store.acceptDelivery(
           { id, event: 'issues.labeled', semanticKey, runId: `r${id}` },
-          { origin: origin(), title: 'x', request: null, at: 1 },
+          { origin: githubOrigin(), title: 'x', request: null, at: 1 },
         );
       expect(await store.isLabelRecorded(42, 7, 0)).toBe(false);
       await take('1', 'labeled:42:7:1000');

@@ -12,6 +12,7 @@ import {
 import { Settings } from '../../src/core/settings/index.ts';
 import type { KeptAnswer, LedgerRow, RunOutcome, Store } from '../../src/ports/index.ts';
 import { bookRow, readSums, spentSince } from '../world/ledger.ts';
+import { githubOrigin } from '../world/origin.ts';
 import { auditContract } from './store.audit.ts';
 import { commandsContract, countsContract, picksContract } from './store.commands.ts';
 
@@ -21,15 +22,7 @@ export interface OpenStore {
 }
 
 const local: LocalOrigin = { kind: 'local', path: '/srv/repo' };
-const issue = (number: number, repositoryId = 42): GitHubOrigin => ({
-  kind: 'github',
-  installationId: 1,
-  repositoryId,
-  owner: 'acme',
-  name: 'shop',
-  issue: number,
-  requestedBy: { id: 5, login: 'mona' },
-});
+const issue = (number: number, repositoryId = 42) => githubOrigin({ issue: number, repositoryId });
 
 const sha = 'a'.repeat(40);
 const candidate = (runId: string, alias: string, over: Partial<Candidate> = {}): Candidate => ({

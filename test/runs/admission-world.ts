@@ -16,6 +16,7 @@ import { admit, permit, type RunRequest } from '../../src/runs/admit/index.ts';
 import { loadRun } from '../../src/runs/context.ts';
 import type { World } from '../../src/runs/index.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { githubOrigin } from '../world/origin.ts';
 import { inPages } from '../world/pages.ts';
 import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
@@ -32,15 +33,7 @@ export const HEAD = 'b'.repeat(40);
 
 const RULES = 'checks: { test: npm test }\n';
 
-export const ORIGIN: GitHubOrigin = {
-  kind: 'github',
-  installationId: 1,
-  repositoryId: 42,
-  owner: 'acme',
-  name: 'shop',
-  issue: 7,
-  requestedBy: mona,
-};
+export const ORIGIN: GitHubOrigin = githubOrigin();
 
 /** A repository on GitHub as it is now; stories change it. */
 export interface RepositoryNow {

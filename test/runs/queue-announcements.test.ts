@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { RunId } from '../../src/core/model/index.ts';
 import { announceQueue } from '../../src/runs/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { githubOrigin } from '../world/origin.ts';
 
 const MINUTE = 60_000;
 
@@ -12,15 +13,7 @@ async function lineOf(count: number) {
   let now = 0;
   const ids = Array.from({ length: count }, (_, i) => `r${String(i).padStart(10, '0')}`);
   for (const [i, id] of ids.entries()) {
-    const requestedBy = { id: 1, login: 'alice' };
-    const where = { installationId: 1, repositoryId: 42, owner: 'acme', name: 'shop', issue: i };
-    await store.createRun({
-      id,
-      origin: { kind: 'github', ...where, requestedBy },
-      title: id,
-      request: null,
-      at: i,
-    });
+    await store.createRun({ id, origin: githubOrigin({ issue: i }), title: id, request: null, at: i });
     await store.updateRun(id, { line: { share: 'repository 42', priority: 1, since: i } }, i);
   }
   const look = async (at: number): Promise<readonly number[]> => {

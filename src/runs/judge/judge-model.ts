@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { asFault, type FaultCode, NO_USAGE, type Usage, type Usd } from '../../core/model/index.ts';
+import { asFault, type FaultCode, NO_USAGE, type Usage } from '../../core/model/index.ts';
 import type { Answer, Clock, Gateway, Lease, Model, ModelRoute, Random } from '../../ports/index.ts';
-import type { Payer } from '../ask-model.ts';
+import { type LeaseTerms, openLease, type Payer } from '../ask-model.ts';
 
 /** Milliseconds for one answer; a judge that takes longer is lost. Our default. */
 export const ANSWER_MS = 5 * 60_000;
@@ -23,14 +23,6 @@ export interface JudgeModelParts {
    */
   remember<T>(key: string, work: () => Promise<T>): Promise<T>;
   readonly signal: AbortSignal;
-}
-
-interface JudgeLease {
-  /** `judge-1`, …: whose calls these are in the ledger. */
-  readonly spender: string;
-  readonly model: string;
-  readonly capUsd: Usd;
-  readonly ttlMs: number;
 }
 
 /** One model that is asked several questions. */
@@ -56,24 +48,10 @@ const MODEL_UNAVAILABLE: ReadonlySet<FaultCode> = new Set([
   'MODEL_MISMATCH',
 ]);
 
-/** A model that cannot be asked at all gives a desk where every answer is a failure that says why. */
-export async function openJudgeModel(parts: JudgeModelParts, terms: JudgeLease): Promise<JudgeModel> {
-  const { runId, repository, runCapUsd, capTokens } = parts.payer;
-  const tokens = capTokens === undefined ? {} : { capTokens };
-  const { spender, model, capUsd, ttlMs } = terms;
+/** Where a model cannot be asked at all, every answer is a failure that says why. */
+export async function openJudgeModel(parts: JudgeModelParts, terms: LeaseTerms): Promise<JudgeModel> {
   try {
-    const route = parts.gateway.route(model, tokens);
-    const lease = await parts.gateway.open({
-      runId,
-      spender,
-      repository,
-      models: [model],
-      capUsd,
-      runCapUsd,
-      ...tokens,
-      ttlMs,
-    });
-    return judgeModelOf(parts, route, lease);
+    return judgeModelOf(parts, await openLease(parts.gateway, parts.payer, terms));
   } catch (thrown) {
     const fault = asFault(thrown);
     if (!MODEL_UNAVAILABLE.has(fault.code)) throw thrown;
@@ -85,7 +63,10 @@ export async function openJudgeModel(parts: JudgeModelParts, terms: JudgeLease):
   }
 }
 
-function judgeModelOf(parts: JudgeModelParts, route: ModelRoute, lease: Lease): JudgeModel {
+function judgeModelOf(
+  parts: JudgeModelParts,
+  { route, lease }: { readonly route: ModelRoute; readonly lease: Lease },
+): JudgeModel {
   const said = { answers: 0, failures: 0 };
   return {
     async ask(question) {

@@ -4,16 +4,9 @@ import type { GitHubOrigin, RunState } from '../../../src/core/model/index.ts';
 import type { RunOutcome, Store } from '../../../src/ports/index.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
 import { bookRow } from '../../world/ledger.ts';
+import { githubOrigin } from '../../world/origin.ts';
 
-const ORIGIN: GitHubOrigin = {
-  kind: 'github',
-  installationId: 1,
-  repositoryId: 42,
-  owner: 'acme',
-  name: 'shop',
-  issue: 7,
-  requestedBy: { id: 5, login: 'mona' },
-};
+const ORIGIN: GitHubOrigin = githubOrigin();
 const LONG_AGO = 1_000;
 const NOW = 9_000;
 const WAY: readonly RunState[] = ['admitted', 'briefed', 'coded', 'examined', 'judged'];
