@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { startApp } from '../../src/compose/serve.ts';
 import type { RunId } from '../../src/core/model/index.ts';
 import { parseEnvironment } from '../../src/core/settings/index.ts';
@@ -7,17 +7,14 @@ import { admit, enqueue, permit, RunRequest } from '../../src/runs/admit/index.t
 import { loadRun } from '../../src/runs/context.ts';
 import type { World } from '../../src/runs/index.ts';
 import { admissionWorld, NOON } from '../runs/admission-world.ts';
+import { newAppKey } from '../world/app-key.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
 import { partial } from '../world/partial.ts';
 
 export const SECRET = 'a-secret-of-this-test-only-0123456789';
 const HOOKS = '/api/github/webhooks';
 
-const { privateKey } = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
-});
+const privateKey = newAppKey();
 
 function operatorOf() {
   const parsed = parseEnvironment({

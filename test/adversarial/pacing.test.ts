@@ -1,19 +1,15 @@
-import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openGitHub } from '../../src/adapters/github/index.ts';
 import { nextTurn, PACE } from '../../src/adapters/github/pace.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import type { Publisher } from '../../src/ports/index.ts';
+import { newAppKey } from '../world/app-key.ts';
 import { silent } from '../world/silent-log.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const { privateKey } = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
-});
+const privateKey = newAppKey();
 
 const REPOSITORY = {
   id: 5,

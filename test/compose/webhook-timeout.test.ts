@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createNodeMiddleware, Probot } from 'probot';
@@ -6,6 +5,7 @@ import { expect, test } from 'vitest';
 import { app } from '../../src/app.ts';
 import { answeredInTime } from '../../src/compose/serve.ts';
 import { delivery, HOOKS, SECRET } from '../server/delivery.ts';
+import { newAppKey } from '../world/app-key.ts';
 
 /** Every part of it is asked and never answers. */
 const silent = new Proxy(() => undefined, {
@@ -23,11 +23,7 @@ const LABELLED = JSON.stringify({
 });
 
 test("a delivery that cannot be processed is answered with 503 before GitHub's timeout", async () => {
-  const { privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-    publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  });
+  const privateKey = newAppKey();
   const probot = new Probot({ appId: 1, privateKey, secret: SECRET, logLevel: 'fatal' });
   const middleware = await createNodeMiddleware((bot) => app(silent, silent)(answeredInTime(bot, 200)), {
     probot,

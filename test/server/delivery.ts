@@ -1,7 +1,8 @@
-import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { createNodeMiddleware, Probot } from 'probot';
 import type { Log } from '../../src/ports/index.ts';
 import type { WebhookMiddleware } from '../../src/server/index.ts';
+import { newAppKey } from '../world/app-key.ts';
 
 export const SECRET = 'a-secret-of-this-test-only-0123456789';
 export const HOOKS = '/api/github/webhooks';
@@ -25,11 +26,7 @@ export function memoryLog(): Log & { readonly lines: readonly LogLine[] } {
 export async function probotMiddleware(
   onTitle: (title: string) => void | Promise<void>,
 ): Promise<WebhookMiddleware> {
-  const { privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-    publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  });
+  const privateKey = newAppKey();
   const probot = new Probot({ appId: 1, privateKey, secret: SECRET, logLevel: 'fatal' });
   const middleware = await createNodeMiddleware(
     (app) => {

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,13 +15,10 @@ import {
   startWeb,
   type WebServer,
 } from '../../src/server/index.ts';
+import { newAppKey } from '../world/app-key.ts';
 import { HOOKS, memoryLog } from './delivery.ts';
 
-const { privateKey: PEM } = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
-});
+const PEM = newAppKey();
 const APP = {
   id: 4711,
   slug: 'runoff-acme',

@@ -1,15 +1,11 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { openGitHub } from '../../../src/adapters/github/index.ts';
+import { newAppKey } from '../../world/app-key.ts';
 import { silent } from '../../world/silent-log.ts';
 
 const API = 'https://api.example.org';
 const PAGE = 100;
-const { privateKey } = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
-});
+const privateKey = newAppKey();
 
 const commentOf = (id: number) => ({
   id,

@@ -1,10 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
 import nock from 'nock';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tokenTimeError } from '../../../packages/local-github/src/emulator.ts';
 import { type GitHubOptions, openGitHub } from '../../../src/adapters/github/index.ts';
 import { Fault } from '../../../src/core/model/index.ts';
 import type { Log } from '../../../src/ports/index.ts';
+import { newAppKey } from '../../world/app-key.ts';
 import { tried } from '../../world/tried.ts';
 
 // What GitHub does on a bad day, replayed on intercepted requests: nothing here reaches a network.
@@ -26,11 +26,7 @@ const REPOSITORY = {
   html_url: 'https://github.com/o/r',
 };
 
-const { privateKey } = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
-});
+const privateKey = newAppKey();
 
 const logged: unknown[] = [];
 const log: Log = {

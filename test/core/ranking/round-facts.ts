@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type Evidence, GATES, type GateName } from '../../../src/core/evidence/index.ts';
 import type { FurtherRound } from '../../../src/core/model/index.ts';
 import type { RoundFacts, Runner } from '../../../src/core/ranking/index.ts';
+import { candidate } from './sample.ts';
 
 export interface Told {
   /** The gate it failed. */
@@ -17,28 +18,11 @@ export interface Told {
 
 /** Evidence of a candidate that passes, unless it is told otherwise. */
 export function found(alias: string, { lost, breaks = [], peers = {}, neutral, patch }: Told = {}): Evidence {
-  return {
-    alias,
-    gates: GATES.map((gate) => ({
-      gate,
-      passed: gate !== lost,
-      because: gate === lost ? `${gate} said no.` : 'fine',
-    })),
-    survivor: lost === undefined,
-    patchSha256: patch ?? alias.toLowerCase().repeat(64),
-    productionLines: 10,
+  return candidate(alias, {
+    ...(lost ? { lost } : {}),
+    breaks,
+    ...(patch ? { patchSha256: patch } : {}),
     addedTests: 3,
-    coderMs: 10_000,
-    baseTests: {
-      passed: 12 - breaks.length,
-      failed: breaks.length,
-      total: 12,
-      regressions: breaks,
-      fixed: [],
-      source: 'report',
-      exitCode: breaks.length > 0 ? 1 : 0,
-      ms: 100,
-    },
     peerTests: Object.entries(peers).map(([author, failing]) => ({
       author,
       passed: 3 - failing.length,
@@ -55,7 +39,7 @@ export function found(alias: string, { lost, breaks = [], peers = {}, neutral, p
           },
         }
       : {}),
-  };
+  });
 }
 
 export const runner = (alias: string, usd = 0.1, round?: FurtherRound): Runner => ({

@@ -1,14 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { redactor, secretsIn } from '../../../src/core/secrets/index.ts';
 import { type Operator, parseEnvironment } from '../../../src/core/settings/index.ts';
+import { newAppKey } from '../../world/app-key.ts';
 
-const { privateKey: PEM } = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
-});
+const PEM = newAppKey();
 const PASSWORD = 'p@ss"w\\rd/with everything';
 
 const SECRETS: Readonly<Record<string, string>> = {
