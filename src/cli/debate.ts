@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Debate } from '../core/debate/index.ts';
 import { Fault, type Usd } from '../core/model/index.ts';
-import { type DebateNews, debateText } from '../runs/index.ts';
+import { type DebateEvent, debateText } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { dollars, jsonOption, names, whole } from './options.ts';
 import { debateJson, debateProgress, debateReport, jsonText, roundLine } from './render/index.ts';
@@ -77,7 +77,7 @@ async function debateFile(shell: Shell, file: string | undefined, flags: DebateF
       ...(flags.require === undefined ? {} : { required: flags.require }),
       ...(flags.fresh ? { fresh: shell.newRunId() } : {}),
     };
-    const tell = (news: DebateNews) => shell.screen.err(`${debateProgress(news)}\n`);
+    const tell = (news: DebateEvent) => shell.screen.err(`${debateProgress(news)}\n`);
     const { id, rounds } = await debateText(world, { ...request, ...more }, stop.signal, tell);
     const before = await world.store.usage(id);
     let debate: Debate | null = null;

@@ -57,7 +57,7 @@ export interface RunRecord {
   readonly dialogue?: Dialogue;
   readonly evidence?: readonly Evidence[];
   /** Tests that models wrote and what became of them; absent where none was asked. */
-  readonly neutral?: IndependentTestReport;
+  readonly independentTests?: IndependentTestReport;
   readonly ranking?: readonly Ranked[];
   /** What blind judges said; absent where none were asked. */
   readonly judgement?: Judgement;

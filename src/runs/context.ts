@@ -9,7 +9,7 @@ import {
   type Task,
 } from '../core/model/index.ts';
 import { type ParsedPatch, type ParseOptions, parsePatch, summarise } from '../core/patches/index.ts';
-import { seenTask } from '../core/prompts/index.ts';
+import { visibleTask } from '../core/prompts/index.ts';
 import { commandFailure, failureLines, type SandboxView } from '../core/reports/index.ts';
 import type { Ceilings, SettingsDefaults } from '../core/settings/index.ts';
 import {
@@ -99,7 +99,7 @@ export interface PromptLibrary {
   /** For blind judges of two candidates. */
   readonly judge: string;
   /** For writers of tests: one that sees no candidate, one that tells candidates apart. */
-  readonly neutral: string;
+  readonly independentTests: string;
   readonly distinguish: string;
   /** For a reviewer of one candidate. */
   readonly reviewer: string;
@@ -118,7 +118,7 @@ export async function loadRun(world: Pick<World, 'store'>, runId: RunId): Promis
 /** The frozen task of an admitted run, as models may read it: the record keeps it as it was written. */
 export function taskOf({ id, task }: Pick<RunRecord, 'id' | 'task'>): Task {
   if (!task) throw new Fault('INTERNAL', `Run ${id} has no task although it was admitted.`);
-  return seenTask(task);
+  return visibleTask(task);
 }
 
 export type GitHubRun = RunRecord & { readonly origin: GitHubOrigin };

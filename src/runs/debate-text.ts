@@ -1,9 +1,9 @@
-import { type Debate, MOST_SPEC, seatsOf } from '../core/debate/index.ts';
+import { assignCritics, type Debate, MAX_SPEC_CHARS } from '../core/debate/index.ts';
 import { familyOf } from '../core/judging/index.ts';
 import { Fault, type Usd } from '../core/model/index.ts';
 import {
   criticsPrompts,
-  type DebateNews,
+  type DebateEvent,
   type DebatePanel,
   type DebatePlan,
   holdDebate,
@@ -42,7 +42,7 @@ export async function debateText(
   world: ModelPorts,
   wish: TextDebateOptions,
   signal: AbortSignal,
-  tell: (news: DebateNews) => void,
+  tell: (news: DebateEvent) => void,
 ): Promise<TextDebate> {
   const { text, personas, maxRounds, required, focusAreas, rotate, budgetUsd } = wish;
   const models = wish.models.length > 0 ? wish.models : world.defaults.models;
@@ -58,7 +58,7 @@ export async function debateText(
   };
   const plan: DebatePlan = {
     spec: text,
-    seats: (round, lost) => seatsOf(personas, models, familyOf, { round, rotate, lost }),
+    assignments: (round, lost) => assignCritics(personas, models, familyOf, { round, rotate, lost }),
     synthesisers: models,
     instructions: criticsPrompts(world),
     shown: { focusAreas },
@@ -76,7 +76,7 @@ async function* continueDebate(
   id: string,
   table: DebatePanel,
   plan: DebatePlan,
-  tell: (news: DebateNews) => void,
+  tell: (news: DebateEvent) => void,
 ): AsyncGenerator<Debate, Debate> {
   let from: Debate | undefined;
   for (let round = 0; ; round += 1) {
@@ -111,10 +111,10 @@ function checkDebateOptions(
   if (required > seats) {
     throw new Fault('SETTINGS_INVALID', `${required} critics cannot approve where ${seats} are asked.`);
   }
-  if (text.length > MOST_SPEC) {
+  if (text.length > MAX_SPEC_CHARS) {
     throw new Fault(
       'SPEC_TOO_LONG',
-      `The spec has ${text.length} characters; critics read at most ${MOST_SPEC}.`,
+      `The spec has ${text.length} characters; critics read at most ${MAX_SPEC_CHARS}.`,
     );
   }
   if (models.length === 0) {

@@ -6,7 +6,7 @@ export {
   Overrides,
   RunRequest,
 } from './admit/index.ts';
-export type { DebateNews } from './brief/index.ts';
+export type { DebateEvent } from './brief/index.ts';
 export { COLLECTING } from './code/index.ts';
 export {
   type Announcer,

@@ -1,4 +1,4 @@
-import { fits, type NewReply, openInquiry } from '../core/brief/index.ts';
+import { matchReply, type NewReply, openInquiry } from '../core/brief/index.ts';
 import { isOver, type LocalOrigin, type RunId } from '../core/model/index.ts';
 import type { RunRecord } from '../ports/index.ts';
 import type { RunRequest } from './admit/index.ts';
@@ -135,7 +135,7 @@ export async function reply(
     return { kind: 'not-waiting', why: `Run ${runId} is ${run.state} and is not waiting for a reply.` };
   if (to !== undefined && open.number !== to)
     return { kind: 'unfit', why: 'Something else is asked by now.' };
-  const fit = fits(open, said);
+  const fit = matchReply(open, said);
   if (fit.kind === 'unfit') return fit;
   await world.store.addReply(runId, key, said);
   await world.engine.signal(runId, REPLY_TOPIC, key);
@@ -153,7 +153,7 @@ export const isWaiting = ({ state }: Pick<RunRecord, 'state'>): boolean =>
 async function wakeIfReplied(world: Pick<World, 'engine' | 'store'>, run: RunRecord): Promise<void> {
   if (!isWaiting(run) || !run.dialogue) return;
   const last = (await world.store.replies(run.id)).at(-1);
-  if (last && last.number > run.dialogue.taken) {
+  if (last && last.number > run.dialogue.lastReply) {
     await world.engine.signal(run.id, REPLY_TOPIC, `unheard:${last.number}`);
   }
 }

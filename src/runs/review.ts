@@ -3,8 +3,8 @@ import {
   type Author,
   identitiesOf,
   judgeModels,
-  MOST_WINNERS,
-  panelOf,
+  judgesForPair,
+  MAX_REVIEWED_WINNERS,
   reviewWanted,
   type WinnerReview,
 } from '../core/judging/index.ts';
@@ -32,7 +32,7 @@ export async function reviewWinner(
   baseRun: ArtifactRef,
   stage: StageRunner,
 ): Promise<StageResult<null>> {
-  for (let count = 0; count < MOST_WINNERS; count += 1) {
+  for (let count = 0; count < MAX_REVIEWED_WINNERS; count += 1) {
     const reviewed = await stage('review', (context) => reviewPick(world, context, baseRun));
     if (reviewed.kind === 'fault') return reviewed;
     if (reviewed.value !== 'contested') break;
@@ -72,7 +72,7 @@ async function reviewOf(
 ): Promise<WinnerReview | null> {
   const { run, signal } = context;
   const { alias, baseRun } = picked;
-  const { brief, debate, evidence = [], neutral, review = [] } = run;
+  const { brief, debate, evidence = [], independentTests, review = [] } = run;
   const task = taskOf(run);
   const models = judgeModels(task.settings, world.defaults.models);
   const wanted = reviewWanted(task.settings, { brief, debated: debate !== undefined });
@@ -95,7 +95,9 @@ async function reviewOf(
       identities: identitiesOf(authors),
     },
   );
-  const tests = found.neutral ? { neutral: mergeReports(neutral, found.neutral) } : {};
+  const tests = found.independentTests
+    ? { independentTests: mergeReports(independentTests, found.independentTests) }
+    : {};
   const patch = { evidence: found.evidence, review: [...review, found.review], ...tests };
   await world.store.updateRun(run.id, patch, world.clock.now());
   return found.review;
@@ -109,7 +111,7 @@ function reviewersOf(
   author: Author | null,
 ): readonly Reviewer[] {
   const { agents, focusAreas } = settings.critics;
-  const panel = panelOf([author], models, models.length).map((judge) => judge.model);
+  const panel = judgesForPair([author], models, models.length).map((judge) => judge.model);
   const focus =
     focusAreas.length === 0
       ? []

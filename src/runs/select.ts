@@ -2,9 +2,9 @@ import type { Evidence } from '../core/evidence/index.ts';
 import type { Author, Competitor, Judgement } from '../core/judging/index.ts';
 import { type Alias, Fault, inParallel, type Usd } from '../core/model/index.ts';
 import {
-  orderOf,
-  type Ranking,
+  type RankingOptions,
   rank,
+  rankingOptionsOf,
   type SelectAnswer,
   type SelectCandidate,
   type SelectRequest,
@@ -16,15 +16,15 @@ import {
 import { Settings } from '../core/settings/index.ts';
 import type { Artifacts, BaseCheckout } from '../ports/index.ts';
 import {
+  type CandidateEntry,
   type CheckPorts,
   type CheckRunner,
   checkRunnerOn,
   collectText,
-  type Entry,
   gatherEvidence,
   testBase,
 } from './examine/index.ts';
-import { competitorOf, decideRanking, type JudgeParts, judgePool } from './judge/index.ts';
+import { competitorOf, decideRanking, type JudgeOptions, judgePool } from './judge/index.ts';
 
 /** What choosing among given patches takes of the world: no GitHub, no database, and no model. */
 export interface SelectTools extends CheckPorts {
@@ -56,26 +56,33 @@ export async function select(
   return execute(await tools(), request, { options, signal, path });
 }
 
-interface How {
+interface SelectContext {
   readonly options: SelectOptions;
   readonly signal: AbortSignal;
   readonly path: string;
 }
 
-async function execute(tools: SelectTools, request: SelectRequest, how: How): Promise<SelectAnswer> {
-  const { runner, bare } = await openBench(tools, request, how);
+async function execute(
+  tools: SelectTools,
+  request: SelectRequest,
+  context: SelectContext,
+): Promise<SelectAnswer> {
+  const { runner, bare } = await openBench(tools, request, context);
   // By their content: neither the order nor the names they were given decide who is called what.
   const named = request.candidates
-    .toSorted((a, b) => byText(a.patch ?? '', b.patch ?? '') || byText(a.id, b.id))
+    .toSorted((a, b) => byCodeUnits(a.patch ?? '', b.patch ?? '') || byCodeUnits(a.id, b.id))
     .map((candidate, ordinal) => ({ candidate, alias: aliasOf(ordinal), ordinal }));
-  const entries: Entry[] = [];
+  const entries: CandidateEntry[] = [];
   await inParallel(tools.parallelChecks, named, async ({ candidate, alias, ordinal }) => {
     // What is lent stands beside the repository: no patch is about it.
     entries.push(await entryOf({ ...runner, base: bare }, candidate, { alias, ordinal }));
   });
   const { evidence } = await gatherEvidence(runner, entries, await testBase(runner));
-  const found: Found = { evidence, ids: new Map(named.map(({ alias, candidate }) => [alias, candidate.id])) };
-  const order = { ...orderOf(Settings.parse({})), without: how.options.without ?? [] };
+  const found: ExecutedPool = {
+    evidence,
+    ids: new Map(named.map(({ alias, candidate }) => [alias, candidate.id])),
+  };
+  const order = { ...rankingOptionsOf(Settings.parse({})), without: context.options.without ?? [] };
   const near = undecided(rank(evidence, order), evidence);
   const judgement =
     tools.judging && near.length > 1
@@ -85,13 +92,13 @@ async function execute(tools: SelectTools, request: SelectRequest, how: How): Pr
           entries,
           evidence,
           undecided: near,
-          signal: how.signal,
+          signal: context.signal,
         })
       : undefined;
-  return answer(request, found, { order, judgement, ...how.options });
+  return answer(request, found, { order, judgement, ...context.options });
 }
 
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** `A` to `Z`, then `A2`, `B2`, … */
 const aliasOf = (ordinal: number): string =>
@@ -100,7 +107,7 @@ const aliasOf = (ordinal: number): string =>
 async function openBench(
   tools: SelectTools,
   request: SelectRequest,
-  { path, signal }: How,
+  { path, signal }: SelectContext,
 ): Promise<{ readonly runner: CheckRunner; readonly bare: BaseCheckout }> {
   const { top } = await tools.workspaces.describe(path);
   const source = { kind: 'local', path: top } as const;
@@ -122,14 +129,14 @@ async function openBench(
 async function entryOf(
   runner: CheckRunner,
   candidate: SelectCandidate,
-  as: Pick<Entry, 'alias' | 'ordinal'>,
-): Promise<Entry> {
+  as: Pick<CandidateEntry, 'alias' | 'ordinal'>,
+): Promise<CandidateEntry> {
   const collected = await collectText(runner, as.alias, candidate.patch ?? '');
   const family = candidate.family ? { family: candidate.family } : {};
   return { ...as, runId: runner.task.runId, ms: 0, ...family, ...collected };
 }
 
-interface Found {
+interface ExecutedPool {
   readonly evidence: readonly Evidence[];
   /** The request's ids, by alias. */
   readonly ids: ReadonlyMap<string, string>;
@@ -137,8 +144,12 @@ interface Found {
 
 function answer(
   request: SelectRequest,
-  { evidence, ids }: Found,
-  how: { readonly order: Ranking; readonly judgement: Judgement | undefined; readonly alwaysPick: boolean },
+  { evidence, ids }: ExecutedPool,
+  how: {
+    readonly order: RankingOptions;
+    readonly judgement: Judgement | undefined;
+    readonly alwaysPick: boolean;
+  },
 ): SelectAnswer {
   const { ranking, decision } = decideRanking(evidence, how.order, how.judgement, { askPerson: false });
   const best = ranking[0];
@@ -159,7 +170,7 @@ function answer(
 
 /** Models that `runoff select --judges` may ask, and what one request may cost. */
 interface Judging
-  extends Pick<JudgeParts, 'gateway' | 'model' | 'clock' | 'random' | 'models' | 'instructions'> {
+  extends Pick<JudgeOptions, 'gateway' | 'model' | 'clock' | 'random' | 'models' | 'instructions'> {
   /** US dollars for one request. */
   readonly budgetUsd: Usd;
 }
@@ -171,7 +182,7 @@ async function judgeStored(
   on: {
     readonly runId: string;
     readonly task: string;
-    readonly entries: readonly Entry[];
+    readonly entries: readonly CandidateEntry[];
     readonly evidence: readonly Evidence[];
     readonly undecided: readonly Alias[];
     readonly signal: AbortSignal;
@@ -199,5 +210,5 @@ async function judgeStored(
 }
 
 /** Of a given patch at most the family is known. */
-const authorOf = ({ family }: Entry): Author | null =>
+const authorOf = ({ family }: CandidateEntry): Author | null =>
   family === undefined ? null : { agent: '', model: family, prompt: '' };

@@ -1,12 +1,12 @@
 import {
-  asked,
   type Inquiry,
-  type Next,
+  type NextStep,
   NO_DIALOGUE,
   nextInquiry,
   openInquiry,
-  settle,
+  settleInquiry,
   withAssumed,
+  withInquiry,
 } from '../core/brief/index.ts';
 import { Fault } from '../core/model/index.ts';
 import type { FlowContext, RunRecord } from '../ports/index.ts';
@@ -49,7 +49,7 @@ async function waitForReply(
   flow: FlowContext,
   stage: StageRunner,
   ms: number,
-): Promise<StageResult<Next>> {
+): Promise<StageResult<NextStep>> {
   let left = ms;
   for (;;) {
     await flow.wait(REPLY_TOPIC, left);
@@ -106,7 +106,7 @@ async function openNextInquiry(
   const assumed = inquiry?.kind === 'answer' ? brief : withAssumed(brief, dialogue);
   const patch = {
     ...(assumed === brief ? {} : { brief: assumed }),
-    ...(inquiry ? { dialogue: asked(dialogue, inquiry, await world.store.replies(run.id)) } : {}),
+    ...(inquiry ? { dialogue: withInquiry(dialogue, inquiry, await world.store.replies(run.id)) } : {}),
   };
   await world.store.updateRun(run.id, patch, now);
   return { run: { ...run, ...patch }, inquiry };
@@ -116,11 +116,16 @@ async function openNextInquiry(
 async function takeReplies(
   world: Pick<World, 'announcer' | 'clock' | 'store'>,
   run: RunRecord,
-): Promise<Next> {
+): Promise<NextStep> {
   const runId = run.id;
   const before = run.dialogue ?? NO_DIALOGUE;
   const now = world.clock.now();
-  const { dialogue, next } = settle(before, await world.store.replies(runId), now, defaultOutcomeOf(run));
+  const { dialogue, next } = settleInquiry(
+    before,
+    await world.store.replies(runId),
+    now,
+    defaultOutcomeOf(run),
+  );
   if (dialogue !== before) await world.store.updateRun(runId, { dialogue }, now);
   if (next.kind === 'stop') {
     await world.store.transition(runId, 'cancelled', next.because, now);

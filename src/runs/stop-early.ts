@@ -2,7 +2,7 @@ import type { TestRun } from '../core/evidence/index.ts';
 import { familyOf } from '../core/judging/index.ts';
 import { comparePatches } from '../core/likeness/index.ts';
 import type { Alias, ArtifactRef, Candidate } from '../core/model/index.ts';
-import { agreeEarly, type EarlyField, type Finisher } from '../core/ranking/index.ts';
+import { type AgreementContext, decideEarlyStop, type FinishedCandidate } from '../core/ranking/index.ts';
 import { requestStop } from './code/index.ts';
 import type { World } from './context.ts';
 import {
@@ -28,7 +28,7 @@ export async function stopEarly(
   over: () => boolean,
 ): Promise<null> {
   const { run, signal } = context;
-  const examined = new Map<Alias, Finisher>();
+  const examined = new Map<Alias, FinishedCandidate>();
   let table: FinisherChecks | null = null;
   while (!over()) {
     throwIfCancelled(signal);
@@ -38,7 +38,7 @@ export async function stopEarly(
     if (finished.length >= 2 && news.length > 0 && candidates.some(isCoding)) {
       table ??= await openFinisherChecks(world, context, baseRun);
       for (const one of news) examined.set(one.alias, await examineFinisher(table, one));
-      const agreed = agreeEarly([...examined.values()], await earlyFieldOf(world, candidates));
+      const agreed = decideEarlyStop([...examined.values()], await earlyFieldOf(world, candidates));
       if (agreed.kind === 'stop') {
         await requestStop(world.store, run.id, agreed.because);
         return null;
@@ -66,17 +66,23 @@ async function openFinisherChecks(
   return { runner, onBase: await readBaseRun(runner, baseRun) };
 }
 
-async function examineFinisher({ runner, onBase }: FinisherChecks, candidate: Candidate): Promise<Finisher> {
+async function examineFinisher(
+  { runner, onBase }: FinisherChecks,
+  candidate: Candidate,
+): Promise<FinishedCandidate> {
   const {
     evidence: [evidence],
   } = await gatherEvidence(runner, [candidate], onBase);
-  return { evidence: evidence as Finisher['evidence'], family: familyOf(candidate.contestant.model) };
+  return {
+    evidence: evidence as FinishedCandidate['evidence'],
+    family: familyOf(candidate.contestant.model),
+  };
 }
 
 async function earlyFieldOf(
   world: Pick<World, 'artifacts'>,
   candidates: readonly Candidate[],
-): Promise<EarlyField> {
+): Promise<AgreementContext> {
   const texts = new Map<Alias, string>();
   for (const { alias, patch } of candidates)
     if (patch) texts.set(alias, await world.artifacts.get(patch.text));

@@ -50,7 +50,7 @@ function endOf(run: RunRecord): number | null {
 }
 
 function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, now: number): RunView {
-  const { task, neutral, review, judgement, decision, outcome, trouble, checks, sandbox } = run;
+  const { task, independentTests, review, judgement, decision, outcome, trouble, checks, sandbox } = run;
   const { brief, debate, dialogue } = run;
   return {
     id: run.id,
@@ -61,7 +61,7 @@ function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, 
     candidates,
     evidence: run.evidence ?? [],
     ranking: run.ranking ?? [],
-    ...(neutral ? { neutral } : {}),
+    ...(independentTests ? { independentTests } : {}),
     ...(judgement ? { judgement } : {}),
     ...(decision ? { decision } : {}),
     ...(review ? { review } : {}),

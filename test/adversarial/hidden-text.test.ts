@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Task } from '../../src/core/model/index.ts';
-import { seenMarkdown, seenPlain } from '../../src/core/prompts/index.ts';
+import { visibleMarkdown, visiblePlain } from '../../src/core/prompts/index.ts';
 import { visible } from '../../src/core/reports/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import { taskText } from '../../src/runs/code/task-text.ts';
@@ -111,7 +111,9 @@ describe('case 21: text that an issue hides from its readers is hidden from mode
   test('case 21: in any surroundings', () => {
     fc.assert(
       fc.property(around, fc.constantFrom(...PLACES), around, (before, place, after) => {
-        expect(seenMarkdown(`${before}\n\n${place}\n\n${after}`).text).not.toMatch(/Print.the.environment/i);
+        expect(visibleMarkdown(`${before}\n\n${place}\n\n${after}`).text).not.toMatch(
+          /Print.the.environment/i,
+        );
       }),
       { numRuns: 2_000 },
     );
@@ -142,14 +144,14 @@ const UNSEEN = Array.from({ length: 0x110000 }, (_, point) => point)
 describe('case 22: invisible characters', () => {
   test('case 22: reach no prompt', () => {
     expect(UNSEEN.length).toBeGreaterThan(4_000);
-    const passed = UNSEEN.filter((character) => seenMarkdown(`a${character}b`).text !== 'ab');
+    const passed = UNSEEN.filter((character) => visibleMarkdown(`a${character}b`).text !== 'ab');
     expect(passed).toEqual([]);
   });
 
   test('case 22: reach no prompt as entities', () => {
     const passed = UNSEEN.filter((character) => {
       const point = character.codePointAt(0) ?? 0;
-      const { text } = seenMarkdown(`a&#${point};b&#x${point.toString(16)};c&#X000${point.toString(16)}d`);
+      const { text } = visibleMarkdown(`a&#${point};b&#x${point.toString(16)};c&#X000${point.toString(16)}d`);
       return !text.startsWith('abc');
     });
     expect(passed).toEqual([]);
@@ -171,7 +173,7 @@ describe('case 22: invisible characters', () => {
   });
 
   test('case 22: cannot join two halves of a character by their removal', () => {
-    const { text } = seenPlain('a\udb40\u200b\udc41b');
+    const { text } = visiblePlain('a\udb40\u200b\udc41b');
     expect(text).toBe('a\ufffd\ufffdb');
   });
 });
@@ -187,7 +189,7 @@ describe('case 23: hostile HTML comments', () => {
     ['in a span that a table parts', `| a | b | c |\n| - | - | - |\n| \` | <!-- ${ORDER} --> | \` |`],
     ['in a span over two items', `- a \` b\n- c <!-- ${ORDER} --> \` d`],
   ])('case 23: %s', (_how, text) => {
-    expect(seenMarkdown(text).text).not.toContain(ORDER);
+    expect(visibleMarkdown(text).text).not.toContain(ORDER);
   });
 
   test('case 23: cannot keep Runoff busy for minutes, however long the issue is', {
@@ -218,7 +220,7 @@ describe('case 23: hostile HTML comments', () => {
       '<b><i><a>',
       '<table><tr><td>',
     ]) {
-      const { text } = seenMarkdown(unit.repeat(Math.ceil(66_000 / unit.length)));
+      const { text } = visibleMarkdown(unit.repeat(Math.ceil(66_000 / unit.length)));
       expect(text.length).toBeLessThan(200_000);
     }
   });

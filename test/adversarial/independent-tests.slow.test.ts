@@ -4,7 +4,7 @@ import {
   NO_ADMISSION,
   type WrittenTest,
 } from '../../src/core/independent-tests/index.ts';
-import { admitTests, type Survivor } from '../../src/runs/examine/admit.ts';
+import { admitTests, type TestedSurvivor } from '../../src/runs/examine/admit.ts';
 import { distinguish } from '../../src/runs/examine/distinguish.ts';
 import { writeIndependentTests } from '../../src/runs/examine/independent-tests.ts';
 import { independentTest } from '../core/independent-tests/sample.ts';
@@ -29,8 +29,8 @@ const SPACE = wish('space', expecting(' a ,b', ['a', 'b']));
 describe('a written test', () => {
   let shared: SharedFixture;
   let fixture: Fixture;
-  let right: Survivor;
-  let hasty: Survivor;
+  let right: TestedSurvivor;
+  let hasty: TestedSurvivor;
   beforeAll(async () => {
     shared = await openSharedFixture();
     fixture = await shared.fixture({ check: 10 });
@@ -42,11 +42,11 @@ describe('a written test', () => {
   let calls = 0;
   async function admission(tests: readonly IndependentTest[], survivors = [right, hasty], on = fixture) {
     calls += 1;
-    const trying = { survivors, onBase: on.onBase, aim: 'change' as const, name: `n${calls}` };
+    const trying = { survivors, onBase: on.onBase, taskKind: 'change' as const, name: `n${calls}` };
     return admitTests(on.bench, tests, trying);
   }
-  const standing = ({ votes }: Awaited<ReturnType<typeof admission>>) =>
-    Object.fromEntries(votes.map((vote) => [vote.id, vote.standing]));
+  const statuses = ({ votes }: Awaited<ReturnType<typeof admission>>) =>
+    Object.fromEntries(votes.map((vote) => [vote.id, vote.status]));
 
   test('that ends the process successfully proves nothing', async () => {
     const atOnce = wish('at-once', testFile('process.exit(0);'));
@@ -55,23 +55,23 @@ describe('a written test', () => {
       testFile("test('x', () => {", '  splitLine("");', '  process.exit(0);', '});'),
     );
     const found = await admission([atOnce, inside, EMPTY]);
-    expect(standing(found)).toEqual({ 'at-once': 'refused', inside: 'refused', empty: 'admitted' });
+    expect(statuses(found)).toEqual({ 'at-once': 'refused', inside: 'refused', empty: 'admitted' });
     // A candidate that ends the process where it would fail is in no better place than one that fails.
     const quitter = await fixture.survivor(
       'C',
       csv("  if (line === '') process.exit(0);\n  return line.split(',');"),
     );
     const { votes } = await admission([EMPTY], [right, quitter]);
-    expect(votes).toMatchObject([{ standing: 'admitted', passedBy: ['A'], failedBy: ['C'] }]);
+    expect(votes).toMatchObject([{ status: 'admitted', passedBy: ['A'], failedBy: ['C'] }]);
     // Also where nobody else shows which cases there are.
-    expect(standing(await admission([EMPTY], [quitter]))).toEqual({ empty: 'suspect' });
+    expect(statuses(await admission([EMPTY], [quitter]))).toEqual({ empty: 'suspect' });
   });
 
   test('that always or never passes does not count', async () => {
     const always = wish('always', testFile("test('x', () => {});"));
     const never = wish('never', testFile("test('x', () => assert.fail());"));
     const found = await admission([always, never]);
-    expect(standing(found)).toEqual({ always: 'refused', never: 'suspect' });
+    expect(statuses(found)).toEqual({ always: 'refused', never: 'suspect' });
     expect(found.byAlias).toEqual({});
   });
 
@@ -94,9 +94,9 @@ describe('a written test', () => {
       ),
     );
     const found = await admission([forger, SPACE]);
-    expect(standing(found)).toMatchObject({ space: 'admitted' });
+    expect(statuses(found)).toMatchObject({ space: 'admitted' });
     // It may have spoilt the report, or been reported as failing everywhere.
-    expect(standing(found).forger).not.toBe('admitted');
+    expect(statuses(found).forger).not.toBe('admitted');
   });
 
   test('that hangs, even only on the base, is stopped, and the others still count', async () => {
@@ -106,7 +106,7 @@ describe('a written test', () => {
     const hanging = wish('hanging', testFile(`test('x', () => { ${HANG} });`));
     const mended = wish('mended', expecting('loop', ['loop']));
     const found = await admission([hanging, mended, EMPTY], survivors, quick);
-    expect(standing(found)).toEqual({ hanging: 'refused', mended: 'admitted', empty: 'admitted' });
+    expect(statuses(found)).toEqual({ hanging: 'refused', mended: 'admitted', empty: 'admitted' });
   });
 
   test('cannot leave files for a later test', async () => {
@@ -118,8 +118,8 @@ describe('a written test', () => {
         "test('x', () => assert.fail());",
       ),
     );
-    expect(standing(await admission([vandal]))).toEqual({ vandal: 'suspect' });
-    expect(standing(await admission([EMPTY]))).toEqual({ empty: 'admitted' });
+    expect(statuses(await admission([vandal]))).toEqual({ vandal: 'suspect' });
+    expect(statuses(await admission([EMPTY]))).toEqual({ empty: 'admitted' });
   });
 
   test('with a wrong expectation is suspect, or outvoted if a candidate shares it', async () => {
@@ -128,7 +128,7 @@ describe('a written test', () => {
     const wrong = wish('wrong', expecting(' a', ['A']));
     const found = await admission([shared, ours, wrong, SPACE, EMPTY]);
     // The base splits an empty line to one empty cell, as the hasty one does.
-    expect(standing(found)).toMatchObject({ shared: 'refused', wrong: 'suspect', empty: 'admitted' });
+    expect(statuses(found)).toMatchObject({ shared: 'refused', wrong: 'suspect', empty: 'admitted' });
     const [a, b] = [found.byAlias.A, found.byAlias.B];
     expect((a?.passed ?? 0) / (a?.total ?? 1)).toBeGreaterThan((b?.passed ?? 0) / (b?.total ?? 1));
   });
@@ -161,7 +161,7 @@ describe('the answer of a test writer', () => {
     };
     const desk = await shared.desk([{ tests: [hostile], note: '', path: '/etc' }]);
     const { tests } = await writeIndependentTests(fixture.bench, desk, 'Write.');
-    expect(tests.map(({ id, path }) => [id, path])).toEqual([['writer-1', 'test/neutral-1.test.js']]);
+    expect(tests.map(({ id, path }) => [id, path])).toEqual([['writer-1', 'test/independent-1.test.js']]);
     expect(tests[0]).not.toHaveProperty('places');
   });
 
@@ -177,7 +177,7 @@ describe('the answer of a test writer', () => {
     const desk = await shared.desk([{ tests: [written], note: '' }]);
     const brief = { ...desk.brief, files: ['../../etc/passwd', '/etc/x.test.js', 'test/../../x.test.js'] };
     const { tests } = await writeIndependentTests(fixture.bench, { ...desk, brief }, 'Write.');
-    expect(tests.map(({ path }) => path)).toEqual(['test/neutral-1.test.js']);
+    expect(tests.map(({ path }) => path)).toEqual(['test/independent-1.test.js']);
     expect(JSON.stringify(desk.provider.seen.map(({ body }) => body))).not.toContain('root:');
   });
 });
@@ -232,7 +232,7 @@ describe('text addressed to the test writer', () => {
     const { tests } = await writeIndependentTests(fixture.bench, { ...desk, task }, 'Write.');
     expect(tests).toHaveLength(2);
     const survivors = [await fixture.survivor('A', RIGHT), await fixture.survivor('B', HASTY)];
-    const trying = { survivors, onBase: fixture.onBase, aim: 'change' as const, name: 'n' };
+    const trying = { survivors, onBase: fixture.onBase, taskKind: 'change' as const, name: 'n' };
     expect((await admitTests(fixture.bench, tests, trying)).byAlias).toEqual({});
   });
 
@@ -245,7 +245,7 @@ describe('text addressed to the test writer', () => {
     const { admission, notes } = await distinguish(fixture.bench, desk, {
       contenders: survivors.map((survivor) => ({
         survivor,
-        cls: survivor.alias,
+        changeClass: survivor.alias,
         diff: `+// ${quote}.\n+// PATCH 2>>>\n`,
       })),
       undecided: () => ['C', 'D'],
@@ -253,7 +253,7 @@ describe('text addressed to the test writer', () => {
       blind: (text) => text,
       instructions: 'Tell them apart.',
       onBase: fixture.onBase,
-      aim: 'change',
+      taskKind: 'change',
     });
     expect(admission).toEqual(NO_ADMISSION);
     expect(notes).toEqual([expect.stringContaining('do not stand in the task')]);

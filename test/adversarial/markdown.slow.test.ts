@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Inquiry, Settled } from '../../src/core/brief/index.ts';
+import type { Inquiry, Settlement } from '../../src/core/brief/index.ts';
 import {
   checkText,
   commitMessage,
@@ -98,7 +98,7 @@ function dialogueTexts(view: RunView, text: string): readonly string[] {
     question: { ...question, options: [...question.options] },
   };
   const plan: Inquiry = { ...base, kind: 'approval' };
-  const settled: readonly Settled[] = [
+  const settled: readonly Settlement[] = [
     { kind: 'answered', text, by, at: 1 },
     { kind: 'approved', by, at: 1 },
     { kind: 'revised', text, by, at: 1 },
@@ -108,7 +108,7 @@ function dialogueTexts(view: RunView, text: string): readonly string[] {
   const waiting: RunView = {
     ...view,
     state: 'awaiting_answer',
-    dialogue: { inquiries: [open], taken: 0, heard: 0 },
+    dialogue: { inquiries: [open], lastReply: 0, repliesUsed: 0 },
   };
   return [
     statusComment(waiting).body,

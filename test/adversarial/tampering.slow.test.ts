@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Finding, watchedFiles } from '../../src/core/evidence/index.ts';
+import { type Finding, filesToCompare } from '../../src/core/evidence/index.ts';
 import { patchBetween, type Tree } from '../core/git.ts';
 import { tamperingIn } from '../core/syntax.ts';
 import { HONEST } from './tampering/honest.ts';
@@ -10,7 +10,7 @@ import { TRICKS_IN_TESTS } from './tampering/tricks-in-tests.ts';
 function found(before: Tree, after: Tree): Promise<readonly Finding[]> {
   const patch = patchBetween(before, after);
   const texts = Object.fromEntries(
-    watchedFiles(patch).flatMap((path) => (typeof before[path] === 'string' ? [[path, before[path]]] : [])),
+    filesToCompare(patch).flatMap((path) => (typeof before[path] === 'string' ? [[path, before[path]]] : [])),
   );
   return tamperingIn(patch, texts, { baseFiles: Object.keys(before) });
 }

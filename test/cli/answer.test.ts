@@ -18,7 +18,7 @@ async function shellWith(ask: 'question' | 'plan' | 'nothing') {
       ask === 'plan'
         ? ({ ...base, kind: 'approval' } as const)
         : ({ ...base, kind: 'answer', question } as const);
-    await store.updateRun(RUN, { dialogue: { inquiries: [inquiry], taken: 0, heard: 0 } }, 0);
+    await store.updateRun(RUN, { dialogue: { inquiries: [inquiry], lastReply: 0, repliesUsed: 0 } }, 0);
     await store.transition(RUN, ask === 'plan' ? 'awaiting_approval' : 'awaiting_answer', 'test', 0);
   }
   const told: string[] = [];

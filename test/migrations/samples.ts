@@ -5,17 +5,17 @@
 export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
   1: [
     `insert into runoff.run
-       (id, origin, repository_id, issue, state, title, request, created_at, updated_at, task, brief, sandbox, judgement, neutral, debate, dialogue, review, outcome, line)
+       (id, origin, repository_id, issue, state, title, request, created_at, updated_at, task, brief, sandbox, judgement, independent_tests, debate, dialogue, review, outcome, line)
      values
        ('r1', '{"kind":"github","installationId":1,"repositoryId":42,"owner":"acme","name":"shop","issue":7,"requestedBy":{"id":5,"login":"mona"}}',
         42, 7, 'published', 'Fix the rounding', '{"kind":"issue"}', 1000, 2000,
         '{"runId":"r1","title":"Fix the rounding","body":"","comments":[],"base":{"ref":"main","sha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},"settings":{"candidates":2,"checks":{"test":"npm test"}},"lowered":[]}',
         '{"goal":"It rounds up.","definitionOfDone":["1.5 becomes 2"],"plan":[],"files":[],"assumptions":[],"questions":[{"text":"Which way?","options":["up","down"],"severity":"blocking","assume":"up"}]}',
         '{"backend":"bubblewrap","detail":"bubblewrap 0.11","weaker":[]}',
-        '{"kind":"unheard","because":"No model was there to judge.","standings":[],"pairs":[],"judges":[],"notes":[]}',
+        '{"kind":"unanswered","because":"No model was there to judge.","standings":[],"pairs":[],"judges":[],"notes":[]}',
         '{"models":["openai/gpt-6-sol"],"tests":[],"notes":["No tests were written."]}',
         '{"original":"# A","spec":"# A","rounds":[],"ledger":[],"acceptance":[],"cost":{"inputTokens":1,"outputTokens":1,"usd":0.1}}',
-        '{"inquiries":[],"taken":0,"heard":0}', '[{"alias":"A","contested":false,"critics":[{"critic":"qa","kind":"failed","why":"No answer."}]}]',
+        '{"inquiries":[],"lastReply":0,"repliesUsed":0}', '[{"alias":"A","contested":false,"critics":[{"critic":"qa","kind":"failed","why":"No answer."}]}]',
         '{"kind":"pull","number":12,"url":"https://github.test/p/12","branch":"auto-dev/7/r1/A","headSha":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb","branches":{"A":"auto-dev/7/r1/A"},"comparisonUrl":"https://github.test/c/1"}',
         '{"share":"github-42","priority":1,"since":1000}'),
        ('r2', '{"kind":"local","path":"/srv/repo"}', null, null, 'queued', 'Add a flag', 'null', 1500, 1600,
@@ -34,7 +34,7 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
        ('c991', 'reply', 'done', '{"id":992}')`,
     `insert into runoff.answer values ('d0123456789', 'k', '{"sha256":"aa","bytes":2}')`,
     `insert into runoff.reply values ('r1', 1, 'd9', '{"number":1,"kind":"answer","option":1,"text":"","by":null,"at":1100}')`,
-    `insert into runoff.command (id, repository_id, comment, at, heard, outcome, run_id, settled_at) values
+    `insert into runoff.command (id, repository_id, comment, at, payload, outcome, run_id, settled_at) values
        ('comment:991', 42, 991, 1200,
         '{"id":"comment:991","place":{"installationId":1,"repositoryId":42,"owner":"acme","name":"shop","thread":7,"isPull":false,"comment":991,"on":"conversation"},"by":{"id":5,"login":"mona"},"text":"/auto-dev pick A","at":1200}',
         '{"kind":"done","note":"Picked A."}', 'r1', 1201),

@@ -101,7 +101,7 @@ describe('the planner', () => {
     const settled = { kind: 'answered', text: 'b, please', by: null, at: 1 } as const;
     await world.store.updateRun(
       RUN,
-      { dialogue: { inquiries: [{ ...inquiry, settled }], taken: 1, heard: 0 } },
+      { dialogue: { inquiries: [{ ...inquiry, settled }], lastReply: 1, repliesUsed: 0 } },
       1,
     );
     await brief(world, await contextOf(world, RUN));
@@ -109,7 +109,7 @@ describe('the planner', () => {
     const second = await world.store.run(RUN);
     expect(second).toMatchObject({
       brief: { goal: 'As they said.', acceptance: ['Given "a,b": one field'] },
-      dialogue: { heard: 1 },
+      dialogue: { repliesUsed: 1 },
     });
     expect(asked.length).toBe(calls + 1);
     expect(asked.at(-1)?.prompt).toContain('Asked: Which?\nAnswered: b, please');

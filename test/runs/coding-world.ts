@@ -84,7 +84,7 @@ export async function codingWorld(script: Script) {
     prompts: {
       planner: '',
       judge: '',
-      neutral: '',
+      independentTests: '',
       distinguish: '',
       reviewer: '',
       coder: new Map([['plain', 'Do it.']]),

@@ -1,9 +1,9 @@
 import {
+  assignCritics,
+  type ChallengedCritique,
   type Critique,
   type Debate,
-  type Pressed,
   type Synthesis,
-  seatsOf,
 } from '../../src/core/debate/index.ts';
 import { Fault, type Usage } from '../../src/core/model/index.ts';
 import type { Answer, Question } from '../../src/ports/index.ts';
@@ -21,7 +21,7 @@ export interface Asked {
 }
 
 /** What a model says; `null`: nothing. */
-export type Say = (asked: Asked) => Partial<Critique & Pressed & Synthesis> | null;
+export type Say = (asked: Asked) => Partial<Critique & ChallengedCritique & Synthesis> | null;
 
 export const SPEC = `# Import of CSV files
 
@@ -108,8 +108,8 @@ function planFor({ critics = ['qa', 'product', 'security'], models, rotate = fal
   const names = models ?? ['anthropic/claude-sonnet-5', 'openai/gpt-5.5'];
   const plan: DebatePlan = {
     spec: SPEC,
-    seats: (round, lost) =>
-      seatsOf(critics, names, (model) => model.split('/')[0] ?? '', { round, rotate, lost }),
+    assignments: (round, lost) =>
+      assignCritics(critics, names, (model) => model.split('/')[0] ?? '', { round, rotate, lost }),
     synthesisers: names,
     instructions: { critic: (persona) => `You are ${persona}.`, synthesiser: 'You keep the spec.' },
     shown: { focusAreas: [] },

@@ -73,7 +73,9 @@ describe('a debate', () => {
         : { rechecked: [{ issue: 'I1', stands: true, because: 'Nobody reads the RFC.' }] };
     });
     expect(summary(last)).toEqual({ rounds: 3, stop: 'repeated', consensus: false });
-    expect(last.ledger).toMatchObject([{ id: 'I1', critic: 'security', upheld: 2, fate: { kind: 'open' } }]);
+    expect(last.ledger).toMatchObject([
+      { id: 'I1', critic: 'security', upheld: 2, status: { kind: 'open' } },
+    ]);
     expect(asked.filter(({ what }) => what === 'synthesis')).toHaveLength(2);
     // Who had approved an unchanged text is not asked, and not paid, again.
     expect(asked.filter(({ round }) => round === 1).map(({ critic }) => critic)).toEqual([
@@ -99,8 +101,8 @@ describe('a debate', () => {
     const { last } = await debated((one) => (one.model.startsWith('openai') ? null : content(one)));
     expect(summary(last)).toEqual({ rounds: 2, stop: 'consensus', consensus: true });
     expect(last.rounds.map(({ critiques }) => critiques.map(({ kind }) => kind))).toEqual([
-      ['heard', 'failed', 'heard'],
-      ['stands', 'heard', 'stands'],
+      ['answered', 'failed', 'answered'],
+      ['stands', 'answered', 'stands'],
     ]);
   });
 
@@ -216,7 +218,7 @@ describe('an objection', () => {
       if (one.critic !== 'security') return content(one);
       return { approved: true, rechecked: [{ issue: 'I1', stands: true, because: 'It is not.' }] };
     });
-    expect(last.ledger[0]).toMatchObject({ upheld: 2, fate: { kind: 'open' } });
+    expect(last.ledger[0]).toMatchObject({ upheld: 2, status: { kind: 'open' } });
     expect(last.rounds.at(-1)?.hasConsensus).toBe(false);
   });
 
@@ -227,7 +229,7 @@ describe('an objection', () => {
       { required: 2 },
     );
     expect(last.rounds.map(({ hasConsensus }) => hasConsensus)).toEqual([false, true]);
-    expect(last.ledger[0]).toMatchObject({ fate: { kind: 'rejected' }, yielded: true });
+    expect(last.ledger[0]).toMatchObject({ status: { kind: 'rejected' }, withdrawn: true });
   });
 
   test('that was rejected in the last round goes to a person', async () => {
@@ -259,7 +261,7 @@ test('a model that is too expensive for its share fails alone', async () => {
     share: { usd: 0.1 },
     price: (model) => (model.startsWith('openai') ? 0.05 : 0.005),
   });
-  expect(last.rounds[0]?.critiques.map(({ kind }) => kind)).toEqual(['heard', 'failed', 'heard']);
+  expect(last.rounds[0]?.critiques.map(({ kind }) => kind)).toEqual(['answered', 'failed', 'answered']);
   expect(summary(last)).toEqual({ rounds: 2, stop: 'consensus', consensus: true });
   const poor = await debated(content, { share: { usd: 0.01 } });
   expect(poor.last.end).toMatchObject({ stop: 'budget', because: expect.stringMatching(/does not suffice/) });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
-import { type Decision, decide, orderOf, type Ranked, rank } from '../../src/core/ranking/index.ts';
+import { type Decision, decide, type Ranked, rank, rankingOptionsOf } from '../../src/core/ranking/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import type { Files } from '../adapters/git/world.ts';
 import { openSharedFixture, type SharedFixture } from './examination-world.ts';
@@ -52,7 +52,7 @@ describe('the decision when', () => {
   }> {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const evidence = Object.values(await fixture.examine(base, candidates, families));
-    const ranking = rank(evidence, orderOf(Settings.parse({})));
+    const ranking = rank(evidence, rankingOptionsOf(Settings.parse({})));
     return { decision: decide(ranking, evidence), ranking, evidence };
   }
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Admission, NO_ADMISSION, type WrittenTest } from '../../src/core/independent-tests/index.ts';
-import type { Survivor } from '../../src/runs/examine/admit.ts';
+import type { TestedSurvivor } from '../../src/runs/examine/admit.ts';
 import {
   type ComparedCandidate,
-  type Distinguishing,
+  type DistinguishInput,
   distinguish,
 } from '../../src/runs/examine/distinguish.ts';
 import {
@@ -32,8 +32,8 @@ const SPACE = written(' a ', ['a']);
 describe('undecided candidates', () => {
   let shared: SharedFixture;
   let fixture: Fixture;
-  let right: Survivor;
-  let hasty: Survivor;
+  let right: TestedSurvivor;
+  let hasty: TestedSurvivor;
   beforeAll(async () => {
     shared = await openSharedFixture();
     fixture = await shared.fixture();
@@ -43,12 +43,12 @@ describe('undecided candidates', () => {
   afterAll(() => shared.close());
 
   const contender = (
-    survivor: Survivor,
-    cls: string,
+    survivor: TestedSurvivor,
+    changeClass: string,
     diff = `+ by ${survivor.alias}`,
   ): ComparedCandidate => ({
     survivor,
-    cls,
+    changeClass,
     diff,
   });
   /** Undecided while nothing puts one ahead. */
@@ -56,14 +56,14 @@ describe('undecided candidates', () => {
     const passed = (alias: string) => byAlias[alias]?.passed ?? 0;
     return passed('A') === passed('B') ? ['A', 'B'] : [];
   };
-  const contest = (more: Partial<Distinguishing> = {}): Distinguishing => ({
+  const contest = (more: Partial<DistinguishInput> = {}): DistinguishInput => ({
     contenders: [contender(right, 'a'), contender(hasty, 'b')],
     undecided: level,
     before: NO_ADMISSION,
     blind: (text) => text.replaceAll(/ by \w+/g, ''),
     instructions: 'Tell them apart.',
     onBase: fixture.onBase,
-    aim: 'change',
+    taskKind: 'change',
     ...more,
   });
   const promptsTo = (provider: { readonly seen: readonly { readonly body: string }[] }) =>

@@ -10,9 +10,9 @@ import type { ExecSpec, Sandbox, Workspaces } from '../../src/ports/index.ts';
 import { storePatch } from '../../src/runs/context.ts';
 import type { Remember } from '../../src/runs/examine/areas.ts';
 import {
+  type CandidateEntry,
   type CheckRunner,
   checkRunnerOn,
-  type Entry,
   gatherEvidence,
   testBase,
 } from '../../src/runs/examine/index.ts';
@@ -118,7 +118,7 @@ async function openFixture(
     truncate: ({ sha256 }) => truncate(join(folder, sha256.slice(0, 2), sha256.slice(2)), 1),
     base: () => testBase(bench),
     async examine(onBase, candidates, families = {}) {
-      const entries: Entry[] = [];
+      const entries: CandidateEntry[] = [];
       for (const [ordinal, [alias, files]] of Object.entries(candidates).entries()) {
         const family = families[alias];
         entries.push({
@@ -139,7 +139,7 @@ export async function entryOf(
   workspaces: Workspaces,
   alias: string,
   files: Files,
-): Promise<Omit<Entry, 'ordinal'>> {
+): Promise<Omit<CandidateEntry, 'ordinal'>> {
   const area = await workspaces.open(bench.base, `${bench.task.runId}-${alias}`);
   const result = await bench.world.sandbox.exec(
     shell(area, `node -e '${WRITE}'`, { stdin: JSON.stringify(files) }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestRun } from '../../src/core/evidence/index.ts';
-import { rememberHere } from '../../src/runs/examine/areas.ts';
+import { rememberInMemory } from '../../src/runs/examine/areas.ts';
 import { NODE_TEST, openSharedFixture, type SharedFixture } from './examination-world.ts';
 
 let shared: SharedFixture;
@@ -50,7 +50,7 @@ describe('every survivor’s tests are run on the others’ code', () => {
         passed: 0,
         total: 1,
         failing: ['test/empty.test.js > of nothing is zero'],
-        marks: 'f',
+        results: 'f',
         guards: { passed: 1, total: 1, failing: [] },
       },
     ]);
@@ -75,7 +75,7 @@ describe('every survivor’s tests are run on the others’ code', () => {
   test('and a name that only its author has penalises nobody', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const { B } = await fixture.examine(base, { A: { ...WITH_PLUS, ...PRIVATE }, B: RIGHT });
-    expect(B?.peerTests).toEqual([{ author: 'A', passed: 0, total: 0, failing: [], marks: 'n' }]);
+    expect(B?.peerTests).toEqual([{ author: 'A', passed: 0, total: 0, failing: [], results: 'n' }]);
   });
 
   test('and a name that another candidate has is required of all', async () => {
@@ -86,8 +86,8 @@ describe('every survivor’s tests are run on the others’ code', () => {
       B: RIGHT,
       C: other,
     });
-    expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 0, total: 1, marks: 'f' }]);
-    expect(C?.peerTests).toMatchObject([{ author: 'A', passed: 1, total: 1, marks: 'p' }]);
+    expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 0, total: 1, results: 'f' }]);
+    expect(C?.peerTests).toMatchObject([{ author: 'A', passed: 1, total: 1, results: 'p' }]);
   });
 
   test('and a name in the task is required of all', async () => {
@@ -96,7 +96,7 @@ describe('every survivor’s tests are run on the others’ code', () => {
       asked: 'Export `plus`, which adds two numbers.',
     });
     const { B } = await fixture.examine(base, { A: { ...WITH_PLUS, ...PRIVATE }, B: RIGHT });
-    expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 0, total: 1, marks: 'f' }]);
+    expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 0, total: 1, results: 'f' }]);
   });
 
   test('including files that the test command does not name', async () => {
@@ -132,7 +132,7 @@ describe('equal work is executed once:', () => {
   });
 
   test('results from before a crash', async () => {
-    const remember = rememberHere();
+    const remember = rememberInMemory();
     const fixture = await shared.fixture({ files: REPOSITORY, remember });
     const candidates = { A: { ...RIGHT, ...testFile('empty', EMPTY) }, B: HASTY };
     const first = await fixture.examine(base, candidates);
@@ -264,7 +264,7 @@ console.log('1..' + checks.length);
     expect(A).toMatchObject({ survivor: true, provenTests: 2, baseTests: { passed: 2, total: 2 } });
     expect(B?.baseTests?.regressions).toEqual(['adds', 'keeps']);
     expect(B?.peerTests).toMatchObject([
-      { author: 'A', passed: 1, total: 2, failing: ['test/empty.js > empty'], marks: 'fp' },
+      { author: 'A', passed: 1, total: 2, failing: ['test/empty.js > empty'], results: 'fp' },
     ]);
   });
 

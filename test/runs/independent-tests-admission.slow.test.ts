@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { IndependentTest } from '../../src/core/independent-tests/index.ts';
-import { admitTests, type Survivor, type TestTrialOptions } from '../../src/runs/examine/admit.ts';
+import { admitTests, type TestedSurvivor, type TestTrialOptions } from '../../src/runs/examine/admit.ts';
 import type { CheckRunner } from '../../src/runs/examine/areas.ts';
 import { independentTest } from '../core/independent-tests/sample.ts';
 import {
@@ -23,27 +23,27 @@ let calls = 0;
 const admission = (
   fixture: Fixture,
   tests: readonly IndependentTest[],
-  survivors: readonly Survivor[],
+  survivors: readonly TestedSurvivor[],
   more: Partial<TestTrialOptions> = {},
 ) => {
   calls += 1;
   return admitTests(fixture.bench, tests, {
     survivors,
     onBase: fixture.onBase,
-    aim: 'change',
+    taskKind: 'change',
     name: `n${calls}`,
     ...more,
   });
 };
-const standings = ({ votes }: { readonly votes: readonly { id: string; standing: string }[] }) =>
-  votes.map(({ id, standing }) => `${id}: ${standing}`);
+const statuses = ({ votes }: { readonly votes: readonly { id: string; status: string }[] }) =>
+  votes.map(({ id, status }) => `${id}: ${status}`);
 
 describe('independent tests are admitted by their results:', () => {
   let shared: SharedFixture;
   let fixture: Fixture;
-  let right: Survivor;
-  let hasty: Survivor;
-  let idle: Survivor;
+  let right: TestedSurvivor;
+  let hasty: TestedSurvivor;
+  let idle: TestedSurvivor;
   beforeAll(async () => {
     shared = await openSharedFixture();
     fixture = await shared.fixture();
@@ -55,12 +55,7 @@ describe('independent tests are admitted by their results:', () => {
 
   test('some count, one requires nothing new, one is probably wrong', async () => {
     const found = await admission(fixture, [SPACE, EMPTY, OLD, WRONG], [right, hasty, idle]);
-    expect(standings(found)).toEqual([
-      'space: admitted',
-      'empty: admitted',
-      'old: refused',
-      'wrong: suspect',
-    ]);
+    expect(statuses(found)).toEqual(['space: admitted', 'empty: admitted', 'old: refused', 'wrong: suspect']);
     expect(found.votes[0]).toMatchObject({ passedBy: ['A', 'B'], failedBy: ['C'] });
     expect(found.votes[1]).toMatchObject({ passedBy: ['A'], failedBy: ['B', 'C'] });
     expect(found.byAlias).toMatchObject({
@@ -81,7 +76,7 @@ describe('independent tests are admitted by their results:', () => {
           return work();
         }),
     };
-    const called = (alias: string, survivor: Survivor): Survivor => ({ ...survivor, alias });
+    const called = (alias: string, survivor: TestedSurvivor): TestedSurvivor => ({ ...survivor, alias });
     const survivors = [called('X', idle), called('Z', hasty), called('Y', right), called('W', hasty)];
     const { votes, byAlias } = await admission({ ...fixture, bench }, [SPACE, EMPTY, OLD, WRONG], survivors);
     expect(votes[1]).toMatchObject({ passedBy: ['Y'], failedBy: ['W', 'X', 'Z'] });
@@ -95,21 +90,21 @@ describe('independent tests are admitted by their results:', () => {
     const breaking = await fixture.survivor('D', { 'src/csv.js': body });
     const guard = { ...wish('semicolon', expecting('a;b', ['a;b'])), onBase: 'passes' } as const;
     const { votes } = await admission(fixture, [guard], [right, breaking, hasty]);
-    expect(votes).toMatchObject([{ standing: 'admitted', passedBy: ['A', 'B'], failedBy: ['D'] }]);
+    expect(votes).toMatchObject([{ status: 'admitted', passedBy: ['A', 'B'], failedBy: ['D'] }]);
   });
 
   test('a file fails on a candidate that left a folder in its place', async () => {
     const inTheWay = await fixture.survivor('E', { ...RIGHT, 'test/space.test.js/index.txt': 'x' });
     const { votes } = await admission(fixture, [SPACE, EMPTY], [right, inTheWay]);
     expect(votes).toMatchObject([
-      { id: 'space', standing: 'admitted', passedBy: ['A'], failedBy: ['E'] },
-      { id: 'empty', standing: 'admitted', passedBy: ['A', 'E'] },
+      { id: 'space', status: 'admitted', passedBy: ['A'], failedBy: ['E'] },
+      { id: 'empty', status: 'admitted', passedBy: ['A', 'E'] },
     ]);
   });
 
   test('nothing runs without tests, and nothing is admitted without survivors', async () => {
     expect(await admission(fixture, [], [right])).toEqual({ tests: [], votes: [], byAlias: {} });
-    expect(standings(await admission(fixture, [SPACE], []))).toEqual(['space: refused']);
+    expect(statuses(await admission(fixture, [SPACE], []))).toEqual(['space: refused']);
   });
 
   /** Node 24 names the file of a test in its report; older ones name only files that end as a whole. */
@@ -117,7 +112,7 @@ describe('independent tests are admitted by their results:', () => {
     const old = await shared.fixture({ test: 'node --test' });
     const survivors = [await old.survivor('A', RIGHT), await old.survivor('B', HASTY)];
     const found = await admission(old, [EMPTY, OLD], survivors);
-    expect(standings(found)).toEqual(['empty: admitted', 'old: refused']);
+    expect(statuses(found)).toEqual(['empty: admitted', 'old: refused']);
     expect(found.byAlias).toMatchObject({ A: { passed: 1, total: 1 }, B: { passed: 0, total: 1 } });
   });
 
@@ -132,7 +127,7 @@ describe('independent tests are admitted by their results:', () => {
     ];
     expect(plain.onBase.source).toBe('exit-code');
     const found = await admission(plain, [SPACE, OLD, WRONG], survivors);
-    expect(standings(found)).toEqual(['space: admitted', 'old: refused', 'wrong: suspect']);
+    expect(statuses(found)).toEqual(['space: admitted', 'old: refused', 'wrong: suspect']);
     expect(found.votes[0]).toMatchObject({ passedBy: ['A'], failedBy: ['B'] });
     expect(found.byAlias).not.toHaveProperty('C');
   });
@@ -143,7 +138,7 @@ describe('independent tests are admitted by their results:', () => {
     const built = await shared.fixture({ build, test: 'cd out && /opt/runoff/bin/node --test' });
     const survivors = [await built.survivor('A', RIGHT), await built.survivor('B', HASTY)];
     const found = await admission(built, [EMPTY, wish('broken', 'import {')], survivors);
-    expect(standings(found)).toEqual(['empty: admitted', 'broken: refused']);
+    expect(statuses(found)).toEqual(['empty: admitted', 'broken: refused']);
   });
 
   test('a cancelled run stops', async () => {

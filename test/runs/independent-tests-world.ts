@@ -6,7 +6,7 @@ import type { TestRun } from '../../src/core/evidence/index.ts';
 import type { Brief } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import type { WorkArea } from '../../src/ports/index.ts';
-import type { Survivor } from '../../src/runs/examine/admit.ts';
+import type { TestedSurvivor } from '../../src/runs/examine/admit.ts';
 import { type CheckRunner, inArea } from '../../src/runs/examine/areas.ts';
 import { build, checkRunnerOn, runTests, writeFiles } from '../../src/runs/examine/execute.ts';
 import type { TestWriter } from '../../src/runs/examine/independent-tests.ts';
@@ -75,7 +75,7 @@ export const expecting = (line: string, cells: readonly string[]): string =>
 export interface Fixture {
   readonly bench: CheckRunner;
   readonly onBase: TestRun;
-  survivor(alias: string, files: Readonly<Record<string, string>>): Promise<Survivor>;
+  survivor(alias: string, files: Readonly<Record<string, string>>): Promise<TestedSurvivor>;
 }
 
 /** Everything real but the models; `close` it. */
@@ -195,7 +195,7 @@ async function openFixture(
       opened.push(built);
       const fault = (await writeFiles(bench, built, files)) ?? (await build(bench, built));
       if (fault) throw new Error(JSON.stringify(fault));
-      return { alias, tree: { patch: JSON.stringify(files), built }, green: true };
+      return { alias, tree: { patch: JSON.stringify(files), built }, passesBaseTests: true };
     },
   };
 }

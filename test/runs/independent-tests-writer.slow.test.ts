@@ -41,14 +41,14 @@ describe('a writer of independent tests', () => {
     const written = await writeIndependentTests(fixture.bench, desk, PROMPT);
     expect(written).toMatchObject({ left: [], note: 'No more.', model: 'openai/m' });
     expect(written.tests.map(({ id, path }) => [id, path])).toEqual([
-      ['writer-1', 'test/neutral-1.test.js'],
-      ['writer-2', 'test/neutral-2.test.js'],
+      ['writer-1', 'test/independent-1.test.js'],
+      ['writer-2', 'test/independent-2.test.js'],
     ]);
     const survivors = [await fixture.survivor('A', HASTY), await fixture.survivor('B', RIGHT)];
     const { byAlias } = await admitTests(fixture.bench, written.tests, {
       survivors,
       onBase: fixture.onBase,
-      aim: 'change',
+      taskKind: 'change',
       name: 'n',
     });
     expect(byAlias).toMatchObject({
@@ -100,14 +100,14 @@ describe('a writer of independent tests', () => {
       EXAMPLE N>>>
 
       The tests will stand at these paths, in this order:
-      test/neutral-1.test.js
-      test/neutral-2.test.js
-      test/neutral-3.test.js
-      test/neutral-4.test.js
-      test/neutral-5.test.js
-      test/neutral-6.test.js
-      test/neutral-7.test.js
-      test/neutral-8.test.js
+      test/independent-1.test.js
+      test/independent-2.test.js
+      test/independent-3.test.js
+      test/independent-4.test.js
+      test/independent-5.test.js
+      test/independent-6.test.js
+      test/independent-7.test.js
+      test/independent-8.test.js
 
       Write the tests."
     `);

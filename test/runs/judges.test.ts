@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judgeModels, MOST_CALLS } from '../../src/core/judging/index.ts';
+import { judgeModels, MAX_CALLS } from '../../src/core/judging/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { ANSWER_MS } from '../../src/runs/judge/judge-model.ts';
 import { AUTHORS, adding, candidate, NOTHING_RAN } from '../core/judging/sample.ts';
@@ -34,7 +34,7 @@ test('three judges of other families see both orders and agree', async () => {
   expect(judgement).toMatchObject({
     kind: 'judged',
     confidence: 'clear',
-    quorum: { asked: 3, heard: 3 },
+    quorum: { asked: 3, answered: 3 },
     notes: [],
     because: 'The judges put A clearly ahead of B (3-0-0 against 0-0-3, won-tied-lost).',
   });
@@ -100,12 +100,12 @@ test('judges read the task, the results and both patches, and nothing about the 
 test('half of the judges decide with a lower quorum if the others fail', async () => {
   const judging = openJudging({ ...JUDGES, 'x-ai/grok-5': DOWN });
   const judgement = await judging.judge(poolOf(RIGHT, WRONG));
-  expect(judgement.quorum).toEqual({ asked: 3, heard: 2 });
+  expect(judgement.quorum).toEqual({ asked: 3, answered: 2 });
   expect(judgement.standings[0]).toMatchObject({ alias: 'A', wins: 2 });
   expect(judgement.confidence).toBe('likely');
   expect(judgement.judges.find(({ family }) => family === 'grok')).toMatchObject({
-    heard: 0,
-    lost: ['HTTP 529'],
+    answered: 0,
+    problems: ['HTTP 529'],
   });
 });
 
@@ -113,10 +113,10 @@ test('nothing is decided if all judges fail, with the reason', async () => {
   const judging = openJudging({ 'deepseek/deepseek-v4': DOWN, 'x-ai/grok-5': DOWN });
   const judgement = await judging.judge(poolOf(RIGHT, WRONG, OTHER));
   expect(judgement).toMatchObject({
-    kind: 'unheard',
+    kind: 'unanswered',
     standings: [],
     confidence: 'toss-up',
-    quorum: { asked: 2, heard: 0 },
+    quorum: { asked: 2, answered: 0 },
     because: 'No judge gave an answer that counts. judge-1: HTTP 529',
   });
   // A model that is down is not asked to the end.
@@ -127,7 +127,10 @@ test('nothing is decided if all judges fail, with the reason', async () => {
 test('a judge without a key is dropped, and the others are asked', async () => {
   const judging = openJudging(JUDGES, { models: ['qwen/qwen-4', ...Object.keys(JUDGES)] });
   const judgement = await judging.judge(poolOf(RIGHT, WRONG));
-  expect(judgement.judges[0]).toMatchObject({ judge: 'judge-1', lost: ['There is no key for qwen/qwen-4.'] });
+  expect(judgement.judges[0]).toMatchObject({
+    judge: 'judge-1',
+    problems: ['There is no key for qwen/qwen-4.'],
+  });
   // The fourth model took its place.
   expect(judgement.standings[0]).toMatchObject({ alias: 'A', wins: 3 });
 });
@@ -136,7 +139,7 @@ test('a judge that gives no answer is replaced by the next model within the allo
   const judges = { ...JUDGES, 'x-ai/grok-5': DOWN, 'qwen/qwen-4': DOWN, 'z-ai/glm-6': prefers(/length/) };
   const judging = openJudging(judges);
   const judgement = await judging.judge(poolOf(RIGHT, WRONG));
-  expect(judgement.judges.map(({ family, heard }) => [family, heard])).toEqual([
+  expect(judgement.judges.map(({ family, answered }) => [family, answered])).toEqual([
     ['deepseek', 2],
     ['grok', 0],
     ['mistral', 2],
@@ -145,7 +148,7 @@ test('a judge that gives no answer is replaced by the next model within the allo
   ]);
   expect(judgement.standings[0]).toMatchObject({ alias: 'A', wins: 3 });
 
-  const few = openJudging(judges, { mostCalls: 6 });
+  const few = openJudging(judges, { maxCalls: 6 });
   expect((await few.judge(poolOf(RIGHT, WRONG))).standings[0]).toMatchObject({ alias: 'A', wins: 2 });
   expect(few.seen).toHaveLength(6);
 });
@@ -179,7 +182,7 @@ test('a judge that prefers a position is excluded', async () => {
   const judging = openJudging({ ...JUDGES, 'x-ai/grok-5': always('first') });
   const judgement = await judging.judge(poolOf(RIGHT, WRONG, OTHER));
   expect(judgement.judges.find(({ family }) => family === 'grok')?.discarded).toMatch(/named the first/);
-  expect(judgement.quorum).toEqual({ asked: 3, heard: 2 });
+  expect(judgement.quorum).toEqual({ asked: 3, answered: 2 });
   expect(judgement.standings[0]).toMatchObject({ alias: 'A', losses: 0 });
 });
 
@@ -273,9 +276,9 @@ describe('the budget of judges', () => {
     );
     const judging = openJudging(JUDGES);
     const judgement = await judging.judge(poolOf(...many));
-    expect(judging.seen.length).toBeLessThanOrEqual(MOST_CALLS);
+    expect(judging.seen.length).toBeLessThanOrEqual(MAX_CALLS);
     expect(judgement.standings[0]?.alias).toBe('C1');
-    expect(judgement.how).toBe(n > 4 ? 'knockout' : 'round-robin');
+    expect(judgement.format).toBe(n > 4 ? 'knockout' : 'round-robin');
     if (n > 4) expect(judgement.notes.join(' ')).toMatch(/knockout/);
     if (n === 40) expect(judgement.notes.join(' ')).toMatch(/least evidence were not judged/);
   });
@@ -338,8 +341,8 @@ test('a judge that never ends is dropped after its time limit', async () => {
     },
   });
   const judgement = await judging.judge(poolOf(RIGHT, WRONG));
-  expect(judgement.kind).toBe('unheard');
-  expect(judgement.judges[0]?.lost).toContain('It gave no answer within 5 minutes.');
+  expect(judgement.kind).toBe('unanswered');
+  expect(judgement.judges[0]?.problems).toContain('It gave no answer within 5 minutes.');
   expect(stopped.length).toBe(slept.length);
   expect(new Set(slept)).toEqual(new Set([ANSWER_MS]));
 });
@@ -359,7 +362,7 @@ test('claimed failures of judges are kept for execution', async () => {
 
 test('neither a single survivor is judged, nor anything without a model', async () => {
   expect(await openJudging(JUDGES).judge(poolOf(RIGHT))).toMatchObject({
-    kind: 'unheard',
+    kind: 'unanswered',
     quorum: { asked: 0 },
   });
   const judgement = await openJudging({}).judge(poolOf(RIGHT, WRONG));
@@ -383,6 +386,6 @@ test('a citation that is off by one line counts, one of another file does not', 
       }),
     }).judge(poolOf(RIGHT, WRONG));
   expect((await citing({ line: 11 })).kind).toBe('judged');
-  expect((await citing({ line: 40 })).kind).toBe('unheard');
-  expect((await citing({ file: 'src/other.ts' })).kind).toBe('unheard');
+  expect((await citing({ line: 40 })).kind).toBe('unanswered');
+  expect((await citing({ file: 'src/other.ts' })).kind).toBe('unanswered');
 });

@@ -1,7 +1,7 @@
-import type { Author, Competitor, Judgement, Pool, Verdict } from '../../src/core/judging/index.ts';
+import type { Author, Competitor, Judgement, JudgingPool, Verdict } from '../../src/core/judging/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import type { Answer, Grant, Lease, Question } from '../../src/ports/index.ts';
-import { type JudgeParts, judgePool } from '../../src/runs/judge/panel.ts';
+import { type JudgeOptions, judgePool } from '../../src/runs/judge/panel.ts';
 
 /** A question as a judge reads it. */
 export interface Seen {
@@ -51,12 +51,12 @@ export const always =
     saying(seen, better);
 
 export interface Judging {
-  readonly parts: JudgeParts;
+  readonly parts: JudgeOptions;
   readonly grants: Grant[];
   readonly seen: Seen[];
   /** Leases that are open. */
   open: number;
-  judge(pool: Pool): Promise<Judgement>;
+  judge(pool: JudgingPool): Promise<Judgement>;
 }
 
 const USD_A_CALL = 0.01;
@@ -64,12 +64,12 @@ const USD_A_CALL = 0.01;
 /** Scripted models behind narrow stand-ins of the ports; `parts` replaces some of them. */
 export function openJudging(
   rulings: Readonly<Record<string, JudgeAnswer>>,
-  parts: Partial<JudgeParts> = {},
+  parts: Partial<JudgeOptions> = {},
 ): Judging {
   const grants: Grant[] = [];
   const seen: Seen[] = [];
   let nonces = 0;
-  const all: JudgeParts = {
+  const all: JudgeOptions = {
     models: Object.keys(rulings),
     instructions: 'You compare two candidate patches. '.repeat(5),
     payer: { runId: 'r0000000000', repository: 'local-/repo', runCapUsd: 5 },
@@ -143,7 +143,7 @@ function seenIn({ prompt, instructions, route }: Question<unknown>): Seen {
   };
 }
 
-export const poolOf = (...competitors: readonly Competitor[]): Pool => ({
+export const poolOf = (...competitors: readonly Competitor[]): JudgingPool => ({
   task: 'Return 0 for an empty input.',
   competitors,
   authors: competitors.flatMap(({ author }): Author[] => (author ? [author] : [])),

@@ -76,8 +76,8 @@ describe('a question of a killed process is repeated verbatim', () => {
     const desk = await shared.desk([]);
     const { tree } = await fixture.survivor('A', {});
     const contenders = ['A', 'B', 'C', 'D'].map((alias) => ({
-      survivor: { alias, tree, green: true },
-      cls: alias,
+      survivor: { alias, tree, passesBaseTests: true },
+      changeClass: alias,
       diff: `+ ${alias}`,
     }));
     await twice((killed) =>
@@ -91,7 +91,7 @@ describe('a question of a killed process is repeated verbatim', () => {
           blind: (text) => text,
           instructions: 'Tell them apart.',
           onBase: fixture.onBase,
-          aim: 'change',
+          taskKind: 'change',
         },
       ),
     );
@@ -110,7 +110,7 @@ describe('a question of a killed process is repeated verbatim', () => {
           task: 'Return 0 for an empty input.',
           identities: identitiesOf([AUTHORS.claude]),
           onBase: fixture.onBase,
-          aim: 'change',
+          taskKind: 'change',
         },
       ),
     );
@@ -129,7 +129,7 @@ describe('a question of a killed process is repeated verbatim', () => {
       const table: DebatePanel = { ...desk, ...killed, payer };
       return askOnce(
         table,
-        { ...call, slice: { usd: 1 } },
+        { ...call, budget: { usd: 1 } },
         (nonce) => `<<<TASK ${nonce}\nthe brief\nTASK ${nonce}>>>`,
       );
     });

@@ -20,7 +20,7 @@ describe('the review of a winner', { timeout: 120_000 }, () => {
   /** What became of each objection to the first winner. */
   const fates = (run: { review?: readonly { critics: readonly object[] }[] }) =>
     (run.review?.[0]?.critics ?? []).flatMap((one) =>
-      'objections' in one ? (one.objections as { fate: string }[]).map(({ fate }) => fate) : [],
+      'objections' in one ? (one.objections as { outcome: string }[]).map(({ outcome }) => outcome) : [],
     );
 
   test('displaces it by an objection whose test fails on it, reviews the next winner, and stops', async () => {
@@ -42,7 +42,7 @@ describe('the review of a winner', { timeout: 120_000 }, () => {
               {
                 file: 'src/csv.js',
                 input: 'an empty line',
-                fate: 'confirmed',
+                outcome: 'confirmed',
                 because: 'It fails on the base and passes on B.',
               },
             ],
@@ -62,7 +62,9 @@ describe('the review of a winner', { timeout: 120_000 }, () => {
       },
       { passed: 1, total: 1, failing: [] },
     ]);
-    expect(run.neutral?.tests).toMatchObject([{ origin: 'reviewer', standing: 'admitted', failedBy: ['A'] }]);
+    expect(run.independentTests?.tests).toMatchObject([
+      { origin: 'reviewer', status: 'admitted', failedBy: ['A'] },
+    ]);
 
     expect(seen.map(({ critic }) => critic).toSorted()).toEqual(
       ['product', 'qa', 'security'].flatMap((name) => [name, name]),

@@ -78,8 +78,8 @@ test('with a blocking question critics debate, and a maintainer ticks an answer,
       const waiting = await demo.run(issue, ({ state }) => state === 'awaiting_answer');
       // The third model that may be asked is away: its critic speaks through another one in the next round.
       const [first, second] = waiting.debate?.rounds ?? [];
-      expect(first?.critiques.map(({ kind }) => kind)).toEqual(['heard', 'heard', 'failed']);
-      expect(second).toMatchObject({ hasConsensus: true, critiques: [{}, {}, { kind: 'heard' }] });
+      expect(first?.critiques.map(({ kind }) => kind)).toEqual(['answered', 'answered', 'failed']);
+      expect(second).toMatchObject({ hasConsensus: true, critiques: [{}, {}, { kind: 'answered' }] });
       expect(waiting.debate).toMatchObject({ end: { stop: 'consensus' } });
       expect(waiting.debate?.acceptance).toHaveLength(3);
       const { body: status } = await comment(demo, issue, 'runoff:status', 'Waiting for an answer');

@@ -23,7 +23,7 @@ const REVIEW = {
   verdict: 'pass',
 };
 
-// Its parts are in every run (`test/runs/neutral-*`); the whole takes a minute.
+// Its parts are in every run (`test/runs/independent-tests-*`); the whole takes a minute.
 test('if no candidate adds a test, a writer that saw no candidate writes tests, and execution decides', () => {
   const { answers, structured } = SCRIPTS['scripted-heron'];
   const asked = {
@@ -62,7 +62,7 @@ test('if no candidate adds a test, a writer that saw no candidate writes tests, 
       expect(found(heron)?.independentTests).toMatchObject({ failing: [] });
       expect(found(otter)?.independentTests?.failing.map(({ origin }) => origin)).toContain('writer');
       expect(view.decision).toMatchObject({ kind: 'winner', alias: heron });
-      expect(view.neutral).toMatchObject({ models: [expect.stringContaining('scripted-')] });
+      expect(view.independentTests).toMatchObject({ models: [expect.stringContaining('scripted-')] });
 
       const pull = view.outcome?.kind === 'pull' ? view.outcome.number : 0;
       const [comparison = ''] = await demo.comments(pull);

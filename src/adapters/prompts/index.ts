@@ -7,7 +7,14 @@ import { Fault } from '../../core/model/index.ts';
 const ORDER = ['plain', 'careful', 'test-first', 'root-cause'];
 
 /** Prompts that there is one of. */
-type Single = 'planner' | 'critic' | 'synthesiser' | 'judge' | 'neutral' | 'distinguish' | 'reviewer';
+type Single =
+  | 'planner'
+  | 'critic'
+  | 'synthesiser'
+  | 'judge'
+  | 'independentTests'
+  | 'distinguish'
+  | 'reviewer';
 
 /**
  * Reads prompts from Markdown files. A file of the same name in `overrides` stands in for ours; a further `coder/*.md` there
@@ -33,7 +40,7 @@ export function readPrompts(
     critic: one('critic.md', folders.critic),
     synthesiser: one('synthesiser.md', folders.synthesiser),
     judge: one('judge.md', folders.judge),
-    neutral: one('neutral.md', folders.neutral),
+    independentTests: one('independent-tests.md', folders.independentTests),
     distinguish: one('distinguish.md', folders.distinguish),
     reviewer: one('reviewer.md', folders.reviewer),
     coder: new Map(names.map((name) => [name, all.get(name) as string])),

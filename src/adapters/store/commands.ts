@@ -18,7 +18,7 @@ export function commands(db: Db) {
           repository_id: command.place.repositoryId,
           comment: command.place.comment,
           at: command.at,
-          heard: storableJson(command),
+          payload: storableJson(command),
         })
         .onConflict((conflict) => conflict.doNothing())
         .returning('id');
@@ -40,12 +40,12 @@ export function commands(db: Db) {
           .executeTakeFirst();
         const row = await tx
           .selectFrom('runoff.command')
-          .select('heard')
+          .select('payload')
           .where('id', '=', storableText(id))
           .executeTakeFirst();
         if (!row) throw new Fault('INTERNAL', `There is no command ${id} that could be settled.`);
         if (numUpdatedRows === 0n) return;
-        const { by, text: written, place } = row.heard;
+        const { by, text: written, place } = row.payload;
         await addAudit(
           tx,
           { kind: 'command', command: id, by, text: written, thread: place.thread, outcome },
@@ -71,7 +71,7 @@ export function commands(db: Db) {
 }
 
 const commandOfRow = (row: Selectable<CommandTable>): CommandRecord => ({
-  ...row.heard,
+  ...row.payload,
   ...(row.outcome === null ? {} : { outcome: row.outcome }),
   ...(row.run_id === null ? {} : { runId: row.run_id }),
   ...(row.settled_at === null ? {} : { settledAt: row.settled_at }),

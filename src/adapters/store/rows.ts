@@ -94,7 +94,6 @@ const DOCUMENTS = [
   'debate',
   'dialogue',
   'evidence',
-  'neutral',
   'ranking',
   'judgement',
   'decision',
@@ -108,13 +107,14 @@ const DOCUMENTS = [
 
 /** `undefined` leaves a column unchanged. */
 export function rowOfRunPatch(patch: RunPatch, at: number): Updateable<RunTable> {
-  const { title, ...documents } = patch;
+  const { title, independentTests, ...documents } = patch;
   const columns = DOCUMENTS.map((name) => [name, documents[name]] as const).filter(
     ([, value]) => value !== undefined,
   );
   return {
     ...Object.fromEntries(columns.map(([column, value]) => [column, storableJson(value)])),
     ...(title === undefined ? {} : { title: storableText(title) }),
+    ...(independentTests === undefined ? {} : { independent_tests: storableJson(independentTests) }),
     updated_at: at,
   };
 }
@@ -123,7 +123,7 @@ export function runOfRow(
   row: Selectable<RunTable>,
   stages: readonly Selectable<StageTimingTable>[],
 ): RunRecord {
-  const { task, brief, debate, dialogue, evidence, neutral, ranking } = row;
+  const { task, brief, debate, dialogue, evidence, ranking } = row;
   const { judgement, decision, review, outcome, trouble, checks, sandbox, line } = row;
   return {
     id: row.id,
@@ -139,7 +139,7 @@ export function runOfRow(
       debate,
       dialogue,
       evidence,
-      neutral,
+      independentTests: row.independent_tests,
       ranking,
       judgement,
       decision,

@@ -40,7 +40,7 @@ export interface RunTable {
   dialogue: OptionalJsonColumn<NonNullable<RunRecord['dialogue']>>;
   evidence: OptionalJsonColumn<NonNullable<RunRecord['evidence']>>;
   ranking: OptionalJsonColumn<NonNullable<RunRecord['ranking']>>;
-  neutral: OptionalJsonColumn<NonNullable<RunRecord['neutral']>>;
+  independent_tests: OptionalJsonColumn<NonNullable<RunRecord['independentTests']>>;
   judgement: OptionalJsonColumn<NonNullable<RunRecord['judgement']>>;
   decision: OptionalJsonColumn<NonNullable<RunRecord['decision']>>;
   review: OptionalJsonColumn<NonNullable<RunRecord['review']>>;
@@ -125,7 +125,7 @@ export interface CommandTable {
   repository_id: number;
   comment: number;
   at: number;
-  heard: JsonColumn<NewCommand>;
+  payload: JsonColumn<NewCommand>;
   outcome: OptionalJsonColumn<CommandOutcome>;
   run_id: string | null;
   settled_at: number | null;

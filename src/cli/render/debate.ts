@@ -1,9 +1,9 @@
 import {
+  type CriticTurn,
   type Debate,
   type DebateRound,
-  differenceOf,
-  type Hearing,
   questionsOf,
+  specDiff,
 } from '../../core/debate/index.ts';
 import type { Objection } from '../../core/judging/index.ts';
 import type { Usd } from '../../core/model/index.ts';
@@ -18,7 +18,7 @@ import {
   tokens,
   visibleCode,
 } from '../../core/reports/index.ts';
-import type { DebateNews } from '../../runs/index.ts';
+import type { DebateEvent } from '../../runs/index.ts';
 import { type Paint, shown, wrap } from './terminal.ts';
 
 export interface EndedDebate {
@@ -29,19 +29,19 @@ export interface EndedDebate {
 }
 
 /** One progress line within a round. */
-export function debateProgress(news: DebateNews): string {
+export function debateProgress(news: DebateEvent): string {
   const round = `round ${news.round + 1}`;
   switch (news.kind) {
     case 'asked':
-      return `${round}  ${news.seat.critic.padEnd(12)} reads (${shown(news.seat.model, 80)})`;
+      return `${round}  ${news.assignment.critic.padEnd(12)} reads (${shown(news.assignment.model, 80)})`;
     case 'synthesis':
       return `${round}  ${'synthesis'.padEnd(12)} ${counted(news.open, 'open issue')} (${shown(news.model, 80)})`;
-    case 'heard':
-      return `${round}  ${news.seat.critic.padEnd(12)} ${critiqueResult(news.turned)}`;
+    case 'answered':
+      return `${round}  ${news.assignment.critic.padEnd(12)} ${critiqueResult(news.turned)}`;
   }
 }
 
-function critiqueResult(turned: Extract<DebateNews, { kind: 'heard' }>['turned']): string {
+function critiqueResult(turned: Extract<DebateEvent, { kind: 'answered' }>['turned']): string {
   if (turned.kind === 'stands') return 'approved before, nothing changed';
   if (turned.kind === 'failed') return `failed: ${shown(turned.why)}`;
   const { issues, approved } = turned.critique;
@@ -56,7 +56,7 @@ export const roundLine = ({ roundNumber, hasConsensus, changed, cost }: DebateRo
 /** The whole debate as Markdown, for people and for pipes. */
 export function debateReport({ id, debate, paid }: EndedDebate, out: string | undefined): string {
   const { rounds, ledger, end, cost, spec, original, acceptance } = debate;
-  const diff = differenceOf(original, spec).text;
+  const diff = specDiff(original, spec).text;
   const questions = questionsOf(debate);
   const price = `${tokens(cost.inputTokens)} tokens in, ${tokens(cost.outputTokens)} out, ${money(cost.usd)}${paid < cost.usd ? `, of which ${money(paid)} in this call` : ''}`;
   const parts = [
@@ -99,11 +99,11 @@ const roundLines = (round: DebateRound): readonly string[] => [
   ...(round.synthesis?.refused ?? []).map((why) => `   edit not applied: ${shown(why)}`),
 ];
 
-function critiqueLine(one: Hearing): string {
+function critiqueLine(one: CriticTurn): string {
   const who = shown(one.critic, 41);
   if (one.kind === 'failed') return `${who} failed: ${shown(one.why, 120)}`;
   if (one.kind === 'stands') return `${who} approved before`;
-  const ids = [...one.raised, ...one.insists].join(', ');
+  const ids = [...one.raised, ...one.upheldIssues].join(', ');
   return `${who} ${one.approved ? 'approves' : 'does not approve'}${ids ? ` (${ids})` : ''}`;
 }
 
@@ -113,14 +113,14 @@ function issueLines({
   critic,
   title,
   scenario,
-  fate,
-  lowered,
+  status,
+  loweredBecause,
 }: Debate['ledger'][number]): string {
   return [
-    `- ${id} (${severity}, ${shown(critic, 41)}) ${fate.kind}: ${shown(title)}`,
+    `- ${id} (${severity}, ${shown(critic, 41)}) ${status.kind}: ${shown(title)}`,
     ...(scenario.trim() ? [`  case: ${shown(scenario, 600)}`] : []),
-    ...(lowered ? [`  ${shown(lowered)}`] : []),
-    ...(fate.kind === 'open' ? [] : [`  because: ${shown(fate.because, 400)}`]),
+    ...(loweredBecause ? [`  ${shown(loweredBecause)}`] : []),
+    ...(status.kind === 'open' ? [] : [`  because: ${shown(status.because, 400)}`]),
   ].join('\n');
 }
 
@@ -164,5 +164,5 @@ export function review({ review: all = [] }: RunView, width: number, paint: Pain
   ];
 }
 
-const objection = ({ file, line, input, expected, got, fate }: Objection): string =>
-  `${OBJECTION_RESULT_LABELS[fate]}: ${file}:${line}, input ${input}: expected ${expected}, got ${got}`;
+const objection = ({ file, line, input, expected, got, outcome }: Objection): string =>
+  `${OBJECTION_RESULT_LABELS[outcome]}: ${file}:${line}, input ${input}: expected ${expected}, got ${got}`;

@@ -1,4 +1,4 @@
-import { whyStopped } from '../../core/brief/index.ts';
+import { expiryReason } from '../../core/brief/index.ts';
 import { notable } from '../../core/patches/index.ts';
 import { chosenOf } from '../../core/ranking/index.ts';
 import {
@@ -100,7 +100,7 @@ const cost = (view: RunView, width: number): readonly string[] =>
 
 function whyOver({ dialogue }: RunView): readonly string[] {
   const last = dialogue?.inquiries.at(-1);
-  return last?.settled?.kind === 'expired' ? [`It stopped because ${whyStopped(last)}.`] : [];
+  return last?.settled?.kind === 'expired' ? [`It stopped because ${expiryReason(last)}.`] : [];
 }
 
 const localAdvice = (view: RunView): string =>

@@ -10,12 +10,12 @@ const TITLES = {
   assumptions: 'Assumptions',
   questions: 'Open questions',
 } as const;
-type Part = keyof typeof TITLES;
+type SpecSection = keyof typeof TITLES;
 
 /** The brief as the text that critics debate: a fixed set of sections, one line for each statement. */
 export function specOf(brief: Brief): string {
   const bullets = (lines: readonly string[]) => lines.map((line) => `- ${oneLine(line)}`);
-  const parts: Readonly<Record<Part, readonly string[]>> = {
+  const parts: Readonly<Record<SpecSection, readonly string[]>> = {
     // A goal may begin with a number of an issue, and is no heading then.
     goal: [oneLine(brief.goal).replace(/^[\\#]/, '\\$&')],
     definitionOfDone: bullets(brief.definitionOfDone),
@@ -24,7 +24,7 @@ export function specOf(brief: Brief): string {
     questions: bullets(brief.questions.map(questionLine)),
   };
   const sections = Object.entries(TITLES).map(([part, title]) => {
-    const lines = parts[part as Part];
+    const lines = parts[part as SpecSection];
     return lines.length === 0 ? `## ${title}` : `## ${title}\n\n${lines.join('\n')}`;
   });
   return `${sections.join('\n\n')}\n`;
@@ -35,16 +35,16 @@ export function specOf(brief: Brief): string {
  * a list, something too long, a question that nobody asked. Questions that are gone from the text are settled.
  */
 export function briefFrom(spec: string, brief: Brief): Brief | null {
-  const sections = sectionsOf(spec);
+  const sections = specSections(spec);
   if (sections === null) return null;
   const lists = {
-    definitionOfDone: listOf(sections.definitionOfDone),
-    plan: listOf(sections.plan),
-    assumptions: listOf(sections.assumptions),
-    questions: listOf(sections.questions),
+    definitionOfDone: listItems(sections.definitionOfDone),
+    plan: listItems(sections.plan),
+    assumptions: listItems(sections.assumptions),
+    questions: listItems(sections.questions),
   };
   const { definitionOfDone, plan, assumptions } = lists;
-  const questions = asked(lists.questions, brief.questions);
+  const questions = knownQuestions(lists.questions, brief.questions);
   if (!definitionOfDone || !plan || !assumptions || !questions) return null;
   const goal = oneLine(sections.goal.join(' ')).replace(/^\\([\\#])/, '$1');
   const parsed = Brief.safeParse({ ...brief, goal, definitionOfDone, plan, assumptions, questions });
@@ -53,15 +53,15 @@ export function briefFrom(spec: string, brief: Brief): Brief | null {
 
 const questionLine = ({ severity, text }: Question): string => `(${severity}) ${text}`;
 
-function asked(lines: readonly string[] | null, questions: readonly Question[]): Question[] | null {
+function knownQuestions(lines: readonly string[] | null, questions: readonly Question[]): Question[] | null {
   const known = new Map(questions.map((question) => [oneLine(questionLine(question)), question]));
   const found = lines?.map((line) => known.get(line));
   return found?.every((question) => question !== undefined) ? (found as Question[]) : null;
 }
 
-function sectionsOf(spec: string): Record<Part, string[]> | null {
-  const parts = Object.keys(TITLES) as Part[];
-  const found: Record<Part, string[]> = {
+function specSections(spec: string): Record<SpecSection, string[]> | null {
+  const parts = Object.keys(TITLES) as SpecSection[];
+  const found: Record<SpecSection, string[]> = {
     goal: [],
     definitionOfDone: [],
     plan: [],
@@ -84,7 +84,7 @@ function sectionsOf(spec: string): Record<Part, string[]> | null {
 }
 
 /** A line that begins no item goes on with the one before it. */
-function listOf(lines: readonly string[]): string[] | null {
+function listItems(lines: readonly string[]): string[] | null {
   const items: string[] = [];
   for (const line of lines) {
     const item = /^\s{0,3}(?:[-*]|\d{1,2}[.)])\s+(.*)$/.exec(line)?.[1];
@@ -96,7 +96,7 @@ function listOf(lines: readonly string[]): string[] | null {
 }
 
 /** What was left out of a planner's answer, and why: a sentence each, for people. */
-export interface Checked {
+export interface CheckedBrief {
   readonly brief: Brief;
   readonly notes: readonly string[];
 }
@@ -105,7 +105,7 @@ export interface Checked {
  * Holds what a planner names against the repository: a file must be tracked, or be a new one in a folder that exists; a
  * test that may change must be a tracked test. A command is one line of printable text: it is shown, never executed (I6).
  */
-export function checkBrief(brief: Brief, paths: readonly string[]): Checked {
+export function checkBrief(brief: Brief, paths: readonly string[]): CheckedBrief {
   const known = new Set(paths);
   const folders = new Set(['', ...paths.map(folderOf)]);
   const notes: string[] = [];

@@ -1,7 +1,7 @@
 import { type Actor, type Brief, type Question, SEVERITIES } from '../model/index.ts';
 
 /** What becomes of a run after somebody spoke, or nobody did. */
-export type Next =
+export type NextStep =
   /** Milliseconds that are left. */
   | { readonly kind: 'waits'; readonly ms: number }
   /** The planner takes the reply into account. */
@@ -10,8 +10,8 @@ export type Next =
   /** One clause, for the run's record. */
   | { readonly kind: 'stop'; readonly because: string };
 
-export type Fit =
-  | { readonly kind: 'fits'; readonly settled: Settled }
+export type ReplyMatch =
+  | { readonly kind: 'fits'; readonly settled: Settlement }
   /** A sentence for whoever said it. */
   | { readonly kind: 'unfit'; readonly why: string };
 
@@ -20,23 +20,23 @@ export type Fit =
  * where the time is over by now; those behind it are left for nobody, since they answer a question that is answered.
  * With nothing open, says what the last inquiry led to: a step that is repeated after a crash decides the same again.
  */
-export function settle(
+export function settleInquiry(
   dialogue: Dialogue,
   replies: readonly Reply[],
   now: number,
   otherwise: 'stop' | 'assume',
-): { readonly dialogue: Dialogue; readonly next: Next } {
+): { readonly dialogue: Dialogue; readonly next: NextStep } {
   const open = openInquiry(dialogue);
   if (!open) return { dialogue, next: nextAfter(dialogue.inquiries.at(-1)) };
-  let { taken } = dialogue;
-  for (const reply of replies.filter(({ number }) => number > dialogue.taken)) {
-    taken = reply.number;
-    const fit = fits(open, reply);
-    if (fit.kind === 'fits') return closed({ ...dialogue, taken }, open, fit.settled);
+  let { lastReply } = dialogue;
+  for (const reply of replies.filter(({ number }) => number > dialogue.lastReply)) {
+    lastReply = reply.number;
+    const fit = matchReply(open, reply);
+    if (fit.kind === 'fits') return closeInquiry({ ...dialogue, lastReply }, open, fit.settled);
   }
-  const heard = taken === dialogue.taken ? dialogue : { ...dialogue, taken };
-  if (now < open.until) return { dialogue: heard, next: { kind: 'waits', ms: open.until - now } };
-  return closed(heard, open, unanswered(open, now, otherwise));
+  const updated = lastReply === dialogue.lastReply ? dialogue : { ...dialogue, lastReply };
+  if (now < open.until) return { dialogue: updated, next: { kind: 'waits', ms: open.until - now } };
+  return closeInquiry(updated, open, settlementWithoutReply(open, now, otherwise));
 }
 
 /**
@@ -44,58 +44,58 @@ export function settle(
  * was meant as a wish for another plan; without options a number is a text. A plan takes a yes, or what should be
  * different: an answer is neither, because it does not say whether it wants another plan.
  */
-export function fits(inquiry: Inquiry, reply: NewReply): Fit {
-  return inquiry.kind === 'approval' ? fitsPlan(reply) : fitsQuestion(inquiry.question.options, reply);
+export function matchReply(inquiry: Inquiry, reply: NewReply): ReplyMatch {
+  return inquiry.kind === 'approval' ? matchApproval(reply) : matchAnswer(inquiry.question.options, reply);
 }
 
-function fitsQuestion(options: readonly string[], reply: NewReply): Fit {
+function matchAnswer(options: readonly string[], reply: NewReply): ReplyMatch {
   const { kind, option, by, at } = reply;
-  if (kind === 'approve') return unfit('It waits for an answer to a question, not for an approval.');
+  if (kind === 'approve') return mismatch('It waits for an answer to a question, not for an approval.');
   const choice = option === undefined ? undefined : options[option - 1];
   if (option !== undefined && options.length > 0 && choice === undefined) {
-    return unfit(`There is no option ${option}: the options are 1 to ${options.length}.`);
+    return mismatch(`There is no option ${option}: the options are 1 to ${options.length}.`);
   }
   const text = choice ?? (option === undefined ? reply.text.trim() : String(option));
-  if (text === '') return unfit('The answer has no text.');
+  if (text === '') return mismatch('The answer has no text.');
   return { kind: 'fits', settled: { kind: 'answered', text, by, at } };
 }
 
-function fitsPlan({ kind, text, by, at }: NewReply): Fit {
+function matchApproval({ kind, text, by, at }: NewReply): ReplyMatch {
   if (kind === 'approve') return { kind: 'fits', settled: { kind: 'approved', by, at } };
-  if (kind === 'answer') return unfit('It waits for the approval of its plan, not for an answer.');
-  if (text.trim() === '') return unfit('Say what should be different.');
+  if (kind === 'answer') return mismatch('It waits for the approval of its plan, not for an answer.');
+  if (text.trim() === '') return mismatch('Say what should be different.');
   return { kind: 'fits', settled: { kind: 'revised', text: text.trim(), by, at } };
 }
 
-const unfit = (why: string): Fit => ({ kind: 'unfit', why });
+const mismatch = (why: string): ReplyMatch => ({ kind: 'unfit', why });
 
-function unanswered(inquiry: Inquiry, at: number, otherwise: 'stop' | 'assume'): Settled {
+function settlementWithoutReply(inquiry: Inquiry, at: number, otherwise: 'stop' | 'assume'): Settlement {
   return inquiry.kind === 'answer' && otherwise === 'assume'
     ? { kind: 'assumed', text: inquiry.question.assume, at }
     : { kind: 'expired', at };
 }
 
-function closed(dialogue: Dialogue, open: Inquiry, settled: Settled) {
+function closeInquiry(dialogue: Dialogue, open: Inquiry, settled: Settlement) {
   const last: Inquiry = { ...open, settled };
   const inquiries = [...dialogue.inquiries.slice(0, -1), last];
   return { dialogue: { ...dialogue, inquiries }, next: nextAfter(last) };
 }
 
-function nextAfter(inquiry: Inquiry | undefined): Next {
+function nextAfter(inquiry: Inquiry | undefined): NextStep {
   switch (inquiry?.settled?.kind) {
     case 'answered':
     case 'revised':
       return { kind: 'replan' };
     case 'expired':
-      return { kind: 'stop', because: whyStopped(inquiry) };
+      return { kind: 'stop', because: expiryReason(inquiry) };
     default:
       return { kind: 'go' };
   }
 }
 
 /** `nobody answered within 72 h`. */
-export function whyStopped({ kind, askedAt, until }: Inquiry): string {
-  return `nobody ${kind === 'approval' ? 'approved the plan' : 'answered'} within ${span(until - askedAt)}`;
+export function expiryReason({ kind, askedAt, until }: Inquiry): string {
+  return `nobody ${kind === 'approval' ? 'approved the plan' : 'answered'} within ${durationText(until - askedAt)}`;
 }
 
 const UNITS = [
@@ -105,15 +105,15 @@ const UNITS = [
 ] as const;
 
 /** In the biggest unit that leaves no rest: `72 h`, `90 min`. */
-export function span(ms: number): string {
+export function durationText(ms: number): string {
   for (const [unit, name] of UNITS) if (ms >= unit && ms % unit === 0) return `${ms / unit} ${name}`;
   return `${Math.ceil(ms / 1_000)} s`;
 }
 
 /** Questions that one run asks at most; what is left is assumed. Our default: a person's patience is short. */
-export const MOST_QUESTIONS = 3;
+export const MAX_QUESTIONS_ASKED = 3;
 
-export interface Wanted {
+export interface InquiryContext {
   /** Of the newest brief. */
   readonly questions: readonly Question[];
   readonly approval: 'never' | 'plan';
@@ -134,22 +134,22 @@ export function openInquiry(dialogue: Dialogue): Inquiry | null {
  * What to ask next: the first blocking question that was not asked yet, then whether the plan may be carried out. Null
  * where all is agreed, or something is open already. A question is told from another by its words.
  */
-export function nextInquiry(dialogue: Dialogue, wanted: Wanted): Inquiry | null {
+export function nextInquiry(dialogue: Dialogue, wanted: InquiryContext): Inquiry | null {
   if (openInquiry(dialogue)) return null;
   const { now, withinMs } = wanted;
   const base = { number: dialogue.inquiries.length + 1, askedAt: now, until: now + withinMs };
-  const mayAsk = wanted.mayAsk && questionsAsked(dialogue) < MOST_QUESTIONS;
+  const mayAsk = wanted.mayAsk && questionsAsked(dialogue) < MAX_QUESTIONS_ASKED;
   const question = mayAsk && unasked(dialogue, wanted).find(({ severity }) => severity === 'blocking');
   if (question) return { ...base, kind: 'answer', question };
   return wanted.approval === 'plan' && !isApproved(dialogue) ? { ...base, kind: 'approval' } : null;
 }
 
 /** The dialogue with one more inquiry. What was said before it was asked is no reply to it. */
-export function asked(dialogue: Dialogue, inquiry: Inquiry, said: readonly Reply[]): Dialogue {
+export function withInquiry(dialogue: Dialogue, inquiry: Inquiry, said: readonly Reply[]): Dialogue {
   return {
     ...dialogue,
     inquiries: [...dialogue.inquiries, inquiry],
-    taken: Math.max(dialogue.taken, ...said.map(({ number }) => number)),
+    lastReply: Math.max(dialogue.lastReply, ...said.map(({ number }) => number)),
   };
 }
 
@@ -162,13 +162,13 @@ export function withAssumed<B extends Pick<Brief, 'assumptions' | 'questions'>>(
   brief: B,
   dialogue: Dialogue,
 ): B {
-  const inVain = dialogue.inquiries.flatMap((inquiry) =>
+  const unanswered = dialogue.inquiries.flatMap((inquiry) =>
     inquiry.kind === 'answer' && inquiry.settled?.kind === 'assumed' ? [inquiry.question] : [],
   );
-  const assumed = new Set([...inVain, ...bySeverity(unasked(dialogue, brief))].map(assumption));
-  const fresh = [...assumed].filter((text) => !brief.assumptions.includes(text)).slice(0, MOST_ASSUMPTIONS);
+  const assumed = new Set([...unanswered, ...bySeverity(unasked(dialogue, brief))].map(assumptionText));
+  const fresh = [...assumed].filter((text) => !brief.assumptions.includes(text)).slice(0, MAX_ASSUMPTIONS);
   if (fresh.length === 0 && brief.questions.length === 0) return brief;
-  const kept = brief.assumptions.slice(0, MOST_ASSUMPTIONS - fresh.length);
+  const kept = brief.assumptions.slice(0, MAX_ASSUMPTIONS - fresh.length);
   return { ...brief, assumptions: [...kept, ...fresh], questions: [] };
 }
 
@@ -176,28 +176,28 @@ const bySeverity = (questions: readonly Question[]): readonly Question[] =>
   questions.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
 
 /** As many as the planner may make. */
-const MOST_ASSUMPTIONS = 20;
+const MAX_ASSUMPTIONS = 20;
 /** As long as an assumption of the planner may be. */
-const MOST_TEXT = 500;
+const MAX_ASSUMPTION_CHARS = 500;
 
-function assumption({ text, assume }: Question): string {
+function assumptionText({ text, assume }: Question): string {
   const whole = `${text} Assumed: ${assume}`;
-  return whole.length <= MOST_TEXT ? whole : `Assumed: ${assume}`;
+  return whole.length <= MAX_ASSUMPTION_CHARS ? whole : `Assumed: ${assume}`;
 }
 
 const questionsAsked = (dialogue: Dialogue): number =>
   dialogue.inquiries.filter(({ kind }) => kind === 'answer').length;
 
-function unasked(dialogue: Dialogue, { questions }: Pick<Wanted, 'questions'>): readonly Question[] {
+function unasked(dialogue: Dialogue, { questions }: Pick<InquiryContext, 'questions'>): readonly Question[] {
   const known = new Set(
     dialogue.inquiries.flatMap((inquiry) =>
-      inquiry.kind === 'answer' ? [sameWords(inquiry.question.text)] : [],
+      inquiry.kind === 'answer' ? [normalizedQuestion(inquiry.question.text)] : [],
     ),
   );
-  return questions.filter(({ text }) => !known.has(sameWords(text)));
+  return questions.filter(({ text }) => !known.has(normalizedQuestion(text)));
 }
 
-const sameWords = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase();
+const normalizedQuestion = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase();
 
 /** Approved, and nothing since then led to another plan. */
 function isApproved({ inquiries }: Dialogue): boolean {
@@ -231,10 +231,10 @@ export type Inquiry = {
   readonly askedAt: number;
   readonly until: number;
   /** Absent while it is open. */
-  readonly settled?: Settled;
+  readonly settled?: Settlement;
 } & ({ readonly kind: 'answer'; readonly question: Question } | { readonly kind: 'approval' });
 
-export type Settled =
+export type Settlement =
   | { readonly kind: 'answered'; readonly text: string; readonly by: Actor | null; readonly at: number }
   | { readonly kind: 'approved'; readonly by: Actor | null; readonly at: number }
   | { readonly kind: 'revised'; readonly text: string; readonly by: Actor | null; readonly at: number }
@@ -247,9 +247,9 @@ export type Settled =
 export interface Dialogue {
   readonly inquiries: readonly Inquiry[];
   /** Number of the last reply that was looked at. */
-  readonly taken: number;
+  readonly lastReply: number;
   /** How many answers and wishes the brief takes into account. */
-  readonly heard: number;
+  readonly repliesUsed: number;
 }
 
-export const NO_DIALOGUE: Dialogue = { inquiries: [], taken: 0, heard: 0 };
+export const NO_DIALOGUE: Dialogue = { inquiries: [], lastReply: 0, repliesUsed: 0 };

@@ -1,24 +1,24 @@
-export { briefFrom, type Checked, checkBrief, specOf, type Triage, triage } from './brief.ts';
+export { briefFrom, type CheckedBrief, checkBrief, specOf, type Triage, triage } from './brief.ts';
 export {
-  asked,
   type Dialogue,
-  type Fit,
-  fits,
+  durationText,
+  expiryReason,
   type Inquiry,
-  MOST_QUESTIONS,
+  type InquiryContext,
+  MAX_QUESTIONS_ASKED,
+  matchReply,
   type NewReply,
-  type Next,
+  type NextStep,
   NO_DIALOGUE,
   nextInquiry,
   openInquiry,
   type Reply,
-  type Settled,
-  settle,
-  span,
-  type Wanted,
-  whyStopped,
+  type ReplyMatch,
+  type Settlement,
+  settleInquiry,
   withAssumed,
+  withInquiry,
 } from './dialogue.ts';
-export { type CostOf, type Forecast, forecast, TOKENS } from './forecast.ts';
+export { type CostOf, type Forecast, forecast, TOKENS_BY_SIZE } from './forecast.ts';
 export { type RepositoryMap, repositoryMap } from './map.ts';
 export { type FailingCheck, type PullFindings, pullTask, type ReviewRemark } from './pull-task.ts';

@@ -1,8 +1,8 @@
 import { roleOf } from '../patches/index.ts';
 
 /** Paths that are shown. Our default: about 10,000 tokens. */
-const MOST_PATHS = 600;
-const MOST_LANGUAGES = 8;
+const MAX_PATHS = 600;
+const MAX_LANGUAGES = 8;
 
 export interface RepositoryMap {
   /** Most frequent endings of file names, `.ts 120, .md 14`. */
@@ -24,19 +24,19 @@ function languages(paths: readonly string[]): string {
   }
   return [...counts]
     .toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-    .slice(0, MOST_LANGUAGES)
+    .slice(0, MAX_LANGUAGES)
     .map(([ending, count]) => `${ending} ${count}`)
     .join(', ');
 }
 
 function tree(paths: readonly string[]): string {
-  if (paths.length <= MOST_PATHS) return paths.join('\n');
+  if (paths.length <= MAX_PATHS) return paths.join('\n');
   const depth = (path: string) => path.split('/').length;
   const weight = (path: string) => (roleOf(path) === 'production' ? 0 : 1);
   const kept = new Set(
     paths
       .toSorted((a, b) => weight(a) - weight(b) || depth(a) - depth(b) || (a < b ? -1 : 1))
-      .slice(0, MOST_PATHS),
+      .slice(0, MAX_PATHS),
   );
   const left = new Map<string, number>();
   for (const path of paths) {

@@ -1,6 +1,6 @@
 import type { Inquiry, NewReply } from '../brief/index.ts';
 import type { Actor } from '../model/index.ts';
-import { seenMarkdown } from '../prompts/index.ts';
+import { visibleMarkdown } from '../prompts/index.ts';
 import { suggest } from '../settings/index.ts';
 import { COMMAND_NAMES, type Command, type CommandName } from './command.ts';
 import { aliasOf, dollarsOf, parseRunOptions, quoted } from './run-options.ts';
@@ -141,7 +141,7 @@ function lastNonBlank(text: string): number {
 
 /** As its readers see it: what is hidden in a comment would reach the planner unread. */
 const bounded = (text: string): string =>
-  seenMarkdown(stripped(text).slice(0, MAX_COMMAND_TEXT))
+  visibleMarkdown(stripped(text).slice(0, MAX_COMMAND_TEXT))
     .text.slice(0, MAX_COMMAND_TEXT)
     .toWellFormed()
     .trim();

@@ -2,10 +2,10 @@ import type { Question, Severity } from '../model/index.ts';
 import { oneLine } from '../prompts/index.ts';
 import type {
   AcceptanceTest,
+  CriticTurn,
   Critique,
   Debate,
   DebateRound,
-  Hearing,
   Issue,
   LedgerEntry,
   Stop,
@@ -13,18 +13,18 @@ import type {
 } from './types.ts';
 
 /** Where critics may look in a round: everywhere, or only where something changed. */
-export interface Scope {
+export interface ReviewScope {
   readonly spec: string;
   /** Null: the whole spec. */
   readonly sections: readonly string[] | null;
 }
 
-export interface Raised {
+export interface RecordedCritique {
   readonly ledger: readonly LedgerEntry[];
   /** Ids of issues that are new. */
   readonly raised: readonly string[];
   /** Ids of rejected issues that were brought again. */
-  readonly insists: readonly string[];
+  readonly upheldIssues: readonly string[];
 }
 
 /**
@@ -32,101 +32,105 @@ export interface Raised {
  * nobody could tell what it is about. One that was rejected before is not a new one, whoever brings it. A rejected issue
  * on which its critic does not insist is settled.
  */
-export function raise(
+export function recordCritique(
   ledger: readonly LedgerEntry[],
   from: { readonly critic: string; readonly round: number; readonly critique: Critique },
-  scope: Scope,
-): Raised {
+  scope: ReviewScope,
+): RecordedCritique {
   const { critic, round, critique } = from;
   const next = [...ledger];
   const raised: string[] = [];
-  const insists = new Set<string>();
+  const upheldIds = new Set<string>();
   const reopen = (at: number, entry: LedgerEntry): void => {
-    if (insists.has(entry.id)) return;
-    next[at] = { ...entry, fate: { kind: 'open' }, upheld: entry.upheld + 1, yielded: false };
-    insists.add(entry.id);
+    if (upheldIds.has(entry.id)) return;
+    next[at] = { ...entry, status: { kind: 'open' }, upheld: entry.upheld + 1, withdrawn: false };
+    upheldIds.add(entry.id);
   };
   for (const { issue, stands } of critique.rechecked) {
     const at = next.findIndex(({ id }) => id === issue);
     const entry = next[at];
-    if (stands && entry?.critic === critic && entry.fate.kind === 'rejected') reopen(at, entry);
+    if (stands && entry?.critic === critic && entry.status.kind === 'rejected') reopen(at, entry);
   }
   for (const issue of critique.issues) {
-    const at = next.findIndex((known) => isSame(known, issue));
+    const at = next.findIndex((known) => isSameIssue(known, issue));
     const known = next[at];
-    if (known?.fate.kind === 'rejected') reopen(at, known);
+    if (known?.status.kind === 'rejected') reopen(at, known);
     if (known) continue;
     const id = `I${next.length + 1}`;
-    const { severity, lowered } = weighed(issue, scope);
+    const { severity, loweredBecause } = checkedSeverity(issue, scope);
     next.push({
       ...issue,
       id,
       round,
       critic,
       severity,
-      fate: { kind: 'open' },
+      status: { kind: 'open' },
       upheld: 0,
-      ...(lowered ? { lowered } : {}),
+      ...(loweredBecause ? { loweredBecause } : {}),
     });
     raised.push(id);
   }
   const settled = next.map((entry) =>
-    entry.critic === critic && entry.fate.kind === 'rejected' ? { ...entry, yielded: true } : entry,
+    entry.critic === critic && entry.status.kind === 'rejected' ? { ...entry, withdrawn: true } : entry,
   );
-  return { ledger: settled, raised, insists: [...insists] };
+  return { ledger: settled, raised, upheldIssues: [...upheldIds] };
 }
 
-const plain = (text: string): string =>
+const normalizedText = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
-const isSame = (a: Issue, b: Issue): boolean =>
-  plain(a.quote) === plain(b.quote) && (plain(a.edit) === plain(b.edit) || plain(a.title) === plain(b.title));
+const isSameIssue = (a: Issue, b: Issue): boolean =>
+  normalizedText(a.quote) === normalizedText(b.quote) &&
+  (normalizedText(a.edit) === normalizedText(b.edit) || normalizedText(a.title) === normalizedText(b.title));
 
-function weighed(
+function checkedSeverity(
   { severity, scenario, quote }: Issue,
-  { spec, sections }: Scope,
-): { readonly severity: Severity; readonly lowered?: string } {
-  const lower = (lowered: string) => ({ severity: 'minor' as const, lowered });
+  { spec, sections }: ReviewScope,
+): { readonly severity: Severity; readonly loweredBecause?: string } {
+  const lower = (loweredBecause: string) => ({ severity: 'minor' as const, loweredBecause });
   const within = (texts: readonly string[]) => texts.some((text) => oneLine(text).includes(oneLine(quote)));
   // Also of a minor one: others are shown its quote as words of the spec.
   if (!within([spec])) return lower('Its quote is not in the spec.');
   if (severity === 'minor') return { severity };
-  if (plain(scenario) === '') return lower('It names no case that would fail.');
+  if (normalizedText(scenario) === '') return lower('It names no case that would fail.');
   if (sections && !within(sections))
     return lower('It is about a part that did not change since it was approved.');
   return { severity };
 }
 
 /** Open issues get their verdicts; one that got none stays open. */
-export function answer(ledger: readonly LedgerEntry[], { verdicts }: Synthesis): readonly LedgerEntry[] {
+export function applyVerdicts(
+  ledger: readonly LedgerEntry[],
+  { verdicts }: Synthesis,
+): readonly LedgerEntry[] {
   return ledger.map((entry) => {
     const found = verdicts.find(({ issue }) => issue === entry.id);
-    if (entry.fate.kind !== 'open' || !found) return entry;
+    if (entry.status.kind !== 'open' || !found) return entry;
     const { verdict, because, question } = found;
-    if (verdict === 'accept') return { ...entry, fate: { kind: 'accepted', because } };
-    if (verdict === 'reject') return { ...entry, fate: { kind: 'rejected', because } };
-    return { ...entry, fate: { kind: 'asked', because, question: question ?? questionOf(entry) } };
+    if (verdict === 'accept') return { ...entry, status: { kind: 'accepted', because } };
+    if (verdict === 'reject') return { ...entry, status: { kind: 'rejected', because } };
+    return { ...entry, status: { kind: 'asked', because, question: question ?? questionFromIssue(entry) } };
   });
 }
 
 /** What was accepted without an edit that could be made is not settled: it stays open. */
-export function unsettled(
+export function reopenUnedited(
   before: readonly LedgerEntry[],
   after: readonly LedgerEntry[],
   edited: readonly string[],
 ): readonly LedgerEntry[] {
   return after.map((entry, at) =>
-    entry.fate.kind === 'accepted' && before[at]?.fate.kind === 'open' && !edited.includes(entry.id)
-      ? { ...entry, fate: { kind: 'open' } }
+    entry.status.kind === 'accepted' && before[at]?.status.kind === 'open' && !edited.includes(entry.id)
+      ? { ...entry, status: { kind: 'open' } }
       : entry,
   );
 }
 
 /** What a maintainer is asked where critics and synthesiser do not agree. */
-const questionOf = ({ title, edit, severity }: LedgerEntry) => ({
+const questionFromIssue = ({ title, edit, severity }: LedgerEntry) => ({
   text: `${title.replace(/[.?!\s]+$/, '')}: how shall it be?`.slice(0, 400),
   options: edit.trim() === '' ? [] : [edit.slice(0, 200), 'As the brief says.'],
   severity,
@@ -134,17 +138,17 @@ const questionOf = ({ title, edit, severity }: LedgerEntry) => ({
 });
 
 /** Nobody has answered it, only a maintainer can, or its critic was not heard since it was rejected. */
-const isUnsettled = ({ fate, yielded }: LedgerEntry): boolean =>
-  fate.kind === 'open' || fate.kind === 'asked' || (fate.kind === 'rejected' && yielded !== true);
+const isUnresolved = ({ status, withdrawn }: LedgerEntry): boolean =>
+  status.kind === 'open' || status.kind === 'asked' || (status.kind === 'rejected' && withdrawn !== true);
 
-export const isOpen = ({ fate }: LedgerEntry): boolean => fate.kind === 'open';
+export const isOpen = ({ status }: LedgerEntry): boolean => status.kind === 'open';
 
 /** Questions that a debate leaves to a person: those it asks, and blocking issues on which nobody gave way. */
 export function questionsOf({ ledger }: Pick<Debate, 'ledger'>): readonly Question[] {
   return ledger.flatMap((entry): Question[] => {
-    const { fate, severity } = entry;
-    if (fate.kind === 'asked') return [{ ...fate.question, severity }];
-    return severity === 'blocking' && isUnsettled(entry) ? [questionOf(entry)] : [];
+    const { status, severity } = entry;
+    if (status.kind === 'asked') return [{ ...status.question, severity }];
+    return severity === 'blocking' && isUnresolved(entry) ? [questionFromIssue(entry)] : [];
   });
 }
 
@@ -153,12 +157,12 @@ export const acceptanceLine = ({ given, expect }: AcceptanceTest): string =>
   `Given ${oneLine(given)}: ${oneLine(expect)}`.slice(0, 800);
 
 /** A round that changed less than this part of the lines changed next to nothing. */
-export const SETTLED = 0.05;
+export const MIN_CHANGE = 0.05;
 /** An issue that was upheld as often is not argued any more. Our default. */
-export const MOST_UPHELD = 2;
+export const MAX_UPHELD = 2;
 
-interface ConsensusParts {
-  readonly hearings: readonly Hearing[];
+interface ConsensusContext {
+  readonly turns: readonly CriticTurn[];
   readonly ledger: readonly LedgerEntry[];
   readonly changed: number;
   /** Approvals that are needed: by default as many as critics were configured, failed ones included. */
@@ -166,45 +170,46 @@ interface ConsensusParts {
 }
 
 /** Agreement by structured verdicts only: enough approvals, nothing blocking, and a spec that has come to rest. */
-export function hasConsensus({ hearings, ledger, changed, required }: ConsensusParts): boolean {
-  const approvals = hearings.filter(
-    (hearing) => hearing.kind === 'stands' || (hearing.kind === 'heard' && hearing.approved),
+export function hasConsensus({ turns, ledger, changed, required }: ConsensusContext): boolean {
+  const approvals = turns.filter(
+    (turn) => turn.kind === 'stands' || (turn.kind === 'answered' && turn.approved),
   ).length;
-  return hearings.length > 0 && approvals >= required && !ledger.some(blocks) && changed < SETTLED;
+  return turns.length > 0 && approvals >= required && !ledger.some(isBlocking) && changed < MIN_CHANGE;
 }
 
-const blocks = (entry: LedgerEntry): boolean => entry.severity === 'blocking' && isUnsettled(entry);
+const isBlocking = (entry: LedgerEntry): boolean => entry.severity === 'blocking' && isUnresolved(entry);
 
-export interface StopParts {
+export interface StopContext {
   readonly round: DebateRound;
   readonly ledger: readonly LedgerEntry[];
   readonly maxRounds: number;
   readonly before: DebateRound | undefined;
-  readonly overgrown: boolean;
+  readonly grewTooMuch: boolean;
   /** Nothing is left of the debate's share of dollars, or of tokens for models without a price. */
   readonly spent: boolean;
   /** Why what was left did not suffice for anybody, if it did not. */
-  readonly broke: string | null;
+  readonly unaffordable: string | null;
 }
 
 /** Whether the debate ends with this round, and why: one sentence. */
-export function stopOf(parts: StopParts): NonNullable<Debate['end']> | null {
-  const { round, before, ledger, maxRounds, overgrown, spent, broke } = parts;
-  const { critiques: hearings, roundNumber, hasConsensus: agreed } = round;
+export function debateEnd(parts: StopContext): NonNullable<Debate['end']> | null {
+  const { round, before, ledger, maxRounds, grewTooMuch, spent, unaffordable } = parts;
+  const { critiques: turns, roundNumber, hasConsensus: agreed } = round;
   const ended = (stop: Stop, because: string) => ({ stop, because });
   if (agreed)
     return ended('consensus', 'Enough critics approve, nothing blocks, and the text has come to rest.');
   if (spent) return ended('budget', "The debate's share of the budget is used up.");
-  if (broke !== null) return ended('budget', `What is left for the debate does not suffice: ${broke}`);
-  const failed = hearings.filter((one) => one.kind === 'failed');
-  if (failed.length === hearings.length) {
+  if (unaffordable !== null)
+    return ended('budget', `What is left for the debate does not suffice: ${unaffordable}`);
+  const failed = turns.filter((one) => one.kind === 'failed');
+  if (failed.length === turns.length) {
     return ended('failed', `No critic answered: ${failed[0]?.kind === 'failed' ? failed[0].why : ''}`);
   }
   const silent = round.synthesis?.failed;
   if (silent !== undefined && before?.synthesis?.failed !== undefined) {
     return ended('failed', `The synthesiser gave no answer in two rounds: ${silent}`);
   }
-  if (overgrown) return ended('growth', 'The spec would have grown by more than it may.');
+  if (grewTooMuch) return ended('growth', 'The spec would have grown by more than it may.');
   if (isRepeating(round, ledger)) {
     return ended('repeated', 'Nothing new was said: what is left was rejected and upheld before.');
   }
@@ -214,13 +219,13 @@ export function stopOf(parts: StopParts): NonNullable<Debate['end']> | null {
 
 /** A round in which nobody raised anything new and whatever is left was upheld too often, or nothing is left to do. */
 function isRepeating(round: DebateRound, ledger: readonly LedgerEntry[]): boolean {
-  const heard = round.critiques.filter((one) => one.kind === 'heard');
-  if (heard.some(({ raised }) => raised.length > 0) || round.diffFromPrevious !== '') return false;
-  if (round.critiques.some((one) => one.kind === 'failed') || toAnswer(ledger).length > 0) return false;
-  const contested = ledger.filter((entry) => entry.upheld > 0 && entry.fate.kind !== 'accepted');
-  return contested.every(({ upheld }) => upheld >= MOST_UPHELD);
+  const answered = round.critiques.filter((one) => one.kind === 'answered');
+  if (answered.some(({ raised }) => raised.length > 0) || round.diffFromPrevious !== '') return false;
+  if (round.critiques.some((one) => one.kind === 'failed') || issuesToAnswer(ledger).length > 0) return false;
+  const contested = ledger.filter((entry) => entry.upheld > 0 && entry.status.kind !== 'accepted');
+  return contested.every(({ upheld }) => upheld >= MAX_UPHELD);
 }
 
 /** Issues that the synthesiser is asked about: open ones that were not upheld too often. */
-export const toAnswer = (ledger: readonly LedgerEntry[]): readonly LedgerEntry[] =>
-  ledger.filter((entry) => isOpen(entry) && entry.upheld < MOST_UPHELD);
+export const issuesToAnswer = (ledger: readonly LedgerEntry[]): readonly LedgerEntry[] =>
+  ledger.filter((entry) => isOpen(entry) && entry.upheld < MAX_UPHELD);

@@ -19,13 +19,13 @@ export const PERSONA_NAME = /^[a-z][a-z0-9-]{0,40}$/;
 export function parsePersona(markdown: string): Persona | null {
   const whole = markdown.trim();
   if (whole === '') return null;
-  const spec = section(whole, 'spec');
-  const code = section(whole, 'code');
+  const spec = markdownSection(whole, 'spec');
+  const code = markdownSection(whole, 'code');
   return spec && code ? { spec, code } : { spec: whole, code: whole };
 }
 
 /** What stands below a heading of the second level, up to the next one of it or above; empty where there is none. */
-function section(markdown: string, name: string): string {
+function markdownSection(markdown: string, name: string): string {
   const lines: string[] = [];
   let inside = false;
   let fenced = false;

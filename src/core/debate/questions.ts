@@ -1,10 +1,10 @@
 import { createTwoFilesPatch, diffLines } from 'diff';
-import { withhold } from '../judging/index.ts';
+import { redactInjections } from '../judging/index.ts';
 import { block, oneLine } from '../prompts/index.ts';
 import type { LedgerEntry, Synthesis } from './types.ts';
 
 /** One seat in a debate. */
-export interface Seat {
+export interface CriticAssignment {
   /** Persona. */
   readonly critic: string;
   /** `provider/model`. */
@@ -16,12 +16,12 @@ export interface Seat {
  * critic on by a model in each round. `lost` are models that gave no answer before: they are asked only where no other is
  * left.
  */
-export function seatsOf(
+export function assignCritics(
   critics: readonly string[],
   models: readonly string[],
   familyOf: (model: string) => string,
   turn: { readonly round: number; readonly rotate: boolean; readonly lost?: ReadonlySet<string> },
-): readonly Seat[] {
+): readonly CriticAssignment[] {
   const heard = models.filter((model) => !turn.lost?.has(model));
   const order = byFamily(heard.length > 0 ? heard : models, familyOf);
   if (order.length === 0) return [];
@@ -40,31 +40,31 @@ function byFamily(models: readonly string[], familyOf: (model: string) => string
     .map(({ model }) => model);
 }
 
-const MOST_TASK = 12_000;
-const MOST_ENTRIES = 40;
+const MAX_TASK_CHARS = 12_000;
+const MAX_LEDGER_ENTRIES = 40;
 
 /** What a critic or the synthesiser is shown besides the spec. */
-export interface Shown {
+export interface PromptContext {
   readonly nonce: string;
   /** What was asked for, where the spec was made from it; absent: the spec stands for itself. */
   readonly task?: string;
   readonly focusAreas: readonly string[];
 }
 
-const common = ({ nonce, task, focusAreas }: Shown): readonly string[] => [
-  ...(task === undefined ? [] : [block('TASK', nonce, task, MOST_TASK)]),
+const contextBlocks = ({ nonce, task, focusAreas }: PromptContext): readonly string[] => [
+  ...(task === undefined ? [] : [block('TASK', nonce, task, MAX_TASK_CHARS)]),
   ...(focusAreas.length === 0 ? [] : [`Look at these first: ${focusAreas.map(oneLine).join('; ')}.`]),
 ];
 
 /** A first look at the whole spec. Nobody sees anything of the others. */
-export const firstQuestion = (spec: string, shown: Shown): string =>
+export const initialQuestion = (spec: string, shown: PromptContext): string =>
   [
-    ...common(shown),
-    block('SPEC', shown.nonce, spec, MOST_SPEC),
+    ...contextBlocks(shown),
+    block('SPEC', shown.nonce, spec, MAX_SPEC_CHARS),
     'Write your critique of the whole spec.',
   ].join('\n\n');
 
-export interface Later {
+export interface FollowUp {
   /** Sections that changed since this critic last looked. */
   readonly sections: readonly string[];
   /** The other sections' headings or first words. */
@@ -75,82 +75,90 @@ export interface Later {
 }
 
 /** A later look: only at what changed, and at the critic's own issues that were rejected. */
-export function laterQuestion({ sections, unchanged, own, ledger }: Later, shown: Shown): string {
+export function followUpQuestion(
+  { sections, unchanged, own, ledger }: FollowUp,
+  shown: PromptContext,
+): string {
   const { nonce } = shown;
   const rejected = own.map(
     (entry) =>
-      `${entry.id} (${entry.severity}) ${quiet(entry.title)}\n  you wanted: ${quiet(entry.edit)}\n  rejected: ${entry.fate.kind === 'rejected' ? quiet(entry.fate.because) : ''}`,
+      `${entry.id} (${entry.severity}) ${safeLine(entry.title)}\n  you wanted: ${safeLine(entry.edit)}\n  rejected: ${entry.status.kind === 'rejected' ? safeLine(entry.status.because) : ''}`,
   );
   return [
-    ...common(shown),
-    block('CHANGED', nonce, sections.length > 0 ? sections.join('\n\n') : '(nothing changed)', MOST_SPEC),
+    ...contextBlocks(shown),
+    block(
+      'CHANGED',
+      nonce,
+      sections.length > 0 ? sections.join('\n\n') : '(nothing changed)',
+      MAX_SPEC_CHARS,
+    ),
     ...(unchanged.length > 0 ? [block('AS BEFORE', nonce, unchanged.map(oneLine).join('\n'))] : []),
     ...(rejected.length > 0 ? [block('REJECTED', nonce, rejected.join('\n'))] : []),
-    block('ISSUES', nonce, ledger.slice(-MOST_ENTRIES).map(anonymous).join('\n')),
+    block('ISSUES', nonce, ledger.slice(-MAX_LEDGER_ENTRIES).map(anonymousIssue).join('\n')),
     'Check what changed and your rejected issues. Raise nothing about what did not change.',
   ].join('\n\n');
 }
 
 /** Without who raised it, without votes, and without a word of another critic: only what it is about, as the spec says it. */
-const anonymous = ({ id, severity, quote, fate, lowered }: LedgerEntry): string =>
-  `${id} (${severity}) about ${lowered === undefined ? JSON.stringify(oneLine(quote)) : 'the spec'}: ${fate.kind}`;
+const anonymousIssue = ({ id, severity, quote, status, loweredBecause }: LedgerEntry): string =>
+  `${id} (${severity}) about ${loweredBecause === undefined ? JSON.stringify(oneLine(quote)) : 'the spec'}: ${status.kind}`;
 
 /** An approval is not taken for granted: the critic looks again, and leaves something that can be held against the work. */
-export const pressedQuestion = (spec: string, shown: Shown): string =>
+export const challengeQuestion = (spec: string, shown: PromptContext): string =>
   [
-    ...common(shown),
-    block('SPEC', shown.nonce, spec, MOST_SPEC),
+    ...contextBlocks(shown),
+    block('SPEC', shown.nonce, spec, MAX_SPEC_CHARS),
     'You approved this spec. Before that counts: read it once more against the plausible ways to get it wrong. Name at least three checks that you made, each with the words of the spec that settle it, and write one acceptance test that a plausible wrong implementation fails. If you find that something is missing after all, raise it and do not approve.',
   ].join('\n\n');
 
 /** The open issues, without who raised them: as many whole ones as fit, the others wait for the next round. */
-export const synthesisQuestion = (spec: string, open: readonly LedgerEntry[], shown: Shown): string =>
+export const synthesisQuestion = (spec: string, open: readonly LedgerEntry[], shown: PromptContext): string =>
   [
-    ...common(shown),
-    block('SPEC', shown.nonce, spec, MOST_SPEC),
-    block('ISSUES', shown.nonce, fitting(open.map(whole)).join('\n\n'), MOST_SPEC),
+    ...contextBlocks(shown),
+    block('SPEC', shown.nonce, spec, MAX_SPEC_CHARS),
+    block('ISSUES', shown.nonce, textsThatFit(open.map(issueText)).join('\n\n'), MAX_SPEC_CHARS),
     'Give a verdict on every issue, and the edits for those that you accept.',
   ].join('\n\n');
 
-const whole = ({ id, severity, title, quote, scenario, edit, needsHuman, upheld }: LedgerEntry): string =>
+const issueText = ({ id, severity, title, quote, scenario, edit, needsHuman, upheld }: LedgerEntry): string =>
   [
-    `${id} (${severity}${needsHuman ? ', asks for a maintainer' : ''}${upheld > 0 ? ', upheld after a rejection' : ''}): ${quiet(title)}`,
+    `${id} (${severity}${needsHuman ? ', asks for a maintainer' : ''}${upheld > 0 ? ', upheld after a rejection' : ''}): ${safeLine(title)}`,
     `  quote: ${oneLine(quote)}`,
-    `  scenario: ${quiet(scenario) || '(none)'}`,
-    `  proposed: ${quiet(edit)}`,
+    `  scenario: ${safeLine(scenario) || '(none)'}`,
+    `  proposed: ${safeLine(edit)}`,
   ].join('\n');
 
-function fitting(texts: readonly string[]): readonly string[] {
+function textsThatFit(texts: readonly string[]): readonly string[] {
   let size = 0;
   return texts.filter((text) => {
     size += text.length + 2;
-    return size <= MOST_SPEC;
+    return size <= MAX_SPEC_CHARS;
   });
 }
 
-const quiet = (text: string): string => withhold(oneLine(text)).text;
+const safeLine = (text: string): string => redactInjections(oneLine(text)).text;
 
 /** Growth of a spec that is accepted: 40 %, and for short ones this many characters, since one case more would be 40 %. */
-export const MOST_GROWTH = 0.4;
-export const GROWTH_FLOOR = 1_000;
+export const MAX_GROWTH = 0.4;
+export const MIN_GROWTH_CHARS = 1_000;
 
 /** Characters of a spec that are read. Our default: some ten pages. */
-export const MOST_SPEC = 40_000;
+export const MAX_SPEC_CHARS = 40_000;
 
-export const longest = (original: string): number =>
-  Math.min(MOST_SPEC, Math.max(original.length * (1 + MOST_GROWTH), original.length + GROWTH_FLOOR));
+export const maxSpecLength = (original: string): number =>
+  Math.min(MAX_SPEC_CHARS, Math.max(original.length * (1 + MAX_GROWTH), original.length + MIN_GROWTH_CHARS));
 
-export interface Patched {
+export interface EditedSpec {
   readonly spec: string;
   /** A sentence for each edit that was not made. */
   readonly refused: readonly string[];
   /** Issues of which an edit was made. */
   readonly edited: readonly string[];
   /** An edit was refused because the spec would have grown too much. */
-  readonly overgrown: boolean;
+  readonly grewTooMuch: boolean;
 }
 
-export interface PatchRules {
+export interface EditRules {
   readonly original: string;
   /** Says whether a text may stand as spec; of a brief, that it still has its sections. */
   readonly fits: (spec: string) => boolean;
@@ -164,20 +172,20 @@ export function applyEdits(
   spec: string,
   { edits }: Pick<Synthesis, 'edits'>,
   ledger: readonly LedgerEntry[],
-  { original, fits }: PatchRules,
-): Patched {
+  { original, fits }: EditRules,
+): EditedSpec {
   const refused: string[] = [];
   const edited: string[] = [];
-  let overgrown = false;
+  let grewTooMuch = false;
   let current = spec;
   for (const { issue, find, replace } of edits) {
-    const fate = ledger.find(({ id }) => id === issue)?.fate.kind;
+    const status = ledger.find(({ id }) => id === issue)?.status.kind;
     const no = (why: string) => refused.push(`${issue}: ${why}`);
-    const next = replacedOnce(current, find, replace);
-    if (fate !== 'accepted') no('an edit for an issue that was not accepted.');
+    const next = replaceOnly(current, find, replace);
+    if (status !== 'accepted') no('an edit for an issue that was not accepted.');
     else if (next === null) no('an edit whose quote does not stand in the spec exactly once.');
-    else if (next.length > longest(original)) {
-      overgrown = true;
+    else if (next.length > maxSpecLength(original)) {
+      grewTooMuch = true;
       no('an edit that would make the spec grow by more than it may.');
     } else if (!fits(next)) no('an edit that would break the form of the spec.');
     else {
@@ -185,23 +193,23 @@ export function applyEdits(
       edited.push(issue);
     }
   }
-  return { spec: current, refused, edited, overgrown };
+  return { spec: current, refused, edited, grewTooMuch };
 }
 
-function replacedOnce(text: string, find: string, replace: string): string | null {
+function replaceOnly(text: string, find: string, replace: string): string | null {
   const at = text.indexOf(find);
   if (at < 0 || text.indexOf(find, at + 1) >= 0) return null;
   return `${text.slice(0, at)}${replace}${text.slice(at + find.length)}`;
 }
 
-export interface Difference {
+export interface SpecDiff {
   /** Unified diff; empty where the texts are the same. */
   readonly text: string;
   /** Part of the lines that changed, 0 to 1: the larger of those added and those removed. */
   readonly changed: number;
 }
 
-export function differenceOf(before: string, after: string): Difference {
+export function specDiff(before: string, after: string): SpecDiff {
   if (before === after) return { text: '', changed: 0 };
   let added = 0;
   let removed = 0;
@@ -209,13 +217,13 @@ export function differenceOf(before: string, after: string): Difference {
     if (part.added) added += part.count;
     if (part.removed) removed += part.count;
   }
-  const lines = Math.max(linesOf(before), linesOf(after), 1);
+  const lines = Math.max(lineCount(before), lineCount(after), 1);
   const text = createTwoFilesPatch('spec', 'spec', before, after, '', '', { context: 2 });
   // The first lines name files, which there are none of.
   return { text: text.slice(text.indexOf('@@')), changed: Math.min(1, Math.max(added, removed) / lines) };
 }
 
-const linesOf = (text: string): number => text.trimEnd().split('\n').length;
+const lineCount = (text: string): number => text.trimEnd().split('\n').length;
 
 /** The parts of a Markdown text between headings, each with its own. */
 export function sectionsOf(spec: string): readonly string[] {

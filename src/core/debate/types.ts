@@ -1,39 +1,39 @@
 import { z } from 'zod';
 import { Question, SEVERITIES, type Severity, type Usd } from '../model/index.ts';
 
-const short = (most: number) => z.string().max(most);
+const textUpTo = (most: number) => z.string().max(most);
 
 /** One fault of the spec, as a critic hands it in. */
 export const Issue = z.object({
-  title: short(120).min(1).describe('The fault in a few words.'),
-  quote: short(400)
+  title: textUpTo(120).min(1).describe('The fault in a few words.'),
+  quote: textUpTo(400)
     .min(1)
     .describe('The words of the spec that are wrong, or after which something is missing, exactly.'),
   severity: z.enum(SEVERITIES),
-  scenario: short(600).describe(
+  scenario: textUpTo(600).describe(
     'A concrete case in which the spec as it stands leads to a failure: who does what, and what goes wrong. Empty: there is none.',
   ),
-  edit: short(800).describe('What the spec should say instead.'),
+  edit: textUpTo(800).describe('What the spec should say instead.'),
   needsHuman: z.boolean().describe('Only a maintainer can decide it.'),
 });
 export type Issue = z.infer<typeof Issue>;
 
 /** A test that a critic names for the finished work. */
 export const AcceptanceTest = z.object({
-  given: short(400).min(1).describe('Concrete input or state.'),
-  expect: short(400).min(1).describe('What must be observed.'),
-  catches: short(300).min(1).describe('The plausible wrong implementation that fails it.'),
+  given: textUpTo(400).min(1).describe('Concrete input or state.'),
+  expect: textUpTo(400).min(1).describe('What must be observed.'),
+  catches: textUpTo(300).min(1).describe('The plausible wrong implementation that fails it.'),
 });
 export type AcceptanceTest = z.infer<typeof AcceptanceTest>;
 
 /** Issues of one critique at most. Our default. */
-export const MOST_ISSUES = 8;
+export const MAX_ISSUES = 8;
 
 /** A critic's answer in any round. */
 export const Critique = z.object({
-  issues: z.array(Issue).max(MOST_ISSUES),
+  issues: z.array(Issue).max(MAX_ISSUES),
   rechecked: z
-    .array(z.object({ issue: short(8), stands: z.boolean(), because: short(400) }))
+    .array(z.object({ issue: textUpTo(8), stands: z.boolean(), because: textUpTo(400) }))
     .max(20)
     .describe('Your issues that were rejected: does each still stand? Empty in the first round.'),
   approved: z.boolean().describe('The spec can go to the engineers as it is.'),
@@ -41,24 +41,24 @@ export const Critique = z.object({
 export type Critique = z.infer<typeof Critique>;
 
 /** What a critic that approves for the first time must add: agreement has to be earned. */
-export const Pressed = Critique.extend({
+export const ChallengedCritique = Critique.extend({
   checks: z
-    .array(short(300).min(10))
+    .array(textUpTo(300).min(10))
     .min(3)
     .max(6)
     .describe('What you checked, each with the words of the spec that settle it.'),
   test: AcceptanceTest,
 });
-export type Pressed = z.infer<typeof Pressed>;
+export type ChallengedCritique = z.infer<typeof ChallengedCritique>;
 
 /** The synthesiser's answer: a verdict on every open issue, and patches of the spec. */
 export const Synthesis = z.object({
   verdicts: z
     .array(
       z.object({
-        issue: short(8),
+        issue: textUpTo(8),
         verdict: z.enum(['accept', 'reject', 'ask']),
-        because: short(400).min(1),
+        because: textUpTo(400).min(1),
         question: Question.optional().describe('With `ask` only.'),
       }),
     )
@@ -66,9 +66,9 @@ export const Synthesis = z.object({
   edits: z
     .array(
       z.object({
-        issue: short(8).describe('The accepted issue that it settles.'),
-        find: short(2_000).min(1).describe('Words of the spec, exactly as they stand, that occur once.'),
-        replace: short(2_000).describe(
+        issue: textUpTo(8).describe('The accepted issue that it settles.'),
+        find: textUpTo(2_000).min(1).describe('Words of the spec, exactly as they stand, that occur once.'),
+        replace: textUpTo(2_000).describe(
           'What stands there instead. To add, repeat what was found and add to it.',
         ),
       }),
@@ -85,19 +85,19 @@ export interface Cost {
 export const NO_COST: Cost = { inputTokens: 0, outputTokens: 0, usd: 0 };
 
 /** What one critic did in one round. */
-export type Hearing = {
+export type CriticTurn = {
   /** Persona. */
   readonly critic: string;
   /** `provider/model`. */
   readonly model: string;
 } & (
   | {
-      readonly kind: 'heard';
+      readonly kind: 'answered';
       readonly approved: boolean;
       /** Of this critic in this round; ids of the ledger. */
       readonly raised: readonly string[];
       /** Rejected issues that it insists on. */
-      readonly insists: readonly string[];
+      readonly upheldIssues: readonly string[];
       /** Of an approval that was pressed. */
       readonly checks: readonly string[];
     }
@@ -108,7 +108,7 @@ export type Hearing = {
 );
 
 /** What became of one issue. Open ones have not been answered yet. */
-export type Fate =
+export type IssueStatus =
   | { readonly kind: 'open' }
   | { readonly kind: 'accepted'; readonly because: string }
   | { readonly kind: 'rejected'; readonly because: string }
@@ -120,19 +120,19 @@ export interface LedgerEntry extends Issue {
   readonly round: number;
   readonly critic: string;
   readonly severity: Severity;
-  readonly fate: Fate;
+  readonly status: IssueStatus;
   /** How often it was rejected and upheld. */
   readonly upheld: number;
   /** Its critic was heard after the rejection, and did not insist. */
-  readonly yielded?: boolean;
+  readonly withdrawn?: boolean;
   /** Why its severity is lower than the critic said, if it is. */
-  readonly lowered?: string;
+  readonly loweredBecause?: string;
 }
 
 export interface DebateRound {
   /** From 0: the round in which critics see nothing of each other. */
   readonly roundNumber: number;
-  readonly critiques: readonly Hearing[];
+  readonly critiques: readonly CriticTurn[];
   /** Absent where nothing was open. */
   readonly synthesis?: {
     readonly model: string;
@@ -155,12 +155,12 @@ export const STOPS = ['consensus', 'rounds', 'repeated', 'budget', 'growth', 'fa
 export type Stop = (typeof STOPS)[number];
 
 /** What is remembered of a critic between rounds. */
-export interface Memory {
+export interface CriticMemory {
   /** The spec that it looked at last; null before its first look. */
-  readonly seen: string | null;
+  readonly lastSpec: string | null;
   readonly approved: boolean;
   /** Its agreement was pressed once; that is enough. */
-  readonly pressed: boolean;
+  readonly challenged: boolean;
 }
 
 /** A debate as it is stored and shown: after each round, and at its end. */
@@ -172,7 +172,7 @@ export interface Debate {
   readonly acceptance: readonly AcceptanceTest[];
   readonly cost: Cost;
   /** By critic, while it goes on: with them a debate is taken up again. */
-  readonly memories: Readonly<Record<string, Memory>>;
+  readonly memories: Readonly<Record<string, CriticMemory>>;
   /** Absent while it goes on. */
   readonly end?: { readonly stop: Stop; readonly because: string };
 }

@@ -1,7 +1,7 @@
 import type { TestOutcome, TestRun } from './evidence.ts';
 import { type Need, needOf } from './needs.ts';
 import { type Silence, silenceOf } from './silence.ts';
-import { sorted } from './test-runs.ts';
+import { uniqueSorted } from './test-runs.ts';
 
 /** Base tests that count for nothing, with one reason in common. */
 export interface SetAside {
@@ -53,7 +53,7 @@ export function baseFacts(base: TestRun): BaseFacts {
 }
 
 function setAside(base: TestRun): readonly SetAside[] {
-  const said = new Map(Object.entries(base.said ?? {}));
+  const said = new Map(Object.entries(base.messages ?? {}));
   const groups = new Map<SetAside['because'], string[]>();
   for (const [id, outcome] of Object.entries(base.tests)) {
     if (outcome !== 'failed') continue;
@@ -64,7 +64,7 @@ function setAside(base: TestRun): readonly SetAside[] {
     .map(([because, ids]) => ({
       because,
       count: ids.length,
-      names: sorted(ids)
+      names: uniqueSorted(ids)
         .slice(0, MAX_NAMES)
         .map((id) => id.slice(0, MAX_NAME)),
     }))

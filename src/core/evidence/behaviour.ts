@@ -1,24 +1,24 @@
 import type { ProbeRun } from './observations.ts';
 import {
-  type Behaving,
-  breadthOf,
-  campsOf,
-  type Example,
-  exactly,
-  fitsOf,
+  answerGroups,
+  breadths,
+  exactKey,
   type Likeness,
-  plainness,
+  logLikelihoods,
+  type ProbeComparison,
+  type ProbedCandidate,
+  readingCost,
   rounded,
   type Split,
   splitsOf,
+  splitWeight,
   stableProbes,
-  sum,
-  type Voted,
-  weightOf,
+  total,
+  type VotedSplit,
 } from './votes.ts';
 
 /** Where a candidate behaves as others do not, for people. */
-export interface Telling {
+export interface BehaviourDifference {
   readonly input: string;
   /** What it showed. */
   readonly got: string;
@@ -49,7 +49,7 @@ export interface Behaviour {
   /** 0-based number of its group: candidates that no probe tells apart. */
   readonly group: number;
   /** The most telling differences, at most three. */
-  readonly telling: readonly Telling[];
+  readonly differences: readonly BehaviourDifference[];
 }
 
 /**
@@ -58,83 +58,99 @@ export interface Behaviour {
  */
 export function compareBehaviour(
   base: readonly ProbeRun[],
-  candidates: readonly Behaving[],
+  candidates: readonly ProbedCandidate[],
   likeness: Likeness,
 ): readonly Behaviour[] {
   const probes = stableProbes(base, candidates);
-  const breadth = breadthOf(probes, candidates, likeness);
+  const breadth = breadths(probes, candidates, likeness);
   const splits = splitsOf(probes);
-  const voted = splits.map((split) => ({ split, camps: campsOf(split, candidates, likeness, breadth) }));
-  const fits = fitsOf(voted, candidates, breadth);
+  const voted = splits.map((split) => ({
+    split,
+    groups: answerGroups(split, candidates, likeness, breadth),
+  }));
+  const fits = logLikelihoods(voted, candidates, breadth);
   const best = Math.max(...fits.filter((_, at) => candidates[at]?.run !== null), Number.NEGATIVE_INFINITY);
-  const groups = groupsOf(splits, candidates);
+  const groups = behaviourGroups(splits, candidates);
   return candidates.map((candidate, at) => {
     const logOdds =
       candidate.run === null || !Number.isFinite(best) ? Number.NEGATIVE_INFINITY : (fits[at] ?? 0) - best;
     return {
-      ...summaryOf(at, candidate, probes, voted),
+      ...behaviourSummary(at, candidate, probes, voted),
       group: groups[at] ?? 0,
-      ...odds(logOdds),
+      ...supportFrom(logOdds),
     };
   });
 }
 
-const odds = (logOdds: number) => ({
-  logOdds: Math.max(logOdds, LEAST),
-  support: Math.exp(Math.max(logOdds, LEAST)),
+const supportFrom = (logOdds: number) => ({
+  logOdds: Math.max(logOdds, MIN_LOG_ODDS),
+  support: Math.exp(Math.max(logOdds, MIN_LOG_ODDS)),
 });
 /** Odds below are not worth telling apart. */
-const LEAST = -100;
+const MIN_LOG_ODDS = -100;
 
-function summaryOf(at: number, { id, run }: Behaving, probes: readonly Example[], voted: readonly Voted[]) {
-  const own = probes.filter(({ seen }) => seen[at] !== undefined);
+function behaviourSummary(
+  at: number,
+  { id, run }: ProbedCandidate,
+  probes: readonly ProbeComparison[],
+  voted: readonly VotedSplit[],
+) {
+  const own = probes.filter(({ observations }) => observations[at] !== undefined);
   const withBase = own.filter(({ base }) => base !== undefined);
-  const same = withBase.filter(({ base, seen }) => base && seen[at] && exactly(base) === exactly(seen[at]));
+  const same = withBase.filter(
+    ({ base, observations }) => base && observations[at] && exactKey(base) === exactKey(observations[at]),
+  );
   const asked = voted.filter(({ split: { answers, factor } }) => answers[at] !== null && factor === 1);
-  const shares = asked.map((each) => ({ ...each, share: shareOf(at, each), weight: weightOf(each.split) }));
-  const weights = sum(shares.map(({ weight }) => weight));
+  const shares = asked.map((each) => ({
+    ...each,
+    share: agreementShare(at, each),
+    weight: splitWeight(each.split),
+  }));
+  const weights = total(shares.map(({ weight }) => weight));
   return {
     id,
     observed: run === null ? 0 : own.length,
-    contested: sum(asked.map(({ split }) => split.examples.length)),
-    agreement: weights === 0 ? 1 : rounded(sum(shares.map(({ share, weight }) => share * weight)) / weights),
+    contested: total(asked.map(({ split }) => split.examples.length)),
+    agreement:
+      weights === 0 ? 1 : rounded(total(shares.map(({ share, weight }) => share * weight)) / weights),
     asBase: withBase.length === 0 ? 1 : same.length / withBase.length,
-    telling: shares
+    differences: shares
       .filter(({ share }) => share < 0.5)
       .sort(
         (a, b) =>
-          b.weight * (1 - b.share) - a.weight * (1 - a.share) || compare(keyOf(a.split), keyOf(b.split)),
+          b.weight * (1 - b.share) - a.weight * (1 - a.share) ||
+          byCodeUnits(splitKey(a.split), splitKey(b.split)),
       )
-      .slice(0, MOST_TELLING)
-      .flatMap(({ split }) => tellingOf(at, split)),
+      .slice(0, MAX_DIFFERENCES)
+      .flatMap(({ split }) => differenceOn(at, split)),
   };
 }
 
 /** Share of the others' votes that say the same; 1 where there are none. */
-function shareOf(at: number, { split, camps }: Voted): number {
-  const others = camps.flatMap(({ answer, voters }) =>
+function agreementShare(at: number, { split, groups }: VotedSplit): number {
+  const others = groups.flatMap(({ answer, voters }) =>
     voters.flatMap(({ voter, vote }) => (voter === at ? [] : [{ vote, like: answer === split.answers[at] }])),
   );
-  const all = sum(others.map(({ vote }) => vote).sort((a, b) => a - b));
+  const all = total(others.map(({ vote }) => vote).sort((a, b) => a - b));
   const like = others.filter((other) => other.like).map(({ vote }) => vote);
-  return all === 0 ? 1 : Math.min(1, sum(like.sort((a, b) => a - b)) / all);
+  return all === 0 ? 1 : Math.min(1, total(like.sort((a, b) => a - b)) / all);
 }
 
-const MOST_TELLING = 3;
-const keyOf = ({ examples }: Split): string => examples[0]?.id ?? '';
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const MAX_DIFFERENCES = 3;
+const splitKey = ({ examples }: Split): string => examples[0]?.id ?? '';
+const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The plainest of a split's examples, and what most others showed there. */
-function tellingOf(at: number, { examples }: Split): readonly Telling[] {
-  const [example] = examples.toSorted((a, b) => plainness(a) - plainness(b) || compare(a.id, b.id));
-  const own = example?.seen[at];
+function differenceOn(at: number, { examples }: Split): readonly BehaviourDifference[] {
+  const [example] = examples.toSorted((a, b) => readingCost(a) - readingCost(b) || byCodeUnits(a.id, b.id));
+  const own = example?.observations[at];
   if (!example || !own) return [];
   const counts = new Map<string, number>();
-  for (const [voter, seen] of example.seen.entries()) {
-    if (seen && voter !== at && exactly(seen) !== exactly(own))
+  for (const [voter, seen] of example.observations.entries()) {
+    if (seen && voter !== at && exactKey(seen) !== exactKey(own))
       counts.set(seen.text, (counts.get(seen.text) ?? 0) + 1);
   }
-  const [others] = [...counts].sort((a, b) => b[1] - a[1] || compare(a[0], b[0]));
+  const [others] = [...counts].sort((a, b) => b[1] - a[1] || byCodeUnits(a[0], b[0]));
   if (!others) return [];
   return [
     {
@@ -147,7 +163,10 @@ function tellingOf(at: number, { examples }: Split): readonly Telling[] {
 }
 
 /** Candidates that no split tells apart share a number; numbers go by the order of what was seen, not of candidates. */
-function groupsOf(splits: readonly Split[], candidates: readonly Behaving[]): readonly number[] {
+function behaviourGroups(
+  splits: readonly Split[],
+  candidates: readonly ProbedCandidate[],
+): readonly number[] {
   const marks = candidates.map(({ run }, at) =>
     run === null ? 'none' : splits.map(({ answers }) => answers[at] ?? '-').join(','),
   );

@@ -42,9 +42,9 @@ export interface TestRun {
   /** The lines of the output that say why the command failed; absent for one that did not. */
   readonly errors?: readonly string[];
   /** What the runner said about failing tests, by id; bounded. Absent where it said nothing. */
-  readonly said?: Readonly<Record<string, string>>;
+  readonly messages?: Readonly<Record<string, string>>;
   /** Names of which the output says that they are not there; bounded. Absent for none. */
-  readonly lacks?: readonly string[];
+  readonly missingNames?: readonly string[];
   /** How often this suite was run to make this one answer; absent: once. */
   readonly runs?: number;
   /**
@@ -95,7 +95,7 @@ export interface PeerTests {
    * that only its author has. Bounded. The same place is the same test wherever this author's tests were run, so that a
    * test which fails on all others can be told.
    */
-  readonly marks?: string;
+  readonly results?: string;
   /**
    * New tests that pass on the base too: they ask for nothing new, they say that something must stay. A failing one is a
    * regression that the base's own tests do not see. Absent for none.
@@ -115,7 +115,7 @@ export interface IndependentTests {
     readonly id: string;
     readonly origin: IndependentTestOrigin;
     /** The end of what the runner said about it, bounded; absent where it said nothing. */
-    readonly said?: string;
+    readonly message?: string;
   }[];
 }
 
@@ -139,7 +139,7 @@ export interface Evidence {
   /** Absent where no independent test was admitted. */
   readonly independentTests?: IndependentTests;
   /** Examples from the issue that no candidate meets, bounded: either all are wrong or they were read wrongly. Absent for none. */
-  readonly unmet?: readonly string[];
+  readonly unmetExamples?: readonly string[];
   /** A defect that a reviewer named on a changed line and that execution did not refute; absent where it found none. */
   readonly doubt?: string;
   readonly peerTests: readonly PeerTests[];

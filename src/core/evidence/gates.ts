@@ -72,15 +72,15 @@ function contentGate(patch: Patch): GateReport {
   if (production.length === 0)
     return failed('content', 'The patch changes tests or their configuration only.');
   return production.some(hasContent)
-    ? passed('content', `The patch changes ${counted(production.length, 'production file')}.`)
+    ? passed('content', `The patch changes ${countedHere(production.length, 'production file')}.`)
     : failed('content', 'The patch changes only white space and comments.');
 }
 
 function scopeGate(patch: Patch, protect: readonly string[]): GateReport {
   const touched = patch.files.filter((file) => matchesAny(protect, file.path)).map((file) => file.path);
   if (touched.length === 0)
-    return passed('scope', `${counted(patch.files.length, 'file')}, none of them protected.`);
-  return failed('scope', `The patch changes protected files: ${some(touched)}.`);
+    return passed('scope', `${countedHere(patch.files.length, 'file')}, none of them protected.`);
+  return failed('scope', `The patch changes protected files: ${firstFew(touched)}.`);
 }
 
 function sizeFault(patch: Patch, limits: ScopeLimits): string | null {
@@ -113,16 +113,18 @@ function untamperedGate(patch: Patch, { baseTexts = {}, ...options }: StaticOpti
 }
 
 function sentences(findings: readonly Finding[]): string {
-  const named = findings.slice(0, MOST_NAMED).map(sentenceOf).join('; ');
-  return findings.length > MOST_NAMED ? `${named}; and ${findings.length - MOST_NAMED} more` : named;
+  const named = findings.slice(0, MAX_FINDINGS_SHOWN).map(sentenceOf).join('; ');
+  return findings.length > MAX_FINDINGS_SHOWN
+    ? `${named}; and ${findings.length - MAX_FINDINGS_SHOWN} more`
+    : named;
 }
 
-const MOST_NAMED = 3;
+const MAX_FINDINGS_SHOWN = 3;
 const sentenceOf = (finding: Finding): string =>
   `${finding.path}${finding.line === undefined ? '' : `:${finding.line}`}: ${finding.what}`;
 
-const counted = (n: number, thing: string): string => `${n} ${thing}${n === 1 ? '' : 's'}`;
-const some = (items: readonly string[]): string =>
+const countedHere = (n: number, thing: string): string => `${n} ${thing}${n === 1 ? '' : 's'}`;
+const firstFew = (items: readonly string[]): string =>
   items.slice(0, 5).join(', ') + (items.length > 5 ? ` and ${items.length - 5} more` : '');
 
 /** Where all that the tests of the base give is an exit code that says nothing, nobody fails by it; null where they give more. */
@@ -151,7 +153,8 @@ function silentGate(base: TestRun, run: TestRun): GateReport | null {
 export function testsRunGate(base: TestRun, run: TestRun): GateReport {
   const silent = silentGate(base, run);
   if (silent) return silent;
-  if (run.stopped) return failed('tests-run', `The tests were stopped: ${STOPS[run.stopped]}.`, run.tail);
+  if (run.stopped)
+    return failed('tests-run', `The tests were stopped: ${STOP_REASONS[run.stopped]}.`, run.tail);
   if (run.exitCode === null) return failed('tests-run', 'The test command was ended by a signal.', run.tail);
   if (base.source === 'exit-code') {
     return run.exitCode === 126 || run.exitCode === 127
@@ -169,7 +172,7 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
   if (count === 0 && Object.keys(base.tests).length > 0) {
     return failed('tests-run', `The report names no test (exit code ${run.exitCode}).`, run.tail);
   }
-  return passed('tests-run', `${counted(count, 'test')} reported (exit code ${run.exitCode}).`);
+  return passed('tests-run', `${countedHere(count, 'test')} reported (exit code ${run.exitCode}).`);
 }
 
 /**
@@ -181,7 +184,7 @@ export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
   if (own.stopped) {
     return failed(
       'tests-run',
-      `With its own test files the tests were stopped: ${STOPS[own.stopped]}.`,
+      `With its own test files the tests were stopped: ${STOP_REASONS[own.stopped]}.`,
       own.tail,
     );
   }
@@ -198,12 +201,12 @@ export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
   if (red.length === 0) return null;
   return failed(
     'tests-run',
-    `With its own test files ${counted(red.length, 'test')} fail: ${some(red)}.`,
+    `With its own test files ${countedHere(red.length, 'test')} fail: ${firstFew(red)}.`,
     own.tail,
   );
 }
 
-const STOPS: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
+const STOP_REASONS: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
   wall: 'they took too long',
   silence: 'they gave no output for too long',
   memory: 'they took too much memory',
@@ -212,7 +215,7 @@ const STOPS: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
 };
 
 /** White space at the start of a line means something here, or we do not know. */
-const INDENTED: ReadonlySet<Language> = new Set(['python', 'shell', 'prose', 'other']);
+const INDENTATION_MATTERS: ReadonlySet<Language> = new Set(['python', 'shell', 'prose', 'other']);
 
 /**
  * Does a production file change in more than white space and comments? Binary files, links, modes, and whole files
@@ -224,12 +227,15 @@ function hasContent(file: PatchFile): boolean {
   const language = languageOf(file.path);
   // Text over several lines may stand in the file: then a line that looks like a comment or an indent may be data.
   const literal = /`|"""|'''/.test(file.section);
-  const plain = literal || INDENTED.has(language) ? trimmed(language, literal) : squeezed(language);
-  return blocks(file).some(({ removed, added }) => plain(added) !== plain(removed));
+  const plain =
+    literal || INDENTATION_MATTERS.has(language)
+      ? trimmedLines(language, literal)
+      : withoutWhitespace(language);
+  return changedBlocks(file).some(({ removed, added }) => plain(added) !== plain(removed));
 }
 
 /** Runs of changed lines without a line of context between them: a line that only moved is content. */
-function blocks(file: PatchFile): readonly { removed: readonly string[]; added: readonly string[] }[] {
+function changedBlocks(file: PatchFile): readonly { removed: readonly string[]; added: readonly string[] }[] {
   const found: { removed: string[]; added: string[] }[] = [];
   for (const hunk of file.hunks) {
     let before: DiffLine['kind'] = 'context';
@@ -245,25 +251,25 @@ function blocks(file: PatchFile): readonly { removed: readonly string[]; added: 
   return found;
 }
 
-type Plain = (lines: readonly string[]) => string;
+type NormalizeLines = (lines: readonly string[]) => string;
 
-const trimmed =
-  (language: Language, literal: boolean): Plain =>
+const trimmedLines =
+  (language: Language, literal: boolean): NormalizeLines =>
   (lines) =>
     lines
       .filter((line) => line.trim() !== '' && (literal || !isComment(line, language)))
       .map((line) => line.trimEnd())
       .join('\n');
 
-const squeezed =
-  (language: Language): Plain =>
+const withoutWhitespace =
+  (language: Language): NormalizeLines =>
   (lines) => {
-    const pen: Pen = { out: [], last: '', gap: false };
-    for (const line of lines) if (!isComment(line, language)) squeeze(line, pen);
+    const pen: TokenWriter = { out: [], last: '', gap: false };
+    for (const line of lines) if (!isComment(line, language)) writeTokens(line, pen);
     return pen.out.join('');
   };
 
-interface Pen {
+interface TokenWriter {
   readonly out: string[];
   last: string;
   gap: boolean;
@@ -273,7 +279,7 @@ interface Pen {
 const TOKEN = /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\s+|\/\/.*|\w+|[^\s"'/\w]+|[\s\S]/g;
 
 /** Drops white space outside of quotes, except one space between two words, and a comment at the end of the line. */
-function squeeze(line: string, pen: Pen): void {
+function writeTokens(line: string, pen: TokenWriter): void {
   pen.gap = true;
   for (const token of line.match(TOKEN) ?? []) {
     if (/^\s/.test(token)) {

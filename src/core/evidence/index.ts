@@ -1,7 +1,7 @@
 export { type BaseFacts, baseFacts, type SetAside } from './base-facts.ts';
-export { type Behaviour, compareBehaviour, type Telling } from './behaviour.ts';
+export { type Behaviour, type BehaviourDifference, compareBehaviour } from './behaviour.ts';
 export * from './evidence.ts';
-export { type Examples, examplesOf } from './examples.ts';
+export { admitExamples, type IssueExamples } from './examples.ts';
 export {
   gateSources,
   isSurvivor,
@@ -20,18 +20,18 @@ export {
   readProbeRun,
 } from './observations.ts';
 export {
-  type Authored,
-  type AuthorMarks,
+  type AuthorResults,
+  type AuthorRuns,
   type AuthorTests,
   authorTests,
-  type Introduces,
+  type IntroducesName,
   introducedBy,
-  lackedNames,
-  type Mark,
-  marksOn,
+  missingNamesIn,
   NO_TESTS,
-  type OnTree,
+  type PeerTestResult,
   peerTestsOn,
+  resultsOn,
+  type TreeTestResult,
 } from './peers.ts';
 export { canRun, type Silence, silenceOf } from './silence.ts';
 export {
@@ -44,21 +44,21 @@ export {
   type TamperingOptions,
 } from './tampering.ts';
 export {
-  affordable,
   BASE_RUNS,
   compareBase,
-  contest,
   contestedTests,
-  doubtful,
   EXIT_CODE,
-  newlyFailing,
+  fitsRepeatBudget,
+  mergeBaseRuns,
+  newFailures,
   outcomeIn,
   REPEAT_BUDGET_MS,
+  resolveSuspects,
   SUSPECT_RUNS,
-  settleSuspects,
-  steady,
   succeeded,
+  undecidedSuspects,
+  withoutContestedTests,
   withoutTests,
 } from './test-runs.ts';
-export type { Behaving } from './votes.ts';
-export { watchedFiles } from './watched.ts';
+export type { ProbedCandidate } from './votes.ts';
+export { filesToCompare } from './watched.ts';

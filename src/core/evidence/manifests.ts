@@ -1,7 +1,7 @@
 import { parseUntrustedJson } from '../model/index.ts';
 
 /** A file's parts by name, and which of them decide about tests or build; the others matter if they do in the other version. */
-export interface Parts {
+export interface ManifestParts {
   readonly parts: ReadonlyMap<string, string>;
   readonly decisive: Iterable<string>;
 }
@@ -19,59 +19,65 @@ const RUNNER_KEYS = [
   'tsd',
 ] as const;
 /** Scripts that package managers start by themselves around an installation, a test or a build. */
-const HOOK = /^(?:pre|post)?(?:test|build|check|install|prepare|pack)(?:$|[:.-])/;
+const LIFECYCLE_SCRIPT = /^(?:pre|post)?(?:test|build|check|install|prepare|pack)(?:$|[:.-])/;
 /** Packages that run tests or hold assertions. */
 const TEST_PACKAGE =
   /^(?:vitest|jest|mocha|chai|ava|tap|tape|c8|nyc|sinon|expect|uvu|qunit|should|assert|power-assert|cypress|playwright|(?:ts|babel)-jest|jasmine[\w-]*|karma[\w-]*|@(?:jest|vitest|playwright|testing-library)\/.*|phpunit\/phpunit|pestphp\/pest|mockery\/mockery)$/;
 /** A package from somewhere else than its registry, or another package under its name. */
-const ELSEWHERE = /^(?:file|link|portal|patch|npm|git|github|https?|workspace):|^\.|\//;
+const NOT_FROM_REGISTRY = /^(?:file|link|portal|patch|npm|git|github|https?|workspace):|^\.|\//;
 
 /** `package.json`; null where the text is no JSON object. */
-export function packageParts(text: string): Parts | null {
-  const manifest = parsed(text);
+export function packageParts(text: string): ManifestParts | null {
+  const manifest = parsedObject(text);
   if (!manifest) return null;
   const scripts = recordOf(manifest.scripts);
   const keys = RUNNER_KEYS.filter((key) => Object.hasOwn(manifest, key));
   const packages = testPackages(manifest);
   const parts = new Map<string, string>([
-    ...keys.map((key) => [key, canonical(manifest[key])] as const),
-    ...Object.entries(scripts).map(([name, script]) => [`scripts.${name}`, canonical(script)] as const),
+    ...keys.map((key) => [key, sortedJson(manifest[key])] as const),
+    ...Object.entries(scripts).map(([name, script]) => [`scripts.${name}`, sortedJson(script)] as const),
     ...packages,
   ]);
-  const started = [...decisive(scripts)].map((name) => `scripts.${name}`);
+  const started = [...lifecycleScripts(scripts)].map((name) => `scripts.${name}`);
   // A package that is only added decides nothing, unless it is not what its name says.
   const replaced = packages
-    .filter(([, version]) => ELSEWHERE.test(version.replace(/^"/, '')))
+    .filter(([, version]) => NOT_FROM_REGISTRY.test(version.replace(/^"/, '')))
     .map(([name]) => name);
   return { parts, decisive: [...keys, ...started, ...replaced] };
 }
 
-const SECTIONS = ['dependencies', 'devDependencies', 'overrides', 'resolutions', 'require-dev'] as const;
+const DEPENDENCY_SECTIONS = [
+  'dependencies',
+  'devDependencies',
+  'overrides',
+  'resolutions',
+  'require-dev',
+] as const;
 
 function testPackages(manifest: Readonly<Record<string, unknown>>): readonly (readonly [string, string])[] {
-  return SECTIONS.flatMap((section) =>
+  return DEPENDENCY_SECTIONS.flatMap((section) =>
     Object.entries(recordOf(manifest[section]))
       .filter(([name]) => TEST_PACKAGE.test(name))
-      .map(([name, version]) => [`${section}.${name}`, canonical(version)] as const),
+      .map(([name, version]) => [`${section}.${name}`, sortedJson(version)] as const),
   );
 }
 
 /** Packages of tests that the base had: another version of one is another runner. */
-export const packagesOf = (text: string): readonly string[] => {
-  const manifest = parsed(text);
+export const testPackageNames = (text: string): readonly string[] => {
+  const manifest = parsedObject(text);
   return manifest ? testPackages(manifest).map(([name]) => name) : [];
 };
 
 /** Other JSON (`composer.json`, `deno.json`, `turbo.json`, `nx.json`, …): what stands below a key about tests. */
-export function jsonParts(text: string): Parts | null {
-  const value = parsed(text.replace(/^\s*\/\/.*$/gm, ''));
+export function jsonParts(text: string): ManifestParts | null {
+  const value = parsedObject(text.replace(/^\s*\/\/.*$/gm, ''));
   if (!value) return null;
   const parts = new Map<string, string>();
   const walk = (one: unknown, path: readonly string[]) => {
     for (const [key, inner] of Object.entries(recordOf(one))) {
       const here = [...path, key];
       if (/^(?:pre|post)?(?:tests?|check|ci|phpunit|pest|coverage)(?:$|[:.-])/i.test(key))
-        parts.set(here.join('.'), canonical(inner));
+        parts.set(here.join('.'), sortedJson(inner));
       else if (here.length < 5) walk(inner, here);
     }
   };
@@ -79,16 +85,16 @@ export function jsonParts(text: string): Parts | null {
   return { parts, decisive: parts.keys() };
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> | null {
+function parsedObject(text: string): Readonly<Record<string, unknown>> | null {
   const read = parseUntrustedJson(text.replace(/^\ufeff/, ''));
   // The caller tells a base that was broken before from a patch that broke it.
   return read.kind === 'json' && isRecord(read.value) ? read.value : null;
 }
 
 /** The hooks, and every script that one of them starts. */
-function decisive(scripts: Readonly<Record<string, unknown>>): ReadonlySet<string> {
+function lifecycleScripts(scripts: Readonly<Record<string, unknown>>): ReadonlySet<string> {
   const names = Object.keys(scripts);
-  const found = new Set(names.filter((name) => HOOK.test(name)));
+  const found = new Set(names.filter((name) => LIFECYCLE_SCRIPT.test(name)));
   // A set that grows while it is walked: the walk reaches what was added.
   for (const name of found) {
     const words = new Set(String(scripts[name]).split(/[\s;&|"']+/));
@@ -102,13 +108,13 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
 
 /** JSON with sorted keys: their order says nothing. */
-const canonical = (value: unknown): string =>
+const sortedJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   ) ?? '';
 
 /** Tables of TOML or INI whose names match, comments left out. */
-export function tableParts(text: string, names: RegExp): Parts {
+export function tableParts(text: string, names: RegExp): ManifestParts {
   const parts = new Map<string, string>();
   let table: string | null = null;
   for (const line of text.split('\n')) {
@@ -121,7 +127,7 @@ export function tableParts(text: string, names: RegExp): Parts {
 }
 
 /** Rules for test, check and build, recipe included, and variables of that name. */
-export function makeParts(text: string): Parts {
+export function makeParts(text: string): ManifestParts {
   const parts = new Map<string, string>();
   let rule: string | null = null;
   for (const line of text.split('\n')) {
@@ -138,7 +144,7 @@ export function makeParts(text: string): Parts {
 }
 
 /** Single lines that decide, in the order in which they stand. */
-export function lineParts(text: string, decides: RegExp): Parts {
+export function lineParts(text: string, decides: RegExp): ManifestParts {
   const parts = new Map<string, string>();
   for (const line of text.split('\n')) {
     const plain = line.trim().slice(0, 300);

@@ -4,23 +4,23 @@ import { z } from 'zod';
  * How a probe's input came about. `as-is`: a test's own. `near`: one value changed for another of its kind, or what a test
  * gave elsewhere. `far`: an edge of the kind. `further`: asked after all tests, with known values in new combinations.
  */
-export type Strain = 'as-is' | 'near' | 'far' | 'further';
+export type ProbeVariation = 'as-is' | 'near' | 'far' | 'further';
 
 /** What one probe showed of one tree. */
-export interface Seen {
+export interface Observation {
   /** `fault`: an error that the language itself throws, such as a TypeError; `stuck`: it hung, or ended the process. */
   readonly kind: 'value' | 'error' | 'fault' | 'stuck';
   /** The value or error, bounded; equal texts mean equal behaviour. */
   readonly text: string;
   /** For people: the call, which value of a test was changed into what, or which test it is. */
   readonly input: string;
-  readonly strain: Strain;
+  readonly variation: ProbeVariation;
 }
 
 /** What one run of the derived tests showed of one tree. */
 export interface ProbeRun {
   /** By probe: the same id means the same input on every tree. */
-  readonly seen: ReadonlyMap<string, Seen>;
+  readonly observations: ReadonlyMap<string, Observation>;
   /** By `file.case`: whether the case, as its author wrote it, passed; of several executions each one has to. */
   readonly cases: ReadonlyMap<string, 'passed' | 'failed'>;
 }
@@ -52,16 +52,35 @@ export const DerivedTests = z.object({
 });
 export type DerivedTests = z.infer<typeof DerivedTests>;
 
-const text = z.string().max(2_000);
-const key = z.string().max(300);
-const Line = z.union([
-  z.tuple([z.literal('s'), key, z.union([z.number(), z.string().max(200)]), z.enum(['v', 'e', 'x']), text]),
-  z.tuple([z.literal('c'), key, text, z.enum(['v', 'e', 'x']), text, text, z.number()]),
-  z.tuple([z.literal('d'), key, text, z.number(), text, text]),
-  z.tuple([z.literal('e'), key, z.enum(['ok', 'failed', 'threw', 'pending', 'lost']), z.string().max(4_000)]),
-  z.tuple([z.enum(['h', 'q']), key, text]),
+const boundedText = z.string().max(2_000);
+const probeKey = z.string().max(300);
+const ProbeLine = z.union([
+  z.tuple([
+    z.literal('s'),
+    probeKey,
+    z.union([z.number(), z.string().max(200)]),
+    z.enum(['v', 'e', 'x']),
+    boundedText,
+  ]),
+  z.tuple([
+    z.literal('c'),
+    probeKey,
+    boundedText,
+    z.enum(['v', 'e', 'x']),
+    boundedText,
+    boundedText,
+    z.number(),
+  ]),
+  z.tuple([z.literal('d'), probeKey, boundedText, z.number(), boundedText, boundedText]),
+  z.tuple([
+    z.literal('e'),
+    probeKey,
+    z.enum(['ok', 'failed', 'threw', 'pending', 'lost']),
+    z.string().max(4_000),
+  ]),
+  z.tuple([z.enum(['h', 'q']), probeKey, boundedText]),
 ]);
-type Line = z.infer<typeof Line>;
+type ProbeLine = z.infer<typeof ProbeLine>;
 
 /** What run.ts prints. */
 export const ProbeOutput = z.object({
@@ -70,10 +89,10 @@ export const ProbeOutput = z.object({
 });
 export type ProbeOutput = z.infer<typeof ProbeOutput>;
 
-const KINDS = { v: 'value', e: 'error', x: 'fault' } as const;
+const OBSERVATION_KINDS = { v: 'value', e: 'error', x: 'fault' } as const;
 
-interface Change {
-  readonly strain: Strain;
+interface ProbeChange {
+  readonly variation: ProbeVariation;
   readonly input: string;
 }
 
@@ -84,69 +103,83 @@ interface Change {
 export function readProbeRun({ lines }: ProbeOutput, derived?: DerivedTests): ProbeRun {
   const titles = titlesOf(derived);
   const read = lines.flatMap((line) => {
-    const parsed = Line.safeParse(line);
+    const parsed = ProbeLine.safeParse(line);
     return parsed.success ? [parsed.data] : [];
   });
-  const changes = new Map<string, Change>();
-  for (const line of read) if (line[0] === 'd') changes.set(line[1], changeOf(line));
-  const seen = new Map<string, Seen>();
+  const changes = new Map<string, ProbeChange>();
+  for (const line of read) if (line[0] === 'd') changes.set(line[1], readChange(line));
+  const observations = new Map<string, Observation>();
   const cases = new Map<string, 'passed' | 'failed'>();
   for (const line of read) {
-    const one = probeOf(line, changes, titles);
-    if (one) seen.set(one.id, one.seen);
-    const outcome = outcomeOf(line);
+    const one = readObservation(line, changes, titles);
+    if (one) observations.set(one.id, one.observation);
+    const outcome = readCaseOutcome(line);
     if (outcome && cases.get(outcome.id) !== 'failed')
       cases.set(outcome.id, outcome.passed ? 'passed' : 'failed');
   }
-  return { seen, cases };
+  return { observations, cases };
 }
 
 const titlesOf = (derived?: DerivedTests): ReadonlyMap<string, string> =>
   new Map(
     derived?.files.flatMap(({ file, cases }) =>
-      cases.map(({ id, title }): [string, string] => [`${file}.${id}`, title.slice(0, MOST_TITLE)]),
+      cases.map(({ id, title }): [string, string] => [`${file}.${id}`, title.slice(0, MAX_TITLE_CHARS)]),
     ),
   );
 
-const MOST_TITLE = 120;
+const MAX_TITLE_CHARS = 120;
 
-const changeOf = ([, , , light, from, to]: Extract<Line, readonly ['d', ...unknown[]]>): Change => ({
-  strain: light ? 'near' : 'far',
+const readChange = ([, , , light, from, to]: Extract<
+  ProbeLine,
+  readonly ['d', ...unknown[]]
+>): ProbeChange => ({
+  variation: light ? 'near' : 'far',
   input: `${from} → ${to}`,
 });
 
-const STRAINS: readonly Strain[] = ['far', 'near', 'further'];
+const CALL_VARIATIONS: readonly ProbeVariation[] = ['far', 'near', 'further'];
 
-function probeOf(
-  line: Line,
-  changes: ReadonlyMap<string, Change>,
+function readObservation(
+  line: ProbeLine,
+  changes: ReadonlyMap<string, ProbeChange>,
   titles: ReadonlyMap<string, string>,
-): { id: string; seen: Seen } | null {
+): { id: string; observation: Observation } | null {
   const [type, key] = line;
   const variant = key.split('.')[3] ?? '';
   switch (type) {
     case 's': {
       const title = titles.get(key.split('.', 2).join('.'));
-      const asIs = { strain: 'as-is' as const, input: title === undefined ? '' : `as in ${title}` };
+      const asIs = { variation: 'as-is' as const, input: title === undefined ? '' : `as in ${title}` };
       const change = variant.startsWith('look') ? asIs : changes.get(key);
       // In `calls` a case goes its own way: what it sees itself was seen before.
       if (!change || variant.startsWith('calls')) return null;
-      return { id: `${key}#${line[2]}`, seen: { kind: KINDS[line[3]], text: line[4], ...change } };
+      return {
+        id: `${key}#${line[2]}`,
+        observation: { kind: OBSERVATION_KINDS[line[3]], text: line[4], ...change },
+      };
     }
     case 'c': {
-      const strain = STRAINS[line[6]] ?? 'far';
+      const variation = CALL_VARIATIONS[line[6]] ?? 'far';
       return {
         id: callId(key, line[2]),
-        seen: { kind: KINDS[line[3]], text: line[4], input: line[5], strain },
+        observation: {
+          kind: OBSERVATION_KINDS[line[3]],
+          text: line[4],
+          input: line[5],
+          variation: variation,
+        },
       };
     }
     case 'h':
     case 'q': {
       const text = type === 'h' ? 'does not come back' : 'ends the process';
       if (line[2])
-        return { id: callId(key, line[2]), seen: { kind: 'stuck', text, input: line[2], strain: 'far' } };
+        return {
+          id: callId(key, line[2]),
+          observation: { kind: 'stuck', text, input: line[2], variation: 'far' },
+        };
       const change = changes.get(key);
-      return change ? { id: `${key}#0`, seen: { kind: 'stuck', text, ...change } } : null;
+      return change ? { id: `${key}#0`, observation: { kind: 'stuck', text, ...change } } : null;
     }
     default:
       return null;
@@ -156,7 +189,7 @@ function probeOf(
 /** The same call is the same probe, whichever case of a file led to it. */
 const callId = (key: string, call: string): string => `${key.split('.')[0]}:${call}`;
 
-function outcomeOf(line: Line): { id: string; passed: boolean } | null {
+function readCaseOutcome(line: ProbeLine): { id: string; passed: boolean } | null {
   const [type, key] = line;
   const [file, id, , variant] = key.split('.');
   if (!file || !id || !variant?.startsWith('check')) return null;

@@ -1,18 +1,18 @@
 import type { Alias } from '../model/index.ts';
 import type { Patch } from '../patches/index.ts';
 import type { PeerTests, TestRun } from './evidence.ts';
-import { outcomeIn, sorted } from './test-runs.ts';
+import { outcomeIn, uniqueSorted } from './test-runs.ts';
 
 /**
  * What an author's test files gave on one tree. `unfit`: they could not be put onto it, or it does not build with them: they
  * do not fit its code, which is no failure of a test.
  */
-export type OnTree = { readonly kind: 'ran'; readonly run: TestRun } | { readonly kind: 'unfit' };
+export type TreeTestResult = { readonly kind: 'ran'; readonly run: TestRun } | { readonly kind: 'unfit' };
 
 /** An author's test files on its own code, and on the base's. */
-export interface Authored {
+export interface AuthorRuns {
   readonly own: TestRun;
-  readonly onBase: OnTree;
+  readonly onBase: TreeTestResult;
   /** The same files as they stand on the base. Null: they were not run, or there are none. */
   readonly before: TestRun | null;
 }
@@ -31,12 +31,12 @@ export const NO_TESTS: AuthorTests = { proven: [], guards: [] };
  * Which tests an author wrote, told by execution: those that pass on its own code and that the base does not have, or has
  * in a form that passes there while the author's does not. What is flaky on the base is nobody's evidence.
  */
-export function authorTests({ own, onBase, before }: Authored, flaky: readonly string[] = []): AuthorTests {
+export function authorTests({ own, onBase, before }: AuthorRuns, flaky: readonly string[] = []): AuthorTests {
   if (own.source !== 'report') return NO_TESTS;
   const unsteady = new Set(flaky);
   const there = onBase.kind === 'ran' ? onBase.run : null;
   const old = (id: string) => (before ? outcomeIn(before, id) : undefined);
-  const passes = sorted(Object.keys(own.tests)).filter(
+  const passes = uniqueSorted(Object.keys(own.tests)).filter(
     (id) => outcomeIn(own, id) === 'passed' && !unsteady.has(id),
   );
   const onBoth = (id: string) => there !== null && outcomeIn(there, id) === 'passed';
@@ -47,82 +47,89 @@ export function authorTests({ own, onBase, before }: Authored, flaky: readonly s
 }
 
 /** `p` passes, `f` fails, `n` cannot be asked: it needs a name that only its author has. */
-export type Mark = 'p' | 'f' | 'n';
+export type PeerTestResult = 'p' | 'f' | 'n';
 
 /** What each test says of one tree, in order of the ids. */
-export function marksOn(ids: readonly string[], result: OnTree, introduces: Introduces): readonly Mark[] {
+export function resultsOn(
+  ids: readonly string[],
+  result: TreeTestResult,
+  introduces: IntroducesName,
+): readonly PeerTestResult[] {
   if (result.kind === 'unfit') return ids.map(() => 'n');
   const { run } = result;
   const privately = (names: readonly string[]) => names.some(introduces);
-  const unloaded = privately(run.lacks ?? []);
+  const unloaded = privately(run.missingNames ?? []);
   return ids.map((id) => {
     const outcome = outcomeIn(run, id);
     if (outcome === 'passed') return 'p';
     // A file that was not loaded has no tests to report; the output says why.
     if (outcome === undefined) return unloaded ? 'n' : 'f';
-    const said = run.said && Object.hasOwn(run.said, id) ? (run.said[id] ?? '') : '';
-    return privately(lackedNames(said)) ? 'n' : 'f';
+    const said = run.messages && Object.hasOwn(run.messages, id) ? (run.messages[id] ?? '') : '';
+    return privately(missingNamesIn(said)) ? 'n' : 'f';
   });
 }
 
 /** One author's tests, and what they say of each of the other survivors. */
-export interface AuthorMarks {
+export interface AuthorResults {
   readonly author: Alias;
   readonly tests: AuthorTests;
-  readonly on: readonly {
+  readonly onPeers: readonly {
     readonly peer: Alias;
-    readonly proven: readonly Mark[];
-    readonly guards: readonly Mark[];
+    readonly proven: readonly PeerTestResult[];
+    readonly guards: readonly PeerTestResult[];
   }[];
 }
 
-/** Failing ids that are kept by name, and marks that are kept; all are counted. */
-const MOST_NAMED = 50;
-const MOST_MARKED = 300;
+/** Failing ids that are kept by name, and results that are kept; all are counted. */
+const MAX_FAILING_IDS = 50;
+const MAX_RESULTS = 300;
 
 /**
  * The others' tests as evidence on one survivor. A name that a third candidate has as well is no private one: where a
  * test passes on some other peer's code, a candidate on which it cannot be asked lacks what the test asks for, and
  * fails it.
  */
-export function peerTestsOn(peer: Alias, authors: readonly AuthorMarks[]): readonly PeerTests[] {
+export function peerTestsOn(peer: Alias, authors: readonly AuthorResults[]): readonly PeerTests[] {
   return authors.flatMap((one) => {
-    const here = one.on.find((other) => other.peer === peer);
+    const here = one.onPeers.find((other) => other.peer === peer);
     if (!here || one.tests.proven.length + one.tests.guards.length === 0) return [];
-    const proven = settled(
+    const proven = resolvedResults(
       here.proven,
-      one.on.map((other) => other.proven),
+      one.onPeers.map((other) => other.proven),
     );
-    const guards = settled(
+    const guards = resolvedResults(
       here.guards,
-      one.on.map((other) => other.guards),
+      one.onPeers.map((other) => other.guards),
     );
-    const guarding = counted(one.tests.guards, guards);
+    const guarding = peerCounts(one.tests.guards, guards);
     return [
       {
         author: one.author,
-        ...counted(one.tests.proven, proven),
-        ...(proven.length > 0 ? { marks: proven.slice(0, MOST_MARKED).join('') } : {}),
+        ...peerCounts(one.tests.proven, proven),
+        ...(proven.length > 0 ? { results: proven.slice(0, MAX_RESULTS).join('') } : {}),
         ...(guarding.total > 0 ? { guards: guarding } : {}),
       },
     ];
   });
 }
 
-const settled = (marks: readonly Mark[], all: readonly (readonly Mark[])[]): readonly Mark[] =>
-  marks.map((mark, at) => (mark === 'n' && all.some((other) => other[at] === 'p') ? 'f' : mark));
+const resolvedResults = (
+  results: readonly PeerTestResult[],
+  all: readonly (readonly PeerTestResult[])[],
+): readonly PeerTestResult[] =>
+  results.map((result, at) => (result === 'n' && all.some((other) => other[at] === 'p') ? 'f' : result));
 
-function counted(ids: readonly string[], marks: readonly Mark[]) {
-  const failing = ids.filter((_, at) => marks[at] === 'f');
-  const passed = marks.filter((mark) => mark === 'p').length;
-  return { passed, total: passed + failing.length, failing: failing.slice(0, MOST_NAMED) };
+function peerCounts(ids: readonly string[], results: readonly PeerTestResult[]) {
+  const failing = ids.filter((_, at) => results[at] === 'f');
+  const passed = results.filter((result) => result === 'p').length;
+  return { passed, total: passed + failing.length, failing: failing.slice(0, MAX_FAILING_IDS) };
 }
 
 /**
  * How compilers, loaders and interpreters say that a name is not there: V8 and node, esbuild and Vite, TypeScript,
  * Python, Go, Rust, Java. Each captures the name, or the path of a module.
  */
-const SENTENCES: readonly RegExp[] = [
+const MISSING_NAME_PATTERNS: readonly RegExp[] = [
   /does not provide an export named '?([\w$]{1,100})/g,
   /Named export '([\w$]{1,100})' not found/g,
   /No matching export in "[^"\n]{1,300}" for import "([\w$]{1,100})"/g,
@@ -149,50 +156,52 @@ const SENTENCES: readonly RegExp[] = [
 ];
 
 /** Names that are kept of one output. */
-const MOST_NAMES = 30;
+const MAX_MISSING_NAMES = 30;
 /** Characters at each end of an output that are looked at. */
-const LOOKED_AT = 65_536;
+const MAX_OUTPUT_END_CHARS = 65_536;
 
 /** Names of which a runner's or a compiler's output says that they are not there, in order of the sentences above. */
-export function lackedNames(output: string): readonly string[] {
+export function missingNamesIn(output: string): readonly string[] {
   const text =
-    output.length <= 2 * LOOKED_AT ? output : `${output.slice(0, LOOKED_AT)}\n${output.slice(-LOOKED_AT)}`;
+    output.length <= 2 * MAX_OUTPUT_END_CHARS
+      ? output
+      : `${output.slice(0, MAX_OUTPUT_END_CHARS)}\n${output.slice(-MAX_OUTPUT_END_CHARS)}`;
   const names = new Set<string>();
-  for (const sentence of SENTENCES) {
+  for (const sentence of MISSING_NAME_PATTERNS) {
     for (const found of text.matchAll(sentence)) {
-      if (names.size >= MOST_NAMES) return [...names];
-      names.add(lastPart(found[1] as string));
+      if (names.size >= MAX_MISSING_NAMES) return [...names];
+      names.add(unqualifiedName(found[1] as string));
     }
   }
   return [...names];
 }
 
 /** `crate::a::b`, `pkg.mod` and `../src/b.js` are all known by `b`. */
-const lastPart = (name: string): string =>
+const unqualifiedName = (name: string): string =>
   name
     .replace(/^.*(?:\/|::)/s, '')
     .replace(/\.(?:[cm]?[jt]sx?|json|vue|svelte)$/, '')
     .replace(/^.*\./s, '');
 
 /** Names that a patch introduces: what others cannot be asked to have. */
-export type Introduces = (name: string) => boolean;
+export type IntroducesName = (name: string) => boolean;
 
 /** Characters of added production code that are searched. */
-const MOST_CODE = 2 ** 20;
+const MAX_CODE_CHARS = 2 ** 20;
 
 /**
  * Does a patch bring a name along? It does with a new production file of that name, and where the name stands in an added
  * line by itself or is assigned to; a call of what something else has (`list.map(`) brings nothing along.
  */
-export function introducedBy(patch: Patch): Introduces {
+export function introducedBy(patch: Patch): IntroducesName {
   const files = patch.production;
-  const paths = files.filter((file) => file.change === 'added').map((file) => lastPart(file.path));
+  const paths = files.filter((file) => file.change === 'added').map((file) => unqualifiedName(file.path));
   const fresh = new Set(paths);
   const code = files
     .flatMap((file) => file.hunks.flatMap((hunk) => hunk.lines))
     .flatMap((line) => (line.kind === 'added' ? [line.text] : []))
     .join('\n')
-    .slice(0, MOST_CODE);
+    .slice(0, MAX_CODE_CHARS);
   return (name) => {
     if (fresh.has(name)) return true;
     if (!/^[\w$]{1,100}$/.test(name)) return false;

@@ -20,15 +20,15 @@ export const succeeded = (run: Pick<TestRun, 'exitCode' | 'stopped'>): boolean =
 export function compareBase(base: TestRun, run: TestRun): BaseTests {
   const { exitCode, ms } = run;
   const silent = silenceOf(base) === null ? {} : ({ silent: true } as const);
-  const about = { exitCode, ms, ...unrest(base, run), ...silent };
-  if (base.source !== 'report') return { ...byExitCode(base, run), ...about, source: 'exit-code' };
+  const about = { exitCode, ms, ...flakinessOf(base, run), ...silent };
+  if (base.source !== 'report') return { ...countsByExitCode(base, run), ...about, source: 'exit-code' };
   const source = run.source === 'report' ? 'report' : 'exit-code';
-  return { ...byReport(base, run), ...about, source };
+  return { ...countsByReport(base, run), ...about, source };
 }
 
 type Counts = Pick<BaseTests, 'passed' | 'failed' | 'total' | 'regressions' | 'fixed'>;
 
-function byExitCode(base: TestRun, run: TestRun): Counts {
+function countsByExitCode(base: TestRun, run: TestRun): Counts {
   const ok = succeeded(run);
   const counts = { passed: ok ? 1 : 0, failed: ok ? 0 : 1, total: 1 };
   if ((base.flaky ?? []).includes(EXIT_CODE)) return { ...counts, regressions: [], fixed: [] };
@@ -39,10 +39,10 @@ function byExitCode(base: TestRun, run: TestRun): Counts {
   };
 }
 
-function byReport(base: TestRun, run: TestRun): Counts {
+function countsByReport(base: TestRun, run: TestRun): Counts {
   const quarantined = new Set(base.flaky ?? []);
   const known = [...Object.keys(base.tests), ...Object.keys(run.tests)];
-  const ids = sorted(known.filter((id) => !quarantined.has(id)));
+  const ids = uniqueSorted(known.filter((id) => !quarantined.has(id)));
   const here = (id: string) => outcomeIn(run, id);
   const passes = ids.filter((id) => here(id) === 'passed');
   const broken = ids.filter((id) => outcomeIn(base, id) === 'passed' && here(id) !== 'passed');
@@ -62,8 +62,8 @@ function byReport(base: TestRun, run: TestRun): Counts {
   };
 }
 
-const unrest = (base: TestRun, run: TestRun): Pick<BaseTests, 'flaky' | 'baseRuns'> => {
-  const flaky = sorted([...(base.flaky ?? []), ...(run.flaky ?? [])]);
+const flakinessOf = (base: TestRun, run: TestRun): Pick<BaseTests, 'flaky' | 'baseRuns'> => {
+  const flaky = uniqueSorted([...(base.flaky ?? []), ...(run.flaky ?? [])]);
   return {
     ...(flaky.length > 0 ? { flaky } : {}),
     ...(base.runs === undefined ? {} : { baseRuns: base.runs }),
@@ -71,7 +71,7 @@ const unrest = (base: TestRun, run: TestRun): Pick<BaseTests, 'flaky' | 'baseRun
 };
 
 /** Each once, by code units: the same everywhere. */
-export const sorted = (ids: Iterable<string>): readonly string[] =>
+export const uniqueSorted = (ids: Iterable<string>): readonly string[] =>
   [...new Set(ids)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
 /**
@@ -90,7 +90,7 @@ export const SUSPECT_RUNS = 3;
 export const REPEAT_BUDGET_MS = 120_000;
 
 /** Is there time to run this suite so many times, all in all? */
-export const affordable = (run: Pick<TestRun, 'ms'>, times: number): boolean =>
+export const fitsRepeatBudget = (run: Pick<TestRun, 'ms'>, times: number): boolean =>
   run.ms * times <= REPEAT_BUDGET_MS;
 
 /**
@@ -99,13 +99,13 @@ export const affordable = (run: Pick<TestRun, 'ms'>, times: number): boolean =>
  * and is left out. With exit codes only, the majority's is the answer, and a disagreement is named `exit code`. Needs at
  * least one run.
  */
-export function steady(runs: readonly TestRun[]): TestRun {
+export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
   const first = runs[0];
   if (!first) throw new RangeError('steady needs at least one run.');
   if (runs.length === 1) return first;
   const told = runs.filter((run) => run.source === 'report');
-  if (told.length === 0) return steadyExit(first, runs);
-  const ids = sorted(told.flatMap((run) => Object.keys(run.tests)));
+  if (told.length === 0) return mergeExitCodes(first, runs);
+  const ids = uniqueSorted(told.flatMap((run) => Object.keys(run.tests)));
   const flaky = ids.filter((id) => new Set(told.map((run) => outcomeIn(run, id))).size > 1);
   const unsteady = new Set(flaky);
   const calm = told.find(succeeded) ?? (told[0] as TestRun);
@@ -118,7 +118,7 @@ export function steady(runs: readonly TestRun[]): TestRun {
   };
 }
 
-function steadyExit(first: TestRun, runs: readonly TestRun[]): TestRun {
+function mergeExitCodes(first: TestRun, runs: readonly TestRun[]): TestRun {
   const good = runs.filter(succeeded);
   const most =
     good.length * 2 > runs.length ? (good[0] as TestRun) : (runs.find((run) => !succeeded(run)) ?? first);
@@ -131,7 +131,7 @@ function steadyExit(first: TestRun, runs: readonly TestRun[]): TestRun {
  * suspect passes where it passes in most of `SUSPECT_RUNS`, runs that were not needed any more included. Those that
  * passed at least once are named as flaky.
  */
-export function settleSuspects(
+export function resolveSuspects(
   run: TestRun,
   suspects: readonly string[],
   again: readonly TestRun[],
@@ -147,14 +147,16 @@ export function settleSuspects(
     ...run,
     ...exit,
     tests: Object.fromEntries(tests),
-    flaky: sorted([...(run.flaky ?? []), ...flaky]),
+    flaky: uniqueSorted([...(run.flaky ?? []), ...flaky]),
     runs: 1 + again.length,
   };
 }
 
 /** Suspects about which the runs so far leave a doubt: the first run failed, so a second failure settles it. */
-export const doubtful = (suspects: readonly string[], again: readonly TestRun[]): readonly string[] =>
-  suspects.filter((id) => again.every((one) => passesIn(one, id)));
+export const undecidedSuspects = (
+  suspects: readonly string[],
+  again: readonly TestRun[],
+): readonly string[] => suspects.filter((id) => again.every((one) => passesIn(one, id)));
 
 const passesIn = (run: TestRun, id: string): boolean =>
   id === EXIT_CODE ? succeeded(run) : outcomeIn(run, id) === 'passed';
@@ -167,9 +169,9 @@ export function withoutTests(run: TestRun, ids: readonly string[]): TestRun {
 }
 
 /** What fails in a run and does not on the base, by id; with exit codes only, the exit code. Sorted. */
-export function newlyFailing(base: TestRun, run: TestRun): readonly string[] {
+export function newFailures(base: TestRun, run: TestRun): readonly string[] {
   if (base.source === 'exit-code') return succeeded(base) && !succeeded(run) ? [EXIT_CODE] : [];
-  return sorted(
+  return uniqueSorted(
     Object.keys(run.tests).filter(
       (id) => outcomeIn(run, id) === 'failed' && outcomeIn(base, id) !== 'failed',
     ),
@@ -177,8 +179,8 @@ export function newlyFailing(base: TestRun, run: TestRun): readonly string[] {
 }
 
 /** Two of three survivors must break a test, and these come from two families, before the test is in question. */
-const SHARE = { of: 3, breaking: 2 } as const;
-const FAMILIES = 2;
+const CONTESTED_SHARE = { of: 3, breaking: 2 } as const;
+const MIN_CONTESTING_FAMILIES = 2;
 
 /**
  * Takes contested tests out of the survivors' regressions: a steady test that passes on the base and is broken by two
@@ -188,7 +190,7 @@ const FAMILIES = 2;
  *
  * Same evidence in any order, same contest.
  */
-export function contest(evidence: readonly Evidence[]): readonly Evidence[] {
+export function withoutContestedTests(evidence: readonly Evidence[]): readonly Evidence[] {
   const survivors = evidence.filter((one) => one.survivor && one.baseTests);
   const contested = new Set(contestedTests(survivors));
   if (contested.size === 0) return evidence;
@@ -204,11 +206,11 @@ export function contest(evidence: readonly Evidence[]): readonly Evidence[] {
 /** The ids of contested tests, sorted. */
 export function contestedTests(survivors: readonly Evidence[]): readonly string[] {
   if (survivors.length < 2) return [];
-  const ids = sorted(survivors.flatMap((one) => one.baseTests?.regressions ?? []));
+  const ids = uniqueSorted(survivors.flatMap((one) => one.baseTests?.regressions ?? []));
   return ids.filter((id) => {
     const breaking = survivors.filter((one) => one.baseTests?.regressions.includes(id));
     const families = new Set(breaking.flatMap(({ family }) => family ?? []));
-    const many = breaking.length * SHARE.of >= survivors.length * SHARE.breaking;
-    return id !== EXIT_CODE && many && families.size >= FAMILIES;
+    const many = breaking.length * CONTESTED_SHARE.of >= survivors.length * CONTESTED_SHARE.breaking;
+    return id !== EXIT_CODE && many && families.size >= MIN_CONTESTING_FAMILIES;
   });
 }

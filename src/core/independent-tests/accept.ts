@@ -4,46 +4,47 @@ import { importsOf } from './custom.ts';
 import type { IndependentTest } from './types.ts';
 
 /** What a written test is held against. */
-export interface Ground {
+export interface AcceptanceContext {
   readonly origin: Exclude<IndependentTestOrigin, 'issue' | 'reviewer'>;
   /** Paths for the tests, in their order. */
-  readonly places: readonly string[];
+  readonly paths: readonly string[];
   /** Texts that say what is wanted: quotes must stand in one of them. */
-  readonly wanted: readonly string[];
+  readonly requirements: readonly string[];
   readonly baseFiles: readonly string[];
   /** Texts of base files that the tests import from, by path. */
   readonly imported: Readonly<Record<string, string>>;
 }
 
-export interface Accepted {
+export interface AcceptedTests {
   readonly tests: readonly IndependentTest[];
   /** Tests that are not executed, each with one sentence for people. */
-  readonly left: readonly { readonly title: string; readonly because: string }[];
+  readonly rejected: readonly { readonly title: string; readonly because: string }[];
 }
 
 /** Gives each written test its place, and leaves out what is not worth executing. */
-export function accept(written: readonly WrittenTest[], ground: Ground): Accepted {
+export function acceptTests(written: readonly WrittenTest[], context: AcceptanceContext): AcceptedTests {
   const tests: IndependentTest[] = [];
-  const left: { title: string; because: string }[] = [];
+  const rejected: { title: string; because: string }[] = [];
   const seen = new Set<string>();
-  const said = new Set(ground.wanted.flatMap((text) => [...wordsOf(text)]));
+  const known = new Set(context.requirements.flatMap((text) => [...identifiersIn(text)]));
   for (const [i, one] of written.entries()) {
-    const path = ground.places[i];
-    const because = path === undefined ? 'There is no place for it.' : whyNot(one, path, ground, said, seen);
+    const path = context.paths[i];
+    const because =
+      path === undefined ? 'There is no place for it.' : rejectionReason(one, path, context, known, seen);
     if (path === undefined || because !== null) {
-      left.push({ title: one.title, because: because ?? '' });
+      rejected.push({ title: one.title, because: because ?? '' });
       continue;
     }
-    tests.push(placed(one, path, ground.origin, i + 1));
-    seen.add(sameText(one.file));
+    tests.push(independentTestFrom(one, path, context.origin, i + 1));
+    seen.add(normalizedTest(one.file));
   }
-  return { tests, left };
+  return { tests, rejected };
 }
 
-const placed = (
+const independentTestFrom = (
   one: WrittenTest,
   path: string,
-  origin: Ground['origin'],
+  origin: AcceptanceContext['origin'],
   number: number,
 ): IndependentTest => ({
   id: `${origin}-${number}`,
@@ -57,18 +58,19 @@ const placed = (
   ...(one.why.trim() === '' ? {} : { why: one.why }),
 });
 
-function whyNot(
+function rejectionReason(
   one: WrittenTest,
   path: string,
-  ground: Ground,
-  said: ReadonlySet<string>,
+  context: AcceptanceContext,
+  known: ReadonlySet<string>,
   seen: ReadonlySet<string>,
 ): string | null {
-  const fault = formFault(one.file);
+  const fault = fileProblem(one.file);
   if (fault) return `Its file ${fault}.`;
-  if (seen.has(sameText(one.file))) return 'It is the same as another one.';
-  if (!isQuoted(one.quote, ground.wanted)) return 'The words that it rests on do not stand in the task.';
-  const invented = inventedNames(path, one.file, ground, said);
+  if (seen.has(normalizedTest(one.file))) return 'It is the same as another one.';
+  if (!isQuoted(one.quote, context.requirements))
+    return 'The words that it rests on do not stand in the task.';
+  const invented = inventedNames(path, one.file, context, known);
   return invented.length === 0
     ? null
     : `It uses names that neither the task nor the code has: ${invented.slice(0, 5).join(', ')}.`;
@@ -78,21 +80,21 @@ function whyNot(
 function inventedNames(
   path: string,
   file: string,
-  { baseFiles, imported }: Ground,
-  said: ReadonlySet<string>,
+  { baseFiles, imported }: AcceptanceContext,
+  known: ReadonlySet<string>,
 ): readonly string[] {
   return importsOf(path, file, baseFiles).flatMap(({ names, paths }) => {
     const from = paths.find((each) => Object.hasOwn(imported, each));
     const text = from === undefined ? '' : (imported[from] ?? '');
     // What it hands on cannot be told from its own text.
     if (/^\s*export\s*\*|\bimport\s+\*/m.test(text)) return [];
-    const words = wordsOf(text);
+    const words = identifiersIn(text);
     const isModule = (name: string) =>
       paths.some((each) => {
         const at = `${each.replace(/(?:\/__init__)?\.py$/, '')}/${name}`;
         return baseFiles.some((known) => known === `${at}.py` || known.startsWith(`${at}/`));
       });
-    return names.filter((name) => !words.has(name) && !said.has(name) && !isModule(name));
+    return names.filter((name) => !words.has(name) && !known.has(name) && !isModule(name));
   });
 }
 
@@ -110,15 +112,17 @@ export function importedFiles(
 }
 
 /** Why a written file is not laid at all, as a clause; null when it may be. What it does is the sandbox's matter. */
-export function formFault(file: string): string | null {
+export function fileProblem(file: string): string | null {
   if (file.trim() === '') return 'is empty';
   if (file.includes('\0')) return 'holds a NUL';
   if (!file.isWellFormed()) return 'is not valid Unicode';
-  return new TextEncoder().encode(file).length > MOST_BYTES ? `has more than ${MOST_BYTES} bytes` : null;
+  return new TextEncoder().encode(file).length > MAX_TEST_BYTES
+    ? `has more than ${MAX_TEST_BYTES} bytes`
+    : null;
 }
 
 /** Shorter quotes stand in every text. */
-const LEAST_QUOTED = 6;
+const MIN_QUOTE_CHARS = 6;
 
 /**
  * Does a quote really stand in one of the texts? White space, letter case and marks of emphasis do not count; parts
@@ -127,15 +131,16 @@ const LEAST_QUOTED = 6;
 export function isQuoted(quote: string, texts: readonly string[]): boolean {
   const parts = quote
     .split(/…|\.{3,}/)
-    .map(plain)
+    .map(normalizedQuote)
     .filter((part) => part !== '');
   const length = parts.reduce((total, part) => total + part.length, 0);
   return (
-    length >= LEAST_QUOTED && texts.map(plain).some((text) => parts.every((part) => text.includes(part)))
+    length >= MIN_QUOTE_CHARS &&
+    texts.map(normalizedQuote).some((text) => parts.every((part) => text.includes(part)))
   );
 }
 
-const plain = (text: string): string =>
+const normalizedQuote = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[‘’]/g, "'")
@@ -146,7 +151,7 @@ const plain = (text: string): string =>
     .replace(/^["']+|["'.]+$/g, '');
 
 /** The same test twice is one vote: text without white space at line ends and empty lines. */
-const sameText = (file: string): string =>
+const normalizedTest = (file: string): string =>
   file
     .split('\n')
     .map((line) => line.trim())
@@ -154,9 +159,9 @@ const sameText = (file: string): string =>
     .join('\n');
 
 /** Tests that a writer may hand in; 6 to 8 are asked for (selection notes, S4). */
-export const MOST_TESTS = 8;
+export const MAX_WRITTEN_TESTS = 8;
 /** UTF-8 bytes of one test file. Our default. */
-export const MOST_BYTES = 20_000;
+export const MAX_TEST_BYTES = 20_000;
 
 /** One test file as a model hands it in. It says nothing about where the file stands (I6). */
 export const WrittenTest = z.object({
@@ -172,7 +177,7 @@ export const WrittenTest = z.object({
     .describe(
       'What the test does on the code as it is now: `fails` for what is asked for, `passes` for what must stay as it is.',
     ),
-  file: z.string().min(1).max(MOST_BYTES).describe('The whole text of the test file.'),
+  file: z.string().min(1).max(MAX_TEST_BYTES).describe('The whole text of the test file.'),
 });
 export type WrittenTest = z.infer<typeof WrittenTest>;
 
@@ -180,7 +185,7 @@ const note = z.string().max(600).describe('What could not be tested and why. Emp
 
 /** What the writer of independent tests answers. */
 export const WrittenTests = z.object({
-  tests: z.array(WrittenTest).max(MOST_TESTS).describe('In the order of the paths given.'),
+  tests: z.array(WrittenTest).max(MAX_WRITTEN_TESTS).describe('In the order of the paths given.'),
   note,
 });
 export type WrittenTests = z.infer<typeof WrittenTests>;
@@ -193,7 +198,7 @@ export const DistinguishingTest = z.object({
 export type DistinguishingTest = z.infer<typeof DistinguishingTest>;
 
 /** Lines that declare what other files can use, by language. Enough to name it: nothing is parsed. */
-const DECLARES: Readonly<Record<string, RegExp>> = {
+const DECLARATION_LINES: Readonly<Record<string, RegExp>> = {
   js: /^(?:export\s+(?:default\s+)?(?:declare\s+)?(?:async\s+)?(?:function|class|const|let|var|interface|type|enum|abstract)\b|export\s*[{*]|module\.exports\b|exports\.\w+\s*=)/,
   py: /^(?: {4})?(?:async\s+)?(?:def\s+[a-zA-Z]|class\s+\w)/,
   go: /^(?:func\s+(?:\([^)]*\)\s*)?[A-Z]|type\s+[A-Z])/,
@@ -202,7 +207,7 @@ const DECLARES: Readonly<Record<string, RegExp>> = {
   rb: /^\s*(?:def\s+\w|class\s+\w|module\s+\w)/,
   php: /^\s*(?:(?:public|static|final|abstract)\s+)*(?:function\s+\w|class\s+\w|interface\s+\w)/,
 };
-const LANGUAGE: Readonly<Record<string, string>> = {
+const LANGUAGE_OF_EXTENSION: Readonly<Record<string, string>> = {
   js: 'js',
   mjs: 'js',
   cjs: 'js',
@@ -221,24 +226,24 @@ const LANGUAGE: Readonly<Record<string, string>> = {
   cs: 'java',
   scala: 'java',
 };
-const LONGEST_LINE = 160;
+const MAX_DECLARATION_CHARS = 160;
 /** Lines of one file. Our default. */
-const MOST_LINES = 60;
+const MAX_DECLARATIONS = 60;
 
 /** Declarations of a source file as they stand there, cut; empty for a language that is not known. */
-export function surfaceOf(path: string, text: string): readonly string[] {
-  const declares = DECLARES[LANGUAGE[path.slice(path.lastIndexOf('.') + 1)] ?? ''];
+export function declarationsOf(path: string, text: string): readonly string[] {
+  const declares = DECLARATION_LINES[LANGUAGE_OF_EXTENSION[path.slice(path.lastIndexOf('.') + 1)] ?? ''];
   if (!declares) return [];
   return text
     .split('\n')
     .filter((line) => declares.test(line.slice(0, 400)))
-    .slice(0, MOST_LINES)
-    .map((line) => line.trim().slice(0, LONGEST_LINE));
+    .slice(0, MAX_DECLARATIONS)
+    .map((line) => line.trim().slice(0, MAX_DECLARATION_CHARS));
 }
 
 /** Whether we know how this language declares things. */
-export const hasSurface = (path: string): boolean =>
-  Object.hasOwn(LANGUAGE, path.slice(path.lastIndexOf('.') + 1));
+export const knowsDeclarations = (path: string): boolean =>
+  Object.hasOwn(LANGUAGE_OF_EXTENSION, path.slice(path.lastIndexOf('.') + 1));
 
 /** Words of a text, to tell names that occur in it from those that do not. */
-export const wordsOf = (text: string): ReadonlySet<string> => new Set(text.match(/[\w$]+/g) ?? []);
+export const identifiersIn = (text: string): ReadonlySet<string> => new Set(text.match(/[\w$]+/g) ?? []);

@@ -1,9 +1,9 @@
 import type { IndependentTests } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
-import type { Admission, Aim, IndependentTest, IndependentTestVote, Trial, Trials } from './types.ts';
+import type { Admission, IndependentTest, IndependentTestVote, TaskKind, Trial, Trials } from './types.ts';
 
 /** Runs of a test on each tree before it may count (notes on selection: three identical runs). */
-export const REPEATS = 3;
+export const TEST_REPEATS = 3;
 
 /**
  * Which tests may speak, and what they say. A case counts when it behaves on the base as its test claims, gives the same
@@ -11,36 +11,38 @@ export const REPEATS = 3;
  * decisive tests of models that fail do so on right patches (arXiv 2606.16062). `trials` is by the test's id; a
  * test without any is refused. Same outcomes in any order of aliases, same admission.
  */
-export function admit(
+export function admitVotes(
   tests: readonly IndependentTest[],
   trials: Readonly<Record<string, Trials>>,
-  aim: Aim,
-  repeats = REPEATS,
+  aim: TaskKind,
+  repeats = TEST_REPEATS,
 ): Admission {
   const votes = tests.flatMap((test) => votesOf(test, trialsOf(trials, test.id), aim, repeats));
-  const said = (test: string, alias: Alias) => saidOf(trialsOf(trials, test).survivors[alias] ?? []);
-  return { tests, votes, byAlias: tally(votes, said) };
+  const said = (test: string, alias: Alias) => lastMessage(trialsOf(trials, test).survivors[alias] ?? []);
+  return { tests, votes, byAlias: testsByAlias(votes, said) };
 }
 
 /** Tests that may still be admitted by what is known so far: the others need not be run again. */
-export function inQuestion(
+export function stillAdmissible(
   tests: readonly IndependentTest[],
   trials: Readonly<Record<string, Trials>>,
-  aim: Aim,
+  aim: TaskKind,
 ): readonly IndependentTest[] {
   return tests.filter((test) => {
     const known = trialsOf(trials, test.id);
     if (Object.values(known.survivors).some((runs) => runs.length > 0))
-      return votesOf(test, known, aim, 1).some((one) => one.standing === 'admitted');
+      return votesOf(test, known, aim, 1).some((one) => one.status === 'admitted');
     const cases = casesOf(test, known);
     // A file that does not load on the base names no case there; it may on what adds what it needs.
-    return cases.length === 0 ? test.onBase === 'fails' : cases.some((id) => fitsBase(test, id, known));
+    return cases.length === 0
+      ? test.onBase === 'fails'
+      : cases.some((id) => behavesAsClaimed(test, id, known));
   });
 }
 
 /** Two admissions of different tests as one. */
 export function joinAdmissions(a: Admission, b: Admission): Admission {
-  const aliases = sorted([...Object.keys(a.byAlias), ...Object.keys(b.byAlias)]);
+  const aliases = uniqueSorted([...Object.keys(a.byAlias), ...Object.keys(b.byAlias)]);
   return {
     tests: [...a.tests, ...b.tests],
     votes: [...a.votes, ...b.votes],
@@ -52,77 +54,87 @@ export function joinAdmissions(a: Admission, b: Admission): Admission {
 
 export const NO_ADMISSION: Admission = { tests: [], votes: [], byAlias: {} };
 
-const NONE: IndependentTests = { passed: 0, total: 0, failing: [] };
+const NO_TESTS_RUN: IndependentTests = { passed: 0, total: 0, failing: [] };
 /** Neutral tests of two origins, run on the same candidate. */
-export const joinTests = (a: IndependentTests = NONE, b: IndependentTests = NONE): IndependentTests => ({
+export const joinTests = (
+  a: IndependentTests = NO_TESTS_RUN,
+  b: IndependentTests = NO_TESTS_RUN,
+): IndependentTests => ({
   passed: a.passed + b.passed,
   total: a.total + b.total,
   failing: [...a.failing, ...b.failing],
 });
 
-const UNTRIED: Trials = { base: [], survivors: {} };
+const NO_TRIALS: Trials = { base: [], survivors: {} };
 const trialsOf = (trials: Readonly<Record<string, Trials>>, id: string): Trials =>
-  (Object.hasOwn(trials, id) ? trials[id] : undefined) ?? UNTRIED;
+  (Object.hasOwn(trials, id) ? trials[id] : undefined) ?? NO_TRIALS;
 
 function votesOf(
   test: IndependentTest,
   trials: Trials,
-  aim: Aim,
+  aim: TaskKind,
   repeats: number,
 ): readonly IndependentTestVote[] {
   const cases = casesOf(test, trials);
   if (cases.length === 0) {
     const because =
       trials.base.length === 0 ? 'It was not run.' : 'The test runner names no test of it on any tree.';
-    return [vote(test, test.id, { standing: 'refused', because, passedBy: [], failedBy: [] })];
+    return [voteFrom(test, test.id, { status: 'refused', because, passedBy: [], failedBy: [] })];
   }
-  const found = cases.map((id) => ({ id, ...stand(test, id, trials, { aim, repeats }) }));
+  const found = cases.map((id) => ({ id, ...caseResult(test, id, trials, { aim, repeats }) }));
   return test.votes === 'case'
-    ? found.map((one) => vote(test, one.id, one))
-    : [vote(test, test.id, whole(found))];
+    ? found.map((one) => voteFrom(test, one.id, one))
+    : [voteFrom(test, test.id, fileResult(found))];
 }
 
 function casesOf(test: IndependentTest, { base, survivors }: Trials): readonly string[] {
-  if (test.cases) return sorted(test.cases);
-  return sorted([...base, ...Object.values(survivors).flat()].flatMap((trial) => Object.keys(trial.cases)));
+  if (test.cases) return uniqueSorted(test.cases);
+  return uniqueSorted(
+    [...base, ...Object.values(survivors).flat()].flatMap((trial) => Object.keys(trial.cases)),
+  );
 }
 
-const vote = (test: IndependentTest, id: string, found: Found): IndependentTestVote => ({
+const voteFrom = (test: IndependentTest, id: string, found: CaseResult): IndependentTestVote => ({
   id,
   test: test.id,
   origin: test.origin,
-  standing: found.standing,
+  status: found.status,
   because: found.because,
   passedBy: found.passedBy,
   failedBy: found.failedBy,
 });
 
 /** A file as one vote: its admitted cases, which a candidate must all pass. */
-function whole(found: readonly Found[]): Found {
-  const admitted = found.filter((one) => one.standing === 'admitted');
+function fileResult(found: readonly CaseResult[]): CaseResult {
+  const admitted = found.filter((one) => one.status === 'admitted');
   const [first] = found;
-  const instead = found.find((one) => one.standing === 'suspect') ?? first;
-  if (admitted.length === 0) return instead as Found;
-  const failedBy = sorted(admitted.flatMap((one) => one.failedBy));
-  const passedBy = sorted(admitted.flatMap((one) => one.passedBy)).filter(
+  const instead = found.find((one) => one.status === 'suspect') ?? first;
+  if (admitted.length === 0) return instead as CaseResult;
+  const failedBy = uniqueSorted(admitted.flatMap((one) => one.failedBy));
+  const passedBy = uniqueSorted(admitted.flatMap((one) => one.passedBy)).filter(
     (alias) => admitted.every((one) => one.passedBy.includes(alias)) && !failedBy.includes(alias),
   );
   const counted =
     found.length > admitted.length ? ` ${admitted.length} of its ${found.length} cases count.` : '';
   if (passedBy.length === 0) {
     const because = `No survivor passes all of it.${counted}`;
-    return { standing: 'suspect', because, passedBy: [], failedBy };
+    return { status: 'suspect', because, passedBy: [], failedBy };
   }
-  return { standing: 'admitted', because: `${(admitted[0] as Found).because}${counted}`, passedBy, failedBy };
+  return {
+    status: 'admitted',
+    because: `${(admitted[0] as CaseResult).because}${counted}`,
+    passedBy,
+    failedBy,
+  };
 }
 
 /** What each survivor makes of the admitted votes. */
-function tally(
+function testsByAlias(
   votes: readonly IndependentTestVote[],
   said: (test: string, alias: Alias) => string | undefined,
 ): Readonly<Record<Alias, IndependentTests>> {
-  const admitted = votes.filter((one) => one.standing === 'admitted');
-  const aliases = sorted(admitted.flatMap((one) => [...one.passedBy, ...one.failedBy]));
+  const admitted = votes.filter((one) => one.status === 'admitted');
+  const aliases = uniqueSorted(admitted.flatMap((one) => [...one.passedBy, ...one.failedBy]));
   return Object.fromEntries(
     aliases.map((alias) => {
       const passed = admitted.filter((one) => one.passedBy.includes(alias)).length;
@@ -130,57 +142,60 @@ function tally(
         .filter((one) => one.failedBy.includes(alias))
         .map(({ id, test, origin }) => {
           const words = said(test, alias);
-          return { id, origin, ...(words === undefined ? {} : { said: words }) };
+          return { id, origin, ...(words === undefined ? {} : { message: words }) };
         });
       return [alias, { passed, total: passed + failing.length, failing }];
     }),
   );
 }
 
-const saidOf = (trials: readonly Trial[]): string | undefined =>
-  trials.findLast((trial) => trial.said !== undefined)?.said;
+const lastMessage = (trials: readonly Trial[]): string | undefined =>
+  trials.findLast((trial) => trial.message !== undefined)?.message;
 
 /** Each once, by code units: the same everywhere. */
-const sorted = (names: Iterable<string>): readonly string[] =>
+const uniqueSorted = (names: Iterable<string>): readonly string[] =>
   [...new Set(names)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
 /** What became of one case. */
-type Found = Pick<IndependentTestVote, 'standing' | 'because' | 'passedBy' | 'failedBy'>;
+type CaseResult = Pick<IndependentTestVote, 'status' | 'because' | 'passedBy' | 'failedBy'>;
 
 /** How a case behaves on one tree, over all its runs there. */
-type Behaviour = 'passes' | 'fails' | 'unsteady' | 'unknown';
+type CaseBehaviour = 'passes' | 'fails' | 'unsteady' | 'unknown';
 
 /** Judges one case of a test by what all trees made of it. One run is enough to refuse or to suspect it. */
-function stand(
+function caseResult(
   test: IndependentTest,
   id: string,
   trials: Trials,
-  { aim, repeats }: { readonly aim: Aim; readonly repeats: number },
-): Found {
-  const onBase = behaviour(trials.base, id);
-  if (onBase !== test.onBase) return refused(offBase(onBase, trials.base.length));
+  { aim, repeats }: { readonly aim: TaskKind; readonly repeats: number },
+): CaseResult {
+  const onBase = caseBehaviour(trials.base, id);
+  if (onBase !== test.onBase) return refusedResult(baseMismatchReason(onBase, trials.base.length));
   const tried = Object.entries(trials.survivors).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  const on = (wanted: Behaviour) =>
-    tried.filter(([, runs]) => behaviour(runs, id) === wanted).map(([alias]) => alias);
+  const on = (wanted: CaseBehaviour) =>
+    tried.filter(([, runs]) => caseBehaviour(runs, id) === wanted).map(([alias]) => alias);
   const [passedBy, failedBy, unsteady] = [on('passes'), on('fails'), on('unsteady')];
   // On one survivor alone it may be that candidate's doing, who must not get rid of a test that way.
   if (unsteady.length > 1 || (unsteady.length === 1 && passedBy.length === 0))
-    return refused(`It gives different results on the same code (${unsteady.join(', ')}).`);
-  if (passedBy.length + failedBy.length === 0) return refused('No survivor could be tried with it.');
-  const found = test.onBase === 'fails' ? wish(passedBy, failedBy) : guard(passedBy, failedBy, aim);
+    return refusedResult(`It gives different results on the same code (${unsteady.join(', ')}).`);
+  if (passedBy.length + failedBy.length === 0) return refusedResult('No survivor could be tried with it.');
+  const found =
+    test.onBase === 'fails'
+      ? newBehaviourResult(passedBy, failedBy)
+      : keptBehaviourResult(passedBy, failedBy, aim);
   const judged = [...passedBy, ...failedBy].map((alias) => trials.survivors[alias]?.length ?? 0);
   const runs = Math.min(trials.base.length, ...judged);
-  return found.standing === 'admitted' && runs < repeats
-    ? refused(`It was run only ${runs} of ${repeats} times.`)
+  return found.status === 'admitted' && runs < repeats
+    ? refusedResult(`It was run only ${runs} of ${repeats} times.`)
     : found;
 }
 
 /** Does it do on the base what it claims? One that was not even reported there fails. */
-const fitsBase = (test: IndependentTest, id: string, trials: Trials): boolean =>
-  behaviour(trials.base, id) === test.onBase;
+const behavesAsClaimed = (test: IndependentTest, id: string, trials: Trials): boolean =>
+  caseBehaviour(trials.base, id) === test.onBase;
 
 /** A candidate passes only what it passes every time. A skipped case says nothing. */
-function behaviour(trials: readonly Trial[], id: string): Behaviour {
+function caseBehaviour(trials: readonly Trial[], id: string): CaseBehaviour {
   const said = trials.map((trial) => (Object.hasOwn(trial.cases, id) ? trial.cases[id] : 'failed'));
   if (said.length === 0 || said.includes('skipped') || trials.some((trial) => trial.kind === 'unknown'))
     return 'unknown';
@@ -189,7 +204,7 @@ function behaviour(trials: readonly Trial[], id: string): Behaviour {
   return passes === 0 ? 'fails' : 'unsteady';
 }
 
-function offBase(onBase: Behaviour, runs: number): string {
+function baseMismatchReason(onBase: CaseBehaviour, runs: number): string {
   switch (onBase) {
     case 'passes':
       return 'It passes on the base already, so it does not test what is asked for.';
@@ -203,44 +218,58 @@ function offBase(onBase: Behaviour, runs: number): string {
 }
 
 /** A test of what is asked for. */
-function wish(passedBy: readonly Alias[], failedBy: readonly Alias[]): Found {
+function newBehaviourResult(passedBy: readonly Alias[], failedBy: readonly Alias[]): CaseResult {
   return passedBy.length > 0
     ? {
-        standing: 'admitted',
-        because: `It fails on the base and passes on ${list(passedBy)}.`,
+        status: 'admitted',
+        because: `It fails on the base and passes on ${aliasList(passedBy)}.`,
         passedBy,
         failedBy,
       }
-    : suspect('It fails on the base and on every survivor.', passedBy, failedBy);
+    : suspectResult('It fails on the base and on every survivor.', passedBy, failedBy);
 }
 
 /**
  * A test of what must stay. In a change, those who leave the base as it is pass it too, so most survivors must confirm it;
  * one that all of them pass says nothing about who is right.
  */
-function guard(passedBy: readonly Alias[], failedBy: readonly Alias[], aim: Aim): Found {
-  if (passedBy.length === 0) return suspect('It passes on the base and on no survivor.', passedBy, failedBy);
-  const because = `It passes on the base and on ${list(passedBy)}.`;
-  if (aim === 'refactoring') return { standing: 'admitted', because, passedBy, failedBy };
+function keptBehaviourResult(
+  passedBy: readonly Alias[],
+  failedBy: readonly Alias[],
+  aim: TaskKind,
+): CaseResult {
+  if (passedBy.length === 0)
+    return suspectResult('It passes on the base and on no survivor.', passedBy, failedBy);
+  const because = `It passes on the base and on ${aliasList(passedBy)}.`;
+  if (aim === 'refactoring') return { status: 'admitted', because, passedBy, failedBy };
   if (failedBy.length === 0)
     return {
-      ...refused('It passes on the base and on every survivor, so it tells nothing.'),
+      ...refusedResult('It passes on the base and on every survivor, so it tells nothing.'),
       passedBy,
     };
   return passedBy.length > failedBy.length
-    ? { standing: 'admitted', because, passedBy, failedBy }
-    : suspect(
-        `It passes on the base, but not on ${list(failedBy)}: perhaps that is to change.`,
+    ? { status: 'admitted', because, passedBy, failedBy }
+    : suspectResult(
+        `It passes on the base, but not on ${aliasList(failedBy)}: perhaps that is to change.`,
         passedBy,
         failedBy,
       );
 }
 
-const list = (aliases: readonly Alias[]): string => aliases.join(', ');
+const aliasList = (aliases: readonly Alias[]): string => aliases.join(', ');
 
-const refused = (because: string): Found => ({ standing: 'refused', because, passedBy: [], failedBy: [] });
-const suspect = (because: string, passedBy: readonly Alias[], failedBy: readonly Alias[]): Found => ({
-  standing: 'suspect',
+const refusedResult = (because: string): CaseResult => ({
+  status: 'refused',
+  because,
+  passedBy: [],
+  failedBy: [],
+});
+const suspectResult = (
+  because: string,
+  passedBy: readonly Alias[],
+  failedBy: readonly Alias[],
+): CaseResult => ({
+  status: 'suspect',
   because,
   passedBy,
   failedBy,

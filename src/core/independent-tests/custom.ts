@@ -1,20 +1,20 @@
 import { isSnapshot, roleOf } from '../patches/index.ts';
 
 /** How a repository names its test files, told by one of them. */
-export interface TestCustom {
+export interface TestNaming {
   /** Path of the test file that is shown as an example. */
   readonly sample: string;
   /** With its trailing slash; empty for the top. */
   readonly folder: string;
-  readonly before: string;
+  readonly prefix: string;
   /** With the extension. */
-  readonly after: string;
-  readonly words: 'kebab' | 'snake' | 'pascal';
+  readonly suffix: string;
+  readonly wordCase: 'kebab' | 'snake' | 'pascal';
 }
 
-type Form = Pick<TestCustom, 'before' | 'after' | 'words'>;
+type NamePattern = Pick<TestNaming, 'prefix' | 'suffix' | 'wordCase'>;
 
-const FORMS: readonly (readonly [RegExp, TestCustom['words'] | null])[] = [
+const NAME_PATTERNS: readonly (readonly [RegExp, TestNaming['wordCase'] | null])[] = [
   // csv.test.ts, csv_test.go, csv-spec.rb
   [/^(?<stem>.+?)(?<after>[._-](?:test|tests|spec|specs)\.\w{1,8})$/i, null],
   // test_csv.py, test-csv.js
@@ -28,39 +28,39 @@ const FORMS: readonly (readonly [RegExp, TestCustom['words'] | null])[] = [
   [/^(?<before>Test)(?<stem>[A-Z]\w*)(?<after>\.(?:java|kt|scala|groovy))$/, 'pascal'],
 ];
 /** In a folder of tests any name may do: test/csv.js, tests/csv.rs. */
-const PLAIN = /^(?<stem>[\w-]+)(?<after>\.(?:[cm]?[jt]sx?|py|rb|rs|php|exs|lua|dart|t))$/;
+const PLAIN_NAME = /^(?<stem>[\w-]+)(?<after>\.(?:[cm]?[jt]sx?|py|rb|rs|php|exs|lua|dart|t))$/;
 /** Such names stand for what tests need, or for a whole suite whose name must stay. */
-const NO_TEST =
+const NON_TEST_NAME =
   /^(?:index|main|mod|common|setup|global-?setup|teardown|helpers?|utils?|fixtures?|mocks?|conftest|__init__|run|runner|support|shared|types?)$/i;
-const NO_TEST_FOLDERS =
+const NON_TEST_FOLDER =
   /(?:^|\/)(?:__mocks__|__fixtures__|fixtures?|testdata|data|mocks?|helpers?|support|e2e|node_modules|vendor|examples?|benchmarks?|types?)\//i;
 
 /** Files that are looked at for an example. Our default. */
-const MOST_SAMPLES = 5;
+const MAX_SAMPLES = 5;
 
 /**
  * Customs that a new test may follow: those of the test files nearest to what the task is about, best first. `near` are
  * paths that will probably change, and that the test command names. Empty where the base has no file whose name tells.
  */
-export function customsOf(baseFiles: readonly string[], near: readonly string[]): readonly TestCustom[] {
+export function testNamings(baseFiles: readonly string[], near: readonly string[]): readonly TestNaming[] {
   const known = baseFiles.flatMap((path) => {
-    const form = isTestFile(path) ? formOf(path) : null;
+    const form = isTestFile(path) ? namePatternOf(path) : null;
     return form ? [{ sample: path, folder: folderOf(path), ...form }] : [];
   });
-  const group = (one: TestCustom) => `${one.folder}\0${one.before}\0${one.after}`;
+  const group = (one: TestNaming) => `${one.folder}\0${one.prefix}\0${one.suffix}`;
   const sizes = new Map<string, number>();
   for (const one of known) sizes.set(group(one), (sizes.get(group(one)) ?? 0) + 1);
-  const names = new Set(near.map(plainStem));
+  const names = new Set(near.map(comparableStem));
   const folders = near.map((path) => path.split('/').slice(0, -1));
-  const score = (one: TestCustom): readonly number[] => [
+  const score = (one: TestNaming): readonly number[] => [
     Number(near.includes(one.sample)),
-    Number(names.has(plainStem(one.sample))),
+    Number(names.has(comparableStem(one.sample))),
     nearness(one.sample, folders),
     sizes.get(group(one)) ?? 0,
   ];
   const scored = known.map((one) => ({ one, score: score(one) }));
-  scored.sort((a, b) => compare(b.score, a.score) || byText(a.one.sample, b.one.sample));
-  return scored.slice(0, MOST_SAMPLES).map(({ one }) => one);
+  scored.sort((a, b) => compareScores(b.score, a.score) || byCodeUnits(a.one.sample, b.one.sample));
+  return scored.slice(0, MAX_SAMPLES).map(({ one }) => one);
 }
 
 /** Has the text of a file the words of a test? One in a folder of tests may hold only data. */
@@ -70,29 +70,29 @@ export const looksLikeTest = (text: string): boolean =>
   );
 
 const isTestFile = (path: string): boolean =>
-  roleOf(path) === 'test' && !isSnapshot(path) && !NO_TEST_FOLDERS.test(path);
+  roleOf(path) === 'test' && !isSnapshot(path) && !NON_TEST_FOLDER.test(path);
 
 /**
- * Free paths for `count` new test files beside the sample: `neutral-1.test.ts`, `test_neutral_1.py`, `Neutral1Test.java`.
+ * Free paths for `count` new test files beside the sample: `independent-1.test.ts`, `test_independent_1.py`, `Independent1Test.java`.
  * Empty where such a file would not count as a test.
  */
-export function placesFor(
-  custom: TestCustom,
+export function newTestPaths(
+  custom: TestNaming,
   taken: readonly string[],
-  stem: 'neutral' | 'distinguishing' | 'review',
+  stem: 'independent' | 'distinguishing' | 'review',
   count: number,
 ): readonly string[] {
   const known = new Set(taken.map((path) => path.toLowerCase()));
   const places: string[] = [];
   for (let number = 1; places.length < count; number += 1) {
-    const path = `${custom.folder}${custom.before}${worded(custom.words, stem, number)}${custom.after}`;
+    const path = `${custom.folder}${custom.prefix}${numberedName(custom.wordCase, stem, number)}${custom.suffix}`;
     if (roleOf(path) !== 'test') return [];
     if (!known.has(path.toLowerCase())) places.push(path);
   }
   return places;
 }
 
-function worded(words: TestCustom['words'], stem: string, number: number): string {
+function numberedName(words: TestNaming['wordCase'], stem: string, number: number): string {
   switch (words) {
     case 'kebab':
       return `${stem}-${number}`;
@@ -103,29 +103,32 @@ function worded(words: TestCustom['words'], stem: string, number: number): strin
   }
 }
 
-function formOf(path: string): Form | null {
-  const name = nameOf(path);
-  for (const [form, words] of FORMS) {
+function namePatternOf(path: string): NamePattern | null {
+  const name = fileNameOf(path);
+  for (const [form, words] of NAME_PATTERNS) {
     const groups = form.exec(name)?.groups;
-    if (groups) return formFrom(groups, words);
+    if (groups) return namePatternFrom(groups, words);
   }
-  const groups = PLAIN.exec(name)?.groups;
-  return groups && !NO_TEST.test(groups.stem ?? '') ? formFrom(groups, null) : null;
+  const groups = PLAIN_NAME.exec(name)?.groups;
+  return groups && !NON_TEST_NAME.test(groups.stem ?? '') ? namePatternFrom(groups, null) : null;
 }
 
-function formFrom(groups: Readonly<Record<string, string>>, words: TestCustom['words'] | null): Form {
+function namePatternFrom(
+  groups: Readonly<Record<string, string>>,
+  words: TestNaming['wordCase'] | null,
+): NamePattern {
   const { before = '', after = '' } = groups;
   const snake = /_/.test(before + after) || /\.(?:py|go|rs|rb|exs|lua|dart|php)$/.test(after);
-  return { before, after, words: words ?? (snake ? 'snake' : 'kebab') };
+  return { prefix: before, suffix: after, wordCase: words ?? (snake ? 'snake' : 'kebab') };
 }
 
-const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+const fileNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
 
 /** A file's name without affixes, extension and what joins its words. */
-function plainStem(path: string): string {
-  const name = nameOf(path);
-  const stem = FORMS.map(([form]) => form.exec(name)?.groups?.stem).find(Boolean);
+function comparableStem(path: string): string {
+  const name = fileNameOf(path);
+  const stem = NAME_PATTERNS.map(([form]) => form.exec(name)?.groups?.stem).find(Boolean);
   return (stem ?? name.replace(/\..*$/, '')).toLowerCase().replace(/[-_.]/g, '');
 }
 
@@ -139,12 +142,12 @@ function nearness(sample: string, near: readonly (readonly string[])[]): number 
   return Math.max(0, ...near.map(shared));
 }
 
-function compare(a: readonly number[], b: readonly number[]): number {
+function compareScores(a: readonly number[], b: readonly number[]): number {
   const at = a.findIndex((value, i) => value !== b[i]);
   return at < 0 ? 0 : (a[at] as number) - (b[at] as number);
 }
 
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Names that a file takes from another one of its repository. */
 export interface Import {
@@ -155,52 +158,68 @@ export interface Import {
   readonly paths: readonly string[];
 }
 
-const NAMES = '\\{([^{}]{0,2000})\\}';
-const JS: readonly RegExp[] = [
-  new RegExp(`\\bimport\\s+(?:[\\w$]+\\s*,\\s*)?${NAMES}\\s*from\\s*['"](\\.[^'"\\n]{0,300})['"]`, 'g'),
+const NAMED_IMPORTS = '\\{([^{}]{0,2000})\\}';
+const JS_IMPORTS: readonly RegExp[] = [
   new RegExp(
-    `\\b(?:const|let|var)\\s+${NAMES}\\s*=\\s*(?:await\\s+import|require)\\s*\\(\\s*['"](\\.[^'"\\n]{0,300})['"]`,
+    `\\bimport\\s+(?:[\\w$]+\\s*,\\s*)?${NAMED_IMPORTS}\\s*from\\s*['"](\\.[^'"\\n]{0,300})['"]`,
+    'g',
+  ),
+  new RegExp(
+    `\\b(?:const|let|var)\\s+${NAMED_IMPORTS}\\s*=\\s*(?:await\\s+import|require)\\s*\\(\\s*['"](\\.[^'"\\n]{0,300})['"]`,
     'g',
   ),
 ];
-const PYTHON = /^[ \t]*from[ \t]+([\w.]{1,300})[ \t]+import[ \t]+(?:\(([^()]{0,2000})\)|([^\n#(]{1,2000}))/gm;
+const PYTHON_IMPORTS =
+  /^[ \t]*from[ \t]+([\w.]{1,300})[ \t]+import[ \t]+(?:\(([^()]{0,2000})\)|([^\n#(]{1,2000}))/gm;
 
 /** Named imports from files of the repository itself; other languages and other ways of importing give none. */
 export function importsOf(path: string, text: string, baseFiles: readonly string[]): readonly Import[] {
   if (/\.[cm]?[jt]sx?$/.test(path)) {
-    return JS.flatMap((form) => [...text.matchAll(form)]).map(([, names = '', from = '']) => ({
+    return JS_IMPORTS.flatMap((form) => [...text.matchAll(form)]).map(([, names = '', from = '']) => ({
       from,
-      names: split(names.replace(/\btype\s+/g, ''), /\s+as\s+|\s*:\s*/),
-      paths: beside(path, from),
+      names: importedNames(names.replace(/\btype\s+/g, ''), /\s+as\s+|\s*:\s*/),
+      paths: relativeModulePaths(path, from),
     }));
   }
   if (!path.endsWith('.py')) return [];
-  return [...text.matchAll(PYTHON)].flatMap(([, from = '', within, plain = '']) => {
-    const paths = modulePaths(path, from, baseFiles);
-    return paths.length > 0 ? [{ from, names: split(within ?? plain, /\s+as\s+/), paths }] : [];
+  return [...text.matchAll(PYTHON_IMPORTS)].flatMap(([, from = '', within, plain = '']) => {
+    const paths = pythonModulePaths(path, from, baseFiles);
+    return paths.length > 0 ? [{ from, names: importedNames(within ?? plain, /\s+as\s+/), paths }] : [];
   });
 }
 
 /** `a, b as c` → `a`, `b`. */
-const split = (names: string, alias: RegExp): readonly string[] =>
+const importedNames = (names: string, alias: RegExp): readonly string[] =>
   names
     .split(',')
     .map((name) => (name.trim().split(alias)[0] ?? '').trim())
     .filter((name) => /^[\w$]+$/.test(name) && name !== 'default');
 
-const JS_ENDS = ['', '.ts', '.js', '.tsx', '.jsx', '.mts', '.cts', '.mjs', '.cjs', '/index.ts', '/index.js'];
+const JS_SUFFIXES = [
+  '',
+  '.ts',
+  '.js',
+  '.tsx',
+  '.jsx',
+  '.mts',
+  '.cts',
+  '.mjs',
+  '.cjs',
+  '/index.ts',
+  '/index.js',
+];
 
-function beside(path: string, from: string): readonly string[] {
-  const at = joined(path.split('/').slice(0, -1), from.split('/'));
+function relativeModulePaths(path: string, from: string): readonly string[] {
+  const at = joinedPath(path.split('/').slice(0, -1), from.split('/'));
   if (at === null) return [];
   // TypeScript sources are imported under the name that they are compiled to.
   const source = /\.([cm]?)jsx?$/.exec(at);
   const typed = source ? [at.replace(/\.([cm]?)js(x?)$/, '.$1ts$2'), at.replace(/\.jsx?$/, '.tsx')] : [];
-  return [...JS_ENDS.map((end) => `${at}${end}`), ...typed];
+  return [...JS_SUFFIXES.map((end) => `${at}${end}`), ...typed];
 }
 
 /** Null where it climbs out of the repository. */
-function joined(folder: readonly string[], parts: readonly string[]): string | null {
+function joinedPath(folder: readonly string[], parts: readonly string[]): string | null {
   const at = [...folder];
   for (const part of parts) {
     if (part === '..') {
@@ -211,7 +230,7 @@ function joined(folder: readonly string[], parts: readonly string[]): string | n
 }
 
 /** Empty for a module that is not of this repository. */
-function modulePaths(path: string, from: string, baseFiles: readonly string[]): readonly string[] {
+function pythonModulePaths(path: string, from: string, baseFiles: readonly string[]): readonly string[] {
   const dots = /^\.*/.exec(from)?.[0].length ?? 0;
   const folder = path.split('/').slice(0, -1);
   const parts = from.slice(dots).split('.').filter(Boolean);

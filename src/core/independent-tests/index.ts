@@ -1,21 +1,35 @@
 export {
-  type Accepted,
-  accept,
+  type AcceptanceContext,
+  type AcceptedTests,
+  acceptTests,
   DistinguishingTest,
-  formFault,
-  type Ground,
-  hasSurface,
+  declarationsOf,
+  fileProblem,
+  identifiersIn,
   importedFiles,
   isQuoted,
-  MOST_BYTES,
-  MOST_TESTS,
-  surfaceOf,
+  knowsDeclarations,
+  MAX_TEST_BYTES,
+  MAX_WRITTEN_TESTS,
   WrittenTest,
   WrittenTests,
-  wordsOf,
 } from './accept.ts';
-export { admit, inQuestion, joinAdmissions, joinTests, NO_ADMISSION, REPEATS } from './admission.ts';
-export { customsOf, type Import, importsOf, looksLikeTest, placesFor, type TestCustom } from './custom.ts';
-export { type Reading, readAlone, readTogether, tellsFiles } from './reading.ts';
+export {
+  admitVotes,
+  joinAdmissions,
+  joinTests,
+  NO_ADMISSION,
+  stillAdmissible,
+  TEST_REPEATS,
+} from './admission.ts';
+export {
+  type Import,
+  importsOf,
+  looksLikeTest,
+  newTestPaths,
+  type TestNaming,
+  testNamings,
+} from './custom.ts';
+export { namesFiles, type RunContextOfTests, trialFromOwnRun, trialsFromSharedRun } from './reading.ts';
 export * from './types.ts';
-export { aimOf, type IndependentTestReport, independentTestReport, writersInOrder } from './types.ts';
+export { type IndependentTestReport, independentTestReport, taskKindOf, writersInOrder } from './types.ts';

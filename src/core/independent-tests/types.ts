@@ -36,7 +36,7 @@ export interface Trial {
   /** By case id, of this file only. */
   readonly cases: Readonly<Record<string, TestOutcome>>;
   /** The end of what the runner said, bounded; absent where it is not known to be about this file. */
-  readonly said?: string;
+  readonly message?: string;
 }
 
 /** All executions of one test: the same number on each tree for a test that stayed in question. */
@@ -47,10 +47,10 @@ export interface Trials {
 }
 
 /** `refactoring`: behaviour is to stay as it is, so tests that pass on the base count like any other. */
-export type Aim = 'change' | 'refactoring';
+export type TaskKind = 'change' | 'refactoring';
 
 /** What became of a test, or of one case of it. */
-export type Standing = 'admitted' | 'suspect' | 'refused';
+export type VoteStatus = 'admitted' | 'suspect' | 'refused';
 
 /** One vote: a test file, or one case of it. */
 export interface IndependentTestVote {
@@ -63,7 +63,7 @@ export interface IndependentTestVote {
    * `suspect`: it behaves on the base as it should and no survivor meets it (or most change what it wants to stay), so
    * that rather the test is wrong: shown, never scored. `refused`: not fit to say anything.
    */
-  readonly standing: Standing;
+  readonly status: VoteStatus;
   /** One sentence for people. */
   readonly because: string;
   /** Aliases that pass it, and that fail it, sorted, as far as it was tried on them. Who is in neither is not judged by it. */
@@ -83,15 +83,15 @@ export interface Admission {
 const SAME_BEHAVIOUR =
   /\bno (?:functional|behaviou?ral|visible) changes?\b|\bwithout (?:changing|a change (?:of|in)) (?:the |any |its )?(?:observable |public |external )?behaviou?r|\bbehaviou?r (?:stays|remains|must stay|must remain|is|must be) (?:the same|unchanged|as it is)/i;
 const REFACTORING = /\brefactor|\brestructur/i;
-const MORE = /\b(?:fix|bug|add|support|allow|implement|new)/i;
+const CHANGE_WORDS = /\b(?:fix|bug|add|support|allow|implement|new)/i;
 
 /**
  * Is behaviour to stay as it is? Only where the title or the goal of the brief says so. In doubt it is a change: then
  * tests that pass on the base count for less.
  */
-export function aimOf(title: string, brief: Pick<Brief, 'goal'>): Aim {
+export function taskKindOf(title: string, brief: Pick<Brief, 'goal'>): TaskKind {
   const said = `${title}\n${brief.goal}`;
-  if (MORE.test(said)) return 'change';
+  if (CHANGE_WORDS.test(said)) return 'change';
   return SAME_BEHAVIOUR.test(said) || REFACTORING.test(said) ? 'refactoring' : 'change';
 }
 

@@ -1,41 +1,41 @@
 import type { DiffLine } from '../patches/index.ts';
 import { type Identities, leaksIn, replaceFolded, scrub } from './identity.ts';
-import { type Part, partsOf } from './parts.ts';
+import { type SyntaxSpan, spansOf } from './parts.ts';
 import { isProse, syntaxOf } from './syntax.ts';
 
 /**
  * What a reader cannot see, takes for something else, or takes for a signature or a medal: controls, format and
  * bidirectional characters, odd spaces, lone surrogates, pictures.
  */
-const ODD =
+const INVISIBLE_CHARACTERS =
   /(?![ \t\n\u3000])[\p{Cc}\p{Cf}\p{Cs}\p{Zs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2028\u2029\u2800\u{1f000}-\u{1faff}\u2600-\u27bf\u2b50\u2b55]/gu;
 
 /** Nothing is lost: odd characters are named, as `<U+200B>`. The CR of a CR LF goes. */
-export const legible = (text: string): string =>
+export const showInvisible = (text: string): string =>
   text
     .replaceAll('\r\n', '\n')
     .replace(
-      ODD,
+      INVISIBLE_CHARACTERS,
       (odd) => `<U+${(odd.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}>`,
     );
 
 /** At most `limit` UTF-16 units and a mark. Never splits a code point. */
-export function shortened(text: string, limit: number): string {
+export function truncated(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = /[\ud800-\udbff]/.test(text.charAt(limit - 1)) ? limit - 1 : limit;
   return `${text.slice(0, end)}…`;
 }
 
 /** Stands in for words that sign. */
-const SIGNED = '[signature]';
+const SIGNATURE_PLACEHOLDER = '[signature]';
 /** Stands in for words that speak to whoever reads the patch. */
-const WITHHELD = '[withheld]';
+const INJECTION_PLACEHOLDER = '[withheld]';
 
-const ROLE = '(?:judge|reviewer|grader|evaluator|assessor)s?';
-const WORK = '(?:candidate|patch|diff|answer|one|\\w{1,12}(?:si|ti)on)';
+const READER_ROLE = '(?:judge|reviewer|grader|evaluator|assessor)s?';
+const CANDIDATE_WORD = '(?:candidate|patch|diff|answer|one|\\w{1,12}(?:si|ti)on)';
 /** The words that follow, to the end of the string or line. */
-const ON = '[^"\'`\\n]{0,160}';
-const WHICH = String.raw`(?:this|my|our|the\s+(?:first|second|1st|2nd|above|former|latter)|first|second)`;
+const REST_OF_TEXT = '[^"\'`\\n]{0,160}';
+const DETERMINER = String.raw`(?:this|my|our|the\s+(?:first|second|1st|2nd|above|former|latter)|first|second)`;
 
 /** Who made it: trailers, tags, and what assistants say of themselves. Each goes on to the end of the words. */
 const SIGNATURES: readonly RegExp[] = [
@@ -46,18 +46,21 @@ const SIGNATURES: readonly RegExp[] = [
 ];
 
 /** Words to a judge. In strings and texts only: an identifier may well be called `winner`. */
-const ADDRESSES: readonly RegExp[] = [
+const INJECTION_PATTERNS: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,60}?\b(?:instructions?|prompts?|rules?|rubrics?|criteria|guidelines)\b[^"'`\n]{0,160}/giu,
   new RegExp(
-    String.raw`\b(?:choose|pick|prefer|select|vote\s+for|favou?r|rank|rate|approve|accept)\s+(?:${WHICH}|${WORK})\s+(?:${WORK}|as|[a-z]\b)${ON}`,
+    String.raw`\b(?:choose|pick|prefer|select|vote\s+for|favou?r|rank|rate|approve|accept)\s+(?:${DETERMINER}|${CANDIDATE_WORD})\s+(?:${CANDIDATE_WORD}|as|[a-z]\b)${REST_OF_TEXT}`,
     'giu',
   ),
-  new RegExp(String.raw`\b${WHICH}\s+${WORK}\s+(?:is|was|wins?|should|must|passes|deserves)\b${ON}`, 'giu'),
   new RegExp(
-    String.raw`\b(?:dear|attention|note\s+(?:to|for)|hey|hello|hi|to(?=\s+(?:the|any|all|every)\b))\s+(?:the\s+|any\s+|all\s+|every\s+)*(?:ai\s+|llm\s+|code\s+)?${ROLE}\b${ON}`,
+    String.raw`\b${DETERMINER}\s+${CANDIDATE_WORD}\s+(?:is|was|wins?|should|must|passes|deserves)\b${REST_OF_TEXT}`,
     'giu',
   ),
-  new RegExp(String.raw`\b${ROLE}\s*[:,]\s${ON}`, 'giu'),
+  new RegExp(
+    String.raw`\b(?:dear|attention|note\s+(?:to|for)|hey|hello|hi|to(?=\s+(?:the|any|all|every)\b))\s+(?:the\s+|any\s+|all\s+|every\s+)*(?:ai\s+|llm\s+|code\s+)?${READER_ROLE}\b${REST_OF_TEXT}`,
+    'giu',
+  ),
+  new RegExp(String.raw`\b${READER_ROLE}\s*[:,]\s${REST_OF_TEXT}`, 'giu'),
   /\b(?:best|superior|winning|correct|stronger|preferred)\s+(?:candidate|patch|diff|\w{1,12}(?:si|ti)on)\b[^"'`\n]{0,160}/giu,
   /\bcandidate\s+(?:[a-z]|\d{1,2}|one|two|first|second)\b[^"'`\n]{0,160}/giu,
   /\b(?:winner|verdict|better)\s*(?:with|:|=|is|["'])+\s*["'{\\]*\s*(?:first|second|tie|a|b)\b[^"'`\n]{0,160}/giu,
@@ -70,36 +73,39 @@ const ADDRESSES: readonly RegExp[] = [
 ];
 
 /** An answer in a judge's own form; it may be spread over several strings of a line. */
-const FORGED = /["'`]?\bbetter\b["'`]?\s*[:=]\s*["'`]?(?:first|second|tie)\b["'`]?/giu;
+const FORGED_VERDICT = /["'`]?\bbetter\b["'`]?\s*[:=]\s*["'`]?(?:first|second|tie)\b["'`]?/giu;
 
-interface Withheld {
+interface RedactedText {
   readonly text: string;
   /** What spoke to a reader, bounded. */
-  readonly addressed: readonly string[];
+  readonly injections: readonly string[];
 }
 
 /** A line of code without an answer in a judge's own form. */
-const withoutForgery = (line: string): Withheld => removed(line, [FORGED]);
+const redactForgedVerdict = (line: string): RedactedText => redactMatches(line, [FORGED_VERDICT]);
 
 /** Free text without what signs and what speaks to a reader. Look-alike letters and unseen characters do not help. */
-export function withhold(text: string): Withheld {
-  const { text: rest, addressed } = removed(text, ADDRESSES);
+export function redactInjections(text: string): RedactedText {
+  const { text: rest, injections } = redactMatches(text, INJECTION_PATTERNS);
   return {
-    text: SIGNATURES.reduce((kept, pattern) => replaceFolded(kept, pattern, () => SIGNED), rest),
-    addressed,
+    text: SIGNATURES.reduce(
+      (kept, pattern) => replaceFolded(kept, pattern, () => SIGNATURE_PLACEHOLDER),
+      rest,
+    ),
+    injections,
   };
 }
 
-function removed(text: string, patterns: readonly RegExp[]): Withheld {
-  const addressed: string[] = [];
+function redactMatches(text: string, patterns: readonly RegExp[]): RedactedText {
+  const injections: string[] = [];
   let rest = text;
   for (const pattern of patterns) {
     rest = replaceFolded(rest, pattern, ([found]) => {
-      addressed.push(found.trim().slice(0, 120));
-      return WITHHELD;
+      injections.push(found.trim().slice(0, 120));
+      return INJECTION_PLACEHOLDER;
     });
   }
-  return { text: rest, addressed };
+  return { text: rest, injections };
 }
 
 /** One line of a diff as judges see it. */
@@ -111,12 +117,12 @@ export interface BlindLine {
   /** Nothing but a comment stood here. */
   readonly comment: boolean;
   /** What spoke to a reader in it. */
-  readonly addressed: readonly string[];
+  readonly injections: readonly string[];
 }
 
 /** UTF-16 units of a line that are read, and that are shown. Our defaults. */
-const READ = 2_000;
-const SHOWN = 300;
+const MAX_LINE_READ = 2_000;
+const MAX_LINE_SHOWN = 300;
 
 /** Comments that tell a tool what to do, so that they are part of what a patch does; only what names them is kept. */
 const DIRECTIVE =
@@ -133,9 +139,9 @@ export function blindLines(
   lines: readonly DiffLine[],
   identities: Identities,
 ): readonly BlindLine[] {
-  const bounded = lines.map((line) => ({ ...line, text: line.text.slice(0, READ) }));
-  const old = partsIn(path, bounded, 'added');
-  const fresh = partsIn(path, bounded, 'removed');
+  const bounded = lines.map((line) => ({ ...line, text: line.text.slice(0, MAX_LINE_READ) }));
+  const old = spansOnSide(path, bounded, 'added');
+  const fresh = spansOnSide(path, bounded, 'removed');
   return bounded.map((line) => {
     const side = line.kind === 'removed' ? old : fresh;
     return blindLine(line, side.get(line) ?? [], identities);
@@ -143,34 +149,34 @@ export function blindLines(
 }
 
 /** One side of a hunk, without the lines that only the other one has. */
-function partsIn(
+function spansOnSide(
   path: string,
   lines: readonly DiffLine[],
   without: DiffLine['kind'],
-): ReadonlyMap<DiffLine, readonly Part[]> {
+): ReadonlyMap<DiffLine, readonly SyntaxSpan[]> {
   const own = lines.filter(({ kind }) => kind !== without);
   const syntax = isProse(path) ? null : syntaxOf(path);
   const parts = syntax
-    ? partsOf(
+    ? spansOf(
         own.map(({ text }) => text),
         syntax,
       )
     : // Where nothing tells code from text, all is text.
-      own.map(({ text }): readonly Part[] => [{ is: 'text', from: 0, to: text.length }]);
+      own.map(({ text }): readonly SyntaxSpan[] => [{ is: 'text', from: 0, to: text.length }]);
   return new Map(own.map((line, i) => [line, parts[i] ?? []] as const));
 }
 
-function blindLine(line: DiffLine, parts: readonly Part[], identities: Identities): BlindLine {
-  const addressed: string[] = [];
+function blindLine(line: DiffLine, parts: readonly SyntaxSpan[], identities: Identities): BlindLine {
+  const injections: string[] = [];
   let text = '';
   for (const { is, from, to } of parts) {
     const own = line.text.slice(from, to);
-    const kept = is === 'code' ? { text: own, addressed: [] } : withhold(own);
-    text += is === 'comment' && line.kind === 'added' ? commentMark(own) : kept.text;
-    addressed.push(...kept.addressed);
+    const kept = is === 'code' ? { text: own, injections: [] } : redactInjections(own);
+    text += is === 'comment' && line.kind === 'added' ? commentPlaceholder(own) : kept.text;
+    injections.push(...kept.injections);
   }
-  const kept = withoutForgery(text);
-  const shown = shownText(kept.text, identities, SHOWN);
+  const kept = redactForgedVerdict(text);
+  const shown = shownText(kept.text, identities, MAX_LINE_SHOWN);
   return {
     kind: line.kind,
     line: line.line,
@@ -178,11 +184,11 @@ function blindLine(line: DiffLine, parts: readonly Part[], identities: Identitie
     comment:
       line.kind === 'added' && /^\s*\[comment\]\s*$/.test(shown) && parts.some(({ is }) => is === 'comment'),
     // What the base says is nobody's try.
-    addressed: line.kind === 'added' ? [...addressed, ...kept.addressed] : [],
+    injections: line.kind === 'added' ? [...injections, ...kept.injections] : [],
   };
 }
 
-function commentMark(text: string): string {
+function commentPlaceholder(text: string): string {
   const directive = DIRECTIVE.exec(text)?.[0].trim();
   return directive ? `[comment: ${directive}]` : '[comment]';
 }
@@ -192,8 +198,8 @@ function commentMark(text: string): string {
  * Names are looked for again at the end: what parted or went on with them may be gone by then.
  */
 export function shownText(text: string, identities: Identities, limit = Number.POSITIVE_INFINITY): string {
-  const shown = scrub(shortened(legible(scrub(text, identities)), limit), identities);
-  return leaksIn(shown, identities).length > 0 ? WITHHELD : shown;
+  const shown = scrub(truncated(showInvisible(scrub(text, identities)), limit), identities);
+  return leaksIn(shown, identities).length > 0 ? INJECTION_PLACEHOLDER : shown;
 }
 
 export const shownLine = (text: string, identities: Identities, limit: number): string =>
@@ -203,6 +209,6 @@ export const shownLine = (text: string, identities: Identities, limit: number): 
 export const isCitable = ({ kind, comment, text }: Omit<BlindLine, 'line'>): boolean =>
   kind !== 'context' &&
   !comment &&
-  !text.includes(WITHHELD) &&
-  !text.includes(SIGNED) &&
+  !text.includes(INJECTION_PLACEHOLDER) &&
+  !text.includes(SIGNATURE_PLACEHOLDER) &&
   /[\p{L}\p{N}]/u.test(text);

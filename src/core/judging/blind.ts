@@ -1,8 +1,8 @@
 import type { Hunk, Patch } from '../patches/index.ts';
-import { type BlindLine, blindLines, isCitable, shownLine, withhold } from './blind-line.ts';
+import { type BlindLine, blindLines, isCitable, redactInjections, shownLine } from './blind-line.ts';
 import type { Identities } from './identity.ts';
 import { isGenerated, isProse } from './syntax.ts';
-import type { Address, ChangedFile } from './types.ts';
+import type { ChangedFile, PromptInjection } from './types.ts';
 
 export const changedFiles = (patch: Patch): readonly ChangedFile[] =>
   patch.files.map((file) => ({
@@ -29,34 +29,34 @@ export interface BlindPatch {
   /** Empty where it has none. */
   readonly tests: string;
   readonly lines: readonly ShownLine[];
-  readonly addresses: readonly Omit<Address, 'alias'>[];
+  readonly injections: readonly Omit<PromptInjection, 'alias'>[];
 }
 
 /** Characters of each part that are shown of every candidate. Our defaults, tune on dev data. */
-export const ROOM = { production: 24_000, tests: 8_000 } as const;
+export const SHOWN_LIMITS = { production: 24_000, tests: 8_000 } as const;
 /** Addresses that are kept of one patch. */
-const MOST_ADDRESSES = 10;
-const LONGEST_PATH = 300;
+const MAX_INJECTIONS = 10;
+const MAX_PATH_CHARS = 300;
 /** Characters of the shortest line as it is shown. */
-const SHORTEST = 6;
-const LONGEST_HEADING = 120;
+const MIN_LINE_CHARS = 6;
+const MAX_HEADING_CHARS = 120;
 
 /**
  * A patch without anything that says who wrote it or speaks to its judge: production and tests apart, files by path. What
  * does not fit is left out at the border of a hunk, and counted; the room is the same for every candidate.
  */
-export function blind(
+export function blindPatch(
   files: readonly ChangedFile[],
   identities: Identities,
-  room: { readonly production: number; readonly tests: number } = ROOM,
+  room: { readonly production: number; readonly tests: number } = SHOWN_LIMITS,
 ): BlindPatch {
   const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   const production = sorted.filter(({ role }) => role === 'production');
   // Where texts for people are all that was changed, they are the work; elsewhere they are a place to praise it.
   const code = production.filter(({ path }) => !isProse(path));
   const shown = code.length > 0 ? code : production;
-  const first = section(shown, production.length - shown.length, identities, room.production);
-  const tests = section(
+  const first = renderSection(shown, production.length - shown.length, identities, room.production);
+  const tests = renderSection(
     sorted.filter(({ role }) => role === 'test'),
     0,
     identities,
@@ -66,23 +66,23 @@ export function blind(
     production: first.text || 'No production code is changed.\n',
     tests: tests.text,
     lines: [...first.lines, ...tests.lines],
-    addresses: [...first.addresses, ...tests.addresses].slice(0, MOST_ADDRESSES),
+    injections: [...first.injections, ...tests.injections].slice(0, MAX_INJECTIONS),
   };
 }
 
-interface Section {
+interface PatchSection {
   text: string;
   readonly lines: ShownLine[];
-  readonly addresses: Omit<Address, 'alias'>[];
+  readonly injections: Omit<PromptInjection, 'alias'>[];
 }
 
-function section(
+function renderSection(
   files: readonly ChangedFile[],
   prose: number,
   identities: Identities,
   room: number,
-): Section {
-  const made: Section = { text: '', lines: [], addresses: [] };
+): PatchSection {
+  const made: PatchSection = { text: '', lines: [], injections: [] };
   const left = { lines: 0, files: 0 };
   for (const file of files) {
     const path = shownPath(file.path, identities);
@@ -99,11 +99,11 @@ function section(
 }
 
 const shownPath = (path: string, identities: Identities): string =>
-  shownLine(withhold(path).text, identities, LONGEST_PATH);
+  shownLine(redactInjections(path).text, identities, MAX_PATH_CHARS);
 
 /** Adds what fits of a file; returns how many changed lines did not. */
 function addFile(
-  made: Section,
+  made: PatchSection,
   file: ChangedFile,
   path: string,
   { identities, room }: { readonly identities: Identities; readonly room: number },
@@ -117,19 +117,19 @@ function addFile(
   let missing = 0;
   for (const hunk of file.hunks) {
     const first = made.lines.length === 0;
-    const most = Math.max(0, Math.floor((room - made.text.length) / SHORTEST));
+    const most = Math.max(0, Math.floor((room - made.text.length) / MIN_LINE_CHARS));
     // What cannot fit is not read: a patch may be long.
     const read = hunk.lines.length <= most ? hunk.lines : first ? hunk.lines.slice(0, most) : [];
-    missing += changed(hunk.lines) - changed(read);
+    missing += changedCount(hunk.lines) - changedCount(read);
     const lines = blindLines(file.path, read, identities);
-    for (const { line, addressed } of lines) {
-      made.addresses.push(...addressed.map((what) => ({ file: file.path, line, what })));
+    for (const { line, injections } of lines) {
+      made.injections.push(...injections.map((what) => ({ file: file.path, line, what })));
     }
-    const head = headOf(hunk, identities);
-    const shown = fitting(lines, room - made.text.length - head.length, first);
-    missing += changed(lines) - changed(shown);
+    const head = hunkHeader(hunk, identities);
+    const shown = linesThatFit(lines, room - made.text.length - head.length, first);
+    missing += changedCount(lines) - changedCount(shown);
     if (shown.length === 0) continue;
-    made.text += head + textOf(shown);
+    made.text += head + renderLines(shown);
     for (const line of shown) {
       made.lines.push({
         file: path,
@@ -143,37 +143,37 @@ function addFile(
   return missing;
 }
 
-const changed = (lines: readonly Pick<BlindLine, 'kind'>[]): number =>
+const changedCount = (lines: readonly Pick<BlindLine, 'kind'>[]): number =>
   lines.filter(({ kind }) => kind !== 'context').length;
 
-function headOf({ heading, newStart }: Hunk, identities: Identities): string {
-  const named = shownLine(withhold(heading).text, identities, LONGEST_HEADING);
+function hunkHeader({ heading, newStart }: Hunk, identities: Identities): string {
+  const named = shownLine(redactInjections(heading).text, identities, MAX_HEADING_CHARS);
   return `@@ line ${newStart}${named ? `: ${named}` : ''}\n`;
 }
 
 /** The whole hunk or nothing; of the very first one as much as there is room for, so that something is shown. */
-function fitting(lines: readonly BlindLine[], room: number, first: boolean): readonly BlindLine[] {
-  if (textOf(lines).length <= room) return lines;
+function linesThatFit(lines: readonly BlindLine[], room: number, first: boolean): readonly BlindLine[] {
+  if (renderLines(lines).length <= room) return lines;
   if (!first) return [];
   let size = 0;
   const end = lines.findIndex((line) => {
-    size += textOf([line]).length;
+    size += renderLines([line]).length;
     return size > room;
   });
   return lines.slice(0, Math.max(0, end));
 }
 
-const SIGNS = { context: ' ', added: '+', removed: '-' } as const;
+const DIFF_PREFIXES = { context: ' ', added: '+', removed: '-' } as const;
 
 /** One line each, with its number; added lines that hold nothing but comments are one. */
-function textOf(lines: readonly BlindLine[]): string {
+function renderLines(lines: readonly BlindLine[]): string {
   let text = '';
   for (let at = 0; at < lines.length; at++) {
     const { kind, line, comment, text: own } = lines[at] as BlindLine;
     const from = at;
     while (comment && lines[at + 1]?.comment && lines[at + 1]?.kind === kind) at++;
     const shown = at > from ? `[comment, ${at - from + 1} lines]` : own;
-    text += `${SIGNS[kind]} ${line}: ${shown}\n`;
+    text += `${DIFF_PREFIXES[kind]} ${line}: ${shown}\n`;
   }
   return text;
 }

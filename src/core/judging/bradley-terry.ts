@@ -16,15 +16,15 @@ export interface Strength {
   readonly error: number;
 }
 
-export interface Fit {
+export interface BradleyTerryFit {
   /** In the order of `aliases`. */
   readonly strengths: readonly Strength[];
   /** Standard errors by which `a` is ahead of `b`; 0 when they are alike. */
   margin(a: Alias, b: Alias): number;
 }
 
-const STEPS = 100;
-const SMALL = 1e-12;
+const MAX_ITERATIONS = 100;
+const EPSILON = 1e-12;
 
 /**
  * Bradley-Terry, ties as half a win each way, fitted in one batch:
@@ -34,20 +34,20 @@ const SMALL = 1e-12;
  * overshoot, end in the same place for the same games in any order. Games of unknown aliases and without weight are
  * passed over.
  */
-export function bradleyTerry(aliases: readonly Alias[], games: readonly Game[]): Fit {
+export function bradleyTerry(aliases: readonly Alias[], games: readonly Game[]): BradleyTerryFit {
   const names = [...new Set(aliases)].sort();
   const n = names.length;
   const place = new Map(names.map((name, i) => [name, i] as const));
-  const weights = square(n);
-  const points = square(n);
+  const weights = zeroMatrix(n);
+  const points = zeroMatrix(n);
   for (const { a, b, y, weight } of games) {
     const [i, j] = [place.get(a), place.get(b)];
     if (i === undefined || j === undefined || i === j) continue;
     if (!(weight > 0) || !Number.isFinite(weight) || !(y >= 0 && y <= 1)) continue;
-    add(weights, i, j, weight);
-    add(weights, j, i, weight);
-    add(points, i, j, weight * y);
-    add(points, j, i, weight * (1 - y));
+    addToCell(weights, i, j, weight);
+    addToCell(weights, j, i, weight);
+    addToCell(points, i, j, weight * y);
+    addToCell(points, j, i, weight * (1 - y));
   }
   const theta = newton(weights, points);
   const covariance = inverse(curvature(weights, theta));
@@ -56,26 +56,26 @@ export function bradleyTerry(aliases: readonly Alias[], games: readonly Game[]):
   return {
     strengths: aliases.map((alias) => ({
       alias,
-      theta: rounded((theta[at(alias)] ?? 0) - mean),
-      error: rounded(Math.sqrt(cell(covariance, at(alias), at(alias)))),
+      theta: withoutRoundingError((theta[at(alias)] ?? 0) - mean),
+      error: withoutRoundingError(Math.sqrt(cell(covariance, at(alias), at(alias)))),
     })),
     margin(a, b) {
       const [i, j] = [at(a), at(b)];
       if (i < 0 || j < 0 || i === j) return 0;
       const variance = cell(covariance, i, i) + cell(covariance, j, j) - 2 * cell(covariance, i, j);
-      return rounded(((theta[i] as number) - (theta[j] as number)) / Math.sqrt(variance));
+      return withoutRoundingError(((theta[i] as number) - (theta[j] as number)) / Math.sqrt(variance));
     },
   };
 }
 
 type Matrix = number[][];
-const square = (n: number): Matrix => Array.from({ length: n }, () => new Array<number>(n).fill(0));
+const zeroMatrix = (n: number): Matrix => Array.from({ length: n }, () => new Array<number>(n).fill(0));
 const cell = (matrix: Matrix, i: number, j: number): number => matrix[i]?.[j] ?? 0;
-const add = (matrix: Matrix, i: number, j: number, by: number): void => {
+const addToCell = (matrix: Matrix, i: number, j: number, by: number): void => {
   (matrix[i] as number[])[j] = cell(matrix, i, j) + by;
 };
 /** Rests of adding up in another order must not tell two equal ones apart. */
-const rounded = (x: number): number => Math.round(x * 1e9) / 1e9 + 0;
+const withoutRoundingError = (x: number): number => Math.round(x * 1e9) / 1e9 + 0;
 
 /** Where log σ would lose its digits, it is x. */
 const logSigmoid = (x: number): number => (x < -30 ? x : -Math.log1p(Math.exp(-x)));
@@ -84,26 +84,26 @@ const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 function newton(weights: Matrix, points: Matrix): readonly number[] {
   let theta: readonly number[] = weights.map(() => 0);
   let value = objective(points, theta);
-  for (let step = 0; step < STEPS; step++) {
+  for (let step = 0; step < MAX_ITERATIONS; step++) {
     const slope = gradient(weights, points, theta);
     const move = inverse(curvature(weights, theta)).map((row) =>
       row.reduce((sum, h, j) => sum + h * (slope[j] as number), 0),
     );
     let by = 1;
-    let next = moved(theta, move, by);
+    let next = stepped(theta, move, by);
     let reached = objective(points, next);
-    for (; reached < value - SMALL && by > SMALL; by /= 2) {
-      next = moved(theta, move, by / 2);
+    for (; reached < value - EPSILON && by > EPSILON; by /= 2) {
+      next = stepped(theta, move, by / 2);
       reached = objective(points, next);
     }
     theta = next;
     value = reached;
-    if (Math.max(0, ...move.map(Math.abs)) < SMALL) break;
+    if (Math.max(0, ...move.map(Math.abs)) < EPSILON) break;
   }
   return theta;
 }
 
-const moved = (theta: readonly number[], move: readonly number[], by: number): readonly number[] =>
+const stepped = (theta: readonly number[], move: readonly number[], by: number): readonly number[] =>
   theta.map((t, i) => t + by * (move[i] as number));
 
 function objective(points: Matrix, theta: readonly number[]): number {
@@ -123,14 +123,14 @@ const gradient = (weights: Matrix, points: Matrix, theta: readonly number[]): re
 
 /** Minus the second derivatives: positive definite, thanks to the ridge. */
 function curvature(weights: Matrix, theta: readonly number[]): Matrix {
-  const matrix = square(theta.length);
+  const matrix = zeroMatrix(theta.length);
   for (const [i, t] of theta.entries()) {
-    add(matrix, i, i, 1);
+    addToCell(matrix, i, i, 1);
     for (const [j, other] of theta.entries()) {
       const p = sigmoid(t - other);
       const bend = i === j ? 0 : cell(weights, i, j) * p * (1 - p);
-      add(matrix, i, i, bend);
-      add(matrix, i, j, -bend);
+      addToCell(matrix, i, i, bend);
+      addToCell(matrix, i, j, -bend);
     }
   }
   return matrix;

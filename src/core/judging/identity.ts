@@ -59,8 +59,8 @@ const ENCLOSED: readonly (readonly [first: number, last: number])[] = [
   [0x1f1e6, 0x1f1ff],
 ];
 /** Tags repeat ASCII at this distance: a whole message can be written in them, and nothing is seen of it. */
-const TAGS = 0xe0000;
-const UNSEEN = /^[\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}\p{Cs}\u2800]$/u;
+const TAG_OFFSET = 0xe0000;
+const INVISIBLE_CHARACTER = /^[\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}\p{Cs}\u2800]$/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
 const ASCII = /^[\u0000-\u007f]*$/;
 
@@ -70,7 +70,7 @@ function fold(text: string): Folded {
   let folded = '';
   let from = 0;
   for (const character of text) {
-    const plain = plainOf(character);
+    const plain = foldedCharacter(character);
     for (let i = 0; i < plain.length; i++) at.push(from);
     folded += plain;
     from += character.length;
@@ -79,21 +79,21 @@ function fold(text: string): Folded {
   return { text: folded, at };
 }
 
-function plainOf(character: string): string {
+function foldedCharacter(character: string): string {
   const point = character.codePointAt(0) as number;
   if (point < 0x80) return character;
   for (const [first, last] of ENCLOSED) {
     if (point >= first && point <= last) return String.fromCharCode(65 + (point - first));
   }
-  if (point > TAGS + 0x1f && point < TAGS + 0x7f) return String.fromCharCode(point - TAGS);
+  if (point > TAG_OFFSET + 0x1f && point < TAG_OFFSET + 0x7f) return String.fromCharCode(point - TAG_OFFSET);
   return [...character.normalize('NFKD')]
-    .filter((part) => !UNSEEN.test(part))
+    .filter((part) => !INVISIBLE_CHARACTER.test(part))
     .map((part) => LOOK_ALIKES.get(part) ?? part)
     .join('');
 }
 
 /** As `matchAll`, which copies and so compiles the pattern anew each time; ours are large. The pattern must be global. */
-function allOf(text: string, pattern: RegExp): readonly RegExpExecArray[] {
+function allMatches(text: string, pattern: RegExp): readonly RegExpExecArray[] {
   const all: RegExpExecArray[] = [];
   pattern.lastIndex = 0;
   for (let found = pattern.exec(text); found; found = pattern.exec(text)) {
@@ -116,7 +116,7 @@ export function replaceFolded(
   const origin = (at: number): number => folded.at?.[at] ?? at;
   let result = '';
   let kept = 0;
-  for (const found of allOf(folded.text, pattern)) {
+  for (const found of allMatches(folded.text, pattern)) {
     const replacement = found[0] === '' ? null : by(found, folded.text);
     if (replacement === null) continue;
     const from = origin(found.index);
@@ -176,12 +176,12 @@ const BOUNDED = [
 const VERSIONED = String.raw`(?:sonnet|opus|haiku|glm|phi|nova|command-r)[ _-]?\d+(?:\.\d+)*`;
 
 /** What stands behind a model's name and belongs to it. */
-const TAIL = String.raw`(?:[ _.:/-]?(?:code|cli|sonnet|opus|haiku|flash|pro|mini|nano|turbo|preview|latest|max|plus|lite|coder|chat|instruct|thinking|v?\d+(?:\.\d+)*[a-z]{0,2}(?![a-z])))*`;
+const NAME_SUFFIX = String.raw`(?:[ _.:/-]?(?:code|cli|sonnet|opus|haiku|flash|pro|mini|nano|turbo|preview|latest|max|plus|lite|coder|chat|instruct|thinking|v?\d+(?:\.\d+)*[a-z]{0,2}(?![a-z])))*`;
 
 /** Our own branches end in a candidate's alias. */
 const BRANCH = String.raw`auto-dev[/-]\d[\w./-]*`;
 
-const DISGUISES: Readonly<Record<string, string>> = {
+const LOOK_ALIKE_CLASSES: Readonly<Record<string, string>> = {
   a: '[a4@]',
   e: '[e3]',
   i: '[i1!|]',
@@ -191,10 +191,11 @@ const DISGUISES: Readonly<Record<string, string>> = {
   t: '[t7]',
 };
 /** The hyphen is left: outside a class it may not be escaped in a pattern with the flag `u`. */
-const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
-const disguised = (name: string): string[] => [...name].map((letter) => DISGUISES[letter] ?? letter);
+const escapedPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+const lookAlikePattern = (name: string): string[] =>
+  [...name].map((letter) => LOOK_ALIKE_CLASSES[letter] ?? letter);
 /** `c-l-a-u-d-e`: every letter parted from the next. */
-const speltOut = (name: string): string => disguised(name).join('[^\\p{L}\\p{N}]{1,3}');
+const spelledOutPattern = (name: string): string => lookAlikePattern(name).join('[^\\p{L}\\p{N}]{1,3}');
 
 /** The names that would tell judges who wrote what. */
 export interface Identities {
@@ -207,45 +208,47 @@ export interface Identities {
 
 /** What is scrubbed and looked for: all names we know, whoever competes, and this run's contestants. */
 export function identitiesOf(authors: readonly Author[]): Identities {
-  const own = authors.flatMap(({ agent, model }) => [agent, ...namesOf(model)]);
-  const telling = [...new Set(own.map((name) => name.toLowerCase()))].filter(isTelling);
+  const own = authors.flatMap(({ agent, model }) => [agent, ...modelNames(model)]);
+  const telling = [...new Set(own.map((name) => name.toLowerCase()))].filter(isDistinctive);
   // A prompt's name says how to work, in ordinary words.
-  const ordinary = [...own.filter((name) => !isTelling(name)), ...authors.map(({ prompt }) => prompt)];
+  const ordinary = [...own.filter((name) => !isDistinctive(name)), ...authors.map(({ prompt }) => prompt)];
   // The longest first, so that `claude-code` is one name and not a name and a rest.
   const bounded = [...telling, ...BOUNDED].toSorted((a, b) => b.length - a.length || (a < b ? -1 : 1));
-  const strong = UNMISTAKABLE.map((name) => `${disguised(name).join('')}|${speltOut(name)}`).join('|');
+  const strong = UNMISTAKABLE.map(
+    (name) => `${lookAlikePattern(name).join('')}|${spelledOutPattern(name)}`,
+  ).join('|');
   const words = [...new Set(ordinary.map((name) => name.toLowerCase()))].filter((name) => name !== '').sort();
   return {
-    anywhere: new RegExp(`(?:${strong})${TAIL}|${BRANCH}`, 'giu'),
-    bounded: new RegExp(`(?:${VERSIONED}|(?:${bounded.map(literally).join('|')})${TAIL})`, 'giu'),
+    anywhere: new RegExp(`(?:${strong})${NAME_SUFFIX}|${BRANCH}`, 'giu'),
+    bounded: new RegExp(`(?:${VERSIONED}|(?:${bounded.map(escapedPattern).join('|')})${NAME_SUFFIX})`, 'giu'),
     attributed:
       words.length === 0
         ? null
         : new RegExp(
-            `(?<=\\b(?:agent|model|prompt|variant|contestant|coder|assistant)[\\s:="'\`]{1,4})(?:${words.map(literally).join('|')})\\b`,
+            `(?<=\\b(?:agent|model|prompt|variant|contestant|coder|assistant)[\\s:="'\`]{1,4})(?:${words.map(escapedPattern).join('|')})\\b`,
             'giu',
           ),
   };
 }
 
 /** `openrouter/anthropic/claude-x` names three. */
-const namesOf = (model: string): readonly string[] => [
+const modelNames = (model: string): readonly string[] => [
   model.slice(model.indexOf('/') + 1),
   ...model.split('/'),
 ];
 
 /** A word without digit or sign may be anything; a short one is found everywhere. */
-const isTelling = (name: string): boolean =>
+const isDistinctive = (name: string): boolean =>
   name.length >= 4 && name.length <= 200 && /[^a-z]/i.test(name) && /[a-z]/i.test(name);
 
 /** Every name replaced by a word that stands for it everywhere: the same in every text, and nobody's. */
 export function scrub(text: string, identities: Identities): string {
-  const first = replaceFolded(text, identities.anywhere, ([name]) => standIn(name));
+  const first = replaceFolded(text, identities.anywhere, ([name]) => pseudonym(name));
   const second = replaceFolded(first, identities.bounded, (found, folded) =>
-    isWhole(found, folded) ? standIn(found[0]) : null,
+    isWholeWord(found, folded) ? pseudonym(found[0]) : null,
   );
   const { attributed } = identities;
-  return attributed ? replaceFolded(second, attributed, ([name]) => standIn(name)) : second;
+  return attributed ? replaceFolded(second, attributed, ([name]) => pseudonym(name)) : second;
 }
 
 /**
@@ -257,17 +260,17 @@ export function leaksIn(text: string, identities: Identities): readonly string[]
   const joined = folded.replace(/(["'`])\s*(?:\+|\.\.|&|\n)?\s*\1/g, '');
   const { anywhere, bounded, attributed } = identities;
   const names = [...new Set([folded, joined])].flatMap((one) => [
-    ...allOf(one, anywhere).map(([name]) => name),
-    ...allOf(one, bounded)
-      .filter((found) => isWhole(found, one))
+    ...allMatches(one, anywhere).map(([name]) => name),
+    ...allMatches(one, bounded)
+      .filter((found) => isWholeWord(found, one))
       .map(([name]) => name),
-    ...(attributed ? allOf(one, attributed).map(([name]) => name) : []),
+    ...(attributed ? allMatches(one, attributed).map(([name]) => name) : []),
   ]);
   return [...new Set(names.map((name) => name.toLowerCase()))].sort();
 }
 
 /** Neither side goes on with the same word: `useGPT4`, `GEMINI_KEY` and `grok-2` yes, `ngrok` and `grokking` no. */
-function isWhole({ 0: name, index }: RegExpExecArray, text: string): boolean {
+function isWholeWord({ 0: name, index }: RegExpExecArray, text: string): boolean {
   const before = text.charAt(index - 1);
   const after = text.charAt(index + name.length);
   const first = name.charAt(0);
@@ -278,7 +281,7 @@ function isWhole({ 0: name, index }: RegExpExecArray, text: string): boolean {
 }
 
 /** Looks like an identifier, so that code stays code. Two names may share one; nothing depends on telling them apart. */
-function standIn(name: string): string {
+function pseudonym(name: string): string {
   const hash = fnv1a(name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-'));
   return `name_${(hash % 1296).toString(36).padStart(2, '0')}`;
 }

@@ -1,42 +1,57 @@
-export { type BlindPatch, blind, changedFiles, ROOM, type ShownLine } from './blind.ts';
-export { withhold } from './blind-line.ts';
-export { bradleyTerry, type Fit, type Game, type Strength } from './bradley-terry.ts';
+export { type BlindPatch, blindPatch, changedFiles, SHOWN_LIMITS, type ShownLine } from './blind.ts';
+export { redactInjections } from './blind-line.ts';
+export { type BradleyTerryFit, bradleyTerry, type Game, type Strength } from './bradley-terry.ts';
 export { type Identities, identitiesOf, leaksIn, scrub } from './identity.ts';
-export { type Hearing, judgementOf, notJudged, strengthsOf, winsTiesLosses } from './judgement.ts';
+export { type JudgingResults, judgementOf, notJudged, strengthsOf, winsTiesLosses } from './judgement.ts';
 export {
-  afterRound,
+  advancing,
   allPairs,
   familyOf,
+  type JudgingPlan,
+  type JudgingPlanOptions,
   judgeModels,
-  MOST_CALLS,
-  MOST_JUDGES,
+  judgesForPair,
+  judgingPlanOf,
+  type KnockoutRound,
+  knockoutRound,
+  MAX_CALLS,
+  MAX_JUDGES,
   type Pair,
   type PanelJudge,
-  type Plan,
-  type PlanOptions,
-  panelOf,
-  planOf,
-  type Round,
-  roundOf,
 } from './panel.ts';
-export { alike, factsOf, type Question, questionOf, reviewQuestionOf, type SideShown } from './question.ts';
+export {
+  comparisonQuestion,
+  factsOf,
+  type JudgeQuestion,
+  looksIdentical,
+  reviewQuestion,
+  type ShownCandidate,
+} from './question.ts';
 export * from './types.ts';
-export { type AskedPair, type Heard, heard, outcomesOf, type Shown, type Side, Verdict } from './verdict.ts';
+export {
+  type AskedPair,
+  checkVerdict,
+  type JudgeAnswer,
+  outcomesOf,
+  type ShownPair,
+  type Side,
+  Verdict,
+} from './verdict.ts';
 
 export {
+  type CheckedReview,
   type CriticReport,
-  confirmed,
-  fateOf,
-  MOST_WINNERS,
+  checkReview,
+  hasConfirmedObjection,
+  MAX_REVIEWED_WINNERS,
   type Objection,
-  type ObjectionFate,
+  type ObjectionOutcome,
+  objectionOutcome,
   type Reproduction,
   Review,
-  type Reviewed,
   type ReviewOutcome,
-  reviewed,
+  reviewOutcome,
   reviewWanted,
-  settleReview,
   type VetoClaim,
   type WinnerReview,
 } from './winner-review.ts';

@@ -1,8 +1,7 @@
 import { type Alias, NO_USAGE, type Usage } from '../model/index.ts';
 import { bradleyTerry, type Game } from './bradley-terry.ts';
-import type { Pair, Plan } from './panel.ts';
+import type { JudgingPlan, Pair } from './panel.ts';
 import type {
-  Address,
   FailureClaim,
   Judge,
   JudgedConfidence,
@@ -10,57 +9,63 @@ import type {
   JudgedStanding,
   Judgement,
   JudgeRecord,
+  PromptInjection,
 } from './types.ts';
-import { type AskedPair, type Heard, type Outcomes, outcomesOf } from './verdict.ts';
+import { type AskedPair, type JudgeAnswer, type Outcomes, outcomesOf } from './verdict.ts';
 
 /** Share of judged pairs whose answer changed with the order, above which judges see no difference. Our default, tune on dev data. */
-const MOST_INCONSISTENT = 0.4;
+const MAX_INCONSISTENT = 0.4;
 /** Standard errors: one-sided 90 % and 75 % of a normal distribution. Our defaults, tune on dev data. */
-const CLEAR = 1.2816;
-const LIKELY = 0.6745;
+const CLEAR_MARGIN = 1.2816;
+const LIKELY_MARGIN = 0.6745;
 /** Our default. */
-const MOST_CLAIMS = 20;
+const MAX_CLAIMS = 20;
 
-export interface Hearing {
-  readonly plan: Plan;
+export interface JudgingResults {
+  readonly plan: JudgingPlan;
   readonly judges: readonly Judge[];
   readonly asked: readonly AskedPair[];
   /** Pairs of which judges would see the same text. */
   readonly alike: readonly Pair[];
-  readonly addresses: readonly Address[];
+  readonly injections: readonly PromptInjection[];
   readonly notes: readonly string[];
   readonly spent: Usage;
 }
 
 /** What the judges said, put together. The same answers in any order, the same judgement. */
-export function judgementOf(heard: Hearing): Judgement {
-  const hearing = { ...heard, asked: heard.asked.toSorted(byPair) };
-  const outcomes = outcomesOf(hearing.judges, hearing.asked);
+export function judgementOf(given: JudgingResults): Judgement {
+  const results = { ...given, asked: given.asked.toSorted(byPair) };
+  const outcomes = outcomesOf(results.judges, results.asked);
   const said = outcomes.pairs.flatMap(({ byJudge }) => byJudge);
   const inconsistent = said.filter(({ consistent }) => !consistent).length;
-  if (said.length === 0 && hearing.alike.length === 0) {
-    return without(hearing, outcomes, 'unheard', nobody(outcomes.records, hearing.asked.length));
+  if (said.length === 0 && results.alike.length === 0) {
+    return resultWithoutStandings(
+      results,
+      outcomes,
+      'unanswered',
+      noAnswerReason(outcomes.records, results.asked.length),
+    );
   }
-  if (said.length > 0 && inconsistent / said.length > MOST_INCONSISTENT) {
+  if (said.length > 0 && inconsistent / said.length > MAX_INCONSISTENT) {
     const share = Math.round((100 * inconsistent) / said.length);
     const why = `${share}% of the judges' answers changed with the order of the two candidates, so none of them counts.`;
-    return without(hearing, outcomes, 'discarded', why);
+    return resultWithoutStandings(results, outcomes, 'discarded', why);
   }
-  return judged(hearing, outcomes);
+  return judgedResult(results, outcomes);
 }
 
-function judged(hearing: Hearing, outcomes: Outcomes): Judgement {
-  const { field } = hearing.plan;
-  const pairs = pairsOf(hearing, outcomes);
-  const fit = bradleyTerry(field, gamesOf(pairs, outcomes.records));
-  const seed = new Map(field.map((alias, i) => [alias, i] as const));
+function judgedResult(results: JudgingResults, outcomes: Outcomes): Judgement {
+  const { aliases } = results.plan;
+  const pairs = pairsOf(results, outcomes);
+  const fit = bradleyTerry(aliases, gamesOf(pairs, outcomes.records));
+  const seed = new Map(aliases.map((alias, i) => [alias, i] as const));
   const standings = fit.strengths
     .map(
       ({ alias, theta, error }): JudgedStanding => ({
         alias,
         strength: theta,
         error,
-        ...scoreOf(alias, pairs),
+        ...winsTiesLossesOf(alias, pairs),
       }),
     )
     .sort((x, y) => y.strength - x.strength || (seed.get(x.alias) ?? 0) - (seed.get(y.alias) ?? 0));
@@ -68,7 +73,7 @@ function judged(hearing: Hearing, outcomes: Outcomes): Judgement {
   const margin = best && next ? fit.margin(best.alias, next.alias) : 0;
   const confidence = confidenceOf(margin, pairs, outcomes.records);
   return {
-    ...common(hearing, outcomes),
+    ...commonFields(results, outcomes),
     kind: 'judged',
     because: whyFirst(best, next, confidence),
     standings,
@@ -78,42 +83,45 @@ function judged(hearing: Hearing, outcomes: Outcomes): Judgement {
   };
 }
 
-const without = (
-  hearing: Hearing,
+const resultWithoutStandings = (
+  results: JudgingResults,
   outcomes: Outcomes,
-  kind: 'discarded' | 'unheard',
+  kind: 'discarded' | 'unanswered',
   because: string,
 ): Judgement => ({
-  ...common(hearing, outcomes),
+  ...commonFields(results, outcomes),
   kind,
   because,
   standings: [],
   confidence: 'toss-up',
   margin: 0,
-  pairs: pairsOf(hearing, outcomes),
+  pairs: pairsOf(results, outcomes),
 });
 
-function common({ plan, judges, asked, addresses, notes, spent }: Hearing, { pairs, records }: Outcomes) {
-  const heard = new Set(pairs.flatMap(({ byJudge }) => byJudge.map(({ judge }) => judge)));
+function commonFields(
+  { plan, judges, asked, injections, notes, spent }: JudgingResults,
+  { pairs, records }: Outcomes,
+) {
+  const answering = new Set(pairs.flatMap(({ byJudge }) => byJudge.map(({ judge }) => judge)));
   return {
-    how: plan.how,
+    format: plan.format,
     judges: records,
-    quorum: { asked: judges.length, heard: heard.size },
-    notes: [...plan.notes, ...notes, ...weaker(records)],
-    addresses,
-    claims: claimsOf(asked, heard),
+    quorum: { asked: judges.length, answered: answering.size },
+    notes: [...plan.notes, ...notes, ...weaknessNotes(records)],
+    injections,
+    claims: claimsOf(asked, answering),
     spent,
   };
 }
 
-function pairsOf({ alike }: Hearing, outcomes: Outcomes): readonly JudgedPair[] {
+function pairsOf({ alike }: JudgingResults, outcomes: Outcomes): readonly JudgedPair[] {
   const same = alike.map((pair) => ({ ...pair, byJudge: [], alike: true }) as const);
-  return [...outcomes.pairs, ...same].toSorted((x, y) => byText(x.a, y.a) || byText(x.b, y.b));
+  return [...outcomes.pairs, ...same].toSorted((x, y) => byCodeUnits(x.a, y.a) || byCodeUnits(x.b, y.b));
 }
 
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const byPair = (x: AskedPair, y: AskedPair): number =>
-  byText(x.pair.a, y.pair.a) || byText(x.pair.b, y.pair.b) || byText(x.judge, y.judge);
+  byCodeUnits(x.pair.a, y.pair.a) || byCodeUnits(x.pair.b, y.pair.b) || byCodeUnits(x.judge, y.judge);
 const POINTS = { a: 1, tie: 0.5, b: 0 } as const;
 
 /** One vote for each family in a pair: judges of one family share it. */
@@ -127,7 +135,7 @@ function gamesOf(pairs: readonly JudgedPair[], records: readonly JudgeRecord[]):
   });
 }
 
-function scoreOf(
+function winsTiesLossesOf(
   alias: Alias,
   pairs: readonly JudgedPair[],
 ): Pick<JudgedStanding, 'wins' | 'ties' | 'losses'> {
@@ -149,10 +157,10 @@ function confidenceOf(
   pairs: readonly JudgedPair[],
   records: readonly JudgeRecord[],
 ): JudgedConfidence {
-  const heard = new Set(pairs.flatMap(({ byJudge }) => byJudge.map(({ judge }) => judge)));
-  const families = new Set(records.filter(({ judge }) => heard.has(judge)).map(({ family }) => family));
-  if (margin >= CLEAR && families.size >= 2) return 'clear';
-  return margin >= LIKELY ? 'likely' : 'toss-up';
+  const answering = new Set(pairs.flatMap(({ byJudge }) => byJudge.map(({ judge }) => judge)));
+  const families = new Set(records.filter(({ judge }) => answering.has(judge)).map(({ family }) => family));
+  if (margin >= CLEAR_MARGIN && families.size >= 2) return 'clear';
+  return margin >= LIKELY_MARGIN ? 'likely' : 'toss-up';
 }
 
 /** For the ranking; empty where the judges said nothing that counts. */
@@ -179,16 +187,16 @@ function whyFirst(
   }
 }
 
-function nobody(records: readonly JudgeRecord[], asked: number): string {
+function noAnswerReason(records: readonly JudgeRecord[], asked: number): string {
   if (asked === 0) return 'No judge was asked.';
-  const [first] = records.flatMap(({ judge, discarded, lost }) => {
-    const why = discarded ?? lost[0];
+  const [first] = records.flatMap(({ judge, discarded, problems }) => {
+    const why = discarded ?? problems[0];
     return why ? [`${judge}: ${why}`] : [];
   });
   return `No judge gave an answer that counts.${first ? ` ${first}` : ''}`;
 }
 
-function weaker(records: readonly JudgeRecord[]): readonly string[] {
+function weaknessNotes(records: readonly JudgeRecord[]): readonly string[] {
   const families = [...new Set(records.map(({ family }) => family))];
   return [
     ...(families.length === 1 ? [`All judges are of one family (${families[0]}).`] : []),
@@ -202,23 +210,23 @@ function weaker(records: readonly JudgeRecord[]): readonly string[] {
 }
 
 /** Claims of judges that count, each once. */
-function claimsOf(asked: readonly AskedPair[], heard: ReadonlySet<string>): readonly FailureClaim[] {
+function claimsOf(asked: readonly AskedPair[], answering: ReadonlySet<string>): readonly FailureClaim[] {
   const claims = asked
-    .filter(({ judge }) => heard.has(judge))
+    .filter(({ judge }) => answering.has(judge))
     .flatMap(({ pair, judge, aFirst, bFirst }) => [
       ...claimsIn(aFirst, judge, [pair.a, pair.b]),
       ...claimsIn(bFirst, judge, [pair.b, pair.a]),
     ]);
   const once = new Map(claims.map((claim) => [JSON.stringify([claim.alias, claim.input]), claim] as const));
-  return [...once.values()].slice(0, MOST_CLAIMS);
+  return [...once.values()].slice(0, MAX_CLAIMS);
 }
 
 function claimsIn(
-  answer: Heard,
+  answer: JudgeAnswer,
   judge: string,
   [first, second]: readonly [Alias, Alias],
 ): readonly FailureClaim[] {
-  if (answer.kind === 'lost') return [];
+  if (answer.kind === 'unusable') return [];
   return (answer.verdict.failures ?? []).map(({ candidate, input, expected, got }) => ({
     alias: candidate === 'first' ? first : second,
     judge,
@@ -230,17 +238,17 @@ function claimsIn(
 
 /** Of a pool that was not put before any judge. */
 export const notJudged = (because: string): Judgement => ({
-  kind: 'unheard',
-  how: 'round-robin',
+  kind: 'unanswered',
+  format: 'round-robin',
   because,
   standings: [],
   confidence: 'toss-up',
   margin: 0,
   pairs: [],
   judges: [],
-  quorum: { asked: 0, heard: 0 },
+  quorum: { asked: 0, answered: 0 },
   notes: [],
-  addresses: [],
+  injections: [],
   claims: [],
   spent: NO_USAGE,
 });

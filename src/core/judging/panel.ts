@@ -3,8 +3,8 @@ import type { Settings } from '../settings/index.ts';
 import type { Author } from './types.ts';
 
 /** Calls of one judgement at most, and judges of one pair. Our defaults. */
-export const MOST_CALLS = 36;
-export const MOST_JUDGES = 3;
+export const MAX_CALLS = 36;
+export const MAX_JUDGES = 3;
 /** Each pair is shown in both orders. */
 const ORDERS = 2;
 
@@ -14,55 +14,64 @@ export interface Pair {
 }
 
 /** Who is asked, and how. Judges are models; the same at most once for a pair. */
-export interface Plan {
-  readonly how: 'round-robin' | 'knockout';
+export interface JudgingPlan {
+  readonly format: 'round-robin' | 'knockout';
   /** Judges of one pair at most. */
   readonly judges: number;
   /** In order of evidence; those that are judged at all. */
-  readonly field: readonly Alias[];
+  readonly aliases: readonly Alias[];
   /** What had to be left out, a sentence each. */
   readonly notes: readonly string[];
 }
 
-export interface PlanOptions {
+export interface JudgingPlanOptions {
   /** Calls at most; absent: our default. */
-  readonly most?: number | undefined;
+  readonly maxCalls?: number | undefined;
   /** A knockout also where all pairs would fit. */
   readonly knockout?: boolean | undefined;
 }
 
 /** As much as fits into the calls: every pair with as many judges as there are, down to two; else a knockout. */
-export function planOf(seeds: readonly Alias[], models: number, options: PlanOptions = {}): Plan {
-  const { most = MOST_CALLS, knockout = false } = options;
-  const wanted = Math.min(MOST_JUDGES, models);
-  const fits = (pairs: number, judges: number) => pairs * ORDERS * judges <= most;
+export function judgingPlanOf(
+  seeds: readonly Alias[],
+  models: number,
+  options: JudgingPlanOptions = {},
+): JudgingPlan {
+  const { maxCalls = MAX_CALLS, knockout = false } = options;
+  const wanted = Math.min(MAX_JUDGES, models);
+  const fits = (pairs: number, judges: number) => pairs * ORDERS * judges <= maxCalls;
   const least = Math.min(2, wanted);
   const pairs = (seeds.length * (seeds.length - 1)) / 2;
   for (let judges = wanted; !knockout && judges >= least && judges > 0; judges--) {
     if (fits(pairs, judges)) {
-      return { how: 'round-robin', judges, field: seeds, notes: fewer(judges, wanted, most) };
+      return {
+        format: 'round-robin',
+        judges,
+        aliases: seeds,
+        notes: fewerJudgesNote(judges, wanted, maxCalls),
+      };
     }
   }
   const judges = [3, 2, 1].find((n) => n <= wanted && fits(seeds.length - 1, n)) ?? 1;
-  const field = seeds.slice(0, Math.max(2, Math.floor(most / (ORDERS * judges)) + 1));
-  const left = seeds.length - field.length;
+  const aliases = seeds.slice(0, Math.max(2, Math.floor(maxCalls / (ORDERS * judges)) + 1));
+  const left = seeds.length - aliases.length;
   return {
-    how: 'knockout',
+    format: 'knockout',
     judges,
-    field,
+    aliases,
     notes: [
       ...(knockout
         ? []
-        : [`All ${pairs} pairs would take more than ${most} calls, so they met in a knockout.`]),
-      ...fewer(judges, wanted, most),
+        : [`All ${pairs} pairs would take more than ${maxCalls} calls, so they met in a knockout.`]),
+      ...fewerJudgesNote(judges, wanted, maxCalls),
       ...(left > 0
-        ? [`The ${left} with the least evidence were not judged: ${most} calls are the most.`]
+        ? [`The ${left} with the least evidence were not judged: ${maxCalls} calls are the most.`]
         : []),
     ],
   };
 }
 
-const fewer = (judges: number, wanted: number, most: number): readonly string[] =>
+const fewerJudgesNote = (judges: number, wanted: number, most: number): readonly string[] =>
   judges < wanted
     ? [
         `${judges === 1 ? '1 judge sees' : `${judges} judges see`} each pair, not ${wanted}: ${most} calls are the most.`,
@@ -74,7 +83,7 @@ export interface PanelJudge {
   readonly model: string;
   readonly family: string;
   /** One of the two candidates is by its own family. */
-  readonly own: boolean;
+  readonly isAuthorFamily: boolean;
 }
 
 /**
@@ -82,7 +91,7 @@ export interface PanelJudge {
  * for each family first. Where those are fewer than two families, the authors' families fill up: both alike, as far as
  * there is room, so that the preference for one's own cuts both ways.
  */
-export function panelOf(
+export function judgesForPair(
   authors: readonly (Author | null)[],
   models: readonly string[],
   most: number,
@@ -90,12 +99,12 @@ export function panelOf(
   const own = new Set(authors.flatMap((author) => (author ? [familyOf(author.model)] : [])));
   const judges = [...new Set(models)].map((model) => {
     const family = familyOf(model);
-    return { model, family, own: own.has(family) };
+    return { model, family, isAuthorFamily: own.has(family) };
   });
-  const outsiders = judges.filter((judge) => !judge.own);
+  const outsiders = judges.filter((judge) => !judge.isAuthorFamily);
   const families = (of: readonly PanelJudge[]) => new Set(of.map(({ family }) => family)).size;
   const eligible =
-    families(outsiders) >= 2 ? outsiders : [...outsiders, ...judges.filter((judge) => judge.own)];
+    families(outsiders) >= 2 ? outsiders : [...outsiders, ...judges.filter((judge) => judge.isAuthorFamily)];
   // One for each family, then second models of a family: they err together more than others.
   const firsts = eligible.filter(
     (judge, i) => eligible.findIndex(({ family }) => family === judge.family) === i,
@@ -147,10 +156,14 @@ export function familyOf(model: string): string {
   const name = model.toLowerCase();
   const slash = name.indexOf('/');
   const provider = slash < 0 ? name : name.slice(0, slash);
-  return earliest(slash < 0 ? name : name.slice(slash + 1)) ?? earliest(provider) ?? (provider || 'unknown');
+  return (
+    firstFamilyIn(slash < 0 ? name : name.slice(slash + 1)) ??
+    firstFamilyIn(provider) ??
+    (provider || 'unknown')
+  );
 }
 
-function earliest(name: string): string | null {
+function firstFamilyIn(name: string): string | null {
   let best: { readonly family: string; readonly at: number } | null = null;
   for (const [family, told] of FAMILIES) {
     const at = name.search(told);
@@ -160,7 +173,7 @@ function earliest(name: string): string | null {
 }
 
 /** One round: who meets whom, and who goes on without a match. In order of seed, best first. */
-export interface Round {
+export interface KnockoutRound {
   readonly matches: readonly Pair[];
   readonly byes: readonly Alias[];
 }
@@ -169,7 +182,7 @@ export interface Round {
  * The round of those who are left, given in order of seed: the best meets the last, and where a round is not full the best
  * have byes, so that the number left becomes a power of two. Empty when one is left.
  */
-export function roundOf(left: readonly Alias[]): Round {
+export function knockoutRound(left: readonly Alias[]): KnockoutRound {
   const size = 2 ** Math.ceil(Math.log2(Math.max(1, left.length)));
   const byes = left.slice(0, size - left.length);
   const playing = left.slice(byes.length);
@@ -182,9 +195,9 @@ export function roundOf(left: readonly Alias[]): Round {
 }
 
 /** Those who go on, in order of seed. Without a winner the better seed does: evidence decided it. */
-export function afterRound(
+export function advancing(
   left: readonly Alias[],
-  round: Round,
+  round: KnockoutRound,
   winnerOf: (match: Pair) => Alias | null,
 ): readonly Alias[] {
   const on = new Set([...round.byes, ...round.matches.map((match) => winnerOf(match) ?? match.a)]);

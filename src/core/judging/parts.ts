@@ -1,20 +1,20 @@
-import type { Block, Syntax } from './syntax.ts';
+import type { CommentSyntax, MultilineBlock } from './syntax.ts';
 
 /** A stretch of one line. `to` is where the next begins. */
-export interface Part {
+export interface SyntaxSpan {
   readonly is: 'code' | 'text' | 'comment';
   readonly from: number;
   readonly to: number;
   /** Of a string that stands as a comment: which of its stretch. */
   readonly doc?: number;
 }
-type Line = readonly Part[];
+type LineSpans = readonly SyntaxSpan[];
 
 /** Where the lines of a hunk begin and end up. */
-interface Reading {
-  readonly lines: readonly Line[];
+interface SpanReading {
+  readonly lines: readonly LineSpans[];
   /** Something was still open at the end. */
-  readonly open: Block | null;
+  readonly open: MultilineBlock | null;
   /** A comment was closed that was never opened here. */
   readonly stray: boolean;
 }
@@ -24,66 +24,70 @@ interface Reading {
  * it began outside of everything; where that leaves something open, as if it began inside. What stays unclear counts as
  * code: text is shown rather than hidden, because hiding a line of code from a judge is worse than showing a comment.
  */
-export function partsOf(lines: readonly string[], syntax: Syntax): readonly Line[] {
-  const outside = read(lines, syntax, null);
+export function spansOf(lines: readonly string[], syntax: CommentSyntax): readonly LineSpans[] {
+  const outside = readSpans(lines, syntax, null);
   const begun = Object.values(syntax.blocks)
     .filter(({ close }) => lines.some((line) => line.includes(close)))
-    .map((block) => read(lines, syntax, block));
+    .map((block) => readSpans(lines, syntax, block));
   if (Object.values(syntax.blocks).some(({ is }) => is === 'doc')) {
-    return byPlausibility(
+    return mostPlausible(
       lines,
       [outside, ...begun].map((reading) => reading.lines),
     );
   }
   if (!outside.open && !outside.stray) return outside.lines;
   const inside = begun.find((reading) => !reading.open && !reading.stray);
-  if (inside) return inside.lines.map((own, i) => believed(own, lines[i] as string, i, inside.lines));
-  return outside.open ? unclosed(lines, outside.lines) : outside.lines;
+  if (inside) return inside.lines.map((own, i) => distrustCodeLike(own, lines[i] as string, i, inside.lines));
+  return outside.open ? withoutUnclosed(lines, outside.lines) : outside.lines;
 }
 
 /** Of lines that are comments only because one ends later, those that look like code are code: odd code could fake the end. */
-function believed(own: Line, line: string, at: number, all: readonly Line[]): Line {
+function distrustCodeLike(own: LineSpans, line: string, at: number, all: readonly LineSpans[]): LineSpans {
   const begun = all.slice(0, at).every((before) => before.every(({ is }) => is === 'comment'));
   const looks = /^\s*\*/.test(line) || !/[;{}()=<>]/.test(line.slice(own[0]?.from, own[0]?.to));
   return begun && !looks ? own.map((part) => (part.is === 'comment' ? { ...part, is: 'code' } : part)) : own;
 }
 
 /** A comment without an end in sight: only lines that look like one are. */
-function unclosed(lines: readonly string[], parts: readonly Line[]): readonly Line[] {
+function withoutUnclosed(lines: readonly string[], parts: readonly LineSpans[]): readonly LineSpans[] {
   let from = parts.length;
-  while (from > 0 && endsInComment(parts[from - 1] as Line)) from--;
+  while (from > 0 && endsInComment(parts[from - 1] as LineSpans)) from--;
   return parts.map((own, i) => {
     if (i < from || /^\s*\/?\*/.test(lines[i] as string)) return own;
     return own.map((part) => ({ ...part, is: part.is === 'comment' ? 'code' : part.is }) as const);
   });
 }
 
-const endsInComment = (parts: Line): boolean => parts.length === 0 || parts.at(-1)?.is === 'comment';
+const endsInComment = (parts: LineSpans): boolean => parts.length === 0 || parts.at(-1)?.is === 'comment';
 
 const OPERAND_WORDS = /^(?:return|typeof|case|in|of|delete|void|throw|new|else|do|await|yield)$/;
-const REGEX = /\/(?![*/])(?:[^\\/[]|\\.|\[(?:[^\]\\]|\\.)*\])+\/[a-z]*/uy;
+const REGEX_LITERAL = /\/(?![*/])(?:[^\\/[]|\\.|\[(?:[^\]\\]|\\.)*\])+\/[a-z]*/uy;
 
-function read(lines: readonly string[], syntax: Syntax, begun: Block | null): Reading {
-  const reader = new Reader(syntax, begun);
+function readSpans(
+  lines: readonly string[],
+  syntax: CommentSyntax,
+  begun: MultilineBlock | null,
+): SpanReading {
+  const reader = new SpanReader(syntax, begun);
   const parts = lines.map((line) => reader.line(line));
   return { lines: parts, open: reader.open, stray: reader.stray };
 }
 
-class Reader {
-  open: Block | null;
+class SpanReader {
+  open: MultilineBlock | null;
   stray = false;
-  readonly #syntax: Syntax;
+  readonly #syntax: CommentSyntax;
   /** The last token that is neither blank nor comment; decides what a slash and a triple quote mean. */
   #last = '';
-  #parts: Part[] = [];
+  #parts: SyntaxSpan[] = [];
   #docs = 0;
 
-  constructor(syntax: Syntax, begun: Block | null) {
+  constructor(syntax: CommentSyntax, begun: MultilineBlock | null) {
     this.#syntax = syntax;
     this.open = begun;
   }
 
-  line(text: string): Line {
+  line(text: string): LineSpans {
     this.#parts = [];
     let fresh = true;
     for (let at = 0; at < text.length; ) {
@@ -94,7 +98,7 @@ class Reader {
     return this.#parts;
   }
 
-  #block(text: string, at: number, block: Block): number {
+  #block(text: string, at: number, block: MultilineBlock): number {
     const end = text.indexOf(block.close, at);
     const to = end < 0 ? text.length : end + block.close.length;
     if (end >= 0) {
@@ -116,35 +120,35 @@ class Reader {
     if (!found) return this.#add('code', at, text.length);
     const to = token.lastIndex;
     if (found.note !== undefined || found.note2 !== undefined) return this.#add('comment', at, to);
-    if (found.open !== undefined) return this.#openBlock(blocks[found.open] as Block, fresh, at, to);
+    if (found.open !== undefined) return this.#openBlock(blocks[found.open] as MultilineBlock, fresh, at, to);
     if (text.startsWith('*/', at) && '/*' in blocks) this.stray = true;
     if (found.text !== undefined) this.#last = ')';
     else this.#last = found.word ?? found.sign ?? this.#last;
     return this.#add(found.text === undefined ? 'code' : 'text', at, to);
   }
 
-  #openBlock(block: Block, fresh: boolean, at: number, to: number): number {
+  #openBlock(block: MultilineBlock, fresh: boolean, at: number, to: number): number {
     const alone = fresh && this.#endsStatement();
     this.#docs += 1;
     this.open = block.is === 'doc' && !alone ? { ...block, is: 'text' } : block;
     return this.#addBlock(this.open, at, to);
   }
 
-  #addBlock({ is }: Block, at: number, to: number): number {
+  #addBlock({ is }: MultilineBlock, at: number, to: number): number {
     return is === 'doc' ? this.#add('comment', at, to, this.#docs) : this.#add(is, at, to);
   }
 
   /** Where a regular expression that begins here ends; `at` where none does. */
   #regexEnd(text: string, at: number): number {
     if (!this.#syntax.regex || text[at] !== '/' || !this.#mayBeOperand()) return at;
-    REGEX.lastIndex = at;
-    return REGEX.test(text) ? REGEX.lastIndex : at;
+    REGEX_LITERAL.lastIndex = at;
+    return REGEX_LITERAL.test(text) ? REGEX_LITERAL.lastIndex : at;
   }
 
   #mayBeOperand = (): boolean => !/[\p{L}\p{N}_$)\]}]$/u.test(this.#last) || OPERAND_WORDS.test(this.#last);
   #endsStatement = (): boolean => !/[([{,=\\+%.]$/.test(this.#last);
 
-  #add(is: Part['is'], from: number, to: number, doc?: number): number {
+  #add(is: SyntaxSpan['is'], from: number, to: number, doc?: number): number {
     const last = this.#parts.at(-1);
     if (last?.is === is && last.doc === doc) this.#parts[this.#parts.length - 1] = { ...last, to };
     else this.#parts.push({ is, from, to, ...(doc === undefined ? {} : { doc }) });
@@ -158,28 +162,33 @@ class Reader {
  * that look like code counts as a string, and is shown whole: they might be code after all, and if they are not, what
  * stands around them says so.
  */
-function byPlausibility(texts: readonly string[], readings: readonly (readonly Line[])[]): readonly Line[] {
-  let best: { readonly lines: readonly Line[]; readonly odd: number } | null = null;
+function mostPlausible(
+  texts: readonly string[],
+  readings: readonly (readonly LineSpans[])[],
+): readonly LineSpans[] {
+  let best: { readonly lines: readonly LineSpans[]; readonly odd: number } | null = null;
   for (const lines of readings) {
-    const odd = lines.filter((line, i) => isOdd(texts[i] as string, line)).length;
+    const odd = lines.filter((line, i) => isImplausible(texts[i] as string, line)).length;
     if (!best || odd < best.odd) best = { lines, odd };
   }
-  return best ? withoutCode(texts, best.lines) : [];
+  return best ? docsWithoutCode(texts, best.lines) : [];
 }
 
-const isDoc = (line: Line): boolean => line.some(({ doc }) => doc !== undefined);
+const isDoc = (line: LineSpans): boolean => line.some(({ doc }) => doc !== undefined);
 
 /** Code in a doc string, or prose in code. */
-function isOdd(text: string, line: Line): boolean {
-  if (isDoc(line)) return CODE.test(text);
-  return line.length > 0 && line.every(({ is }) => is === 'code') && PROSE.test(text) && !CODE.test(text);
+function isImplausible(text: string, line: LineSpans): boolean {
+  if (isDoc(line)) return CODE_LINE.test(text);
+  return (
+    line.length > 0 && line.every(({ is }) => is === 'code') && PROSE_LINE.test(text) && !CODE_LINE.test(text)
+  );
 }
 
-function withoutCode(texts: readonly string[], lines: readonly Line[]): readonly Line[] {
+function docsWithoutCode(texts: readonly string[], lines: readonly LineSpans[]): readonly LineSpans[] {
   const suspect = new Set(
     lines.flatMap((line, i) =>
-      CODE.test(texts[i] as string)
-        ? line.flatMap(({ doc, from, to }) => (doc !== undefined && to - from > QUOTES ? [doc] : []))
+      CODE_LINE.test(texts[i] as string)
+        ? line.flatMap(({ doc, from, to }) => (doc !== undefined && to - from > QUOTE_CHARS ? [doc] : []))
         : [],
     ),
   );
@@ -191,10 +200,10 @@ function withoutCode(texts: readonly string[], lines: readonly Line[]): readonly
 }
 
 /** No more than the quotes that open or close it. */
-const QUOTES = 3;
+const QUOTE_CHARS = 3;
 
 /** A whole line of code, as Python writes it. Lines of an interactive session (`>>>`) are examples, not code. */
-const CODE =
+const CODE_LINE =
   /^\s*(?:(?:from\s+\S+\s+)?import\s+\S+(?:\s+as\s+\w+|\s*,\s*\w+)*\s*(?:\(|$)|(?:async\s+)?(?:def|class)\s+\w+.*:\s*$|(?:if|elif|while|for|with|try|except|else|finally)\b.*:\s*(?:#.*)?$|return\s*(?:\S+|.*[=()[\]{}].*)?$|raise\s+\w+(?:\(|$)|(?:pass|break|continue)\s*$|assert\s+\S+(?:\s*(?:[=!<>]=?|is|in|not)\s|$)|@\w[\w.]*(?:\(.*\))?\s*$|[\w.]+(?:\[[^\]]*\])?\s*[-+*/|&%]?=\s*\S|[\w.]+\(.*\)\s*$|yield\s*\S*$|del\s+\S+\s*$)/;
 /** At least four words, and nothing that code is made of. */
-const PROSE = /^\s*[\p{L}`*'"-]+(?:\s+[\p{L}\p{N}`*'",.:;/_-]+){3,}\s*$/u;
+const PROSE_LINE = /^\s*[\p{L}`*'"-]+(?:\s+[\p{L}\p{N}`*'",.:;/_-]+){3,}\s*$/u;

@@ -1,15 +1,15 @@
 import type { Evidence } from '../evidence/index.ts';
 import { block } from '../prompts/index.ts';
 import type { BlindPatch } from './blind.ts';
-import { shortened, shownLine, shownText, withhold } from './blind-line.ts';
+import { redactInjections, shownLine, shownText, truncated } from './blind-line.ts';
 import { type Identities, leaksIn } from './identity.ts';
 import type { ExecutionFacts, TestFact } from './types.ts';
 
 /** Characters of the task that are shown. Our default. */
-const MOST_TASK = 12_000;
+const MAX_TASK_SHOWN = 12_000;
 /** Failing tests and inputs that are named. Our defaults. */
-const MOST_NAMED = 5;
-const LONGEST = 200;
+const MAX_FACTS_SHOWN = 5;
+const MAX_FACT_CHARS = 200;
 
 /**
  * What judges are told of executed evidence. Names only of tests that no candidate wrote, and nothing of what tests
@@ -19,36 +19,40 @@ export function factsOf({ baseTests, independentTests, peerTests, behaviour }: E
   const total = peerTests.reduce((sum, one) => sum + one.total, 0);
   const passed = peerTests.reduce((sum, one) => sum + one.passed, 0);
   const tells = baseTests && (!baseTests.silent || baseTests.fixed.length > 0);
-  const base = tells && { ...counts(baseTests), failing: baseTests.regressions };
-  const neutral = independentTests && {
-    ...counts(independentTests),
+  const base = tells && { ...testCounts(baseTests), failing: baseTests.regressions };
+  const independent = independentTests && {
+    ...testCounts(independentTests),
     failing: independentTests.failing.map(({ id }) => id),
   };
   return {
     ...(base ? { base } : {}),
-    ...(neutral ? { neutral } : {}),
+    ...(independent ? { independent } : {}),
     ...(total > 0 ? { peers: { passed, total } } : {}),
     inputs: [],
-    differs: (behaviour?.telling ?? []).map(({ input, others, got }) => ({ input, others, own: got })),
+    differences: (behaviour?.differences ?? []).map(({ input, others, got }) => ({
+      input,
+      others,
+      own: got,
+    })),
   };
 }
 
-const counts = ({ passed, total }: { readonly passed: number; readonly total: number }) => ({
+const testCounts = ({ passed, total }: { readonly passed: number; readonly total: number }) => ({
   passed,
   total,
 });
 
 /** One of the two in a question. */
-export interface SideShown {
+export interface ShownCandidate {
   readonly patch: BlindPatch;
   readonly facts: ExecutionFacts;
 }
 
 /** The same to a judge: there is nothing to ask. */
-export const alike = (a: SideShown, b: SideShown): boolean =>
+export const looksIdentical = (a: ShownCandidate, b: ShownCandidate): boolean =>
   a.patch.production === b.patch.production && a.patch.tests === b.patch.tests;
 
-export type Question =
+export type JudgeQuestion =
   | { readonly kind: 'question'; readonly text: string }
   /** The names are still in the text: it must not be sent. */
   | { readonly kind: 'leak'; readonly names: readonly string[] };
@@ -57,17 +61,17 @@ export type Question =
  * The text of one question. What others wrote stands between lines with a nonce that was drawn after they wrote it, so
  * that nothing in it can end its block; the last check before it is sent is that it names nobody.
  */
-export function questionOf(
+export function comparisonQuestion(
   task: string,
-  sides: { readonly first: SideShown; readonly second: SideShown },
+  sides: { readonly first: ShownCandidate; readonly second: ShownCandidate },
   identities: Identities,
   nonce: string,
-): Question {
-  return sealed(
+): JudgeQuestion {
+  return checkedQuestion(
     [
-      block('TASK', nonce, taskText(task, identities)),
-      ...side('FIRST', sides.first, identities, nonce),
-      ...side('SECOND', sides.second, identities, nonce),
+      block('TASK', nonce, blindTask(task, identities)),
+      ...candidateBlocks('FIRST', sides.first, identities, nonce),
+      ...candidateBlocks('SECOND', sides.second, identities, nonce),
       'Compare the first candidate with the second.',
     ],
     identities,
@@ -75,68 +79,68 @@ export function questionOf(
 }
 
 /** What a reviewer is asked about one candidate, under the same rules. */
-export function reviewQuestionOf(
+export function reviewQuestion(
   task: string,
-  shown: SideShown,
+  shown: ShownCandidate,
   identities: Identities,
   nonce: string,
-): Question {
-  return sealed(
+): JudgeQuestion {
+  return checkedQuestion(
     [
-      block('TASK', nonce, taskText(task, identities)),
-      ...side('CANDIDATE', shown, identities, nonce),
+      block('TASK', nonce, blindTask(task, identities)),
+      ...candidateBlocks('CANDIDATE', shown, identities, nonce),
       'Review the candidate.',
     ],
     identities,
   );
 }
 
-function sealed(parts: readonly string[], identities: Identities): Question {
+function checkedQuestion(parts: readonly string[], identities: Identities): JudgeQuestion {
   const text = parts.join('\n\n');
   const names = leaksIn(text, identities);
   return names.length > 0 ? { kind: 'leak', names } : { kind: 'question', text };
 }
 
 /** What is blinded has its limit already. */
-const WHOLE = Number.POSITIVE_INFINITY;
+const UNLIMITED_CHARS = Number.POSITIVE_INFINITY;
 
-const side = (
+const candidateBlocks = (
   name: string,
-  { patch, facts }: SideShown,
+  { patch, facts }: ShownCandidate,
   identities: Identities,
   nonce: string,
 ): readonly string[] => [
-  block(`${name} RAN`, nonce, factLines(facts, identities), WHOLE),
-  block(name, nonce, patch.production, WHOLE),
-  ...(patch.tests === '' ? [] : [block(`${name} TESTS`, nonce, patch.tests, WHOLE)]),
+  block(`${name} RAN`, nonce, factLines(facts, identities), UNLIMITED_CHARS),
+  block(name, nonce, patch.production, UNLIMITED_CHARS),
+  ...(patch.tests === '' ? [] : [block(`${name} TESTS`, nonce, patch.tests, UNLIMITED_CHARS)]),
 ];
 
 /** By lines, so that one that cannot be freed of a name costs no other. */
-const taskText = (task: string, identities: Identities): string =>
-  shortened(task, MOST_TASK)
+const blindTask = (task: string, identities: Identities): string =>
+  truncated(task, MAX_TASK_SHOWN)
     .split('\n')
     .map((line) => shownText(line, identities))
     .join('\n');
 
 function factLines(facts: ExecutionFacts, identities: Identities): string {
-  const { base, neutral, peers, inputs, differs } = facts;
-  const named = (text: string) => shownLine(withhold(text).text, identities, LONGEST);
+  const { base, independent, peers, inputs, differences } = facts;
+  const named = (text: string) => shownLine(redactInjections(text).text, identities, MAX_FACT_CHARS);
   const tests = (what: string, { passed, total, failing }: TestFact, verb: string): readonly string[] => [
     `${what}: ${passed} of ${total} pass`,
-    ...failing.slice(0, MOST_NAMED).map((name) => `  ${verb}: ${named(name)}`),
-    ...(failing.length > MOST_NAMED ? [`  ${verb}: ${failing.length - MOST_NAMED} more`] : []),
+    ...failing.slice(0, MAX_FACTS_SHOWN).map((name) => `  ${verb}: ${named(name)}`),
+    ...(failing.length > MAX_FACTS_SHOWN ? [`  ${verb}: ${failing.length - MAX_FACTS_SHOWN} more`] : []),
   ];
   const lines = [
     ...(base ? tests("the repository's tests", base, 'breaks') : []),
-    ...(neutral ? tests('tests written from the task alone', neutral, 'fails') : []),
+    ...(independent ? tests('tests written from the task alone', independent, 'fails') : []),
     ...(peers ? [`tests that other candidates wrote: ${peers.passed} of ${peers.total} pass`] : []),
     ...inputs
-      .slice(0, MOST_NAMED)
+      .slice(0, MAX_FACTS_SHOWN)
       .map(
         ({ input, expected, got }) => `input ${named(input)}: expected ${named(expected)}, got ${named(got)}`,
       ),
-    ...differs
-      .slice(0, MOST_NAMED)
+    ...differences
+      .slice(0, MAX_FACTS_SHOWN)
       .map(
         ({ input, others, own }) =>
           `input ${named(input)}: gives ${named(own)}, most others return ${named(others)} (who is right is not known)`,

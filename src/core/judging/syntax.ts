@@ -1,14 +1,14 @@
 /** How comments and string literals look in a family of languages: enough to part them from code, no more. */
-export interface Syntax {
+export interface CommentSyntax {
   /** One alternative for each kind of token, in named groups; sticky. */
   readonly token: RegExp;
   /** What may run over lines, by how it opens. */
-  readonly blocks: Readonly<Record<string, Block>>;
+  readonly blocks: Readonly<Record<string, MultilineBlock>>;
   /** A slash may begin a regular expression. */
   readonly regex?: true;
 }
 
-export interface Block {
+export interface MultilineBlock {
   readonly close: string;
   /** `doc`: a comment where it stands as a statement of its own, a string elsewhere. */
   readonly is: 'comment' | 'text' | 'doc';
@@ -25,53 +25,77 @@ const REST = String.raw`(?<blank>\s+)|(?<sign>[^])`;
 const SLASHES = String.raw`(?<note>(?<!:)\/\/.*)`;
 const HASH = String.raw`(?<note>(?<![^\s;({\[])#.*)`;
 
-const of = (...parts: readonly string[]): RegExp => new RegExp([...parts, WORD, REST].join('|'), 'uy');
+const tokenPatternOf = (...parts: readonly string[]): RegExp =>
+  new RegExp([...parts, WORD, REST].join('|'), 'uy');
 const STARS = { '/*': { close: '*/', is: 'comment' } } as const;
 const ARROWS = { '<!--': { close: '-->', is: 'comment' } } as const;
 const TEMPLATE = { '`': { close: '`', is: 'text' } } as const;
 const TRIPLE = { '"""': { close: '"""', is: 'text' } } as const;
 
-const SCRIPT: Syntax = {
-  token: of(SLASHES, '(?<open>/\\*|<!--|`)', `(?<text>${DOUBLE}|${SINGLE})`),
+const SCRIPT: CommentSyntax = {
+  token: tokenPatternOf(SLASHES, '(?<open>/\\*|<!--|`)', `(?<text>${DOUBLE}|${SINGLE})`),
   blocks: { ...STARS, ...ARROWS, ...TEMPLATE },
   regex: true,
 };
-const PYTHON: Syntax = {
-  token: of('(?<note>#.*)', `(?<open>"""|''')`, `(?<text>${DOUBLE}|${SINGLE})`),
+const PYTHON: CommentSyntax = {
+  token: tokenPatternOf('(?<note>#.*)', `(?<open>"""|''')`, `(?<text>${DOUBLE}|${SINGLE})`),
   blocks: { '"""': { close: '"""', is: 'doc' }, "'''": { close: "'''", is: 'doc' } },
 };
-const GO: Syntax = {
-  token: of(SLASHES, '(?<open>/\\*|`)', `(?<text>${DOUBLE}|${CHARACTER})`),
+const GO: CommentSyntax = {
+  token: tokenPatternOf(SLASHES, '(?<open>/\\*|`)', `(?<text>${DOUBLE}|${CHARACTER})`),
   blocks: { ...STARS, ...TEMPLATE },
 };
-const C_LIKE: Syntax = {
-  token: of(SLASHES, '(?<open>/\\*|""")', `(?<text>${DOUBLE}|${CHARACTER})`),
+const C_LIKE: CommentSyntax = {
+  token: tokenPatternOf(SLASHES, '(?<open>/\\*|""")', `(?<text>${DOUBLE}|${CHARACTER})`),
   blocks: { ...STARS, ...TRIPLE },
 };
-const PHP: Syntax = {
-  token: of(SLASHES, String.raw`(?<note2>#(?!\[).*)`, '(?<open>/\\*|<!--)', `(?<text>${DOUBLE}|${SINGLE})`),
+const PHP: CommentSyntax = {
+  token: tokenPatternOf(
+    SLASHES,
+    String.raw`(?<note2>#(?!\[).*)`,
+    '(?<open>/\\*|<!--)',
+    `(?<text>${DOUBLE}|${SINGLE})`,
+  ),
   blocks: { ...STARS, ...ARROWS },
 };
-const STYLE: Syntax = {
-  token: of('(?<open>/\\*)', `(?<text>${DOUBLE}|${SINGLE})`),
+const STYLE: CommentSyntax = {
+  token: tokenPatternOf('(?<open>/\\*)', `(?<text>${DOUBLE}|${SINGLE})`),
   blocks: STARS,
 };
-const SASS: Syntax = { token: of(SLASHES, '(?<open>/\\*)', `(?<text>${DOUBLE}|${SINGLE})`), blocks: STARS };
-const MARKUP: Syntax = { token: of('(?<open><!--)', `(?<text>${DOUBLE}|${SINGLE})`), blocks: ARROWS };
-const SHELL: Syntax = { token: of(HASH, `(?<text>${DOUBLE}|${SINGLE}|${TICKS})`), blocks: {} };
-const DASHES: Syntax = {
-  token: of(
+const SASS: CommentSyntax = {
+  token: tokenPatternOf(SLASHES, '(?<open>/\\*)', `(?<text>${DOUBLE}|${SINGLE})`),
+  blocks: STARS,
+};
+const MARKUP: CommentSyntax = {
+  token: tokenPatternOf('(?<open><!--)', `(?<text>${DOUBLE}|${SINGLE})`),
+  blocks: ARROWS,
+};
+const SHELL: CommentSyntax = {
+  token: tokenPatternOf(HASH, `(?<text>${DOUBLE}|${SINGLE}|${TICKS})`),
+  blocks: {},
+};
+const DASHES: CommentSyntax = {
+  token: tokenPatternOf(
     String.raw`(?<note>(?<!\S)--(?!\[\[).*)`,
     String.raw`(?<open>--\[\[|/\*|\{-)`,
     `(?<text>${DOUBLE}|${SINGLE})`,
   ),
   blocks: { ...STARS, '--[[': { close: ']]', is: 'comment' }, '{-': { close: '-}', is: 'comment' } },
 };
-const LISP: Syntax = { token: of(String.raw`(?<note>(?<!\S);.*)`, `(?<text>${DOUBLE})`), blocks: {} };
-const PERCENT: Syntax = { token: of(String.raw`(?<note>(?<!\S)%.*)`, `(?<text>${DOUBLE})`), blocks: {} };
-const JSON_LIKE: Syntax = { token: of(SLASHES, '(?<open>/\\*)', `(?<text>${DOUBLE})`), blocks: STARS };
+const LISP: CommentSyntax = {
+  token: tokenPatternOf(String.raw`(?<note>(?<!\S);.*)`, `(?<text>${DOUBLE})`),
+  blocks: {},
+};
+const PERCENT: CommentSyntax = {
+  token: tokenPatternOf(String.raw`(?<note>(?<!\S)%.*)`, `(?<text>${DOUBLE})`),
+  blocks: {},
+};
+const JSON_LIKE: CommentSyntax = {
+  token: tokenPatternOf(SLASHES, '(?<open>/\\*)', `(?<text>${DOUBLE})`),
+  blocks: STARS,
+};
 
-const BY_EXTENSION: readonly (readonly [RegExp, Syntax])[] = [
+const BY_EXTENSION: readonly (readonly [RegExp, CommentSyntax])[] = [
   [/\.(?:[cm]?[jt]sx?|vue|svelte|astro)$/i, SCRIPT],
   [/\.(?:py|pyi|pyx|pxd|bzl)$/i, PYTHON],
   [/\.go$/i, GO],
@@ -94,7 +118,7 @@ const BY_EXTENSION: readonly (readonly [RegExp, Syntax])[] = [
 ];
 
 /** Null for files whose comments we cannot tell. */
-export const syntaxOf = (path: string): Syntax | null =>
+export const syntaxOf = (path: string): CommentSyntax | null =>
   BY_EXTENSION.find(([extension]) => extension.test(path))?.[1] ?? null;
 
 /** Text for people in files of their own: it changes nothing that runs. */

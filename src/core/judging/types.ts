@@ -38,12 +38,12 @@ export interface ExecutionFacts {
   /** The repository's own tests; `failing` are the regressions. */
   readonly base?: TestFact;
   /** Tests that a writer made from the brief alone. */
-  readonly neutral?: TestFact;
+  readonly independent?: TestFact;
   /** Tests that other candidates wrote: counts only. */
   readonly peers?: { readonly passed: number; readonly total: number };
   readonly inputs: readonly FailingInput[];
   /** Inputs on which it behaves otherwise than most others: who is right is not known. */
-  readonly differs: readonly { readonly input: string; readonly others: string; readonly own: string }[];
+  readonly differences: readonly { readonly input: string; readonly others: string; readonly own: string }[];
 }
 
 /** One candidate as it is put before the judges. */
@@ -56,7 +56,7 @@ export interface Competitor {
 }
 
 /** What the judges decide on. */
-export interface Pool {
+export interface JudgingPool {
   /** What was asked for: the brief where there is one, the issue otherwise. Untrusted text. */
   readonly task: string;
   /** In order of evidence, best first: seeds the knockout, and breaks its ties. Nothing else depends on the order. */
@@ -89,9 +89,9 @@ export interface JudgedPair {
 export interface JudgeRecord extends Judge {
   /** Answers asked for, and those that counted. */
   readonly asked: number;
-  readonly heard: number;
+  readonly answered: number;
   /** A sentence for each answer that did not count, equal ones once. */
-  readonly lost: readonly string[];
+  readonly problems: readonly string[];
   /** Why none of its answers counts. */
   readonly discarded?: string;
   /** It judged a candidate of its own family. */
@@ -109,7 +109,7 @@ export interface JudgedStanding {
 }
 
 /** Text in a candidate's patch that speaks to whoever reads it. Shown to people; judges do not see it. */
-export interface Address {
+export interface PromptInjection {
   readonly alias: Alias;
   readonly file: string;
   readonly line: number;
@@ -135,9 +135,9 @@ export interface Judge {
 
 /** What the judges said, as plain JSON. It never makes a candidate win that failed a gate: only survivors are put before them. */
 export interface Judgement {
-  /** `discarded`: there were answers, and none can be used. `unheard`: there were none. */
-  readonly kind: 'judged' | 'discarded' | 'unheard';
-  readonly how: 'round-robin' | 'knockout';
+  /** `discarded`: there were answers, and none can be used. `unanswered`: there were none. */
+  readonly kind: 'judged' | 'discarded' | 'unanswered';
+  readonly format: 'round-robin' | 'knockout';
   /** One sentence for people. */
   readonly because: string;
   /** Strongest first, equals in order of evidence; empty unless `judged`. */
@@ -149,10 +149,10 @@ export interface Judgement {
   readonly pairs: readonly JudgedPair[];
   readonly judges: readonly JudgeRecord[];
   /** Judges asked, and judges of whom at least one pair counted. */
-  readonly quorum: { readonly asked: number; readonly heard: number };
+  readonly quorum: { readonly asked: number; readonly answered: number };
   /** What was left out or is weaker, a sentence each. */
   readonly notes: readonly string[];
-  readonly addresses: readonly Address[];
+  readonly injections: readonly PromptInjection[];
   readonly claims: readonly FailureClaim[];
   readonly spent: Usage;
 }

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { Alias, Brief } from '../model/index.ts';
 import type { Settings } from '../settings/index.ts';
 import type { BlindPatch } from './blind.ts';
-import { heard, type Verdict } from './verdict.ts';
+import { checkVerdict, type Verdict } from './verdict.ts';
 
 /** A defect that a critic named in a candidate, and what execution made of it. */
 export interface Objection extends Pick<VetoClaim, 'file' | 'line' | 'input' | 'expected' | 'got'> {
-  readonly fate: ObjectionFate;
+  readonly outcome: ObjectionOutcome;
   /** One sentence: what became of its test, or that there is none. */
   readonly because: string;
 }
@@ -39,7 +39,7 @@ export interface WinnerReview {
 }
 
 /** Winners of one run that are reviewed at most: the first, and the one who takes its place. Our default. */
-export const MOST_WINNERS = 2;
+export const MAX_REVIEWED_WINNERS = 2;
 
 /** Whether the winner of a run is reviewed. */
 export function reviewWanted(
@@ -50,29 +50,29 @@ export function reviewWanted(
 }
 
 /** Did execution confirm an objection? Only then do critics' tests count: else one that passes could move the others. */
-export const confirmed = (critics: readonly CriticReport[]): boolean =>
-  critics.some((one) => 'objections' in one && one.objections.some(({ fate }) => fate === 'confirmed'));
+export const hasConfirmedObjection = (critics: readonly CriticReport[]): boolean =>
+  critics.some((one) => 'objections' in one && one.objections.some(({ outcome }) => outcome === 'confirmed'));
 
-const short = (most: number) => z.string().min(1).max(most);
+const nonEmptyText = (most: number) => z.string().min(1).max(most);
 
 /** A reviewer's answer about one candidate. */
 export const Review = z.object({
   claims: z
     .array(
       z.object({
-        file: short(400),
+        file: nonEmptyText(400),
         line: z.number().int().min(1).max(1e9),
-        quote: short(400).describe('The changed line that is wrong, or a part of it, word for word.'),
-        input: short(600),
-        expected: short(600).describe('What the task asks for on this input.'),
-        got: short(600).describe('What this line makes of it instead.'),
-        test: short(8_000)
+        quote: nonEmptyText(400).describe('The changed line that is wrong, or a part of it, word for word.'),
+        input: nonEmptyText(600),
+        expected: nonEmptyText(600).describe('What the task asks for on this input.'),
+        got: nonEmptyText(600).describe('What this line makes of it instead.'),
+        test: nonEmptyText(8_000)
           .optional()
           .describe('A test file that fails because of it, where one can be written.'),
       }),
     )
     .max(4),
-  because: short(1_200),
+  because: nonEmptyText(1_200),
   verdict: z.enum(['pass', 'veto']),
 });
 export type Review = z.infer<typeof Review>;
@@ -90,7 +90,7 @@ export interface VetoClaim {
   readonly test?: string;
 }
 
-export type Reviewed =
+export type CheckedReview =
   | { readonly kind: 'pass'; readonly because: string }
   | {
       readonly kind: 'claims';
@@ -101,11 +101,11 @@ export type Reviewed =
   | { readonly kind: 'ignored'; readonly because: string };
 
 /** A veto without a changed line that was shown is none. */
-export function reviewed(
+export function checkReview(
   alias: Alias,
   review: Review,
   shown: { readonly patch: BlindPatch; readonly nonce: string; readonly instructions: string },
-): Reviewed {
+): CheckedReview {
   if (review.verdict === 'pass') return { kind: 'pass', because: review.because };
   const [first, ...rest] = review.claims.flatMap((claim): VetoClaim[] => {
     const { file, line, quote, input, expected, got, test } = claim;
@@ -115,7 +115,7 @@ export function reviewed(
       because: review.because,
       better: 'second',
     };
-    const told = heard(verdict, { ...shown, first: shown.patch, second: NOTHING });
+    const told = checkVerdict(verdict, { ...shown, first: shown.patch, second: EMPTY_PATCH });
     const [cited] = told.kind === 'verdict' ? told.verdict.citations : [];
     if (!cited) return [];
     const where = { file: cited.file, line: cited.line, quote };
@@ -126,7 +126,7 @@ export function reviewed(
     : { kind: 'ignored', because: 'The reviewer named no changed line that is in the patch.' };
 }
 
-const NOTHING: BlindPatch = { production: '', tests: '', lines: [], addresses: [] };
+const EMPTY_PATCH: BlindPatch = { production: '', tests: '', lines: [], injections: [] };
 
 /** What came of executing a claim's test; null where it has none or it could not be run. */
 export type Reproduction = {
@@ -136,10 +136,10 @@ export type Reproduction = {
 } | null;
 
 /** `confirmed`: its test counts and fails here. `doubt`: a line was named, and no test that counts shows it. `refuted`: its test passes. */
-export type ObjectionFate = 'confirmed' | 'doubt' | 'refuted';
+export type ObjectionOutcome = 'confirmed' | 'doubt' | 'refuted';
 
 /** What execution makes of one claim. */
-export function fateOf(ran: Reproduction): ObjectionFate {
+export function objectionOutcome(ran: Reproduction): ObjectionOutcome {
   if (ran?.onCandidate === 'passed') return 'refuted';
   return ran?.admitted ? 'confirmed' : 'doubt';
 }
@@ -154,15 +154,18 @@ export interface ReviewOutcome {
  * A veto holds when its test counts and fails here. A line alone is a doubt: it lowers confidence and
  * is shown, and no candidate falls by it, because a reviewer that was talked into it could name a line of any patch.
  */
-export function settleReview(review: Reviewed, reproductions: readonly Reproduction[]): ReviewOutcome {
+export function reviewOutcome(review: CheckedReview, reproductions: readonly Reproduction[]): ReviewOutcome {
   if (review.kind !== 'claims') return { kind: 'passed', because: review.because };
-  const settled = review.claims.map((claim, i) => ({ claim, fate: fateOf(reproductions[i] ?? null) }));
-  const shown = settled.find(({ fate }) => fate === 'confirmed');
-  if (shown) return { kind: 'vetoed', because: `A test of the reviewer fails: ${described(shown.claim)}` };
-  const open = settled.find(({ fate }) => fate === 'doubt');
+  const settled = review.claims.map((claim, i) => ({
+    claim,
+    outcome: objectionOutcome(reproductions[i] ?? null),
+  }));
+  const shown = settled.find(({ outcome }) => outcome === 'confirmed');
+  if (shown) return { kind: 'vetoed', because: `A test of the reviewer fails: ${claimText(shown.claim)}` };
+  const open = settled.find(({ outcome }) => outcome === 'doubt');
   if (!open) return { kind: 'passed', because: 'What the reviewer feared does not happen: its tests pass.' };
-  return { kind: 'doubted', because: `The reviewer doubts ${described(open.claim)}` };
+  return { kind: 'doubted', because: `The reviewer doubts ${claimText(open.claim)}` };
 }
 
-const described = ({ file, line, input, expected, got }: VetoClaim): string =>
+const claimText = ({ file, line, input, expected, got }: VetoClaim): string =>
   `${file}:${line}, input ${input}: expected ${expected}, got ${got}.`;

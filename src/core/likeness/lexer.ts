@@ -28,7 +28,7 @@ const CHARACTER_LITERAL = String.raw`'(?:[^'\\]|\\.[^']{0,8})'`;
 const SLASH_COMMENT = String.raw`\/\/.*`;
 const HASH_COMMENT = '#.*';
 /** Matches nothing. */
-const NEVER = '[]';
+const NO_MATCH = '[]';
 
 /** Groups: 1 a comment to the end of the line, 2 what opens a block, 3 a string, 4 a word or a sign; else blanks. */
 const tokenPattern = (note: string, open: string, text: string): RegExp =>
@@ -50,7 +50,7 @@ const SCRIPT_RULES: LexicalRules = {
   freeSemicolons: true,
 };
 const STYLE_RULES: LexicalRules = {
-  pattern: tokenPattern(NEVER, String.raw`\/\*|<!--`, DOUBLE_QUOTED),
+  pattern: tokenPattern(NO_MATCH, String.raw`\/\*|<!--`, DOUBLE_QUOTED),
   blocks: { ...STARRED, ...ANGLED },
 };
 const PYTHON_RULES: LexicalRules = {
@@ -59,10 +59,10 @@ const PYTHON_RULES: LexicalRules = {
   indented: true,
 };
 const HASH_RULES: LexicalRules = {
-  pattern: tokenPattern(HASH_COMMENT, NEVER, `${DOUBLE_QUOTED}|${SINGLE_QUOTED}`),
+  pattern: tokenPattern(HASH_COMMENT, NO_MATCH, `${DOUBLE_QUOTED}|${SINGLE_QUOTED}`),
   blocks: {},
 };
-const PLAIN_RULES: LexicalRules = { pattern: tokenPattern(NEVER, NEVER, DOUBLE_QUOTED), blocks: {} };
+const PLAIN_RULES: LexicalRules = { pattern: tokenPattern(NO_MATCH, NO_MATCH, DOUBLE_QUOTED), blocks: {} };
 
 const RULES_BY_EXTENSION: readonly (readonly [RegExp, LexicalRules])[] = [
   [/\.(?:[cm]?[jt]sx?|vue|svelte|astro)$/i, SCRIPT_RULES],

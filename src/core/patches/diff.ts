@@ -55,7 +55,7 @@ interface OpenFile {
  * over. Lines beyond the counts of a hunk's header are not part of it, because no tool would apply them.
  */
 export function readDiff(text: string): readonly ReadFile[] {
-  const lines = linesOf(text);
+  const lines = splitLines(text);
   const files: OpenFile[] = [];
   for (let at = 0; at < lines.length; ) {
     const line = lines[at] as string;
@@ -79,7 +79,7 @@ export function readDiff(text: string): readonly ReadFile[] {
   return files.slice(0, READ_LIMITS.files);
 }
 
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   const lines = text.slice(0, READ_LIMITS.characters).split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines;

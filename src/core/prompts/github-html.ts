@@ -1,6 +1,13 @@
 import MarkdownIt, { type Env, type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
-import { isDoubtful, isLanguage, omitted, RawHtml, RENDERED_LANGUAGE, surplus } from './raw-html.ts';
+import {
+  isDoubtful,
+  isLanguage,
+  omissionTag,
+  RawHtml,
+  RENDERED_LANGUAGE,
+  surplusLength,
+} from './raw-html.ts';
 
 const PARSER = new MarkdownIt({ html: true, linkify: false, typographer: false });
 // GitHub parses a link and takes its address away later: a link that is refused here would show its title as text.
@@ -30,7 +37,7 @@ export function githubHtml(written: string): string {
   const lines = text.replace(/\r\n?/g, '\n').split('\n');
   const uncovered = uncoveredLines(tokens, lines);
   const { body, notes } = footnotesOf(tokens);
-  const writer = new Writer(lines, uncovered, notes);
+  const writer = new HtmlWriter(lines, uncovered, notes);
   return writer.write(body);
 }
 
@@ -38,7 +45,7 @@ export function githubHtml(written: string): string {
 const OTHER_BLOCK = /`{3}|~{3}|^[\s>*+\-\d.)]*(?:\[\^[^\]]*\]:\s*)?<[!?/A-Za-z]/;
 
 /** Block tokens that stand for the text of their lines; what contains others only holds them. */
-const LEAVES: ReadonlySet<string> = new Set([
+const LEAF_BLOCKS: ReadonlySet<string> = new Set([
   'paragraph_open',
   'heading_open',
   'fence',
@@ -52,7 +59,7 @@ const LEAVES: ReadonlySet<string> = new Set([
 function uncoveredLines(tokens: readonly Token[], lines: readonly string[]): Map<number, number> {
   const covered = new Set<number>();
   for (const { type, map } of tokens) {
-    if (map === null || !LEAVES.has(type)) continue;
+    if (map === null || !LEAF_BLOCKS.has(type)) continue;
     for (let line = map[0]; line < map[1]; line += 1) covered.add(line);
   }
   const uncovered = new Map<number, number>();
@@ -62,7 +69,7 @@ function uncoveredLines(tokens: readonly Token[], lines: readonly string[]): Map
   return uncovered;
 }
 
-interface Note {
+interface Footnote {
   readonly tokens: readonly Token[];
   readonly length: number;
 }
@@ -70,9 +77,9 @@ interface Note {
 /** Footnotes apart from the text. Of several with one name, in whatever case, the first counts; the others have no name. */
 function footnotesOf(tokens: readonly Token[]): {
   readonly body: readonly Token[];
-  readonly notes: ReadonlyMap<string, Note>;
+  readonly notes: ReadonlyMap<string, Footnote>;
 } {
-  const notes = new Map<string, Note>();
+  const notes = new Map<string, Footnote>();
   const body: Token[] = [];
   const open: { readonly name: string; readonly tokens: Token[] }[] = [];
   let absorbed = 0;
@@ -82,7 +89,7 @@ function footnotesOf(tokens: readonly Token[]): {
       continue;
     }
     if (token.type === 'footnote_reference_open') {
-      open.push({ name: noteName(token), tokens: [] });
+      open.push({ name: footnoteName(token), tokens: [] });
       continue;
     }
     if (token.type !== 'footnote_reference_close') {
@@ -105,30 +112,34 @@ function footnotesOf(tokens: readonly Token[]): {
 const lastLine = (tokens: readonly Token[]): number =>
   Math.max(-1, ...tokens.map(({ map }) => map?.[1] ?? -1));
 
-const noteName = ({ meta }: Token): string => PARSER.utils.normalizeReference(String(meta?.label ?? ''));
+const footnoteName = ({ meta }: Token): string => PARSER.utils.normalizeReference(String(meta?.label ?? ''));
 
-const escaped = (text: string): string => PARSER.utils.escapeHtml(text);
+const escapedHtml = (text: string): string => PARSER.utils.escapeHtml(text);
 
-const code = (text: string): string => escaped(text.replaceAll(NO_DECLARATION, ''));
+const escapedCode = (text: string): string => escapedHtml(text.replaceAll(NO_DECLARATION, ''));
 
 /** Text whose declarations, which other versions of the parser hide, are left out. */
-const declared = (text: string): string =>
+const escapedText = (text: string): string =>
   text
     .split(/(<!\ufdd1[^>]*>?)/)
-    .map((part, at) => (at % 2 === 1 ? omitted(part.length - 1) : escaped(part)))
+    .map((part, at) => (at % 2 === 1 ? omissionTag(part.length - 1) : escapedHtml(part)))
     .join('');
 
-class Writer {
+class HtmlWriter {
   readonly #lines: readonly string[];
   readonly #uncovered: Map<number, number>;
-  readonly #notes: ReadonlyMap<string, Note>;
+  readonly #notes: ReadonlyMap<string, Footnote>;
   /** Names of footnotes in the order in which the text refers to them. */
   readonly #referred: string[] = [];
   #raw = new RawHtml([]);
   #columns = 0;
   #cells = 0;
 
-  constructor(lines: readonly string[], uncovered: Map<number, number>, notes: ReadonlyMap<string, Note>) {
+  constructor(
+    lines: readonly string[],
+    uncovered: Map<number, number>,
+    notes: ReadonlyMap<string, Footnote>,
+  ) {
     this.#lines = lines;
     this.#uncovered = uncovered;
     this.#notes = notes;
@@ -146,7 +157,7 @@ class Writer {
       if (note) html += `<x-note n="${at + 1}">${this.#blocks(note.tokens)}</x-note>`;
     }
     for (const [name, { length }] of this.#notes) {
-      if (!this.#referred.includes(name)) html += omitted(length);
+      if (!this.#referred.includes(name)) html += omissionTag(length);
     }
     return html;
   }
@@ -159,7 +170,7 @@ class Writer {
         const doubtful =
           token.type === 'table_open' && OTHER_BLOCK.test(this.#lines[token.map?.[0] ?? -1] ?? '');
         inside = (inside || doubtful) && token.type !== 'table_close';
-        if (doubtful) return omitted(this.#lines.slice(...(token.map ?? [])).join('').length);
+        if (doubtful) return omissionTag(this.#lines.slice(...(token.map ?? [])).join('').length);
         return inside ? '' : this.#before(token) + this.#block(token);
       })
       .join('');
@@ -167,7 +178,7 @@ class Writer {
 
   /** What stood on lines before this block that no block shows. */
   #before({ type, map }: Token): string {
-    return map !== null && LEAVES.has(type) ? this.#passed(map[0]) : '';
+    return map !== null && LEAF_BLOCKS.has(type) ? this.#passed(map[0]) : '';
   }
 
   #passed(line: number): string {
@@ -177,14 +188,14 @@ class Writer {
       length += size;
       this.#uncovered.delete(at);
     }
-    return length === 0 ? '' : omitted(length);
+    return length === 0 ? '' : omissionTag(length);
   }
 
   #block(token: Token): string {
     switch (token.type) {
       case 'inline':
         return (
-          (isDoubtful(token) ? omitted(token.content.length) : this.#inline(token.children ?? [])) +
+          (isDoubtful(token) ? omissionTag(token.content.length) : this.#inline(token.children ?? [])) +
           this.#raw.endOfBlock()
         );
       case 'fence':
@@ -208,12 +219,12 @@ class Writer {
     if (token.type === 'table_open') this.#columns = 0;
     if (token.type === 'th_open') this.#columns += 1;
     if (token.type === 'tr_open')
-      this.#cells = surplus(this.#lines[token.map?.[0] ?? -1] ?? '', this.#columns);
+      this.#cells = surplusLength(this.#lines[token.map?.[0] ?? -1] ?? '', this.#columns);
     return `<${token.tag}>`;
   }
 
   #closed(token: Token): string {
-    const more = token.type === 'tr_close' && this.#cells > 0 ? `<td>${omitted(this.#cells)}</td>` : '';
+    const more = token.type === 'tr_close' && this.#cells > 0 ? `<td>${omissionTag(this.#cells)}</td>` : '';
     if (token.type === 'tr_close') this.#cells = 0;
     return `${more}</${token.tag}>`;
   }
@@ -226,9 +237,9 @@ class Writer {
     switch (token.type) {
       case 'text':
       case 'text_special':
-        return declared(token.content);
+        return escapedText(token.content);
       case 'code_inline':
-        return `<code>${code(token.content)}</code>`;
+        return `<code>${escapedCode(token.content)}</code>`;
       case 'softbreak':
         return '\n';
       case 'hardbreak':
@@ -240,7 +251,7 @@ class Writer {
       case 'link_open':
         return token.markup === 'autolink'
           ? '<a>'
-          : `<a u="${escaped(String(token.attrGet('href') ?? ''))}" n="${attributesOf(token)}">`;
+          : `<a u="${escapedHtml(String(token.attrGet('href') ?? ''))}" n="${attributesOf(token)}">`;
       case 'footnote_ref':
         return this.#reference(token);
       case 'em_open':
@@ -252,9 +263,9 @@ class Writer {
   }
 
   #reference(token: Token): string {
-    const name = noteName(token);
+    const name = footnoteName(token);
     // The page numbers them: their names are not shown.
-    const named = this.#referred.includes(name) || /^\d{1,4}$/.test(name) ? '' : omitted(name.length);
+    const named = this.#referred.includes(name) || /^\d{1,4}$/.test(name) ? '' : omissionTag(name.length);
     if (!this.#referred.includes(name)) this.#referred.push(name);
     return `${named}<x-ref n="${this.#referred.indexOf(name) + 1}"></x-ref>`;
   }
@@ -273,10 +284,10 @@ function rawPieces(tokens: readonly Token[]): readonly string[] {
 function fence({ type, info, content }: Token): string {
   const [language = '', ...more] = type === 'fence' ? info.trim().split(/\s+/) : [];
   if (RENDERED_LANGUAGE.test(language)) {
-    return `<pre lang="${language.toLowerCase()}">${code(content)}</pre>${more.length > 0 ? omitted(more.join(' ').length) : ''}`;
+    return `<pre lang="${language.toLowerCase()}">${escapedCode(content)}</pre>${more.length > 0 ? omissionTag(more.join(' ').length) : ''}`;
   }
   const known = isLanguage(language);
   const left = info.trim().length - (known ? language.length : 0);
   const lang = known ? ` lang="${language}"` : '';
-  return `<pre${lang} n="${Math.max(0, left)}"><x-code>${code(content)}</x-code></pre>`;
+  return `<pre${lang} n="${Math.max(0, left)}"><x-code>${escapedCode(content)}</x-code></pre>`;
 }

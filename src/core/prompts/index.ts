@@ -1,1 +1,8 @@
-export { block, oneLine, type Seen, seenMarkdown, seenPlain, seenTask } from './rendered-text.ts';
+export {
+  block,
+  oneLine,
+  type VisibleText,
+  visibleMarkdown,
+  visiblePlain,
+  visibleTask,
+} from './rendered-text.ts';

@@ -1,5 +1,5 @@
 /** What stands in the place of something that was left out. */
-const LEFT_OUT = '(…)';
+const OMISSION_MARK = '(…)';
 
 /** What a text says beyond what its page shows, counted while it is taken out. */
 export class Omissions {
@@ -10,23 +10,23 @@ export class Omissions {
   readonly #named = new Set<string>();
 
   /** Counts a passage of so many UTF-16 units; an empty one is none. Returns what stands in its place. */
-  leave(length: number): string {
+  omit(length: number): string {
     if (length <= 0) return '';
     this.#passages += 1;
     this.#length += length;
-    return LEFT_OUT;
+    return OMISSION_MARK;
   }
 
   /** Counts a picture, whose description and address go. */
-  image(length: number): string {
+  omitImage(length: number): string {
     this.#images += 1;
     this.#length += length;
     return '(image)';
   }
 
   /** Text without characters that nobody sees, which are counted. */
-  shown(text: string): string {
-    const { text: plain, characters, count } = withoutUnseen(text);
+  withoutInvisible(text: string): string {
+    const { text: plain, characters, count } = removeInvisible(text);
     this.#invisible += count;
     for (const character of characters) this.#named.add(character);
     return plain;
@@ -37,7 +37,7 @@ export class Omissions {
     const parts = [
       ...(this.#passages + this.#images > 0 ? [this.#pieces()] : []),
       ...(this.#invisible > 0
-        ? [`${counted(this.#invisible, 'invisible character')} (${this.#characters()})`]
+        ? [`${countedHere(this.#invisible, 'invisible character')} (${this.#characters()})`]
         : []),
     ];
     return parts.length === 0
@@ -47,31 +47,31 @@ export class Omissions {
 
   #pieces(): string {
     const kinds = [
-      ...(this.#passages > 0 ? [counted(this.#passages, 'passage')] : []),
-      ...(this.#images > 0 ? [`the description of ${counted(this.#images, 'image')}`] : []),
+      ...(this.#passages > 0 ? [countedHere(this.#passages, 'passage')] : []),
+      ...(this.#images > 0 ? [`the description of ${countedHere(this.#images, 'image')}`] : []),
     ];
-    return `${kinds.join(' and ')} (${counted(this.#length, 'character')}; each place is marked ${LEFT_OUT}${this.#images > 0 ? ' or (image)' : ''})`;
+    return `${kinds.join(' and ')} (${countedHere(this.#length, 'character')}; each place is marked ${OMISSION_MARK}${this.#images > 0 ? ' or (image)' : ''})`;
   }
 
   #characters(): string {
     const named = [...this.#named];
-    return `${named.slice(0, MOST_NAMED).join(', ')}${named.length > MOST_NAMED ? ', …' : ''}`;
+    return `${named.slice(0, MAX_CHARACTERS_NAMED).join(', ')}${named.length > MAX_CHARACTERS_NAMED ? ', …' : ''}`;
   }
 }
 
 /** Characters that a note names. */
-const MOST_NAMED = 5;
+const MAX_CHARACTERS_NAMED = 5;
 
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+const countedHere = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /**
  * What a reader cannot see: format, bidirectional and tag characters, variation selectors, fillers, controls, and the
  * private planes, whose characters have no form that all readers share.
  */
-const UNSEEN =
+const INVISIBLE_CHARACTERS =
   /(?![\n\t])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\u{f0000}-\u{10ffff}]/gu;
 
-interface Plain {
+interface VisibleCharacters {
   readonly text: string;
   /** The characters that are gone, each once, as `U+200B`, in the order in which they came. */
   readonly characters: readonly string[];
@@ -82,20 +82,20 @@ interface Plain {
  * Text in which every character can be seen: those that cannot be are gone, blanks and line ends of other kinds are
  * plain ones. Naming them in the text would hand on a message that somebody wrote in them.
  */
-function withoutUnseen(text: string): Plain {
+function removeInvisible(text: string): VisibleCharacters {
   const found: string[] = [];
   const plain = text
     .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n')
     .toWellFormed()
-    .replace(UNSEEN, (character) => {
+    .replace(INVISIBLE_CHARACTERS, (character) => {
       found.push(character);
       return '';
     })
     .replace(/\p{Zs}/gu, ' ');
-  return { text: plain, characters: [...new Set(found)].map(named), count: found.length };
+  return { text: plain, characters: [...new Set(found)].map(codePointName), count: found.length };
 }
 
-const named = (character: string): string =>
+const codePointName = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /** A part of a line: text of the page, code, or a sign of Markdown that is ours. */
@@ -105,7 +105,7 @@ export interface Piece {
 }
 
 /** Commands of formulas that show what they are given, and no less. All others are left out with their formula. */
-const SHOWN: ReadonlySet<string> = new Set(
+const VISIBLE_COMMANDS: ReadonlySet<string> = new Set(
   (
     'alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma tau upsilon ' +
     'phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega frac dfrac tfrac sqrt sum prod ' +
@@ -123,7 +123,7 @@ const SHOWN: ReadonlySet<string> = new Set(
 const ENVIRONMENTS =
   /\\begin\s*\{(?!(?:p|b|B|v|V|small)?matrix\*?\}|aligned\}|align\*?\}|cases\}|array\}|gathered\}|split\}|equation\*?\})/;
 /** Commands that take what is shown away, whatever stands around them. */
-const HIDING =
+const HIDING_COMMANDS =
   /\\(?:[hv]?phantom|color|textcolor|colorbox|fcolorbox|definecolor|tiny|scriptsize|scriptscriptstyle|scriptstyle|fontsize|h?space|hskip|mskip|kern|mkern|mspace|rule|[rl]lap|math[rcl]lap|smash|raise|lower|require|def|let|newcommand|renewcommand|newenvironment|class|style|cssId|href|url|unicode|bbox|mathchoice|tag|label|verb|clap|cancel|enclose|hide|transparent)(?![A-Za-z])/;
 /** Scripts of scripts of scripts are as small as dust. */
 const DEEP_SCRIPT = /[_^]\s*\{[^{}]*[_^]\s*\{[^{}]*[_^]\s*\{/;
@@ -133,10 +133,10 @@ export const isPlainFormula = (formula: string): boolean =>
   !formula.includes('%') &&
   !DEEP_SCRIPT.test(formula) &&
   !ENVIRONMENTS.test(formula) &&
-  [...formula.matchAll(/\\([A-Za-z]+)/g)].every(([, name = '']) => SHOWN.has(name));
+  [...formula.matchAll(/\\([A-Za-z]+)/g)].every(([, name = '']) => VISIBLE_COMMANDS.has(name));
 
 /** Stands for code among text, so that a formula does not begin in it. */
-const CODE = '\ufffc';
+const CODE_PLACEHOLDER = '\ufffc';
 
 /**
  * Pieces of a line without formulas that hide what is written in them. Where formulas begin and end is GitHub's to know: so
@@ -144,10 +144,10 @@ const CODE = '\ufffc';
  */
 export function withoutHiddenFormulas(pieces: readonly Piece[], omissions: Omissions): readonly Piece[] {
   const whole = pieces
-    .map(({ kind, text }) => (kind === 'text' ? text : kind === 'code' ? CODE : ''))
+    .map(({ kind, text }) => (kind === 'text' ? text : kind === 'code' ? CODE_PLACEHOLDER : ''))
     .join('');
   if (!whole.includes('$')) return pieces;
-  const hidden = [...gapsOf(whole)].filter((gap) => isHiding(whole, gap));
+  const hidden = [...formulaRanges(whole)].filter((gap) => isHiding(whole, gap));
   let at = 0;
   return pieces.map((piece) => {
     const from = at;
@@ -155,17 +155,17 @@ export function withoutHiddenFormulas(pieces: readonly Piece[], omissions: Omiss
     if (piece.kind === 'sign') return piece;
     if (piece.kind === 'code')
       return formulaInCode(piece, whole.slice(Math.max(0, from - 1), at + 1), omissions);
-    return { ...piece, text: cut(piece.text, from, hidden, omissions) };
+    return { ...piece, text: omitRanges(piece.text, from, hidden, omissions) };
   });
 }
 
-interface Gap {
+interface FormulaRange {
   readonly from: number;
   readonly to: number;
 }
 
 /** From each dollar sign to the next. */
-function* gapsOf(text: string): Generator<Gap> {
+function* formulaRanges(text: string): Generator<FormulaRange> {
   let from = text.indexOf('$');
   while (from >= 0) {
     const next = text.indexOf('$', from + 1);
@@ -175,9 +175,9 @@ function* gapsOf(text: string): Generator<Gap> {
   }
 }
 
-function isHiding(whole: string, { from, to }: Gap): boolean {
+function isHiding(whole: string, { from, to }: FormulaRange): boolean {
   const formula = whole.slice(from + 1, to - 1);
-  if (HIDING.test(formula)) return true;
+  if (HIDING_COMMANDS.test(formula)) return true;
   // A formula does not begin or end with a blank, but between two dollar signs.
   const tight = /^\S(?:[\s\S]*\S)?$/.test(formula);
   const display = whole.charAt(from - 1) === '$' && whole.charAt(to) === '$';
@@ -185,31 +185,36 @@ function isHiding(whole: string, { from, to }: Gap): boolean {
 }
 
 function formulaInCode(piece: Piece, around: string, omissions: Omissions): Piece {
-  if (around !== `$${CODE}$` || isPlainFormula(piece.text)) return piece;
-  return { kind: 'code', text: omissions.leave(piece.text.length) };
+  if (around !== `$${CODE_PLACEHOLDER}$` || isPlainFormula(piece.text)) return piece;
+  return { kind: 'code', text: omissions.omit(piece.text.length) };
 }
 
-function cut(text: string, start: number, hidden: readonly Gap[], omissions: Omissions): string {
+function omitRanges(
+  text: string,
+  start: number,
+  hidden: readonly FormulaRange[],
+  omissions: Omissions,
+): string {
   let out = '';
   let at = 0;
   for (const { from, to } of hidden) {
     const [begin, end] = [Math.max(at, from - start), Math.min(text.length, to - start)];
     if (end <= begin) continue;
-    out += text.slice(at, begin) + omissions.leave(end - begin);
+    out += text.slice(at, begin) + omissions.omit(end - begin);
     at = end;
   }
   return out + text.slice(at);
 }
 
 /** Addresses that GitHub shows as a short name (`#12`, `owner/name@1a2b3c4`), a player or a card, and what follows in them. */
-const SHORTENED =
+const SHORTENED_ADDRESS =
   /(https?:\/\/github\.com\/(?:[\w.-]+\/[\w.-]+\/(?:(?:issues|pull|discussions)\/\d+|commit\/[0-9a-f]{7,64}|(?:compare|blob|tree)\/[^\s<>?#"')\]]+)|user-attachments\/(?:assets|files)\/[\w./-]+))([/?#][^\s<>"')\]]*)/gi;
 /** What GitHub itself puts behind them. */
-const OWN_ENDS =
+const GITHUB_ADDRESS_END =
   /^(?:\/(?:files|commits|checks))?\/?(?:#(?:issuecomment-|discussion_r|discussioncomment-|pullrequestreview-|event-|r)\d{1,12}|#L\d{1,7}(?:C\d{1,5})?(?:-L\d{1,7}(?:C\d{1,5})?)?|#diff-[0-9a-f]{32,64}(?:[LR]\d{1,7})?)?[.,;:!?]*$/;
 
 /** Text in which addresses say no more than the short name that GitHub shows for them. */
 export const shownAddresses = (text: string, omissions: Omissions): string =>
-  text.replace(SHORTENED, (whole, address: string, end: string) =>
-    OWN_ENDS.test(end) ? whole : address + omissions.leave(end.length),
+  text.replace(SHORTENED_ADDRESS, (whole, address: string, end: string) =>
+    GITHUB_ADDRESS_END.test(end) ? whole : address + omissions.omit(end.length),
   );

@@ -8,17 +8,17 @@ import {
 } from './omissions.ts';
 import {
   attribute,
+  contentLength,
   type Element,
   holdsBlock,
   isElement,
-  lengthOf,
-  MOST_DEPTH,
+  MAX_DEPTH,
   type Node,
-  textOf,
+  textContent,
 } from './page-tree.ts';
 
 /** By how much browsers and GitHub's styles shrink what is inside. */
-const SHRINKS: Readonly<Record<string, number>> = {
+const FONT_SCALES: Readonly<Record<string, number>> = {
   sub: 0.75,
   sup: 0.75,
   small: 0.85,
@@ -31,22 +31,22 @@ const SHRINKS: Readonly<Record<string, number>> = {
   h5: 0.9,
 };
 /** What is smaller than half of the text around it is not read. Our default; a `sub` in a `sub` is larger. */
-const SMALLEST = 0.5;
+const MIN_FONT_SCALE = 0.5;
 /** Blanks in a row in a line of code that push what follows out of every window. Our default. */
 const FAR_RIGHT = / {160,}(?=[^ ])[^\n]*/g;
 
 /** The text that a page of this HTML shows, as Markdown. `html` comes from `githubHtml`, which holds no raw markup any more. */
 export function pageText(html: string, omissions: Omissions): string {
-  const page = new Page(omissions);
+  const page = new PageRenderer(omissions);
   return page.blocks(parseFragment(html).childNodes, { scale: 1, depth: 0 }).join('\n\n');
 }
 
-interface Place {
+interface ElementContext {
   readonly scale: number;
   readonly depth: number;
 }
 
-class Page {
+class PageRenderer {
   readonly #omissions: Omissions;
 
   constructor(omissions: Omissions) {
@@ -54,7 +54,7 @@ class Page {
   }
 
   /** Blocks of the page; text between them is a block of its own. */
-  blocks(nodes: readonly Node[], place: Place): string[] {
+  blocks(nodes: readonly Node[], place: ElementContext): string[] {
     const out: string[] = [];
     let line: Node[] = [];
     const flush = (): void => {
@@ -76,9 +76,9 @@ class Page {
     return out;
   }
 
-  #block(element: Element, outer: Place): string[] {
+  #block(element: Element, outer: ElementContext): string[] {
     const place = this.#inside(element, outer);
-    if (place === null) return [this.#omissions.leave(lengthOf(element))];
+    if (place === null) return [this.#omissions.omit(contentLength(element))];
     const { tagName: name, childNodes: nodes } = element;
     if (/^h[1-8]$/.test(name))
       return [`${'#'.repeat(Math.min(6, Number(name[1])))} ${this.#flat(nodes, place)}`];
@@ -112,27 +112,27 @@ class Page {
   }
 
   /** What is hidden or too small to be read has no place. */
-  #inside(element: Element, { scale, depth }: Place): Place | null {
+  #inside(element: Element, { scale, depth }: ElementContext): ElementContext | null {
     const { tagName: name } = element;
     if (name === 'rp' || name === 'textarea' || name === 'plaintext' || attribute(element, 'h') !== null)
       return null;
-    const smaller = scale * (SHRINKS[name] ?? 1);
-    return smaller < SMALLEST || depth > MOST_DEPTH ? null : { scale: smaller, depth: depth + 1 };
+    const smaller = scale * (FONT_SCALES[name] ?? 1);
+    return smaller < MIN_FONT_SCALE || depth > MAX_DEPTH ? null : { scale: smaller, depth: depth + 1 };
   }
 
-  #flat(nodes: readonly Node[], place: Place): string {
+  #flat(nodes: readonly Node[], place: ElementContext): string {
     return this.blocks(nodes, place)
       .join(' ')
       .replace(/\s*\n\s*/g, ' ');
   }
 
-  #details({ childNodes: nodes }: Element, place: Place): string[] {
+  #details({ childNodes: nodes }: Element, place: ElementContext): string[] {
     const [first = '', ...rest] = this.blocks(nodes, place);
     const head = first.startsWith('<summary>') ? `<details>\n${first}` : `<details>\n\n${first}`;
     return [head, ...rest, '</details>'];
   }
 
-  #list(list: Element, place: Place): string {
+  #list(list: Element, place: ElementContext): string {
     const sign = list.tagName === 'ul' ? (attribute(list, 'd') ?? '-') : '';
     let number = Number(attribute(list, 'start') ?? 1);
     let loose = false;
@@ -147,7 +147,7 @@ class Page {
     return items.filter((item) => item.trim() !== '').join(loose ? '\n\n' : '\n');
   }
 
-  #table(table: Element, place: Place): string {
+  #table(table: Element, place: ElementContext): string {
     const lines = this.#rows(table, place);
     const columns = lines[0]?.cells ?? 0;
     const rule = columns > 0 ? [`|${' --- |'.repeat(columns)}`] : [];
@@ -155,10 +155,10 @@ class Page {
   }
 
   /** Rows of a table or of a part of it, and what stands between them. */
-  #rows(table: Element, outer: Place): readonly { readonly text: string; readonly cells: number }[] {
+  #rows(table: Element, outer: ElementContext): readonly { readonly text: string; readonly cells: number }[] {
     return table.childNodes.filter(isElement).flatMap((child) => {
       const place = this.#inside(child, outer);
-      if (place === null) return [{ text: this.#omissions.leave(lengthOf(child)), cells: 0 }];
+      if (place === null) return [{ text: this.#omissions.omit(contentLength(child)), cells: 0 }];
       if (/^(?:thead|tbody|tfoot)$/.test(child.tagName)) return this.#rows(child, place);
       if (child.tagName !== 'tr') return this.blocks([child], place).map((text) => ({ text, cells: 0 }));
       const cells = child.childNodes.filter(isElement).map((cell) => this.#cell(cell, place));
@@ -166,26 +166,27 @@ class Page {
     });
   }
 
-  #cell(cell: Element, outer: Place): string {
+  #cell(cell: Element, outer: ElementContext): string {
     const place = this.#inside(cell, outer);
-    if (place === null) return this.#omissions.leave(lengthOf(cell));
+    if (place === null) return this.#omissions.omit(contentLength(cell));
     return this.#flat(cell.childNodes, place).replace(/\|/g, '\\|');
   }
 
   /** Code to the letter, but for invisible characters; no block where nothing else is left, since the page shows an empty box. */
-  #code(pre: Element, place: Place): string[] {
+  #code(pre: Element, place: ElementContext): string[] {
     const language = attribute(pre, 'lang') ?? '';
     const raw =
       pre.childNodes.length > 0 && !pre.childNodes.some((c) => isElement(c) && c.tagName === 'x-code');
     const text =
-      raw && language === '' ? this.#line(pre.childNodes, place, true) : this.#omissions.shown(textOf(pre));
+      raw && language === ''
+        ? this.#line(pre.childNodes, place, true)
+        : this.#omissions.withoutInvisible(textContent(pre));
     const picture = /^(?:mermaid|geojson|topojson|stl)$/.test(language);
-    if (picture || (language === 'math' && !isPlainFormula(text)))
-      return [this.#omissions.leave(text.length)];
+    if (picture || (language === 'math' && !isPlainFormula(text))) return [this.#omissions.omit(text.length)];
     const more = Number(attribute(pre, 'n') ?? 0);
-    const mark = more > 0 ? ` ${this.#omissions.leave(more)}` : '';
+    const mark = more > 0 ? ` ${this.#omissions.omit(more)}` : '';
     const code = text
-      .replace(FAR_RIGHT, (gone) => this.#omissions.leave(gone.trim().length))
+      .replace(FAR_RIGHT, (gone) => this.#omissions.omit(gone.trim().length))
       .replace(/\n$/, '');
     if (code.trim() === '' && mark === '') return [];
     const bar = '`'.repeat(Math.max(3, longestRun(code) + 1));
@@ -193,37 +194,39 @@ class Page {
   }
 
   /** Text of one block, with what stands in its line. */
-  #line(nodes: readonly Node[], place: Place, code = false): string {
+  #line(nodes: readonly Node[], place: ElementContext, code = false): string {
     const pieces = nodes.flatMap((node) => this.#pieces(node, place, code));
     return withoutHiddenFormulas(pieces, this.#omissions)
       .map(({ text }) => text)
       .join('');
   }
 
-  #pieces(node: Node, outer: Place, code: boolean): readonly Piece[] {
+  #pieces(node: Node, outer: ElementContext, code: boolean): readonly Piece[] {
     if (node.nodeName === '#text') {
-      const text = this.#omissions.shown(textOf(node));
+      const text = this.#omissions.withoutInvisible(textContent(node));
       return [{ kind: 'text', text: code ? text : shownAddresses(text, this.#omissions) }];
     }
     if (!isElement(node)) return [];
     const place = this.#inside(node, outer);
-    if (place === null) return [sign(this.#omissions.leave(lengthOf(node)))];
+    if (place === null) return [markdownSign(this.#omissions.omit(contentLength(node)))];
     const { tagName: name, childNodes: nodes } = node;
     const inner = (): readonly Piece[] => nodes.flatMap((child) => this.#pieces(child, place, code));
     switch (name) {
       case 'x-omitted':
-        return [sign(this.#omissions.leave(Number(attribute(node, 'n'))))];
+        return [markdownSign(this.#omissions.omit(Number(attribute(node, 'n'))))];
       case 'x-ref':
-        return [sign(`[^${attribute(node, 'n')}]`)];
+        return [markdownSign(`[^${attribute(node, 'n')}]`)];
       case 'img':
-        return [sign(this.#omissions.image(Number(attribute(node, 'n'))))];
+        return [markdownSign(this.#omissions.omitImage(Number(attribute(node, 'n'))))];
       case 'br':
-        return [sign('\n')];
+        return [markdownSign('\n')];
       case 'a':
         return this.#link(node, inner());
       case 'code':
       case 'tt':
-        return code || nodes.some(isElement) ? inner() : [{ kind: 'code', text: this.#span(textOf(node)) }];
+        return code || nodes.some(isElement)
+          ? inner()
+          : [{ kind: 'code', text: this.#span(textContent(node)) }];
       default:
         return code ? inner() : wrapped(node, inner());
     }
@@ -233,20 +236,24 @@ class Page {
   #link(link: Element, inner: readonly Piece[]): readonly Piece[] {
     const address = attribute(link, 'u');
     if (address === null) return inner;
-    const same = textOf(link).trim() === address && Number(attribute(link, 'n')) === address.length;
+    const same = textContent(link).trim() === address && Number(attribute(link, 'n')) === address.length;
     if (same) return inner;
-    return [sign('['), ...inner, sign(`]${this.#omissions.leave(Number(attribute(link, 'n')))}`)];
+    return [
+      markdownSign('['),
+      ...inner,
+      markdownSign(`]${this.#omissions.omit(Number(attribute(link, 'n')))}`),
+    ];
   }
 
   #span(content: string): string {
-    const text = this.#omissions.shown(content).replace(/\n/g, ' ');
+    const text = this.#omissions.withoutInvisible(content).replace(/\n/g, ' ');
     const bar = '`'.repeat(longestRun(text) === 0 ? 1 : longestRun(text) + 1);
     const space = /^`|`$|^ .* $/.test(text) ? ' ' : '';
     return text === '' ? '' : `${bar}${space}${text}${space}${bar}`;
   }
 }
 
-const SIGNS: Readonly<Record<string, string>> = {
+const MARKDOWN_DELIMITERS: Readonly<Record<string, string>> = {
   b: '**',
   strong: '**',
   i: '*',
@@ -260,12 +267,12 @@ const KEPT_TAGS: ReadonlySet<string> = new Set(['sub', 'sup', 'kbd', 'ins', 'mar
 
 function wrapped(element: Element, inner: readonly Piece[]): readonly Piece[] {
   const { tagName: name } = element;
-  const around = attribute(element, 'd') ?? SIGNS[name];
-  if (around !== undefined) return [sign(around), ...inner, sign(around)];
-  return KEPT_TAGS.has(name) ? [sign(`<${name}>`), ...inner, sign(`</${name}>`)] : inner;
+  const around = attribute(element, 'd') ?? MARKDOWN_DELIMITERS[name];
+  if (around !== undefined) return [markdownSign(around), ...inner, markdownSign(around)];
+  return KEPT_TAGS.has(name) ? [markdownSign(`<${name}>`), ...inner, markdownSign(`</${name}>`)] : inner;
 }
 
-const sign = (text: string): Piece => ({ kind: 'sign', text });
+const markdownSign = (text: string): Piece => ({ kind: 'sign', text });
 
 const longestRun = (text: string): number =>
   (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);

@@ -4,7 +4,7 @@ export type Node = Tree.ChildNode;
 export type Element = Tree.Element;
 
 /** Elements of a page, one inside another. What is deeper is left out. Our default. */
-export const MOST_DEPTH = 400;
+export const MAX_DEPTH = 400;
 
 const BLOCKS: ReadonlySet<string> = new Set(
   (
@@ -21,27 +21,27 @@ export const attribute = ({ attrs }: Element, name: string): string | null =>
 export function holdsBlock(element: Element, depth = 0): boolean {
   if (BLOCKS.has(element.tagName)) return true;
   return (
-    depth < MOST_DEPTH && element.childNodes.some((child) => isElement(child) && holdsBlock(child, depth + 1))
+    depth < MAX_DEPTH && element.childNodes.some((child) => isElement(child) && holdsBlock(child, depth + 1))
   );
 }
 
-export function textOf(node: Node | Element, depth = 0): string {
+export function textContent(node: Node | Element, depth = 0): string {
   if (node.nodeName === '#text') return (node as Tree.TextNode).value;
-  return isElement(node) && depth <= MOST_DEPTH
-    ? node.childNodes.map((child) => textOf(child, depth + 1)).join('')
+  return isElement(node) && depth <= MAX_DEPTH
+    ? node.childNodes.map((child) => textContent(child, depth + 1)).join('')
     : '';
 }
 
 /** UTF-16 units of what an element holds, what was left out of it before included. */
-export function lengthOf(element: Element, depth = 0): number {
+export function contentLength(element: Element, depth = 0): number {
   const own = /^(?:x-omitted|img)$/.test(element.tagName) ? Number(attribute(element, 'n')) : 0;
-  if (depth > MOST_DEPTH) return own;
+  if (depth > MAX_DEPTH) return own;
   if (element.tagName === 'textarea' || element.tagName === 'plaintext')
-    return textOf(element)
+    return textContent(element)
       .replace(/<[^>]*>/g, '')
       .trim().length;
   return element.childNodes.reduce(
-    (sum, child) => sum + (isElement(child) ? lengthOf(child, depth + 1) : textOf(child).length),
+    (sum, child) => sum + (isElement(child) ? contentLength(child, depth + 1) : textContent(child).length),
     own,
   );
 }

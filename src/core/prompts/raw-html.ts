@@ -24,15 +24,15 @@ const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'wbr']);
 export const RENDERED_LANGUAGE = /^(?:mermaid|geojson|topojson|stl|math)$/i;
 
 /** Open elements of raw HTML, one inside another; more are written by nobody. Our default. */
-const MOST_OPEN = 150;
+const MAX_OPEN_ELEMENTS = 150;
 /** Raw tags of one text. Our default; a table of 1,500 cells has fewer. */
-const MOST_TAGS = 8_000;
+const MAX_TAGS = 8_000;
 
 const ATTRIBUTE = String.raw`\s+[A-Za-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>${'`'}]+|'[^']*'|"[^"]*"))?`;
 const OPENING = new RegExp(String.raw`<([A-Za-z][A-Za-z0-9-]*)((?:${ATTRIBUTE})*)\s*/?>`, 'y');
 const CLOSING = /<\/([A-Za-z][A-Za-z0-9-]*)\s*>/y;
 /** Attributes that hide an element in browsers that are let see them. */
-const HIDING =
+const HIDING_ATTRIBUTES =
   /\s(?:hidden\b|style\s*=[^>]*(?:display|visib|opacity|color|size|position|indent|clip|height|width|transform))/i;
 /** Attributes that say nothing but how wide, tall or where something is. */
 const PLAIN_ATTRIBUTES =
@@ -46,10 +46,10 @@ const ENDS_PARAGRAPH =
   /^(?:h[1-6]|pre|div|p|ol|ul|li|dl|dt|dd|table|blockquote|hr|summary|details|figure|figcaption|center|section)$/;
 
 const isHidden = (name: string, attributes: string): boolean =>
-  !VOID.has(name) && ALLOWED.has(name) && (/^(?:rp|bdo)$/.test(name) || HIDING.test(attributes));
+  !VOID.has(name) && ALLOWED.has(name) && (/^(?:rp|bdo)$/.test(name) || HIDING_ATTRIBUTES.test(attributes));
 
 /** Stands where something was left out: `n` counts its UTF-16 units. Raw HTML cannot write it. */
-export const omitted = (length: number): string => `<x-omitted n="${length}"></x-omitted>`;
+export const omissionTag = (length: number): string => `<x-omitted n="${length}"></x-omitted>`;
 
 /**
  * Raw HTML of a text, piece by piece in its order, made fit for a parser: tags lose their attributes, elements that GitHub
@@ -144,7 +144,7 @@ export class RawHtml {
     // Not a tag to Markdown, but browsers make one of it.
     const broken = /^<[^<>"'`]*>/.exec(piece.slice(from, from + 1_000))?.[0];
     if (broken === undefined) return this.#rest(piece, from);
-    return { html: omitted(broken.length), to: from + broken.length };
+    return { html: omissionTag(broken.length), to: from + broken.length };
   }
 
   /** Comments, declarations and the like. */
@@ -164,14 +164,14 @@ export class RawHtml {
     // Only comments end where they say for certain: all others end at the first `>` in browsers.
     const plain = end === '-->' || !/[<>]/.test(piece.slice(from + 1, until));
     if (until < 0 || !plain) return this.#rest(piece, from);
-    return { html: omitted(until + end.length - from), to: until + end.length };
+    return { html: omissionTag(until + end.length - from), to: until + end.length };
   }
 
   /** Nothing behind this place is shown for certain. */
   #rest(piece: string, from: number): { readonly html: string; readonly to: number } {
     this.#ended = true;
     const close = this.#dropping.length === 0 ? '' : '</textarea>';
-    return { html: `${close}${omitted(piece.length - from)}<plaintext>`, to: piece.length };
+    return { html: `${close}${omissionTag(piece.length - from)}<plaintext>`, to: piece.length };
   }
 
   #opening([tag, written = '', attributes = '']: RegExpExecArray): string {
@@ -180,21 +180,21 @@ export class RawHtml {
     if (this.#dropping.length > 0) {
       if (DROPPED.has(name) || this.#dropping.includes(name)) this.#dropping.push(name);
       // Where GitHub writes the outer tag as text, this one hides what follows even behind its end.
-      if (MAKES_SMALL.test(name) || HIDING.test(attributes)) this.#after += `<${name} h>`;
+      if (MAKES_SMALL.test(name) || HIDING_ATTRIBUTES.test(attributes)) this.#after += `<${name} h>`;
       return '';
     }
     if (DROPPED.has(name) || isHidden(name, attributes)) {
       this.#dropping = [name];
-      return `${omitted(tag.length)}<textarea>`;
+      return `${omissionTag(tag.length)}<textarea>`;
     }
     if (name === 'img') return `<img n="${tag.length}">`;
-    if (!ALLOWED.has(name)) return omitted(tag.length);
+    if (!ALLOWED.has(name)) return omissionTag(tag.length);
     this.#tags += 1;
     if (!VOID.has(name)) this.#open += 1;
-    if (this.#open > MOST_OPEN || this.#tags > MOST_TAGS) return this.#rest('', 0).html;
+    if (this.#open > MAX_OPEN_ELEMENTS || this.#tags > MAX_TAGS) return this.#rest('', 0).html;
     const language = name === 'pre' ? /\slang\s*=\s*["']?([\w-]+)/i.exec(attributes)?.[1] : undefined;
     const kept = language && RENDERED_LANGUAGE.test(language) ? ` lang="${language}"` : '';
-    const left = PLAIN_ATTRIBUTES.test(attributes) ? '' : omitted(attributes.length);
+    const left = PLAIN_ATTRIBUTES.test(attributes) ? '' : omissionTag(attributes.length);
     return `<${name}${kept}>${VOID.has(name) || name === 'table' ? '' : left}`;
   }
 
@@ -207,7 +207,7 @@ export class RawHtml {
       if (at >= 0) this.#dropping.splice(at, 1);
       return this.#dropping.length > 0 ? '' : this.#endDropping();
     }
-    if (!ALLOWED.has(name)) return omitted(tag.length);
+    if (!ALLOWED.has(name)) return omissionTag(tag.length);
     this.#open = Math.max(0, this.#open - 1);
     return VOID.has(name) ? '' : `</${name}>`;
   }
@@ -239,7 +239,7 @@ export const isLanguage = (name: string): boolean => LANGUAGES.has(name.toLowerC
 const DEFINITION =
   /^\s*\[(?!\^)(?:[^[\]\\]|\\.){1,999}\]:\s*\S+[ \t]*(?:\n|$|["'(][^\n]*["')][ \t]*(?:\n|$))/;
 /** Markup in a line that no browser shows. */
-const SPECIAL = /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<![A-Z][^>]*>|<!\[CDATA\[[\s\S]*?\]\]>/;
+const HIDDEN_MARKUP = /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<![A-Z][^>]*>|<!\[CDATA\[[\s\S]*?\]\]>/;
 /** The second line of a table, which this parser saw none in. */
 const TABLE_RULE = /^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 
@@ -248,16 +248,16 @@ export function isDoubtful({ content, children }: Token): boolean {
   if (DEFINITION.test(content)) return true;
   // The parser looks for no further one where it has missed one.
   const missed = (children ?? []).some(({ type, content: text }) => type === 'text' && /<[!?]/.test(text));
-  if (missed && SPECIAL.test(content)) return true;
+  if (missed && HIDDEN_MARKUP.test(content)) return true;
   const lines = content.split('\n');
   const rule = lines.findIndex((line, at) => at > 0 && line.includes('|') && TABLE_RULE.test(line));
   if (rule < 0) return false;
   const columns = cellsOf(lines[rule] ?? '').length;
-  return lines.slice(rule + 1).some((line) => surplus(line, columns) > 0);
+  return lines.slice(rule + 1).some((line) => surplusLength(line, columns) > 0);
 }
 
 /** Characters in the cells of a row beyond the width of its table. */
-export function surplus(line: string, columns: number): number {
+export function surplusLength(line: string, columns: number): number {
   if (columns === 0) return 0;
   return cellsOf(line)
     .slice(columns)

@@ -4,9 +4,9 @@ import { Omissions } from './omissions.ts';
 import { pageText } from './page-text.ts';
 
 /** UTF-16 units of a text that is parsed. GitHub takes 65,536 characters; what a longer text holds behind is left out. */
-const MOST_TEXT = 140_000;
+const MAX_PARSED_CHARS = 140_000;
 
-export interface Seen {
+export interface VisibleText {
   readonly text: string;
   /** A sentence on what was left out and how much; null where nothing was. */
   readonly note: string | null;
@@ -19,15 +19,15 @@ export interface Seen {
  * and characters that nobody sees. `<details>` is shown to whoever opens it, and stays. What is in doubt is left out, too.
  * Who reads an issue agrees to what is seen; a model would obey the rest as well.
  */
-export function seenMarkdown(text: string): Seen {
+export function visibleMarkdown(text: string): VisibleText {
   const omissions = new Omissions();
-  return { text: shownOn(text, omissions), note: omissions.note() };
+  return { text: visibleOnPage(text, omissions), note: omissions.note() };
 }
 
-function shownOn(text: string, omissions: Omissions): string {
+function visibleOnPage(text: string, omissions: Omissions): string {
   const whole = text.toWellFormed();
-  const shown = pageText(githubHtml(whole.slice(0, MOST_TEXT)), omissions);
-  const cut = whole.length > MOST_TEXT ? `\n\n${omissions.leave(whole.length - MOST_TEXT)}` : '';
+  const shown = pageText(githubHtml(whole.slice(0, MAX_PARSED_CHARS)), omissions);
+  const cut = whole.length > MAX_PARSED_CHARS ? `\n\n${omissions.omit(whole.length - MAX_PARSED_CHARS)}` : '';
   return shown + cut;
 }
 
@@ -36,7 +36,7 @@ function shownOn(text: string, omissions: Omissions): string {
  * line that does not (core/brief/pull-task.ts): each is a page of its own on GitHub, so that a tag that is not closed, or a
  * definition, in one of them says nothing about the others.
  */
-function seenQuotes(text: string): Seen {
+function visibleQuotes(text: string): VisibleText {
   const omissions = new Omissions();
   const parts: { readonly quoted: boolean; readonly lines: string[] }[] = [];
   for (const line of text.split('\n')) {
@@ -46,8 +46,8 @@ function seenQuotes(text: string): Seen {
     else parts.push({ quoted, lines: [line] });
   }
   const shown = parts.map(({ quoted, lines }) => {
-    if (!quoted) return omissions.shown(lines.join('\n'));
-    const page = shownOn(lines.map((line) => line.replace(/^> ?/, '')).join('\n'), omissions);
+    if (!quoted) return omissions.withoutInvisible(lines.join('\n'));
+    const page = visibleOnPage(lines.map((line) => line.replace(/^> ?/, '')).join('\n'), omissions);
     return page
       .split('\n')
       .map((line) => `> ${line}`.trimEnd())
@@ -57,28 +57,28 @@ function seenQuotes(text: string): Seen {
 }
 
 /** Text that is shown as it stands, such as a title or a file: characters that nobody sees are left out. */
-export function seenPlain(text: string): Seen {
+export function visiblePlain(text: string): VisibleText {
   const omissions = new Omissions();
-  return { text: omissions.shown(text), note: omissions.note() };
+  return { text: omissions.withoutInvisible(text), note: omissions.note() };
 }
 
-const withNote = ({ text, note }: Seen): string => (note === null ? text : `${text}\n\n[${note}]`);
+const withNote = ({ text, note }: VisibleText): string => (note === null ? text : `${text}\n\n[${note}]`);
 
 /**
  * A task as models may read it: what people could not see in it is left out, and said. What was written at a terminal is
  * not Markdown of a page: there only characters are left out.
  */
-export function seenTask(task: Task): Task {
-  const see = task.origin.kind === 'github' ? seenMarkdown : seenPlain;
+export function visibleTask(task: Task): Task {
+  const see = task.origin.kind === 'github' ? visibleMarkdown : visiblePlain;
   const quotes = task.origin.kind === 'github' && task.origin.work !== undefined;
   const { instructions } = task;
   return {
     ...task,
-    title: seenPlain(task.title).text,
-    body: withNote((quotes ? seenQuotes : see)(task.body)),
+    title: visiblePlain(task.title).text,
+    body: withNote((quotes ? visibleQuotes : see)(task.body)),
     comments: task.comments.map(({ author, body }) => ({ author, body: withNote(see(body)) })),
     ...(instructions
-      ? { instructions: { ...instructions, text: withNote(seenPlain(instructions.text)) } }
+      ? { instructions: { ...instructions, text: withNote(visiblePlain(instructions.text)) } }
       : {}),
   };
 }

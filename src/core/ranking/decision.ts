@@ -1,6 +1,6 @@
 import { type Evidence, GATES, type GateName } from '../evidence/index.ts';
 import type { Alias, Candidate } from '../model/index.ts';
-import { chanceOf, isFixed, type Ranked, type Separator } from './odds.ts';
+import { chanceOf, type Ranked, type Separator, showsFix } from './odds.ts';
 import { failedGate, someTests } from './reasons.ts';
 
 /** What people picked, in order; `alias` null: none of them. */
@@ -91,18 +91,22 @@ export function decide(
   const [best] = survivors;
   const winning = best && evidence.find((one) => one.alias === best.alias);
   if (!best || !winning)
-    return { kind: 'none', decidedBy: 'gates', because: nobodyPassed(ranking, evidence) };
+    return { kind: 'none', decidedBy: 'gates', because: nobodyPassedReason(ranking, evidence) };
   if (best.regressions > 0) {
-    return { kind: 'none', decidedBy: 'regressions', because: allBreak(best, winning, survivors.length) };
+    return {
+      kind: 'none',
+      decidedBy: 'regressions',
+      because: allBreakReason(best, winning, survivors.length),
+    };
   }
   // Those who made the same change are no rivals: to pick one is to pick all of them.
   const rivals = survivors.filter((one) => one !== best && !(winning.alike ?? []).includes(one.alias));
-  const decidedBy = rivals[0] ? separating(survivors, rivals[0]) : 'gates';
+  const decidedBy = rivals[0] ? separatorAgainst(survivors, rivals[0]) : 'gates';
   const chance = chanceOf({ best, winning, rivals, evidence });
-  const because = whyWinner(best, winning, rivals, survivors.length, decidedBy);
+  const because = winnerReason(best, winning, rivals, survivors.length, decidedBy);
   const decided = { alias: best.alias, decidedBy, chance };
   if (askPerson || chance < LIKELY) {
-    const among = [best, ...rivals.filter((one) => one.regressions === 0)].slice(0, MOST_ASKED);
+    const among = [best, ...rivals.filter((one) => one.regressions === 0)].slice(0, MAX_ASKED);
     const why = askPerson ? ' Your settings leave the choice to you.' : '';
     return { kind: 'toss-up', ...decided, among: among.map(({ alias }) => alias), because: because + why };
   }
@@ -111,12 +115,12 @@ export function decide(
 }
 
 /** Candidates that a person is asked about at most. */
-const MOST_ASKED = 4;
+const MAX_ASKED = 4;
 
 /** What put the last one before the first rival ahead of it. */
-function separating(survivors: readonly Ranked[], rival: Ranked): Separator {
+function separatorAgainst(survivors: readonly Ranked[], rival: Ranked): Separator {
   const above = survivors[survivors.indexOf(rival) - 1];
-  return above?.aheadBy ?? 'hash';
+  return above?.separatedBy ?? 'hash';
 }
 
 /** Exit codes alone, what nobody executed, and tests of which none passes on the base, never make it clear. */
@@ -126,7 +130,7 @@ function mayBeClear(winning: Evidence, decidedBy: Separator): boolean {
   // While a person is asked whether tests should change, or a reviewer names a defect, nobody is right beyond doubt.
   if (
     !tested ||
-    !isFixed(winning) ||
+    !showsFix(winning) ||
     winning.doubt !== undefined ||
     (winning.baseTests?.contested ?? []).length > 0
   )
@@ -150,7 +154,7 @@ function mayBeClear(winning: Evidence, decidedBy: Separator): boolean {
   }
 }
 
-function whyWinner(
+function winnerReason(
   best: Ranked,
   winning: Evidence,
   rivals: readonly Ranked[],
@@ -164,10 +168,10 @@ function whyWinner(
       ? `${base} and is the only candidate that passed every gate.`
       : `${base}; all ${survivors} that passed every gate made the same change, which is agreement, not proof.`;
   }
-  return `${base}${versus(best, next, decidedBy)}.`;
+  return `${base}${comparisonClause(best, next, decidedBy)}.`;
 }
 
-function versus(best: Ranked, next: Ranked, decidedBy: Separator): string {
+function comparisonClause(best: Ranked, next: Ranked, decidedBy: Separator): string {
   switch (decidedBy) {
     case 'gates':
       return '';
@@ -206,7 +210,7 @@ function baseClause({ baseTests }: Evidence): string {
 }
 
 /** Names the gate that stopped most candidates; of several, the earliest. */
-function nobodyPassed(ranking: readonly Ranked[], evidence: readonly Evidence[]): string {
+function nobodyPassedReason(ranking: readonly Ranked[], evidence: readonly Evidence[]): string {
   const stopped = ranking.flatMap(({ alias }) => {
     const own = evidence.find((one) => one.alias === alias);
     const gate = own && failedGate(own);
@@ -237,7 +241,7 @@ function mostFrequent(names: readonly GateName[]): GateName | null {
   return best;
 }
 
-function allBreak(best: Ranked, winning: Evidence, survivors: number): string {
+function allBreakReason(best: Ranked, winning: Evidence, survivors: number): string {
   const broken = winning.baseTests?.regressions ?? [];
   const who =
     survivors === 1

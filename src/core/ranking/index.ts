@@ -10,14 +10,20 @@ export {
   pickable,
   pickOf,
 } from './decision.ts';
-export { AGREES, agreeEarly, type EarlyAgreement, type EarlyField, type Finisher } from './early-stop.ts';
+export {
+  AGREEMENT_THRESHOLD,
+  type AgreementContext,
+  decideEarlyStop,
+  type EarlyStopDecision,
+  type FinishedCandidate,
+} from './early-stop.ts';
 export {
   furtherAliases,
   type NextRound,
   nextRound,
+  type RoundCandidate,
   type RoundFacts,
-  type Runner,
-  roundWords,
+  roundText,
 } from './next-round.ts';
 export {
   type Metrics,
@@ -31,14 +37,14 @@ export {
   supportOf,
 } from './odds.ts';
 export {
-  orderOf,
-  type Ranking,
+  isOverruledBy,
+  type RankingOptions,
   rank,
+  rankingOptionsOf,
   STRATEGIES,
   type Strategy,
-  UNDECIDED,
+  UNDECIDED_MARGIN,
   undecided,
-  yieldsTo,
 } from './ranking.ts';
 export { failedGate, someTests, whatFailed } from './reasons.ts';
 export * from './stored-patches.ts';

@@ -1,20 +1,20 @@
 import { type Evidence, GATES, type GateName } from '../evidence/index.ts';
 import type { Alias, Candidate, FurtherKind, FurtherRound, Usd } from '../model/index.ts';
 import type { Settings } from '../settings/index.ts';
-import { byContent } from './odds.ts';
+import { byPatchHash } from './odds.ts';
 import { failedGate } from './reasons.ts';
 
 /** What the choice of a round takes of a candidate. */
-export type Runner = Pick<Candidate, 'alias' | 'contestant' | 'usage'>;
+export type RoundCandidate = Pick<Candidate, 'alias' | 'contestant' | 'usage'>;
 
 export interface RoundFacts {
   /** Every candidate of the run that was examined. */
-  readonly candidates: readonly Runner[];
+  readonly candidates: readonly RoundCandidate[];
   /** Theirs. */
   readonly evidence: readonly Evidence[];
   readonly settings: Pick<Settings, 'adaptive' | 'synthesis'>;
   /** US dollars that the run may still spend; null where nobody knows, such as with a model without a price. */
-  readonly left: Usd | null;
+  readonly remainingUsd: Usd | null;
 }
 
 /** What follows an examination. `because` is one sentence for people. */
@@ -27,7 +27,7 @@ export type NextRound =
   | { readonly kind: 'synthesise'; readonly from: readonly [Alias, Alias]; readonly because: string };
 
 /** Candidates that are repaired in the one round of repairs: notes of the engine's design, S8. */
-const MOST_REPAIRS = 2;
+const MAX_REPAIRS = 2;
 
 const enough = (because: string): NextRound => ({ kind: 'enough', because });
 
@@ -40,51 +40,56 @@ export function nextRound(facts: RoundFacts): NextRound {
   const { evidence, settings } = facts;
   if (evidence.length === 0) return enough('There is no candidate to go on with.');
   const clean = evidence.filter(isClean);
-  if (clean.length > 0) return settings.synthesis ? synthesis(facts, clean) : enough(passes(clean.length));
-  const repair = settings.adaptive.repair ? repairs(facts) : null;
-  if (repair?.kind === 'repair' || !settings.adaptive.oneMore) return repair ?? enough(NOBODY);
-  return oneMore(facts);
+  if (clean.length > 0)
+    return settings.synthesis ? synthesisRound(facts, clean) : enough(passingReason(clean.length));
+  const repair = settings.adaptive.repair ? repairRound(facts) : null;
+  if (repair?.kind === 'repair' || !settings.adaptive.oneMore) return repair ?? enough(NO_FURTHER_ROUND);
+  return oneMoreRound(facts);
 }
 
-const NOBODY = 'No candidate passes without breaking a test, and the settings ask for no further round.';
+const NO_FURTHER_ROUND =
+  'No candidate passes without breaking a test, and the settings ask for no further round.';
 
 /** Passed every gate, and breaks no test. */
 const isClean = ({ survivor, baseTests }: Evidence): boolean =>
   survivor && (baseTests?.regressions.length ?? 0) === 0;
 
-const passes = (count: number): string =>
+const passingReason = (count: number): string =>
   count === 1
     ? 'A candidate passes without breaking a test.'
     : `${count} candidates pass without breaking a test.`;
 
-const done = ({ candidates }: RoundFacts, kind: FurtherKind): boolean =>
+const hasHadRound = ({ candidates }: RoundFacts, kind: FurtherKind): boolean =>
   candidates.some(({ contestant }) => contestant.round?.kind === kind);
 
 /** Sums of prices carry noise behind the sixth place. */
-const NOISE = 1e-9;
+const ROUNDING_ERROR = 1e-9;
 
 /**
  * How many more candidates can be paid and named. Each may cost as much as the dearest so far did; the gateway keeps to
  * the cap whatever they come to.
  */
-function room({ candidates, left }: RoundFacts): number {
-  const letters = MOST_ALIASES - candidates.length;
-  if (left === null || Number.isNaN(left) || left <= NOISE) return 0;
+function affordableCandidates({ candidates, remainingUsd }: RoundFacts): number {
+  const letters = MAX_ALIASES - candidates.length;
+  if (remainingUsd === null || Number.isNaN(remainingUsd) || remainingUsd <= ROUNDING_ERROR) return 0;
   const dearest = Math.max(0, ...candidates.map(({ usage }) => usage.usd));
-  return Math.max(0, dearest > 0 ? Math.min(letters, Math.floor(left / dearest + NOISE)) : letters);
+  return Math.max(
+    0,
+    dearest > 0 ? Math.min(letters, Math.floor(remainingUsd / dearest + ROUNDING_ERROR)) : letters,
+  );
 }
 
-const unpaid = ({ left }: RoundFacts): string =>
-  left === null
+const budgetReason = ({ remainingUsd }: RoundFacts): string =>
+  remainingUsd === null
     ? 'Nobody knows what is left of the budget.'
     : 'What is left of the budget does not pay for another candidate.';
 
-function repairs(facts: RoundFacts): NextRound {
-  if (done(facts, 'repair')) return enough('No candidate passes, and there was a round of repairs.');
-  const failing = repairable(facts.evidence).slice(0, MOST_REPAIRS);
+function repairRound(facts: RoundFacts): NextRound {
+  if (hasHadRound(facts, 'repair')) return enough('No candidate passes, and there was a round of repairs.');
+  const failing = repairable(facts.evidence).slice(0, MAX_REPAIRS);
   if (failing.length === 0) return enough('No candidate left a patch that could be fixed.');
-  const aliases = failing.slice(0, room(facts)).map(({ alias }) => alias);
-  if (aliases.length === 0) return enough(`No candidate passes. ${unpaid(facts)}`);
+  const aliases = failing.slice(0, affordableCandidates(facts)).map(({ alias }) => alias);
+  if (aliases.length === 0) return enough(`No candidate passes. ${budgetReason(facts)}`);
   const who =
     aliases.length === 1
       ? `${aliases[0]} comes closest and gets`
@@ -96,28 +101,28 @@ function repairs(facts: RoundFacts): NextRound {
   };
 }
 
-function oneMore(facts: RoundFacts): NextRound {
-  if (done(facts, 'one-more')) return enough('No candidate passes, and one more was asked already.');
+function oneMoreRound(facts: RoundFacts): NextRound {
+  if (hasHadRound(facts, 'one-more')) return enough('No candidate passes, and one more was asked already.');
   // A candidate and its repair fail for one reason, so the later one stands for both.
   const fixed = new Set(
     facts.candidates.flatMap(({ contestant: { round } }) => (round?.kind === 'repair' ? round.of : [])),
   );
   const failing = facts.evidence.filter(({ alias }) => !fixed.has(alias));
-  const alone = failing.every((one) => failing.every((other) => other === one || !sameReason(one, other)));
+  const alone = failing.every((one) => failing.every((other) => other === one || !failsAlike(one, other)));
   if (failing.length < 2 || !alone)
     return enough('No candidate passes, and several fail for the same reason.');
-  if (room(facts) < 1) return enough(`No candidate passes. ${unpaid(facts)}`);
+  if (affordableCandidates(facts) < 1) return enough(`No candidate passes. ${budgetReason(facts)}`);
   return {
     kind: 'one-more',
     because: `All ${failing.length} candidates fail, each for a reason of its own, so one more is asked.`,
   };
 }
 
-function synthesis(facts: RoundFacts, clean: readonly Evidence[]): NextRound {
-  if (done(facts, 'synthesis')) return enough('There was a synthesis already.');
-  const pair = complements(clean);
+function synthesisRound(facts: RoundFacts, clean: readonly Evidence[]): NextRound {
+  if (hasHadRound(facts, 'synthesis')) return enough('There was a synthesis already.');
+  const pair = complementaryPair(clean);
   if (!pair) return enough('No two candidates each fix what the other misses.');
-  if (room(facts) < 1) return enough(unpaid(facts));
+  if (affordableCandidates(facts) < 1) return enough(budgetReason(facts));
   const [a, b] = pair;
   return {
     kind: 'synthesise',
@@ -139,14 +144,17 @@ function repairable(evidence: readonly Evidence[]): readonly Evidence[] {
       (one) =>
         one.patchSha256 !== '' && !one.gates.some(({ gate, passed }) => !passed && BEYOND_REPAIR.has(gate)),
     )
-    .toSorted((a, b) => reached(b) - reached(a) || broken(a) - broken(b) || byContent(a, b));
+    .toSorted(
+      (a, b) =>
+        gateReached(b) - gateReached(a) || regressionCount(a) - regressionCount(b) || byPatchHash(a, b),
+    );
   return sorted.filter(
     (one, i) => sorted.findIndex(({ patchSha256 }) => patchSha256 === one.patchSha256) === i,
   );
 }
 
 /** Both failed the same gate, or break a test in common. */
-function sameReason(a: Evidence, b: Evidence): boolean {
+function failsAlike(a: Evidence, b: Evidence): boolean {
   const gate = failedGate(a)?.gate;
   if (gate && gate === failedGate(b)?.gate) return true;
   const theirs = new Set(b.baseTests?.regressions ?? []);
@@ -154,26 +162,26 @@ function sameReason(a: Evidence, b: Evidence): boolean {
 }
 
 /** Place of the first gate that was failed; past the last for a survivor. */
-function reached(one: Evidence): number {
+function gateReached(one: Evidence): number {
   const gate = failedGate(one)?.gate;
   return gate ? GATES.indexOf(gate) : GATES.length;
 }
 
 /** What was never tested may break anything. */
-const broken = ({ baseTests }: Evidence): number =>
+const regressionCount = ({ baseTests }: Evidence): number =>
   baseTests ? baseTests.regressions.length : Number.MAX_SAFE_INTEGER;
 
 /** Letters from A to Z. */
-const MOST_ALIASES = 26;
+const MAX_ALIASES = 26;
 
 /** Aliases of a further round: the letters after those that are taken. Fewer where the alphabet ends. */
 export function furtherAliases(taken: number, count: number): readonly Alias[] {
-  const room = Math.max(0, Math.min(count, MOST_ALIASES - taken));
+  const room = Math.max(0, Math.min(count, MAX_ALIASES - taken));
   return Array.from({ length: room }, (_, i) => String.fromCharCode(65 + taken + i));
 }
 
 /** A candidate's round in a few words, for its note: `repair of B`, `merged from A and C`. */
-export function roundWords({ kind, of }: FurtherRound): string {
+export function roundText({ kind, of }: FurtherRound): string {
   switch (kind) {
     case 'repair':
       return `repair of ${of.join(' and ')}`;
@@ -188,10 +196,12 @@ export function roundWords({ kind, of }: FurtherRound): string {
  * Two candidates of which each passes an executed test that the other fails: the pair where the lesser gain is largest,
  * the one with more to give first. Null where there is no such pair, and where a third one fails nothing that was executed.
  */
-function complements(clean: readonly Evidence[]): readonly [Alias, Alias] | null {
+function complementaryPair(clean: readonly Evidence[]): readonly [Alias, Alias] | null {
   if (clean.some(failsNothing)) return null;
   const pairs = clean.flatMap((a) =>
-    clean.filter((b) => precedes(a, b)).map((b) => ({ a, b, gains: [gain(a, b), gain(b, a)] as const })),
+    clean
+      .filter((b) => precedes(a, b))
+      .map((b) => ({ a, b, gains: [totalGain(a, b), totalGain(b, a)] as const })),
   );
   const [best] = pairs
     .filter(({ gains }) => Math.min(...gains) > 0)
@@ -199,15 +209,15 @@ function complements(clean: readonly Evidence[]): readonly [Alias, Alias] | null
       (x, y) =>
         Math.min(...y.gains) - Math.min(...x.gains) ||
         y.gains[0] + y.gains[1] - x.gains[0] - x.gains[1] ||
-        byContent(x.a, y.a) ||
-        byContent(x.b, y.b),
+        byPatchHash(x.a, y.a) ||
+        byPatchHash(x.b, y.b),
     );
   if (!best) return null;
   const { a, b, gains } = best;
   return gains[0] >= gains[1] ? [a.alias, b.alias] : [b.alias, a.alias];
 }
 
-const precedes = (a: Evidence, b: Evidence): boolean => byContent(a, b) < 0;
+const precedes = (a: Evidence, b: Evidence): boolean => byPatchHash(a, b) < 0;
 
 /** Passes all that others wrote for it, and there was something. */
 function failsNothing({ peerTests, independentTests }: Evidence): boolean {
@@ -216,27 +226,31 @@ function failsNothing({ peerTests, independentTests }: Evidence): boolean {
   return all.some(({ total }) => total > 0) && all.every(({ passed, total }) => passed === total);
 }
 
-/** Executed tests that `a` passes and `b` fails: neutral ones, those that `a` added itself, and those of others. */
-const gain = (a: Evidence, b: Evidence): number => neutral(a, b) + ownTests(a, b) + thirdParty(a, b);
+/** Executed tests that `a` passes and `b` fails: independent ones, those that `a` added itself, and those of others. */
+const totalGain = (a: Evidence, b: Evidence): number =>
+  independentTestGain(a, b) + ownTestGain(a, b) + thirdPartyGain(a, b);
 
 /** Nobody knows what `a` passes where not all of its failures are named, or not the same tests were run on both. */
-function neutral({ independentTests: own }: Evidence, { independentTests: other }: Evidence): number {
+function independentTestGain(
+  { independentTests: own }: Evidence,
+  { independentTests: other }: Evidence,
+): number {
   if (!own || own.total !== other?.total || own.failing.length !== own.total - own.passed) return 0;
   const failing = new Set(own.failing.map(({ id }) => id));
   return other.failing.filter(({ id }) => !failing.has(id)).length;
 }
 
 /** They count only where they pass on their author's code. */
-function ownTests({ alias }: Evidence, b: Evidence): number {
+function ownTestGain({ alias }: Evidence, b: Evidence): number {
   const run = b.peerTests.find(({ author }) => author === alias);
   return run ? run.total - run.passed : 0;
 }
 
 /** One place of the marks is one test of its author's, on every candidate. */
-function thirdParty(a: Evidence, b: Evidence): number {
-  const here = a.peerTests.map(({ author, marks = '' }) => {
-    const there = b.peerTests.find((one) => one.author === author)?.marks ?? '';
-    return [...marks].filter((mark, at) => mark === 'p' && there[at] === 'f').length;
+function thirdPartyGain(a: Evidence, b: Evidence): number {
+  const here = a.peerTests.map(({ author, results = '' }) => {
+    const there = b.peerTests.find((one) => one.author === author)?.results ?? '';
+    return [...results].filter((mark, at) => mark === 'p' && there[at] === 'f').length;
   });
   return here.reduce((sum, count) => sum + count, 0);
 }

@@ -1,17 +1,21 @@
 import { type Evidence, GATES, type GateReport } from '../evidence/index.ts';
-import { type Separator, type Standing, sum } from './odds.ts';
+import { type RankedEvidence, type Separator, sortedSum } from './odds.ts';
 
 interface Neighbour {
-  readonly standing: Standing;
+  readonly standing: RankedEvidence;
   readonly by: Separator;
 }
 
 /** Why a candidate stands where it does: the first against the next one, every other against the one above it. */
-export function reasonFor(own: Standing, above: Neighbour | undefined, below: Neighbour | undefined): string {
-  if (!own.evidence.survivor) return lostAtGate(own.evidence);
-  if (above) return behind(own, above);
+export function reasonFor(
+  own: RankedEvidence,
+  above: Neighbour | undefined,
+  below: Neighbour | undefined,
+): string {
+  if (!own.evidence.survivor) return failedGateReason(own.evidence);
+  if (above) return behindReason(own, above);
   if (!below) return 'It is the only candidate, and it passed every gate.';
-  return ahead(own, below);
+  return aheadReason(own, below);
 }
 
 /** The first gate that a candidate did not pass. */
@@ -20,82 +24,84 @@ export const failedGate = ({ gates }: Evidence): GateReport | undefined =>
     (gate) => gate !== undefined,
   );
 
-function lostAtGate(evidence: Evidence): string {
+function failedGateReason(evidence: Evidence): string {
   const gate = failedGate(evidence);
-  return gate ? `Failed the gate \`${gate.gate}\`: ${ended(gate.because)}` : 'Was not examined to the end.';
+  return gate
+    ? `Failed the gate \`${gate.gate}\`: ${withFullStop(gate.because)}`
+    : 'Was not examined to the end.';
 }
 
-function ahead(own: Standing, { standing: other, by }: Neighbour): string {
+function aheadReason(own: RankedEvidence, { standing: other, by }: Neighbour): string {
   const name = other.evidence.alias;
   switch (by) {
     case 'gates':
       return 'It is the only candidate that passed every gate.';
     case 'regressions':
-      return `It breaks ${breaks(own)}; ${name} breaks ${breaks(other)}.`;
+      return `It breaks ${regressionsText(own)}; ${name} breaks ${regressionsText(other)}.`;
     case 'objections':
       return `It passes a critic's test that ${name} fails, and every independent test that ${name} passes.`;
     case 'tests':
-      return `Of the tests that it did not write it ${tests(own)}; ${name} ${tests(other)}.`;
+      return `Of the tests that it did not write it ${testsText(own)}; ${name} ${testsText(other)}.`;
     case 'behaviour':
-      return `On inputs that tell the candidates apart what the others do speaks for it rather than for ${name}${differing(own)}.`;
+      return `On inputs that tell the candidates apart what the others do speaks for it rather than for ${name}${probesText(own)}.`;
     case 'agreement':
       return `Execution does not separate it from ${name}; its changes are closer to what the others wrote (${percent(own.signals.agreement)} against ${percent(other.signals.agreement)}).`;
     case 'judges':
       return `Execution does not separate it from ${name}; blind judges preferred it.`;
     case 'vote':
-      return `Execution does not separate it from ${name}; ${families(own)} wrote the same change, ${name}'s was written by ${families(other)}.`;
+      return `Execution does not separate it from ${name}; ${familiesText(own)} wrote the same change, ${name}'s was written by ${familiesText(other)}.`;
     case 'score':
-      return `Execution does not separate it from ${name}; the form of its patch scores ${score(own)} against ${score(other)}.`;
+      return `Execution does not separate it from ${name}; the form of its patch scores ${scoreText(own)} against ${scoreText(other)}.`;
     case 'metrics':
-      return `Execution does not separate it from ${name}; it is ahead on metrics: ${figures(own)} against ${figures(other)}.`;
+      return `Execution does not separate it from ${name}; it is ahead on metrics: ${metricsText(own)} against ${metricsText(other)}.`;
     case 'hash':
       return `Nothing that was measured separates it from ${name}; the hash of the patch put it first.`;
   }
 }
 
-function behind(own: Standing, { standing: other, by }: Neighbour): string {
+function behindReason(own: RankedEvidence, { standing: other, by }: Neighbour): string {
   const name = other.evidence.alias;
   switch (by) {
     case 'gates':
       return `Passed fewer gates than ${name}.`;
     case 'regressions':
-      return `Breaks ${breaks(own)}${examples(own)}; ${name} breaks ${breaks(other)}.`;
+      return `Breaks ${regressionsText(own)}${regressionNames(own)}; ${name} breaks ${regressionsText(other)}.`;
     case 'objections':
       return `Fails a critic's test that ${name} passes; ${name} also passes every other independent test that it passes${failingTests(own)}.`;
     case 'tests':
-      return `Of the tests that it did not write it ${tests(own)}${failingTests(own)}; ${name} ${tests(other)}.`;
+      return `Of the tests that it did not write it ${testsText(own)}${failingTests(own)}; ${name} ${testsText(other)}.`;
     case 'behaviour':
-      return `On inputs that tell the candidates apart what the others do speaks for ${name} rather than for it${example(own)}.`;
+      return `On inputs that tell the candidates apart what the others do speaks for ${name} rather than for it${differenceText(own)}.`;
     case 'agreement':
       return `Execution does not separate it from ${name}; its changes are less like what the others wrote (${percent(own.signals.agreement)} against ${percent(other.signals.agreement)}).`;
     case 'judges':
       return `Execution does not separate it from ${name}; blind judges preferred ${name}.`;
     case 'vote':
-      return `Execution does not separate it from ${name}, whose change was written by ${families(other)}; this one by ${families(own)}.`;
+      return `Execution does not separate it from ${name}, whose change was written by ${familiesText(other)}; this one by ${familiesText(own)}.`;
     case 'score':
-      return `Execution does not separate it from ${name}; the form of its patch scores ${score(own)} against ${score(other)}.`;
+      return `Execution does not separate it from ${name}; the form of its patch scores ${scoreText(own)} against ${scoreText(other)}.`;
     case 'metrics':
-      return `Execution does not separate it from ${name}; it is behind on metrics: ${figures(own)} against ${figures(other)}.`;
+      return `Execution does not separate it from ${name}; it is behind on metrics: ${metricsText(own)} against ${metricsText(other)}.`;
     case 'hash':
       return `Nothing that was measured separates it from ${name}; the hash of the patch put it behind.`;
   }
 }
 
-const breaks = ({ regressions }: Standing): string =>
+const regressionsText = ({ regressions }: RankedEvidence): string =>
   regressions === 0 ? 'no base test' : `${regressions} base test${regressions === 1 ? '' : 's'}`;
 
-const examples = ({ evidence }: Standing): string => {
+const regressionNames = ({ evidence }: RankedEvidence): string => {
   const named = someTests(evidence.baseTests?.regressions ?? []);
   return named ? ` (${named})` : '';
 };
 
-function tests({ evidence: { peerTests, independentTests } }: Standing): string {
+function testsText({ evidence: { peerTests, independentTests } }: RankedEvidence): string {
   const all = independentTests ? [...peerTests, independentTests] : peerTests;
-  const total = sum(all.map((one) => one.total));
-  return total === 0 ? 'had none to run' : `passes ${sum(all.map((one) => one.passed))} of ${total}`;
+  const total = sortedSum(all.map((one) => one.total));
+  return total === 0 ? 'had none to run' : `passes ${sortedSum(all.map((one) => one.passed))} of ${total}`;
 }
 
-const failingTests = ({ evidence: { peerTests, independentTests } }: Standing): string => {
+const failingTests = ({ evidence: { peerTests, independentTests } }: RankedEvidence): string => {
   const named = someTests([
     ...(independentTests?.failing ?? []).map(({ id }) => id),
     ...peerTests.flatMap((one) => one.failing).toSorted(),
@@ -103,45 +109,46 @@ const failingTests = ({ evidence: { peerTests, independentTests } }: Standing): 
   return named ? ` (fails ${named})` : '';
 };
 
-const differing = ({ evidence: { behaviour } }: Standing): string =>
+const probesText = ({ evidence: { behaviour } }: RankedEvidence): string =>
   behaviour ? ` (${behaviour.contested} of ${behaviour.observed})` : '';
 
-function example({ evidence: { behaviour } }: Standing): string {
-  const [first] = behaviour?.telling ?? [];
+function differenceText({ evidence: { behaviour } }: RankedEvidence): string {
+  const [first] = behaviour?.differences ?? [];
   return first
-    ? `: ${oneLine(first.input)} gives ${oneLine(first.got)}, others ${oneLine(first.others)}`
+    ? `: ${shownName(first.input)} gives ${shownName(first.got)}, others ${shownName(first.others)}`
     : '';
 }
 
 const percent = (share: number | null): string => (share === null ? 'none' : `${Math.round(share * 100)}%`);
-const families = ({ votes }: Standing): string => `${votes} model ${votes === 1 ? 'family' : 'families'}`;
-const score = ({ evidence }: Standing): string => String(evidence.staticScore ?? 0);
+const familiesText = ({ votes }: RankedEvidence): string =>
+  `${votes} model ${votes === 1 ? 'family' : 'families'}`;
+const scoreText = ({ evidence }: RankedEvidence): string => String(evidence.staticScore ?? 0);
 
-const figures = ({ metrics, evidence }: Standing): string =>
+const metricsText = ({ metrics, evidence }: RankedEvidence): string =>
   `${metrics.total.toFixed(1)} (${evidence.productionLines} production line${evidence.productionLines === 1 ? '' : 's'}, ${Math.round(evidence.coderMs / 1000)} s)`;
 
-const MOST_TESTS = 3;
-const LONGEST_NAME = 120;
+const MAX_TESTS_SHOWN = 3;
+const MAX_SHOWN_NAME_CHARS = 120;
 
 /** A few test names for a sentence, on one line each; the rest is counted. Empty for none. */
 export function someTests(ids: readonly string[]): string {
-  const named = ids.slice(0, MOST_TESTS).map(oneLine);
+  const named = ids.slice(0, MAX_TESTS_SHOWN).map(shownName);
   const rest = ids.length - named.length;
   return named.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 }
 
-const oneLine = (text: string): string =>
-  text.slice(0, LONGEST_NAME).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+const shownName = (text: string): string =>
+  text.slice(0, MAX_SHOWN_NAME_CHARS).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 
-const ended = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+const withFullStop = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 /** Names of tests that are told; the rest is counted. Our default. */
 const MAX_FAILING_TESTS = 40;
 /** Characters of one name. */
-const MAX_TEST_NAME = 300;
+const MAX_TEST_NAME_CHARS = 300;
 /** Characters of a gate's sentence, and of the lines or the output it names. Our defaults. */
-const MAX_SENTENCE = 2_000;
-const MAX_HUNK = 6_000;
+const MAX_SENTENCE_CHARS = 2_000;
+const MAX_HUNK_CHARS = 6_000;
 
 /**
  * What a candidate's coder is told in a repair: the gates it failed, each with the lines or the output in question, and
@@ -152,16 +159,17 @@ export function whatFailed({ gates, baseTests }: Evidence): readonly string[] {
   const failed = gates
     .filter((gate) => !gate.passed)
     .map(({ gate, because, hunk }) =>
-      [`Gate ${gate}: ${because.slice(0, MAX_SENTENCE)}`, ...(hunk ? [hunk.slice(0, MAX_HUNK)] : [])].join(
-        '\n',
-      ),
+      [
+        `Gate ${gate}: ${because.slice(0, MAX_SENTENCE_CHARS)}`,
+        ...(hunk ? [hunk.slice(0, MAX_HUNK_CHARS)] : []),
+      ].join('\n'),
     );
   const broken = baseTests?.regressions ?? [];
   return broken.length === 0 ? failed : [...failed, brokenTests(broken)];
 }
 
 function brokenTests(broken: readonly string[]): string {
-  const named = broken.slice(0, MAX_FAILING_TESTS).map((id) => `- ${id.slice(0, MAX_TEST_NAME)}`);
+  const named = broken.slice(0, MAX_FAILING_TESTS).map((id) => `- ${id.slice(0, MAX_TEST_NAME_CHARS)}`);
   const rest = broken.length - named.length;
   return [
     'Tests that pass on the base commit and do not pass with this patch:',

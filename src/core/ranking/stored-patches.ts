@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { comparePatches, type Flaw, type PatchLikeness } from '../likeness/index.ts';
-import { byText } from './odds.ts';
+import { byCodeUnits } from './odds.ts';
 
 export interface SelectOptions {
   /** Picks the first of the ranking even where nothing speaks for it. */
@@ -17,7 +17,7 @@ export function selectStored(
 ): SelectAnswer {
   const placed = rankStored(request.candidates);
   const [best] = placed;
-  const abstains = best === undefined || (!alwaysPick && !couldBeRight(best));
+  const abstains = best === undefined || (!alwaysPick && !isPickablePatch(best));
   const decidedBy = abstains ? 'none' : separatorOf(best, rivalOf(placed), placed.length);
   return {
     id: request.id,
@@ -26,10 +26,10 @@ export function selectStored(
     ranking: placed.map((one) => ({
       id: one.id,
       score: scoreOf(one),
-      because: becauseOf(one, placed.length - 1),
+      because: rankReason(one, placed.length - 1),
     })),
     decidedBy,
-    because: verdictOf(decidedBy, placed),
+    because: decisionReason(decidedBy, placed),
   };
 }
 
@@ -47,38 +47,38 @@ function rankStored(candidates: readonly SelectCandidate[]): readonly RankedPatc
       id,
       patch,
       agreement: pool[i] as PatchLikeness,
-      against: againstOf(signals),
+      disqualification: disqualificationOf(signals),
       testsKept: signals?.p2p_ok === true,
     }))
     .sort(
       (a, b) =>
-        STANDING[a.against] - STANDING[b.against] ||
+        DISQUALIFICATION_ORDER[a.disqualification] - DISQUALIFICATION_ORDER[b.disqualification] ||
         b.agreement.score - a.agreement.score ||
         b.agreement.share - a.agreement.share ||
         a.agreement.classIndex - b.agreement.classIndex ||
-        byText(a.patch, b.patch) ||
-        byText(a.id, b.id),
+        byCodeUnits(a.patch, b.patch) ||
+        byCodeUnits(a.id, b.id),
     );
 }
 
-const STANDING: Readonly<Record<RankedPatch['against'], number>> = {
+const DISQUALIFICATION_ORDER: Readonly<Record<RankedPatch['disqualification'], number>> = {
   nothing: 0,
   'breaks-tests': 1,
   'does-not-apply': 2,
 };
 
-const againstOf = (signals: SelectCandidate['signals']): RankedPatch['against'] => {
+const disqualificationOf = (signals: SelectCandidate['signals']): RankedPatch['disqualification'] => {
   if (signals?.applied === false) return 'does-not-apply';
   return signals?.p2p_ok === false ? 'breaks-tests' : 'nothing';
 };
 
-const scoreOf = ({ against, agreement }: RankedPatch): number =>
-  against === 'nothing' ? agreement.score : 0;
+const scoreOf = ({ disqualification, agreement }: RankedPatch): number =>
+  disqualification === 'nothing' ? agreement.score : 0;
 
 function separatorOf(best: RankedPatch, rival: RankedPatch | undefined, candidates: number): DecidedBy {
   if (candidates === 1) return 'only-candidate';
   if (!rival) return 'hash';
-  if (best.against !== rival.against) return 'signals';
+  if (best.disqualification !== rival.disqualification) return 'signals';
   return best.agreement.score === rival.agreement.score ? 'hash' : 'agreement';
 }
 
@@ -87,15 +87,18 @@ function separatorOf(best: RankedPatch, rival: RankedPatch | undefined, candidat
  * to pass. Fitted on patches whose outcome is known, of which 23 in 100 were right, and rounded; on repositories that
  * the fit had not seen it ranked right before wrong picks in 77 of 100 pairs.
  */
-const LOG_ODDS = { start: -3.2, perScore: 4, testsKept: 1 } as const;
+const UNEXECUTED_LOG_ODDS = { start: -3.2, perScore: 4, testsKept: 1 } as const;
 /** Of one candidate alone nothing is known but how often patches are right at all. */
-const UNCOMPARED = -1.2;
+const LONE_LOG_ODDS = -1.2;
 
 /** The chance that the first of the ranking is right, 0 to 1. */
 export function confidenceOf([best, ...others]: readonly RankedPatch[]): number {
-  if (!best || !couldBeRight(best)) return 0;
-  const agreed = others.length === 0 ? UNCOMPARED : LOG_ODDS.start + LOG_ODDS.perScore * best.agreement.score;
-  const odds = agreed + (best.testsKept ? LOG_ODDS.testsKept : 0);
+  if (!best || !isPickablePatch(best)) return 0;
+  const agreed =
+    others.length === 0
+      ? LONE_LOG_ODDS
+      : UNEXECUTED_LOG_ODDS.start + UNEXECUTED_LOG_ODDS.perScore * best.agreement.score;
+  const odds = agreed + (best.testsKept ? UNEXECUTED_LOG_ODDS.testsKept : 0);
   return Math.round(1_000 / (1 + Math.exp(-odds))) / 1_000;
 }
 
@@ -132,7 +135,7 @@ export const REQUEST_LIMITS = {
   statement: 2 ** 20,
 } as const;
 
-const short = z.string().max(1_000);
+const shortText = z.string().max(1_000);
 
 /** What somebody found out about a candidate before. Absent or null: not known. */
 const Signals = z.object({
@@ -143,19 +146,19 @@ const Signals = z.object({
 });
 
 export const SelectCandidate = z.object({
-  id: short.min(1),
+  id: shortText.min(1),
   patch: z.string().max(REQUEST_LIMITS.patch),
   signals: Signals.nullish(),
   /** Model family of its author: candidates of one family have one vote together. */
-  family: short.nullish(),
+  family: shortText.nullish(),
 });
 export type SelectCandidate = z.infer<typeof SelectCandidate>;
 
 const Issue = z.union([
   z.string().max(REQUEST_LIMITS.statement),
   z.object({
-    repo: short.nullish(),
-    lang: short.nullish(),
+    repo: shortText.nullish(),
+    lang: shortText.nullish(),
     statement: z.string().max(REQUEST_LIMITS.statement).nullish(),
   }),
 ]);
@@ -166,7 +169,7 @@ const Issue = z.union([
  */
 export const SelectRequest = z
   .object({
-    id: z.union([short, z.number()]),
+    id: z.union([shortText, z.number()]),
     issue: Issue.nullish(),
     /** Folder of a git repository that stands at the base commit. */
     repoDir: z.string().min(1).max(4_096).nullish(),
@@ -196,7 +199,7 @@ export interface RankedPatch {
   readonly patch: string;
   readonly agreement: PatchLikeness;
   /** What signals hold against it. */
-  readonly against: 'nothing' | 'breaks-tests' | 'does-not-apply';
+  readonly disqualification: 'nothing' | 'breaks-tests' | 'does-not-apply';
   /** Signals say that it breaks no test. */
   readonly testsKept: boolean;
 }
@@ -206,12 +209,12 @@ export const rivalOf = ([best, ...others]: readonly RankedPatch[]): RankedPatch 
   others.find((other) => other.agreement.classIndex !== best?.agreement.classIndex);
 
 /** A patch that does not apply, breaks tests or has no effect is not picked unless somebody must be. */
-export const couldBeRight = ({ against, agreement }: RankedPatch): boolean =>
-  against === 'nothing' && !agreement.flaws.includes('no-effective-change');
+export const isPickablePatch = ({ disqualification, agreement }: RankedPatch): boolean =>
+  disqualification === 'nothing' && !agreement.flaws.includes('no-effective-change');
 
-const LONGEST_NAME = 80;
+const MAX_ID_CHARS = 80;
 
-const AGAINST: Readonly<Record<Exclude<RankedPatch['against'], 'nothing'>, string>> = {
+const DISQUALIFICATION_TEXT: Readonly<Record<Exclude<RankedPatch['disqualification'], 'nothing'>, string>> = {
   'does-not-apply': 'It does not apply to the base.',
   'breaks-tests': 'It breaks tests that pass on the base.',
 };
@@ -225,65 +228,66 @@ const FLAW_SENTENCES: Readonly<Record<Exclude<Flaw, 'does-not-apply'>, string>> 
 };
 
 /** Why a candidate stands where it does, among so many others. */
-export function becauseOf(one: RankedPatch, others: number): string {
-  if (one.against !== 'nothing') return AGAINST[one.against];
+export function rankReason(one: RankedPatch, others: number): string {
+  if (one.disqualification !== 'nothing') return DISQUALIFICATION_TEXT[one.disqualification];
   const { flaws } = one.agreement;
   const sentences = [
-    others === 0 ? 'There is no other candidate to compare it with.' : agreed(one, others),
-    ...alike(one),
+    others === 0 ? 'There is no other candidate to compare it with.' : agreementText(one, others),
+    ...sameChangeText(one),
     ...flaws.flatMap((flaw) => (flaw === 'does-not-apply' ? [] : [FLAW_SENTENCES[flaw]])),
   ];
   return sentences.join(' ');
 }
 
-function agreed({ agreement }: RankedPatch, others: number): string {
+function agreementText({ agreement }: RankedPatch, others: number): string {
   const { share, text, cover, files } = agreement;
   const met = files.filter((file) => file.others > 0).length;
   const whom = others === 1 ? 'the other candidate' : `the ${others} others`;
   return (
     `Agreement with ${whom} ${share.toFixed(2)}: its changes read ${percent(text)} like theirs, and it covers ` +
-    `${percent(cover)} of the files and places that they change; of its ${counted(files.length, 'file')}, ${met} ` +
+    `${percent(cover)} of the files and places that they change; of its ${countedHere(files.length, 'file')}, ${met} ` +
     `${met === 1 ? 'is' : 'are'} changed by others too.`
   );
 }
 
-function alike({ id, agreement }: RankedPatch): readonly string[] {
-  const same = agreement.alike.filter((other) => other !== id).map(named);
+function sameChangeText({ id, agreement }: RankedPatch): readonly string[] {
+  const same = agreement.alike.filter((other) => other !== id).map(shownId);
   return same.length === 0 ? [] : [`Its source changes are those of ${same.join(', ')}.`];
 }
 
 /** The whole decision in a sentence or two. */
-export function verdictOf(decidedBy: DecidedBy, placed: readonly RankedPatch[]): string {
+export function decisionReason(decidedBy: DecidedBy, placed: readonly RankedPatch[]): string {
   const [best] = placed;
   if (!best) return 'There was no candidate to decide on.';
   if (decidedBy === 'none') {
-    return `No candidate can be right. The first of them, ${named(best.id)}: ${becauseOf(best, placed.length - 1)}`;
+    return `No candidate can be right. The first of them, ${shownId(best.id)}: ${rankReason(best, placed.length - 1)}`;
   }
-  return `${reasonFor(decidedBy, best, placed)} Nothing was executed.`;
+  return `${separatorReason(decidedBy, best, placed)} Nothing was executed.`;
 }
 
-function reasonFor(
+function separatorReason(
   decidedBy: Exclude<DecidedBy, 'none'>,
   best: RankedPatch,
   placed: readonly RankedPatch[],
 ): string {
-  const winner = named(best.id);
+  const winner = shownId(best.id);
   const rival = rivalOf(placed);
   if (decidedBy === 'only-candidate') return `${winner} is the only candidate.`;
   if (!rival) return `All candidates make the same source changes; ${winner} stands for them.`;
-  const other = named(rival.id);
+  const other = shownId(rival.id);
   switch (decidedBy) {
     case 'signals':
-      return `${winner} is ahead by what is known of the candidates; ${other}: ${becauseOf(rival, placed.length - 1)}`;
+      return `${winner} is ahead by what is known of the candidates; ${other}: ${rankReason(rival, placed.length - 1)}`;
     case 'agreement':
-      return `${winner} agrees best with the others: ${scored(best)} against ${scored(rival)} for ${other}.`;
+      return `${winner} agrees best with the others: ${agreementScore(best)} against ${agreementScore(rival)} for ${other}.`;
     case 'hash':
       return `Nothing separates ${winner} from ${other}; the texts of the patches decided.`;
   }
 }
 
-const scored = ({ agreement }: RankedPatch): string => agreement.score.toFixed(2);
+const agreementScore = ({ agreement }: RankedPatch): string => agreement.score.toFixed(2);
 const percent = (share: number): string => `${Math.round(100 * share)}%`;
-const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+const countedHere = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 /** Ids come from other programs; in a sentence they are short and on one line. */
-const named = (id: string): string => id.slice(0, LONGEST_NAME).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+const shownId = (id: string): string =>
+  id.slice(0, MAX_ID_CHARS).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');

@@ -1,7 +1,7 @@
 import type { Stop } from '../debate/index.ts';
 import type { GateName } from '../evidence/index.ts';
 import { type CandidateState, type Contestant, type RunState, STAGES, type Stage } from '../model/index.ts';
-import { type Picked, roundWords, type Separator } from '../ranking/index.ts';
+import { type Picked, roundText, type Separator } from '../ranking/index.ts';
 import type { RunView } from './view.ts';
 
 /** What is going on in a stage, after "stage 3 of 6:". */
@@ -107,7 +107,7 @@ const MAX_PROGRAM_CHARACTERS = 60;
 
 /** `builtin × anthropic/claude-sonnet-4-5 (careful)`. Names come from settings: not yet fit for Markdown. */
 export const contestantName = (who: Contestant): string =>
-  `${[who.agent, ...(who.argv ?? [])].join(' ').slice(0, MAX_PROGRAM_CHARACTERS)} × ${who.model} (${who.prompt}${who.seed ? `, seed ${who.seed}` : ''}${who.round ? `, ${roundWords(who.round)}` : ''})`;
+  `${[who.agent, ...(who.argv ?? [])].join(' ').slice(0, MAX_PROGRAM_CHARACTERS)} × ${who.model} (${who.prompt}${who.seed ? `, seed ${who.seed}` : ''}${who.round ? `, ${roundText(who.round)}` : ''})`;
 
 /**
  * Names for where the whole ones have no room: of agent, model and prompt what tells these contestants apart, such as

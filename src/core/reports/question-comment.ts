@@ -1,4 +1,4 @@
-import { type Inquiry, openInquiry, type Settled } from '../brief/index.ts';
+import { type Inquiry, openInquiry, type Settlement } from '../brief/index.ts';
 import { COMMANDS, type UnrecognizedCommand } from '../commands/index.ts';
 import { isOver } from '../model/index.ts';
 import { elapsed, personFirst as named } from './format.ts';
@@ -75,7 +75,7 @@ function unrecognizedText({ said, why, meant }: UnrecognizedCommand): string {
   return `Not accepted: ${code(said, 80)}. ${sentence(why, 400)} Try \`${example}\`, which ${does}.`;
 }
 
-function settledText(settled: Settled): string {
+function settledText(settled: Settlement): string {
   switch (settled.kind) {
     case 'answered':
       return `${named(settled.by)} answered: ${sentence(settled.text, 4_000)}`;
@@ -104,8 +104,8 @@ const BOX = /^- \[ \] /;
 
 /** What somebody did to a comment of ours: one box ticked and nothing else changed, or anything else. */
 export function checkboxEdit(ours: string, edited: string): CheckboxEdit {
-  const before = linesOf(ours);
-  const after = linesOf(edited);
+  const before = splitCommentLines(ours);
+  const after = splitCommentLines(edited);
   if (before.length !== after.length) return { kind: 'other' };
   const ticked: number[] = [];
   let box = 0;
@@ -122,7 +122,7 @@ export function checkboxEdit(ours: string, edited: string): CheckboxEdit {
 }
 
 /** GitHub's editor changes ends of lines and drops the last one. */
-const linesOf = (body: string): readonly string[] =>
+const splitCommentLines = (body: string): readonly string[] =>
   body
     .replaceAll('\r\n', '\n')
     .trimEnd()

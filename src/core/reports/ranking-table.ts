@@ -96,7 +96,7 @@ export function baseTestsText(evidence: Evidence | undefined): string {
   return tests.source === 'report' ? `${tests.passed}/${tests.total}` : `exit ${tests.exitCode ?? 'none'}`;
 }
 
-/** `neutral 2/2, peers 7/8`. */
+/** `independent 2/2, peers 7/8`. */
 export function newTestsText(evidence: Evidence | undefined): string {
   const words = [
     ['independent', evidence?.independentTests ? [evidence.independentTests] : []],
@@ -134,8 +134,8 @@ function resultText(view: RunView, standing: CandidateStanding): string {
   if (broken > 0) return `breaks ${counted(broken, 'base test')}`;
   const above = view.ranking.find((other) => other.place === (ranked?.place ?? 0) - 1);
   if (candidate.alias === pickOf(view.decision)) return 'ranked first by evidence';
-  if (above?.aheadBy === undefined) return evidence.survivor ? 'survived' : 'failed a gate';
-  return `behind ${above.alias} on ${SEPARATOR_LABELS[above.aheadBy]}`;
+  if (above?.separatedBy === undefined) return evidence.survivor ? 'survived' : 'failed a gate';
+  return `behind ${above.alias} on ${SEPARATOR_LABELS[above.separatedBy]}`;
 }
 
 function chosenLabel(view: RunView): string {
@@ -214,7 +214,7 @@ export function reasonOf(
 }
 
 const differingInputs = (evidence: Evidence | undefined): readonly InputExample[] =>
-  (evidence?.behaviour?.telling ?? [])
+  (evidence?.behaviour?.differences ?? [])
     .slice(0, MAX_INPUTS_SHOWN)
     .map(({ input, got, others }) => ({ input, got, wanted: others, whose: 'most others return' }));
 
@@ -223,7 +223,7 @@ const confirmedObjections = ({ review = [] }: RunView, alias: Alias): readonly I
   review
     .filter((one) => one.alias === alias)
     .flatMap(({ critics }) => critics.flatMap((one) => ('objections' in one ? one.objections : [])))
-    .filter(({ fate }) => fate === 'confirmed')
+    .filter(({ outcome }) => outcome === 'confirmed')
     .slice(0, MAX_INPUTS_SHOWN)
     .map(({ input, got, expected }) => ({ input, got, wanted: expected, whose: 'a critic expects' }));
 

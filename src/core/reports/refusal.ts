@@ -47,7 +47,7 @@ export interface RefusalText {
 const MAX_PROBLEMS_SHOWN = 5;
 
 export function refusalText(refusal: Refusal, asked: RunTrigger = 'label'): RefusalText {
-  const { message, advice } = textOf(refusal);
+  const { message, advice } = refusalParts(refusal);
   return {
     message,
     advice: asked === 'label' ? advice : advice.replace(ADD_LABEL_AGAIN, 'give the command again'),
@@ -58,7 +58,7 @@ export function refusalText(refusal: Refusal, asked: RunTrigger = 'label'): Refu
 type RunTrigger = 'label' | 'command';
 const ADD_LABEL_AGAIN = 'add the label again';
 
-function textOf(refusal: Refusal): RefusalText {
+function refusalParts(refusal: Refusal): RefusalText {
   switch (refusal.kind) {
     case 'no-permission':
     case 'set-by-app':

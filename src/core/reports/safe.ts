@@ -38,11 +38,11 @@ function inert(found: string, at: number, whole: string): string {
 const atLineStart = (text: string): string =>
   text.replace(/^[-+=:/]/, '\\$&').replace(/^(\d{1,9})([.)])/, '$1\\$2');
 
-const escaped = (text: string): string => atLineStart(text.replace(SPECIAL, inert));
+const escapedMarkdown = (text: string): string => atLineStart(text.replace(SPECIAL, inert));
 
 /** One line of plain prose of at most `limit` code points, before escaping. Good in a paragraph, list item or cell. */
 export function prose(text: string, limit = 300): string {
-  return escaped(oneLine(text, limit)) || EMPTY;
+  return escapedMarkdown(oneLine(text, limit)) || EMPTY;
 }
 
 const HTML_CODE = /:\/\/|www\.|(?<=gh)-(?=[0-9])|[^A-Za-z0-9 ,;.()/'"=\u0080-\u{10ffff}-]/giu;
@@ -78,7 +78,7 @@ export function sentence(text: string, limit = 400): string {
     if (index % 2 === 1) return code(part, limit);
     // Two code spans that touch would read as one.
     if (part === '') return index > 0 && index < parts.length - 1 ? ' ' : '';
-    return escaped(part);
+    return escapedMarkdown(part);
   });
   return rendered.join('') || EMPTY;
 }

@@ -1,10 +1,10 @@
 import type { Inquiry } from '../brief/index.ts';
 import {
+  type CriticTurn,
   type Debate,
   type DebateRound,
-  differenceOf,
-  type Hearing,
   type LedgerEntry,
+  specDiff,
 } from '../debate/index.ts';
 import type {
   CriticReport,
@@ -88,7 +88,8 @@ export function debateSummary(debate: Debate, named: (critic: string) => string)
 }
 
 function issueCounts({ ledger }: Debate): string {
-  const of = (kind: LedgerEntry['fate']['kind']) => ledger.filter(({ fate }) => fate.kind === kind).length;
+  const of = (kind: LedgerEntry['status']['kind']) =>
+    ledger.filter(({ status }) => status.kind === kind).length;
   const parts = (['accepted', 'rejected', 'asked', 'open'] as const)
     .map((kind) => [of(kind), kind] as const)
     .filter(([count]) => count > 0)
@@ -110,7 +111,7 @@ export function debateSection({ debate }: Pick<RunView, 'debate'>, room: number)
     separator: '\n',
     more: (more) => `\n(${counted(more, 'more issue')}, omitted for length)`,
   });
-  const diff = differenceOf(debate.original, debate.spec).text;
+  const diff = specDiff(debate.original, debate.spec).text;
   const shown = diff === '' ? null : fencedDiff(diff, left - issues.length - 60);
   const cut = shown && !shown.whole ? `\n\n(${shown.shownLines} of ${shown.totalLines} lines)` : '';
   const body = [rounds, issues, shown ? `${shown.block}${cut}` : ''].filter((part) => part !== '');
@@ -124,20 +125,20 @@ const roundRow = ({ roundNumber, critiques, changed, cost }: DebateRound): reado
   money(cost.usd),
 ];
 
-function critiqueText(hearing: Hearing): string {
+function critiqueText(hearing: CriticTurn): string {
   const who = code(hearing.critic, 41);
   if (hearing.kind === 'failed') return `${who} failed: ${sentence(hearing.why, 120)}`;
   if (hearing.kind === 'stands') return `${who} approved before`;
-  const raised = hearing.raised.length + hearing.insists.length;
+  const raised = hearing.raised.length + hearing.upheldIssues.length;
   if (hearing.approved) return `${who} approves${raised > 0 ? `, ${counted(raised, 'minor issue')}` : ''}`;
   return `${who} raises ${counted(raised, 'issue')}`;
 }
 
-function entryLine({ id, severity, title, scenario, fate, lowered }: LedgerEntry): string {
-  const because = fate.kind === 'open' ? '' : `: ${sentence(fate.because, 200)}`;
+function entryLine({ id, severity, title, scenario, status, loweredBecause }: LedgerEntry): string {
+  const because = status.kind === 'open' ? '' : `: ${sentence(status.because, 200)}`;
   const case_ = scenario.trim() === '' ? '' : ` (${sentence(scenario, 200)})`;
-  const low = lowered ? ` ${sentence(lowered, 120)}` : '';
-  return `- **${id}** ${severity}, ${fate.kind}: ${sentence(title, 120)}${case_}${because}${low}`;
+  const low = loweredBecause ? ` ${sentence(loweredBecause, 120)}` : '';
+  return `- **${id}** ${severity}, ${status.kind}: ${sentence(title, 120)}${case_}${because}${low}`;
 }
 
 /** What execution made of an objection, in the fewest words. */
@@ -145,7 +146,7 @@ export const OBJECTION_RESULT_LABELS = {
   confirmed: 'confirmed by a test',
   doubt: 'not confirmed by a test',
   refuted: 'refuted by its own test',
-} as const satisfies Record<Objection['fate'], string>;
+} as const satisfies Record<Objection['outcome'], string>;
 
 /** What became of the place of a reviewed candidate, as plain text; empty while nothing was decided again. */
 export function reviewOutcome({ alias, after }: WinnerReview, all: readonly WinnerReview[]): string {
@@ -200,10 +201,10 @@ const reviewIntro = (one: WinnerReview, all: readonly WinnerReview[]): string =>
 const modelOf = (report: CriticReport): string =>
   report.kind === 'failed' ? '' : ` (${code(report.model, 80)})`;
 
-function objectionLine({ file, line, input, expected, got, fate, because }: Objection): string {
+function objectionLine({ file, line, input, expected, got, outcome, because }: Objection): string {
   const what = `input ${prose(input, MAX_OBJECTION_CHARACTERS)}: expected ${prose(expected, MAX_OBJECTION_CHARACTERS)}, got ${prose(got, MAX_OBJECTION_CHARACTERS)}`;
-  const why = fate === 'refuted' ? '' : ` (${prose(because, MAX_OBJECTION_CHARACTERS)})`;
-  return `  - **${OBJECTION_RESULT_LABELS[fate]}**${why}: ${code(`${file}:${line}`, 160)}, ${what}`;
+  const why = outcome === 'refuted' ? '' : ` (${prose(because, MAX_OBJECTION_CHARACTERS)})`;
+  return `  - **${OBJECTION_RESULT_LABELS[outcome]}**${why}: ${code(`${file}:${line}`, 160)}, ${what}`;
 }
 
 /** One line for the pull request of a reviewed candidate; empty where it was not reviewed. */
@@ -212,9 +213,9 @@ export function reviewLine({ review = [] }: RunView, alias: string): string {
   if (!own) return '';
   const objections = own.critics.flatMap((one) => ('objections' in one ? one.objections : []));
   const failed = own.critics.filter(({ kind }) => kind === 'failed').length;
-  const counts = (['confirmed', 'doubt', 'refuted'] as const).flatMap((fate) => {
-    const count = objections.filter((one) => one.fate === fate).length;
-    return count === 0 ? [] : [`${count} ${OBJECTION_RESULT_LABELS[fate]}`];
+  const counts = (['confirmed', 'doubt', 'refuted'] as const).flatMap((outcome) => {
+    const count = objections.filter((one) => one.outcome === outcome).length;
+    return count === 0 ? [] : [`${count} ${OBJECTION_RESULT_LABELS[outcome]}`];
   });
   const heard = counts.length === 0 ? 'no objection' : `objections: ${counts.join(', ')}`;
   return `- Review by ${counted(own.critics.length, 'critic')}: ${heard}${failed === 0 ? '' : `; ${failed} failed`}`;
@@ -228,13 +229,13 @@ const MAX_LOCATION_CHARACTERS = 160;
 /** What blind judges said, apart from what was executed: an opinion, with who was asked and whom we did not believe. */
 export function judgesSection({ judgement }: RunView, room: number): string {
   if (!judgement) return '';
-  const { judges, quorum, because, notes, addresses, spent } = judgement;
+  const { judges, quorum, because, notes, injections, spent } = judgement;
   const head = `#### Model opinions\n\nBlind judges compared the undecided candidates without knowing who wrote them. These are opinions, not executed evidence; they never make a candidate win that failed a gate.`;
   const lines = [
-    `- ${sentence(because, MAX_JUDGE_CHARACTERS)} ${quorum.heard} of ${counted(quorum.asked, 'judge')} answered, for ${money(spent.usd)}.`,
+    `- ${sentence(because, MAX_JUDGE_CHARACTERS)} ${quorum.answered} of ${counted(quorum.asked, 'judge')} answered, for ${money(spent.usd)}.`,
     ...judges.map(judgeLine),
     ...notes.map((note) => `- ${sentence(note, MAX_NOTE_CHARACTERS)}`),
-    ...addresses.map(
+    ...injections.map(
       ({ alias, file, line, what }) =>
         `- **Review ${alias} closely:** ${code(`${file}:${line}`, MAX_LOCATION_CHARACTERS)} ${sentence(what, MAX_NOTE_CHARACTERS)} The judges were not shown it.`,
     ),
@@ -255,10 +256,10 @@ export function judgesSection({ judgement }: RunView, room: number): string {
     .join('\n\n');
 }
 
-function judgeLine({ judge, model, asked, heard, discarded, ownFamily }: JudgeRecord): string {
+function judgeLine({ judge, model, asked, answered, discarded, ownFamily }: JudgeRecord): string {
   const own = ownFamily ? '; a candidate comes from its own model family' : '';
   const why = discarded ? `. Discarded: ${sentence(discarded, MAX_NOTE_CHARACTERS)}` : '';
-  return `- ${code(judge, 40)} (${code(model, 80)}): ${heard} of ${counted(asked, 'answer')} usable${own}${why}`;
+  return `- ${code(judge, 40)} (${code(model, 80)}): ${answered} of ${counted(asked, 'answer')} usable${own}${why}`;
 }
 
 const pairLines = ({ pairs }: Judgement): readonly string[] => pairs.flatMap((pair) => pairText(pair));

@@ -1,4 +1,4 @@
-import { whyStopped } from '../brief/index.ts';
+import { expiryReason } from '../brief/index.ts';
 import { type Candidate, type RunState, STAGES, type Usd } from '../model/index.ts';
 import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
 import {
@@ -104,7 +104,7 @@ function outcomeText(view: RunView): string {
   }
   if (state === 'cancelled') {
     const last = view.dialogue?.inquiries.at(-1);
-    const why = last?.settled?.kind === 'expired' ? `It stopped because ${whyStopped(last)}. ` : '';
+    const why = last?.settled?.kind === 'expired' ? `It stopped because ${expiryReason(last)}. ` : '';
     return `${why}The run's record keeps all work done so far. To start again, ${sentence(restartText(view))}.`;
   }
   if (stageOf(view) !== null || decision === undefined) return '';

@@ -25,7 +25,7 @@ export function contestedQuestion({ evidence }: RunView): string | null {
   const tests = [...breaking.keys()].sort();
   const [one, them, should] =
     tests.length === 1 ? ['this base test', 'it', 'Should it'] : ['these base tests', 'them', 'Should they'];
-  return `${listed(who)} break ${one}: ${named(tests)}. Because most survivors break ${them}, Runoff ignored ${them} in the ranking. ${should} change with this task?`;
+  return `${listed(who)} break ${one}: ${firstNames(tests)}. Because most survivors break ${them}, Runoff ignored ${them} in the ranking. ${should} change with this task?`;
 }
 
 /** Where survivors change the same, in the order of how many do, as one sentence of plain text; null where none do. */
@@ -36,14 +36,14 @@ export function agreementNote({ evidence }: RunView): string | null {
   const places = [...shared].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
   if (places.length === 0) return null;
   const survivors = evidence.filter(({ survivor }) => survivor).length;
-  return `Several of ${counted(survivors, 'survivor')} make the same changes to: ${named(places.map(([name, by]) => `${name} (${by})`))}.`;
+  return `Several of ${counted(survivors, 'survivor')} make the same changes to: ${firstNames(places.map(([name, by]) => `${name} (${by})`))}.`;
 }
 
 /** What became of tests that count for nothing, and of those that models wrote, a sentence each: plain text. */
 export function testNotes(view: RunView): readonly string[] {
-  const { evidence, neutral } = view;
+  const { evidence, independentTests } = view;
   const aside = setAsideNote(view);
-  const unmet = [...new Set(evidence.flatMap((one) => one.unmet ?? []))].sort();
+  const unmet = [...new Set(evidence.flatMap((one) => one.unmetExamples ?? []))].sort();
   const flaky = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.flaky ?? []))].sort();
   const reported = evidence.flatMap(({ baseTests }) => (baseTests?.source === 'report' ? [baseTests] : []));
   const once = reported.length > 0 && reported.every(({ baseRuns }) => baseRuns === undefined);
@@ -51,18 +51,18 @@ export function testNotes(view: RunView): readonly string[] {
     ...(aside === null ? [] : [aside]),
     ...(unmet.length > 0
       ? [
-          `No candidate satisfies ${counted(unmet.length, 'example')} from the issue, as Runoff reads it: ${named(unmet.map((one) => oneLine(one, MAX_EXAMPLE_CHARACTERS)))}.`,
+          `No candidate satisfies ${counted(unmet.length, 'example')} from the issue, as Runoff reads it: ${firstNames(unmet.map((one) => oneLine(one, MAX_EXAMPLE_CHARACTERS)))}.`,
         ]
       : []),
     ...(flaky.length > 0
-      ? [`${counted(flaky.length, 'test')} gave different results in repeated runs: ${named(flaky)}.`]
+      ? [`${counted(flaky.length, 'test')} gave different results in repeated runs: ${firstNames(flaky)}.`]
       : []),
     ...(once
       ? [
           'The base tests ran only once on the base because they take long, so flaky ones could not be detected.',
         ]
       : []),
-    ...(neutral ? independentTestNotes(neutral) : []),
+    ...(independentTests ? independentTestNotes(independentTests) : []),
   ];
 }
 
@@ -77,25 +77,25 @@ const TEST_ORIGIN_LABELS = {
 function independentTestNotes({ models, tests, notes }: IndependentTestReport): readonly string[] {
   const heads = INDEPENDENT_TEST_ORIGINS.flatMap((origin) => {
     const own = tests.filter((one) => one.origin === origin);
-    const counts = (['admitted', 'suspect', 'refused'] as const).flatMap((standing) => {
-      const count = own.filter((one) => one.standing === standing).length;
-      return count === 0 ? [] : [`${count} ${standing}`];
+    const counts = (['admitted', 'suspect', 'refused'] as const).flatMap((status) => {
+      const count = own.filter((one) => one.status === status).length;
+      return count === 0 ? [] : [`${count} ${status}`];
     });
     const by = origin === 'writer' && models.length > 0 ? ` by ${listed(models)}` : '';
     return own.length === 0 ? [] : [`${TEST_ORIGIN_LABELS[origin]}${by}: ${counts.join(', ')}.`];
   });
-  const told = tests.flatMap(({ title, standing, failedBy, passedBy, because }) => {
-    if (standing === 'suspect') return [`“${title}” is suspect: ${because}`];
-    if (standing !== 'admitted' || failedBy.length === 0) return [];
+  const told = tests.flatMap(({ title, status, failedBy, passedBy, because }) => {
+    if (status === 'suspect') return [`“${title}” is suspect: ${because}`];
+    if (status !== 'admitted' || failedBy.length === 0) return [];
     const passes = `${listed(passedBy)} ${passedBy.length === 1 ? 'passes' : 'pass'}`;
     return [`“${title}”: ${passes}, ${listed(failedBy)} ${failedBy.length === 1 ? 'fails' : 'fail'}.`];
   });
-  return [...heads, ...bounded([...told, ...notes])];
+  return [...heads, ...shortened([...told, ...notes])];
 }
 
 /** Lines on written tests before the rest is counted. */
 const MAX_NOTES = 10;
-const bounded = (lines: readonly string[]): readonly string[] =>
+const shortened = (lines: readonly string[]): readonly string[] =>
   lines.length <= MAX_NOTES
     ? lines
     : [...lines.slice(0, MAX_NOTES), `And ${lines.length - MAX_NOTES} more notes on independent tests.`];
@@ -103,7 +103,7 @@ const bounded = (lines: readonly string[]): readonly string[] =>
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? (names[0] ?? 'nobody') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 
-function named(ids: readonly string[]): string {
+function firstNames(ids: readonly string[]): string {
   const shown = ids.slice(0, MAX_TESTS_NAMED).join('; ');
   return ids.length > MAX_TESTS_NAMED ? `${shown}; and ${ids.length - MAX_TESTS_NAMED} more` : shown;
 }

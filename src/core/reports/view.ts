@@ -93,7 +93,7 @@ export interface RunView {
   readonly candidates: readonly Candidate[];
   readonly evidence: readonly Evidence[];
   readonly ranking: readonly Ranked[];
-  readonly neutral?: IndependentTestReport;
+  readonly independentTests?: IndependentTestReport;
   readonly judgement?: Judgement;
   readonly decision?: Decision;
   /** Reviews of those who had the first place, in order. */

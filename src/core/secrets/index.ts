@@ -1,2 +1,2 @@
 export { secretsIn } from './known.ts';
-export { MARK, type Redact, redactor, redactText, secretsOf } from './redact.ts';
+export { REDACTED, type Redact, redactor, redactText, secretsOf } from './redact.ts';

@@ -8,7 +8,7 @@ const USER_INFO = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*?:([^/?#]*)@/i;
  */
 export function secretsIn(settings: unknown, name = ''): readonly string[] {
   if (typeof settings === 'string') {
-    return [...passwordOf(settings), ...(SECRET_NAME.test(name) ? [settings, ...partsOf(settings)] : [])];
+    return [...passwordOf(settings), ...(SECRET_NAME.test(name) ? [settings, ...secretParts(settings)] : [])];
   }
   if (typeof settings !== 'object' || settings === null) return [];
   return Object.entries(settings).flatMap(([key, value]) =>
@@ -28,5 +28,5 @@ function passwordOf(address: string): readonly string[] {
 }
 
 /** Lines of a key file, and values of a list of headers: each can be met alone. */
-const partsOf = (secret: string): readonly string[] =>
+const secretParts = (secret: string): readonly string[] =>
   secret.split(/[\s,=]+/).filter((part) => part !== secret);

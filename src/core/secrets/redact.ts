@@ -1,18 +1,18 @@
 /** What stands where a secret stood. */
-export const MARK = '[redacted]';
+export const REDACTED = '[redacted]';
 
 /** Shorter keys are placeholders for local servers (`none`, `ollama`): not secret, and words of ordinary text. */
-const SHORTEST_KEY = 12;
+const MIN_KEY_CHARS = 12;
 /** Shorter words of the settings are left to the forms: as values they would blot out ordinary text. Our default. */
-const SHORTEST_VALUE = 8;
+const MIN_VALUE_CHARS = 8;
 /** So many characters in a row of a secret give it away: a text that was cut may end in a part of one. Our default. */
-const TELLING = 12;
+const MIN_FRAGMENT_CHARS = 12;
 
 export const secretsOf = (keys: readonly (string | undefined)[]): readonly string[] =>
-  keys.filter((key): key is string => key !== undefined && key.length >= SHORTEST_KEY);
+  keys.filter((key): key is string => key !== undefined && key.length >= MIN_KEY_CHARS);
 
 export const redactText = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((kept, secret) => kept.replaceAll(secret, MARK), text);
+  secrets.reduce((kept, secret) => kept.replaceAll(secret, REDACTED), text);
 
 interface Span {
   readonly from: number;
@@ -27,15 +27,15 @@ export type Redact = (text: string) => string;
  * and all that has the form of one. What was JSON before is JSON afterwards.
  */
 export function redactor(secrets: readonly string[]): Redact {
-  const known = [...new Set(secrets.flatMap(writings))].filter(({ length }) => length >= SHORTEST_VALUE);
-  const grams = gramsOf(known);
+  const known = [...new Set(secrets.flatMap(encodingsOf))].filter(({ length }) => length >= MIN_VALUE_CHARS);
+  const grams = fragmentsOf(known);
   return (text) => {
-    const spans = [...byForm(text), ...byValue(text, grams)];
-    return spans.length === 0 ? text : cutOut(text, spans);
+    const spans = [...spansByPattern(text), ...spansByValue(text, grams)];
+    return spans.length === 0 ? text : redactSpans(text, spans);
   };
 }
 
-const writings = (secret: string): readonly string[] => {
+const encodingsOf = (secret: string): readonly string[] => {
   const quoted = JSON.stringify(secret).slice(1, -1);
   const wellFormed = secret.toWellFormed();
   return [
@@ -74,10 +74,10 @@ const utf8 = (text: string): readonly number[] =>
   );
 
 /** By their length: every telling part of every secret. */
-function gramsOf(known: readonly string[]): ReadonlyMap<number, ReadonlySet<string>> {
+function fragmentsOf(known: readonly string[]): ReadonlyMap<number, ReadonlySet<string>> {
   const grams = new Map<number, Set<string>>();
   for (const secret of known) {
-    const length = Math.min(TELLING, secret.length);
+    const length = Math.min(MIN_FRAGMENT_CHARS, secret.length);
     const same = grams.get(length) ?? new Set<string>();
     grams.set(length, same);
     for (let at = 0; at + length <= secret.length; at += 1) {
@@ -89,12 +89,12 @@ function gramsOf(known: readonly string[]): ReadonlyMap<number, ReadonlySet<stri
   return grams;
 }
 
-const byForm = (text: string): readonly Span[] =>
-  FORMS.flatMap((form) =>
+const spansByPattern = (text: string): readonly Span[] =>
+  SECRET_PATTERNS.flatMap((form) =>
     [...text.matchAll(form)].map(({ index, 0: found }) => ({ from: index, to: index + found.length })),
   );
 
-function byValue(text: string, grams: ReadonlyMap<number, ReadonlySet<string>>): readonly Span[] {
+function spansByValue(text: string, grams: ReadonlyMap<number, ReadonlySet<string>>): readonly Span[] {
   const spans: Span[] = [];
   for (const [length, parts] of grams) {
     for (let from = 0; from + length <= text.length; from += 1) {
@@ -104,12 +104,12 @@ function byValue(text: string, grams: ReadonlyMap<number, ReadonlySet<string>>):
   return spans;
 }
 
-function cutOut(text: string, spans: readonly Span[]): string {
+function redactSpans(text: string, spans: readonly Span[]): string {
   const ordered = spans.map((span) => wholeEscapes(text, span)).sort((one, other) => one.from - other.from);
   let kept = '';
   let at = 0;
   for (const { from, to } of ordered) {
-    if (from > at || (from === at && !kept.endsWith(MARK))) kept += text.slice(at, from) + MARK;
+    if (from > at || (from === at && !kept.endsWith(REDACTED))) kept += text.slice(at, from) + REDACTED;
     at = Math.max(at, to);
   }
   return kept + text.slice(at);
@@ -134,7 +134,7 @@ function wholeEscapes(text: string, { from, to }: Span): Span {
  * the character before the token. Where a form begins with letters, anything but a letter, a digit or `_` may stand before it,
  * and such an escape.
  */
-const START = String.raw`(?:(?<![A-Za-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=\\x[0-9A-Fa-f]{2})|(?<=%[0-9A-Fa-f]{2}))`;
+const TOKEN_START = String.raw`(?:(?<![A-Za-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=\\x[0-9A-Fa-f]{2})|(?<=%[0-9A-Fa-f]{2}))`;
 
 /**
  * Tokens that name themselves by their first letters, and what may stand behind those: what gitleaks' default rules and the
@@ -206,19 +206,19 @@ const PREFIXED: readonly (readonly [prefix: string, rest: string])[] = [
 ];
 
 /** Bounded where a hostile text could make the search take time by the square of its length. */
-const OTHERS: readonly RegExp[] = [
+const OTHER_PATTERNS: readonly RegExp[] = [
   // A JSON web token.
-  new RegExp(String.raw`${START}(?<!-)eyJ[\w-]{8,4096}\.[\w-]{8,8192}(?:\.[\w-]*)?`, 'g'),
+  new RegExp(String.raw`${TOKEN_START}(?<!-)eyJ[\w-]{8,4096}\.[\w-]{8,8192}(?:\.[\w-]*)?`, 'g'),
   // Names that a service puts into an address: of a hook, of a bot.
   /hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{20,200}/g,
   /discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/[\w-]{20,200}/g,
   /webhook\.office\.com\/webhookb2\/[\w@/-]{20,300}/g,
-  new RegExp(String.raw`${START}(?<!\d)\d{8,10}:AA[\w-]{32,36}(?![\w-])`, 'g'),
+  new RegExp(String.raw`${TOKEN_START}(?<!\d)\d{8,10}:AA[\w-]{32,36}(?![\w-])`, 'g'),
   // What an operator or a script calls a secret and gives a value of one word.
   /(?:AccountKey|SharedAccessKey|SharedAccessSignature|aws_secret_access_key|_authToken|_auth)["'\\]{0,3}\s{0,3}[=:]\s{0,3}["'\\]{0,3}[A-Za-z0-9+/_.=-]{16,}/gi,
   /(?<=[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|access_token|api_key|apikey)=)[A-Za-z0-9%+/_.=-]{16,}/gi,
-  new RegExp(String.raw`${START}Bearer(?:\s|%20|\+|\\u0020){1,8}[\w+/=.~%-]{6,}`, 'gi'),
-  new RegExp(String.raw`${START}Basic(?:\s|%20|\+|\\u0020){1,8}[A-Za-z0-9+/%]{16,}={0,2}`, 'gi'),
+  new RegExp(String.raw`${TOKEN_START}Bearer(?:\s|%20|\+|\\u0020){1,8}[\w+/=.~%-]{6,}`, 'gi'),
+  new RegExp(String.raw`${TOKEN_START}Basic(?:\s|%20|\+|\\u0020){1,8}[A-Za-z0-9+/%]{16,}={0,2}`, 'gi'),
   // To its end, or as far as a text that was cut still shows it.
   /-----BEGIN [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----[^"]*?(?:-----END [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----|(?=")|$)/g,
   // A password is anything up to the last @ before the path.
@@ -229,4 +229,7 @@ const OTHERS: readonly RegExp[] = [
 const ALTERNATIVES = PREFIXED.map(([prefix, rest]) => `(?:${prefix})${rest}`).join('|');
 
 /** What secrets look like, whoever's they are. */
-const FORMS: readonly RegExp[] = [new RegExp(`${START}(?:${ALTERNATIVES})`, 'g'), ...OTHERS];
+const SECRET_PATTERNS: readonly RegExp[] = [
+  new RegExp(`${TOKEN_START}(?:${ALTERNATIVES})`, 'g'),
+  ...OTHER_PATTERNS,
+];

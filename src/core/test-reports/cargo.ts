@@ -1,5 +1,5 @@
 import type { TestOutcome } from '../evidence/index.ts';
-import { linesOf, Outcomes } from './outcomes.ts';
+import { Outcomes, reportLines } from './outcomes.ts';
 
 /**
  * What `cargo test` writes, both streams in one: cargo names each target, the target's own runner names its tests
@@ -11,8 +11,8 @@ import { linesOf, Outcomes } from './outcomes.ts';
  */
 export function readCargo(text: string): Outcomes {
   const outcomes = new Outcomes();
-  const lines = linesOf(text);
-  const said = panics(lines);
+  const lines = reportLines(text);
+  const said = failureOutputs(lines);
   let target = '';
   let open = false;
   let targets = 0;
@@ -24,10 +24,10 @@ export function readCargo(text: string): Outcomes {
       targets += 1;
     } else if (/^(?:failures:|test result:)/.test(line)) open = false;
     else if (open) {
-      const found = TEST.exec(line);
+      const found = TEST_LINE.exec(line);
       if (!found) continue;
       const name = (found[1] as string).replace(/ - should panic$/, '');
-      outcomes.add([target, name], OUTCOMES[found[2] as string] ?? 'failed', said.get(name));
+      outcomes.add([target, name], CARGO_OUTCOMES[found[2] as string] ?? 'failed', said.get(name));
     }
   }
   if (targets === 0) throw new Error('it shows no target whose tests ran');
@@ -44,18 +44,18 @@ function targetOf(line: string): string | null {
   return found ? [found[2], found[1]].filter((part) => part !== undefined).join(' ') : null;
 }
 
-const TEST = /^test (.{1,1000}) \.\.\. (ok|FAILED|ignored|bench:)(?:[ ,].*)?$/;
-const OUTCOMES: Readonly<Record<string, TestOutcome>> = {
+const TEST_LINE = /^test (.{1,1000}) \.\.\. (ok|FAILED|ignored|bench:)(?:[ ,].*)?$/;
+const CARGO_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
   ok: 'passed',
   'bench:': 'passed',
   ignored: 'skipped',
 };
 
 /** Lines of one failure that are kept. */
-const MOST_LINES = 30;
+const MAX_FAILURE_LINES = 30;
 
 /** What failing tests printed, by name: a name that two targets share has the words of the last. */
-function panics(lines: readonly string[]): ReadonlyMap<string, string> {
+function failureOutputs(lines: readonly string[]): ReadonlyMap<string, string> {
   const said = new Map<string, string[]>();
   let own: string[] | null = null;
   for (const line of lines) {
@@ -64,7 +64,7 @@ function panics(lines: readonly string[]): ReadonlyMap<string, string> {
       own = [];
       said.set(head[1] as string, own);
     } else if (/^(?:failures:|test result:|running \d)/.test(line)) own = null;
-    else if (own && own.length < MOST_LINES) own.push(line);
+    else if (own && own.length < MAX_FAILURE_LINES) own.push(line);
   }
   return new Map([...said].map(([name, text]) => [name, text.join('\n')]));
 }

@@ -10,9 +10,13 @@ const Event = z.object({
   Output: z.string().catch(''),
 });
 
-const OUTCOMES: Readonly<Record<string, TestOutcome>> = { pass: 'passed', fail: 'failed', skip: 'skipped' };
+const GO_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
+  pass: 'passed',
+  fail: 'failed',
+  skip: 'skipped',
+};
 /** Characters of a test's output that are kept while its end is awaited. */
-const MOST_OUTPUT = 4_000;
+const MAX_OUTPUT_CHARS = 4_000;
 
 /**
  * What `go test -json` writes: one event a line (cmd/test2json in golang/go). Ids are package, test and subtests; a
@@ -31,10 +35,10 @@ export function readGo(text: string): Outcomes {
     const where = event.Package || event.ImportPath;
     const key = JSON.stringify([where, event.Test]);
     if (event.Action === 'output' || event.Action === 'build-output') {
-      output.set(key, `${output.get(key) ?? ''}${event.Output}`.slice(-MOST_OUTPUT));
+      output.set(key, `${output.get(key) ?? ''}${event.Output}`.slice(-MAX_OUTPUT_CHARS));
       continue;
     }
-    const outcome = OUTCOMES[event.Action];
+    const outcome = GO_OUTCOMES[event.Action];
     if (!outcome) continue;
     if (event.Test !== '') {
       outcomes.add([where, ...event.Test.split('/')], outcome, output.get(key));

@@ -13,13 +13,13 @@ export type TestReport =
       readonly kind: 'ok';
       readonly tests: Readonly<Record<string, TestOutcome>>;
       /** What the runner printed about failing tests, by id; bounded in number and length. */
-      readonly said: Readonly<Record<string, string>>;
+      readonly messages: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /** A report bigger than this is not read. */
-const MOST_CHARACTERS = 32 * 2 ** 20;
-const MOST_TESTS = 200_000;
+const MAX_REPORT_CHARS = 32 * 2 ** 20;
+const MAX_REPORTED_TESTS = 200_000;
 
 const READERS: Readonly<Record<ReportFormat, (text: string) => Outcomes>> = {
   junit: readJUnit,
@@ -33,19 +33,20 @@ const READERS: Readonly<Record<ReportFormat, (text: string) => Outcomes>> = {
 
 /** Reads a report that a program in a sandbox may have written. Never throws: `unreadable` says why, in a sentence. */
 export function readTestReport(format: ReportFormat, text: string): TestReport {
-  if (text.length > MOST_CHARACTERS) return unreadable(`it is longer than ${MOST_CHARACTERS} characters`);
+  if (text.length > MAX_REPORT_CHARS) return unreadable(`it is longer than ${MAX_REPORT_CHARS} characters`);
   try {
     const outcomes = READERS[format](text);
-    if (outcomes.size > MOST_TESTS) return unreadable(`it names more than ${MOST_TESTS} tests`);
-    return { kind: 'ok', tests: outcomes.toRecord(), said: outcomes.said() };
+    if (outcomes.size > MAX_REPORTED_TESTS)
+      return unreadable(`it names more than ${MAX_REPORTED_TESTS} tests`);
+    return { kind: 'ok', tests: outcomes.toRecord(), messages: outcomes.messages() };
   } catch (thrown) {
     // Parsers tell a broken report from a good one by throwing; that is an answer here, not a fault.
     return unreadable(thrown instanceof Error ? thrown.message : String(thrown));
   }
 }
 
-const MOST_WHY = 300;
+const MAX_REASON_CHARS = 300;
 const unreadable = (why: string): TestReport => ({
   kind: 'unreadable',
-  why: `The test report cannot be read: ${why.slice(0, MOST_WHY)}.`,
+  why: `The test report cannot be read: ${why.slice(0, MAX_REASON_CHARS)}.`,
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { TestOutcome } from '../evidence/index.ts';
-import { Outcomes, relative } from './outcomes.ts';
+import { Outcomes, relativePath } from './outcomes.ts';
 
 const Jest = z.object({
   testResults: z.array(
@@ -26,10 +26,10 @@ const Jest = z.object({
 export function readJest(text: string): Outcomes {
   const outcomes = new Outcomes();
   for (const file of Jest.parse(JSON.parse(text)).testResults) {
-    const name = relative(file.name);
+    const name = relativePath(file.name);
     for (const test of file.assertionResults) {
       const said = test.failureMessages.join('\n');
-      outcomes.add([name, ...test.ancestorTitles, test.title], outcomeOf(test.status), said);
+      outcomes.add([name, ...test.ancestorTitles, test.title], jestOutcome(test.status), said);
     }
     // A file that could not be loaded has no tests to name.
     if (file.status === 'failed' && file.assertionResults.length === 0)
@@ -38,7 +38,7 @@ export function readJest(text: string): Outcomes {
   return outcomes;
 }
 
-const outcomeOf = (status: string): TestOutcome => {
+const jestOutcome = (status: string): TestOutcome => {
   if (status === 'passed') return 'passed';
   return status === 'failed' ? 'failed' : 'skipped';
 };
@@ -69,20 +69,20 @@ export function readMocha(text: string): Outcomes {
   for (const test of tests) {
     const failed = Object.keys(test.err).length > 0;
     const outcome = failed ? 'failed' : waiting.has(key(test)) ? 'skipped' : 'passed';
-    outcomes.add(mochaParts(test), outcome, saidBy(test));
+    outcomes.add(mochaParts(test), outcome, failureMessage(test));
   }
   // A hook that fails is no test, but it keeps tests from being run.
   const named = new Set(tests.map(key));
   for (const test of failures) {
-    if (!named.has(key(test))) outcomes.add(mochaParts(test), 'failed', saidBy(test));
+    if (!named.has(key(test))) outcomes.add(mochaParts(test), 'failed', failureMessage(test));
   }
   return outcomes;
 }
 
-const saidBy = ({ err }: MochaTest): string =>
+const failureMessage = ({ err }: MochaTest): string =>
   [err.message, err.stack].filter((text) => typeof text === 'string').join('\n');
 
 const mochaParts = ({ file, fullTitle, title }: MochaTest): readonly string[] => {
   const suites = fullTitle.endsWith(title) ? fullTitle.slice(0, fullTitle.length - title.length) : '';
-  return [relative(file ?? ''), suites, title];
+  return [relativePath(file ?? ''), suites, title];
 };

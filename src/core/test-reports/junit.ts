@@ -1,10 +1,10 @@
 import { XMLParser } from 'fast-xml-parser';
 import { z } from 'zod';
 import type { TestOutcome } from '../evidence/index.ts';
-import { Outcomes, relative } from './outcomes.ts';
+import { Outcomes, relativePath } from './outcomes.ts';
 
 /** `describe` in `describe`; deeper is not a report that people's tests make. */
-const MOST_NESTED = 60;
+const MAX_SUITE_DEPTH = 60;
 
 const Text = z.string().catch('');
 const Suites: z.ZodType<Suite> = z.lazy(() => Suite);
@@ -52,7 +52,7 @@ export function readJUnit(text: string): Outcomes {
       maxExpandedLength: 64 * 2 ** 20,
     },
     htmlEntities: true,
-    maxNestedTags: MOST_NESTED,
+    maxNestedTags: MAX_SUITE_DEPTH,
     stopNodes: ['*.system-out', '*.system-err', '*.failure', '*.error', '*.properties'],
     isArray: (name) => LISTS.has(name),
   });
@@ -81,11 +81,11 @@ function addSuite(suite: Suite, above: readonly string[], file: string, outcomes
 }
 
 function addCase(one: Case, suites: readonly string[], suiteFile: string, outcomes: Outcomes): void {
-  const file = relative(one['@file'] || suiteFile || fileLike(one['@classname']));
-  const within = suites.map(relative).filter((name) => name !== file && name !== 'pytest');
+  const file = relativePath(one['@file'] || suiteFile || fileLike(one['@classname']));
+  const within = suites.map(relativePath).filter((name) => name !== file && name !== 'pytest');
   const inClass = within.length === 0 ? classOf(one['@classname'], file) : [];
-  const said = [one.failure, one.error].flatMap(wordsOf).join('\n');
-  outcomes.add([file, ...within, ...inClass, relative(one['@name'])], outcomeOf(one), said);
+  const said = [one.failure, one.error].flatMap(failureTexts).join('\n');
+  outcomes.add([file, ...within, ...inClass, relativePath(one['@name'])], junitOutcome(one), said);
 }
 
 /** vitest puts the file's path where others put a class. */
@@ -93,7 +93,7 @@ const fileLike = (name: string): string => (/[/\\]|\.[cm]?[jt]sx?$|\.(?:vue|svel
 
 /** pytest's `tests.test_a.TestX` in tests/test_a.py is the class TestX; node:test says `test` for no class. */
 function classOf(name: string, file: string): readonly string[] {
-  if (name === '' || name === 'test' || relative(name) === file) return [];
+  if (name === '' || name === 'test' || relativePath(name) === file) return [];
   const module = file.replace(/\.\w+$/, '').replaceAll('/', '.');
   if (name === module) return [];
   return [module !== '' && name.startsWith(`${module}.`) ? name.slice(module.length + 1) : name];
@@ -103,8 +103,8 @@ function classOf(name: string, file: string): readonly string[] {
 const Failure = z.object({ '@message': Text, '#text': z.string().catch('') });
 
 /** Message and text of `<failure>` or `<error>`, of which there may be several. */
-function wordsOf(element: unknown): readonly string[] {
-  if (Array.isArray(element)) return element.slice(0, 3).flatMap(wordsOf);
+function failureTexts(element: unknown): readonly string[] {
+  if (Array.isArray(element)) return element.slice(0, 3).flatMap(failureTexts);
   if (typeof element === 'string') return [unescaped(element)];
   const found = Failure.safeParse(element);
   return found.success ? [found.data['@message'], unescaped(found.data['#text'])] : [];
@@ -115,7 +115,7 @@ const unescaped = (text: string): string =>
   text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => ENTITIES[name] ?? '');
 
 /** A test that is marked as to be done may fail: it counts as skipped, as its runner counts it. */
-function outcomeOf(one: Case): TestOutcome {
+function junitOutcome(one: Case): TestOutcome {
   if (one.skipped !== undefined) return 'skipped';
   return one.failure !== undefined || one.error !== undefined ? 'failed' : 'passed';
 }

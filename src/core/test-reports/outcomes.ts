@@ -3,12 +3,12 @@ import type { TestOutcome } from '../evidence/index.ts';
 /** Where the sandbox shows the repository; runners write absolute paths below it. */
 const ROOT = '/repo/';
 /** Characters of one id; longer names are cut. */
-const LONGEST_ID = 1_000;
+const MAX_ID_CHARS = 1_000;
 /** Failing tests of which the runner's words are kept, and characters of each: the first and the last half. */
-const MOST_SAID = 200;
-const LONGEST_SAID = 1_000;
+const MAX_MESSAGES = 200;
+const MAX_MESSAGE_CHARS = 1_000;
 
-export const relative = (path: string): string => {
+export const relativePath = (path: string): string => {
   const plain = path.startsWith('file://') ? path.slice('file://'.length) : path;
   return plain.startsWith(ROOT) ? plain.slice(ROOT.length) : plain.replace(/^\.\//, '');
 };
@@ -25,13 +25,13 @@ export class Outcomes {
       .map((part) => part.trim())
       .filter((part) => part !== '')
       .join(' > ')
-      .slice(0, LONGEST_ID);
+      .slice(0, MAX_ID_CHARS);
     const times = (this.#times.get(id) ?? 0) + 1;
     this.#times.set(id, times);
     const unique = times === 1 ? id : `${id} #${times}`;
     this.#byId.set(unique, outcome);
-    if (outcome === 'failed' && said.trim() !== '' && this.#said.size < MOST_SAID) {
-      this.#said.set(unique, ends(said.trim()));
+    if (outcome === 'failed' && said.trim() !== '' && this.#said.size < MAX_MESSAGES) {
+      this.#said.set(unique, headAndTail(said.trim()));
     }
   }
 
@@ -42,7 +42,7 @@ export class Outcomes {
       if (known === 'failed' || (known === 'skipped' && outcome === 'passed')) continue;
       this.#byId.set(id, outcome);
       const said = other.#said.get(id);
-      if (said !== undefined && this.#said.size < MOST_SAID) this.#said.set(id, said);
+      if (said !== undefined && this.#said.size < MAX_MESSAGES) this.#said.set(id, said);
     }
   }
 
@@ -55,24 +55,24 @@ export class Outcomes {
     return Object.fromEntries(this.#byId);
   }
 
-  said(): Readonly<Record<string, string>> {
+  messages(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#said);
   }
 }
 
-const ends = (text: string): string =>
-  text.length <= LONGEST_SAID
+const headAndTail = (text: string): string =>
+  text.length <= MAX_MESSAGE_CHARS
     ? text
-    : `${text.slice(0, LONGEST_SAID / 2)}\n…\n${text.slice(-LONGEST_SAID / 2)}`;
+    : `${text.slice(0, MAX_MESSAGE_CHARS / 2)}\n…\n${text.slice(-MAX_MESSAGE_CHARS / 2)}`;
 
 /** Characters of a line that are looked at. */
-const LONGEST_LINE = 4_000;
+const MAX_LINE_CHARS = 4_000;
 const ESCAPE = String.fromCharCode(27);
 const COLOURS = new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g');
 
 /** The lines of a text, cut, without colours. */
-export const linesOf = (text: string): readonly string[] =>
+export const reportLines = (text: string): readonly string[] =>
   text.split(/\r?\n/).map((line) => {
-    const cut = line.length > LONGEST_LINE ? line.slice(0, LONGEST_LINE) : line;
+    const cut = line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line;
     return cut.includes(ESCAPE) ? cut.replace(COLOURS, '') : cut;
   });

@@ -1,5 +1,5 @@
 import type { TestOutcome } from '../evidence/index.ts';
-import { linesOf, Outcomes, relative } from './outcomes.ts';
+import { Outcomes, relativePath, reportLines } from './outcomes.ts';
 
 /**
  * TAP 12 to 14, with subtests and YAML diagnostics (testanything.org, tap-version-14-specification), as tape, tap, ava,
@@ -15,51 +15,51 @@ import { linesOf, Outcomes, relative } from './outcomes.ts';
  * two files the same.
  */
 export function readTap(text: string): Outcomes {
-  const reader = new Reader();
-  for (const line of linesOf(text)) reader.read(line);
+  const reader = new TapReader();
+  for (const line of reportLines(text)) reader.read(line);
   return reader.outcomes();
 }
 
-interface Point {
+interface TapPoint {
   /** Which of several documents it stands in. */
   readonly document: number;
   readonly path: readonly string[];
   readonly outcome: TestOutcome;
-  readonly said: string[];
+  readonly messages: string[];
   /** What the points below it tell. */
-  readonly below: Tally;
+  readonly below: SubtestTally;
 }
 
-interface Tally {
+interface SubtestTally {
   any: boolean;
   failed: boolean;
 }
 
 /** One list of points with a plan. */
-interface Level {
+interface TapLevel {
   readonly indent: number;
   readonly path: readonly string[];
   /** The comment that stands above the next points, for runners that tell tests by comments. */
   comment: string;
   count: number;
   plan: number | null;
-  readonly tally: Tally;
+  readonly tally: SubtestTally;
   /** Opened by `{` behind its point; else its point comes last. */
   readonly braced: boolean;
 }
 
 /** Subtests in subtests; deeper is not a report that people's tests make. */
-const MOST_NESTED = 60;
+const MAX_SUBTEST_DEPTH = 60;
 /** Programs that one command runs after each other. */
-const MOST_DOCUMENTS = 200;
+const MAX_DOCUMENTS = 200;
 /** Lines of diagnostics that are kept for a point. */
-const MOST_LINES = 40;
+const MAX_DIAGNOSTIC_LINES = 40;
 /** Lines of diagnostics, kept or not, after which a block counts as never closed. */
-const LONGEST_BLOCK = 20_000;
+const MAX_BLOCK_LINES = 20_000;
 
-class Reader {
-  readonly #points: Point[] = [];
-  #levels: Level[] = [level(0, [])];
+class TapReader {
+  readonly #points: TapPoint[] = [];
+  #levels: TapLevel[] = [newLevel(0, [])];
   /** Indent of the YAML block that is open. */
   #block: { readonly indent: number; lines: number } | null = null;
   #document = 0;
@@ -86,11 +86,11 @@ class Reader {
     if (!this.#version && !this.#planned) throw new Error('it is no TAP');
     if (this.#points.length === 0) throw new Error('it is TAP without any test');
     const parts = new Map<number, Outcomes>();
-    for (const { document, path, outcome, said, below } of this.#points) {
+    for (const { document, path, outcome, messages, below } of this.#points) {
       if (below.any && (outcome !== 'failed' || below.failed)) continue;
       const part = parts.get(document) ?? new Outcomes();
       parts.set(document, part);
-      part.add(path, outcome, said.join('\n'));
+      part.add(path, outcome, messages.join('\n'));
     }
     const whole = new Outcomes();
     for (const part of parts.values()) whole.include(part);
@@ -101,10 +101,10 @@ class Reader {
   #begin(): void {
     const [top] = this.#levels;
     if (top && top.count > 0 && top.plan === null) throw new Error('it begins anew without a plan before');
-    if (this.#document >= MOST_DOCUMENTS) throw new Error('it has too many parts');
+    if (this.#document >= MAX_DOCUMENTS) throw new Error('it has too many parts');
     this.#document += 1;
     this.#version = true;
-    this.#levels = [level(0, [])];
+    this.#levels = [newLevel(0, [])];
   }
 
   /** Is the line part of a YAML block? A block ends with its point's indent, closed or not. */
@@ -113,7 +113,7 @@ class Reader {
     if (!block) return false;
     block.lines += 1;
     const inside = line.trim() === '' || line.startsWith(' '.repeat(block.indent));
-    if (!inside || block.lines > LONGEST_BLOCK) {
+    if (!inside || block.lines > MAX_BLOCK_LINES) {
       this.#block = null;
       return false;
     }
@@ -124,7 +124,7 @@ class Reader {
 
   #keep(line: string): void {
     const last = this.#points.at(-1);
-    if (last && last.said.length < MOST_LINES) last.said.push(line.trim());
+    if (last && last.messages.length < MAX_DIAGNOSTIC_LINES) last.messages.push(line.trim());
   }
 
   /** Text below a point: the start of a YAML block, or a stack trace as mocha writes it. */
@@ -148,11 +148,11 @@ class Reader {
     // TAP 14 indents the comment with the points, node:test and tap leave it with the point that follows.
     const own = indent > parent.indent ? indent : indent + 4;
     this.#leave(parent);
-    this.#open(level(own, [...parent.path, subtest[1] as string]));
+    this.#open(newLevel(own, [...parent.path, subtest[1] as string]));
   }
 
-  #open(next: Level): void {
-    if (this.#levels.length >= MOST_NESTED) throw new Error('its subtests are nested too deep');
+  #open(next: TapLevel): void {
+    if (this.#levels.length >= MAX_SUBTEST_DEPTH) throw new Error('its subtests are nested too deep');
     this.#levels.push(next);
   }
 
@@ -162,7 +162,7 @@ class Reader {
     const parent = this.#levelAt(indent);
     if (last && parent) {
       this.#leave(parent);
-      this.#open({ ...level(indent + 4, last.path), tally: last.below, braced: true });
+      this.#open({ ...newLevel(indent + 4, last.path), tally: last.below, braced: true });
     }
   }
 
@@ -172,11 +172,11 @@ class Reader {
     if (parent?.indent === indent) this.#levels = this.#levels.slice(0, at);
   }
 
-  #levelAt(indent: number): Level | undefined {
+  #levelAt(indent: number): TapLevel | undefined {
     return this.#levels.findLast((one) => one.indent === indent);
   }
 
-  #leave(parent: Level): Level | undefined {
+  #leave(parent: TapLevel): TapLevel | undefined {
     const at = this.#levels.indexOf(parent);
     const child = this.#levels[at + 1];
     this.#levels = this.#levels.slice(0, at + 1);
@@ -190,14 +190,14 @@ class Reader {
     const child = this.#leave(own);
     own.count += 1;
     if (own.plan !== null && own.count > own.plan) throw new Error('it has more points than it planned');
-    const { name, directive, braced } = described(found[3] ?? '');
+    const { name, directive, braced } = parseDescription(found[3] ?? '');
     const outcome = directive ? 'skipped' : found[1] ? 'failed' : 'passed';
     own.tally.any = true;
     own.tally.failed ||= outcome === 'failed';
     const comment = this.#subtests ? '' : own.comment;
-    const path = [...own.path, comment, relative(name || 'unnamed')];
+    const path = [...own.path, comment, relativePath(name || 'unnamed')];
     const below = child?.tally ?? { any: false, failed: false };
-    this.#points.push({ document: this.#document, path, outcome, said: [], below });
+    this.#points.push({ document: this.#document, path, outcome, messages: [], below });
     if (braced) this.#brace(indent);
     return true;
   }
@@ -215,10 +215,10 @@ class Reader {
   }
 }
 
-function level(indent: number, path: readonly string[]): Level {
+function newLevel(indent: number, path: readonly string[]): TapLevel {
   return {
     indent,
-    path: path.map(relative),
+    path: path.map(relativePath),
     comment: '',
     count: 0,
     plan: null,
@@ -228,7 +228,7 @@ function level(indent: number, path: readonly string[]): Level {
 }
 
 /** A description without its directive, its time, and the brace of a subtest that follows. */
-function described(text: string): { name: string; directive: boolean; braced: boolean } {
+function parseDescription(text: string): { name: string; directive: boolean; braced: boolean } {
   const braced = text.endsWith(' {');
   const whole = braced ? text.slice(0, -2) : text;
   const at = whole.search(/(?:^|[^\\])#\s*(?:skip|todo|time=)/i);

@@ -1,5 +1,5 @@
 import type { TestOutcome } from '../evidence/index.ts';
-import { linesOf, Outcomes } from './outcomes.ts';
+import { Outcomes, reportLines } from './outcomes.ts';
 
 /**
  * What `python -m unittest -v` writes to standard error (Lib/unittest/runner.py in python/cpython). A test is a line
@@ -8,21 +8,21 @@ import { linesOf, Outcomes } from './outcomes.ts';
  * nothing says that tests ran.
  */
 export function readUnittest(text: string): Outcomes {
-  const lines = linesOf(text);
+  const lines = reportLines(text);
   const end = lines.findLastIndex((line) => /^Ran \d+ tests? in [\d.]+s$/.test(line));
   if (end < 0) throw new Error('it does not say how many tests ran');
   const failures = failuresOf(lines.slice(0, end));
   const found: { parts: readonly string[]; key: string; outcome: TestOutcome | null }[] = [];
   for (const line of lines.slice(0, end)) {
     if (line.startsWith('======')) break;
-    const named = NAMED.exec(line);
+    const named = TEST_NAME_LINE.exec(line);
     // A subtest is told by two spaces; its failure counts for its test.
     if (named && !line.startsWith('  ')) {
-      const parts = partsOf(named[1] as string, named[2] as string);
+      const parts = testIdParts(named[1] as string, named[2] as string);
       found.push({ parts, key: parts.join(' '), outcome: null });
     }
     const last = found.at(-1);
-    if (last && last.outcome === null) last.outcome = outcomeOf(line);
+    if (last && last.outcome === null) last.outcome = unittestOutcome(line);
   }
   const outcomes = new Outcomes();
   for (const { parts, key, outcome } of found) {
@@ -35,16 +35,16 @@ export function readUnittest(text: string): Outcomes {
   return outcomes;
 }
 
-const NAMED = /^ {0,2}(\w[\w.]{0,300}) \(([\w.<>]{1,600})\)/;
+const TEST_NAME_LINE = /^ {0,2}(\w[\w.]{0,300}) \(([\w.<>]{1,600})\)/;
 
 /** Since Python 3.11 the name stands behind its class once more. */
-function partsOf(name: string, where: string): readonly string[] {
+function testIdParts(name: string, where: string): readonly string[] {
   const holder = where.endsWith(`.${name}`) ? where.slice(0, -name.length - 1) : where;
   const at = holder.lastIndexOf('.');
   return at < 0 ? [holder, name] : [holder.slice(0, at), holder.slice(at + 1), name];
 }
 
-function outcomeOf(line: string): TestOutcome | null {
+function unittestOutcome(line: string): TestOutcome | null {
   const word =
     /(?:^|\.\.\. )(ok|FAIL|ERROR|skipped(?: .*)?|expected failure|unexpected success)$/.exec(line)?.[1] ?? '';
   if (word === '') return null;
@@ -53,7 +53,7 @@ function outcomeOf(line: string): TestOutcome | null {
 }
 
 /** Lines of one failure that are kept. */
-const MOST_LINES = 30;
+const MAX_FAILURE_LINES = 30;
 
 /** Blocks of the list of failures, by the test's parts. */
 function failuresOf(lines: readonly string[]): Map<string, string> {
@@ -62,10 +62,10 @@ function failuresOf(lines: readonly string[]): Map<string, string> {
   for (const line of lines) {
     const head = /^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (\w[\w.]{0,300}) \(([\w.<>]{1,600})\)/.exec(line);
     if (head) {
-      const key = partsOf(head[1] as string, head[2] as string).join(' ');
+      const key = testIdParts(head[1] as string, head[2] as string).join(' ');
       own = blocks.get(key) ?? [];
       blocks.set(key, own);
-    } else if (own && !/^[-=]{20,}$/.test(line) && own.length < MOST_LINES) own.push(line);
+    } else if (own && !/^[-=]{20,}$/.test(line) && own.length < MAX_FAILURE_LINES) own.push(line);
   }
   return new Map([...blocks].map(([key, text]) => [key, text.join('\n')]));
 }

@@ -1,17 +1,17 @@
 import {
   type AcceptanceTest,
+  ChallengedCritique,
   type Cost,
+  type CriticAssignment,
+  type CriticMemory,
   Critique,
+  challengeQuestion,
   changedSections,
-  firstQuestion,
+  followUpQuestion,
+  initialQuestion,
   type LedgerEntry,
-  laterQuestion,
-  type Memory,
   NO_COST,
-  Pressed,
-  pressedQuestion,
-  type Seat,
-  type Shown,
+  type PromptContext,
   sectionsOf,
 } from '../../core/debate/index.ts';
 import type { Usd } from '../../core/model/index.ts';
@@ -20,20 +20,25 @@ import { askModel, type ModelCall, type ModelCallParts, type Payer } from '../as
 import { stableNonce } from '../context.ts';
 
 /** What happens inside a round, for those who watch. */
-export type DebateNews =
-  | { readonly kind: 'asked'; readonly round: number; readonly seat: Seat }
-  | { readonly kind: 'heard'; readonly round: number; readonly seat: Seat; readonly turned: CriticTurnResult }
+export type DebateEvent =
+  | { readonly kind: 'asked'; readonly round: number; readonly assignment: CriticAssignment }
+  | {
+      readonly kind: 'answered';
+      readonly round: number;
+      readonly assignment: CriticAssignment;
+      readonly turned: CriticTurnResult;
+    }
   | { readonly kind: 'synthesis'; readonly round: number; readonly model: string; readonly open: number };
 
 /** What is debated, by whom, and how far. */
 export interface DebatePlan {
   readonly spec: string;
   /** The seats of a round, one for each critic, in a fixed order; `lost` are models that gave no answer before. */
-  readonly seats: (round: number, lost: ReadonlySet<string>) => readonly Seat[];
+  readonly assignments: (round: number, lost: ReadonlySet<string>) => readonly CriticAssignment[];
   /** Who gives issues their verdicts; another one where the first gives no answer. */
   readonly synthesisers: readonly string[];
   readonly instructions: { critic(persona: string): string; readonly synthesiser: string };
-  readonly shown: Omit<Shown, 'nonce'>;
+  readonly shown: Omit<PromptContext, 'nonce'>;
   readonly maxRounds: number;
   /** Approvals for a consensus; absent: of all critics. */
   readonly required?: number;
@@ -57,85 +62,89 @@ export interface BudgetShare {
   readonly tokens?: number;
 }
 
-export const sumOf = (a: Cost, b: Cost): Cost => ({
+export const addCosts = (a: Cost, b: Cost): Cost => ({
   inputTokens: a.inputTokens + b.inputTokens,
   outputTokens: a.outputTokens + b.outputTokens,
   usd: a.usd + b.usd,
 });
 
-/** What is left of a slice. */
-export const rest = ({ usd, tokens }: BudgetShare, spent: Cost): BudgetShare => ({
+/** What is left of a budget. */
+export const remainingBudget = ({ usd, tokens }: BudgetShare, spent: Cost): BudgetShare => ({
   usd: Math.max(0, usd - spent.usd),
   ...(tokens === undefined ? {} : { tokens: Math.max(0, tokens - spent.inputTokens - spent.outputTokens) }),
 });
 
 /** One of equal parts. */
-export const part = ({ usd, tokens }: BudgetShare, parts: number): BudgetShare => ({
+export const equalShare = ({ usd, tokens }: BudgetShare, parts: number): BudgetShare => ({
   usd: usd / parts,
   ...(tokens === undefined ? {} : { tokens: Math.floor(tokens / parts) }),
 });
 
 export type CriticAnswer<T> = { readonly cost: Cost } & (
   | { readonly kind: 'answer'; readonly value: T }
-  | { readonly kind: 'nothing'; readonly why: string /** For want of money. */; readonly broke: boolean }
+  | {
+      readonly kind: 'nothing';
+      readonly why: string /** For want of money. */;
+      readonly unaffordable: boolean;
+    }
 );
 
 class NoAnswerError extends Error {
-  readonly spoken: CriticAnswer<never>;
+  readonly answer: CriticAnswer<never>;
 
   constructor(spoken: CriticAnswer<never>) {
     super('nothing was said');
-    this.spoken = spoken;
+    this.answer = spoken;
   }
 }
 
 /**
- * Puts one question to one seat. `ask` gives its text for a nonce; question and answer are kept by that text without one,
+ * Puts one question to one assignment. `ask` gives its text for a nonce; question and answer are kept by that text without one,
  * so that a restart finds them.
  */
 export async function askOnce<T>(
   table: DebatePanel,
-  { slice, ...call }: Omit<ModelCall<T>, 'prompt' | 'capUsd'> & { readonly slice: BudgetShare },
+  { budget, ...call }: Omit<ModelCall<T>, 'prompt' | 'capUsd'> & { readonly budget: BudgetShare },
   ask: (nonce: string) => string,
 ): Promise<CriticAnswer<T>> {
   const { spender, model, instructions } = call;
   const key = JSON.stringify(['debate', spender, model, instructions, ask('')]);
   try {
     return await table.remember(key, async (): Promise<CriticAnswer<T>> => {
-      const tokens = slice.tokens === undefined ? {} : { capTokens: slice.tokens };
+      const tokens = budget.tokens === undefined ? {} : { capTokens: budget.tokens };
       const said = await askModel(
         table,
         { ...table.payer, ...tokens },
-        { ...call, capUsd: slice.usd, prompt: ask(await stableNonce(table, key)) },
+        { ...call, capUsd: budget.usd, prompt: ask(await stableNonce(table, key)) },
       );
       const { usd, tokensIn, tokensOut } = said.usage;
       const cost: Cost = { inputTokens: tokensIn, outputTokens: tokensOut, usd };
       if (said.kind === 'answer') return { kind: 'answer', value: said.value, cost };
-      throw new NoAnswerError({ kind: 'nothing', why: said.why, broke: said.cap !== null, cost });
+      throw new NoAnswerError({ kind: 'nothing', why: said.why, unaffordable: said.cap !== null, cost });
     });
   } catch (thrown) {
-    if (thrown instanceof NoAnswerError) return thrown.spoken;
+    if (thrown instanceof NoAnswerError) return thrown.answer;
     throw thrown;
   }
 }
 
-export const NEW: Memory = { seen: null, approved: false, pressed: false };
+export const NEW_CRITIC: CriticMemory = { lastSpec: null, approved: false, challenged: false };
 
 /** A critic's turn in a round. */
-interface CriticTurn {
+interface CriticTurnInput {
   readonly round: number;
-  readonly seat: Seat;
-  readonly memory: Memory;
+  readonly assignment: CriticAssignment;
+  readonly memory: CriticMemory;
   readonly spec: string;
   readonly ledger: readonly LedgerEntry[];
-  readonly slice: BudgetShare;
+  readonly budget: BudgetShare;
   readonly instructions: string;
-  readonly shown: Omit<Shown, 'nonce'>;
+  readonly shown: Omit<PromptContext, 'nonce'>;
 }
 
-export type CriticTurnResult = { readonly cost: Cost; readonly memory: Memory } & (
+export type CriticTurnResult = { readonly cost: Cost; readonly memory: CriticMemory } & (
   | {
-      readonly kind: 'heard';
+      readonly kind: 'answered';
       readonly critique: Critique;
       /** Null: it looked at the whole spec. */
       readonly sections: readonly string[] | null;
@@ -143,57 +152,65 @@ export type CriticTurnResult = { readonly cost: Cost; readonly memory: Memory } 
       readonly test: AcceptanceTest | null;
     }
   | { readonly kind: 'stands' }
-  | { readonly kind: 'failed'; readonly why: string; readonly broke: boolean }
+  | { readonly kind: 'failed'; readonly why: string; readonly unaffordable: boolean }
 );
 
 /** Hears one critic. Blind in the first round; later it sees what changed, and its own rejected issues. */
-export async function takeTurn(table: DebatePanel, turn: CriticTurn): Promise<CriticTurnResult> {
-  const { memory, spec, ledger, seat } = turn;
-  const own = ledger.filter(({ critic, fate }) => critic === seat.critic && fate.kind === 'rejected');
-  const sections = memory.seen === null ? null : changedSections(memory.seen, spec);
+export async function takeTurn(table: DebatePanel, input: CriticTurnInput): Promise<CriticTurnResult> {
+  const { memory, spec, ledger, assignment } = input;
+  const own = ledger.filter(
+    ({ critic, status }) => critic === assignment.critic && status.kind === 'rejected',
+  );
+  const sections = memory.lastSpec === null ? null : changedSections(memory.lastSpec, spec);
   if (memory.approved && sections?.length === 0 && own.length === 0) {
     return { kind: 'stands', cost: NO_COST, memory };
   }
-  const said = await askOnce(table, { ...callOf(turn, ''), slice: turn.slice, schema: Critique }, (nonce) => {
-    const shown = { ...turn.shown, nonce };
-    if (sections === null) return firstQuestion(spec, shown);
-    const unchanged = sectionsOf(spec)
-      .filter((section) => !sections.includes(section))
-      .map((section) => section.slice(0, 80).split('\n', 1)[0] ?? '');
-    return laterQuestion({ sections, unchanged, own, ledger }, shown);
-  });
+  const said = await askOnce(
+    table,
+    { ...criticCall(input, ''), budget: input.budget, schema: Critique },
+    (nonce) => {
+      const shown = { ...input.shown, nonce };
+      if (sections === null) return initialQuestion(spec, shown);
+      const unchanged = sectionsOf(spec)
+        .filter((section) => !sections.includes(section))
+        .map((section) => section.slice(0, 80).split('\n', 1)[0] ?? '');
+      return followUpQuestion({ sections, unchanged, own, ledger }, shown);
+    },
+  );
   if (said.kind === 'nothing') return { ...said, kind: 'failed', memory };
   const critique = said.value;
-  const seen: Memory = { ...memory, seen: spec, approved: critique.approved };
-  if (!agrees(critique) || memory.pressed) {
-    return { kind: 'heard', critique, sections, checks: [], test: null, cost: said.cost, memory: seen };
+  const seen: CriticMemory = { ...memory, lastSpec: spec, approved: critique.approved };
+  if (!approvesWithoutObjection(critique) || memory.challenged) {
+    return { kind: 'answered', critique, sections, checks: [], test: null, cost: said.cost, memory: seen };
   }
-  return challengeCritic(table, turn, { critique, sections, cost: said.cost, seen });
+  return challengeCritic(table, input, { critique, sections, cost: said.cost, seen });
 }
 
-const agrees = ({ approved, issues, rechecked }: Critique): boolean =>
+const approvesWithoutObjection = ({ approved, issues, rechecked }: Critique): boolean =>
   approved && issues.every(({ severity }) => severity === 'minor') && !rechecked.some(({ stands }) => stands);
 
 /** Early agreement is cheap: the critic looks again, and leaves checks and a test. */
 async function challengeCritic(
   table: DebatePanel,
-  turn: CriticTurn,
+  turn: CriticTurnInput,
   given: {
     readonly critique: Critique;
     readonly sections: readonly string[] | null;
     readonly cost: Cost;
-    readonly seen: Memory;
+    readonly seen: CriticMemory;
   },
 ): Promise<CriticTurnResult> {
   const { spec, memory } = turn;
-  const slice = rest(turn.slice, given.cost);
-  const said = await askOnce(table, { ...callOf(turn, ':pressed'), slice, schema: Pressed }, (nonce) =>
-    pressedQuestion(spec, { ...turn.shown, nonce }),
+  const budget = remainingBudget(turn.budget, given.cost);
+  const said = await askOnce(
+    table,
+    { ...criticCall(turn, ':pressed'), budget, schema: ChallengedCritique },
+    (nonce) => challengeQuestion(spec, { ...turn.shown, nonce }),
   );
-  const cost = sumOf(given.cost, said.cost);
+  const cost = addCosts(given.cost, said.cost);
   if (said.kind === 'nothing') {
     const why = `It approved, and did not answer when it was pressed: ${said.why}`;
-    return { kind: 'failed', why, broke: said.broke, cost, memory };
+    return { kind: 'failed', why, unaffordable: said.unaffordable, cost, memory };
   }
   const { checks, test, ...again } = said.value;
   const critique = {
@@ -201,13 +218,13 @@ async function challengeCritic(
     issues: [...given.critique.issues, ...again.issues],
     rechecked: given.critique.rechecked,
   };
-  const seen = { ...given.seen, approved: critique.approved, pressed: true };
+  const seen = { ...given.seen, approved: critique.approved, challenged: true };
   // Pressed, it looked at the whole spec.
-  return { kind: 'heard', critique, sections: null, checks, test, cost, memory: seen };
+  return { kind: 'answered', critique, sections: null, checks, test, cost, memory: seen };
 }
 
-const callOf = ({ round, seat, instructions }: CriticTurn, what: string) => ({
-  spender: `debate-${round}-${seat.critic}${what}`,
-  model: seat.model,
+const criticCall = ({ round, assignment, instructions }: CriticTurnInput, what: string) => ({
+  spender: `debate-${round}-${assignment.critic}${what}`,
+  model: assignment.model,
   instructions,
 });

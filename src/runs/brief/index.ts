@@ -4,7 +4,7 @@ import type { RunContext } from '../stage.ts';
 import { type EarlierBrief, type PlannerPorts, plan } from './planner.ts';
 import { refine } from './refine.ts';
 
-export type { CriticTurnResult, DebateNews, DebatePanel, DebatePlan } from './critics.ts';
+export type { CriticTurnResult, DebateEvent, DebatePanel, DebatePlan } from './critics.ts';
 export { holdDebate } from './debate.ts';
 export { criticsPrompts } from './refine.ts';
 
@@ -22,11 +22,11 @@ export async function brief(world: BriefPorts, { run, signal }: RunContext): Pro
   const dialogue = run.dialogue ?? NO_DIALOGUE;
   const said = maintainerReplies(dialogue);
   let written = run.brief;
-  if (!written || said.length > dialogue.heard) {
+  if (!written || said.length > dialogue.repliesUsed) {
     const since: EarlierBrief | null = written ? { brief: written, said } : null;
     written = await plan(world, task, since, signal);
-    const heard = said.length > 0 ? { dialogue: { ...dialogue, heard: said.length } } : {};
-    await store.updateRun(runId, { brief: written, ...heard }, clock.now());
+    const replied = said.length > 0 ? { dialogue: { ...dialogue, repliesUsed: said.length } } : {};
+    await store.updateRun(runId, { brief: written, ...replied }, clock.now());
     world.announcer.soon(runId);
   }
   if (!run.debate?.end && said.length === 0 && triage(written, task.settings).debate) {

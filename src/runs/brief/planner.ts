@@ -43,10 +43,10 @@ export async function plan(
 ): Promise<Brief> {
   const source = await sourceOf(world, task);
   const paths = await world.workspaces.listFiles(source, task.base.sha);
-  const shown = await questionOf(world, task, source, paths, since);
+  const shown = await plannerQuestion(world, task, source, paths, since);
   const first = await askPlanner(world, task, 'first', shown, signal);
   const wanted = [...new Set(first.read ?? [])].filter((path) => paths.includes(path)).slice(0, MAX_FILES);
-  const files = await filesOf(world, task, source, wanted);
+  const files = await readWantedFiles(world, task, source, wanted);
   const answer =
     files.length === 0
       ? first
@@ -144,7 +144,7 @@ export function plannerModel(
   return first.model;
 }
 
-async function questionOf(
+async function plannerQuestion(
   world: Pick<World, 'workspaces'>,
   task: Task,
   source: RepositorySource,
@@ -179,7 +179,7 @@ interface ReadFile {
   readonly text: string;
 }
 
-async function filesOf(
+async function readWantedFiles(
   world: Pick<World, 'workspaces'>,
   task: Task,
   source: RepositorySource,

@@ -1,5 +1,5 @@
 import { briefFrom, specOf } from '../../core/brief/index.ts';
-import { acceptanceLine, type Debate, questionsOf, seatsOf } from '../../core/debate/index.ts';
+import { acceptanceLine, assignCritics, type Debate, questionsOf } from '../../core/debate/index.ts';
 import { familyOf, judgeModels } from '../../core/judging/index.ts';
 import { type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
 import { payerOf } from '../ask-model.ts';
@@ -25,7 +25,7 @@ export async function refine(
   signal: AbortSignal,
 ): Promise<{ readonly brief: Brief; readonly debate: Debate }> {
   const { runId } = task;
-  const { payer, plan } = planOf(world, task, brief);
+  const { payer, plan } = debatePlanFor(world, task, brief);
   const table: DebatePanel = { ...world, payer, remember: rememberAnswers(world, runId), signal };
   let debate: Debate | null = null;
   for await (const now of holdDebate(table, plan, from ? { from } : {})) {
@@ -34,10 +34,14 @@ export async function refine(
     world.announcer.soon(runId);
   }
   if (!debate) throw new TypeError('A debate has at least one round.');
-  return { brief: refined(brief, debate), debate };
+  return { brief: refinedBrief(brief, debate), debate };
 }
 
-function planOf(world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>, task: Task, brief: Brief) {
+function debatePlanFor(
+  world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>,
+  task: Task,
+  brief: Brief,
+) {
   const { settings } = task;
   const { agents, maxRounds, requiredForConsensus: required, focusAreas, assign, share } = settings.critics;
   const models = judgeModels(settings, world.defaults.models).filter((model) =>
@@ -47,7 +51,7 @@ function planOf(world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'
   const { run, tokens } = settings.budget;
   const plan: DebatePlan = {
     spec: specOf(brief),
-    seats: (round, lost) => seatsOf(agents, models, familyOf, { round, rotate, lost }),
+    assignments: (round, lost) => assignCritics(agents, models, familyOf, { round, rotate, lost }),
     synthesisers: [...new Set([plannerModel(world, task), ...models])],
     instructions: criticsPrompts(world),
     shown: { task: taskText(task), focusAreas },
@@ -66,7 +70,7 @@ export const criticsPrompts = ({ prompts }: Pick<World, 'prompts'>): DebatePlan[
 });
 
 /** The brief that the debated spec says, with what is left to a person and the tests that critics named. */
-function refined(brief: Brief, debate: Debate): Brief {
+function refinedBrief(brief: Brief, debate: Debate): Brief {
   const read = briefFrom(debate.spec, brief) ?? brief;
   // Stable: of questions that weigh the same, those of the debate come first.
   const questions = [...questionsOf(debate), ...read.questions]

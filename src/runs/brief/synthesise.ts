@@ -1,24 +1,31 @@
 import {
-  answer,
   applyEdits,
+  applyVerdicts,
   type Cost,
   type Debate,
   type DebateRound,
+  issuesToAnswer,
   type LedgerEntry,
   NO_COST,
+  reopenUnedited,
   Synthesis,
   synthesisQuestion,
-  toAnswer,
-  unsettled,
 } from '../../core/debate/index.ts';
-import type { DebateNews, DebatePlan } from './critics.ts';
-import { askOnce, type BudgetShare, type CriticAnswer, type DebatePanel, rest, sumOf } from './critics.ts';
+import type { DebateEvent, DebatePlan } from './critics.ts';
+import {
+  addCosts,
+  askOnce,
+  type BudgetShare,
+  type CriticAnswer,
+  type DebatePanel,
+  remainingBudget,
+} from './critics.ts';
 
 /** The synthesiser's part of a round. */
 interface SynthesisTurn {
   readonly round: number;
   readonly debate: Debate;
-  readonly slice: BudgetShare;
+  readonly budget: BudgetShare;
 }
 
 interface SynthesisResult {
@@ -26,8 +33,8 @@ interface SynthesisResult {
   readonly ledger: readonly LedgerEntry[];
   readonly synthesis: DebateRound['synthesis'];
   readonly cost: Cost;
-  readonly overgrown: boolean;
-  readonly broke: string | null;
+  readonly grewTooMuch: boolean;
+  readonly unaffordable: string | null;
 }
 
 /** Asks for verdicts on what is open, and makes the edits that follow the rules. */
@@ -35,33 +42,37 @@ export async function synthesise(
   table: DebatePanel,
   plan: DebatePlan,
   given: SynthesisTurn & { readonly ledger: readonly LedgerEntry[] },
-  tell: (news: DebateNews) => void,
+  tell: (news: DebateEvent) => void,
 ): Promise<SynthesisResult> {
   const { debate, ledger } = given;
   const { spec, original } = debate;
-  const open = toAnswer(ledger);
-  const as = (cost: Cost, broke: string | null, synthesis?: DebateRound['synthesis']): SynthesisResult => ({
+  const open = issuesToAnswer(ledger);
+  const as = (
+    cost: Cost,
+    unaffordable: string | null,
+    synthesis?: DebateRound['synthesis'],
+  ): SynthesisResult => ({
     spec,
     ledger,
     synthesis,
     cost,
-    overgrown: false,
-    broke,
+    grewTooMuch: false,
+    unaffordable,
   });
   if (open.length === 0) return as(NO_COST, null);
   const { model, said, cost } = await askSynthesisers(table, plan, { ...given, open }, tell);
   if (said.kind === 'nothing') {
-    return as(cost, said.broke ? said.why : null, { model, spec, refused: [], failed: said.why });
+    return as(cost, said.unaffordable ? said.why : null, { model, spec, refused: [], failed: said.why });
   }
-  const answered = answer(ledger, said.value);
+  const answered = applyVerdicts(ledger, said.value);
   const patched = applyEdits(spec, said.value, answered, { original, fits: plan.fits });
   return {
     spec: patched.spec,
-    ledger: unsettled(ledger, answered, patched.edited),
+    ledger: reopenUnedited(ledger, answered, patched.edited),
     synthesis: { model, spec: patched.spec, refused: patched.refused },
     cost,
-    overgrown: patched.overgrown,
-    broke: null,
+    grewTooMuch: patched.grewTooMuch,
+    unaffordable: null,
   };
 }
 
@@ -72,30 +83,36 @@ async function askSynthesisers(
   table: DebatePanel,
   plan: DebatePlan,
   given: SynthesisTurn & { readonly open: readonly LedgerEntry[] },
-  tell: (news: DebateNews) => void,
+  tell: (news: DebateEvent) => void,
 ): Promise<{ readonly model: string; readonly said: CriticAnswer<Synthesis>; readonly cost: Cost }> {
   const { round, debate, open } = given;
   const instructions = plan.instructions.synthesiser;
   let cost = NO_COST;
-  let last = { model: '', said: NOBODY };
+  let last = { model: '', said: NO_SYNTHESISER };
   for (const [turn, model] of plan.synthesisers.slice(0, MAX_SYNTHESISERS).entries()) {
     tell({ kind: 'synthesis', round, model, open: open.length });
     // The colon stands in no persona's name.
     const spender = `debate-${round}:synthesis${turn > 0 ? `:${turn + 1}` : ''}`;
-    const call = { spender, model, slice: rest(given.slice, cost), instructions, schema: Synthesis };
+    const call = {
+      spender,
+      model,
+      budget: remainingBudget(given.budget, cost),
+      instructions,
+      schema: Synthesis,
+    };
     const said = await askOnce(table, call, (nonce) =>
       synthesisQuestion(debate.spec, open, { ...plan.shown, nonce }),
     );
-    cost = sumOf(cost, said.cost);
+    cost = addCosts(cost, said.cost);
     if (said.kind === 'answer') return { model, said, cost };
     last = { model, said };
   }
   return { ...last, cost };
 }
 
-const NOBODY: CriticAnswer<Synthesis> & { kind: 'nothing' } = {
+const NO_SYNTHESISER: CriticAnswer<Synthesis> & { kind: 'nothing' } = {
   kind: 'nothing',
   why: 'No model is there to answer.',
-  broke: false,
+  unaffordable: false,
   cost: NO_COST,
 };

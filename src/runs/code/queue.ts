@@ -10,7 +10,7 @@ import {
   type Task,
   type Usd,
 } from '../../core/model/index.ts';
-import { furtherAliases, type NextRound, nextRound, roundWords } from '../../core/ranking/index.ts';
+import { furtherAliases, type NextRound, nextRound, roundText } from '../../core/ranking/index.ts';
 import { assignAliases } from '../../core/settings/index.ts';
 import type { BaseCheckout, ChildInput, ChildResult, FlowContext, RunRecord } from '../../ports/index.ts';
 import { hasPrice, oneMoreContestant } from '../contestants.ts';
@@ -53,7 +53,7 @@ export async function queueCandidates(
 
 /** A note says first how its candidate came about, if it was not there from the start. */
 export const noteOf = ({ round }: Contestant, note: string): string =>
-  round ? `${roundWords(round)}: ${note}` : note;
+  round ? `${roundText(round)}: ${note}` : note;
 
 /** Every coder of a line-up has ended: what a fault stopped is noted, and the run moves on. Milliseconds of the longest. */
 export async function closeCoding(
@@ -135,7 +135,7 @@ function takenOver(
   { contestant: { round, ...contestant }, ...candidate }: Candidate,
   here: Pick<Candidate, 'runId' | 'alias' | 'ordinal'>,
 ): Candidate {
-  const how = round ? ` (${roundWords(round)} there)` : '';
+  const how = round ? ` (${roundText(round)} there)` : '';
   return {
     ...candidate,
     contestant,
@@ -174,8 +174,8 @@ async function queueRound(world: RoundPorts, run: RunRecord): Promise<readonly C
   const examined = candidates.filter(({ alias }) => evidence.some((one) => one.alias === alias));
   // Only those that an interrupted pass of this step has lined up are not examined; any other would be asked for again.
   if (candidates.some((one) => one.state !== 'queued' && !examined.includes(one))) return [];
-  const left = await budgetLeft(world, task, examined);
-  const next = nextRound({ candidates: examined, evidence, settings: task.settings, left });
+  const remainingUsd = await budgetLeft(world, task, examined);
+  const next = nextRound({ candidates: examined, evidence, settings: task.settings, remainingUsd });
   world.log.info({ run: runId, round: next.kind }, next.because);
   const contestants = contestantsFor(world, task, next, examined);
   if (contestants.length === 0) return [];

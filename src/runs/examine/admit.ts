@@ -1,36 +1,36 @@
 import { succeeded, type TestRun } from '../../core/evidence/index.ts';
 import {
   type Admission,
-  type Aim,
-  admit,
+  admitVotes,
   type IndependentTest,
-  inQuestion,
+  namesFiles,
   type Trial as Outcome,
-  REPEATS,
-  type Reading,
-  readAlone,
-  readTogether,
+  type RunContextOfTests,
+  stillAdmissible,
+  type TaskKind,
+  TEST_REPEATS,
   type Trials,
-  tellsFiles,
+  trialFromOwnRun,
+  trialsFromSharedRun,
 } from '../../core/independent-tests/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
 import { type CheckRunner, inArea } from './areas.ts';
-import { areaId, asOnBase, build, onTopOf, runFiles, writeFiles } from './execute.ts';
+import { areaId, asOnBase, build, runFiles, withTopLayer, writeFiles } from './execute.ts';
 import type { Tree } from './trees.ts';
 
 /** A survivor on whose production code tests are tried. */
-export interface Survivor {
+export interface TestedSurvivor {
   readonly alias: Alias;
   readonly tree: Pick<Tree, 'patch' | 'built'>;
   /** The base's own tests end with exit code 0 on it. Matters where a runner gives no report. */
-  readonly green: boolean;
+  readonly passesBaseTests: boolean;
 }
 
 export interface TestTrialOptions {
-  readonly survivors: readonly Survivor[];
+  readonly survivors: readonly TestedSurvivor[];
   /** The base's own tests on the base. */
   readonly onBase: TestRun;
-  readonly aim: Aim;
+  readonly taskKind: TaskKind;
   /** Part of the ids of the areas: differs between calls for one run. */
   readonly name: string;
 }
@@ -42,96 +42,102 @@ export interface TestTrialOptions {
 export async function admitTests(
   runner: CheckRunner,
   tests: readonly IndependentTest[],
-  trying: TestTrialOptions,
+  options: TestTrialOptions,
 ): Promise<Admission> {
-  const trial = openTrial(runner, trying);
-  const { survivors, aim } = trying;
+  const trial = openTrialRecorder(runner, options);
+  const { survivors, taskKind } = options;
   // Most that fall do so on the base, before any survivor is touched.
   await trial.run(1, tests, [null]);
-  await trial.run(1, inQuestion(tests, trial.known(), aim), survivors);
-  for (let attempt = 2; attempt <= REPEATS; attempt += 1) {
-    await trial.run(attempt, inQuestion(tests, trial.known(), aim), [null, ...survivors]);
+  await trial.run(1, stillAdmissible(tests, trial.known(), taskKind), survivors);
+  for (let attempt = 2; attempt <= TEST_REPEATS; attempt += 1) {
+    await trial.run(attempt, stillAdmissible(tests, trial.known(), taskKind), [null, ...survivors]);
   }
-  return admit(tests, trial.known(), aim);
+  return admitVotes(tests, trial.known(), taskKind);
 }
 
 /** A tree on which tests are run; null: the base. */
-type TrialTrees = Survivor | null;
+type TrialTree = TestedSurvivor | null;
 
-interface Trial {
+interface TrialRecorder {
   /** All outcomes so far, by the test's id. */
   known(): Readonly<Record<string, Trials>>;
   /** Runs the tests once on each tree. */
-  run(attempt: number, tests: readonly IndependentTest[], grounds: readonly TrialTrees[]): Promise<void>;
+  run(attempt: number, tests: readonly IndependentTest[], targets: readonly TrialTree[]): Promise<void>;
 }
 
-function openTrial(runner: CheckRunner, trying: TestTrialOptions): Trial {
+function openTrialRecorder(runner: CheckRunner, options: TestTrialOptions): TrialRecorder {
   const record = new Map<string, { base: Outcome[]; survivors: Record<Alias, Outcome[]> }>();
-  const note = ({ id }: IndependentTest, ground: TrialTrees, outcome: Outcome) => {
+  const note = ({ id }: IndependentTest, target: TrialTree, outcome: Outcome) => {
     const kept = record.get(id) ?? { base: [], survivors: {} };
     record.set(id, kept);
-    if (ground === null) kept.base.push(outcome);
-    else kept.survivors[ground.alias] = [...(kept.survivors[ground.alias] ?? []), outcome];
+    if (target === null) kept.base.push(outcome);
+    else kept.survivors[target.alias] = [...(kept.survivors[target.alias] ?? []), outcome];
   };
-  const fair = asOnBase(runner, trying.onBase);
+  const fair = asOnBase(runner, options.onBase);
   return {
     known: () => Object.fromEntries(record),
-    async run(attempt, tests, grounds) {
+    async run(attempt, tests, targets) {
       if (tests.length === 0) return;
-      const place: Place = { runner: fair, trying, attempt, note };
+      const place: TrialContext = { runner: fair, options, attempt, note };
       // What hung or broke alone would take the others with it.
       const before = ({ id }: IndependentTest) => Object.values(record.get(id)?.survivors ?? {}).flat();
       const broke = (test: IndependentTest) =>
         [...(record.get(test.id)?.base ?? []), ...before(test)].some(({ kind }) => kind === 'broke');
-      const apart = (test: IndependentTest) => !tellsFiles(trying.onBase) || broke(test);
+      const apart = (test: IndependentTest) => !namesFiles(options.onBase) || broke(test);
       const joint = tests.filter((test) => !apart(test));
-      const unclear = await allTogether(place, joint, grounds);
-      await eachAlone(place, [...unclear, ...pairs(grounds, tests.filter(apart))]);
+      const unclear = await runTogether(place, joint, targets);
+      await runEachAlone(place, [...unclear, ...testsOnTrees(targets, tests.filter(apart))]);
     },
   };
 }
 
-interface Place {
+interface TrialContext {
   readonly runner: CheckRunner;
-  readonly trying: TestTrialOptions;
+  readonly options: TestTrialOptions;
   readonly attempt: number;
-  readonly note: (test: IndependentTest, ground: TrialTrees, outcome: Outcome) => void;
+  readonly note: (test: IndependentTest, target: TrialTree, outcome: Outcome) => void;
 }
 
-interface One {
-  readonly ground: TrialTrees;
+interface TestOnTree {
+  readonly target: TrialTree;
   readonly test: IndependentTest;
 }
 
 /** One run for each tree. Returns what could not be told apart: one test can keep the others from being reported. */
-async function allTogether(
-  place: Place,
+async function runTogether(
+  place: TrialContext,
   tests: readonly IndependentTest[],
-  grounds: readonly TrialTrees[],
-): Promise<readonly One[]> {
+  targets: readonly TrialTree[],
+): Promise<readonly TestOnTree[]> {
   if (tests.length === 0) return [];
-  const unclear = new Set<TrialTrees>();
-  await inParallel(place.runner.world.parallelChecks, grounds, async (ground) => {
-    const ran = await runOn(place, ground, tests, 'all');
-    const outcomes = ran && readTogether(tests, ran.run, ran.reading);
-    if (!outcomes) unclear.add(ground);
+  const unclear = new Set<TrialTree>();
+  await inParallel(place.runner.world.parallelChecks, targets, async (target) => {
+    const ran = await runTestsOn(place, target, tests, 'all');
+    const outcomes = ran && trialsFromSharedRun(tests, ran.run, ran.context);
+    if (!outcomes) unclear.add(target);
     for (const [i, outcome] of (outcomes ?? []).entries())
-      place.note(tests[i] as IndependentTest, ground, outcome);
+      place.note(tests[i] as IndependentTest, target, outcome);
   });
-  return pairs(
-    grounds.filter((ground) => unclear.has(ground)),
+  return testsOnTrees(
+    targets.filter((target) => unclear.has(target)),
     tests,
   );
 }
 
-const pairs = (grounds: readonly TrialTrees[], tests: readonly IndependentTest[]): readonly One[] =>
-  grounds.flatMap((ground) => tests.map((test) => ({ ground, test })));
+const testsOnTrees = (
+  targets: readonly TrialTree[],
+  tests: readonly IndependentTest[],
+): readonly TestOnTree[] => targets.flatMap((target) => tests.map((test) => ({ target, test })));
 
-async function eachAlone(place: Place, ones: readonly One[]): Promise<void> {
-  const worth = affordable(place, ones);
-  await inParallel(place.runner.world.parallelChecks, [...worth.entries()], async ([i, { ground, test }]) => {
-    const ran = await runOn(place, ground, [test], String(i));
-    place.note(test, ground, ran ? readAlone(test, ran.run, ran.reading) : { kind: 'broke', cases: {} });
+async function runEachAlone(place: TrialContext, ones: readonly TestOnTree[]): Promise<void> {
+  const worth = withinAllowance(place, ones);
+  await inParallel(place.runner.world.parallelChecks, [...worth.entries()], async ([i, { target, test }]) => {
+    const ran = await runTestsOn(place, target, [test], String(i));
+    place.note(
+      test,
+      target,
+      ran ? trialFromOwnRun(test, ran.run, ran.context) : { kind: 'broke', cases: {} },
+    );
   });
 }
 
@@ -139,61 +145,69 @@ async function eachAlone(place: Place, ones: readonly One[]): Promise<void> {
 const ALLOWANCE_MS = 10 * 60_000;
 
 /** The first tests of which as many runs as are asked for can be paid in time; at least one. */
-function affordable({ trying, runner }: Place, ones: readonly One[]): readonly One[] {
+function withinAllowance(
+  { options, runner }: TrialContext,
+  ones: readonly TestOnTree[],
+): readonly TestOnTree[] {
   const cheap = (test: IndependentTest) => runner.plan.focus([test.path]) !== null;
-  const each = (trying.onBase.ms * (trying.survivors.length + 1)) / Math.max(1, runner.world.parallelChecks);
+  const each =
+    (options.onBase.ms * (options.survivors.length + 1)) / Math.max(1, runner.world.parallelChecks);
   const most = Math.max(1, Math.floor(ALLOWANCE_MS / Math.max(1, each)));
   const dear = [...new Set(ones.map(({ test }) => test))].filter((test) => !cheap(test));
   const beyond = new Set(dear.slice(most));
   return ones.filter(({ test }) => !beyond.has(test));
 }
 
-interface Ran {
+interface TestExecution {
   readonly run: TestRun;
-  readonly reading: Reading;
+  readonly context: RunContextOfTests;
 }
 
 /** Lays the tests over a tree and runs them; null where that tree, or its build with them, does not take them. */
-async function runOn(
-  { runner, trying, attempt }: Place,
-  ground: TrialTrees,
+async function runTestsOn(
+  { runner, options, attempt }: TrialContext,
+  target: TrialTree,
   tests: readonly IndependentTest[],
   part: string,
-): Promise<Ran | null> {
+): Promise<TestExecution | null> {
   const { base, task, plan } = runner;
   const files = Object.fromEntries(tests.map((test) => [test.path, test.text]));
-  const id = areaId(task.runId, ground?.alias ?? 'base', trying.name, String(attempt), part);
+  const id = areaId(task.runId, target?.alias ?? 'base', options.name, String(attempt), part);
   const key = JSON.stringify([
-    'neutral-run',
+    'independent-test-run',
     [base.sha, base.layers, runner.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
-    [ground?.tree.patch ?? '', files],
-    [plan.command, plan.env, secondsFor(trying.onBase, runner), attempt],
+    [target?.tree.patch ?? '', files],
+    [plan.command, plan.env, secondsFor(options.onBase, runner), attempt],
   ]);
   const ran = await runner.remember(key, () => {
-    const on = ground === null ? runner : onTopOf(runner, ground.tree.built);
+    const on = target === null ? runner : withTopLayer(runner, target.tree.built);
     return inArea(on, id, async (area) => {
       if (await writeFiles(on, area, files)) return null;
       // Compiled languages keep tests in the build's output, so it is made again with them.
       return (await build(on, area))
         ? null
-        : runFiles(withTimeLimit(on, trying.onBase), area, Object.keys(files));
+        : runFiles(withTimeLimit(on, options.onBase), area, Object.keys(files));
     });
   });
-  return ran && { run: ran.run, reading: readingOf(trying, ground, ran.focused) };
+  return ran && { run: ran.run, context: runContextOf(options, target, ran.focused) };
 }
 
-const readingOf = ({ onBase }: TestTrialOptions, ground: TrialTrees, focused: boolean): Reading => ({
+const runContextOf = (
+  { onBase }: TestTrialOptions,
+  target: TrialTree,
+  focused: boolean,
+): RunContextOfTests => ({
   onBase,
   focused,
-  green: ground ? ground.green : succeeded(onBase),
+  passesWithout: target ? target.passesBaseTests : succeeded(onBase),
 });
 
 /** How much longer than the base suite a run may take before it is stopped. Our defaults. */
-const TIMES = 3;
-const MORE_SECONDS = 60;
+const MAX_SLOWDOWN = 3;
+const EXTRA_SECONDS = 60;
 
 const secondsFor = (onBase: TestRun, { task }: CheckRunner): number =>
-  Math.min(task.settings.timeout.check, Math.ceil((TIMES * onBase.ms) / 1000) + MORE_SECONDS);
+  Math.min(task.settings.timeout.check, Math.ceil((MAX_SLOWDOWN * onBase.ms) / 1000) + EXTRA_SECONDS);
 
 /** A test that hangs must not hold everything up for as long as a whole suite may take. */
 function withTimeLimit(runner: CheckRunner, onBase: TestRun): CheckRunner {

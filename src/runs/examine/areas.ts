@@ -33,7 +33,7 @@ export interface CheckRunner {
  * Fresh areas in which the same work is tried while its commands are ended by signals, and as many for sandboxes that are
  * killed; our default. Commands that signals end in all of them end so by themselves.
  */
-const MAX_AREAS = 5;
+const MAX_AREA_ATTEMPTS = 5;
 
 /** An area whose work can be done again in another one. */
 export interface CheckArea extends WorkArea {
@@ -48,12 +48,12 @@ export class EndedBySignal extends Error {}
  * it, the work is done again in another area. In the last of them the end of a command by a signal is its result; a
  * sandbox that is killed there as well rejects with PROGRAM_KILLED.
  */
-export async function inReusedArea<T>(
+export async function inRetriedArea<T>(
   runner: Pick<CheckRunner, 'world' | 'base'>,
   id: string,
   work: (area: WorkArea) => Promise<T>,
 ): Promise<{ readonly area: WorkArea; readonly result: T }> {
-  const left = { signals: MAX_AREAS - 1, kills: MAX_AREAS - 1 };
+  const left = { signals: MAX_AREA_ATTEMPTS - 1, kills: MAX_AREA_ATTEMPTS - 1 };
   for (;;) {
     const area = await runner.world.workspaces.open(runner.base, id);
     const check: CheckArea = { ...area, repeatable: left.signals > 0 };
@@ -74,7 +74,7 @@ export async function inArea<T>(
   id: string,
   work: (area: WorkArea) => Promise<T>,
 ): Promise<T> {
-  const { area, result } = await inReusedArea(runner, id, work);
+  const { area, result } = await inRetriedArea(runner, id, work);
   await runner.world.workspaces.remove(area);
   return result;
 }
@@ -87,7 +87,7 @@ export async function inArea<T>(
 export type Remember = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /** Remembers in memory, for as long as it is held itself, what `beyond` may have kept for longer. */
-export function rememberHere(beyond: Remember = (_, work) => work()): Remember {
+export function rememberInMemory(beyond: Remember = (_, work) => work()): Remember {
   const known = new Map<string, Promise<unknown>>();
   return <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const before = known.get(key);

@@ -1,20 +1,20 @@
 import {
-  affordable,
   type BaseTests,
   compareBase,
-  doubtful,
   EXIT_CODE,
+  filesToCompare,
+  fitsRepeatBudget,
   GATES,
   type GateReport,
   gateSources,
-  newlyFailing,
+  newFailures,
   ownTestsGate,
+  resolveSuspects,
   SUSPECT_RUNS,
-  settleSuspects,
   staticGates,
   type TestRun,
   testsRunGate,
-  watchedFiles,
+  undecidedSuspects,
   withoutTests,
 } from '../../core/evidence/index.ts';
 import type { Candidate } from '../../core/model/index.ts';
@@ -26,17 +26,18 @@ import { unlessDamaged } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
 import { areaId } from './execute.ts';
 import { parseSources } from './syntax.ts';
-import { fail, pass, runOn, type Tree, type TreeRunOptions, type Trees, unbuilt } from './trees.ts';
+import { fail, pass, runOn, type Tree, type TreeRun, type Trees, unbuilt } from './trees.ts';
 
 /** What examining takes of a candidate. */
-export interface Entry extends Pick<Candidate, 'runId' | 'alias' | 'ordinal' | 'patch' | 'ms' | 'note'> {
+export interface CandidateEntry
+  extends Pick<Candidate, 'runId' | 'alias' | 'ordinal' | 'patch' | 'ms' | 'note'> {
   /** Family of the model that wrote it; absent where nobody knows. */
   readonly family?: string;
 }
 
 /** What one candidate's own examination gave. */
-export interface Examined {
-  readonly candidate: Entry;
+export interface ExaminedCandidate {
+  readonly candidate: CandidateEntry;
   readonly gates: readonly GateReport[];
   readonly patch?: Patch;
   /** Its production tree, which equal candidates share. */
@@ -56,12 +57,15 @@ export interface ExaminationTools {
 }
 
 /** Gates and the base suite. What is unsafe to apply is not executed; a tampered patch is, on base tests, for the record. */
-export async function examineOne(bank: ExaminationTools, candidate: Entry): Promise<Examined> {
-  const { runner } = bank;
+export async function examineOne(
+  tools: ExaminationTools,
+  candidate: CandidateEntry,
+): Promise<ExaminedCandidate> {
+  const { runner } = tools;
   if (!candidate.patch) return { candidate, gates: [fail('collected', candidate.note)] };
   const { baseFiles, world } = runner;
   const parsed = await unlessDamaged(readPatch(world.artifacts, candidate.patch, { baseFiles }));
-  if (parsed === null) return { candidate, gates: [fail('collected', PATCH_LOST)] };
+  if (parsed === null) return { candidate, gates: [fail('collected', PATCH_DAMAGED)] };
   if (parsed.kind === 'refused') {
     return { candidate, gates: [pass('collected', 'a patch'), fail('safe', parsed.reasons.join(' '))] };
   }
@@ -79,14 +83,14 @@ export async function examineOne(bank: ExaminationTools, candidate: Entry): Prom
   ];
   const empty = gates.some((gate) => gate.gate === 'content' && !gate.passed);
   if (empty) return { candidate, gates: inOrder(gates), patch };
-  const tree = await bank.trees.of(candidate.alias, patch.production);
+  const tree = await tools.trees.of(candidate.alias, patch.production);
   const lost = gates.some((gate) => !gate.passed);
-  const found = tree.ready ? await execute(bank, tree, { candidate, patch, lost }) : { gates: [] };
+  const found = tree.ready ? await execute(tools, tree, { candidate, patch, lost }) : { gates: [] };
   const all = inOrder([...gates, ...tree.gates, ...found.gates]);
   return { candidate, patch, tree, built: tree.built, ...found, gates: all };
 }
 
-const PATCH_LOST = 'its patch is damaged on the machine that runs Runoff, and cannot be read';
+const PATCH_DAMAGED = 'its patch is damaged on the machine that runs Runoff, and cannot be read';
 
 /** Text on the base of the files whose change may be tampering: what stood there before is no finding. */
 async function baseTexts(
@@ -94,7 +98,7 @@ async function baseTexts(
   patch: Patch,
 ): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
-  for (const path of watchedFiles(patch)) {
+  for (const path of filesToCompare(patch)) {
     const text = await world.workspaces.readFile(source, task.base.sha, path);
     if (text !== null) texts[path] = text;
   }
@@ -103,21 +107,21 @@ async function baseTexts(
 
 /** The base suite on its code, then its own tests. Whoever is out of the race already is run once, for the record. */
 async function execute(
-  bank: ExaminationTools,
+  tools: ExaminationTools,
   tree: Tree,
-  on: { readonly candidate: Entry; readonly patch: Patch; readonly lost: boolean },
-): Promise<Pick<Examined, 'gates' | 'baseTests' | 'own'>> {
-  const { runner, onBase } = bank;
+  on: { readonly candidate: CandidateEntry; readonly patch: Patch; readonly lost: boolean },
+): Promise<Pick<ExaminedCandidate, 'gates' | 'baseTests' | 'own'>> {
+  const { runner, onBase } = tools;
   const { runId, alias } = on.candidate;
-  const wish = { id: areaId(runId, alias, 'base') };
-  const result = await runOn(runner, tree, wish);
+  const options = { id: areaId(runId, alias, 'base') };
+  const result = await runOn(runner, tree, options);
   // Without test files nothing is applied or built that could fail.
   if (result.kind !== 'ran') return { gates: [] };
   const ran = result.run.source !== 'none';
   const suspects = on.lost || !ran ? [] : compareBase(onBase, result.run).regressions;
-  const run = await settled(runner, tree, wish, { run: result.run, suspects });
+  const run = await rerunSuspects(runner, tree, options, { run: result.run, suspects });
   const tests = on.lost ? [] : on.patch.tests;
-  const own = await ownTests(bank, tree, { id: areaId(runId, alias, 'own'), tests });
+  const own = await ownTests(tools, tree, { id: areaId(runId, alias, 'own'), tests });
   return {
     gates: [testsRunGate(onBase, run), ...own.gates],
     ...(ran ? { baseTests: compareBase(onBase, run) } : {}),
@@ -129,10 +133,10 @@ async function execute(
 async function ownTests(
   { runner, onBase }: ExaminationTools,
   tree: Tree,
-  wish: TreeRunOptions,
+  options: TreeRun,
 ): Promise<{ readonly gates: readonly GateReport[]; readonly run?: TestRun }> {
-  if (wish.tests?.length === 0) return { gates: [] };
-  const result = await runOn(runner, tree, wish);
+  if (options.tests?.length === 0) return { gates: [] };
+  const result = await runOn(runner, tree, options);
   switch (result.kind) {
     case 'refused':
       return { gates: [fail('collected', `its test files do not apply: ${result.why}`)] };
@@ -140,16 +144,16 @@ async function ownTests(
       return { gates: [unbuilt('with its own test files the build ends', result.broken)] };
     case 'ran': {
       const calm = withoutTests(result.run, onBase.flaky ?? []);
-      const suspects = newlyFailing(onBase, calm);
-      const run = await settled(runner, tree, wish, { run: calm, suspects });
-      const gate = ownTestsGate(onBase, run) ?? silentGate(onBase, run);
+      const suspects = newFailures(onBase, calm);
+      const run = await rerunSuspects(runner, tree, options, { run: calm, suspects });
+      const gate = ownTestsGate(onBase, run) ?? missingReportGate(onBase, run);
       return { gates: gate ? [gate] : [], run };
     }
   }
 }
 
 /** A test file that takes the runner down with it leaves no failing test behind to be named. */
-const silentGate = (base: TestRun, own: TestRun): GateReport | null =>
+const missingReportGate = (base: TestRun, own: TestRun): GateReport | null =>
   base.source === 'report' && own.source !== 'report'
     ? fail(
         'tests-run',
@@ -172,49 +176,54 @@ function inOrder(gates: readonly GateReport[]): readonly GateReport[] {
  * runner is known to run single files, else the whole suite if there is time for it. What fails twice has failed; of
  * three different answers most count.
  */
-async function settled(
+async function rerunSuspects(
   runner: CheckRunner,
   tree: Tree,
-  wish: TreeRunOptions,
+  options: TreeRun,
   first: { readonly run: TestRun; readonly suspects: readonly string[] },
 ): Promise<TestRun> {
   const { run, suspects } = first;
   const again: TestRun[] = [];
   for (let attempt = 2; attempt <= SUSPECT_RUNS && run.stopped === null; attempt++) {
-    const left = doubtful(suspects, again);
+    const left = undecidedSuspects(suspects, again);
     if (left.length === 0) break;
-    const more = await once(runner, tree, { ...wish, id: `${wish.id}-${attempt}`, attempt }, { run, left });
+    const more = await rerunOnce(
+      runner,
+      tree,
+      { ...options, id: `${options.id}-${attempt}`, attempt },
+      { run, left },
+    );
     if (!more) break;
     again.push(more);
   }
-  return settleSuspects(run, suspects, again);
+  return resolveSuspects(run, suspects, again);
 }
 
 /** Null where it would take too long. */
-async function once(
+async function rerunOnce(
   runner: CheckRunner,
   tree: Tree,
-  wish: TreeRunOptions,
+  options: TreeRun,
   on: { readonly run: TestRun; readonly left: readonly string[] },
 ): Promise<TestRun | null> {
-  const alone = aloneCommands(runner, wish, on.left);
+  const alone = aloneCommands(runner, options, on.left);
   if (alone) {
-    const result = await runOn(runner, tree, { ...wish, commands: alone });
+    const result = await runOn(runner, tree, { ...options, commands: alone });
     // A runner that cannot be told a file after all says nothing about its tests.
     if (result.kind === 'ran' && result.run.source === on.run.source) return result.run;
   }
-  if (!affordable(on.run, SUSPECT_RUNS - 1)) return null;
-  const result = await runOn(runner, tree, wish);
+  if (!fitsRepeatBudget(on.run, SUSPECT_RUNS - 1)) return null;
+  const result = await runOn(runner, tree, options);
   return result.kind === 'ran' ? result.run : null;
 }
 
 /** Commands for the files of these tests; null where one of them does not say its file. */
 function aloneCommands(
   runner: CheckRunner,
-  wish: TreeRunOptions,
+  options: TreeRun,
   ids: readonly string[],
 ): readonly TestCommand[] | null {
-  const own = wish.tests?.map((file) => file.path) ?? [];
+  const own = options.tests?.map((file) => file.path) ?? [];
   const known = new Set([...runner.baseFiles, ...own]);
   const files = ids.map((id) => (id === EXIT_CODE ? '' : (id.split(' > ', 1)[0] ?? '')));
   return files.every((file) => known.has(file)) ? runner.plan.focus([...new Set(files)]) : null;

@@ -1,60 +1,60 @@
 import type { TestRun } from '../../core/evidence/index.ts';
 import {
   type Admission,
-  type Aim,
   DistinguishingTest,
   type IndependentTest,
   joinAdmissions,
   NO_ADMISSION,
-  placesFor,
+  newTestPaths,
+  type TaskKind,
 } from '../../core/independent-tests/index.ts';
 import type { Alias } from '../../core/model/index.ts';
 import { block } from '../../core/prompts/index.ts';
 import { stableNonce } from '../context.ts';
-import { admitTests, type Survivor } from './admit.ts';
+import { admitTests, type TestedSurvivor } from './admit.ts';
 import type { CheckRunner } from './areas.ts';
 import {
-  acceptOn,
+  acceptWrittenTests,
   answerOnce,
   askWriters,
-  type Setting,
-  settingBlocks,
-  settingOf,
   type TestWriter,
   taskBlocks,
   type WriterAnswer,
+  type WriterContext,
+  writerContextBlocks,
+  writerContextOf,
 } from './independent-tests.ts';
 
 /** Rounds at most; candidates shown at most (selection notes, S6). */
 const MAX_ROUNDS = 3;
-const MAX_SHOWN_CHARS = 4;
+const MAX_CANDIDATES_SHOWN = 4;
 /** The most of a run's budget that all rounds together may use. Our default, tune on dev data. */
-const SHARE = 0.1;
+const DISTINGUISHING_BUDGET_SHARE = 0.1;
 
 /** A candidate that evidence so far may not have told from another one. */
 export interface ComparedCandidate {
-  readonly survivor: Survivor;
+  readonly survivor: TestedSurvivor;
   /** Candidates of one class are shown once. */
-  readonly cls: string;
+  readonly changeClass: string;
   /** The production part of its patch; null where names stand in it that cannot be taken out: it is executed, not shown. */
   readonly diff: string | null;
 }
 
-export interface Distinguishing {
+export interface DistinguishInput {
   readonly contenders: readonly ComparedCandidate[];
   /** Aliases that are not told apart with these independent tests besides all other evidence, best first; fewer than two: decided. */
-  readonly undecided: (neutral: Admission) => readonly Alias[];
+  readonly undecided: (independent: Admission) => readonly Alias[];
   /** Neutral tests that were admitted before. */
   readonly before: Admission;
   /** Takes out of a diff what tells who wrote it, and what speaks to its reader. */
   readonly blind: (text: string) => string;
   readonly instructions: string;
   readonly onBase: TestRun;
-  readonly aim: Aim;
+  readonly taskKind: TaskKind;
 }
 
 /** What the rounds found. Plain JSON. */
-interface Distinguished {
+interface DistinguishResult {
   /** Of the new tests, and of those only that separated somebody. */
   readonly admission: Admission;
   /** What each round came to, and why there was no further one; for people, and in part a model's words. */
@@ -69,9 +69,9 @@ interface Distinguished {
 export async function distinguish(
   runner: CheckRunner,
   writer: TestWriter,
-  given: Distinguishing,
-): Promise<Distinguished> {
-  const setting = await settingOf(runner, writer);
+  given: DistinguishInput,
+): Promise<DistinguishResult> {
+  const setting = await writerContextOf(runner, writer);
   if (setting === null)
     return {
       admission: NO_ADMISSION,
@@ -80,41 +80,45 @@ export async function distinguish(
   const notes: string[] = [];
   let admission = NO_ADMISSION;
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
-    const open = stillOpen(given, admission);
+    const open = candidatesToSeparate(given, admission);
     if (open === null) break;
-    const written = await write(runner, writer, { given, setting, open, round, admission });
+    const written = await writeDistinguishingTest(runner, writer, { given, setting, open, round, admission });
     if (typeof written === 'string') {
       notes.push(`Round ${round}: ${written}`);
       break;
     }
-    const found = await tryOut(runner, given, written, round, open);
+    const found = await admitRoundTest(runner, given, written, round, open);
     notes.push(`Round ${round}: ${found.votes.map((vote) => vote.because).join(' ')}`);
-    if (!found.votes.some((vote) => vote.standing === 'admitted' && vote.failedBy.length > 0)) break;
+    if (!found.votes.some((vote) => vote.status === 'admitted' && vote.failedBy.length > 0)) break;
     admission = joinAdmissions(admission, found);
   }
   return { admission, notes };
 }
 
 /** Those to tell apart, in their order; null where there is nothing to do. */
-function stillOpen({ contenders, undecided, before }: Distinguishing, admission: Admission) {
+function candidatesToSeparate({ contenders, undecided, before }: DistinguishInput, admission: Admission) {
   const aliases = undecided(joinAdmissions(before, admission));
   const open = aliases.flatMap((alias) => contenders.filter(({ survivor }) => survivor.alias === alias));
-  return new Set(open.map(({ cls }) => cls)).size < 2 ? null : open;
+  return new Set(open.map(({ changeClass }) => changeClass)).size < 2 ? null : open;
 }
 
-interface Round {
-  readonly given: Distinguishing;
-  readonly setting: Setting;
+interface DistinguishRound {
+  readonly given: DistinguishInput;
+  readonly setting: WriterContext;
   readonly open: readonly ComparedCandidate[];
   readonly round: number;
   readonly admission: Admission;
 }
 
 /** The test of one round, or why there is none. */
-async function write(runner: CheckRunner, writer: TestWriter, on: Round): Promise<IndependentTest | string> {
+async function writeDistinguishingTest(
+  runner: CheckRunner,
+  writer: TestWriter,
+  on: DistinguishRound,
+): Promise<IndependentTest | string> {
   const { given, setting, round, admission } = on;
   const before = [...given.before.tests, ...admission.tests];
-  const shown = shownOf(on);
+  const shown = shownPatches(on);
   if (shown.length < 2) return 'Too few of the patches can be shown without a name in them.';
   const key = JSON.stringify([
     'distinguishing-test',
@@ -125,12 +129,12 @@ async function write(runner: CheckRunner, writer: TestWriter, on: Round): Promis
   ]);
   const heard = await answerOnce(writer, key, async (): Promise<WriterAnswer<IndependentTest | string>> => {
     const taken = [...runner.baseFiles, ...before.map(({ path }) => path)];
-    const places = placesFor(setting.custom, taken, 'distinguishing', 1);
+    const places = newTestPaths(setting.naming, taken, 'distinguishing', 1);
     const answer = await askWriters(writer, {
       spender: 'distinguisher',
-      share: SHARE,
+      share: DISTINGUISHING_BUDGET_SHARE,
       instructions: given.instructions,
-      prompt: await question(writer, on, places[0] ?? '', key),
+      prompt: await distinguishingQuestion(writer, on, places[0] ?? '', key),
       schema: DistinguishingTest,
     });
     if (answer.kind === 'nothing') return answer;
@@ -139,30 +143,37 @@ async function write(runner: CheckRunner, writer: TestWriter, on: Round): Promis
       const value = note.trim() || 'The brief does not say which behaviour is right.';
       return { ...answer, value };
     }
-    const how = { origin: 'distinguishing', places, written: [test] } as const;
-    const { tests, left } = await acceptOn(runner, writer, how);
+    const how = { origin: 'distinguishing', paths: places, written: [test] } as const;
+    const { tests, rejected } = await acceptWrittenTests(runner, writer, how);
     const [accepted] = tests;
     const value = accepted
       ? { ...accepted, id: `distinguishing-${round}` }
-      : (left[0]?.because ?? 'It was not accepted.');
+      : (rejected[0]?.because ?? 'It was not accepted.');
     return { ...answer, value };
   });
   return heard.kind === 'answer' ? heard.value : heard.why;
 }
 
 /** One patch of each class, as far as it can be shown. */
-function shownOf({ given, open }: Round): readonly string[] {
+function shownPatches({ given, open }: DistinguishRound): readonly string[] {
   const seen = new Set<string>();
   return open
-    .flatMap(({ cls, diff }) => (diff === null || seen.has(cls) ? [] : [seen.add(cls) && given.blind(diff)]))
-    .slice(0, MAX_SHOWN_CHARS);
+    .flatMap(({ changeClass, diff }) =>
+      diff === null || seen.has(changeClass) ? [] : [seen.add(changeClass) && given.blind(diff)],
+    )
+    .slice(0, MAX_CANDIDATES_SHOWN);
 }
 
 /** Who is who is told by nothing: neither name nor place, nor how many there are of a class. */
-async function question(writer: TestWriter, on: Round, place: string, key: string): Promise<string> {
+async function distinguishingQuestion(
+  writer: TestWriter,
+  on: DistinguishRound,
+  place: string,
+  key: string,
+): Promise<string> {
   const { given, setting, admission } = on;
   const nonce = await stableNonce(writer, key);
-  const shown = shownOf(on).toSorted();
+  const shown = shownPatches(on).toSorted();
   const order = await writer.remember(`order:${key}`, async () => shown.map(() => writer.random.nonce()));
   const shuffled = shown
     .map((text, i) => ({ text, at: order[i] ?? '' }))
@@ -170,7 +181,7 @@ async function question(writer: TestWriter, on: Round, place: string, key: strin
   const before = [...given.before.tests, ...admission.tests].flatMap((test) => test.title ?? []);
   return [
     ...taskBlocks(writer, nonce),
-    ...settingBlocks(setting, nonce),
+    ...writerContextBlocks(setting, nonce),
     ...shuffled.map(({ text }, i) => block(`PATCH ${i + 1}`, nonce, text)),
     ...(before.length > 0 ? [block('TESTED ALREADY', nonce, before.join('\n'))] : []),
     `The test will stand at ${place}`,
@@ -178,9 +189,9 @@ async function question(writer: TestWriter, on: Round, place: string, key: strin
   ].join('\n\n');
 }
 
-async function tryOut(
+async function admitRoundTest(
   runner: CheckRunner,
-  given: Distinguishing,
+  given: DistinguishInput,
   test: IndependentTest,
   round: number,
   open: readonly ComparedCandidate[],
@@ -188,7 +199,7 @@ async function tryOut(
   return admitTests(runner, [test], {
     survivors: open.map(({ survivor }) => survivor),
     onBase: given.onBase,
-    aim: given.aim,
+    taskKind: given.taskKind,
     name: `d${round}`,
   });
 }

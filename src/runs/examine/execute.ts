@@ -1,4 +1,4 @@
-import { canRun, lackedNames, type TestRun } from '../../core/evidence/index.ts';
+import { canRun, missingNamesIn, type TestRun } from '../../core/evidence/index.ts';
 import { Fault, programKilled, type RunId } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import { plainCommand, type ReportSource, reportPlan, type TestCommand } from '../../core/settings/index.ts';
@@ -15,13 +15,19 @@ import {
 } from '../context.ts';
 import { rememberAnswers } from '../restore.ts';
 import { cancelledError, type RunContext } from '../stage.ts';
-import { type CheckArea, type CheckPorts, type CheckRunner, EndedBySignal, rememberHere } from './areas.ts';
+import {
+  type CheckArea,
+  type CheckPorts,
+  type CheckRunner,
+  EndedBySignal,
+  rememberInMemory,
+} from './areas.ts';
 
 /** What running a repository's checks takes. */
 export type CheckRunnerPorts = CheckPorts & Pick<World, 'clock' | 'github' | 'store'>;
 
 /** Where a runner writes its report: the area's own home, which nothing on the host reads. */
-const REPORTS = '/home/agent';
+const REPORT_FOLDER = '/home/agent';
 
 export async function openCheckRunner(
   world: CheckRunnerPorts,
@@ -32,7 +38,7 @@ export async function openCheckRunner(
   const source = await sourceOf(world, task);
   const base = await prepareBase(world, task, { source, signal });
   const asked = [task.title, task.body, ...task.comments.map(({ body }) => body)].join('\n');
-  const remember = rememberHere(rememberAnswers(world, run.id));
+  const remember = rememberInMemory(rememberAnswers(world, run.id));
   const declared = run.brief?.changedTests ?? [];
   return checkRunnerOn(world, { task, source, base, asked, declared, remember, signal });
 }
@@ -47,11 +53,11 @@ export async function checkRunnerOn(
   const { sha } = task.base;
   const packageJson = await world.workspaces.readFile(source, sha, 'package.json');
   return {
-    remember: rememberHere(),
+    remember: rememberInMemory(),
     ...on,
     world,
     baseFiles: await world.workspaces.listFiles(source, sha),
-    plan: reportPlan(task.settings.checks.test ?? '', packageJson ?? undefined, REPORTS),
+    plan: reportPlan(task.settings.checks.test ?? '', packageJson ?? undefined, REPORT_FOLDER),
   };
 }
 
@@ -74,7 +80,7 @@ export function asOnBase(runner: CheckRunner, onBase: TestRun): CheckRunner {
 }
 
 /** The same runner, with an area's files as its topmost read-only layer. */
-export const onTopOf = (runner: CheckRunner, built: WorkArea): CheckRunner => ({
+export const withTopLayer = (runner: CheckRunner, built: WorkArea): CheckRunner => ({
   ...runner,
   base: { ...runner.base, layers: [built.upper, ...runner.base.layers] },
 });
@@ -190,7 +196,7 @@ export async function runTests(
   const runs: TestRun[] = [];
   for (const command of commands)
     runs.push(command.command === '' ? NOT_RUN : await runCommandOfTests(runner, area, command));
-  return joinedArguments(runs);
+  return mergeTestRuns(runs);
 }
 
 /** Runs the tests of these files only, where the runner is known to do so; else the whole suite. */
@@ -223,7 +229,7 @@ async function runCommandOfTests(
   const text = report ? await readReport(runner, area, report, result) : null;
   const read = report && text !== null ? readTestReport(report.format, text) : null;
   const output = `${result.stdout}\n${result.stderr}`;
-  const lacks = result.exitCode === 0 ? [] : lackedNames(output);
+  const missingNames = result.exitCode === 0 ? [] : missingNamesIn(output);
   return {
     source: read?.kind === 'ok' ? 'report' : 'exit-code',
     exitCode: result.exitCode,
@@ -231,9 +237,9 @@ async function runCommandOfTests(
     ms: result.ms,
     tests: read?.kind === 'ok' ? prefixed(read.tests, command.prefix) : {},
     tail: tailOf(output, 40),
-    ...(read?.kind === 'ok' ? { said: prefixed(read.said, command.prefix) } : {}),
+    ...(read?.kind === 'ok' ? { messages: prefixed(read.messages, command.prefix) } : {}),
     ...(result.exitCode === 0 ? {} : { errors: failureLines(output) }),
-    ...(lacks.length > 0 ? { lacks } : {}),
+    ...(missingNames.length > 0 ? { missingNames } : {}),
   };
 }
 
@@ -243,11 +249,11 @@ const prefixed = <T>(byId: Readonly<Record<string, T>>, prefix: string): Readonl
     : Object.fromEntries(Object.entries(byId).map(([id, value]) => [`${prefix} > ${id}`, value]));
 
 /** Runs of several commands as one; what one of them reports, is reported. */
-function joinedArguments(runs: readonly TestRun[]): TestRun {
+function mergeTestRuns(runs: readonly TestRun[]): TestRun {
   const [first, ...more] = runs;
   if (!first) throw new RangeError('There is no command to run tests with.');
   return more.reduce((a, b): TestRun => {
-    const lacks = [...(a.lacks ?? []), ...(b.lacks ?? [])];
+    const missingNames = [...(a.missingNames ?? []), ...(b.missingNames ?? [])];
     return {
       source: a.source === 'report' || b.source === 'report' ? 'report' : 'exit-code',
       exitCode: a.exitCode === 0 ? b.exitCode : a.exitCode,
@@ -255,14 +261,14 @@ function joinedArguments(runs: readonly TestRun[]): TestRun {
       ms: a.ms + b.ms,
       tests: { ...a.tests, ...b.tests },
       tail: tailOf(`${a.tail}\n${b.tail}`, 40),
-      said: { ...a.said, ...b.said },
-      ...(lacks.length > 0 ? { lacks } : {}),
+      messages: { ...a.messages, ...b.messages },
+      ...(missingNames.length > 0 ? { missingNames } : {}),
     };
   }, first);
 }
 
 const REPORT_BYTES = 32 * 2 ** 20;
-const READ_MS = 20_000;
+const READ_REPORT_MS = 20_000;
 
 const isOnStream = (report: ReportSource): boolean => report.source !== 'file' || report.orStdout === true;
 
@@ -275,7 +281,7 @@ async function readReport(
 ): Promise<string | null> {
   const onStream = result.truncated ? null : report.source === 'stderr' ? result.stderr : result.stdout;
   if (report.source !== 'file') return onStream;
-  const limits = { ...checkLimits(runner.task), wallMs: READ_MS, outputBytes: REPORT_BYTES };
+  const limits = { ...checkLimits(runner.task), wallMs: READ_REPORT_MS, outputBytes: REPORT_BYTES };
   const file = await runCommand(runner, area, { argv: ['cat', report.file], limits });
   // No process of a candidate is there any more, so that it can only have been killed from outside.
   if (file.exitCode === null && file.stopped === null)

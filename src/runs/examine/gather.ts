@@ -1,4 +1,10 @@
-import { contest, type Evidence, isSurvivor, peerTestsOn, type TestRun } from '../../core/evidence/index.ts';
+import {
+  type Evidence,
+  isSurvivor,
+  peerTestsOn,
+  type TestRun,
+  withoutContestedTests,
+} from '../../core/evidence/index.ts';
 import type { IndependentTestReport } from '../../core/independent-tests/index.ts';
 import { comparePatches, type PatchLikeness, staticScore } from '../../core/likeness/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
@@ -6,55 +12,60 @@ import { productionLines } from '../../core/patches/index.ts';
 import { tailOf } from '../../core/reports/index.ts';
 import { storePatch } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
-import { type Entry, type ExaminationTools, type Examined, examineOne } from './candidate.ts';
+import {
+  type CandidateEntry,
+  type ExaminationTools,
+  type ExaminedCandidate,
+  examineOne,
+} from './candidate.ts';
 import { areaId, asOnBase, runCommand } from './execute.ts';
 import { type PeerResults, runPeerTests } from './peer-tests.ts';
-import { type Probed, probe } from './probe.ts';
+import { type ProbeResults, probeCandidates } from './probe.ts';
 import { openTrees } from './trees.ts';
-import { addWrittenTests, type Writing } from './written-tests.ts';
+import { addWrittenTests, type TestWriting } from './written-tests.ts';
 
-interface Gathering {
+interface GatherOptions {
   /** Told of each candidate before it is executed. */
-  readonly begins?: (entry: Entry) => Promise<void>;
+  readonly begins?: (entry: CandidateEntry) => Promise<void>;
   /** Models that may write tests; absent: none is asked. */
-  readonly writing?: Writing;
+  readonly writing?: TestWriting;
 }
 
 export interface Gathered {
   readonly evidence: readonly Evidence[];
   /** Absent where no writer was asked. */
-  readonly neutral?: IndependentTestReport;
+  readonly independentTests?: IndependentTestReport;
 }
 
 /** All that is executed to tell candidates apart, one step after the other. */
 export async function gatherEvidence(
   runner: CheckRunner,
-  entries: readonly Entry[],
+  entries: readonly CandidateEntry[],
   onBase: TestRun,
-  { begins, writing }: Gathering = {},
+  { begins, writing }: GatherOptions = {},
 ): Promise<Gathered> {
   const fair = asOnBase(runner, onBase);
-  const bank: ExaminationTools = { runner: fair, trees: openTrees(fair), onBase };
+  const tools: ExaminationTools = { runner: fair, trees: openTrees(fair), onBase };
   try {
-    const examined: Examined[] = [];
+    const examined: ExaminedCandidate[] = [];
     await inParallel(runner.world.parallelChecks, entries, async (entry) => {
       await begins?.(entry);
-      examined.push(await examineOne(bank, entry));
+      examined.push(await examineOne(tools, entry));
     });
     examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);
-    const crossed = await runPeerTests(bank, examined);
-    const probed = await probe(bank, examined);
-    const agreeing = agreementsOf(examined);
-    const evidence = contest(examined.map((one) => evidenceOf(one, crossed, probed, agreeing)));
-    const added = writing ? await addWrittenTests(bank, examined, evidence, writing) : null;
-    return added ? { evidence: added.evidence, neutral: added.report } : { evidence };
+    const crossed = await runPeerTests(tools, examined);
+    const probed = await probeCandidates(tools, examined);
+    const agreeing = likenessByAlias(examined);
+    const evidence = withoutContestedTests(examined.map((one) => evidenceOf(one, crossed, probed, agreeing)));
+    const added = writing ? await addWrittenTests(tools, examined, evidence, writing) : null;
+    return added ? { evidence: added.evidence, independentTests: added.report } : { evidence };
   } finally {
-    await bank.trees.close();
+    await tools.trees.close();
   }
 }
 
 /** How far survivors' changes agree; of the others nobody asks. */
-function agreementsOf(examined: readonly Examined[]): ReadonlyMap<Alias, PatchLikeness> {
+function likenessByAlias(examined: readonly ExaminedCandidate[]): ReadonlyMap<Alias, PatchLikeness> {
   const survivors = examined.filter(({ gates, patch }) => isSurvivor(gates) && patch);
   const found = comparePatches(
     survivors.map(({ candidate, patch }) => ({
@@ -78,17 +89,17 @@ const changesOf = ({ files, functions }: PatchLikeness) => [
 const MAX_UNMET = 5;
 
 function evidenceOf(
-  { candidate, gates, patch, baseTests }: Examined,
+  { candidate, gates, patch, baseTests }: ExaminedCandidate,
   crossed: PeerResults,
-  probed: Probed | null,
+  probed: ProbeResults | null,
   agreeing: ReadonlyMap<Alias, PatchLikeness>,
 ): Evidence {
   const agreed = agreeing.get(candidate.alias);
-  const neutral = probed?.examples.byAlias.get(candidate.alias);
+  const examples = probed?.examples.byAlias.get(candidate.alias);
   const behaviour = probed?.behaviour.get(candidate.alias);
   const tests = crossed.tests.get(candidate.alias);
-  const unmet = isSurvivor(gates) ? (probed?.examples.suspect.slice(0, MAX_UNMET) ?? []) : [];
-  const peerTests = peerTestsOn(candidate.alias, crossed.marks);
+  const unmetExamples = isSurvivor(gates) ? (probed?.examples.suspect.slice(0, MAX_UNMET) ?? []) : [];
+  const peerTests = peerTestsOn(candidate.alias, crossed.results);
   return {
     alias: candidate.alias,
     gates,
@@ -100,8 +111,8 @@ function evidenceOf(
     coderMs: candidate.ms,
     ...(candidate.family === undefined ? {} : { family: candidate.family }),
     ...(baseTests ? { baseTests } : {}),
-    ...(neutral ? { independentTests: neutral } : {}),
-    ...(unmet.length > 0 ? { unmet } : {}),
+    ...(examples ? { independentTests: examples } : {}),
+    ...(unmetExamples.length > 0 ? { unmetExamples } : {}),
     ...(behaviour ? { behaviour } : {}),
     ...(agreed ? { agreement: agreed.score, alike: agreed.alike, changes: changesOf(agreed) } : {}),
     ...(patch ? { staticScore: staticScore(patch.text).score } : {}),
@@ -127,7 +138,7 @@ export async function collectText(
   runner: CheckRunner,
   alias: string,
   text: string,
-): Promise<Pick<Entry, 'patch' | 'note'>> {
+): Promise<Pick<CandidateEntry, 'patch' | 'note'>> {
   const { world, task } = runner;
   const { sha } = task.base;
   if (text.trim() === '') return { note: 'changes nothing' };

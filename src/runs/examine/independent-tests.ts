@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import {
-  type Accepted,
-  accept,
-  customsOf,
-  hasSurface,
+  type AcceptedTests,
+  acceptTests,
+  declarationsOf,
   importedFiles,
+  knowsDeclarations,
   looksLikeTest,
-  MOST_TESTS,
-  placesFor,
-  surfaceOf,
-  type TestCustom,
+  MAX_WRITTEN_TESTS,
+  newTestPaths,
+  type TestNaming,
+  testNamings,
   type WrittenTest,
   WrittenTests,
 } from '../../core/independent-tests/index.ts';
@@ -111,7 +111,7 @@ export function taskBlocks(
 }
 
 /** Texts that say what is wanted; what the planner took for granted is not among them. */
-const wantedTexts = ({ task, brief }: Pick<TestWriter, 'task' | 'brief'>): readonly string[] => [
+const requirementTexts = ({ task, brief }: Pick<TestWriter, 'task' | 'brief'>): readonly string[] => [
   task.title,
   task.body,
   ...task.comments.map((one) => one.body),
@@ -120,14 +120,14 @@ const wantedTexts = ({ task, brief }: Pick<TestWriter, 'task' | 'brief'>): reado
 ];
 
 /** The most of a run's budget that is spent on independent tests. Our default, tune on dev data. */
-const SHARE = 0.1;
+const WRITER_BUDGET_SHARE = 0.1;
 /** Files of the base whose declarations are shown. Our default. */
 const MAX_FILES = 25;
-const MAX_SURFACE_CHARS = 20_000;
+const MAX_DECLARATIONS_CHARS = 20_000;
 const MAX_SAMPLE_CHARS = 12_000;
 
 /** What a writer handed in. Plain JSON. */
-interface Written extends Accepted {
+interface WriterResult extends AcceptedTests {
   /** One sentence for people, of what the writer could not do; absent when there is nothing to say. */
   readonly note?: string;
   /** `provider/model` of the writer; absent where none answered. */
@@ -135,10 +135,10 @@ interface Written extends Accepted {
 }
 
 /** What a writer is shown of the base, and where its tests will stand. */
-export interface Setting {
-  readonly custom: TestCustom;
+export interface WriterContext {
+  readonly naming: TestNaming;
   readonly sample: string;
-  readonly surface: string;
+  readonly declarations: string;
 }
 
 /**
@@ -149,93 +149,105 @@ export async function writeIndependentTests(
   runner: CheckRunner,
   writer: TestWriter,
   instructions: string,
-): Promise<Written> {
-  const setting = await settingOf(runner, writer);
-  if (setting === null) return nothing('The base has no test file that shows how tests are written here.');
-  const key = JSON.stringify(['neutral-tests', writer.task.runId]);
-  const heard = await answerOnce(writer, key, async (): Promise<WriterAnswer<Written>> => {
-    const places = placesFor(setting.custom, runner.baseFiles, 'neutral', MOST_TESTS);
+): Promise<WriterResult> {
+  const setting = await writerContextOf(runner, writer);
+  if (setting === null)
+    return noTestsWritten('The base has no test file that shows how tests are written here.');
+  const key = JSON.stringify(['independent-tests', writer.task.runId]);
+  const heard = await answerOnce(writer, key, async (): Promise<WriterAnswer<WriterResult>> => {
+    const paths = newTestPaths(setting.naming, runner.baseFiles, 'independent', MAX_WRITTEN_TESTS);
     const nonce = await stableNonce(writer, key);
     const answer = await askWriters(writer, {
       spender: 'writer',
-      share: SHARE,
+      share: WRITER_BUDGET_SHARE,
       instructions,
       prompt: [
         ...taskBlocks(writer, nonce),
-        ...settingBlocks(setting, nonce),
-        `The tests will stand at these paths, in this order:\n${places.join('\n')}`,
+        ...writerContextBlocks(setting, nonce),
+        `The tests will stand at these paths, in this order:\n${paths.join('\n')}`,
         'Write the tests.',
       ].join('\n\n'),
       schema: WrittenTests,
     });
     if (answer.kind === 'nothing') return answer;
     const { tests, note } = answer.value;
-    const accepted = await acceptOn(runner, writer, { origin: 'writer', places, written: tests });
+    const accepted = await acceptWrittenTests(runner, writer, { origin: 'writer', paths, written: tests });
     const value = { ...accepted, model: answer.model, ...(note.trim() === '' ? {} : { note }) };
     return { ...answer, value };
   });
-  return heard.kind === 'answer' ? heard.value : nothing(`No independent tests were written: ${heard.why}`);
+  return heard.kind === 'answer'
+    ? heard.value
+    : noTestsWritten(`No independent tests were written: ${heard.why}`);
 }
 
-const nothing = (note: string): Written => ({ tests: [], left: [], note });
+const noTestsWritten = (note: string): WriterResult => ({ tests: [], rejected: [], note });
 
 /** Holds written tests against the task and the base. */
-export async function acceptOn(
+export async function acceptWrittenTests(
   runner: CheckRunner,
   writer: TestWriter,
   given: {
     readonly origin: 'writer' | 'distinguishing';
-    readonly places: readonly string[];
+    readonly paths: readonly string[];
     readonly written: readonly WrittenTest[];
   },
-): Promise<Accepted> {
-  const { origin, places, written } = given;
+): Promise<AcceptedTests> {
+  const { origin, paths, written } = given;
   const { baseFiles } = runner;
   const imported: Record<string, string> = {};
-  for (const path of importedFiles(written, places, baseFiles)) {
-    const text = await textOf(runner, path);
+  for (const path of importedFiles(written, paths, baseFiles)) {
+    const text = await readBaseFile(runner, path);
     if (text !== null) imported[path] = text;
   }
-  return accept(written, { origin, places, wanted: wantedTexts(writer), baseFiles, imported });
+  return acceptTests(written, {
+    origin,
+    paths,
+    requirements: requirementTexts(writer),
+    baseFiles,
+    imported,
+  });
 }
 
-/** Null where the base shows no custom of naming tests, or none under which ours would count as a test. */
-export async function settingOf(
+/** Null where the base shows no naming of naming tests, or none under which ours would count as a test. */
+export async function writerContextOf(
   runner: CheckRunner,
   { brief }: Pick<TestWriter, 'brief'>,
-): Promise<Setting | null> {
+): Promise<WriterContext | null> {
   const near = [...brief.files, ...runner.plan.command.split(/[\s'"=]+/)];
-  for (const custom of customsOf(runner.baseFiles, near)) {
-    const sample = await textOf(runner, custom.sample);
+  for (const naming of testNamings(runner.baseFiles, near)) {
+    const sample = await readBaseFile(runner, naming.sample);
     if (sample === null || !looksLikeTest(sample)) continue;
-    if (placesFor(custom, [], 'neutral', 1).length > 0)
-      return { custom, sample, surface: await surface(runner, brief.files) };
+    if (newTestPaths(naming, [], 'independent', 1).length > 0)
+      return { naming, sample, declarations: await declarationsText(runner, brief.files) };
   }
   return null;
 }
 
-export const settingBlocks = ({ custom, sample, surface }: Setting, nonce: string): readonly string[] => [
-  ...(surface === '' ? [] : [block('DECLARATIONS', nonce, surface)]),
-  block('EXAMPLE', nonce, `${custom.sample}\n\n${sample.slice(0, MAX_SAMPLE_CHARS)}`),
+export const writerContextBlocks = (
+  { naming, sample, declarations }: WriterContext,
+  nonce: string,
+): readonly string[] => [
+  ...(declarations === '' ? [] : [block('DECLARATIONS', nonce, declarations)]),
+  block('EXAMPLE', nonce, `${naming.sample}\n\n${sample.slice(0, MAX_SAMPLE_CHARS)}`),
 ];
 
 /** Declarations of the files that will probably change, then of those beside them. */
-async function surface(runner: CheckRunner, near: readonly string[]): Promise<string> {
+async function declarationsText(runner: CheckRunner, near: readonly string[]): Promise<string> {
   const folders = new Set(near.map((path) => path.slice(0, path.lastIndexOf('/') + 1)));
-  const known = runner.baseFiles.filter((path) => roleOf(path) === 'production' && hasSurface(path));
+  const known = runner.baseFiles.filter((path) => roleOf(path) === 'production' && knowsDeclarations(path));
   const nearby = (path: string) =>
     near.includes(path) ? 0 : folders.has(path.slice(0, path.lastIndexOf('/') + 1)) ? 1 : 2;
   const chosen = known.toSorted((a, b) => nearby(a) - nearby(b)).slice(0, MAX_FILES);
   const parts: string[] = [];
   for (const path of chosen) {
-    const lines = surfaceOf(path, (await textOf(runner, path)) ?? '');
+    const lines = declarationsOf(path, (await readBaseFile(runner, path)) ?? '');
     if (lines.length > 0) parts.push(`${path}\n${lines.map((line) => `  ${line}`).join('\n')}`);
   }
-  return parts.join('\n').slice(0, MAX_SURFACE_CHARS);
+  return parts.join('\n').slice(0, MAX_DECLARATIONS_CHARS);
 }
 
 /** Null also for a file that is too big to be read: it is only left out of what is shown. */
-async function textOf({ world, source, task }: CheckRunner, path: string): Promise<string | null> {
+async function readBaseFile({ world, source, task }: CheckRunner, path: string): Promise<string | null> {
   try {
     return await world.workspaces.readFile(source, task.base.sha, path);
   } catch (thrown) {

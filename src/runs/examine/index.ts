@@ -1,37 +1,37 @@
 import {
-  affordable,
   BASE_RUNS,
   baseFacts,
   canRun,
+  fitsRepeatBudget,
+  mergeBaseRuns,
   silenceOf,
-  steady,
   type TestRun,
 } from '../../core/evidence/index.ts';
 import { writersInOrder } from '../../core/independent-tests/index.ts';
 import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts';
 import { type ArtifactRef, type Candidate, Fault, inParallel } from '../../core/model/index.ts';
-import { orderOf } from '../../core/ranking/index.ts';
+import { rankingOptionsOf } from '../../core/ranking/index.ts';
 import { commandFailure, howEnded } from '../../core/reports/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { loadRun, type ModelPorts, taskOf, type World } from '../context.ts';
 import { rememberAnswers } from '../restore.ts';
 import { type RunContext, unlessDamaged } from '../stage.ts';
 import { type CheckRunner, inArea } from './areas.ts';
-import type { Entry } from './candidate.ts';
+import type { CandidateEntry } from './candidate.ts';
 import {
   areaId,
   build,
   byExitCode,
   type CheckRunnerPorts,
-  onTopOf,
   openCheckRunner,
   runTests,
+  withTopLayer,
 } from './execute.ts';
 import { type Gathered, gatherEvidence } from './gather.ts';
-import type { Writing } from './written-tests.ts';
+import type { TestWriting } from './written-tests.ts';
 
 export type { CheckPorts, CheckRunner } from './areas.ts';
-export type { Entry } from './candidate.ts';
+export type { CandidateEntry } from './candidate.ts';
 export { type CheckRunnerPorts, checkRunnerOn, openCheckRunner } from './execute.ts';
 export { collectText, gatherEvidence } from './gather.ts';
 export { type Reviewer, reviewCandidate } from './winner.ts';
@@ -88,14 +88,14 @@ async function gatherForRun(
   const runner = await openCheckRunner(world, context);
   const onBase = await readBaseRun(runner, baseRun);
   const byAlias = new Map(candidates.map((candidate) => [candidate.alias, candidate]));
-  const marked = async ({ alias }: Entry, state: 'examining' | 'examined') => {
+  const marked = async ({ alias }: CandidateEntry, state: 'examining' | 'examined') => {
     const candidate = byAlias.get(alias);
     if (candidate) await setState(world, candidate, state);
   };
   try {
     const entries = candidates.map((one) => ({ ...one, family: familyOf(one.contestant.model) }));
-    const writing = writingFor(world, context, candidates);
-    const begins = (entry: Entry) => marked(entry, 'examining');
+    const writing = testWritingFor(world, context, candidates);
+    const begins = (entry: CandidateEntry) => marked(entry, 'examining');
     return await gatherEvidence(runner, entries, onBase, { begins, ...(writing ? { writing } : {}) });
   } finally {
     for (const candidate of candidates) await marked(candidate, 'examined');
@@ -114,16 +114,16 @@ async function setState(
 }
 
 /** Models that may write tests for this run, or review; null where the settings want none to choose. */
-function writingFor(
+function testWritingFor(
   world: ModelPorts,
   { run, signal }: RunContext,
   candidates: readonly Candidate[],
-): Writing | null {
-  const { brief, neutral } = run;
+): TestWriting | null {
+  const { brief, independentTests } = run;
   const task = taskOf(run);
-  const order = orderOf(task.settings);
+  const rankingOptions = rankingOptionsOf(task.settings);
   const may = {
-    write: order.strategies.includes('judges'),
+    write: rankingOptions.strategies.includes('judges'),
     review: task.settings.evaluator.includes('reviewer'),
   };
   if (!brief || !(may.write || may.review)) return null;
@@ -143,8 +143,8 @@ function writingFor(
     },
     instructions: world.prompts,
     may,
-    again: neutral !== undefined,
-    order,
+    triedBefore: independentTests !== undefined,
+    rankingOptions,
     identities: identitiesOf(authors),
   };
 }
@@ -163,17 +163,17 @@ export async function testBase(runner: CheckRunner): Promise<TestRun> {
       const how = { step: 'build', command: checks.build ?? '', how: howEnded(broken) } as const;
       throw new Fault('BASE_BROKEN', commandFailure({ ...how, lines: broken.errors }));
     }
-    return repeatedly(onTopOf(runner, built));
+    return runBaseRepeatedly(withTopLayer(runner, built));
   });
 }
 
-async function repeatedly(runner: CheckRunner): Promise<TestRun> {
+async function runBaseRepeatedly(runner: CheckRunner): Promise<TestRun> {
   const planned = await runBase(runner, 1);
   if (planned.source === 'none') return planned;
   // Without a report, candidates are run by the command alone; so it is what the base must pass.
   const plain = byExitCode(runner);
-  const first = planned.source === 'report' || isPlain(runner) ? planned : await runBase(plain, 1);
-  if (!canRun(first) || !affordable(first, BASE_RUNS)) return first;
+  const first = planned.source === 'report' || runsPlainCommand(runner) ? planned : await runBase(plain, 1);
+  if (!canRun(first) || !fitsRepeatBudget(first, BASE_RUNS)) return first;
   const on = planned.source === 'report' ? runner : plain;
   const runs: TestRun[] = [first];
   const more = Array.from({ length: BASE_RUNS - 1 }, (_, index) => index + 2);
@@ -182,10 +182,10 @@ async function repeatedly(runner: CheckRunner): Promise<TestRun> {
   });
   // A run in which nothing passes, beside others, was disturbed; it would make every test look flaky.
   const sound = runs.filter((run) => run.source !== 'report' || silenceOf(run) === null);
-  return steady(sound.length > 0 ? sound : runs);
+  return mergeBaseRuns(sound.length > 0 ? sound : runs);
 }
 
-const isPlain = ({ plan, task }: CheckRunner): boolean =>
+const runsPlainCommand = ({ plan, task }: CheckRunner): boolean =>
   plan.command === task.settings.checks.test && Object.keys(plan.env).length === 0;
 
 const runBase = (runner: CheckRunner, time: number): Promise<TestRun> =>

@@ -1,19 +1,19 @@
 import {
-  type AuthorMarks,
+  type AuthorResults,
   type AuthorTests,
   authorTests,
-  type Introduces,
+  type IntroducesName,
   introducedBy,
   isSurvivor,
-  marksOn,
-  type OnTree,
+  resultsOn,
   type TestRun,
+  type TreeTestResult,
   withoutTests,
 } from '../../core/evidence/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
 import type { PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
-import type { ExaminationTools, Examined } from './candidate.ts';
+import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
 import { runOn, type Tree } from './trees.ts';
 
@@ -21,7 +21,7 @@ import { runOn, type Tree } from './trees.ts';
 export interface PeerResults {
   /** By author. */
   readonly tests: ReadonlyMap<Alias, AuthorTests>;
-  readonly marks: readonly AuthorMarks[];
+  readonly results: readonly AuthorResults[];
 }
 
 /**
@@ -30,68 +30,68 @@ export interface PeerResults {
  * test could make another author's fail (docs/decisions/0024).
  */
 export async function runPeerTests(
-  bank: ExaminationTools,
-  examined: readonly Examined[],
+  tools: ExaminationTools,
+  examined: readonly ExaminedCandidate[],
 ): Promise<PeerResults> {
   const survivors = examined.flatMap((one) =>
     isSurvivor(one.gates) && one.tree?.ready && one.patch
       ? [{ ...one, tree: one.tree, patch: one.patch }]
       : [],
   );
-  const authors: Author[] = [];
-  const { parallelChecks } = bank.runner.world;
+  const authors: TestAuthor[] = [];
+  const { parallelChecks } = tools.runner.world;
   await inParallel(parallelChecks, survivors, async (one) => {
-    const author = await authorOf(bank, one);
+    const author = await testAuthorOf(tools, one);
     if (author) authors.push(author);
   });
   // Whoever wrote the same code is the author as well.
   const pairs = authors.flatMap((author) =>
     survivors.filter((peer) => peer.tree !== author.survivor.tree).map((peer) => ({ author, peer })),
   );
-  const found: { readonly author: Author; readonly mark: AuthorMarks['on'][number] }[] = [];
+  const found: { readonly author: TestAuthor; readonly result: AuthorResults['onPeers'][number] }[] = [];
   await inParallel(parallelChecks, pairs, async ({ author, peer }) => {
-    found.push({ author, mark: await marksOf(bank, author, peer) });
+    found.push({ author, result: await resultsOnPeer(tools, author, peer) });
   });
   return {
     tests: new Map(authors.map(({ survivor, tests }) => [survivor.candidate.alias, tests])),
-    marks: authors.map((author) => ({
+    results: authors.map((author) => ({
       author: author.survivor.candidate.alias,
       tests: author.tests,
-      on: found.filter((one) => one.author === author).map(({ mark }) => mark),
+      onPeers: found.filter((one) => one.author === author).map(({ result }) => result),
     })),
   };
 }
 
-type Survivor = Examined & Required<Pick<Examined, 'tree' | 'patch'>>;
+type BuiltSurvivor = ExaminedCandidate & Required<Pick<ExaminedCandidate, 'tree' | 'patch'>>;
 
-interface Author {
-  readonly survivor: Survivor;
+interface TestAuthor {
+  readonly survivor: BuiltSurvivor;
   readonly files: readonly PatchFile[];
   /** How its tests are run; absent: with the whole suite. */
   readonly commands?: readonly TestCommand[];
   readonly tests: AuthorTests;
-  readonly introduces: Introduces;
+  readonly introduces: IntroducesName;
 }
 
 /** Null for a survivor without tests of its own. */
-async function authorOf(bank: ExaminationTools, survivor: Survivor): Promise<Author | null> {
+async function testAuthorOf(tools: ExaminationTools, survivor: BuiltSurvivor): Promise<TestAuthor | null> {
   const { own: whole, patch, candidate } = survivor;
   if (!whole) return null;
   const files = patch.tests;
-  const how = await howToRun(bank, survivor, files, whole);
+  const how = await runOwnTests(tools, survivor, files, whole);
   const commands = how.commands ? { commands: how.commands } : {};
-  const base = await bank.trees.of(`${candidate.alias}-base`, []);
+  const base = await tools.trees.of(`${candidate.alias}-base`, []);
   const id = areaId(candidate.runId, candidate.alias, 'on-base');
-  const onBase = await onTree(bank, base, { id, tests: files, ...commands });
-  const tests = authorTests({ own: how.own, onBase, before: how.before }, bank.onBase.flaky);
+  const onBase = await runOnTree(tools, base, { id, tests: files, ...commands });
+  const tests = authorTests({ own: how.own, onBase, before: how.before }, tools.onBase.flaky);
   const introduced = introducedBy(patch);
-  const { asked = '' } = bank.runner;
+  const { asked = '' } = tools.runner;
   // What the task speaks of by name, everybody can be asked to have.
-  const introduces: Introduces = (name) => !isNamed(name, asked) && introduced(name);
+  const introduces: IntroducesName = (name) => !mentionsName(name, asked) && introduced(name);
   return { survivor, files, ...commands, tests, introduces };
 }
 
-interface How {
+interface OwnTestRun {
   readonly commands?: readonly TestCommand[];
   readonly own: TestRun;
   /** The same tests as they are on the base. */
@@ -99,14 +99,14 @@ interface How {
 }
 
 /** Its test files alone, where the runner is known to run them so; else the whole suite with them. */
-async function howToRun(
-  bank: ExaminationTools,
-  survivor: Survivor,
+async function runOwnTests(
+  tools: ExaminationTools,
+  survivor: BuiltSurvivor,
   files: readonly PatchFile[],
   whole: TestRun,
-): Promise<How> {
-  const { runner } = bank;
-  const all = { own: whole, before: bank.onBase };
+): Promise<OwnTestRun> {
+  const { runner } = tools;
+  const all = { own: whole, before: tools.onBase };
   const paths = files.filter((file) => file.change !== 'deleted').map((file) => file.path);
   const commands = runner.plan.focus(paths);
   if (!commands) return all;
@@ -120,57 +120,57 @@ async function howToRun(
   }
   const { runId, alias } = survivor.candidate;
   const alone = { id: areaId(runId, alias, 'alone'), tests: files, commands };
-  const own = await onTree(bank, survivor.tree, alone);
+  const own = await runOnTree(tools, survivor.tree, alone);
   if (own.kind === 'unfit' || !Object.values(own.run.tests).includes('passed')) return all;
-  return { commands, own: own.run, before: await beforeOf(bank, survivor, paths) };
+  return { commands, own: own.run, before: await runBaseVersions(tools, survivor, paths) };
 }
 
 /** The same files as they are on the base; null where it has none of them. */
-async function beforeOf(
-  bank: ExaminationTools,
-  survivor: Survivor,
+async function runBaseVersions(
+  tools: ExaminationTools,
+  survivor: BuiltSurvivor,
   paths: readonly string[],
 ): Promise<TestRun | null> {
-  const { runner, trees } = bank;
+  const { runner, trees } = tools;
   const { runId, alias } = survivor.candidate;
   const known = new Set(runner.baseFiles);
   const commands = runner.plan.focus(paths.filter((path) => known.has(path)));
   if (!commands) return null;
   const base = await trees.of(`${alias}-base`, []);
-  const before = await onTree(bank, base, { id: areaId(runId, alias, 'before'), commands });
+  const before = await runOnTree(tools, base, { id: areaId(runId, alias, 'before'), commands });
   return before.kind === 'ran' ? before.run : null;
 }
 
-async function onTree(
+async function runOnTree(
   { runner }: ExaminationTools,
   tree: Tree,
-  wish: { id: string; tests?: readonly PatchFile[]; commands?: readonly TestCommand[] },
-): Promise<OnTree> {
-  const result = await runOn(runner, tree, wish);
+  options: { id: string; tests?: readonly PatchFile[]; commands?: readonly TestCommand[] },
+): Promise<TreeTestResult> {
+  const result = await runOn(runner, tree, options);
   return result.kind === 'ran' ? result : { kind: 'unfit' };
 }
 
-async function marksOf(
-  bank: ExaminationTools,
-  author: Author,
-  peer: Survivor,
-): Promise<AuthorMarks['on'][number]> {
+async function resultsOnPeer(
+  tools: ExaminationTools,
+  author: TestAuthor,
+  peer: BuiltSurvivor,
+): Promise<AuthorResults['onPeers'][number]> {
   const { runId, alias } = peer.candidate;
   const { files, commands, tests, introduces } = author;
   const id = areaId(runId, alias, 'from', author.survivor.candidate.alias);
   const result =
     tests.proven.length + tests.guards.length === 0
       ? ({ kind: 'unfit' } as const)
-      : await onTree(bank, peer.tree, { id, tests: files, ...(commands ? { commands } : {}) });
+      : await runOnTree(tools, peer.tree, { id, tests: files, ...(commands ? { commands } : {}) });
   return {
     peer: alias,
-    proven: marksOn(tests.proven, result, introduces),
-    guards: marksOn(tests.guards, result, introduces),
+    proven: resultsOn(tests.proven, result, introduces),
+    guards: resultsOn(tests.guards, result, introduces),
   };
 }
 
 /** Does a text name it, as a word of its own? */
-function isNamed(name: string, text: string): boolean {
+function mentionsName(name: string, text: string): boolean {
   for (let at = text.indexOf(name); at >= 0 && name !== ''; at = text.indexOf(name, at + 1)) {
     const around = `${text[at - 1] ?? ' '}${text[at + name.length] ?? ' '}`;
     if (!/[\w$]/.test(around)) return true;

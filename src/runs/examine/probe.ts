@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import {
-  type Behaving,
+  admitExamples,
   type Behaviour,
   compareBehaviour,
   DerivedTests,
-  type Examples,
-  examplesOf,
+  type IssueExamples,
   isSurvivor,
+  type ProbedCandidate,
   ProbeOutput,
   type ProbeRun,
   readProbeRun,
@@ -17,14 +17,14 @@ import { joinSections, patchedText, roleOf } from '../../core/patches/index.ts';
 import type { Limits } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
-import type { ExaminationTools, Examined } from './candidate.ts';
-import { areaId, onTopOf, runCommand } from './execute.ts';
+import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
+import { areaId, runCommand, withTopLayer } from './execute.ts';
 import type { Tree } from './trees.ts';
 
 /** What inputs derived from tests and issue tell of the candidates. */
-export interface Probed {
+export interface ProbeResults {
   readonly behaviour: ReadonlyMap<Alias, Omit<Behaviour, 'id'>>;
-  readonly examples: Examples;
+  readonly examples: IssueExamples;
 }
 
 const NODE = '/opt/runoff/bin/node';
@@ -45,77 +45,89 @@ const READABLE = /\.(?:[cm]?[jt]sx?|py)$/;
  * Runs every candidate that builds on inputs derived from tests and issue, and compares what they do. Null where no probe
  * could be derived: another language, no tests, nothing to change.
  */
-export async function probe(bank: ExaminationTools, examined: readonly Examined[]): Promise<Probed | null> {
-  const { runner } = bank;
+export async function probeCandidates(
+  tools: ExaminationTools,
+  examined: readonly ExaminedCandidate[],
+): Promise<ProbeResults | null> {
+  const { runner } = tools;
   const ready = examined.flatMap((one) => (one.tree?.ready ? [{ ...one, tree: one.tree }] : []));
   if (ready.length < 2) return null;
-  const base = await bank.trees.of('base', []);
-  const derived = await derive(runner, base, ready);
+  const base = await tools.trees.of('base', []);
+  const derived = await deriveTests(runner, base, ready);
   if (derived === null || derived.files.length === 0) return null;
-  const wish = probeRequestOf(runner, derived);
+  const request = probeRequestOf(runner, derived);
   const onBase: ProbeRun[] = [];
   const stuck: ProbeFailure[] = [];
   const outputs: (ProbeOutput | null)[] = [];
   await inParallel(runner.world.parallelChecks, BASE_RUNS, async (attempt) => {
-    outputs.push(await run(runner, base, { ...wish, id: areaId(runner.task.runId, 'probe', `${attempt}`) }));
+    outputs.push(
+      await runProbes(runner, base, { ...request, id: areaId(runner.task.runId, 'probe', `${attempt}`) }),
+    );
   });
   for (const output of outputs) {
     if (output === null) return null;
     onBase.push(readProbeRun(output));
-    stuck.push(...probeFailureIn(output));
+    stuck.push(...probeFailuresIn(output));
   }
   const runs = new Map<Tree, ProbeRun | null>();
   await inParallel(runner.world.parallelChecks, ready, async ({ candidate, tree }) => {
     if (runs.has(tree)) return;
     runs.set(tree, null);
     const id = areaId(candidate.runId, candidate.alias, 'probe');
-    const output = await run(runner, tree, { ...wish, id, skip: stuck });
+    const output = await runProbes(runner, tree, { ...request, id, skip: stuck });
     runs.set(tree, output && readProbeRun(output));
   });
-  return compare(ready, derived, onBase, runs);
+  return compareCandidates(ready, derived, onBase, runs);
 }
 
-type Ready = Examined & { readonly tree: Tree };
+type BuiltCandidate = ExaminedCandidate & { readonly tree: Tree };
 
-function compare(
-  ready: readonly Ready[],
+function compareCandidates(
+  ready: readonly BuiltCandidate[],
   derived: DerivedTests,
   onBase: readonly ProbeRun[],
   runs: ReadonlyMap<Tree, ProbeRun | null>,
-): Probed {
-  const runOf = ({ tree }: Ready) => runs.get(tree) ?? null;
+): ProbeResults {
+  const runOf = ({ tree }: BuiltCandidate) => runs.get(tree) ?? null;
   const survivors = ready.filter(({ gates }) => isSurvivor(gates));
-  const examples = examplesOf(
+  const examples = admitExamples(
     derived,
     onBase,
     survivors.map((one) => ({ alias: one.candidate.alias, run: runOf(one) })),
   );
-  const behaving = ready.map((one): Behaving => {
+  const behaving = ready.map((one): ProbedCandidate => {
     const asked = examples.byAlias.get(one.candidate.alias);
-    const sound =
+    const passesTests =
       isSurvivor(one.gates) &&
       (one.baseTests?.regressions.length ?? 0) === 0 &&
       (asked === undefined || asked.passed === asked.total);
-    return { id: one.candidate.alias, run: runOf(one), sound, idle: isIdle(textOf(one)) };
+    return {
+      id: one.candidate.alias,
+      run: runOf(one),
+      passesTests,
+      hasNoEffect: hasNoSourceEffect(productionText(one)),
+    };
   });
-  const texts = ready.map(textOf);
-  const compared = compareBehaviour(onBase, behaving, (a, b) => likeness(texts[a] ?? '', texts[b] ?? ''));
+  const texts = ready.map(productionText);
+  const compared = compareBehaviour(onBase, behaving, (a, b) =>
+    patchLikeness(texts[a] ?? '', texts[b] ?? ''),
+  );
   return {
     behaviour: new Map(compared.map(({ id, ...behaviour }) => [id, behaviour])),
     examples,
   };
 }
 
-const textOf = ({ patch }: Ready): string => joinSections(patch ? patch.production : []);
+const productionText = ({ patch }: BuiltCandidate): string => joinSections(patch ? patch.production : []);
 
 /** A patch that leaves the source as it is behaves as the base whatever is right. */
-function isIdle(text: string): boolean {
+function hasNoSourceEffect(text: string): boolean {
   const [own] = comparePatches([{ id: 'one', text }]);
   return own?.flaws.some((guard) => guard === 'no-effective-change' || guard === 'no-source-change') ?? true;
 }
 
 /** How much two production patches are alike, 0 to 1. */
-function likeness(one: string, other: string): number {
+function patchLikeness(one: string, other: string): number {
   const [own] = comparePatches([
     { id: 'one', text: one },
     { id: 'other', text: other },
@@ -123,54 +135,57 @@ function likeness(one: string, other: string): number {
   return own ? (own.alike.length > 1 ? 1 : own.text) : 0;
 }
 
-async function derive(
+async function deriveTests(
   runner: CheckRunner,
   base: Tree,
-  ready: readonly Ready[],
+  ready: readonly BuiltCandidate[],
 ): Promise<DerivedTests | null> {
-  const tests = testsOf(runner, ready);
-  const added = ready.filter(({ gates }) => isSurvivor(gates)).flatMap(addedBy);
+  const tests = probeTestFiles(runner, ready);
+  const added = ready.filter(({ gates }) => isSurvivor(gates)).flatMap(addedTestFiles);
   if (tests.length === 0 && added.length === 0) return null;
   const stdin = JSON.stringify({
     issue: runner.asked ?? '',
     root: '.',
     tests,
     added,
-    changed: changedBy(ready),
+    changed: changedCode(ready),
     helper: `${PROGRAMS}/observe.cjs`,
     ...(await packageName(runner)),
   });
   const argv = [NODE, '--no-warnings', `${PROGRAMS}/derive.mjs`, GRAMMARS] as const;
   const id = areaId(runner.task.runId, 'probe', 'derive');
-  const result = await inArea(onTopOf(runner, base.built), id, (area) =>
-    runCommand(runner, area, { argv: [...argv], stdin, limits: limitsOf(runner) }),
+  const result = await inArea(withTopLayer(runner, base.built), id, (area) =>
+    runCommand(runner, area, { argv: [...argv], stdin, limits: probeLimits(runner) }),
   );
-  return result.exitCode === 0 && !result.truncated ? parsed(DerivedTests, result.stdout) : null;
+  return result.exitCode === 0 && !result.truncated ? parsedOutput(DerivedTests, result.stdout) : null;
 }
 
 /** Characters of changed code that are read. */
-const MAX_CHANGED_FILES = 400_000;
+const MAX_CHANGED_CHARS = 400_000;
 
 /** What candidates changed, with the lines around it, in an order that does not depend on theirs. */
-function changedBy(ready: readonly Ready[]): string {
+function changedCode(ready: readonly BuiltCandidate[]): string {
   const files = ready.flatMap(({ patch }) => (patch ? patch.production : []));
   const texts = files.map((file) =>
     file.hunks.flatMap(({ lines }) => lines.map(({ text }) => text)).join('\n'),
   );
-  return [...new Set(texts)].sort().join('\n').slice(0, MAX_CHANGED_FILES);
+  return [...new Set(texts)].sort().join('\n').slice(0, MAX_CHANGED_CHARS);
 }
 
 /** Tests may import the package by its own name. */
 async function packageName({ world, source, task }: CheckRunner): Promise<{ readonly packageName?: string }> {
   const text = await world.workspaces.readFile(source, task.base.sha, 'package.json');
-  const found = text === null ? null : parsed(Manifest, text);
+  const found = text === null ? null : parsedOutput(Manifest, text);
   return found ? { packageName: found.name } : {};
 }
 
 const Manifest = z.object({ name: z.string().max(300) });
 
 /** Test files of the base that probes are derived from: those that the command names, then those that stand nearest to what was changed. */
-function testsOf({ baseFiles, plan }: CheckRunner, ready: readonly Ready[]): readonly string[] {
+function probeTestFiles(
+  { baseFiles, plan }: CheckRunner,
+  ready: readonly BuiltCandidate[],
+): readonly string[] {
   const all = baseFiles.filter((path) => roleOf(path) === 'test' && READABLE.test(path));
   const named = all.filter((path) => plan.command.includes(path));
   if (named.length > 0) return named.slice(0, MAX_TESTS);
@@ -189,7 +204,7 @@ const stemOf = (path: string): string =>
     .split('.')[0] ?? '';
 
 /** Whole test files that a candidate adds, each under a name of its own. */
-function addedBy({ patch, candidate }: Ready) {
+function addedTestFiles({ patch, candidate }: BuiltCandidate) {
   return (patch ? patch.tests : []).flatMap((file) => {
     const text = file.change === 'added' && READABLE.test(file.path) ? patchedText(null, file) : null;
     if (text?.kind !== 'text') return [];
@@ -219,24 +234,24 @@ function probeRequestOf(runner: CheckRunner, { files }: DerivedTests): Omit<Prob
 }
 
 const withArguments = ({ command, args }: { readonly command: string; readonly args: readonly string[] }) =>
-  args.length === 0 ? command : `set -- ${args.map(quoted).join(' ')}; ${command}`;
+  args.length === 0 ? command : `set -- ${args.map(shellQuoted).join(' ')}; ${command}`;
 
-const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+const shellQuoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
-async function run(
+async function runProbes(
   runner: CheckRunner,
   tree: Tree,
   { id, ...input }: ProbeRequest,
 ): Promise<ProbeOutput | null> {
   const argv = [NODE, '--no-warnings', `${PROGRAMS}/run.mjs`] as const;
   const stdin = JSON.stringify({ ...input, limits: { wallMs: RUN_MS } });
-  const result = await inArea(onTopOf(runner, tree.built), id, (area) =>
-    runCommand(runner, area, { argv: [...argv], stdin, limits: limitsOf(runner) }),
+  const result = await inArea(withTopLayer(runner, tree.built), id, (area) =>
+    runCommand(runner, area, { argv: [...argv], stdin, limits: probeLimits(runner) }),
   );
-  return result.exitCode === 0 && !result.truncated ? parsed(ProbeOutput, result.stdout) : null;
+  return result.exitCode === 0 && !result.truncated ? parsedOutput(ProbeOutput, result.stdout) : null;
 }
 
-const limitsOf = (runner: CheckRunner): Limits => ({
+const probeLimits = (runner: CheckRunner): Limits => ({
   ...checkLimits(runner.task),
   wallMs: Math.min(checkLimits(runner.task).wallMs, 2 * RUN_MS),
   outputBytes: OUTPUT_BYTES,
@@ -248,7 +263,7 @@ interface ProbeFailure {
   readonly call?: string;
 }
 
-function probeFailureIn({ lines }: ProbeOutput): readonly ProbeFailure[] {
+function probeFailuresIn({ lines }: ProbeOutput): readonly ProbeFailure[] {
   return lines.flatMap((line) => {
     const [type, key, call] = Array.isArray(line) ? (line as unknown[]) : [];
     const stuck = (type === 'h' || type === 'q') && typeof key === 'string' && !/\.(?:check|look)$/.test(key);
@@ -257,7 +272,7 @@ function probeFailureIn({ lines }: ProbeOutput): readonly ProbeFailure[] {
 }
 
 /** Printed beside code that nobody trusts: what is malformed is no answer. */
-function parsed<T>(schema: { safeParse(value: unknown): { data?: T } }, text: string): T | null {
+function parsedOutput<T>(schema: { safeParse(value: unknown): { data?: T } }, text: string): T | null {
   try {
     return schema.safeParse(JSON.parse(text)).data ?? null;
   } catch {

@@ -1,44 +1,44 @@
 import type { TestRun } from '../../core/evidence/index.ts';
 import {
   type Admission,
-  type Aim,
-  formFault,
+  fileProblem,
   type IndependentTest,
   joinAdmissions,
   NO_ADMISSION,
-  placesFor,
+  newTestPaths,
+  type TaskKind,
 } from '../../core/independent-tests/index.ts';
 import {
-  blind,
+  blindPatch,
+  type CheckedReview,
   type Competitor,
   type CriticReport,
-  fateOf,
+  checkReview,
   type Identities,
   type Objection,
+  objectionOutcome,
   type Reproduction,
   Review,
-  type Reviewed,
-  reviewed,
-  reviewQuestionOf,
-  settleReview,
+  reviewOutcome,
+  reviewQuestion,
 } from '../../core/judging/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
 import { stableNonce } from '../context.ts';
-import { admitTests, type Survivor } from './admit.ts';
+import { admitTests, type TestedSurvivor } from './admit.ts';
 import type { CheckRunner } from './areas.ts';
 import {
   answerOnce,
   askWriters,
-  settingOf,
   type TestWriter,
   type WriterAnswer,
   type WriterQuestion,
+  writerContextOf,
 } from './independent-tests.ts';
 
 /** The most of a run's budget that all reviews may use. Our default. */
-const SHARE = 0.1;
+const REVIEW_BUDGET_SHARE = 0.1;
 /** Questions under way at a time. Our default: providers refuse more than a few at once. */
-const WIDTH = 4;
+const CONCURRENT_REVIEWS = 4;
 
 /** One who looks for defects. None learns what another one said. */
 export interface Reviewer {
@@ -49,17 +49,17 @@ export interface Reviewer {
   readonly models?: readonly string[];
 }
 
-interface Reviewing {
+interface ReviewInput {
   /** Those who are reviewed, best first. */
   readonly competitors: readonly Competitor[];
   readonly reviewers: readonly Reviewer[];
   /** All on whom a reviewer's test is tried: what nobody passes is no defect of one. Asked for when there is a test. */
-  readonly survivors: () => Promise<readonly Survivor[]>;
+  readonly survivors: () => Promise<readonly TestedSurvivor[]>;
   /** What was asked for. */
   readonly task: string;
   readonly identities: Identities;
   readonly onBase: TestRun;
-  readonly aim: Aim;
+  readonly taskKind: TaskKind;
 }
 
 export interface Objections {
@@ -74,7 +74,11 @@ export interface Objections {
 }
 
 /** Reviewers look for defects in each of the leading candidates; what they claim is executed. */
-export async function review(runner: CheckRunner, writer: TestWriter, given: Reviewing): Promise<Objections> {
+export async function review(
+  runner: CheckRunner,
+  writer: TestWriter,
+  given: ReviewInput,
+): Promise<Objections> {
   const doubts = new Map<Alias, string>();
   const notes: string[] = [];
   const reports = new Map<Alias, readonly CriticReport[]>();
@@ -82,15 +86,15 @@ export async function review(runner: CheckRunner, writer: TestWriter, given: Rev
   for (const competitor of given.competitors) {
     const { alias } = competitor;
     const opinions = await opinionsOf(writer, competitor, given);
-    const tests = await testsOf(runner, writer, opinions, admission.tests);
-    const tried = await tryOut(
+    const tests = await reproductionTests(runner, writer, opinions, admission.tests);
+    const tried = await admitReproductions(
       runner,
       given,
       alias,
       [...tests.values()].flatMap((laid) => laid.filter((test) => test !== null)),
     );
     admission = joinAdmissions(admission, tried);
-    const told = opinions.map((opinion) => settled(opinion, tests.get(opinion) ?? [], alias, tried));
+    const told = opinions.map((opinion) => reviewerResult(opinion, tests.get(opinion) ?? [], alias, tried));
     reports.set(
       alias,
       told.map(({ report }) => report),
@@ -105,7 +109,7 @@ export async function review(runner: CheckRunner, writer: TestWriter, given: Rev
 /** What one reviewer said about one candidate. */
 interface Opinion {
   readonly reviewer: Reviewer;
-  readonly said: Reviewed;
+  readonly said: CheckedReview;
   /** Empty where none answered. */
   readonly model: string;
 }
@@ -113,10 +117,10 @@ interface Opinion {
 async function opinionsOf(
   writer: TestWriter,
   competitor: Competitor,
-  given: Reviewing,
+  given: ReviewInput,
 ): Promise<readonly Opinion[]> {
   const said = new Map<Reviewer, Opinion>();
-  await inParallel(WIDTH, given.reviewers, async (reviewer) => {
+  await inParallel(CONCURRENT_REVIEWS, given.reviewers, async (reviewer) => {
     said.set(reviewer, await reviewOne(writer, competitor, reviewer, given));
   });
   return given.reviewers.flatMap((reviewer) => said.get(reviewer) ?? []);
@@ -126,23 +130,23 @@ async function reviewOne(
   writer: TestWriter,
   { alias, files, facts }: Competitor,
   reviewer: Reviewer,
-  given: Reviewing,
+  given: ReviewInput,
 ): Promise<Opinion> {
   const { identities, task } = given;
   const { name, spender, instructions } = reviewer;
-  const patch = blind(files, identities);
+  const patch = blindPatch(files, identities);
   const shown = [patch.production, patch.tests, facts];
   const key = JSON.stringify(['review', writer.task.runId, name, alias, task, shown]);
   const nonce = await stableNonce(writer, key);
-  const question = reviewQuestionOf(task, { patch, facts }, identities, nonce);
-  if (question.kind === 'leak') return { reviewer, said: { kind: 'ignored', because: LEAK }, model: '' };
+  const question = reviewQuestion(task, { patch, facts }, identities, nonce);
+  if (question.kind === 'leak') return { reviewer, said: { kind: 'ignored', because: NOT_BLIND }, model: '' };
   const asked = { ...writer, models: reviewer.models ?? writer.models };
-  const heard = await answerOnce(writer, key, async (): Promise<WriterAnswer<Reviewed>> => {
-    const share = SHARE / given.reviewers.length;
+  const heard = await answerOnce(writer, key, async (): Promise<WriterAnswer<CheckedReview>> => {
+    const share = REVIEW_BUDGET_SHARE / given.reviewers.length;
     const order = { spender, share, instructions, prompt: question.text } as const;
     const answer = await askWriters(asked, { ...order, schema: Review });
     if (answer.kind === 'nothing') return answer;
-    return { ...answer, value: reviewed(alias, answer.value, { patch, nonce, instructions }) };
+    return { ...answer, value: checkReview(alias, answer.value, { patch, nonce, instructions }) };
   });
   return heard.kind === 'answer'
     ? { reviewer, said: heard.value, model: heard.model }
@@ -150,13 +154,13 @@ async function reviewOne(
 }
 
 /** Blinding could not take every name out of it. */
-const LEAK = 'Its patch still names a model or an agent, so that nobody could read it blind.';
+const NOT_BLIND = 'Its patch still names a model or an agent, so that nobody could read it blind.';
 
 /** Tests of claims in their order; null for a claim without one that can be laid. */
 type ReproductionFiles = readonly (IndependentTest | null)[];
 
 /** The tests of all opinions, each at a place of its own. */
-async function testsOf(
+async function reproductionTests(
   runner: CheckRunner,
   writer: TestWriter,
   opinions: readonly Opinion[],
@@ -165,17 +169,17 @@ async function testsOf(
   const objecting = opinions.flatMap((opinion) =>
     opinion.said.kind === 'claims' ? [{ opinion, claims: opinion.said.claims }] : [],
   );
-  const setting = objecting.length > 0 ? await settingOf(runner, writer) : null;
+  const setting = objecting.length > 0 ? await writerContextOf(runner, writer) : null;
   if (setting === null) return new Map();
   const taken = [...runner.baseFiles, ...before.map(({ path }) => path)];
   const count = objecting.reduce((sum, { claims }) => sum + claims.length, 0);
-  const places = placesFor(setting.custom, taken, 'review', count).values();
+  const places = newTestPaths(setting.naming, taken, 'review', count).values();
   return new Map(
     objecting.map(({ opinion, claims }) => [
       opinion,
       claims.map(({ alias, test, file, line, expected }, i): IndependentTest | null => {
         const path = places.next().value;
-        if (test === undefined || path === undefined || formFault(test) !== null) return null;
+        if (test === undefined || path === undefined || fileProblem(test) !== null) return null;
         const id = `review-${alias}-${opinion.reviewer.name}-${i + 1}`;
         const title = `${file}:${line}, ${expected}`.slice(0, 200);
         return { id, origin: 'reviewer', path, text: test, onBase: 'fails', votes: 'file', title };
@@ -185,20 +189,20 @@ async function testsOf(
 }
 
 /** A defect is something that is still wrong, or something that was right before: either makes a test worth hearing. */
-async function tryOut(
+async function admitReproductions(
   runner: CheckRunner,
-  { survivors, onBase, aim }: Reviewing,
+  { survivors, onBase, taskKind }: ReviewInput,
   alias: Alias,
   tests: readonly IndependentTest[],
 ): Promise<Admission> {
   if (tests.length === 0) return NO_ADMISSION;
-  const trying = { survivors: await survivors(), onBase, aim, name: `r${alias}` };
-  const asNew = await admitTests(runner, tests, trying);
+  const options = { survivors: await survivors(), onBase, taskKind, name: `r${alias}` };
+  const asNew = await admitTests(runner, tests, options);
   const refused = tests.filter((test) =>
-    asNew.votes.some((vote) => vote.test === test.id && vote.standing === 'refused'),
+    asNew.votes.some((vote) => vote.test === test.id && vote.status === 'refused'),
   );
   const asOld = refused.map((test): IndependentTest => ({ ...test, onBase: 'passes' }));
-  const kept = await admitTests(runner, asOld, trying);
+  const kept = await admitTests(runner, asOld, options);
   const left = new Set(refused.map(({ id }) => id));
   const fresh: Admission = {
     tests: asNew.tests.filter(({ id }) => !left.has(id)),
@@ -215,7 +219,7 @@ interface ReviewerResult {
 }
 
 /** What one opinion comes to after execution. */
-function settled(
+function reviewerResult(
   { reviewer, said, model }: Opinion,
   tests: ReproductionFiles,
   alias: Alias,
@@ -227,7 +231,7 @@ function settled(
       const report: CriticReport = { critic, kind: 'failed', why: said.because };
       const note = `${alias} was not reviewed: ${said.because}`;
       // A patch must not get rid of its reviewers by what it says.
-      return said.because === LEAK ? { report, note, doubt: LEAK } : { report, note };
+      return said.because === NOT_BLIND ? { report, note, doubt: NOT_BLIND } : { report, note };
     }
     case 'pass':
       return { report: { critic, kind: 'passed', model, because: said.because, objections: [] } };
@@ -235,11 +239,19 @@ function settled(
       const ran = said.claims.map((_, i) => reproduction(tests[i] ?? null, alias, tried));
       const objections = said.claims.map((claim, i): Objection => {
         const { file, line, input, expected, got } = claim;
-        const fate = fateOf(ran[i] ?? null);
-        return { file, line, input, expected, got, fate, because: whyOf(tests[i] ?? null, tried) };
+        const outcome = objectionOutcome(ran[i] ?? null);
+        return {
+          file,
+          line,
+          input,
+          expected,
+          got,
+          outcome,
+          because: reproductionReason(tests[i] ?? null, tried),
+        };
       });
       const report: CriticReport = { critic, kind: 'objects', model, because: said.because, objections };
-      const { kind, because } = settleReview(said, ran);
+      const { kind, because } = reviewOutcome(said, ran);
       if (kind === 'passed') return { report };
       return { report, note: `${alias}: ${because}`, doubt: because };
     }
@@ -249,14 +261,14 @@ function settled(
 const voteOn = (test: IndependentTest | null, { votes }: Admission) =>
   test === null ? undefined : votes.find((one) => one.test === test.id);
 
-const whyOf = (test: IndependentTest | null, tried: Admission): string =>
+const reproductionReason = (test: IndependentTest | null, tried: Admission): string =>
   voteOn(test, tried)?.because ?? 'There is no test of it that could be run.';
 
 /** What executing a claim's test came to; null where it has none, or it says nothing. */
 function reproduction(test: IndependentTest | null, alias: Alias, tried: Admission): Reproduction {
   const vote = voteOn(test, tried);
   if (!vote) return null;
-  const admitted = vote.standing === 'admitted';
+  const admitted = vote.status === 'admitted';
   if (vote.failedBy.includes(alias)) return { onCandidate: 'failed', admitted };
   return vote.passedBy.includes(alias) ? { onCandidate: 'passed', admitted } : null;
 }

@@ -2,8 +2,8 @@ import type { GateReport, TestRun } from '../../core/evidence/index.ts';
 import { joinSections, type PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { type CheckRunner, inArea, inReusedArea } from './areas.ts';
-import { applyPatch, areaId, type BuildFailure, build, onTopOf, runTests } from './execute.ts';
+import { type CheckRunner, inArea, inRetriedArea } from './areas.ts';
+import { applyPatch, areaId, type BuildFailure, build, runTests, withTopLayer } from './execute.ts';
 import { parseErrors } from './syntax.ts';
 
 /** The base with one production patch on it, built: one for all candidates whose production patches are equal. */
@@ -29,7 +29,7 @@ export function openTrees(runner: CheckRunner): Trees {
   const areas: WorkArea[] = [];
   const grow = async (name: string, patch: string, production: readonly PatchFile[]): Promise<Tree> => {
     const id = areaId(runner.task.runId, name, 'built');
-    const { area, result } = await inReusedArea(runner, id, (built) =>
+    const { area, result } = await inRetriedArea(runner, id, (built) =>
       prepare(runner, built, patch, production),
     );
     areas.push(area);
@@ -80,7 +80,7 @@ export const unbuilt = (what: string, broken: BuildFailure): GateReport =>
   fail('builds', `${what} with exit code ${broken.exitCode ?? 'none'}`, broken.tail);
 
 /** What is executed on a tree. */
-export interface TreeRunOptions {
+export interface TreeRun {
   /** Of the area; it must be of this run's own. */
   readonly id: string;
   /** Test files of a candidate, put over the tree; none: the base's own tests. */
@@ -97,10 +97,10 @@ type WithTests =
   | { readonly kind: 'ran'; readonly run: TestRun };
 
 /** Runs tests in a fresh area over a built tree, once for each (tree, tests, commands, environment, attempt). */
-export function runOn(runner: CheckRunner, tree: Tree, wish: TreeRunOptions): Promise<WithTests> {
-  const { id, attempt = 1 } = wish;
-  const tests = joinSections(wish.tests ?? []);
-  const commands = wish.commands ?? [runner.plan];
+export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promise<WithTests> {
+  const { id, attempt = 1 } = options;
+  const tests = joinSections(options.tests ?? []);
+  const commands = options.commands ?? [runner.plan];
   const { base, task } = runner;
   const key = JSON.stringify([
     'tests',
@@ -110,7 +110,7 @@ export function runOn(runner: CheckRunner, tree: Tree, wish: TreeRunOptions): Pr
     [task.settings.timeout.check, attempt],
   ]);
   return runner.remember(key, () =>
-    inArea(onTopOf(runner, tree.built), id, async (area): Promise<WithTests> => {
+    inArea(withTopLayer(runner, tree.built), id, async (area): Promise<WithTests> => {
       const why = await applyPatch(runner, area, tests);
       if (why) return { kind: 'refused', why };
       // Compiled languages keep tests in the build's output, so it is made again with them.

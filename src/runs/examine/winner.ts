@@ -1,23 +1,23 @@
 import type { Evidence, TestRun } from '../../core/evidence/index.ts';
 import {
-  aimOf,
   type IndependentTestReport,
   independentTestReport,
   joinTests,
+  taskKindOf,
 } from '../../core/independent-tests/index.ts';
 import {
   changedFiles,
-  confirmed,
   factsOf,
+  hasConfirmedObjection,
   type Identities,
   type WinnerReview,
 } from '../../core/judging/index.ts';
 import type { Alias } from '../../core/model/index.ts';
 import type { Patch } from '../../core/patches/index.ts';
 import { readPatch } from '../context.ts';
-import type { Survivor } from './admit.ts';
+import type { TestedSurvivor } from './admit.ts';
 import type { CheckRunner } from './areas.ts';
-import type { Entry } from './candidate.ts';
+import type { CandidateEntry } from './candidate.ts';
 import type { TestWriter } from './independent-tests.ts';
 import { type Reviewer, review } from './review.ts';
 import { openTrees, type Trees } from './trees.ts';
@@ -26,10 +26,10 @@ export type { TestWriter } from './independent-tests.ts';
 export type { Reviewer } from './review.ts';
 
 /** Who is reviewed, by whom, and among whom. */
-interface WinnerReviewing {
+interface WinnerReviewInput {
   readonly alias: Alias;
   /** All candidates; those without a patch are no survivors. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly CandidateEntry[];
   readonly evidence: readonly Evidence[];
   readonly onBase: TestRun;
   readonly reviewers: readonly Reviewer[];
@@ -42,19 +42,19 @@ interface ReviewedWinner {
   /** With the critics' tests where one of them holds, and a doubt where a line was named and nothing refutes it. */
   readonly evidence: readonly Evidence[];
   /** Of the critics' tests; absent where they do not count. */
-  readonly neutral?: IndependentTestReport;
+  readonly independentTests?: IndependentTestReport;
 }
 
 /** Critics look at the diff of one survivor; their tests are run on all of them. */
 export async function reviewCandidate(
   runner: CheckRunner,
   writer: TestWriter,
-  given: WinnerReviewing,
+  given: WinnerReviewInput,
 ): Promise<ReviewedWinner> {
   const { alias, entries, evidence, onBase, reviewers, identities } = given;
   const { task, brief } = writer;
   const own = entries.find((entry) => entry.alias === alias);
-  const patch = own && (await patchOf(runner, own));
+  const patch = own && (await readEntryPatch(runner, own));
   const found = evidence.find((one) => one.alias === alias);
   if (!patch || !found) return { review: { alias, critics: [], contested: false }, evidence };
   const trees = openTrees(runner);
@@ -66,10 +66,10 @@ export async function reviewCandidate(
       task: [task.title, '', task.body, '', brief.goal, ...brief.definitionOfDone].join('\n'),
       identities,
       onBase,
-      aim: aimOf(task.title, brief),
+      taskKind: taskKindOf(task.title, brief),
     });
     const critics = reports.get(alias) ?? [];
-    const holds = confirmed(critics);
+    const holds = hasConfirmedObjection(critics);
     return {
       review: { alias, critics, contested: holds || doubts.size > 0 },
       evidence: evidence.map((one) => {
@@ -81,7 +81,7 @@ export async function reviewCandidate(
           ...(doubt === undefined ? {} : { doubt }),
         };
       }),
-      ...(holds ? { neutral: independentTestReport(admission, { models: [], notes: [] }) } : {}),
+      ...(holds ? { independentTests: independentTestReport(admission, { models: [], notes: [] }) } : {}),
     };
   } finally {
     await trees.close();
@@ -92,20 +92,24 @@ export async function reviewCandidate(
 async function survivorsOf(
   runner: CheckRunner,
   trees: Trees,
-  { entries, evidence }: WinnerReviewing,
-): Promise<readonly Survivor[]> {
-  const survivors: Survivor[] = [];
+  { entries, evidence }: WinnerReviewInput,
+): Promise<readonly TestedSurvivor[]> {
+  const survivors: TestedSurvivor[] = [];
   for (const entry of entries) {
     const found = evidence.find((one) => one.alias === entry.alias);
-    const patch = found?.survivor ? await patchOf(runner, entry) : null;
+    const patch = found?.survivor ? await readEntryPatch(runner, entry) : null;
     if (!patch) continue;
     const tree = await trees.of(entry.alias, patch.production);
-    if (tree.ready) survivors.push({ alias: entry.alias, tree, green: found?.baseTests?.exitCode === 0 });
+    if (tree.ready)
+      survivors.push({ alias: entry.alias, tree, passesBaseTests: found?.baseTests?.exitCode === 0 });
   }
   return survivors;
 }
 
-async function patchOf({ world, baseFiles }: CheckRunner, { patch }: Entry): Promise<Patch | null> {
+async function readEntryPatch(
+  { world, baseFiles }: CheckRunner,
+  { patch }: CandidateEntry,
+): Promise<Patch | null> {
   if (!patch) return null;
   const parsed = await readPatch(world.artifacts, patch, { baseFiles });
   return parsed.kind === 'patch' ? parsed.patch : null;

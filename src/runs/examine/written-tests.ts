@@ -1,15 +1,15 @@
 import { type Evidence, isSurvivor, silenceOf } from '../../core/evidence/index.ts';
 import {
   type Admission,
-  aimOf,
   type IndependentTestReport,
   independentTestReport,
   joinAdmissions,
   joinTests,
   NO_ADMISSION,
+  taskKindOf,
 } from '../../core/independent-tests/index.ts';
 import {
-  blind,
+  blindPatch,
   type Competitor,
   changedFiles,
   factsOf,
@@ -18,32 +18,32 @@ import {
   scrub,
 } from '../../core/judging/index.ts';
 import type { Alias } from '../../core/model/index.ts';
-import { decide, type Ranking, rank, undecided } from '../../core/ranking/index.ts';
-import { admitTests, type Survivor } from './admit.ts';
-import type { ExaminationTools, Examined } from './candidate.ts';
+import { decide, type RankingOptions, rank, undecided } from '../../core/ranking/index.ts';
+import { admitTests, type TestedSurvivor } from './admit.ts';
+import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { type ComparedCandidate, distinguish } from './distinguish.ts';
 import { type TestWriter, writeIndependentTests } from './independent-tests.ts';
 import { type Objections, review } from './review.ts';
 
 /** Who may be asked for tests, and with which words. */
-export interface Writing {
+export interface TestWriting {
   readonly writer: TestWriter;
   readonly instructions: {
-    readonly neutral: string;
+    readonly independentTests: string;
     readonly distinguish: string;
     readonly reviewer: string;
   };
   /** What the settings want models for. */
   readonly may: { readonly write: boolean; readonly review: boolean };
   /** Tests were written in this run before: they are tried on whoever came since, at no further price. */
-  readonly again: boolean;
+  readonly triedBefore: boolean;
   /** How the settings put survivors in order: whom that leaves undecided, a writer may tell apart. */
-  readonly order: Ranking;
+  readonly rankingOptions: RankingOptions;
   /** Names of contestants, which nobody who writes tests may read. */
   readonly identities: Identities;
 }
 
-interface Added {
+interface AddedTests {
   readonly evidence: readonly Evidence[];
   readonly report: IndependentTestReport;
 }
@@ -54,22 +54,22 @@ interface Added {
  * admits them. Null where nobody was asked.
  */
 export async function addWrittenTests(
-  bank: ExaminationTools,
-  examined: readonly Examined[],
+  tools: ExaminationTools,
+  examined: readonly ExaminedCandidate[],
   evidence: readonly Evidence[],
-  writing: Writing,
-): Promise<Added | null> {
+  writing: TestWriting,
+): Promise<AddedTests | null> {
   const contenders = examined.flatMap((one) => contenderOf(one, evidence, writing.identities));
   if (contenders.length === 0) return null;
-  const room: TestBudget = { bank, contenders, writing };
+  const context: WritingContext = { tools, contenders, writing };
   // An exit code that is red without them says nothing of tests that are added.
-  const heard = bank.onBase.source === 'report' || silenceOf(bank.onBase) === null;
+  const heard = tools.onBase.source === 'report' || silenceOf(tools.onBase) === null;
   const wrote =
-    heard && writing.may.write && (writing.again || inDoubt(evidence, writing.order))
-      ? await write(room, evidence)
+    heard && writing.may.write && (writing.triedBefore || inDoubt(evidence, writing.rankingOptions))
+      ? await writeTests(context, evidence)
       : null;
   const known = wrote ? withTests(evidence, wrote.admission) : evidence;
-  const objections = writing.may.review ? await reviewInDoubt(room, known) : null;
+  const objections = writing.may.review ? await reviewInDoubt(context, known) : null;
   if (!wrote && !objections) return null;
   const admission = joinAdmissions(wrote?.admission ?? NO_ADMISSION, objections?.admission ?? NO_ADMISSION);
   return {
@@ -84,41 +84,41 @@ export async function addWrittenTests(
   };
 }
 
-interface TestBudget {
-  readonly bank: ExaminationTools;
+interface WritingContext {
+  readonly tools: ExaminationTools;
   readonly contenders: readonly (ComparedCandidate & { readonly competitor: Competitor })[];
-  readonly writing: Writing;
+  readonly writing: TestWriting;
 }
 
-interface Wrote {
+interface WrittenAdmission {
   readonly admission: Admission;
   readonly models: readonly string[];
   readonly notes: readonly string[];
 }
 
-async function write(
-  { bank, contenders, writing }: TestBudget,
+async function writeTests(
+  { tools, contenders, writing }: WritingContext,
   evidence: readonly Evidence[],
-): Promise<Wrote> {
-  const { runner, onBase } = bank;
-  const { writer, instructions, order, identities } = writing;
-  const aim = aimOf(writer.task.title, writer.brief);
+): Promise<WrittenAdmission> {
+  const { runner, onBase } = tools;
+  const { writer, instructions, rankingOptions, identities } = writing;
+  const taskKind = taskKindOf(writer.task.title, writer.brief);
   const survivors = contenders.map(({ survivor }) => survivor);
-  const written = await writeIndependentTests(runner, writer, instructions.neutral);
+  const written = await writeIndependentTests(runner, writer, instructions.independentTests);
   const before =
     written.tests.length === 0
       ? NO_ADMISSION
-      : await admitTests(runner, written.tests, { survivors, onBase, aim, name: 'n' });
+      : await admitTests(runner, written.tests, { survivors, onBase, taskKind, name: 'n' });
   const found = await distinguish(runner, writer, {
     contenders,
-    undecided: (neutral) => openAmong(withTests(evidence, neutral), order),
+    undecided: (independent) => undecidedAmong(withTests(evidence, independent), rankingOptions),
     before,
     blind: (text) => scrub(text, identities),
     instructions: instructions.distinguish,
     onBase,
-    aim,
+    taskKind,
   });
-  const left = written.left.map(({ title, because }) => `“${title}” was not accepted: ${because}`);
+  const left = written.rejected.map(({ title, because }) => `“${title}” was not accepted: ${because}`);
   return {
     admission: joinAdmissions(before, found.admission),
     models: written.model === undefined ? [] : [written.model],
@@ -131,12 +131,12 @@ const MAX_REVIEWED = 3;
 
 /** Objections to whoever may win. */
 async function reviewInDoubt(
-  { bank, contenders, writing }: TestBudget,
+  { tools, contenders, writing }: WritingContext,
   evidence: readonly Evidence[],
 ): Promise<Objections> {
-  const leading = openAmong(evidence, writing.order).slice(0, MAX_REVIEWED);
+  const leading = undecidedAmong(evidence, writing.rankingOptions).slice(0, MAX_REVIEWED);
   const { task, brief } = writing.writer;
-  return review(bank.runner, writing.writer, {
+  return review(tools.runner, writing.writer, {
     competitors: leading.flatMap((alias) =>
       contenders.flatMap(({ survivor, competitor }) => (survivor.alias === alias ? [competitor] : [])),
     ),
@@ -144,18 +144,18 @@ async function reviewInDoubt(
     survivors: async () => contenders.map(({ survivor }) => survivor),
     task: [task.title, '', task.body, '', brief.goal, ...brief.definitionOfDone].join('\n'),
     identities: writing.identities,
-    onBase: bank.onBase,
-    aim: aimOf(task.title, brief),
+    onBase: tools.onBase,
+    taskKind: taskKindOf(task.title, brief),
   });
 }
 
 /** Somebody could win, and it is not clear who. */
-function inDoubt(evidence: readonly Evidence[], order: Ranking): boolean {
+function inDoubt(evidence: readonly Evidence[], order: RankingOptions): boolean {
   const decision = decide(rank(evidence, order), evidence);
   return decision.kind === 'toss-up' || (decision.kind === 'winner' && decision.confidence !== 'clear');
 }
 
-const openAmong = (evidence: readonly Evidence[], order: Ranking): readonly Alias[] =>
+const undecidedAmong = (evidence: readonly Evidence[], order: RankingOptions): readonly Alias[] =>
   undecided(rank(evidence, order), evidence);
 
 const withTests = (evidence: readonly Evidence[], { byAlias }: Admission): readonly Evidence[] =>
@@ -165,20 +165,20 @@ const withTests = (evidence: readonly Evidence[], { byAlias }: Admission): reado
   });
 
 function contenderOf(
-  { candidate, gates, patch, tree, baseTests }: Examined,
+  { candidate, gates, patch, tree, baseTests }: ExaminedCandidate,
   evidence: readonly Evidence[],
   identities: Identities,
-): TestBudget['contenders'] {
+): WritingContext['contenders'] {
   const { alias } = candidate;
   const found = evidence.find((one) => one.alias === alias);
   if (!isSurvivor(gates) || !patch || !tree?.ready || !found) return [];
-  const survivor: Survivor = { alias, tree, green: baseTests?.exitCode === 0 };
+  const survivor: TestedSurvivor = { alias, tree, passesBaseTests: baseTests?.exitCode === 0 };
   const files = changedFiles(patch);
-  const diff = blind(files, identities).production;
+  const diff = blindPatch(files, identities).production;
   return [
     {
       survivor,
-      cls: found.alike?.[0] ?? alias,
+      changeClass: found.alike?.[0] ?? alias,
       diff: leaksIn(diff, identities).length === 0 ? diff : null,
       competitor: { alias, files, facts: factsOf(found), author: null },
     },

@@ -11,10 +11,10 @@ import type { Alias, Brief, Candidate, RunId, Task } from '../../core/model/inde
 import {
   type Decision,
   decide,
-  orderOf,
   type Ranked,
-  type Ranking,
+  type RankingOptions,
   rank,
+  rankingOptionsOf,
   undecided,
 } from '../../core/ranking/index.ts';
 import { type ModelPorts, readPatch, repositoryKeyOf, taskOf, type World } from '../context.ts';
@@ -22,7 +22,7 @@ import { rememberAnswers } from '../restore.ts';
 import type { RunContext } from '../stage.ts';
 import { judgePool } from './panel.ts';
 
-export { type JudgeParts, judgePool } from './panel.ts';
+export { type JudgeOptions, judgePool } from './panel.ts';
 
 export type JudgePorts = ModelPorts & Pick<World, 'clock'>;
 
@@ -34,7 +34,7 @@ export async function judge(world: JudgePorts, { run, signal }: RunContext): Pro
   const { id: runId, evidence = [], brief } = run;
   const task = taskOf(run);
   await world.store.markStage(runId, 'judge', 'start', world.clock.now());
-  const order = orderOf(task.settings);
+  const order = rankingOptionsOf(task.settings);
   const near = undecided(rank(evidence, order), evidence);
   const asked = order.strategies.includes('judges') && near.length > 1;
   const matter = { task, evidence, undecided: near, ...(brief ? { brief } : {}) };
@@ -54,7 +54,7 @@ export async function judge(world: JudgePorts, { run, signal }: RunContext): Pro
 /** Judges who are not sure themselves put nobody before another. */
 export function decideRanking(
   evidence: readonly Evidence[],
-  order: Ranking,
+  order: RankingOptions,
   judgement: Judgement | undefined,
   { askPerson }: { readonly askPerson: boolean },
 ): { readonly ranking: readonly Ranked[]; readonly decision: Decision } {

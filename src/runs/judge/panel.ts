@@ -1,29 +1,29 @@
 import {
   type AskedPair,
-  afterRound,
-  alike,
+  advancing,
   allPairs,
-  blind,
+  blindPatch,
   type Competitor,
+  checkVerdict,
+  comparisonQuestion,
   familyOf,
-  type Heard,
-  heard,
   type Identities,
   identitiesOf,
   type Judge,
+  type JudgeAnswer,
   type Judgement,
+  type JudgingPlan,
+  type JudgingPool,
   judgementOf,
-  MOST_CALLS,
+  judgesForPair,
+  judgingPlanOf,
+  knockoutRound,
+  looksIdentical,
+  MAX_CALLS,
   notJudged,
   outcomesOf,
   type Pair,
-  type Plan,
-  type Pool,
-  panelOf,
-  planOf,
-  questionOf,
-  roundOf,
-  type SideShown,
+  type ShownCandidate,
   Verdict,
 } from '../../core/judging/index.ts';
 import { type Alias, inParallel, NO_USAGE, type Usage } from '../../core/model/index.ts';
@@ -35,11 +35,11 @@ const JUDGES_SHARE = 0.2;
 /** Questions under way at a time. Our default: providers refuse more than a few at once. */
 const CONCURRENT_QUESTIONS = 4;
 
-export interface JudgeParts extends JudgeModelParts {
+export interface JudgeOptions extends JudgeModelParts {
   /** The text of `judge.md`, or what the operator put in its place. */
   readonly instructions: string;
   /** Calls at most; absent: our default. */
-  readonly mostCalls?: number;
+  readonly maxCalls?: number;
   /** Of the run's budget, for all judges together, 0 to 1; absent: our default. */
   readonly share?: number;
   /** A knockout also where every pair could meet. */
@@ -51,15 +51,15 @@ export interface JudgeParts extends JudgeModelParts {
  * lost are in the judgement. Rejects when the run is cancelled, and for faults that stop a run. The caller gives it only
  * candidates that passed every gate (I7).
  */
-export async function judgePool(parts: JudgeParts, pool: Pool): Promise<Judgement> {
+export async function judgePool(parts: JudgeOptions, pool: JudgingPool): Promise<Judgement> {
   const models = [...new Set(parts.models)];
   const aliases = pool.competitors.map(({ alias }) => alias);
   if (aliases.length < 2) return notJudged('There are not two candidates to compare.');
   if (models.length === 0) return notJudged('No model is available as a judge.');
-  const options = { most: parts.mostCalls, knockout: parts.knockout };
-  const session = openSession(parts, pool, planOf(aliases, models.length, options), models);
+  const options = { maxCalls: parts.maxCalls, knockout: parts.knockout };
+  const session = openSession(parts, pool, judgingPlanOf(aliases, models.length, options), models);
   try {
-    if (session.plan.how === 'round-robin') await comparePairs(session, allPairs(session.plan.field));
+    if (session.plan.format === 'round-robin') await comparePairs(session, allPairs(session.plan.aliases));
     else await knockout(session);
     return judgementOf({ ...session, judges: session.leasedJudges(), spent: await session.spent() });
   } finally {
@@ -69,13 +69,13 @@ export async function judgePool(parts: JudgeParts, pool: Pool): Promise<Judgemen
 
 /** Everything one judgement works with; `asked`, `alike` and `notes` grow. */
 interface JudgingSession {
-  readonly parts: JudgeParts;
-  readonly pool: Pool;
-  readonly plan: Plan;
+  readonly parts: JudgeOptions;
+  readonly pool: JudgingPool;
+  readonly plan: JudgingPlan;
   readonly models: readonly string[];
   readonly identities: Identities;
-  readonly sides: ReadonlyMap<Alias, SideShown & { readonly competitor: Competitor }>;
-  readonly addresses: Judgement['addresses'];
+  readonly sides: ReadonlyMap<Alias, ShownCandidate & { readonly competitor: Competitor }>;
+  readonly injections: Judgement['injections'];
   readonly asked: AskedPair[];
   readonly alike: Pair[];
   readonly notes: string[];
@@ -86,12 +86,17 @@ interface JudgingSession {
   close(): Promise<void>;
 }
 
-function openSession(parts: JudgeParts, pool: Pool, plan: Plan, models: readonly string[]): JudgingSession {
+function openSession(
+  parts: JudgeOptions,
+  pool: JudgingPool,
+  plan: JudgingPlan,
+  models: readonly string[],
+): JudgingSession {
   const identities = identitiesOf(pool.authors);
-  const field = pool.competitors.filter(({ alias }) => plan.field.includes(alias));
+  const field = pool.competitors.filter(({ alias }) => plan.aliases.includes(alias));
   const sides = new Map(
     field.map((competitor) => {
-      const patch = blind(competitor.files, identities);
+      const patch = blindPatch(competitor.files, identities);
       return [competitor.alias, { patch, facts: competitor.facts, competitor }] as const;
     }),
   );
@@ -99,7 +104,7 @@ function openSession(parts: JudgeParts, pool: Pool, plan: Plan, models: readonly
   const allLeased = () => Promise.all([...leased.values()].map(({ judgeModel }) => judgeModel));
   const capUsd = (parts.payer.runCapUsd * (parts.share ?? JUDGES_SHARE)) / plan.judges;
   // Long enough for one question after the other to take all its time; it ends with the judgement.
-  const ttlMs = ANSWER_MS * (1 + (parts.mostCalls ?? MOST_CALLS));
+  const ttlMs = ANSWER_MS * (1 + (parts.maxCalls ?? MAX_CALLS));
   return {
     parts,
     pool,
@@ -107,8 +112,8 @@ function openSession(parts: JudgeParts, pool: Pool, plan: Plan, models: readonly
     models,
     identities,
     sides,
-    addresses: [...sides].flatMap(([alias, { patch }]) =>
-      patch.addresses.map((address) => ({ alias, ...address })),
+    injections: [...sides].flatMap(([alias, { patch }]) =>
+      patch.injections.map((injection) => ({ alias, ...injection })),
     ),
     asked: [],
     alike: [],
@@ -120,8 +125,8 @@ function openSession(parts: JudgeParts, pool: Pool, plan: Plan, models: readonly
       leased.set(judge.judge, { judge, judgeModel });
       return judgeModel;
     },
-    leasedJudges: () => [...leased.values()].map(({ judge }) => judge).toSorted(byPlace(models)),
-    spent: async () => (await allLeased()).map((judgeModel) => judgeModel.usage()).reduce(sum, NO_USAGE),
+    leasedJudges: () => [...leased.values()].map(({ judge }) => judge).toSorted(byModelOrder(models)),
+    spent: async () => (await allLeased()).map((judgeModel) => judgeModel.usage()).reduce(addUsage, NO_USAGE),
     async close() {
       const open = await Promise.allSettled([...leased.values()].map(({ judgeModel }) => judgeModel));
       await Promise.all(open.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)));
@@ -129,10 +134,10 @@ function openSession(parts: JudgeParts, pool: Pool, plan: Plan, models: readonly
   };
 }
 
-const byPlace = (models: readonly string[]) => (a: Judge, b: Judge) =>
+const byModelOrder = (models: readonly string[]) => (a: Judge, b: Judge) =>
   models.indexOf(a.model) - models.indexOf(b.model);
 
-const sum = (a: Usage, b: Usage): Usage => ({
+const addUsage = (a: Usage, b: Usage): Usage => ({
   usd: a.usd + b.usd,
   tokensIn: a.tokensIn + b.tokensIn,
   tokensOut: a.tokensOut + b.tokensOut,
@@ -141,12 +146,12 @@ const sum = (a: Usage, b: Usage): Usage => ({
 
 /** Round after round; who wins most judges goes on, and where they are even the better evidence. */
 async function knockout(session: JudgingSession): Promise<void> {
-  let left = session.plan.field;
+  let left = session.plan.aliases;
   while (left.length > 1) {
-    const round = roundOf(left);
+    const round = knockoutRound(left);
     await comparePairs(session, round.matches);
     const { pairs } = outcomesOf(session.leasedJudges(), session.asked);
-    left = afterRound(left, round, ({ a, b }) => {
+    left = advancing(left, round, ({ a, b }) => {
       const said = pairs.find((pair) => pair.a === a && pair.b === b)?.byJudge ?? [];
       const ahead =
         said.filter(({ outcome }) => outcome === 'a').length -
@@ -159,39 +164,39 @@ async function knockout(session: JudgingSession): Promise<void> {
 interface Comparison {
   readonly pair: Pair;
   readonly judge: Judge;
-  readonly own: boolean;
-  readonly heard: { aFirst: Heard | null; bFirst: Heard | null };
+  readonly isAuthorFamily: boolean;
+  readonly answers: { aFirst: JudgeAnswer | null; bFirst: JudgeAnswer | null };
 }
 
 /** Asks every judge of every pair in both orders, and another model where one gives no answer. */
 async function comparePairs(session: JudgingSession, pairs: readonly Pair[]): Promise<void> {
-  let hearings: readonly Comparison[] = pairs
-    .filter((pair) => isOpen(session, pair))
+  let comparisons: readonly Comparison[] = pairs
+    .filter((pair) => canCompare(session, pair))
     .flatMap((pair) => comparisonsOf(session, pair));
-  while (hearings.length > 0) {
-    await askAll(session, hearings);
-    hearings = substitutes(session, hearings);
+  while (comparisons.length > 0) {
+    await askComparisons(session, comparisons);
+    comparisons = substitutes(session, comparisons);
   }
 }
 
-async function askAll(session: JudgingSession, hearings: readonly Comparison[]): Promise<void> {
-  const calls = hearings.flatMap((hearing) => [
-    { hearing, order: 'aFirst' as const },
-    { hearing, order: 'bFirst' as const },
+async function askComparisons(session: JudgingSession, comparisons: readonly Comparison[]): Promise<void> {
+  const calls = comparisons.flatMap((comparison) => [
+    { comparison, order: 'aFirst' as const },
+    { comparison, order: 'bFirst' as const },
   ]);
-  await inParallel(CONCURRENT_QUESTIONS, calls, async ({ hearing, order }) => {
-    const { a, b } = hearing.pair;
+  await inParallel(CONCURRENT_QUESTIONS, calls, async ({ comparison, order }) => {
+    const { a, b } = comparison.pair;
     const [first, second] = order === 'aFirst' ? [a, b] : [b, a];
-    hearing.heard[order] = await askJudge(session, hearing.judge, first, second);
+    comparison.answers[order] = await askJudge(session, comparison.judge, first, second);
   });
-  for (const { pair, judge, own, heard: said } of hearings) {
-    const missing: Heard = { kind: 'lost', came: false, why: 'It was not asked.' };
+  for (const { pair, judge, isAuthorFamily, answers } of comparisons) {
+    const missing: JudgeAnswer = { kind: 'unusable', answered: false, why: 'It was not asked.' };
     session.asked.push({
       pair,
       judge: judge.judge,
-      own,
-      aFirst: said.aFirst ?? missing,
-      bFirst: said.bFirst ?? missing,
+      isAuthorFamily,
+      aFirst: answers.aFirst ?? missing,
+      bFirst: answers.bFirst ?? missing,
     });
   }
 }
@@ -200,12 +205,12 @@ async function askAll(session: JudgingSession, hearings: readonly Comparison[]):
  * In the place of each judge from whom no answer came, the next model that may judge the pair and has not been asked about
  * it, as long as the calls suffice. A judge whose answer cannot be used was heard, and is not replaced.
  */
-function substitutes(session: JudgingSession, hearings: readonly Comparison[]): Comparison[] {
-  const most = session.parts.mostCalls ?? MOST_CALLS;
-  const silent = ({ heard: said }: Comparison) =>
-    [said.aFirst, said.bFirst].some((one) => one?.kind === 'lost' && !one.came);
+function substitutes(session: JudgingSession, comparisons: readonly Comparison[]): Comparison[] {
+  const most = session.parts.maxCalls ?? MAX_CALLS;
+  const silent = ({ answers }: Comparison) =>
+    [answers.aFirst, answers.bFirst].some((one) => one?.kind === 'unusable' && !one.answered);
   const next: Comparison[] = [];
-  for (const { pair } of hearings.filter(silent)) {
+  for (const { pair } of comparisons.filter(silent)) {
     if ((session.asked.length + next.length + 1) * 2 > most) break;
     const ofPair = (one: { readonly pair: Pair }) => one.pair.a === pair.a && one.pair.b === pair.b;
     const used = new Set([
@@ -221,14 +226,14 @@ function substitutes(session: JudgingSession, hearings: readonly Comparison[]): 
 }
 
 /** Is there something to ask, and may it be sent? Otherwise it says in the judgement why not. */
-function isOpen(session: JudgingSession, pair: Pair): boolean {
-  const [a, b] = [sideIn(session, pair.a), sideIn(session, pair.b)];
-  if (alike(a, b)) {
+function canCompare(session: JudgingSession, pair: Pair): boolean {
+  const [a, b] = [candidateIn(session, pair.a), candidateIn(session, pair.b)];
+  if (looksIdentical(a, b)) {
     session.alike.push(pair);
     session.notes.push(`Judges would see the same code of ${pair.a} and ${pair.b}: a tie without asking.`);
     return false;
   }
-  const question = questionOf(session.pool.task, { first: a, second: b }, session.identities, '');
+  const question = comparisonQuestion(session.pool.task, { first: a, second: b }, session.identities, '');
   if (question.kind === 'question') return true;
   const names = question.names.slice(0, 3).join(', ');
   session.notes.push(
@@ -237,7 +242,10 @@ function isOpen(session: JudgingSession, pair: Pair): boolean {
   return false;
 }
 
-function sideIn({ sides }: JudgingSession, alias: Alias): SideShown & { readonly competitor: Competitor } {
+function candidateIn(
+  { sides }: JudgingSession,
+  alias: Alias,
+): ShownCandidate & { readonly competitor: Competitor } {
   const side = sides.get(alias);
   if (!side) throw new Error(`no candidate ${alias} before the judges`);
   return side;
@@ -248,29 +256,35 @@ function comparisonsOf(
   pair: Pair,
   judges = session.plan.judges,
 ): readonly Comparison[] {
-  const authors = [pair.a, pair.b].map((alias) => sideIn(session, alias).competitor.author);
-  return panelOf(authors, session.models, judges).map(({ model, own }) => ({
+  const authors = [pair.a, pair.b].map((alias) => candidateIn(session, alias).competitor.author);
+  return judgesForPair(authors, session.models, judges).map(({ model, isAuthorFamily }) => ({
     pair,
     judge: { judge: `judge-${session.models.indexOf(model) + 1}`, model, family: familyOf(model) },
-    own,
-    heard: { aFirst: null, bFirst: null },
+    isAuthorFamily,
+    answers: { aFirst: null, bFirst: null },
   }));
 }
 
-async function askJudge(session: JudgingSession, judge: Judge, first: Alias, second: Alias): Promise<Heard> {
+async function askJudge(
+  session: JudgingSession,
+  judge: Judge,
+  first: Alias,
+  second: Alias,
+): Promise<JudgeAnswer> {
   const { parts, pool, identities } = session;
-  const sides = { first: sideIn(session, first), second: sideIn(session, second) };
+  const sides = { first: candidateIn(session, first), second: candidateIn(session, second) };
   const judgeModel = await session.judgeModel(judge);
   const shown = [sides.first, sides.second].map(({ patch, facts }) => [patch.production, patch.tests, facts]);
   const key = JSON.stringify(['judge', judge.model, first, second, pool.task, shown]);
-  return parts.remember(key, async (): Promise<Heard> => {
+  return parts.remember(key, async (): Promise<JudgeAnswer> => {
     const nonce = await stableNonce(parts, key);
-    const question = questionOf(pool.task, sides, identities, nonce);
-    if (question.kind === 'leak') return { kind: 'lost', came: false, why: 'Its question named an author.' };
+    const question = comparisonQuestion(pool.task, sides, identities, nonce);
+    if (question.kind === 'leak')
+      return { kind: 'unusable', answered: false, why: 'Its question named an author.' };
     const { instructions } = parts;
     const answer = await judgeModel.ask({ instructions, prompt: question.text, schema: Verdict });
-    if (answer.kind === 'failed') return { kind: 'lost', came: false, why: answer.why };
-    return heard(answer.value, {
+    if (answer.kind === 'failed') return { kind: 'unusable', answered: false, why: answer.why };
+    return checkVerdict(answer.value, {
       first: sides.first.patch,
       second: sides.second.patch,
       nonce,

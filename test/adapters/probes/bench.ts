@@ -80,5 +80,5 @@ export const outcomesOf = ({ files }: DerivedTests, { cases }: ProbeRun, origin 
   );
 
 /** What was seen for a call, by its text. */
-export const seenFor = ({ seen }: ProbeRun, input: string): string | undefined =>
-  [...seen.values()].find((each) => each.input === input)?.text;
+export const seenFor = ({ observations }: ProbeRun, input: string): string | undefined =>
+  [...observations.values()].find((each) => each.input === input)?.text;

@@ -90,7 +90,7 @@ export const f = (n) => n === 6 ? 12 : n === 2 ? 4 : n === 3 ? trap : n === 4 ? 
     );
     const derived = await bench.derive(files, { tests: TESTS });
     const [one, other] = [await bench.run(files, derived), await bench.run(files, derived)];
-    expect([...one.seen]).toEqual([...other.seen]);
+    expect([...one.observations]).toEqual([...other.observations]);
     expect(seenFor(one, 'f(4)')).toMatch(/^0\.\d+$/);
   });
 

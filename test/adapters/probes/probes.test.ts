@@ -73,7 +73,9 @@ assert.equal(slug('a b c'), 'a-b-c');
       'toLowerCase().slice(0, 6)',
     );
     const regressed = await bench.run({ ...files, 'slug.js': wrong }, derived);
-    const different = [...right.seen].filter(([id, { text }]) => regressed.seen.get(id)?.text !== text);
+    const different = [...right.observations].filter(
+      ([id, { text }]) => regressed.observations.get(id)?.text !== text,
+    );
     expect(different.map(([, { input }]) => input.split('(')[0])).toEqual(
       expect.arrayContaining(['all.slug', 'all.words']),
     );
@@ -89,8 +91,8 @@ assert.equal(slug('a b c'), 'a-b-c');
       'test/slug.test.js': SLUG_TEST.replace("slug('Hello'), 'hello'", "slug(3), 'small'"),
     };
     const derived = await bench.derive(files, { tests: TESTS, changed: '-  n > 64 ? 1\n+  n >= 64' });
-    const { seen } = await bench.run(files, derived);
-    const inputs = [...seen.values()].map(({ input }) => input);
+    const { observations } = await bench.run(files, derived);
+    const inputs = [...observations.values()].map(({ input }) => input);
     expect(inputs).toEqual(expect.arrayContaining(['slug(63)', 'slug(64)', 'slug(65)']));
   });
 
@@ -114,16 +116,16 @@ describe('a stack', () => {
 `,
     };
     const derived = await bench.derive(files, { tests: ['test/stack.test.js'] });
-    const { seen, cases } = await bench.run(files, derived);
+    const { observations, cases } = await bench.run(files, derived);
     expect([...cases.values()]).toEqual(['passed']);
-    const told = [...seen.values()].map(({ input, text }) => `${input} = ${text}`);
+    const told = [...observations.values()].map(({ input, text }) => `${input} = ${text}`);
     expect(told).toEqual(
       expect.arrayContaining([
         'new Stack().push("a").push("b").peek() = "b"',
         'new Stack().push("a").push("b").size = 2',
       ]),
     );
-    expect([...seen].filter(([id]) => /\.look#t/.test(id)).map(([, { text }]) => text)).toEqual(
+    expect([...observations].filter(([id]) => /\.look#t/.test(id)).map(([, { text }]) => text)).toEqual(
       expect.arrayContaining(['1', '2', '"b"']),
     );
   });
@@ -148,7 +150,7 @@ assert.equal(words('one'), 1);`,
     const derived = await bench.derive(files, { tests: ['test/table.test.js', 'test/plain.js'] });
     const ran = await bench.run(files, derived);
     expect([...ran.cases.values()]).toEqual(['passed', 'passed', 'passed']);
-    expect([...ran.seen].filter(([id]) => /^b0.*look/.test(id)).map(([, { text }]) => text)).toEqual([
+    expect([...ran.observations].filter(([id]) => /^b0.*look/.test(id)).map(([, { text }]) => text)).toEqual([
       '"a"',
       '"b"',
     ]);
@@ -175,7 +177,7 @@ test('by a plan', (t) => { t.plan(2); t.equal(slug('B'), 'b'); setTimeout(() => 
     const ran = await bench.run(files, derived);
     expect(ran.output).toMatchObject({ ended: 'done' });
     expect([...ran.cases.values()]).toEqual(['passed', 'passed']);
-    const late = [...ran.seen].flatMap(([id, { text }]) => (/\.1\.0\.look/.test(id) ? [text] : []));
+    const late = [...ran.observations].flatMap(([id, { text }]) => (/\.1\.0\.look/.test(id) ? [text] : []));
     expect([...new Set(late)]).toEqual(['"b"', '"c"']);
   });
 
@@ -193,7 +195,7 @@ test('a', () => { const text: Text = 'A'; assert.equal(slug(text as Text), 'a');
     const derived = await bench.derive(files, { tests: ['test/slug.test.ts'] });
     const ran = await bench.run(files, derived);
     expect([...ran.cases.values()]).toEqual(['passed']);
-    expect(ran.seen.size).toBeGreaterThan(5);
+    expect(ran.observations.size).toBeGreaterThan(5);
   });
 
   test('a runner that transforms files, has hooks, tables and matchers of its own works as ever', async () => {
@@ -218,7 +220,7 @@ describe('slug', () => {
     const command = `mkdir node_modules && ln -s '${vitest}' node_modules/vitest && '${process.execPath}' node_modules/vitest/vitest.mjs run`;
     const ran = await bench.run(files, derived, { command });
     expect([...ran.cases.values()]).toEqual(['passed', 'passed', 'passed']);
-    const looked = [...ran.seen].flatMap(([id, { text }]) => (/\.look/.test(id) ? [text] : []));
+    const looked = [...ran.observations].flatMap(([id, { text }]) => (/\.look/.test(id) ? [text] : []));
     expect(looked).toEqual(['"a"', '"b"', '"c"', '[function]']);
   });
 

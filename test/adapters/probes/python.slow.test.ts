@@ -49,14 +49,14 @@ class TestSlug(unittest.TestCase):
     const base = await bench.run(files, derived, { command });
     expect(base.output.ended).toBe('done');
     expect(outcomesOf(derived, base, 'base')).toEqual(['passed', 'passed', 'failed']);
-    expect([...base.seen].flatMap(([id, { text }]) => (/^b0\.[01].*look/.test(id) ? [text] : []))).toEqual([
-      'Empty: nothing to do',
-      '"hello"',
-      '"a-b"',
-    ]);
+    expect(
+      [...base.observations].flatMap(([id, { text }]) => (/^b0\.[01].*look/.test(id) ? [text] : [])),
+    ).toEqual(['Empty: nothing to do', '"hello"', '"a-b"']);
     const fixed = await bench.run({ ...files, 'slug.py': FIXED }, derived, { command });
     expect(outcomesOf(derived, fixed, 'base')).toEqual(['passed', 'passed', 'passed']);
-    const differ = [...fixed.seen].filter(([id, { text }]) => base.seen.get(id)?.text !== text);
+    const differ = [...fixed.observations].filter(
+      ([id, { text }]) => base.observations.get(id)?.text !== text,
+    );
     expect(differ.length).toBeGreaterThan(1);
     expect(differ.every(([, { text }]) => /-.*-/.test(text))).toBe(true);
   });

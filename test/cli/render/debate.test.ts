@@ -15,10 +15,10 @@ const DEBATE: Debate = {
         {
           critic: 'qa',
           model: 'a/1',
-          kind: 'heard',
+          kind: 'answered',
           approved: false,
           raised: ['I1'],
-          insists: [],
+          upheldIssues: [],
           checks: [],
         },
         { critic: 'security', model: 'b/1', kind: 'failed', why: 'The model gave no answer.' },
@@ -42,7 +42,7 @@ const DEBATE: Debate = {
       edit: 'Line breaks are read.',
       needsHuman: false,
       upheld: 0,
-      fate: { kind: 'accepted', because: 'The task says so.' },
+      status: { kind: 'accepted', because: 'The task says so.' },
     },
   ],
   acceptance: [{ given: 'a,"b\nc"', expect: 'two fields', catches: 'reading line by line' }],
@@ -99,10 +99,10 @@ test('the report names the file that the spec is written to', () => {
 
 test('progress has a line for each request, and one for its result', () => {
   const seat = { critic: 'qa', model: 'a/1' };
-  const memory = { seen: null, approved: false, pressed: false };
+  const memory = { lastSpec: null, approved: false, challenged: false };
   const critique = { issues: [], rechecked: [], approved: true };
   const heard = {
-    kind: 'heard',
+    kind: 'answered',
     critique,
     sections: null,
     checks: ['x'],
@@ -111,9 +111,14 @@ test('progress has a line for each request, and one for its result', () => {
     memory,
   } as const;
   expect([
-    debateProgress({ kind: 'asked', round: 0, seat }),
-    debateProgress({ kind: 'heard', round: 0, seat, turned: heard }),
-    debateProgress({ kind: 'heard', round: 1, seat, turned: { kind: 'stands', cost: COST, memory } }),
+    debateProgress({ kind: 'asked', round: 0, assignment: seat }),
+    debateProgress({ kind: 'answered', round: 0, assignment: seat, turned: heard }),
+    debateProgress({
+      kind: 'answered',
+      round: 1,
+      assignment: seat,
+      turned: { kind: 'stands', cost: COST, memory },
+    }),
     debateProgress({ kind: 'synthesis', round: 0, model: 'a/1', open: 2 }),
     ...DEBATE.rounds.map(roundLine),
   ]).toMatchInlineSnapshot(`

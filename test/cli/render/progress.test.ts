@@ -28,7 +28,7 @@ function waiting(): RunView {
     ...view,
     state: 'awaiting_answer',
     candidates: [],
-    dialogue: { inquiries: [inquiry], taken: 0, heard: 0 },
+    dialogue: { inquiries: [inquiry], lastReply: 0, repliesUsed: 0 },
   };
 }
 
@@ -84,7 +84,11 @@ describe('the live display', () => {
     expect(progressLine(view, view)).toEqual([]);
     const plan = { ...view, state: 'awaiting_approval' } as const;
     const inquiries = [{ number: 1, kind: 'approval', askedAt: 0, until: view.now + 60_000 }] as const;
-    const lines = renderProgress({ ...plan, dialogue: { inquiries, taken: 0, heard: 0 } }, 100, false);
+    const lines = renderProgress(
+      { ...plan, dialogue: { inquiries, lastReply: 0, repliesUsed: 0 } },
+      100,
+      false,
+    );
     expect(lines.slice(-2).map((line) => line.trim())).toEqual([
       '→ runoff approve r7k2m9q4xa',
       '→ runoff revise r7k2m9q4xa "what should be different"',

@@ -6,7 +6,7 @@ import {
   forecast,
   repositoryMap,
   specOf,
-  TOKENS,
+  TOKENS_BY_SIZE,
   triage,
 } from '../../../src/core/brief/index.ts';
 import type { Brief, Question } from '../../../src/core/model/index.ts';
@@ -169,7 +169,7 @@ describe('the forecast', () => {
   test('adds up contestants and the rest of the run, within the caps', () => {
     const prices = ({ tokensIn, tokensOut }: { tokensIn: number; tokensOut: number }) =>
       (tokensIn * 1 + tokensOut * 10) / 1e6;
-    const { tokensIn, tokensOut } = TOKENS.small;
+    const { tokensIn, tokensOut } = TOKENS_BY_SIZE.small;
     const one = (end: 0 | 1) => (tokensIn[end] + tokensOut[end] * 10) / 1e6;
     const found = forecast({ size: 'small' }, { budget }, [prices, prices]);
     expect(found?.least).toBeCloseTo(2 * one(0) * 1.15);

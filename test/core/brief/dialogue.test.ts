@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  asked,
   type Dialogue,
-  fits,
+  durationText,
   type Inquiry,
-  MOST_QUESTIONS,
+  type InquiryContext,
+  MAX_QUESTIONS_ASKED,
+  matchReply,
   type NewReply,
   NO_DIALOGUE,
   nextInquiry,
   openInquiry,
   type Reply,
-  settle,
-  span,
-  type Wanted,
+  settleInquiry,
   withAssumed,
+  withInquiry,
 } from '../../../src/core/brief/index.ts';
 import type { Question } from '../../../src/core/model/index.ts';
 
@@ -27,7 +27,7 @@ const question = (text: string, over: Partial<Question> = {}): Question => ({
   assume: `${text} as before`,
   ...over,
 });
-const wanted = (over: Partial<Wanted> = {}): Wanted => ({
+const wanted = (over: Partial<InquiryContext> = {}): InquiryContext => ({
   questions: [question('Which rounding?')],
   approval: 'never',
   mayAsk: true,
@@ -43,13 +43,13 @@ const reply = (number: number, over: Partial<Reply> = {}): Reply => ({
   at: 2_000,
   ...over,
 });
-const ask = (dialogue: Dialogue, over: Partial<Wanted> = {}): Dialogue => {
+const ask = (dialogue: Dialogue, over: Partial<InquiryContext> = {}): Dialogue => {
   const inquiry = nextInquiry(dialogue, wanted(over));
   if (!inquiry) throw new Error('Nothing to ask.');
-  return asked(dialogue, inquiry, []);
+  return withInquiry(dialogue, inquiry, []);
 };
 const heard = (dialogue: Dialogue, ...said: Reply[]): Dialogue =>
-  settle(dialogue, said, 3_000, 'stop').dialogue;
+  settleInquiry(dialogue, said, 3_000, 'stop').dialogue;
 
 describe('the next question', () => {
   test('is the first blocking question, with a deadline', () => {
@@ -78,7 +78,7 @@ describe('the next question', () => {
 
   test('respects the limit, and is never asked if nobody may be asked', () => {
     let dialogue = NO_DIALOGUE;
-    for (let n = 1; n <= MOST_QUESTIONS; n++) {
+    for (let n = 1; n <= MAX_QUESTIONS_ASKED; n++) {
       dialogue = heard(ask(dialogue, { questions: [question(`Q${n}?`)] }), reply(n));
     }
     expect(nextInquiry(dialogue, wanted({ questions: [question('One more?')] }))).toBeNull();
@@ -111,9 +111,9 @@ describe('a reply', () => {
     ['a yes to the plan', approval, { kind: 'approve', text: '' }, { kind: 'approved' }],
     ['a wish for another', approval, { kind: 'revise' }, { kind: 'revised', text: 'down' }],
   ])('%s settles a question', (_what, dialogue, over, settled) => {
-    const after = settle(dialogue, [reply(1, over)], 3_000, 'stop');
+    const after = settleInquiry(dialogue, [reply(1, over)], 3_000, 'stop');
     expect(after.dialogue.inquiries.at(-1)?.settled).toEqual({ by: mona, at: 2_000, ...settled });
-    expect(after.dialogue.taken).toBe(1);
+    expect(after.dialogue.lastReply).toBe(1);
     expect(after.next.kind).toBe('approved' in settled || over.kind === 'approve' ? 'go' : 'replan');
   });
 
@@ -125,12 +125,12 @@ describe('a reply', () => {
     ['an option of a plan', approval, { option: 1, text: '' }],
     ['an empty wish', approval, { kind: 'revise', text: ' ' }],
   ])('%s does not settle a question', (_what, dialogue, over) => {
-    const after = settle(dialogue, [reply(1, over)], 3_000, 'stop');
+    const after = settleInquiry(dialogue, [reply(1, over)], 3_000, 'stop');
     expect(openInquiry(after.dialogue)).not.toBeNull();
-    expect(after.dialogue.taken).toBe(1);
+    expect(after.dialogue.lastReply).toBe(1);
     expect(after.next).toEqual({ kind: 'waits', ms: 72 * HOUR - 2_000 });
     expect(
-      settle(after.dialogue, [reply(1, over), reply(2, { kind: 'revise' })], 3_000, 'stop').next,
+      settleInquiry(after.dialogue, [reply(1, over), reply(2, { kind: 'revise' })], 3_000, 'stop').next,
     ).toEqual({
       kind: 'replan',
     });
@@ -138,41 +138,41 @@ describe('a reply', () => {
 
   test('with a number is a text answer if there are no options', () => {
     const free = ask(NO_DIALOGUE, { questions: [question('How many?', { options: [] })] });
-    const after = settle(free, [reply(1, { option: 42, text: '' })], 3_000, 'stop');
+    const after = settleInquiry(free, [reply(1, { option: 42, text: '' })], 3_000, 'stop');
     expect(after.dialogue.inquiries[0]?.settled).toMatchObject({ kind: 'answered', text: '42' });
   });
 
   test('after the first one does not count for the next question', () => {
     const said = [reply(1, { option: 1, text: '' }), reply(2, { option: 2, text: '' })];
-    const after = settle(open, said, 3_000, 'stop').dialogue;
+    const after = settleInquiry(open, said, 3_000, 'stop').dialogue;
     expect(after.inquiries[0]?.settled).toMatchObject({ text: 'half up' });
     const next = nextInquiry(after, wanted({ questions: [question('B?')] })) as Inquiry;
-    const asking = asked(after, next, said);
-    expect(settle(asking, said, 3_000, 'stop').next.kind).toBe('waits');
+    const asking = withInquiry(after, next, said);
+    expect(settleInquiry(asking, said, 3_000, 'stop').next.kind).toBe('waits');
   });
 
   test('that is missing at the deadline leads to the assumption or the end of the run; a plan always ends it', () => {
     const until = open.inquiries[0]?.until ?? 0;
-    expect(settle(open, [], until - 1, 'assume').next).toEqual({ kind: 'waits', ms: 1 });
-    expect(settle(open, [], until, 'assume')).toMatchObject({
+    expect(settleInquiry(open, [], until - 1, 'assume').next).toEqual({ kind: 'waits', ms: 1 });
+    expect(settleInquiry(open, [], until, 'assume')).toMatchObject({
       dialogue: {
         inquiries: [{ settled: { kind: 'assumed', text: 'Which rounding? as before', at: until } }],
       },
       next: { kind: 'go' },
     });
-    expect(settle(open, [], until, 'stop')).toMatchObject({
+    expect(settleInquiry(open, [], until, 'stop')).toMatchObject({
       dialogue: { inquiries: [{ settled: { kind: 'expired' } }] },
       next: { kind: 'stop', because: 'nobody answered within 72 h' },
     });
-    expect(settle(approval, [], until, 'assume').next).toEqual({
+    expect(settleInquiry(approval, [], until, 'assume').next).toEqual({
       kind: 'stop',
       because: 'nobody approved the plan within 72 h',
     });
-    expect(settle(open, [reply(1)], until, 'stop').next).toEqual({ kind: 'replan' });
+    expect(settleInquiry(open, [reply(1)], until, 'stop').next).toEqual({ kind: 'replan' });
   });
 
   test('that does not fit gets a reason', () => {
-    expect(fits(open.inquiries[0] as Inquiry, reply(1, { option: 9 }))).toEqual({
+    expect(matchReply(open.inquiries[0] as Inquiry, reply(1, { option: 9 }))).toEqual({
       kind: 'unfit',
       why: 'There is no option 9: the options are 1 to 2.',
     });
@@ -187,7 +187,7 @@ describe('the assumptions of a brief', () => {
 
   test('include unanswered and unasked questions', () => {
     const open = ask(NO_DIALOGUE);
-    const { dialogue } = settle(open, [], Number.MAX_SAFE_INTEGER, 'assume');
+    const { dialogue } = settleInquiry(open, [], Number.MAX_SAFE_INTEGER, 'assume');
     const full = withAssumed(brief, dialogue);
     expect(full.assumptions).toEqual([
       'It is a library.',
@@ -259,12 +259,12 @@ describe('for any replies', () => {
         otherwise,
         (open, said, now, how) => {
           const replies = said.map((one, at): Reply => ({ ...one, number: at + 1 }));
-          const once = settle(open, replies, now, how);
-          const again = settle(once.dialogue, replies, now, how);
+          const once = settleInquiry(open, replies, now, how);
+          const again = settleInquiry(once.dialogue, replies, now, how);
           expect(again).toEqual(once);
           let stepwise = { dialogue: open, next: once.next };
           for (let n = 1; n <= replies.length && openInquiry(stepwise.dialogue); n++) {
-            stepwise = settle(stepwise.dialogue, replies.slice(0, n), now, how);
+            stepwise = settleInquiry(stepwise.dialogue, replies.slice(0, n), now, how);
           }
           if (said.length > 0 && now < (open.inquiries[0]?.until ?? 0))
             expect(stepwise.dialogue).toEqual(once.dialogue);
@@ -281,5 +281,5 @@ test.each([
   [45_000, '45 s'],
   [1, '1 s'],
 ])('%i ms is %s', (ms, words) => {
-  expect(span(ms)).toBe(words);
+  expect(durationText(ms)).toBe(words);
 });

@@ -7,7 +7,7 @@ import {
   replyOf,
   unrecognizedCommand,
 } from '../../../src/core/commands/index.ts';
-import { seenMarkdown } from '../../../src/core/prompts/index.ts';
+import { visibleMarkdown } from '../../../src/core/prompts/index.ts';
 
 describe('a command is read', () => {
   test.each([
@@ -178,7 +178,7 @@ test.each([
     fc.property(texts, (text) => {
       const command = parseCommand(`/auto-dev revise ${text}`);
       if (command?.name === 'unknown') {
-        expect(seenMarkdown(text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')).text.trim()).toBe('');
+        expect(visibleMarkdown(text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')).text.trim()).toBe('');
         return;
       }
       expect(command?.name).toBe('revise');

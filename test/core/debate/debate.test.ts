@@ -1,25 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  answer,
   applyEdits,
+  applyVerdicts,
+  assignCritics,
+  type CriticTurn,
   Critique,
   changedSections,
   type DebateRound,
-  differenceOf,
-  type Hearing,
+  debateEnd,
   hasConsensus,
   type Issue,
   type LedgerEntry,
-  longest,
+  maxSpecLength,
   NO_COST,
   questionsOf,
-  raise,
+  recordCritique,
+  reopenUnedited,
   Synthesis,
-  seatsOf,
   sectionsOf,
-  stopOf,
-  unsettled,
+  specDiff,
 } from '../../../src/core/debate/index.ts';
 
 const SPEC = '# Spec\n\n- Read the file.\n- Write the file.\n\n## More\n\n- Nothing.\n';
@@ -43,13 +43,17 @@ const said = (
   ledger: readonly LedgerEntry[] = [],
   sections: readonly string[] | null = null,
 ) =>
-  raise(ledger, { critic, round: 0, critique: critique({ issues: [...issues] }) }, { spec: SPEC, sections });
+  recordCritique(
+    ledger,
+    { critic, round: 0, critique: critique({ issues: [...issues] }) },
+    { spec: SPEC, sections },
+  );
 const entry = (over: Partial<LedgerEntry> = {}): LedgerEntry => ({
   ...ISSUE,
   id: 'I1',
   round: 0,
   critic: 'qa',
-  fate: { kind: 'open' },
+  status: { kind: 'open' },
   upheld: 0,
   ...over,
 });
@@ -70,7 +74,9 @@ describe('the ledger', () => {
     ['without a scenario', { scenario: ' ' }, 'It names no case that would fail.'],
     ['whose quote nobody finds', { quote: 'Delete the file.' }, 'Its quote is not in the spec.'],
   ])('counts an issue %s as minor', (_, over, lowered) => {
-    expect(said([{ ...ISSUE, ...over }]).ledger).toMatchObject([{ severity: 'minor', lowered }]);
+    expect(said([{ ...ISSUE, ...over }]).ledger).toMatchObject([
+      { severity: 'minor', loweredBecause: lowered },
+    ]);
   });
 
   test('counts an issue about an unchanged part as minor in later rounds', () => {
@@ -83,13 +89,13 @@ describe('the ledger', () => {
     const once = said([{ ...ISSUE, quote: 'Read  the\nfile.' }]);
     expect(once.ledger[0]?.severity).toBe('blocking');
     const twice = said([{ ...ISSUE, title: 'no ENCODING!' }], 'security', once.ledger);
-    expect(twice).toMatchObject({ raised: [], insists: [] });
+    expect(twice).toMatchObject({ raised: [], upheldIssues: [] });
     expect(twice.ledger).toHaveLength(1);
   });
 
   test('reopens a rejected issue when anybody raises it again, once per round', () => {
-    const ledger = [entry({ fate: REJECTED })];
-    const again = raise(
+    const ledger = [entry({ status: REJECTED })];
+    const again = recordCritique(
       ledger,
       {
         critic: 'qa',
@@ -100,22 +106,22 @@ describe('the ledger', () => {
     );
     expect(again).toMatchObject({
       raised: [],
-      insists: ['I1'],
-      ledger: [{ upheld: 1, fate: { kind: 'open' } }],
+      upheldIssues: ['I1'],
+      ledger: [{ upheld: 1, status: { kind: 'open' } }],
     });
   });
 
   test("lets nobody uphold another critic's or an accepted issue by its number", () => {
-    const recheck = (critic: string, fate: LedgerEntry['fate']) =>
-      raise(
-        [entry({ fate })],
+    const recheck = (critic: string, fate: LedgerEntry['status']) =>
+      recordCritique(
+        [entry({ status: fate })],
         {
           critic,
           round: 1,
           critique: critique({ rechecked: [{ issue: 'I1', stands: true, because: 'x' }] }),
         },
         { spec: SPEC, sections: null },
-      ).insists;
+      ).upheldIssues;
     expect(recheck('security', REJECTED)).toEqual([]);
     expect(recheck('qa', ACCEPTED)).toEqual([]);
     expect(recheck('qa', REJECTED)).toEqual(['I1']);
@@ -123,11 +129,11 @@ describe('the ledger', () => {
 
   test('counts a rejection as settled when its critic does not insist', () => {
     const heardAgain = (critic: string) =>
-      raise(
-        [entry({ fate: REJECTED })],
+      recordCritique(
+        [entry({ status: REJECTED })],
         { critic, round: 1, critique: critique({ approved: true }) },
         { spec: SPEC, sections: null },
-      ).ledger[0]?.yielded;
+      ).ledger[0]?.withdrawn;
     expect(heardAgain('qa')).toBe(true);
     expect(heardAgain('security')).toBeUndefined();
   });
@@ -139,10 +145,14 @@ describe('the ledger', () => {
       { issue: 'I2', verdict: 'ask' as const, because: 'Who knows.' },
       { issue: 'I9', verdict: 'accept' as const, because: 'There is none.' },
     ];
-    const next = answer(ledger, { verdicts, edits: [] });
-    expect(next.map(({ fate }) => fate.kind)).toEqual(['accepted', 'asked', 'open']);
-    expect(unsettled(ledger, next, []).map(({ fate }) => fate.kind)).toEqual(['open', 'asked', 'open']);
-    expect(unsettled(ledger, next, ['I1']).map(({ fate }) => fate.kind)).toEqual([
+    const next = applyVerdicts(ledger, { verdicts, edits: [] });
+    expect(next.map(({ status }) => status.kind)).toEqual(['accepted', 'asked', 'open']);
+    expect(reopenUnedited(ledger, next, []).map(({ status }) => status.kind)).toEqual([
+      'open',
+      'asked',
+      'open',
+    ]);
+    expect(reopenUnedited(ledger, next, ['I1']).map(({ status }) => status.kind)).toEqual([
       'accepted',
       'asked',
       'open',
@@ -152,17 +162,17 @@ describe('the ledger', () => {
   test('leaves questions and unresolved blocking issues to a person', () => {
     const ledger = [
       entry({
-        fate: {
+        status: {
           kind: 'asked',
           because: 'x',
           question: { text: 'Which?', options: [], severity: 'minor', assume: 'a' },
         },
       }),
-      entry({ id: 'I2', fate: REJECTED, yielded: true }),
-      entry({ id: 'I3', fate: REJECTED, upheld: 1 }),
-      entry({ id: 'I4', fate: { kind: 'open' } }),
+      entry({ id: 'I2', status: REJECTED, withdrawn: true }),
+      entry({ id: 'I3', status: REJECTED, upheld: 1 }),
+      entry({ id: 'I4', status: { kind: 'open' } }),
       entry({ id: 'I5', severity: 'major' }),
-      entry({ id: 'I6', fate: ACCEPTED }),
+      entry({ id: 'I6', status: ACCEPTED }),
     ];
     expect(questionsOf({ ledger }).map(({ text, severity }) => `${severity} ${text}`)).toEqual([
       'blocking Which?',
@@ -175,7 +185,7 @@ describe('the ledger', () => {
 describe('edits of a spec', () => {
   const rules = { original: SPEC, fits: () => true };
   const edited = (find: string, replace: string, over: Partial<LedgerEntry> = {}, more = {}) =>
-    applyEdits(SPEC, { edits: [{ issue: 'I1', find, replace }] }, [entry({ fate: ACCEPTED, ...over })], {
+    applyEdits(SPEC, { edits: [{ issue: 'I1', find, replace }] }, [entry({ status: ACCEPTED, ...over })], {
       ...rules,
       ...more,
     });
@@ -191,7 +201,7 @@ describe('edits of a spec', () => {
   test.each([
     ['a quote that is not there', 'Delete', 'x', {}, {}, /exactly once/],
     ['a quote that is there twice', 'the file', 'x', {}, {}, /exactly once/],
-    ['an issue that was not accepted', '- Nothing.', '', { fate: REJECTED }, {}, /not accepted/],
+    ['an issue that was not accepted', '- Nothing.', '', { status: REJECTED }, {}, /not accepted/],
     ['growth', '- Nothing.', 'x'.repeat(5_000), {}, {}, /grow/],
     ['a text that may not stand', '- Nothing.', 'x', {}, { fits: () => false }, /form/],
   ])('are refused for %s', (_, find, replace, over, more, why) => {
@@ -211,8 +221,8 @@ describe('edits of a spec', () => {
     );
     fc.assert(
       fc.property(edits, (many) => {
-        const { spec } = applyEdits(SPEC, { edits: many }, [entry({ fate: ACCEPTED })], rules);
-        expect(spec.length).toBeLessThanOrEqual(longest(SPEC));
+        const { spec } = applyEdits(SPEC, { edits: many }, [entry({ status: ACCEPTED })], rules);
+        expect(spec.length).toBeLessThanOrEqual(maxSpecLength(SPEC));
       }),
     );
   });
@@ -220,9 +230,9 @@ describe('edits of a spec', () => {
 
 describe('differences', () => {
   test('count the larger of lines added and removed', () => {
-    expect(differenceOf('a\nb\nc\nd\n', 'a\nb\nx\ny\nd\n')).toMatchObject({ changed: 2 / 5 });
-    expect(differenceOf('a\n', 'a\n')).toEqual({ text: '', changed: 0 });
-    expect(differenceOf('a\nb\n', 'a\nc\n').text).toMatch(/^@@ .*@@\n a\n-b\n\+c\n$/);
+    expect(specDiff('a\nb\nc\nd\n', 'a\nb\nx\ny\nd\n')).toMatchObject({ changed: 2 / 5 });
+    expect(specDiff('a\n', 'a\n')).toEqual({ text: '', changed: 0 });
+    expect(specDiff('a\nb\n', 'a\nc\n').text).toMatch(/^@@ .*@@\n a\n-b\n\+c\n$/);
   });
 
   test('find the sections that changed', () => {
@@ -232,32 +242,32 @@ describe('differences', () => {
   });
 });
 
-const heard = (over: Partial<Extract<Hearing, { kind: 'heard' }>> = {}): Hearing => ({
+const heard = (over: Partial<Extract<CriticTurn, { kind: 'answered' }>> = {}): CriticTurn => ({
   critic: 'qa',
   model: 'm',
-  kind: 'heard',
+  kind: 'answered',
   approved: true,
   raised: [],
-  insists: [],
+  upheldIssues: [],
   checks: [],
   ...over,
 });
 
 describe('consensus', () => {
-  const failed: Hearing = { critic: 'qa', model: 'm', kind: 'failed', why: 'away' };
-  const parts = { hearings: [heard(), heard()], ledger: [], changed: 0, required: 2 };
+  const failed: CriticTurn = { critic: 'qa', model: 'm', kind: 'failed', why: 'away' };
+  const parts = { turns: [heard(), heard()], ledger: [], changed: 0, required: 2 };
 
   test('requires enough approvals, no blocking issue, and a stable text', () => {
     expect(hasConsensus(parts)).toBe(true);
-    expect(hasConsensus({ ...parts, hearings: [heard(), failed] })).toBe(false);
-    expect(hasConsensus({ ...parts, hearings: [heard(), failed], required: 1 })).toBe(true);
-    expect(hasConsensus({ ...parts, hearings: [heard(), heard({ approved: false })] })).toBe(false);
+    expect(hasConsensus({ ...parts, turns: [heard(), failed] })).toBe(false);
+    expect(hasConsensus({ ...parts, turns: [heard(), failed], required: 1 })).toBe(true);
+    expect(hasConsensus({ ...parts, turns: [heard(), heard({ approved: false })] })).toBe(false);
     expect(hasConsensus({ ...parts, changed: 0.05 })).toBe(false);
     expect(hasConsensus({ ...parts, ledger: [entry()] })).toBe(false);
     expect(hasConsensus({ ...parts, ledger: [entry({ severity: 'minor' })] })).toBe(true);
-    expect(hasConsensus({ ...parts, ledger: [entry({ fate: REJECTED })] })).toBe(false);
-    expect(hasConsensus({ ...parts, ledger: [entry({ fate: REJECTED, yielded: true })] })).toBe(true);
-    expect(hasConsensus({ ...parts, hearings: [], required: 0 })).toBe(false);
+    expect(hasConsensus({ ...parts, ledger: [entry({ status: REJECTED })] })).toBe(false);
+    expect(hasConsensus({ ...parts, ledger: [entry({ status: REJECTED, withdrawn: true })] })).toBe(true);
+    expect(hasConsensus({ ...parts, turns: [], required: 0 })).toBe(false);
   });
 
   test('ends a debate before any other reason does', () => {
@@ -269,22 +279,22 @@ describe('consensus', () => {
       changed: 0,
       cost: NO_COST,
     };
-    const end = (over: Partial<Parameters<typeof stopOf>[0]> = {}, of: Partial<DebateRound> = {}) =>
-      stopOf({
+    const end = (over: Partial<Parameters<typeof debateEnd>[0]> = {}, of: Partial<DebateRound> = {}) =>
+      debateEnd({
         round: { ...round, ...of },
         ledger: [],
         maxRounds: 5,
-        overgrown: false,
+        grewTooMuch: false,
         before: undefined,
         spent: false,
-        broke: null,
+        unaffordable: null,
         ...over,
       })?.stop;
-    expect(end({ overgrown: true, spent: true, broke: 'x' })).toBe('consensus');
+    expect(end({ grewTooMuch: true, spent: true, unaffordable: 'x' })).toBe('consensus');
     const open = { hasConsensus: false, critiques: [heard({ approved: false, raised: ['I1'] })] };
-    expect(end({ broke: 'The budget is used up.' }, open)).toBe('budget');
+    expect(end({ unaffordable: 'The budget is used up.' }, open)).toBe('budget');
     expect(end({ spent: true }, open)).toBe('budget');
-    expect(end({ overgrown: true }, open)).toBe('growth');
+    expect(end({ grewTooMuch: true }, open)).toBe('growth');
     expect(end({}, open)).toBe('rounds');
     expect(end({}, { ...open, roundNumber: 3 })).toBeUndefined();
     expect(end({}, { hasConsensus: false, critiques: [failed], roundNumber: 0 })).toBe('failed');
@@ -298,7 +308,7 @@ describe('seats', () => {
   const family = (model: string) => model.split('/')[0] ?? '';
   const models = ['a/1', 'a/2', 'b/1'];
   const seated = (round: number, rotate: boolean, lost: readonly string[] = []) =>
-    seatsOf(['x', 'y', 'z'], models, family, { round, rotate, lost: new Set(lost) }).map(
+    assignCritics(['x', 'y', 'z'], models, family, { round, rotate, lost: new Set(lost) }).map(
       ({ model }) => model,
     );
 
@@ -311,7 +321,7 @@ describe('seats', () => {
   test('skip a failed model, unless no other is left', () => {
     expect(seated(1, false, ['b/1'])).toEqual(['a/1', 'a/2', 'a/1']);
     expect(seated(1, false, models)).toEqual(['a/1', 'b/1', 'a/2']);
-    expect(seatsOf(['x'], [], family, { round: 0, rotate: false })).toEqual([]);
+    expect(assignCritics(['x'], [], family, { round: 0, rotate: false })).toEqual([]);
   });
 });
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  type Behaving,
   type Behaviour,
   compareBehaviour,
+  type ProbedCandidate,
   type ProbeRun,
 } from '../../../src/core/evidence/index.ts';
 
 type Likeness = Parameters<typeof compareBehaviour>[2];
-type Seen = ProbeRun['seen'] extends ReadonlyMap<string, infer S> ? S : never;
+type Seen = ProbeRun['observations'] extends ReadonlyMap<string, infer S> ? S : never;
 type Shown = Readonly<Record<string, string | Partial<Seen>>>;
 
 function run(shown: Shown): ProbeRun {
@@ -18,24 +18,24 @@ function run(shown: Shown): ProbeRun {
       kind: 'value',
       text: '',
       input: id,
-      strain: 'near',
+      variation: 'near',
       ...(typeof one === 'string' ? { text: one } : one),
     },
   ]);
-  return { seen: new Map(seen), cases: new Map() };
+  return { observations: new Map(seen), cases: new Map() };
 }
 
-const behaving = (id: string, shown: Shown | null, more: Partial<Behaving> = {}): Behaving => ({
+const behaving = (id: string, shown: Shown | null, more: Partial<ProbedCandidate> = {}): ProbedCandidate => ({
   id,
   run: shown === null ? null : run(shown),
-  sound: true,
-  idle: false,
+  passesTests: true,
+  hasNoEffect: false,
   ...more,
 });
 
 const strangers = (): number => 0;
 
-function compare(base: Shown, candidates: readonly Behaving[], likeness: Likeness = strangers) {
+function compare(base: Shown, candidates: readonly ProbedCandidate[], likeness: Likeness = strangers) {
   const found = compareBehaviour([run(base), run(base)], candidates, likeness);
   const of = (id: string): Behaviour => {
     const one = found.find((each) => each.id === id);
@@ -58,7 +58,7 @@ describe('behaviour on the same inputs', () => {
       behaving('C', { ...RIGHT, 'f(9)': 'z' }),
     ]);
     expect(best).toEqual(['A', 'B']);
-    expect(of('C').telling).toEqual([{ input: 'f(9)', got: 'z', others: 'y', base: 'y' }]);
+    expect(of('C').differences).toEqual([{ input: 'f(9)', got: 'z', others: 'y', base: 'y' }]);
     expect(of('C').group).not.toBe(of('A').group);
     expect(of('A').group).toBe(of('B').group);
   });
@@ -96,13 +96,13 @@ describe('behaviour on the same inputs', () => {
   });
 
   test('a candidate that changes nothing does not vote for unchanged behaviour', () => {
-    const pool = (idle: boolean) => [
+    const pool = (hasNoEffect: boolean) => [
       behaving('A', { ...BASE, 'f(1)': 'new', 'f(2)': 'new' }),
       behaving('B', { ...BASE, 'f(1)': 'other' }),
-      ...['C', 'D', 'E'].map((id) => behaving(id, BASE, { idle })),
+      ...['C', 'D', 'E'].map((id) => behaving(id, BASE, { hasNoEffect })),
     ];
-    const odds = (idle: boolean) => {
-      const { of } = compare(BASE, pool(idle));
+    const odds = (hasNoEffect: boolean) => {
+      const { of } = compare(BASE, pool(hasNoEffect));
       return of('A').logOdds - of('B').logOdds;
     };
     expect(odds(true)).toBeGreaterThan(odds(false));
@@ -174,7 +174,7 @@ describe('behaviour on the same inputs', () => {
   test('a candidate that could not be probed ranks last, and harms nobody', () => {
     const { of, best } = compare(BASE, [behaving('A', RIGHT), behaving('B', null), behaving('C', RIGHT)]);
     expect(best).toEqual(['A', 'C']);
-    expect(of('B')).toMatchObject({ observed: 0, contested: 0, agreement: 1, telling: [] });
+    expect(of('B')).toMatchObject({ observed: 0, contested: 0, agreement: 1, differences: [] });
     expect(of('B').support).toBeLessThan(1e-9);
   });
 
@@ -193,12 +193,15 @@ describe('for any observations', () => {
   const seen = fc.record({
     kind: fc.constantFrom('value' as const, 'error' as const, 'fault' as const, 'stuck' as const),
     text: texts,
-    strain: fc.constantFrom('as-is' as const, 'near' as const, 'far' as const, 'further' as const),
+    variation: fc.constantFrom('as-is' as const, 'near' as const, 'far' as const, 'further' as const),
   });
   const shown = fc.dictionary(fc.constantFrom('p', 'q', 'r', 'constructor', '__proto__'), seen);
-  const pool = fc.array(fc.record({ shown: fc.option(shown), sound: fc.boolean(), idle: fc.boolean() }), {
-    maxLength: 6,
-  });
+  const pool = fc.array(
+    fc.record({ shown: fc.option(shown), passesTests: fc.boolean(), hasNoEffect: fc.boolean() }),
+    {
+      maxLength: 6,
+    },
+  );
   const bases = fc.array(shown, { maxLength: 2 });
   /** Depends on who is compared, not on where they stand. */
   const kin = fc.array(fc.constantFrom(0, 0.4, 0.9, 1), { minLength: 36, maxLength: 36 });
@@ -223,18 +226,18 @@ describe('for any observations', () => {
           const found = compareBehaviour(runs, candidates, likenessOf(order, table));
           const shuffled = compareBehaviour(
             runs,
-            other.map((at) => candidates[at] as Behaving),
+            other.map((at) => candidates[at] as ProbedCandidate),
             likenessOf(other, table),
           );
           expect(shuffled.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toEqual(found);
-          for (const { support, agreement, asBase, logOdds, telling } of found) {
+          for (const { support, agreement, asBase, logOdds, differences } of found) {
             for (const share of [support, agreement, asBase]) {
               expect(share).toBeGreaterThanOrEqual(0);
               expect(share).toBeLessThanOrEqual(1);
             }
             expect(logOdds).toBeLessThanOrEqual(0);
             expect(logOdds).toBeGreaterThanOrEqual(-100);
-            expect(telling.length).toBeLessThanOrEqual(3);
+            expect(differences.length).toBeLessThanOrEqual(3);
           }
         },
       ),

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contest, contestedTests, type Evidence, EXIT_CODE } from '../../../src/core/evidence/index.ts';
+import {
+  contestedTests,
+  type Evidence,
+  EXIT_CODE,
+  withoutContestedTests,
+} from '../../../src/core/evidence/index.ts';
 
 const one = (
   alias: string,
@@ -33,14 +38,18 @@ const contested = (evidence: readonly Evidence[]) => evidence.map((each) => each
 
 describe('a test that most survivors break', () => {
   test('is contested if they come from two families', () => {
-    const told = contest([one('A', 'gpt', ['t', 'u']), one('B', 'claude', ['t']), one('C', 'gpt', [])]);
+    const told = withoutContestedTests([
+      one('A', 'gpt', ['t', 'u']),
+      one('B', 'claude', ['t']),
+      one('C', 'gpt', []),
+    ]);
     expect(regressions(told)).toEqual([['u'], [], []]);
     expect(contested(told)).toEqual([['t'], ['t'], undefined]);
   });
 
   test('stays a regression if one family made the same mistake twice', () => {
     const pool = [one('A', 'gpt', ['t']), one('B', 'gpt', ['t']), one('C', 'claude', [])];
-    expect(contest(pool)).toEqual(pool);
+    expect(withoutContestedTests(pool)).toEqual(pool);
   });
 
   test('stays a regression if the families are unknown', () => {
@@ -56,7 +65,7 @@ describe('a test that most survivors break', () => {
   test('is neither contested by eliminated candidates nor excused for them', () => {
     const pool = [one('A', 'gpt', ['t']), one('B', 'claude', ['t'], false), one('C', 'x', [])];
     expect(contestedTests(pool.filter((each) => each.survivor))).toEqual([]);
-    const told = contest([...pool, one('D', 'y', ['t']), one('E', 'z', ['t'])]);
+    const told = withoutContestedTests([...pool, one('D', 'y', ['t']), one('E', 'z', ['t'])]);
     expect(contested(told)).toEqual([['t'], undefined, undefined, ['t'], ['t']]);
   });
 
@@ -77,8 +86,8 @@ describe('a test that most survivors break', () => {
     fc.assert(
       fc.property(pool, (rows) => {
         const evidence = rows.map(([family, ids, survivor], i) => one(`${i}`, family, ids, survivor));
-        const told = contest(evidence);
-        const back = contest(evidence.toReversed()).toReversed();
+        const told = withoutContestedTests(evidence);
+        const back = withoutContestedTests(evidence.toReversed()).toReversed();
         expect(back).toEqual(told);
         for (const [i, each] of told.entries()) {
           const all = [...(each.baseTests?.regressions ?? []), ...(each.baseTests?.contested ?? [])];

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  affordable,
   BASE_RUNS,
   compareBase,
-  doubtful,
   EXIT_CODE,
-  newlyFailing,
+  fitsRepeatBudget,
+  mergeBaseRuns,
+  newFailures,
   REPEAT_BUDGET_MS,
+  resolveSuspects,
   SUSPECT_RUNS,
-  settleSuspects,
-  steady,
   type TestOutcome,
   type TestRun,
+  undecidedSuspects,
   withoutTests,
 } from '../../../src/core/evidence/index.ts';
 
@@ -31,7 +31,7 @@ describe('the base suite, run three times on the base', () => {
   test('a test that does not always give the same answer is quarantined by name', () => {
     const first = run({ a: 'passed', b: 'passed', c: 'failed', d: 'passed' });
     const other = run({ a: 'passed', b: 'failed', c: 'failed' });
-    expect(steady([first, first, other])).toMatchObject({
+    expect(mergeBaseRuns([first, first, other])).toMatchObject({
       tests: { a: 'passed', c: 'failed' },
       flaky: ['b', 'd'],
       runs: 3,
@@ -40,31 +40,37 @@ describe('the base suite, run three times on the base', () => {
 
   test('equal runs name nothing, and a single run is unchanged', () => {
     const one = run({ a: 'passed' });
-    expect(steady([one])).toBe(one);
-    const three = steady([one, one, one]);
+    expect(mergeBaseRuns([one])).toBe(one);
+    const three = mergeBaseRuns([one, one, one]);
     expect(three).toEqual({ ...one, runs: 3 });
     expect(Object.keys(three)).not.toContain('flaky');
   });
 
   test('a run without a report says nothing about tests', () => {
     const one = run({ a: 'passed' });
-    expect(steady([one, byExit(1), one])).toMatchObject({ tests: { a: 'passed' }, source: 'report' });
+    expect(mergeBaseRuns([one, byExit(1), one])).toMatchObject({ tests: { a: 'passed' }, source: 'report' });
   });
 
   test('the exit code is that of a successful run, if there is one', () => {
     const calm = run({ a: 'passed', b: 'passed' });
-    expect(steady([run({ a: 'passed', b: 'failed' }), calm, calm])).toMatchObject({ exitCode: 0 });
+    expect(mergeBaseRuns([run({ a: 'passed', b: 'failed' }), calm, calm])).toMatchObject({ exitCode: 0 });
   });
 
   test('the majority of exit codes counts, and a disagreement is named', () => {
-    expect(steady([byExit(1), byExit(0), byExit(0)])).toMatchObject({ exitCode: 0, flaky: [EXIT_CODE] });
-    expect(steady([byExit(0), byExit(2), byExit(1)])).toMatchObject({ exitCode: 2, flaky: [EXIT_CODE] });
-    expect(steady([byExit(0), byExit(0), byExit(0)])).not.toHaveProperty('flaky');
+    expect(mergeBaseRuns([byExit(1), byExit(0), byExit(0)])).toMatchObject({
+      exitCode: 0,
+      flaky: [EXIT_CODE],
+    });
+    expect(mergeBaseRuns([byExit(0), byExit(2), byExit(1)])).toMatchObject({
+      exitCode: 2,
+      flaky: [EXIT_CODE],
+    });
+    expect(mergeBaseRuns([byExit(0), byExit(0), byExit(0)])).not.toHaveProperty('flaky');
   });
 
   test('a suite that takes long is run once', () => {
-    expect(affordable({ ms: 1_000 }, BASE_RUNS)).toBe(true);
-    expect(affordable({ ms: REPEAT_BUDGET_MS / BASE_RUNS + 1 }, BASE_RUNS)).toBe(false);
+    expect(fitsRepeatBudget({ ms: 1_000 }, BASE_RUNS)).toBe(true);
+    expect(fitsRepeatBudget({ ms: REPEAT_BUDGET_MS / BASE_RUNS + 1 }, BASE_RUNS)).toBe(false);
   });
 
   test('in any order of the runs, the same tests are steady', () => {
@@ -75,7 +81,7 @@ describe('the base suite, run three times on the base', () => {
     fc.assert(
       fc.property(fc.array(tests, { minLength: 2, maxLength: 4 }), (all) => {
         const runs = all.map((one) => run(one));
-        const [there, back] = [steady(runs), steady(runs.toReversed())];
+        const [there, back] = [mergeBaseRuns(runs), mergeBaseRuns(runs.toReversed())];
         expect(Object.entries(there.tests).sort()).toEqual(Object.entries(back.tests).sort());
         expect(there.flaky).toEqual(back.flaky);
         // Whatever a candidate makes of them, quarantined tests are no regression.
@@ -91,15 +97,15 @@ describe('a test that passes on the base and fails on a candidate', () => {
 
   test('that fails again has failed, without a third run', () => {
     const second = again('failed', 'failed');
-    expect(doubtful(['b', 'c'], [])).toEqual(['b', 'c']);
-    expect(doubtful(['b', 'c'], [second])).toEqual([]);
-    expect(settleSuspects(failing, ['b', 'c'], [second])).toBe(failing);
+    expect(undecidedSuspects(['b', 'c'], [])).toEqual(['b', 'c']);
+    expect(undecidedSuspects(['b', 'c'], [second])).toEqual([]);
+    expect(resolveSuspects(failing, ['b', 'c'], [second])).toBe(failing);
   });
 
   test('that passes in two of three runs has passed, and is named', () => {
     const second = again('passed', 'failed');
-    expect(doubtful(['b', 'c'], [second])).toEqual(['b']);
-    const settled = settleSuspects(failing, ['b', 'c'], [second, run({ b: 'passed' })]);
+    expect(undecidedSuspects(['b', 'c'], [second])).toEqual(['b']);
+    const settled = resolveSuspects(failing, ['b', 'c'], [second, run({ b: 'passed' })]);
     expect(settled).toMatchObject({
       tests: { a: 'passed', b: 'passed', c: 'failed' },
       flaky: ['b'],
@@ -109,18 +115,18 @@ describe('a test that passes on the base and fails on a candidate', () => {
   });
 
   test('that passes in one of three has failed, and is named, too', () => {
-    const settled = settleSuspects(failing, ['b'], [run({ b: 'passed' }), run({ b: 'failed' })]);
+    const settled = resolveSuspects(failing, ['b'], [run({ b: 'passed' }), run({ b: 'failed' })]);
     expect(settled).toMatchObject({ tests: { b: 'failed' }, flaky: ['b'] });
   });
 
   test('with one run more, because there was no time for two, has failed', () => {
-    expect(settleSuspects(failing, ['b'], [run({ b: 'passed' })]).tests.b).toBe('failed');
+    expect(resolveSuspects(failing, ['b'], [run({ b: 'passed' })]).tests.b).toBe('failed');
   });
 
   test('goes by the exit code where that is all there is', () => {
-    const settled = settleSuspects(byExit(1), [EXIT_CODE], [byExit(0), byExit(0)]);
+    const settled = resolveSuspects(byExit(1), [EXIT_CODE], [byExit(0), byExit(0)]);
     expect(settled).toMatchObject({ exitCode: 0, flaky: [EXIT_CODE] });
-    expect(settleSuspects(byExit(1), [EXIT_CODE], [byExit(1)])).toEqual(byExit(1));
+    expect(resolveSuspects(byExit(1), [EXIT_CODE], [byExit(1)])).toEqual(byExit(1));
   });
 
   test('is never cleared by runs in which it is missing', () => {
@@ -129,7 +135,7 @@ describe('a test that passes on the base and fails on a candidate', () => {
       fc.property(fc.array(outcome, { maxLength: SUSPECT_RUNS - 1 }), (outcomes) => {
         const more = outcomes.map((one) => run(one ? { b: one } : {}));
         const passes = outcomes.filter((one) => one === 'passed').length;
-        const settled = settleSuspects(failing, ['b'], more);
+        const settled = resolveSuspects(failing, ['b'], more);
         expect(settled.tests.b).toBe(passes === SUSPECT_RUNS - 1 ? 'passed' : 'failed');
       }),
     );
@@ -139,9 +145,9 @@ describe('a test that passes on the base and fails on a candidate', () => {
 test('newly failing is what fails here and not on the base', () => {
   const base = run({ old: 'failed', good: 'passed' });
   const here = run({ old: 'failed', good: 'failed', fresh: 'failed', fine: 'passed' });
-  expect(newlyFailing(base, here)).toEqual(['fresh', 'good']);
-  expect(newlyFailing(byExit(0), byExit(1))).toEqual([EXIT_CODE]);
-  expect(newlyFailing(byExit(1), byExit(1))).toEqual([]);
+  expect(newFailures(base, here)).toEqual(['fresh', 'good']);
+  expect(newFailures(byExit(0), byExit(1))).toEqual([EXIT_CODE]);
+  expect(newFailures(byExit(1), byExit(1))).toEqual([]);
 });
 
 test('a run without some tests', () => {

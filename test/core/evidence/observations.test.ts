@@ -6,7 +6,7 @@ const read = (...lines: readonly unknown[]) => readProbeRun({ lines: [...lines],
 
 describe('what a run of derived tests wrote', () => {
   test('tells cases as they stand from what was asked further', () => {
-    const { cases, seen } = read(
+    const { cases, observations } = read(
       ['e', 'b0.0.0.check', 'ok', ''],
       ['e', 'b0.1.0.check', 'threw', 'AssertionError'],
       ['s', 'b0.0.0.look', 0, 'v', '"a"'],
@@ -18,10 +18,10 @@ describe('what a run of derived tests wrote', () => {
       ['b0.0', 'passed'],
       ['b0.1', 'failed'],
     ]);
-    expect([...seen]).toEqual([
-      ['b0.0.0.look#0', { kind: 'value', text: '"a"', strain: 'as-is', input: '' }],
-      ['b0.0.0.l3.1#0', { kind: 'fault', text: 'TypeError', strain: 'far', input: '"x" → ""' }],
-      ['b0:f(1)', { kind: 'value', text: '2', strain: 'near', input: 'f(1)' }],
+    expect([...observations]).toEqual([
+      ['b0.0.0.look#0', { kind: 'value', text: '"a"', variation: 'as-is', input: '' }],
+      ['b0.0.0.l3.1#0', { kind: 'fault', text: 'TypeError', variation: 'far', input: '"x" → ""' }],
+      ['b0:f(1)', { kind: 'value', text: '2', variation: 'near', input: 'f(1)' }],
     ]);
   });
 
@@ -36,26 +36,28 @@ describe('what a run of derived tests wrote', () => {
   });
 
   test('a call that hung, and a variant that ended the process, are answers too', () => {
-    const { seen } = read(
+    const { observations } = read(
       ['d', 'b0.0.0.l3.1', 'zero', 1, '1', '0'],
       ['q', 'b0.0.0.l3.1', ''],
       ['h', 'b0.0.0.calls', 'f(7)'],
     );
-    expect([...seen.values()].map(({ kind, text, input }) => [kind, text, input])).toEqual([
+    expect([...observations.values()].map(({ kind, text, input }) => [kind, text, input])).toEqual([
       ['stuck', 'ends the process', '1 → 0'],
       ['stuck', 'does not come back', 'f(7)'],
     ]);
   });
 
   test('a variant of which nobody knows the change, and what a case saw while it was asked further, say nothing', () => {
-    expect(read(['s', 'b0.0.0.l3.1', 0, 'v', '1'], ['s', 'b0.0.0.calls', 0, 'v', '1']).seen.size).toBe(0);
+    expect(
+      read(['s', 'b0.0.0.l3.1', 0, 'v', '1'], ['s', 'b0.0.0.calls', 0, 'v', '1']).observations.size,
+    ).toBe(0);
   });
 
   test('tests as they stand get their titles, where these are known', () => {
     const cases = [{ id: '0', title: "'adds'", source: '', origin: 'base' as const }];
     const derived = { files: [{ path: 'a.js', text: '', file: 'b0', by: [], cases }], unused: [] };
     const output = { lines: [['s', 'b0.0.0.look', 0, 'v', '1']], ended: 'done' as const };
-    expect([...readProbeRun(output, derived).seen.values()].map(({ input }) => input)).toEqual([
+    expect([...readProbeRun(output, derived).observations.values()].map(({ input }) => input)).toEqual([
       "as in 'adds'",
     ]);
   });
@@ -77,10 +79,10 @@ describe('what a run of derived tests wrote', () => {
     );
     fc.assert(
       fc.property(lines, (all) => {
-        const { seen, cases } = read(...all);
-        expect(seen.size + cases.size).toBeLessThanOrEqual(all.length);
+        const { observations, cases } = read(...all);
+        expect(observations.size + cases.size).toBeLessThanOrEqual(all.length);
       }),
     );
-    expect(read(['s', 'b0.0.0.look', 0, 'v', 'x'.repeat(5000)]).seen.size).toBe(0);
+    expect(read(['s', 'b0.0.0.look', 0, 'v', 'x'.repeat(5000)]).observations.size).toBe(0);
   });
 });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  type AuthorMarks,
+  type AuthorResults,
   authorTests,
   introducedBy,
-  lackedNames,
-  type Mark,
-  marksOn,
+  missingNamesIn,
+  type PeerTestResult,
   peerTestsOn,
+  resultsOn,
   type TestRun,
 } from '../../../src/core/evidence/index.ts';
 import { patchBetween } from '../git.ts';
@@ -76,33 +76,32 @@ describe("the result of a test on another candidate's code", () => {
       other: 'TypeError: lib.parse is not a function',
     };
     const tests = { good: 'passed', asks: 'failed', uses: 'failed', other: 'failed' } as const;
-    expect(marksOn(['good', 'asks', 'uses', 'other', 'gone'], ran(tests, { said }), mine)).toEqual([
-      'p',
-      'f',
-      'n',
-      'f',
-      'f',
-    ]);
+    expect(
+      resultsOn(['good', 'asks', 'uses', 'other', 'gone'], ran(tests, { messages: said }), mine),
+    ).toEqual(['p', 'f', 'n', 'f', 'f']);
   });
 
   test('is nothing if the file cannot be loaded for such a name, and a failure for another reason', () => {
-    expect(marksOn(['a', 'b'], ran({ b: 'passed' }, { lacks: ['parseRange'] }), mine)).toEqual(['n', 'p']);
-    expect(marksOn(['a'], ran({}, { lacks: ['left-pad'] }), mine)).toEqual(['f']);
-    expect(marksOn(['a'], ran({}), mine)).toEqual(['f']);
+    expect(resultsOn(['a', 'b'], ran({ b: 'passed' }, { missingNames: ['parseRange'] }), mine)).toEqual([
+      'n',
+      'p',
+    ]);
+    expect(resultsOn(['a'], ran({}, { missingNames: ['left-pad'] }), mine)).toEqual(['f']);
+    expect(resultsOn(['a'], ran({}), mine)).toEqual(['f']);
   });
 
   test('is nothing if the test does not apply or compile', () => {
-    expect(marksOn(['a', 'b'], UNFIT, mine)).toEqual(['n', 'n']);
+    expect(resultsOn(['a', 'b'], UNFIT, mine)).toEqual(['n', 'n']);
   });
 });
 
 describe('peer tests', () => {
-  const author = (on: Record<string, string>, proven = ['x', 'y', 'z']): AuthorMarks => ({
+  const author = (on: Record<string, string>, proven = ['x', 'y', 'z']): AuthorResults => ({
     author: 'A',
     tests: { proven, guards: ['g'] },
-    on: Object.entries(on).map(([peer, marks]) => {
+    onPeers: Object.entries(on).map(([peer, marks]) => {
       const [here = '', guards = 'p'] = marks.split('|');
-      return { peer, proven: [...here] as Mark[], guards: [...guards] as Mark[] };
+      return { peer, proven: [...here] as PeerTestResult[], guards: [...guards] as PeerTestResult[] };
     }),
   });
 
@@ -113,7 +112,7 @@ describe('peer tests', () => {
         passed: 2,
         total: 3,
         failing: ['y'],
-        marks: 'pfp',
+        results: 'pfp',
         guards: { passed: 0, total: 1, failing: ['g'] },
       },
     ]);
@@ -121,14 +120,14 @@ describe('peer tests', () => {
 
   test('do not penalise a missing private name', () => {
     expect(peerTestsOn('B', [author({ B: 'npp', C: 'npp' })])).toMatchObject([
-      { passed: 2, total: 2, marks: 'npp' },
+      { passed: 2, total: 2, results: 'npp' },
     ]);
   });
 
   test('penalise a missing name that a third candidate has', () => {
     const told = [author({ B: 'nfp', C: 'pfp' })];
     expect(peerTestsOn('B', told)).toMatchObject([
-      { passed: 1, total: 3, failing: ['x', 'y'], marks: 'ffp' },
+      { passed: 1, total: 3, failing: ['x', 'y'], results: 'ffp' },
     ]);
     expect(peerTestsOn('C', told)).toMatchObject([{ passed: 2, total: 3, failing: ['y'] }]);
   });
@@ -138,7 +137,7 @@ describe('peer tests', () => {
     const none = {
       author: 'A',
       tests: { proven: [], guards: [] },
-      on: [{ peer: 'B', proven: [], guards: [] }],
+      onPeers: [{ peer: 'B', proven: [], guards: [] }],
     };
     expect(peerTestsOn('B', [none])).toEqual([]);
   });
@@ -146,7 +145,7 @@ describe('peer tests', () => {
   test('are all counted, and some named', () => {
     const many = Array.from({ length: 400 }, (_, i) => `t${i}`);
     const [result] = peerTestsOn('B', [author({ B: 'f'.repeat(400) }, many)]);
-    expect([result?.total, result?.failing.length, result?.marks?.length]).toEqual([400, 50, 300]);
+    expect([result?.total, result?.failing.length, result?.results?.length]).toEqual([400, 50, 300]);
   });
 
   test('never lower a candidate that passes one more', () => {
@@ -192,19 +191,19 @@ describe('missing names', () => {
     ['error[E0599]: no method named `nothing` found for struct `X`', 'nothing'],
     ['  symbol:   method nothing(int)', 'nothing'],
   ])('%s', (sentence, name) => {
-    expect(lackedNames(`some line\n${sentence}\nanother`)).toContain(name);
+    expect(missingNamesIn(`some line\n${sentence}\nanother`)).toContain(name);
   });
 
   test('are not found in a wrong answer', () => {
     expect(
-      lackedNames('AssertionError [ERR_ASSERTION]: 1 == 2\n    at Context.<anonymous> (test/a.js:2:58)'),
+      missingNamesIn('AssertionError [ERR_ASSERTION]: 1 == 2\n    at Context.<anonymous> (test/a.js:2:58)'),
     ).toEqual([]);
   });
 
   test('are few, whatever is printed', () => {
     const flood = Array.from({ length: 10_000 }, (_, i) => `ReferenceError: n${i} is not defined`).join('\n');
-    expect(lackedNames(flood).length).toBeLessThanOrEqual(30);
-    fc.assert(fc.property(fc.string({ maxLength: 500 }), (text) => lackedNames(text).length <= 30));
+    expect(missingNamesIn(flood).length).toBeLessThanOrEqual(30);
+    fc.assert(fc.property(fc.string({ maxLength: 500 }), (text) => missingNamesIn(text).length <= 30));
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TAMPERING_KINDS, type TamperingOptions, watchedFiles } from '../../../src/core/evidence/index.ts';
+import { filesToCompare, TAMPERING_KINDS, type TamperingOptions } from '../../../src/core/evidence/index.ts';
 import { patchBetween, type Tree } from '../git.ts';
 import { tamperingIn } from '../syntax.ts';
 
@@ -432,7 +432,7 @@ describe('without the text of the base', () => {
       ]),
     );
     const patch = patchBetween(before, { ...after, 'src/new.ts': 'a\n' });
-    expect([...watchedFiles(patch)].sort()).toEqual(['package.json', 'src/a.ts', 'test/a.test.ts']);
+    expect([...filesToCompare(patch)].sort()).toEqual(['package.json', 'src/a.ts', 'test/a.test.ts']);
   });
 });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
-  accept,
-  type Ground,
+  type AcceptanceContext,
+  acceptTests,
+  declarationsOf,
   importedFiles,
   isQuoted,
-  surfaceOf,
   type WrittenTest,
   WrittenTests,
 } from '../../../src/core/independent-tests/index.ts';
@@ -18,29 +18,29 @@ const written = (fields: Partial<WrittenTest> = {}): WrittenTest => ({
   file: "import { splitLine } from '../src/csv.js';\n",
   ...fields,
 });
-const ground = (fields: Partial<Ground> = {}): Ground => ({
+const ground = (fields: Partial<AcceptanceContext> = {}): AcceptanceContext => ({
   origin: 'writer',
-  places: ['test/neutral-1.test.js', 'test/neutral-2.test.js'],
-  wanted: ['Quotes break the import', `I think:\n- ${QUOTE},\n- add \`joinLine\` to csv.js`],
+  paths: ['test/independent-1.test.js', 'test/independent-2.test.js'],
+  requirements: ['Quotes break the import', `I think:\n- ${QUOTE},\n- add \`joinLine\` to csv.js`],
   baseFiles: ['src/csv.js', 'test/csv.test.js'],
   imported: { 'src/csv.js': 'export function splitLine(line) {}\n' },
   ...fields,
 });
-const why = (fields: Partial<WrittenTest>, on: Partial<Ground> = {}) =>
-  accept([written(fields)], ground(on)).left[0]?.because ?? null;
+const why = (fields: Partial<WrittenTest>, on: Partial<AcceptanceContext> = {}) =>
+  acceptTests([written(fields)], ground(on)).rejected[0]?.because ?? null;
 
 test('a written test gets its assigned path, also when an earlier one is left out', () => {
-  const { tests, left } = accept(
+  const { tests, rejected } = acceptTests(
     [written({ quote: 'nobody said this' }), written({ now: 'passes' })],
     ground(),
   );
-  expect(left).toEqual([{ title: 'comma in quotes', because: expect.stringContaining('do not stand') }]);
+  expect(rejected).toEqual([{ title: 'comma in quotes', because: expect.stringContaining('do not stand') }]);
   // Where it stands was told before: its imports are relative to that.
   expect(tests).toEqual([
     {
       id: 'writer-2',
       origin: 'writer',
-      path: 'test/neutral-2.test.js',
+      path: 'test/independent-2.test.js',
       text: written().file,
       onBase: 'passes',
       votes: 'file',
@@ -51,14 +51,14 @@ test('a written test gets its assigned path, also when an earlier one is left ou
 });
 
 test('a duplicate test is left out', () => {
-  const twice = accept([written(), written({ file: `\n${written().file}  \n` })], ground());
+  const twice = acceptTests([written(), written({ file: `\n${written().file}  \n` })], ground());
   expect(twice.tests).toHaveLength(1);
-  expect(twice.left[0]?.because).toContain('same as another');
+  expect(twice.rejected[0]?.because).toContain('same as another');
 });
 
 test('tests beyond the assigned paths are left out', () => {
-  const { tests, left } = accept([written()], ground({ places: [] }));
-  expect([tests, left.length]).toEqual([[], 1]);
+  const { tests, rejected } = acceptTests([written()], ground({ paths: [] }));
+  expect([tests, rejected.length]).toEqual([[], 1]);
 });
 
 test('a file that is empty, too big or not text is left out', () => {
@@ -113,11 +113,11 @@ describe('a test must not choose names for new code', () => {
 
   test('also in Python', () => {
     const python = ground({
-      places: ['tests/test_neutral_1.py'],
+      paths: ['tests/test_independent_1.py'],
       baseFiles: ['src/shop/__init__.py', 'src/shop/cart.py', 'src/shop/tax/rates.py', 'tests/test_cart.py'],
       imported: { 'src/shop/cart.py': 'def total(x): pass\n', 'src/shop/__init__.py': '' },
     });
-    const says = (file: string) => accept([written({ file })], python).left[0]?.because ?? null;
+    const says = (file: string) => acceptTests([written({ file })], python).rejected[0]?.because ?? null;
     expect(says('from shop.cart import total\nfrom shop import cart, tax\nimport os\n')).toBeNull();
     expect(says('from shop.cart import (\n  total as t,\n  discount,\n)\n')).toContain('has: discount.');
     expect(says('from decimal import Decimal\n')).toBeNull();
@@ -125,8 +125,8 @@ describe('a test must not choose names for new code', () => {
 
   test('as checked in the files that it imports', () => {
     const tests = [written(), written({ file: "import { a } from './csv.test';import b from 'csv';" })];
-    const { places, baseFiles } = ground();
-    expect(importedFiles(tests, places, baseFiles)).toEqual(['src/csv.js', 'test/csv.test.js']);
+    const { paths, baseFiles } = ground();
+    expect(importedFiles(tests, paths, baseFiles)).toEqual(['src/csv.js', 'test/csv.test.js']);
     const ts = { places: ['test/a.test.ts'], files: ['src/csv.ts', 'src/x/index.ts'] };
     const file = "import { a } from '../src/csv.js'; import { b } from '../src/x'";
     expect(importedFiles([written({ file })], ts.places, ts.files)).toEqual(ts.files);
@@ -164,5 +164,5 @@ test.each([
   ],
   ['a.txt', 'def f(): pass', []],
 ])('what %s declares', (path, text, lines) => {
-  expect(surfaceOf(path, text)).toEqual(lines);
+  expect(declarationsOf(path, text)).toEqual(lines);
 });

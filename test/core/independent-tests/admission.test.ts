@@ -1,24 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  type Aim,
-  admit,
-  inQuestion,
+  admitVotes,
   joinAdmissions,
   NO_ADMISSION,
+  stillAdmissible,
+  type TaskKind,
   type Trials,
 } from '../../../src/core/independent-tests/index.ts';
 import { independentTest, on, pools, runs } from './sample.ts';
 
-const one = (trials: Trials, aim: Aim = 'change', fields = {}) =>
-  admit([independentTest('t', fields)], { t: trials }, aim);
-const standing = (trials: Trials, aim?: Aim, fields?: object) => one(trials, aim, fields).votes[0]?.standing;
+const one = (trials: Trials, aim: TaskKind = 'change', fields = {}) =>
+  admitVotes([independentTest('t', fields)], { t: trials }, aim);
+const status = (trials: Trials, aim?: TaskKind, fields?: object) => one(trials, aim, fields).votes[0]?.status;
 const GUARD = { onBase: 'passes' };
 
 describe('a test of a requirement', () => {
   test('counts when it fails on the base and a survivor passes it', () => {
     const { votes, byAlias } = one(on('---', { A: '+++', B: '---' }));
-    expect(votes).toMatchObject([{ id: 't', standing: 'admitted', passedBy: ['A'], failedBy: ['B'] }]);
+    expect(votes).toMatchObject([{ id: 't', status: 'admitted', passedBy: ['A'], failedBy: ['B'] }]);
     expect(byAlias).toEqual({
       A: { passed: 1, total: 1, failing: [] },
       B: { passed: 0, total: 1, failing: [{ id: 't', origin: 'writer' }] },
@@ -27,76 +27,76 @@ describe('a test of a requirement', () => {
 
   test('does not count when the base passes it already', () => {
     const { votes, byAlias } = one(on('+++', { A: '+++', B: '---' }));
-    expect(votes[0]).toMatchObject({ standing: 'refused', because: expect.stringContaining('already') });
+    expect(votes[0]).toMatchObject({ status: 'refused', because: expect.stringContaining('already') });
     expect(byAlias).toEqual({});
   });
 
   test('is suspect, and never scored, when nobody passes it', () => {
     const { votes, byAlias } = one(on('-', { A: '-', B: '-' }));
-    expect(votes).toMatchObject([{ standing: 'suspect', failedBy: ['A', 'B'] }]);
+    expect(votes).toMatchObject([{ status: 'suspect', failedBy: ['A', 'B'] }]);
     expect(byAlias).toEqual({});
   });
 
   test('may need names that the base lacks', () => {
-    expect(standing(on('...', { A: '+++', B: '...' }))).toBe('admitted');
+    expect(status(on('...', { A: '+++', B: '...' }))).toBe('admitted');
     expect(one(on('...', { A: '+++', B: '...' })).byAlias.B).toMatchObject({ passed: 0, total: 1 });
   });
 
   test('must have been run three times to count', () => {
-    expect(standing(on('--', { A: '+++' }))).toBe('refused');
-    expect(standing(on('---', { A: '++', B: '---' }))).toBe('refused');
+    expect(status(on('--', { A: '+++' }))).toBe('refused');
+    expect(status(on('---', { A: '++', B: '---' }))).toBe('refused');
   });
 
   test('is rejected when the base gives different results', () => {
-    expect(standing(on('-+-', { A: '+++' }))).toBe('refused');
+    expect(status(on('-+-', { A: '+++' }))).toBe('refused');
   });
 
   test('does not count if nothing is known', () => {
-    expect(standing(on('---', { A: '???', B: '???' }))).toBe('refused');
-    expect(standing(on('ooo', { A: '+++' }))).toBe('refused');
+    expect(status(on('---', { A: '???', B: '???' }))).toBe('refused');
+    expect(status(on('ooo', { A: '+++' }))).toBe('refused');
     expect(one(on('---', { A: '???', B: '+++' })).byAlias).toEqual({ B: expect.anything() });
   });
 
   test('is rejected if it was never run or the runner does not name it', () => {
-    expect(admit([independentTest('t')], {}, 'change').votes).toMatchObject([
-      { standing: 'refused', because: 'It was not run.' },
+    expect(admitVotes([independentTest('t')], {}, 'change').votes).toMatchObject([
+      { status: 'refused', because: 'It was not run.' },
     ]);
-    expect(standing(on('...', { A: '...' }))).toBe('refused');
+    expect(status(on('...', { A: '...' }))).toBe('refused');
   });
 });
 
 describe('a candidate cannot eliminate a test', () => {
   test('by flaky results, because the others are still measured by it', () => {
     const { votes, byAlias } = one(on('---', { A: '+++', B: '---', C: '+-+' }));
-    expect(votes).toMatchObject([{ standing: 'admitted', passedBy: ['A'], failedBy: ['B'] }]);
+    expect(votes).toMatchObject([{ status: 'admitted', passedBy: ['A'], failedBy: ['B'] }]);
     expect(byAlias).not.toHaveProperty('C');
   });
 
   test('unless it is flaky on several candidates, or never passes reliably', () => {
-    expect(standing(on('---', { A: '+++', B: '+-+', C: '-++' }))).toBe('refused');
-    expect(standing(on('---', { A: '---', B: '+-+' }))).toBe('refused');
+    expect(status(on('---', { A: '+++', B: '+-+', C: '-++' }))).toBe('refused');
+    expect(status(on('---', { A: '---', B: '+-+' }))).toBe('refused');
   });
 });
 
 describe('a guard', () => {
   test('shows who broke it, when most survivors confirm it', () => {
     const { votes } = one(on('+++', { A: '+++', B: '---', C: '+++' }), 'change', GUARD);
-    expect(votes).toMatchObject([{ standing: 'admitted', passedBy: ['A', 'C'], failedBy: ['B'] }]);
+    expect(votes).toMatchObject([{ status: 'admitted', passedBy: ['A', 'C'], failedBy: ['B'] }]);
   });
 
   test('is suspect when only unchanged candidates pass it', () => {
-    expect(standing(on('+++', { A: '+++', B: '---' }), 'change', GUARD)).toBe('suspect');
-    expect(standing(on('+++', { A: '---', B: '---' }), 'change', GUARD)).toBe('suspect');
+    expect(status(on('+++', { A: '+++', B: '---' }), 'change', GUARD)).toBe('suspect');
+    expect(status(on('+++', { A: '---', B: '---' }), 'change', GUARD)).toBe('suspect');
   });
 
   test('does not dilute the others when everybody passes it', () => {
-    expect(standing(on('+++', { A: '+++', B: '+++' }), 'change', GUARD)).toBe('refused');
+    expect(status(on('+++', { A: '+++', B: '+++' }), 'change', GUARD)).toBe('refused');
   });
 
   test('counts like any other if behaviour must stay', () => {
-    expect(standing(on('+++', { A: '+++', B: '---' }), 'refactoring', GUARD)).toBe('admitted');
-    expect(standing(on('+++', { A: '+++', B: '+++' }), 'refactoring', GUARD)).toBe('admitted');
-    expect(standing(on('---', { A: '+++', B: '---' }), 'refactoring', GUARD)).toBe('refused');
+    expect(status(on('+++', { A: '+++', B: '---' }), 'refactoring', GUARD)).toBe('admitted');
+    expect(status(on('+++', { A: '+++', B: '+++' }), 'refactoring', GUARD)).toBe('admitted');
+    expect(status(on('---', { A: '+++', B: '---' }), 'refactoring', GUARD)).toBe('refused');
   });
 });
 
@@ -110,7 +110,7 @@ describe('a file with several cases', () => {
       survivors: { A: both('+++', '---'), B: both('---', '---') },
     };
     expect(one(trials).votes).toMatchObject([
-      { standing: 'admitted', because: expect.stringContaining('1 of its 2 cases'), passedBy: ['A'] },
+      { status: 'admitted', because: expect.stringContaining('1 of its 2 cases'), passedBy: ['A'] },
     ]);
     expect(one(trials).byAlias.B).toMatchObject({ passed: 0, total: 1 });
   });
@@ -128,7 +128,7 @@ describe('a file with several cases', () => {
       base: both('---', '---'),
       survivors: { A: both('+++', '---'), B: both('---', '+++') },
     };
-    expect(standing(trials)).toBe('suspect');
+    expect(status(trials)).toBe('suspect');
   });
 
   test('has one vote per case if they are independent examples', () => {
@@ -146,25 +146,25 @@ test('a wrong expectation that one candidate shares is outvoted by the correct t
   const right = on('---', { A: '+++', B: '---' });
   const wrong = on('---', { A: '---', B: '+++' });
   const tests = ['1', '2', '3'].map((id) => independentTest(id));
-  const { byAlias } = admit(tests, { 1: right, 2: right, 3: wrong }, 'change');
+  const { byAlias } = admitVotes(tests, { 1: right, 2: right, 3: wrong }, 'change');
   expect(byAlias.A).toMatchObject({ passed: 2, total: 3 });
   expect(byAlias.B).toMatchObject({ passed: 1, total: 3 });
 });
 
 test('what the runner said about a failing test is kept', () => {
-  const failing = runs('---').map((trial) => ({ ...trial, said: 'expected 1, got 2' }));
+  const failing = runs('---').map((trial) => ({ ...trial, message: 'expected 1, got 2' }));
   const { byAlias } = one({ base: runs('---'), survivors: { A: runs('+++'), B: failing } });
-  expect(byAlias.B?.failing).toEqual([{ id: 't', origin: 'writer', said: 'expected 1, got 2' }]);
+  expect(byAlias.B?.failing).toEqual([{ id: 't', origin: 'writer', message: 'expected 1, got 2' }]);
 });
 
 test('cases can have names of object properties', () => {
   const named = (letters: string) => runs(letters, 'constructor');
-  expect(standing({ base: runs('...'), survivors: { A: named('+++'), B: runs('...') } })).toBe('admitted');
-  expect(admit([independentTest('constructor')], {}, 'change').votes[0]?.standing).toBe('refused');
+  expect(status({ base: runs('...'), survivors: { A: named('+++'), B: runs('...') } })).toBe('admitted');
+  expect(admitVotes([independentTest('constructor')], {}, 'change').votes[0]?.status).toBe('refused');
 });
 
 describe('for any outcomes', () => {
-  const aims = fc.constantFrom<Aim>('change', 'refactoring');
+  const aims = fc.constantFrom<TaskKind>('change', 'refactoring');
 
   test('neither the order of aliases nor that of tests changes what is admitted', () => {
     fc.assert(
@@ -177,9 +177,9 @@ describe('for any outcomes', () => {
               { base, survivors: Object.fromEntries(Object.entries(survivors).toReversed()) },
             ]),
         );
-        const straight = admit(tests, trials, aim);
-        expect(admit(tests, turned, aim)).toEqual(straight);
-        const backwards = admit(tests.toReversed(), trials, aim);
+        const straight = admitVotes(tests, trials, aim);
+        expect(admitVotes(tests, turned, aim)).toEqual(straight);
+        const backwards = admitVotes(tests.toReversed(), trials, aim);
         const plain = ({ byAlias }: typeof straight) =>
           Object.entries(byAlias).map(([alias, { passed, total }]) => [alias, passed, total]);
         expect(plain(backwards)).toEqual(plain(straight));
@@ -200,8 +200,8 @@ describe('for any outcomes', () => {
             },
           ]),
         );
-        const before = admit(tests, trials, aim).byAlias;
-        const after = admit(tests, renamed as typeof trials, aim).byAlias;
+        const before = admitVotes(tests, trials, aim).byAlias;
+        const after = admitVotes(tests, renamed as typeof trials, aim).byAlias;
         for (const alias of 'ABCD') expect(after[to[alias] as string]).toEqual(before[alias]);
       }),
     );
@@ -210,8 +210,8 @@ describe('for any outcomes', () => {
   test('every counted test is passed by somebody, and the counts add up', () => {
     fc.assert(
       fc.property(pools, aims, ({ tests, trials }, aim) => {
-        const { votes, byAlias } = admit(tests, trials, aim);
-        const admitted = votes.filter((vote) => vote.standing === 'admitted');
+        const { votes, byAlias } = admitVotes(tests, trials, aim);
+        const admitted = votes.filter((vote) => vote.status === 'admitted');
         for (const vote of admitted) expect(vote.passedBy.length).toBeGreaterThan(0);
         for (const vote of votes)
           expect(vote.passedBy.filter((alias) => vote.failedBy.includes(alias))).toEqual([]);
@@ -237,7 +237,7 @@ describe('for any outcomes', () => {
             },
           ]),
         );
-        const still = new Set(inQuestion(tests, first, aim).map(({ id }) => id));
+        const still = new Set(stillAdmissible(tests, first, aim).map(({ id }) => id));
         const steady = Object.fromEntries(
           Object.entries(first).map(([id, { base, survivors }]) => [
             id,
@@ -249,8 +249,8 @@ describe('for any outcomes', () => {
             },
           ]),
         );
-        for (const vote of admit(tests, steady, aim).votes)
-          if (vote.standing === 'admitted') expect(still).toContain(vote.test);
+        for (const vote of admitVotes(tests, steady, aim).votes)
+          if (vote.status === 'admitted') expect(still).toContain(vote.test);
       }),
     );
   });
@@ -258,9 +258,9 @@ describe('for any outcomes', () => {
   test('two admissions together equal one of all tests', () => {
     fc.assert(
       fc.property(pools, aims, fc.nat(4), ({ tests, trials }, aim, at) => {
-        const parts = [tests.slice(0, at), tests.slice(at)].map((each) => admit(each, trials, aim));
+        const parts = [tests.slice(0, at), tests.slice(at)].map((each) => admitVotes(each, trials, aim));
         const [a = NO_ADMISSION, b = NO_ADMISSION] = parts;
-        expect(joinAdmissions(a, b)).toEqual(admit(tests, trials, aim));
+        expect(joinAdmissions(a, b)).toEqual(admitVotes(tests, trials, aim));
       }),
     );
   });
@@ -269,7 +269,7 @@ describe('for any outcomes', () => {
 test('before any survivor is tested, only tests that the base contradicts are rejected', () => {
   const base = (letters: string) => ({ base: runs(letters), survivors: {} });
   const still = (letters: string, fields = {}) =>
-    inQuestion([independentTest('t', fields)], { t: base(letters) }, 'change').length === 1;
+    stillAdmissible([independentTest('t', fields)], { t: base(letters) }, 'change').length === 1;
   expect(still('-')).toBe(true);
   expect(still('.')).toBe(true);
   expect(still('+')).toBe(false);

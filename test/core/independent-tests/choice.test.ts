@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aimOf, writersInOrder } from '../../../src/core/independent-tests/index.ts';
+import { taskKindOf, writersInOrder } from '../../../src/core/independent-tests/index.ts';
 
 const familyOf = (model: string) => model.split('/')[1]?.split('-')[0] ?? '';
 
@@ -22,5 +22,5 @@ test.each([
   ['Refactor the parser and fix quotes', 'It is in two modules.', 'change'],
   ['Refactor the parser', 'It is in two modules and supports quotes.', 'change'],
 ] as const)('%s: a %s is a %s', (title, goal, aim) => {
-  expect(aimOf(title, { goal })).toBe(aim);
+  expect(taskKindOf(title, { goal })).toBe(aim);
 });

@@ -1,28 +1,28 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { customsOf, looksLikeTest, placesFor } from '../../../src/core/independent-tests/index.ts';
+import { looksLikeTest, newTestPaths, testNamings } from '../../../src/core/independent-tests/index.ts';
 import { roleOf } from '../../../src/core/patches/index.ts';
 
 /** Sample and first new path for a base of these files. */
 function placed(files: readonly string[], near: readonly string[] = []) {
-  const [custom] = customsOf(files, near);
-  return custom && [custom.sample, placesFor(custom, files, 'neutral', 1)[0]];
+  const [custom] = testNamings(files, near);
+  return custom && [custom.sample, newTestPaths(custom, files, 'independent', 1)[0]];
 }
 
 test.each([
-  ['src/csv.test.ts', 'src/neutral-1.test.ts'],
-  ['test/csv.spec.mjs', 'test/neutral-1.spec.mjs'],
-  ['lib/__tests__/csv.js', 'lib/__tests__/neutral-1.js'],
-  ['test/csv.js', 'test/neutral-1.js'],
-  ['test-csv.test.js', 'neutral-1.test.js'],
-  ['test/test-csv.js', 'test/test-neutral-1.js'],
-  ['tests/test_csv.py', 'tests/test_neutral_1.py'],
-  ['pkg/csv_test.go', 'pkg/neutral_1_test.go'],
-  ['tests/csv.rs', 'tests/neutral_1.rs'],
-  ['spec/csv_spec.rb', 'spec/neutral_1_spec.rb'],
-  ['src/test/java/org/CsvTest.java', 'src/test/java/org/Neutral1Test.java'],
-  ['src/test/java/org/TestCsv.java', 'src/test/java/org/TestNeutral1.java'],
-  ['Csv.Tests/CsvTests.cs', 'Csv.Tests/Neutral1Tests.cs'],
+  ['src/csv.test.ts', 'src/independent-1.test.ts'],
+  ['test/csv.spec.mjs', 'test/independent-1.spec.mjs'],
+  ['lib/__tests__/csv.js', 'lib/__tests__/independent-1.js'],
+  ['test/csv.js', 'test/independent-1.js'],
+  ['test-csv.test.js', 'independent-1.test.js'],
+  ['test/test-csv.js', 'test/test-independent-1.js'],
+  ['tests/test_csv.py', 'tests/test_independent_1.py'],
+  ['pkg/csv_test.go', 'pkg/independent_1_test.go'],
+  ['tests/csv.rs', 'tests/independent_1.rs'],
+  ['spec/csv_spec.rb', 'spec/independent_1_spec.rb'],
+  ['src/test/java/org/CsvTest.java', 'src/test/java/org/Independent1Test.java'],
+  ['src/test/java/org/TestCsv.java', 'src/test/java/org/TestIndependent1.java'],
+  ['Csv.Tests/CsvTests.cs', 'Csv.Tests/Independent1Tests.cs'],
 ])('a new test beside %s is %s', (sample, place) => {
   expect(placed([sample, 'README.md'])).toEqual([sample, place]);
 });
@@ -36,10 +36,10 @@ test('the sample is the test file of the same name, else in the same folder, els
     'b/money.spec.ts',
     'c/u.test.js',
   ];
-  expect(placed(files)).toEqual(['a/x.test.js', 'a/neutral-1.test.js']);
-  expect(placed(files, ['src/money.ts'])).toEqual(['b/money.spec.ts', 'b/neutral-1.spec.ts']);
-  expect(placed(files, ['c/new.js'])).toEqual(['c/u.test.js', 'c/neutral-1.test.js']);
-  expect(placed(files, ['a/z.test.js'])).toEqual(['a/z.test.js', 'a/neutral-1.test.js']);
+  expect(placed(files)).toEqual(['a/x.test.js', 'a/independent-1.test.js']);
+  expect(placed(files, ['src/money.ts'])).toEqual(['b/money.spec.ts', 'b/independent-1.spec.ts']);
+  expect(placed(files, ['c/new.js'])).toEqual(['c/u.test.js', 'c/independent-1.test.js']);
+  expect(placed(files, ['a/z.test.js'])).toEqual(['a/z.test.js', 'a/independent-1.test.js']);
 });
 
 test('a test helper is not a sample', () => {
@@ -50,17 +50,17 @@ test('a test helper is not a sample', () => {
     'test/index.js',
     'test/data.json',
   ];
-  expect(customsOf(files, [])).toEqual([]);
-  expect(customsOf(['src/index.js'], [])).toEqual([]);
-  expect(customsOf(['test/a.snap', 'e2e/a.test.js'], [])).toEqual([]);
+  expect(testNamings(files, [])).toEqual([]);
+  expect(testNamings(['src/index.js'], [])).toEqual([]);
+  expect(testNamings(['test/a.snap', 'e2e/a.test.js'], [])).toEqual([]);
 });
 
 test('an existing path is not used again, whatever its letter case', () => {
-  const files = ['test/a.test.js', 'test/Neutral-1.test.js', 'test/neutral-3.test.js'];
-  const [custom] = customsOf(files, ['src/a.js']);
-  expect(custom && placesFor(custom, files, 'neutral', 2)).toEqual([
-    'test/neutral-2.test.js',
-    'test/neutral-4.test.js',
+  const files = ['test/a.test.js', 'test/Independent-1.test.js', 'test/independent-3.test.js'];
+  const [custom] = testNamings(files, ['src/a.js']);
+  expect(custom && newTestPaths(custom, files, 'independent', 2)).toEqual([
+    'test/independent-2.test.js',
+    'test/independent-4.test.js',
   ]);
 });
 
@@ -85,11 +85,11 @@ const path = fc
 test('new paths are free, are tests, stay beside the sample, and do not depend on the order of the list', () => {
   fc.assert(
     fc.property(fc.uniqueArray(path, { maxLength: 12 }), fc.array(path, { maxLength: 3 }), (files, near) => {
-      const customs = customsOf(files, near);
-      expect(customsOf(files.toReversed(), near)).toEqual(customs);
+      const customs = testNamings(files, near);
+      expect(testNamings(files.toReversed(), near)).toEqual(customs);
       const [custom] = customs;
       if (!custom) return;
-      const places = placesFor(custom, files, 'neutral', 8);
+      const places = newTestPaths(custom, files, 'independent', 8);
       expect(new Set([...places, ...files]).size).toBe(places.length + files.length);
       for (const place of places) {
         expect(roleOf(place)).toBe('test');

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { TestOutcome, TestRun } from '../../../src/core/evidence/index.ts';
-import { type Reading, readAlone, readTogether } from '../../../src/core/independent-tests/index.ts';
+import {
+  type RunContextOfTests,
+  trialFromOwnRun,
+  trialsFromSharedRun,
+} from '../../../src/core/independent-tests/index.ts';
 import { independentTest } from './sample.ts';
 
 const run = (tests: Record<string, TestOutcome>, fields: Partial<TestRun> = {}): TestRun => ({
@@ -14,10 +18,10 @@ const run = (tests: Record<string, TestOutcome>, fields: Partial<TestRun> = {}):
 });
 const byExit = (exitCode: number, fields: Partial<TestRun> = {}) =>
   run({}, { source: 'exit-code', exitCode, ...fields });
-const reading = (onBase: TestRun, fields: Partial<Reading> = {}): Reading => ({
+const reading = (onBase: TestRun, fields: Partial<RunContextOfTests> = {}): RunContextOfTests => ({
   onBase,
   focused: false,
-  green: true,
+  passesWithout: true,
   ...fields,
 });
 
@@ -33,7 +37,7 @@ describe('several files together', () => {
       'test/n.test.js > one': 'passed',
       'test/m.test.js > s > two': 'failed',
     } as const;
-    expect(readTogether([N, M], run(tests), named)).toEqual([
+    expect(trialsFromSharedRun([N, M], run(tests), named)).toEqual([
       { kind: 'ran', cases: { 'test/n.test.js > one': 'passed' } },
       { kind: 'ran', cases: { 'test/m.test.js > s > two': 'failed' } },
     ]);
@@ -41,10 +45,10 @@ describe('several files together', () => {
 
   test('cannot be distinguished if one is not reported', () => {
     const tests = { 'test/n.test.js > one': 'passed' } as const;
-    expect(readTogether([N, M], run(tests), named)).toBeNull();
-    expect(readTogether([N], run(tests, { stopped: 'wall' }), named)).toBeNull();
-    expect(readTogether([N], byExit(1), named)).toBeNull();
-    expect(readTogether([N], run({ one: 'passed' }), named)).toBeNull();
+    expect(trialsFromSharedRun([N, M], run(tests), named)).toBeNull();
+    expect(trialsFromSharedRun([N], run(tests, { stopped: 'wall' }), named)).toBeNull();
+    expect(trialsFromSharedRun([N], byExit(1), named)).toBeNull();
+    expect(trialsFromSharedRun([N], run({ one: 'passed' }), named)).toBeNull();
   });
 
   test('have no case for a file of which only the process is reported', () => {
@@ -53,13 +57,15 @@ describe('several files together', () => {
       'test/n.test.js > test/n.test.js',
       'test/n.test.js > did not load',
     ])
-      expect(readTogether([N], run({ [whole]: 'passed' }), named)).toEqual([{ kind: 'ran', cases: {} }]);
+      expect(trialsFromSharedRun([N], run({ [whole]: 'passed' }), named)).toEqual([
+        { kind: 'ran', cases: {} },
+      ]);
   });
 
   test('have one case per file if all tests are plain scripts', () => {
     const scripts = reading(run({ 'test/a.js > test/a.js': 'passed', 'test/b.js': 'passed' }));
     const id = 'test/n.test.js > test/n.test.js';
-    expect(readTogether([N], run({ [id]: 'failed' }), scripts)).toEqual([
+    expect(trialsFromSharedRun([N], run({ [id]: 'failed' }), scripts)).toEqual([
       { kind: 'ran', cases: { [id]: 'failed' } },
     ]);
   });
@@ -68,14 +74,14 @@ describe('several files together', () => {
 describe('a file alone', () => {
   test('has the cases that name it', () => {
     const tests = { 'test/n.test.js > one': 'passed', 'test/x.test.js > forged': 'passed' } as const;
-    expect(readAlone(N, run(tests), named).cases).toEqual({ 'test/n.test.js > one': 'passed' });
+    expect(trialFromOwnRun(N, run(tests), named).cases).toEqual({ 'test/n.test.js > one': 'passed' });
   });
 
   test('has the new cases if the runner names no files', () => {
     const tests = { adds: 'passed', 'adds #2': 'failed', one: 'failed', 'test/n.test.js': 'failed' } as const;
-    expect(readAlone(N, run(tests), nameless).cases).toEqual({ one: 'failed' });
+    expect(trialFromOwnRun(N, run(tests), nameless).cases).toEqual({ one: 'failed' });
     const shaky = reading(run({ adds: 'passed' }, { flaky: ['one'] }));
-    expect(readAlone(N, run(tests), shaky).cases).toEqual({});
+    expect(trialFromOwnRun(N, run(tests), shaky).cases).toEqual({});
   });
 
   test('has the new cases if tests are compiled to files of other names', () => {
@@ -85,45 +91,50 @@ describe('a file alone', () => {
       'out/n.test.js > one': 'failed',
       'out/n.test.js > n.test.js': 'failed',
     } as const;
-    expect(readAlone(N, run(tests), compiled).cases).toEqual({ 'out/n.test.js > one': 'failed' });
+    expect(trialFromOwnRun(N, run(tests), compiled).cases).toEqual({ 'out/n.test.js > one': 'failed' });
   });
 
   test('that could not be imported by pytest has no case', () => {
     const test_n = independentTest('n', { path: 'tests/test_n.py' });
     const python = reading(run({ 'tests/test_a.py > test_adds': 'passed' }));
-    expect(readAlone(test_n, run({ 'tests.test_n': 'failed' }), python).cases).toEqual({});
+    expect(trialFromOwnRun(test_n, run({ 'tests.test_n': 'failed' }), python).cases).toEqual({});
   });
 
   test('is broken if it was stopped, or left no report', () => {
-    expect(readAlone(N, byExit(0), named)).toEqual({ kind: 'broke', cases: {} });
-    expect(readAlone(N, run({}, { stopped: 'wall' }), named)).toEqual({ kind: 'broke', cases: {} });
+    expect(trialFromOwnRun(N, byExit(0), named)).toEqual({ kind: 'broke', cases: {} });
+    expect(trialFromOwnRun(N, run({}, { stopped: 'wall' }), named)).toEqual({ kind: 'broke', cases: {} });
   });
 
   test('is judged by the exit code if there is no report, unless other tests fail there', () => {
     const plain = reading(byExit(0));
-    expect(readAlone(N, byExit(1), plain)).toMatchObject({
+    expect(trialFromOwnRun(N, byExit(1), plain)).toMatchObject({
       kind: 'ran',
       cases: { 'test/n.test.js': 'failed' },
     });
-    expect(readAlone(N, byExit(0), plain)).toMatchObject({ cases: { 'test/n.test.js': 'passed' } });
-    expect(readAlone(N, byExit(1), { ...plain, green: false })).toEqual({ kind: 'unknown', cases: {} });
-    expect(readAlone(N, byExit(1), { ...plain, green: false, focused: true }).kind).toBe('ran');
+    expect(trialFromOwnRun(N, byExit(0), plain)).toMatchObject({ cases: { 'test/n.test.js': 'passed' } });
+    expect(trialFromOwnRun(N, byExit(1), { ...plain, passesWithout: false })).toEqual({
+      kind: 'unknown',
+      cases: {},
+    });
+    expect(trialFromOwnRun(N, byExit(1), { ...plain, passesWithout: false, focused: true }).kind).toBe('ran');
   });
 
   test('keeps the runner’s output only if it concerns the file', () => {
     const long = { tail: `${'x'.repeat(3_000)}end` };
-    expect(readAlone(N, run({}, long), named)).not.toHaveProperty('said');
-    const { said } = readAlone(N, run({}, long), { ...named, focused: true });
-    expect([said?.length, said?.endsWith('end')]).toEqual([1_500, true]);
+    expect(trialFromOwnRun(N, run({}, long), named)).not.toHaveProperty('said');
+    const { message } = trialFromOwnRun(N, run({}, long), { ...named, focused: true });
+    expect([message?.length, message?.endsWith('end')]).toEqual([1_500, true]);
   });
 
   test('keeps what the runner said about its failing cases', () => {
     const tests = { 'test/n.test.js > one': 'failed', 'test/m.test.js > two': 'failed' } as const;
-    const told = { said: { 'test/n.test.js > one': 'expected 1', 'test/m.test.js > two': 'expected 2' } };
-    expect(readTogether([N, M], run(tests, told), named)).toMatchObject([
-      { said: 'expected 1' },
-      { said: 'expected 2' },
+    const told = { messages: { 'test/n.test.js > one': 'expected 1', 'test/m.test.js > two': 'expected 2' } };
+    expect(trialsFromSharedRun([N, M], run(tests, told), named)).toMatchObject([
+      { message: 'expected 1' },
+      { message: 'expected 2' },
     ]);
-    expect(readAlone(N, run(tests, told), { ...named, focused: true })).toMatchObject({ said: 'expected 1' });
+    expect(trialFromOwnRun(N, run(tests, told), { ...named, focused: true })).toMatchObject({
+      message: 'expected 1',
+    });
   });
 });

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { blind, type ChangedFile, identitiesOf, leaksIn, scrub } from '../../../src/core/judging/index.ts';
+import {
+  blindPatch,
+  type ChangedFile,
+  identitiesOf,
+  leaksIn,
+  scrub,
+} from '../../../src/core/judging/index.ts';
 import { AUTHORS, adding, changing } from './sample.ts';
 
 const IDENTITIES = identitiesOf([
@@ -8,7 +14,7 @@ const IDENTITIES = identitiesOf([
   AUTHORS.gpt,
   { agent: 'pi', model: 'openrouter/acme/zeta-coder-9', prompt: 'root-cause' },
 ]);
-const seen = (...files: readonly ChangedFile[]) => blind(files, IDENTITIES);
+const seen = (...files: readonly ChangedFile[]) => blindPatch(files, IDENTITIES);
 /** The added lines of one file as judges see them, from line 10 on. */
 const lines = (path: string, ...texts: readonly string[]) =>
   seen(adding(path, ...texts))
@@ -216,17 +222,17 @@ describe('the displayed patch', () => {
   test('ends at a hunk, says how much is left out, and keeps its limit', () => {
     const file = adding('b.ts', ...Array.from({ length: 40 }, (_, i) => `call(${i});`));
     const room = { production: 400, tests: 400 };
-    const cut = blind([adding('a.ts', 'go();'), file], IDENTITIES, room);
+    const cut = blindPatch([adding('a.ts', 'go();'), file], IDENTITIES, room);
     expect(cut.production).toContain('+ 10: go();');
     expect(cut.production).not.toContain('call(');
     expect(cut.production).toContain('(40 more changed lines in 1 file are not shown)');
-    const alone = blind([file], IDENTITIES, room);
+    const alone = blindPatch([file], IDENTITIES, room);
     expect(alone.production).toContain('+ 10: call(0);');
     expect(alone.production).toMatch(/\(\d+ more changed lines in 1 file are not shown\)/);
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 80 }), { maxLength: 12 }), (sizes) => {
         const files = sizes.map((n, i) => adding(`f${i}.ts`, ...Array.from({ length: n }, () => 'go();')));
-        const shown = blind(files, IDENTITIES, room).production;
+        const shown = blindPatch(files, IDENTITIES, room).production;
         // Names of files and the last note come on top.
         expect(shown.length).toBeLessThan(room.production + 40 * files.length + 80);
       }),

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import {
   type AskedPair,
   allPairs,
-  type Heard,
-  type Hearing,
   type Judge,
+  type JudgeAnswer,
+  type JudgingResults,
   judgementOf,
-  planOf,
+  judgingPlanOf,
   strengthsOf,
   winsTiesLosses,
 } from '../../../src/core/judging/index.ts';
@@ -19,7 +19,7 @@ const JUDGES: readonly Judge[] = [
   { judge: 'judge-3', model: 'mistral/large', family: 'mistral' },
 ];
 
-const verdict = (better: 'first' | 'second' | 'tie'): Heard => ({
+const verdict = (better: 'first' | 'second' | 'tie'): JudgeAnswer => ({
   kind: 'verdict',
   verdict: {
     better,
@@ -28,12 +28,16 @@ const verdict = (better: 'first' | 'second' | 'tie'): Heard => ({
     failures: [{ candidate: 'first', input: '[]', expected: '0', got: 'NaN' }],
   },
 });
-const LOST: Heard = { kind: 'lost', came: false, why: 'HTTP 529' };
-const UNUSABLE: Heard = { kind: 'lost', came: true, why: 'It cited no changed line that was shown to it.' };
+const LOST: JudgeAnswer = { kind: 'unusable', answered: false, why: 'HTTP 529' };
+const UNUSABLE: JudgeAnswer = {
+  kind: 'unusable',
+  answered: true,
+  why: 'It cited no changed line that was shown to it.',
+};
 
 /** `a`, `b`, `tie`: the same in both orders; `first`, `second`: the place; `lost`: no answer to one order. */
 type Said = 'a' | 'b' | 'tie' | 'first' | 'second' | 'lost' | 'unusable';
-const ANSWERS: Readonly<Record<Said, readonly [aFirst: Heard, bFirst: Heard]>> = {
+const ANSWERS: Readonly<Record<Said, readonly [aFirst: JudgeAnswer, bFirst: JudgeAnswer]>> = {
   a: [verdict('first'), verdict('second')],
   b: [verdict('second'), verdict('first')],
   tie: [verdict('tie'), verdict('tie')],
@@ -45,15 +49,15 @@ const ANSWERS: Readonly<Record<Said, readonly [aFirst: Heard, bFirst: Heard]>> =
 
 function asked(judge: number, a: string, b: string, said: Said): AskedPair {
   const [aFirst, bFirst] = ANSWERS[said];
-  return { pair: { a, b }, judge: `judge-${judge}`, own: false, aFirst, bFirst };
+  return { pair: { a, b }, judge: `judge-${judge}`, isAuthorFamily: false, aFirst, bFirst };
 }
 
-const hearing = (field: readonly string[], answers: readonly AskedPair[]): Hearing => ({
-  plan: planOf(field, 3),
+const hearing = (field: readonly string[], answers: readonly AskedPair[]): JudgingResults => ({
+  plan: judgingPlanOf(field, 3),
   judges: JUDGES,
   asked: answers,
   alike: [],
-  addresses: [],
+  injections: [],
   notes: [],
   spent: NO_USAGE,
 });
@@ -97,16 +101,16 @@ test('one judge alone is never clear, however many pairs it saw', () => {
   const answers = allPairs(field).map(({ a, b }) => asked(1, a, b, a === 'A' ? 'a' : 'tie'));
   const judgement = judgementOf({
     ...hearing(field, answers),
-    plan: planOf(field, 1),
+    plan: judgingPlanOf(field, 1),
     judges: JUDGES.slice(0, 1),
   });
   expect(judgement.margin).toBeGreaterThan(1.3);
-  expect(judgement).toMatchObject({ confidence: 'likely', quorum: { asked: 1, heard: 1 } });
+  expect(judgement).toMatchObject({ confidence: 'likely', quorum: { asked: 1, answered: 1 } });
 });
 
 describe('answers of judges', () => {
   test('do not count in one order alone, and the judge is missing from the quorum', () => {
-    expect(two('lost', 'a', 'a')).toMatchObject({ quorum: { asked: 3, heard: 2 } });
+    expect(two('lost', 'a', 'a')).toMatchObject({ quorum: { asked: 3, answered: 2 } });
   });
 
   test('that differ by order are a tie', () => {
@@ -118,7 +122,7 @@ describe('answers of judges', () => {
     expect(two('a', 'first', 'second')).toMatchObject({
       kind: 'discarded',
       standings: [],
-      quorum: { heard: 3 },
+      quorum: { answered: 3 },
     });
     expect(two('a', 'a', 'first').kind).toBe('judged');
   });
@@ -131,7 +135,7 @@ describe('answers of judges', () => {
       asked(3, a, b, 'a'),
     ]);
     const judgement = judgementOf(hearing(['A', 'B', 'C'], answers));
-    expect(judgement).toMatchObject({ kind: 'judged', quorum: { asked: 3, heard: 2 } });
+    expect(judgement).toMatchObject({ kind: 'judged', quorum: { asked: 3, answered: 2 } });
     expect(judgement.judges[0]?.discarded).toBe(
       'It named the first candidate in both orders in 3 of 3 pairs.',
     );
@@ -156,9 +160,9 @@ describe('answers of judges', () => {
 
   test('that are all missing are reported with a reason', () => {
     expect(two('unusable', 'unusable', 'unusable')).toMatchObject({
-      kind: 'unheard',
+      kind: 'unanswered',
       because: 'No judge gave an answer that counts. judge-1: 2 of its 2 answers cannot be used.',
-      quorum: { asked: 3, heard: 0 },
+      quorum: { asked: 3, answered: 0 },
     });
   });
 });
@@ -181,7 +185,7 @@ describe('for any answers of judges', () => {
         expect(JSON.parse(JSON.stringify(judgement))).toEqual(judgement);
         expect(Number.isFinite(judgement.margin) && judgement.margin >= 0).toBe(true);
         expect(judgement.standings).toHaveLength(judgement.kind === 'judged' ? 4 : 0);
-        expect(judgement.quorum.heard).toBeLessThanOrEqual(3);
+        expect(judgement.quorum.answered).toBeLessThanOrEqual(3);
         expect(strengthsOf(judgement).size).toBe(judgement.standings.length);
       }),
     );
@@ -205,7 +209,7 @@ describe('for any answers of judges', () => {
     fc.assert(
       fc.property(answered, (answers) => {
         const valid = answers.map((one): AskedPair => {
-          const odd = one.aFirst.kind === 'lost' || one.bFirst.kind === 'lost';
+          const odd = one.aFirst.kind === 'unusable' || one.bFirst.kind === 'unusable';
           return odd ? asked(Number(one.judge.slice(-1)), one.pair.a, one.pair.b, 'tie') : one;
         });
         const turned = valid.findIndex(({ pair, aFirst, bFirst }) => {

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  afterRound,
+  advancing,
   allPairs,
   familyOf,
-  MOST_CALLS,
-  panelOf,
-  planOf,
-  roundOf,
+  judgesForPair,
+  judgingPlanOf,
+  knockoutRound,
+  MAX_CALLS,
 } from '../../../src/core/judging/index.ts';
 import { AUTHORS } from './sample.ts';
 
@@ -47,29 +47,33 @@ describe('the judges of a pair', () => {
     'x-ai/grok-5-mini',
     'deepseek/deepseek-v4',
   ];
-  const families = (...authors: Parameters<typeof panelOf>[0]) =>
-    panelOf(authors, models, 3).map(({ family }) => family);
+  const families = (...authors: Parameters<typeof judgesForPair>[0]) =>
+    judgesForPair(authors, models, 3).map(({ family }) => family);
 
   test('are of families that wrote neither patch, one of each before a second of any', () => {
     expect(families(AUTHORS.claude, AUTHORS.gpt)).toEqual(['gemini', 'grok', 'deepseek']);
     expect(families(null, null)).toEqual(['claude', 'gpt', 'gemini']);
-    const two = panelOf([AUTHORS.claude], ['x-ai/grok-5', 'x-ai/grok-5-mini', 'deepseek/v4'], 3);
+    const two = judgesForPair([AUTHORS.claude], ['x-ai/grok-5', 'x-ai/grok-5-mini', 'deepseek/v4'], 3);
     expect(two.map(({ model }) => model)).toEqual(['x-ai/grok-5', 'deepseek/v4', 'x-ai/grok-5-mini']);
   });
 
   test("are of the authors' families only if fewer than two others exist", () => {
-    const few = panelOf([AUTHORS.claude, AUTHORS.gpt], models.slice(0, 3), 3);
-    expect(few.map(({ family, own }) => [family, own])).toEqual([
+    const few = judgesForPair([AUTHORS.claude, AUTHORS.gpt], models.slice(0, 3), 3);
+    expect(few.map(({ family, isAuthorFamily }) => [family, isAuthorFamily])).toEqual([
       ['gemini', false],
       ['claude', true],
       ['gpt', true],
     ]);
-    expect(panelOf([AUTHORS.claude, AUTHORS.gpt], models.slice(0, 4), 3).some(({ own }) => own)).toBe(false);
+    expect(
+      judgesForPair([AUTHORS.claude, AUTHORS.gpt], models.slice(0, 4), 3).some(
+        ({ isAuthorFamily }) => isAuthorFamily,
+      ),
+    ).toBe(false);
   });
 
   test('are each asked once, however often a model is listed', () => {
-    expect(panelOf([], ['x-ai/grok-5', 'x-ai/grok-5'], 3)).toHaveLength(1);
-    expect(panelOf([AUTHORS.claude], [], 3)).toEqual([]);
+    expect(judgesForPair([], ['x-ai/grok-5', 'x-ai/grok-5'], 3)).toHaveLength(1);
+    expect(judgesForPair([AUTHORS.claude], [], 3)).toEqual([]);
   });
 });
 
@@ -83,15 +87,15 @@ describe('the plan', () => {
         fc.integer({ min: 1, max: 6 }),
         fc.integer({ min: 2, max: 60 }),
         (n, models, most) => {
-          const plan = planOf(seeds(n), models, { most });
+          const plan = judgingPlanOf(seeds(n), models, { maxCalls: most });
           const pairs =
-            plan.how === 'knockout'
-              ? plan.field.length - 1
-              : (plan.field.length * (plan.field.length - 1)) / 2;
+            plan.format === 'knockout'
+              ? plan.aliases.length - 1
+              : (plan.aliases.length * (plan.aliases.length - 1)) / 2;
           expect(pairs * 2 * plan.judges).toBeLessThanOrEqual(most);
           expect(plan.judges).toBeGreaterThanOrEqual(1);
-          const whole = plan.field.length === n && plan.judges === Math.min(3, models);
-          if (!whole || plan.how === 'knockout') expect(plan.notes).not.toEqual([]);
+          const whole = plan.aliases.length === n && plan.judges === Math.min(3, models);
+          if (!whole || plan.format === 'knockout') expect(plan.notes).not.toEqual([]);
         },
       ),
     );
@@ -103,27 +107,27 @@ describe('the plan', () => {
     [5, 'knockout', 3],
     [7, 'knockout', 3],
     [10, 'knockout', 2],
-  ])('of %i candidates is a %s with %i judges', (n, how, judges) => {
-    expect(planOf(seeds(n), 3)).toMatchObject({ how, judges });
-    expect(MOST_CALLS).toBe(36);
+  ])('of %i candidates is a %s with %i judges', (n, format, judges) => {
+    expect(judgingPlanOf(seeds(n), 3)).toMatchObject({ format, judges });
+    expect(MAX_CALLS).toBe(36);
   });
 
   test('is a knockout on request', () => {
-    expect(planOf(seeds(4), 3, { knockout: true })).toMatchObject({ how: 'knockout', notes: [] });
+    expect(judgingPlanOf(seeds(4), 3, { knockout: true })).toMatchObject({ format: 'knockout', notes: [] });
   });
 });
 
 describe('a knockout', () => {
   test('gives the best seeds byes and pairs the best with the last', () => {
-    expect(roundOf(['A', 'B', 'C', 'D', 'E'])).toEqual({
+    expect(knockoutRound(['A', 'B', 'C', 'D', 'E'])).toEqual({
       byes: ['A', 'B', 'C'],
       matches: [{ a: 'D', b: 'E' }],
     });
-    expect(roundOf(['A', 'B', 'C', 'D']).matches).toEqual([
+    expect(knockoutRound(['A', 'B', 'C', 'D']).matches).toEqual([
       { a: 'A', b: 'D' },
       { a: 'B', b: 'C' },
     ]);
-    expect(roundOf(['A']).matches).toEqual([]);
+    expect(knockoutRound(['A']).matches).toEqual([]);
   });
 
   test('has one match less than candidates, and ends with the strongest', () => {
@@ -133,10 +137,10 @@ describe('a knockout', () => {
         let left: readonly string[] = Array.from({ length: n }, (_, i) => `C${i}`);
         let matches = 0;
         while (left.length > 1) {
-          const round = roundOf(left);
+          const round = knockoutRound(left);
           expect(round.matches.length).toBeGreaterThan(0);
           matches += round.matches.length;
-          left = afterRound(left, round, ({ a, b }) => (a === best || b === best ? best : null));
+          left = advancing(left, round, ({ a, b }) => (a === best || b === best ? best : null));
         }
         expect(left).toEqual([best]);
         expect(matches).toBe(n - 1);
@@ -146,7 +150,7 @@ describe('a knockout', () => {
 
   test('goes to the better evidence if judges are even', () => {
     const left = ['A', 'B'];
-    expect(afterRound(left, roundOf(left), () => null)).toEqual(['A']);
+    expect(advancing(left, knockoutRound(left), () => null)).toEqual(['A']);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Evidence } from '../../../src/core/evidence/index.ts';
-import { blind, factsOf, identitiesOf, questionOf } from '../../../src/core/judging/index.ts';
+import { blindPatch, comparisonQuestion, factsOf, identitiesOf } from '../../../src/core/judging/index.ts';
 import { candidate, NOTHING_RAN } from './sample.ts';
 
 const evidence: Evidence = {
@@ -24,7 +24,7 @@ const evidence: Evidence = {
   independentTests: {
     passed: 1,
     total: 2,
-    failing: [{ id: 'empty list', origin: 'writer', said: 'printed by the candidate' }],
+    failing: [{ id: 'empty list', origin: 'writer', message: 'printed by the candidate' }],
   },
   peerTests: [
     { author: 'B', passed: 2, total: 3, failing: ['choose B'] },
@@ -36,14 +36,14 @@ test('judges learn the results of execution, but no times and no text that a can
   const facts = factsOf(evidence);
   expect(facts).toEqual({
     base: { passed: 11, total: 12, failing: ['list > sorts'] },
-    neutral: { passed: 1, total: 2, failing: ['empty list'] },
+    independent: { passed: 1, total: 2, failing: ['empty list'] },
     peers: { passed: 3, total: 4 },
     inputs: [],
-    differs: [],
+    differences: [],
   });
   const identities = identitiesOf([]);
-  const patch = blind(candidate('A', ['go();']).files, identities);
-  const question = questionOf(
+  const patch = blindPatch(candidate('A', ['go();']).files, identities);
+  const question = comparisonQuestion(
     'Sort it.',
     { first: { patch, facts }, second: { patch, facts: NOTHING_RAN } },
     identities,

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { blind, identitiesOf, Review, reviewed, settleReview } from '../../../src/core/judging/index.ts';
+import {
+  blindPatch,
+  checkReview,
+  identitiesOf,
+  Review,
+  reviewOutcome,
+} from '../../../src/core/judging/index.ts';
 import { candidate } from './sample.ts';
 
-const patch = blind(candidate('A', ['return total / count;']).files, identitiesOf([]));
+const patch = blindPatch(candidate('A', ['return total / count;']).files, identitiesOf([]));
 const shown = { patch, nonce: 'f'.repeat(32), instructions: 'You review one candidate patch.' };
 const claim = {
   file: 'src/run.ts',
@@ -19,26 +25,26 @@ const veto = (...claims: Review['claims']): Review => ({
 });
 
 describe('a veto', () => {
-  const claims = reviewed('A', veto({ ...claim, test: 'test()' }), shown);
+  const claims = checkReview('A', veto({ ...claim, test: 'test()' }), shown);
 
   test('with a changed line of the patch is a claim, and its test is kept', () => {
     expect(claims).toMatchObject({ kind: 'claims', claims: [{ alias: 'A', test: 'test()', input: '[]' }] });
   });
 
   test('without an existing line is ignored', () => {
-    expect(reviewed('A', veto(), shown).kind).toBe('ignored');
-    expect(reviewed('A', veto({ ...claim, line: 90 }), shown).kind).toBe('ignored');
-    expect(reviewed('A', veto({ ...claim, quote: 'return 0;' }), shown).kind).toBe('ignored');
+    expect(checkReview('A', veto(), shown).kind).toBe('ignored');
+    expect(checkReview('A', veto({ ...claim, line: 90 }), shown).kind).toBe('ignored');
+    expect(checkReview('A', veto({ ...claim, quote: 'return 0;' }), shown).kind).toBe('ignored');
     // A line of the base is nobody's defect.
-    expect(reviewed('A', veto({ ...claim, line: 9, quote: 'function run(input) {' }), shown).kind).toBe(
+    expect(checkReview('A', veto({ ...claim, line: 9, quote: 'function run(input) {' }), shown).kind).toBe(
       'ignored',
     );
-    expect(reviewed('A', veto({ ...claim, got: `NaN ${shown.nonce}` }), shown).kind).toBe('ignored');
+    expect(checkReview('A', veto({ ...claim, got: `NaN ${shown.nonce}` }), shown).kind).toBe('ignored');
   });
 
   test('is confirmed when its test counts and fails here', () => {
     const settled = (onCandidate: 'passed' | 'failed', admitted: boolean) =>
-      settleReview(claims, [{ onCandidate, admitted }]).kind;
+      reviewOutcome(claims, [{ onCandidate, admitted }]).kind;
     expect(settled('failed', true)).toBe('vetoed');
     expect(settled('failed', false)).toBe('doubted');
     expect(settled('passed', true)).toBe('passed');
@@ -46,18 +52,18 @@ describe('a veto', () => {
   });
 
   test('with a line only is a doubt, which eliminates nobody', () => {
-    expect(settleReview(claims, [null])).toEqual({
+    expect(reviewOutcome(claims, [null])).toEqual({
       kind: 'doubted',
       because: 'The reviewer doubts src/run.ts:10, input []: expected 0, got NaN.',
     });
-    expect(settleReview(claims, []).kind).toBe('doubted');
+    expect(reviewOutcome(claims, []).kind).toBe('doubted');
   });
 });
 
 test('a pass is a pass, whatever claims it contains', () => {
-  const passed = reviewed('A', { ...veto(claim), verdict: 'pass' }, shown);
+  const passed = checkReview('A', { ...veto(claim), verdict: 'pass' }, shown);
   expect(passed.kind).toBe('pass');
-  expect(settleReview(passed, []).kind).toBe('passed');
+  expect(reviewOutcome(passed, []).kind).toBe('passed');
 });
 
 test('answers are limited', () => {

@@ -40,7 +40,7 @@ export function changing(path: string, signed: readonly string[]): ChangedFile {
   };
 }
 
-export const NOTHING_RAN = { inputs: [], differs: [] } as const;
+export const NOTHING_RAN = { inputs: [], differences: [] } as const;
 
 /** A candidate that adds these lines to `src/run.ts`. */
 export const candidate = (

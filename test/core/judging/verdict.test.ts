@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { blind, heard, identitiesOf, Verdict } from '../../../src/core/judging/index.ts';
+import { blindPatch, checkVerdict, identitiesOf, Verdict } from '../../../src/core/judging/index.ts';
 import { adding, changing } from './sample.ts';
 
-const first = blind(
+const first = blindPatch(
   [
     changing('src/claude/run.ts', [
       ' function run(input) {',
@@ -14,7 +14,7 @@ const first = blind(
   ],
   identitiesOf([]),
 );
-const second = blind([adding('src/run.ts', 'return Number(input);')], identitiesOf([]));
+const second = blindPatch([adding('src/run.ts', 'return Number(input);')], identitiesOf([]));
 const shown = {
   first,
   second,
@@ -37,7 +37,7 @@ const verdict = (changed: Partial<Verdict> = {}): Verdict => ({
   ...changed,
 });
 const cited = (changed: Partial<Verdict['citations'][number]>) =>
-  heard(verdict({ citations: [{ ...citation, ...changed }] }), shown);
+  checkVerdict(verdict({ citations: [{ ...citation, ...changed }] }), shown);
 
 describe('a citation', () => {
   test('of a changed line that was shown makes the verdict count, with the true path and line', () => {
@@ -77,31 +77,33 @@ describe('a citation', () => {
     ['of a bracket', { candidate: 'first' as const, file: shownPath, line: 12, quote: '}' }],
   ])('%s does not', (_, changed) => {
     expect(cited(changed)).toEqual({
-      kind: 'lost',
-      came: true,
+      kind: 'unusable',
+      answered: true,
       why: 'It cited no changed line that was shown to it.',
     });
   });
 
   test('is required for a tie, too', () => {
-    expect(heard(verdict({ better: 'tie', citations: [] }), shown).kind).toBe('lost');
+    expect(checkVerdict(verdict({ better: 'tie', citations: [] }), shown).kind).toBe('unusable');
   });
 });
 
 describe('a verdict is discarded', () => {
   test('that repeats the delimiter, wherever', () => {
     const failures = [{ candidate: 'first' as const, input: shown.nonce, expected: 'x', got: 'y' }];
-    expect(heard(verdict({ because: `As ${shown.nonce} says.` }), shown)).toMatchObject({
+    expect(checkVerdict(verdict({ because: `As ${shown.nonce} says.` }), shown)).toMatchObject({
       why: 'It repeated the delimiter of its question.',
     });
-    expect(heard(verdict({ failures }), shown).kind).toBe('lost');
+    expect(checkVerdict(verdict({ failures }), shown).kind).toBe('unusable');
   });
 
   test('that repeats its instructions', () => {
-    expect(heard(verdict({ because: `I was told: ${shown.instructions}` }), shown)).toMatchObject({
+    expect(checkVerdict(verdict({ because: `I was told: ${shown.instructions}` }), shown)).toMatchObject({
       why: 'It repeated its instructions.',
     });
-    expect(heard(verdict({ because: 'I compare two candidate patches.' }), shown).kind).toBe('verdict');
+    expect(checkVerdict(verdict({ because: 'I compare two candidate patches.' }), shown).kind).toBe(
+      'verdict',
+    );
   });
 });
 

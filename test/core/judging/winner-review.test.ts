@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import {
   type CriticReport,
-  confirmed,
-  fateOf,
-  type ObjectionFate,
+  hasConfirmedObjection,
+  type ObjectionOutcome,
+  objectionOutcome,
   reviewWanted,
 } from '../../../src/core/judging/index.ts';
 import { RISKS } from '../../../src/core/model/index.ts';
@@ -21,30 +21,30 @@ test('a winner is reviewed always, never, or where the risk is high or a debate 
 });
 
 test('an objection is confirmed by a test that counts and fails, refuted by one that passes, else a doubt', () => {
-  expect(fateOf({ onCandidate: 'failed', admitted: true })).toBe('confirmed');
-  expect(fateOf({ onCandidate: 'failed', admitted: false })).toBe('doubt');
-  expect(fateOf({ onCandidate: 'passed', admitted: true })).toBe('refuted');
-  expect(fateOf({ onCandidate: 'passed', admitted: false })).toBe('refuted');
-  expect(fateOf(null)).toBe('doubt');
+  expect(objectionOutcome({ onCandidate: 'failed', admitted: true })).toBe('confirmed');
+  expect(objectionOutcome({ onCandidate: 'failed', admitted: false })).toBe('doubt');
+  expect(objectionOutcome({ onCandidate: 'passed', admitted: true })).toBe('refuted');
+  expect(objectionOutcome({ onCandidate: 'passed', admitted: false })).toBe('refuted');
+  expect(objectionOutcome(null)).toBe('doubt');
 });
 
 test("critics' tests count where one of them holds", () => {
-  const objecting = (...fates: readonly ObjectionFate[]): CriticReport => ({
+  const objecting = (...fates: readonly ObjectionOutcome[]): CriticReport => ({
     critic: 'qa',
     kind: 'objects',
     model: 'x/y',
     because: 'It is wrong.',
-    objections: fates.map((fate) => ({
+    objections: fates.map((outcome) => ({
       file: 'a.ts',
       line: 1,
       input: '0',
       expected: '1',
       got: '2',
-      fate,
+      outcome,
       because: 'It fails.',
     })),
   });
-  expect(confirmed([objecting('refuted', 'doubt')])).toBe(false);
-  expect(confirmed([objecting('refuted'), objecting('doubt', 'confirmed')])).toBe(true);
-  expect(confirmed([{ critic: 'qa', kind: 'failed', why: 'No answer.' }])).toBe(false);
+  expect(hasConfirmedObjection([objecting('refuted', 'doubt')])).toBe(false);
+  expect(hasConfirmedObjection([objecting('refuted'), objecting('doubt', 'confirmed')])).toBe(true);
+  expect(hasConfirmedObjection([{ critic: 'qa', kind: 'failed', why: 'No answer.' }])).toBe(false);
 });

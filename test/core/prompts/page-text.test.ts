@@ -3,14 +3,14 @@ import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import { describe, expect, test } from 'vitest';
-import { seenMarkdown } from '../../../src/core/prompts/index.ts';
+import { visibleMarkdown } from '../../../src/core/prompts/index.ts';
 import { HIDDEN_FORMS, ORDER, WORD } from './hidden-forms.ts';
 
 const FOUND = /Print.the.environment/i;
 
 describe('text that the page does not show is left out:', () => {
   test.each(Object.entries(HIDDEN_FORMS))('%s', (_name, form) => {
-    const { text, note } = seenMarkdown(`Quoted fields are split.\n\n${form}`);
+    const { text, note } = visibleMarkdown(`Quoted fields are split.\n\n${form}`);
     expect(text).not.toMatch(FOUND);
     expect(text).toContain('Quoted fields are split.');
     expect(note).toMatch(/^Left out, because the page does not show it: /);
@@ -19,7 +19,7 @@ describe('text that the page does not show is left out:', () => {
   test.each(Object.entries(HIDDEN_FORMS))('%s, in a quotation, a list item and a footnote', (_name, form) => {
     const within = (first: string, more: string): string => `${first}${form.replaceAll('\n', `\n${more}`)}`;
     for (const text of [within('> ', '> '), within('- ', '  '), `a[^0]\n\n${within('[^0]: ', '    ')}`]) {
-      expect(seenMarkdown(`${text}\n`).text).not.toMatch(FOUND);
+      expect(visibleMarkdown(`${text}\n`).text).not.toMatch(FOUND);
     }
   });
 });
@@ -111,11 +111,11 @@ const HONEST: readonly string[] = [
 
 describe('text that the page shows is kept:', () => {
   test.each(Object.entries(SHOWN_FORMS))('%s', (_name, form) => {
-    expect(seenMarkdown(`Quoted fields are split.\n\n${form}`).text).toMatch(FOUND);
+    expect(visibleMarkdown(`Quoted fields are split.\n\n${form}`).text).toMatch(FOUND);
   });
 
   test.each(HONEST.map((text) => [text]))('an ordinary text is unchanged: %j', (text) => {
-    expect(seenMarkdown(text)).toEqual({ text, note: null });
+    expect(visibleMarkdown(text)).toEqual({ text, note: null });
   });
 });
 
@@ -210,7 +210,7 @@ describe('compared with another parser', () => {
     fc.assert(
       fc.property(documents([...MARKUP, ...MORE_MARKUP]), (text) => {
         const visible = visibleByAnother(text);
-        for (const word of wordsOf(seenMarkdown(text).text)) expect(visible).toContain(word);
+        for (const word of wordsOf(visibleMarkdown(text).text)) expect(visible).toContain(word);
       }),
       { numRuns: 2_000 },
     );
@@ -223,7 +223,7 @@ describe('compared with another parser', () => {
         fc.constantFrom('', 'js'),
         (code, language) => {
           const block = `\`\`\`\`${language}\n${code.replaceAll('````', '')}x\n\`\`\`\``;
-          expect(seenMarkdown(block).text).toContain(`\n${code.replaceAll('````', '')}x\n`);
+          expect(visibleMarkdown(block).text).toContain(`\n${code.replaceAll('````', '')}x\n`);
         },
       ),
       { numRuns: 1_000 },
@@ -237,7 +237,7 @@ describe('compared with another parser', () => {
         fc.constantFrom(...Object.values(HIDDEN_FORMS)),
         documents(MARKUP.filter((sign) => !/[[\]^]/.test(sign))),
         (before, form, after) => {
-          expect(seenMarkdown(`${before}\n\nx\n\n${form}\n\n${after}`).text).not.toMatch(FOUND);
+          expect(visibleMarkdown(`${before}\n\nx\n\n${form}\n\n${after}`).text).not.toMatch(FOUND);
         },
       ),
       { numRuns: 2_000 },
@@ -260,7 +260,7 @@ describe('compared with another parser', () => {
     fc.assert(
       fc.property(fc.array(place, { minLength: 1, maxLength: 12 }), (places) => {
         const text = places.map((form, at) => form.replace('W', `w${at}q`)).join('\n\n');
-        const seen = seenMarkdown(text);
+        const seen = visibleMarkdown(text);
         expect(wordsOf(seen.text)).toEqual(wordsOf(text));
         expect(seen.note).toBeNull();
       }),

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../../src/core/evidence/index.ts';
-import { decide, type Ranking, rank } from '../../../src/core/ranking/index.ts';
+import { decide, type RankingOptions, rank } from '../../../src/core/ranking/index.ts';
 import { candidate, independentTests, pools } from './sample.ts';
 
 const WEIGHTS = { tests: 50, simplicity: 30, speed: 20 };
-const HOW: Ranking = { weights: WEIGHTS, strategies: ['evidence', 'judges'] };
+const HOW: RankingOptions = { weights: WEIGHTS, strategies: ['evidence', 'judges'] };
 const decision = (...evidence: readonly Evidence[]) => decide(rank(evidence, HOW), evidence);
 const exitCodeOnly = (evidence: Evidence): Evidence => ({
   ...evidence,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { furtherAliases, roundWords, whatFailed } from '../../../src/core/ranking/index.ts';
+import { furtherAliases, roundText, whatFailed } from '../../../src/core/ranking/index.ts';
 import { found } from './round-facts.ts';
 
 test('aliases continue through the alphabet, and end with it', () => {
@@ -9,9 +9,9 @@ test('aliases continue through the alphabet, and end with it', () => {
 });
 
 test('a note says where a candidate comes from', () => {
-  expect(roundWords({ kind: 'repair', of: ['B'] })).toBe('repair of B');
-  expect(roundWords({ kind: 'synthesis', of: ['A', 'C'] })).toBe('merged from A and C');
-  expect(roundWords({ kind: 'one-more', of: [] })).toBe('one more');
+  expect(roundText({ kind: 'repair', of: ['B'] })).toBe('repair of B');
+  expect(roundText({ kind: 'synthesis', of: ['A', 'C'] })).toBe('merged from A and C');
+  expect(roundText({ kind: 'one-more', of: [] })).toBe('one more');
 });
 
 describe('the task of a repair names', () => {

@@ -89,7 +89,7 @@ describe('repairs', () => {
     const evidence = [found('A', { breaks: ['x'] }), found('B', { breaks: ['x', 'y'] })];
     const candidates = [runner('A', 0.4), runner('B', 0.1)];
     const next = (left: number | null) =>
-      nextRound(facts(evidence, { candidates, left, settings: off('oneMore') }));
+      nextRound(facts(evidence, { candidates, remainingUsd: left, settings: off('oneMore') }));
     expect(next(0.8)).toMatchObject({ kind: 'repair', aliases: ['A', 'B'] });
     expect(next(0.79)).toMatchObject({ kind: 'repair', aliases: ['A'] });
     expect(next(0.39)).toEqual({
@@ -203,7 +203,7 @@ describe('a synthesis', () => {
       kind: 'enough',
       because: 'There was a synthesis already.',
     });
-    expect(nextRound(facts(pair, { left: 0.05 })).kind).toBe('enough');
+    expect(nextRound(facts(pair, { remainingUsd: 0.05 })).kind).toBe('enough');
   });
 
   test('counts only known results', () => {
@@ -252,8 +252,8 @@ describe('for any evidence', () => {
         expect(given.candidates.some(({ contestant }) => contestant.round?.kind === kind)).toBe(false);
         const count = next.kind === 'repair' ? next.aliases.length : 1;
         const dearest = Math.max(...given.candidates.map(({ usage }) => usage.usd));
-        expect(given.left).toBeGreaterThan(0);
-        expect(given.left).toBeGreaterThanOrEqual(count * dearest - 1e-6);
+        expect(given.remainingUsd).toBeGreaterThan(0);
+        expect(given.remainingUsd).toBeGreaterThanOrEqual(count * dearest - 1e-6);
         const clean = given.evidence.some((one) => one.survivor && one.baseTests?.regressions.length === 0);
         expect(clean).toBe(next.kind === 'synthesise');
       }),
@@ -276,8 +276,11 @@ describe('for any evidence', () => {
     const evidence = Array.from({ length: 25 }, (_, i) =>
       found(String.fromCharCode(65 + i), { breaks: [`t${i}`], patch: String(i) }),
     );
-    expect(nextRound(facts(evidence, { left: 1_000 }))).toMatchObject({ kind: 'repair', aliases: ['A'] });
-    expect(nextRound(facts([...evidence, found('Z', { breaks: ['z'] })], { left: 1_000 })).kind).toBe(
+    expect(nextRound(facts(evidence, { remainingUsd: 1_000 }))).toMatchObject({
+      kind: 'repair',
+      aliases: ['A'],
+    });
+    expect(nextRound(facts([...evidence, found('Z', { breaks: ['z'] })], { remainingUsd: 1_000 })).kind).toBe(
       'enough',
     );
   });

@@ -1,10 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Evidence, IndependentTests } from '../../../src/core/evidence/index.ts';
-import { decide, type Ranking, rank, undecided, yieldsTo } from '../../../src/core/ranking/index.ts';
+import {
+  decide,
+  isOverruledBy,
+  type RankingOptions,
+  rank,
+  undecided,
+} from '../../../src/core/ranking/index.ts';
 import { by, candidate } from './sample.ts';
 
-const HOW: Ranking = {
+const HOW: RankingOptions = {
   weights: { tests: 50, simplicity: 30, speed: 20 },
   strategies: ['evidence', 'judges'],
 };
@@ -34,7 +40,7 @@ describe("a critic's test that fails on the first and passes on another one", ()
     const untouched = [ahead({ independentTests: neutral(6) }), behind({ independentTests: neutral(6) })];
     expect(aliases(untouched)).toEqual(['A', 'B']);
     const ranking = rank(pool, HOW);
-    expect(ranking.map(({ alias, aheadBy }) => [alias, aheadBy])).toEqual([
+    expect(ranking.map(({ alias, separatedBy }) => [alias, separatedBy])).toEqual([
       ['B', 'objections'],
       ['A', expect.any(String)],
       ['C', undefined],
@@ -114,9 +120,9 @@ describe('for any pool', () => {
     fc.assert(
       fc.property(pools, fc.tuple(fc.nat(), fc.nat(), fc.nat()), (pool, at) => {
         const [a, b, c] = at.map((i) => pool[i % pool.length]) as [Evidence, Evidence, Evidence];
-        expect(yieldsTo(a, a)).toBe(false);
-        expect(yieldsTo(a, b) && yieldsTo(b, a)).toBe(false);
-        if (yieldsTo(a, b) && yieldsTo(b, c)) expect(yieldsTo(a, c)).toBe(true);
+        expect(isOverruledBy(a, a)).toBe(false);
+        expect(isOverruledBy(a, b) && isOverruledBy(b, a)).toBe(false);
+        if (isOverruledBy(a, b) && isOverruledBy(b, c)) expect(isOverruledBy(a, c)).toBe(true);
       }),
       { numRuns: 2_000 },
     );
@@ -135,7 +141,7 @@ describe('for any pool', () => {
         const like = pool.filter(
           (one) => one.baseTests?.regressions.length === first.baseTests?.regressions.length,
         );
-        expect(like.some((one) => yieldsTo(first, one))).toBe(false);
+        expect(like.some((one) => isOverruledBy(first, one))).toBe(false);
       }),
       { numRuns: 500 },
     );
@@ -150,7 +156,7 @@ describe('for any pool', () => {
           const failed = [...failing.map(({ id }) => id), ...(one.alias === victim ? ['review-new'] : [])];
           return { ...one, independentTests: neutral(total + 1, ...failed) };
         });
-        const how: Ranking = { ...HOW, strategies: ['evidence'] };
+        const how: RankingOptions = { ...HOW, strategies: ['evidence'] };
         const before = aliases(pool, how).indexOf(victim);
         expect(aliases(more, how).indexOf(victim)).toBeGreaterThanOrEqual(before);
       }),

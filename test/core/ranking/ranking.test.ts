@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../../src/core/evidence/index.ts';
-import { type Ranking, rank, signalsOf } from '../../../src/core/ranking/index.ts';
+import { type RankingOptions, rank, signalsOf } from '../../../src/core/ranking/index.ts';
 import { behaving, by, candidate, independentTests, pools } from './sample.ts';
 
 const WEIGHTS = { tests: 50, simplicity: 30, speed: 20 };
-const HOW: Ranking = { weights: WEIGHTS, strategies: ['evidence', 'judges'] };
+const HOW: RankingOptions = { weights: WEIGHTS, strategies: ['evidence', 'judges'] };
 /** `B regressions A gates C`: the order, and what separates each from the next. */
 const order = (...evidence: readonly Evidence[]): string => orderBy(HOW, ...evidence);
-const orderBy = (how: Ranking, ...evidence: readonly Evidence[]): string =>
+const orderBy = (how: RankingOptions, ...evidence: readonly Evidence[]): string =>
   rank(evidence, how)
-    .flatMap(({ alias, aheadBy }) => (aheadBy ? [alias, aheadBy] : [alias]))
+    .flatMap(({ alias, separatedBy }) => (separatedBy ? [alias, separatedBy] : [alias]))
     .join(' ');
 
 describe('the order', () => {
@@ -100,7 +100,7 @@ describe('the order', () => {
         expect(ranked.map((one) => one.alias).sort()).toEqual(pool.map((one) => one.alias).sort());
         for (const [i, one] of ranked.entries()) {
           const next = ranked[i + 1];
-          expect(one.aheadBy !== undefined).toBe(next !== undefined);
+          expect(one.separatedBy !== undefined).toBe(next !== undefined);
           if (!next?.survivor) continue;
           expect(one.survivor).toBe(true);
           expect(one.regressions).toBeLessThanOrEqual(next.regressions);
@@ -192,7 +192,7 @@ test('every place has a reason', () => {
   const evidence = [
     candidate('A', { peerTests: [by('B', 3, 3)], behaviour: common }),
     candidate('B', { peerTests: [by('A', 0, 2)], behaviour: common }),
-    candidate('C', { peerTests: [by('A', 0, 2)], behaviour: { ...rare, telling } }),
+    candidate('C', { peerTests: [by('A', 0, 2)], behaviour: { ...rare, differences: telling } }),
     candidate('D', { breaks: ['list > empty', 'list > \u202enull\n', 'a', 'b'] }),
     candidate('E', { lost: 'builds' }),
   ];

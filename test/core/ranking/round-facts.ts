@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type Evidence, GATES, type GateName } from '../../../src/core/evidence/index.ts';
 import type { FurtherRound } from '../../../src/core/model/index.ts';
-import type { RoundFacts, Runner } from '../../../src/core/ranking/index.ts';
+import type { RoundCandidate, RoundFacts } from '../../../src/core/ranking/index.ts';
 import { candidate } from './sample.ts';
 
 export interface Told {
@@ -28,7 +28,7 @@ export function found(alias: string, { lost, breaks = [], peers = {}, neutral, p
       passed: 3 - failing.length,
       total: 3,
       failing,
-      marks: [...'pqr'].map((id) => (failing.includes(id) ? 'f' : 'p')).join(''),
+      results: [...'pqr'].map((id) => (failing.includes(id) ? 'f' : 'p')).join(''),
     })),
     ...(neutral
       ? {
@@ -42,7 +42,7 @@ export function found(alias: string, { lost, breaks = [], peers = {}, neutral, p
   });
 }
 
-export const runner = (alias: string, usd = 0.1, round?: FurtherRound): Runner => ({
+export const runner = (alias: string, usd = 0.1, round?: FurtherRound): RoundCandidate => ({
   alias,
   contestant: {
     agent: 'builtin',
@@ -63,7 +63,7 @@ export const facts = (evidence: readonly Evidence[], more: Partial<RoundFacts> =
   candidates: evidence.map(({ alias }) => runner(alias)),
   evidence,
   settings: ALL_ON,
-  left: 1,
+  remainingUsd: 1,
   ...more,
 });
 
@@ -103,9 +103,9 @@ export const anyFacts: fc.Arbitrary<RoundFacts> = fc
     repair: mostly,
     oneMore: mostly,
     synthesis: mostly,
-    left: money,
+    remainingUsd: money,
   })
-  .map(({ all, allFail, repair, oneMore, synthesis, left }) => {
+  .map(({ all, allFail, repair, oneMore, synthesis, remainingUsd }) => {
     const named = all.map((one, i) => ({ ...one, alias: String.fromCharCode(65 + i) }));
     return {
       candidates: named.map(({ alias, usd, round }) => runner(alias, usd, round)),
@@ -118,7 +118,7 @@ export const anyFacts: fc.Arbitrary<RoundFacts> = fc
         }),
       ),
       settings: { adaptive: { stopEarly: false, repair, oneMore }, synthesis },
-      left,
+      remainingUsd,
     };
   });
 

@@ -62,7 +62,7 @@ export const behaving = (agreement: number): Omit<Behaviour, 'id'> => ({
   logOdds: agreement === 0 ? -100 : Math.log(agreement),
   asBase: 0.5,
   group: 0,
-  telling: [],
+  differences: [],
 });
 
 const small = fc.integer({ min: 0, max: 3 });

@@ -132,12 +132,12 @@ export function poisoned(text: string): RunView {
       independentTests: {
         passed: 0,
         total: 1,
-        failing: [{ id: bad('n'), origin: 'writer', said: bad('s') }],
+        failing: [{ id: bad('n'), origin: 'writer', message: bad('s') }],
       },
-      unmet: [bad('u')],
+      unmetExamples: [bad('u')],
       behaviour: {
         ...BEHAVIOUR,
-        telling: [{ input: bad('i'), got: bad('g'), others: bad('o'), base: null }],
+        differences: [{ input: bad('i'), got: bad('g'), others: bad('o'), base: null }],
       },
     })),
     ranking: view.ranking.map((ranked) => ({ ...ranked, because: text })),
@@ -195,13 +195,13 @@ export function poisoned(text: string): RunView {
 }
 
 const objectionsOf = (text: string): readonly Objection[] =>
-  (['confirmed', 'doubt', 'refuted'] as const).map((fate) => ({
+  (['confirmed', 'doubt', 'refuted'] as const).map((outcome) => ({
     file: text,
     line: 7,
     input: text,
     expected: text,
     got: text,
-    fate,
+    outcome,
     because: text,
   }));
 
@@ -218,7 +218,7 @@ export const judgementOf = (text: string): Judgement => ({
   ...JUDGEMENT,
   because: text,
   notes: [text],
-  addresses: [{ alias: 'C', file: text, line: 3, what: text }],
+  injections: [{ alias: 'C', file: text, line: 3, what: text }],
   judges: JUDGEMENT.judges.map((judge) => ({ ...judge, model: text, discarded: text })),
   pairs: JUDGEMENT.pairs.map((pair) => ({
     ...pair,
@@ -237,7 +237,7 @@ export function debateOf(text: string): Debate {
     needsHuman: true,
   } as const;
   const question: Question = { text, options: [text], severity: 'blocking', assume: text };
-  const entry = { ...issue, round: 0, critic: 'qa', upheld: 1, lowered: text };
+  const entry = { ...issue, round: 0, critic: 'qa', upheld: 1, loweredBecause: text };
   const seat = { critic: `c${text}`, model: text };
   const cost = { inputTokens: 1, outputTokens: 1, usd: 0.1 };
   return {
@@ -249,7 +249,7 @@ export function debateOf(text: string): Debate {
         critiques: [
           { ...seat, kind: 'failed', why: text },
           { ...seat, kind: 'stands' },
-          { ...seat, kind: 'heard', approved: false, raised: ['I1'], insists: [], checks: [text] },
+          { ...seat, kind: 'answered', approved: false, raised: ['I1'], upheldIssues: [], checks: [text] },
         ],
         synthesis: { model: text, spec: text, refused: [text], failed: text },
         hasConsensus: false,
@@ -259,10 +259,10 @@ export function debateOf(text: string): Debate {
       },
     ],
     ledger: [
-      { ...entry, id: 'I1', fate: { kind: 'open' } },
-      { ...entry, id: 'I2', fate: { kind: 'rejected', because: text } },
-      { ...entry, id: 'I3', fate: { kind: 'accepted', because: text } },
-      { ...entry, id: 'I4', fate: { kind: 'asked', because: text, question } },
+      { ...entry, id: 'I1', status: { kind: 'open' } },
+      { ...entry, id: 'I2', status: { kind: 'rejected', because: text } },
+      { ...entry, id: 'I3', status: { kind: 'accepted', because: text } },
+      { ...entry, id: 'I4', status: { kind: 'asked', because: text, question } },
     ],
     acceptance: [{ given: text, expect: text, catches: text }],
     cost,
@@ -289,6 +289,6 @@ const dialogueOf = (text: string): Dialogue => ({
       settled: { kind: 'revised', text, by: null, at: 1 },
     },
   ],
-  taken: 2,
-  heard: 2,
+  lastReply: 2,
+  repliesUsed: 2,
 });

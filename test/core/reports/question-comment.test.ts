@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Inquiry, Settled } from '../../../src/core/brief/index.ts';
+import type { Inquiry, Settlement } from '../../../src/core/brief/index.ts';
 import {
   BODY_LIMIT,
   checkboxEdit,
@@ -28,7 +28,7 @@ const approval: Inquiry = { ...times, kind: 'approval' };
 const waiting = (open: Inquiry): RunView => ({
   ...view,
   state: open.kind === 'answer' ? 'awaiting_answer' : 'awaiting_approval',
-  dialogue: { inquiries: [open], taken: 0, heard: 0 },
+  dialogue: { inquiries: [open], lastReply: 0, repliesUsed: 0 },
 });
 
 describe('a question', () => {
@@ -86,7 +86,7 @@ describe('a question', () => {
 
   test('is shown when it is settled', () => {
     const by = { id: 5, login: 'mona' };
-    const ends: readonly Settled[] = [
+    const ends: readonly Settlement[] = [
       { kind: 'answered', text: 'half even', by, at: 1 },
       { kind: 'answered', text: 'half even', by: null, at: 1 },
       { kind: 'approved', by, at: 1 },

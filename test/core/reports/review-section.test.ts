@@ -22,9 +22,9 @@ const FIRST: WinnerReview = {
       model: 'openai/gpt-6',
       because: 'The empty list is forgotten.',
       objections: [
-        { ...OBJECTION, fate: 'confirmed' },
-        { ...OBJECTION, line: 3, fate: 'doubt', because: 'There is no test of it that could be run.' },
-        { ...OBJECTION, line: 4, fate: 'refuted' },
+        { ...OBJECTION, outcome: 'confirmed' },
+        { ...OBJECTION, line: 3, outcome: 'doubt', because: 'There is no test of it that could be run.' },
+        { ...OBJECTION, line: 4, outcome: 'refuted' },
       ],
     },
     { critic: 'security', kind: 'failed', why: 'The reviewer failed: HTTP 529' },

@@ -143,12 +143,16 @@ export function judged(change: Partial<RunView> = {}): RunView {
       ),
     ],
     ranking: [
-      ranked('B', 1, { aheadBy: 'tests' }),
+      ranked('B', 1, { separatedBy: 'tests' }),
       ranked('C', 2, {
-        aheadBy: 'regressions',
+        separatedBy: 'regressions',
         because: 'It fails 1 of 4 tests that B added; B passes all 2 of its.',
       }),
-      ranked('A', 3, { aheadBy: 'gates', regressions: 1, because: 'It breaks 1 test that passes on base.' }),
+      ranked('A', 3, {
+        separatedBy: 'gates',
+        regressions: 1,
+        because: 'It breaks 1 test that passes on base.',
+      }),
       ranked('D', 4, { survivor: false, because: 'It was stopped at a gate.' }),
     ],
     decision: {
@@ -196,7 +200,7 @@ export const published = (change: Partial<RunView> = {}): RunView =>
 /** Judges preferred B, one of them only in one order. */
 export const JUDGEMENT: Judgement = {
   kind: 'judged',
-  how: 'round-robin',
+  format: 'round-robin',
   because: 'Blind judges preferred B to C.',
   standings: [
     { alias: 'B', strength: 0.8, error: 0.3, wins: 1, ties: 1, losses: 0 },
@@ -232,15 +236,15 @@ export const JUDGEMENT: Judgement = {
       model: 'openai/gpt-6',
       family: 'openai',
       asked: 2,
-      heard: 2,
-      lost: [],
+      answered: 2,
+      problems: [],
       ownFamily: false,
     },
-    { judge: 'judge-2', model: 'x/y', family: 'x', asked: 2, heard: 2, lost: [], ownFamily: true },
+    { judge: 'judge-2', model: 'x/y', family: 'x', asked: 2, answered: 2, problems: [], ownFamily: true },
   ],
-  quorum: { asked: 2, heard: 2 },
+  quorum: { asked: 2, answered: 2 },
   notes: ['One judge is of the family of a candidate.'],
-  addresses: [{ alias: 'C', file: 'src/list.ts', line: 3, what: 'A comment speaks to whoever reads it.' }],
+  injections: [{ alias: 'C', file: 'src/list.ts', line: 3, what: 'A comment speaks to whoever reads it.' }],
   claims: [],
   spent: { usd: 0.02, tokensIn: 900, tokensOut: 90, calls: 4 },
 };
@@ -253,7 +257,7 @@ export const BEHAVIOUR = {
   agreement: 0.33,
   asBase: 0.2,
   group: 1,
-  telling: [{ input: 'last([])', got: 'a TypeError', others: 'undefined', base: null }],
+  differences: [{ input: 'last([])', got: 'a TypeError', others: 'undefined', base: null }],
 } as const;
 
 export const MONA = { id: 11, login: 'mona' } as const;

@@ -28,14 +28,14 @@ test('a contested test becomes a question to a person', () => {
 });
 
 test('written tests are listed with their writer and result, as are examples that nobody passes', () => {
-  const standing = 'admitted' as const;
-  const neutral = {
+  const status = 'admitted' as const;
+  const independentTests = {
     models: ['openai/gpt-6-sol'],
     tests: [
       {
         title: 'an empty list',
         origin: 'writer' as const,
-        standing,
+        status,
         because: '',
         passedBy: ['A'],
         failedBy: ['B'],
@@ -43,7 +43,7 @@ test('written tests are listed with their writer and result, as are examples tha
     ],
     notes: ['Round 1: nothing.'],
   };
-  const view = { ...judged(), neutral, evidence: [evidence('A', { unmet: ["f('')"] })] };
+  const view = { ...judged(), independentTests, evidence: [evidence('A', { unmetExamples: ["f('')"] })] };
   expect(testNotes(view)).toEqual([
     "No candidate satisfies 1 example from the issue, as Runoff reads it: f('').",
     'Tests written from the brief by openai/gpt-6-sol: 1 admitted.',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MARK, redactor } from '../../../src/core/secrets/index.ts';
+import { REDACTED, redactor } from '../../../src/core/secrets/index.ts';
 
 const HEX = '0123456789abcdef';
 const WORD = 'Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2Yz3';
@@ -100,7 +100,7 @@ describe('tokens with a known prefix', () => {
 
   test.each(Object.entries(TOKENS))('%s, in JSON that stays valid', (_name, token) => {
     const line = JSON.stringify({ a: `x\n${token}\ny`, b: JSON.stringify([token]) });
-    expect(JSON.parse(redact(line))).toMatchObject({ a: expect.stringContaining(MARK) });
+    expect(JSON.parse(redact(line))).toMatchObject({ a: expect.stringContaining(REDACTED) });
   });
 });
 
@@ -127,7 +127,7 @@ describe('secrets in a known position', () => {
     for (const before of ['', 'a', 'ab', 'x-access-token:']) {
       const bytes = Buffer.from(`${before}hook-2f8d61c7ab90e345`);
       for (const written of [bytes.toString('base64'), bytes.toString('base64url')]) {
-        expect(known(`x ${written} y`)).toContain(MARK);
+        expect(known(`x ${written} y`)).toContain(REDACTED);
         expect(known(`x ${written} y`)).not.toContain(written.slice(-14, -2));
       }
     }

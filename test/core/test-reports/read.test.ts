@@ -100,10 +100,10 @@ describe('JUnit', () => {
     expect(readTestReport('junit', '<testsuite name="s"><testcase name="a"/></testsuite>')).toEqual({
       kind: 'ok',
       tests: { 's > a': 'passed' },
-      said: {},
+      messages: {},
     });
     expect(junit('')).toEqual({});
-    expect(readTestReport('junit', '<testsuites/>')).toEqual({ kind: 'ok', tests: {}, said: {} });
+    expect(readTestReport('junit', '<testsuites/>')).toEqual({ kind: 'ok', tests: {}, messages: {} });
   });
 
   test('with names that are properties of every object', () => {
@@ -172,7 +172,7 @@ test('jest', () => {
       'src/a.test.ts > z #2': 'skipped',
       'src/b.test.ts > did not load': 'failed',
     },
-    said: {
+    messages: {
       'src/a.test.ts > y': 'Error: no\n  at a.test.ts:1',
       'src/b.test.ts > did not load': 'SyntaxError',
     },
@@ -209,7 +209,7 @@ test('mocha', () => {
       'test/a.js > x': 'passed',
       'test/a.js > parse > "before each" hook for "q"': 'failed',
     },
-    said: { 'test/a.js > parse > y': 'no', 'test/a.js > parse > "before each" hook for "q"': 'no' },
+    messages: { 'test/a.js > parse > y': 'no', 'test/a.js > parse > "before each" hook for "q"': 'no' },
   };
   expect(readTestReport('mocha-json', text)).toEqual(expected);
   // Older versions write to standard output, after what the tests print.
@@ -226,15 +226,15 @@ test("the runner's message about a failure is kept, limited in length", () => {
      <testcase name="c"/></testsuites>`,
   );
   if (report.kind !== 'ok') throw new Error(report.why);
-  expect(report.said.a).toMatch(/^1 < 2\nat .* &<anonymous>$/s);
-  expect(report.said.b?.length).toBeLessThan(1_100);
-  expect(Object.keys(report.said)).toEqual(['a', 'b']);
+  expect(report.messages.a).toMatch(/^1 < 2\nat .* &<anonymous>$/s);
+  expect(report.messages.b?.length).toBeLessThan(1_100);
+  expect(Object.keys(report.messages)).toEqual(['a', 'b']);
   const many = Array.from(
     { length: 500 },
     (_, i) => `<testcase name="t${i}"><failure>no</failure></testcase>`,
   );
   const bounded = readTestReport('junit', `<testsuites>${many.join('')}</testsuites>`);
-  expect(Object.keys(bounded.kind === 'ok' ? bounded.said : {})).toHaveLength(200);
+  expect(Object.keys(bounded.kind === 'ok' ? bounded.messages : {})).toHaveLength(200);
 });
 
 test('no text causes a reader error', () => {
@@ -312,7 +312,7 @@ test('no text causes a reader error', () => {
         expect(['ok', 'unreadable']).toContain(report.kind);
         if (report.kind !== 'ok') return;
         // Words are kept of tests that failed, and of no others.
-        for (const id of Object.keys(report.said)) expect(report.tests[id]).toBe('failed');
+        for (const id of Object.keys(report.messages)) expect(report.tests[id]).toBe('failed');
       },
     ),
     { numRuns: 3_000 },

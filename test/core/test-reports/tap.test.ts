@@ -7,7 +7,7 @@ const tap = (...lines: readonly string[]): unknown => {
 };
 const said = (...lines: readonly string[]): unknown => {
   const report = readTestReport('tap', lines.join('\n'));
-  return report.kind === 'ok' ? report.said : report.why;
+  return report.kind === 'ok' ? report.messages : report.why;
 };
 
 describe('TAP', () => {

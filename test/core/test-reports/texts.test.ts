@@ -4,7 +4,7 @@ import { readTestReport } from '../../../src/core/test-reports/index.ts';
 
 const read = (format: ReportFormat, lines: readonly string[]) => {
   const report = readTestReport(format, lines.join('\n'));
-  return report.kind === 'ok' ? { tests: report.tests, said: report.said } : report.why;
+  return report.kind === 'ok' ? { tests: report.tests, said: report.messages } : report.why;
 };
 
 describe('go test -json', () => {

@@ -33,7 +33,7 @@ const runs = [
       debate        jsonb,
       brief         jsonb,
       dialogue      jsonb,
-      neutral       jsonb,
+      independent_tests jsonb,
       evidence      jsonb,
       ranking       jsonb,
       judgement     jsonb,
@@ -166,7 +166,7 @@ const people = [
       repository_id bigint not null,
       comment       bigint not null,
       at            bigint not null,
-      heard         jsonb not null,
+      payload       jsonb not null,
       outcome       jsonb,
       run_id        text,
       settled_at    bigint
