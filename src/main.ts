@@ -1,7 +1,7 @@
 import './process-start.ts';
 
 import { readFileSync } from 'node:fs';
-import { access, constants, readFile, stat, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,6 +11,7 @@ import {
   agentsOf,
   diagnose,
   moveAway,
+  openPreparing,
   openRuntime,
   openSelecting,
   pruneByHand,
@@ -95,6 +96,7 @@ const shell: Shell = {
   useEnvFile: settings.use,
   // What only reads the record has nothing to do with keys, limits and sandboxes.
   open: async (needs) => openRuntime(await atTerminal(needs.role === 'reader'), needs),
+  openPreparing: async () => openPreparing(await atTerminal()),
   openSelecting: async (how) => openSelecting(await atTerminal(), how),
   confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : null,
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
@@ -109,7 +111,10 @@ const shell: Shell = {
   agents: agentsOf(() => atTerminal()),
   newRunId: () => systemRandom.runId(),
   readText: (path) => readFile(path, 'utf8'),
-  writeText: (path, text) => writeFile(path, text),
+  async writeText(path, text) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  },
   unwritable,
   version: manifest.version,
   cwd: startFolder,

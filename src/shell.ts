@@ -1,6 +1,6 @@
 import type { ModelProtocol } from './core/settings/index.ts';
 import type { ExecutorRole, Pruned } from './ports/index.ts';
-import type { Exposure, Retired, SelectTools, World } from './runs/index.ts';
+import type { Exposure, PrepareTools, Retired, SelectTools, World } from './runs/index.ts';
 
 /** An open world: the database runs, and the sandbox works where flows are executed. `close` leaves nothing behind. */
 export interface Runtime {
@@ -116,6 +116,8 @@ export interface Shell extends Terminal {
   /** Operator settings are read from this file, as typed, and from no other. Called before anything else. */
   useEnvFile(path: string): void;
   open(needs: RuntimeNeeds): Promise<TerminalRuntime>;
+  /** Neither database nor GitHub nor models. */
+  openPreparing(): Promise<PrepareTools>;
   /** Neither database nor GitHub. */
   openSelecting(how: SelectingHow): Promise<Selecting>;
   /** Asks whoever sits at the terminal, who may answer `y`; null where there is none. */

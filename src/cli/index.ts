@@ -10,6 +10,7 @@ import { addAnswers, addPick } from './decide.ts';
 import { addAudit, cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
 import { addMove, addPrune, listWorkers } from './maintenance.ts';
 import { dollars, jsonOption, names, seconds, signals, whole } from './options.ts';
+import { addPrepare } from './prepare.ts';
 import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
 import { type SelectFlags, selectLines } from './select.ts';
@@ -51,6 +52,8 @@ function reportFault(screen: Screen, fault: Fault, json: boolean): number {
   return USAGE.has(code) ? EXIT.usage : EXIT.failed;
 }
 
+const EXIT_CODES = '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 cancelled';
+
 function build(shell: Shell, done: (code: number) => void): Command {
   const program = new Command('runoff')
     .description('Several coding agents write competing patches; executed tests decide which one wins.')
@@ -65,16 +68,14 @@ function build(shell: Shell, done: (code: number) => void): Command {
       writeErr: (text) => shell.screen.err(text),
     })
     .showHelpAfterError('(use --help for usage)')
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 cancelled',
-    );
+    .addHelpText('after', EXIT_CODES);
   addWork(program, shell, done);
   addInspection(program, shell, done);
   addAudit(program, shell, done);
   addAnswers(program, shell, done);
   addPick(program, shell, done);
   addAgents(program, shell, done);
+  addPrepare(program, shell, done);
   addSelect(program, shell, done);
   addDebate(program, shell, done);
   program

@@ -10,6 +10,7 @@ export {
   type SettingsSource,
   settingsSource,
 } from './operator-settings.ts';
+export { openPreparing } from './prepare.ts';
 export { openRuntime, type RuntimeOptions } from './runtime.ts';
 export { openSelecting } from './select.ts';
 export { type Served, serve, startApp } from './serve.ts';

@@ -176,7 +176,7 @@ export async function readTextAt(
 /** The prepared checkout of the task's base commit with what `checks.setup` installed; made once, then found again. */
 export async function prepareBase(
   world: Pick<World, 'github' | 'registries' | 'workspaces'>,
-  task: Task,
+  task: Pick<Task, 'base' | 'origin' | 'settings'>,
   how: { readonly source?: RepositorySource; readonly signal: AbortSignal },
 ): Promise<BaseCheckout> {
   const bare = await world.workspaces.prepare(how.source ?? (await sourceOf(world, task)), task.base.sha);

@@ -21,6 +21,12 @@ export {
 export { debateText, type TextDebate, type TextDebateOptions } from './debate-text.ts';
 export { type LocalPick, pickLocally } from './picks.ts';
 export {
+  type Prepared,
+  type PrepareStep,
+  type PrepareTools,
+  prepareRepository,
+} from './prepare.ts';
+export {
   type Applied,
   applyPick,
   type CommitPorts,

@@ -2,6 +2,7 @@ import { Fault, type LocalOrigin, type Sha, type Task } from '../../core/model/i
 import {
   CHECK_FILES,
   capSettings,
+  type DetectedChecks,
   detectChecks,
   parseSettings,
   readSettingsText,
@@ -33,7 +34,7 @@ export interface Exposure {
 }
 
 /** Null where the full sandbox holds them, without a network: then they are no more than what candidates run unread. */
-async function exposureOf(
+export async function exposureOf(
   world: Pick<World, 'artifacts' | 'sandbox'>,
   { checks, network }: Settings,
 ): Promise<Exposure | null> {
@@ -164,10 +165,7 @@ export async function resolveSettings(
   requirePersonas(world, settings.critics.agents);
   await requireCoders(world, settings);
   const detected = await detect(world, source, at.base);
-  const test = settings.checks.test ?? detected.test;
-  // An empty command switches off what would be detected.
-  const { setup = detected.setup, build = detected.build } = settings.checks;
-  const shown = { ...(test ? { test } : {}), ...(build ? { build } : {}), ...(setup ? { setup } : {}) };
+  const shown = commandsOf(settings, detected);
   const { setup: _setup, build: _build, ...others } = settings.checks;
   const checks = { ...others, ...shown };
   const instructions =
@@ -179,6 +177,30 @@ export async function resolveSettings(
     lowered,
     ...(instructions ? { instructions } : {}),
   };
+}
+
+/** What is run: an empty command in the settings switches off what would be detected. */
+function commandsOf(
+  { checks }: Settings,
+  detected: DetectedChecks,
+): { readonly test?: string; readonly build?: string; readonly setup?: string } {
+  const { setup = detected.setup, build = detected.build, test = detected.test } = checks;
+  return { ...(test ? { test } : {}), ...(build ? { build } : {}), ...(setup ? { setup } : {}) };
+}
+
+/** The settings of a repository with the commands that a run would use; `fromSettings`: those that nobody detected. */
+export async function checksAt(
+  world: Pick<World, 'ceilings' | 'defaults' | 'workspaces'>,
+  source: RepositorySource,
+  sha: Sha,
+): Promise<{ readonly settings: Settings; readonly fromSettings: ReadonlySet<string> }> {
+  const read = await readSettings(world, source, sha);
+  if (read.kind === 'invalid') throw new Fault('SETTINGS_INVALID', read.problems.join(' '));
+  const { settings } = capSettings(read.settings, world.ceilings);
+  const { setup: _setup, build: _build, ...others } = settings.checks;
+  const checks = { ...others, ...commandsOf(settings, await detect(world, source, sha)) };
+  const named = Object.entries(settings.checks).flatMap(([name, command]) => (command ? [name] : []));
+  return { settings: { ...settings, checks }, fromSettings: new Set(named) };
 }
 
 /** In the order of preference: where both exist, one is mostly a link to the other. */

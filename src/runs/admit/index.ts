@@ -8,7 +8,7 @@ import { fromGitHub, fromPull, type GitHubTaskPorts } from './from-github.ts';
 import { reportRefusal } from './refuse.ts';
 import type { Gathered, Refused, RunRequest } from './request.ts';
 
-export { type Exposure, exposureOfLocal } from './exposure.ts';
+export { checksAt, type Exposure, exposureOf, exposureOfLocal, fromLocal } from './exposure.ts';
 export { enqueue, Overrides, RunRequest } from './request.ts';
 
 export { isLikelyWriter, mayWrite, permit } from './writers.ts';

@@ -1,0 +1,146 @@
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { baseFacts, silenceOf } from '../core/evidence/index.ts';
+import { Fault } from '../core/model/index.ts';
+import { counted, elapsed, setAsideNote, silenceNote } from '../core/reports/index.ts';
+import { type Prepared, type PrepareStep, prepareRepository } from '../runs/index.ts';
+import { EXIT, type Shell } from '../shell.ts';
+import { jsonOption } from './options.ts';
+import { jsonText, shown, terminalText } from './render/index.ts';
+
+interface PrepareFlags {
+  readonly repo: string;
+  readonly write?: boolean;
+  readonly trustChecks?: boolean;
+  readonly json?: boolean;
+}
+
+const SETTINGS_FILE = '.github/auto-dev.yml';
+
+/** `runoff prepare`: sets up, builds and tests the base commit as a run would, without a model. */
+export function addPrepare(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('prepare')
+    .description(
+      'set up, build and test a local repository in the sandbox, as a run does before it pays for coders',
+    )
+    .option('--repo <folder>', 'the repository', '.')
+    .option('--write', `write the commands to ${SETTINGS_FILE}, if there is none`)
+    .option(
+      '--trust-checks',
+      'agree to run the commands even if the sandbox is weaker or they have network access',
+    )
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 tests pass on the base commit · 1 set-up or build failed · 3 tests say nothing',
+    )
+    .action(async (flags: PrepareFlags) => done(await prepare(shell, flags)));
+}
+
+async function prepare(shell: Shell, flags: PrepareFlags): Promise<number> {
+  const { screen } = shell;
+  const path = resolve(shell.cwd, flags.repo);
+  const stop = new AbortController();
+  const release = shell.onInterrupt(() => stop.abort());
+  try {
+    const tools = await shell.openPreparing();
+    const { top } = await tools.workspaces.describe(path);
+    const prepared = await prepareRepository(
+      tools,
+      { kind: 'local', path: top },
+      {
+        trust: flags.trustChecks ?? false,
+        onStep: (step) => screen.err(`${stepText(step)} …\n`),
+        signal: stop.signal,
+      },
+    );
+    const written = flags.write ? await writeSettings(shell, top, prepared) : null;
+    screen.out(flags.json ? `${jsonText(jsonOf(prepared, written))}\n` : textOf(prepared, written));
+    return silenceOf(prepared.tests) === null ? EXIT.done : EXIT.nothingSurvived;
+  } catch (thrown) {
+    if (stop.signal.aborted) return EXIT.cancelled;
+    throw thrown;
+  } finally {
+    release();
+  }
+}
+
+function stepText(step: PrepareStep): string {
+  switch (step.name) {
+    case 'checkout':
+      return 'Preparing the checkout';
+    case 'set-up':
+      return `Installing packages: ${shown(step.command, 200)}`;
+    case 'tests':
+      return `Building and testing: ${[step.build, step.command].flatMap((one) => (one ? shown(one, 200) : [])).join(', then ')}`;
+  }
+}
+
+const jsonOf = ({ fromSettings, tests, ...prepared }: Prepared, written: string | null) => ({
+  ...prepared,
+  ms: { setup: Math.round(prepared.ms.setup), checks: Math.round(prepared.ms.checks) },
+  fromSettings: [...fromSettings],
+  tests: {
+    source: tests.source,
+    exitCode: tests.exitCode,
+    ms: tests.ms,
+    ...countsOf(tests),
+    flaky: tests.flaky ?? [],
+  },
+  written,
+});
+
+function countsOf({ tests }: Prepared['tests']) {
+  const outcomes = Object.values(tests);
+  const count = (wanted: string) => outcomes.filter((outcome) => outcome === wanted).length;
+  return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+}
+
+function textOf(prepared: Prepared, written: string | null): string {
+  const { commit, commands, fromSettings, ms } = prepared;
+  const row = (title: string, name: keyof Prepared['commands']) => {
+    const command = commands[name];
+    const from =
+      command === undefined ? '' : fromSettings.has(name) ? `  (${SETTINGS_FILE})` : '  (detected)';
+    return `${title.padEnd(8)} ${command === undefined ? 'none' : shown(command, 300)}${from}`;
+  };
+  return [
+    `Base     ${shown(commit.ref)} at ${commit.sha.slice(0, 7)}`,
+    row('Set-up', 'setup'),
+    row('Build', 'build'),
+    row('Tests', 'test'),
+    '',
+    `Set-up took ${elapsed(ms.setup)}, build and tests ${elapsed(ms.checks)}.`,
+    testsText(prepared),
+    ...(written === null ? [] : [`Wrote ${shown(written)}. Commit it to keep these commands.`]),
+    '',
+  ].join('\n');
+}
+
+function testsText({ commands, tests }: Prepared): string {
+  const view = { checks: { ...commands, base: baseFacts(tests) } };
+  const silent = silenceNote(view);
+  if (silent !== null) return terminalText(silent);
+  if (tests.source === 'exit-code')
+    return 'The tests pass. Runoff reads no report of their runner, so only the exit code counts.';
+  const { passed, failed, skipped } = countsOf(tests);
+  const aside = setAsideNote(view);
+  return [
+    `${counted(passed, 'test')} passed, ${failed} failed, ${skipped} skipped, ${tests.flaky?.length ?? 0} flaky.`,
+    ...(aside === null ? [] : [terminalText(aside)]),
+  ].join('\n');
+}
+
+/** Fault: SETTINGS_INVALID where the file is there already. */
+async function writeSettings(shell: Shell, top: string, { commands }: Prepared): Promise<string> {
+  const file = join(top, SETTINGS_FILE);
+  const found = await shell.readText(file).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === 'ENOENT') return null;
+    throw thrown;
+  });
+  if (found !== null) throw new Fault('SETTINGS_INVALID', `${file} exists already and was not changed.`);
+  const lines = Object.entries(commands).map(([name, command]) => `  ${name}: ${JSON.stringify(command)}\n`);
+  await shell.writeText(file, `checks:\n${lines.join('')}`);
+  return file;
+}

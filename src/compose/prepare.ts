@@ -1,0 +1,29 @@
+import { availableParallelism } from 'node:os';
+import { openArtifacts } from '../adapters/artifacts/index.ts';
+import { openWorkspaces } from '../adapters/git/index.ts';
+import { openRegistries } from '../adapters/registries/index.ts';
+import { systemClock, systemRandom } from '../adapters/system/index.ts';
+import { ceilingsOf, type Operator } from '../core/settings/index.ts';
+import type { PrepareTools } from '../runs/index.ts';
+import { dataPaths, openDataFolder } from './data-folder.ts';
+import { openLog } from './log.ts';
+import { openSandbox, ownerOf } from './sandbox.ts';
+
+/** What `runoff prepare` executes with: the data folder of runs, so that they find the packages it installs. No database. */
+export async function openPreparing(operator: Operator): Promise<PrepareTools> {
+  const owner = ownerOf(operator);
+  await openDataFolder(operator.data, owner);
+  const sandbox = await openSandbox(operator);
+  const log = openLog(operator);
+  return {
+    artifacts: openArtifacts(dataPaths(operator.data).artifacts),
+    workspaces: openWorkspaces({ dataDir: operator.data, sandbox, owner, log }),
+    sandbox,
+    parallelChecks: availableParallelism(),
+    ceilings: ceilingsOf(operator),
+    clock: systemClock,
+    defaults: { models: [] },
+    ...(operator.registries ? { registries: openRegistries({ log }) } : {}),
+    newRunId: () => systemRandom.runId(),
+  };
+}

@@ -1,0 +1,75 @@
+import type { TestRun } from '../core/evidence/index.ts';
+import { Fault, type LocalOrigin, type Sha } from '../core/model/index.ts';
+import { checksAt, type Exposure, exposureOf, fromLocal } from './admit/index.ts';
+import { prepareBase, type World } from './context.ts';
+import { type CheckPorts, checkRunnerOn, testBase } from './examine/index.ts';
+
+/** What preparing takes of the world: no model, no GitHub, and no database. */
+export interface PrepareTools
+  extends CheckPorts,
+    Pick<World, 'ceilings' | 'clock' | 'defaults' | 'registries'> {
+  newRunId(): string;
+}
+
+export interface PrepareOptions {
+  /** Agreed to run the commands where the sandbox is weaker, or with the hosts that the repository asks for. */
+  readonly trust: boolean;
+  /** Called as each step begins. */
+  readonly onStep: (step: PrepareStep) => void;
+  readonly signal: AbortSignal;
+}
+
+export type PrepareStep =
+  | { readonly name: 'set-up' | 'tests'; readonly command: string; readonly build?: string }
+  | { readonly name: 'checkout' };
+
+/** How a repository is set up, built and tested at one commit, and what that gave. */
+export interface Prepared {
+  readonly commit: { readonly ref: string; readonly sha: Sha };
+  readonly commands: { readonly setup?: string; readonly build?: string; readonly test?: string };
+  /** Of `setup`, `build`, `test`: those that the settings name; the others were detected. */
+  readonly fromSettings: ReadonlySet<string>;
+  readonly tests: TestRun;
+  /** Milliseconds. */
+  readonly ms: { readonly setup: number; readonly checks: number };
+}
+
+/**
+ * Sets up, builds and tests the base commit of a local repository as a run would do it before a coder starts. Installed
+ * packages are kept, so that the next run finds them. Faults as such a run: BASE_BROKEN where set-up or build fails, and
+ * CHECKS_UNTRUSTED where nobody has agreed to commands that the full sandbox does not hold.
+ */
+export async function prepareRepository(
+  tools: PrepareTools,
+  origin: LocalOrigin,
+  { trust, onStep, signal }: PrepareOptions,
+): Promise<Prepared> {
+  const { base } = await fromLocal(tools, origin, {});
+  const source = { kind: 'local', path: origin.path } as const;
+  const { settings, fromSettings } = await checksAt(tools, source, base.sha);
+  const exposure = await exposureOf(tools, settings);
+  if (exposure !== null && !trust) throw untrusted(origin.path, exposure);
+  const { setup, build, test } = settings.checks;
+  const task = { runId: tools.newRunId(), origin, base, settings };
+
+  const began = tools.clock.elapsed();
+  onStep(setup ? { name: 'set-up', command: setup } : { name: 'checkout' });
+  const prepared = await prepareBase(tools, task, { source, signal });
+  const installed = tools.clock.elapsed();
+  const runner = await checkRunnerOn(tools, { task, source, base: prepared, signal });
+  if (test) onStep({ name: 'tests', command: test, ...(build ? { build } : {}) });
+  const tests = await testBase(runner);
+  return {
+    commit: base,
+    commands: { ...(setup ? { setup } : {}), ...(build ? { build } : {}), ...(test ? { test } : {}) },
+    fromSettings,
+    tests,
+    ms: { setup: installed - began, checks: tools.clock.elapsed() - installed },
+  };
+}
+
+const untrusted = (path: string, { weaker, hosts }: Exposure): Fault =>
+  new Fault(
+    'CHECKS_UNTRUSTED',
+    `The commands of ${path} would run with more than the full sandbox allows: ${[...weaker, ...(hosts.length > 0 ? [`they can reach ${hosts.join(', ')}`] : [])].join(' ')}`,
+  );

@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+
+const main = new URL('../../src/main.ts', import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), 'prepare-'));
+// Sandboxes of a root process run as another user.
+chmodSync(folder, 0o755);
+let repository: string;
+let count = 0;
+
+beforeEach(() => {
+  count += 1;
+  repository = join(folder, `repository-${count}`);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const git = (...args: readonly string[]) =>
+  spawnSync('git', ['-c', 'user.name=R', '-c', 'user.email=r@example.org', ...args], { cwd: repository });
+
+function commit(files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(repository, path)), { recursive: true });
+    writeFileSync(join(repository, path), text);
+  }
+  git('init', '--quiet');
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'first');
+}
+
+const prepare = (...flags: readonly string[]) =>
+  spawnSync(process.execPath, [main, 'prepare', '--repo', repository, ...flags], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, RUNOFF_DATA: join(folder, 'data'), NETWORK_ALLOW: 'none' },
+    encoding: 'utf8',
+  });
+
+const PASSES = "import { test } from 'node:test';\ntest('adds', () => {});\n";
+const FAILS = "import { test } from 'node:test';\ntest('subtracts', () => { throw new Error('no'); });\n";
+const node = (scripts: object) => JSON.stringify({ name: 'x', type: 'module', scripts });
+
+describe('runoff prepare', () => {
+  test('shows the detected commands and sets failing tests aside', () => {
+    commit({ 'package.json': node({ test: 'node --test' }), 'a.test.js': PASSES, 'b.test.js': FAILS });
+    const { status, stdout, stderr } = prepare();
+    expect([status, stderr]).toEqual([0, expect.stringContaining('Building and testing: npm test …')]);
+    expect(stdout).toMatch(/^Set-up {3}none\nBuild {4}none\nTests {4}npm test {2}\(detected\)$/m);
+    expect(stdout).toContain('1 test passed, 1 failed');
+    expect(stdout).toContain('1 of 2 base tests aside');
+  });
+
+  test('writes the commands to a settings file once, and keeps what set-up installed', () => {
+    commit({
+      'package.json': node({ test: 'node --test' }),
+      'a.test.js': PASSES,
+      'README.md': '',
+    });
+    expect(prepare('--write').stdout).toContain('.github/auto-dev.yml. Commit it');
+    const file = join(repository, '.github/auto-dev.yml');
+    expect(readFileSync(file, 'utf8')).toBe('checks:\n  test: "npm test"\n');
+    commit({
+      '.github/auto-dev.yml': 'checks:\n  setup: echo once > installed.txt\n  test: cat installed.txt\n',
+    });
+    const again = prepare('--write');
+    expect([again.status, again.stderr]).toEqual([
+      1,
+      expect.stringContaining('exists already and was not changed'),
+    ]);
+    const { commands, fromSettings, tests } = JSON.parse(prepare('--json').stdout);
+    expect(commands).toEqual({ setup: 'echo once > installed.txt', test: 'cat installed.txt' });
+    expect(fromSettings).toEqual(['setup', 'test']);
+    expect(tests).toMatchObject({ source: 'exit-code', exitCode: 0 });
+  });
+
+  test('says which step failed, with the lines that matter', () => {
+    commit({
+      'package.json': node({ test: 'node --test' }),
+      '.github/auto-dev.yml': 'checks:\n  setup: "echo noise; echo error: no such package >&2; exit 4"\n',
+    });
+    const { status, stderr } = prepare();
+    expect(status).toBe(1);
+    expect(stderr).toContain('set-up');
+    expect(stderr).toContain('error: no such package');
+  });
+
+  test('ends with 3 where the tests say nothing', () => {
+    commit({ 'README.md': 'Words.\n' });
+    const { status, stdout } = prepare();
+    expect([status, stdout]).toEqual([3, expect.stringContaining('found no test command')]);
+  });
+});
