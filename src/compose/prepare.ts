@@ -8,6 +8,7 @@ import type { PrepareTools } from '../runs/index.ts';
 import { dataPaths, openDataFolder } from './data-folder.ts';
 import { openLog } from './log.ts';
 import { openSandbox, ownerOf } from './sandbox.ts';
+import { toolchainsOf } from './toolchains.ts';
 
 /** What `runoff prepare` executes with: the data folder of runs, so that they find the packages it installs. No database. */
 export async function openPreparing(operator: Operator): Promise<PrepareTools> {
@@ -19,6 +20,7 @@ export async function openPreparing(operator: Operator): Promise<PrepareTools> {
     artifacts: openArtifacts(dataPaths(operator.data).artifacts),
     workspaces: openWorkspaces({ dataDir: operator.data, sandbox, owner, log }),
     sandbox,
+    toolchains: toolchainsOf(operator, sandbox),
     parallelChecks: availableParallelism(),
     ceilings: ceilingsOf(operator),
     clock: systemClock,

@@ -10,7 +10,7 @@ import { openStore } from '../adapters/store/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { ceilingsOf, type Operator } from '../core/settings/index.ts';
-import type { Engine, Fence, Gateway, GitHub, Log, Store, Workspaces } from '../ports/index.ts';
+import type { Engine, Fence, Gateway, GitHub, Log, Sandbox, Store, Workspaces } from '../ports/index.ts';
 import { openAnnouncer, type World } from '../runs/index.ts';
 import { EXIT, type RuntimeNeeds, type TerminalRuntime } from '../shell.ts';
 import { codersOf } from './agents.ts';
@@ -36,6 +36,7 @@ import {
 } from './instrumentation.ts';
 import { type OpenLog, openLog } from './log.ts';
 import { NO_SANDBOX, openSandbox, ownerOf } from './sandbox.ts';
+import { toolchainsOf } from './toolchains.ts';
 
 import { pruneUnused } from './upkeep.ts';
 
@@ -144,7 +145,7 @@ async function openParts(
   cleanups.defer(() => engine.shutdown());
   const workspaces = openInstrumentedWorkspaces({ dataDir: operator.data, sandbox, owner, log }, instruments);
   return {
-    ...statelessParts(operator, log),
+    ...statelessParts(operator, log, sandbox),
     store,
     artifacts,
     engine,
@@ -223,7 +224,7 @@ const defaultsOf = ({ multiAgent, debates }: Operator, gateway: Gateway): World[
 });
 
 /** Parts that need no cleanup. */
-const statelessParts = (operator: Operator, log: Log) => ({
+const statelessParts = (operator: Operator, log: Log, sandbox: Sandbox) => ({
   coders: codersOf(operator),
   model: openModel(),
   clock: systemClock,
@@ -231,6 +232,7 @@ const statelessParts = (operator: Operator, log: Log) => ({
   ceilings: ceilingsOf(operator),
   parallelChecks: availableParallelism(),
   prompts: promptsOf(operator),
+  toolchains: toolchainsOf(operator, sandbox),
   ...(operator.registries ? { registries: openRegistries({ log }) } : {}),
 });
 

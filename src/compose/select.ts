@@ -16,6 +16,7 @@ import { providersOf } from './connections.ts';
 import { dataPaths, openDataFolder, promptsOf } from './data-folder.ts';
 import { openLog } from './log.ts';
 import { openSandbox, ownerOf } from './sandbox.ts';
+import { toolchainsOf } from './toolchains.ts';
 
 /** Folders of installed packages that are in a work tree but not part of the repository. */
 const INSTALLED = ['node_modules', '.venv', 'venv', 'vendor'] as const;
@@ -41,6 +42,7 @@ export async function openSelecting(
       artifacts: openArtifacts(join(dir, 'artifacts')),
       workspaces: openWorkspaces({ dataDir: dir, sandbox, owner, log }),
       sandbox,
+      toolchains: toolchainsOf(operator, sandbox),
       parallelChecks: atOnce,
       lend,
       newRunId: () => systemRandom.runId(),

@@ -9,4 +9,5 @@ export * from './records.ts';
 export * from './registries.ts';
 export * from './sandbox.ts';
 export * from './store.ts';
+export * from './toolchains.ts';
 export * from './workspaces.ts';

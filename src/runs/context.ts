@@ -33,9 +33,11 @@ import {
   type RunRecord,
   type Sandbox,
   type Store,
+  type Toolchains,
   type Tracer,
   type Workspaces,
 } from '../ports/index.ts';
+import { toolsAt, withTools } from './toolchains.ts';
 
 /** Everything a run needs from outside, put together once by `main.ts`. */
 export interface World {
@@ -44,6 +46,8 @@ export interface World {
   readonly engine: Engine;
   readonly workspaces: Workspaces;
   readonly sandbox: Sandbox;
+  /** Absent where sandboxes have only what they have. */
+  readonly toolchains?: Toolchains;
   readonly coders: ReadonlyMap<string, Coder>;
   readonly gateway: Gateway;
   readonly model: Model;
@@ -175,11 +179,15 @@ export async function readTextAt(
 
 /** The prepared checkout of the task's base commit with what `checks.setup` installed; made once, then found again. */
 export async function prepareBase(
-  world: Pick<World, 'github' | 'registries' | 'workspaces'>,
+  world: Pick<World, 'github' | 'registries' | 'toolchains' | 'workspaces'>,
   task: Pick<Task, 'base' | 'origin' | 'settings'>,
   how: { readonly source?: RepositorySource; readonly signal: AbortSignal },
 ): Promise<BaseCheckout> {
-  const bare = await world.workspaces.prepare(how.source ?? (await sourceOf(world, task)), task.base.sha);
+  const source = how.source ?? (await sourceOf(world, task));
+  const { sha } = task.base;
+  const read = (path: string) => readTextAt(world, source, sha, path);
+  const provided = await toolsAt(world, { source, sha, read }, how.signal);
+  const bare = withTools(await world.workspaces.prepare(source, sha), provided);
   const { setup } = task.settings.checks;
   if (!setup) return bare;
   const installed = await world.workspaces.install(
@@ -200,7 +208,9 @@ export async function prepareBase(
     how: why.replace(/^`[^`]*` (?:ended with |was )?|\.$/g, ''),
     lines: failureLines(tail),
   });
-  throw new Fault('BASE_BROKEN', `${failure}${refusedText(refusedHosts)}`);
+  // A missing tool is the likeliest cause, and what a person can do something about.
+  const text = [...(provided?.missing ?? []), `${failure}${refusedText(refusedHosts)}`].join(' ');
+  throw new Fault('BASE_BROKEN', text);
 }
 
 /** Which lines would allow the hosts that a set-up command was refused; empty for none. */

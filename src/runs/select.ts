@@ -15,6 +15,7 @@ import {
 } from '../core/ranking/index.ts';
 import { Settings } from '../core/settings/index.ts';
 import type { Artifacts, BaseCheckout } from '../ports/index.ts';
+import { readTextAt, type World } from './context.ts';
 import {
   type CandidateEntry,
   type CheckPorts,
@@ -25,9 +26,10 @@ import {
   testBase,
 } from './examine/index.ts';
 import { competitorOf, decideRanking, type JudgeOptions, judgePool } from './judge/index.ts';
+import { toolsAt, withTools } from './toolchains.ts';
 
 /** What choosing among given patches takes of the world: no GitHub, no database, and no model. */
-export interface SelectTools extends CheckPorts {
+export interface SelectTools extends CheckPorts, Pick<World, 'toolchains'> {
   /** The base, and under it what stands installed in its work tree without being part of it, such as `node_modules`. */
   lend(base: BaseCheckout, top: string): Promise<BaseCheckout>;
   newRunId(): string;
@@ -114,7 +116,9 @@ async function openBench(
   const sha = await tools.workspaces.resolve(source, 'HEAD');
   if (!sha) throw new Fault('REPOSITORY_EMPTY', `${path} has no commit yet.`);
   const bare = await tools.workspaces.prepare(source, sha);
-  const base = await tools.lend(bare, top);
+  const read = (file: string) => readTextAt(tools, source, sha, file);
+  const provided = await toolsAt(tools, { source, sha, read }, signal);
+  const base = withTools(await tools.lend(bare, top), provided);
   const checks = request.testCommand ? { test: request.testCommand } : {};
   const task = {
     runId: tools.newRunId(),

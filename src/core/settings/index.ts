@@ -50,3 +50,15 @@ export {
 } from './settings.ts';
 export { readSettingsText, type SettingsText } from './settings-text.ts';
 export { suggest } from './suggest.ts';
+export {
+  LANGUAGES,
+  type Language,
+  NODE_MANAGERS,
+  type NodeManager,
+  TOOLCHAIN_FILES,
+  type WantedManager,
+  type WantedTools,
+  type WantedVersion,
+  wantedTools,
+} from './toolchain.ts';
+export { parseVersion, satisfies, type Version } from './version-range.ts';

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BaseCheckout } from '../../../src/ports/index.ts';
@@ -93,6 +93,24 @@ describe.each([true, false])('what set-up puts into its HOME (overlays: %s)', (o
     expect(existsSync(join(outside, 'git/config'))).toBe(true);
     expect(existsSync(join(outside, 'gh/hosts.yml'))).toBe(true);
     expect(existsSync(join(ssh, 'id'))).toBe(true);
+  });
+
+  test('belongs to the programs that made it: with others, set-up runs again', async () => {
+    const source = world.repository({ 'a.txt': 'one\n' });
+    const command = 'command -v sh > ~/which; date +%N >> ~/which';
+    const plain = await world.workspaces.prepare({ kind: 'local', path: source.path }, source.sha);
+    const bin = world.folder();
+    symlinkSync('/bin/true', join(bin, 'sh2'));
+    const tools = { mounts: [{ from: bin, to: '/opt/runoff-tools/test' }], path: ['/opt/runoff-tools/test'] };
+    const wish = { command, egress: [], limits: LIMITS };
+    const [one, two] = [
+      await world.workspaces.install(plain, wish),
+      await world.workspaces.install({ ...plain, tools }, wish),
+    ];
+    if (one.kind !== 'ready' || two.kind !== 'ready') throw new Error('set-up failed');
+    expect(two.base.home).not.toBe(one.base.home);
+    expect(await over(two.base, 'command -v sh2')).toBe('/opt/runoff-tools/test/sh2\n');
+    expect(await over(one.base, 'command -v sh2 || echo none')).toBe('none\n');
   });
 
   test('is checked for damage like its files, and made again', async () => {

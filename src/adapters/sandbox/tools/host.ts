@@ -1,0 +1,178 @@
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { credentialIn } from './credentials.ts';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** A program of the operator's that lies outside of the folders that sandboxes see anyway. */
+export interface HostTool {
+  /** The program itself, with no link or shim in its path. */
+  readonly program: string;
+  /** Folder or file that it needs, to be mounted at its own path; null: it lies in /usr. */
+  readonly root: string | null;
+  /** Folder with the program, for PATH. */
+  readonly bin: string;
+}
+
+type Found = HostTool | { readonly refused: string };
+
+const SYSTEM = /^\/(?:usr|bin|sbin|lib\d*)\//;
+/** On PATH in every sandbox. */
+const ON_PATH: ReadonlySet<string> = new Set(['/usr/local/bin', '/usr/bin', '/bin']);
+
+/**
+ * Where the PATH of the operator leads for a program, as a sandbox may see it; null if it leads nowhere, or to what
+ * sandboxes see anyway. `refused` says why it is not shown. Shims of pyenv, rustup, asdf and mise are followed to the
+ * real toolchain, because they read settings from the operator's home.
+ */
+export function findHostTool(program: string, environment: Variables): Found | null {
+  for (const folder of (environment.PATH ?? '').split(delimiter)) {
+    if (!folder.startsWith('/') || !isExecutable(join(folder, program))) continue;
+    const real = behindShim(join(folder, program), program, environment);
+    if (real !== null) return asTool(real, environment);
+  }
+  return null;
+}
+
+/** A toolchain at a known place, such as another version of Python. */
+export function asTool(path: string, environment: Variables): Found | null {
+  const program = realpathSync(path);
+  if (SYSTEM.test(program)) {
+    const bin = dirname(program);
+    // A link in /usr/bin leads there already.
+    return SYSTEM.test(`${dirname(path)}/`) && ON_PATH.has(dirname(path))
+      ? null
+      : { program, root: null, bin };
+  }
+  const root = rootOf(program);
+  const whole = !isShared(root, environment);
+  const credential = whole ? credentialIn(root) : null;
+  if (credential !== null) return { refused: `${root} is not shown to sandboxes: ${credential}` };
+  // Where a link to it lies beside it, as in `lib/node_modules`, the link is what PATH needs.
+  const bin = whole && isExecutable(join(root, 'bin', basename(path))) ? join(root, 'bin') : dirname(program);
+  return { program, root: whole ? root : program, bin };
+}
+
+/** The folder that a toolchain consists of. */
+function rootOf(program: string): string {
+  const packages = program.indexOf('/lib/node_modules/');
+  if (packages >= 0) return program.slice(0, packages);
+  const folder = dirname(program);
+  return basename(folder) === 'bin' ? dirname(folder) : folder;
+}
+
+/** Folders of a home, below it, that hold programs of many origins, and other things. */
+const SHARED_AT_HOME = [
+  '.local',
+  '.cargo',
+  '.config',
+  '.bun',
+  '.deno',
+  '.npm',
+  '.cache',
+  'bin',
+  '.asdf',
+  '.volta',
+];
+const SHARED = ['/', '/opt', '/srv', '/var', '/home', '/root', '/mnt', '/data', '/tmp'];
+
+/** Whether a folder holds more than one toolchain: then only the program itself is shown. */
+function isShared(root: string, { HOME = '/root' }: Variables): boolean {
+  const home = existsSync(HOME) ? realpathSync(HOME) : HOME;
+  const shared = [...SHARED, home, ...SHARED_AT_HOME.map((name) => join(home, name))];
+  return shared.includes(root) || home.startsWith(`${root}/`) || /^\/home\/[^/]+$/.test(root);
+}
+
+function behindShim(path: string, program: string, environment: Variables): string | null {
+  const real = realpathSync(path);
+  const pyenv = pyenvRoot(environment);
+  if (dirname(path) === join(pyenv, 'shims')) {
+    return firstExecutable(pyenvVersions(environment).map((version) => join(version, 'bin', program)));
+  }
+  if (basename(real) === 'rustup') {
+    return firstExecutable(rustToolchains(environment).map((toolchain) => join(toolchain, 'bin', program)));
+  }
+  if (/\/shims\/[^/]+$/.test(path) || ['mise', 'volta-shim', 'asdf'].includes(basename(real))) {
+    return installedBy(path, program, environment);
+  }
+  return real === path ? real : path;
+}
+
+/** Newest version that asdf or mise has installed of a program. */
+function installedBy(path: string, program: string, { HOME = '' }: Variables): string | null {
+  const data = path.includes('/shims/')
+    ? path.slice(0, path.lastIndexOf('/shims/'))
+    : join(HOME, '.local/share/mise');
+  const installs = join(data, 'installs');
+  const candidates = foldersIn(installs).flatMap((tool) =>
+    foldersIn(tool).map((version) => join(version, 'bin', program)),
+  );
+  return firstExecutable(candidates.toSorted(byVersion).toReversed());
+}
+
+const pyenvRoot = ({ PYENV_ROOT, HOME = '' }: Variables): string => PYENV_ROOT ?? join(HOME, '.pyenv');
+
+/** Folders of the Pythons of pyenv: the ones that it was told to use first, then the newest. */
+export function pyenvVersions(environment: Variables): readonly string[] {
+  const root = pyenvRoot(environment);
+  const told = (environment.PYENV_VERSION ?? textOf(join(root, 'version')))
+    .split(/[\s:]+/)
+    .filter(isPlainName);
+  const chosen = told.map((version) => join(root, 'versions', version));
+  return [
+    ...chosen.filter(existsSync),
+    ...foldersIn(join(root, 'versions')).toSorted(byVersion).toReversed(),
+  ];
+}
+
+/** Folders of the toolchains of rustup: its default first. */
+export function rustToolchains(environment: Variables): readonly string[] {
+  const root = environment.RUSTUP_HOME ?? join(environment.HOME ?? '', '.rustup');
+  const told =
+    environment.RUSTUP_TOOLCHAIN ??
+    /^default_toolchain\s*=\s*"([^"]+)"/m.exec(textOf(join(root, 'settings.toml')))?.[1] ??
+    'stable';
+  const all = foldersIn(join(root, 'toolchains'));
+  const isTold = (folder: string): boolean =>
+    basename(folder) === told || basename(folder).startsWith(`${told}-`);
+  return [...all.filter(isTold), ...all.filter((folder) => !isTold(folder))];
+}
+
+const isPlainName = (name: string): boolean => /^[\w.+-]+$/.test(name) && !name.startsWith('.');
+
+const firstExecutable = (paths: readonly string[]): string | null => paths.find(isExecutable) ?? null;
+
+const byVersion = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+
+function foldersIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    // It is not there, or not for us: then there is no choice to be read.
+    return '';
+  }
+}
+
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

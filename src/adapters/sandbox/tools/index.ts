@@ -1,0 +1,4 @@
+export { credentialIn } from './credentials.ts';
+export { findHostTool, type HostTool } from './host.ts';
+export type { InstallPackage } from './packages.ts';
+export { openToolchains, type ToolchainsOptions } from './provide.ts';

@@ -1,0 +1,82 @@
+import { basename, join } from 'node:path';
+import { type Language, parseVersion, satisfies, type WantedVersion } from '../../../core/settings/index.ts';
+import { runCommand } from '../host-programs.ts';
+import { asTool, findHostTool, type HostTool, isExecutable, pyenvVersions, rustToolchains } from './host.ts';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The program that stands for a language, and how it is asked for its version. */
+export const PROGRAMS: Readonly<Record<Language, readonly [program: string, flag: string]>> = {
+  node: ['node', '--version'],
+  python: ['python3', '--version'],
+  rust: ['cargo', '--version'],
+  go: ['go', 'version'],
+  java: ['java', '-version'],
+  ruby: ['ruby', '--version'],
+  php: ['php', '--version'],
+  dotnet: ['dotnet', '--version'],
+};
+
+/** As people write them. */
+export const NAMES: Readonly<Record<Language, string>> = {
+  node: 'Node',
+  python: 'Python',
+  rust: 'Rust',
+  go: 'Go',
+  java: 'Java',
+  ruby: 'Ruby',
+  php: 'PHP',
+  dotnet: '.NET',
+};
+
+/** Toolchains of the operator for a language: the one that PATH leads to first, then others of its version manager. */
+export interface HostChoice {
+  readonly tools: readonly HostTool[];
+  /** Why some are not shown to sandboxes, a sentence each. */
+  readonly refused: readonly string[];
+}
+
+export function hostChoice(language: Language, environment: Variables): HostChoice {
+  const [program] = PROGRAMS[language];
+  const others = ofVersionManager(language, environment);
+  const paths = others.map((folder) => join(folder, 'bin', program)).filter(isExecutable);
+  const found = [findHostTool(program, environment), ...paths.map((path) => asTool(path, environment))];
+  const tools = new Map<string, HostTool>();
+  const refused = new Set<string>();
+  for (const each of found) {
+    if (each === null) continue;
+    if ('refused' in each) refused.add(each.refused);
+    else tools.set(each.program, each);
+  }
+  return { tools: [...tools.values()], refused: [...refused] };
+}
+
+function ofVersionManager(language: Language, environment: Variables): readonly string[] {
+  if (language === 'python') return pyenvVersions(environment);
+  return language === 'rust' ? rustToolchains(environment) : [];
+}
+
+/** What a tool of the operator says about its version; null if it does not start. */
+export async function versionTextOf(tool: HostTool, flag: string): Promise<string | null> {
+  const end = await runCommand([tool.program, flag], null);
+  return end.code === 0 ? `${end.stdout}${end.stderr}`.split('\n')[0]?.trim() || null : null;
+}
+
+/** Whether a toolchain is of a version that is asked for. `root` is its folder, by which rustup names channels. */
+export function fits(
+  language: Language,
+  wanted: WantedVersion | undefined,
+  text: string | null,
+  root: string | null,
+): boolean {
+  if (text === null) return false;
+  if (wanted === undefined) return true;
+  const { range } = wanted;
+  const version = parseVersion(text);
+  if (language === 'rust' && !/^\d/.test(range)) {
+    const channel = basename(root ?? '');
+    if (channel === range || channel.startsWith(`${range}-`)) return true;
+    return range.startsWith('stable') && !/nightly|beta/.test(`${channel} ${text}`);
+  }
+  return version !== null && satisfies(version, range);
+}

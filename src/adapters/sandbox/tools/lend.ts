@@ -1,0 +1,65 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Fault } from '../../../core/model/index.ts';
+import type { Tools } from '../../../ports/index.ts';
+import { type Owner, runCommand } from '../host-programs.ts';
+import { mayHoldTool } from '../launch.ts';
+import type { HostTool } from './host.ts';
+
+/** Where tools that have no path of their own are in a sandbox. */
+export const SHELF = '/opt/runoff-tools';
+
+/** Where copies are kept, and who must be able to read what is lent. */
+export interface Lender {
+  readonly dir: string;
+  readonly owner: Owner | null;
+}
+
+/** Whether the sandboxes' user can run a tool where it lies. */
+export const isReachable = async ({ program }: HostTool, owner: Owner | null): Promise<boolean> =>
+  owner === null || (await runCommand(['test', '-x', program], owner)).code === 0;
+
+/**
+ * A tool as a sandbox sees it. It is mounted at its own path, or below `SHELF` if a sandbox has other things there, as
+ * in /home/agent. Where the sandboxes' user cannot reach it, as in the home of root, a copy in `dir` is mounted. Null
+ * for a single file that has no place.
+ */
+export async function lendTool(tool: HostTool, { dir, owner }: Lender): Promise<Tools | null> {
+  const { root, bin } = tool;
+  if (root === null) return { mounts: [], path: [bin] };
+  const { mtimeMs, size } = statSync(tool.program);
+  const key = createHash('sha256').update(`${root}\0${mtimeMs}\0${size}`).digest('hex').slice(0, 16);
+  if (!mayHoldTool(root) && root === tool.program) return null;
+  const to = mayHoldTool(root) ? root : `${SHELF}/host-${key}`;
+  const path = [root === tool.program ? bin : `${to}${bin.slice(root.length)}`];
+  if (await isReachable(tool, owner)) return { mounts: [{ from: root, to }], path };
+  const copy = join(dir, `host-${key}`);
+  if (!existsSync(copy)) await copyTool(root, copy);
+  return { mounts: [{ from: copy, to }], path };
+}
+
+/** Copies without documentation, which is half of a toolchain; completely or not at all. */
+const COPY = `set -e
+if test -d "$1"; then
+  mkdir -- "$2"
+  tar -C "$1" --exclude=./share/doc --exclude=./share/man --exclude=__pycache__ -cf - . | tar -C "$2" --no-same-owner -xf -
+else cp -- "$1" "$2"; fi
+chmod -R u+w,a+rX -- "$2"`;
+
+async function copyTool(from: string, to: string): Promise<void> {
+  await mkdir(join(to, '..'), { recursive: true, mode: 0o755 });
+  const building = `${to}.${randomBytes(6).toString('hex')}`;
+  try {
+    const end = await runCommand(['bash', '-o', 'pipefail', '-c', COPY, 'bash', from, building], null);
+    if (end.code !== 0) {
+      throw new Fault('SANDBOX_UNAVAILABLE', `${from} could not be copied: ${end.stderr.trim().slice(-300)}`);
+    }
+    await rename(building, to);
+  } catch (thrown) {
+    await rm(building, { recursive: true, force: true });
+    // Another process was faster; its copy is the same.
+    if (!existsSync(to)) throw thrown;
+  }
+}

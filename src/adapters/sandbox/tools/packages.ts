@@ -1,0 +1,165 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { Fault } from '../../../core/model/index.ts';
+import type { NodeManager, Version } from '../../../core/settings/index.ts';
+import type { Tools } from '../../../ports/index.ts';
+import { INSIDE } from '../filesystem.ts';
+import { runCommand } from '../host-programs.ts';
+import { type Lender, SHELF } from './lend.ts';
+
+/** Installs a package, without its scripts, into the `node_modules` of a folder. Rejects with a fault that says why not. */
+export type InstallPackage = (folder: string, spec: string, signal?: AbortSignal) => Promise<void>;
+
+/** A tool from the registry, in a folder of its own. */
+export interface PackagedTool {
+  readonly version: string;
+  readonly tools: Tools;
+}
+
+const ARCH = process.arch === 'arm64' ? 'arm64' : 'x64';
+const BUN_ARCH = process.arch === 'arm64' ? 'aarch64' : 'x64';
+
+const specOf = (name: string, range: string): string => `${name}@${range === '' ? 'latest' : range}`;
+
+const isBerry = (range: string): boolean => range !== '' && !/^[\^~]?1(?:\.|$)/.test(range);
+
+/** The package that a tool comes in. */
+function packageOf(name: 'node' | NodeManager, range: string): string {
+  switch (name) {
+    case 'node':
+      return `node-linux-${ARCH}`;
+    case 'bun':
+      return `@oven/bun-linux-${BUN_ARCH}`;
+    case 'yarn':
+      return isBerry(range) ? '@yarnpkg/cli-dist' : 'yarn';
+    default:
+      return name;
+  }
+}
+
+/** The npm that came with a version of Node, or a newer one that still runs on it. */
+export function npmRangeFor([major, minor]: Version): string {
+  if (major >= 23 || (major === 22 && minor >= 9)) return '11';
+  if (major >= 19 || (major === 18 && minor >= 17)) return '10';
+  return major >= 14 ? '8' : '6';
+}
+
+const Installed = z.object({
+  version: z.string().regex(/^[\w.+-]{1,60}$/),
+  bin: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
+});
+
+/** Node or a package manager in a range, from the registry, unless it was installed for the same range before. */
+export async function packagedTool(
+  wanted: { readonly name: 'node' | NodeManager; readonly range: string },
+  { dir, owner, install }: Lender & { readonly install: InstallPackage },
+  signal?: AbortSignal,
+): Promise<PackagedTool> {
+  const spec = specOf(packageOf(wanted.name, wanted.range), wanted.range);
+  const key = `${wanted.name}-${createHash('sha256').update(`${spec}\0${ARCH}`).digest('hex').slice(0, 12)}`;
+  const folder = join(dir, key);
+  if (!existsSync(join(folder, 'version'))) {
+    const building = `${folder}.${randomBytes(6).toString('hex')}`;
+    try {
+      await build({ ...wanted, spec, building, inside: `${SHELF}/${key}`, install }, signal);
+      await rename(building, folder);
+    } catch (thrown) {
+      // Another process may have been faster.
+      if (!existsSync(join(folder, 'version'))) throw thrown;
+    } finally {
+      await rm(building, { recursive: true, force: true });
+    }
+  }
+  if (wanted.name === 'node') await mustStart(join(folder, 'bin/node'), owner);
+  return {
+    version: readFileSync(join(folder, 'version'), 'utf8').trim(),
+    tools: { mounts: [{ from: folder, to: `${SHELF}/${key}` }], path: [`${SHELF}/${key}/bin`] },
+  };
+}
+
+interface Build {
+  readonly name: 'node' | NodeManager;
+  readonly range: string;
+  readonly spec: string;
+  readonly building: string;
+  /** Where the folder will be in a sandbox. */
+  readonly inside: string;
+  readonly install: InstallPackage;
+}
+
+async function build(
+  { name, range, spec, building, inside, install }: Build,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await mkdir(join(building, 'bin'), { recursive: true, mode: 0o755 });
+  await writeFile(join(building, 'package.json'), '{ "private": true }\n');
+  await install(building, spec, signal);
+  const at = join('node_modules', packageOf(name, range));
+  const found = Installed.parse(JSON.parse(await readFile(join(building, at, 'package.json'), 'utf8')));
+  const native = name === 'node' || name === 'bun';
+  const programs = native ? { [name]: `bin/${name}` } : binOf(name, found.bin);
+  for (const [program, path] of Object.entries(programs)) {
+    const target = `${inside}/${at}/${path}`;
+    await writeProgram(
+      join(building, 'bin', program),
+      native ? `exec ${target}` : `${SETTLED}exec node ${target}`,
+    );
+    if (native) await chmod(join(building, at, path), 0o755);
+  }
+  if (name === 'bun') await writeProgram(join(building, 'bin/bunx'), `exec ${inside}/${at}/bin/bun x`);
+  if (name === 'node') await placeNode(building, at);
+  await writeFile(join(building, 'version'), `${found.version.replace(/^v/, '')}\n`);
+  const opened = await runCommand(['chmod', '-R', 'a+rX', '--', building], null);
+  if (opened.code !== 0)
+    throw new Fault('INTERNAL', `${building} could not be opened: ${opened.stderr.trim()}`);
+}
+
+/** Package managers must not look for another version of themselves: there is no network. */
+const SETTLED =
+  'export npm_config_manage_package_manager_versions=false pnpm_config_manage_package_manager_versions=false COREPACK_ENABLE_STRICT=0\n';
+
+const binOf = (name: string, bin: string | Readonly<Record<string, string>> = {}): Record<string, string> => {
+  const all = typeof bin === 'string' ? { [name]: bin } : bin;
+  const plain = ([program, path]: readonly [string, string]): boolean =>
+    /^[\w-]+$/.test(program) && /^(?:\.\/)?[\w./-]+$/.test(path) && !path.includes('..');
+  return Object.fromEntries(Object.entries(all).filter(plain));
+};
+
+const writeProgram = (path: string, line: string): Promise<void> =>
+  writeFile(path, `#!/bin/sh\n${line} "$@"\n`, { mode: 0o755 });
+
+/** Node itself, not a script: programs start it by `process.execPath` and by a first line. */
+async function placeNode(building: string, at: string): Promise<void> {
+  await rm(join(building, 'bin/node'));
+  await rename(join(building, at, 'bin/node'), join(building, 'bin/node'));
+}
+
+/** Between fork and exec, any child of this process may have a new file open for writing; that ends by itself. */
+async function mustStart(program: string, owner: Lender['owner']): Promise<void> {
+  for (let left = 40; ; left -= 1) {
+    const end = await runCommand([program, '--version'], owner);
+    if (end.code === 0) return;
+    if (left === 0 || !/ETXTBSY/.test(end.stderr)) {
+      throw new Fault('SANDBOX_UNAVAILABLE', `It does not run here: ${end.stderr.trim().slice(-300)}`);
+    }
+    await sleep(50);
+  }
+}
+
+/** The yarn that is part of a repository, under the name `yarn`. `release` is its path there. */
+export async function releasedYarn(release: string, { dir }: Lender): Promise<PackagedTool> {
+  const key = `yarn-${createHash('sha256').update(release).digest('hex').slice(0, 12)}`;
+  const folder = join(dir, key);
+  if (!existsSync(folder)) {
+    const building = `${folder}.${randomBytes(6).toString('hex')}`;
+    await mkdir(join(building, 'bin'), { recursive: true, mode: 0o755 });
+    await writeProgram(join(building, 'bin/yarn'), `exec node ${INSIDE.repo}/${release}`);
+    await rename(building, folder).catch(() => rm(building, { recursive: true, force: true }));
+  }
+  const tools = { mounts: [{ from: folder, to: `${SHELF}/${key}` }], path: [`${SHELF}/${key}/bin`] };
+  return { version: /(\d[\w.-]*?)\.[cm]?js$/.exec(release)?.[1] ?? release, tools };
+}

@@ -1,0 +1,245 @@
+import { basename } from 'node:path';
+import { asFault } from '../../../core/model/index.ts';
+import {
+  type Language,
+  parseVersion,
+  satisfies,
+  type WantedManager,
+  type WantedTools,
+  type WantedVersion,
+} from '../../../core/settings/index.ts';
+import type { ProvidedTools, Toolchains, Tools } from '../../../ports/index.ts';
+import { INSIDE } from '../filesystem.ts';
+import type { Owner } from '../host-programs.ts';
+import { findHostTool } from './host.ts';
+import { fits, hostChoice, NAMES, PROGRAMS, versionTextOf } from './languages.ts';
+import { isReachable, lendTool } from './lend.ts';
+import { type InstallPackage, npmRangeFor, packagedTool, releasedYarn } from './packages.ts';
+
+export interface ToolchainsOptions {
+  /** Folder for copies and packages; created if it does not exist. The sandboxes' user must be able to reach it. */
+  readonly dir: string;
+  readonly owner: Owner | null;
+  /** Whether sandboxes run the operator's programs: not in a container, which has an image. */
+  readonly host: boolean;
+  /** Where the operator's programs are (PATH, HOME, PYENV_ROOT, …). */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Version of the Node in /opt/runoff. */
+  readonly nodeVersion: string;
+  /** The first line that a program of the sandbox prints; null if it is missing there or fails. */
+  readonly ask: (argv: readonly [string, ...string[]]) => Promise<string | null>;
+  readonly install: InstallPackage;
+}
+
+/** What was found for one language or program. */
+interface Finding {
+  readonly tools?: Tools;
+  readonly versions?: readonly string[];
+  readonly missing?: readonly string[];
+}
+
+const NONE: Tools = { mounts: [], path: [] };
+
+/** The toolchains of this machine, and of the registry that its npm is set to. */
+export function openToolchains(options: ToolchainsOptions): Toolchains {
+  const inside = rememberAnswers(options.ask);
+  const parts: Parts = { ...options, inside };
+  const provided = new Map<string, ProvidedTools>();
+  return {
+    async provide(wanted, signal) {
+      const key = JSON.stringify(wanted, (_, value) => (value instanceof Map ? [...value] : value));
+      const known = provided.get(key);
+      if (known !== undefined) return known;
+      const findings: Finding[] = [];
+      for (const [language, file] of wanted.languages) {
+        const version = wanted.versions.get(language);
+        if (language === 'node') findings.push(...(await findNode(parts, wanted, version, signal)));
+        else findings.push(await findLanguage(parts, language, file, version));
+      }
+      for (const [program, file] of wanted.programs) findings.push(await findProgram(parts, program, file));
+      const all = together(findings);
+      // What is missing now may be installed, or reached, the next time.
+      if (all.missing.length === 0) provided.set(key, all);
+      return all;
+    },
+  };
+}
+
+interface Parts extends ToolchainsOptions {
+  readonly inside: ToolchainsOptions['ask'];
+}
+
+/** What a sandbox has does not change while Runoff runs. */
+function rememberAnswers(ask: ToolchainsOptions['ask']): ToolchainsOptions['ask'] {
+  const answers = new Map<string, Promise<string | null>>();
+  return (argv) => {
+    const key = argv.join('\0');
+    const answer = answers.get(key) ?? ask(argv);
+    answers.set(key, answer);
+    answer.catch(() => answers.delete(key));
+    return answer;
+  };
+}
+
+function together(findings: readonly Finding[]): ProvidedTools {
+  const mounts = new Map(
+    findings.flatMap(({ tools = NONE }) => tools.mounts.map((mount) => [mount.to, mount])),
+  );
+  return {
+    tools: {
+      mounts: [...mounts.values()],
+      path: [...new Set(findings.flatMap(({ tools = NONE }) => tools.path))],
+    },
+    versions: findings.flatMap(({ versions = [] }) => versions),
+    missing: findings.flatMap(({ missing = [] }) => missing),
+  };
+}
+
+async function findLanguage(
+  parts: Parts,
+  language: Language,
+  file: string,
+  wanted: WantedVersion | undefined,
+): Promise<Finding> {
+  const [program, flag] = PROGRAMS[language];
+  const { tools, refused } = parts.host
+    ? hostChoice(language, parts.environment)
+    : { tools: [], refused: [] };
+  const system = await parts.inside([program, flag]);
+  const own = fits(language, wanted, system, null);
+  // The one that PATH leads to comes first, as in the operator's shell; a copy, which is large, only if it is needed.
+  for (const tool of tools) {
+    if (own && !(tool === tools[0] && (await isReachable(tool, parts.owner)))) continue;
+    const text = await versionTextOf(tool, flag);
+    if (!fits(language, wanted, text, tool.root)) continue;
+    const lent = await lendTool(tool, parts);
+    if (lent !== null) return { tools: lent, versions: [versionLine(language, text)] };
+  }
+  if (own) return { versions: [versionLine(language, system)] };
+  const asked =
+    wanted === undefined ? `needs ${NAMES[language]} (${file})` : askedFor(NAMES[language], wanted);
+  const [first] = tools;
+  const lent = system === null && first ? await lendTool(first, parts) : null;
+  const text = lent && first ? await versionTextOf(first, flag) : system;
+  return {
+    ...(lent ? { tools: lent } : {}),
+    versions: text === null ? [] : [versionLine(language, text)],
+    missing: [missingSentence(asked, text, program, refused)],
+  };
+}
+
+async function findProgram(parts: Parts, program: string, file: string): Promise<Finding> {
+  if (program === 'gradle' || program === 'mvn' || (await parts.inside([program, '--version'])) === null) {
+    const found = parts.host ? findHostTool(program, parts.environment) : null;
+    if (found !== null && 'program' in found) {
+      const tools = await lendTool(found, parts);
+      if (tools !== null) return { tools };
+    }
+    if ((await parts.inside(['sh', '-c', `command -v ${program}`])) !== null) return {};
+    const refused = found !== null && 'refused' in found ? [found.refused] : [];
+    return { missing: [missingSentence(`needs ${program} (${file})`, null, program, refused)] };
+  }
+  return {};
+}
+
+/** Node in the wanted version, and the package manager of the repository. */
+async function findNode(
+  parts: Parts,
+  { manager }: WantedTools,
+  wanted: WantedVersion | undefined,
+  signal: AbortSignal | undefined,
+): Promise<readonly Finding[]> {
+  const node = await nodeItself(parts, wanted, signal);
+  const found = manager === null ? {} : await findManager(parts, manager, signal);
+  // The manager first: the folder of a Node may hold another version of it.
+  return [found, node];
+}
+
+async function nodeItself(
+  parts: Parts,
+  wanted: WantedVersion | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Finding> {
+  const system = await parts.inside(['node', '--version']);
+  const own = fits('node', wanted, system, null);
+  const { tools } = parts.host ? hostChoice('node', parts.environment) : { tools: [] };
+  for (const tool of tools) {
+    if (own && !(await isReachable(tool, parts.owner))) continue;
+    const text = await versionTextOf(tool, '--version');
+    const lent = fits('node', wanted, text, null) ? await lendTool(tool, parts) : null;
+    if (lent !== null) return { tools: lent, versions: [versionLine('node', text)] };
+  }
+  if (own) return { versions: [versionLine('node', system)] };
+  if (wanted === undefined || fits('node', wanted, parts.nodeVersion, null)) {
+    const path = [INSIDE.node.replace(/\/node$/, '')];
+    return { tools: { mounts: [], path }, versions: [`Node ${parts.nodeVersion}`] };
+  }
+  try {
+    const { version, tools: packaged } = await packagedTool(
+      { name: 'node', range: wanted.range },
+      parts,
+      signal,
+    );
+    const range = npmRangeFor(parseVersion(version) ?? [0, 0, 0]);
+    const npm = await packagedTool({ name: 'npm', range }, parts, signal);
+    return { tools: joined(packaged, npm.tools), versions: [`Node ${version}`] };
+  } catch (thrown) {
+    const why = excuse(thrown, signal);
+    return { missing: [missingSentence(askedFor('Node', wanted), system, 'node', [why])] };
+  }
+}
+
+async function findManager(
+  parts: Parts,
+  { name, range, file, release }: WantedManager,
+  signal: AbortSignal | undefined,
+): Promise<Finding> {
+  if (release !== undefined) {
+    const { version, tools } = await releasedYarn(release, parts);
+    return { tools, versions: [`yarn ${version}`] };
+  }
+  const has = await parts.inside([name, '--version']);
+  const version = has === null ? null : parseVersion(has);
+  if (version !== null && satisfies(version, range)) return { versions: [`${name} ${version.join('.')}`] };
+  try {
+    const { version: installed, tools } = await packagedTool({ name, range }, parts, signal);
+    return { tools, versions: [`${name} ${installed}`] };
+  } catch (thrown) {
+    const asked = range === '' ? `needs ${name} (${file})` : askedFor(name, { range, file });
+    return { missing: [missingSentence(asked, has, name, [excuse(thrown, signal)])] };
+  }
+}
+
+/** Why a package could not be had. Rethrows what has nothing to do with the package. */
+function excuse(thrown: unknown, signal: AbortSignal | undefined): string {
+  signal?.throwIfAborted();
+  const fault = asFault(thrown);
+  if (fault.code === 'DISK_FULL' || fault.code === 'INTERNAL') throw fault;
+  return fault.message;
+}
+
+const joined = (first: Tools, second: Tools): Tools => ({
+  mounts: [...first.mounts, ...second.mounts],
+  path: [...first.path, ...second.path],
+});
+
+const askedFor = (name: string, { range, file }: WantedVersion): string =>
+  `asks for ${name} ${range} (${file})`;
+
+function missingSentence(
+  asked: string,
+  has: string | null,
+  program: string,
+  reasons: readonly string[],
+): string {
+  const have = has === null ? 'sandboxes here have none' : `sandboxes here have ${has}`;
+  return [
+    `The repository ${asked}, and ${have}.`,
+    ...reasons,
+    `Install it on this machine, so that \`${basename(program)}\` is on PATH of the user who starts Runoff,`,
+    'or set RUNOFF_SANDBOX=container with an image that has it.',
+  ].join(' ');
+}
+
+const versionLine = (language: Language, text: string | null): string =>
+  `${NAMES[language]} ${parseVersion(text ?? '')?.join('.') ?? ''}`.trim();

@@ -1,0 +1,268 @@
+import { z } from 'zod';
+
+export const LANGUAGES = ['node', 'python', 'rust', 'go', 'java', 'ruby', 'php', 'dotnet'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+export const NODE_MANAGERS = ['npm', 'pnpm', 'yarn', 'bun'] as const;
+export type NodeManager = (typeof NODE_MANAGERS)[number];
+
+/** A range of versions, and the file that asks for it. */
+export interface WantedVersion {
+  /** As in the file, or what it means: `^20.9 || >=22`, `20`, `1.75`; `stable` and `nightly` for Rust. */
+  readonly range: string;
+  readonly file: string;
+}
+
+export interface WantedManager extends WantedVersion {
+  readonly name: NodeManager;
+  /** A yarn that is part of the repository, by its path. */
+  readonly release?: string;
+}
+
+/** The toolchains that a repository needs, as its own files say. */
+export interface WantedTools {
+  /** In which each language is used, by the file that shows it. */
+  readonly languages: ReadonlyMap<Language, string>;
+  readonly versions: ReadonlyMap<Language, WantedVersion>;
+  /** Programs besides those of the languages, such as `mvn`, by the file that shows it. */
+  readonly programs: ReadonlyMap<string, string>;
+  /** Package manager of the Node packages; null for npm as Node brings it. */
+  readonly manager: WantedManager | null;
+}
+
+/** Files in the top folder whose text says which versions are wanted. */
+export const TOOLCHAIN_FILES = [
+  ...[
+    'package.json',
+    '.nvmrc',
+    '.node-version',
+    '.tool-versions',
+    'mise.toml',
+    '.mise.toml',
+    '.python-version',
+  ],
+  ...['pyproject.toml', 'rust-toolchain', 'rust-toolchain.toml', 'go.mod', '.ruby-version', '.java-version'],
+  ...['pnpm-lock.yaml', 'yarn.lock', '.yarnrc.yml'],
+] as const;
+
+const SIGNS: readonly { readonly sign: RegExp; readonly language?: Language; readonly program?: string }[] = [
+  { sign: /^package\.json$/, language: 'node' },
+  { sign: /(?:^|\/)Cargo\.toml$/, language: 'rust' },
+  { sign: /(?:^|\/)go\.mod$/, language: 'go' },
+  {
+    sign: /^(?:pyproject\.toml|setup\.(?:py|cfg)|requirements[\w.-]*\.txt|tox\.ini|noxfile\.py|Pipfile)$/,
+    language: 'python',
+  },
+  { sign: /(?:^|\/)pom\.xml$/, language: 'java', program: 'mvn' },
+  { sign: /^(?:build|settings)\.gradle(?:\.kts)?$/, language: 'java', program: 'gradle' },
+  { sign: /^(?:Gemfile|Rakefile|[^/]+\.gemspec)$/, language: 'ruby' },
+  { sign: /^composer\.json$/, language: 'php', program: 'composer' },
+  { sign: /^[^/]+\.(?:sln|slnx|csproj|fsproj)$|^global\.json$/, language: 'dotnet' },
+  { sign: /^uv\.lock$/, program: 'uv' },
+  { sign: /^poetry\.lock$/, program: 'poetry' },
+  { sign: /^pdm\.lock$/, program: 'pdm' },
+  { sign: /^deno\.jsonc?$/, program: 'deno' },
+];
+
+/** What the files of a commit say. `paths` are all its files, `texts` those of `TOOLCHAIN_FILES` that could be read. */
+export function wantedTools(paths: readonly string[], texts: ReadonlyMap<string, string>): WantedTools {
+  const languages = new Map<Language, string>();
+  const programs = new Map<string, string>();
+  for (const { sign, language, program } of SIGNS) {
+    const file = paths.find((path) => sign.test(path));
+    if (file === undefined) continue;
+    if (language !== undefined && !languages.has(language)) languages.set(language, file);
+    // A wrapper in the repository brings its own.
+    if (program !== undefined && !paths.includes(`${program}w`)) programs.set(program, file);
+  }
+  const manifest = manifestOf(texts.get('package.json'));
+  const versions = new Map(
+    LANGUAGES.flatMap((language) => {
+      const version = languages.has(language) ? versionOf(language, texts, manifest) : null;
+      return version === null ? [] : [[language, version] as const];
+    }),
+  );
+  return {
+    languages,
+    versions,
+    programs,
+    manager: languages.has('node') ? managerOf(paths, texts, manifest) : null,
+  };
+}
+
+const Text = z.string().max(200).optional().catch(undefined);
+const Versions = z
+  .object({ node: Text, npm: Text, pnpm: Text, yarn: Text, bun: Text })
+  .catch({ node: undefined, npm: undefined, pnpm: undefined, yarn: undefined, bun: undefined });
+const Manifest = z.object({ packageManager: Text, engines: Versions.optional(), volta: Versions.optional() });
+type Manifest = z.infer<typeof Manifest>;
+
+function manifestOf(text: string | undefined): Manifest {
+  try {
+    return Manifest.safeParse(JSON.parse(text ?? '')).data ?? {};
+  } catch {
+    // Not JSON, so it asks for nothing.
+    return {};
+  }
+}
+
+type Texts = ReadonlyMap<string, string>;
+
+function versionOf(language: Language, texts: Texts, manifest: Manifest): WantedVersion | null {
+  const asked = ownFile(language, texts) ?? ofVersionManager(language, texts);
+  switch (language) {
+    case 'node':
+      return asked ?? fromManifest('volta', manifest) ?? fromManifest('engines', manifest);
+    case 'python':
+      return asked ?? lineOf(texts, 'pyproject.toml', /^\s*requires-python\s*=\s*["']([^"'\n]{1,100})["']/m);
+    case 'rust':
+      return (
+        lineOf(texts, 'rust-toolchain.toml', /^\s*channel\s*=\s*["']([\w.-]{1,60})["']/m) ??
+        lineOf(texts, 'rust-toolchain', /^\s*(?:channel\s*=\s*["'])?([\w.-]{1,60})/m) ??
+        asked
+      );
+    case 'go': {
+      const line = lineOf(texts, 'go.mod', /^go\s+([\d.]{1,20})/m);
+      return line === null ? asked : { ...line, range: `>=${line.range}` };
+    }
+    default:
+      return asked;
+  }
+}
+
+const OWN_FILES: Partial<Record<Language, readonly string[]>> = {
+  node: ['.nvmrc', '.node-version'],
+  python: ['.python-version'],
+  ruby: ['.ruby-version'],
+  java: ['.java-version'],
+};
+
+function ownFile(language: Language, texts: Texts): WantedVersion | null {
+  for (const file of OWN_FILES[language] ?? []) {
+    const line = lineOf(texts, file, /^[ \t]*(?!#)(\S[^\s#]{0,60})/m);
+    const range = line === null ? null : pinnedRange(language, line.range);
+    if (range !== null) return { range, file };
+  }
+  return null;
+}
+
+/** Names that asdf and mise know a language by. */
+const PLUGINS: Readonly<Record<Language, string>> = {
+  node: 'node(?:js)?',
+  python: 'python',
+  rust: 'rust',
+  go: 'go(?:lang)?',
+  java: 'java',
+  ruby: 'ruby',
+  php: 'php',
+  dotnet: 'dotnet(?:-core)?',
+};
+
+function ofVersionManager(language: Language, texts: Texts): WantedVersion | null {
+  const name = PLUGINS[language];
+  const found =
+    lineOf(texts, '.tool-versions', RegExp(`^\\s*${name}\\s+([^\\s#]{1,60})`, 'm')) ??
+    inMise(texts, 'mise.toml', name) ??
+    inMise(texts, '.mise.toml', name);
+  const range = found === null ? null : pinnedRange(language, found.range);
+  return found === null || range === null ? null : { range, file: found.file };
+}
+
+function inMise(texts: Texts, file: string, name: string): WantedVersion | null {
+  const tools = (texts.get(file) ?? '')
+    .split(/^\s*\[(?=[\w.]+\])/m)
+    .find((section) => section.startsWith('tools]'));
+  const value = RegExp(
+    `^\\s*["']?${name}["']?\\s*=\\s*(?:\\[\\s*|\\{\\s*version\\s*=\\s*)?["']([^"'\\n]{1,60})["']`,
+    'm',
+  );
+  return lineOf(new Map([[file, tools ?? '']]), file, value);
+}
+
+function lineOf(texts: Texts, file: string, pattern: RegExp): WantedVersion | null {
+  const range = pattern.exec(texts.get(file) ?? '')?.[1];
+  return range === undefined ? null : { range: range.trim(), file };
+}
+
+/** Node's long-term releases, by which `.nvmrc` may name them. */
+const LTS: Readonly<Record<string, string>> = {
+  '*': '24',
+  argon: '4',
+  boron: '6',
+  carbon: '8',
+  dubnium: '10',
+  erbium: '12',
+  fermium: '14',
+  gallium: '16',
+  hydrogen: '18',
+  iron: '20',
+  jod: '22',
+  krypton: '24',
+};
+
+/** A version as people pin it: newer ones of the same major version (minor version, for Python) will do. Null: any. */
+function pinnedRange(language: Language, pin: string): string | null {
+  const lts = /^lts\/(.+)$/i.exec(pin)?.[1];
+  if (lts !== undefined) return LTS[lts.toLowerCase()] ?? null;
+  if (language === 'rust') return /^[\w.-]+$/.test(pin) ? pin : null;
+  const version = /^(?:[a-z]+-)?v?(\d+(?:\.\d+){0,2})/i.exec(pin)?.[1];
+  if (version === undefined) return null;
+  if (language === 'node') return version.includes('.') ? `^${version}` : version;
+  return version
+    .split('.')
+    .slice(0, language === 'java' ? 1 : 2)
+    .join('.');
+}
+
+const fromManifest = (from: 'volta' | 'engines', manifest: Manifest): WantedVersion | null => {
+  const node = manifest[from]?.node;
+  if (node === undefined || !/\d/.test(node)) return null;
+  return { range: from === 'volta' ? `^${node}` : node, file: 'package.json' };
+};
+
+function managerOf(paths: readonly string[], texts: Texts, manifest: Manifest): WantedManager | null {
+  const found = namedManager(manifest) ?? lockedManager(paths, texts);
+  if (found === null || found.name === 'npm') return found;
+  const manager = found.file === 'package.json' ? found : narrowed(found, manifest);
+  const release = /^\s*yarnPath:\s*["']?(\.yarn\/releases\/[\w.-]+\.[cm]?js)/m.exec(
+    texts.get('.yarnrc.yml') ?? '',
+  )?.[1];
+  return release !== undefined && manager.name === 'yarn' && paths.includes(release)
+    ? { ...manager, release }
+    : manager;
+}
+
+/** A manager that a lock file shows, in the versions that the manifest allows. */
+function narrowed(found: WantedManager, manifest: Manifest): WantedManager {
+  const asked = manifest.volta?.[found.name] ?? manifest.engines?.[found.name];
+  if (asked === undefined) return found;
+  // Beside alternatives, npm would take the range of the lock file for a part of the last one.
+  const range = asked.includes('||') ? asked : `${asked} ${found.range}`.trim();
+  return { ...found, range, file: 'package.json' };
+}
+
+function namedManager({ packageManager = '' }: Manifest): WantedManager | null {
+  const [, name, range] = /^(npm|pnpm|yarn|bun)@(\d+\.\d+\.\d+(?:-[\w.]+)?)/.exec(packageManager) ?? [];
+  if (name === undefined || range === undefined) return null;
+  return { name: name as NodeManager, range, file: 'package.json' };
+}
+
+/** Versions that write a form of lock file. */
+const PNPM_LOCKS: Readonly<Record<string, string>> = { '9': '>=9 <12', '6': '8', '5': '7' };
+const YARN_LOCKS: Readonly<Record<string, string>> = { '8': '4', '6': '3', '5': '3', '4': '2' };
+
+function lockedManager(paths: readonly string[], texts: Texts): WantedManager | null {
+  const has = (file: string): boolean => paths.includes(file);
+  if (has('package-lock.json') || has('npm-shrinkwrap.json')) return null;
+  if (has('pnpm-lock.yaml')) {
+    const form = /^lockfileVersion:\s*['"]?(\d+)/m.exec(texts.get('pnpm-lock.yaml') ?? '')?.[1] ?? '9';
+    return { name: 'pnpm', range: PNPM_LOCKS[form] ?? '', file: 'pnpm-lock.yaml' };
+  }
+  if (has('yarn.lock')) {
+    const form = /^__metadata:\s*\n\s+version:\s*(\d+)/m.exec(texts.get('yarn.lock') ?? '')?.[1];
+    const berry = form ?? (has('.yarnrc.yml') ? '8' : undefined);
+    return { name: 'yarn', range: berry === undefined ? '1' : (YARN_LOCKS[berry] ?? '4'), file: 'yarn.lock' };
+  }
+  const bun = ['bun.lock', 'bun.lockb'].find(has);
+  return bun === undefined ? null : { name: 'bun', range: '', file: bun };
+}

@@ -1,0 +1,89 @@
+/** Major, minor, patch. What follows (a pre-release, a build) does not count. */
+export type Version = readonly [major: number, minor: number, patch: number];
+
+/** The first version in a text, such as the output of `--version`; null if there is none. */
+export function parseVersion(text: string): Version | null {
+  const [, major, minor, patch] = /(?<![\d.])(\d{1,6})(?:\.(\d{1,6}))?(?:\.(\d{1,6}))?/.exec(text) ?? [];
+  return major === undefined ? null : [Number(major), Number(minor ?? 0), Number(patch ?? 0)];
+}
+
+/** Characters of a range that are read. Our default: real ones have fewer than a hundred. */
+const MAX_CHARACTERS = 500;
+
+/** From a version, inclusive, up to another, exclusive. */
+interface Span {
+  readonly from: Version;
+  readonly to: Version;
+}
+
+const ZERO: Version = [0, 0, 0];
+const END: Version = [Number.POSITIVE_INFINITY, 0, 0];
+
+/**
+ * Whether a version is in a range as npm, Python or a version manager writes it: `^20.9 || >=22`, `>=3.8,<4`, `~=3.8`,
+ * `18.x`, `20`. A range that cannot be read holds every version: it must not keep a repository from being tried.
+ */
+export function satisfies(version: Version, range: string): boolean {
+  const alternatives = range
+    .slice(0, MAX_CHARACTERS)
+    .split('||')
+    .map((part) => spansOf(part.trim()));
+  return alternatives.some((spans) =>
+    spans.every(({ from, to }) => !isLess(version, from) && isLess(version, to)),
+  );
+}
+
+const isLess = (a: Version, b: Version): boolean =>
+  a[0] !== b[0] ? a[0] < b[0] : a[1] !== b[1] ? a[1] < b[1] : a[2] < b[2];
+
+function spansOf(text: string): readonly Span[] {
+  const [, low, high] = /^v?([\d.]+)\s+-\s+v?([\d.]+)$/.exec(text) ?? [];
+  if (low !== undefined && high !== undefined) return [...comparator('>=', low), ...comparator('<=', high)];
+  const found = text.matchAll(/(\^|~>|~=|~|>=|<=|===?|!=|>|<|=)?\s*v?(\d+(?:\.(?:\d+|[xX*]))*)[-+.\w]*/g);
+  return [...found].flatMap(([, operator = '', version = '']) => comparator(operator, version));
+}
+
+function comparator(operator: string, text: string): readonly Span[] {
+  const parts = text.split('.').filter((part) => /^\d+$/.test(part));
+  const from = parseVersion(parts.join('.')) ?? ZERO;
+  // The first version beyond all that begin with these numbers.
+  const beyond = next(from, Math.min(parts.length, 3) - 1);
+  switch (operator) {
+    case '>=':
+      return [{ from, to: END }];
+    case '>':
+      return [{ from: beyond, to: END }];
+    case '<':
+      return [{ from: ZERO, to: from }];
+    case '<=':
+      return [{ from: ZERO, to: beyond }];
+    case '^':
+      return [
+        {
+          from,
+          to: next(
+            from,
+            Math.max(
+              0,
+              from.findIndex((part) => part > 0),
+            ),
+          ),
+        },
+      ];
+    case '~':
+    case '~>':
+      return [{ from, to: next(from, parts.length === 1 ? 0 : 1) }];
+    case '~=':
+      return [{ from, to: next(from, Math.max(0, parts.length - 2)) }];
+    case '!=':
+      return [];
+    default:
+      return [{ from, to: beyond }];
+  }
+}
+
+/** The version after all that share the parts up to a place. */
+function next([major, minor, patch]: Version, place: number): Version {
+  if (place === 0) return [major + 1, 0, 0];
+  return place === 1 ? [major, minor + 1, 0] : [major, minor, patch + 1];
+}

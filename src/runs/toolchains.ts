@@ -1,0 +1,43 @@
+import type { Sha } from '../core/model/index.ts';
+import { TOOLCHAIN_FILES, wantedTools } from '../core/settings/index.ts';
+import type {
+  BaseCheckout,
+  ProvidedTools,
+  RepositorySource,
+  Toolchains,
+  Workspaces,
+} from '../ports/index.ts';
+
+/** What finding the toolchains of a repository takes. */
+export interface ToolchainPorts {
+  readonly workspaces: Pick<Workspaces, 'listFiles'>;
+  /** Absent where sandboxes have only what they have. */
+  readonly toolchains?: Toolchains;
+}
+
+interface Place {
+  readonly source: RepositorySource;
+  readonly sha: Sha;
+  /** Text of a file of the commit; null for none that can be read. */
+  readonly read: (path: string) => Promise<string | null>;
+}
+
+/** The toolchains that a commit asks for; null where none can be had. */
+export async function toolsAt(
+  { workspaces, toolchains }: ToolchainPorts,
+  { source, sha, read }: Place,
+  signal?: AbortSignal,
+): Promise<ProvidedTools | null> {
+  if (!toolchains) return null;
+  const paths = await workspaces.listFiles(source, sha);
+  const texts = new Map<string, string>();
+  for (const file of TOOLCHAIN_FILES) {
+    const text = paths.includes(file) ? await read(file) : null;
+    if (text !== null) texts.set(file, text);
+  }
+  return toolchains.provide(wantedTools(paths, texts), signal);
+}
+
+/** A base whose areas have these toolchains. */
+export const withTools = (base: BaseCheckout, provided: ProvidedTools | null): BaseCheckout =>
+  provided === null || provided.tools.path.length === 0 ? base : { ...base, tools: provided.tools };

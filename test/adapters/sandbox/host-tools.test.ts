@@ -1,0 +1,100 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { credentialIn, findHostTool } from '../../../src/adapters/sandbox/index.ts';
+
+describe('toolchains of the operator', () => {
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'runoff-home-'));
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  const put = (path: string, text = ''): string => {
+    const file = join(home, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return file;
+  };
+  const program = (path: string): string => {
+    const file = put(path, '#!/bin/sh\n');
+    chmodSync(file, 0o755);
+    return file;
+  };
+  const find = (name: string, folders: readonly string[], more: Readonly<Record<string, string>> = {}) => {
+    const PATH = [...folders.map((folder) => join(home, folder)), '/usr/bin', '/bin'].join(':');
+    return findHostTool(name, { PATH, HOME: home, ...more });
+  };
+
+  test('of rustup are the default toolchain behind its proxies', () => {
+    program('.cargo/bin/rustup');
+    symlinkSync('rustup', join(home, '.cargo/bin/cargo'));
+    put('.rustup/settings.toml', 'version = "12"\ndefault_toolchain = "stable-x86_64-unknown-linux-gnu"\n');
+    program('.rustup/toolchains/nightly-x86_64-unknown-linux-gnu/bin/cargo');
+    const cargo = program('.rustup/toolchains/stable-x86_64-unknown-linux-gnu/bin/cargo');
+    const root = dirname(dirname(cargo));
+    expect(find('cargo', ['.cargo/bin'])).toEqual({ program: cargo, root, bin: join(root, 'bin') });
+  });
+
+  test('of pyenv are the version that it was told to use, behind its shims', () => {
+    program('.pyenv/shims/python3');
+    put('.pyenv/version', '3.11.7\n');
+    program('.pyenv/versions/3.12.1/bin/python3');
+    const real = program('.pyenv/versions/3.11.7/bin/python3.11');
+    symlinkSync('python3.11', join(dirname(real), 'python3'));
+    const root = join(home, '.pyenv/versions/3.11.7');
+    expect(find('python3', ['.pyenv/shims'])).toEqual({ program: real, root, bin: join(root, 'bin') });
+    const told = find('python3', ['.pyenv/shims'], { PYENV_VERSION: '3.12.1' });
+    expect(told).toMatchObject({ root: join(home, '.pyenv/versions/3.12.1') });
+    const hostile = find('python3', ['.pyenv/shims'], { PYENV_VERSION: '../../../etc' });
+    expect(hostile).toMatchObject({ root: join(home, '.pyenv/versions/3.12.1') });
+  });
+
+  test('of nvm and sdkman are the folder of their version', () => {
+    const node = program('.nvm/versions/node/v22.1.0/bin/node');
+    expect(find('node', ['.nvm/versions/node/v22.1.0/bin'])).toMatchObject({ root: dirname(dirname(node)) });
+    const java = program('.sdkman/candidates/java/17.0.2-tem/bin/java');
+    symlinkSync('17.0.2-tem', join(home, '.sdkman/candidates/java/current'));
+    const found = find('java', ['.sdkman/candidates/java/current/bin']);
+    expect(found).toMatchObject({ program: java, root: dirname(dirname(java)) });
+  });
+
+  test('are a single file where their folder holds other things: never a home, ~/.local or ~/.cargo', () => {
+    for (const path of ['bin/uv', '.local/bin/uv', '.cargo/bin/uv', 'uv', '.bun/bin/uv']) {
+      const uv = program(path);
+      expect(find('uv', [dirname(path)])).toMatchObject({ program: uv, root: uv });
+    }
+  });
+
+  test('that lie in /usr need no mount, and none at all where PATH of a sandbox leads', () => {
+    expect(find('sh', [])).toBeNull();
+    expect(find('no-such-program', [])).toBeNull();
+    if (existsSync('/usr/sbin/ldconfig'))
+      expect(findHostTool('ldconfig', { PATH: '/usr/sbin' })).toMatchObject({ root: null });
+  });
+
+  test.each([
+    ['etc/npmrc', '//registry.example.org/:_authToken=x\n'],
+    ['conf/settings.xml', '<settings><servers><server><password>x</password></server></servers></settings>'],
+    ['.netrc', 'machine x login y password z\n'],
+    ['credentials.toml', ''],
+    ['lib/.ssh/id_ed25519', ''],
+  ])('that hold %s are not shown, and the reason is said', (path, text) => {
+    program('tool-1/bin/tool');
+    const root = join(home, 'tool-1');
+    put(`tool-1/${path}`, text);
+    expect(find('tool', ['tool-1/bin'])).toEqual({
+      refused: expect.stringContaining(`${root} is not shown`),
+    });
+  });
+
+  test.each([
+    ['etc/npmrc', 'prefix=/usr\n; _authToken=example\n'],
+    ['conf/settings.xml', '<settings><!-- <password>example</password> --></settings>'],
+    ['lib/python3/site-packages/pip/conf/.netrc', ''],
+  ])('that hold a harmless %s are shown', (path, text) => {
+    put(`tool-1/${path}`, text);
+    expect(credentialIn(join(home, 'tool-1'))).toBeNull();
+  });
+});

@@ -1,0 +1,145 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openToolchains, type ToolchainsOptions } from '../../../src/adapters/sandbox/index.ts';
+import { Fault } from '../../../src/core/model/index.ts';
+import { wantedTools } from '../../../src/core/settings/index.ts';
+
+describe('toolchains for a repository', () => {
+  let dir: string;
+  let asked: string[];
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'runoff-tools-'));
+    asked = [];
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  /** A registry that has every package in the version that a range begins with. */
+  async function install(folder: string, spec: string): Promise<void> {
+    asked.push(spec);
+    const [, name = '', range = ''] = /^(@?[^@]+)@(.*)$/.exec(spec) ?? [];
+    if (range === '99') throw new Fault('AGENT_INSTALL_FAILED', `The package registry has no ${spec}.`);
+    const version = `${/\d+/.exec(range)?.[0] ?? '1'}.7.0`;
+    const put = (path: string, text: string): void => {
+      const file = join(folder, 'node_modules', name, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    };
+    const program = name.replace(/^.*\//, '').replace('cli-dist', 'yarn');
+    put('package.json', JSON.stringify({ version, bin: { [program]: `bin/${program}.js`, '../evil': 'x' } }));
+    put(`bin/${program}.js`, '');
+    put('bin/node', `#!/bin/sh\necho v${version}\n`);
+    chmodSync(join(folder, 'node_modules', name, 'bin/node'), 0o755);
+  }
+  const open = (more: Partial<ToolchainsOptions> = {}) =>
+    openToolchains({
+      dir,
+      owner: null,
+      host: false,
+      environment: {},
+      nodeVersion: '24.21.0',
+      ask: async ([program]) => (program === 'node' ? 'v20.20.2' : null),
+      install,
+      ...more,
+    });
+  const provide = (files: Readonly<Record<string, string>>, more: Partial<ToolchainsOptions> = {}) =>
+    open(more).provide(wantedTools(Object.keys(files), new Map(Object.entries(files))));
+  const manifest = (value: object) => ({ 'package.json': JSON.stringify(value) });
+
+  test('are what the sandbox has where that is enough', async () => {
+    const provided = await provide(manifest({ engines: { node: '>=18' } }));
+    expect(provided).toEqual({ tools: { mounts: [], path: [] }, versions: ['Node 20.20.2'], missing: [] });
+  });
+
+  test('are the Node that Runoff itself runs on where only that one is of the wanted version', async () => {
+    const provided = await provide(manifest({ engines: { node: '>=22' } }));
+    expect(provided).toMatchObject({
+      tools: { mounts: [], path: ['/opt/runoff/bin'] },
+      versions: ['Node 24.21.0'],
+    });
+    expect(asked).toEqual([]);
+  });
+
+  test('come from the registry else: Node with an npm that runs on it, once for each version', async () => {
+    const files = { ...manifest({}), '.nvmrc': '18' };
+    const { tools, versions, missing } = await provide(files);
+    expect({ versions, missing }).toEqual({ versions: ['Node 18.7.0'], missing: [] });
+    expect(asked).toEqual([expect.stringMatching(/^node-linux-(x64|arm64)@18$/), 'npm@8']);
+    const [node] = tools.mounts;
+    expect(execFileSync(join(node?.from ?? '', 'bin/node'), { encoding: 'utf8' })).toBe('v18.7.0\n');
+    expect(tools.path).toEqual(tools.mounts.map(({ to }) => `${to}/bin`));
+    await provide(files);
+    expect(asked).toHaveLength(2);
+  });
+
+  test.each([
+    ['pnpm of the pinned version', manifest({ packageManager: 'pnpm@9.1.0' }), 'pnpm@9.1.0', 'pnpm'],
+    ['yarn 1', { ...manifest({}), 'yarn.lock': '# yarn lockfile v1\n' }, 'yarn@1', 'yarn'],
+    ['yarn 4', manifest({ packageManager: 'yarn@4.1.0' }), '@yarnpkg/cli-dist@4.1.0', 'yarn'],
+    ['npm of the pinned version', manifest({ packageManager: 'npm@10.2.0' }), 'npm@10.2.0', 'npm'],
+  ])('have %s, which looks for no other version of itself', async (_, files, spec, program) => {
+    const { tools } = await provide(files);
+    expect(asked).toEqual([spec]);
+    const script = readFileSync(join(tools.mounts[0]?.from ?? '', 'bin', program), 'utf8');
+    expect(script).toMatch(/manage_package_manager_versions=false[\s\S]*\nexec node \/opt\/runoff-tools\//);
+    expect(existsSync(join(dir, 'evil'))).toBe(false);
+  });
+
+  test('have the yarn of the repository where it has one', async () => {
+    const release = '.yarn/releases/yarn-4.1.0.cjs';
+    const files = {
+      ...manifest({}),
+      'yarn.lock': '',
+      '.yarnrc.yml': `yarnPath: ${release}\n`,
+      [release]: '',
+    };
+    const { tools, versions } = await provide(files);
+    expect(readFileSync(join(tools.mounts[0]?.from ?? '', 'bin/yarn'), 'utf8')).toContain(
+      `exec node /repo/${release}`,
+    );
+    expect([asked, versions]).toEqual([[], ['yarn 4.1.0', 'Node 20.20.2']]);
+  });
+
+  test('that cannot be had are named, with both ways to get them', async () => {
+    const { missing } = await provide({ ...manifest({ engines: { node: '99' } }), 'Cargo.toml': '' });
+    expect(missing).toEqual([
+      expect.stringMatching(
+        /^The repository asks for Node 99 \(package\.json\), and sandboxes here have v20\.20\.2\. The package registry has no node-linux-\w+@99\. Install it on this machine, .* or set RUNOFF_SANDBOX=container with an image that has it\.$/,
+      ),
+      expect.stringMatching(
+        /^The repository needs Rust \(Cargo\.toml\), and sandboxes here have none\. Install it/,
+      ),
+    ]);
+  });
+
+  test('that were missing are looked for again, and an aborted search is no missing one', async () => {
+    const toolchains = open();
+    const wanted = wantedTools(['package.json'], new Map([['package.json', '{"engines":{"node":"99"}}']]));
+    await toolchains.provide(wanted);
+    await toolchains.provide(wanted);
+    expect(asked).toHaveLength(2);
+    const controller = new AbortController();
+    controller.abort();
+    await expect(toolchains.provide(wanted, controller.signal)).rejects.toThrow(/abort/i);
+  });
+
+  test('of the operator that may hold a credential are not lent, and the reason is said', async () => {
+    const go = join(dir, 'go1.22/bin/go');
+    for (const [path, text] of [
+      [go, '#!/bin/sh\necho go version go1.22.1 linux/amd64\n'],
+      [join(dir, 'go1.22/.netrc'), ''],
+    ] as const) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text, { mode: 0o755 });
+    }
+    const environment = { PATH: dirname(go), HOME: dir };
+    const { tools, missing } = await provide({ 'go.mod': 'go 1.20\n' }, { host: true, environment });
+    expect(tools.mounts).toEqual([]);
+    expect(missing[0]).toContain('.netrc in it may hold a credential.');
+    rmSync(join(dir, 'go1.22/.netrc'));
+    const lent = await provide({ 'go.mod': 'go 1.20\n' }, { host: true, environment });
+    expect(lent).toMatchObject({ versions: ['Go 1.22.1'], missing: [] });
+  });
+});

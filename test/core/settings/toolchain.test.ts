@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest';
+import { parseVersion, satisfies, wantedTools } from '../../../src/core/settings/index.ts';
+
+const wanted = (files: Readonly<Record<string, string>>) =>
+  wantedTools(Object.keys(files), new Map(Object.entries(files)));
+const json = (value: object): string => JSON.stringify(value);
+
+describe('the Node that a repository asks for', () => {
+  const nodeOf = (files: Readonly<Record<string, string>>) =>
+    wanted({ 'package.json': '{}', ...files }).versions.get('node');
+
+  test.each<[string, Readonly<Record<string, string>>, string | undefined]>([
+    ['.nvmrc', { '.nvmrc': 'v22.11.0\n' }, '^22.11.0'],
+    ['.nvmrc with a major version only', { '.nvmrc': '20' }, '20'],
+    ['.nvmrc with a comment before it', { '.nvmrc': '# ours\n18\n' }, '18'],
+    ['a name of a long-term release', { '.nvmrc': 'lts/iron' }, '20'],
+    ['any long-term release', { '.nvmrc': 'lts/*' }, '24'],
+    ['whatever is newest', { '.nvmrc': 'node' }, undefined],
+    ['.node-version', { '.node-version': '24.1.0' }, '^24.1.0'],
+    ['asdf', { '.tool-versions': 'python 3.12\nnodejs 20.9.0 # x\n' }, '^20.9.0'],
+    ['mise', { 'mise.toml': '[env]\nnode = "1"\n\n[tools]\nnode = "22"\n"npm:x" = "1"\n[tasks]\n' }, '22'],
+    ['mise with a table', { '.mise.toml': '[tools]\nnode = { version = "22.1", x = 1 }\n' }, '^22.1'],
+    ['Volta', { 'package.json': json({ volta: { node: '20.1.0' }, engines: { node: '>=10' } }) }, '^20.1.0'],
+    ['engines', { 'package.json': json({ engines: { node: '^20.9 || >=22' } }) }, '^20.9 || >=22'],
+    ['engines that allow all', { 'package.json': json({ engines: { node: '*' } }) }, undefined],
+    ['a manifest that is none', { 'package.json': '[' }, undefined],
+    ['engines that are no texts', { 'package.json': json({ engines: { node: { a: 1 } } }) }, undefined],
+  ])('is read from %s', (_, files, range) => {
+    expect(nodeOf(files)?.range).toBe(range);
+  });
+
+  test('is that of a version manager before that of engines, by its file', () => {
+    const files = { 'package.json': json({ engines: { node: '>=18' } }), '.nvmrc': '22' };
+    expect(nodeOf(files)).toEqual({ range: '22', file: '.nvmrc' });
+  });
+
+  test('is nothing where there are no Node packages', () => {
+    expect(wanted({ '.nvmrc': '22', 'go.mod': 'module x\n' }).versions.has('node')).toBe(false);
+  });
+});
+
+describe('the package manager that a repository asks for', () => {
+  const managerOf = (files: Readonly<Record<string, string>>) => {
+    const manager = wanted({ 'package.json': '{}', ...files }).manager;
+    return manager && `${manager.name}@${manager.range}`;
+  };
+
+  test.each<[string, Readonly<Record<string, string>>, string | null]>([
+    [
+      'packageManager with a hash',
+      { 'package.json': json({ packageManager: 'pnpm@9.1.0+sha512.ab' }) },
+      'pnpm@9.1.0',
+    ],
+    [
+      'packageManager that is nothing of the kind',
+      { 'package.json': json({ packageManager: 'rm -rf@1.0.0' }) },
+      null,
+    ],
+    ['a lock file of pnpm', { 'pnpm-lock.yaml': "lockfileVersion: '6.0'\n" }, 'pnpm@8'],
+    ['a lock file of pnpm that is too big to be read', {}, null],
+    [
+      'engines beside a lock file',
+      { 'package.json': json({ engines: { pnpm: '10' } }), 'pnpm-lock.yaml': 'lockfileVersion: 9.0' },
+      'pnpm@10 >=9 <12',
+    ],
+    ['a lock file of yarn 1', { 'yarn.lock': '# yarn lockfile v1\n' }, 'yarn@1'],
+    ['a lock file of yarn 4', { 'yarn.lock': '# x\n\n__metadata:\n  version: 8\n' }, 'yarn@4'],
+    ['a lock file of bun', { 'bun.lock': '{}' }, 'bun@'],
+    ['a lock file of npm', { 'package-lock.json': '{}', 'yarn.lock': '' }, null],
+  ])('is read from %s', (_, files, manager) => {
+    expect(managerOf(files)).toBe(manager);
+  });
+
+  test('is the yarn of the repository where it has one', () => {
+    const release = '.yarn/releases/yarn-4.1.0.cjs';
+    const files = {
+      'package.json': json({ packageManager: 'yarn@4.1.0' }),
+      '.yarnrc.yml': `yarnPath: ${release}\n`,
+    };
+    expect(wanted({ ...files, [release]: '' }).manager?.release).toBe(release);
+    expect(wanted(files).manager?.release).toBeUndefined();
+    const outside = { ...files, '.yarnrc.yml': 'yarnPath: .yarn/releases/../../x.cjs\n' };
+    expect(wanted({ ...outside, [release]: '' }).manager?.release).toBeUndefined();
+  });
+});
+
+describe('languages and their versions', () => {
+  test('are told by the files that each of them has', () => {
+    const { languages, programs } = wanted({
+      'pom.xml': '',
+      'crates/a/Cargo.toml': '',
+      'tox.ini': '',
+      'uv.lock': '',
+    });
+    expect(Object.fromEntries(languages)).toEqual({
+      python: 'tox.ini',
+      rust: 'crates/a/Cargo.toml',
+      java: 'pom.xml',
+    });
+    expect(Object.fromEntries(programs)).toEqual({ mvn: 'pom.xml', uv: 'uv.lock' });
+  });
+
+  test('need no program that the repository brings as a wrapper', () => {
+    expect([...wanted({ 'pom.xml': '', mvnw: '' }).programs.keys()]).toEqual([]);
+  });
+
+  test.each<['python' | 'rust' | 'go' | 'java', Readonly<Record<string, string>>, string]>([
+    ['python', { 'pyproject.toml': '[project]\nrequires-python = ">=3.8,<3.13"\n' }, '>=3.8,<3.13'],
+    ['python', { 'setup.py': '', '.python-version': '3.12.1\n' }, '3.12'],
+    ['rust', { 'Cargo.toml': '', 'rust-toolchain.toml': '[toolchain]\nchannel = "1.75.0"\n' }, '1.75.0'],
+    ['rust', { 'Cargo.toml': '', 'rust-toolchain': 'nightly-2024-01-01\n' }, 'nightly-2024-01-01'],
+    ['go', { 'go.mod': 'module x\n\ngo 1.22.1\n' }, '>=1.22.1'],
+    ['java', { 'pom.xml': '', '.java-version': 'temurin-17.0.2\n' }, '17'],
+  ])('of %s are read from %j', (language, files, range) => {
+    expect(wanted(files).versions.get(language)?.range).toBe(range);
+  });
+});
+
+describe('a range of versions', () => {
+  const holds = (range: string, text: string): boolean => satisfies(parseVersion(text) ?? [0, 0, 0], range);
+
+  test.each<[range: string, inside: readonly string[], outside: readonly string[]]>([
+    ['20', ['20.0.0', 'v20.19.2'], ['21.0.0', '19.9.9']],
+    ['^20.9 || >=22', ['20.9.0', '22.0.0', '30.1.1'], ['20.8.9', '21.5.0']],
+    ['>=3.8,<3.13', ['3.8.0', 'Python 3.12.9'], ['3.13.0', '3.7.9']],
+    ['~=3.8', ['3.8', '3.20'], ['4.0', '3.7']],
+    ['~=3.8.1', ['3.8.9'], ['3.9.0', '3.8.0']],
+    ['~1.2.3', ['1.2.9'], ['1.3.0', '1.2.2']],
+    ['18.x', ['18.4.4'], ['19.0.0']],
+    ['3.*', ['3.1.0'], ['2.7.18']],
+    ['16 - 18', ['16.0.0', '18.9.0'], ['19.0.0', '15.9.0']],
+    ['>18', ['19.0.0'], ['18.9.9']],
+    ['<=18', ['18.9.9'], ['19.0.0']],
+    ['>=3.6, !=3.7.0', ['3.6.1', '3.8.0'], ['3.5.9']],
+    ['^0.2.3', ['0.2.9'], ['0.3.0']],
+    ['>= 18.0.0 <20', ['18.1.0'], ['20.0.0']],
+    ['', ['1.0.0'], []],
+    ['whatever', ['1.0.0'], []],
+  ])('%s', (range, inside, outside) => {
+    for (const version of inside) expect([version, holds(range, version)]).toEqual([version, true]);
+    for (const version of outside) expect([version, holds(range, version)]).toEqual([version, false]);
+  });
+
+  test('of hostile length takes no time', () => {
+    const started = performance.now();
+    holds('>=1.'.repeat(50_000), '1.0.0');
+    holds(`${'1'.repeat(100_000)}`, '1.0.0');
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});
