@@ -1,6 +1,76 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { AgentCommand } from '../../core/settings/index.ts';
+import type { Coder } from '../../ports/index.ts';
+import { acpCoder, acpLaunch, bundleAcpCoder, readAcp } from './acp/index.ts';
+import { builtinCoder, bundleBuiltinCoder } from './builtin/index.ts';
+import { claudeCodeCoder } from './claude-code.ts';
+import { codexCoder } from './codex.ts';
+import { bindsOf, commandCoder, isThere, programEnvironment, readAnything } from './command.ts';
+import { copilotCoder } from './copilot.ts';
+import { geminiCoder } from './gemini.ts';
+import { opencodeCoder } from './opencode.ts';
+import { piCoder } from './pi.ts';
+import { qwenCoder } from './qwen.ts';
+
 export { ACP_PATH } from './acp/index.ts';
 export { BUILTIN_PATH, builtinCoder, bundleBuiltinCoder } from './builtin/index.ts';
 export { AGENTS, type InstallableAgent } from './catalogue.ts';
-export { type Installed, type InstallRequest, installAgent, installable } from './install.ts';
-export { npmInstall } from './npm.ts';
-export { type CoderOptions, coders, installCoderPrograms } from './registry.ts';
+export { type Installed, type InstallRequest, installAgent, installable, npmInstall } from './install.ts';
+
+export interface CoderOptions {
+  /** Folder below which `installAgent` puts agents, each in one of its name. */
+  readonly agentsFolder: string;
+  /** The operator's own programs, by the name that settings give them; one of ours is replaced by its name. */
+  readonly commands: Readonly<Record<string, AgentCommand>>;
+}
+
+/** Every coder that settings can name, by name, installed or not. */
+export function coders({ agentsFolder, commands }: CoderOptions): ReadonlyMap<string, Coder> {
+  const own = [
+    builtinCoder(),
+    claudeCodeCoder(agentsFolder),
+    codexCoder(agentsFolder),
+    opencodeCoder(agentsFolder),
+    piCoder(agentsFolder),
+    geminiCoder(agentsFolder),
+    copilotCoder(agentsFolder),
+    qwenCoder(agentsFolder),
+    commandCoder(),
+    acpCoder(),
+  ];
+  const named = Object.entries(commands).map(([name, command]) => namedCoder(name, command));
+  return new Map([...own, ...named].map((coder) => [coder.name, coder]));
+}
+
+/** A program of the operator's, under the name that AGENT_COMMANDS gives it. */
+export function namedCoder(name: string, command: AgentCommand): Coder {
+  const acp = command.speaks === 'acp';
+  return {
+    name,
+    protocols: command.protocols,
+    wantsArgv: false,
+    experimental: acp,
+    launch: (input) => ({
+      ...(acp ? acpLaunch(input, command.argv) : { argv: command.argv, stdin: input.prompt }),
+      // Ours last: its way to the model is the gateway, whatever the operator's variables say.
+      env: { ...command.env, ...programEnvironment(input) },
+      binds: bindsOf(name, command),
+    }),
+    read: acp ? readAcp : readAnything,
+    version: async () => ((await isThere(command)) ? `argv ${fingerprint(command.argv)}` : null),
+    trial: () => null,
+  };
+}
+
+/** It has no version that we could know; this changes when its command line does. */
+const fingerprint = (argv: readonly string[]) =>
+  createHash('sha256').update(JSON.stringify(argv)).digest('hex').slice(0, 12);
+
+/** Writes our own programs that work inside the sandbox into the toolchain's folder of coders; fast when they are there. */
+export async function installCoderPrograms(folder: string): Promise<void> {
+  await bundleBuiltinCoder(join(folder, 'builtin.mjs'));
+  await bundleAcpCoder(join(folder, 'acp.mjs'));
+}
+
+export { commandCoder } from './command.ts';

@@ -9,6 +9,7 @@ import {
   initialise,
   readCredentials,
   SUPERUSER,
+  withLock,
   writeCredentials,
 } from './cluster.ts';
 import { type KeptConnection, keepConnected, openPresence, type ServerConnection } from './connection.ts';
@@ -20,7 +21,6 @@ import {
   type ServerAccount,
   serverAccount,
 } from './install.ts';
-import { withLock } from './lock.ts';
 import { choosePort, startServer, stopServer, untilReady, wasKilled } from './server.ts';
 
 /** A Postgres server on this machine, shared by all Runoff processes that use the same folder. */

@@ -13,9 +13,8 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
-import { type Cluster, serverEnvironment } from './cluster.ts';
+import { type Cluster, processExists, serverEnvironment } from './cluster.ts';
 import type { Binaries, ServerAccount } from './install.ts';
-import { processExists } from './lock.ts';
 
 /** Recovery after a crash replays at most `max_wal_size`; slow disks need a while for it. */
 const START_MS = 60_000;

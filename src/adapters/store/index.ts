@@ -1,3 +1,62 @@
+import type { Identity, Store } from '../../ports/index.ts';
+import { type ConnectionLimits, LONG_WORK } from '../postgres/index.ts';
+import { audits } from './audits.ts';
+import { commands, picks, replies } from './commands.ts';
+import { asDatabaseFault, connectStore } from './connection.ts';
+import { executorList } from './executors.ts';
+import { answers, ledger, modelAnswers } from './ledger.ts';
+import { isMigrated, migrate } from './migrations/index.ts';
+import { intents, progress } from './progress.ts';
+import { retention } from './retention.ts';
+import { lookups, runs } from './runs.ts';
+
 export { openExecutors } from './executors.ts';
 export { MIGRATIONS, type Migration, migrate } from './migrations/index.ts';
-export { openStore, type StoreOptions } from './store.ts';
+
+export interface StoreOptions {
+  /** Maximum number of connections; default 4. They are opened on demand and closed after ten idle seconds. */
+  readonly poolSize?: number;
+  /**
+   * For a process that shares the work: after it has expired, and before it has joined, each method that writes rejects
+   * with EXECUTOR_EXPIRED. Default: it never expires.
+   */
+  readonly identity?: Identity | undefined;
+  /** How long a connection waits. Default: our defaults. */
+  readonly limits?: ConnectionLimits | undefined;
+}
+
+/** Opens the database at `url` and updates its schema. Rejects with DATABASE_UNAVAILABLE. */
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  const { poolSize = 4, identity, limits } = options;
+  const { db, close: closeMain } = connectStore(url, { poolSize, name: 'runoff store', identity, limits });
+  // Connects on first use.
+  const slow = connectStore(url, {
+    poolSize: 1,
+    name: 'runoff store (long work)',
+    identity,
+    limits: LONG_WORK,
+  });
+  const close = async () => void (await Promise.all([closeMain(), slow.close()]));
+  try {
+    if (!(await isMigrated(db))) await migrate(slow.db);
+  } catch (error) {
+    await close();
+    throw asDatabaseFault(error);
+  }
+  return {
+    ...runs(db),
+    ...progress(db),
+    ...ledger(db),
+    ...intents(db),
+    ...replies(db),
+    ...answers(db),
+    ...modelAnswers(db),
+    ...lookups(db),
+    ...commands(db),
+    ...picks(db),
+    ...executorList(db),
+    ...audits(db),
+    ...retention(slow.db),
+    close,
+  };
+}

@@ -1,4 +1,13 @@
-export { briefFrom, type CheckedBrief, checkBrief, specOf, type Triage, triage } from './brief.ts';
+export {
+  briefFrom,
+  type CheckedBrief,
+  checkBrief,
+  type RepositoryMap,
+  repositoryMap,
+  specOf,
+  type Triage,
+  triage,
+} from './brief.ts';
 export {
   type Dialogue,
   durationText,
@@ -20,5 +29,4 @@ export {
   withInquiry,
 } from './dialogue.ts';
 export { type CostOf, type Forecast, forecast, TOKENS_BY_SIZE } from './forecast.ts';
-export { type RepositoryMap, repositoryMap } from './map.ts';
 export { type FailingCheck, type PullFindings, pullTask, type ReviewRemark } from './pull-task.ts';

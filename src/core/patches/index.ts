@@ -1,20 +1,17 @@
 export { type DiffLine, type Hunk, READ_LIMITS, type ReadFile, readDiff } from './diff.ts';
 export { notable, notableGroups } from './notable.ts';
 export {
+  joinSections,
   PATCH_LIMITS,
   type ParsedPatch,
   type ParseOptions,
+  type PatchedText,
   parsePatch,
   parseRaw,
-  type RawEntry,
-} from './parse.ts';
-export {
-  joinSections,
-  type PatchedText,
   patchedText,
   productionLines,
+  type RawEntry,
   summarise,
-} from './parts.ts';
+} from './parse.ts';
 export * from './patch.ts';
-export { isSnapshot, isTestNamed, matchesAny, type PatchLimits, roleOf } from './patch.ts';
 export { pathFaults } from './paths.ts';

@@ -1,5 +1,4 @@
 export { setAsideNote, silenceNote } from './base-notes.ts';
-export { type CheckText, checkText } from './check-run.ts';
 export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions } from './comparison.ts';
 export { noPatchAtAll, votesLine } from './decision-summary.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
@@ -45,7 +44,15 @@ export {
   replyScope,
   report,
 } from './layout.ts';
-export { commitMessage, type FollowUpCommit, followUpMessage, type PullText, pullRequest } from './pull.ts';
+export {
+  type CheckText,
+  checkText,
+  commitMessage,
+  type FollowUpCommit,
+  followUpMessage,
+  type PullText,
+  pullRequest,
+} from './pull.ts';
 export {
   type CheckboxEdit,
   checkboxEdit,

@@ -1,2 +1,1 @@
-export { secretsIn } from './known.ts';
-export { REDACTED, type Redact, redactor, redactText, secretsOf } from './redact.ts';
+export { REDACTED, type Redact, redactor, redactText, secretsIn, secretsOf } from './redact.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { ACP_PATH } from '../../../src/adapters/coders/acp/index.ts';
-import { commandCoder, namedCoder } from '../../../src/adapters/coders/registry.ts';
+import { commandCoder, namedCoder } from '../../../src/adapters/coders/index.ts';
 import type { AgentCommand } from '../../../src/core/settings/index.ts';
 import type { CoderInput } from '../../../src/ports/index.ts';
 import { coderContract } from '../../contracts/coder.suite.ts';
