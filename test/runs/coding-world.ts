@@ -61,37 +61,40 @@ export async function codingWorld(script: Script) {
     if (typeof how === 'object') return how;
     return how === 'stopped' ? { ...result, exitCode: null, stopped: 'cancelled' } : result;
   };
-  const world = partial<World>({
-    store,
-    artifacts,
-    sandbox: {
-      probe: async () => ({ kind: 'ready', backend: 'none', detail: 'pretended', weaker: [] }),
-      exec,
+  const world = partial<World>(
+    {
+      store,
+      artifacts,
+      sandbox: {
+        probe: async () => ({ kind: 'ready', backend: 'none', detail: 'pretended', weaker: [] }),
+        exec,
+      },
+      workspaces: workspacesOf(script, aliasOf),
+      coders: new Map([['builtin', coderNamed('builtin')]]),
+      gateway: gatewayOf(store, script),
+      clock: {
+        now: () => Date.now(),
+        elapsed: () => performance.now(),
+        sleep: (ms: number) => new Promise((settle) => setTimeout(settle, ms / 100)),
+      },
+      random: { runId: () => RUN, nonce: () => 'c0ffee', port: () => 1 },
+      log: silent,
+      ceilings: { timeoutCandidateSeconds: 7_200, runSeconds: 86_400 },
+      defaults: { models: ['anthropic/claude-sonnet-4-5'] },
+      parallelChecks: 1,
+      prompts: {
+        planner: '',
+        judge: '',
+        independentTests: '',
+        distinguish: '',
+        reviewer: '',
+        coder: new Map([['plain', 'Do it.']]),
+        personas: new Map(),
+      },
+      announcer: quietAnnouncer,
     },
-    workspaces: workspacesOf(script, aliasOf),
-    coders: new Map([['builtin', coderNamed('builtin')]]),
-    gateway: gatewayOf(store, script),
-    clock: {
-      now: () => Date.now(),
-      elapsed: () => performance.now(),
-      sleep: (ms: number) => new Promise((settle) => setTimeout(settle, ms / 100)),
-    },
-    random: { runId: () => RUN, nonce: () => 'c0ffee', port: () => 1 },
-    log: silent,
-    ceilings: { timeoutCandidateSeconds: 7_200, runSeconds: 86_400 },
-    defaults: { models: ['anthropic/claude-sonnet-4-5'] },
-    parallelChecks: 1,
-    prompts: {
-      planner: '',
-      judge: '',
-      independentTests: '',
-      distinguish: '',
-      reviewer: '',
-      coder: new Map([['plain', 'Do it.']]),
-      personas: new Map(),
-    },
-    announcer: quietAnnouncer,
-  });
+    ['toolchains'],
+  );
   await admitted(world, settings);
   return { world, starts, prompts, applied };
 }

@@ -36,7 +36,7 @@ export function githubHtml(written: string): string {
   const tokens = PARSER.parse(text, env);
   const lines = text.replace(/\r\n?/g, '\n').split('\n');
   const uncovered = uncoveredLines(tokens, lines);
-  const { body, notes } = footnotesOf(tokens);
+  const { body, notes } = footnotesOf(tokens, lines);
   const writer = new HtmlWriter(lines, uncovered, notes);
   return writer.write(body);
 }
@@ -75,7 +75,10 @@ interface Footnote {
 }
 
 /** Footnotes apart from the text. Of several with one name, in whatever case, the first counts; the others have no name. */
-function footnotesOf(tokens: readonly Token[]): {
+function footnotesOf(
+  tokens: readonly Token[],
+  lines: readonly string[],
+): {
   readonly body: readonly Token[];
   readonly notes: ReadonlyMap<string, Footnote>;
 } {
@@ -98,8 +101,7 @@ function footnotesOf(tokens: readonly Token[]): {
     }
     const ended = open.pop();
     if (ended === undefined) continue;
-    const lazy = tokens[at + 1];
-    if (lazy?.type === 'paragraph_open' && lazy.map?.[0] === lastLine(ended.tokens)) absorbed = 3;
+    if (isLazyParagraph(tokens[at + 1], lines)) absorbed = 3;
     if (absorbed > 0) ended.tokens.push(...tokens.slice(at + 1, at + 1 + absorbed));
     const length = ended.tokens.reduce((sum, { content }) => sum + content.length, 0);
     const taken = ended.name === '' || notes.has(ended.name);
@@ -108,9 +110,9 @@ function footnotesOf(tokens: readonly Token[]): {
   return { body, notes };
 }
 
-/** The line behind the last one of these blocks; a paragraph on it may go on with theirs. */
-const lastLine = (tokens: readonly Token[]): number =>
-  Math.max(-1, ...tokens.map(({ map }) => map?.[1] ?? -1));
+/** Whether what follows a footnote continues it: a paragraph with no blank line before it. */
+const isLazyParagraph = (token: Token | undefined, lines: readonly string[]): boolean =>
+  token?.type === 'paragraph_open' && token.map !== null && lines[token.map[0] - 1]?.trim() !== '';
 
 const footnoteName = ({ meta }: Token): string => PARSER.utils.normalizeReference(String(meta?.label ?? ''));
 

@@ -138,6 +138,7 @@ export const HIDDEN_FORMS: Readonly<Record<string, string>> = {
   'line that goes on with an unused footnote': `[^b]: <textarea>\n${ORDER}`,
   'tag that is not closed behind `textarea`': `<script>\n</textarea>\n<b ${ORDER}`,
   'hidden element in a comment of newer Markdown': `a <!--<p hidden>--- b --->${ORDER}`,
+  'line that goes on with an unused footnote of a definition': `[^b]: [x]: y\n${ORDER}`,
   'unused footnote right behind a quotation': `> a\n[^a]: ${ORDER}`,
   'unused footnote right behind a list': `- a\n[^a]: ${ORDER}`,
   'hidden element in an instruction': `a <?<p hidden>?>${ORDER}`,
