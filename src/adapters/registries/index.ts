@@ -45,12 +45,16 @@ export function openRegistries(options: {
         : {};
       return {
         hosts: [...new Set(found.flatMap(({ hosts }) => hosts))],
-        env: Object.assign({}, certificates, ...found.map(({ env }) => env)),
+        env: Object.assign({}, certificates, talkative(command), ...found.map(({ env }) => env)),
         files: Object.assign({}, ...found.map(({ files }) => files)),
       };
     },
   };
 }
+
+/** npm says nothing until it ends, and a set-up command that is silent for long is stopped: it shall name each request. */
+const talkative = (command: string): Readonly<Record<string, string>> =>
+  /\bnpm\b/.test(command) && !/\b(?:pnpm|yarn|bun)\b/.test(command) ? { npm_config_loglevel: 'http' } : {};
 
 /** This machine has no such program. */
 const isMissing = (thrown: unknown): boolean => (thrown as { code?: unknown }).code === 'ENOENT';
