@@ -25,8 +25,8 @@ export const NODE_TEST = '/opt/runoff/bin/node --test';
 
 export interface FixtureOptions {
   readonly files: Files;
-  /** Default `NODE_TEST`. */
-  readonly test?: string;
+  /** Default `NODE_TEST`. Null: the repository has no test command. */
+  readonly test?: string | null;
   readonly build?: string;
   readonly asked?: string;
   readonly remember?: Remember;
@@ -94,7 +94,8 @@ async function openFixture(
   const workspaces = openWorkspaces({ dataDir: join(root, 'data'), sandbox, owner, log: silent });
   const folder = join(root, 'artifacts');
   const artifacts = openArtifacts(folder);
-  const checks = { test: options.test ?? NODE_TEST, ...(options.build ? { build: options.build } : {}) };
+  const { test = NODE_TEST } = options;
+  const checks = { ...(test === null ? {} : { test }), ...(options.build ? { build: options.build } : {}) };
   const bench = await checkRunnerOn(
     {
       workspaces,

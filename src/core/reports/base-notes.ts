@@ -1,5 +1,5 @@
 import type { BaseFacts, Need, SetAside, Silence } from '../evidence/index.ts';
-import { commandFailure, howEnded, quoted } from './failure-output.ts';
+import { commandFailure, failureHint, howEnded, quoted } from './failure-output.ts';
 import { counted } from './format.ts';
 import type { RunView } from './view.ts';
 
@@ -24,15 +24,17 @@ const OTHER_COMMAND =
  */
 export function silenceNote({ checks }: Pick<RunView, 'checks'>): string | null {
   const { base, test = '' } = checks ?? {};
-  return base?.silence === undefined
-    ? null
-    : `${whatHappened(base, base.silence, test)} ${whatHelps(base, base.silence)} ${COMPARED}`;
+  if (base?.silence === undefined) return null;
+  const { silence } = base;
+  const reported = silence === 'none-passes' || silence === 'none-reported';
+  const instead = reported ? 'As long as none passes, Runoff calls no result clear.' : COMPARED;
+  return [whatHappened(base, silence, test), ...whatHelps(base, silence), instead].join(' ');
 }
 
 function whatHappened(base: BaseFacts, silence: Silence, command: string): string {
   switch (silence) {
     case 'no-command':
-      return 'Nothing was tested, because Runoff found no test command in this repository.';
+      return 'Nothing was tested, because Runoff found no test command in this repository: to add tests, set `checks.test` in `.github/auto-dev.yml`, for example `test: npm test`.';
     case 'none-passes':
       return `None of ${counted(base.total, 'base test')} passes on the base commit (${quoted(command)}, ${howEnded(base)})${outputOf(base)}.`;
     case 'none-reported':
@@ -47,21 +49,29 @@ function whatHappened(base: BaseFacts, silence: Silence, command: string): strin
 const outputOf = ({ lines }: BaseFacts): string =>
   lines.length === 0 ? '' : `: ${lines.map(quoted).join(', ')}`;
 
-function whatHelps({ need }: BaseFacts, silence: Silence): string {
+function whatHelps({ need, lines }: BaseFacts, silence: Silence): readonly string[] {
   const lacks =
-    need === undefined || need === 'network' ? '' : `It needs ${NEEDED[need]}, which is not in the sandbox. `;
+    need === undefined || need === 'network'
+      ? []
+      : [`It needs ${NEEDED[need]}, which is not in the sandbox.`];
   switch (silence) {
     case 'no-command':
-      return 'To add tests, set `checks.test` in `.github/auto-dev.yml`, for example `test: npm test`.';
+      return [];
     case 'not-started':
-      return 'Make the command start there (`checks.setup` installs packages), or set `checks.test` to another one.';
+      return [
+        'Make the command start there (`checks.setup` installs packages), or set `checks.test` to another one.',
+      ];
     case 'stopped':
-      return `${lacks}Raise \`timeout.check\`, or set \`checks.test\` to a smaller part of the tests.`;
+      return [...lacks, 'Raise `timeout.check`, or set `checks.test` to a smaller part of the tests.'];
     case 'exit-code':
-      return `${lacks}${OTHER_COMMAND}`;
+      return [...lacks, OTHER_COMMAND];
     case 'none-passes':
     case 'none-reported':
-      return `${lacks}Make at least one test pass there, or set \`checks.test\` to another command.`;
+      return [
+        ...lacks,
+        ...[failureHint(lines, 'tests') ?? []].flat(),
+        'Make at least one test pass there, or set `checks.test` to another command.',
+      ];
   }
 }
 

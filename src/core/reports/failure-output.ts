@@ -10,12 +10,14 @@ const MAX_READ = 200_000;
 /** What npm, Maven and pytest say in every failure, and frames of a stack: these never tell the cause. */
 const NOISE: readonly RegExp[] = [
   /^\s*at\s/,
-  /^npm (?:ERR!|error)\s*$/,
+  /^npm (?:ERR!|error)(?: network| 403| 404)?\s*$/,
   /^npm (?:ERR!|error) (?:errno|syscall|path|signal|workspace|location|Lifecycle script|A complete log|Or, |For a full|Did you mean|npm help)\b/,
-  /^npm (?:ERR!|error) (?:network|403|404) (?:This is a problem|In most cases|'?proxy'?|a package version|on a server|Note that)/,
+  /^npm (?:ERR!|error) (?:network|403|404) (?:This is a problem|In most cases|'?proxy'?|a package version|on a server|Note that|If you are)/,
   /^\[ERROR\]\s*(?:$|-> \[Help|To see the full|Re-run Maven|For more information|\[Help|After correcting|mvn )/,
   /^(?:go: )?(?:downloading|extracting|finding) /,
-  /^error: (?:test failed, to rerun|process didn't exit|aborting due to|could not compile)/,
+  /^error: (?:test failed, to rerun|process didn't exit|aborting due to|could not compile|script ")/,
+  /^error Command failed with exit code|\bELIFECYCLE\b|\bERR_PNPM_RECURSIVE/,
+  /^\s*(?:code|errno|syscall|hostname|address|port): /,
   /^\s*(?:0 errors?|\d+ (?:passed|warnings?))\b/i,
 ];
 
@@ -25,7 +27,8 @@ const CAUSES: readonly RegExp[] = [
   /\bERR_PNPM_\w+/,
   /\bYN\d{4}:.{0,80}\b(?:error|not found|failed|forbidden)/i,
   /^ERROR: /,
-  /^\s*(?:fatal|error|panic|warning: unreachable)(?:\[\w+\])?: /i,
+  /^\s*(?:fatal|error|panic)(?:\[\w+\])?: /i,
+  /\bpanicked at\b/,
   /^error /,
   /\berror TS\d+:/,
   /^E {2,}\S/,
@@ -34,7 +37,8 @@ const CAUSES: readonly RegExp[] = [
   /:\d+(?::\d+)?: (?:fatal )?error:/,
   /^\S+\.go:\d+:\d+: /,
   /^go: \S/,
-  /^(?:Uncaught )?[A-Za-z_][\w.$]*(?:Error|Exception|Exit)\b[^\n]{0,40}(?::|$)/,
+  /^(?:Uncaught )?(?:[A-Za-z_][\w.$]*)?(?:Error|Exception|Exit)\b[^\n]{0,40}(?::|$)/,
+  /^Caused by: /,
   /^\S{1,200}: (?:line )?(?:\d+: )?\S{1,200}: (?:(?:command )?not found|No such file or directory|Permission denied)$/,
   /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|ENOSPC|ENOMEM)\b/,
   /(?:Could not resolve|Temporary failure in name resolution|Executable doesn't exist|Could not find Chrom)/,
@@ -133,7 +137,7 @@ const TOOLS =
 /** What would help, one sentence; null where the lines do not tell. */
 export function failureHint(said: readonly string[], step: FailedCommand['step']): string | null {
   const lines = said.join('\n');
-  const missing = /(?:^|[\s/:])([\w.+-]{1,60}): (?:command )?not found/m.exec(lines)?.[1];
+  const missing = /^\S{1,60}: (?:line )?(?:\d+: )?([\w.+-]{1,60}): (?:command )?not found$/m.exec(lines)?.[1];
   if (missing !== undefined && TOOLS.test(missing)) {
     return `${quoted(missing)} is missing: install it on the machine that runs Runoff, or use an image that has it (\`RUNOFF_SANDBOX=container\`, \`RUNOFF_SANDBOX_IMAGE\`).`;
   }
@@ -146,16 +150,16 @@ export function failureHint(said: readonly string[], step: FailedCommand['step']
     return 'The registry or a proxy refused the request: name the registry in `network.allow` (within NETWORK_ALLOW), or use one that this machine may reach.';
   const lacks =
     missing ?? /(?:No module named|Cannot find (?:module|package)) '([^'\n]{1,200})'/.exec(lines)?.[1];
-  if (lacks !== undefined && !lacks.startsWith('.'))
+  if (lacks !== undefined && !/^[./]/.test(lacks))
     return `${quoted(lacks)} is not installed: set \`checks.setup\` to the command that installs the packages.`;
   return null;
 }
 
 const NO_NETWORK =
-  /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b|Temporary failure in name resolution|Could not (?:resolve (?:host|dependencies)|transfer artifact)|no such host|failed to lookup address|UnknownHostException/i;
+  /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b|Temporary failure in name resolution|Could not (?:resolve (?:host|dependencies)|transfer artifact)|no such host|failed to lookup address|Unknown ?Host/i;
 
 const NETWORK_HELP = {
-  'set-up': 'Name the host in `network.allow`, within the operator’s NETWORK_ALLOW.',
+  'set-up': "Name the host in `network.allow`, within the operator's NETWORK_ALLOW.",
   build:
     'Builds have no network: let `checks.setup` fetch what they need, or set `network.checks: true` with the hosts in `network.allow`.',
   tests:

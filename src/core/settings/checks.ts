@@ -30,18 +30,16 @@ interface Repository {
 
 /**
  * How a repository is set up, built and tested, from its list of files and the text of some (`CHECK_FILES`). The first
- * ecosystem that names a test command wins: package.json, Python, Go, Cargo, Maven, Gradle, Ruby, PHP, .NET, a makefile.
+ * ecosystem that names a test command wins: package.json, Python, Go, Cargo, Maven, Gradle, Ruby, PHP, .NET, a makefile;
+ * where none does, the first that names a build.
  */
 export function detectChecks(repository: {
   readonly files: readonly string[];
   readonly read: Readonly<Record<string, string>>;
 }): DetectedChecks {
   const seen: Repository = { files: new Set(repository.files), read: repository.read };
-  for (const detect of DETECTORS) {
-    const checks = detect(seen);
-    if (checks?.test) return checks;
-  }
-  return {};
+  const found = DETECTORS.flatMap((detect) => detect(seen) ?? []);
+  return found.find(({ test }) => test) ?? found[0] ?? {};
 }
 
 const DETECTORS: readonly ((repository: Repository) => DetectedChecks | null)[] = [
@@ -133,14 +131,15 @@ function node({ files, read }: Repository): DetectedChecks | null {
   const lock = LOCKS.find(([file]) => files.has(file));
   const manager = facts.manager ?? lock?.[1] ?? 'npm';
   const test = nodeTest(facts, manager, files);
-  if (!test) return null;
+  const builds = facts.scripts.has('build');
+  if (!test && !builds) return null;
   const setup = lock?.[1] === manager ? lock[2] : `${manager} install`;
   // Yarn 2 and later call it otherwise.
   const install = manager === 'yarn' && files.has('.yarnrc.yml') ? 'yarn install --immutable' : setup;
   return {
     ...(facts.packages.size > 0 ? { setup: install } : {}),
-    ...(facts.scripts.has('build') ? { build: `${manager} run build` } : {}),
-    test,
+    ...(builds ? { build: `${manager} run build` } : {}),
+    ...(test ? { test } : {}),
   };
 }
 

@@ -46,6 +46,18 @@ describe('nobody wins', () => {
   });
 });
 
+test('nobody is clear where the base tests say nothing, whatever else was found', () => {
+  const silent = ({ baseTests, ...one }: Evidence, run: boolean): Evidence => ({
+    ...one,
+    ...(baseTests && run ? { baseTests: { ...baseTests, silent: true } } : {}),
+  });
+  fc.assert(
+    fc.property(pools, fc.boolean(), ([pool], run) => {
+      expect(decision(...pool.map((one) => silent(one, run)))).not.toMatchObject({ confidence: 'clear' });
+    }),
+  );
+});
+
 const passing = (alias: string, ...more: readonly Partial<Evidence>[]): Evidence =>
   candidate(alias, Object.assign({ independentTests: independentTests(2, 0) }, ...more));
 const failing = (alias: string): Evidence => candidate(alias, { independentTests: independentTests(0, 2) });

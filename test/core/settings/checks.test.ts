@@ -43,6 +43,17 @@ describe('commands are detected', () => {
     expect(node({ scripts, devDependencies: { vitest: '1' } })).toMatchObject({ test: 'npx vitest run' });
   });
 
+  test('a build without tests is found, unless another ecosystem has tests', () => {
+    const scripts = { build: 'tsc' };
+    expect(node({ scripts, devDependencies: { typescript: '5' } }, 'package-lock.json')).toEqual({
+      setup: 'npm ci --no-audit --no-fund',
+      build: 'npm run build',
+    });
+    const read = { 'package.json': JSON.stringify({ scripts }) };
+    expect(detectChecks({ files: ['package.json', 'go.mod'], read }).test).toBe('go test ./...');
+    expect(detectChecks({ files: ['README.md'], read: {} })).toEqual({});
+  });
+
   test('a package.json that is none does no harm', () => {
     for (const text of ['', '{', '[]', '"x"', '{"scripts": 3}', '{"scripts": {"test": 3}}']) {
       expect(detectChecks({ files: ['package.json', 'go.mod'], read: { 'package.json': text } }).test).toBe(

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import { commandFailure, failureLines, howEnded } from '../../../src/core/reports/index.ts';
+
+/** As the tools print them; where one is long, its start. */
+const OUTPUTS = {
+  'npm without a network': `npm warn Unknown user config "nodedir".
+npm error code ENOTFOUND
+npm error syscall getaddrinfo
+npm error errno ENOTFOUND
+npm error network request to https://registry.npmjs.org/is-odd failed, reason: getaddrinfo ENOTFOUND registry.npmjs.org
+npm error network This is a problem related to network connectivity.
+npm error network In most cases you are behind a proxy or have bad network settings.
+npm error network
+npm error network If you are behind a proxy, please make sure that the 'proxy' config is set properly.  See: 'npm help config'
+npm error A complete log of this run can be found in: /root/.npm/_logs/2026-11-23T20_46_51_797Z-debug-0.log
+`,
+  'npm behind a proxy that refuses': `npm ERR! code E403
+npm ERR! 403 403 Forbidden - GET https://registry.npmjs.org/is-odd
+npm ERR! 403 In most cases, you or one of your dependencies are requesting
+npm ERR! 403 a package version that is forbidden by your security policy, or
+npm ERR! 403 on a server you do not have access to.
+
+npm ERR! A complete log of this run can be found in: /root/.npm/_logs/debug-0.log
+`,
+  'npm ci without a lock file': `npm error code EUSAGE
+npm error
+npm error The \`npm ci\` command can only install with an existing package-lock.json or
+npm error npm-shrinkwrap.json with lockfileVersion >= 1. Run an install with npm@5 or
+npm error later to generate a package-lock.json file, then try again.
+npm error
+npm error Clean install a project
+npm error
+npm error Usage:
+npm error npm ci
+npm error
+npm error Options:
+npm error [--install-strategy <hoisted|nested|shallow|linked>] [--legacy-bundling]
+npm error   --strict-peer-deps
+npm error     If set to \`true\`, and \`--legacy-peer-deps\` is not set, then _any_
+npm error aliases: clean-install, ic, install-clean, isntall-clean
+npm error
+npm error Run "npm help ci" for more info
+npm error A complete log of this run can be found in: /root/.npm/_logs/debug-0.log
+`,
+  'pytest without a package': `============================= test session starts ==============================
+platform linux -- Python 3.11.7, pytest-9.0.3, pluggy-1.6.0
+rootdir: /work
+collected 0 items / 1 error
+
+==================================== ERRORS ====================================
+__________________________ ERROR collecting test_a.py __________________________
+ImportError while importing test module '/work/test_a.py'.
+Hint: make sure your test modules/packages have valid Python names.
+Traceback:
+/usr/lib/python3.11/importlib/__init__.py:126: in import_module
+    return _bootstrap._gcd_import(name[level:], package, level)
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+test_a.py:1: in <module>
+    import requests
+E   ModuleNotFoundError: No module named 'requests'
+=========================== short test summary info ============================
+ERROR test_a.py
+!!!!!!!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!!!!!!!
+=============================== 1 error in 4.08s ===============================
+`,
+  'a shell without cargo': 'sh: 1: cargo: not found\n',
+  'Maven without a network': `[INFO] Scanning for projects...
+[INFO] BUILD FAILURE
+[ERROR] Failed to execute goal on project gson: Could not resolve dependencies for project com.google.code.gson:gson:jar:2.11.1: The following artifacts could not be resolved: junit:junit:jar:4.13.2: Could not transfer artifact junit:junit:jar:4.13.2 from/to central (https://repo.maven.apache.org/maven2): repo.maven.apache.org: Temporary failure in name resolution -> [Help 1]
+[ERROR] 
+[ERROR] To see the full stack trace of the errors, re-run Maven with the -e switch.
+[ERROR] Re-run Maven using the -X switch to enable full debug logging.
+[ERROR] 
+[ERROR] For more information about the errors and possible solutions, please read the following articles:
+[ERROR] [Help 1] http://cwiki.apache.org/confluence/display/MAVEN/DependencyResolutionException
+`,
+  'tsc through npm': `
+> a@1.0.0 build
+> tsc
+
+src/a.ts(1,14): error TS2322: Type 'string' is not assignable to type 'number'.
+src/a.ts(2,18): error TS2304: Cannot find name 'c'.
+src/a.ts(3,19): error TS2307: Cannot find module './missing' or its corresponding type declarations.
+src/a.ts(4,7): error TS2322: Type 'number' is not assignable to type 'string'.
+npm error Lifecycle script \`build\` failed with error:
+npm error code 2
+npm error path /work
+`,
+  'node, with a stack': `node:internal/modules/cjs/loader:1210
+  throw err;
+  ^
+
+Error: Cannot find module 'left-pad'
+Require stack:
+- /work/x.js
+    at Module._resolveFilename (node:internal/modules/cjs/loader:1207:15)
+    at Module._load (node:internal/modules/cjs/loader:1038:27) {
+  code: 'MODULE_NOT_FOUND',
+  requireStack: [ '/work/x.js' ]
+}
+
+Node.js v20.20.2
+`,
+  'git in a set-up command': `Cloning into 'ref'...
+fatal: unable to access 'https://github.com/x/y.git/': Could not resolve host: github.com
+`,
+  'cargo that does not compile': `   Compiling heck v0.5.0 (/work)
+error[E0425]: cannot find value \`x\` in this scope
+ --> src/lib.rs:3:5
+  |
+3 |     x
+  |     ^ not found in this scope
+
+error: could not compile \`heck\` (lib) due to 1 previous error
+`,
+};
+
+test('of the output of a failed command, the lines that name the cause are shown', () => {
+  const lines = Object.entries(OUTPUTS).map(([what, output]) => [what, ...failureLines(output)].join('\n  '));
+  expect(lines.join('\n')).toMatchInlineSnapshot(`
+    "npm without a network
+      npm error code ENOTFOUND
+      npm error network request to https://registry.npmjs.org/is-odd failed, reason: getaddrinfo ENOTFOUND registry.npmjs.org
+    npm behind a proxy that refuses
+      npm ERR! code E403
+      npm ERR! 403 403 Forbidden - GET https://registry.npmjs.org/is-odd
+    npm ci without a lock file
+      npm error code EUSAGE
+      npm error The \`npm ci\` command can only install with an existing package-lock.json or
+      npm error npm-shrinkwrap.json with lockfileVersion >= 1. Run an install with npm@5 or
+    pytest without a package
+      E   ModuleNotFoundError: No module named 'requests'
+    a shell without cargo
+      sh: 1: cargo: not found
+    Maven without a network
+      [ERROR] Failed to execute goal on project gson: Could not resolve dependencies for project com.google.code.gson:gson:jar:2.11.1: The following artifacts could not be resolved: junit:junit:jar:4.13.2: Could not transfer artifact junit:junit…
+    tsc through npm
+      src/a.ts(1,14): error TS2322: Type 'string' is not assignable to type 'number'.
+      src/a.ts(2,18): error TS2304: Cannot find name 'c'.
+      src/a.ts(3,19): error TS2307: Cannot find module './missing' or its corresponding type declarations.
+    node, with a stack
+      Error: Cannot find module 'left-pad'
+    git in a set-up command
+      fatal: unable to access 'https://github.com/x/y.git/': Could not resolve host: github.com
+    cargo that does not compile
+      error[E0425]: cannot find value \`x\` in this scope"
+  `);
+});
+
+describe('a failed command is told in one sentence, with what would help', () => {
+  test.each([
+    [
+      'set-up',
+      'npm without a network',
+      "Name the host in `network.allow`, within the operator's NETWORK_ALLOW.",
+    ],
+    [
+      'set-up',
+      'npm behind a proxy that refuses',
+      'The registry or a proxy refused the request: name the registry in `network.allow` (within NETWORK_ALLOW), or use one that this machine may reach.',
+    ],
+    ['set-up', 'npm ci without a lock file', 'Commit the lock file, or set `checks.setup: npm install`.'],
+    [
+      'tests',
+      'pytest without a package',
+      '`requests` is not installed: set `checks.setup` to the command that installs the packages.',
+    ],
+    [
+      'build',
+      'a shell without cargo',
+      '`cargo` is missing: install it on the machine that runs Runoff, or use an image that has it (`RUNOFF_SANDBOX=container`, `RUNOFF_SANDBOX_IMAGE`).',
+    ],
+    [
+      'build',
+      'Maven without a network',
+      'Builds have no network: let `checks.setup` fetch what they need, or set `network.checks: true` with the hosts in `network.allow`.',
+    ],
+    ['build', 'tsc through npm', ''],
+    [
+      'tests',
+      'node, with a stack',
+      '`left-pad` is not installed: set `checks.setup` to the command that installs the packages.',
+    ],
+  ] as const)('%s: %s', (step, what, help) => {
+    const lines = failureLines(OUTPUTS[what]);
+    const name = { 'set-up': 'set-up command', build: 'build', tests: 'test command' }[step];
+    const quotes = lines.map((line) => `\`${line.replaceAll('`', "'")}\``).join(', ');
+    expect(commandFailure({ step, command: 'make it', how: 'exit code 1', lines })).toBe(
+      `The ${name} \`make it\` failed on the base commit (exit code 1): ${quotes}. ${help}`.trim(),
+    );
+  });
+
+  test('backticks of the output do not end the code in which it stands', () => {
+    const lines = ['error: no `x` here'];
+    expect(commandFailure({ step: 'build', command: 'make', how: 'exit code 2', lines })).toBe(
+      "The build `make` failed on the base commit (exit code 2): `error: no 'x' here`.",
+    );
+  });
+});
+
+test('output without a cause is shown by what looks like a failure, or by its end', () => {
+  expect(failureLines('TAP version 13\nok 1 - adds\nnot ok 2 - divides\n1..2\n')).toEqual([
+    'not ok 2 - divides',
+  ]);
+  expect(failureLines('one\ntwo\nthree\nfour\n')).toEqual(['two', 'three', 'four']);
+  expect(failureLines('\u001b[31mError: red\u001b[0m\n')).toEqual(['Error: red']);
+  expect(failureLines('')).toEqual([]);
+});
+
+test('enormous output is read from its start and its end', () => {
+  const filler = `${'x'.repeat(79)}\n`.repeat(200_000);
+  expect(failureLines(`fatal: first\n${filler}Error: last\n`)).toEqual(['fatal: first', 'Error: last']);
+  expect(failureLines(`Error: ${'y'.repeat(10_000)}`)[0]).toHaveLength(240);
+});
+
+test('how a command ended is told in a few words', () => {
+  expect([
+    howEnded({ exitCode: 2 }),
+    howEnded({ exitCode: null, stopped: 'wall' }),
+    howEnded({ exitCode: null, stopped: null }),
+  ]).toEqual(['exit code 2', 'stopped at its time limit', 'ended by a signal']);
+});
