@@ -46,7 +46,7 @@ export async function runTask(world: World, flow: FlowContext, request: RunReque
   const ended = await admitRun(world, flow, request, stage);
   if (ended !== null) return ended;
 
-  // The base must build and pass before anything is spent on coders; the planner thinks meanwhile.
+  // The base must build before anything is spent on coders; the planner thinks meanwhile.
   const plan = () => stage('brief', (context) => brief(world, context));
   const [briefed, base] = await Promise.all([plan(), stage('base', (context) => checkBase(world, context))]);
   if (base.kind === 'fault') return conclude(world, flow, runId, base.fault);

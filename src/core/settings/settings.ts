@@ -180,7 +180,13 @@ export const Settings = z.strictObject({
           'Command that is executed once on the base checkout, before any candidate, e.g. to install packages. Default: detected; `""`: none.',
         ),
       build: z.string().optional().describe('Build command. Default: detected; `""`: none.'),
-      test: z.string().min(1).optional().describe('Test command. Default: detected.'),
+      test: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          'Test command. Default: detected. Without one nothing is tested, and no result is called clear.',
+        ),
     })
     .prefault({}),
   debate: z
