@@ -125,6 +125,9 @@ describe('checks', () => {
     const said = await settled({ file: 'candidates: 2\n' });
     expect(said).toMatchObject({ kind: 'settled', checks: {} });
     expect(said).not.toHaveProperty('settings.checks.test');
+    const off = await settled({ file: 'checks: { test: "" }\n', files: manifest });
+    expect(off).toMatchObject({ kind: 'settled', checks: { build: 'npm run build' } });
+    expect(off).not.toHaveProperty('settings.checks.test');
   });
 });
 

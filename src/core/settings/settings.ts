@@ -182,10 +182,9 @@ export const Settings = z.strictObject({
       build: z.string().optional().describe('Build command. Default: detected; `""`: none.'),
       test: z
         .string()
-        .min(1)
         .optional()
         .describe(
-          'Test command. Default: detected. Without one nothing is tested, and no result is called clear.',
+          'Test command. Default: detected; `""`: none. Without one nothing is tested, and no result is called clear.',
         ),
     })
     .prefault({}),

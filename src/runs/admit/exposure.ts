@@ -166,7 +166,7 @@ export async function resolveSettings(
   await requireCoders(world, settings);
   const detected = await detect(world, source, at.base);
   const shown = commandsOf(settings, detected);
-  const { setup: _setup, build: _build, ...others } = settings.checks;
+  const { setup: _setup, build: _build, test: _test, ...others } = settings.checks;
   const checks = { ...others, ...shown };
   const instructions =
     settings.instructions === 'read' ? await readInstructions(world, source, at.rules) : undefined;

@@ -7,7 +7,7 @@ const OUTPUTS = {
 npm error code ENOTFOUND
 npm error syscall getaddrinfo
 npm error errno ENOTFOUND
-npm error network request to https://registry.npmjs.org/is-odd failed, reason: getaddrinfo ENOTFOUND registry.npmjs.org
+npm error network request to https://registry.example.com/is-odd failed, reason: getaddrinfo ENOTFOUND registry.example.com
 npm error network This is a problem related to network connectivity.
 npm error network In most cases you are behind a proxy or have bad network settings.
 npm error network
@@ -15,7 +15,7 @@ npm error network If you are behind a proxy, please make sure that the 'proxy' c
 npm error A complete log of this run can be found in: /root/.npm/_logs/2026-11-23T20_46_51_797Z-debug-0.log
 `,
   'npm behind a proxy that refuses': `npm ERR! code E403
-npm ERR! 403 403 Forbidden - GET https://registry.npmjs.org/is-odd
+npm ERR! 403 403 Forbidden - GET https://registry.example.com/is-odd
 npm ERR! 403 In most cases, you or one of your dependencies are requesting
 npm ERR! 403 a package version that is forbidden by your security policy, or
 npm ERR! 403 on a server you do not have access to.
@@ -66,7 +66,7 @@ ERROR test_a.py
   'a shell without cargo': 'sh: 1: cargo: not found\n',
   'Maven without a network': `[INFO] Scanning for projects...
 [INFO] BUILD FAILURE
-[ERROR] Failed to execute goal on project gson: Could not resolve dependencies for project com.google.code.gson:gson:jar:2.11.1: The following artifacts could not be resolved: junit:junit:jar:4.13.2: Could not transfer artifact junit:junit:jar:4.13.2 from/to central (https://repo.maven.apache.org/maven2): repo.maven.apache.org: Temporary failure in name resolution -> [Help 1]
+[ERROR] Failed to execute goal on project gson: Could not resolve dependencies for project com.google.code.gson:gson:jar:2.11.1: The following artifacts could not be resolved: junit:junit:jar:4.13.2: Could not transfer artifact junit:junit:jar:4.13.2 from/to central (https://repo.example.com/maven2): repo.example.com: Temporary failure in name resolution -> [Help 1]
 [ERROR] 
 [ERROR] To see the full stack trace of the errors, re-run Maven with the -e switch.
 [ERROR] Re-run Maven using the -X switch to enable full debug logging.
@@ -120,10 +120,10 @@ test('of the output of a failed command, the lines that name the cause are shown
   expect(lines.join('\n')).toMatchInlineSnapshot(`
     "npm without a network
       npm error code ENOTFOUND
-      npm error network request to https://registry.npmjs.org/is-odd failed, reason: getaddrinfo ENOTFOUND registry.npmjs.org
+      npm error network request to https://registry.example.com/is-odd failed, reason: getaddrinfo ENOTFOUND registry.example.com
     npm behind a proxy that refuses
       npm ERR! code E403
-      npm ERR! 403 403 Forbidden - GET https://registry.npmjs.org/is-odd
+      npm ERR! 403 403 Forbidden - GET https://registry.example.com/is-odd
     npm ci without a lock file
       npm error code EUSAGE
       npm error The \`npm ci\` command can only install with an existing package-lock.json or
