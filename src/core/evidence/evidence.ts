@@ -28,15 +28,19 @@ export type TestOutcome = 'passed' | 'failed' | 'skipped';
 /** One execution of a test command in the sandbox. */
 export interface TestRun {
   /**
-   * `exit-code`: the runner gave no structured report, so `tests` is empty. `none`: no command was run, as the repository
-   * has none or the base shows that it cannot run; nothing else of the run means anything.
+   * `exit-code`: the runner gave no structured report, so `tests` has at most the steps beside the tests. `none`: no
+   * command was run, as the repository has none or the base shows that it cannot run; nothing else of the run means
+   * anything.
    */
   readonly source: 'report' | 'exit-code' | 'none';
+  /** Of the tests; a step beside them that fails shows in `tests`. */
   readonly exitCode: number | null;
   readonly stopped: 'wall' | 'silence' | 'memory' | 'disk' | 'cancelled' | null;
   readonly ms: number;
   /** By test id: file, suites and name joined by ` > `; a repeated id gets ` #2`, ` #3`. */
   readonly tests: Readonly<Record<string, TestOutcome>>;
+  /** Ids in `tests` that are steps of the command beside the tests, as a linter; absent for none. */
+  readonly steps?: readonly string[];
   /** The end of the output, bounded, escapes removed. */
   readonly tail: string;
   /** The lines of the output that say why the command failed; absent for one that did not. */
@@ -52,6 +56,10 @@ export interface TestRun {
    * quarantined. Of a candidate they are in `tests`, by majority.
    */
   readonly flaky?: readonly string[];
+  /** The steps of the command were run one by one although the tests leave no report; absent for any other run. */
+  readonly bySteps?: true;
+  /** Of the base: what the comparison leaves out, and why, in sentences for people. Absent for nothing. */
+  readonly notes?: readonly string[];
 }
 
 /** What the base suite, with base versions of all test files, said about a candidate's production code. */
@@ -72,6 +80,8 @@ export interface BaseTests {
   readonly flaky?: readonly string[];
   /** How often the suite was run on the base to find those; absent: once, as it takes long. */
   readonly baseRuns?: number;
+  /** What the comparison leaves out on the base, and why, in sentences; absent for nothing. */
+  readonly notes?: readonly string[];
   readonly source: Exclude<TestRun['source'], 'none'>;
   /** The base has no test that is known to pass: what is not broken here says nothing. Absent where it has. */
   readonly silent?: true;

@@ -9,7 +9,7 @@ import {
   sourcesOf,
   type TamperingOptions,
 } from './tampering.ts';
-import { succeeded } from './test-runs.ts';
+import { brokenSteps, succeeded, testsAlone } from './test-runs.ts';
 
 /** How big a patch may be to be worth a reader's time. Our defaults, tune on dev data. */
 export interface ScopeLimits {
@@ -168,8 +168,8 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
       run.tail,
     );
   }
-  const count = Object.keys(run.tests).length;
-  if (count === 0 && Object.keys(base.tests).length > 0) {
+  const count = Object.keys(testsAlone(run).tests).length;
+  if (count === 0 && Object.keys(testsAlone(base).tests).length > 0) {
     return failed('tests-run', `The report names no test (exit code ${run.exitCode}).`, run.tail);
   }
   return passed('tests-run', `${countedHere(count, 'test')} reported (exit code ${run.exitCode}).`);
@@ -189,9 +189,11 @@ export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
     );
   }
   if (base.source === 'exit-code') {
-    return own.exitCode !== 0
-      ? failed('tests-run', `With its own test files the tests end with exit code ${own.exitCode}.`, own.tail)
-      : null;
+    const broken = brokenSteps(base, own);
+    if (own.exitCode === 0 && broken.length === 0) return null;
+    const what =
+      own.exitCode === 0 ? `this fails: ${firstFew(broken)}` : `the tests end with exit code ${own.exitCode}`;
+    return failed('tests-run', `With its own test files ${what}.`, own.tail);
   }
   const red = Object.keys(own.tests)
     .filter(

@@ -56,6 +56,7 @@ export {
   resolveSuspects,
   SUSPECT_RUNS,
   succeeded,
+  testsAlone,
   undecidedSuspects,
   withoutContestedTests,
   withoutTests,

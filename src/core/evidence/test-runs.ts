@@ -30,12 +30,15 @@ type Counts = Pick<BaseTests, 'passed' | 'failed' | 'total' | 'regressions' | 'f
 
 function countsByExitCode(base: TestRun, run: TestRun): Counts {
   const ok = succeeded(run);
-  const counts = { passed: ok ? 1 : 0, failed: ok ? 0 : 1, total: 1 };
-  if ((base.flaky ?? []).includes(EXIT_CODE)) return { ...counts, regressions: [], fixed: [] };
+  const broken = brokenSteps(base, run);
+  const total = 1 + Object.values(base.tests).filter((outcome) => outcome === 'passed').length;
+  const failed = broken.length + (ok ? 0 : 1);
+  const counts = { passed: total - failed, failed, total };
+  const flaky = (base.flaky ?? []).includes(EXIT_CODE);
   return {
     ...counts,
-    regressions: succeeded(base) && !ok ? [EXIT_CODE] : [],
-    fixed: !succeeded(base) && ok ? [EXIT_CODE] : [],
+    regressions: [...(succeeded(base) && !ok && !flaky ? [EXIT_CODE] : []), ...broken],
+    fixed: !succeeded(base) && ok && !flaky ? [EXIT_CODE] : [],
   };
 }
 
@@ -62,11 +65,12 @@ function countsByReport(base: TestRun, run: TestRun): Counts {
   };
 }
 
-const flakinessOf = (base: TestRun, run: TestRun): Pick<BaseTests, 'flaky' | 'baseRuns'> => {
+const flakinessOf = (base: TestRun, run: TestRun): Pick<BaseTests, 'flaky' | 'baseRuns' | 'notes'> => {
   const flaky = uniqueSorted([...(base.flaky ?? []), ...(run.flaky ?? [])]);
   return {
     ...(flaky.length > 0 ? { flaky } : {}),
     ...(base.runs === undefined ? {} : { baseRuns: base.runs }),
+    ...(base.notes === undefined ? {} : { notes: base.notes }),
   };
 };
 
@@ -123,7 +127,10 @@ function mergeExitCodes(first: TestRun, runs: readonly TestRun[]): TestRun {
   const most =
     good.length * 2 > runs.length ? (good[0] as TestRun) : (runs.find((run) => !succeeded(run)) ?? first);
   const agree = good.length === 0 || good.length === runs.length;
-  return { ...most, runs: runs.length, ...(agree ? {} : { flaky: [EXIT_CODE] }) };
+  const steps = uniqueSorted(runs.flatMap((run) => Object.keys(run.tests)));
+  const unsteady = steps.filter((id) => new Set(runs.map((run) => outcomeIn(run, id))).size > 1);
+  const flaky = [...(agree ? [] : [EXIT_CODE]), ...unsteady];
+  return { ...withoutTests(most, unsteady), runs: runs.length, ...(flaky.length > 0 ? { flaky } : {}) };
 }
 
 /**
@@ -161,6 +168,12 @@ export const undecidedSuspects = (
 const passesIn = (run: TestRun, id: string): boolean =>
   id === EXIT_CODE ? succeeded(run) : outcomeIn(run, id) === 'passed';
 
+/** A run without the steps beside the tests. */
+export function testsAlone(run: TestRun): TestRun {
+  const { steps, ...rest } = run;
+  return steps ? withoutTests(rest, steps) : run;
+}
+
 /** A run without some tests. */
 export function withoutTests(run: TestRun, ids: readonly string[]): TestRun {
   if (ids.length === 0) return run;
@@ -168,15 +181,24 @@ export function withoutTests(run: TestRun, ids: readonly string[]): TestRun {
   return { ...run, tests: Object.fromEntries(Object.entries(run.tests).filter(([id]) => !left.has(id))) };
 }
 
-/** What fails in a run and does not on the base, by id; with exit codes only, the exit code. Sorted. */
+/** What fails in a run and does not on the base, by id; with exit codes only, the exit code and steps. Sorted. */
 export function newFailures(base: TestRun, run: TestRun): readonly string[] {
-  if (base.source === 'exit-code') return succeeded(base) && !succeeded(run) ? [EXIT_CODE] : [];
+  if (base.source === 'exit-code')
+    return [...(succeeded(base) && !succeeded(run) ? [EXIT_CODE] : []), ...brokenSteps(base, run)];
   return uniqueSorted(
     Object.keys(run.tests).filter(
       (id) => outcomeIn(run, id) === 'failed' && outcomeIn(base, id) !== 'failed',
     ),
   );
 }
+
+/** Where tests leave no report: the steps beside them that pass on the base and not here. Sorted. */
+export const brokenSteps = (base: TestRun, run: TestRun): readonly string[] =>
+  uniqueSorted(
+    Object.keys(base.tests).filter(
+      (id) => outcomeIn(base, id) === 'passed' && outcomeIn(run, id) !== 'passed',
+    ),
+  );
 
 /** Two of three survivors must break a test, and these come from two families, before the test is in question. */
 const CONTESTED_SHARE = { of: 3, breaking: 2 } as const;

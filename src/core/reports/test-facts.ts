@@ -47,8 +47,10 @@ export function testNotes(view: RunView): readonly string[] {
   const flaky = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.flaky ?? []))].sort();
   const reported = evidence.flatMap(({ baseTests }) => (baseTests?.source === 'report' ? [baseTests] : []));
   const once = reported.length > 0 && reported.every(({ baseRuns }) => baseRuns === undefined);
+  const notes = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.notes ?? []))];
   return [
     ...(aside === null ? [] : [aside]),
+    ...notes,
     ...(unmet.length > 0
       ? [
           `No candidate satisfies ${counted(unmet.length, 'example')} from the issue, as Runoff reads it: ${firstNames(unmet.map((one) => oneLine(one, MAX_EXAMPLE_CHARACTERS)))}.`,

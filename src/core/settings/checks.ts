@@ -1,4 +1,4 @@
-import { type PackageFacts, readPackage } from './test-runners.ts';
+import { type PackageFacts, readPackage } from './package-scripts.ts';
 
 /** Files at the top of a repository whose text `detectChecks` wants to see. */
 export const CHECK_FILES: readonly string[] = [

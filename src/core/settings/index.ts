@@ -31,14 +31,8 @@ export {
   type SettingsDefaults,
   type SettingsProblem,
 } from './parse-settings.ts';
-export {
-  plainCommand,
-  type ReportFormat,
-  type ReportPlan,
-  type ReportSource,
-  reportPlan,
-  type TestCommand,
-} from './report-plan.ts';
+export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
+export type { ReportFormat, ReportSource } from './runner-forms.ts';
 export {
   CoderSetting,
   EVALUATORS,
@@ -50,6 +44,7 @@ export {
 } from './settings.ts';
 export { readSettingsText, type SettingsText } from './settings-text.ts';
 export { suggest } from './suggest.ts';
+export { type TestStep, testSteps } from './test-steps.ts';
 export {
   LANGUAGES,
   type Language,
@@ -62,3 +57,4 @@ export {
   wantedTools,
 } from './toolchain.ts';
 export { parseVersion, satisfies, type Version } from './version-range.ts';
+export { stepFiles } from './workspace-folders.ts';

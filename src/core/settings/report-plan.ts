@@ -1,39 +1,10 @@
-import {
-  optionsOf,
-  type Recognised,
-  type RunnerName,
-  recognise,
-  type TestCommandLine,
-  testCommandLine,
-} from './test-runners.ts';
+import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
+import { type FocusForm, focusForm, type ReportSource, type RunnerForm, runnerForm } from './runner-forms.ts';
+import { arranged, lineOf, type Part, pathOf, shellBefore, shellOf } from './step-commands.ts';
+import { type Recognised, recognise, unreadRunner } from './test-runners.ts';
+import { type TestStep, testSteps } from './test-steps.ts';
 
-export type ReportFormat =
-  | 'junit'
-  | 'jest-json'
-  | 'mocha-json'
-  | 'tap'
-  | 'go-json'
-  | 'cargo-text'
-  | 'unittest-text';
-
-/**
- * Where a runner's report is found when the command has ended. A file is preferred wherever a runner can write one: what
- * the code under test prints does not end up in it. Neither is proof: the code under test runs in the runner's own
- * process, so it can write to the file as well as to a stream, if it is made to. What that achieves is bounded: a report
- * says nothing about other candidates' code, and a stream into which lines were slipped contradicts the runner's own plan
- * and counts as no report (src/core/test-reports/tap.ts).
- */
-export type ReportSource =
-  | {
-      readonly source: 'file';
-      readonly file: string;
-      readonly format: ReportFormat;
-      /** Older versions of the runner know no file and write the same to standard output. */
-      readonly orStdout?: true;
-    }
-  | { readonly source: 'stdout' | 'stderr'; readonly format: ReportFormat };
-
-/** One way to run tests. */
+/** One way to run tests, or one step beside them. */
 export interface TestCommand {
   /** For `sh -c`, with `args` as its positional parameters. */
   readonly command: string;
@@ -44,10 +15,23 @@ export interface TestCommand {
   readonly report: ReportSource | null;
   /** Put before every test's id, for runners that do not say the file; may be empty. */
   readonly prefix: string;
+  /** The command runs no tests, as a linter does: it counts as one test of this id, which passes with exit code 0. */
+  readonly check?: string;
 }
 
 /** How to run the tests so that they leave a structured report. */
-export interface ReportPlan extends TestCommand {
+export interface ReportPlan {
+  /**
+   * `reports`: with our options for a report. `steps`: a command that was taken apart, by exit codes. `command`: the
+   * command as the repository gives it, by its exit code.
+   */
+  readonly kind: 'reports' | 'steps' | 'command';
+  /** The whole suite: all of them, in this order, each whatever became of the one before. */
+  readonly commands: readonly TestCommand[];
+  /** How to run them where this leaves no report. */
+  readonly otherwise: ReportPlan | null;
+  /** Why only exit codes count, and which report would help: a sentence. Absent for a runner whose report is read. */
+  readonly hint?: string;
   /**
    * Commands that run the tests of these files, by path from the top of the repository, and no others where that can be
    * had: what else they run shows by its ids. Files that hold no tests of this runner are passed over. Null where it is
@@ -57,20 +41,33 @@ export interface ReportPlan extends TestCommand {
 }
 
 /**
- * Plans the report of a test command. `packageJson` is the text of the base commit's file: it says what `npm test`
- * runs. `folder` is where a report goes, as the sandbox sees it; the command must be able to write there.
+ * Plans the report of a test command. `files` are texts of the base commit (`stepFiles`): they say what `npm test` or
+ * `make test` runs. `folder` is where a report goes, as the sandbox sees it; the command must be able to write there.
  *
  * A command of which nothing is known may still print TAP, so its output is read as that; what is none is unreadable,
  * and the exit code stands alone.
  */
-export function reportPlan(testCommand: string, packageJson?: string, folder = '/out'): ReportPlan {
-  const line = testCommandLine(testCommand, packageJson);
+export function reportPlan(
+  testCommand: string,
+  files: Readonly<Record<string, string>> = {},
+  folder = '/out',
+): ReportPlan {
+  const steps = testSteps(testCommand, files);
+  const line = testCommandLine(testCommand, files['package.json']);
   const found = recognise(line.last ?? line.inner);
   const form = found && runnerForm(found, line, folder);
-  if (!found || !form) return { ...plainCommand(testCommand), report: TAP, focus: () => null };
+  if (steps && isComposite(steps, form !== null && reaches(line, form))) {
+    return stepsPlan(testCommand, steps, folder);
+  }
+  const hint = found ? {} : hintFor(line.last ?? line.inner);
+  const as = { kind: 'reports', otherwise: wholeCommand(testCommand), ...hint } as const;
+  if (!found || !form) {
+    return { ...as, commands: [{ ...plainCommand(testCommand), report: TAP }], focus: () => null };
+  }
   const plan = planOf(testCommand, line, form);
   const focused = plan.report && focusForm(found, folder);
-  return { ...plan, focus: (files) => (focused ? focusOn(line, { found, plan, focused }, files) : null) };
+  const focus: ReportPlan['focus'] = (paths) => (focused ? focusOn(line, { plan, focused }, paths) : null);
+  return { ...as, commands: [plan], focus };
 }
 
 /** The command as it was given, by its exit code alone. */
@@ -82,24 +79,137 @@ export const plainCommand = (command: string): TestCommand => ({
   prefix: '',
 });
 
+const wholeCommand = (command: string): ReportPlan => ({
+  kind: 'command',
+  commands: [plainCommand(command)],
+  otherwise: null,
+  focus: () => null,
+});
+
 const TAP: ReportSource = { source: 'stdout', format: 'tap' };
+
+function hintFor(command: string): { readonly hint: string } {
+  const name = unreadRunner(command);
+  return {
+    hint: name
+      ? `Runoff reads no report of ${name}, so only the exit code of the tests counts. A reporter of ${name} that prints TAP to standard output would show each test.`
+      : 'Runoff knows no report of this test command, so only its exit code counts. A test runner that prints TAP to standard output would show each test.',
+  };
+}
+
+/**
+ * Is there more than tests and what must run before them? `reached`: options for the report get through to the tests
+ * of the command as it stands.
+ */
+function isComposite(steps: readonly TestStep[], reached: boolean): boolean {
+  const tests = steps.filter(({ kind }) => kind === 'tests');
+  const last = steps.at(-1);
+  return (
+    tests.length > 1 ||
+    last?.kind !== 'tests' ||
+    steps.some(({ kind }) => kind === 'lint' || kind === 'types') ||
+    (!reached && canBeReached(last))
+  );
+}
+
+/** Written out, do the options for the report get through to the tests? */
+function canBeReached(step: TestStep): boolean {
+  const line = lineOf(step);
+  const found = step.script || step.recipe ? recognise(line.inner) : null;
+  const form = found && runnerForm(found, line, '');
+  return form !== null && reaches(line, form);
+}
+
+/** Each step as a command of its own; without reports where tests leave none, and else as it was given. */
+function stepsPlan(testCommand: string, steps: readonly TestStep[], folder: string): ReportPlan {
+  const parts = arranged(steps).map((part) => ({ part, planned: plannedStep(part, folder) }));
+  const last = parts.findLast(({ planned }) => planned.focused !== null);
+  const unread = parts.find(({ part, planned }) => part.step.kind === 'tests' && !planned.found);
+  const plain = parts.map(({ part, planned }) =>
+    part.step.kind === 'tests' ? plainCommand(shellOf(part)) : planned.command,
+  );
+  const whole = wholeCommand(testCommand);
+  return {
+    kind: 'reports',
+    commands: named(parts.map(({ planned }) => planned.command)),
+    otherwise: { kind: 'steps', commands: named(plain), otherwise: whole, focus: () => null },
+    ...(unread ? hintFor(unread.part.step.command) : {}),
+    focus(files) {
+      const { focused, command } = last?.planned ?? {};
+      if (!last || !focused || !command || last.part.step.folder !== '') return null;
+      const line = { ...lineOf(last.part.step), before: shellBefore(last.part, last.part.needs) };
+      return focusOn(line, { plan: command, focused }, files);
+    },
+  };
+}
+
+interface PlannedStep {
+  readonly command: TestCommand;
+  readonly found: Recognised | null;
+  readonly focused: FocusForm | null;
+}
+
+function plannedStep(part: Part, folder: string): PlannedStep {
+  const { step } = part;
+  if (step.kind !== 'tests') {
+    const label = step.kind === 'other' ? 'step' : step.kind;
+    const check = `${label}: ${step.folder === '' ? '' : `${step.folder} `}${step.command.slice(0, MOST_NAMED)}`;
+    return { command: { ...plainCommand(shellOf(part)), check }, found: null, focused: null };
+  }
+  const line = lineOf(step);
+  const found = recognise(line.inner);
+  const form = found && runnerForm(found, line, folder);
+  if (!form) return { command: { ...plainCommand(shellOf(part)), report: TAP }, found, focused: null };
+  const { command, ...plan } = planOf(line.last ?? step.command, line, form);
+  const focused = plan.report && line.last !== null ? focusForm(found, folder) : null;
+  const env = /\btox\b/.test(step.command) ? { ...form.env, ...PASSED_BY_TOX } : form.env;
+  return {
+    command: { ...plan, env, command: shellOf(part, command), prefix: step.folder },
+    found,
+    focused,
+  };
+}
+
+/** Characters of a step's command that name it. */
+const MOST_NAMED = 80;
+
+/** tox hands on variables that it is told to: `TOX_OVERRIDE` since tox 4, the other one before. */
+const PASSED_BY_TOX = {
+  TOX_TESTENV_PASSENV: 'PYTEST_ADDOPTS',
+  TOX_OVERRIDE: 'testenv.pass_env+=PYTEST_ADDOPTS',
+} as const;
+
+/** Two steps of the same name, as in two hooks, are told apart by a number. */
+function named(commands: readonly TestCommand[]): readonly TestCommand[] {
+  const seen = new Map<string, number>();
+  return commands.map((command) => {
+    if (command.check === undefined) return command;
+    const count = (seen.get(command.check) ?? 0) + 1;
+    seen.set(command.check, count);
+    return count === 1 ? command : { ...command, check: `${command.check} #${count}` };
+  });
+}
+
+/** Do the options of the form get through to the runner? */
+const reaches = (line: TestCommandLine, form: RunnerForm): boolean =>
+  form.rewritten !== undefined
+    ? line.direct && line.before !== null
+    : form.append === '' || (line.last !== null && line.joint !== null);
 
 /** Arguments go behind the command where they reach the runner; a command that is no script is written anew. */
 function planOf(testCommand: string, line: TestCommandLine, form: RunnerForm): TestCommand {
   const plain = { ...plainCommand(testCommand), env: form.env, report: form.report };
+  const reached = reaches(line, form);
   if (form.rewritten !== undefined) {
-    return line.direct && line.before !== null
-      ? { ...plain, command: `${line.before}${form.rewritten}` }
-      : { ...plain, report: null };
+    return reached ? { ...plain, command: `${line.before}${form.rewritten}` } : { ...plain, report: null };
   }
   if (form.append === '') return plain;
-  return line.last === null || line.joint === null
-    ? { ...plain, report: TAP }
-    : { ...plain, command: `${testCommand}${line.joint}${form.append}` };
+  return reached
+    ? { ...plain, command: `${testCommand}${line.joint}${form.append}` }
+    : { ...plain, report: TAP };
 }
 
 interface Focusing {
-  readonly found: Recognised;
   readonly plan: TestCommand;
   readonly focused: FocusForm;
 }
@@ -113,17 +223,15 @@ function focusOn(
   files: readonly string[],
 ): readonly TestCommand[] | null {
   if (line.before === null) return null;
-  const named = files.filter((file) => focused.takes.test(file));
-  if (named.length === 0 || !named.every(isPlainPath)) return null;
-  // What a script starts is found where its package manager would look for it.
-  const path = line.direct ? '' : 'export PATH="$PWD/node_modules/.bin:$PATH"; ';
-  const command = `${path}${line.before}${focused.command}`;
+  const names = files.filter((file) => focused.takes.test(file));
+  if (names.length === 0 || !names.every(isPlainPath)) return null;
+  const command = `${line.direct ? '' : pathOf('')}${line.before}${focused.command}`;
   const report = focused.report ?? plan.report;
   if (!focused.apart) {
-    return [{ ...plan, command, report, args: focused.argsOf ? focused.argsOf(named) : named }];
+    return [{ ...plan, command, report, args: focused.argsOf ? focused.argsOf(names) : names }];
   }
-  if (named.length > MOST_APART) return null;
-  return named.map((file) => {
+  if (names.length > MOST_APART) return null;
+  return names.map((file) => {
     const prefix = report?.source === 'file' ? '' : file;
     return { ...plan, command, report, args: [file], prefix };
   });
@@ -131,161 +239,3 @@ function focusOn(
 
 /** A path that no runner takes for an option or a pattern. */
 const isPlainPath = (path: string): boolean => /^[^-\p{Cc}*?[\]{}()!|\\][^\p{Cc}*?[\]{}()!|\\]*$/u.test(path);
-
-/** How a runner is told to leave a report. */
-interface RunnerForm {
-  readonly env: Readonly<Record<string, string>>;
-  /** Arguments for the end of the command; may be empty. */
-  readonly append: string;
-  /** Stands in for the last command where an argument has to stand in its middle. */
-  readonly rewritten?: string;
-  readonly report: ReportSource | null;
-}
-
-/** How a runner is told to run some files only. */
-interface FocusForm {
-  /** In place of the last command; the files are `"$@"`. */
-  readonly command: string;
-  /** Files that can hold its tests. */
-  readonly takes: RegExp;
-  /** One file at a time: they share a process, where one that cannot be loaded takes the others with it. */
-  readonly apart: boolean;
-  /** What is named in place of the files. */
-  readonly argsOf?: (files: readonly string[]) => readonly string[];
-  readonly report?: ReportSource;
-}
-
-/** Null where the runner leaves no report that way. */
-function runnerForm(found: Recognised, line: TestCommandLine, folder: string): RunnerForm | null {
-  const { runner, words } = found;
-  const own = REPORTS[runner](folder);
-  const plain = { env: {}, append: '', report: own };
-  switch (runner) {
-    case 'node-test':
-      // The project has reporters of its own.
-      return words.some((word) => word.startsWith('--test-reporter'))
-        ? null
-        : { ...plain, env: nodeOptions(`${folder}/report.xml`) };
-    case 'pytest':
-      return { ...plain, env: { PYTEST_ADDOPTS: pytestOptions(`${folder}/report.xml`) } };
-    case 'tape':
-    case 'script':
-      return plain;
-    case 'go':
-    case 'cargo':
-      return { ...plain, rewritten: withOptions(found) };
-    case 'ava':
-    case 'tap':
-    case 'unittest':
-      return { ...plain, append: words.includes(ADDED[runner]) ? '' : ADDED[runner] };
-    default:
-      return line.last === null ? null : { ...plain, append: appended(runner, folder) };
-  }
-}
-
-const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = {
-  vitest: xml,
-  pytest: xml,
-  'node-test': xml,
-  deno: xml,
-  bun: xml,
-  jest: (folder) => ({ source: 'file', file: `${folder}/report.json`, format: 'jest-json' }),
-  // mocha knows the option `output` since 9.2.
-  mocha: (folder) => ({
-    source: 'file',
-    file: `${folder}/report.json`,
-    format: 'mocha-json',
-    orStdout: true,
-  }),
-  ava: tap,
-  tape: tap,
-  tap,
-  script: tap,
-  go: () => ({ source: 'stdout', format: 'go-json' }),
-  cargo: () => ({ source: 'stdout', format: 'cargo-text' }),
-  unittest: () => ({ source: 'stderr', format: 'unittest-text' }),
-};
-
-function xml(folder: string): ReportSource {
-  return { source: 'file', file: `${folder}/report.xml`, format: 'junit' };
-}
-
-function tap(): ReportSource {
-  return { source: 'stdout', format: 'tap' };
-}
-
-const ADDED = { ava: '--tap', tap: '--reporter=tap', unittest: '-v' } as const;
-
-function appended(runner: 'vitest' | 'jest' | 'mocha' | 'deno' | 'bun', folder: string): string {
-  switch (runner) {
-    case 'vitest':
-      return `--reporter=default --reporter=junit --outputFile.junit=${folder}/report.xml`;
-    case 'jest':
-      return `--ci --json --outputFile=${folder}/report.json`;
-    case 'mocha':
-      // The last reporter counts. `-O` is understood by every version, the long name is not.
-      return `--reporter json -O output=${folder}/report.json`;
-    case 'deno':
-      return `--junit-path=${folder}/report.xml`;
-    case 'bun':
-      return `--reporter=junit --reporter-outfile=${folder}/report.xml`;
-  }
-}
-
-/** Both Node 20 and later accept these through NODE_OPTIONS, so they also reach a runner behind `npm test`. */
-const nodeOptions = (file: string): Record<string, string> => ({
-  NODE_OPTIONS: [
-    `--test-reporter=junit --test-reporter-destination=${file}`,
-    '--test-reporter=tap --test-reporter-destination=stdout',
-  ].join(' '),
-});
-
-/** xunit1 is the flavour that names each test's file. */
-const pytestOptions = (file: string): string => `--junitxml=${file} -o junit_family=xunit1`;
-
-/** `go test` and `cargo test` take their options right behind the verb. */
-function withOptions({ runner, words, at }: Recognised): string {
-  const [before, after] = [words.slice(0, at + 1), words.slice(at + 1)];
-  if (runner === 'go') return [...before, ...(after.includes('-json') ? [] : ['-json']), ...after].join(' ');
-  // Without it the first target that fails is the last one. The names of the targets stand on standard error.
-  const all = after.includes('--no-fail-fast') ? [] : ['--no-fail-fast'];
-  return `${[...before, ...all, ...after].join(' ')} 2>&1`;
-}
-
-const SCRIPTS = /\.[cm]?[jt]sx?$/;
-
-/** Null for a runner that cannot be told, or of which we do not know how. */
-function focusForm(found: Recognised, folder: string): FocusForm | null {
-  const { runner, words, at } = found;
-  const start = [...words.slice(0, at + 1), ...optionsOf(found)].join(' ');
-  const form = { takes: SCRIPTS, apart: false };
-  switch (runner) {
-    case 'vitest':
-    case 'deno':
-    case 'bun':
-      return { ...form, command: `${start} ${appended(runner, folder)} "$@"` };
-    case 'jest':
-      return { ...form, command: `${start} ${appended(runner, folder)} --runTestsByPath "$@"` };
-    case 'mocha':
-      return { ...form, apart: true, command: `${start} ${appended(runner, folder)} "$@"` };
-    case 'ava':
-    case 'tap':
-      return { ...form, apart: runner === 'ava', command: `${start} ${ADDED[runner]} "$@"` };
-    case 'tape':
-    case 'script':
-      return { ...form, apart: true, command: `${start} "$@"` };
-    case 'node-test':
-      return { ...form, command: `${start} "$@"` };
-    case 'pytest':
-      return { takes: /\.py$/, apart: false, command: `${start} "$@"` };
-    case 'go':
-      return { takes: /_test\.go$/, apart: false, command: `${start} -json "$@"`, argsOf: foldersOf };
-    case 'cargo':
-    case 'unittest':
-      return null;
-  }
-}
-
-const foldersOf = (files: readonly string[]): readonly string[] => [
-  ...new Set(files.map((file) => `./${file.split('/').slice(0, -1).join('/')}`)),
-];

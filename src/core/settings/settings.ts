@@ -184,7 +184,7 @@ export const Settings = z.strictObject({
         .string()
         .optional()
         .describe(
-          'Test command. Default: detected; `""`: none. Without one nothing is tested, and no result is called clear.',
+          'Test command, split into steps (docs/tests.md). Default: detected; `""`: none. Without one nothing is tested, and no result is called clear.',
         ),
     })
     .prefault({}),

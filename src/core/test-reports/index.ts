@@ -1,10 +1,12 @@
 import type { TestOutcome } from '../evidence/index.ts';
 import type { ReportFormat } from '../settings/index.ts';
 import { readCargo } from './cargo.ts';
+import { readDotnet } from './dotnet.ts';
 import { readGo } from './go.ts';
 import { readJest, readMocha } from './json.ts';
 import { readJUnit } from './junit.ts';
 import type { Outcomes } from './outcomes.ts';
+import { readMinitest, readRspec } from './ruby.ts';
 import { readTap } from './tap.ts';
 import { readUnittest } from './unittest.ts';
 
@@ -29,6 +31,9 @@ const READERS: Readonly<Record<ReportFormat, (text: string) => Outcomes>> = {
   'go-json': readGo,
   'cargo-text': readCargo,
   'unittest-text': readUnittest,
+  'rspec-json': readRspec,
+  'minitest-text': readMinitest,
+  'dotnet-text': readDotnet,
 };
 
 /** Reads a report that a program in a sandbox may have written. Never throws: `unreadable` says why, in a sentence. */

@@ -1,4 +1,4 @@
-import { succeeded, type TestRun } from '../../core/evidence/index.ts';
+import { succeeded, type TestRun, testsAlone } from '../../core/evidence/index.ts';
 import {
   type Admission,
   admitVotes,
@@ -15,7 +15,9 @@ import {
 } from '../../core/independent-tests/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
 import { type CheckRunner, inArea } from './areas.ts';
-import { areaId, asOnBase, build, runFiles, withTopLayer, writeFiles } from './execute.ts';
+import { asOnBase, withoutSteps } from './base-plan.ts';
+import { areaId, build, withTopLayer, writeFiles } from './execute.ts';
+import { runFiles } from './run-tests.ts';
 import type { Tree } from './trees.ts';
 
 /** A survivor on whose production code tests are tried. */
@@ -65,7 +67,7 @@ interface TrialRecorder {
   run(attempt: number, tests: readonly IndependentTest[], targets: readonly TrialTree[]): Promise<void>;
 }
 
-function openTrialRecorder(runner: CheckRunner, options: TestTrialOptions): TrialRecorder {
+function openTrialRecorder(runner: CheckRunner, given: TestTrialOptions): TrialRecorder {
   const record = new Map<string, { base: Outcome[]; survivors: Record<Alias, Outcome[]> }>();
   const note = ({ id }: IndependentTest, target: TrialTree, outcome: Outcome) => {
     const kept = record.get(id) ?? { base: [], survivors: {} };
@@ -73,7 +75,8 @@ function openTrialRecorder(runner: CheckRunner, options: TestTrialOptions): Tria
     if (target === null) kept.base.push(outcome);
     else kept.survivors[target.alias] = [...(kept.survivors[target.alias] ?? []), outcome];
   };
-  const fair = asOnBase(runner, options.onBase);
+  const fair = withoutSteps(asOnBase(runner, given.onBase));
+  const options = { ...given, onBase: testsAlone(given.onBase) };
   return {
     known: () => Object.fromEntries(record),
     async run(attempt, tests, targets) {
@@ -177,7 +180,7 @@ async function runTestsOn(
     'independent-test-run',
     [base.sha, base.layers, runner.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
     [target?.tree.patch ?? '', files],
-    [plan.command, plan.env, secondsFor(options.onBase, runner), attempt],
+    [plan.commands, secondsFor(options.onBase, runner), attempt],
   ]);
   const ran = await runner.remember(key, () => {
     const on = target === null ? runner : withTopLayer(runner, target.tree.built);

@@ -13,6 +13,7 @@ import {
   SUSPECT_RUNS,
   staticGates,
   type TestRun,
+  testsAlone,
   testsRunGate,
   undecidedSuspects,
   withoutTests,
@@ -125,7 +126,7 @@ async function execute(
   return {
     gates: [testsRunGate(onBase, run), ...own.gates],
     ...(ran ? { baseTests: compareBase(onBase, run) } : {}),
-    ...(ran && own.run ? { own: own.run } : {}),
+    ...(ran && own.run ? { own: testsAlone(own.run) } : {}),
   };
 }
 

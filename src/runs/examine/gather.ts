@@ -3,6 +3,7 @@ import {
   isSurvivor,
   peerTestsOn,
   type TestRun,
+  testsAlone,
   withoutContestedTests,
 } from '../../core/evidence/index.ts';
 import type { IndependentTestReport } from '../../core/independent-tests/index.ts';
@@ -12,13 +13,14 @@ import { productionLines } from '../../core/patches/index.ts';
 import { tailOf } from '../../core/reports/index.ts';
 import { storePatch } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
+import { asOnBase, withoutSteps } from './base-plan.ts';
 import {
   type CandidateEntry,
   type ExaminationTools,
   type ExaminedCandidate,
   examineOne,
 } from './candidate.ts';
-import { areaId, asOnBase, runCommand } from './execute.ts';
+import { areaId, runCommand } from './execute.ts';
 import { type PeerResults, runPeerTests } from './peer-tests.ts';
 import { type ProbeResults, probeCandidates } from './probe.ts';
 import { openTrees } from './trees.ts';
@@ -44,13 +46,18 @@ export async function gatherEvidence(
   onBase: TestRun,
   { begins, writing }: GatherOptions = {},
 ): Promise<Gathered> {
-  const fair = asOnBase(runner, onBase);
-  const tools: ExaminationTools = { runner: fair, trees: openTrees(fair), onBase };
+  const whole: ExaminationTools = { runner: asOnBase(runner, onBase), trees: openTrees(runner), onBase };
+  // A linter has its say on each candidate's own tree, and none about tests of others.
+  const tools: ExaminationTools = {
+    ...whole,
+    runner: withoutSteps(whole.runner),
+    onBase: testsAlone(onBase),
+  };
   try {
     const examined: ExaminedCandidate[] = [];
     await inParallel(runner.world.parallelChecks, entries, async (entry) => {
       await begins?.(entry);
-      examined.push(await examineOne(tools, entry));
+      examined.push(await examineOne(whole, entry));
     });
     examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);
     const crossed = await runPeerTests(tools, examined);

@@ -213,7 +213,7 @@ export async function writerContextOf(
   runner: CheckRunner,
   { brief }: Pick<TestWriter, 'brief'>,
 ): Promise<WriterContext | null> {
-  const near = [...brief.files, ...runner.plan.command.split(/[\s'"=]+/)];
+  const near = [...brief.files, ...runner.plan.commands.flatMap(({ command }) => command.split(/[\s'"=]+/))];
   for (const naming of testNamings(runner.baseFiles, near)) {
     const sample = await readBaseFile(runner, naming.sample);
     if (sample === null || !looksLikeTest(sample)) continue;

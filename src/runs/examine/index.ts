@@ -17,17 +17,11 @@ import { loadRun, type ModelPorts, taskOf, type World } from '../context.ts';
 import { rememberAnswers } from '../restore.ts';
 import { type RunContext, unlessDamaged } from '../stage.ts';
 import { type CheckRunner, inArea } from './areas.ts';
+import { firstBaseRun, withoutFailingSteps } from './base-plan.ts';
 import type { CandidateEntry } from './candidate.ts';
-import {
-  areaId,
-  build,
-  byExitCode,
-  type CheckRunnerPorts,
-  openCheckRunner,
-  runTests,
-  withTopLayer,
-} from './execute.ts';
+import { areaId, build, type CheckRunnerPorts, openCheckRunner, withTopLayer } from './execute.ts';
 import { type Gathered, gatherEvidence } from './gather.ts';
+import { runTests } from './run-tests.ts';
 import type { TestWriting } from './written-tests.ts';
 
 export type { CheckPorts, CheckRunner } from './areas.ts';
@@ -168,13 +162,8 @@ export async function testBase(runner: CheckRunner): Promise<TestRun> {
 }
 
 async function runBaseRepeatedly(runner: CheckRunner): Promise<TestRun> {
-  const planned = await runBase(runner, 1);
-  if (planned.source === 'none') return planned;
-  // Without a report, candidates are run by the command alone; so it is what the base must pass.
-  const plain = byExitCode(runner);
-  const first = planned.source === 'report' || runsPlainCommand(runner) ? planned : await runBase(plain, 1);
-  if (!canRun(first) || !fitsRepeatBudget(first, BASE_RUNS)) return first;
-  const on = planned.source === 'report' ? runner : plain;
+  const { run: first, on } = await firstBaseRun(runner, (one) => runBase(one, 1));
+  if (!canRun(first) || !fitsRepeatBudget(first, BASE_RUNS)) return withoutFailingSteps(first);
   const runs: TestRun[] = [first];
   const more = Array.from({ length: BASE_RUNS - 1 }, (_, index) => index + 2);
   await inParallel(runner.world.parallelChecks, more, async (time) => {
@@ -182,11 +171,10 @@ async function runBaseRepeatedly(runner: CheckRunner): Promise<TestRun> {
   });
   // A run in which nothing passes, beside others, was disturbed; it would make every test look flaky.
   const sound = runs.filter((run) => run.source !== 'report' || silenceOf(run) === null);
-  return mergeBaseRuns(sound.length > 0 ? sound : runs);
+  const { bySteps, notes } = first;
+  const run = { ...mergeBaseRuns(sound.length > 0 ? sound : runs), ...(bySteps ? { bySteps } : {}) };
+  return withoutFailingSteps(notes ? { ...run, notes } : run);
 }
-
-const runsPlainCommand = ({ plan, task }: CheckRunner): boolean =>
-  plan.command === task.settings.checks.test && Object.keys(plan.env).length === 0;
 
 const runBase = (runner: CheckRunner, time: number): Promise<TestRun> =>
   inArea(runner, areaId(runner.task.runId, 'base', String(time)), (area: WorkArea) => runTests(runner, area));

@@ -187,7 +187,7 @@ function probeTestFiles(
   ready: readonly BuiltCandidate[],
 ): readonly string[] {
   const all = baseFiles.filter((path) => roleOf(path) === 'test' && READABLE.test(path));
-  const named = all.filter((path) => plan.command.includes(path));
+  const named = all.filter((path) => plan.commands.some(({ command }) => command.includes(path)));
   if (named.length > 0) return named.slice(0, MAX_TESTS);
   const changed = new Set(
     ready.flatMap(({ patch }) => (patch ? patch.production : []).map(({ path }) => stemOf(path))),
@@ -227,7 +227,7 @@ function probeRequestOf(runner: CheckRunner, { files }: DerivedTests): Omit<Prob
   const commands = runner.plan.focus(paths);
   return {
     files: files.map(({ path, text }) => ({ path, text })),
-    command: (commands ?? [{ command: runner.plan.command, args: [] }]).map(withArguments).join('; '),
+    command: (commands ?? runner.plan.commands).map(withArguments).join('; '),
     // What Python keeps in sets comes in another order each time otherwise.
     env: { PYTHONHASHSEED: '0' },
   };

@@ -3,7 +3,8 @@ import { joinSections, type PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { type CheckRunner, inArea, inRetriedArea } from './areas.ts';
-import { applyPatch, areaId, type BuildFailure, build, runTests, withTopLayer } from './execute.ts';
+import { applyPatch, areaId, type BuildFailure, build, withTopLayer } from './execute.ts';
+import { runTests } from './run-tests.ts';
 import { parseErrors } from './syntax.ts';
 
 /** The base with one production patch on it, built: one for all candidates whose production patches are equal. */
@@ -100,7 +101,7 @@ type WithTests =
 export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promise<WithTests> {
   const { id, attempt = 1 } = options;
   const tests = joinSections(options.tests ?? []);
-  const commands = options.commands ?? [runner.plan];
+  const commands = options.commands ?? runner.plan.commands;
   const { base, task } = runner;
   const key = JSON.stringify([
     'tests',

@@ -1,12 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { type ReportPlan, reportPlan, type TestCommand } from '../../../src/core/settings/index.ts';
+import { type ReportPlan, reportPlan } from '../../../src/core/settings/index.ts';
 
-const manifest = (scripts: Record<string, string>): string => JSON.stringify({ scripts });
+const manifest = (scripts: Record<string, string>) => ({ 'package.json': JSON.stringify({ scripts }) });
 const plan = (command: string, test?: string, folder?: string): ReportPlan =>
   reportPlan(command, test === undefined ? undefined : manifest({ test, unit: test }), folder);
-const told = ({ command, env, report }: TestCommand) => ({ command, env, report });
+/** The whole suite, where one command runs it. */
+const only = ({ commands }: ReportPlan) => {
+  const [first] = commands;
+  if (!first || commands.length > 1) throw new Error(`${commands.length} commands`);
+  return first;
+};
+const told = (one: ReportPlan) => {
+  const { command, env, report } = only(one);
+  return { command, env, report };
+};
 
 const JUNIT = '--reporter=default --reporter=junit --outputFile.junit=/out/report.xml';
+const JEST = '--maxWorkers=2 --ci --json --outputFile=/out/report.json';
 const MOCHA = '--reporter json -O output=/out/report.json';
 const XML = { source: 'file', file: '/out/report.xml', format: 'junit' };
 const TAP = { source: 'stdout', format: 'tap' };
@@ -30,7 +40,7 @@ describe('the report', () => {
     for (const script of ['node --test', 'c8 node --test --experimental-x', 'tsc && node --test']) {
       expect(told(plan('npm test', script))).toEqual({ command: 'npm test', env, report: XML });
     }
-    expect(plan('node --test', undefined, '/home/agent').report).toMatchObject({
+    expect(only(plan('node --test', undefined, '/home/agent')).report).toMatchObject({
       file: '/home/agent/report.xml',
     });
   });
@@ -48,18 +58,14 @@ describe('the report', () => {
   test.each([
     ['npx vitest run', undefined, `npx vitest run ${JUNIT}`],
     ['npm test', 'vitest run', `npm test -- ${JUNIT}`],
-    ['npm t', 'tsc --noEmit && vitest run', `npm t -- ${JUNIT}`],
+    ['npm t', 'tsc && vitest run', `npm t -- ${JUNIT}`],
     ['npm run -s unit', 'vitest', `npm run -s unit -- ${JUNIT}`],
     ['pnpm test', 'vitest', `pnpm test ${JUNIT}`],
     ['yarn unit', 'vitest', `yarn unit ${JUNIT}`],
     ['node --run test', 'vitest run', `node --run test -- ${JUNIT}`],
     ['npm run build && npm test', 'vitest run', `npm run build && npm test -- ${JUNIT}`],
-    ['npm test', 'NODE_ENV=test jest', 'npm test -- --ci --json --outputFile=/out/report.json'],
-    [
-      'npm test',
-      'node --experimental-vm-modules node_modules/jest/bin/jest.js',
-      'npm test -- --ci --json --outputFile=/out/report.json',
-    ],
+    ['npm test', 'NODE_ENV=test jest', `npm test -- ${JEST}`],
+    ['npm test', 'node --experimental-vm-modules node_modules/jest/bin/jest.js', `npm test -- ${JEST}`],
     ['npx mocha', undefined, `npx mocha ${MOCHA}`],
     ['npm test', 'nyc mocha --recursive', `npm test -- ${MOCHA}`],
     ['deno test -A', undefined, 'deno test -A --junit-path=/out/report.xml'],
@@ -72,7 +78,7 @@ describe('the report', () => {
     ["node_modules/.bin/mocha --reporter dot 'test/a.js'", MOCHA],
     ['mocha --require @babel/register --reporter tap test/a.js', MOCHA],
   ])('overrides a reporter that the project chose if the last one counts: %s', (command, added) => {
-    expect(plan(command).command).toBe(`${command} ${added}`);
+    expect(only(plan(command)).command).toBe(`${command} ${added}`);
   });
 
   test.each([
@@ -109,10 +115,8 @@ describe('the report', () => {
   test.each([
     ['make test', undefined],
     ['npm test', undefined],
-    ['npm test', 'vitest run && eslint .'],
     ['npm test', 'vitest run | tee log'],
     ['npm test | cat', 'vitest run'],
-    ['npm test -- --bail', 'vitest run'],
     ['cd packages/a && npm test', 'vitest run'],
     ['npm test', 'node --test --test-reporter=spec'],
     ['npm test', 'eslint jest.config.js'],
@@ -123,20 +127,47 @@ describe('the report', () => {
     expect(plan(command, test).focus(['test/a.test.js'])).toBeNull();
   });
 
-  test('is found through nested scripts, which pass no options', () => {
-    const scripts = {
+  test('is found through nested scripts, whose inner one is written out', () => {
+    const files = manifest({
       test: 'npm run unit',
       unit: 'vitest run',
-      'test:tape': 'npm run tape',
+      deep: 'npm run tape',
       tape: 'tape a.js',
-    };
-    expect(told(reportPlan('npm test', manifest(scripts)))).toEqual({
-      command: 'npm test',
-      env: {},
-      report: TAP,
     });
-    expect(reportPlan('npm run test:tape', manifest(scripts)).focus(['test/b.js'])).not.toBeNull();
+    const command = `export PATH="$PWD/node_modules/.bin:$PATH"; vitest run ${JUNIT}`;
+    expect(told(reportPlan('npm test', files))).toEqual({ command, env: {}, report: XML });
+    expect(told(plan('npm test -- --bail', 'vitest run'))).toMatchObject({
+      command: command.replace('run', 'run --bail'),
+    });
+    expect(reportPlan('npm run deep', files).focus(['test/b.js'])).not.toBeNull();
     expect(told(reportPlan('npm test', manifest({ test: 'npm test' })))).toMatchObject({ report: TAP });
+  });
+
+  test('leaves the number of workers of jest as the project sets it', () => {
+    for (const command of ['jest -i', 'jest --runInBand', 'jest -w 4', 'jest --maxWorkers=50%'])
+      expect(only(plan(command)).command).toBe(`${command} --ci --json --outputFile=/out/report.json`);
+  });
+
+  test.each([
+    ['borp --coverage', `borp --coverage --reporter=spec --reporter=junit:/out/report.xml`, {}, XML],
+    ['vendor/bin/phpunit', 'vendor/bin/phpunit --log-junit /out/report.xml', {}, XML],
+    ['ctest --test-dir build', 'ctest --test-dir build --output-junit /out/report.xml', {}, XML],
+    ['qunit test', 'qunit test', {}, TAP],
+    [
+      'bundle exec rspec',
+      'bundle exec rspec',
+      { SPEC_OPTS: '--format progress --format json --out /out/report.json' },
+      { source: 'file', file: '/out/report.json', format: 'rspec-json' },
+    ],
+    ['rake test', 'rake test', { TESTOPTS: '-v' }, { source: 'stdout', format: 'minitest-text' }],
+    [
+      'dotnet test',
+      'dotnet test --logger "console;verbosity=normal"',
+      { DOTNET_CLI_UI_LANGUAGE: 'en' },
+      { source: 'stdout', format: 'dotnet-text' },
+    ],
+  ])('is asked of further runners: %s', (command, expected, env, report) => {
+    expect(told(plan(command))).toEqual({ command: expected, env, report });
   });
 });
 
@@ -153,10 +184,7 @@ describe('a command for some test files', () => {
     ["node --import tsx --test 'test/**/*.js'", 'node --import tsx --test "$@"'],
     ['npx vitest run', `npx vitest run ${JUNIT} "$@"`],
     ['npx vitest run src/x.test.ts --coverage', `npx vitest run --coverage ${JUNIT} "$@"`],
-    [
-      'jest -c jest.unit.js src',
-      'jest -c jest.unit.js --ci --json --outputFile=/out/report.json --runTestsByPath "$@"',
-    ],
+    ['jest -c jest.unit.js src', `jest -c jest.unit.js ${JEST} --runTestsByPath "$@"`],
     ['npm run build && node --test', 'npm run build && node --test "$@"'],
     ['npx tap --no-coverage test/*.js', 'npx tap --no-coverage --reporter=tap "$@"'],
   ])('%s', (command, expected) => {

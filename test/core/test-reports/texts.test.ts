@@ -201,3 +201,109 @@ describe('unittest', () => {
     expect(read('unittest-text', ['test_a (m.T.test_a) ... ok'])).toMatch(/how many tests ran/);
   });
 });
+
+describe('rspec --format json', () => {
+  const example = (full_description: string, status: string, message?: string) => ({
+    full_description,
+    status,
+    file_path: './spec/list_spec.rb',
+    ...(message === undefined ? {} : { exception: { class: 'RSpec::Expectations', message } }),
+  });
+
+  test('names file and full description', () => {
+    const examples = [
+      example('List adds', 'passed'),
+      example('List removes', 'failed', 'expected: 1'),
+      example('List waits', 'pending'),
+    ];
+    expect(read('rspec-json', [JSON.stringify({ examples, summary: {} })])).toEqual({
+      tests: {
+        'spec/list_spec.rb > List adds': 'passed',
+        'spec/list_spec.rb > List removes': 'failed',
+        'spec/list_spec.rb > List waits': 'skipped',
+      },
+      said: { 'spec/list_spec.rb > List removes': 'expected: 1' },
+    });
+  });
+
+  test('a file that does not load is a failure', () => {
+    const broken = {
+      examples: [],
+      messages: ['An error occurred while loading ./spec/list_spec.rb.'],
+      summary: { errors_outside_of_examples_count: 1 },
+    };
+    expect(read('rspec-json', [JSON.stringify(broken)])).toMatchObject({
+      tests: { 'rspec > did not load': 'failed' },
+    });
+    expect(read('rspec-json', ['{}'])).toContain('cannot be read');
+  });
+});
+
+describe('minitest -v', () => {
+  const LINES = [
+    'Run options: -v --seed 4242',
+    '',
+    '# Running:',
+    '',
+    'TestList#test_adds = 0.00 s = .',
+    'TestList#test_removes = 0.01 s = F',
+    'Deep::TestList#test_waits = 0.00 s = S',
+    '',
+    'Finished in 0.002s, 1000 runs/s, 1000 assertions/s.',
+    '',
+    '  1) Failure:',
+    'TestList#test_removes [test/list_test.rb:9]:',
+    'Expected: 1',
+    '  Actual: 2',
+    '',
+    '3 runs, 2 assertions, 1 failures, 0 errors, 1 skips',
+  ];
+
+  test('names class and method, and what failed', () => {
+    expect(read('minitest-text', LINES)).toEqual({
+      tests: {
+        'TestList > test_adds': 'passed',
+        'TestList > test_removes': 'failed',
+        'Deep::TestList > test_waits': 'skipped',
+      },
+      said: {
+        'TestList > test_removes': 'TestList#test_removes [test/list_test.rb:9]:\nExpected: 1\n  Actual: 2',
+      },
+    });
+  });
+
+  test('lines that are more than ran, or none, are no report', () => {
+    expect(read('minitest-text', ['TestList#test_more = 0.00 s = .', ...LINES])).toContain('4 tests');
+    expect(read('minitest-text', ['ok'])).toContain('names no test');
+  });
+});
+
+describe('dotnet test', () => {
+  const LINES = [
+    'Starting test execution, please wait...',
+    '  Passed Lists.Tests.Adds [3 ms]',
+    '  Failed Lists.Tests.Removes(count: 2) [< 1 ms]',
+    '  Error Message:',
+    '   Assert.Equal() Failure',
+    '  Skipped Lists.Tests.Waits [1 ms]',
+    '',
+    'Total tests: 3',
+    '     Passed: 1',
+  ];
+
+  test('names each test, and what failed', () => {
+    expect(read('dotnet-text', LINES)).toEqual({
+      tests: {
+        'Lists.Tests.Adds': 'passed',
+        'Lists.Tests.Removes(count: 2)': 'failed',
+        'Lists.Tests.Waits': 'skipped',
+      },
+      said: { 'Lists.Tests.Removes(count: 2)': 'Error Message:\nAssert.Equal() Failure' },
+    });
+  });
+
+  test('lines that are more than the total are no report', () => {
+    expect(read('dotnet-text', ['  Passed Lists.Tests.More [1 ms]', ...LINES])).toContain('4 tests');
+    expect(read('dotnet-text', [])).toContain('names no test');
+  });
+});

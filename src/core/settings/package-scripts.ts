@@ -1,0 +1,141 @@
+import { z } from 'zod';
+
+/** A test command, followed through the scripts of package.json down to what it runs at last. */
+export interface TestCommandLine {
+  /** The innermost script, or the command itself where it starts none; cut to `LONGEST`. */
+  readonly inner: string;
+  /** The last command of `inner`; null where it is no plain chain of commands. */
+  readonly last: string | null;
+  /** What stands between the command as given and an argument meant for `last`; null where none gets through. */
+  readonly joint: ' ' | ' -- ' | null;
+  /** The command itself is no script of package.json. */
+  readonly direct: boolean;
+  /**
+   * All that runs before `last`, written out, each with its `&&` or `;`. Null where scripts cannot be written out:
+   * one has a hook that may make something which the tests need.
+   */
+  readonly before: string | null;
+}
+
+/** Characters of a command that are looked at. */
+const LONGEST = 4_000;
+/** `npm test` that runs `npm run unit` that runs …: deeper is a circle. */
+const DEEPEST = 4;
+
+/** `packageJson` is the text of the base commit's file, which says what `npm test` runs. */
+export function testCommandLine(command: string, packageJson?: string): TestCommandLine {
+  let line: TestCommandLine = {
+    inner: command.slice(0, LONGEST),
+    last: lastOf(command),
+    joint: ' ',
+    direct: true,
+    before: chainBefore(command),
+  };
+  const facts = readPackage(packageJson ?? '');
+  for (let depth = 0; depth < DEEPEST; depth++) {
+    // After `cd`, it is another package.json that counts.
+    if (!facts || /(?:^|\s)cd\s/.test(line.inner)) return line;
+    const script = scriptOf(line.last ?? line.inner, facts);
+    if (!script) return line;
+    const above = line;
+    const written = above.before !== null && !script.hooked ? chainBefore(script.text) : null;
+    line = {
+      inner: script.text.slice(0, LONGEST),
+      last: lastOf(script.text),
+      // Options that stand behind the name of an inner script are read by npm itself.
+      joint: above.direct && above.last !== null ? script.joint : null,
+      direct: false,
+      before: written === null ? null : `${above.before}${written}`,
+    };
+  }
+  return line;
+}
+
+/** The last command of a chain by `&&` or `;`; null for a line with pipes, redirections or substitutions. */
+function lastOf(command: string): string | null {
+  const parts = command.split(/&&|;/);
+  return parts.some((part) => /[&|\n<>`]|\$\(/.test(part)) ? null : (parts.at(-1) as string).trim();
+}
+
+/** What stands before the last command of a chain; null where `lastOf` is. */
+function chainBefore(command: string): string | null {
+  const last = lastOf(command);
+  return last === null ? null : command.trimEnd().slice(0, command.trimEnd().length - last.length);
+}
+
+interface Script {
+  readonly text: string;
+  readonly joint: ' ' | ' -- ';
+  /** Another script runs before it, and may make what the tests need. */
+  readonly hooked: boolean;
+}
+
+/** The script that `npm test`, `pnpm run x`, `node --run x` … starts; null for a command of its own. */
+function scriptOf(command: string, facts: PackageFacts): Script | null {
+  const words = command.trim().split(/\s+/);
+  const manager = words[0] ?? '';
+  if (!['npm', 'pnpm', 'yarn', 'bun', 'node'].includes(manager)) return null;
+  const rest = words.slice(1).filter((word) => !/^(?:-s|--silent)$/.test(word));
+  const name = scriptName(manager, rest);
+  const text = name ? facts.scripts.get(name) : undefined;
+  if (text === undefined) return null;
+  const hook = facts.scripts.get(`pre${name}`);
+  return {
+    text,
+    joint: manager === 'npm' || manager === 'node' ? ' -- ' : ' ',
+    // `node --run` runs no hooks.
+    hooked: manager !== 'node' && hook !== undefined && !onlyLooks(hook),
+  };
+}
+
+function scriptName(manager: string, words: readonly string[]): string | null {
+  const [verb, name, ...more] = words;
+  if (manager === 'node') return verb === '--run' && name && more.length === 0 ? name : null;
+  if ((verb === 'run' || verb === 'run-script') && name && more.length === 0) return name;
+  if (name !== undefined) return null;
+  if (verb === 'test' || (verb === 't' && manager === 'npm')) return manager === 'bun' ? null : 'test';
+  return manager === 'yarn' || manager === 'pnpm' ? (verb ?? null) : null;
+}
+
+/** A chain of linters and audits: it leaves nothing behind that a test could need. */
+const onlyLooks = (script: string): boolean =>
+  script.split(/&&|;/).every((part) => /\b(?:lint|eslint|standard|prettier|xo|biome|audit)\b/.test(part));
+
+const Manifest = z.object({
+  scripts: z.record(z.string(), z.unknown()).catch({}),
+  dependencies: z.record(z.string(), z.unknown()).catch({}),
+  devDependencies: z.record(z.string(), z.unknown()).catch({}),
+  packageManager: z.string().optional().catch(undefined),
+});
+
+/** The parts of a package.json that say how a project is built and tested. */
+export interface PackageFacts {
+  readonly scripts: ReadonlyMap<string, string>;
+  /** Names of packages that setup has to install. */
+  readonly packages: ReadonlySet<string>;
+  /** `npm`, `pnpm`, `yarn` or `bun`, if the file says so. */
+  readonly manager: string | null;
+}
+
+/** Null when the text is not a JSON object. */
+export function readPackage(text: string): PackageFacts | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch {
+    // A package.json that cannot be read says nothing; the project's own tools will complain about it.
+    return null;
+  }
+  const parsed = Manifest.safeParse(value);
+  if (!parsed.success) return null;
+  const { scripts, dependencies, devDependencies, packageManager } = parsed.data;
+  return {
+    scripts: new Map(
+      Object.entries(scripts).flatMap(([name, script]) =>
+        typeof script === 'string' && script.trim() !== '' ? [[name, script] as const] : [],
+      ),
+    ),
+    packages: new Set([...Object.keys(dependencies), ...Object.keys(devDependencies)]),
+    manager: /^(npm|pnpm|yarn|bun)@/.exec(packageManager ?? '')?.[1] ?? null,
+  };
+}

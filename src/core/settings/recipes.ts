@@ -1,0 +1,194 @@
+import { kindOf, kindOfName, type StepKind } from './step-kinds.ts';
+
+/** What a makefile, tox or nox runs for one of its targets, environments or sessions. */
+export interface RecipeLine {
+  readonly command: string;
+  /** Absent: the command is to be taken apart as any other. */
+  readonly kind?: StepKind;
+  /** What the command starts at last, where it does not show. */
+  readonly inner?: string;
+}
+
+type Files = Readonly<Record<string, string>>;
+
+/** The lines that `make test`, `tox` or `nox` run; null for another command, or where they cannot be told apart. */
+export function recipeLines(words: readonly string[], files: Files): readonly RecipeLine[] | null {
+  const [first = '', ...rest] = words;
+  const python = /^python[\d.]*$/.test(first) && rest[0] === '-m';
+  const program = python ? (rest[1] ?? '') : first;
+  const start = python ? words.slice(0, 3).join(' ') : first;
+  const options = python ? rest.slice(2) : rest;
+  if (program === 'make' || program === 'gmake') return makeLines(start, options, files);
+  if (program === 'tox') return toxLines(start, options, files);
+  return program === 'nox' ? noxLines(start, options, files) : null;
+}
+
+/** Of a makefile whose recipes mean the same to any shell. */
+const SPECIAL = /^(?:\.ONESHELL|SHELL\s*[:?]?=|-?include\s|export\b|define\s|\.RECIPEPREFIX)/m;
+
+function makeLines(make: string, options: readonly string[], files: Files): readonly RecipeLine[] | null {
+  const text = files.GNUmakefile ?? files.makefile ?? files.Makefile ?? '';
+  const [target = '', ...more] = options.filter(
+    (word) => !/^(?:-s|--silent|--no-print-directory)$/.test(word),
+  );
+  if (more.length > 0 || !/^[\w.-]+$/.test(target) || SPECIAL.test(text)) return null;
+  const rule = ruleOf(text.replace(/\\\n\s*/g, ' '), target);
+  if (!rule) return null;
+  const recipe = rule.recipe.map((line) => plainRecipe(line, variablesOf(text)));
+  if (recipe.includes(null)) return null;
+  // A prerequisite is made by make, which knows what it needs in turn.
+  const first = rule.needs.map((name) => {
+    const kind = kindOfName(name);
+    return { command: `${make} ${name}`, ...(kind ? { kind } : {}) };
+  });
+  return [...first, ...recipe.map((command) => ({ command: command as string }))];
+}
+
+/** Prerequisites and recipe of a target; null where there is no plain rule for it, or more than one. */
+function ruleOf(text: string, target: string) {
+  const lines = text.split('\n');
+  const heads = lines.flatMap((line, at) => (line.startsWith(`${target}:`) ? [at] : []));
+  const [at] = heads;
+  const head = /^[\w.-]+:([^=:;|%$]*)$/.exec((lines[at ?? 0] ?? '').replace(/#.*/, ''));
+  if (at === undefined || heads.length > 1 || !head) return null;
+  const rest = lines.slice(at + 1);
+  const end = rest.findIndex((line) => line !== '' && !/^(?:\t|#)/.test(line));
+  const recipe = rest.slice(0, end < 0 ? rest.length : end).filter((line) => line.startsWith('\t'));
+  return { needs: (head[1] ?? '').split(/\s+/).filter((name) => name !== ''), recipe };
+}
+
+const variablesOf = (text: string): ReadonlyMap<string, string> =>
+  new Map(
+    [...text.matchAll(/^([A-Za-z_]\w*)[ \t]*[:?]?=[ \t]*([^\n#]*)/gm)].map(([, name, value]) => [
+      name as string,
+      (value as string).trim(),
+    ]),
+  );
+
+/** Null for a line whose failure make ignores, and for what only make can work out. */
+function plainRecipe(line: string, variables: ReadonlyMap<string, string>): string | null {
+  const text = line.trim().replace(/^[@+]+\s*/, '');
+  if (text.startsWith('-')) return null;
+  let known = true;
+  const expanded = text.replace(
+    /\$(\$|\((\w+)\)|\{(\w+)\}|.)/g,
+    (_, all: string, one?: string, other?: string) => {
+      const value = all === '$' ? '$' : variables.get(one ?? other ?? '');
+      known &&= value !== undefined && (all === '$' || !value.includes('$'));
+      return value ?? '';
+    },
+  );
+  return known ? expanded : null;
+}
+
+/** Environments that tox runs, one to a step; those of the tests together, as `tox -e a,b`. */
+function toxLines(tox: string, options: readonly string[], files: Files): readonly RecipeLine[] | null {
+  const ini = sectionsOf(files['tox.ini'] ?? '');
+  const chosen = options.length === 0 ? null : /^-e(?: |=)?([\w.,-]+)$/.exec(options.join(' '));
+  if (options.length > 0 && !chosen) return null;
+  const listed = chosen?.[1] ?? ini.get('tox')?.get('envlist') ?? ini.get('tox')?.get('env_list') ?? '';
+  const names = listed.includes('{') ? null : listed.split(/[\s,]+/).filter((name) => name !== '');
+  if (!names || names.length === 0 || names.some((name) => !/^[\w.-]+$/.test(name))) return null;
+  const commandsOf = (name: string): readonly string[] =>
+    (ini.get(`testenv:${name}`)?.get('commands') ?? ini.get('testenv')?.get('commands') ?? '')
+      .split('\n')
+      .map((line) => line.trim().replace(/^-\s*/, ''))
+      .filter((line) => line !== '');
+  return grouped(
+    names.map((name) => ({ name, lines: commandsOf(name) })),
+    (some) => `${tox} -e ${some.join(',')}`,
+  );
+}
+
+interface Session {
+  readonly name: string;
+  readonly lines: readonly string[];
+}
+
+/** A step for each session; those that run tests are one, as they are one command's options. */
+function grouped(
+  sessions: readonly Session[],
+  commandFor: (names: readonly string[]) => string,
+): readonly RecipeLine[] | null {
+  const kinds = sessions.map(({ name, lines }) => ({ name, lines, ...kindOfSession(name, lines) }));
+  const tests = kinds.filter(({ kind }) => kind === 'tests');
+  const [first] = tests;
+  if (!first) return null;
+  const inner = first.inner === undefined ? {} : { inner: first.inner };
+  return kinds.flatMap((one): readonly RecipeLine[] => {
+    if (one.kind !== 'tests') return [{ command: commandFor([one.name]), kind: one.kind }];
+    return one === first
+      ? [{ command: commandFor(tests.map(({ name }) => name)), kind: 'tests', ...inner }]
+      : [];
+  });
+}
+
+function kindOfSession(
+  name: string,
+  lines: readonly string[],
+): { readonly kind: StepKind; readonly inner?: string } {
+  const inner = lines.find((line) => kindOf(line) === 'tests');
+  if (inner !== undefined) return { kind: 'tests', inner };
+  const kinds = new Set(lines.map(kindOf));
+  const named = kindOfName(name);
+  if (named) return { kind: named };
+  const [only] = kinds;
+  return { kind: kinds.size === 1 && only ? only : 'other' };
+}
+
+/** Sections of an INI file as tox reads it: a value goes on in the lines that are indented. */
+function sectionsOf(text: string): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const sections = new Map<string, Map<string, string>>();
+  let section = new Map<string, string>();
+  let key = '';
+  for (const line of text.split(/\r?\n/)) {
+    const head = /^\[([^\]]+)\]/.exec(line);
+    const pair = /^([\w-]+)\s*[=:]\s*(.*)$/.exec(line);
+    if (/^\s*[#;]/.test(line)) continue;
+    if (head) {
+      section = new Map();
+      sections.set(head[1] as string, section);
+    } else if (pair) {
+      key = pair[1] as string;
+      section.set(key, pair[2] as string);
+    } else if (/^\s+\S/.test(line) && key !== '') {
+      section.set(key, `${section.get(key) ?? ''}\n${line.trim()}`);
+    }
+  }
+  return sections;
+}
+
+/** Sessions of a noxfile that are written as plain functions. */
+function noxLines(nox: string, options: readonly string[], files: Files): readonly RecipeLine[] | null {
+  const text = files['noxfile.py'] ?? '';
+  const [option, ...chosen] = options;
+  if (option !== undefined && !(/^(?:-s|--session|--sessions)$/.test(option) && chosen.length > 0))
+    return null;
+  const all = new Map(
+    text
+      .split(/^(?=@nox\.session|@session)/m)
+      .slice(1)
+      .flatMap((block) => {
+        const name = /name\s*=\s*["']([\w.-]+)["']/.exec(block.split('\ndef ', 1)[0] ?? '')?.[1];
+        const own = name ?? /^def (\w+)\(/m.exec(block)?.[1];
+        return own === undefined ? [] : [[own, runsOf(block)] as const];
+      }),
+  );
+  const default_ = /^nox\.options\.sessions\s*=\s*[[(]([^\])]*)[\])]/m.exec(text)?.[1];
+  const named =
+    default_ === undefined
+      ? [...all.keys()]
+      : [...default_.matchAll(/["']([\w.-]+)["']/g)].map(([, one]) => one as string);
+  const wanted = chosen.length > 0 ? chosen : named;
+  if (wanted.length === 0 || wanted.some((name) => !all.has(name))) return null;
+  return grouped(
+    wanted.map((name) => ({ name, lines: all.get(name) ?? [] })),
+    (some) => `${nox} -s ${some.join(' ')}`,
+  );
+}
+
+/** The words of each `session.run(…)` that are written out. */
+const runsOf = (block: string): readonly string[] =>
+  [...block.matchAll(/session\.run\(([^)]*)\)/g)].map(([, list = '']) =>
+    [...list.matchAll(/["']([^"'\n]+)["']/g)].map(([, word]) => word as string).join(' '),
+  );

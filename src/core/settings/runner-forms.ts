@@ -1,0 +1,240 @@
+import type { TestCommandLine } from './package-scripts.ts';
+import { optionsOf, type Recognised, type RunnerName } from './test-runners.ts';
+
+export type ReportFormat =
+  | 'junit'
+  | 'jest-json'
+  | 'mocha-json'
+  | 'tap'
+  | 'go-json'
+  | 'cargo-text'
+  | 'unittest-text'
+  | 'rspec-json'
+  | 'minitest-text'
+  | 'dotnet-text';
+
+/**
+ * Where a runner's report is found when the command has ended. A file is preferred wherever a runner can write one: what
+ * the code under test prints does not end up in it. Neither is proof: the code under test runs in the runner's own
+ * process, so it can write to the file as well as to a stream, if it is made to. What that achieves is bounded: a report
+ * says nothing about other candidates' code, and a stream into which lines were slipped contradicts the runner's own plan
+ * and counts as no report (src/core/test-reports/tap.ts).
+ */
+export type ReportSource =
+  | {
+      readonly source: 'file';
+      readonly file: string;
+      readonly format: ReportFormat;
+      /** Older versions of the runner know no file and write the same to standard output. */
+      readonly orStdout?: true;
+    }
+  | { readonly source: 'stdout' | 'stderr'; readonly format: ReportFormat };
+
+/** How a runner is told to leave a report. */
+export interface RunnerForm {
+  readonly env: Readonly<Record<string, string>>;
+  /** Arguments for the end of the command; may be empty. */
+  readonly append: string;
+  /** Stands in for the last command where an argument has to stand in its middle. */
+  readonly rewritten?: string;
+  readonly report: ReportSource | null;
+}
+
+/** How a runner is told to run some files only. */
+export interface FocusForm {
+  /** In place of the last command; the files are `"$@"`. */
+  readonly command: string;
+  /** Files that can hold its tests. */
+  readonly takes: RegExp;
+  /** One file at a time: they share a process, where one that cannot be loaded takes the others with it. */
+  readonly apart: boolean;
+  /** What is named in place of the files. */
+  readonly argsOf?: (files: readonly string[]) => readonly string[];
+  readonly report?: ReportSource;
+}
+
+/** Null where the runner leaves no report that way. */
+export function runnerForm(found: Recognised, line: TestCommandLine, folder: string): RunnerForm | null {
+  const { runner, words } = found;
+  const own = REPORTS[runner](folder);
+  const plain = { env: {}, append: '', report: own };
+  switch (runner) {
+    case 'node-test':
+      // The project has reporters of its own.
+      return words.some((word) => word.startsWith('--test-reporter'))
+        ? null
+        : { ...plain, env: nodeOptions(`${folder}/report.xml`) };
+    case 'pytest':
+      return { ...plain, env: { PYTEST_ADDOPTS: pytestOptions(`${folder}/report.xml`) } };
+    case 'rspec':
+      return { ...plain, env: { SPEC_OPTS: `--format progress --format json --out ${folder}/report.json` } };
+    case 'rake':
+      // Rake's test task hands this to minitest; `rails test` knows the option itself.
+      return words.includes('rails') ? { ...plain, append: '-v' } : { ...plain, env: { TESTOPTS: '-v' } };
+    case 'dotnet':
+      return {
+        ...plain,
+        append: '--logger "console;verbosity=normal"',
+        env: { DOTNET_CLI_UI_LANGUAGE: 'en' },
+      };
+    case 'tape':
+    case 'qunit':
+    case 'script':
+      return plain;
+    case 'go':
+    case 'cargo':
+      return { ...plain, rewritten: withOptions(found) };
+    case 'ava':
+    case 'tap':
+    case 'unittest':
+      return { ...plain, append: words.includes(ADDED[runner]) ? '' : ADDED[runner] };
+    default:
+      return line.last === null ? null : { ...plain, append: appended(runner, words, folder) };
+  }
+}
+
+const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = {
+  vitest: xml,
+  pytest: xml,
+  'node-test': xml,
+  deno: xml,
+  bun: xml,
+  borp: xml,
+  phpunit: xml,
+  ctest: xml,
+  rspec: (folder) => ({ source: 'file', file: `${folder}/report.json`, format: 'rspec-json' }),
+  rake: () => ({ source: 'stdout', format: 'minitest-text' }),
+  dotnet: () => ({ source: 'stdout', format: 'dotnet-text' }),
+  jest: (folder) => ({ source: 'file', file: `${folder}/report.json`, format: 'jest-json' }),
+  // mocha knows the option `output` since 9.2.
+  mocha: (folder) => ({
+    source: 'file',
+    file: `${folder}/report.json`,
+    format: 'mocha-json',
+    orStdout: true,
+  }),
+  ava: tap,
+  tape: tap,
+  tap,
+  qunit: tap,
+  script: tap,
+  go: () => ({ source: 'stdout', format: 'go-json' }),
+  cargo: () => ({ source: 'stdout', format: 'cargo-text' }),
+  unittest: () => ({ source: 'stderr', format: 'unittest-text' }),
+};
+
+function xml(folder: string): ReportSource {
+  return { source: 'file', file: `${folder}/report.xml`, format: 'junit' };
+}
+
+function tap(): ReportSource {
+  return { source: 'stdout', format: 'tap' };
+}
+
+const ADDED = { ava: '--tap', tap: '--reporter=tap', unittest: '-v' } as const;
+
+type AppendedTo = 'vitest' | 'jest' | 'mocha' | 'deno' | 'bun' | 'borp' | 'phpunit' | 'ctest';
+
+function appended(runner: AppendedTo, words: readonly string[], folder: string): string {
+  switch (runner) {
+    case 'vitest':
+      return `--reporter=default --reporter=junit --outputFile.junit=${folder}/report.xml`;
+    case 'jest':
+      return `${inWorkers(words)}--ci --json --outputFile=${folder}/report.json`;
+    case 'mocha':
+      // The last reporter counts. `-O` is understood by every version, the long name is not.
+      return `--reporter json -O output=${folder}/report.json`;
+    case 'deno':
+      return `--junit-path=${folder}/report.xml`;
+    case 'bun':
+      return `--reporter=junit --reporter-outfile=${folder}/report.xml`;
+    case 'borp':
+      return `--reporter=spec --reporter=junit:${folder}/report.xml`;
+    case 'phpunit':
+      return `--log-junit ${folder}/report.xml`;
+    case 'ctest':
+      return `--output-junit ${folder}/report.xml`;
+  }
+}
+
+/**
+ * With one worker, which is what jest takes on two cores, it runs tests in its own process: code that reads
+ * `process.argv`, as a library for command lines does, would see our options.
+ */
+const inWorkers = (words: readonly string[]): string =>
+  words.some((word) => /^(?:-i|-w\b.*|--runInBand|--maxWorkers\b.*|--detectOpenHandles)$/.test(word))
+    ? ''
+    : '--maxWorkers=2 ';
+
+/** Both Node 20 and later accept these through NODE_OPTIONS, so they also reach a runner behind `npm test`. */
+const nodeOptions = (file: string): Record<string, string> => ({
+  NODE_OPTIONS: [
+    `--test-reporter=junit --test-reporter-destination=${file}`,
+    '--test-reporter=tap --test-reporter-destination=stdout',
+  ].join(' '),
+});
+
+/** xunit1 is the flavour that names each test's file. */
+const pytestOptions = (file: string): string => `--junitxml=${file} -o junit_family=xunit1`;
+
+/** `go test` and `cargo test` take their options right behind the verb. */
+function withOptions({ runner, words, at }: Recognised): string {
+  const [before, after] = [words.slice(0, at + 1), words.slice(at + 1)];
+  if (runner === 'go') return [...before, ...(after.includes('-json') ? [] : ['-json']), ...after].join(' ');
+  // Without it the first target that fails is the last one. The names of the targets stand on standard error.
+  const all = after.includes('--no-fail-fast') ? [] : ['--no-fail-fast'];
+  return `${[...before, ...all, ...after].join(' ')} 2>&1`;
+}
+
+const SCRIPTS = /\.[cm]?[jt]sx?$/;
+
+/** Null for a runner that cannot be told, or of which we do not know how. */
+export function focusForm(found: Recognised, folder: string): FocusForm | null {
+  const { runner, words, at } = found;
+  const start = [...words.slice(0, at + 1), ...optionsOf(found)].join(' ');
+  const form = { takes: SCRIPTS, apart: false };
+  switch (runner) {
+    case 'vitest':
+    case 'deno':
+    case 'bun':
+    case 'borp':
+      return { ...form, command: `${start} ${appended(runner, words, folder)} "$@"` };
+    case 'jest':
+      return { ...form, command: `${start} ${appended(runner, words, folder)} --runTestsByPath "$@"` };
+    case 'mocha':
+      return { ...form, apart: true, command: `${start} ${appended(runner, words, folder)} "$@"` };
+    case 'ava':
+    case 'tap':
+      return { ...form, apart: runner === 'ava', command: `${start} ${ADDED[runner]} "$@"` };
+    case 'tape':
+    case 'qunit':
+    case 'script':
+      return { ...form, apart: true, command: `${start} "$@"` };
+    case 'node-test':
+      return { ...form, command: `${start} "$@"` };
+    case 'pytest':
+      return { takes: /\.py$/, apart: false, command: `${start} "$@"` };
+    case 'go':
+      return { takes: /_test\.go$/, apart: false, command: `${start} -json "$@"`, argsOf: foldersOf };
+    case 'rspec':
+      return words.some((word) => /rake$/.test(word))
+        ? null
+        : { takes: /_spec\.rb$/, apart: false, command: `${start} "$@"` };
+    case 'phpunit':
+      return {
+        takes: /\.php$/,
+        apart: true,
+        command: `${start} ${appended(runner, words, folder)} "$@"`,
+      };
+    case 'cargo':
+    case 'unittest':
+    case 'rake':
+    case 'dotnet':
+    case 'ctest':
+      return null;
+  }
+}
+
+const foldersOf = (files: readonly string[]): readonly string[] => [
+  ...new Set(files.map((file) => `./${file.split('/').slice(0, -1).join('/')}`)),
+];

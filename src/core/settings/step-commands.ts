@@ -1,0 +1,66 @@
+import type { TestCommandLine } from './package-scripts.ts';
+import type { TestStep } from './test-steps.ts';
+
+export interface Part {
+  readonly step: TestStep;
+  /** Steps of the kind `other` since the last tests: without them it does not run. */
+  readonly before: readonly TestStep[];
+  /** All of these up to here: what has to be run where this step is run alone. */
+  readonly needs: readonly TestStep[];
+}
+
+/**
+ * In the order of the command; what the tests need is put in front of them, and a linter that stood between runs after
+ * them. Behind the last tests, every step counts for itself.
+ */
+export function arranged(steps: readonly TestStep[]): readonly Part[] {
+  const lastTests = steps.findLastIndex(({ kind }) => kind === 'tests');
+  const parts: Part[] = [];
+  let before: TestStep[] = [];
+  let waiting: Part[] = [];
+  const needs: TestStep[] = [];
+  for (const [index, step] of steps.entries()) {
+    if (step.kind === 'tests') {
+      parts.push({ step, before, needs: [...needs] }, ...waiting);
+      before = [];
+      waiting = [];
+    } else if (step.kind === 'other' && index < lastTests) {
+      before.push(step);
+      needs.push(step);
+    } else (before.length > 0 ? waiting : parts).push({ step, before: [], needs: [] });
+  }
+  return parts;
+}
+
+/** Programs that print TAP for people to read; without them it is TAP. */
+const FORMATTER = /\s*\|\s*(?:npx )?(?:tap-[\w-]+|faucet|colortape)(?:\s+-[\w-]+)*\s*$/;
+
+/** A step as a line whose end is its only command. */
+export function lineOf({ command, inner }: TestStep): TestCommandLine {
+  const bare = command.replace(FORMATTER, '');
+  const plain = inner === undefined && !/[|<>]/.test(bare);
+  return {
+    inner: inner ?? bare,
+    last: plain ? bare : null,
+    joint: plain ? ' ' : null,
+    direct: true,
+    before: plain ? '' : null,
+  };
+}
+
+/** A step with what has to run before it, for `sh -c` at the top of the repository. */
+export const shellOf = (part: Part, command: string = part.step.command): string =>
+  `${shellBefore(part, part.before)}${inFolder(part.step, command)}`;
+
+export function shellBefore({ step }: Part, before: readonly TestStep[]): string {
+  const path = [step, ...before].some(({ script }) => script) ? pathOf(step.folder) : '';
+  const steps = before.map((one) => `${inFolder(one, one.command)} && `);
+  return `${path}${steps.join('')}`;
+}
+
+const inFolder = ({ folder }: TestStep, command: string): string =>
+  folder === '' ? command : `(cd ${folder} && ${command})`;
+
+/** What a script starts is found where its package manager would look for it. */
+export const pathOf = (folder: string): string =>
+  `export PATH="${folder === '' ? '' : `$PWD/${folder}/node_modules/.bin:`}$PWD/node_modules/.bin:$PATH"; `;

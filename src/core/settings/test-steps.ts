@@ -1,0 +1,238 @@
+import { type PackageFacts, readPackage } from './package-scripts.ts';
+import { recipeLines } from './recipes.ts';
+import { kindOf, kindOfName, type StepKind } from './step-kinds.ts';
+import { wordsOf } from './test-runners.ts';
+import { workspaceFolders } from './workspace-folders.ts';
+
+/** Texts of the base commit, by path from the top of the repository. */
+type RepositoryFiles = Readonly<Record<string, string>>;
+
+/** One part of a test command. */
+export interface TestStep {
+  readonly kind: StepKind;
+  /** For `sh -c` in `folder`. */
+  readonly command: string;
+  /** What the command starts at last, where it does not show: options reach that by the environment only. */
+  readonly inner?: string;
+  /** From the top of the repository; empty for the top itself. */
+  readonly folder: string;
+  /** Written out from a script of package.json: its programs are found in `node_modules/.bin`. */
+  readonly script: boolean;
+  /** Written out from a makefile, tox or nox. */
+  readonly recipe?: true;
+}
+
+/** Steps that a command is taken apart into, at most. */
+const MOST_STEPS = 30;
+/** A script that runs a script that runs …: deeper is a circle. */
+const DEEPEST = 6;
+/** Characters of a command that are looked at. */
+const LONGEST = 4_000;
+
+/** Where a line of commands stands. */
+interface Place {
+  readonly files: RepositoryFiles;
+  readonly folder: string;
+  readonly script: boolean;
+  readonly depth: number;
+  readonly recipe?: true;
+}
+
+/**
+ * Takes a test command apart into steps, in the order in which it runs them: a chain by `&&`, followed through scripts
+ * of package.json with their hooks, `run-s` and its relatives, workspaces, makefiles, tox and nox. What starts several
+ * things in a way that is not known stays one step. Null for a line that cannot be taken apart without changing what it
+ * does: other operators, `cd`, variables that later commands need; also where no step is left that could be the tests.
+ */
+export function testSteps(command: string, files: RepositoryFiles = {}): readonly TestStep[] | null {
+  const steps = stepsIn(command, { files, folder: '', script: false, depth: 0 });
+  if (!steps || steps.length > MOST_STEPS) return null;
+  return withTests(steps);
+}
+
+/** Where no step is known to run tests, the last one that is no known tool for something else does. */
+function withTests(steps: readonly TestStep[]): readonly TestStep[] | null {
+  if (steps.some(({ kind }) => kind === 'tests')) return steps;
+  const named = steps.findLastIndex(
+    ({ kind, command }) => kind === 'other' && /\b(?:tests?|spec|unit)\b/i.test(command),
+  );
+  const at = named >= 0 ? named : steps.findLastIndex(({ kind }) => kind === 'other');
+  return at < 0 ? null : steps.map((step, index) => (index === at ? { ...step, kind: 'tests' } : step));
+}
+
+/** The steps of a line; null where it is no plain chain. */
+function stepsIn(line: string, place: Place): readonly TestStep[] | null {
+  const parts = place.depth > DEEPEST || line.length > LONGEST ? null : chainOf(line);
+  if (!parts) return null;
+  return parts.flatMap((part) => followed(part, place) ?? [stepOf(part, place)]);
+}
+
+const stepOf = (command: string, { folder, script, recipe }: Place): TestStep => ({
+  kind: kindOf(command),
+  command,
+  folder,
+  script,
+  ...(recipe ? { recipe } : {}),
+});
+
+/** The steps of a command that starts others; null for one that does not, or in a way that is not known. */
+function followed(command: string, place: Place): readonly TestStep[] | null {
+  const words = wordsOf(command);
+  if (/[|<>]/.test(command)) return null;
+  return (
+    workspaceSteps(words, place) ??
+    scriptSteps(command, words, place) ??
+    gatheredSteps(words, place) ??
+    recipeSteps(words, place)
+  );
+}
+
+const packageOf = ({ files, folder }: Place): PackageFacts | null =>
+  readPackage(files[folder === '' ? 'package.json' : `${folder}/package.json`] ?? '');
+
+function scriptSteps(command: string, words: readonly string[], place: Place): readonly TestStep[] | null {
+  const call = scriptCall(words);
+  const facts = call && packageOf(place);
+  const text = facts?.scripts.get(call?.name ?? '');
+  if (!call || !facts || !text || /\$\{?npm_/.test(text)) return null;
+  const hook = (when: string) => (call.hooks ? (facts.scripts.get(`${when}${call.name}`) ?? []) : []);
+  const lines = [hook('pre'), [text, ...call.more].join(' '), hook('post')].flat();
+  const within: Place = { ...place, script: true, depth: place.depth + 1 };
+  const steps: TestStep[] = [];
+  const kind = kindOfName(call.name);
+  for (const line of lines) {
+    const found = stepsIn(line, within);
+    // A script that cannot be taken apart still has a name, under which its package manager runs it.
+    if (!found) return kind ? [{ ...stepOf(command, place), kind }] : null;
+    steps.push(...found);
+  }
+  return kind && !steps.some((step) => step.kind === 'tests') ? [{ ...stepOf(command, place), kind }] : steps;
+}
+
+interface ScriptCall {
+  readonly name: string;
+  /** Words for the end of the script. */
+  readonly more: readonly string[];
+  readonly hooks: boolean;
+}
+
+/** The script of package.json that a command starts; null for another command, and with options that are not known. */
+function scriptCall([manager = '', ...words]: readonly string[]): ScriptCall | null {
+  if (manager === 'node') {
+    const [run, name, end, ...more] = words;
+    return run === '--run' && name && (end === undefined || end === '--')
+      ? { name, more, hooks: false }
+      : null;
+  }
+  if (!['npm', 'pnpm', 'yarn', 'bun'].includes(manager)) return null;
+  const end = words.indexOf('--');
+  const own = (end < 0 ? words : words.slice(0, end)).filter(
+    (word) => !/^(?:-s|--silent|--if-present)$/.test(word),
+  );
+  const behind = end < 0 ? [] : words.slice(end + 1);
+  const [verb, ...rest] = own;
+  const runs = verb === 'run' || verb === 'run-script';
+  const [name, ...more] = runs ? rest : shortCall(manager, own);
+  if (!name || name.startsWith('-')) return null;
+  // npm reads options that stand in front of `--` itself.
+  if (manager === 'npm' && more.length > 0) return null;
+  return { name, more: [...more, ...behind], hooks: true };
+}
+
+function shortCall(manager: string, [verb = '', ...more]: readonly string[]): readonly string[] {
+  if (manager === 'bun') return [];
+  if (verb === 'test' || (verb === 't' && manager !== 'yarn')) return ['test', ...more];
+  return manager === 'npm' ? [] : [verb, ...more];
+}
+
+/** `run-s lint test:*` and `npm-run-all`, of the package npm-run-all and its successors. */
+function gatheredSteps(
+  [program = '', ...words]: readonly string[],
+  place: Place,
+): readonly TestStep[] | null {
+  if (!/^(?:run-s|run-p|npm-run-all2?)$/.test(program)) return null;
+  const facts = packageOf(place);
+  const names = words.filter((word) => !/^(?:-[slncp]+|--(?:silent|sequential|parallel|serial))$/.test(word));
+  if (!facts || names.some((name) => name.startsWith('-'))) return null;
+  const steps: TestStep[] = [];
+  for (const name of names) {
+    const wanted = patternOf(name.replace(/^(['"])(.*)\1$/s, '$2'));
+    const found = wanted ? [...facts.scripts.keys()].filter((one) => wanted.test(one)) : [];
+    if (found.length === 0) return null;
+    for (const one of found) {
+      const command = `npm run -s ${one}`;
+      const deeper = { ...place, depth: place.depth + 1 };
+      if (deeper.depth > DEEPEST) return null;
+      steps.push(...(followed(command, deeper) ?? [stepOf(command, place)]));
+    }
+  }
+  return steps;
+}
+
+/** A name of a script, with `*` for all but `:` and `**` for anything; null for arguments and placeholders. */
+function patternOf(name: string): RegExp | null {
+  if (!/^[\w:@./*-]+$/.test(name)) return null;
+  const text = name
+    .split(/(\*\*?)/)
+    .map((part) =>
+      part === '*' ? '[^:]*' : part === '**' ? '.*' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+    )
+    .join('');
+  return new RegExp(`^${text}$`);
+}
+
+/** The same script of every package of a workspace. */
+function workspaceSteps(words: readonly string[], place: Place): readonly TestStep[] | null {
+  const name = place.folder === '' && workspaceScript(words.join(' '));
+  if (!name) return null;
+  const manager = words[0] ?? 'npm';
+  const steps: TestStep[] = [];
+  for (const folder of workspaceFolders(place.files)) {
+    const within: Place = { ...place, folder, depth: place.depth + 1 };
+    if (!packageOf(within)?.scripts.has(name)) continue;
+    const command = `${manager} run ${name}`;
+    steps.push(...(followed(command, within) ?? [stepOf(command, within)]));
+  }
+  return steps.length > 0 ? steps : null;
+}
+
+function workspaceScript(line: string): string | null {
+  const npm =
+    /^npm (?:run |run-script )?([\w:-]+)(?: --if-present)? (?:--workspaces|-ws)(?: --if-present)?$/.exec(
+      line,
+    );
+  const pnpm = /^pnpm (?:-r|--recursive) (?:run )?(?:--if-present )?([\w:-]+)$/.exec(line);
+  const yarn = /^yarn workspaces (?:run|foreach (?:-[a-zA-Z]+ |--[a-z]+ )*run) ([\w:-]+)$/.exec(line);
+  return (npm ?? pnpm ?? yarn)?.[1] ?? null;
+}
+
+/** What a makefile, tox or nox starts at the top of the repository. */
+function recipeSteps(words: readonly string[], place: Place): readonly TestStep[] | null {
+  const lines = place.folder === '' ? recipeLines(words, place.files) : null;
+  const within: Place = { ...place, depth: place.depth + 1, recipe: true };
+  const steps: TestStep[] = [];
+  for (const { command, kind, inner } of lines ?? []) {
+    const known = kind && { ...stepOf(command, within), kind, ...(inner === undefined ? {} : { inner }) };
+    const found = known ? [known] : stepsIn(command, within);
+    if (!found) return null;
+    steps.push(...found);
+  }
+  return steps.length > 0 ? steps : null;
+}
+
+/** Commands that change what those after them see. */
+const CHANGES_SHELL =
+  /^(?:cd|pushd|popd|export|unset|source|\.|set|alias|eval|exec|trap|exit|if|for|while|until|case|!|\{|function)(?:\s|$)|^(?:\w+=\S*\s*)+$/;
+
+/** The commands of a chain by `&&`; null for a line with other operators, groups or substitutions. */
+function chainOf(line: string): readonly string[] | null {
+  const parts: string[] = [''];
+  for (const [token] of line.trim().matchAll(/'[^']*'|"(?:[^"\\]|\\.)*"|\\.|&&|\|\||2>&1|>&2|[\s\S]/g)) {
+    if (token === '&&') parts.push('');
+    else if (/^(?:\|\||[;&()`\n])$/.test(token) || (token.startsWith('"') && /`|\$\(/.test(token)))
+      return null;
+    else parts[parts.length - 1] += token;
+  }
+  const commands = parts.map((part) => part.trim());
+  return commands.some((part) => part === '' || CHANGES_SHELL.test(part)) ? null : commands;
+}

@@ -1,0 +1,146 @@
+import { missingNamesIn, succeeded, type TestRun } from '../../core/evidence/index.ts';
+import { programKilled } from '../../core/model/index.ts';
+import { failureLines, tailOf } from '../../core/reports/index.ts';
+import type { ReportSource, TestCommand } from '../../core/settings/index.ts';
+import { readTestReport } from '../../core/test-reports/index.ts';
+import type { ExecResult, WorkArea } from '../../ports/index.ts';
+import { checkLimits } from '../context.ts';
+import type { CheckRunner } from './areas.ts';
+import { egressOf, runCommand } from './execute.ts';
+
+const NOT_RUN: TestRun = { source: 'none', exitCode: null, stopped: null, ms: 0, tests: {}, tail: '' };
+
+/**
+ * Runs the tests and reads the runner's report, if it can write one; without `commands`, the whole suite. An empty command
+ * runs nothing, and its answer says so.
+ */
+export async function runTests(
+  runner: CheckRunner,
+  area: WorkArea,
+  commands: readonly TestCommand[] = runner.plan.commands,
+): Promise<TestRun> {
+  const runs: TestRun[] = [];
+  const checks: TestRun[] = [];
+  for (const command of commands) {
+    const run = command.command === '' ? NOT_RUN : await runCommandOfTests(runner, area, command);
+    if (command.check === undefined) runs.push(run);
+    else checks.push(asTest(command.check, run));
+  }
+  return withChecks(mergeTestRuns(runs), checks);
+}
+
+/** Runs the tests of these files only, where the runner is known to do so; else the whole suite. */
+export async function runFiles(
+  runner: CheckRunner,
+  area: WorkArea,
+  files: readonly string[],
+): Promise<{ readonly run: TestRun; readonly focused: boolean }> {
+  const commands = runner.plan.focus(files);
+  return { run: await runTests(runner, area, commands ?? undefined), focused: commands !== null };
+}
+
+async function runCommandOfTests(
+  runner: CheckRunner,
+  area: WorkArea,
+  command: TestCommand,
+): Promise<TestRun> {
+  const { report } = command;
+  // What an earlier command left there, the build of a candidate among them, is no report of this one.
+  const clean = report?.source === 'file' ? `rm -f ${report.file}; ` : '';
+  const result = await runCommand(runner, area, {
+    argv: ['sh', '-c', `${clean}${command.command}`, 'sh', ...command.args],
+    env: command.env,
+    egress: egressOf(runner),
+    limits: {
+      ...checkLimits(runner.task),
+      ...(report && isOnStream(report) ? { outputBytes: REPORT_BYTES } : {}),
+    },
+  });
+  const text = report ? await readReport(runner, area, report, result) : null;
+  const read = report && text !== null ? readTestReport(report.format, text) : null;
+  const output = `${result.stdout}\n${result.stderr}`;
+  const missingNames = result.exitCode === 0 ? [] : missingNamesIn(output);
+  return {
+    source: read?.kind === 'ok' ? 'report' : 'exit-code',
+    exitCode: result.exitCode,
+    stopped: result.stopped,
+    ms: result.ms,
+    tests: read?.kind === 'ok' ? prefixed(read.tests, command.prefix) : {},
+    tail: tailOf(output, 40),
+    ...(read?.kind === 'ok' ? { messages: prefixed(read.messages, command.prefix) } : {}),
+    ...(result.exitCode === 0 ? {} : { errors: failureLines(output) }),
+    ...(missingNames.length > 0 ? { missingNames } : {}),
+  };
+}
+
+const prefixed = <T>(byId: Readonly<Record<string, T>>, prefix: string): Readonly<Record<string, T>> =>
+  prefix === ''
+    ? byId
+    : Object.fromEntries(Object.entries(byId).map(([id, value]) => [`${prefix} > ${id}`, value]));
+
+/** A step beside the tests as one test, whose exit code is its answer. */
+const asTest = (id: string, run: TestRun): TestRun => ({
+  ...run,
+  tests: { [id]: succeeded(run) ? 'passed' : 'failed' },
+  ...(succeeded(run) ? {} : { messages: { [id]: run.tail } }),
+});
+
+/** Runs of several commands as one; what one of them reports, is reported, and of two answers the worse one counts. */
+function mergeTestRuns(runs: readonly TestRun[]): TestRun {
+  const [first, ...more] = runs;
+  if (!first) throw new RangeError('There is no command to run tests with.');
+  return more.reduce((a, b): TestRun => {
+    const missingNames = [...(a.missingNames ?? []), ...(b.missingNames ?? [])];
+    const errors = a.errors ?? b.errors;
+    const failed = Object.entries(a.tests).filter(([, outcome]) => outcome === 'failed');
+    return {
+      source: a.source === 'report' || b.source === 'report' ? 'report' : 'exit-code',
+      exitCode: a.exitCode === 0 ? b.exitCode : a.exitCode,
+      stopped: a.stopped ?? b.stopped,
+      ms: a.ms + b.ms,
+      tests: { ...a.tests, ...b.tests, ...Object.fromEntries(failed) },
+      tail: tailOf(`${a.tail}\n${b.tail}`, 40),
+      messages: { ...a.messages, ...b.messages },
+      ...(errors ? { errors } : {}),
+      ...(missingNames.length > 0 ? { missingNames } : {}),
+    };
+  }, first);
+}
+
+/** What a linter says is no end of the tests: neither their exit code nor their report depends on it. */
+function withChecks(run: TestRun, checks: readonly TestRun[]): TestRun {
+  if (checks.length === 0) return run;
+  const messages = Object.assign({}, run.messages, ...checks.map((one) => one.messages));
+  const failing = checks.filter((one) => !succeeded(one)).map((one) => tailOf(one.tail, 10));
+  return {
+    ...run,
+    ms: checks.reduce((sum, one) => sum + one.ms, run.ms),
+    tests: Object.assign({}, run.tests, ...checks.map((one) => one.tests)),
+    steps: checks.flatMap((one) => Object.keys(one.tests)),
+    tail: tailOf([...failing, run.tail].join('\n'), 40),
+    ...(Object.keys(messages).length > 0 ? { messages } : {}),
+  };
+}
+
+const REPORT_BYTES = 32 * 2 ** 20;
+const READ_REPORT_MS = 20_000;
+
+const isOnStream = (report: ReportSource): boolean => report.source !== 'file' || report.orStdout === true;
+
+/** A report leaves the sandbox as output, of a second command for a file: the host opens no file that a candidate could have made. */
+async function readReport(
+  runner: CheckRunner,
+  area: WorkArea,
+  report: ReportSource,
+  result: ExecResult,
+): Promise<string | null> {
+  const onStream = result.truncated ? null : report.source === 'stderr' ? result.stderr : result.stdout;
+  if (report.source !== 'file') return onStream;
+  const limits = { ...checkLimits(runner.task), wallMs: READ_REPORT_MS, outputBytes: REPORT_BYTES };
+  const file = await runCommand(runner, area, { argv: ['cat', report.file], limits });
+  // No process of a candidate is there any more, so that it can only have been killed from outside.
+  if (file.exitCode === null && file.stopped === null)
+    throw programKilled('The program that reads test reports', { kind: 'lost', how: 'was killed' });
+  if (file.exitCode === 0) return file.truncated ? null : file.stdout;
+  return report.orStdout ? onStream : null;
+}

@@ -1,0 +1,329 @@
+import { describe, expect, test } from 'vitest';
+import { type ReportPlan, reportPlan, testSteps } from '../../../src/core/settings/index.ts';
+
+const scripts = (all: Record<string, string>) => ({ 'package.json': JSON.stringify({ scripts: all }) });
+const steps = (command: string, files: Record<string, string> = {}) =>
+  testSteps(command, files)?.map(({ kind, command: text, folder }) =>
+    folder === '' ? [kind, text] : [kind, text, folder],
+  ) ?? null;
+
+describe('the test command of a public repository is taken apart', () => {
+  test('sindresorhus/p-map and slugify: linter, tests and types', () => {
+    expect(steps('npm test', scripts({ test: 'xo && ava && tsd' }))).toEqual([
+      ['lint', 'xo'],
+      ['tests', 'ava'],
+      ['types', 'tsd'],
+    ]);
+  });
+
+  test('tj/commander.js: tests, then compilers and linters behind scripts', () => {
+    const files = scripts({
+      test: 'jest && npm run check:type:js && npm run test-esm',
+      'check:type:js': 'tsc -p tsconfig.js.json',
+      'test-esm': 'node ./tests/esm-imports-test.mjs',
+      lint: 'npm run lint:javascript && npm run lint:typescript',
+    });
+    expect(steps('npm test', files)).toEqual([
+      ['tests', 'jest'],
+      ['types', 'npm run check:type:js'],
+      ['tests', 'node ./tests/esm-imports-test.mjs'],
+    ]);
+  });
+
+  test('fastify/fastify: a linter, borp behind c8, and types', () => {
+    const files = scripts({
+      lint: 'npm run lint:eslint',
+      'lint:eslint': 'eslint',
+      unit: 'borp',
+      'test:typescript': 'tsc test/types/import.ts --target es2022 --noEmit && tsd',
+      test: 'npm run lint && npm run unit && npm run test:typescript',
+    });
+    expect(steps('npm test', files)).toEqual([
+      ['lint', 'npm run lint'],
+      ['tests', 'borp'],
+      ['types', 'npm run test:typescript'],
+    ]);
+  });
+
+  test('fastify/fastify of old: a linter with a pipe in its script', () => {
+    const files = scripts({
+      lint: 'standard | snazzy && npm run lint:typescript',
+      'lint:typescript': 'standard --parser typescript-eslint-parser test/types/*.ts fastify.d.ts',
+      unit: 'tap -j4 test/*.test.js test/*/*.test.js',
+      typescript: 'tsc --project ./test/types/tsconfig.json',
+      test: 'npm run lint && npm run unit && npm run typescript',
+    });
+    expect(steps('npm test', files)).toEqual([
+      ['lint', 'npm run lint'],
+      ['tests', 'tap -j4 test/*.test.js test/*/*.test.js'],
+      ['types', 'npm run typescript'],
+    ]);
+  });
+
+  test('yargs/yargs: hooks before and after, of which the first one compiles', () => {
+    const files = scripts({
+      check: "standardx './*.ts' && standardx '**/*.ts'",
+      posttest: 'npm run check',
+      test: 'c8 mocha ./test/*.cjs --require ./test/before.cjs --timeout=12000 --check-leaks',
+      pretest: 'npm run compile -- -p tsconfig.test.json && cross-env NODE_ENV=test npm run build:cjs',
+      compile: 'rimraf build && tsc',
+      postcompile: 'npm run build:cjs',
+      'build:cjs': 'rollup -c rollup.config.cjs',
+      'postbuild:cjs': 'rimraf ./build/index.cjs.d.ts',
+    });
+    expect(steps('npm test', files)).toEqual([
+      ['other', 'rimraf build'],
+      ['other', 'tsc -p tsconfig.test.json'],
+      ['other', 'rollup -c rollup.config.cjs'],
+      ['other', 'rimraf ./build/index.cjs.d.ts'],
+      ['other', 'cross-env NODE_ENV=test npm run build:cjs'],
+      ['tests', 'c8 mocha ./test/*.cjs --require ./test/before.cjs --timeout=12000 --check-leaks'],
+      ['lint', "standardx './*.ts'"],
+      ['lint', "standardx '**/*.ts'"],
+    ]);
+  });
+
+  test('ljharb/qs: linters before, an audit after, a linter whose script no one can take apart', () => {
+    const files = scripts({
+      pretest: 'npm run --silent readme && npm run --silent lint',
+      test: 'npm run tests-only',
+      'tests-only': "nyc tape 'test/**/*.js'",
+      posttest: "npx npm@'>=10.2' audit --production",
+      readme: 'evalmd README.md',
+      postlint: 'eclint check $(git ls-files | xargs find 2> /dev/null | grep -vE "node_modules")',
+      lint: 'eslint .',
+    });
+    expect(steps('npm test', files)).toEqual([
+      ['lint', 'evalmd README.md'],
+      ['lint', 'npm run --silent lint'],
+      ['tests', "nyc tape 'test/**/*.js'"],
+      ['lint', "npx npm@'>=10.2' audit --production"],
+    ]);
+  });
+});
+
+describe('steps are followed', () => {
+  test('through run-s, run-p and npm-run-all, by pattern', () => {
+    const files = scripts({
+      test: 'run-s build test:*',
+      build: 'tsc',
+      'test:lint': 'eslint .',
+      'test:unit': 'vitest run',
+      'test:deep:down': 'false',
+    });
+    expect(steps('npm t', files)).toEqual([
+      ['other', 'tsc'],
+      ['lint', 'npm run -s test:lint'],
+      ['tests', 'vitest run'],
+    ]);
+    expect(
+      steps('npm test', scripts({ test: "npm-run-all -s 'lint' unit", unit: 'jest', lint: 'xo' })),
+    ).toEqual([
+      ['lint', 'npm run -s lint'],
+      ['tests', 'jest'],
+    ]);
+  });
+
+  test.each(['npm test --workspaces --if-present', 'pnpm -r test', 'yarn workspaces run test'])(
+    'into the packages of a workspace: %s',
+    (command) => {
+      const files = {
+        'package.json': JSON.stringify({ workspaces: ['packages/*'] }),
+        'packages/b/package.json': JSON.stringify({ scripts: { test: 'eslint . && mocha' } }),
+        'packages/a/package.json': JSON.stringify({ scripts: { test: 'vitest run' } }),
+        'packages/a/test/package.json': JSON.stringify({ scripts: { test: 'false' } }),
+        'packages/c/package.json': '{}',
+      };
+      expect(steps(command, files)).toEqual([
+        ['tests', 'vitest run', 'packages/a'],
+        ['lint', 'eslint .', 'packages/b'],
+        ['tests', 'mocha', 'packages/b'],
+      ]);
+    },
+  );
+
+  test('into a makefile whose recipe is a plain chain', () => {
+    const Makefile = [
+      'PYTHON ?= python3',
+      '.PHONY: test lint',
+      'test: lint build',
+      '\t@$(PYTHON) -m pytest -q && mypy src',
+      '',
+      'lint:',
+      '\tflake8 src | tee log',
+    ].join('\n');
+    expect(steps('make test', { Makefile })).toEqual([
+      ['lint', 'make lint'],
+      ['other', 'make build'],
+      ['tests', 'python3 -m pytest -q'],
+      ['types', 'mypy src'],
+    ]);
+    for (const recipe of ['-pytest', 'pytest $(shell ls)', 'for x in a; do $$x; done', 'cd a && pytest'])
+      expect(steps('make test', { Makefile: `test:\n\t${recipe}\n` })).toEqual([['tests', 'make test']]);
+  });
+
+  test('into environments of tox and sessions of nox', () => {
+    const ini = `[tox]
+envlist = lint, py311,types
+[testenv]
+commands =
+    pytest {posargs}
+[testenv:lint]
+commands = flake8 src
+[testenv:types]
+commands = mypy src
+`;
+    expect(steps('tox', { 'tox.ini': ini })).toEqual([
+      ['lint', 'tox -e lint'],
+      ['tests', 'tox -e py311'],
+      ['types', 'tox -e types'],
+    ]);
+    const noxfile = `import nox
+nox.options.sessions = ["lint", "tests"]
+@nox.session
+def lint(session):
+    session.install("ruff")
+    session.run("ruff", "check", "src")
+
+@nox.session(python=["3.11"])
+def tests(session):
+    session.run("pytest", "-q", *session.posargs)
+
+@nox.session
+def docs(session):
+    session.run("sphinx-build")
+`;
+    expect(steps('nox', { 'noxfile.py': noxfile })).toEqual([
+      ['lint', 'nox -s lint'],
+      ['tests', 'nox -s tests'],
+    ]);
+  });
+});
+
+test.each([
+  ['eslint . ; jest', {}],
+  ['eslint . || true && jest', {}],
+  ['cd packages/a && eslint . && jest', {}],
+  ['export CI=1 && eslint . && jest', {}],
+  ['(eslint . && jest)', {}],
+  ['eslint $(git ls-files) && jest', {}],
+  ['eslint . & jest', {}],
+  ['eslint .\njest', {}],
+  ['xo && tsd', {}],
+])('a line that cannot be taken apart safely, or has no tests, is left alone: %j', (command, files) => {
+  expect(steps(command, files)).toBeNull();
+});
+
+test.each([
+  ['lint', 'npx prettier --check .'],
+  ['lint', 'node_modules/.bin/eslint --max-warnings 0 .'],
+  ['lint', 'biome ci .'],
+  ['lint', 'python3 -m black --check src'],
+  ['lint', 'poetry run ruff check'],
+  ['lint', 'cargo clippy -- -D warnings'],
+  ['lint', 'golangci-lint run'],
+  ['lint', 'bundle exec rubocop'],
+  ['lint', 'node scripts/lint.js'],
+  ['types', 'tsc -p . --noEmit'],
+  ['types', 'python -m mypy src'],
+  ['types', 'uv run pyright'],
+  ['types', 'go vet ./...'],
+  ['types', 'node types.js'],
+  ['tests', 'cross-env NODE_ENV=test jest'],
+  ['tests', 'c8 node --test'],
+  ['tests', 'c8 --100 borp'],
+  ['tests', 'bundle exec rspec'],
+  ['tests', 'vendor/bin/phpunit'],
+  ['other', 'tsc -p .'],
+  ['other', 'prettier --write .'],
+  ['other', 'npm run build'],
+])('%s: %s', (kind, command) => {
+  expect(steps(`${command} && node --test`)?.[0]).toEqual([kind, command]);
+});
+
+describe('the plan of a command with several steps', () => {
+  const PATH = 'export PATH="$PWD/node_modules/.bin:$PATH"; ';
+  const commands = ({ commands: all }: ReportPlan) =>
+    all.map(({ command, check }) => (check === undefined ? command : { check, command }));
+
+  test('runs each on its own: tests with their report, linters by exit code as tests of their name', () => {
+    const plan = reportPlan('npm test', scripts({ test: 'xo && ava && tsd' }));
+    expect(commands(plan)).toEqual([
+      { check: 'lint: xo', command: `${PATH}xo` },
+      `${PATH}ava --tap`,
+      { check: 'types: tsd', command: `${PATH}tsd` },
+    ]);
+    expect(plan.focus(['test.js'])).toMatchObject([{ command: `${PATH}ava --tap "$@"`, args: ['test.js'] }]);
+    const { otherwise } = plan;
+    expect(otherwise && commands(otherwise)).toEqual([
+      { check: 'lint: xo', command: `${PATH}xo` },
+      `${PATH}ava`,
+      { check: 'types: tsd', command: `${PATH}tsd` },
+    ]);
+    expect(otherwise?.otherwise?.commands).toMatchObject([{ command: 'npm test', report: null }]);
+  });
+
+  test('puts before the tests what they may need, and behind them what stood between', () => {
+    const plan = reportPlan(
+      'npm run build && eslint . && mocha a && node setup.js && mocha b && node size.js',
+    );
+    expect(commands(plan)).toEqual([
+      expect.stringMatching(/^npm run build && mocha a --reporter json/),
+      { check: 'lint: eslint .', command: 'eslint .' },
+      expect.stringMatching(/^node setup\.js && mocha b --reporter json/),
+      { check: 'step: node size.js', command: 'node size.js' },
+    ]);
+    expect(plan.focus(['test/a.js'])?.[0]?.command).toMatch(
+      /^npm run build && node setup\.js && mocha --rep/,
+    );
+  });
+
+  test('names a step that comes twice', () => {
+    expect(commands(reportPlan('eslint . && ava && eslint .'))).toMatchObject([
+      { check: 'lint: eslint .' },
+      'ava --tap',
+      { check: 'lint: eslint . #2' },
+    ]);
+  });
+
+  test('reads TAP where the project sends it through a formatter', () => {
+    expect(commands(reportPlan('standard && tape test/*.js | tap-spec'))[1]).toBe('tape test/*.js');
+    expect(commands(reportPlan('standard && tape test/*.js | tee log'))[1]).toBe('tape test/*.js | tee log');
+  });
+
+  test('in a package of a workspace goes into its folder, and names it', () => {
+    const files = {
+      'package.json': JSON.stringify({ workspaces: ['packages/*'] }),
+      'packages/a/package.json': JSON.stringify({ scripts: { test: 'ava' } }),
+    };
+    expect(reportPlan('npm test --workspaces', files).commands).toMatchObject([
+      {
+        command:
+          'export PATH="$PWD/packages/a/node_modules/.bin:$PWD/node_modules/.bin:$PATH"; (cd packages/a && ava --tap)',
+        prefix: 'packages/a',
+      },
+    ]);
+  });
+
+  test('hands the options of pytest through tox', () => {
+    const files = {
+      'tox.ini':
+        '[tox]\nenvlist = lint,py\n[testenv]\ncommands = pytest\n[testenv:lint]\ncommands = flake8\n',
+    };
+    expect(reportPlan('tox', files).commands).toMatchObject([
+      { command: 'tox -e lint', check: 'lint: tox -e lint' },
+      {
+        command: 'tox -e py',
+        report: { format: 'junit' },
+        env: { PYTEST_ADDOPTS: expect.any(String), TOX_OVERRIDE: 'testenv.pass_env+=PYTEST_ADDOPTS' },
+      },
+    ]);
+  });
+
+  test('says which report would help where none is read', () => {
+    expect(reportPlan('xo && karma start').hint).toContain('Runoff reads no report of karma');
+    expect(reportPlan('npm test', scripts({ test: 'wtr' })).hint).toContain('web-test-runner');
+    expect(reportPlan('./run.sh').hint).toContain('prints TAP');
+    expect(reportPlan('xo && ava')).not.toHaveProperty('hint');
+  });
+});

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testNotes } from '../../src/core/reports/index.ts';
+import type { RunView } from '../../src/core/reports/view.ts';
+import { NODE_TEST, openSharedFixture, type SharedFixture } from './examination-world.ts';
+
+let shared: SharedFixture;
+beforeAll(async () => {
+  shared = await openSharedFixture();
+});
+afterAll(() => shared.close());
+
+/** A linter that wants semicolons, and a type checker that wants a comment. */
+const wants = (text: string) => `const { readFileSync } = require('node:fs');
+if (!readFileSync('src/sum.js', 'utf8').includes(${JSON.stringify(text)})) {
+  console.error(${JSON.stringify(`src/sum.js lacks ${text}`)});
+  process.exit(1);
+}
+`;
+const production = (body: string, more = '') => ({
+  'src/sum.js': `exports.sum = (list) => ${body}${more}\n`,
+});
+const TYPED = ' // @returns {number}';
+const scripts = (all: Record<string, string>) => ({ 'package.json': JSON.stringify({ scripts: all }) });
+const TEST = `const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const { sum } = require('../src/sum.js');
+
+test('adds two', () => assert.equal(sum([1, 2]), 3));
+`;
+const NODE = '/opt/runoff/bin/node';
+const REPOSITORY = {
+  ...scripts({ test: `${NODE} lint.js && ${NODE_TEST} && ${NODE} types.js` }),
+  'lint.js': wants(';'),
+  'types.js': wants('@returns'),
+  ...production('list.reduce((a, b) => a + b)', TYPED),
+  'test/sum.test.js': TEST,
+};
+
+describe('a test script of a linter, tests and types', () => {
+  test('is judged by its tests although the linter fails on the base, and types still count', async () => {
+    const fixture = await shared.fixture({ files: REPOSITORY, test: 'npm test' });
+    const onBase = await fixture.base();
+    expect(onBase).toMatchObject({ source: 'report', exitCode: 0, runs: 3 });
+    expect(onBase.tests).toEqual({
+      'test/sum.test.js > adds two': 'passed',
+      [`types: ${NODE} types.js`]: 'passed',
+    });
+    const { A, B, C } = await fixture.examine(onBase, {
+      A: production('list.reduce((a, b) => a + b, 0)', TYPED),
+      B: production('list.reduce((a, b) => a + b, 0)'),
+      C: production('list.length', TYPED),
+    });
+    expect(A).toMatchObject({ survivor: true, baseTests: { passed: 2, total: 2, regressions: [] } });
+    expect(B?.baseTests?.regressions).toEqual([`types: ${NODE} types.js`]);
+    expect(C?.baseTests?.regressions).toEqual(['test/sum.test.js > adds two']);
+    const view = { evidence: [A] } as unknown as RunView;
+    expect(testNotes(view)).toEqual([
+      `“lint: ${NODE} lint.js” fails on the base commit, so it was left out.`,
+    ]);
+  });
+
+  test('asks others’ tests nothing about style: only their own author answers for that', async () => {
+    const files = { ...REPOSITORY, ...production('list.reduce((a, b) => a + b);', TYPED) };
+    const fixture = await shared.fixture({ files, test: 'npm test' });
+    const onBase = await fixture.base();
+    expect(Object.values(onBase.tests)).toEqual(['passed', 'passed', 'passed']);
+    const empty = TEST.replace(/test\('.*/, "test('of nothing is zero', () => assert.equal(sum([]), 0));");
+    const { A, B } = await fixture.examine(onBase, {
+      A: { ...production('list.reduce((a, b) => a + b, 0);', TYPED), 'test/empty.test.js': empty },
+      B: production('list.length === 0 ? null : list.reduce((a, b) => a + b);', TYPED),
+    });
+    expect(A).toMatchObject({ survivor: true, provenTests: 1 });
+    expect(B?.peerTests).toMatchObject([
+      { author: 'A', passed: 0, total: 1, failing: ['test/empty.test.js > of nothing is zero'] },
+    ]);
+  });
+});
+
+test('where the tests leave no report, their exit code counts without the linter’s', async () => {
+  const fixture = await shared.fixture({
+    files: {
+      ...REPOSITORY,
+      ...scripts({ test: `${NODE} lint.js && ${NODE} check.js && ${NODE} types.js` }),
+      'check.js': "process.exit(require('./src/sum.js').sum([1, 2]) === 3 ? 0 : 1);\n",
+    },
+    test: 'npm test',
+  });
+  const onBase = await fixture.base();
+  expect(onBase).toMatchObject({ source: 'exit-code', exitCode: 0, bySteps: true });
+  const { A, B, C } = await fixture.examine(onBase, {
+    A: production('list.reduce((a, b) => a + b, 0)', TYPED),
+    B: production('list.reduce((a, b) => a + b, 0)'),
+    C: production('list.length', TYPED),
+  });
+  expect(A).toMatchObject({ survivor: true, baseTests: { passed: 2, total: 2, regressions: [] } });
+  expect(B?.baseTests?.regressions).toEqual([`types: ${NODE} types.js`]);
+  expect(C?.baseTests?.regressions).toEqual(['exit code']);
+});
+
+test('a runner that our options break is run without them, and the report says so', async () => {
+  const old = '[ $# -eq 1 ] || { echo "unknown option $2"; exit 2; }\nexec /opt/runoff/bin/node check.js\n';
+  const fixture = await shared.fixture({
+    files: {
+      ...REPOSITORY,
+      'tools/vitest': old,
+      'check.js': "process.exit(require('./src/sum.js').sum([1, 2]) === 3 ? 0 : 1);\n",
+    },
+    test: `${NODE} lint.js && sh tools/vitest run`,
+  });
+  const onBase = await fixture.base();
+  expect(onBase).toMatchObject({ source: 'exit-code', exitCode: 0, bySteps: true });
+  expect(onBase.notes).toEqual([
+    'With the options that Runoff adds for a report, the tests end with exit code 2 and leave none; without them they pass. They run without them, so only their exit code counts.',
+    `“lint: ${NODE} lint.js” fails on the base commit, so it was left out.`,
+  ]);
+});
