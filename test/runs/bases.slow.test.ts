@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { baseFacts, type Evidence, type TestRun } from '../../src/core/evidence/index.ts';
-import { type Decision, decide, orderOf, rank } from '../../src/core/ranking/index.ts';
+import { type Decision, decide, rank, rankingOptionsOf } from '../../src/core/ranking/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import type { Files } from '../adapters/git/world.ts';
 import { type FixtureOptions, openSharedFixture, type SharedFixture } from './examination-world.ts';
@@ -32,7 +32,7 @@ async function decided(options: FixtureOptions, candidates: Readonly<Record<stri
   const base = await fixture.base();
   const evidence = await fixture.examine(base, candidates);
   const all = Object.values(evidence);
-  const decision = decide(rank(all, orderOf(Settings.parse({}))), all);
+  const decision = decide(rank(all, rankingOptionsOf(Settings.parse({}))), all);
   return { base, evidence, decision, tested: fixture.tested };
 }
 

@@ -81,7 +81,7 @@ describe('what people are told of the base', () => {
         g: 'skipped',
       },
       {
-        said: {
+        messages: {
           a: 'Error: getaddrinfo ENOTFOUND example.com',
           b: 'requests.exceptions.ConnectionError: Temporary failure in name resolution',
           c: 'dial tcp: lookup example.com: no such host',
@@ -138,7 +138,7 @@ describe('what people are told of the base', () => {
     ['a web server of the test itself', 'failing', 'Error: connect ECONNREFUSED 127.0.0.1:8080'],
     ['a number that is a port elsewhere', 'failing', 'expected 5432 to be 3306'],
   ])('%s is recognised as %s', (_what, because, said) => {
-    const base = reported({ ok: 'passed', t: 'failed' }, { said: { t: said } });
+    const base = reported({ ok: 'passed', t: 'failed' }, { messages: { t: said } });
     expect(baseFacts(base).aside).toEqual([{ because, count: 1, names: ['t'] }]);
   });
 });
