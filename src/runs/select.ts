@@ -1,6 +1,6 @@
 import type { Evidence } from '../core/evidence/index.ts';
 import type { Author, Competitor, Judgement } from '../core/judging/index.ts';
-import { type Alias, Fault, inParallel, type Usd } from '../core/model/index.ts';
+import { type Alias, byCodeUnits, Fault, inParallel, type Usd } from '../core/model/index.ts';
 import {
   type RankingOptions,
   rank,
@@ -99,8 +99,6 @@ async function execute(
       : undefined;
   return answer(request, found, { order, judgement, ...context.options });
 }
-
-const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** `A` to `Z`, then `A2`, `B2`, … */
 const aliasOf = (ordinal: number): string =>

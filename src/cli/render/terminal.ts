@@ -1,4 +1,4 @@
-import { oneLine, visibleCode } from '../../core/reports/index.ts';
+import { visibleCode, visibleLine } from '../../core/reports/index.ts';
 
 /** Characters that every terminal draws over two columns: East Asian wide and full-width forms, emoji. */
 const WIDE =
@@ -53,7 +53,7 @@ export function wrap(text: string, width: number): readonly string[] {
 }
 
 /** Text of others for a terminal: one line without control or invisible characters. */
-export const shown = (text: string, limit = 300): string => oneLine(text, limit);
+export const shown = (text: string, limit = 300): string => visibleLine(text, limit);
 
 const ESC = '\u001b';
 /**

@@ -1,3 +1,5 @@
+import { oneLine } from '../prompts/index.ts';
+
 /** What somebody with the right to write said in a review, as it was at the trigger. */
 export interface ReviewRemark {
   readonly author: string;
@@ -94,8 +96,6 @@ const blockquote = (text: string): string =>
     .split(/\r\n|[\r\n\u2028\u2029]/)
     .map((line) => `> ${line}`.trimEnd())
     .join('\n');
-
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 function truncated(text: string, most: number): string {
   const points = [...text];

@@ -67,7 +67,7 @@ const FLAGS = {
   },
 } as const satisfies Record<string, (text: string) => OptionResult>;
 type Flag = keyof typeof FLAGS;
-const NAMES = Object.keys(FLAGS) as Flag[];
+const FLAG_NAMES = Object.keys(FLAGS) as Flag[];
 
 /** One or two hyphens, or the dash that a phone makes of two. */
 const FLAG = /^(?:--?|[–—])([A-Za-z]{1,40})(?:=(.*))?$/;
@@ -118,7 +118,7 @@ function valueAt(words: readonly string[], at: number): string | null {
 
 function flagOf(name: string): Flag | null {
   const small = name.toLowerCase();
-  return small === 'n' ? 'candidates' : (NAMES.find((flag) => flag === small) ?? null);
+  return small === 'n' ? 'candidates' : (FLAG_NAMES.find((flag) => flag === small) ?? null);
 }
 
 function unknownFlagText(word: string, name: string | undefined): string {
@@ -126,13 +126,13 @@ function unknownFlagText(word: string, name: string | undefined): string {
   if (name === undefined) {
     return `${shown} is not an option. Describe the task in the issue; \`/auto-dev run\` takes ${flagList()}.`;
   }
-  const meant = suggest(name, NAMES);
+  const meant = suggest(name, FLAG_NAMES);
   return meant
     ? `There is no option ${shown}. Did you mean \`--${meant}\`?`
     : `There is no option ${shown}. Available options: ${flagList()}.`;
 }
 
-const flagList = (): string => NAMES.map((name) => `\`--${name}\``).join(', ');
+const flagList = (): string => FLAG_NAMES.map((name) => `\`--${name}\``).join(', ');
 
 export const quoted = (word: string): string =>
   `\`${word.slice(0, MAX_WORD_CHARACTERS).toWellFormed().replaceAll('`', "'")}\``;

@@ -1,7 +1,7 @@
+import { uniqueSorted } from '../model/index.ts';
 import type { TestOutcome, TestRun } from './evidence.ts';
 import { type Need, needOf } from './needs.ts';
 import { type Silence, silenceOf } from './silence.ts';
-import { uniqueSorted } from './test-runs.ts';
 
 /** Base tests that count for nothing, with one reason in common. */
 export interface SetAside {

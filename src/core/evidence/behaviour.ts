@@ -1,3 +1,4 @@
+import { byCodeUnits } from '../model/index.ts';
 import type { ProbeRun } from './observations.ts';
 import {
   answerGroups,
@@ -138,7 +139,6 @@ function agreementShare(at: number, { split, groups }: VotedSplit): number {
 
 const MAX_DIFFERENCES = 3;
 const splitKey = ({ examples }: Split): string => examples[0]?.id ?? '';
-const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The plainest of a split's examples, and what most others showed there. */
 function differenceOn(at: number, { examples }: Split): readonly BehaviourDifference[] {

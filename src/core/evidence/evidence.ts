@@ -129,6 +129,8 @@ export interface IndependentTests {
   }[];
 }
 
+export const NO_INDEPENDENT_TESTS: IndependentTests = { passed: 0, total: 0, failing: [] };
+
 /** All that was executed for one candidate. Plain JSON. */
 export interface Evidence {
   readonly alias: Alias;

@@ -1,3 +1,4 @@
+import { counted } from '../model/index.ts';
 import { type DiffLine, matchesAny, type Patch, type PatchFile } from '../patches/index.ts';
 import { GATES, type GateReport, type TestRun } from './evidence.ts';
 import { isComment, type Language, languageOf } from './languages.ts';
@@ -72,14 +73,14 @@ function contentGate(patch: Patch): GateReport {
   if (production.length === 0)
     return failed('content', 'The patch changes tests or their configuration only.');
   return production.some(hasContent)
-    ? passed('content', `The patch changes ${countedHere(production.length, 'production file')}.`)
+    ? passed('content', `The patch changes ${counted(production.length, 'production file')}.`)
     : failed('content', 'The patch changes only white space and comments.');
 }
 
 function scopeGate(patch: Patch, protect: readonly string[]): GateReport {
   const touched = patch.files.filter((file) => matchesAny(protect, file.path)).map((file) => file.path);
   if (touched.length === 0)
-    return passed('scope', `${countedHere(patch.files.length, 'file')}, none of them protected.`);
+    return passed('scope', `${counted(patch.files.length, 'file')}, none of them protected.`);
   return failed('scope', `The patch changes protected files: ${firstFew(touched)}.`);
 }
 
@@ -123,7 +124,6 @@ const MAX_FINDINGS_SHOWN = 3;
 const sentenceOf = (finding: Finding): string =>
   `${finding.path}${finding.line === undefined ? '' : `:${finding.line}`}: ${finding.what}`;
 
-const countedHere = (n: number, thing: string): string => `${n} ${thing}${n === 1 ? '' : 's'}`;
 const firstFew = (items: readonly string[]): string =>
   items.slice(0, 5).join(', ') + (items.length > 5 ? ` and ${items.length - 5} more` : '');
 
@@ -172,7 +172,7 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
   if (count === 0 && Object.keys(testsAlone(base).tests).length > 0) {
     return failed('tests-run', `The report names no test (exit code ${run.exitCode}).`, run.tail);
   }
-  return passed('tests-run', `${countedHere(count, 'test')} reported (exit code ${run.exitCode}).`);
+  return passed('tests-run', `${counted(count, 'test')} reported (exit code ${run.exitCode}).`);
 }
 
 /**
@@ -203,7 +203,7 @@ export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
   if (red.length === 0) return null;
   return failed(
     'tests-run',
-    `With its own test files ${countedHere(red.length, 'test')} fail: ${firstFew(red)}.`,
+    `With its own test files ${counted(red.length, 'test')} fail: ${firstFew(red)}.`,
     own.tail,
   );
 }

@@ -13,7 +13,7 @@ export type Language =
   | 'prose'
   | 'other';
 
-const BY_EXTENSION: Readonly<Record<Language, readonly string[]>> = {
+const EXTENSIONS_OF_LANGUAGE: Readonly<Record<Language, readonly string[]>> = {
   js: ['js', 'jsx', 'ts', 'tsx', 'mjs', 'cjs', 'mts', 'cts', 'vue', 'svelte'],
   python: ['py', 'pyi'],
   go: ['go'],
@@ -28,7 +28,7 @@ const BY_EXTENSION: Readonly<Record<Language, readonly string[]>> = {
   other: [],
 };
 const EXTENSIONS: ReadonlyMap<string, Language> = new Map(
-  Object.entries(BY_EXTENSION).flatMap(([language, extensions]) =>
+  Object.entries(EXTENSIONS_OF_LANGUAGE).flatMap(([language, extensions]) =>
     extensions.map((extension) => [extension, language as Language] as const),
   ),
 );

@@ -35,8 +35,8 @@ const SIGNS: readonly (readonly [Need, RegExp])[] = [
 ];
 
 /** Characters of one output that are looked at. */
-const MAX_READ = 20_000;
+const MAX_OUTPUT_CHARS = 20_000;
 
 /** What a failure's output shows to be missing; null where it shows nothing of the kind. */
 export const needOf = (output: string): Need | null =>
-  SIGNS.find(([, sign]) => sign.test(output.slice(-MAX_READ)))?.[0] ?? null;
+  SIGNS.find(([, sign]) => sign.test(output.slice(-MAX_OUTPUT_CHARS)))?.[0] ?? null;

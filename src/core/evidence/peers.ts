@@ -1,7 +1,7 @@
-import type { Alias } from '../model/index.ts';
+import { type Alias, uniqueSorted } from '../model/index.ts';
 import type { Patch } from '../patches/index.ts';
 import type { PeerTests, TestRun } from './evidence.ts';
-import { outcomeIn, uniqueSorted } from './test-runs.ts';
+import { outcomeIn } from './test-runs.ts';
 
 /**
  * What an author's test files gave on one tree. `unfit`: they could not be put onto it, or it does not build with them: they

@@ -1,3 +1,4 @@
+import { uniqueSorted } from '../model/index.ts';
 import type { BaseTests, Evidence, TestOutcome, TestRun } from './evidence.ts';
 import { silenceOf } from './silence.ts';
 
@@ -73,10 +74,6 @@ const flakinessOf = (base: TestRun, run: TestRun): Pick<BaseTests, 'flaky' | 'ba
     ...(base.notes === undefined ? {} : { notes: base.notes }),
   };
 };
-
-/** Each once, by code units: the same everywhere. */
-export const uniqueSorted = (ids: Iterable<string>): readonly string[] =>
-  [...new Set(ids)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
 /**
  * Runs of the base suite on the base. A test that differs between three of them is quarantined; one that fails with

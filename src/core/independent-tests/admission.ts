@@ -1,5 +1,5 @@
-import type { IndependentTests } from '../evidence/index.ts';
-import type { Alias } from '../model/index.ts';
+import { type IndependentTests, NO_INDEPENDENT_TESTS } from '../evidence/index.ts';
+import { type Alias, byCodeUnits, uniqueSorted } from '../model/index.ts';
 import type { Admission, IndependentTest, IndependentTestVote, TaskKind, Trial, Trials } from './types.ts';
 
 /** Runs of a test on each tree before it may count (notes on selection: three identical runs). */
@@ -54,11 +54,10 @@ export function joinAdmissions(a: Admission, b: Admission): Admission {
 
 export const NO_ADMISSION: Admission = { tests: [], votes: [], byAlias: {} };
 
-const NO_TESTS_RUN: IndependentTests = { passed: 0, total: 0, failing: [] };
 /** Neutral tests of two origins, run on the same candidate. */
 export const joinTests = (
-  a: IndependentTests = NO_TESTS_RUN,
-  b: IndependentTests = NO_TESTS_RUN,
+  a: IndependentTests = NO_INDEPENDENT_TESTS,
+  b: IndependentTests = NO_INDEPENDENT_TESTS,
 ): IndependentTests => ({
   passed: a.passed + b.passed,
   total: a.total + b.total,
@@ -152,10 +151,6 @@ function testsByAlias(
 const lastMessage = (trials: readonly Trial[]): string | undefined =>
   trials.findLast((trial) => trial.message !== undefined)?.message;
 
-/** Each once, by code units: the same everywhere. */
-const uniqueSorted = (names: Iterable<string>): readonly string[] =>
-  [...new Set(names)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-
 /** What became of one case. */
 type CaseResult = Pick<IndependentTestVote, 'status' | 'because' | 'passedBy' | 'failedBy'>;
 
@@ -171,7 +166,7 @@ function caseResult(
 ): CaseResult {
   const onBase = caseBehaviour(trials.base, id);
   if (onBase !== test.onBase) return refusedResult(baseMismatchReason(onBase, trials.base.length));
-  const tried = Object.entries(trials.survivors).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  const tried = Object.entries(trials.survivors).sort(([a], [b]) => byCodeUnits(a, b));
   const on = (wanted: CaseBehaviour) =>
     tried.filter(([, runs]) => caseBehaviour(runs, id) === wanted).map(([alias]) => alias);
   const [passedBy, failedBy, unsteady] = [on('passes'), on('fails'), on('unsteady')];

@@ -1,3 +1,4 @@
+import { byCodeUnits } from '../model/index.ts';
 import { isSnapshot, roleOf } from '../patches/index.ts';
 
 /** How a repository names its test files, told by one of them. */
@@ -146,8 +147,6 @@ function compareScores(a: readonly number[], b: readonly number[]): number {
   const at = a.findIndex((value, i) => value !== b[i]);
   return at < 0 ? 0 : (a[at] as number) - (b[at] as number);
 }
-
-const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Names that a file takes from another one of its repository. */
 export interface Import {

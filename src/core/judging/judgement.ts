@@ -1,4 +1,4 @@
-import { type Alias, NO_USAGE, type Usage } from '../model/index.ts';
+import { type Alias, byCodeUnits, NO_USAGE, type Usage } from '../model/index.ts';
 import { bradleyTerry, type Game } from './bradley-terry.ts';
 import type { JudgingPlan, Pair } from './panel.ts';
 import type {
@@ -119,7 +119,6 @@ function pairsOf({ alike }: JudgingResults, outcomes: Outcomes): readonly Judged
   return [...outcomes.pairs, ...same].toSorted((x, y) => byCodeUnits(x.a, y.a) || byCodeUnits(x.b, y.b));
 }
 
-const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const byPair = (x: AskedPair, y: AskedPair): number =>
   byCodeUnits(x.pair.a, y.pair.a) || byCodeUnits(x.pair.b, y.pair.b) || byCodeUnits(x.judge, y.judge);
 const POINTS = { a: 1, tie: 0.5, b: 0 } as const;

@@ -95,7 +95,7 @@ const JSON_LIKE: CommentSyntax = {
   blocks: STARS,
 };
 
-const BY_EXTENSION: readonly (readonly [RegExp, CommentSyntax])[] = [
+const SYNTAX_BY_EXTENSION: readonly (readonly [RegExp, CommentSyntax])[] = [
   [/\.(?:[cm]?[jt]sx?|vue|svelte|astro)$/i, SCRIPT],
   [/\.(?:py|pyi|pyx|pxd|bzl)$/i, PYTHON],
   [/\.go$/i, GO],
@@ -119,7 +119,7 @@ const BY_EXTENSION: readonly (readonly [RegExp, CommentSyntax])[] = [
 
 /** Null for files whose comments we cannot tell. */
 export const syntaxOf = (path: string): CommentSyntax | null =>
-  BY_EXTENSION.find(([extension]) => extension.test(path))?.[1] ?? null;
+  SYNTAX_BY_EXTENSION.find(([extension]) => extension.test(path))?.[1] ?? null;
 
 /** Text for people in files of their own: it changes nothing that runs. */
 export const isProse = (path: string): boolean =>

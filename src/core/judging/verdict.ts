@@ -8,7 +8,7 @@ import type { Judge, JudgedPair, JudgeRecord, PairOutcome } from './types.ts';
 const SIDES = ['first', 'second'] as const;
 export type Side = (typeof SIDES)[number];
 
-const nonEmptyText = (most: number) => z.string().min(1).max(most);
+export const nonEmptyText = (most: number) => z.string().min(1).max(most);
 
 /** A judge's answer. Citations come first, so that they are written before the verdict that rests on them. */
 export const Verdict = z.object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Alias, Brief } from '../model/index.ts';
 import type { Settings } from '../settings/index.ts';
 import type { BlindPatch } from './blind.ts';
-import { checkVerdict, type Verdict } from './verdict.ts';
+import { checkVerdict, nonEmptyText, type Verdict } from './verdict.ts';
 
 /** A defect that a critic named in a candidate, and what execution made of it. */
 export interface Objection extends Pick<VetoClaim, 'file' | 'line' | 'input' | 'expected' | 'got'> {
@@ -52,8 +52,6 @@ export function reviewWanted(
 /** Did execution confirm an objection? Only then do critics' tests count: else one that passes could move the others. */
 export const hasConfirmedObjection = (critics: readonly CriticReport[]): boolean =>
   critics.some((one) => 'objections' in one && one.objections.some(({ outcome }) => outcome === 'confirmed'));
-
-const nonEmptyText = (most: number) => z.string().min(1).max(most);
 
 /** A reviewer's answer about one candidate. */
 export const Review = z.object({

@@ -6,3 +6,4 @@ export * from './json.ts';
 export * from './lifecycle.ts';
 export * from './queue.ts';
 export * from './run.ts';
+export * from './text.ts';

@@ -1,3 +1,5 @@
+import { counted } from '../model/index.ts';
+
 /** What stands in the place of something that was left out. */
 const OMISSION_MARK = '(…)';
 
@@ -37,7 +39,7 @@ export class Omissions {
     const parts = [
       ...(this.#passages + this.#images > 0 ? [this.#pieces()] : []),
       ...(this.#invisible > 0
-        ? [`${countedHere(this.#invisible, 'invisible character')} (${this.#characters()})`]
+        ? [`${counted(this.#invisible, 'invisible character')} (${this.#characters()})`]
         : []),
     ];
     return parts.length === 0
@@ -47,10 +49,10 @@ export class Omissions {
 
   #pieces(): string {
     const kinds = [
-      ...(this.#passages > 0 ? [countedHere(this.#passages, 'passage')] : []),
-      ...(this.#images > 0 ? [`the description of ${countedHere(this.#images, 'image')}`] : []),
+      ...(this.#passages > 0 ? [counted(this.#passages, 'passage')] : []),
+      ...(this.#images > 0 ? [`the description of ${counted(this.#images, 'image')}`] : []),
     ];
-    return `${kinds.join(' and ')} (${countedHere(this.#length, 'character')}; each place is marked ${OMISSION_MARK}${this.#images > 0 ? ' or (image)' : ''})`;
+    return `${kinds.join(' and ')} (${counted(this.#length, 'character')}; each place is marked ${OMISSION_MARK}${this.#images > 0 ? ' or (image)' : ''})`;
   }
 
   #characters(): string {
@@ -61,8 +63,6 @@ export class Omissions {
 
 /** Characters that a note names. */
 const MAX_CHARACTERS_NAMED = 5;
-
-const countedHere = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /**
  * What a reader cannot see: format, bidirectional and tag characters, variation selectors, fillers, controls, and the

@@ -1,6 +1,5 @@
 import type { Evidence } from '../evidence/index.ts';
-import type { Alias } from '../model/index.ts';
-import { byCodeUnits } from './odds.ts';
+import { type Alias, byCodeUnits } from '../model/index.ts';
 
 /**
  * Graded agreement from which two changes count as the same answer, in [0, 1]. From patches whose outcome is known

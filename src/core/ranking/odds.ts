@@ -1,5 +1,5 @@
 import type { Evidence } from '../evidence/index.ts';
-import type { Alias } from '../model/index.ts';
+import { type Alias, byCodeUnits } from '../model/index.ts';
 import type { Weights } from '../settings/index.ts';
 
 /** What put one candidate behind the one above it. */
@@ -248,9 +248,6 @@ function behaviourLead({ best, evidence }: LeadingCandidate, rivals: readonly Ra
 }
 
 const clamp = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, value));
-
-/** By code units: a language's own order would depend on where it runs. */
-export const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** By the hash of the patch, so that neither order of arrival nor name has an effect. */
 export const byPatchHash = (a: Evidence, b: Evidence): number =>

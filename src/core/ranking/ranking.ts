@@ -1,4 +1,4 @@
-import { type Evidence, GATES, type IndependentTests } from '../evidence/index.ts';
+import { type Evidence, GATES, NO_INDEPENDENT_TESTS } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import type { Settings, Weights } from '../settings/index.ts';
 import {
@@ -239,16 +239,14 @@ function separatorBetween(
   return strategies.includes('evidence') && ahead.support > behind.support ? signal : 'hash';
 }
 
-const NO_TESTS_RUN: IndependentTests = { passed: 0, total: 0, failing: [] };
-
 /**
  * Does a candidate fail a critic's test that another one passes, which fails no independent test that it passes itself? Then there
  * is nothing among what nobody who competes has written for which it could be preferred. By the sets of failed tests, not
  * by their number: several critics who find one defect are one reason, and a defect of the other one is a reason too.
  */
 export function isOverruledBy(own: Evidence, other: Evidence): boolean {
-  const { failing, total } = own.independentTests ?? NO_TESTS_RUN;
-  const theirs = other.independentTests ?? NO_TESTS_RUN;
+  const { failing, total } = own.independentTests ?? NO_INDEPENDENT_TESTS;
+  const theirs = other.independentTests ?? NO_INDEPENDENT_TESTS;
   const lost = new Set(theirs.failing.map(({ id }) => id));
   // What could not be tried on the other one speaks for nobody.
   return (

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { comparePatches, type Flaw, type PatchLikeness } from '../likeness/index.ts';
-import { byCodeUnits } from './odds.ts';
+import { byCodeUnits, counted } from '../model/index.ts';
 
 export interface SelectOptions {
   /** Picks the first of the ranking even where nothing speaks for it. */
@@ -245,7 +245,7 @@ function agreementText({ agreement }: RankedPatch, others: number): string {
   const whom = others === 1 ? 'the other candidate' : `the ${others} others`;
   return (
     `Agreement with ${whom} ${share.toFixed(2)}: its changes read ${percent(text)} like theirs, and it covers ` +
-    `${percent(cover)} of the files and places that they change; of its ${countedHere(files.length, 'file')}, ${met} ` +
+    `${percent(cover)} of the files and places that they change; of its ${counted(files.length, 'file')}, ${met} ` +
     `${met === 1 ? 'is' : 'are'} changed by others too.`
   );
 }
@@ -287,7 +287,6 @@ function separatorReason(
 
 const agreementScore = ({ agreement }: RankedPatch): string => agreement.score.toFixed(2);
 const percent = (share: number): string => `${Math.round(100 * share)}%`;
-const countedHere = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 /** Ids come from other programs; in a sentence they are short and on one line. */
 const shownId = (id: string): string =>
   id.slice(0, MAX_ID_CHARS).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');

@@ -18,7 +18,7 @@ import { counted, money, plusMinus } from './format.ts';
 import { contestantName } from './labels.ts';
 import type { ReportKind } from './layout.ts';
 import { rankingSection } from './ranking-table.ts';
-import { code, link, sentence } from './safe.ts';
+import { code, inertSentence, link } from './safe.ts';
 import { briefSection, debateSection, judgesSection, reviewSection } from './sections.ts';
 import { silenceLines } from './test-facts.ts';
 import type { Diffs, RunView } from './view.ts';
@@ -140,7 +140,7 @@ function pickClosedText(view: RunView): string {
     return `**Next:** review the draft pull request${pull}. To switch to another candidate, comment \`/auto-dev pick\` with its letter.`;
   }
   const why = pick ? '' : 'The run ended before anyone chose. ';
-  return `${why}No pull request was opened. To start again, ${sentence(restartText(view))}.`;
+  return `${why}No pull request was opened. To start again, ${inertSentence(restartText(view))}.`;
 }
 
 /** What a maintainer can do when nothing survived; plain sentence with code in backticks. */
@@ -159,7 +159,7 @@ export function noSurvivorAdvice(view: RunView): string {
 export function outcomeComment(view: RunView, diffs: Diffs): ReportComments {
   const chosen = chosenOf(view);
   const compareUrl = chosen === null ? undefined : diffs[chosen]?.compareUrl;
-  const next = unopenedText(view, compareUrl) || sentence(noSurvivorAdvice(view), 600);
+  const next = unopenedText(view, compareUrl) || inertSentence(noSurvivorAdvice(view), 600);
   return comparisonIn('outcome', view, diffs, {
     head: decisionSection(view),
     next: [`**Next:** ${next}`],

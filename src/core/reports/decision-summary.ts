@@ -2,7 +2,7 @@ import type { Alias } from '../model/index.ts';
 import { chosenOf } from '../ranking/index.ts';
 import { branchOf, counted, personFirst, personIn } from './format.ts';
 import { decisionLabel } from './labels.ts';
-import { code, link, sentence } from './safe.ts';
+import { code, inertSentence, link } from './safe.ts';
 import {
   changedSinceLines,
   contestedQuestion,
@@ -29,7 +29,7 @@ export function runFacts(view: RunView): readonly string[] {
     `Run ${code(view.id)}: ${counted(view.candidates.length, 'candidate')}, ${testedText(view)} on the same base commit.`,
     ...changedSinceLines(view),
     ...sandboxWarnings(view),
-    question === null ? '' : `**A question for you.** ${sentence(question, 1_500)}`,
+    question === null ? '' : `**A question for you.** ${inertSentence(question, 1_500)}`,
   ];
 }
 
@@ -72,7 +72,7 @@ export function chosenText(view: RunView): string {
 export function evidenceText(view: RunView): string {
   const { decision } = view;
   if (decision === undefined) return '';
-  const because = sentence(decision.because, BECAUSE);
+  const because = inertSentence(decision.because, BECAUSE);
   if (!lastPick(view)) return because;
   if (decision.kind === 'none') return `The evidence ranks no candidate first. ${because}`;
   const whom = decision.alias === chosenOf(view) ? 'it first too' : `**${decision.alias}** first`;
@@ -116,8 +116,8 @@ export function unopenedText(view: RunView, compareUrl: string | undefined): str
     branch === null
       ? 'Its branch could not be pushed either; the comparison has its diff.'
       : `Its branch is ${code(branch)}${url === null ? '' : ` (${link('compare', url)})`}: open a pull request from it manually.`;
-  const again = sentence(restartText(view));
-  return `**${alias}** has no pull request: ${sentence(outcome.refusedBecause, 400)} ${where} Or fix what GitHub reports, then ${again}.`;
+  const again = inertSentence(restartText(view));
+  return `**${alias}** has no pull request: ${inertSentence(outcome.refusedBecause, 400)} ${where} Or fix what GitHub reports, then ${again}.`;
 }
 
 /** GitHub's page for a candidate's branch, from the address of our own comment; null where that is not known. */

@@ -12,7 +12,7 @@ import {
   reasons,
   standings,
 } from './ranking-table.ts';
-import { code, fencedDiff, prose, sentence } from './safe.ts';
+import { code, fencedDiff, inertSentence, prose } from './safe.ts';
 import { agreementNote, testNotes, whereFacts } from './test-facts.ts';
 import type { ChecksView, Diffs, RunView } from './view.ts';
 
@@ -42,7 +42,9 @@ export function evidenceSection(view: RunView, diffs: Diffs, room: number): stri
     "- Base tests: the base commit's own test files, run on each candidate's production code",
     "- New tests, run on each candidate's production code: independent tests, written by no contestant, and peer tests, added by other survivors",
     '- Behaviour: how often a candidate returns what the others return, over inputs from tests and issue on which they disagree',
-    ...[agreementNote(view) ?? [], testNotes(view)].flat().map((note) => `- ${sentence(note, MAX_NOTE)}`),
+    ...[agreementNote(view) ?? [], testNotes(view)]
+      .flat()
+      .map((note) => `- ${inertSentence(note, MAX_NOTE)}`),
     ...notableFacts(diffs),
   ].join('\n');
   const rows = standings(view).flatMap(({ evidence }) => (evidence ? [row(evidence)] : []));
@@ -64,11 +66,13 @@ function notableFacts(diffs: Diffs): readonly string[] {
   return Object.entries(diffs)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .flatMap(([alias, { files }]) =>
-      notableGroups(files).map(({ what, paths }) => `- **Review ${alias} closely:** ${named(paths)} ${what}`),
+      notableGroups(files).map(
+        ({ what, paths }) => `- **Review ${alias} closely:** ${namedFiles(paths)} ${what}`,
+      ),
     );
 }
 
-function named(paths: readonly string[]): string {
+function namedFiles(paths: readonly string[]): string {
   const shown = paths.slice(0, MAX_FILES_NAMED).map((path) => code(path, 100));
   const more = paths.length > MAX_FILES_NAMED ? ` and ${paths.length - MAX_FILES_NAMED} more` : '';
   return paths.length === 1 ? (shown[0] as string) : `${shown.join(', ')}${more}: each`;
@@ -124,7 +128,7 @@ export function reasonsSection(view: RunView, room: number, everyone = false): s
 /** One candidate of these. */
 export function reasonText(reason: RankReason, room: number): string {
   const lines = [
-    `**${reason.alias}**: ${sentence(reason.because)}`,
+    `**${reason.alias}**: ${inertSentence(reason.because)}`,
     ...reason.failing.map(failing),
     ...reason.inputs.map(inputLine),
   ];

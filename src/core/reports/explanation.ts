@@ -5,7 +5,7 @@ import { checkCommands, reasonText } from './evidence-section.ts';
 import { counted, elapsed, escapedMoney, money, plusMinus, tokens } from './format.ts';
 import { fill, report } from './layout.ts';
 import { baseTestsText, type CandidateStanding, rankRows, reasonOf, standings } from './ranking-table.ts';
-import { code, prose, sentence } from './safe.ts';
+import { code, inertSentence, prose } from './safe.ts';
 import { judgesOn, reviewSection } from './sections.ts';
 import type { Diffs, Report, RunView } from './view.ts';
 
@@ -81,7 +81,7 @@ function contestant(view: RunView, { candidate }: CandidateStanding): string {
     `- Written by agent ${code(who.agent, 60)}${version} with model ${code(who.model, 80)}, prompt ${code(who.prompt, 60)}`,
     `- Cost: ${money(usage.usd)}${most} in ${counted(usage.calls, 'call')} and ${tokens(usage.tokensIn + usage.tokensOut)} tokens, ${elapsed(ms)}`,
     ...(patch ? [`- Patch: ${plusMinus(patch)} in ${counted(patch.files, 'file')}`] : []),
-    ...(note.trim() === '' ? [] : [`- ${sentence(note, MAX_REASON)}`]),
+    ...(note.trim() === '' ? [] : [`- ${inertSentence(note, MAX_REASON)}`]),
   ];
   return filled(lines, MAX_SECTION.head);
 }
@@ -90,7 +90,7 @@ function gates(evidence: Evidence | undefined): string {
   if (!evidence) return '';
   const lines = evidence.gates.map(
     ({ gate, passed, because }) =>
-      `- \`${gate}\` ${passed ? 'passed' : '**failed**'}: ${sentence(because, MAX_REASON)}`,
+      `- \`${gate}\` ${passed ? 'passed' : '**failed**'}: ${inertSentence(because, MAX_REASON)}`,
   );
   return titled('Gates', lines, MAX_SECTION.gates);
 }

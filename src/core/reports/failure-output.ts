@@ -5,7 +5,7 @@ const MAX_LINES = 3;
 /** Code points of one of them. */
 const MAX_LINE = 240;
 /** Characters that are looked at from the start and from the end of the output. */
-const MAX_READ = 200_000;
+const MAX_OUTPUT_END = 200_000;
 
 /** What npm, Maven and pytest say in every failure, and frames of a stack: these never tell the cause. */
 const NOISE: readonly RegExp[] = [
@@ -70,7 +70,9 @@ export function failureLines(output: string, most = MAX_LINES): readonly string[
 
 function linesOf(output: string): readonly string[] {
   const read =
-    output.length > 2 * MAX_READ ? `${output.slice(0, MAX_READ)}\n${output.slice(-MAX_READ)}` : output;
+    output.length > 2 * MAX_OUTPUT_END
+      ? `${output.slice(0, MAX_OUTPUT_END)}\n${output.slice(-MAX_OUTPUT_END)}`
+      : output;
   const lines = visible(read)
     .split('\n')
     .map((line) => line.trimEnd().slice(0, 4 * MAX_LINE))

@@ -1,6 +1,8 @@
-import type { Actor, Alias, RunId, Usd } from '../model/index.ts';
+import { type Actor, type Alias, counted, type RunId, type Usd } from '../model/index.ts';
 import { code } from './safe.ts';
 import type { RunView } from './view.ts';
+
+export { counted };
 
 /** `0.4 s`, `42 s`, `3m 12s`, `1h 04m`; `–` for nothing. */
 export function elapsed(ms: number): string {
@@ -35,9 +37,6 @@ export function tokens(count: number): string {
   if (count < 999_950) return `${(count / 1_000).toFixed(1)}k`;
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
-
-/** `1 file`, `2 files`. */
-export const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
 /** `+12 −3`. */
 export const plusMinus = (change: { readonly additions: number; readonly deletions: number }): string =>

@@ -70,7 +70,7 @@ export {
 } from './ranking-table.ts';
 export { type DayCap, type Refusal, type RefusalText, refusalComment, refusalText } from './refusal.ts';
 export { helpReply, noteReply, statusReply, unknownReply } from './replies.ts';
-export { code, fencedDiff, htmlCode, link, plain, prose, sentence } from './safe.ts';
+export { code, fencedDiff, htmlCode, inertSentence, link, plain, prose } from './safe.ts';
 export { criticText, debateSummary, OBJECTION_RESULT_LABELS, reviewOutcome } from './sections.ts';
 export { statusComment } from './status.ts';
 export { agreementNote, contestedQuestion, PARTIAL_WORK_JUDGED, testNotes } from './test-facts.ts';
@@ -90,10 +90,10 @@ export {
   type Bounds,
   cut,
   type HostFolder,
-  oneLine,
   tailOf,
   visible,
   visibleCode,
+  visibleLine,
   withoutEscapes,
   withoutHostPaths,
 } from './visible.ts';

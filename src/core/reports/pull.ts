@@ -6,7 +6,7 @@ import { branchName, counted, elapsed, money, plusMinus } from './format.ts';
 import { decisionLabel } from './labels.ts';
 import { fill, report } from './layout.ts';
 import { baseTestsText, newTestsText, rankingSection } from './ranking-table.ts';
-import { code, link, plain, sentence } from './safe.ts';
+import { code, inertSentence, link, plain } from './safe.ts';
 import { reviewLine } from './sections.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines, testedWhere } from './test-facts.ts';
 import type { Diffs, DiffView, OriginView, RunView } from './view.ts';
@@ -54,7 +54,7 @@ function chosenLine(view: RunView, alias: Alias): string {
   const by = pickedBy(view);
   if (by !== '') return `${among} — ${by}. ${evidenceText(view)}`.trim();
   if (!decision || decision.kind === 'none') return `${among}.`;
-  return `${among} — ${decisionLabel(decision)}. ${sentence(decision.because, 600)}`;
+  return `${among} — ${decisionLabel(decision)}. ${inertSentence(decision.because, 600)}`;
 }
 
 function changes(diff: DiffView | undefined): string {

@@ -3,7 +3,7 @@ import { COMMANDS, type UnrecognizedCommand } from '../commands/index.ts';
 import { isOver } from '../model/index.ts';
 import { elapsed, personFirst as named } from './format.ts';
 import { report } from './layout.ts';
-import { code, sentence } from './safe.ts';
+import { code, inertSentence } from './safe.ts';
 import type { Report, RunView } from './view.ts';
 
 /** What happens to a question that nobody answers: the setting `answer.otherwise`. */
@@ -42,13 +42,13 @@ export function questionComment(
 
 function questionTitle(inquiry: Inquiry): string {
   return inquiry.kind === 'answer'
-    ? `**${sentence(inquiry.question.text, 400)}**`
+    ? `**${inertSentence(inquiry.question.text, 400)}**`
     : '**Approve this plan so that the coders can start?**';
 }
 
 const checkboxLabels = (inquiry: Inquiry): readonly string[] =>
   inquiry.kind === 'answer'
-    ? inquiry.question.options.map((option, at) => `${at + 1}. ${sentence(option, 200)}`)
+    ? inquiry.question.options.map((option, at) => `${at + 1}. ${inertSentence(option, 200)}`)
     : ['Approve the plan'];
 
 function defaultText(inquiry: Inquiry, otherwise: UnansweredPolicy): string {
@@ -56,7 +56,7 @@ function defaultText(inquiry: Inquiry, otherwise: UnansweredPolicy): string {
   if (inquiry.kind === 'approval') return `If nobody approves the plan by ${until}, the run stops.`;
   return otherwise === 'stop'
     ? `If nobody answers by ${until}, the run stops.`
-    : `If nobody answers by ${until}, the run continues with this assumption: ${sentence(inquiry.question.assume, 400)}`;
+    : `If nobody answers by ${until}, the run continues with this assumption: ${inertSentence(inquiry.question.assume, 400)}`;
 }
 
 function replyInstructions(inquiry: Inquiry): string {
@@ -72,19 +72,19 @@ function replyInstructions(inquiry: Inquiry): string {
 /** One line, so that it is one to compare. */
 function unrecognizedText({ said, why, meant }: UnrecognizedCommand): string {
   const { example, does } = COMMANDS[meant];
-  return `Not accepted: ${code(said, 80)}. ${sentence(why, 400)} Try \`${example}\`, which ${does}.`;
+  return `Not accepted: ${code(said, 80)}. ${inertSentence(why, 400)} Try \`${example}\`, which ${does}.`;
 }
 
 function settledText(settled: Settlement): string {
   switch (settled.kind) {
     case 'answered':
-      return `${named(settled.by)} answered: ${sentence(settled.text, 4_000)}`;
+      return `${named(settled.by)} answered: ${inertSentence(settled.text, 4_000)}`;
     case 'approved':
       return `${named(settled.by)} approved the plan.`;
     case 'revised':
-      return `${named(settled.by)} asked for a different plan: ${sentence(settled.text, 4_000)}`;
+      return `${named(settled.by)} asked for a different plan: ${inertSentence(settled.text, 4_000)}`;
     case 'assumed':
-      return `Nobody answered in time. The run continued with this assumption: ${sentence(settled.text, 400)}`;
+      return `Nobody answered in time. The run continued with this assumption: ${inertSentence(settled.text, 400)}`;
     case 'expired':
       return 'Nobody answered in time, so the run stopped.';
   }
@@ -141,5 +141,5 @@ export function waitingText(view: RunView): string {
     open.question.options.length > 0
       ? 'Tick a box in the comment with the question, or comment `/auto-dev answer 1`.'
       : 'Comment `/auto-dev answer TEXT`.';
-  return `**Waiting for an answer** (${left}): ${sentence(open.question.text, 400)} ${ways}`;
+  return `**Waiting for an answer** (${left}): ${inertSentence(open.question.text, 400)} ${ways}`;
 }

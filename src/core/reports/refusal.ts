@@ -1,7 +1,8 @@
 import type { PullWork, RunId } from '../model/index.ts';
+import { quoted } from './failure-output.ts';
 import { counted, money } from './format.ts';
 import { marker } from './layout.ts';
-import { sentence } from './safe.ts';
+import { inertSentence } from './safe.ts';
 import type { Report } from './view.ts';
 
 /** Why a run may not start. An expected outcome, not a fault. */
@@ -230,8 +231,6 @@ function settingsRefusal(refusal: Of<'base-missing' | 'settings-invalid' | 'nobo
   }
 }
 
-const quoted = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
-
 function listed(problems: readonly string[]): string {
   const shown = problems.slice(0, MAX_PROBLEMS_SHOWN).map((problem) => problem.replace(/\.?\s*$/, ''));
   const more = problems.length - shown.length;
@@ -242,6 +241,6 @@ function listed(problems: readonly string[]): string {
 export function refusalComment(run: RunId, refusal: Refusal, asked: RunTrigger = 'label'): Report {
   const { message, advice } = refusalText(refusal, asked);
   const first = marker('refusal', run);
-  const body = `${first}\n\n**No run was started.** ${sentence(message, 1_500)}\n\n**Next:** ${sentence(advice, 600)}\n`;
+  const body = `${first}\n\n**No run was started.** ${inertSentence(message, 1_500)}\n\n**Next:** ${inertSentence(advice, 600)}\n`;
   return { marker: first, body };
 }

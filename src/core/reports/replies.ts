@@ -4,7 +4,7 @@ import { counted, elapsed, escapedMoney, money } from './format.ts';
 import { activityLabel, queueText, stageNumber, stageOf } from './labels.ts';
 import { replyScope, report, table } from './layout.ts';
 import { waitingText } from './question-comment.ts';
-import { code, link, sentence } from './safe.ts';
+import { code, inertSentence, link } from './safe.ts';
 import type { Report, RunView } from './view.ts';
 
 /** Characters of a sentence that answers a command. */
@@ -24,7 +24,7 @@ const WHERE_LABELS = {
 export function helpReply(comment: number): Report {
   const rows = COMMAND_NAMES.map((name) => {
     const { usage, does, where } = COMMANDS[name];
-    return [usage.map((form) => code(form, 200)).join('<br>'), sentence(does, 300), WHERE_LABELS[where]];
+    return [usage.map((form) => code(form, 200)).join('<br>'), inertSentence(does, 300), WHERE_LABELS[where]];
   });
   return reply(comment, [
     'To give a command, post a comment that starts with it. Only people with write access can use commands. `X` stands for the letter of a candidate.',
@@ -37,18 +37,18 @@ export function helpReply(comment: number): Report {
  * whose commands are plain words.
  */
 export const noteReply = (comment: number, text: string): Report =>
-  reply(comment, [`**Runoff:** ${sentence(text, MAX_NOTE_CHARACTERS)}`]);
+  reply(comment, [`**Runoff:** ${inertSentence(text, MAX_NOTE_CHARACTERS)}`]);
 
 /** Why a command was not understood, and what was probably meant. */
 export function unknownReply(
   comment: number,
   { word, meant, why }: Pick<Extract<Command, { readonly name: 'unknown' }>, 'word' | 'meant' | 'why'>,
 ): Report {
-  const what = `**Not understood:** ${code(`/auto-dev ${word}`.trim(), 80)}. ${sentence(why, 600)}`;
+  const what = `**Not understood:** ${code(`/auto-dev ${word}`.trim(), 80)}. ${inertSentence(why, 600)}`;
   // Where the command was the right one, the sentence says how it is written.
   const guess =
     meant !== null && meant !== word.toLowerCase()
-      ? `Did you mean ${code(COMMANDS[meant].example, 200)}, which ${sentence(COMMANDS[meant].does, 300)}?`
+      ? `Did you mean ${code(COMMANDS[meant].example, 200)}, which ${inertSentence(COMMANDS[meant].does, 300)}?`
       : '';
   return reply(comment, [
     [what, guess, 'For all commands, comment `/auto-dev help`.'].filter((part) => part !== '').join(' '),
@@ -88,7 +88,7 @@ export function statusReply(comment: number, view: RunView | null, statusUrl: st
     waitingText(view),
     view.state === 'awaiting_pick' ? 'To choose, comment `/auto-dev pick B` or `/auto-dev pick none`.' : '',
     view.trouble
-      ? `**Why:** ${sentence(view.trouble.message, MAX_NOTE_CHARACTERS)} **Next:** ${sentence(view.trouble.advice, 600)}`
+      ? `**Why:** ${inertSentence(view.trouble.message, MAX_NOTE_CHARACTERS)} **Next:** ${inertSentence(view.trouble.advice, 600)}`
       : '',
   ]);
 }

@@ -1,4 +1,4 @@
-import { cut, oneLine, visibleCode } from './visible.ts';
+import { cut, visibleCode, visibleLine } from './visible.ts';
 
 /**
  * Text that others wrote (issue, candidate, model, settings), made inert for GitHub Markdown. GitHub looks for mentions
@@ -42,7 +42,7 @@ const escapedMarkdown = (text: string): string => atLineStart(text.replace(SPECI
 
 /** One line of plain prose of at most `limit` code points, before escaping. Good in a paragraph, list item or cell. */
 export function prose(text: string, limit = 300): string {
-  return escapedMarkdown(oneLine(text, limit)) || EMPTY;
+  return escapedMarkdown(visibleLine(text, limit)) || EMPTY;
 }
 
 const HTML_CODE = /:\/\/|www\.|(?<=gh)-(?=[0-9])|[^A-Za-z0-9 ,;.()/'"=\u0080-\u{10ffff}-]/giu;
@@ -55,7 +55,7 @@ function inHtmlCode(found: string): string {
 
 /** Code as an HTML element whose text holds no Markdown: the same inside `<summary>`, a table cell or a paragraph. */
 export function htmlCode(text: string, limit = 120): string {
-  return `<code>${(oneLine(text, limit) || EMPTY).replace(HTML_CODE, inHtmlCode)}</code>`;
+  return `<code>${(visibleLine(text, limit) || EMPTY).replace(HTML_CODE, inHtmlCode)}</code>`;
 }
 
 /**
@@ -67,13 +67,13 @@ const NOT_IN_BACKTICKS =
 
 /** Inline code of at most `limit` code points, in backticks where they do. */
 export function code(text: string, limit = 120): string {
-  const line = oneLine(text, limit) || EMPTY;
+  const line = visibleLine(text, limit) || EMPTY;
   return NOT_IN_BACKTICKS.test(line) ? htmlCode(line, limit) : `\`${line}\``;
 }
 
 /** Prose in which pairs of backticks mark code, as in our own sentences; every part is made inert. */
-export function sentence(text: string, limit = 400): string {
-  const parts = oneLine(text, limit).split(/`([^`]+)`/);
+export function inertSentence(text: string, limit = 400): string {
+  const parts = visibleLine(text, limit).split(/`([^`]+)`/);
   const rendered = parts.map((part, index) => {
     if (index % 2 === 1) return code(part, limit);
     // Two code spans that touch would read as one.
@@ -185,7 +185,7 @@ export function link(label: string, url: string): string {
  * and the words that hold or start CI are taken apart.
  */
 export function plain(text: string, limit: number): string {
-  const line = oneLine(text, 1_000)
+  const line = visibleLine(text, 1_000)
     .replace(/@(?=\S)/g, '@ ')
     .replace(/#(?=\w)/g, '# ')
     .replace(/gh-(?=[0-9])/gi, 'GH ')

@@ -18,7 +18,7 @@ import type { Alias, Brief, Question } from '../model/index.ts';
 import { counted, money } from './format.ts';
 import { DEBATE_STOP_LABELS } from './labels.ts';
 import { details, fill, table } from './layout.ts';
-import { code, fencedDiff, prose, sentence } from './safe.ts';
+import { code, fencedDiff, inertSentence, prose } from './safe.ts';
 import type { RunView } from './view.ts';
 
 const SUMMARY = 'The brief given to every coder';
@@ -37,7 +37,7 @@ export function briefSection(view: RunView, room: number): string {
 function lines(brief: Brief, { dialogue, checks }: RunView): readonly string[] {
   const { testCommand } = brief;
   return [
-    `**Goal.** ${sentence(brief.goal, 2_000)}`,
+    `**Goal.** ${inertSentence(brief.goal, 2_000)}`,
     ...list('Definition of done', brief.definitionOfDone),
     ...list('Plan', brief.plan),
     ...list('Assumptions', brief.assumptions),
@@ -47,7 +47,7 @@ function lines(brief: Brief, { dialogue, checks }: RunView): readonly string[] {
     ...(brief.files.length === 0
       ? []
       : [`\n**Files likely to change**\n`, ...brief.files.map((path) => `- ${code(path, 300)}`)]),
-    ...(brief.risk ? [`\n**Risk:** ${brief.risk.level}. ${sentence(brief.risk.because, 400)}`] : []),
+    ...(brief.risk ? [`\n**Risk:** ${brief.risk.level}. ${inertSentence(brief.risk.because, 400)}`] : []),
     ...(brief.changedTests?.length
       ? [`\n**Tests that must change**\n`, ...brief.changedTests.map((path) => `- ${code(path, 300)}`)]
       : []),
@@ -72,7 +72,7 @@ function maintainerReplies(inquiry: Inquiry): readonly string[] {
 const questionText = ({ text, assume }: Question): string => `${text} Proposed: ${assume}`;
 
 const list = (title: string, items: readonly string[]): readonly string[] =>
-  items.length === 0 ? [] : [`\n**${title}**\n`, ...items.map((item) => `- ${sentence(item, 500)}`)];
+  items.length === 0 ? [] : [`\n**${title}**\n`, ...items.map((item) => `- ${inertSentence(item, 500)}`)];
 
 /** The debate in one line; empty where there was none. */
 export function debateLine({ debate }: Pick<RunView, 'debate'>): string {
@@ -105,7 +105,7 @@ export function debateSection({ debate }: Pick<RunView, 'debate'>, room: number)
   const rounds = table(['round', 'critics', 'changed', 'cost'], 'llrr', debate.rounds.map(roundRow));
   const left = room - frame - rounds.length - 20;
   if (left < 0) return '';
-  const why = debate.end ? [sentence(debate.end.because, 400)] : [];
+  const why = debate.end ? [inertSentence(debate.end.because, 400)] : [];
   const text = [...why, ...debate.ledger.map(entryLine)];
   const issues = fill(text, Math.floor(left / 2), {
     separator: '\n',
@@ -127,7 +127,7 @@ const roundRow = ({ roundNumber, critiques, changed, cost }: DebateRound): reado
 
 function critiqueText(hearing: CriticTurn): string {
   const who = code(hearing.critic, 41);
-  if (hearing.kind === 'failed') return `${who} failed: ${sentence(hearing.why, 120)}`;
+  if (hearing.kind === 'failed') return `${who} failed: ${inertSentence(hearing.why, 120)}`;
   if (hearing.kind === 'stands') return `${who} approved before`;
   const raised = hearing.raised.length + hearing.upheldIssues.length;
   if (hearing.approved) return `${who} approves${raised > 0 ? `, ${counted(raised, 'minor issue')}` : ''}`;
@@ -135,10 +135,10 @@ function critiqueText(hearing: CriticTurn): string {
 }
 
 function entryLine({ id, severity, title, scenario, status, loweredBecause }: LedgerEntry): string {
-  const because = status.kind === 'open' ? '' : `: ${sentence(status.because, 200)}`;
-  const case_ = scenario.trim() === '' ? '' : ` (${sentence(scenario, 200)})`;
-  const low = loweredBecause ? ` ${sentence(loweredBecause, 120)}` : '';
-  return `- **${id}** ${severity}, ${status.kind}: ${sentence(title, 120)}${case_}${because}${low}`;
+  const because = status.kind === 'open' ? '' : `: ${inertSentence(status.because, 200)}`;
+  const case_ = scenario.trim() === '' ? '' : ` (${inertSentence(scenario, 200)})`;
+  const low = loweredBecause ? ` ${inertSentence(loweredBecause, 120)}` : '';
+  return `- **${id}** ${severity}, ${status.kind}: ${inertSentence(title, 120)}${case_}${because}${low}`;
 }
 
 /** What execution made of an objection, in the fewest words. */
@@ -180,7 +180,7 @@ export function reviewSection({ review = [] }: RunView, room: number): string {
   const blocks = review.flatMap((one) => [
     reviewIntro(one, review),
     ...one.critics.flatMap((report) => [
-      `- ${code(report.critic, 60)}${modelOf(report)} ${sentence(criticText(report), 300)}`,
+      `- ${code(report.critic, 60)}${modelOf(report)} ${inertSentence(criticText(report), 300)}`,
       ...('objections' in report ? report.objections.map(objectionLine) : []),
     ]),
   ]);
@@ -193,7 +193,7 @@ export function reviewSection({ review = [] }: RunView, room: number): string {
 
 const reviewIntro = (one: WinnerReview, all: readonly WinnerReview[]): string => {
   const place = reviewOutcome(one, all);
-  const text = `**${one.alias}** was reviewed by ${counted(one.critics.length, 'critic')}, who saw neither its author nor other reviews.${place && ` ${sentence(place, 600)}`}`;
+  const text = `**${one.alias}** was reviewed by ${counted(one.critics.length, 'critic')}, who saw neither its author nor other reviews.${place && ` ${inertSentence(place, 600)}`}`;
   // A paragraph between two lists, so that it belongs to neither.
   return one === all[0] ? `${text}\n` : `\n${text}\n`;
 };
@@ -232,12 +232,12 @@ export function judgesSection({ judgement }: RunView, room: number): string {
   const { judges, quorum, because, notes, injections, spent } = judgement;
   const head = `#### Model opinions\n\nBlind judges compared the undecided candidates without knowing who wrote them. These are opinions, not executed evidence; they never make a candidate win that failed a gate.`;
   const lines = [
-    `- ${sentence(because, MAX_JUDGE_CHARACTERS)} ${quorum.answered} of ${counted(quorum.asked, 'judge')} answered, for ${money(spent.usd)}.`,
+    `- ${inertSentence(because, MAX_JUDGE_CHARACTERS)} ${quorum.answered} of ${counted(quorum.asked, 'judge')} answered, for ${money(spent.usd)}.`,
     ...judges.map(judgeLine),
-    ...notes.map((note) => `- ${sentence(note, MAX_NOTE_CHARACTERS)}`),
+    ...notes.map((note) => `- ${inertSentence(note, MAX_NOTE_CHARACTERS)}`),
     ...injections.map(
       ({ alias, file, line, what }) =>
-        `- **Review ${alias} closely:** ${code(`${file}:${line}`, MAX_LOCATION_CHARACTERS)} ${sentence(what, MAX_NOTE_CHARACTERS)} The judges were not shown it.`,
+        `- **Review ${alias} closely:** ${code(`${file}:${line}`, MAX_LOCATION_CHARACTERS)} ${inertSentence(what, MAX_NOTE_CHARACTERS)} The judges were not shown it.`,
     ),
   ];
   const list = fill(lines, Math.floor(room / 2) - head.length, {
@@ -258,7 +258,7 @@ export function judgesSection({ judgement }: RunView, room: number): string {
 
 function judgeLine({ judge, model, asked, answered, discarded, ownFamily }: JudgeRecord): string {
   const own = ownFamily ? '; a candidate comes from its own model family' : '';
-  const why = discarded ? `. Discarded: ${sentence(discarded, MAX_NOTE_CHARACTERS)}` : '';
+  const why = discarded ? `. Discarded: ${inertSentence(discarded, MAX_NOTE_CHARACTERS)}` : '';
   return `- ${code(judge, 40)} (${code(model, 80)}): ${answered} of ${counted(asked, 'answer')} usable${own}${why}`;
 }
 

@@ -24,7 +24,7 @@ import {
 } from './labels.ts';
 import { BODY_ROOM, fill, report, tableRows } from './layout.ts';
 import { waitingText } from './question-comment.ts';
-import { code, link, sentence } from './safe.ts';
+import { code, inertSentence, link } from './safe.ts';
 import { briefSection, debateLine, debateSection } from './sections.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines } from './test-facts.ts';
 import type { OutcomeView, Report, RunView } from './view.ts';
@@ -44,7 +44,7 @@ export function statusComment(view: RunView): Report {
     stageLine(view),
     candidateTable(view),
     facts(view),
-    ...[...(view.lowered ?? []), ...(view.leftOut ?? [])].map((text) => sentence(text, 300)),
+    ...[...(view.lowered ?? []), ...(view.leftOut ?? [])].map((text) => inertSentence(text, 300)),
     ...silenceLines(view),
     ...changedSinceLines(view),
     ...sandboxWarnings(view),
@@ -100,12 +100,12 @@ const unopened = ({ outcome }: RunView): boolean =>
 function outcomeText(view: RunView): string {
   const { decision, outcome, trouble, state } = view;
   if (trouble !== undefined) {
-    return `${sentence(trouble.message, 1_500)}\n\n**Next:** ${sentence(trouble.advice, 600)}`;
+    return `${inertSentence(trouble.message, 1_500)}\n\n**Next:** ${inertSentence(trouble.advice, 600)}`;
   }
   if (state === 'cancelled') {
     const last = view.dialogue?.inquiries.at(-1);
     const why = last?.settled?.kind === 'expired' ? `It stopped because ${expiryReason(last)}. ` : '';
-    return `${why}The run's record keeps all work done so far. To start again, ${sentence(restartText(view))}.`;
+    return `${why}The run's record keeps all work done so far. To start again, ${inertSentence(restartText(view))}.`;
   }
   if (stageOf(view) !== null || decision === undefined) return '';
   if (unopened(view)) {
@@ -117,7 +117,7 @@ function outcomeText(view: RunView): string {
   if (decision.kind === 'none' && chosenOf(view) === null) {
     const seeComparison = comparisonLink(outcome, 'Why each candidate failed');
     return joinBlocks([
-      sentence(decision.because, 600),
+      inertSentence(decision.because, 600),
       `No pull request was opened. ${seeComparison}`.trim(),
     ]);
   }
@@ -179,7 +179,7 @@ const row = (candidate: Candidate, most: Usd | undefined): readonly string[] => 
 
 function state(candidate: Candidate): string {
   const word = CANDIDATE_STATE_LABELS[candidate.state];
-  return candidate.note.trim() === '' ? word : `${word}: ${sentence(candidate.note, 120)}`;
+  return candidate.note.trim() === '' ? word : `${word}: ${inertSentence(candidate.note, 120)}`;
 }
 
 function facts(view: RunView): string {
@@ -215,7 +215,7 @@ function nextStep(view: RunView): string {
     return `**Next:** tick a box in the comparison, or comment \`/auto-dev pick ${first}\` or \`/auto-dev pick none\`. There is no deadline, and waiting costs nothing.`;
   }
   if (state === 'closed' && outcome?.kind !== 'pull') {
-    return `**Next:** to start again, ${sentence(restartText(view))}.`;
+    return `**Next:** to start again, ${inertSentence(restartText(view))}.`;
   }
   // What to do is said above, with the reason.
   if (state !== 'published' || unopened(view)) return '';
@@ -231,8 +231,8 @@ function nextStep(view: RunView): string {
     return `**Next:** review the pull request; Runoff never merges.${branches}${commands}`;
   }
   if (noPatchAtAll(view)) {
-    return `**Next:** find out what stopped each coder, fix it (a key, a provider, a budget, a limit), then ${sentence(restartText(view))}.`;
+    return `**Next:** find out what stopped each coder, fix it (a key, a provider, a budget, a limit), then ${inertSentence(restartText(view))}.`;
   }
   const what = view.origin.kind === 'github' && view.origin.work ? 'the request' : 'the issue';
-  return `**Next:** describe ${what} more precisely (the expected behaviour, a test that shows it), then ${sentence(restartText(view))}.`;
+  return `**Next:** describe ${what} more precisely (the expected behaviour, a test that shows it), then ${inertSentence(restartText(view))}.`;
 }

@@ -3,9 +3,9 @@ import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Alias } from '../model/index.ts';
 import { setAsideNote, silenceNote } from './base-notes.ts';
 import { counted, shortSha } from './format.ts';
-import { code, prose, sentence } from './safe.ts';
+import { code, inertSentence, prose } from './safe.ts';
 import type { RunView, SandboxView } from './view.ts';
-import { oneLine } from './visible.ts';
+import { visibleLine } from './visible.ts';
 
 /** Code points of one example. */
 const MAX_EXAMPLE_CHARACTERS = 80;
@@ -53,7 +53,7 @@ export function testNotes(view: RunView): readonly string[] {
     ...notes,
     ...(unmet.length > 0
       ? [
-          `No candidate satisfies ${counted(unmet.length, 'example')} from the issue, as Runoff reads it: ${firstNames(unmet.map((one) => oneLine(one, MAX_EXAMPLE_CHARACTERS)))}.`,
+          `No candidate satisfies ${counted(unmet.length, 'example')} from the issue, as Runoff reads it: ${firstNames(unmet.map((one) => visibleLine(one, MAX_EXAMPLE_CHARACTERS)))}.`,
         ]
       : []),
     ...(flaky.length > 0
@@ -141,14 +141,14 @@ const SILENCE = 1_500;
 /** What a reader must know first of a run whose tests say nothing; empty of any other. */
 export function silenceLines(view: RunView): readonly string[] {
   const note = silenceNote(view);
-  return note === null ? [] : [sentence(note, SILENCE)];
+  return note === null ? [] : [inertSentence(note, SILENCE)];
 }
 
 /** What held the candidates back less than the default sandbox does; empty for the default. */
 export function sandboxWarnings({ sandbox }: RunView): readonly string[] {
   if (!sandbox || sandbox.weaker.length === 0) return [];
   const title = isUnsandboxed(sandbox) ? '**No sandbox.**' : '**Weaker sandbox.**';
-  return sandbox.weaker.map((text) => `${title} ${sentence(text, SENTENCE)}`);
+  return sandbox.weaker.map((text) => `${title} ${inertSentence(text, SENTENCE)}`);
 }
 
 /** What has changed since the run began: the issue, the base branch; empty where nothing has, or where nobody looked. */

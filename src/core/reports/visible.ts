@@ -22,7 +22,7 @@ const CONTROLS_BUT_NEWLINE_AND_TAB = /(?![\n\t])\p{Cc}/gu;
 const HIDDEN =
   /(?![ \u3000])[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Cs}\p{Zs}\u2028\u2029\u2800]/gu;
 
-const named = (character: string): string =>
+const namedCharacter = (character: string): string =>
   `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
 
 /** Terminal escapes removed; text between them stays. */
@@ -37,7 +37,7 @@ export function visible(text: string): string {
     .replace(/\r\n?/g, '\n')
     .replace(CONTROLS_BUT_NEWLINE_AND_TAB, '')
     .replaceAll('\t', '  ')
-    .replace(HIDDEN, named);
+    .replace(HIDDEN, namedCharacter);
 }
 
 /**
@@ -45,7 +45,10 @@ export function visible(text: string): string {
  * is shown, so that dropping a "terminal escape" out of a diff would hide the code inside it.
  */
 export function visibleCode(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(CONTROLS_BUT_NEWLINE_AND_TAB, named).replace(HIDDEN, named);
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(CONTROLS_BUT_NEWLINE_AND_TAB, namedCharacter)
+    .replace(HIDDEN, namedCharacter);
 }
 
 /** UTF-8 length of one code point. */
@@ -86,11 +89,11 @@ export function cut(text: string, bounds: Bounds): string {
 const BLANKS = /[\t-\r\u0085\p{Zs}\u2028\u2029]+/gu;
 
 /** How much of a long text is looked at before it is cut: what is shown is always far shorter. */
-const MAX_READ = 20_000;
+const MAX_LINE_READ = 20_000;
 
 /** One visible line of at most `limit` code points: newlines and runs of blanks become one space. */
-export function oneLine(text: string, limit: number): string {
-  const line = visible(text.slice(0, MAX_READ).replace(BLANKS, ' ')).replace(/ {2,}/g, ' ').trim();
+export function visibleLine(text: string, limit: number): string {
+  const line = visible(text.slice(0, MAX_LINE_READ).replace(BLANKS, ' ')).replace(/ {2,}/g, ' ').trim();
   return cut(line, { codePoints: limit });
 }
 

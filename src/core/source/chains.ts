@@ -33,7 +33,7 @@ const HEADS = [
   'argument',
   'constructor',
 ];
-const NAMES = ['property', 'attribute', 'field', 'method', 'name', 'index', 'subscript'];
+const NAME_FIELDS = ['property', 'attribute', 'field', 'method', 'name', 'index', 'subscript'];
 const ARGUMENTS = /^(?:arguments|argument_list|token_tree|type_arguments_call)$/;
 const STEPS =
   /^(?:call|call_expression|new_expression|macro_invocation|method_invocation|invocation_expression|object_creation_expression|function_call_expression|member_call_expression|nullsafe_member_call_expression|scoped_call_expression|member_expression|attribute|selector_expression|field_expression|field_access|member_access_expression|conditional_access_expression|member_binding_expression|nullsafe_member_access_expression|scoped_identifier|qualified_identifier|qualified_name|scope_resolution|class_constant_access_expression|scoped_property_access_expression|subscript_expression|subscript|element_reference|element_access_expression|non_null_expression|generic_function|template_function|await_expression|instantiation_expression|annotation|marker_annotation)$/;
@@ -116,7 +116,7 @@ function stepOf(node: SyntaxNode, tree: SyntaxTree): Step {
   const list = argumentsOf(node);
   const args = list ? argumentNodes(list) : isBareCall(node) ? [] : null;
   const head = headOf(node);
-  const name = child(node, ...NAMES, ...(/creation/.test(node.type) ? ['type'] : []));
+  const name = child(node, ...NAME_FIELDS, ...(/creation/.test(node.type) ? ['type'] : []));
   const own = name && name !== head ? nameIn(name, tree) : lastName(node, head, tree);
   return { name: own ?? (head ? null : ''), args, head };
 }

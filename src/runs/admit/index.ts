@@ -28,7 +28,7 @@ export async function admit(
 
   const gathered = await gather(world, run.origin, request);
   if (gathered.kind === 'refused') return refuse(world, request, run.origin, gathered.refusal);
-  const text = gathered.text ?? (await textOf(world, request));
+  const text = gathered.text ?? (await readTaskText(world, request));
 
   const source = await sourceOf(world, run);
   const settled = await resolveSettings(
@@ -63,7 +63,7 @@ export async function admit(
 }
 
 /** The task's own words as they were at the trigger. */
-async function textOf(
+async function readTaskText(
   world: Pick<World, 'artifacts'>,
   { text }: RunRequest,
 ): Promise<Pick<Task, 'title' | 'body'>> {

@@ -64,10 +64,10 @@ export async function parseErrors(
     const base = standard.get(path) ?? [];
     return base.length > 0 && base.every((each) => !unread.has(each));
   });
-  return theirs.length === 0 ? null : theirs.slice(0, 3).map(sentence).join('; ');
+  return theirs.length === 0 ? null : theirs.slice(0, 3).map(parseErrorText).join('; ');
 }
 
-const sentence = ({ path, line, message }: ParseError): string =>
+const parseErrorText = ({ path, line, message }: ParseError): string =>
   `${path}${line === undefined ? '' : `:${line}`}: ${message.slice(0, 200)}`;
 
 /** Files of the base that must parse for a file to be held to it: itself, or a sample spread over its extension. */

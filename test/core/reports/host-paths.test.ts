@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { code, htmlCode, prose, sentence, withoutHostPaths } from '../../../src/core/reports/index.ts';
+import { code, htmlCode, prose, inertSentence, withoutHostPaths } from '../../../src/core/reports/index.ts';
 
 const clean = withoutHostPaths([
   { path: '/srv/run_off/data-1/', name: '(data folder)' },
@@ -34,7 +34,7 @@ describe('folders of the host in published text', () => {
     ['prose', prose],
     ['code', code],
     ['code in HTML', htmlCode],
-    ['a sentence', (text: string) => sentence(`It fails in \`${text}\` and in ${text}.`)],
+    ['a sentence', (text: string) => inertSentence(`It fails in \`${text}\` and in ${text}.`)],
   ])('are found in the form %s', (_name, write) => {
     fc.assert(
       fc.property(fc.constantFrom('/srv/run_off/data-1', '/home/mona'), fc.webPath(), (folder, rest) => {
@@ -61,8 +61,8 @@ test('no text by others contains a ticked checkbox', () => {
         prose(words),
         code(words),
         htmlCode(words),
-        sentence(words),
-        sentence(`a \`${words}\` b`),
+        inertSentence(words),
+        inertSentence(`a \`${words}\` b`),
       ]) {
         expect(said).not.toMatch(/\[[ xX]\]/);
       }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { code, fencedDiff, htmlCode, link, plain, prose, sentence } from '../../../src/core/reports/index.ts';
+import { code, fencedDiff, htmlCode, link, plain, prose, inertSentence } from '../../../src/core/reports/index.ts';
 
 describe("others' prose", () => {
   test.each([
@@ -56,11 +56,11 @@ describe('inline code', () => {
 });
 
 test("Runoff's own sentences may mark code, and the text around it is still escaped", () => {
-  expect(sentence('Run `npm test` for @ada, not `@bob`.')).toBe(
+  expect(inertSentence('Run `npm test` for @ada, not `@bob`.')).toBe(
     'Run `npm test` for @&#8203;ada, not <code>&#64;&#8203;bob</code>.',
   );
-  expect(sentence('`a``b`')).toBe('`a` `b`');
-  expect(sentence('an open ` tick')).toBe('an open &#96; tick');
+  expect(inertSentence('`a``b`')).toBe('`a` `b`');
+  expect(inertSentence('an open ` tick')).toBe('an open &#96; tick');
 });
 
 describe('a fenced diff', () => {

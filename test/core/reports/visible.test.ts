@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cut, oneLine, tailOf, visible, visibleCode } from '../../../src/core/reports/index.ts';
+import { cut, visibleLine, tailOf, visible, visibleCode } from '../../../src/core/reports/index.ts';
 
 const HIDDEN_CODE_POINTS = [...Array(0x110000).keys()].filter((point) =>
   /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Cs}]/u.test(String.fromCodePoint(point)),
@@ -13,7 +13,7 @@ describe('invisible characters are named:', () => {
     const silent = HIDDEN_CODE_POINTS.filter((point) => {
       const name = `a<U+${point.toString(16).toUpperCase().padStart(4, '0')}>b`;
       const text = `a${String.fromCodePoint(point)}b`;
-      return visible(text) !== name || visibleCode(text) !== name || oneLine(text, 50) !== name;
+      return visible(text) !== name || visibleCode(text) !== name || visibleLine(text, 50) !== name;
     });
     expect(silent).toEqual([]);
   });
