@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { code, htmlCode, prose, inertSentence, withoutHostPaths } from '../../../src/core/reports/index.ts';
+import { code, htmlCode, inertSentence, prose, withoutHostPaths } from '../../../src/core/reports/index.ts';
 
 const clean = withoutHostPaths([
   { path: '/srv/run_off/data-1/', name: '(data folder)' },

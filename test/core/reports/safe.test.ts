@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { code, fencedDiff, htmlCode, link, plain, prose, inertSentence } from '../../../src/core/reports/index.ts';
+import {
+  code,
+  fencedDiff,
+  htmlCode,
+  inertSentence,
+  link,
+  plain,
+  prose,
+} from '../../../src/core/reports/index.ts';
 
 describe("others' prose", () => {
   test.each([

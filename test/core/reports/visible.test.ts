@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cut, visibleLine, tailOf, visible, visibleCode } from '../../../src/core/reports/index.ts';
+import { cut, tailOf, visible, visibleCode, visibleLine } from '../../../src/core/reports/index.ts';
 
 const HIDDEN_CODE_POINTS = [...Array(0x110000).keys()].filter((point) =>
   /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Cs}]/u.test(String.fromCodePoint(point)),
