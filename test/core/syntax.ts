@@ -12,6 +12,7 @@ import type { Patch } from '../../src/core/patches/index.ts';
 import {
   grammarOf,
   PrintedTree,
+  parsedText,
   type SourceText,
   type SyntaxTrees,
   syntaxTrees,
@@ -23,7 +24,7 @@ const grammars = openGrammars(FOLDER, Number.POSITIVE_INFINITY);
 
 /** Texts parsed by the program that a run starts in a sandbox, here in this process. */
 async function parsed(sources: readonly SourceText[]): Promise<SyntaxTrees> {
-  const asked = sources.map(({ path, text }) => ({ grammar: grammarOf(path), text }));
+  const asked = sources.map((source) => ({ grammar: grammarOf(source.path), text: parsedText(source) }));
   return syntaxTrees(sources, PrintedTree.array().parse(await parseAll(asked, grammars)));
 }
 

@@ -145,7 +145,7 @@ function testsOf(
         ({ file, look, before, after }) =>
           holdsTests(file) ||
           isTestNamed(file.path) ||
-          before.cases.length + after.cases.length > 0 ||
+          before.tests.length + after.tests.length > 0 ||
           (look.baseText === undefined && before.assertions.length > 0),
       )
       .map(({ file }) => file),

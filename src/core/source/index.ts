@@ -1,3 +1,4 @@
 export * from './chains.ts';
 export * from './tokens.ts';
 export * from './tree.ts';
+export * from './uses.ts';

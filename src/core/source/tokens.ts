@@ -1,4 +1,4 @@
-import { type SyntaxNode, type SyntaxTree, textOf } from './tree.ts';
+import { nodesWithin, type SyntaxNode, type SyntaxTree, textOf } from './tree.ts';
 
 /** A piece of code that is not divided further: a text in quotes is one piece. */
 export interface Token {
@@ -38,41 +38,25 @@ function isDead(node: SyntaxNode, tree: SyntaxTree): boolean {
   );
 }
 
-/** Calls `see` for comments, dead code and pieces, none of which is looked into; in order. */
-function* pieces(tree: SyntaxTree, from: number, to: number) {
-  let done = from;
-  for (let i = firstFrom(tree, from); i < tree.nodes.length; i++) {
-    const node = tree.nodes[i] as SyntaxNode;
-    if (node.from >= to) break;
-    if (node.from < done || node.to > to) continue;
+/** Comments, dead code and pieces, none of which is looked into; in order. */
+function* pieces(tree: SyntaxTree, part: Pick<SyntaxNode, 'from' | 'to'>) {
+  let done = part.from;
+  for (const node of nodesWithin(tree, part)) {
+    if (node.from < done || node.from === node.to) continue;
     const comment = isComment(node) || isDead(node, tree);
-    const whole = comment || isPiece(node);
-    if (!whole && node.children.length > 0) continue;
-    if (node.from === node.to) continue;
+    if (!comment && !isPiece(node) && node.children.length > 0) continue;
     done = node.to;
     yield { node, comment };
   }
 }
 
-/** The index of the first node that does not begin before an offset. */
-function firstFrom({ nodes }: SyntaxTree, offset: number): number {
-  let low = 0;
-  let high = nodes.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((nodes[middle] as SyntaxNode).from < offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** The tokens of a text, or of a part of it, in order. Comments are none. */
 export function tokensOf(
   tree: SyntaxTree,
-  { from, to }: Pick<SyntaxNode, 'from' | 'to'> = { from: 0, to: tree.text.length },
+  part: Pick<SyntaxNode, 'from' | 'to'> = { from: 0, to: tree.text.length },
 ): readonly Token[] {
   const found: Token[] = [];
-  for (const { node, comment } of pieces(tree, from, to)) {
+  for (const { node, comment } of pieces(tree, part)) {
     const text = textOf(tree, node);
     if (comment || text.trim() === '') continue;
     const kind = isString(node)
@@ -93,7 +77,7 @@ export function blankedText(tree: SyntaxTree): BlankedText {
   const code: string[] = [];
   const mask: string[] = [];
   let done = 0;
-  for (const { node, comment } of pieces(tree, 0, tree.text.length)) {
+  for (const { node, comment } of pieces(tree, { from: 0, to: tree.text.length })) {
     if (!comment && !isString(node)) continue;
     const between = tree.text.slice(done, node.from);
     const inside = textOf(tree, node);
@@ -112,4 +96,4 @@ const quotesOf = (text: string): string => {
 
 /** What stands in a text between its quotes. */
 export const contentOf = (text: string): string =>
-  /^[a-zA-Z@$#]*(["'`/]+)([\s\S]*?)\1?\w*$/.exec(text)?.[2] ?? text;
+  /^[a-zA-Z@$#]*("""|'''|["'`/])([\s\S]*?)\1\w*$/.exec(text)?.[2] ?? text;

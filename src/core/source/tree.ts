@@ -17,6 +17,8 @@ export interface SyntaxNode {
   readonly to: number;
   readonly parent: SyntaxNode | null;
   readonly children: readonly SyntaxNode[];
+  /** Its place among its parent's children. */
+  readonly index: number;
 }
 
 /** A parsed text. Where it does not parse, nodes of the type `ERROR` hold what could be read. */
@@ -25,10 +27,12 @@ export interface SyntaxTree {
   readonly text: string;
   /** All nodes, a parent before its children. */
   readonly nodes: readonly SyntaxNode[];
+  /** There is text that fits nowhere. */
+  readonly isBroken: boolean;
 }
 
 const GRAMMARS = {
-  typescript: ['ts', 'mts', 'cts'],
+  typescript: ['ts', 'mts', 'cts', 'vue', 'svelte'],
   // The grammar for plain JavaScript stumbles over `class=`, so components are all read by the one for TypeScript.
   tsx: ['js', 'mjs', 'cjs', 'jsx', 'tsx'],
   python: ['py', 'pyi'],
@@ -54,6 +58,16 @@ export const grammarOf = (path: string): Grammar | null =>
   BY_EXTENSION.get(/\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? '') ?? null;
 
 export const isScript = (grammar: Grammar | null): boolean => grammar === 'tsx' || grammar === 'typescript';
+
+/** What the parser is given of a text: of a component, its scripts where they stand. */
+export function parsedText({ path, text }: SourceText): string {
+  if (!/\.(?:vue|svelte)$/i.test(path)) return text;
+  const parts = text.split(/(<script\b[^>]*>[\s\S]*?<\/script>)/i);
+  const blank = (part: string) => part.replace(/[^\n]/g, ' ');
+  return parts
+    .map((part, i) => (i % 2 === 0 ? blank(part) : part.replace(/^<[^>]*>|<\/script>$/gi, blank)))
+    .join('');
+}
 
 /**
  * A tree as the parser, which runs in a sandbox, prints it; null where the text was too much for it. `kinds` are the
@@ -83,12 +97,13 @@ export function readTree(printed: PrintedTree, grammar: Grammar, text: string): 
     open.length = depth;
     const parent = open.at(-1) ?? null;
     const [type, field, named] = kind;
-    const node = { type, field, named: named === 1, from: start, to: start + length, parent, children: [] };
+    const place = { parent, children: [], index: parent?.children.length ?? 0 };
+    const node = { type, field, named: named === 1, from: start, to: start + length, ...place };
     parent?.children.push(node);
     open.push(node);
     nodes.push(node);
   }
-  return { grammar, text, nodes };
+  return { grammar, text, nodes, isBroken: nodes.some(({ type }) => type === 'ERROR') };
 }
 
 /** The trees of some texts: null where a text could not be parsed, or nobody did. */
@@ -104,6 +119,21 @@ export function syntaxTrees(sources: readonly SourceText[], printed: readonly Pr
     if (grammar) known.set(keyOf(source), readTree(printed[i] ?? null, grammar, source.text));
   }
   return (source) => known.get(keyOf(source)) ?? null;
+}
+
+/** A tree of a text that nobody parsed: all of it fits nowhere. */
+export function unparsed(text: string): SyntaxTree {
+  const root = {
+    type: 'ERROR',
+    field: '',
+    named: true,
+    from: 0,
+    to: text.length,
+    parent: null,
+    children: [],
+    index: 0,
+  };
+  return { grammar: 'java', text, nodes: [root], isBroken: true };
 }
 
 export const NO_SYNTAX_TREES: SyntaxTrees = () => null;
@@ -122,4 +152,28 @@ export function ancestors(node: SyntaxNode, until: SyntaxNode | null = null): re
   const found: SyntaxNode[] = [];
   for (let at = node.parent; at && at !== until && found.length < MOST_LEVELS; at = at.parent) found.push(at);
   return found;
+}
+
+/** The index of the first node that does not begin before an offset. */
+export function firstFrom({ nodes }: SyntaxTree, offset: number): number {
+  let low = 0;
+  let high = nodes.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((nodes[middle] as SyntaxNode).from < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Nodes that begin and end in a part of a text, in order. */
+export function* nodesWithin(
+  tree: SyntaxTree,
+  { from, to }: Pick<SyntaxNode, 'from' | 'to'>,
+): Generator<SyntaxNode> {
+  for (let i = firstFrom(tree, from); i < tree.nodes.length; i++) {
+    const node = tree.nodes[i] as SyntaxNode;
+    if (node.from >= to) return;
+    if (node.to <= to) yield node;
+  }
 }

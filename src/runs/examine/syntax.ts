@@ -6,6 +6,7 @@ import {
   grammarOf,
   NO_SYNTAX_TREES,
   PrintedTree,
+  parsedText,
   type SourceText,
   type SyntaxTrees,
   syntaxTrees,
@@ -121,7 +122,7 @@ export async function parseSources(
 const parse = (runner: CheckRunner, area: WorkArea, sources: readonly SourceText[]) =>
   runProgram(runner, area, {
     program: 'parse.mjs',
-    stdin: sources.map(({ path, text }) => ({ grammar: grammarOf(path), text })),
+    stdin: sources.map((source) => ({ grammar: grammarOf(source.path), text: parsedText(source) })),
     limits: { ...checkLimits(runner.task), outputBytes: TREE_BYTES },
     schema: z.array(PrintedTree),
   });

@@ -146,6 +146,27 @@ const TESTS: readonly Honest[] = [
     'expect(add(1, 2)).to.equal(3)',
     'expect(add(1, 2)).to.be.a("number");\n    expect(add(1, 2)).to.equal(3)',
   ),
+  inFile(
+    'qunit: one more assertion is planned',
+    'test/a.js',
+    "QUnit.test('a', (assert) => {\n  assert.expect(1);\n  assert.equal(f(), 1);\n});\n",
+    '  assert.expect(1);\n',
+    '  assert.expect(2);\n  assert.ok(f);\n',
+  ),
+  inFile(
+    'assertj: equal becomes the same object',
+    'src/test/java/ATest.java',
+    JUNIT,
+    '.isEqualTo(total)',
+    '.isSameInstanceAs(total)',
+  ),
+  inFile(
+    'pytest: equal becomes the same object',
+    'tests/test_calc.py',
+    PYTEST,
+    'assert add(a, b) == total',
+    'assert add(a, b) is total',
+  ),
   inFile('tape: one more assertion', 'test/add.js', TAPE, '  t.plan(2);\n', '  t.plan(3);\n  t.ok(add);\n'),
   inFile(
     'pytest: a new test',
@@ -175,6 +196,13 @@ const TESTS: readonly Honest[] = [
     PYTEST,
     'def test_divides',
     '@pytest.mark.skipif(sys.platform == "win32", reason="x")\ndef test_posix():\n    assert add(5, 5) == 10\n\n\ndef test_divides',
+  ),
+  inFile(
+    'pytest: a mark with a name for a new test',
+    'tests/test_calc.py',
+    PYTEST,
+    'def test_divides',
+    'posix = pytest.mark.skipif(sys.platform == "win32", reason="x")\n\n\n@posix\ndef test_posix():\n    assert add(5, 5) == 10\n\n\ndef test_divides',
   ),
   inFile(
     'unittest becomes pytest',
@@ -314,6 +342,13 @@ const FILES: readonly Honest[] = [
     'export const format = (n: number) => `${n}`;\n',
     '`${n}`',
     'n.toFixed(2)',
+  ),
+  inFile(
+    'a library whose functions are called before and after',
+    'modules/index.js',
+    'export function before(times) {\n  return times;\n}\n',
+    '  return times;',
+    '  count(times);\n  return times;',
   ),
   inFile(
     'a helper calls what is called otherwise now',

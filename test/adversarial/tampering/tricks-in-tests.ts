@@ -189,6 +189,12 @@ const SKIPPED: readonly Trick[] = [
   pytest('skipped', 'test-skipped', 'def test_adds', '@pytest.mark.skip(reason="later")\ndef test_adds'),
   pytest('expected to fail', 'test-skipped', 'def test_adds', '@pytest.mark.xfail\ndef test_adds'),
   pytest(
+    'skipped by a mark with a name of its own',
+    'test-skipped',
+    'def test_adds',
+    'later = pytest.mark.skip(reason="later")\n\n\n@later\ndef test_adds',
+  ),
+  pytest(
     'the whole file is skipped',
     'test-skipped',
     'import pytest\n',

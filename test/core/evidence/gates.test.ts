@@ -91,12 +91,16 @@ describe('scope', () => {
   });
 });
 
-test('the gate `untampered` names the first places and shows the lines', () => {
+test('the gate `untampered` names the first places and shows the lines', async () => {
   const before = {
     'test/a.test.ts': "test('a', () => {\n  expect(1).toBe(1);\n});\n",
     'vitest.config.ts': 'a\n',
   };
-  const { untampered } = gates(before, { 'src/a.ts': 'process.exit(0);\n' });
+  const patch = patchBetween(before, { 'src/a.ts': 'process.exit(0);\n' });
+  const syntax = await syntaxOf(patch, {});
+  const untampered = staticGates(patch, { protect: [] }, { syntax }).find(
+    ({ gate }) => gate === 'untampered',
+  );
   expect(untampered).toEqual({
     gate: 'untampered',
     passed: false,

@@ -101,7 +101,9 @@ function without(guards: readonly Guard[], one: Guard): readonly Guard[] {
 function fromChain(tree: SyntaxTree, side: Side, chain: Chain): Found | null {
   const at = assertingLink(tree, chain);
   if (at < 0) return null;
-  const { node, from, to, links } = chain;
+  const { node, from, links } = chain;
+  // What a block does stands for itself.
+  const to = node.children.find(({ type }) => type === 'do_block')?.from ?? chain.to;
   const link = links[at] as Link;
   const rest = links.slice(at + 1);
   const args = (one: Link): readonly string[] | null =>
@@ -170,7 +172,7 @@ const SHELL_WORD = /^(?:is|isnt|ok|like|assert\w*|refute\w*)$/;
 function asserts(grammar: Grammar, path: readonly Link[]): boolean {
   const [root = '', owner = '', name = ''] = [path[0]?.name, path.at(-2)?.name, path.at(-1)?.name];
   if (ASSERTS.test(name) && (LIBRARY.test(root) || /^assert|^fail$|^expect/i.test(name))) return true;
-  if (/^(?:assert|assertions|chai|\w*Assert)$/.test(owner)) return true;
+  if (/^(?:assert|chai|\w*Assert)$/.test(owner)) return true;
   if (/^(?:require|must|qt|is)$/.test(owner) && /^[A-Z]/.test(name)) return true;
   if (!HANDLE.test(owner)) return false;
   if (grammar !== 'go') return isScript(grammar) && ON_HANDLE.test(name);

@@ -1,6 +1,7 @@
 import {
   type Chain,
   child,
+  contentOf,
   type Grammar,
   isScript,
   isString,
@@ -49,7 +50,7 @@ const MARKS =
 
 const FUNCTION =
   /^(?:function_definition|function_declaration|function_item|method_declaration|method|singleton_method|local_function_statement|generator_function_declaration|method_definition)$/;
-const CALLBACK = /function|lambda|closure|func_literal|anonymous_method/;
+const CALLBACK = /function|lambda|closure|func_literal|anonymous_method|^do_block$/;
 const CLASS = /^(?:class|class_definition|class_declaration|mod_item|module|namespace_definition)$/;
 const BLOCK = /^(?:block|do_block|compound_statement|statement_block)$/;
 const ANNOTATION =
@@ -85,7 +86,7 @@ function called(tree: SyntaxTree, { node, from, to, links }: Chain): Case | null
   if (!callback && !handed) return null;
   const label = name && name !== callback ? textOf(tree, name) : '';
   return {
-    name: isNamed ? unquoted(label) : plain(label).slice(0, 200),
+    name: isNamed ? contentOf(label) : plain(label).slice(0, 200),
     suite: GROUP.test(word),
     node,
     at: from,
@@ -111,8 +112,6 @@ function ownArguments(links: Chain['links']): readonly SyntaxNode[] | null {
   );
   return (table < 0 ? links.find(({ args }) => args !== null) : links[table + 1])?.args ?? null;
 }
-
-const unquoted = (text: string): string => text.replace(/^\w*["'`]+|["'`]+$/g, '');
 
 /** A function or method that a runner finds by its name or by what stands in front of it; a class is a group. */
 function declared(tree: SyntaxTree, node: SyntaxNode): Case | null {
@@ -159,9 +158,8 @@ export function annotationsOf(node: SyntaxNode): readonly SyntaxNode[] {
   );
   if (parent?.type === 'decorated_definition')
     return parent.children.filter(({ type }) => type === 'decorator');
-  const at = parent?.children.indexOf(node) ?? 0;
   const before: SyntaxNode[] = [];
-  for (let i = at - 1; i >= 0 && before.length < 30; i--) {
+  for (let i = node.index - 1; i >= 0 && before.length < 30; i--) {
     const sibling = parent?.children[i] as SyntaxNode;
     if (!ANNOTATION.test(sibling.type) && !/comment/.test(sibling.type)) break;
     before.unshift(sibling);

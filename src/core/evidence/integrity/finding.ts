@@ -1,5 +1,4 @@
 import type { DiffLine, Hunk } from '../../patches/index.ts';
-import type { Language } from '../languages.ts';
 
 /** Every way in which a patch can make its own examination easier, by the names that reports and tests use. */
 export const TAMPERING_KINDS = [
@@ -85,30 +84,3 @@ export function excerpt(hunk: Hunk, index: number): string {
 
 export const counted = (n: number, thing: string): string => `${n} ${thing}${n === 1 ? '' : 's'}`;
 export const was = (n: number): string => (n === 1 ? 'was' : 'were');
-
-/** A trick that can be seen in a line, or in a few lines that were added together. */
-export interface Mark {
-  readonly kind: TamperingKind;
-  /** What the code does, as a clause without its subject. */
-  readonly what: string;
-  readonly pattern: RegExp;
-  /** Only in these languages; in all where absent. */
-  readonly languages?: readonly Language[];
-  /** The pattern may begin inside of a string. */
-  readonly quoted?: boolean;
-  /** Nothing special in a program of its own: it reads its arguments, and ends itself. */
-  readonly usual?: boolean;
-}
-
-export const STARTED = 'asks how it was started';
-
-export const mark =
-  (kind: TamperingKind) =>
-  (what: string, pattern: RegExp, languages?: readonly Language[], quoted = false): Mark => ({
-    kind,
-    what,
-    pattern,
-    ...(languages ? { languages } : {}),
-    quoted,
-    usual: kind === 'exit-trick' || what === STARTED,
-  });

@@ -89,28 +89,32 @@ function isEmpty(tree: SyntaxTree, loop: SyntaxNode): boolean {
   return over !== null && EMPTY.test(textOf(tree, over).slice(0, 100));
 }
 
+/** Longest handler, and longest name of a function that is called, that is read. */
+const LONGEST_HANDLER = 20_000;
+const LONGEST_NAME = 200;
+
+const wordsIn = (tree: SyntaxTree, from: number, to: number): readonly string[] =>
+  tokensOf(tree, { from, to }).flatMap(({ kind, text }) => (kind === 'word' ? [text] : []));
+
 /** Is a failure inside caught by what follows, and not passed on? */
 function swallows(tree: SyntaxTree, block: SyntaxNode): boolean {
   const handler = block.children.find(({ type }) => HANDLER.test(type));
-  return (
-    handler !== undefined &&
-    !tokensOf(tree, handler).some(({ kind, text }) => kind === 'word' && PASSES_ON.test(text))
-  );
+  if (!handler) return false;
+  const { from, to } = handler;
+  return !wordsIn(tree, from, Math.min(to, from + LONGEST_HANDLER)).some((word) => PASSES_ON.test(word));
 }
 
-const suppresses = (tree: SyntaxTree, block: SyntaxNode): boolean =>
-  tokensOf(tree, { from: block.from, to: child(block, 'body')?.from ?? block.to }).some(({ text }) =>
-    SUPPRESSES.has(text),
+const suppresses = (tree: SyntaxTree, { from, to, children }: SyntaxNode): boolean =>
+  wordsIn(tree, from, children.find(({ field }) => field === 'body')?.from ?? to).some((word) =>
+    SUPPRESSES.has(word),
   );
 
 /** A function that is given to something which runs it later, or catches what it throws. */
 function called(tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode): Guard | null {
   if (!/^(?:arguments|argument_list)$/.test(inner.type) && !/^(?:block|do_block)$/.test(inner.type))
     return null;
-  const callee = tokensOf(tree, { from: outer.from, to: inner.from })
-    .slice(0, 20)
-    .map(({ text }) => text);
-  const [last = ''] = callee.slice(-1);
+  const callee = wordsIn(tree, Math.max(outer.from, inner.from - LONGEST_NAME), inner.from);
+  const last = callee.at(-1) ?? '';
   if (SUPPRESSES.has(last)) return 'swallow';
   return LATER.has(last) && (last !== 'register' || callee.includes('atexit')) ? 'later' : null;
 }

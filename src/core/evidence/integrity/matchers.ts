@@ -98,7 +98,7 @@ const RULES: readonly Rule[] = [
   {
     strength: STRENGTH.part,
     names:
-      /contain|include|matchobject|matchregex|match(?:es)?$|regex|like$|property|length|size$|count$|instance|typeof|isa$|beam?a$|greater|less|above|below|atleast|atmost|between|(?:start|end)s?with|substring|subset|superset|^(?:assert|not)?in$|calledwith|hassuffix|hasprefix|partial|key$|keys$|(?:throw|raise|reject|panic)/,
+      /contain|include|matchobject|matchregex|match(?:es)?$|regex|like$|property|length|size$|count$|instance(?!as)|typeof|isa$|beam?a$|greater|less|above|below|atleast|atmost|between|(?:start|end)s?with|substring|subset|superset|^(?:assert|not)?in$|calledwith|hassuffix|hasprefix|partial|key$|keys$|(?:throw|raise|reject|panic)/,
   },
   {
     strength: STRENGTH.yesNo,

@@ -173,7 +173,7 @@ export function weakening(old: Assertion, now: Assertion): Weakening | null {
   if (b.vacuous && !a.vacuous) return neutral('an assertion was replaced by one that cannot fail');
   if (old.awaited && !now.awaited && /\b(?:resolves|rejects|toPass)\b/.test(now.text))
     return neutral('the result of an assertion is not waited for any more');
-  if (/^(?:plan|assertions)$/.test(a.matcher) && Number(b.expected) >= Number(a.expected)) return null;
+  if (/^(?:plan|assertions|expect)$/.test(a.matcher) && Number(b.expected) >= Number(a.expected)) return null;
   if (wider(a.slack, b.slack) && (a.slack !== null || a.subject === b.subject))
     return weaker('the tolerance of an assertion was widened');
   if (a.negative !== b.negative && a.subject === b.subject && (b.negative || a.expected === b.expected))

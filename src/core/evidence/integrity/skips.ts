@@ -1,7 +1,9 @@
 import {
   ancestors,
   type Chain,
+  child,
   isComment,
+  nodesWithin,
   type SyntaxNode,
   type SyntaxTree,
   textOf,
@@ -40,12 +42,18 @@ const ABORTS = /^(?:SkipTest|SkipException|TestAbortedException|AssumptionViolat
 function marksIn({ side, cases, chains }: Reading): readonly Mark[] {
   const { tree } = side;
   if (!tree) return [];
+  const declared = new Set(cases.map(({ node }) => node));
+  const marked = chains.map((chain) => ({ chain, marks: inChain(chain, declared) }));
+  // A mark that is given a name skips what is marked by that name.
+  const names = new Set(
+    marked.flatMap(({ chain, marks }) => (marks.length > 0 ? (nameFor(tree, chain) ?? []) : [])),
+  );
   const found = [
-    ...chains.flatMap((chain) => inChain(chain, cases)),
+    ...marked.flatMap(({ chain, marks }) => (nameFor(tree, chain) === null ? marks : [])),
     ...tree.nodes.flatMap((node) => atNode(tree, node)),
     ...cases.flatMap((one) => [
       ...inOptions(tree, one),
-      ...inAnnotations(tree, one.node, annotationsOf(one.node)),
+      ...inAnnotations(tree, annotationsOf(one.node), names),
     ]),
   ];
   return found.filter(
@@ -53,11 +61,11 @@ function marksIn({ side, cases, chains }: Reading): readonly Mark[] {
   );
 }
 
-function inChain({ node, from, links }: Chain, cases: readonly Case[]): readonly Mark[] {
+function inChain({ node, from, links }: Chain, declared: ReadonlySet<SyntaxNode>): readonly Mark[] {
   const [first, ...rest] = links;
   if (!first) return [];
   const place = { offset: from };
-  const isCase = cases.some((one) => one.node === node);
+  const isCase = declared.has(node);
   if (isCase && SKIPPED_WORD.test(first.name)) return [{ ...place, focus: false }];
   if (isCase && FOCUSES.test(first.name)) return [{ ...place, focus: true }];
   if (first.args !== null && (ASSUMES.test(first.name) || ALONE.test(first.name)))
@@ -96,8 +104,7 @@ function atNode(tree: SyntaxTree, node: SyntaxNode): readonly Mark[] {
 
 /** Options and tags in the head of a test: `{ skip: true }`, `skip: true`, `:focus`, `[.]`. */
 function inOptions(tree: SyntaxTree, { node, head, body, suite }: Case): readonly Mark[] {
-  const heads = tree.nodes.filter(({ from, to }) => from >= head && to <= Math.max(body, head));
-  return heads.flatMap((each) => {
+  return [...nodesWithin(tree, { from: head, to: body })].flatMap((each) => {
     const text = textOf(tree, each).slice(0, 200);
     if (tree.grammar === 'ruby' && each.type === 'simple_symbol' && OPTIONS.test(text.slice(1)))
       return [{ offset: each.from, focus: text === ':focus' }];
@@ -111,17 +118,24 @@ function inOptions(tree: SyntaxTree, { node, head, body, suite }: Case): readonl
   });
 }
 
+/** The variable that a value is given to; null where it is given to none, or by its name skips all tests of a file. */
+function nameFor(tree: SyntaxTree, { node: { parent, field } }: Chain): string | null {
+  const left = parent?.type === 'assignment' && field === 'right' ? child(parent, 'left') : null;
+  const name = left && textOf(tree, left);
+  return name === null || name === 'pytestmark' ? null : name;
+}
+
 function inAnnotations(
   tree: SyntaxTree,
-  node: SyntaxNode,
   annotations: readonly SyntaxNode[],
+  skipping: ReadonlySet<string>,
 ): readonly Mark[] {
   return annotations.flatMap((each) => {
     const text = textOf(tree, each).slice(0, 1_000);
     const skips =
-      namesIn(tree, each).some((name) => ANNOTATIONS.test(name)) ||
+      namesIn(tree, each).some((name) => ANNOTATIONS.test(name) || skipping.has(name)) ||
       /\bcfg_attr\(.*\bignore\b|\bcfg\((?!test\))|\benabled\s*=\s*false|\bSkip\s*=|\.disabled\b/.test(text);
-    return skips && each !== node ? [{ offset: each.from, focus: false }] : [];
+    return skips ? [{ offset: each.from, focus: false }] : [];
   });
 }
 

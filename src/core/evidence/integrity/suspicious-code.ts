@@ -1,118 +1,156 @@
-import type { PatchFile } from '../../patches/index.ts';
-import { DETECTION, EXITS, type Mark, PATCHED_ASSERTIONS, PATCHED_GROUND, TEST_EXITS } from './code-marks.ts';
+import {
+  ancestors,
+  child,
+  contentOf,
+  isString,
+  type SyntaxNode,
+  type SyntaxTree,
+  textOf,
+  type Use,
+  unparsed,
+  usesOf,
+} from '../../source/index.ts';
+import { CODE_MARKS, declaredMark } from './code-marks.ts';
+import type { Mark, PathsOf } from './exit-marks.ts';
 import type { Change, Suspicion } from './finding.ts';
-import { type Look, lineOf, type Side } from './view.ts';
+import { type Look, lineAt, type Side, type View } from './view.ts';
 
 /** Programs of their own end themselves with an exit code; tests do not load them. */
 const ENTRY =
   /(?:^|\/)(?:bin|scripts|tools)\/|(?:^|\/)(?:cli|main|__main__|manage|setup)\.\w+$|(?:^|\/)(?:cli|cmd|commands?)\//;
 /** Folders of tests that hold programs and data, not tests. */
 const SAMPLES = /(?:^|\/)(?:fixtures?|__fixtures__|testdata|samples?|examples?|resources|data|assets)\//;
-/** What is only run as a program, or when somebody asks for it. */
-const ASKED_FOR =
-  /__name__\s*==|\brequire\.main\s*===?\s*module\b|\bimport\.meta\.main\b|\bprocess\.(?:on|once)\(\s*['"`]SIG|\bsignal\.(?:signal|Notify)\(|\b(?:async\s+)?(?:function|def|fn|func)\s+(?:main|cli)\b|\b(?:const|let)\s+(?:main|cli)\s*=|\bSIG(?:INT|TERM)\b/;
 
 /** At most this many are named of one file. */
 const MOST_NAMED = 3;
-const PIECE = 4_000;
-const OVERLAP = 400;
 /** Lines that are read together: a trick may stand on several. */
 const TOGETHER = 4;
 
 /** What was added to a file that tells tests from real use, ends the process, or replaces what tests rest on. */
-export function suspiciousCode(
-  { file, language, views }: Look,
-  moved: (text: string) => boolean,
-): readonly Suspicion[] {
-  if (file.change === 'deleted' || language === 'prose' || file.role === 'runner') return [];
-  const marks = marksFor(file);
-  const own = marks.filter(
-    ({ languages }) => languages === undefined || language === 'other' || languages.includes(language),
-  );
-  const subject = file.role === 'production' ? 'production code' : 'a file of the tests';
-  const found: Suspicion[] = [];
-  for (const { before, after } of views) {
-    const entry = ENTRY.test(file.path) || (after.tree?.text ?? after.code).startsWith('#!');
-    const known = own.filter(({ usual }) => !(entry && usual));
-    // A line that asked for the same before is only written in another way; one that moved is known by its text.
-    const texts = new Set(after.changes.flatMap((change) => (change ? [change.line.text.trim()] : [])));
-    const was = hits(known, before)
-      .filter(({ change }) => !texts.has(change.line.text.trim()))
-      .map(({ mark }) => mark);
-    for (const { mark, index, change } of hits(known, after)) {
-      if (found.length === MOST_NAMED) break;
-      if (moved(change.line.text) || (mark.kind === 'exit-trick' && askedFor(after, index))) continue;
-      const old = was.indexOf(mark);
-      if (old >= 0) was.splice(old, 1);
-      else found.push({ kind: mark.kind, what: `${subject} ${mark.what}`, at: change });
-    }
-  }
-  return found;
+export function suspiciousCode(look: Look, moved: (text: string) => boolean): readonly Suspicion[] {
+  const { file, language, views } = look;
+  const production = file.role === 'production';
+  const isRead = file.change !== 'deleted' && language !== 'prose' && file.role !== 'runner';
+  if (!isRead || (!production && SAMPLES.test(file.path))) return [];
+  const subject = production ? 'production code' : 'a file of the tests';
+  return views
+    .flatMap((view) => newHits(view, file.path, production).filter(({ change }) => !moved(change.line.text)))
+    .slice(0, MOST_NAMED)
+    .map(({ mark, name, change, known }) => ({
+      kind: mark.kind,
+      what: `${subject} ${mark.what}${name}`,
+      at: change,
+      // In a text that nobody parsed, a comment cannot be told from code.
+      slight: !known,
+    }));
+}
+
+/** Marks that stand on added lines, but for those that only took the place of the same on removed ones. */
+function newHits({ before, after }: View, path: string, production: boolean): readonly Hit[] {
+  const entry = ENTRY.test(path) || after.tree?.text.startsWith('#!') === true;
+  const counts = ({ usual, onlyInProduction }: Mark) =>
+    !(entry && usual) && (production || !onlyInProduction);
+  // A line that asked for the same before is only written in another way; one that moved is known by its text.
+  const texts = new Set(after.changes.flatMap((change) => (change ? [change.line.text.trim()] : [])));
+  const was = hitsIn(before, counts, production)
+    .filter(({ change }) => !texts.has(change.line.text.trim()))
+    .map(({ mark }) => mark.what);
+  return hitsIn(after, counts, production).filter(({ mark }) => {
+    const old = was.indexOf(mark.what);
+    if (old >= 0) was.splice(old, 1);
+    return old < 0;
+  });
 }
 
 interface Hit {
   readonly mark: Mark;
-  readonly index: number;
+  /** What it uses, for sentences. */
+  readonly name: string;
   readonly change: Change;
+  /** Its text was parsed. */
+  readonly known: boolean;
 }
 
-/** Marks on the lines that the patch touches. */
-const hits = (marks: readonly Mark[], side: Side): readonly Hit[] =>
-  side.changes.flatMap((change, index) => {
-    const mark = change ? firstMark(marks, side, index) : undefined;
-    return change && mark ? [{ mark, index, change }] : [];
-  });
+/** Lines that are comments in most languages. */
+const COMMENT_LINE = /^[ \t]*(?:\/\/|#|--|\*).*$/gm;
 
-function marksFor(file: PatchFile): readonly Mark[] {
-  if (file.role === 'production') return [...PATCHED_ASSERTIONS, ...PATCHED_GROUND, ...DETECTION, ...EXITS];
-  return SAMPLES.test(file.path) ? [] : [...PATCHED_ASSERTIONS, ...TEST_EXITS];
+/** Marks on the lines that the patch touches, at most one for each line. */
+function hitsIn(side: Side, counts: (mark: Mark) => boolean, production: boolean): readonly Hit[] {
+  if (!side.changes.some((change) => change !== null)) return [];
+  const tree = side.tree ?? unparsed(side.code.replace(COMMENT_LINE, (line) => ' '.repeat(line.length)));
+  const marks = CODE_MARKS.filter(counts);
+  const uses = usesOf(tree);
+  const paths = new Map(uses.map(({ node, path }) => [node, path] as const));
+  const pathsOf: PathsOf = (node) => paths.get(node) ?? '';
+  const hits = new Map<number, Hit>();
+  const see = (
+    { node, from, path }: Pick<Use, 'node' | 'from' | 'path'>,
+    find: () => Mark | undefined | null,
+  ) => {
+    const line = lineAt(side, from);
+    const change = side.changes[line];
+    const mark = change && !hits.has(line) ? find() : null;
+    if (!change || !mark || !counts(mark)) return;
+    if (mark.kind === 'exit-trick' && (isAskedFor(tree, node) || (!production && !isStatement(node)))) return;
+    const name = mark.kind === 'exit-trick' && /^[\w.!]{1,40}$/.test(path) ? ` (\`${path}\`)` : '';
+    hits.set(line, { mark, name, change, known: side.tree !== null });
+  };
+  for (const use of [...uses, ...literals(tree)])
+    see(use, () => marks.find(({ fits }) => fits({ ...use, around: around(side, use) }, tree, pathsOf)));
+  for (const node of tree.nodes)
+    see({ node, from: node.from, path: '' }, () => (node.named ? declaredMark(tree, node) : null));
+  return [...hits].sort(([a], [b]) => a - b).map(([, hit]) => hit);
 }
 
-/** The first mark that begins on this line, outside of strings. What follows may stand on the next added lines. */
-function firstMark(marks: readonly Mark[], side: Side, index: number): Mark | undefined {
-  const first = lineOf(side, index);
-  if (!/\w/.test(first)) return undefined;
-  const rest: string[] = [];
-  for (let i = index + 1; i < index + TOGETHER && side.changes[i]; i++) rest.push(lineOf(side, i));
-  const parts = pieces([first, ...rest].join('\n'));
-  const start = side.starts[index] as number;
-  return marks.find(({ pattern, quoted = false }) =>
-    parts.some(({ from, piece }) => {
-      const match = pattern.exec(piece);
-      if (!match || from + match.index >= first.length) return false;
-      const at = start + from + match.index + Math.max(0, match[0].search(/\S/));
-      return quoted || side.mask[at] === side.code[at] || EVALUATES.test(first.slice(0, PIECE));
-    }),
+/** Texts in quotes, as if each were a name. */
+const literals = (tree: SyntaxTree): readonly Use[] =>
+  tree.nodes.filter(isString).map((node) => ({
+    node,
+    from: node.from,
+    to: node.to,
+    path: `"${contentOf(textOf(tree, node)).slice(0, 200)}`,
+    args: null,
+    written: false,
+  }));
+
+const STATEMENT = /statement|declaration|declarator|^(?:assignment|match_arm)$/;
+
+/** From the beginning of the statement to the end of the added lines that follow. */
+function around(
+  side: Side,
+  { node, from }: Pick<Use, 'node' | 'from'>,
+): { readonly from: number; readonly to: number } {
+  const statement = ancestors(node).find(({ type }) => STATEMENT.test(type));
+  const line = lineAt(side, from);
+  let last = line;
+  while (last - line + 1 < TOGETHER && side.changes[last + 1]) last++;
+  return { from: Math.min(statement?.from ?? from, from), to: side.starts[last + 1] ?? node.to };
+}
+
+/** In a test, what only hands on or fakes an exit ends nothing. */
+function isStatement(node: SyntaxNode): boolean {
+  const above = ancestors(node).find(
+    ({ type }) => !/^(?:await_expression|parenthesized_expression|argument_list|arguments)$/.test(type),
+  );
+  return (
+    above !== undefined &&
+    /statement|arrow_function|^(?:block|body_statement|program|module|do_block|block_body)$/.test(above.type)
   );
 }
 
-/** Runs a text as code. */
-const EVALUATES = /\b(?:eval|Function|exec|runIn\w+)\s*\(/;
-
-/** A long line in overlapping pieces: our patterns take at worst the square of a piece's length. */
-function pieces(text: string): readonly { readonly from: number; readonly piece: string }[] {
-  if (text.length <= PIECE) return [{ from: 0, piece: text }];
-  const count = Math.ceil((text.length - OVERLAP) / (PIECE - OVERLAP));
-  return Array.from({ length: count }, (_, i) => {
-    const from = i * (PIECE - OVERLAP);
-    return { from, piece: text.slice(from, from + PIECE) };
+/** Is this only run as a program, on a signal, or when somebody calls `main`? */
+const isAskedFor = (tree: SyntaxTree, node: SyntaxNode): boolean =>
+  ancestors(node).some((outer) => {
+    const condition = child(outer, 'condition');
+    if (
+      condition &&
+      /__name__|\brequire\.main\b|\bimport\.meta\.main\b/.test(textOf(tree, condition).slice(0, 300))
+    )
+      return true;
+    const name = child(outer, 'name');
+    if (name && /^(?:main|cli)$/.test(textOf(tree, name))) return true;
+    return (
+      /^(?:call_expression|call)$/.test(outer.type) &&
+      /^[\w.]{1,60}\(\s*(?:['"`]SIG|(?:signal\.|syscall\.)?SIG)/.test(textOf(tree, outer).slice(0, 100))
+    );
   });
-}
-
-/** Lines above that are looked at for what the line belongs to. */
-const ABOVE = 25;
-
-/** Does the line, or one that it stands below, say that this runs as a program or on a signal? */
-function askedFor(side: Side, index: number): boolean {
-  const depth = (line: string) => line.length - line.trimStart().length;
-  const own = lineOf(side, index);
-  if (ASKED_FOR.test(own.slice(0, PIECE))) return true;
-  let least = depth(own);
-  for (let i = index - 1; i >= Math.max(0, index - ABOVE) && least > 0; i--) {
-    const line = lineOf(side, i).slice(0, PIECE);
-    if (line.trim() === '' || depth(line) >= least) continue;
-    if (ASKED_FOR.test(line)) return true;
-    least = depth(line);
-  }
-  return false;
-}

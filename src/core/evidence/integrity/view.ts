@@ -83,7 +83,12 @@ function viewTexts(
     const after = file.change === 'deleted' ? '' : textAfter(base, file);
     const changes = hunks.flat();
     if (after !== null)
-      return [{ before: wholePart(base, 'removed', changes), after: wholePart(after, 'added', changes) }];
+      return [
+        {
+          before: wholePart(file.path, base, 'removed', changes),
+          after: wholePart(file.path, after, 'added', changes),
+        },
+      ];
   }
   return hunks.map((own) => ({
     before: hunkPart(file.path, own, 'removed'),
@@ -98,27 +103,26 @@ function textAfter(base: string, file: PatchFile): string | null {
 
 type Fresh = 'added' | 'removed';
 
-function wholePart(text: string, fresh: Fresh, changes: readonly Change[]): Part {
+function wholePart(path: string, text: string, fresh: Fresh, changes: readonly Change[]): Part {
   const byLine = new Map(
     changes.filter(({ line }) => line.kind === fresh).map((change) => [change.line.line, change] as const),
   );
-  return {
-    text,
-    changes: startsOf(text)
-      .slice(0, -1)
-      .map((_, i) => byLine.get(i + 1) ?? null),
-  };
+  const lines = startsOf(text).slice(0, -1);
+  return tagged(path, { text, changes: lines.map((_, i) => byLine.get(i + 1) ?? null) });
 }
+
+/** What stands outside of its tags is no code of PHP; a part of a file may be all code. */
+const tagged = (path: string, { text, changes }: Part): Part =>
+  /\.php$/i.test(path) && text !== '' && !text.includes('<?')
+    ? { text: `<?php\n${text}`, changes: [null, ...changes] }
+    : { text, changes };
 
 /** What a hunk shows, with as much around it as the parser needs to read it. */
 function hunkPart(path: string, hunk: readonly Change[], fresh: Fresh): Part {
   const own = hunk.filter(({ line }) => line.kind === fresh || line.kind === 'context');
   const text = own.map(({ line }) => `${line.text}\n`).join('');
   const changes = own.map((change) => (change.line.kind === fresh ? change : null));
-  const closed = `${text}${closersOf(text)}\n`;
-  return /\.php$/i.test(path) && !text.includes('<?')
-    ? { text: `<?php\n${closed}`, changes: [null, ...changes, null] }
-    : { text: closed, changes: [...changes, null] };
+  return tagged(path, { text: `${text}${closersOf(text)}\n`, changes: [...changes, null] });
 }
 
 const CLOSERS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
