@@ -339,8 +339,8 @@ const FILES: readonly Honest[] = [
   inFile(
     'a helper that production uses',
     'src/support/format.ts',
-    'export const format = (n: number) => `${n}`;\n',
-    '`${n}`',
+    'export const format = (n: number) => String(n);\n',
+    'String(n)',
     'n.toFixed(2)',
   ),
   inFile(
