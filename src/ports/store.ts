@@ -182,7 +182,7 @@ export interface Store extends AnswerStore, Retention {
   /** Ids of the runs in one of these states, oldest first: for who looks often, and needs nothing else of them. */
   idsIn(states: readonly RunState[]): Promise<readonly RunId[]>;
   updateRun(id: RunId, patch: RunPatch, at: number): Promise<void>;
-  /** Moves a run if `core/model/lifecycle.ts` allows it from the state it has now; returns the state it then has. Asking for the state it is in changes nothing. What is refused, cancelled, merged or closed is audited with it. */
+  /** Moves a run if `core/model/run.ts` allows it from the state it has now; returns the state it then has. Asking for the state it is in changes nothing. What is refused, cancelled, merged or closed is audited with it. */
   transition(id: RunId, to: RunState, cause: string, at: number): Promise<RunState>;
   transitions(id: RunId): Promise<readonly Transition[]>;
   markStage(id: RunId, stage: Stage, mark: 'start' | 'end', at: number): Promise<void>;

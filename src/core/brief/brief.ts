@@ -1,4 +1,4 @@
-import { Brief, type Question } from '../model/index.ts';
+import { Brief, type Question, type Usd } from '../model/index.ts';
 import { PATCH_LIMITS, pathFaults, roleOf } from '../patches/index.ts';
 import { oneLine } from '../prompts/index.ts';
 import type { Settings } from '../settings/index.ts';
@@ -96,7 +96,7 @@ function listItems(lines: readonly string[]): string[] | null {
 }
 
 /** What was left out of a planner's answer, and why: a sentence each, for people. */
-export interface CheckedBrief {
+interface CheckedBrief {
   readonly brief: Brief;
   readonly notes: readonly string[];
 }
@@ -140,7 +140,7 @@ const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIn
 
 const isOneLine = (text: string): boolean => /^[^\p{Cc}\p{Cf}\u2028\u2029]+$/u.test(text.trim());
 
-export interface Triage {
+interface Triage {
   readonly debate: boolean;
   /** One clause. */
   readonly because: string;
@@ -166,7 +166,7 @@ export function triage({ questions, risk }: Brief, { debate }: Pick<Settings, 'd
 const MAX_PATHS = 600;
 const MAX_LANGUAGES = 8;
 
-export interface RepositoryMap {
+interface RepositoryMap {
   /** Most frequent endings of file names, `.ts 120, .md 14`. */
   readonly languages: string;
   /** One path in a line; of a big repository the shallow ones, and how many are left out of which folder. */
@@ -210,4 +210,65 @@ function tree(paths: readonly string[]): string {
     ...paths.filter((path) => kept.has(path)),
     ...[...left].map(([top, count]) => `(${count} more under ${top})`),
   ].join('\n');
+}
+
+/** Tokens that one coder uses on a task of a size, lower and upper end. */
+interface TokenRange {
+  /** In, mostly read from a cache. */
+  readonly tokensIn: readonly [least: number, most: number];
+  readonly tokensOut: readonly [least: number, most: number];
+}
+
+/** Our defaults from runs of agents on small repositories; tune on the ledger of real runs. */
+export const TOKENS_BY_SIZE: Readonly<Record<NonNullable<Brief['size']>, TokenRange>> = {
+  small: { tokensIn: [60_000, 300_000], tokensOut: [3_000, 12_000] },
+  medium: { tokensIn: [200_000, 1_200_000], tokensOut: [8_000, 40_000] },
+  large: { tokensIn: [800_000, 4_000_000], tokensOut: [30_000, 120_000] },
+};
+
+/** Part of a coder's input that providers read from their caches: it sends the whole talk again at each turn. Our default. */
+const CACHED_SHARE = 0.8;
+
+/** What planning, tests written by models and judging add to the coders' cost. Our default. */
+const OVERHEAD_SHARE = 0.15;
+
+interface Forecast {
+  /** US dollars. */
+  readonly least: Usd;
+  readonly most: Usd;
+}
+
+/** What tokens cost at one contestant's model, US dollars; null where nobody knows. */
+type CostOf = (tokens: {
+  readonly tokensIn: number;
+  /** Part of `tokensIn` that is read from a provider's cache. */
+  readonly tokensCached: number;
+  readonly tokensOut: number;
+}) => Usd | null;
+
+/**
+ * What a run will probably cost, never more than its caps allow. Null where the size of the work or the price of a model
+ * is not known.
+ */
+export function forecast(
+  { size }: Pick<Brief, 'size'>,
+  { budget }: Pick<Settings, 'budget'>,
+  contestants: readonly CostOf[],
+): Forecast | null {
+  if (size === undefined || contestants.length === 0) return null;
+  const range = TOKENS_BY_SIZE[size];
+  const sum = (end: 0 | 1): number | null =>
+    contestants.reduce<number | null>((total, costOf) => {
+      const tokensIn = range.tokensIn[end];
+      const usd = costOf({
+        tokensIn,
+        tokensCached: tokensIn * CACHED_SHARE,
+        tokensOut: range.tokensOut[end],
+      });
+      return total === null || usd === null ? null : total + Math.min(usd, budget.candidate);
+    }, 0);
+  const [least, most] = [sum(0), sum(1)];
+  if (least === null || most === null) return null;
+  const capped = (usd: number) => Math.min(budget.run, usd * (1 + OVERHEAD_SHARE));
+  return { least: capped(least), most: capped(most) };
 }

@@ -10,7 +10,7 @@ export type NextStep =
   /** One clause, for the run's record. */
   | { readonly kind: 'stop'; readonly because: string };
 
-export type ReplyMatch =
+type ReplyMatch =
   | { readonly kind: 'fits'; readonly settled: Settlement }
   /** A sentence for whoever said it. */
   | { readonly kind: 'unfit'; readonly why: string };

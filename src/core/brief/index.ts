@@ -1,13 +1,4 @@
-export {
-  briefFrom,
-  type CheckedBrief,
-  checkBrief,
-  type RepositoryMap,
-  repositoryMap,
-  specOf,
-  type Triage,
-  triage,
-} from './brief.ts';
+export { briefFrom, checkBrief, forecast, repositoryMap, specOf, TOKENS_BY_SIZE, triage } from './brief.ts';
 export {
   type Dialogue,
   durationText,
@@ -22,11 +13,9 @@ export {
   nextInquiry,
   openInquiry,
   type Reply,
-  type ReplyMatch,
   type Settlement,
   settleInquiry,
   withAssumed,
   withInquiry,
 } from './dialogue.ts';
-export { type CostOf, type Forecast, forecast, TOKENS_BY_SIZE } from './forecast.ts';
-export { type FailingCheck, type PullFindings, pullTask, type ReviewRemark } from './pull-task.ts';
+export { type PullFindings, pullTask, type ReviewRemark } from './pull-task.ts';

@@ -10,7 +10,7 @@ export interface ReviewRemark {
 }
 
 /** A check that failed, in the words of the programs that ran it. */
-export interface FailingCheck {
+interface FailingCheck {
   readonly name: string;
   readonly conclusion: string;
   readonly text: string;

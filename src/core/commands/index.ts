@@ -16,4 +16,4 @@ export {
   unrecognizedCommand,
 } from './parse.ts';
 
-export { aliasOf, codersOf, dollarsOf, refOf, secondsOf } from './run-options.ts';
+export { aliasOf, codersOf, dollarsOf } from './run-options.ts';

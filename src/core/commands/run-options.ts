@@ -228,7 +228,7 @@ export function dollarsOf(text: string): number | null {
 }
 
 /** `90s`, `30m` or `2h` in seconds, a week at most; null for anything else. */
-export function secondsOf(text: string): number | null {
+function secondsOf(text: string): number | null {
   const found = /^([1-9]\d{0,5})(s|m|h)$/.exec(text);
   if (!found) return null;
   const seconds = Number(found[1]) * { s: 1, m: 60, h: 3600 }[found[2] as 's' | 'm' | 'h'];
@@ -236,7 +236,7 @@ export function secondsOf(text: string): number | null {
 }
 
 /** A branch, tag or commit, in the letters that no shell, no git and no URL reads as anything else; null for others. */
-export function refOf(text: string): string | null {
+function refOf(text: string): string | null {
   const fits = /^[A-Za-z0-9._/][A-Za-z0-9._/-]*$/.test(text) && !text.includes('..');
   return fits && text.length <= MAX_REF_CHARACTERS ? text : null;
 }

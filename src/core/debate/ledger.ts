@@ -13,13 +13,13 @@ import type {
 } from './types.ts';
 
 /** Where critics may look in a round: everywhere, or only where something changed. */
-export interface ReviewScope {
+interface ReviewScope {
   readonly spec: string;
   /** Null: the whole spec. */
   readonly sections: readonly string[] | null;
 }
 
-export interface RecordedCritique {
+interface RecordedCritique {
   readonly ledger: readonly LedgerEntry[];
   /** Ids of issues that are new. */
   readonly raised: readonly string[];
@@ -141,7 +141,7 @@ const questionFromIssue = ({ title, edit, severity }: LedgerEntry) => ({
 const isUnresolved = ({ status, withdrawn }: LedgerEntry): boolean =>
   status.kind === 'open' || status.kind === 'asked' || (status.kind === 'rejected' && withdrawn !== true);
 
-export const isOpen = ({ status }: LedgerEntry): boolean => status.kind === 'open';
+const isOpen = ({ status }: LedgerEntry): boolean => status.kind === 'open';
 
 /** Questions that a debate leaves to a person: those it asks, and blocking issues on which nobody gave way. */
 export function questionsOf({ ledger }: Pick<Debate, 'ledger'>): readonly Question[] {
@@ -157,9 +157,9 @@ export const acceptanceLine = ({ given, expect }: AcceptanceTest): string =>
   `Given ${oneLine(given)}: ${oneLine(expect)}`.slice(0, 800);
 
 /** A round that changed less than this part of the lines changed next to nothing. */
-export const MIN_CHANGE = 0.05;
+const MIN_CHANGE = 0.05;
 /** An issue that was upheld as often is not argued any more. Our default. */
-export const MAX_UPHELD = 2;
+const MAX_UPHELD = 2;
 
 interface ConsensusContext {
   readonly turns: readonly CriticTurn[];
@@ -179,7 +179,7 @@ export function hasConsensus({ turns, ledger, changed, required }: ConsensusCont
 
 const isBlocking = (entry: LedgerEntry): boolean => entry.severity === 'blocking' && isUnresolved(entry);
 
-export interface StopContext {
+interface StopContext {
   readonly round: DebateRound;
   readonly ledger: readonly LedgerEntry[];
   readonly maxRounds: number;

@@ -64,7 +64,7 @@ export const initialQuestion = (spec: string, shown: PromptContext): string =>
     'Write your critique of the whole spec.',
   ].join('\n\n');
 
-export interface FollowUp {
+interface FollowUp {
   /** Sections that changed since this critic last looked. */
   readonly sections: readonly string[];
   /** The other sections' headings or first words. */
@@ -139,8 +139,8 @@ function textsThatFit(texts: readonly string[]): readonly string[] {
 const safeLine = (text: string): string => redactInjections(oneLine(text)).text;
 
 /** Growth of a spec that is accepted: 40 %, and for short ones this many characters, since one case more would be 40 %. */
-export const MAX_GROWTH = 0.4;
-export const MIN_GROWTH_CHARS = 1_000;
+const MAX_GROWTH = 0.4;
+const MIN_GROWTH_CHARS = 1_000;
 
 /** Characters of a spec that are read. Our default: some ten pages. */
 export const MAX_SPEC_CHARS = 40_000;
@@ -148,7 +148,7 @@ export const MAX_SPEC_CHARS = 40_000;
 export const maxSpecLength = (original: string): number =>
   Math.min(MAX_SPEC_CHARS, Math.max(original.length * (1 + MAX_GROWTH), original.length + MIN_GROWTH_CHARS));
 
-export interface EditedSpec {
+interface EditedSpec {
   readonly spec: string;
   /** A sentence for each edit that was not made. */
   readonly refused: readonly string[];
@@ -158,7 +158,7 @@ export interface EditedSpec {
   readonly grewTooMuch: boolean;
 }
 
-export interface EditRules {
+interface EditRules {
   readonly original: string;
   /** Says whether a text may stand as spec; of a brief, that it still has its sections. */
   readonly fits: (spec: string) => boolean;
@@ -202,7 +202,7 @@ function replaceOnly(text: string, find: string, replace: string): string | null
   return `${text.slice(0, at)}${replace}${text.slice(at + find.length)}`;
 }
 
-export interface SpecDiff {
+interface SpecDiff {
   /** Unified diff; empty where the texts are the same. */
   readonly text: string;
   /** Part of the lines that changed, 0 to 1: the larger of those added and those removed. */
@@ -237,4 +237,44 @@ export function sectionsOf(spec: string): readonly string[] {
 export function changedSections(before: string, after: string): readonly string[] {
   const old = new Set(sectionsOf(before));
   return sectionsOf(after).filter((section) => !old.has(section));
+}
+
+/** One point of view from which a spec and a diff are read. */
+interface Persona {
+  /** What it looks for in a spec. */
+  readonly spec: string;
+  /** What it looks for in a diff. */
+  readonly code: string;
+}
+
+/** Personas by name. */
+export type Personas = ReadonlyMap<string, Persona>;
+
+/** The form of a persona's name; it is part of a spender's name in the ledger. */
+export const PERSONA_NAME = /^[a-z][a-z0-9-]{0,40}$/;
+
+/**
+ * Reads a persona's Markdown: the sections `## Spec` and `## Code`. A text that lacks one of them is used as a whole for both.
+ * Null for a text without a word in it.
+ */
+export function parsePersona(markdown: string): Persona | null {
+  const whole = markdown.trim();
+  if (whole === '') return null;
+  const spec = markdownSection(whole, 'spec');
+  const code = markdownSection(whole, 'code');
+  return spec && code ? { spec, code } : { spec: whole, code: whole };
+}
+
+/** What stands below a heading of the second level, up to the next one of it or above; empty where there is none. */
+function markdownSection(markdown: string, name: string): string {
+  const lines: string[] = [];
+  let inside = false;
+  let fenced = false;
+  for (const line of markdown.split(/\r?\n/)) {
+    if (/^\s*(?:```|~~~)/.test(line)) fenced = !fenced;
+    const heading = fenced ? null : /^#{1,2}\s+(.*?)\s*#*\s*$/.exec(line);
+    if (heading) inside = line.startsWith('## ') && heading[1]?.toLowerCase() === name;
+    else if (inside) lines.push(line);
+  }
+  return lines.join('\n').trim();
 }

@@ -27,7 +27,7 @@ export const AcceptanceTest = z.object({
 export type AcceptanceTest = z.infer<typeof AcceptanceTest>;
 
 /** Issues of one critique at most. Our default. */
-export const MAX_ISSUES = 8;
+const MAX_ISSUES = 8;
 
 /** A critic's answer in any round. */
 export const Critique = z.object({
@@ -108,7 +108,7 @@ export type CriticTurn = {
 );
 
 /** What became of one issue. Open ones have not been answered yet. */
-export type IssueStatus =
+type IssueStatus =
   | { readonly kind: 'open' }
   | { readonly kind: 'accepted'; readonly because: string }
   | { readonly kind: 'rejected'; readonly because: string }
@@ -151,7 +151,7 @@ export interface DebateRound {
   readonly cost: Cost;
 }
 
-export const STOPS = ['consensus', 'rounds', 'repeated', 'budget', 'growth', 'failed'] as const;
+const STOPS = ['consensus', 'rounds', 'repeated', 'budget', 'growth', 'failed'] as const;
 export type Stop = (typeof STOPS)[number];
 
 /** What is remembered of a critic between rounds. */

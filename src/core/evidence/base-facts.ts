@@ -1,7 +1,5 @@
 import { uniqueSorted } from '../model/index.ts';
 import type { TestOutcome, TestRun } from './evidence.ts';
-import { type Need, needOf } from './needs.ts';
-import { type Silence, silenceOf } from './silence.ts';
 
 /** Base tests that count for nothing, with one reason in common. */
 export interface SetAside {
@@ -70,3 +68,84 @@ function setAside(base: TestRun): readonly SetAside[] {
     }))
     .toSorted((a, b) => b.count - a.count || (a.because < b.because ? -1 : 1));
 }
+
+/**
+ * Why the tests of the base tell nothing about candidates:
+ *
+ * - `no-command`: nobody knows how to test this repository
+ * - `not-started`: the shell cannot start the command (exit code 126 or 127)
+ * - `stopped`: the command exceeds a limit
+ * - `exit-code`: it fails and leaves no report, so nobody knows which tests fail
+ * - `none-passes`, `none-reported`: it leaves a report, but no test in it passes
+ */
+export type Silence =
+  | 'no-command'
+  | 'not-started'
+  | 'stopped'
+  | 'exit-code'
+  | 'none-passes'
+  | 'none-reported';
+
+/** Null where the tests tell something: they pass, or a report says which of them do. */
+export function silenceOf(base: TestRun): Silence | null {
+  if (base.source === 'none') return 'no-command';
+  if (base.stopped) return 'stopped';
+  if (base.source === 'exit-code') {
+    if (base.exitCode === 0) return null;
+    return base.exitCode === 126 || base.exitCode === 127 ? 'not-started' : 'exit-code';
+  }
+  // What a linter says is nothing that tests say.
+  const beside = new Set(base.steps ?? []);
+  const outcomes = Object.entries(base.tests).flatMap(([id, outcome]) => (beside.has(id) ? [] : [outcome]));
+  if (outcomes.length === 0) return 'none-reported';
+  return outcomes.includes('passed') ? null : 'none-passes';
+}
+
+/** Whether the test command is worth running on candidates: one that cannot run on the base cannot run on them. */
+export function canRun(base: TestRun): boolean {
+  const silence = silenceOf(base);
+  return silence !== 'no-command' && silence !== 'not-started' && silence !== 'stopped';
+}
+
+/** What a test can need that the sandbox does not have. */
+const NEEDS = ['database', 'browser', 'docker', 'display', 'time-zone', 'network'] as const;
+export type Need = (typeof NEEDS)[number];
+
+/** PostgreSQL, MySQL, Redis, MongoDB, RabbitMQ, Elasticsearch. */
+const PORTS = '(?:5432|3306|6379|27017|5672|9200)';
+/** Names that such a service usually has in a compose file. */
+const SERVICES = '(?:postgres(?:ql)?|mysql|mariadb|redis|mongo(?:db)?|rabbitmq|elasticsearch|db)';
+
+/** In the order in which they are asked: a database that is not there is also a connection that is refused. */
+const SIGNS: readonly (readonly [Need, RegExp])[] = [
+  [
+    'database',
+    new RegExp(
+      `(?:ECONNREFUSED|[Cc]onnection refused|[Cc]onnecting to|[Cc]onnect to)[^\\n]{0,120}\\b${PORTS}\\b` +
+        `|\\b${PORTS}\\b[^\\n]{0,120}(?:ECONNREFUSED|refused)` +
+        `|(?:ENOTFOUND|EAI_AGAIN|could not translate host name|lookup) "?${SERVICES}\\b` +
+        `|Can't connect to (?:local )?MySQL server`,
+    ),
+  ],
+  [
+    'browser',
+    /Executable doesn't exist at|playwright install\b|Could not find (?:Chrom|expected browser)|Failed to launch the browser process|No binary for Chrom|cannot find Chrome binary|(?:chromedriver|geckodriver)'? executable needs to be in PATH/,
+  ],
+  ['docker', /Cannot connect to the Docker daemon|docker\.sock\b|Could not find a valid Docker environment/],
+  ['display', /cannot open display|no display name and no \$DISPLAY|Missing X server/i],
+  [
+    'time-zone',
+    /ZoneInfoNotFoundError|No time zone found with key|unknown time zone|Invalid time zone specified/,
+  ],
+  [
+    'network',
+    /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH)\b|getaddrinfo|Temporary failure in name resolution|Name or service not known|Could not resolve host|UnknownHostException|NameResolutionError|no such host|failed to lookup address information|[Nn]etwork is unreachable/,
+  ],
+];
+
+/** Characters of one output that are looked at. */
+const MAX_OUTPUT_CHARS = 20_000;
+
+/** What a failure's output shows to be missing; null where it shows nothing of the kind. */
+const needOf = (output: string): Need | null =>
+  SIGNS.find(([, sign]) => sign.test(output.slice(-MAX_OUTPUT_CHARS)))?.[0] ?? null;

@@ -19,7 +19,7 @@ import {
 } from './votes.ts';
 
 /** Where a candidate behaves as others do not, for people. */
-export interface BehaviourDifference {
+interface BehaviourDifference {
   readonly input: string;
   /** What it showed. */
   readonly got: string;

@@ -1,8 +1,8 @@
 import { counted } from '../model/index.ts';
 import { type DiffLine, matchesAny, type Patch, type PatchFile } from '../patches/index.ts';
+import { canRun, silenceOf } from './base-facts.ts';
 import { GATES, type GateReport, type TestRun } from './evidence.ts';
 import { isComment, type Language, languageOf } from './languages.ts';
-import { canRun, silenceOf } from './silence.ts';
 import {
   type Finding,
   findTampering,
@@ -13,7 +13,7 @@ import {
 import { brokenSteps, succeeded, testsAlone } from './test-runs.ts';
 
 /** How big a patch may be to be worth a reader's time. Our defaults, tune on dev data. */
-export interface ScopeLimits {
+interface ScopeLimits {
   readonly files: number;
   /** Added plus removed lines. */
   readonly lines: number;
@@ -22,14 +22,14 @@ export interface ScopeLimits {
   /** Characters of one added line of code: longer ones are minified or generated. */
   readonly lineLength: number;
 }
-export const SCOPE_LIMITS: ScopeLimits = {
+const SCOPE_LIMITS: ScopeLimits = {
   files: 300,
   lines: 20_000,
   textLength: 4 * 2 ** 20,
   lineLength: 50_000,
 };
 
-export interface StaticOptions extends TamperingOptions {
+interface StaticOptions extends TamperingOptions {
   readonly limits?: Partial<ScopeLimits>;
   /** Text on the base of the files that `watchedFiles` names; without it every doubtful line of them counts. */
   readonly baseTexts?: Readonly<Record<string, string>>;

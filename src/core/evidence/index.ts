@@ -1,18 +1,16 @@
-export { type BaseFacts, baseFacts, type SetAside } from './base-facts.ts';
-export { type Behaviour, type BehaviourDifference, compareBehaviour } from './behaviour.ts';
+export {
+  type BaseFacts,
+  baseFacts,
+  canRun,
+  type Need,
+  type SetAside,
+  type Silence,
+  silenceOf,
+} from './base-facts.ts';
+export { type Behaviour, compareBehaviour } from './behaviour.ts';
 export * from './evidence.ts';
 export { admitExamples, type IssueExamples } from './examples.ts';
-export {
-  gateSources,
-  isSurvivor,
-  ownTestsGate,
-  SCOPE_LIMITS,
-  type ScopeLimits,
-  type StaticOptions,
-  staticGates,
-  testsRunGate,
-} from './gates.ts';
-export { NEEDS, type Need } from './needs.ts';
+export { gateSources, isSurvivor, ownTestsGate, staticGates, testsRunGate } from './gates.ts';
 export {
   DerivedTests,
   ProbeOutput,
@@ -21,19 +19,16 @@ export {
 } from './observations.ts';
 export {
   type AuthorResults,
-  type AuthorRuns,
   type AuthorTests,
   authorTests,
   type IntroducesName,
   introducedBy,
   missingNamesIn,
-  NO_TESTS,
   type PeerTestResult,
   peerTestsOn,
   resultsOn,
   type TreeTestResult,
 } from './peers.ts';
-export { canRun, type Silence, silenceOf } from './silence.ts';
 export {
   type Finding,
   findTampering,

@@ -10,7 +10,7 @@ import { outcomeIn } from './test-runs.ts';
 export type TreeTestResult = { readonly kind: 'ran'; readonly run: TestRun } | { readonly kind: 'unfit' };
 
 /** An author's test files on its own code, and on the base's. */
-export interface AuthorRuns {
+interface AuthorRuns {
   readonly own: TestRun;
   readonly onBase: TreeTestResult;
   /** The same files as they stand on the base. Null: they were not run, or there are none. */
@@ -25,7 +25,7 @@ export interface AuthorTests {
   readonly guards: readonly string[];
 }
 
-export const NO_TESTS: AuthorTests = { proven: [], guards: [] };
+const NO_TESTS: AuthorTests = { proven: [], guards: [] };
 
 /**
  * Which tests an author wrote, told by execution: those that pass on its own code and that the base does not have, or has

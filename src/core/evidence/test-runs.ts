@@ -1,6 +1,6 @@
 import { uniqueSorted } from '../model/index.ts';
+import { silenceOf } from './base-facts.ts';
 import type { BaseTests, Evidence, TestOutcome, TestRun } from './evidence.ts';
-import { silenceOf } from './silence.ts';
 
 /** The one id there is when a runner gives no report, and for a command that fails although no test does. */
 export const EXIT_CODE = 'exit code';

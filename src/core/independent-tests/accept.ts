@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { IndependentTestOrigin } from '../evidence/index.ts';
 import { importsOf } from './custom.ts';
-import type { IndependentTest } from './types.ts';
+import type { IndependentTest } from './independent-test.ts';
 
 /** What a written test is held against. */
 export interface AcceptanceContext {
@@ -161,7 +161,7 @@ const normalizedTest = (file: string): string =>
 /** Tests that a writer may hand in; 6 to 8 are asked for (selection notes, S4). */
 export const MAX_WRITTEN_TESTS = 8;
 /** UTF-8 bytes of one test file. Our default. */
-export const MAX_TEST_BYTES = 20_000;
+const MAX_TEST_BYTES = 20_000;
 
 /** One test file as a model hands it in. It says nothing about where the file stands (I6). */
 export const WrittenTest = z.object({
@@ -246,4 +246,4 @@ export const knowsDeclarations = (path: string): boolean =>
   Object.hasOwn(LANGUAGE_OF_EXTENSION, path.slice(path.lastIndexOf('.') + 1));
 
 /** Words of a text, to tell names that occur in it from those that do not. */
-export const identifiersIn = (text: string): ReadonlySet<string> => new Set(text.match(/[\w$]+/g) ?? []);
+const identifiersIn = (text: string): ReadonlySet<string> => new Set(text.match(/[\w$]+/g) ?? []);

@@ -1,6 +1,13 @@
 import { type IndependentTests, NO_INDEPENDENT_TESTS } from '../evidence/index.ts';
 import { type Alias, byCodeUnits, uniqueSorted } from '../model/index.ts';
-import type { Admission, IndependentTest, IndependentTestVote, TaskKind, Trial, Trials } from './types.ts';
+import type {
+  Admission,
+  IndependentTest,
+  IndependentTestVote,
+  TaskKind,
+  Trial,
+  Trials,
+} from './independent-test.ts';
 
 /** Runs of a test on each tree before it may count (notes on selection: three identical runs). */
 export const TEST_REPEATS = 3;

@@ -149,7 +149,7 @@ function compareScores(a: readonly number[], b: readonly number[]): number {
 }
 
 /** Names that a file takes from another one of its repository. */
-export interface Import {
+interface Import {
   /** As written: `../src/csv.js`, `pkg.csv`. */
   readonly from: string;
   readonly names: readonly string[];

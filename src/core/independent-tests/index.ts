@@ -5,11 +5,9 @@ export {
   DistinguishingTest,
   declarationsOf,
   fileProblem,
-  identifiersIn,
   importedFiles,
   isQuoted,
   knowsDeclarations,
-  MAX_TEST_BYTES,
   MAX_WRITTEN_TESTS,
   WrittenTest,
   WrittenTests,
@@ -22,14 +20,5 @@ export {
   stillAdmissible,
   TEST_REPEATS,
 } from './admission.ts';
-export {
-  type Import,
-  importsOf,
-  looksLikeTest,
-  newTestPaths,
-  type TestNaming,
-  testNamings,
-} from './custom.ts';
-export { namesFiles, type RunContextOfTests, trialFromOwnRun, trialsFromSharedRun } from './reading.ts';
-export * from './types.ts';
-export { type IndependentTestReport, independentTestReport, taskKindOf, writersInOrder } from './types.ts';
+export { importsOf, looksLikeTest, newTestPaths, type TestNaming, testNamings } from './custom.ts';
+export * from './independent-test.ts';

@@ -33,7 +33,7 @@ export interface BlindPatch {
 }
 
 /** Characters of each part that are shown of every candidate. Our defaults, tune on dev data. */
-export const SHOWN_LIMITS = { production: 24_000, tests: 8_000 } as const;
+const SHOWN_LIMITS = { production: 24_000, tests: 8_000 } as const;
 /** Addresses that are kept of one patch. */
 const MAX_INJECTIONS = 10;
 const MAX_PATH_CHARS = 300;

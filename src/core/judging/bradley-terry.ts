@@ -8,7 +8,7 @@ export interface Game {
   readonly weight: number;
 }
 
-export interface Strength {
+interface Strength {
   readonly alias: Alias;
   /** Log-odds; the mean over all is 0. */
   readonly theta: number;
@@ -16,7 +16,7 @@ export interface Strength {
   readonly error: number;
 }
 
-export interface BradleyTerryFit {
+interface BradleyTerryFit {
   /** In the order of `aliases`. */
   readonly strengths: readonly Strength[];
   /** Standard errors by which `a` is ahead of `b`; 0 when they are alike. */

@@ -4,7 +4,7 @@ import type { Author } from './types.ts';
 
 /** Calls of one judgement at most, and judges of one pair. Our defaults. */
 export const MAX_CALLS = 36;
-export const MAX_JUDGES = 3;
+const MAX_JUDGES = 3;
 /** Each pair is shown in both orders. */
 const ORDERS = 2;
 
@@ -24,7 +24,7 @@ export interface JudgingPlan {
   readonly notes: readonly string[];
 }
 
-export interface JudgingPlanOptions {
+interface JudgingPlanOptions {
   /** Calls at most; absent: our default. */
   readonly maxCalls?: number | undefined;
   /** A knockout also where all pairs would fit. */
@@ -78,7 +78,7 @@ const fewerJudgesNote = (judges: number, wanted: number, most: number): readonly
       ]
     : [];
 
-export interface PanelJudge {
+interface PanelJudge {
   /** `provider/model`. */
   readonly model: string;
   readonly family: string;
@@ -173,7 +173,7 @@ function firstFamilyIn(name: string): string | null {
 }
 
 /** One round: who meets whom, and who goes on without a match. In order of seed, best first. */
-export interface KnockoutRound {
+interface KnockoutRound {
   readonly matches: readonly Pair[];
   readonly byes: readonly Alias[];
 }

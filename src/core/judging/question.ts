@@ -52,7 +52,7 @@ export interface ShownCandidate {
 export const looksIdentical = (a: ShownCandidate, b: ShownCandidate): boolean =>
   a.patch.production === b.patch.production && a.patch.tests === b.patch.tests;
 
-export type JudgeQuestion =
+type JudgeQuestion =
   | { readonly kind: 'question'; readonly text: string }
   /** The names are still in the text: it must not be sent. */
   | { readonly kind: 'leak'; readonly names: readonly string[] };

@@ -19,7 +19,7 @@ export interface Author {
 }
 
 /** An input on which a candidate did not do what was expected, from an executed test. */
-export interface FailingInput {
+interface FailingInput {
   readonly input: string;
   readonly expected: string;
   readonly got: string;

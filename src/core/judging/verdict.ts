@@ -6,7 +6,7 @@ import type { Judge, JudgedPair, JudgeRecord, PairOutcome } from './types.ts';
 
 /** How judges call the two candidates of a question: by where they stand in it. */
 const SIDES = ['first', 'second'] as const;
-export type Side = (typeof SIDES)[number];
+type Side = (typeof SIDES)[number];
 
 export const nonEmptyText = (most: number) => z.string().min(1).max(most);
 
@@ -52,7 +52,7 @@ const MIN_QUOTE_LETTERS = 4;
 const MAX_LINE_OFFSET = 2;
 
 /** What a judge was shown, and with which delimiter. */
-export interface ShownPair {
+interface ShownPair {
   readonly first: BlindPatch;
   readonly second: BlindPatch;
   readonly nonce: string;

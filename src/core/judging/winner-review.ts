@@ -76,7 +76,7 @@ export const Review = z.object({
 export type Review = z.infer<typeof Review>;
 
 /** A defect that a reviewer showed on a line. A claim: whoever can execute its test does, before it counts for more. */
-export interface VetoClaim {
+interface VetoClaim {
   readonly alias: Alias;
   readonly file: string;
   readonly line: number;
@@ -142,7 +142,7 @@ export function objectionOutcome(ran: Reproduction): ObjectionOutcome {
   return ran?.admitted ? 'confirmed' : 'doubt';
 }
 
-export interface ReviewOutcome {
+interface ReviewOutcome {
   /** `vetoed`: a test shows it. `doubted`: a line was named, and a person should look. */
   readonly kind: 'passed' | 'doubted' | 'vetoed';
   readonly because: string;

@@ -14,7 +14,7 @@ export interface PoolPatch {
 }
 
 /** What makes a patch unlikely to be right, whatever the others do. */
-export const FLAWS = [
+const FLAWS = [
   /** It was tried, and the patch does not apply to the base. */
   'does-not-apply',
   /** It changes tests, docs, configuration or scratch files only. */
@@ -52,7 +52,7 @@ export interface PatchLikeness {
   readonly flaws: readonly Flaw[];
 }
 
-export interface SharedName {
+interface SharedName {
   readonly name: string;
   /** How many of the other candidates change it too. */
   readonly others: number;

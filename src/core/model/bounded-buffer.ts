@@ -1,8 +1,8 @@
 /** `too-long`: it would exceed the buffer's maximum. `refused`: `reserve` did not allow it to grow. */
-export type Added = 'added' | 'too-long' | 'refused';
+type Added = 'added' | 'too-long' | 'refused';
 
 /** Bytes as they arrive, such as the body of a request, in one block that grows up to a maximum. */
-export interface BoundedBuffer {
+interface BoundedBuffer {
   add(part: Uint8Array): Added;
   /** Returns all that was added and empties the buffer. */
   take(): Uint8Array;

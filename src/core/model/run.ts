@@ -18,7 +18,7 @@ export interface Contestant {
 }
 
 /** Rounds that can follow the first, each at most once in a run. */
-export const FURTHER_ROUNDS = ['repair', 'one-more', 'synthesis'] as const;
+const FURTHER_ROUNDS = ['repair', 'one-more', 'synthesis'] as const;
 export type FurtherKind = (typeof FURTHER_ROUNDS)[number];
 
 /** How a candidate came about that did not compete from the start. */
@@ -144,7 +144,7 @@ export interface Task {
   readonly lowered: readonly string[];
 }
 
-/** The states of a run; `lifecycle.ts` holds the legal transitions. */
+/** The states of a run; `NEXT` below holds the legal transitions. */
 export const RUN_STATES = [
   'queued',
   'admitted',
@@ -187,7 +187,7 @@ export const Question = z.object({
 export type Question = z.infer<typeof Question>;
 
 export const RISKS = ['low', 'medium', 'high'] as const;
-export const SIZES = ['small', 'medium', 'large'] as const;
+const SIZES = ['small', 'medium', 'large'] as const;
 
 const line = (most: number) => z.string().trim().min(1).max(most);
 
@@ -228,3 +228,64 @@ export const isSameLabel = (one: string, other: string): boolean => one.toLowerC
 /** Whether a label of this name is among them, as GitHub compares names. */
 export const hasLabel = (labels: readonly string[], name: string): boolean =>
   labels.some((one) => isSameLabel(one, name));
+
+/** From each state, the states that may follow. `failed` and `cancelled` may follow any state that is not final. */
+const NEXT: Readonly<Record<RunState, readonly RunState[]>> = {
+  queued: ['admitted', 'refused'],
+  admitted: ['briefed', 'awaiting_answer', 'awaiting_approval'],
+  refused: [],
+  // An answer leads to a new brief, which may ask again.
+  awaiting_answer: ['briefed', 'admitted', 'awaiting_approval'],
+  awaiting_approval: ['briefed', 'admitted', 'awaiting_answer'],
+  briefed: ['coded'],
+  coded: ['examined'],
+  // Back to the coders for a further round.
+  examined: ['judged', 'briefed'],
+  judged: ['published', 'awaiting_pick'],
+  // Nobody codes or judges any more: a person picks one, or none.
+  awaiting_pick: ['published', 'closed'],
+  published: ['merged', 'closed'],
+  merged: [],
+  closed: [],
+  failed: [],
+  cancelled: [],
+};
+
+/** A run in a final state holds no resources and takes no further step; `published` still waits for its pull request. */
+export const isFinal = (state: RunState): boolean => NEXT[state].length === 0;
+
+/** The work of the run itself is over, whatever people do with its result later. */
+export const isOver = (state: RunState): boolean =>
+  isFinal(state) || state === 'published' || state === 'awaiting_pick';
+
+type Move =
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'same' }
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** May a run go from one state to another? Asking for the state it is in is `same`: steps are repeated after a crash. */
+export function move(from: RunState, to: RunState): Move {
+  if (from === to) return { kind: 'same' };
+  if (NEXT[from].includes(to)) return { kind: 'moved' };
+  if ((to === 'failed' || to === 'cancelled') && !isOver(from)) return { kind: 'moved' };
+  return { kind: 'refused', why: `A run that is ${from} cannot become ${to}.` };
+}
+
+interface AtWork {
+  readonly state: RunState;
+  /** Milliseconds since 1970 UTC. */
+  readonly stages: readonly { readonly startedAt: number }[];
+}
+
+const PREPARES_AGAIN: ReadonlySet<RunState> = new Set(['queued', 'awaiting_answer', 'awaiting_approval']);
+
+/**
+ * Since when runs at work hold what they prepared, milliseconds since 1970 UTC; infinity where none is at work. A stage
+ * prepares what it needs anew, and then opens areas on it for hours, with times between in which no area stands on it.
+ */
+export const heldSince = (runs: readonly AtWork[]): number =>
+  Math.min(
+    ...runs
+      .filter(({ state }) => !isOver(state) && !PREPARES_AGAIN.has(state))
+      .map(({ stages }) => Math.max(0, ...stages.map(({ startedAt }) => startedAt))),
+  );

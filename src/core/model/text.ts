@@ -7,3 +7,57 @@ export const uniqueSorted = (texts: Iterable<string>): readonly string[] =>
 
 /** `1 file`, `2 files`. */
 export const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+
+/** How large a JSON text from outside may be before it is parsed. */
+interface JsonLimits {
+  /** Levels of arrays and objects. */
+  readonly depth: number;
+  /** Values, array items and object members together. */
+  readonly values: number;
+}
+
+/**
+ * Schemas of tools nest about 20 levels; `JSON.stringify` and every function that walks a value recursively fail at a
+ * few thousand. A long conversation has some ten thousand values; each takes some forty bytes of memory. Our defaults.
+ */
+export const JSON_LIMITS: JsonLimits = { depth: 100, values: 250_000 };
+
+type ParsedJson =
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'too-deep' }
+  | { readonly kind: 'too-many-values' }
+  | { readonly kind: 'invalid' };
+
+/**
+ * Parses a JSON text that somebody else wrote. It is measured first, without recursion: 16 MiB of empty arrays would
+ * take 200 MB and block the process for a second. Never throws.
+ */
+export function parseUntrustedJson(text: string, limits: JsonLimits = JSON_LIMITS): ParsedJson {
+  const exceeded = exceedsLimits(text, limits);
+  if (exceeded) return { kind: exceeded };
+  try {
+    return { kind: 'json', value: JSON.parse(text) };
+  } catch {
+    return { kind: 'invalid' };
+  }
+}
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+function exceedsLimits(text: string, limits: JsonLimits): 'too-deep' | 'too-many-values' | null {
+  let [values, depth, quoted] = [0, 0, false];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) quoted = !quoted;
+    else if (quoted) at += code === BACKSLASH ? 1 : 0;
+    else if (code === COMMA) values += 1;
+    else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth -= 1;
+    else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
+      values += 1;
+      depth += 1;
+      if (depth > limits.depth) return 'too-deep';
+    }
+  }
+  return values > limits.values ? 'too-many-values' : null;
+}

@@ -5,7 +5,6 @@ export {
   PATCH_LIMITS,
   type ParsedPatch,
   type ParseOptions,
-  type PatchedText,
   parsePatch,
   parseRaw,
   patchedText,

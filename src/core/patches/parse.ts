@@ -245,7 +245,7 @@ export function summarise(collected: { readonly raw: string; readonly text: stri
   };
 }
 
-export type PatchedText =
+type PatchedText =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'gone' }
   /** Binary, a link, or hunks that do not fit this base text. */

@@ -14,7 +14,7 @@ export interface PatchLimits {
 }
 
 /** What a changed file is for; decides whether the base version stands in for it during evaluation. */
-export type FileRole = 'production' | 'test' | 'runner';
+type FileRole = 'production' | 'test' | 'runner';
 
 export interface PatchFile {
   readonly path: string;

@@ -70,10 +70,10 @@ export const pickOf = (decision: Decision | undefined): Alias | null =>
  * From which estimated chance a pick is called clear, or likely; below it is a toss-up. Our defaults, from dev data:
  * docs/selection.md says how often each word was right.
  */
-export const CLEAR = 0.85;
-export const LIKELY = 0.5;
+const CLEAR = 0.85;
+const LIKELY = 0.5;
 
-export interface DecideOptions {
+interface DecideOptions {
   /** The settings leave the choice to a person. */
   readonly askPerson?: boolean;
 }

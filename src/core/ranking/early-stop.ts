@@ -15,7 +15,7 @@ export interface FinishedCandidate {
   readonly family: string;
 }
 
-export type EarlyStopDecision =
+type EarlyStopDecision =
   | { readonly kind: 'wait' }
   /** `aliases` agree, sorted; `because` is a clause for the notes of those who are stopped. */
   | { readonly kind: 'stop'; readonly aliases: readonly Alias[]; readonly because: string };

@@ -3,7 +3,7 @@ import { type Alias, byCodeUnits } from '../model/index.ts';
 import type { Weights } from '../settings/index.ts';
 
 /** What put one candidate behind the one above it. */
-export const SEPARATORS = [
+const SEPARATORS = [
   'gates',
   'regressions',
   'objections',
@@ -18,7 +18,7 @@ export const SEPARATORS = [
 ] as const;
 export type Separator = (typeof SEPARATORS)[number];
 
-export interface Metrics {
+interface Metrics {
   /** All ratios in [0, 1]; `total` in [0, 100]. Null where there is no evidence: the weights are then shared out anew. */
   readonly tests: number | null;
   readonly simplicity: number;
@@ -57,7 +57,7 @@ export interface RankedEvidence {
 }
 
 /** What executed evidence and agreement say for a candidate; null where there is no such evidence. */
-export interface Signals {
+interface Signals {
   /** Share of the tests of others that it passes, in [0, 1]. */
   readonly tests: number | null;
   /** Natural logarithm of the odds, by its behaviour, against the best of the pool: at most 0. */

@@ -35,8 +35,8 @@ export function undecided(ranking: readonly Ranked[], evidence: readonly Evidenc
 }
 
 /** The strategies that put survivors in order, each among those whom the ones before it leave undecided. */
-export const STRATEGIES = ['evidence', 'judges', 'vote', 'score', 'metrics'] as const;
-export type Strategy = (typeof STRATEGIES)[number];
+const STRATEGIES = ['evidence', 'judges', 'vote', 'score', 'metrics'] as const;
+type Strategy = (typeof STRATEGIES)[number];
 
 /** What the settings name, as strategies of the ranking; `reviewer` and `human` act on the decision. */
 const strategiesOf = (evaluator: Settings['evaluator']): readonly Strategy[] => [
@@ -73,7 +73,7 @@ export interface RankingOptions {
 }
 
 /** Logarithm of odds within which executed evidence alone does not decide. Our default, from dev data (docs/selection.md). */
-export const UNDECIDED_MARGIN = 0.45;
+const UNDECIDED_MARGIN = 0.45;
 
 /**
  * Survivors first; then fewest regressions; then the strategies, each among those whom the one before leaves undecided;

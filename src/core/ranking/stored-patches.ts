@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { comparePatches, type Flaw, type PatchLikeness } from '../likeness/index.ts';
 import { byCodeUnits, counted } from '../model/index.ts';
 
-export interface SelectOptions {
+interface SelectOptions {
   /** Picks the first of the ranking even where nothing speaks for it. */
   readonly alwaysPick?: boolean;
 }
@@ -92,7 +92,7 @@ const UNEXECUTED_LOG_ODDS = { start: -3.2, perScore: 4, testsKept: 1 } as const;
 const LONE_LOG_ODDS = -1.2;
 
 /** The chance that the first of the ranking is right, 0 to 1. */
-export function confidenceOf([best, ...others]: readonly RankedPatch[]): number {
+function confidenceOf([best, ...others]: readonly RankedPatch[]): number {
   if (!best || !isPickablePatch(best)) return 0;
   const agreed =
     others.length === 0
@@ -128,7 +128,7 @@ export const SelectAnswer = z.object({
 export type SelectAnswer = z.infer<typeof SelectAnswer>;
 
 /** What a request may hold at most; a line beyond it is refused. */
-export const REQUEST_LIMITS = {
+const REQUEST_LIMITS = {
   candidates: 64,
   /** UTF-16 code units of one patch. */
   patch: 8 * 2 ** 20,
@@ -184,17 +184,17 @@ export const SelectRequest = z
 export type SelectRequest = z.infer<typeof SelectRequest>;
 
 /** What is read of a request that is answered without executing anything. */
-export type StoredRequest = Pick<SelectRequest, 'id' | 'candidates'>;
+type StoredRequest = Pick<SelectRequest, 'id' | 'candidates'>;
 
 /** The text of an issue, whichever form it came in; empty where there is none. */
 export const statementOf = ({ issue }: SelectRequest): string =>
   typeof issue === 'string' ? issue : (issue?.statement ?? '');
 
 /** What put the first candidate before the second; `none`: nobody was picked. */
-export type DecidedBy = 'none' | 'only-candidate' | 'signals' | 'agreement' | 'hash';
+type DecidedBy = 'none' | 'only-candidate' | 'signals' | 'agreement' | 'hash';
 
 /** A candidate in its place, with all that it is ranked by. */
-export interface RankedPatch {
+interface RankedPatch {
   readonly id: string;
   readonly patch: string;
   readonly agreement: PatchLikeness;
@@ -205,11 +205,11 @@ export interface RankedPatch {
 }
 
 /** The best candidate of another class than the first; those of its own class it need not be told from. */
-export const rivalOf = ([best, ...others]: readonly RankedPatch[]): RankedPatch | undefined =>
+const rivalOf = ([best, ...others]: readonly RankedPatch[]): RankedPatch | undefined =>
   others.find((other) => other.agreement.classIndex !== best?.agreement.classIndex);
 
 /** A patch that does not apply, breaks tests or has no effect is not picked unless somebody must be. */
-export const isPickablePatch = ({ disqualification, agreement }: RankedPatch): boolean =>
+const isPickablePatch = ({ disqualification, agreement }: RankedPatch): boolean =>
   disqualification === 'nothing' && !agreement.flaws.includes('no-effective-change');
 
 const MAX_ID_CHARS = 80;
@@ -228,7 +228,7 @@ const FLAW_SENTENCES: Readonly<Record<Exclude<Flaw, 'does-not-apply'>, string>> 
 };
 
 /** Why a candidate stands where it does, among so many others. */
-export function rankReason(one: RankedPatch, others: number): string {
+function rankReason(one: RankedPatch, others: number): string {
   if (one.disqualification !== 'nothing') return DISQUALIFICATION_TEXT[one.disqualification];
   const { flaws } = one.agreement;
   const sentences = [
@@ -256,7 +256,7 @@ function sameChangeText({ id, agreement }: RankedPatch): readonly string[] {
 }
 
 /** The whole decision in a sentence or two. */
-export function decisionReason(decidedBy: DecidedBy, placed: readonly RankedPatch[]): string {
+function decisionReason(decidedBy: DecidedBy, placed: readonly RankedPatch[]): string {
   const [best] = placed;
   if (!best) return 'There was no candidate to decide on.';
   if (decidedBy === 'none') {

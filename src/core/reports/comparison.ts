@@ -3,22 +3,21 @@ import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
 import {
   chosenText,
   decisionSection,
+  evidenceSection,
   evidenceText,
   joinBlocks,
   lastPick,
   noPatchAtAll,
+  reasonsSection,
   restartText,
   runFacts,
   unopenedText,
   votesLine,
-} from './decision-summary.ts';
+} from './decision-sections.ts';
 import { diffEntries, paginateDiffs, type ReportComments } from './diff-pages.ts';
-import { evidenceSection, reasonsSection } from './evidence-section.ts';
-import { counted, money, plusMinus } from './format.ts';
-import { contestantName } from './labels.ts';
-import type { ReportKind } from './layout.ts';
+import { contestantName, counted, money, plusMinus } from './format.ts';
+import { code, inertSentence, link, type ReportKind } from './markdown.ts';
 import { rankingSection } from './ranking-table.ts';
-import { code, inertSentence, link } from './safe.ts';
 import { briefSection, debateSection, judgesSection, reviewSection } from './sections.ts';
 import { silenceLines } from './test-facts.ts';
 import type { Diffs, RunView } from './view.ts';

@@ -1,9 +1,17 @@
 import type { Alias, RunId } from '../model/index.ts';
-import { branchOf, counted, plusMinus } from './format.ts';
-import { contestantName } from './labels.ts';
-import { BODY_ROOM, details, type ReportKind, report } from './layout.ts';
+import { branchOf, contestantName, counted, plusMinus } from './format.ts';
+import {
+  BODY_ROOM,
+  type DiffLine,
+  details,
+  fenced,
+  htmlCode,
+  link,
+  type ReportKind,
+  readableDiff,
+  report,
+} from './markdown.ts';
 import { standings } from './ranking-table.ts';
-import { type DiffLine, fenced, htmlCode, link, readableDiff } from './safe.ts';
 import type { Diffs, DiffView, Report, RunView } from './view.ts';
 
 /**

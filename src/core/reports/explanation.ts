@@ -1,11 +1,10 @@
 import type { Evidence, PeerTests } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
+import { checkCommands, reasonText } from './decision-sections.ts';
 import { whereToRead } from './diff-pages.ts';
-import { checkCommands, reasonText } from './evidence-section.ts';
 import { counted, elapsed, escapedMoney, money, plusMinus, tokens } from './format.ts';
-import { fill, report } from './layout.ts';
+import { code, fill, inertSentence, prose, report } from './markdown.ts';
 import { baseTestsText, type CandidateStanding, rankRows, reasonOf, standings } from './ranking-table.ts';
-import { code, inertSentence, prose } from './safe.ts';
 import { judgesOn, reviewSection } from './sections.ts';
 import type { Diffs, Report, RunView } from './view.ts';
 

@@ -90,7 +90,7 @@ const distinct = (lines: readonly string[]): readonly string[] => [
 const shown = (line: string): string => cut(line.trim(), { codePoints: MAX_LINE });
 
 /** A command of the repository that failed on the base commit. */
-export interface FailedCommand {
+interface FailedCommand {
   readonly step: 'set-up' | 'build' | 'tests';
   readonly command: string;
   /** `exit code 1`, or how it ended otherwise. */

@@ -1,5 +1,19 @@
-import { type Actor, type Alias, counted, type RunId, type Usd } from '../model/index.ts';
-import { code } from './safe.ts';
+import type { Stop } from '../debate/index.ts';
+import type { GateName } from '../evidence/index.ts';
+import {
+  type Actor,
+  type Alias,
+  type CandidateState,
+  type Contestant,
+  counted,
+  type RunId,
+  type RunState,
+  STAGES,
+  type Stage,
+  type Usd,
+} from '../model/index.ts';
+import { type Picked, roundText, type Separator } from '../ranking/index.ts';
+import { code } from './markdown.ts';
 import type { RunView } from './view.ts';
 
 export { counted };
@@ -65,3 +79,146 @@ export const localBranch = (run: RunId, alias: Alias): string => `runoff/${run}/
 
 /** The branch that was made for a candidate, or null where there is none (yet). */
 export const branchOf = (view: RunView, alias: Alias): string | null => view.outcome?.branches[alias] ?? null;
+
+/** What is going on in a stage, after "stage 3 of 6:". */
+const STAGE_LABELS = {
+  admit: 'checking the request',
+  brief: 'writing the brief',
+  code: 'running the coders',
+  examine: 'building and testing every candidate',
+  judge: 'weighing the evidence',
+  publish: 'publishing the result',
+} as const satisfies Record<Stage, string>;
+
+/** What decided, after "decided by". */
+export const SEPARATOR_LABELS = {
+  gates: 'the gates',
+  regressions: 'base tests',
+  objections: "a critic's test",
+  tests: 'new tests',
+  behaviour: 'behaviour',
+  agreement: 'agreement',
+  judges: 'blind judges',
+  vote: 'votes',
+  score: 'patch score',
+  metrics: 'metrics (tests, size, speed)',
+  hash: 'tie-break (patch hash)',
+} as const satisfies Record<Separator, string>;
+
+/** What a candidate did that failed a gate: a few words for a table. */
+export const GATE_FAILURE_LABELS = {
+  collected: 'left no usable patch',
+  content: 'changes no production code',
+  safe: 'contains an unsafe file',
+  scope: 'changes protected files',
+  untampered: 'tampers with tests',
+  parses: 'does not parse',
+  builds: 'does not build',
+  'tests-run': 'prevents the tests from running',
+} as const satisfies Record<GateName, string>;
+
+export const CANDIDATE_STATE_LABELS = {
+  queued: 'waiting',
+  coding: 'coding',
+  coded: 'coded',
+  examining: 'examining',
+  examined: 'examined',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const satisfies Record<CandidateState, string>;
+
+/** Stage that a run in this state is in or enters next; null when its own work is over. */
+const STAGE_OF = {
+  queued: 'admit',
+  admitted: 'brief',
+  awaiting_answer: 'brief',
+  awaiting_approval: 'brief',
+  refused: null,
+  briefed: 'code',
+  coded: 'examine',
+  examined: 'judge',
+  judged: 'publish',
+  awaiting_pick: null,
+  published: null,
+  merged: null,
+  closed: null,
+  failed: null,
+  cancelled: null,
+} as const satisfies Record<RunState, Stage | null>;
+
+export const stageOf = (view: RunView): Stage | null => STAGE_OF[view.state];
+
+/** `1st`, `2nd`, `11th`. */
+export function ordinal(n: number): string {
+  const teen = n % 100 > 10 && n % 100 < 14;
+  return `${n}${teen ? 'th' : (['th', 'st', 'nd', 'rd'][n % 10] ?? 'th')}`;
+}
+
+/** Why a run has not started yet, in one to three sentences; empty for a run that is not queued. */
+export function queueText({ queue }: Pick<RunView, 'queue'>): string {
+  if (!queue) return '';
+  const { position, of, why } = queue;
+  const where = position === 1 ? 'next in line' : `${ordinal(position)} of ${of} in line`;
+  return `Queued, ${where}. It starts when a running one finishes.${why ? ` ${why}` : ''}`;
+}
+
+/** What a run does in its stage, after "stage 2 of 6:". */
+export function activityLabel(view: RunView, stage: Stage): string {
+  if (view.queue) return `queued, ${ordinal(view.queue.position)} in line`;
+  if (view.state === 'queued') return `queued, ${STAGE_LABELS[stage]}`;
+  if (view.state === 'admitted') return `admitted, ${STAGE_LABELS[stage]}`;
+  if (view.state === 'awaiting_answer') return 'waiting for an answer';
+  if (view.state === 'awaiting_approval') return 'waiting for plan approval';
+  return STAGE_LABELS[stage];
+}
+/** Where a run stands: its stage and what it does there, or how it ended. */
+export function progressLabel(view: RunView): string {
+  const stage = stageOf(view);
+  return stage === null ? view.state : `${stageNumber(stage)}: ${activityLabel(view, stage)}`;
+}
+export const stageNumber = (stage: Stage): string => `stage ${STAGES.indexOf(stage) + 1} of ${STAGES.length}`;
+
+/** Characters of an agent's name; a program's own words can be many. */
+const MAX_PROGRAM_CHARACTERS = 60;
+
+/** `builtin × anthropic/claude-sonnet-4-5 (careful)`. Names come from settings: not yet fit for Markdown. */
+export const contestantName = (who: Contestant): string =>
+  `${[who.agent, ...(who.argv ?? [])].join(' ').slice(0, MAX_PROGRAM_CHARACTERS)} × ${who.model} (${who.prompt}${who.seed ? `, seed ${who.seed}` : ''}${who.round ? `, ${roundText(who.round)}` : ''})`;
+
+/**
+ * Names for where the whole ones have no room: of agent, model and prompt what tells these contestants apart, such as
+ * `codex`, `codex gpt-6-sol` or `gpt-6-sol (careful)`. In the order given.
+ */
+export function shortContestantNames(all: readonly Contestant[]): readonly string[] {
+  const differs = (part: (who: Contestant) => string): boolean => new Set(all.map(part)).size > 1;
+  const modelOf = ({ model }: Contestant): string => model.split('/').at(-1) || model;
+  const agentOf = (who: Contestant): string =>
+    [who.agent, ...(who.argv ?? [])].join(' ').slice(0, MAX_PROGRAM_CHARACTERS);
+  const [agents, models] = [differs(agentOf), differs(modelOf)];
+  const prompts = differs(({ prompt }) => prompt) || !(agents || models);
+  return all.map((who) =>
+    [
+      ...(agents ? [agentOf(who)] : []),
+      ...(models || !agents ? [modelOf(who)] : []),
+      ...(prompts ? [`(${who.prompt})`] : []),
+    ].join(' '),
+  );
+}
+
+/** `LIKELY, decided by peer tests`. */
+export function decisionLabel(decision: Picked): string {
+  const by = SEPARATOR_LABELS[decision.decidedBy];
+  if (decision.kind === 'winner') return `${decision.confidence.toUpperCase()}, decided by ${by}`;
+  const among = decision.among.length > 1 ? ` between ${decision.among.join(', ')}` : '';
+  return `TOSS-UP${among}: please choose; ranked first by ${by}`;
+}
+
+/** How a debate ended. */
+export const DEBATE_STOP_LABELS = {
+  consensus: 'consensus',
+  rounds: 'no consensus',
+  repeated: 'no consensus, no new arguments',
+  budget: 'stopped at its budget limit',
+  growth: 'stopped because the brief grew too long',
+  failed: 'failed',
+} as const satisfies Record<Stop, string>;

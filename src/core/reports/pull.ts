@@ -1,12 +1,10 @@
 import type { Alias, Candidate } from '../model/index.ts';
 import { notable } from '../patches/index.ts';
 import { chosenOf, pickable } from '../ranking/index.ts';
-import { decisionSection, evidenceText, joinBlocks, lastPick, pickedBy } from './decision-summary.ts';
-import { branchName, counted, elapsed, money, plusMinus } from './format.ts';
-import { decisionLabel } from './labels.ts';
-import { fill, report } from './layout.ts';
+import { decisionSection, evidenceText, joinBlocks, lastPick, pickedBy } from './decision-sections.ts';
+import { branchName, counted, decisionLabel, elapsed, money, plusMinus } from './format.ts';
+import { code, fill, inertSentence, link, plain, report } from './markdown.ts';
 import { baseTestsText, newTestsText, rankingSection } from './ranking-table.ts';
-import { code, inertSentence, link, plain } from './safe.ts';
 import { reviewLine } from './sections.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines, testedWhere } from './test-facts.ts';
 import type { Diffs, DiffView, OriginView, RunView } from './view.ts';
@@ -16,7 +14,7 @@ const MAX_TITLE = 120;
 /** UTF-16 units of the list of changed files. */
 const MAX_FILE_LIST = 6_000;
 
-export interface PullText {
+interface PullText {
   readonly marker: string;
   readonly title: string;
   readonly body: string;
@@ -171,7 +169,7 @@ function isWinner({ decision, origin }: RunView, alias: Alias): boolean {
 }
 
 /** Why a commit is put on top of a pull request's branch. */
-export type FollowUpCommit =
+type FollowUpCommit =
   /** A person picked `alias`; its tree takes the place of that of `instead`. */
   | { readonly kind: 'pick'; readonly alias: Alias; readonly instead: Alias }
   /** A person lets GitHub's CI run: the commit changes nothing. */
@@ -239,7 +237,7 @@ const MAX_TABLE = 14_000;
 const MAX_SUMMARY = 65_000;
 
 /** What our check run on the pull request says. */
-export interface CheckText {
+interface CheckText {
   /** Plain text of at most 100 code points. */
   readonly title: string;
   /** Markdown of at most 65,000 UTF-16 units. */

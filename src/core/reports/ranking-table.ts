@@ -1,10 +1,18 @@
 import type { Evidence } from '../evidence/index.ts';
 import type { Alias, Candidate } from '../model/index.ts';
 import { chosenOf, leftToPerson, pickOf, type Ranked } from '../ranking/index.ts';
-import { counted, elapsed, money, plusMinus, tokens } from './format.ts';
-import { contestantName, GATE_FAILURE_LABELS, SEPARATOR_LABELS, shortContestantNames } from './labels.ts';
-import { fill, tableRows } from './layout.ts';
-import { code } from './safe.ts';
+import {
+  contestantName,
+  counted,
+  elapsed,
+  GATE_FAILURE_LABELS,
+  money,
+  plusMinus,
+  SEPARATOR_LABELS,
+  shortContestantNames,
+  tokens,
+} from './format.ts';
+import { code, fill, tableRows } from './markdown.ts';
 import type { RunView } from './view.ts';
 
 /** All that is known of one candidate, in one place. */

@@ -1,8 +1,7 @@
 import type { PullWork, RunId } from '../model/index.ts';
 import { quoted } from './failure-output.ts';
 import { counted, money } from './format.ts';
-import { marker } from './layout.ts';
-import { inertSentence } from './safe.ts';
+import { inertSentence, marker } from './markdown.ts';
 import type { Report } from './view.ts';
 
 /** Why a run may not start. An expected outcome, not a fault. */
@@ -39,7 +38,7 @@ export type DayCap =
   | 'budget-installation';
 
 /** What happened and what to do next: plain sentences with code in backticks, not yet fit for Markdown. */
-export interface RefusalText {
+interface RefusalText {
   readonly message: string;
   readonly advice: string;
 }

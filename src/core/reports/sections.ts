@@ -15,10 +15,8 @@ import type {
   WinnerReview,
 } from '../judging/index.ts';
 import type { Alias, Brief, Question } from '../model/index.ts';
-import { counted, money } from './format.ts';
-import { DEBATE_STOP_LABELS } from './labels.ts';
-import { details, fill, table } from './layout.ts';
-import { code, fencedDiff, inertSentence, prose } from './safe.ts';
+import { counted, DEBATE_STOP_LABELS, money } from './format.ts';
+import { code, details, fencedDiff, fill, inertSentence, prose, table } from './markdown.ts';
 import type { RunView } from './view.ts';
 
 const SUMMARY = 'The brief given to every coder';

@@ -2,6 +2,7 @@ import { expiryReason } from '../brief/index.ts';
 import { type Candidate, type RunState, STAGES, type Usd } from '../model/index.ts';
 import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
 import {
+  checkCommands,
   chosenText,
   evidenceText,
   joinBlocks,
@@ -11,20 +12,23 @@ import {
   restartText,
   unopenedText,
   votesLine,
-} from './decision-summary.ts';
-import { checkCommands } from './evidence-section.ts';
-import { counted, elapsed, escapedMoney, money, shortSha, tokens } from './format.ts';
+} from './decision-sections.ts';
 import {
   activityLabel,
   CANDIDATE_STATE_LABELS,
   contestantName,
+  counted,
+  elapsed,
+  escapedMoney,
+  money,
   queueText,
+  shortSha,
   stageNumber,
   stageOf,
-} from './labels.ts';
-import { BODY_ROOM, fill, report, tableRows } from './layout.ts';
-import { waitingText } from './question-comment.ts';
-import { code, inertSentence, link } from './safe.ts';
+  tokens,
+} from './format.ts';
+import { BODY_ROOM, code, fill, inertSentence, link, report, tableRows } from './markdown.ts';
+import { waitingText } from './replies.ts';
 import { briefSection, debateLine, debateSection } from './sections.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines } from './test-facts.ts';
 import type { OutcomeView, Report, RunView } from './view.ts';

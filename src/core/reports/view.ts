@@ -31,7 +31,7 @@ export type OriginView =
     }
   | { readonly kind: 'local'; readonly path: string };
 
-export interface StageView {
+interface StageView {
   readonly stage: Stage;
   /** Milliseconds since 1970 UTC. */
   readonly startedAt: number;
@@ -59,7 +59,7 @@ export type OutcomeView =
       readonly branches: Readonly<Record<Alias, string>>;
     };
 
-export interface TroubleView {
+interface TroubleView {
   readonly code: FaultCode | 'REFUSED';
   readonly message: string;
   readonly advice: string;

@@ -26,7 +26,7 @@ const namedCharacter = (character: string): string =>
   `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
 
 /** Terminal escapes removed; text between them stays. */
-export const withoutEscapes = (text: string): string => text.replace(ESCAPES, '');
+const withoutEscapes = (text: string): string => text.replace(ESCAPES, '');
 
 /**
  * Program output made fit to show: escapes and control characters gone, invisible characters named as `<U+200B>`.
@@ -58,7 +58,7 @@ function bytesOf(codePoint: number): number {
   return codePoint < 0x10000 ? 3 : 4;
 }
 
-export interface Bounds {
+interface Bounds {
   readonly codePoints: number;
   /** UTF-8; absent: not bounded by bytes. */
   readonly bytes?: number;

@@ -1,1 +1,268 @@
-export { REDACTED, type Redact, redactor, redactText, secretsIn, secretsOf } from './redact.ts';
+/** What stands where a secret stood. */
+export const REDACTED = '[redacted]';
+
+/** Shorter keys are placeholders for local servers (`none`, `ollama`): not secret, and words of ordinary text. */
+const MIN_KEY_CHARS = 12;
+/** Shorter words of the settings are left to the forms: as values they would blot out ordinary text. Our default. */
+const MIN_VALUE_CHARS = 8;
+/** So many characters in a row of a secret give it away: a text that was cut may end in a part of one. Our default. */
+const MIN_FRAGMENT_CHARS = 12;
+
+export const secretsOf = (keys: readonly (string | undefined)[]): readonly string[] =>
+  keys.filter((key): key is string => key !== undefined && key.length >= MIN_KEY_CHARS);
+
+export const redactText = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((kept, secret) => kept.replaceAll(secret, REDACTED), text);
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Replaces what is secret in a text. */
+type Redact = (text: string) => string;
+
+/**
+ * Takes secrets out of texts, JSON texts included: known ones by value, also in part and as JSON or an address writes them,
+ * and all that has the form of one. What was JSON before is JSON afterwards.
+ */
+export function redactor(secrets: readonly string[]): Redact {
+  const known = [...new Set(secrets.flatMap(encodingsOf))].filter(({ length }) => length >= MIN_VALUE_CHARS);
+  const grams = fragmentsOf(known);
+  return (text) => {
+    const spans = [...spansByPattern(text), ...spansByValue(text, grams)];
+    return spans.length === 0 ? text : redactSpans(text, spans);
+  };
+}
+
+const encodingsOf = (secret: string): readonly string[] => {
+  const quoted = JSON.stringify(secret).slice(1, -1);
+  const wellFormed = secret.toWellFormed();
+  return [
+    secret,
+    quoted,
+    JSON.stringify(quoted).slice(1, -1),
+    encodeURIComponent(wellFormed),
+    ...base64Of(wellFormed),
+  ];
+};
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/**
+ * How a text stands in base64, wherever it begins in it: a login of HTTP has a name before it. What depends on the
+ * characters around it is cut off. Both alphabets.
+ */
+function base64Of(text: string): readonly string[] {
+  const bytes = utf8(text);
+  return [0, 1, 2].flatMap((before) => {
+    const bits = '0'.repeat(8 * before) + bytes.map((byte) => byte.toString(2).padStart(8, '0')).join('');
+    const from = Math.ceil((8 * before) / 6);
+    const letters: string[] = [];
+    for (let at = from * 6; at + 6 <= bits.length; at += 6) {
+      letters.push(BASE64.charAt(Number.parseInt(bits.slice(at, at + 6), 2)));
+    }
+    const standard = letters.join('');
+    const forAddresses = standard.replaceAll('+', '-').replaceAll('/', '_');
+    return standard === forAddresses ? [standard] : [standard, forAddresses];
+  });
+}
+
+const utf8 = (text: string): readonly number[] =>
+  [...encodeURIComponent(text).matchAll(/%([0-9A-F]{2})|(.)/g)].map(([, hex, letter = '']) =>
+    hex === undefined ? letter.charCodeAt(0) : Number.parseInt(hex, 16),
+  );
+
+/** By their length: every telling part of every secret. */
+function fragmentsOf(known: readonly string[]): ReadonlyMap<number, ReadonlySet<string>> {
+  const grams = new Map<number, Set<string>>();
+  for (const secret of known) {
+    const length = Math.min(MIN_FRAGMENT_CHARS, secret.length);
+    const same = grams.get(length) ?? new Set<string>();
+    grams.set(length, same);
+    for (let at = 0; at + length <= secret.length; at += 1) {
+      const gram = secret.slice(at, at + length);
+      // It could be the quotation mark that ends or begins a text, and is no part of the secret then.
+      if (!/(?<!\\)"/.test(gram)) same.add(gram);
+    }
+  }
+  return grams;
+}
+
+const spansByPattern = (text: string): readonly Span[] =>
+  SECRET_PATTERNS.flatMap((form) =>
+    [...text.matchAll(form)].map(({ index, 0: found }) => ({ from: index, to: index + found.length })),
+  );
+
+function spansByValue(text: string, grams: ReadonlyMap<number, ReadonlySet<string>>): readonly Span[] {
+  const spans: Span[] = [];
+  for (const [length, parts] of grams) {
+    for (let from = 0; from + length <= text.length; from += 1) {
+      if (parts.has(text.slice(from, from + length))) spans.push({ from, to: from + length });
+    }
+  }
+  return spans;
+}
+
+function redactSpans(text: string, spans: readonly Span[]): string {
+  const ordered = spans.map((span) => wholeEscapes(text, span)).sort((one, other) => one.from - other.from);
+  let kept = '';
+  let at = 0;
+  for (const { from, to } of ordered) {
+    if (from > at || (from === at && !kept.endsWith(REDACTED))) kept += text.slice(at, from) + REDACTED;
+    at = Math.max(at, to);
+  }
+  return kept + text.slice(at);
+}
+
+/** JSON stays JSON only when no escape (`\n`, `\u001b`) is cut in two. */
+function wholeEscapes(text: string, { from, to }: Span): Span {
+  const begun = /(?:^|[^\\])(?:\\\\)*(\\(?:u[0-9a-f]{0,3})?)$/i.exec(
+    text.slice(Math.max(0, from - 40), from),
+  )?.[1];
+  const inside = /(?:^|[^\\])(?:\\\\)*\\(u[0-9a-f]{0,3})?$/i.exec(text.slice(from, to));
+  const left = begun?.length ?? 0;
+  if (!inside) return { from: from - left, to };
+  const hex = inside[1];
+  // `\u` and four digits; or one character after the backslash, which itself may be the `u`.
+  const missing = hex === undefined ? (text[to] === 'u' ? 5 : 1) : 5 - hex.length;
+  return { from: from - left, to: Math.min(text.length, to + missing) };
+}
+
+/**
+ * A token may stand right behind an escape of JSON (`\n`, `\\t`, `\u001b`) or of an address (`%3D`): its last letter is then
+ * the character before the token. Where a form begins with letters, anything but a letter, a digit or `_` may stand before it,
+ * and such an escape.
+ */
+const TOKEN_START = String.raw`(?:(?<![A-Za-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=\\x[0-9A-Fa-f]{2})|(?<=%[0-9A-Fa-f]{2}))`;
+
+/**
+ * Tokens that name themselves by their first letters, and what may stand behind those: what gitleaks' default rules and the
+ * providers' own pages name. Lengths are lower than the real ones, so that a token that was cut is found.
+ */
+const PREFIXED: readonly (readonly [prefix: string, rest: string])[] = [
+  // GitHub, GitLab, Bitbucket, Gitea.
+  ['gh[a-z]_', '[A-Za-z0-9_]{10,}'],
+  ['github_pat_', '[A-Za-z0-9_]{10,}'],
+  [String.raw`v1\.(?=[0-9a-f]{40})`, '[0-9a-f]{40,}'],
+  ['gl(?:pat|dt|rt|ptt|cbt|agent|soat|ft|imt|oas|ffct|rtr|wt)-', '[A-Za-z0-9_.-]{16,}'],
+  ['GR1348941', '[A-Za-z0-9_-]{16,}'],
+  ['_gitlab_session=', '[0-9a-z]{16,}'],
+  ['ATBB', '[A-Za-z0-9]{24,}'],
+  ['ATCTT3xFfG|ATATT3', '[A-Za-z0-9_=-]{24,}'],
+  // Models.
+  ['(?:sk|gw|xai|gsk|pplx|csk|fw|tgp|nvapi|rpa|dp|r8|fal|jina|voyage|pa)[-_]', '[A-Za-z0-9_-]{16,}'],
+  ['(?:hf|api_org)_', '[A-Za-z0-9]{16,}'],
+  ['AIza', '[A-Za-z0-9_-]{30,}'],
+  [String.raw`ya29\.`, '[A-Za-z0-9_.-]{16,}'],
+  ['GOCSPX-', '[A-Za-z0-9_-]{20,}'],
+  // Clouds.
+  ['(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])', '[A-Z0-9]{16}(?![A-Za-z0-9])'],
+  ['ABSK', '[A-Za-z0-9+/]{40,}={0,2}'],
+  ['(?:dop|doo|dor)_v1_', '[a-f0-9]{16,}'],
+  ['LTAI', '[A-Za-z0-9]{16,}'],
+  ['AKID', '[A-Za-z0-9]{24,}'],
+  ['(?:fo1_|fm[12]_|fm[12]a_|fm[12]r_)', '[A-Za-z0-9+/=_-]{20,}'],
+  ['HRKU-', '[A-Za-z0-9_-]{16,}'],
+  ['(?:pscale_(?:tkn|oauth|pw))_', '[A-Za-z0-9_.=-]{16,}'],
+  ['(?:sbp|sb_secret|sb_publishable)_', '[A-Za-z0-9_-]{16,}'],
+  ['dapi', '[a-f0-9]{32}(?:-[0-9])?'],
+  ['pul-', '[a-f0-9]{32,}'],
+  ['hv[sbr]\\.', '[A-Za-z0-9_-]{20,}'],
+  ['AGE-SECRET-KEY-1', '[0-9A-Z]{20,}'],
+  // Packages and builds.
+  ['npm_', '[A-Za-z0-9]{20,}'],
+  ['pypi-', '[A-Za-z0-9_-]{20,}'],
+  ['rubygems_', '[a-f0-9]{24,}'],
+  ['dckr_(?:pat|oat)_', '[A-Za-z0-9_-]{16,}'],
+  ['oy2', '[a-z0-9]{43}(?![A-Za-z0-9])'],
+  ['cio', '[A-Za-z0-9]{32}(?![A-Za-z0-9])'],
+  ['(?:CCIPAT|CCIPRJ)_', '[A-Za-z0-9_]{16,}'],
+  ['(?:bkua|bkct)_', '[a-z0-9]{24,}'],
+  ['(?:sqp|squ|sqa)_', '[a-f0-9]{24,}'],
+  ['sntry[su]_', '[A-Za-z0-9+/=_-]{24,}'],
+  ['glc_|glsa_', '[A-Za-z0-9+/=_]{24,}'],
+  ['lin_(?:api|oauth)_', '[A-Za-z0-9]{24,}'],
+  ['(?:phc|phx)_', '[A-Za-z0-9]{24,}'],
+  ['ntn_|secret_(?=[A-Za-z0-9]{32})', '[A-Za-z0-9]{24,}'],
+  ['figd_', '[A-Za-z0-9_-]{24,}'],
+  ['PMAK-', '[a-f0-9-]{24,}'],
+  ['tfp_|dp\\.(?:pt|st|ct|sa|scim|audit)\\.', '[A-Za-z0-9_.-]{20,}'],
+  ['eyJrIjoi', '[A-Za-z0-9+/=]{20,}'],
+  // Messages, payments, mail, shops.
+  ['xox[a-z]-|xapp-|xwfp-', '[A-Za-z0-9-]{10,}'],
+  ['(?:sk|rk|pk)_(?:live|test|prod)_', '[A-Za-z0-9]{10,}'],
+  ['whsec_', '[A-Za-z0-9+/=]{16,}'],
+  ['sq0(?:atp|csp|idp)-', '[A-Za-z0-9_-]{16,}'],
+  ['EAAA', '[A-Za-z0-9_-]{56,}'],
+  [String.raw`SG\.`, '[A-Za-z0-9_.-]{24,}'],
+  ['xkeysib-', '[a-f0-9]{24,}'],
+  ['re_(?=[A-Za-z0-9]*[0-9])', '[A-Za-z0-9_]{20,}'],
+  ['key-(?=[0-9a-f]{32})', '[0-9a-f]{32}'],
+  ['shp(?:at|ca|pa|ss)_', '[a-fA-F0-9]{20,}'],
+  ['(?:SK|AC)(?=[0-9a-f]{32}(?![A-Za-z0-9]))', '[0-9a-f]{32}'],
+  ['NRAK-|NRII-|NRJS-', '[A-Za-z0-9-]{16,}'],
+  ['(?:access|refresh)_token\\$production\\$', '[a-z0-9$]{16,}'],
+];
+
+/** Bounded where a hostile text could make the search take time by the square of its length. */
+const OTHER_PATTERNS: readonly RegExp[] = [
+  // A JSON web token.
+  new RegExp(String.raw`${TOKEN_START}(?<!-)eyJ[\w-]{8,4096}\.[\w-]{8,8192}(?:\.[\w-]*)?`, 'g'),
+  // Names that a service puts into an address: of a hook, of a bot.
+  /hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{20,200}/g,
+  /discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/[\w-]{20,200}/g,
+  /webhook\.office\.com\/webhookb2\/[\w@/-]{20,300}/g,
+  new RegExp(String.raw`${TOKEN_START}(?<!\d)\d{8,10}:AA[\w-]{32,36}(?![\w-])`, 'g'),
+  // What an operator or a script calls a secret and gives a value of one word.
+  /(?:AccountKey|SharedAccessKey|SharedAccessSignature|aws_secret_access_key|_authToken|_auth)["'\\]{0,3}\s{0,3}[=:]\s{0,3}["'\\]{0,3}[A-Za-z0-9+/_.=-]{16,}/gi,
+  /(?<=[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|access_token|api_key|apikey)=)[A-Za-z0-9%+/_.=-]{16,}/gi,
+  new RegExp(String.raw`${TOKEN_START}Bearer(?:\s|%20|\+|\\u0020){1,8}[\w+/=.~%-]{6,}`, 'gi'),
+  new RegExp(String.raw`${TOKEN_START}Basic(?:\s|%20|\+|\\u0020){1,8}[A-Za-z0-9+/%]{16,}={0,2}`, 'gi'),
+  // To its end, or as far as a text that was cut still shows it.
+  /-----BEGIN [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----[^"]*?(?:-----END [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----|(?=")|$)/g,
+  // A password is anything up to the last @ before the path.
+  /(?<=[a-z][a-z0-9+.-]{0,20}:(?:\/\/|\\\/\\\/))[^\s"'\\/?#]{0,256}:[^\s"'\\/?#]{0,256}@/gi,
+  /(?<=[a-z][a-z0-9+.-]{0,20}%3A%2F%2F)[\w.~%-]{0,256}%3A[\w.~%-]{0,256}%40/gi,
+];
+
+const ALTERNATIVES = PREFIXED.map(([prefix, rest]) => `(?:${prefix})${rest}`).join('|');
+
+/** What secrets look like, whoever's they are. */
+const SECRET_PATTERNS: readonly RegExp[] = [
+  new RegExp(`${TOKEN_START}(?:${ALTERNATIVES})`, 'g'),
+  ...OTHER_PATTERNS,
+];
+
+/** Names under which settings hold a secret; what stands below such a name is one, too. */
+const SECRET_NAME = /(?:key|secret|token|password|headers)s?$/i;
+const USER_INFO = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*?:([^/?#]*)@/i;
+
+/**
+ * Every secret in an operator's settings, wherever they hold it: by the name it stands under, and passwords in addresses.
+ * By name, so that a setting that is added later is found without a list. Order and repeats mean nothing.
+ */
+export function secretsIn(settings: unknown, name = ''): readonly string[] {
+  if (typeof settings === 'string') {
+    return [...passwordOf(settings), ...(SECRET_NAME.test(name) ? [settings, ...secretParts(settings)] : [])];
+  }
+  if (typeof settings !== 'object' || settings === null) return [];
+  return Object.entries(settings).flatMap(([key, value]) =>
+    secretsIn(value, Array.isArray(settings) || SECRET_NAME.test(name) ? name : key),
+  );
+}
+
+/** As it stands in the address, and as it is sent. */
+function passwordOf(address: string): readonly string[] {
+  const written = USER_INFO.exec(address)?.[1];
+  if (!written) return [];
+  try {
+    return [written, decodeURIComponent(written)];
+  } catch {
+    return [written];
+  }
+}
+
+/** Lines of a key file, and values of a list of headers: each can be met alone. */
+const secretParts = (secret: string): readonly string[] =>
+  secret.split(/[\s,=]+/).filter((part) => part !== secret);

@@ -26,7 +26,7 @@ const NO_MODEL = 'anthropic/default';
 const PLAIN = 'plain';
 
 /** What the operator's machine offers to fill the gaps of the settings. */
-export interface Field {
+interface Field {
   /** `provider/model` for coders that name none. */
   readonly models: readonly string[];
   readonly prompts: readonly string[];
@@ -150,7 +150,7 @@ function accessTo(
 }
 
 /** A provider of models that Runoff knows by name. */
-export interface KnownProvider {
+interface KnownProvider {
   readonly baseUrl: string;
   /** What it speaks, the protocol to prefer first. */
   readonly protocols: readonly ModelProtocol[];

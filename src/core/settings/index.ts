@@ -1,12 +1,5 @@
 export { CHECK_FILES, type DetectedChecks, detectChecks } from './checks.ts';
-export {
-  assignAliases,
-  contestants,
-  type Entrant,
-  type Field,
-  type KnownProvider,
-  PROVIDERS,
-} from './contestants.ts';
+export { assignAliases, contestants, type Entrant, PROVIDERS } from './contestants.ts';
 export { Environment } from './environment.ts';
 export type { ArtifactsPlace, Bucket } from './environment-problems.ts';
 export {
@@ -17,20 +10,13 @@ export {
   LONG_UNUSED,
   moreSilence,
   moreTime,
-  type QuotaStep,
   quotaStep,
   type Times,
   timesOf,
   timesWithin,
-  type Unused,
 } from './limits.ts';
 export * from './operator.ts';
-export {
-  type ParsedSettings,
-  parseSettings,
-  type SettingsDefaults,
-  type SettingsProblem,
-} from './parse-settings.ts';
+export { parseSettings, type SettingsDefaults } from './parse-settings.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
 export type { ReportFormat, ReportSource } from './runner-forms.ts';
 export {
@@ -42,13 +28,11 @@ export {
   Settings,
   Weights,
 } from './settings.ts';
-export { readSettingsText, type SettingsText } from './settings-text.ts';
+export { readSettingsText } from './settings-text.ts';
 export { suggest } from './suggest.ts';
 export { type TestStep, testSteps } from './test-steps.ts';
 export {
-  LANGUAGES,
   type Language,
-  NODE_MANAGERS,
   type NodeManager,
   TOOLCHAIN_FILES,
   type WantedManager,

@@ -117,7 +117,7 @@ function tokensOf(
 }
 
 /** How long something has not been used. */
-export interface Unused {
+interface Unused {
   readonly ms: number;
   /** In words: `two weeks`. */
   readonly said: string;
@@ -139,7 +139,7 @@ const NEARER: readonly Unused[] = [
   { ms: 10 * MINUTE, said: 'ten minutes' },
 ];
 
-export type QuotaStep =
+type QuotaStep =
   | { readonly kind: 'fits' }
   /** Remove what was not used for so long, and measure again. */
   | { readonly kind: 'prune'; readonly unused: Unused }

@@ -9,7 +9,7 @@ import {
 } from './environment-problems.ts';
 import type { ModelProtocol } from './settings.ts';
 
-export interface GitHubApp {
+interface GitHubApp {
   readonly appId: number;
   /** PEM. */
   readonly privateKey: string;
@@ -38,7 +38,7 @@ export interface SandboxChoice {
 }
 
 /** US dollars for a million tokens. */
-export interface ModelPrice {
+interface ModelPrice {
   readonly input: number;
   readonly output: number;
   readonly cacheRead?: number;
@@ -125,7 +125,7 @@ export interface Operator {
   readonly agentCommands: Readonly<Record<string, AgentCommand>>;
 }
 
-export type ParsedEnvironment =
+type ParsedEnvironment =
   | { readonly kind: 'ok'; readonly operator: Operator }
   | { readonly kind: 'invalid'; readonly problems: readonly EnvironmentProblem[] };
 

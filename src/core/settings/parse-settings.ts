@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { Settings } from './settings.ts';
 import { suggest } from './suggest.ts';
 
-export interface SettingsProblem {
+interface SettingsProblem {
   /** Where in the document; empty for the document itself. The path of an unknown key ends with that key. */
   readonly path: readonly (string | number)[];
   /** One sentence that names the key. */
   readonly message: string;
 }
 
-export type ParsedSettings =
+type ParsedSettings =
   | { readonly kind: 'ok'; readonly settings: Settings }
   | { readonly kind: 'invalid'; readonly problems: readonly SettingsProblem[] };
 

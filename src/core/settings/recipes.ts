@@ -1,7 +1,7 @@
 import { kindOf, kindOfName, type StepKind } from './step-kinds.ts';
 
 /** What a makefile, tox or nox runs for one of its targets, environments or sessions. */
-export interface RecipeLine {
+interface RecipeLine {
   readonly command: string;
   /** Absent: the command is to be taken apart as any other. */
   readonly kind?: StepKind;

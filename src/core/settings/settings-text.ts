@@ -12,7 +12,7 @@ import {
   visit,
 } from 'yaml';
 
-export type SettingsText =
+type SettingsText =
   | {
       readonly kind: 'ok';
       readonly value: unknown;

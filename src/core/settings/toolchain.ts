@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-export const LANGUAGES = ['node', 'python', 'rust', 'go', 'java', 'ruby', 'php', 'dotnet'] as const;
+const LANGUAGES = ['node', 'python', 'rust', 'go', 'java', 'ruby', 'php', 'dotnet'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-export const NODE_MANAGERS = ['npm', 'pnpm', 'yarn', 'bun'] as const;
+const NODE_MANAGERS = ['npm', 'pnpm', 'yarn', 'bun'] as const;
 export type NodeManager = (typeof NODE_MANAGERS)[number];
 
 /** A range of versions, and the file that asks for it. */

@@ -1,5 +1,4 @@
-import { contentOf, isString } from './tokens.ts';
-import { child, type SyntaxNode, type SyntaxTree, textOf } from './tree.ts';
+import { child, contentOf, isString, type SyntaxNode, type SyntaxTree, textOf } from './tree.ts';
 
 /** One step of a chain: `.name`, `.name(args)`, `['name']`, or `(args)` on what came before. */
 export interface Link {
@@ -62,7 +61,7 @@ const argumentsOf = (node: SyntaxNode): SyntaxNode | null =>
       null);
 
 /** The arguments between brackets; those of a macro are divided at commas. */
-export function argumentNodes(list: SyntaxNode): readonly SyntaxNode[] {
+function argumentNodes(list: SyntaxNode): readonly SyntaxNode[] {
   if (list.type !== 'token_tree')
     return list.children.filter(({ named, type }) => named && !/comment/.test(type)).map(unwrapped);
   const groups: SyntaxNode[][] = [[]];
@@ -86,7 +85,7 @@ const unwrapped = (node: SyntaxNode): SyntaxNode =>
     : node;
 
 /** The name of what is looked up by a value. */
-export const COMPUTED = '[]';
+const COMPUTED = '[]';
 
 /** The name that a node is written as; a text in brackets counts as one. */
 function nameIn(node: SyntaxNode, tree: SyntaxTree): string | null {

@@ -1,6 +1,15 @@
 import { type Chain, chainsOf, type Link, pathOf } from './chains.ts';
-import { blankedText, contentOf, isString } from './tokens.ts';
-import { child, firstFrom, nodesWithin, type SyntaxNode, type SyntaxTree, textOf } from './tree.ts';
+import {
+  blankedText,
+  child,
+  contentOf,
+  firstFrom,
+  isString,
+  nodesWithin,
+  type SyntaxNode,
+  type SyntaxTree,
+  textOf,
+} from './tree.ts';
 
 /** One place where something is read, called or given another value, by its name as it was imported. */
 export interface Use {

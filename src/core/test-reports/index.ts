@@ -1,16 +1,12 @@
 import type { TestOutcome } from '../evidence/index.ts';
 import type { ReportFormat } from '../settings/index.ts';
-import { readCargo } from './cargo.ts';
-import { readDotnet } from './dotnet.ts';
-import { readGo } from './go.ts';
-import { readJest, readMocha } from './json.ts';
+import { readCargo, readDotnet, readMinitest, readUnittest } from './console-output.ts';
+import { readGo, readJest, readMocha, readRspec } from './json.ts';
 import { readJUnit } from './junit.ts';
 import type { Outcomes } from './outcomes.ts';
-import { readMinitest, readRspec } from './ruby.ts';
 import { readTap } from './tap.ts';
-import { readUnittest } from './unittest.ts';
 
-export type TestReport =
+type TestReport =
   | {
       readonly kind: 'ok';
       readonly tests: Readonly<Record<string, TestOutcome>>;

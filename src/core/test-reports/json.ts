@@ -86,3 +86,91 @@ const mochaParts = ({ file, fullTitle, title }: MochaTest): readonly string[] =>
   const suites = fullTitle.endsWith(title) ? fullTitle.slice(0, fullTitle.length - title.length) : '';
   return [relativePath(file ?? ''), suites, title];
 };
+
+const Event = z.object({
+  Action: z.string(),
+  Package: z.string().catch(''),
+  ImportPath: z.string().catch(''),
+  Test: z.string().catch(''),
+  Output: z.string().catch(''),
+});
+
+const GO_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
+  pass: 'passed',
+  fail: 'failed',
+  skip: 'skipped',
+};
+/** Characters of a test's output that are kept while its end is awaited. */
+const MAX_OUTPUT_CHARS = 4_000;
+
+/**
+ * What `go test -json` writes: one event a line (cmd/test2json in golang/go). Ids are package, test and subtests; a
+ * package that fails although none of its tests does gets an id of its own. Throws an Error where there is no event.
+ * What tests print comes as the output of an event; a line that is no event is passed over.
+ */
+export function readGo(text: string): Outcomes {
+  const outcomes = new Outcomes();
+  const output = new Map<string, string>();
+  const failing = new Set<string>();
+  let events = 0;
+  for (const line of text.split('\n')) {
+    const event = eventOf(line);
+    if (!event) continue;
+    events += 1;
+    const where = event.Package || event.ImportPath;
+    const key = JSON.stringify([where, event.Test]);
+    if (event.Action === 'output' || event.Action === 'build-output') {
+      output.set(key, `${output.get(key) ?? ''}${event.Output}`.slice(-MAX_OUTPUT_CHARS));
+      continue;
+    }
+    const outcome = GO_OUTCOMES[event.Action];
+    if (!outcome) continue;
+    if (event.Test !== '') {
+      outcomes.add([where, ...event.Test.split('/')], outcome, output.get(key));
+      if (outcome === 'failed') failing.add(where);
+    } else if (outcome === 'failed' && !failing.has(where)) {
+      outcomes.add([where, 'did not run'], 'failed', output.get(key));
+    }
+  }
+  if (events === 0) throw new Error('it holds no event of go test');
+  return outcomes;
+}
+
+function eventOf(line: string): z.infer<typeof Event> | null {
+  if (!line.startsWith('{')) return null;
+  try {
+    return Event.safeParse(JSON.parse(line)).data ?? null;
+  } catch {
+    // Output of the build stands between the events.
+    return null;
+  }
+}
+
+const Rspec = z.object({
+  examples: z.array(
+    z.object({
+      full_description: z.string(),
+      status: z.string(),
+      file_path: z.string().catch(''),
+      exception: z
+        .object({ message: z.string().catch('') })
+        .optional()
+        .catch(undefined),
+    }),
+  ),
+  messages: z.array(z.string()).catch([]),
+  summary: z.object({ errors_outside_of_examples_count: z.number().catch(0) }),
+});
+
+/** What rspec writes with `--format json`. Throws an Error for anything else. */
+export function readRspec(text: string): Outcomes {
+  const { examples, messages, summary } = Rspec.parse(JSON.parse(text));
+  const outcomes = new Outcomes();
+  for (const { full_description, status, file_path, exception } of examples) {
+    const outcome = status === 'passed' || status === 'failed' ? status : 'skipped';
+    outcomes.add([relativePath(file_path), full_description], outcome, exception?.message);
+  }
+  if (summary.errors_outside_of_examples_count > 0)
+    outcomes.add(['rspec', 'did not load'], 'failed', messages.join('\n'));
+  return outcomes;
+}

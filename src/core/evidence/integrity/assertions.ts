@@ -1,18 +1,21 @@
+import type { PatchFile } from '../../patches/index.ts';
 import {
   ancestors,
   type Chain,
+  chainsOf,
   type Grammar,
+  grammarOf,
   isScript,
   type Link,
   type SyntaxNode,
   type SyntaxTree,
   textOf,
 } from '../../source/index.ts';
-import { type Case, isCallback, ownerOf } from './cases.ts';
+import { type Case, casesOf, isCallback, lastBefore, ownerOf } from './cases.ts';
 import { callForm, chainForm, conditionForm, type Form } from './forms.ts';
 import { type Guard, guardsOf } from './guards.ts';
 import { squeeze } from './matchers.ts';
-import type { Side } from './view.ts';
+import type { Look, Side, View } from './view.ts';
 
 /** One place in a test that can make it fail. */
 export interface Assertion {
@@ -49,11 +52,7 @@ type Found = Omit<Assertion, 'guards'> & { readonly node: SyntaxNode; readonly r
 const MOST_ASSERTIONS = 20_000;
 
 /** All assertions of a text, in order. */
-export function assertionsOf(
-  side: Side,
-  cases: readonly Case[],
-  chains: readonly Chain[],
-): readonly Assertion[] {
+function assertionsOf(side: Side, cases: readonly Case[], chains: readonly Chain[]): readonly Assertion[] {
   const { tree } = side;
   if (!tree) return [];
   const found = [
@@ -198,3 +197,58 @@ function fromStatement(tree: SyntaxTree, side: Side, node: SyntaxNode): Found | 
     form: { ...form, vacuous },
   };
 }
+
+/** One side of a view, taken apart. */
+export interface Reading {
+  readonly side: Side;
+  /** Tests and groups, in order. */
+  readonly cases: readonly Case[];
+  readonly tests: readonly Case[];
+  readonly assertions: readonly Assertion[];
+  readonly chains: readonly Chain[];
+}
+
+/** A part of a test file before and after. */
+export interface TestView {
+  readonly look: Look;
+  readonly file: PatchFile;
+  readonly before: Reading;
+  readonly after: Reading;
+}
+
+/** Unit tests stand inside of production files there. */
+const IN_SOURCE = /#\[(?:\w+::)*(?:test|rstest|test_case)\b|\bmod\s+tests?\b|#\[cfg\(test\)\]/;
+
+/** Does a production file hold tests of its own, as is usual in Rust? */
+export const holdsTests = (file: PatchFile): boolean =>
+  file.role === 'production' && grammarOf(file.path) === 'rust' && IN_SOURCE.test(file.section);
+
+/** The views of a test file, or of the tests inside of a production file. */
+export function readTests(look: Look): readonly TestView[] {
+  const { file, views } = look;
+  const inSource = file.role === 'production';
+  return views
+    .filter((view) => !inSource || IN_SOURCE.test(view.before.code) || IN_SOURCE.test(view.after.code))
+    .map((view) => ({ look, file, ...bothSides(view, inSource) }));
+}
+
+const bothSides = (view: View, inSource: boolean): Pick<TestView, 'before' | 'after'> => ({
+  before: read(view.before, inSource),
+  after: read(view.after, inSource),
+});
+
+function read(side: Side, inSource: boolean): Reading {
+  const chains = side.tree ? chainsOf(side.tree) : [];
+  const cases = casesOf(side, chains);
+  const all = assertionsOf(side, cases, chains);
+  const assertions = inSource ? all.filter(({ at }) => ownerOf(side, cases, at) !== null) : all;
+  return { side, chains, cases, tests: cases.filter(({ suite }) => !suite), assertions };
+}
+
+/** The test around an offset; groups do not count. */
+export const testAround = ({ side, tests }: Reading, offset: number): Case | null =>
+  ownerOf(side, tests, offset);
+
+/** The assertions of a test. */
+export const assertionsIn = ({ assertions }: Reading, { at, end }: Case): readonly Assertion[] =>
+  assertions.slice(lastBefore(assertions, at) + 1, lastBefore(assertions, end) + 1);

@@ -21,7 +21,7 @@ export interface Mark {
 }
 
 /** A use, and the text around it that a trick may stretch over. */
-export interface PlacedUse extends Use {
+interface PlacedUse extends Use {
   readonly around: { readonly from: number; readonly to: number };
 }
 

@@ -106,7 +106,7 @@ const numberIn = (text: string | undefined): number | null =>
   text !== undefined && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : null;
 
 /** One link of a chain: `.toBe(3)`; a property has no arguments. */
-export interface Link {
+interface Link {
   readonly name: string;
   readonly args: readonly string[] | null;
 }
@@ -140,7 +140,7 @@ export function chainForm(subject: string, links: readonly Link[]): Form {
 const MOST = 20_000;
 
 /** `equalTo(3)`, `Is.EqualTo(3)`, `eq 3`. */
-export function matcherIn(text: string): { name: string; args: readonly string[] } | null {
+function matcherIn(text: string): { name: string; args: readonly string[] } | null {
   const match = /^\s*(?:[\w$]+(?:\.|::|->))*([\w$]+[?!]?)\s*(?:\(([\s\S]*)\)|([\s\S]*))/.exec(
     text.slice(0, MOST),
   );

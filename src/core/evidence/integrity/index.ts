@@ -1,3 +1,4 @@
+export { holdsTests, readTests, type TestView } from './assertions.ts';
 export {
   type Change,
   excerpt,
@@ -6,7 +7,6 @@ export {
   TAMPERING_KINDS,
   type TamperingKind,
 } from './finding.ts';
-export { holdsTests, readTests, type TestView } from './reading.ts';
 export { suspiciousCode } from './suspicious-code.ts';
 export {
   attributeTricks,

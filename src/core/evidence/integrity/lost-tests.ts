@@ -1,8 +1,7 @@
-import type { Assertion } from './assertions.ts';
+import { type Assertion, assertionsIn, type Reading, type TestView, testAround } from './assertions.ts';
 import type { Case } from './cases.ts';
 import { literalsOf, squeeze } from './matchers.ts';
 import type { Matched } from './matching.ts';
-import { assertionsIn, type Reading, type TestView, testAround } from './reading.ts';
 import { lineAt, lineOf } from './view.ts';
 
 /** A test of the base that the patched files do not have any more. */

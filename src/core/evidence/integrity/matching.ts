@@ -1,8 +1,7 @@
-import type { Assertion } from './assertions.ts';
+import { type Assertion, type Reading, type TestView, testAround } from './assertions.ts';
 import type { TamperingKind } from './finding.ts';
 import type { Form } from './forms.ts';
 import { hasAll, isLiteral, literalsOf, STRENGTH } from './matchers.ts';
-import { type Reading, type TestView, testAround } from './reading.ts';
 import { changeIn } from './view.ts';
 
 /** What became of a view's assertions. */

@@ -8,11 +8,11 @@ import {
   type SyntaxTree,
   textOf,
 } from '../../source/index.ts';
+import { type Reading, type TestView, testAround } from './assertions.ts';
 import { annotationsOf, type Case, isCallback, isFunction, lastBefore, namesIn, ownerOf } from './cases.ts';
 import type { Suspicion } from './finding.ts';
 import { type Guard, guardsOf } from './guards.ts';
 import type { Matched } from './matching.ts';
-import { type Reading, type TestView, testAround } from './reading.ts';
 import { lineAt, nearest } from './view.ts';
 
 /** A place that keeps tests from running: the test that it marks, or all others. */

@@ -1,12 +1,11 @@
 import type { PatchFile } from '../../patches/index.ts';
-import type { Assertion } from './assertions.ts';
+import { type Assertion, assertionsIn, type TestView } from './assertions.ts';
 import { type Case, ownerOf } from './cases.ts';
 import { counted, type Suspicion, was } from './finding.ts';
 import type { Guard } from './guards.ts';
 import { coverageOf, type Fate, lostTests } from './lost-tests.ts';
 import { literalsOf } from './matchers.ts';
 import { type Matched, matchAll, pairs, weakening } from './matching.ts';
-import { assertionsIn, type TestView } from './reading.ts';
 import { changedData } from './runs.ts';
 import { focused, skipped, surplus } from './skips.ts';
 import { changeIn, lineOf, nearest, type Side } from './view.ts';

@@ -1,0 +1,212 @@
+import type { TestOutcome } from '../evidence/index.ts';
+import { Outcomes, reportLines } from './outcomes.ts';
+
+/**
+ * What `cargo test` writes, both streams in one: cargo names each target, the target's own runner names its tests
+ * (library/test/src/formatters/pretty.rs in rust-lang/rust). Ids begin with the target. Throws an Error
+ * where no target was run.
+ *
+ * A test of a target prints into the same stream only where the runner does not capture it; lines outside the list of
+ * a target, after its `test result:`, are not read as tests.
+ */
+export function readCargo(text: string): Outcomes {
+  const outcomes = new Outcomes();
+  const lines = reportLines(text);
+  const said = cargoFailures(lines);
+  let target = '';
+  let open = false;
+  let targets = 0;
+  for (const line of lines) {
+    const named = cargoTargetIn(line);
+    if (named) target = named;
+    else if (/^running \d+ tests?$/.test(line)) {
+      open = true;
+      targets += 1;
+    } else if (/^(?:failures:|test result:)/.test(line)) open = false;
+    else if (open) {
+      const found = CARGO_TEST_LINE.exec(line);
+      if (!found) continue;
+      const name = (found[1] as string).replace(/ - should panic$/, '');
+      outcomes.add([target, name], CARGO_OUTCOMES[found[2] as string] ?? 'failed', said.get(name));
+    }
+  }
+  if (targets === 0) throw new Error('it shows no target whose tests ran');
+  return outcomes;
+}
+
+/** Its program and, since Rust 1.56, its source file: a name that stays when other code is compiled. */
+function cargoTargetIn(line: string): string | null {
+  const docs = /^ {3,5}Doc-tests (\S+)$/.exec(line);
+  if (docs) return `doc ${docs[1]}`;
+  const found = /^ {3,5}Running (?:unittests )?(?:([^\s(]\S*) )?\(?(?:\S*\/)?(\S+?)-[0-9a-f]{16}\)?$/.exec(
+    line,
+  );
+  return found ? [found[2], found[1]].filter((part) => part !== undefined).join(' ') : null;
+}
+
+const CARGO_TEST_LINE = /^test (.{1,1000}) \.\.\. (ok|FAILED|ignored|bench:)(?:[ ,].*)?$/;
+const CARGO_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
+  ok: 'passed',
+  'bench:': 'passed',
+  ignored: 'skipped',
+};
+
+/** Lines of one failure that are kept. */
+const MAX_FAILURE_LINES = 30;
+
+/** What failing tests printed, by name: a name that two targets share has the words of the last. */
+function cargoFailures(lines: readonly string[]): ReadonlyMap<string, string> {
+  const said = new Map<string, string[]>();
+  let own: string[] | null = null;
+  for (const line of lines) {
+    const head = /^---- (.{1,1000}) stdout ----$/.exec(line);
+    if (head) {
+      own = [];
+      said.set(head[1] as string, own);
+    } else if (/^(?:failures:|test result:|running \d)/.test(line)) own = null;
+    else if (own && own.length < MAX_FAILURE_LINES) own.push(line);
+  }
+  return new Map([...said].map(([name, text]) => [name, text.join('\n')]));
+}
+
+/**
+ * What `dotnet test` writes with the console logger at verbosity `normal`: a line for each test, what it says below a
+ * failing one, and a total for each project. Throws an Error where the totals are not the number of lines.
+ */
+export function readDotnet(text: string): Outcomes {
+  const found: { readonly name: string; readonly outcome: TestOutcome; readonly said: string[] }[] = [];
+  let told = 0;
+  for (const line of reportLines(text)) {
+    const test = /^ {2}(Passed|Failed|Skipped) (\S.{0,900}?)(?: \[[^\]]{1,40}\])?$/.exec(line);
+    const total = /^Total tests: (\d{1,7})/.exec(line);
+    const last = found.at(-1);
+    if (test)
+      found.push({
+        name: test[2] as string,
+        outcome: DOTNET_OUTCOMES[test[1] as string] ?? 'failed',
+        said: [],
+      });
+    else if (total) told += Number(total[1]);
+    else if (/^ {2}/.test(line) && last && last.said.length < MAX_FAILURE_LINES) last.said.push(line.trim());
+  }
+  if (found.length === 0) throw new Error('it names no test');
+  if (found.length !== told) throw new Error(`it names ${found.length} tests and says that ${told} ran`);
+  const outcomes = new Outcomes();
+  for (const { name, outcome, said } of found) outcomes.add([name], outcome, said.join('\n'));
+  return outcomes;
+}
+
+const DOTNET_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
+  Passed: 'passed',
+  Failed: 'failed',
+  Skipped: 'skipped',
+};
+
+/**
+ * What `python -m unittest -v` writes to standard error (Lib/unittest/runner.py in python/cpython). A test is a line
+ * that names it, and the word for its outcome at the end of that line or, where a docstring or something printed
+ * stands between, of a later one. The list of failures at the end is believed over the word. Throws an Error where
+ * nothing says that tests ran.
+ */
+export function readUnittest(text: string): Outcomes {
+  const lines = reportLines(text);
+  const end = lines.findLastIndex((line) => /^Ran \d+ tests? in [\d.]+s$/.test(line));
+  if (end < 0) throw new Error('it does not say how many tests ran');
+  const failures = unittestFailures(lines.slice(0, end));
+  const found: { parts: readonly string[]; key: string; outcome: TestOutcome | null }[] = [];
+  for (const line of lines.slice(0, end)) {
+    if (line.startsWith('======')) break;
+    const named = UNITTEST_NAME_LINE.exec(line);
+    // A subtest is told by two spaces; its failure counts for its test.
+    if (named && !line.startsWith('  ')) {
+      const parts = unittestIdParts(named[1] as string, named[2] as string);
+      found.push({ parts, key: parts.join(' '), outcome: null });
+    }
+    const last = found.at(-1);
+    if (last && last.outcome === null) last.outcome = unittestOutcome(line);
+  }
+  const outcomes = new Outcomes();
+  for (const { parts, key, outcome } of found) {
+    const said = failures.get(key);
+    outcomes.add(parts, said === undefined ? (outcome ?? 'failed') : 'failed', said);
+    failures.delete(key);
+  }
+  // Fixtures of classes and modules fail under names of their own.
+  for (const [key, said] of failures) outcomes.add(key.split(' '), 'failed', said);
+  return outcomes;
+}
+
+const UNITTEST_NAME_LINE = /^ {0,2}(\w[\w.]{0,300}) \(([\w.<>]{1,600})\)/;
+
+/** Since Python 3.11 the name stands behind its class once more. */
+function unittestIdParts(name: string, where: string): readonly string[] {
+  const holder = where.endsWith(`.${name}`) ? where.slice(0, -name.length - 1) : where;
+  const at = holder.lastIndexOf('.');
+  return at < 0 ? [holder, name] : [holder.slice(0, at), holder.slice(at + 1), name];
+}
+
+function unittestOutcome(line: string): TestOutcome | null {
+  const word =
+    /(?:^|\.\.\. )(ok|FAIL|ERROR|skipped(?: .*)?|expected failure|unexpected success)$/.exec(line)?.[1] ?? '';
+  if (word === '') return null;
+  if (word === 'ok') return 'passed';
+  return word.startsWith('skipped') || word === 'expected failure' ? 'skipped' : 'failed';
+}
+
+/** Blocks of the list of failures, by the test's parts. */
+function unittestFailures(lines: readonly string[]): Map<string, string> {
+  const blocks = new Map<string, string[]>();
+  let own: string[] | null = null;
+  for (const line of lines) {
+    const head = /^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (\w[\w.]{0,300}) \(([\w.<>]{1,600})\)/.exec(line);
+    if (head) {
+      const key = unittestIdParts(head[1] as string, head[2] as string).join(' ');
+      own = blocks.get(key) ?? [];
+      blocks.set(key, own);
+    } else if (own && !/^[-=]{20,}$/.test(line) && own.length < MAX_FAILURE_LINES) own.push(line);
+  }
+  return new Map([...blocks].map(([key, text]) => [key, text.join('\n')]));
+}
+
+/**
+ * What minitest writes with `-v`: a line for each test, then what failed, then how many ran. Several test programs may
+ * follow each other. Throws an Error where the number of tests is not the number of lines.
+ */
+export function readMinitest(text: string): Outcomes {
+  const outcomes = new Outcomes();
+  const lines = reportLines(text);
+  const said = minitestFailures(lines);
+  let count = 0;
+  let told = 0;
+  for (const line of lines) {
+    const found = /([\w:]+)#(\S.{0,500}?) = \d+(?:\.\d+)? s = ([.FES])$/.exec(line);
+    const total = /^(\d{1,7}) (?:runs|tests), \d+ assertions, /.exec(line);
+    if (total) told += Number(total[1]);
+    if (!found) continue;
+    const [, group = '', name = '', letter = ''] = found;
+    count += 1;
+    outcomes.add([group, name], MINITEST_OUTCOMES[letter] ?? 'failed', said.get(`${group}#${name}`));
+  }
+  if (count === 0) throw new Error('it names no test');
+  if (count !== told) throw new Error(`it names ${count} tests and says that ${told} ran`);
+  return outcomes;
+}
+
+const MINITEST_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
+  '.': 'passed',
+  F: 'failed',
+  E: 'failed',
+  S: 'skipped',
+};
+
+function minitestFailures(lines: readonly string[]): ReadonlyMap<string, string> {
+  const said = new Map<string, string>();
+  for (const [at, line] of lines.entries()) {
+    if (!/^\s{1,4}\d+\) (?:Failure|Error):$/.test(line)) continue;
+    const name = (lines[at + 1] ?? '').replace(/(?: \[.*\])?:$/, '');
+    const rest = lines.slice(at + 1, at + 1 + MAX_FAILURE_LINES);
+    const end = rest.findIndex((one) => one.trim() === '');
+    said.set(name, rest.slice(0, end < 0 ? rest.length : end).join('\n'));
+  }
+  return said;
+}
