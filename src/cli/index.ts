@@ -15,7 +15,7 @@ import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
 import { type SelectFlags, selectLines } from './select.ts';
 
-export { follow, printReport } from './follow.ts';
+export { follow, printReport } from './inspect.ts';
 
 export { jsonText, runJson, terminalText } from './render/index.ts';
 export { exitCode } from './run.ts';

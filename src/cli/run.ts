@@ -20,7 +20,7 @@ import {
   type Terminal,
   type TerminalRuntime,
 } from '../shell.ts';
-import { follow, printReport, viewById } from './follow.ts';
+import { follow, printReport, viewById } from './inspect.ts';
 import { jsonText, runJson, trustText } from './render/index.ts';
 
 interface RunOptions {

@@ -20,7 +20,7 @@ import {
   type World,
 } from '../runs/index.ts';
 import { type CancelPorts, endWaitForPick } from './context.ts';
-import { startFromLabel } from './events.ts';
+import { startFromLabel } from './intake.ts';
 
 /** Milliseconds that the webhook of an event gets before the event counts as missed. */
 const WEBHOOK_DELAY_MS = 60_000;
@@ -194,7 +194,7 @@ async function startFromMissedLabel(
 }
 
 /** The label `auto-dev:running` was taken off, or the issue or pull request was closed, deleted or moved away. */
-export interface StopEvent {
+interface StopEvent {
   readonly repositoryId: number;
   readonly issue: number;
   /** When, milliseconds since 1970 UTC; absent where it cannot be undone. */
@@ -226,7 +226,7 @@ function triggeredAt({ request }: RunRecord): number {
 }
 
 /** The App was uninstalled or suspended, or a repository was taken from it. */
-export interface AccessRemovedEvent {
+interface AccessRemovedEvent {
   readonly installationId: number;
   /** Absent: all of the installation's. */
   readonly repositoryIds?: readonly number[];

@@ -11,8 +11,7 @@ import {
   type World,
 } from '../runs/index.ts';
 import { applyCommand } from './apply-command.ts';
-import type { AuthorLimits } from './author-limits.ts';
-import { type CommandResult, intentScope, refuse } from './context.ts';
+import { type AuthorLimits, type CommandResult, intentScope, refuse } from './context.ts';
 
 /** Milliseconds after which a command fails whose author's permission could not be read. Our default: longer than most outages. */
 const MAX_UNAUTHORISED_AGE_MS = 60 * 60_000;

@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openArtifacts, openS3Artifacts } from '../adapters/artifacts/index.ts';
-import { readPrompts } from '../adapters/prompts/index.ts';
+import { readPrompts } from '../adapters/config/index.ts';
 import { Fault } from '../core/model/index.ts';
 import type { HostFolder } from '../core/reports/index.ts';
 import type { Operator } from '../core/settings/index.ts';

@@ -6,7 +6,7 @@ import type { Operator } from '../core/settings/index.ts';
 import { flows, retire } from '../runs/index.ts';
 import type { PrunedByHand, RuntimeNeeds } from '../shell.ts';
 import { closing, disposedOnFailure, openDatabase } from './connections.ts';
-import { openLog } from './log.ts';
+import { openLog } from './instrumentation.ts';
 import { openRuntime } from './runtime.ts';
 
 import { pruneUnused } from './upkeep.ts';

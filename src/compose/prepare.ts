@@ -6,9 +6,8 @@ import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { ceilingsOf, type Operator } from '../core/settings/index.ts';
 import type { PrepareTools } from '../runs/index.ts';
 import { dataPaths, openDataFolder } from './data-folder.ts';
-import { openLog } from './log.ts';
-import { openSandbox, ownerOf } from './sandbox.ts';
-import { toolchainsOf } from './toolchains.ts';
+import { openLog } from './instrumentation.ts';
+import { openSandbox, ownerOf, toolchainsOf } from './sandbox.ts';
 
 /** What `runoff prepare` executes with: the data folder of runs, so that they find the packages it installs. No database. */
 export async function openPreparing(operator: Operator): Promise<PrepareTools> {

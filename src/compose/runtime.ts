@@ -33,10 +33,10 @@ import {
   instrumentedLedger,
   instrumentedPushes,
   instrumentedSandbox,
+  type OpenLog,
+  openLog,
 } from './instrumentation.ts';
-import { type OpenLog, openLog } from './log.ts';
-import { NO_SANDBOX, openSandbox, ownerOf } from './sandbox.ts';
-import { toolchainsOf } from './toolchains.ts';
+import { NO_SANDBOX, openSandbox, ownerOf, toolchainsOf } from './sandbox.ts';
 
 import { pruneUnused } from './upkeep.ts';
 

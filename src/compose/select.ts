@@ -14,9 +14,8 @@ import type { SelectTools } from '../runs/index.ts';
 import type { Selecting, SelectingHow } from '../shell.ts';
 import { providersOf } from './connections.ts';
 import { dataPaths, openDataFolder, promptsOf } from './data-folder.ts';
-import { openLog } from './log.ts';
-import { openSandbox, ownerOf } from './sandbox.ts';
-import { toolchainsOf } from './toolchains.ts';
+import { openLog } from './instrumentation.ts';
+import { openSandbox, ownerOf, toolchainsOf } from './sandbox.ts';
 
 /** Folders of installed packages that are in a work tree but not part of the repository. */
 const INSTALLED = ['node_modules', '.venv', 'venv', 'vendor'] as const;

@@ -19,9 +19,8 @@ import {
 import { EXIT, onPresses, type Runtime, type Screen, type Terminal } from '../shell.ts';
 import { closing, disposedOnFailure, openAppGitHub } from './connections.ts';
 import { OWN } from './data-folder.ts';
-import { healthOf, metricsPageOf, unclaimedWork } from './health.ts';
-import { instrumentedWebhook } from './instrumentation.ts';
-import { type OpenLog, openLog } from './log.ts';
+import { healthOf, metricsPageOf, unclaimedWork } from './doctor.ts';
+import { instrumentedWebhook, type OpenLog, openLog } from './instrumentation.ts';
 import { logSettings, type OperatorSettings } from './operator-settings.ts';
 import { openRuntime } from './runtime.ts';
 

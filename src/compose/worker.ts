@@ -5,8 +5,8 @@ import { flows } from '../runs/index.ts';
 import { startWeb } from '../server/index.ts';
 import { EXIT, onPresses, type Runtime, type Terminal } from '../shell.ts';
 import { closing, disposedOnFailure } from './connections.ts';
-import { healthOf, metricsPageOf } from './health.ts';
-import { openLog } from './log.ts';
+import { healthOf, metricsPageOf } from './doctor.ts';
+import { openLog } from './instrumentation.ts';
 import { logSettings, type OperatorSettings } from './operator-settings.ts';
 import { openRuntime, type RuntimeOptions } from './runtime.ts';
 import { startWorkerUpkeep } from './upkeep.ts';
@@ -16,7 +16,7 @@ const GRACE_MS = 8_000;
 /** Path at which a worker rejects webhooks. */
 const NO_WEBHOOKS = '/api/github/webhooks';
 
-export interface RunningWorker {
+interface RunningWorker {
   /** Its name among the processes that share the work. */
   readonly name: string;
   /** URL of its health page; null if PORT is not set. */

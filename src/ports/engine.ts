@@ -1,14 +1,5 @@
 import type { RunId } from '../core/model/index.ts';
 
-/** Values that survive a restart: plain JSON, under 64 KiB. Anything bigger is an artifact. */
-export type Plain =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly Plain[]
-  | { readonly [key: string]: Plain | undefined };
-
 /** What a durable flow may do. A flow's body must be deterministic: all effects happen inside `step`. */
 export interface FlowContext {
   readonly id: string;

@@ -1,3 +1,5 @@
+import type { WantedTools } from '../core/settings/index.ts';
+
 /**
  * The files a sandboxed command sees as /repo: read-only layers (topmost first) under one writable layer.
  * Made by `Workspaces`; the host never reads `upper` with git or runs anything from it (I2).
@@ -96,7 +98,7 @@ export interface ExecResult {
   readonly refusedHosts?: readonly string[];
 }
 
-export const SANDBOX_BACKENDS = ['bubblewrap', 'container', 'none'] as const;
+const SANDBOX_BACKENDS = ['bubblewrap', 'container', 'none'] as const;
 export type SandboxBackend = (typeof SANDBOX_BACKENDS)[number];
 
 export type SandboxProbe =
@@ -121,4 +123,43 @@ export interface Sandbox {
    * was full and something else filled it: then nothing that the command did counts.
    */
   exec(spec: ExecSpec): Promise<ExecResult>;
+}
+
+/** What a repository's commands get besides the programs that every sandbox has. */
+export interface ProvidedTools {
+  /** To be set as `tools` of the repository's base checkout. */
+  readonly tools: Tools;
+  /** What its commands will find, for people: `node 22.14.0`, `python 3.11.7`. */
+  readonly versions: readonly string[];
+  /** What it asks for and cannot have here, a sentence each, with both ways to get it. */
+  readonly missing: readonly string[];
+}
+
+export interface Toolchains {
+  /**
+   * The toolchains that a repository asks for: of the sandbox, of the operator, or from the package registry that npm
+   * on this machine is set to. Installs and copies happen once for each version. What cannot be had is in `missing`;
+   * rejects only when the signal is aborted, or with DISK_FULL.
+   */
+  provide(wanted: WantedTools, signal?: AbortSignal): Promise<ProvidedTools>;
+}
+
+/** How a set-up command reaches the package registries that this machine uses. */
+export interface RegistryAccess {
+  /** `host:port` names; none where nobody may be reached. */
+  readonly hosts: readonly string[];
+  /** Makes the package clients in a sandbox use the same registries and certificates; holds no credentials. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The same as files of the command's HOME, by relative path. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+export const NO_REGISTRIES: RegistryAccess = { hosts: [], env: {}, files: {} };
+
+export interface Registries {
+  /**
+   * The registries of the package clients that a command names (`npm ci`: those of npm), of all clients where it names
+   * none. Each client of this machine is asked once; one that cannot be asked names none. Never rejects.
+   */
+  of(command: string): Promise<RegistryAccess>;
 }

@@ -1,6 +1,5 @@
 import type { Sha } from '../core/model/index.ts';
-import type { RegistryAccess } from './registries.ts';
-import type { Limits, Tools, WorkArea } from './sandbox.ts';
+import type { Limits, RegistryAccess, Tools, WorkArea } from './sandbox.ts';
 
 /** Basic credentials for one remote, handed to git by environment only: never in argv, a URL or a config file (I3). */
 export interface GitCredential {

@@ -12,7 +12,7 @@ import { requirePersonas } from './contestants.ts';
 import type { ModelPorts, World } from './context.ts';
 
 /** A debate of a text that is no run's brief. */
-export interface TextDebateOptions {
+interface TextDebateOptions {
   readonly text: string;
   readonly personas: readonly string[];
   /** `provider/model`; the first one keeps the text. Empty: those whose keys are set. */
@@ -27,7 +27,7 @@ export interface TextDebateOptions {
   readonly fresh?: string;
 }
 
-export interface TextDebate {
+interface TextDebate {
   /** `d` and ten hex digits: the same for the same text, debated in the same way. */
   readonly id: string;
   readonly rounds: AsyncGenerator<Debate, Debate>;

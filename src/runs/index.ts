@@ -14,12 +14,11 @@ export {
   handleOf,
   isGitHubRun,
   loadRun,
-  type PromptLibrary,
   requireGitHub,
   type World,
 } from './context.ts';
-export { debateText, type TextDebate, type TextDebateOptions } from './debate-text.ts';
-export { type LocalPick, pickLocally } from './picks.ts';
+export { debateText } from './debate-text.ts';
+export { pickLocally } from './picks.ts';
 export {
   type Prepared,
   type PrepareStep,
@@ -27,7 +26,6 @@ export {
   prepareRepository,
 } from './prepare.ts';
 export {
-  type Applied,
   applyPick,
   type CommitPorts,
   choiceTexts,
@@ -50,14 +48,12 @@ export {
   reportUnrecognized,
   restoreQuestion,
 } from './question.ts';
-export { announceQueue, queuedRuns } from './queue.ts';
 export {
   announceEndedRuns,
   awaitedInquiry,
   cancelRun,
   closeUnpicked,
   isWaiting,
-  type ReplyResult,
   reconcile,
   reply,
   startLocalRun,
@@ -65,7 +61,7 @@ export {
   sweepEnded,
 } from './reconcile.ts';
 export { type RetentionTimes, type Retired, retire } from './retire.ts';
-export { flows, type RunEnd, runTask } from './run.ts';
+export { flows } from './run.ts';
 export { type SelectOptions, type SelectTools, select } from './select.ts';
 export { idempotentWrite, OUTAGES } from './stage.ts';
-export { diffsOf, LABEL, RUNNING_LABEL, viewOf } from './view.ts';
+export { announceQueue, diffsOf, LABEL, queuedRuns, RUNNING_LABEL, viewOf } from './view.ts';

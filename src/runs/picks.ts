@@ -35,7 +35,7 @@ export async function standingPicks(
 
 type StorePart<K extends keyof Store> = { readonly [M in K]: Store[M] };
 
-export interface LocalPick {
+interface LocalPick {
   readonly alias: Alias | null;
   /** Where its commit is, e.g. `runoff/r7k2m9q4xa/B`; null for none of them, and where the run left no branch of it. */
   readonly branch: string | null;

@@ -111,7 +111,7 @@ export async function startLocalRun(
   await startRun(world, runId);
 }
 
-export type ReplyResult =
+type ReplyResult =
   | { readonly kind: 'taken' }
   /** A sentence for whoever said it. */
   | { readonly kind: 'not-waiting'; readonly why: string }

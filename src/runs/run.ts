@@ -4,17 +4,16 @@ import { brief } from './brief/index.ts';
 import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
 import type { World } from './context.ts';
 import { checkBase } from './examine/index.ts';
-import { ExaminationInput, examineHere, examineRounds } from './examine-rounds.ts';
 import { instrumentFlows } from './instrumentation.ts';
 import { judge } from './judge/index.ts';
 import { conclude, publish } from './publish/index.ts';
 import { reviewWinner } from './review.ts';
+import { ExaminationInput, examineHere, examineRounds, stopEarly } from './rounds.ts';
 import { settleQuestions } from './settle-questions.ts';
 import { maxWorkMs, type StageRunner, stagesOf, UNLIMITED, workTimeOf } from './stage.ts';
-import { stopEarly } from './stop-early.ts';
 
 /** How a run ended, small enough to be the engine's result; all else is in the store. */
-export type RunEnd = 'published' | 'refused' | 'failed' | 'stopped';
+type RunEnd = 'published' | 'refused' | 'failed' | 'stopped';
 
 /** A run until it is admitted: it may start, has waited for a slot, and its inputs are frozen. Else how it ended. */
 async function admitRun(
@@ -38,7 +37,7 @@ async function admitRun(
 }
 
 /** One run, top to bottom. Each stage is a durable step: after a crash, finished ones are not repeated. */
-export async function runTask(world: World, flow: FlowContext, request: RunRequest): Promise<RunEnd> {
+async function runTask(world: World, flow: FlowContext, request: RunRequest): Promise<RunEnd> {
   const { runId } = request;
   const time = workTimeOf(maxWorkMs(world));
   const stage = stagesOf(world, flow, runId, time);

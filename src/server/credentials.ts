@@ -118,7 +118,7 @@ const AppFile = z.strictObject({
   default_events: z.array(z.string()).default([]),
 });
 
-export interface ManifestUrls {
+interface ManifestUrls {
   /** Where GitHub reaches this server. */
   readonly publicUrl: string;
   readonly webhooksPath: string;

@@ -2,8 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { openBoundedBuffer } from '../core/model/index.ts';
-import type { BodyBudget, HeldBody } from './body-budget.ts';
-import { type Connections, senderOf } from './connections.ts';
+import { type BodyBudget, type Connections, type HeldBody, senderOf } from './limits.ts';
 
 /** Probot's middleware: answers the request and resolves with true, or resolves with anything else and ignores it. */
 export type WebhookMiddleware = (request: IncomingMessage, response: ServerResponse) => unknown;

@@ -3,9 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Fault } from '../core/model/index.ts';
 import type { Log } from '../ports/index.ts';
-import { openBodyBudget } from './body-budget.ts';
-import { limitConnections } from './connections.ts';
 import { type DeliveryParts, deliver, type Webhook } from './deliveries.ts';
+import { limitConnections, openBodyBudget } from './limits.ts';
 import { frontPage, notFound, type Page, SECURITY_HEADERS } from './pages.ts';
 import type { SetupPages } from './setup.ts';
 
@@ -248,7 +247,7 @@ function countedLog(log: Log): (message: string, why: string) => void {
 }
 
 /** The metrics page, and the token that protects it. */
-export interface MetricsPage {
+interface MetricsPage {
   /** Sent as `Authorization: Bearer …`; the metrics reveal costs and model names. */
   readonly token: string;
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;

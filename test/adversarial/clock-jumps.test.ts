@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { openPace } from '../../src/adapters/github/pace.ts';
+import { openPace } from '../../src/adapters/github/faults.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { timesOf } from '../../src/core/settings/index.ts';
 import type { GitHub } from '../../src/ports/index.ts';
-import { progressLimitFor } from '../../src/runs/code/stop-early.ts';
+import { progressLimitFor } from '../../src/runs/code/ending.ts';
 import { announceQueue, openAnnouncer } from '../../src/runs/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { githubOrigin } from '../world/origin.ts';

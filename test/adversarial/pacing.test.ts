@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { nextTurn, PACE } from '../../src/adapters/github/faults.ts';
 import { openGitHub } from '../../src/adapters/github/index.ts';
-import { nextTurn, PACE } from '../../src/adapters/github/pace.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import type { Publisher } from '../../src/ports/index.ts';
 import { newAppKey } from '../world/app-key.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { bytesOf } from '../../src/adapters/git/index.ts';
 import { ownFolders } from '../../src/compose/data-folder.ts';
 import { enforceQuota, watchDiskSpace, watchQuota } from '../../src/compose/disk-space.ts';
-import { healthOf } from '../../src/compose/health.ts';
+import { healthOf } from '../../src/compose/doctor.ts';
 
 import type { BaseCheckout, RunRecord } from '../../src/ports/index.ts';
 import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { unclaimedWork } from '../../src/compose/health.ts';
+import { unclaimedWork } from '../../src/compose/doctor.ts';
 import { watchWorkers } from '../../src/compose/upkeep.ts';
 import type { Candidate, RunState } from '../../src/core/model/index.ts';
 import type { ExecutorRecord } from '../../src/ports/index.ts';

@@ -3,7 +3,7 @@ import { priorityOf } from '../../src/core/model/index.ts';
 import type { ChildInput, ChildResult, FlowContext } from '../../src/ports/index.ts';
 import { queueCandidates } from '../../src/runs/code/queue.ts';
 import { loadRun } from '../../src/runs/context.ts';
-import { examineRounds } from '../../src/runs/examine-rounds.ts';
+import { examineRounds } from '../../src/runs/rounds.ts';
 import { workTimeOf } from '../../src/runs/stage.ts';
 import { found } from '../core/ranking/round-facts.ts';
 import { partial } from '../world/partial.ts';

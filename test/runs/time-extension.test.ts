@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { timesOf } from '../../src/core/settings/index.ts';
-import { progressLimitFor } from '../../src/runs/code/stop-early.ts';
+import { progressLimitFor } from '../../src/runs/code/ending.ts';
 
 const usual = timesOf({ candidate: 100, silence: 20, extendWhileProgressing: true }, 1_000);
 

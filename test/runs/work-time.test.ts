@@ -10,8 +10,8 @@ import type {
   RunRecord,
 } from '../../src/ports/index.ts';
 import { code } from '../../src/runs/code/index.ts';
-import { examineHere, examineRounds } from '../../src/runs/examine-rounds.ts';
 import type { World } from '../../src/runs/index.ts';
+import { examineHere, examineRounds } from '../../src/runs/rounds.ts';
 import { executeStage, type StageResult, stagesOf, workTimeOf } from '../../src/runs/stage.ts';
 import { type Journal, memoryEngine, newJournal } from '../world/memory-engine.ts';
 import { partial } from '../world/partial.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openBodyBudget, toDrop } from '../../src/server/body-budget.ts';
+import { openBodyBudget, toDrop } from '../../src/server/limits.ts';
 
 describe('the budget of bodies', () => {
   test('never exceeds its limit, whatever is opened, grows, is kept or released', () => {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type ArtifactRef, Fault, inParallel } from '../../core/model/index.ts';
 import type { Bucket } from '../../core/settings/index.ts';
 import type { Artifacts, SweepWish, Swept } from '../../ports/index.ts';
-import { artifactName, artifactRef, hashInName, verified } from './names.ts';
+import { artifactName, artifactRef, hashInName, verified } from './directory.ts';
 import { requester, type S3Request, type S3Response } from './requests.ts';
 
 export interface S3Options extends Bucket {

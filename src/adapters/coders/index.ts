@@ -13,12 +13,11 @@ import { opencodeCoder } from './opencode.ts';
 import { piCoder } from './pi.ts';
 import { qwenCoder } from './qwen.ts';
 
-export { ACP_PATH } from './acp/index.ts';
 export { BUILTIN_PATH, builtinCoder, bundleBuiltinCoder } from './builtin/index.ts';
 export { AGENTS, type InstallableAgent } from './catalogue.ts';
-export { type Installed, type InstallRequest, installAgent, installable, npmInstall } from './install.ts';
+export { installAgent, installable, npmInstall } from './install.ts';
 
-export interface CoderOptions {
+interface CoderOptions {
   /** Folder below which `installAgent` puts agents, each in one of its name. */
   readonly agentsFolder: string;
   /** The operator's own programs, by the name that settings give them; one of ours is replaced by its name. */

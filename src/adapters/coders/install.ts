@@ -7,7 +7,7 @@ import { suggest } from '../../core/settings/index.ts';
 import { AGENTS, type InstallableAgent, installedVersion, programFile } from './catalogue.ts';
 import names from './npm-environment.json' with { type: 'json' };
 
-export interface InstallRequest {
+interface InstallRequest {
   /** Folder of all agents; made when it is not there. */
   readonly folder: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface InstallRequest {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-export interface Installed {
+interface Installed {
   readonly version: string;
   /** What it takes on the disk. */
   readonly bytes: number;

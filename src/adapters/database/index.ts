@@ -40,7 +40,7 @@ export interface EmbeddedPostgres {
   stop(options?: { readonly force?: boolean }): Promise<void>;
 }
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   /**
    * Folder for programs, data, password and log, e.g. /var/lib/runoff/pg. When we are root, the server runs as
    * `postgres` or else `nobody`, and that user must be able to enter every folder on the way.

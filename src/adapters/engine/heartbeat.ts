@@ -88,7 +88,7 @@ const DEFAULT_HEARTBEAT: HeartbeatOptions = { everyMs: 10_000, staleMs: 60_000 }
  */
 const TAKEOVER_MARGIN = 0.25;
 
-export interface FenceOptions {
+interface FenceOptions {
   readonly executors: Executors;
   readonly clock: Pick<Clock, 'now' | 'elapsed'>;
   readonly log: Log;

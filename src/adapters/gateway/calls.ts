@@ -14,12 +14,12 @@ import { type Asked, MOST_ANSWER_BYTES, type Recall } from './answer-cache.ts';
 import type { Paid, Purse, Reserved } from './budgets.ts';
 import { type CallReservation, capSentence, freePlan, leastFor, planFor } from './caps.ts';
 import { upstreamUrl } from './endpoints.ts';
+import type { Counter } from './input-tokens.ts';
 import { bookedRow, inputIsMissing, loweredRow, settledRow, toldBy } from './ledger.ts';
 import type { PriceBook } from './prices.ts';
 import { namedModel, type Providers } from './providers.ts';
 import type { RefusalLog } from './refusal-log.ts';
 import { type Relayed, refuse, relay } from './relay.ts';
-import type { Counter } from './token-count.ts';
 import { unlistedBetas, waitAfter } from './upstream.ts';
 
 /** What the request handler of one lease needs. */

@@ -1,4 +1,167 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { asFault, Fault, type Sha } from '../../core/model/index.ts';
+import type { BaseCheckout, Collected, Log, Sandbox, Workspaces } from '../../ports/index.ts';
+import { openAreas, openTrash } from './areas.ts';
+import { DAMAGED_CHECKOUT, openBases } from './bases.ts';
+import { openCandidateStore } from './candidate-store.ts';
+import { COLLECT_LIMITS, type CollectLimits, openCollector } from './collect.ts';
+import { openDamageMarks, openDiagnosis } from './damage.ts';
+import { abortError, isAbortError } from './faults.ts';
+import { openGit } from './git.ts';
+import { layoutOf, makeLayout } from './layout.ts';
+import { openLocks } from './locks.ts';
+import { openMirrors } from './mirrors.ts';
+import { openPruning } from './prune.ts';
+import { openPublishing } from './publish.ts';
+import { openSetup } from './setup.ts';
+import { describeLocal } from './sources.ts';
+import { type Owner, removeTree } from './trees.ts';
+
 export type { CollectLimits } from './collect.ts';
-export { COLLECT_LIMITS } from './collect.ts';
 export { bytesOf } from './trees.ts';
-export { openWorkspaces, type WorkspacesOptions } from './workspaces.ts';
+
+interface WorkspacesOptions {
+  /**
+   * Folder for everything that is stored; created if it does not exist. The owner must be able to enter it, and its
+   * file system must support the upper layer of an overlay (a container's own root does not, a volume does).
+   */
+  readonly dataDir: string;
+  /** Used for setup and collecting. */
+  readonly sandbox: Sandbox;
+  /** The user that sandboxed processes run as and that owns checkouts and areas; null if that is our own user. */
+  readonly owner: Owner;
+  readonly log: Log;
+  /** Called for everything stored that is found damaged; the log has its path and the reason. */
+  readonly onDamage?: () => void;
+  /** Default: `COLLECT_LIMITS`. */
+  readonly limits?: Partial<CollectLimits>;
+}
+
+/**
+ * Repositories, checkouts and patches by git. Nothing is touched before the first call. `resolve` returns null for
+ * `HEAD` of an empty repository: the caller knows whether that is REPOSITORY_EMPTY or BASE_MISSING. Every method
+ * rejects with a `Fault` (DISK_FULL whenever space ran out), or with AbortError if a signal asked for it.
+ */
+export function openWorkspaces(options: WorkspacesOptions): Workspaces {
+  const { sandbox, owner, log } = options;
+  const limits = { ...COLLECT_LIMITS, ...options.limits };
+  const layout = layoutOf(options.dataDir);
+  const git = openGit(layout.settingsFile);
+  const locks = openLocks(layout.locks);
+  const marks = openDamageMarks(git);
+  const onDamage = damageReporter(options);
+  const diagnose = openDiagnosis({ layout, marks, onDamage });
+  const mirrors = openMirrors({ git, layout, locks, marks, onDamage });
+  const bases = openBases({ git, layout, locks, mirrors, owner, onDamage });
+  const areas = openAreas({ layout, locks, owner, log, trash: openTrash(layout, log) });
+  const collector = openCollector(sandbox, layout, { owner, limits });
+  const setup = openSetup({ layout, locks, mirrors, areas, bases, collector, sandbox, owner, onDamage });
+  const store = openCandidateStore(git, layout, limits);
+  const publishing = openPublishing(git, store);
+  const pruning = openPruning({ git, layout, locks, areas, log });
+  /** For a call on a prepared base: nothing of its repository is pruned meanwhile. */
+  const using = <A extends readonly unknown[], R>(work: (base: BaseCheckout, ...args: A) => Promise<R>) =>
+    prepared((base: BaseCheckout, ...args: A) => locks.using(base.repositoryKey, () => work(base, ...args)));
+
+  const isWhole = async (base: BaseCheckout): Promise<boolean> =>
+    (await bases.isWhole(base)) && (await setup.areWhole(base));
+  const collect: Workspaces['collect'] = async (base, area, signal) => {
+    if (signal?.aborted) throw abortError();
+    const known = { facts: await bases.facts(base), traces: await setup.traces(base) };
+    const gathering = () => collector.gather(base, area, known, signal);
+    const gathered = await unlessDamaged(() => isWhole(base), gathering);
+    if (gathered.kind === 'refused') return refused(log, area.id, gathered);
+    const scratch = join(layout.area(area.id), 'scratch');
+    await removeTree(scratch);
+    await mkdir(scratch, { mode: 0o700 });
+    try {
+      const from = { areaId: area.id, scratch };
+      const admitted = await store.admit(base.repositoryKey, gathered, known, from);
+      if (admitted.kind !== 'refused') return admitted;
+      const { why, fault } = admitted;
+      const cause = fault && (await diagnose(fault));
+      if (cause !== fault) throw cause;
+      return refused(log, area.id, { kind: 'refused', why }, fault?.message);
+    } finally {
+      await removeTree(scratch);
+    }
+  };
+
+  const prepareLayout = rememberSuccess(() => makeLayout(layout, owner));
+  const prepared = <A extends readonly unknown[], R>(work: (...args: A) => Promise<R>) => {
+    return async (...args: A): Promise<R> => {
+      try {
+        await prepareLayout();
+        return await work(...args);
+      } catch (error) {
+        throw isAbortError(error) ? error : await diagnose(asFault(error));
+      }
+    };
+  };
+
+  return {
+    describe: prepared((path) => describeLocal(git, path)),
+    resolve: prepared(mirrors.resolve),
+    readFile: prepared(mirrors.readFile),
+    listFiles: prepared(mirrors.listFiles),
+    prepare: prepared(bases.prepare),
+    isWhole: prepared(isWhole),
+    install: prepared(setup.install),
+    open: prepared(areas.open),
+    collect: using(collect),
+    holds: using((base, tree: Sha) => store.holds(base.repositoryKey, tree)),
+    keep: using((base, areaId: string, tree: Sha) => store.keep(base.repositoryKey, areaId, tree)),
+    commit: using(publishing.commit),
+    branch: using(publishing.branch),
+    push: using(publishing.push),
+    remove: prepared((area) => areas.remove(area.id)),
+    sweep: prepared(areas.sweep),
+    prune: prepared(pruning.prune),
+  };
+}
+
+/**
+ * The base or a layer of an area may be damaged. That is not the candidate's fault, and `prepare` creates another
+ * checkout.
+ */
+async function unlessDamaged<T>(isWhole: () => Promise<boolean>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isAbortError(error) || asFault(error).code !== 'INTERNAL' || (await isWhole())) throw error;
+    throw new Fault('STORED_DATA_DAMAGED', DAMAGED_CHECKOUT, { cause: error });
+  }
+}
+
+/** Does it once for all callers. The next call may succeed after a failure, so only success is remembered. */
+function rememberSuccess(work: () => Promise<void>): () => Promise<void> {
+  let ready: Promise<void> | null = null;
+  return async () => {
+    ready ??= work();
+    const mine = ready;
+    try {
+      await mine;
+    } catch (error) {
+      if (ready === mine) ready = null;
+      throw error;
+    }
+  };
+}
+
+const damageReporter =
+  ({ log, onDamage }: WorkspacesOptions) =>
+  (path: string, why: string): void => {
+    log.error({ path, why }, 'Stored data is damaged; it is made again.');
+    onDamage?.();
+  };
+
+function refused(
+  log: Log,
+  area: string,
+  refusal: Collected & { kind: 'refused' },
+  gitSaid?: string,
+): Collected {
+  log.warn({ area, why: refusal.why, ...(gitSaid === undefined ? {} : { gitSaid }) }, 'a patch was refused');
+  return refusal;
+}

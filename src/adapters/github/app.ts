@@ -4,8 +4,7 @@ import { Fault } from '../../core/model/index.ts';
 import type { InstalledRepository, Log, RepositoryHandle } from '../../ports/index.ts';
 import { Installation, Installed, MintedToken } from './answers.ts';
 import { type Api, PAGE, pagesOf } from './client.ts';
-import { statusOf } from './faults.ts';
-import type { Pace } from './pace.ts';
+import { type Pace, statusOf } from './faults.ts';
 
 /** Installation tokens are good for an hour; ten minutes are left for what is begun with one. */
 const TOKEN_LIFE_MS = 50 * 60_000;

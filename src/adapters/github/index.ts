@@ -16,7 +16,7 @@ import {
 } from './app.ts';
 import { openWhereabouts, type Whereabouts } from './calls.ts';
 import { type Api, type ClientOptions, openClient, openClockEpochs } from './client.ts';
-import { openPace, type Pace, type PaceParts } from './pace.ts';
+import { openPace, type Pace, type PaceParts } from './faults.ts';
 import { openPublisher } from './publisher.ts';
 import { openReader } from './reader.ts';
 

@@ -6,8 +6,7 @@ import { deleteBranch } from './branches.ts';
 import { openCalls, type Whereabouts } from './calls.ts';
 import { showCheck } from './checks.ts';
 import type { Api } from './client.ts';
-import { statusOf, unless } from './faults.ts';
-import type { Pace } from './pace.ts';
+import { type Pace, statusOf, unless } from './faults.ts';
 
 const OWN_PREFIX = 'auto-dev';
 const OWN_BRANCH = /^auto-dev\/\S+$/;

@@ -20,8 +20,7 @@ import type { TokenCache } from './app.ts';
 import { type Calls, openCalls, type Whereabouts, withToken } from './calls.ts';
 import { failedChecks } from './checks.ts';
 import { type Api, backwards, newest, PAGE, pagesOf } from './client.ts';
-import { unless } from './faults.ts';
-import type { Pace } from './pace.ts';
+import { type Pace, unless } from './faults.ts';
 
 /** A person's login; bots' end in `[bot]`. */
 const LOGIN = /^[A-Za-z0-9][\w-]*$/;

@@ -36,9 +36,9 @@ export const METRICS = {
   runoff_candidates_total: { help: 'Candidates whose coder has ended, by state.', labels: ['state'] },
 } as const satisfies Readonly<Record<string, { readonly help: string; readonly labels: readonly string[] }>>;
 
-export type MetricName = keyof typeof METRICS;
+type MetricName = keyof typeof METRICS;
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Called for each scrape. */
   readonly census: () => Promise<Census>;
 }

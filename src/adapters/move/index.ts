@@ -23,7 +23,7 @@ export interface MovedTable {
   readonly rows: number;
 }
 
-export interface MoveOptions {
+interface MoveOptions {
   readonly from: string;
   readonly to: string;
   /** Number of the advisory lock under which engines launch. */

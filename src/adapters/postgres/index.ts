@@ -9,7 +9,7 @@ export interface ConnectOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-export interface PoolOptions extends ConnectOptions {
+interface PoolOptions extends ConnectOptions {
   /** Connections at most. They are opened on demand and closed after ten idle seconds. */
   readonly size: number;
   /** How values of columns are read; absent: as `pg` does. */
@@ -128,7 +128,7 @@ const TCP_SETTINGS = [
 const escapeOption = (value: string): string => value.replaceAll(/[\\\s]/g, '\\$&');
 
 /** The address with these settings for its sessions. What it sets itself stays as it is: that is the operator's will. */
-export function withSettings(
+function withSettings(
   url: string,
   limits: ConnectionLimits,
   own: Readonly<Record<string, string>> = {},
@@ -167,7 +167,7 @@ const timedOut = (ms: number): Error =>
  * a query (`query_timeout`), which fails that query and leaves the connection, with those behind it, waiting for ever.
  * To be called before the first query.
  */
-export function cutWhenSilent(client: pg.Client, silenceMs: number): void {
+function cutWhenSilent(client: pg.Client, silenceMs: number): void {
   const { connection } = client;
   const read = (): number => (connection.stream as Counted).bytesRead ?? 0;
   let timer: NodeJS.Timeout | null = null;
@@ -224,7 +224,7 @@ function cutWhenNotClosed(client: pg.Client): void {
  * Asks a connection that only listens, or only holds a lock, for a sign of life: one that is silent is cut, which
  * everybody who waits on it is told as its end.
  */
-export function pingRegularly(client: pg.Client, everyMs: number): void {
+function pingRegularly(client: pg.Client, everyMs: number): void {
   const timer = setInterval(() => void client.query('select 1').catch(() => undefined), everyMs);
   timer.unref();
   client.once('end', () => clearInterval(timer));

@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import type { ExecSpec, WorkArea } from '../../ports/index.ts';
-import { type Owner, runCommand } from './host-programs.ts';
+import { type Owner, runCommand } from './processes.ts';
 import { bytesIn } from './usage.ts';
 
 /**

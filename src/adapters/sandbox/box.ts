@@ -3,9 +3,18 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { Readable, type Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, mayStartLater } from '../../core/model/index.ts';
-import { asOwner, HOST_PATH, inheritedDescriptors, type Owner } from './host-programs.ts';
 import { FD, type Launch } from './launch.ts';
-import { findInit, hasEnded, type Init, isAlive, KILL_TIMEOUT_MS } from './processes.ts';
+import {
+  asOwner,
+  findInit,
+  HOST_PATH,
+  hasEnded,
+  type Init,
+  inheritedDescriptors,
+  isAlive,
+  KILL_TIMEOUT_MS,
+  type Owner,
+} from './processes.ts';
 
 export interface BoxEnd {
   /**

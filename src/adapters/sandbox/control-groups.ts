@@ -15,8 +15,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 import type { Limits } from '../../ports/index.ts';
-import { runCommand } from './host-programs.ts';
-import { KILL_TIMEOUT_MS, startedAt } from './processes.ts';
+import { KILL_TIMEOUT_MS, runCommand, startedAt } from './processes.ts';
 
 /** Where control groups are and how they are changed; tests use a folder of plain files. */
 export interface GroupHost extends GroupFolders {

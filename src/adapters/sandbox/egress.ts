@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { Fault } from '../../core/model/index.ts';
 import type { ExecResult, ExecSpec } from '../../ports/index.ts';
-import type { Owner } from './host-programs.ts';
+import type { Owner } from './processes.ts';
 
 /** Milliseconds to wait for a host to accept a connection, our default. */
 const CONNECT_TIMEOUT_MS = 15_000;

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecSpec, WorkArea } from '../../ports/index.ts';
-import type { Owner } from './host-programs.ts';
+import type { Owner } from './processes.ts';
 
 /** Paths inside a sandbox. /repo, /home/agent and /out are the only folders of the host that it can write to. */
 export const INSIDE = {

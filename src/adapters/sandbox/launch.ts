@@ -3,7 +3,7 @@ import { normalize } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
 import { INSIDE, PUBLIC_ETC, pathIn, SYNTHETIC_ETC, type View, versionedEtc } from './filesystem.ts';
-import type { HardLimits } from './host-programs.ts';
+import type { HardLimits } from './processes.ts';
 
 /**
  * Descriptors of a launch besides the three standard ones. bubblewrap reads `seccomp` and `options` and writes JSON

@@ -5,8 +5,8 @@ import { asFault } from '../../core/model/index.ts';
 import { DEFAULT_LIMITS, type ExecResult, type ExecSpec } from '../../ports/index.ts';
 import { makeArea, removeArea } from './areas.ts';
 import type { Delegation } from './control-groups.ts';
-import { type Owner, runCommand } from './host-programs.ts';
 import type { Variant } from './launch.ts';
+import { type Owner, runCommand } from './processes.ts';
 import { SYSCALLS } from './syscalls.ts';
 
 type ProbeFinding =

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
 import { INSIDE } from './filesystem.ts';
-import { type Owner, runCommand } from './host-programs.ts';
+import { type Owner, runCommand } from './processes.ts';
 
-export interface Toolchain {
+interface Toolchain {
   /** Pass it to `openBubblewrap` as `toolchain`. */
   readonly dir: string;
   /** Such as `24.1.0`. */

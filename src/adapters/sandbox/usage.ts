@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
-import { type Owner, runCommand } from './host-programs.ts';
-import { whileAlive } from './processes.ts';
+import { type Owner, runCommand, whileAlive } from './processes.ts';
 
 /** Sum in bytes of the given `Name:  123 kB` lines of a /proc file. */
 function kilobytesIn(text: string, names: readonly string[]): number {

@@ -2,8 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
-import type { Owner } from './host-programs.ts';
-import type { Init, ProcessTable } from './processes.ts';
+import type { Init, Owner, ProcessTable } from './processes.ts';
 import { BYTES_A_FILE, bytesIn, memoryBytes, sharedBytes, unlinkedFiles } from './usage.ts';
 
 /** Milliseconds between two measurements of memory, and of disk. Our defaults. */

@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely';
 import { Fault, type RunId } from '../../core/model/index.ts';
 import type { CommandRecord, Store } from '../../ports/index.ts';
-import { addAudit } from './audits.ts';
 import { type Db, inStatement, inTransaction, lockRun, type Tx } from './connection.ts';
+import { addAudit } from './progress.ts';
 import { storableJson, storableText } from './rows.ts';
 import type { CommandTable } from './schema.ts';
 

@@ -1,19 +1,18 @@
 import type { Identity, Store } from '../../ports/index.ts';
 import { type ConnectionLimits, LONG_WORK } from '../postgres/index.ts';
-import { audits } from './audits.ts';
 import { commands, picks, replies } from './commands.ts';
 import { asDatabaseFault, connectStore } from './connection.ts';
 import { executorList } from './executors.ts';
 import { answers, ledger, modelAnswers } from './ledger.ts';
 import { isMigrated, migrate } from './migrations/index.ts';
-import { intents, progress } from './progress.ts';
+import { audits, intents, progress } from './progress.ts';
 import { retention } from './retention.ts';
 import { lookups, runs } from './runs.ts';
 
 export { openExecutors } from './executors.ts';
 export { MIGRATIONS, type Migration, migrate } from './migrations/index.ts';
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Maximum number of connections; default 4. They are opened on demand and closed after ten idle seconds. */
   readonly poolSize?: number;
   /**

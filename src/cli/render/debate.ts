@@ -21,7 +21,7 @@ import {
 import type { DebateEvent } from '../../runs/index.ts';
 import { type Paint, shown, wrap } from './terminal.ts';
 
-export interface EndedDebate {
+interface EndedDebate {
   readonly id: string;
   readonly debate: Debate;
   /** US dollars of this call; less than the cost of the debate if answers were stored by an earlier call. */

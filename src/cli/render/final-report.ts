@@ -25,7 +25,7 @@ import { review } from './debate.ts';
 import { spentText } from './progress.ts';
 import { clipped, displayWidth, type Paint, padded, painter, shown, wrap } from './terminal.ts';
 
-export interface FinalReportOptions {
+interface FinalReportOptions {
   /** Columns; commands and URLs are never cut. */
   readonly width: number;
   readonly colour: boolean;

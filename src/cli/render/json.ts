@@ -4,7 +4,7 @@ import { contestantName, type RunView } from '../../core/reports/index.ts';
 import { mergeCommand } from './commands.ts';
 
 /** One check of a candidate: a gate, the base tests, or the tests of another survivor. */
-export interface CheckJson {
+interface CheckJson {
   readonly name: string;
   readonly passed: boolean;
   readonly detail: string;
@@ -12,7 +12,7 @@ export interface CheckJson {
   readonly ms?: number;
 }
 
-export interface CandidateJson {
+interface CandidateJson {
   readonly alias: Alias;
   readonly contestant: string;
   readonly agent: string;
@@ -40,7 +40,7 @@ export interface CandidateJson {
   readonly ms: number;
 }
 
-export interface PullJson {
+interface PullJson {
   readonly number: number;
   readonly url: string;
   readonly draft: boolean;
@@ -48,7 +48,7 @@ export interface PullJson {
   readonly base: string;
   readonly body: string;
 }
-export interface CommentJson {
+interface CommentJson {
   readonly id: number;
   /** Number of the issue or pull request that the comment is on. */
   readonly on: number;
@@ -56,7 +56,7 @@ export interface CommentJson {
 }
 
 /** What GitHub shows of a run; the caller reads it from GitHub. */
-export interface GitHubParts {
+interface GitHubParts {
   readonly pull?: PullJson | null;
   readonly comments?: readonly CommentJson[];
   readonly issueLabels?: readonly string[];
@@ -106,7 +106,7 @@ export interface RunJson {
   readonly timings: Readonly<Record<string, number>>;
 }
 
-export interface DecisionJson {
+interface DecisionJson {
   readonly kind: 'winner' | 'toss-up' | 'none';
   readonly alias: Alias | null;
   readonly confidence: 'clear' | 'likely' | null;

@@ -86,7 +86,7 @@ const PARSER = String.raw`/**
  * @param {string} text
  * @returns {string[][]}
  */
-export function parseCsv(text) {
+function parseCsv(text) {
   const rows = [];
   let cells = [];
   let cell = { text: '', quoted: false };

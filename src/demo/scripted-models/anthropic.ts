@@ -1,4 +1,4 @@
-import { event, kindOf, list, object, pieces, type Speech, type Wire } from './wire.ts';
+import { event, kindOf, list, object, pieces, type Speech, type Wire } from './script.ts';
 
 /** Anthropic Messages. */
 export const anthropic: Wire = {

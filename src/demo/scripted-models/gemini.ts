@@ -1,4 +1,4 @@
-import { event, type Json, list, object, pieces, type Speech, type Wire } from './wire.ts';
+import { event, type Json, list, object, pieces, type Speech, type Wire } from './script.ts';
 
 /** Gemini's generateContent. */
 export const gemini: Wire = {

@@ -1,7 +1,2 @@
 export type { Action, Figures, Script, Scripts, Turn } from './script.ts';
-export {
-  type ScriptedModels,
-  type ScriptedModelsOptions,
-  type SeenRequest,
-  startScriptedModels,
-} from './server.ts';
+export { type ScriptedModels, type SeenRequest, startScriptedModels } from './server.ts';

@@ -8,7 +8,7 @@ import {
   pieces,
   type Speech,
   type Wire,
-} from './wire.ts';
+} from './script.ts';
 
 /** OpenAI Chat Completions. */
 export const openAiChat: Wire = {

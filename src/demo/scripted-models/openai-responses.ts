@@ -10,7 +10,7 @@ import {
   type Speech,
   type Tool,
   type Wire,
-} from './wire.ts';
+} from './script.ts';
 
 /** OpenAI Responses. */
 export const openAiResponses: Wire = {

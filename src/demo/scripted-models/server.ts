@@ -6,9 +6,21 @@ import { anthropic } from './anthropic.ts';
 import { gemini } from './gemini.ts';
 import { openAiChat } from './openai-chat.ts';
 import { openAiResponses } from './openai-responses.ts';
-import { type Figures, type Script, type Scripts, type Turn, turnAt } from './script.ts';
+import {
+  type Asked,
+  argumentsOf,
+  type Figures,
+  type Json,
+  object,
+  type Script,
+  type Scripts,
+  type Speech,
+  type Spoken,
+  type Turn,
+  turnAt,
+  type Wire,
+} from './script.ts';
 import { callFor } from './tools.ts';
-import { type Asked, argumentsOf, type Json, object, type Speech, type Spoken, type Wire } from './wire.ts';
 
 /** What the server saw of one request: enough to check which key arrived. */
 export interface SeenRequest {
@@ -32,7 +44,7 @@ export interface ScriptedModels {
   close(): Promise<void>;
 }
 
-export interface ScriptedModelsOptions {
+interface ScriptedModelsOptions {
   readonly scripts: Scripts;
   /** Milliseconds between two events of a stream; default 0. */
   readonly paceMs?: number;

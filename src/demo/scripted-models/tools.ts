@@ -1,5 +1,4 @@
-import type { Action } from './script.ts';
-import { type Call, type Json, list, object, type Tool } from './wire.ts';
+import { type Action, type Call, type Json, list, object, type Tool } from './script.ts';
 
 /**
  * The call that does the action with one of these tools, filled in as its schema wants; null when none can. Agents

@@ -5,8 +5,7 @@ import { handleOf, requireGitHub, type World } from '../context.ts';
 import { findOwnComment } from '../question.ts';
 import { idempotentWrite } from '../stage.ts';
 import { LABEL } from '../view.ts';
-import { dayOf } from './caps.ts';
-import type { RunRequest } from './request.ts';
+import { dayOf, type RunRequest } from './request.ts';
 
 type RefusedRequest = Pick<RunRequest, 'runId' | 'trigger'>;
 

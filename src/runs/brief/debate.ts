@@ -208,7 +208,7 @@ interface SynthesisResult {
 }
 
 /** Asks for verdicts on what is open, and makes the edits that follow the rules. */
-export async function synthesise(
+async function synthesise(
   table: DebatePanel,
   plan: DebatePlan,
   given: SynthesisTurn & { readonly ledger: readonly LedgerEntry[] },

@@ -11,9 +11,10 @@ import type { DebatePanel, DebatePlan } from './critics.ts';
 import { holdDebate } from './debate.ts';
 import { type EarlierBrief, type PlannerPorts, plan, plannerModel } from './planner.ts';
 
-export type { CriticTurnResult, DebateEvent, DebatePanel, DebatePlan } from './critics.ts';
+export type { DebateEvent, DebatePanel, DebatePlan } from './critics.ts';
 export { holdDebate } from './debate.ts';
-export type BriefPorts = PlannerPorts & Pick<World, 'announcer' | 'clock'>;
+
+type BriefPorts = PlannerPorts & Pick<World, 'announcer' | 'clock'>;
 
 /**
  * Writes the brief: the planner, and where it pays a debate of critics. Asked again, it takes in what maintainers said
@@ -59,7 +60,7 @@ const MAX_QUESTIONS = 5;
  * Lets critics debate a run's brief; each round is stored as it ends, and `from` is what an earlier start stored. Returns the
  * brief that came of it.
  */
-export async function refine(
+async function refine(
   world: ModelPorts & Pick<World, 'announcer' | 'clock' | 'coders'>,
   task: Task,
   brief: Brief,

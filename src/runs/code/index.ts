@@ -18,11 +18,10 @@ import { type CoderPorts, waitNote } from './ending.ts';
 import { closeCoding, queueCandidates, queueRetry, type RoundPorts, withTimeLeft } from './queue.ts';
 import { writeCandidate } from './supervise.ts';
 
-export { COLLECTING } from './ending.ts';
+export { COLLECTING, requestStop } from './ending.ts';
 export { codeFurther } from './queue.ts';
-export { requestStop } from './stop-early.ts';
 
-export type CodePorts = RoundPorts & RestorePorts & Pick<World, 'ceilings' | 'github'>;
+type CodePorts = RoundPorts & RestorePorts & Pick<World, 'ceilings' | 'github'>;
 
 export const CandidateInput = z.strictObject({
   runId: z.string(),
@@ -33,14 +32,14 @@ export const CandidateInput = z.strictObject({
 export type CandidateInput = z.infer<typeof CandidateInput>;
 
 /** Whose coders work, in what time; `carry`: one contestant of an earlier run once more, beside what the others of it wrote. */
-export interface CodingOptions {
+interface CodingOptions {
   readonly runId: RunId;
   readonly time: WorkTime;
   readonly carry?: { readonly run: RunId; readonly again: Alias } | undefined;
 }
 
 /** Looks on while coders work, until `over` says that they have all ended. */
-export type CodingWatcher = (context: RunContext, over: () => boolean) => Promise<null>;
+type CodingWatcher = (context: RunContext, over: () => boolean) => Promise<null>;
 
 /**
  * Lets every contestant write its candidate, side by side, and waits for all of them. `watch` goes on meanwhile where the

@@ -25,12 +25,14 @@ import {
   type CoderPorts,
   type CoderSession,
   endingOf,
+  listenForStop,
+  progressLimitFor,
   progressOf,
+  stopReason,
   storeCandidatePatch,
   storeIfItFits,
   type WritingOptions,
 } from './ending.ts';
-import { listenForStop, progressLimitFor, stopReason } from './stop-early.ts';
 import { applyOwnPatch, startingPointOf, taskText } from './task-text.ts';
 
 /** A lease outlives its coder a little, so that a last call is not refused for the clock. */

@@ -64,7 +64,7 @@ export function decideRanking(
   return { ranking, decision: decide(ranking, evidence, { askPerson }) };
 }
 
-export interface JudgingInput {
+interface JudgingInput {
   readonly task: Task;
   readonly brief?: Brief;
   readonly evidence: readonly Evidence[];
@@ -73,7 +73,7 @@ export interface JudgingInput {
 }
 
 /** Puts undecided survivors before blind judges; what they say is kept, so that nobody is paid twice for it. */
-export async function askJudges(
+async function askJudges(
   world: JudgePorts,
   runId: RunId,
   matter: JudgingInput,

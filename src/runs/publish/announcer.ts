@@ -3,9 +3,8 @@ import { statusComment } from '../../core/reports/index.ts';
 import type { Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
 import { type Announcer, handleOf, type World } from '../context.ts';
 import { closeQuestions, findOwnComment, type OwnComment } from '../question.ts';
-import { isQueued } from '../queue.ts';
 import { idempotentWrite } from '../stage.ts';
-import { LABEL, RUNNING_LABEL, viewOf } from '../view.ts';
+import { isQueued, LABEL, RUNNING_LABEL, viewOf } from '../view.ts';
 
 /** Shortest time between two edits of one status comment, so that a run stays far below GitHub's limits. */
 const EDIT_EVERY_MS = 5_000;

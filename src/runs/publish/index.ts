@@ -20,14 +20,7 @@ export { openAnnouncer, statusUrl, unannouncedSince } from './announcer.ts';
 export type { CommitPorts } from './branches.ts';
 export { choiceTexts, writtenComparison } from './comments.ts';
 export { deleteLosers, type PublishPorts } from './context.ts';
-export {
-  type Applied,
-  applyPick,
-  loadOnGitHub,
-  refreshTally,
-  releaseCi,
-  whyNotOurs,
-} from './pick.ts';
+export { applyPick, loadOnGitHub, refreshTally, releaseCi, whyNotOurs } from './pick.ts';
 
 /** Brings the result to where its users look. Every write is made once, however often this is repeated. */
 export async function publish(
@@ -109,7 +102,7 @@ export async function fail(
 }
 
 /** Leaves every candidate on a branch of its own in the user's repository; the work tree is not touched. */
-export async function leaveBranches(
+async function leaveBranches(
   world: Pick<World, 'workspaces'>,
   task: Task,
   origin: LocalOrigin,

@@ -25,7 +25,7 @@ import { publishPull } from './on-github.ts';
 type PullOutcome = Extract<RunOutcome, { readonly kind: 'pull' }>;
 
 /** What came of a command on a result: a sentence for whoever gave it. */
-export type Applied =
+type Applied =
   | { readonly kind: 'done'; readonly note: string }
   | { readonly kind: 'refused'; readonly why: string };
 

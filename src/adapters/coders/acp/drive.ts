@@ -12,8 +12,7 @@ import {
   type Stream,
 } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
-import { killGroup } from '../inside.ts';
-import { type ProgressLine, shown } from '../progress.ts';
+import { killGroup, type ProgressLine, shown } from '../progress.ts';
 
 interface DriveInput {
   readonly agent: readonly [string, ...string[]];
@@ -224,7 +223,7 @@ const MOST_NOISE = 1000;
 const LAST_WORDS = 2000;
 
 /** `onNoise`: it prints something else than the protocol, and does not stop. */
-export function startAgent(
+function startAgent(
   [program, ...words]: readonly [string, ...string[]],
   cwd: string,
   onNoise: (firstLine: string) => void,

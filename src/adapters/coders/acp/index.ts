@@ -35,8 +35,7 @@ export const acpLaunch = (
 export const readAcp: Coder['read'] = readProgress;
 
 /** Says which sources of ours it was made from; the agent behind it has a version of its own. */
-export const acpVersion = async (): Promise<string> =>
-  `acp ${(await sourceHash(import.meta.dirname)).slice(0, 12)}`;
+const acpVersion = async (): Promise<string> => `acp ${(await sourceHash(import.meta.dirname)).slice(0, 12)}`;
 
 /** Writes the program that runs inside the sandbox to `outFile`, unless it is there already. */
 export async function bundleAcpCoder(outFile: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { exitWhenWritten, workInside } from '../inside.ts';
+import { exitWhenWritten, workInside } from '../progress.ts';
 import { drive } from './drive.ts';
 
 /** The name of these sources; put in place when this program is bundled. */

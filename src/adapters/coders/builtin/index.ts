@@ -37,7 +37,7 @@ export function builtinCoder(): Coder {
 const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Says which sources it was made from: it has no releases of its own. */
-export const builtinVersion = async (): Promise<string> =>
+const builtinVersion = async (): Promise<string> =>
   `builtin ${(await sourceHash(import.meta.dirname)).slice(0, 12)}`;
 
 /** Writes the program that runs inside the sandbox to `outFile`, unless it is there already. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { MODEL_PROTOCOLS } from '../../../core/settings/index.ts';
-import { exitWhenWritten, workInside } from '../inside.ts';
+import { exitWhenWritten, workInside } from '../progress.ts';
 import { work } from './loop.ts';
 
 /** Text of `instructions.md`, and the name of these sources; put in place when this program is bundled. */

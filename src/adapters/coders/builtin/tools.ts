@@ -4,7 +4,7 @@ import { dirname, relative, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tool } from 'ai';
 import { z } from 'zod';
-import { killGroup } from '../inside.ts';
+import { killGroup } from '../progress.ts';
 
 /** Characters of a command's output that the model sees. Our default, tune on dev data. */
 const OUTPUT_CHARACTERS = 12_000;

@@ -15,7 +15,7 @@ const RULES: Readonly<Record<ModelProtocol, Rule>> = {
   'openai-responses': RESPONSES,
 };
 
-export type CheckedBody =
+type CheckedBody =
   | {
       readonly kind: 'may-pass';
       readonly body: Body;
@@ -28,7 +28,7 @@ export type CheckedBody =
   | { readonly kind: 'invalid'; readonly why: string };
 
 /** The call that a body is for. */
-export interface Purpose {
+interface Purpose {
   readonly protocol: ModelProtocol;
   readonly model: string;
   /** Whether it only counts the tokens of a request, which generates nothing. */
@@ -115,7 +115,7 @@ const UNSTATED = 32_000;
  */
 const UNSTATED_ELSEWHERE = 8_192;
 
-export type ReadLimit =
+type ReadLimit =
   | { readonly kind: 'limit'; readonly field: string; readonly asked: number | null }
   | { readonly kind: 'invalid'; readonly why: string };
 
@@ -130,7 +130,7 @@ const FIELDS: Readonly<Record<ModelProtocol, readonly [string, ...string[]]>> = 
 const isLimit = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;
 
 /** Reads the limit of a body that has been through its rules. Null means "not stated", as in OpenAI's reference. */
-export function readLimit(protocol: ModelProtocol, body: Body): ReadLimit {
+function readLimit(protocol: ModelProtocol, body: Body): ReadLimit {
   const holder = protocol === 'gemini' ? generationConfig(body) : body;
   const stated = FIELDS[protocol].filter((name) => holder[name] !== undefined && holder[name] !== null);
   const wrong = stated.find((name) => !isLimit(holder[name]));
@@ -145,7 +145,7 @@ export function readLimit(protocol: ModelProtocol, body: Body): ReadLimit {
 const generationConfig = (body: Body): Body => (isObject(body.generationConfig) ? body.generationConfig : {});
 
 /** Writes the limit into the one field that the model reads, and adjusts thinking budgets. */
-export function outputLimit(
+function outputLimit(
   protocol: ModelProtocol,
   body: Body,
   { field, asked }: Extract<ReadLimit, { kind: 'limit' }>,

@@ -7,7 +7,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { constantsIn, hashOf } from './input-values.ts';
+import { constantsIn, hashOf } from './cases.ts';
 import { withExamples } from './insert-examples.ts';
 import { issueConstants, type Source } from './issue-examples.ts';
 

@@ -1,6 +1,5 @@
 import { bindingsOf } from './bindings.ts';
-import { type Case, findCases } from './cases.ts';
-import { inputLiterals, type Literal, similarValues } from './input-values.ts';
+import { type Case, findCases, inputLiterals, type Literal, similarValues } from './cases.ts';
 import { type Edit, edited, isFunction, type Node, walk } from './syntax.ts';
 
 /** A case of a derived file, and how its literals are changed: `[literal, choice of mutate.cjs]`. */

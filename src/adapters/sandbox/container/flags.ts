@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecSpec } from '../../../ports/index.ts';
 import { INSIDE, prepareEtc, writeOnce } from '../filesystem.ts';
-import type { HardLimits } from '../host-programs.ts';
 import { KERNEL_OBJECTS, MAX_OPEN_FILES, mountPoint, segmentPages, toolPoint } from '../launch.ts';
+import type { HardLimits } from '../processes.ts';
 import type { ContainerEngine } from './engine.ts';
 
 /** How containers are started on this host, as found by the probe. */

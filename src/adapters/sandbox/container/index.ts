@@ -4,11 +4,16 @@ import { join } from 'node:path';
 import type { ExecResult, ExecSpec, Sandbox } from '../../../ports/index.ts';
 import { folder, openCopies, openToOwner, writeBelow } from '../areas.ts';
 import { type Dialler, openEgress, publicInternet, withRefusedHosts } from '../egress.ts';
-import { type Owner, readHardLimits } from '../host-programs.ts';
 import { probedSandbox } from '../probed.ts';
-import { openProcessTable, startedAt } from '../processes.ts';
-import { entryOrder, openControlSocket } from './control-socket.ts';
-import { CONTAINER_LABEL, containerName, type EngineName, removeLeftovers } from './engine.ts';
+import { type Owner, openProcessTable, readHardLimits, startedAt } from '../processes.ts';
+import {
+  CONTAINER_LABEL,
+  containerName,
+  type EngineName,
+  entryOrder,
+  openControlSocket,
+  removeLeftovers,
+} from './engine.ts';
 import { type ContainerSetup, prepareContainerFiles } from './flags.ts';
 import { findSetup } from './probe.ts';
 import { runContainer } from './run.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { asFault } from '../../../core/model/index.ts';
 import { DEFAULT_LIMITS, type ExecResult, type ExecSpec } from '../../../ports/index.ts';
 import { makeArea, removeArea } from '../areas.ts';
-import type { Owner } from '../host-programs.ts';
+import type { Owner } from '../processes.ts';
 import { type ContainerEngine, ENGINES, type EngineName, findEngine } from './engine.ts';
 import type { ContainerSetup } from './flags.ts';
 

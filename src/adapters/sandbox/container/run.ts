@@ -4,11 +4,18 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecResult } from '../../../ports/index.ts';
-import { inheritedDescriptors, type Owner } from '../host-programs.ts';
-import { findInit, type Init, isAlive, KILL_TIMEOUT_MS, type ProcessTable } from '../processes.ts';
+import {
+  findInit,
+  type Init,
+  inheritedDescriptors,
+  isAlive,
+  KILL_TIMEOUT_MS,
+  type Owner,
+  type ProcessTable,
+} from '../processes.ts';
 import { DEADLY_SIGNALS, supervise } from '../supervise.ts';
 import { checkDiskAtEnd, measureDiskBefore, watchLimits } from '../watchdog.ts';
-import type { ControlSocket } from './control-socket.ts';
+import type { ControlSocket } from './engine.ts';
 import { type ContainerInput, containerArgs } from './flags.ts';
 
 interface ContainerRun extends ContainerInput {

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { type Language, parseVersion, satisfies, type WantedVersion } from '../../../core/settings/index.ts';
-import { runCommand } from '../host-programs.ts';
+import { runCommand } from '../processes.ts';
 import { asTool, findHostTool, type HostTool, isExecutable, pyenvVersions, rustToolchains } from './host.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;

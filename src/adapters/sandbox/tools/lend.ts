@@ -4,8 +4,8 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../../../core/model/index.ts';
 import type { Tools } from '../../../ports/index.ts';
-import { type Owner, runCommand } from '../host-programs.ts';
 import { mayHoldTool } from '../launch.ts';
+import { type Owner, runCommand } from '../processes.ts';
 import type { HostTool } from './host.ts';
 
 /** Where tools that have no path of their own are in a sandbox. */

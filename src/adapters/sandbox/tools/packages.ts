@@ -8,7 +8,7 @@ import { Fault } from '../../../core/model/index.ts';
 import type { NodeManager, Version } from '../../../core/settings/index.ts';
 import type { Tools } from '../../../ports/index.ts';
 import { INSIDE } from '../filesystem.ts';
-import { runCommand } from '../host-programs.ts';
+import { runCommand } from '../processes.ts';
 import { type Lender, SHELF } from './lend.ts';
 
 /** Installs a package, without its scripts, into the `node_modules` of a folder. Rejects with a fault that says why not. */

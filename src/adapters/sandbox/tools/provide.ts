@@ -10,7 +10,7 @@ import {
 } from '../../../core/settings/index.ts';
 import type { ProvidedTools, Toolchains, Tools } from '../../../ports/index.ts';
 import { INSIDE } from '../filesystem.ts';
-import type { Owner } from '../host-programs.ts';
+import type { Owner } from '../processes.ts';
 import { findHostTool } from './host.ts';
 import { fits, hostChoice, NAMES, PROGRAMS, versionTextOf } from './languages.ts';
 import { isReachable, lendTool } from './lend.ts';

@@ -13,12 +13,12 @@ import {
 import { folder, makeArea, openCopies, openToOwner, removeArea, writeBelow } from '../areas.ts';
 import { type Dialler, openEgress, publicInternet, withRefusedHosts } from '../egress.ts';
 import { INSIDE, INSIDE_PATH, pathIn } from '../filesystem.ts';
-import type { Owner } from '../host-programs.ts';
 import { commandLine, mountPoint } from '../launch.ts';
 import { NEVER_STARTED } from '../probed.ts';
+import type { Owner } from '../processes.ts';
 import { openProcessTree, runUnsandboxed } from './run.ts';
 
-export interface UnsandboxedOptions {
+interface UnsandboxedOptions {
   /** Folder created by `prepareToolchain`. */
   readonly toolchain: string;
   /** The unprivileged user of all commands if Runoff is root; null if Runoff itself is unprivileged. */
@@ -174,10 +174,10 @@ const unsandboxedWeaknesses = (owner: Owner | null): readonly string[] => [
 ];
 
 /** The replacements for paths and addresses of the sandbox on a host that does not have them. */
-export type PathMap = readonly (readonly [inside: string, outside: string])[];
+type PathMap = readonly (readonly [inside: string, outside: string])[];
 
 /** Where the paths of a sandbox are on this host, for one command. */
-export function pathMapOf(
+function pathMapOf(
   spec: ExecSpec,
   host: {
     readonly toolchain: string;
@@ -222,7 +222,7 @@ export function onHost(text: string, places: PathMap): string {
 }
 
 /** The PATH of every sandbox, with this host's toolchain. */
-export const hostPath = (places: PathMap, inside = INSIDE_PATH): string =>
+const hostPath = (places: PathMap, inside = INSIDE_PATH): string =>
   inside
     .split(':')
     .map((folder) => onHost(folder, places))

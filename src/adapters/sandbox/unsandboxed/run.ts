@@ -4,9 +4,16 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecResult, ExecSpec } from '../../../ports/index.ts';
-import { asOwner, inheritedDescriptors, type Owner, readHardLimits } from '../host-programs.ts';
 import { MAX_OPEN_FILES } from '../launch.ts';
-import { findInit, KILL_TIMEOUT_MS, type ProcessTable } from '../processes.ts';
+import {
+  asOwner,
+  findInit,
+  inheritedDescriptors,
+  KILL_TIMEOUT_MS,
+  type Owner,
+  type ProcessTable,
+  readHardLimits,
+} from '../processes.ts';
 import { DEADLY_SIGNALS, supervise } from '../supervise.ts';
 import { checkDiskAtEnd, measureDiskBefore, watchLimits } from '../watchdog.ts';
 

@@ -24,7 +24,7 @@ export interface Log {
 }
 
 /** What came of something that we asked of somebody else. */
-export type Asked = 'done' | 'refused' | 'failed';
+type Asked = 'done' | 'refused' | 'failed';
 
 /** Counts what happens, for whoever runs Runoff. Nothing here rejects or throws. Times are seconds. */
 export interface Metrics {
@@ -53,7 +53,7 @@ export interface Metrics {
 }
 
 /** Ids, counts, names and dollars only: never a prompt, an issue's text, a patch or a key. */
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanAbout {
   /** One of a few words, e.g. `stage`. */
@@ -79,4 +79,25 @@ export interface Tracer {
   ): void;
   /** Sends what is left, for some seconds at most. Never rejects. */
   close(): Promise<void>;
+}
+
+export interface Clock {
+  /** Milliseconds since 1970 UTC; people and other machines may set it, so that it jumps. For what is shown or stored. */
+  now(): number;
+  /** Milliseconds since some moment of this process; never jumps. For everything that lasts. */
+  elapsed(): number;
+  /** Resolves after `ms`, or at once when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Random {
+  /** A fresh run id. */
+  runId(): string;
+  /** 128 random bits, hex: a delimiter that text written before it cannot contain. */
+  nonce(): string;
+  /**
+   * A TCP port below those that systems give out by themselves (Linux: from 32,768). Free in a sandbox with a network of
+   * its own; elsewhere very probably.
+   */
+  port(): number;
 }

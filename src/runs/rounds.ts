@@ -1,18 +1,100 @@
+import { z } from 'zod';
 import type { TestRun } from '../core/evidence/index.ts';
 import { familyOf } from '../core/judging/index.ts';
 import { comparePatches } from '../core/likeness/index.ts';
-import type { Alias, ArtifactRef, Candidate } from '../core/model/index.ts';
+import { type Alias, type ArtifactRef, type Candidate, Fault } from '../core/model/index.ts';
 import { type AgreementContext, decideEarlyStop, type FinishedCandidate } from '../core/ranking/index.ts';
+import type { FlowContext } from '../ports/index.ts';
 import { requestStop } from './code/index.ts';
-import type { World } from './context.ts';
+import { priorityIn, repositoryKeyOf, type World } from './context.ts';
 import {
   type CheckRunner,
   type CheckRunnerPorts,
+  type ExaminePorts,
+  examine,
   gatherEvidence,
   openCheckRunner,
   readBaseRun,
 } from './examine/index.ts';
-import { type RunContext, throwIfCancelled } from './stage.ts';
+import {
+  type RunContext,
+  type StagePorts,
+  type StageResult,
+  stagesOf,
+  type Timed,
+  throwIfCancelled,
+  UNLIMITED,
+  type WorkTime,
+  workTimeOf,
+} from './stage.ts';
+
+export const ExaminationInput = z.strictObject({
+  runId: z.string(),
+  /** The test run on the base commit. */
+  baseRun: z.strictObject({ sha256: z.string(), bytes: z.number() }),
+  /** Milliseconds that the run may still work. */
+  leftMs: z.number(),
+});
+export type ExaminationInput = z.infer<typeof ExaminationInput>;
+
+/** What the examination's own flow does, on whatever machine takes it; with the milliseconds that it took. */
+export async function examineHere(
+  world: ExaminePorts & StagePorts,
+  flow: FlowContext,
+  { runId, baseRun, leftMs }: ExaminationInput,
+): Promise<Timed<StageResult<'examined'>>> {
+  const time = workTimeOf(leftMs);
+  const stage = stagesOf(world, flow, runId, time);
+  const examined = await stage('examine', (context) => examine(world, context, baseRun));
+  return { ...examined, elapsed: leftMs - time.left() };
+}
+
+/** Examines all candidates, and again as long as `codeFurther` adds some: a repair, one more contestant, a synthesis. */
+export async function examineRounds(
+  world: StagePorts,
+  flow: FlowContext,
+  input: Omit<ExaminationInput, 'leftMs'>,
+  time: WorkTime,
+  codeFurther: () => Promise<boolean>,
+): Promise<StageResult<'examined'>> {
+  for (let round = 1; ; round += 1) {
+    const examined = await examineRound(world, flow, { ...input, round }, time);
+    if (examined.kind === 'fault' || !(await codeFurther())) return examined;
+  }
+}
+
+/** Builds and tests all candidates on any machine that takes examinations. `round` counts from 1. */
+async function examineRound(
+  world: StagePorts,
+  flow: FlowContext,
+  { round, ...input }: Omit<ExaminationInput, 'leftMs'> & { readonly round: number },
+  time: WorkTime,
+): Promise<StageResult<'examined'>> {
+  const took = time.begin();
+  const leftMs = time.left();
+  const queue = await stagesOf(
+    world,
+    flow,
+    input.runId,
+    UNLIMITED,
+  )('where', async ({ run }) => ({
+    partition: repositoryKeyOf(run.origin),
+    priority: priorityIn(run),
+  }));
+  if (queue.kind === 'fault') return queue;
+  const key = round === 1 ? 'examination' : `examination-${round}`;
+  const [result] = await flow.fanOut<Timed<StageResult<'examined'>>>([
+    { flow: 'examination', key, ...queue.value, input: { ...input, leftMs } },
+  ]);
+  if (result?.kind === 'done') {
+    const { elapsed = 0, ...examined } = result.value;
+    took(elapsed);
+    return examined;
+  }
+  const why = result?.why ?? 'it was not started';
+  const fault = new Fault('INTERNAL', `The examination broke off: ${why}`);
+  return { kind: 'fault', fault: { code: fault.code, message: fault.message } };
+}
 
 /** Milliseconds between two looks at who has finished. Our default: small beside a coder's minutes. */
 const FINISHER_CHECK_MS = 1_000;
