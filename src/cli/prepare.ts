@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { baseFacts, silenceOf } from '../core/evidence/index.ts';
-import { Fault } from '../core/model/index.ts';
+import { Fault, SETTINGS_FILE } from '../core/model/index.ts';
 import { counted, elapsed, setAsideNote, silenceNote } from '../core/reports/index.ts';
 import { type Prepared, type PrepareStep, prepareRepository } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
@@ -14,8 +14,6 @@ interface PrepareFlags {
   readonly trustChecks?: boolean;
   readonly json?: boolean;
 }
-
-const SETTINGS_FILE = '.github/auto-dev.yml';
 
 /** `runoff prepare`: sets up, builds and tests the base commit as a run would, without a model. */
 export function addPrepare(program: Command, shell: Shell, done: (code: number) => void): void {
@@ -77,10 +75,9 @@ function stepText(step: PrepareStep): string {
   }
 }
 
-const jsonOf = ({ fromSettings, tests, ...prepared }: Prepared, written: string | null) => ({
+const jsonOf = ({ tests, ...prepared }: Prepared, written: string | null) => ({
   ...prepared,
   ms: { setup: Math.round(prepared.ms.setup), checks: Math.round(prepared.ms.checks) },
-  fromSettings: [...fromSettings],
   tests: {
     source: tests.source,
     exitCode: tests.exitCode,
@@ -98,12 +95,12 @@ function countsOf({ tests }: Prepared['tests']) {
 }
 
 function textOf(prepared: Prepared, written: string | null): string {
-  const { commit, commands, fromSettings, ms } = prepared;
+  const { commit, commands, from, ms, services } = prepared;
   const row = (title: string, name: keyof Prepared['commands']) => {
     const command = commands[name];
-    const from =
-      command === undefined ? '' : fromSettings.has(name) ? `  (${SETTINGS_FILE})` : '  (detected)';
-    return `${title.padEnd(8)} ${command === undefined ? 'none' : shown(command, 300)}${from}`;
+    const file = from[name] ?? '';
+    const origin = file === SETTINGS_FILE ? '  (settings)' : `  (detected from ${shown(file, 100)})`;
+    return `${title.padEnd(8)} ${command === undefined ? 'none' : `${shown(command, 300)}${origin}`}`;
   };
   return [
     `Base     ${shown(commit.ref)} at ${commit.sha.slice(0, 7)}`,
@@ -113,10 +110,14 @@ function textOf(prepared: Prepared, written: string | null): string {
     '',
     `Set-up took ${elapsed(ms.setup)}, build and tests ${elapsed(ms.checks)}.`,
     testsText(prepared),
+    ...(services.length === 0 ? [] : [servicesText(services)]),
     ...(written === null ? [] : [`Wrote ${shown(written)}. Commit it to keep these commands.`]),
     '',
   ].join('\n');
 }
+
+const servicesText = (services: readonly string[]): string =>
+  `Its CI starts ${shown(services.join(', '), 200)} beside the tests. The sandbox has none of them, so tests that need one fail.`;
 
 function testsText({ commands, tests }: Prepared): string {
   const view = { checks: { ...commands, base: baseFacts(tests) } };

@@ -1,5 +1,6 @@
 import type { TestRun } from '../core/evidence/index.ts';
 import { Fault, type LocalOrigin, type Sha } from '../core/model/index.ts';
+import type { CommandFiles } from '../core/reports/index.ts';
 import { checksAt, type Exposure, exposureOf, fromLocal } from './admit/index.ts';
 import { prepareBase, type World } from './context.ts';
 import { type CheckPorts, checkRunnerOn, testBase } from './examine/index.ts';
@@ -27,8 +28,10 @@ export type PrepareStep =
 export interface Prepared {
   readonly commit: { readonly ref: string; readonly sha: Sha };
   readonly commands: { readonly setup?: string; readonly build?: string; readonly test?: string };
-  /** Of `setup`, `build`, `test`: those that the settings name; the others were detected. */
-  readonly fromSettings: ReadonlySet<string>;
+  /** The file that says each command. */
+  readonly from: CommandFiles;
+  /** Containers that the repository's CI starts beside the tests, such as `postgres`; the sandbox has none. */
+  readonly services: readonly string[];
   readonly tests: TestRun;
   /** Milliseconds. */
   readonly ms: { readonly setup: number; readonly checks: number };
@@ -46,7 +49,7 @@ export async function prepareRepository(
 ): Promise<Prepared> {
   const { base } = await fromLocal(tools, origin, {});
   const source = { kind: 'local', path: origin.path } as const;
-  const { settings, fromSettings } = await checksAt(tools, source, base.sha);
+  const { settings, from, services } = await checksAt(tools, source, base.sha);
   const exposure = await exposureOf(tools, settings);
   if (exposure !== null && !trust) throw untrusted(origin.path, exposure);
   const { setup, build, test } = settings.checks;
@@ -62,7 +65,8 @@ export async function prepareRepository(
   return {
     commit: base,
     commands: { ...(setup ? { setup } : {}), ...(build ? { build } : {}), ...(test ? { test } : {}) },
-    fromSettings,
+    from,
+    services,
     tests,
     ms: { setup: installed - began, checks: tools.clock.elapsed() - installed },
   };

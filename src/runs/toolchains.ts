@@ -1,5 +1,5 @@
 import type { Sha } from '../core/model/index.ts';
-import { TOOLCHAIN_FILES, wantedTools } from '../core/settings/index.ts';
+import { toolchainFiles, wantedTools } from '../core/settings/index.ts';
 import type {
   BaseCheckout,
   ProvidedTools,
@@ -31,8 +31,8 @@ export async function toolsAt(
   if (!toolchains) return null;
   const paths = await workspaces.listFiles(source, sha);
   const texts = new Map<string, string>();
-  for (const file of TOOLCHAIN_FILES) {
-    const text = paths.includes(file) ? await read(file) : null;
+  for (const file of toolchainFiles(paths)) {
+    const text = await read(file);
     if (text !== null) texts.set(file, text);
   }
   return toolchains.provide(wantedTools(paths, texts), signal);

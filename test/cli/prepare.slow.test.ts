@@ -46,7 +46,9 @@ describe('runoff prepare', () => {
     commit({ 'package.json': node({ test: 'node --test' }), 'a.test.js': PASSES, 'b.test.js': FAILS });
     const { status, stdout, stderr } = prepare();
     expect([status, stderr]).toEqual([0, expect.stringContaining('Building and testing: npm test …')]);
-    expect(stdout).toMatch(/^Set-up {3}none\nBuild {4}none\nTests {4}npm test {2}\(detected\)$/m);
+    expect(stdout).toMatch(
+      /^Set-up {3}none\nBuild {4}none\nTests {4}npm test {2}\(detected from package\.json\)$/m,
+    );
     expect(stdout).toContain('1 test passed, 1 failed');
     expect(stdout).toContain('1 of 2 base tests aside');
   });
@@ -68,9 +70,9 @@ describe('runoff prepare', () => {
       1,
       expect.stringContaining('exists already and was not changed'),
     ]);
-    const { commands, fromSettings, tests } = JSON.parse(prepare('--json').stdout);
+    const { commands, from, tests } = JSON.parse(prepare('--json').stdout);
     expect(commands).toEqual({ setup: 'echo once > installed.txt', test: 'cat installed.txt' });
-    expect(fromSettings).toEqual(['setup', 'test']);
+    expect(from).toEqual({ setup: '.github/auto-dev.yml', test: '.github/auto-dev.yml' });
     expect(tests).toMatchObject({ source: 'exit-code', exitCode: 0 });
   });
 

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { Settings } from '../settings/index.ts';
 
+/** Where a repository says how Runoff works on it. */
+export const SETTINGS_FILE = '.github/auto-dev.yml';
+
 /** Who writes a candidate: an agent with a model and a prompt variant. */
 export interface Contestant {
   /** Name of a coder adapter, e.g. `builtin`. */

@@ -1,5 +1,5 @@
 import type { Evidence } from '../evidence/index.ts';
-import type { Alias } from '../model/index.ts';
+import { type Alias, SETTINGS_FILE } from '../model/index.ts';
 import { notableGroups } from '../patches/index.ts';
 import { chosenOf } from '../ranking/index.ts';
 import { branchOf, counted, decisionLabel, elapsed, personFirst, personIn } from './format.ts';
@@ -204,13 +204,21 @@ function namedFiles(paths: readonly string[]): string {
   return paths.length === 1 ? (shown[0] as string) : `${shown.join(', ')}${more}: each`;
 }
 
-/** Commands come from the repository's settings; shown as they were run. */
+/** How the repository is set up, built and tested, as it is run, and which files say so. */
 export function checkCommands(checks: ChecksView): string {
-  return [
-    ...(checks.setup ? [`setup ${code(checks.setup, 200)}`] : []),
-    ...(checks.build ? [`build ${code(checks.build, 200)}`] : []),
-    ...(checks.test ? [`test ${code(checks.test, 200)}`] : []),
-  ].join(', ');
+  const shown = (['setup', 'build', 'test'] as const).flatMap((name) => {
+    const command = checks[name];
+    return command ? [{ text: `${name} ${code(command, 200)}`, from: checks.from?.[name] }] : [];
+  });
+  const origins = new Set(shown.map(({ from }) => from));
+  if (origins.size > 1) return shown.map(({ text, from }) => `${text}${originText(from)}`).join(', ');
+  return `${shown.map(({ text }) => text).join(', ')}${originText(shown[0]?.from)}`;
+}
+
+/** Where a command comes from, in brackets; empty where that is not known. */
+function originText(file: string | undefined): string {
+  if (file === undefined) return '';
+  return file === SETTINGS_FILE ? ' (settings)' : ` (detected from ${code(file, 100)})`;
 }
 
 function row(evidence: Evidence): readonly string[] {

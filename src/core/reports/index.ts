@@ -80,6 +80,7 @@ export {
 } from './test-facts.ts';
 export type {
   ChecksView,
+  CommandFiles,
   Diffs,
   DiffView,
   OriginView,

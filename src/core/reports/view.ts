@@ -65,12 +65,17 @@ interface TroubleView {
   readonly advice: string;
 }
 
+/** A path in the repository for each command. */
+export type CommandFiles = Readonly<Partial<Record<'setup' | 'build' | 'test', string>>>;
+
 /** Commands in use on base and candidates. */
 export interface ChecksView {
   readonly setup?: string;
   readonly build?: string;
   /** Absent where the repository has no tests that Runoff knows how to run. */
   readonly test?: string;
+  /** The file that says each command: the settings file, or another one that it was detected from. */
+  readonly from?: CommandFiles;
   /** What the tests gave on the base commit; absent before they were run there. */
   readonly base?: BaseFacts;
 }

@@ -1,7 +1,12 @@
-import { type PackageFacts, readPackage } from './package-scripts.ts';
+import type { CiCommand } from './ci-commands.ts';
+import { type CiJob, ciJob, workflowFiles } from './ci-workflow.ts';
+import { type CheckCommands, type Ecosystem, ecosystemsOf } from './ecosystems.ts';
+import { containerSetup, type FoundCommand, LAST_RESORT_FILES, taskTest } from './last-resorts.ts';
+import { inVenv, MAKE_VENV } from './python-setup.ts';
+import { chainParts } from './test-runners.ts';
 
-/** Files at the top of a repository whose text `detectChecks` wants to see. */
-export const CHECK_FILES: readonly string[] = [
+const CHECK_FILES: readonly string[] = [
+  ...LAST_RESORT_FILES,
   'package.json',
   'go.mod',
   'Cargo.toml',
@@ -16,190 +21,107 @@ export const CHECK_FILES: readonly string[] = [
   'GNUmakefile',
 ];
 
-/** Shell commands; absent where the repository shows none. */
-export interface DetectedChecks {
-  readonly setup?: string;
-  readonly build?: string;
-  readonly test?: string;
-}
+/** Paths of the files of a repository whose text `detectChecks` wants to see; bounded. */
+export const checkFiles = (paths: readonly string[]): readonly string[] => {
+  const present = new Set(paths);
+  return [...CHECK_FILES.filter((path) => present.has(path)), ...workflowFiles(paths)];
+};
 
-interface Repository {
-  readonly files: ReadonlySet<string>;
-  readonly read: Readonly<Record<string, string>>;
+export interface DetectedChecks {
+  readonly commands: CheckCommands;
+  /** The file that each command was detected from. */
+  readonly from: Readonly<Partial<Record<keyof CheckCommands, string>>>;
+  /** Containers that the repository's CI starts beside the tests, such as `postgres`: sandboxes have none. */
+  readonly services: readonly string[];
 }
 
 /**
- * How a repository is set up, built and tested, from its list of files and the text of some (`CHECK_FILES`). The first
- * ecosystem that names a test command wins: package.json, Python, Go, Cargo, Maven, Gradle, Ruby, PHP, .NET, a makefile;
- * where none does, the first that names a build.
+ * How a repository is set up, built and tested, from its list of files and the text of some (`checkFiles`). The first
+ * ecosystem that names a test command wins: package.json, Python, Go, Cargo, Maven, Gradle, Ruby, PHP, .NET; where none
+ * does, what its CI workflow runs, a task of mise, what such repositories mostly have, a makefile. Set-up and build come
+ * from the workflow where its files name none.
  */
 export function detectChecks(repository: {
   readonly files: readonly string[];
   readonly read: Readonly<Record<string, string>>;
 }): DetectedChecks {
-  const seen: Repository = { files: new Set(repository.files), read: repository.read };
-  const found = DETECTORS.flatMap((detect) => detect(seen) ?? []);
-  return found.find(({ test }) => test) ?? found[0] ?? {};
-}
-
-const DETECTORS: readonly ((repository: Repository) => DetectedChecks | null)[] = [
-  node,
-  python,
-  go,
-  cargo,
-  maven,
-  gradle,
-  ruby,
-  php,
-  dotnet,
-  make,
-];
-
-function go({ files, read }: Repository): DetectedChecks | null {
-  if (!files.has('go.mod')) return null;
-  const needs = /^\s*require\b/m.test(read['go.mod'] ?? '') && !files.has('vendor/modules.txt');
-  return { ...(needs ? { setup: 'go mod download' } : {}), build: 'go build ./...', test: 'go test ./...' };
-}
-
-function cargo({ files, read }: Repository): DetectedChecks | null {
-  if (!files.has('Cargo.toml')) return null;
-  const needs =
-    files.has('Cargo.lock') ||
-    /^\[(?:[\w.'"()-]+\.)?(?:dev-|build-)?dependencies\b/m.test(read['Cargo.toml'] ?? '');
-  const locked = files.has('Cargo.lock') ? ' --locked' : '';
-  return { ...(needs ? { setup: `cargo fetch${locked}` } : {}), build: 'cargo build', test: 'cargo test' };
-}
-
-/** Set-up runs the whole life cycle with a test that does not exist: Maven loads the provider of the tests only then. */
-function maven({ files }: Repository): DetectedChecks | null {
-  if (!files.has('pom.xml')) return null;
-  const command = `${files.has('mvnw') ? 'sh ./mvnw' : 'mvn'} -q -B`;
-  const noTest = '-Dtest=None -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false';
+  const { read } = repository;
+  const seen = { files: new Set(repository.files), read };
+  const found = ecosystemsOf(seen);
+  const job = ciJob(read);
+  const ci = job === null ? null : ciChecks(job);
+  const sure = found.find(({ test, guessed }) => test && !guessed);
+  const guess = sure ?? found.find(({ test }) => test) ?? found[0];
+  const task = taskTest(read);
+  const test = sure ? testOf(sure) : (ci?.test ?? task ?? testOf(guess));
+  const build =
+    guess?.build === undefined
+      ? (test && test === ci?.test && ci.build) || null
+      : { command: guess.build, file: guess.file };
+  const needs = test !== null || build !== null;
+  const setup = needs ? setupOf(test === ci?.test, guess, ci, containerSetup(read)) : null;
+  const venv = setup?.command.includes('.venv') === true;
+  const parts = { setup, build, test: venv && test ? { ...test, command: inVenv(test.command) } : test };
+  const named = Object.entries(parts).filter((part): part is [string, FoundCommand] => Boolean(part[1]));
   return {
-    setup: `${command} ${noTest} package`,
-    build: `${command} -o -DskipTests package`,
-    test: `${command} -o test`,
+    commands: Object.fromEntries(named.map(([name, { command }]) => [name, command])),
+    from: Object.fromEntries(named.map(([name, { file }]) => [name, file])),
+    services: job?.services ?? [],
   };
 }
 
-function gradle({ files }: Repository): DetectedChecks | null {
-  if (!files.has('build.gradle') && !files.has('build.gradle.kts')) return null;
-  const command = files.has('gradlew') ? 'sh ./gradlew' : 'gradle';
-  return { build: `${command} assemble`, test: `${command} test` };
+const testOf = (found: Ecosystem | undefined): FoundCommand | null =>
+  found?.test === undefined ? null : { command: found.test, file: found.file };
+
+/** What tests of the workflow need is what the workflow installs. */
+function setupOf(
+  testedByCi: boolean,
+  found: Ecosystem | undefined,
+  ci: CiChecks | null,
+  container: FoundCommand | null,
+): FoundCommand | null {
+  const own = found?.setup === undefined ? null : { command: found.setup, file: found.file };
+  if (testedByCi && ci?.setup) return ci.setup;
+  return own ?? (found?.complete ? null : (ci?.setup ?? container));
 }
 
-function ruby({ files }: Repository): DetectedChecks | null {
-  if (!files.has('Gemfile')) return null;
-  const specs = files.has('.rspec') || [...files].some((path) => /^spec\/.*_spec\.rb$/.test(path));
-  const test = specs ? 'bundle exec rspec' : files.has('Rakefile') ? 'bundle exec rake test' : null;
-  return test === null
-    ? null
-    : { setup: 'bundle config set --local path vendor/bundle && bundle install', test };
+interface CiChecks {
+  readonly setup: FoundCommand | null;
+  readonly build: FoundCommand | null;
+  readonly test: FoundCommand | null;
 }
 
-function php({ files }: Repository): DetectedChecks | null {
-  if (!files.has('composer.json')) return null;
-  if (!files.has('phpunit.xml') && !files.has('phpunit.xml.dist')) return null;
-  return { setup: 'composer install --no-interaction --no-progress', test: 'vendor/bin/phpunit' };
-}
-
-function dotnet({ files }: Repository): DetectedChecks | null {
-  if (![...files].some((path) => /^[^/]+\.slnx?$/.test(path))) return null;
-  return { setup: 'dotnet restore', build: 'dotnet build --no-restore', test: 'dotnet test --no-build' };
-}
-
-function make({ read }: Repository): DetectedChecks | null {
-  const text = read.GNUmakefile ?? read.makefile ?? read.Makefile ?? '';
-  return /^test[ \t]*:(?!=)/m.test(text) ? { test: 'make test' } : null;
-}
-
-const LOCKS: readonly (readonly [file: string, manager: string, setup: string])[] = [
-  ['pnpm-lock.yaml', 'pnpm', 'pnpm install --frozen-lockfile'],
-  ['yarn.lock', 'yarn', 'yarn install --frozen-lockfile'],
-  ['bun.lock', 'bun', 'bun install --frozen-lockfile'],
-  ['bun.lockb', 'bun', 'bun install --frozen-lockfile'],
-  ['package-lock.json', 'npm', 'npm ci --no-audit --no-fund'],
-  ['npm-shrinkwrap.json', 'npm', 'npm ci --no-audit --no-fund'],
-];
-
-/** `npm init` writes this script into every new project. */
-const PLACEHOLDER = /no test specified/;
-
-function node({ files, read }: Repository): DetectedChecks | null {
-  const facts = readPackage(read['package.json'] ?? '');
-  if (!facts) return null;
-  const lock = LOCKS.find(([file]) => files.has(file));
-  const manager = facts.manager ?? lock?.[1] ?? 'npm';
-  const test = nodeTest(facts, manager, files);
-  const builds = facts.scripts.has('build');
-  if (!test && !builds) return null;
-  const setup = lock?.[1] === manager ? lock[2] : `${manager} install`;
-  // Yarn 2 and later call it otherwise.
-  const install = manager === 'yarn' && files.has('.yarnrc.yml') ? 'yarn install --immutable' : setup;
-  return {
-    ...(facts.packages.size > 0 ? { setup: install } : {}),
-    ...(builds ? { build: `${manager} run build` } : {}),
-    ...(test ? { test } : {}),
-  };
-}
-
-function nodeTest(facts: PackageFacts, manager: string, files: ReadonlySet<string>): string | null {
-  const script = facts.scripts.get('test');
-  if (script && !PLACEHOLDER.test(script)) return manager === 'bun' ? 'bun run test' : `${manager} test`;
-  if (facts.packages.has('vitest')) return 'npx vitest run';
-  if (facts.packages.has('jest')) return 'npx jest';
-  if (facts.packages.has('mocha')) return 'npx mocha';
-  const named = [...files].some((path) =>
-    /(?:^|\/)(?:[^/]+[.-](?:test|spec)|test-[^/]+)\.[cm]?js$|^test\/.*\.[cm]?js$/.test(path),
-  );
-  return named ? 'node --test' : null;
-}
-
-function python(repository: Repository): DetectedChecks | null {
-  const { files, read } = repository;
-  const texts = ['pyproject.toml', 'setup.cfg', 'tox.ini', 'requirements.txt', 'requirements-dev.txt'];
-  const mentioned = texts.some((file) => /\bpytest\b/.test(read[file] ?? ''));
-  const named = [...files].some((path) => /(?:^|\/)(?:conftest|pytest\.ini)(?:\.py)?$/.test(path));
-  const tests = [...files].some((path) => /(?:^|\/)test_[^/]*\.py$/.test(path));
-  if (!mentioned && !named && !tests) return null;
-  const setup = pythonSetup(repository, mentioned || named);
-  const runner = mentioned || named ? 'pytest' : 'unittest discover';
-  return { ...(setup ? { setup } : {}), test: `${setup ? VENV : 'python3'} -m ${runner}` };
-}
-
-const VENV = '.venv/bin/python';
-/** Where projects write down what their tests need besides what the package needs. */
-const REQUIREMENTS =
-  /^(?:(?:dev|test|tests)[-_])?requirements(?:[-_](?:dev|test|tests|testing))?\.(?:txt)$|^requirements\/(?:dev|test|tests|testing|base)\.txt$/;
-const FOR_TESTS = /^(?:tests?|testing|dev|development)$/;
-
-/**
- * Everything goes into a virtual environment of the repository, which sees the packages of the host. Where the index cannot
- * be reached, what is there already may do.
- */
-function pythonSetup({ files, read }: Repository, pytest: boolean): string | null {
-  if (files.has('uv.lock')) return 'uv sync --frozen --all-extras --all-groups';
-  const project = read['pyproject.toml'] ?? '';
-  const isPackage = files.has('setup.py') || /^\[(?:project|build-system|tool\.poetry)\]/m.test(project);
-  const lists = [...files].filter((path) => REQUIREMENTS.test(path)).sort();
-  if (!isPackage && lists.length === 0) return null;
-  const extras = keysOf(project, 'project.optional-dependencies').filter((name) => FOR_TESTS.test(name));
-  const groups = keysOf(project, 'dependency-groups').filter((name) => FOR_TESTS.test(name));
-  const wanted = [
-    ...(isPackage ? [`-e '.${extras.length > 0 ? `[${extras.join(',')}]` : ''}'`] : []),
-    ...lists.map((path) => `-r ${path}`),
-    ...groups.map((name) => `--group ${name}`),
-    ...(pytest ? ['pytest'] : []),
+/** The commands of a CI job as one for each step; its Python packages go into a virtual environment. */
+function ciChecks({ file, commands }: CiJob): CiChecks {
+  const of = (part: CiCommand['part']) => [
+    ...new Set(commands.flatMap((one) => (one.part === part ? [one.command] : []))),
   ];
-  const newer = groups.length > 0 ? [`${VENV} -m pip install --upgrade pip`] : [];
-  const install = [...newer, `${VENV} -m pip install ${wanted.join(' ')}`].join(' && ');
-  const enough = pytest ? ` || ${VENV} -m pytest --version` : '';
-  return `python3 -m venv --system-site-packages .venv && { ${install}${enough}; }`;
+  const joined = (parts: readonly string[]): FoundCommand | null =>
+    parts.length === 0 ? null : { file, command: parts.map(whole).join(' && ') };
+  const installs = of('setup').filter((one) => !FILES_ONLY.test(one));
+  const pip = installs.some((one) => /\bpip[\d.]*\s+install\b/.test(one));
+  const setup = pip
+    ? [
+        MAKE_VENV,
+        ...of('setup')
+          .filter((one) => !/venv\b/.test(one))
+          .map((one) => inVenv(one).replace(/ --system\b/g, '')),
+      ]
+    : of('setup');
+  const tests = of('test');
+  const plain = tests.filter((one) => !/\b(?:coverage|cov)\b/.test(one));
+  return {
+    setup: installs.length === 0 ? null : joined(setup),
+    build: joined(of('build')),
+    test: joined(plain.length > 0 ? plain : tests),
+  };
 }
 
-/** Names in one table of a TOML file whose values are lists; our own reading, good for the tables that are written by hand. */
-function keysOf(toml: string, table: string): readonly string[] {
-  const [, body = ''] = toml.split(`\n[${table}]`);
-  const [own = ''] = body.split(/\n\[/);
-  return [...own.matchAll(/^\s*"?([\w.-]+)"?\s*=\s*\[/gm)].map(([, name = '']) => name);
-}
+/** What only copies or makes files: no installation. */
+const FILES_ONLY = /^(?:cp|mkdir|touch|ln)\s/;
+
+/** A command as a part of a chain by `&&`. */
+const whole = (command: string): string =>
+  chainParts(command) === null && !/^\(cd .*\)$/.test(command)
+    ? `{ ${command.replace(/;\s*$/, '')}; }`
+    : command;

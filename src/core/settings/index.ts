@@ -1,4 +1,4 @@
-export { CHECK_FILES, type DetectedChecks, detectChecks } from './checks.ts';
+export { checkFiles, type DetectedChecks, detectChecks } from './checks.ts';
 export { assignAliases, contestants, type Entrant, PROVIDERS } from './contestants.ts';
 export { Environment } from './environment.ts';
 export type { ArtifactsPlace, Bucket } from './environment-problems.ts';
@@ -17,6 +17,7 @@ export {
 } from './limits.ts';
 export * from './operator.ts';
 export { parseSettings, type SettingsDefaults } from './parse-settings.ts';
+export type { Language, WantedVersion } from './pinned-versions.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
 export type { ReportFormat, ReportSource } from './runner-forms.ts';
 export {
@@ -32,12 +33,10 @@ export { readSettingsText } from './settings-text.ts';
 export { suggest } from './suggest.ts';
 export { type TestStep, testSteps } from './test-steps.ts';
 export {
-  type Language,
   type NodeManager,
-  TOOLCHAIN_FILES,
+  toolchainFiles,
   type WantedManager,
   type WantedTools,
-  type WantedVersion,
   wantedTools,
 } from './toolchain.ts';
 export { parseVersion, satisfies, type Version } from './version-range.ts';

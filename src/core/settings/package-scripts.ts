@@ -106,6 +106,7 @@ const Manifest = z.object({
   dependencies: z.record(z.string(), z.unknown()).catch({}),
   devDependencies: z.record(z.string(), z.unknown()).catch({}),
   packageManager: z.string().optional().catch(undefined),
+  workspaces: z.unknown().optional(),
 });
 
 /** The parts of a package.json that say how a project is built and tested. */
@@ -115,6 +116,7 @@ export interface PackageFacts {
   readonly packages: ReadonlySet<string>;
   /** `npm`, `pnpm`, `yarn` or `bun`, if the file says so. */
   readonly manager: string | null;
+  readonly hasWorkspaces: boolean;
 }
 
 /** Null when the text is not a JSON object. */
@@ -128,7 +130,7 @@ export function readPackage(text: string): PackageFacts | null {
   }
   const parsed = Manifest.safeParse(value);
   if (!parsed.success) return null;
-  const { scripts, dependencies, devDependencies, packageManager } = parsed.data;
+  const { scripts, dependencies, devDependencies, packageManager, workspaces } = parsed.data;
   return {
     scripts: new Map(
       Object.entries(scripts).flatMap(([name, script]) =>
@@ -137,5 +139,6 @@ export function readPackage(text: string): PackageFacts | null {
     ),
     packages: new Set([...Object.keys(dependencies), ...Object.keys(devDependencies)]),
     manager: /^(npm|pnpm|yarn|bun)@/.exec(packageManager ?? '')?.[1] ?? null,
+    hasWorkspaces: workspaces !== undefined,
   };
 }

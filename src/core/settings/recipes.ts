@@ -137,7 +137,7 @@ function kindOfSession(
 }
 
 /** Sections of an INI file as tox reads it: a value goes on in the lines that are indented. */
-function sectionsOf(text: string): ReadonlyMap<string, ReadonlyMap<string, string>> {
+export function sectionsOf(text: string): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const sections = new Map<string, Map<string, string>>();
   let section = new Map<string, string>();
   let key = '';

@@ -6,11 +6,11 @@ import {
   isPair,
   isScalar,
   isSeq,
-  Lexer,
   LineCounter,
   parseDocument,
   visit,
 } from 'yaml';
+import { hasTooMany, isTooDeep, MOST_BYTES, MOST_DEPTH } from './plain-yaml.ts';
 
 type SettingsText =
   | {
@@ -20,14 +20,8 @@ type SettingsText =
     }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 
-/** A settings file of people is far below; more is not read at all. */
-const MOST_BYTES = 64 * 1024;
-/** Nesting of lists and keys; settings need four. */
-const MOST_DEPTH = 16;
 const MOST_PROBLEMS = 20;
 const MOST_MESSAGE = 200;
-/** Pieces of syntax; a long settings file has some hundred. The parser's time grows with their square. */
-const MOST_TOKENS = 5_000;
 
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '<<']);
 
@@ -43,8 +37,8 @@ export function readSettingsText(text: string, fileName: string): SettingsText {
   if (text.startsWith('\ufeff'))
     return refuse('The file begins with a byte order mark; save it as UTF-8 without one.');
   if (text.includes('\ufffd') || !text.isWellFormed()) return refuse('The file is not valid UTF-8.');
-  if (tooDeep(text)) return refuse(`The file is nested more than ${MOST_DEPTH} levels deep.`);
-  if (tooMany(text)) return refuse('The file has far more keys and values than there are settings.');
+  if (isTooDeep(text)) return refuse(`The file is nested more than ${MOST_DEPTH} levels deep.`);
+  if (hasTooMany(text)) return refuse('The file has far more keys and values than there are settings.');
   const lines = new LineCounter();
   const place = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
@@ -76,29 +70,6 @@ export function readSettingsText(text: string, fileName: string): SettingsText {
     value: document.toJS({ maxAliasCount: 0 }) as unknown,
     locate: (path) => place(offsetOf(document, path)),
   };
-}
-
-function tooMany(text: string): boolean {
-  let tokens = 0;
-  for (const token of new Lexer().lex(text)) if (token.trim() !== '' && ++tokens > MOST_TOKENS) return true;
-  return false;
-}
-
-/**
- * A bound on the parser's own recursion, from characters alone: open brackets, and the marks of nested lists and keys
- * at the start of one line. Brackets in strings count too; nobody has that many.
- */
-function tooDeep(text: string): boolean {
-  let open = 0;
-  for (const char of text) {
-    if (char === '[' || char === '{') open++;
-    else if ((char === ']' || char === '}') && open > 0) open--;
-    if (open > MOST_DEPTH) return true;
-  }
-  return text.split('\n').some((line) => {
-    const marks = /^[ \t]*((?:[-?:][ \t]+)*)/.exec(line)?.[1] ?? '';
-    return marks.replaceAll(/[ \t]/g, '').length > MOST_DEPTH || /^ {200}/.test(line);
-  });
 }
 
 interface Problem {

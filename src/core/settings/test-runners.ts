@@ -135,3 +135,15 @@ const FLAGS =
 /** Words of a command as they are written, quotes kept. Our own splitting: good for plain commands, no shell. */
 export const wordsOf = (command: string): readonly string[] =>
   command.match(/(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+/gs) ?? [];
+
+/** The parts of a chain by `&&`; null for a line with other operators, groups or substitutions. */
+export function chainParts(line: string): readonly string[] | null {
+  const parts: string[] = [''];
+  for (const [token] of line.trim().matchAll(/'[^']*'|"(?:[^"\\]|\\.)*"|\\.|&&|\|\||2>&1|>&2|[\s\S]/g)) {
+    if (token === '&&') parts.push('');
+    else if (/^(?:\|\||[;&()`\n])$/.test(token) || (token.startsWith('"') && /`|\$\(/.test(token)))
+      return null;
+    else parts[parts.length - 1] += token;
+  }
+  return parts.map((part) => part.trim());
+}

@@ -1,7 +1,7 @@
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { recipeLines } from './recipes.ts';
 import { kindOf, kindOfName, type StepKind } from './step-kinds.ts';
-import { wordsOf } from './test-runners.ts';
+import { chainParts, wordsOf } from './test-runners.ts';
 import { workspaceFolders } from './workspace-folders.ts';
 
 /** Texts of the base commit, by path from the top of the repository. */
@@ -224,15 +224,8 @@ function recipeSteps(words: readonly string[], place: Place): readonly TestStep[
 const CHANGES_SHELL =
   /^(?:cd|pushd|popd|export|unset|source|\.|set|alias|eval|exec|trap|exit|if|for|while|until|case|!|\{|function)(?:\s|$)|^(?:\w+=\S*\s*)+$/;
 
-/** The commands of a chain by `&&`; null for a line with other operators, groups or substitutions. */
+/** The commands of a chain by `&&`; null for a line with other operators, groups or substitutions, or state for later ones. */
 function chainOf(line: string): readonly string[] | null {
-  const parts: string[] = [''];
-  for (const [token] of line.trim().matchAll(/'[^']*'|"(?:[^"\\]|\\.)*"|\\.|&&|\|\||2>&1|>&2|[\s\S]/g)) {
-    if (token === '&&') parts.push('');
-    else if (/^(?:\|\||[;&()`\n])$/.test(token) || (token.startsWith('"') && /`|\$\(/.test(token)))
-      return null;
-    else parts[parts.length - 1] += token;
-  }
-  const commands = parts.map((part) => part.trim());
-  return commands.some((part) => part === '' || CHANGES_SHELL.test(part)) ? null : commands;
+  const commands = chainParts(line);
+  return commands?.some((part) => part === '' || CHANGES_SHELL.test(part)) ? null : commands;
 }

@@ -1,17 +1,15 @@
 import { z } from 'zod';
-
-const LANGUAGES = ['node', 'python', 'rust', 'go', 'java', 'ruby', 'php', 'dotnet'] as const;
-export type Language = (typeof LANGUAGES)[number];
+import { type CiJob, ciJob, workflowFiles } from './ci-workflow.ts';
+import {
+  LANGUAGES,
+  type Language,
+  pinnedRange,
+  testedVersions,
+  type WantedVersion,
+} from './pinned-versions.ts';
 
 const NODE_MANAGERS = ['npm', 'pnpm', 'yarn', 'bun'] as const;
 export type NodeManager = (typeof NODE_MANAGERS)[number];
-
-/** A range of versions, and the file that asks for it. */
-export interface WantedVersion {
-  /** As in the file, or what it means: `^20.9 || >=22`, `20`, `1.75`; `stable` and `nightly` for Rust. */
-  readonly range: string;
-  readonly file: string;
-}
 
 export interface WantedManager extends WantedVersion {
   readonly name: NodeManager;
@@ -30,8 +28,13 @@ export interface WantedTools {
   readonly manager: WantedManager | null;
 }
 
-/** Files in the top folder whose text says which versions are wanted. */
-export const TOOLCHAIN_FILES = [
+/** Paths of the files of a repository whose text says which versions are wanted; bounded. */
+export const toolchainFiles = (paths: readonly string[]): readonly string[] => {
+  const present = new Set(paths);
+  return [...TOP_FILES.filter((path) => present.has(path)), ...workflowFiles(paths)];
+};
+
+const TOP_FILES = [
   ...[
     'package.json',
     '.nvmrc',
@@ -43,7 +46,7 @@ export const TOOLCHAIN_FILES = [
   ],
   ...['pyproject.toml', 'rust-toolchain', 'rust-toolchain.toml', 'go.mod', '.ruby-version', '.java-version'],
   ...['pnpm-lock.yaml', 'yarn.lock', '.yarnrc.yml'],
-] as const;
+];
 
 const SIGNS: readonly { readonly sign: RegExp; readonly language?: Language; readonly program?: string }[] = [
   { sign: /^package\.json$/, language: 'node' },
@@ -64,7 +67,7 @@ const SIGNS: readonly { readonly sign: RegExp; readonly language?: Language; rea
   { sign: /^deno\.jsonc?$/, program: 'deno' },
 ];
 
-/** What the files of a commit say. `paths` are all its files, `texts` those of `TOOLCHAIN_FILES` that could be read. */
+/** What the files of a commit say. `paths` are all its files, `texts` those of `toolchainFiles` that could be read. */
 export function wantedTools(paths: readonly string[], texts: ReadonlyMap<string, string>): WantedTools {
   const languages = new Map<Language, string>();
   const programs = new Map<string, string>();
@@ -76,9 +79,10 @@ export function wantedTools(paths: readonly string[], texts: ReadonlyMap<string,
     if (program !== undefined && !paths.includes(`${program}w`)) programs.set(program, file);
   }
   const manifest = manifestOf(texts.get('package.json'));
+  const job = ciJob(Object.fromEntries(texts));
   const versions = new Map(
     LANGUAGES.flatMap((language) => {
-      const version = languages.has(language) ? versionOf(language, texts, manifest) : null;
+      const version = languages.has(language) ? versionOf(language, texts, { manifest, job }) : null;
       return version === null ? [] : [[language, version] as const];
     }),
   );
@@ -108,13 +112,25 @@ function manifestOf(text: string | undefined): Manifest {
 
 type Texts = ReadonlyMap<string, string>;
 
-function versionOf(language: Language, texts: Texts, manifest: Manifest): WantedVersion | null {
+interface Hints {
+  readonly manifest: Manifest;
+  /** The CI job that runs the tests. */
+  readonly job: CiJob | null;
+}
+
+/** A pinned version first; what CI tests with says more than the lowest version that is supported. */
+function versionOf(language: Language, texts: Texts, { manifest, job }: Hints): WantedVersion | null {
   const asked = ownFile(language, texts) ?? ofVersionManager(language, texts);
+  const tested = testedVersions(language, job);
   switch (language) {
     case 'node':
-      return asked ?? fromManifest('volta', manifest) ?? fromManifest('engines', manifest);
+      return asked ?? fromManifest('volta', manifest) ?? tested ?? fromManifest('engines', manifest);
     case 'python':
-      return asked ?? lineOf(texts, 'pyproject.toml', /^\s*requires-python\s*=\s*["']([^"'\n]{1,100})["']/m);
+      return (
+        asked ??
+        tested ??
+        lineOf(texts, 'pyproject.toml', /^\s*requires-python\s*=\s*["']([^"'\n]{1,100})["']/m)
+      );
     case 'rust':
       return (
         lineOf(texts, 'rust-toolchain.toml', /^\s*channel\s*=\s*["']([\w.-]{1,60})["']/m) ??
@@ -126,7 +142,7 @@ function versionOf(language: Language, texts: Texts, manifest: Manifest): Wanted
       return line === null ? asked : { ...line, range: `>=${line.range}` };
     }
     default:
-      return asked;
+      return asked ?? tested;
   }
 }
 
@@ -182,36 +198,6 @@ function inMise(texts: Texts, file: string, name: string): WantedVersion | null 
 function lineOf(texts: Texts, file: string, pattern: RegExp): WantedVersion | null {
   const range = pattern.exec(texts.get(file) ?? '')?.[1];
   return range === undefined ? null : { range: range.trim(), file };
-}
-
-/** Node's long-term releases, by which `.nvmrc` may name them. */
-const LTS: Readonly<Record<string, string>> = {
-  '*': '24',
-  argon: '4',
-  boron: '6',
-  carbon: '8',
-  dubnium: '10',
-  erbium: '12',
-  fermium: '14',
-  gallium: '16',
-  hydrogen: '18',
-  iron: '20',
-  jod: '22',
-  krypton: '24',
-};
-
-/** A version as people pin it: newer ones of the same major version (minor version, for Python) will do. Null: any. */
-function pinnedRange(language: Language, pin: string): string | null {
-  const lts = /^lts\/(.+)$/i.exec(pin)?.[1];
-  if (lts !== undefined) return LTS[lts.toLowerCase()] ?? null;
-  if (language === 'rust') return /^[\w.-]+$/.test(pin) ? pin : null;
-  const version = /^(?:[a-z]+-)?v?(\d+(?:\.\d+){0,2})/i.exec(pin)?.[1];
-  if (version === undefined) return null;
-  if (language === 'node') return version.includes('.') ? `^${version}` : version;
-  return version
-    .split('.')
-    .slice(0, language === 'java' ? 1 : 2)
-    .join('.');
 }
 
 const fromManifest = (from: 'volta' | 'engines', manifest: Manifest): WantedVersion | null => {

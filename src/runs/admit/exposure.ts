@@ -1,7 +1,8 @@
-import { Fault, type LocalOrigin, type Sha, type Task } from '../../core/model/index.ts';
+import { Fault, type LocalOrigin, SETTINGS_FILE, type Sha, type Task } from '../../core/model/index.ts';
+import type { CommandFiles } from '../../core/reports/index.ts';
 import {
-  CHECK_FILES,
   capSettings,
+  checkFiles,
   type DetectedChecks,
   detectChecks,
   parseSettings,
@@ -10,7 +11,7 @@ import {
 } from '../../core/settings/index.ts';
 import type { RepositorySource, RunRecord, SandboxBackend } from '../../ports/index.ts';
 import { requireCoders, requirePersonas } from '../contestants.ts';
-import type { World } from '../context.ts';
+import { readTextAt, type World } from '../context.ts';
 import type { Gathered, Overrides, Refused, RunRequest } from './request.ts';
 
 /** What reading and resolving a repository's settings takes. */
@@ -121,8 +122,6 @@ export async function fromLocal(
   return { kind: 'gathered', base: { ref, sha }, rules: sha, comments: [], leftOut: [] };
 }
 
-const SETTINGS_FILE = '.github/auto-dev.yml';
-
 interface ResolvedSettings {
   readonly kind: 'settled';
   /** As they will be used: overrides applied, lowered to the operator's ceilings, checks filled in. */
@@ -165,15 +164,15 @@ export async function resolveSettings(
   requirePersonas(world, settings.critics.agents);
   await requireCoders(world, settings);
   const detected = await detect(world, source, at.base);
-  const shown = commandsOf(settings, detected);
+  const commands = commandsOf(settings, detected);
   const { setup: _setup, build: _build, test: _test, ...others } = settings.checks;
-  const checks = { ...others, ...shown };
+  const checks = { ...others, ...commands };
   const instructions =
     settings.instructions === 'read' ? await readInstructions(world, source, at.rules) : undefined;
   return {
     kind: 'settled',
     settings: { ...settings, checks },
-    checks: shown,
+    checks: { ...commands, from: originsOf(settings, detected) },
     lowered,
     ...(instructions ? { instructions } : {}),
   };
@@ -184,23 +183,40 @@ function commandsOf(
   { checks }: Settings,
   detected: DetectedChecks,
 ): { readonly test?: string; readonly build?: string; readonly setup?: string } {
-  const { setup = detected.setup, build = detected.build, test = detected.test } = checks;
+  const { setup, build, test } = { ...detected.commands, ...checks };
   return { ...(test ? { test } : {}), ...(build ? { build } : {}), ...(setup ? { setup } : {}) };
 }
 
-/** The settings of a repository with the commands that a run would use; `fromSettings`: those that nobody detected. */
+/** Which file says each of the commands that are run. */
+function originsOf(settings: Settings, detected: DetectedChecks): CommandFiles {
+  const used = Object.keys(commandsOf(settings, detected)) as (keyof CommandFiles)[];
+  return Object.fromEntries(
+    used.map((name) => [name, settings.checks[name] ? SETTINGS_FILE : detected.from[name]]),
+  );
+}
+
+/** The settings of a repository with the commands that a run would use, and what else was found with them. */
 export async function checksAt(
   world: Pick<World, 'ceilings' | 'defaults' | 'workspaces'>,
   source: RepositorySource,
   sha: Sha,
-): Promise<{ readonly settings: Settings; readonly fromSettings: ReadonlySet<string> }> {
+): Promise<{
+  readonly settings: Settings;
+  readonly from: CommandFiles;
+  /** Containers that the repository's CI starts beside the tests. */
+  readonly services: readonly string[];
+}> {
   const read = await readSettings(world, source, sha);
   if (read.kind === 'invalid') throw new Fault('SETTINGS_INVALID', read.problems.join(' '));
   const { settings } = capSettings(read.settings, world.ceilings);
   const { setup: _setup, build: _build, ...others } = settings.checks;
-  const checks = { ...others, ...commandsOf(settings, await detect(world, source, sha)) };
-  const named = Object.entries(settings.checks).flatMap(([name, command]) => (command ? [name] : []));
-  return { settings: { ...settings, checks }, fromSettings: new Set(named) };
+  const detected = await detect(world, source, sha);
+  const checks = { ...others, ...commandsOf(settings, detected) };
+  return {
+    settings: { ...settings, checks },
+    from: originsOf(settings, detected),
+    services: settings.checks.test === undefined ? detected.services : [],
+  };
 }
 
 /** In the order of preference: where both exist, one is mostly a link to the other. */
@@ -256,8 +272,8 @@ function applyOverrides(settings: Settings, overrides: Overrides): Settings {
 async function detect(world: Pick<World, 'workspaces'>, source: RepositorySource, sha: Sha) {
   const files = await world.workspaces.listFiles(source, sha);
   const read: Record<string, string> = {};
-  for (const file of files.filter((name) => CHECK_FILES.includes(name))) {
-    const text = await world.workspaces.readFile(source, sha, file);
+  for (const file of checkFiles(files)) {
+    const text = await readTextAt(world, source, sha, file);
     if (text !== null) read[file] = text;
   }
   return detectChecks({ files, read });

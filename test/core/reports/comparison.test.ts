@@ -60,7 +60,7 @@ describe('the comparison', () => {
       #### Evidence
 
       - Runoff executed every candidate on base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`); the exit code is that of the test command on the base tests
-      - Commands: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`
+      - Commands: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings)
       - Base tests: the base commit's own test files, run on each candidate's production code
       - New tests, run on each candidate's production code: independent tests, written by no contestant, and peer tests, added by other survivors
       - Behaviour: how often a candidate returns what the others return, over inputs from tests and issue on which they disagree
@@ -305,7 +305,7 @@ describe('the comparison', () => {
       #### Evidence
 
       - Runoff executed every candidate on base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`); the exit code is that of the test command on the base tests
-      - Commands: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`
+      - Commands: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings)
       - Base tests: the base commit's own test files, run on each candidate's production code
       - New tests, run on each candidate's production code: independent tests, written by no contestant, and peer tests, added by other survivors
       - Behaviour: how often a candidate returns what the others return, over inputs from tests and issue on which they disagree

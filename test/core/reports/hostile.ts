@@ -101,7 +101,7 @@ export function poisoned(text: string): RunView {
     title: bad('t'),
     label: bad('l'),
     base: { ref: bad('m'), sha: view.base?.sha ?? '' },
-    checks: { setup: bad('s'), build: bad('b'), test: bad('c') },
+    checks: { setup: bad('s'), build: bad('b'), test: bad('c'), from: { setup: bad('f') } },
     candidates: view.candidates.map((candidate) => ({
       ...candidate,
       note: text,

@@ -164,7 +164,12 @@ export function judged(change: Partial<RunView> = {}): RunView {
       because: 'B passes all tests that C added, C fails one of the 4 that B added.',
     },
     budget: { run: 5, spent: 0.58 },
-    checks: { setup: 'npm ci', build: 'npm run build', test: 'npm test' },
+    checks: {
+      setup: 'npm ci',
+      build: 'npm run build',
+      test: 'npm test',
+      from: { setup: '.github/workflows/ci.yml', build: 'package.json', test: '.github/auto-dev.yml' },
+    },
     base: { ref: 'main', sha: SHA },
     brief: {
       goal: '`last` returns the last item of a list.',

@@ -18,7 +18,7 @@ describe('the status comment', () => {
       | **C** | \`builtin × anthropic/model-3 (plain)\` | failed: stopped after 5m of silence | 1m 42s | 12.3k | $0.14 |
       | **D** | \`builtin × anthropic/model-4 (careful)\` | waiting | – | 0 | $0.00 |
 
-      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
+      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings).
 
       To cancel, comment \`/auto-dev cancel\` or remove the label \`auto-dev:running\`. \`/auto-dev status\` updates this comment, \`/auto-dev help\` lists all commands. Editing the issue now does not affect this run (\`r7k2m9q4xa\`).
       "
@@ -65,7 +65,7 @@ describe('the status comment', () => {
       | **C** | \`builtin × anthropic/model-3 (plain)\` | examined | 1m 42s | 12.3k | $0.14 |
       | **D** | \`builtin × anthropic/model-4 (careful)\` | examined | 2m 12s | 12.3k | $0.15 |
 
-      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
+      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings).
 
       **Next:** review the pull request; Runoff never merges. Its comparison covers the other 3 candidates. Comment \`/auto-dev help\` there for a list of commands.
       "
@@ -94,7 +94,7 @@ describe('the status comment', () => {
       | **A** | \`builtin × anthropic/model-1 (plain)\` | examined | 42 s | 12.3k | $0.12 |
       | **D** | \`builtin × anthropic/model-4 (careful)\` | examined | 2m 12s | 12.3k | $0.15 |
 
-      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
+      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings).
 
       **Next:** describe the issue more precisely (the expected behaviour, a test that shows it), then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
       "
@@ -119,7 +119,7 @@ describe('the status comment', () => {
 
       admit 0.4 s · brief 4.1 s · code · examine · judge · publish
 
-      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
+      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings).
       "
     `);
   });

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { detectChecks } from '../../../src/core/settings/index.ts';
 
+const commandsOf = (repository: Parameters<typeof detectChecks>[0]) => detectChecks(repository).commands;
 const manifest = (fields: object): string => JSON.stringify(fields);
 
 describe('commands are detected', () => {
   const node = (fields: object, ...files: readonly string[]) =>
-    detectChecks({ files: ['package.json', ...files], read: { 'package.json': manifest(fields) } });
+    commandsOf({ files: ['package.json', ...files], read: { 'package.json': manifest(fields) } });
 
   test('from the scripts of package.json', () => {
     expect(
@@ -50,13 +51,13 @@ describe('commands are detected', () => {
       build: 'npm run build',
     });
     const read = { 'package.json': JSON.stringify({ scripts }) };
-    expect(detectChecks({ files: ['package.json', 'go.mod'], read }).test).toBe('go test ./...');
-    expect(detectChecks({ files: ['README.md'], read: {} })).toEqual({});
+    expect(commandsOf({ files: ['package.json', 'go.mod'], read }).test).toBe('go test ./...');
+    expect(commandsOf({ files: ['README.md'], read: {} })).toEqual({});
   });
 
   test('a package.json that is none does no harm', () => {
     for (const text of ['', '{', '[]', '"x"', '{"scripts": 3}', '{"scripts": {"test": 3}}']) {
-      expect(detectChecks({ files: ['package.json', 'go.mod'], read: { 'package.json': text } }).test).toBe(
+      expect(commandsOf({ files: ['package.json', 'go.mod'], read: { 'package.json': text } }).test).toBe(
         'go test ./...',
       );
     }
@@ -153,6 +154,6 @@ describe('commands are detected', () => {
     ['make without tests', ['Makefile'], { Makefile: 'test := 1\nall:\n\tcc\n' }, {}],
     ['nothing', ['README.md'], {}, {}],
   ])('%s', (_, files, read, expected) => {
-    expect(detectChecks({ files, read })).toEqual(expected);
+    expect(commandsOf({ files, read })).toEqual(expected);
   });
 });

@@ -1,0 +1,173 @@
+import { kindOf } from './step-kinds.ts';
+import { chainParts } from './test-runners.ts';
+
+/** What a command of a CI job is for, as far as its words show. */
+export interface CiCommand {
+  readonly part: 'setup' | 'build' | 'test';
+  /** For `sh -c` at the top of the repository. */
+  readonly command: string;
+}
+
+/** Where a script of a workflow runs. */
+export interface ScriptPlace {
+  /** From the top of the repository; empty for the top itself. */
+  readonly folder: string;
+  /** What stands for `${{ expression }}`; null where that is not known before the run. */
+  readonly value: (expression: string) => string | null;
+  /** Variables of the step, job and workflow. */
+  readonly env: ReadonlyMap<string, string>;
+  /** Variables of the step alone: a command of it is given them. */
+  readonly own: ReadonlyMap<string, string>;
+}
+
+/** Characters of a script that are looked at. */
+const LONGEST = 8_000;
+const MOST_LINES = 60;
+/** What makes a script more than a list of commands for any shell. */
+const NOT_PLAIN =
+  /<<|\[\[|<\(|^\s*(?:if|for|while|until|case|select|function|trap|exec|eval|shopt|then|else|fi|do|done|esac)\b|^\s*[{}(]|^\s*\w+\s*\(\)/m;
+
+/**
+ * The commands of a `run:` script that set up, build or test. Empty for a script with control structures or of another
+ * shell. Left out: what the sandbox has no use for (system packages, git, uploads, linters) and what needs a secret or
+ * anything else that only the CI service knows.
+ */
+export function scriptCommands(script: string, place: ScriptPlace): readonly CiCommand[] {
+  const text = script.slice(0, LONGEST).replace(/ ?\\\r?\n\s*/g, ' ');
+  if (script.length > LONGEST || NOT_PLAIN.test(text)) return [];
+  const found: CiCommand[] = [];
+  let { folder } = place;
+  for (const line of text.split(/\r?\n/).slice(0, MOST_LINES)) {
+    const plain = withoutExpressions(line.trim(), place);
+    if (plain === null || plain === '' || /^(?:#|set\s)/.test(plain)) continue;
+    for (const command of chainParts(plain) ?? [plain]) {
+      const into = /^(?:cd|pushd)\s+(.*)$/.exec(command)?.[1];
+      if (into !== undefined) {
+        const next = folderIn(folder, into.replace(/^(['"])(.*)\1$/, '$2'));
+        if (next === null) return found;
+        folder = next;
+        continue;
+      }
+      const part = partOf(command.replace(/^\(\s*/, ''));
+      if (part !== null) found.push({ part, command: inFolder(folder, withOwn(command, part, place.own)) });
+    }
+  }
+  return found;
+}
+
+/** A folder of the repository from another one; null for one that leaves it or that only a shell can work out. */
+export function folderIn(from: string, path: string): string | null {
+  const parts = from === '' ? [] : from.split('/');
+  if (!/^[\w@./-]+$/.test(path) || path.startsWith('/')) return null;
+  for (const part of path.split('/')) {
+    if (part === '..' && parts.pop() === undefined) return null;
+    if (part.startsWith('-')) return null;
+    if (part !== '..' && part !== '.' && part !== '') parts.push(part);
+  }
+  return parts.join('/');
+}
+
+const inFolder = (folder: string, command: string): string =>
+  folder === '' ? command : `(cd ${folder} && ${command})`;
+
+/** Values of a matrix or of `env` that may become part of a command. */
+const PLAIN_VALUE = /^[\w@./:=,+-]*$/;
+
+/** A line as it would run here; null where it needs something that only the CI service has. */
+function withoutExpressions(line: string, { value, env }: ScriptPlace): string | null {
+  let text = line.replace(/\$\{\{\s*([^}]{1,200}?)\s*\}\}/g, (all, expression: string) => {
+    const known = value(expression);
+    return known !== null && PLAIN_VALUE.test(known) ? known : all;
+  });
+  // A variable set for one command, such as a token for an upload.
+  text = text.replace(/^(?:\w+=(?:"[^"]*"|'[^']*'|[^\s"'$]*(?:\$\{\{[^}]*\}\})?)\s+)+(?=\S)/, (all) =>
+    all.includes('${{') ? '' : all,
+  );
+  // tox has a name for the Python that is there, whatever the matrix says.
+  if (/\btox\b/.test(text)) text = text.replace(/\s(?:-e|--env)[= ]?\S*\$\{\{.*?\}\}\S*/, ' -e py');
+  let known = !text.includes('${{');
+  text = text.replace(/\$(?:\{(\w+)\}|(\w+))/g, (all, one?: string, other?: string) => {
+    const name = one ?? other ?? '';
+    if (/^(?:HOME|PWD|PATH)$/.test(name)) return all;
+    const set = env.get(name);
+    known &&= set !== undefined && PLAIN_VALUE.test(set) && !set.includes('$');
+    return set ?? all;
+  });
+  return known ? text : null;
+}
+
+/** Variables that say nothing about the code, or hold what must not be in a command. */
+const FOR_CI_ONLY =
+  /^(?:CI|GITHUB_\w+|FORCE_COLOR|NO_COLOR|CARGO_TERM_COLOR|RUSTFLAGS|\w*(?:TOKEN|SECRET|PASSWORD|KEY)\w*|PIP_\w+|NPM_CONFIG_\w+|COVERALLS\w*|CODECOV\w*)$/i;
+
+function withOwn(command: string, part: CiCommand['part'], own: ScriptPlace['own']): string {
+  if (part === 'setup') return command;
+  const set = [...own].filter(
+    ([name, value]) => /^\w+$/.test(name) && !FOR_CI_ONLY.test(name) && /^[\w@./:=,+-]+$/.test(value),
+  );
+  return [...set.map(([name, value]) => `${name}=${value}`), command].join(' ');
+}
+
+function partOf(command: string): CiCommand['part'] | null {
+  if (DROPPED.some((pattern) => pattern.test(command))) return null;
+  if (SETUP.some((pattern) => pattern.test(command))) return 'setup';
+  const kind = kindOf(command);
+  if (kind === 'lint' || kind === 'types') return null;
+  if (kind === 'tests' || namesTests(command)) return 'test';
+  return BUILD.some((pattern) => pattern.test(command)) ? 'build' : null;
+}
+
+/** What changes the machine of the CI service, or only tells people something. */
+const DROPPED: readonly RegExp[] = [
+  /\b(?:sudo|apt|apt-get|brew|choco|winget|apk|dnf|yum|snap|systemctl|service)\s/,
+  /^(?:echo|printf|ls|cat|pwd|env|printenv|which|whoami|uname|df|free|date|true|sleep|export|alias|rm|chmod|chown|test|\[)(?:\s|$)/,
+  /^(?:git|docker|docker-compose|podman|kubectl|helm|gh|aws|az|gcloud|curl|wget|ssh|scp|rsync|codecov|coveralls|rustup|nvm|pyenv|corepack|conda|mamba|cargo install|go install)(?:\s|$)/,
+  /^(?:npm|pnpm|yarn|bun)\s+(?:(?:i|install|add)\s+(?:.*\s)?(?:-\w*g|--global|--location=global)\b|global\b|config\b|set\b|audit\b|publish\b|pack\b|login\b|cache\b|ls\b|outdated\b)/,
+  /^\S+\s+(?:--version|-v|-V|version|--help)$/,
+  /\$GITHUB_|\b(?:codecov|coveralls|upload|publish|deploy|release)\b/,
+];
+
+const PIP = String.raw`(?:uv\s+)?(?:python[\d.]*\s+-m\s+)?pip[\d.]*\s+install\b`;
+const SETUP: readonly RegExp[] = [
+  /^(?:npm|pnpm|bun)\s+(?:.*\s)?(?:ci|i|install|clean-install|install-clean)(?:\s|$)/,
+  /^yarn(?:\s+install|\s+--\S+)*$|^yarn\s+install\b/,
+  RegExp(`^${PIP}`),
+  /^(?:uv\s+sync|uv\s+venv|poetry\s+install|poetry\s+config|pdm\s+(?:install|sync)|pipenv\s+(?:install|sync)|rye\s+sync|hatch\s+env\s+create)\b/,
+  /^(?:python[\d.]*\s+-m\s+venv|virtualenv)\b/,
+  /^(?:bundle\s+(?:install|config)|composer\s+(?:install|update)|go\s+mod\s+download|go\s+get|cargo\s+fetch|dotnet\s+restore|mix\s+deps\.get|mix\s+local\.\w+)\b/,
+  /^(?:npx\s+)?lerna\s+bootstrap\b|^(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:bootstrap|setup|install:\S+)$/,
+  /^(?:make|just|task)\s+(?:install|deps|dependencies|setup|bootstrap|init|dev|develop|venv|install[-_]\w+|requirements)$/,
+  /^(?:cp|mkdir|touch|ln)\s/,
+];
+
+const BUILD: readonly RegExp[] = [
+  /^(?:npm|pnpm|yarn|bun)\s+(?:-r\s+|--recursive\s+)?(?:run\s+)?(?:-r\s+)?(?:build|compile|generate|codegen|prepare|prebuild|build[:-](?!doc|site|storybook|example)\S+)$/,
+  /^(?:npx\s+|pnpm\s+|yarn\s+)?(?:turbo|nx|lerna)\s+(?:run(?:-many)?\s+)?(?:.*\s)?build\b/,
+  /^(?:npx\s+|pnpm\s+|yarn\s+)?(?:tsc|tsup|rollup|prisma\s+generate)\b/,
+  /^(?:make|just|task)(?:\s+-j\S*(?:\s+\d+)?)?(?:\s+(?:all|build|compile|generate))?$/,
+  /^(?:cmake|ninja|meson\s+(?:setup|compile)|\.\/configure|\.\/autogen\.sh|\.\/bootstrap|autoreconf)\b/,
+  /^(?:cargo|go|dotnet|swift|zig|stack|cabal|mix)\s+(?:build|compile)\b/,
+  /^(?:mvn|(?:sh\s+)?\.\/mvnw)\b.*\b(?:compile|package|install)\b.*-DskipTests|^(?:gradle|(?:sh\s+)?\.\/gradlew)\b.*\b(?:assemble|classes)\b/,
+];
+
+const LAUNCHERS =
+  /^(?:npm|pnpm|yarn|bun|npx|bunx|deno|node|make|gmake|just|task|rake|bundle|composer|mvn|mvnw|gradle|gradlew|python[\d.]*|hatch|pdm|poetry|uv|rye|pipenv|tox|nox|sbt|mix|swift|stack|cabal|lein|meson|ninja|bazel|turbo|nx|lerna|sh|bash|cmake|dotnet|php|ruby|prove|zig|dune|xvfb-run|cargo|coverage)$/;
+const TEST_WORD =
+  /^(?:.*[:_./-])?(?:tests?|spec|specs|unit|unittests?|runtests?|mocha|jest|vitest)(?:[:_./-].*)?$/i;
+/** Tests that want more than a machine without network has. */
+const HEAVY =
+  /(?:^|[\s:_./-])(?:e2e|integration|browsers?|playwright|cypress|puppeteer|smoke|bench\w*|perf\w*|acceptance|docker|visual|storybook|windows|macos|types?|typings?|lint|docs?|size|examples?|android|ios|wasm|fuzz\w*)(?:$|[\s:_./-])/i;
+
+/** A command whose words say that it runs tests, though it is no runner that is known. */
+export function namesTests(command: string): boolean {
+  const words = command.split(/\s+/).filter((word) => !/^\w+=/.test(word));
+  const program = (words[0] ?? '').replace(/^.*\//, '').replace(/\.(?:sh|py|js)$/, '');
+  if (HEAVY.test(command)) return false;
+  if (/^(?:npm|pnpm)\s+(?:t|it|cit)$|^(?:bundle\s+exec\s+)?rake$/.test(command)) return true;
+  if (/^(?:tox|nox)$/.test(program) || /^python[\d.]*\s+-m\s+(?:tox|nox)\b/.test(command)) return true;
+  if (/^(?:mvnw?|gradlew?)$/.test(program))
+    return words.some((word) => /^(?:test|verify|check|build)$/.test(word));
+  if (program === 'make' && words.includes('check')) return true;
+  const own = (words[0] ?? '').startsWith('./') && TEST_WORD.test(program);
+  return own || (LAUNCHERS.test(program) && words.slice(1).some((word) => TEST_WORD.test(word)));
+}

@@ -1,0 +1,242 @@
+import { z } from 'zod';
+import { type CiCommand, folderIn, scriptCommands } from './ci-commands.ts';
+import { readPlainYaml } from './plain-yaml.ts';
+
+/** What the job of a CI workflow that runs the tests does. */
+export interface CiJob {
+  /** Path of the workflow. */
+  readonly file: string;
+  /** In the order of the job's steps; without what comes after its last tests. */
+  readonly commands: readonly CiCommand[];
+  /** Versions by the name of the action that sets them up (`node`, `python`, `java`, …), each as the file has it. */
+  readonly versions: ReadonlyMap<string, readonly string[]>;
+  /** Names of containers that run beside the tests, such as `postgres`. */
+  readonly services: readonly string[];
+}
+
+const MOST_WORKFLOWS = 12;
+const MOST_ACTIONS = 6;
+const MOST_JOBS = 40;
+const MOST_STEPS = 60;
+/** Files of a project that only test, first; then by name. */
+const RANKS: readonly RegExp[] = [
+  /\/(?:ci|tests?|unit-?tests?)\.ya?ml$/i,
+  /\/(?:build|main|check|checks|continuous-integration|node|python|go|rust|java|ruby|php|dotnet|pr|pull[-_]request|push)(?:[-_.]?(?:js|ci|tests?|package|app|\w*))\.ya?ml$/i,
+  /(?:ci|test)/i,
+];
+const rankOf = (path: string): number => {
+  const rank = RANKS.findIndex((pattern) => pattern.test(path));
+  return rank < 0 ? RANKS.length : rank;
+};
+
+/** Paths of the workflows of a repository, and of its own actions that they may use; bounded, the likeliest first. */
+export function workflowFiles(paths: readonly string[]): readonly string[] {
+  const workflows = paths.filter((path) => /^\.github\/workflows\/[^/]+\.ya?ml$/.test(path));
+  const actions = paths.filter((path) => /^\.github\/(?:[\w.-]+\/){1,2}action\.ya?ml$/.test(path));
+  const ranked = workflows.toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1));
+  return [...ranked.slice(0, MOST_WORKFLOWS), ...actions.toSorted().slice(0, MOST_ACTIONS)];
+}
+
+/** A mapping, of which only the keys that are texts count. */
+const Texts = z.record(z.string(), z.unknown()).catch({});
+const Text = z.string().optional().catch(undefined);
+const Run = z
+  .object({ run: z.object({ 'working-directory': Text, shell: Text }).catch({}) })
+  .catch({ run: {} });
+const Step = z
+  .object({
+    uses: Text,
+    run: Text,
+    with: Texts,
+    if: Text,
+    shell: Text,
+    'working-directory': Text,
+    env: Texts,
+  })
+  .partial();
+type Step = z.infer<typeof Step>;
+const Job = z
+  .object({
+    name: Text,
+    'runs-on': z.unknown(),
+    if: Text,
+    strategy: z.object({ matrix: Texts }).partial().catch({}),
+    services: z.record(z.string(), z.unknown()).catch({}),
+    defaults: Run,
+    env: Texts,
+    steps: z.array(Step.catch({})).catch([]),
+  })
+  .partial();
+type Job = z.infer<typeof Job>;
+const Workflow = z.object({ on: z.unknown(), env: Texts.optional(), defaults: Run.optional(), jobs: Texts });
+const Action = z.object({ runs: z.object({ steps: z.array(Step.catch({})).catch([]) }) });
+
+type Files = Readonly<Record<string, string>>;
+
+/**
+ * The job that runs the tests, from the texts of `workflowFiles`; null where no job of GitHub Actions shows tests that can be
+ * read. Jobs that run by a timer or by hand only, and those of other systems than Linux, do not count. Hostile or damaged
+ * files say nothing.
+ */
+export function ciJob(files: Files): CiJob | null {
+  const paths = Object.keys(files).filter((path) => path.startsWith('.github/workflows/'));
+  const found = workflowFiles(paths).flatMap((file) => jobsOf(file, files));
+  const best = found.toSorted((a, b) => b.score - a.score)[0];
+  return best?.job ?? null;
+}
+
+interface Scored {
+  readonly job: CiJob;
+  readonly score: number;
+}
+
+function jobsOf(file: string, files: Files): readonly Scored[] {
+  const workflow = Workflow.safeParse(readPlainYaml(files[file] ?? '')).data;
+  if (!workflow || !runsOnChanges(workflow.on)) return [];
+  return Object.entries(workflow.jobs)
+    .slice(0, MOST_JOBS)
+    .flatMap(([id, value]) => {
+      const job = Job.safeParse(value).data;
+      if (!job || !runsOnLinux(job)) return [];
+      const read = readJob(file, job, {
+        files,
+        env: textsOf(workflow.env),
+        folder: folderOf(workflow.defaults),
+      });
+      return read === null
+        ? []
+        : [{ job: read, score: scoreOf(`${file} ${id} ${job.name ?? ''}`, file, read) }];
+    });
+}
+
+const ON_CHANGES = /^(?:push|pull_request|pull_request_target|merge_group|workflow_call)$/;
+
+function runsOnChanges(on: unknown): boolean {
+  const names = typeof on === 'string' ? [on] : Array.isArray(on) ? on : Object.keys(Texts.parse(on ?? {}));
+  return names.some((name) => typeof name === 'string' && ON_CHANGES.test(name));
+}
+
+function runsOnLinux(job: Job): boolean {
+  const on = job['runs-on'];
+  const text = typeof on === 'string' ? on : JSON.stringify(on ?? '');
+  const key = /\$\{\{\s*matrix\.([\w-]+)/.exec(text)?.[1];
+  const systems = key === undefined ? [text] : valuesOf(job, key);
+  return systems.length === 0 || systems.some((system) => !/windows|macos/i.test(system));
+}
+
+const OTHER_JOBS =
+  /e2e|integration|browser|lint|format|docs?\b|release|publish|deploy|nightly|bench|perf|windows|macos|coverage|canary|types|example|audit|codeql|docker|wasm|fuzz|downstream|minimum|oldest/i;
+
+function scoreOf(names: string, file: string, { commands }: CiJob): number {
+  const has = (part: CiCommand['part']): boolean => commands.some((command) => command.part === part);
+  return (
+    (RANKS.length - rankOf(file)) * 2 +
+    (/test|unit|\bci\b/i.test(names.slice(file.length)) ? 3 : 0) -
+    (OTHER_JOBS.test(names) ? 5 : 0) +
+    (has('setup') ? 1 : 0)
+  );
+}
+
+interface Around {
+  readonly files: Files;
+  readonly env: ReadonlyMap<string, string>;
+  readonly folder: string;
+}
+
+/** Null for a job without tests. */
+function readJob(file: string, job: Job, around: Around): CiJob | null {
+  const env = new Map([...around.env, ...textsOf(job.env)]);
+  const versions = new Map<string, readonly string[]>();
+  const value = (expression: string): string | null => matrixValue(job, env, expression);
+  const folder = folderOf(job.defaults) || around.folder;
+  const commands: CiCommand[] = [];
+  for (const step of stepsOf(job.steps ?? [], around.files)) {
+    if (!runsHere(step.if)) continue;
+    for (const [name, range] of versionsOf(step, job)) if (!versions.has(name)) versions.set(name, range);
+    if (step.run === undefined || /^(?:pwsh|powershell|cmd|python|node|ruby|perl)/.test(step.shell ?? ''))
+      continue;
+    const own = textsOf(step.env);
+    const at = folderIn('', step['working-directory'] ?? (folder || '.'));
+    if (at === null) continue;
+    commands.push(...scriptCommands(step.run, { folder: at, value, env: new Map([...env, ...own]), own }));
+  }
+  const last = commands.findLastIndex(({ part }) => part === 'test');
+  if (last < 0) return null;
+  return {
+    file,
+    commands: commands.slice(0, last + 1),
+    versions,
+    services: Object.keys(job.services ?? {}).slice(0, 10),
+  };
+}
+
+/** Steps of a job, with those of the repository's own actions written out. */
+function stepsOf(steps: readonly Step[], files: Files): readonly Step[] {
+  const all = steps.flatMap((step) => {
+    const path = /^\.\/([\w./-]+?)\/?$/.exec(step.uses ?? '')?.[1];
+    const text =
+      path === undefined ? undefined : (files[`${path}/action.yml`] ?? files[`${path}/action.yaml`]);
+    if (text === undefined) return [step];
+    const action = Action.safeParse(readPlainYaml(text)).data;
+    return runsHere(step.if) ? (action?.runs.steps ?? []) : [];
+  });
+  return all.slice(0, MOST_STEPS);
+}
+
+/** Whether a step runs on Linux in a run that has not failed; a condition of another kind counts as no. */
+function runsHere(condition: string | undefined): boolean {
+  const text = (condition ?? '').replace(/^\s*\$\{\{\s*|\s*\}\}\s*$/g, '').trim();
+  if (/\|\|/.test(text)) return false;
+  return text.split('&&').every((part) => {
+    const one = part.trim();
+    if (/^(?:|success\(\)|always\(\)|!\s*cancelled\(\)|!\s*failure\(\))$/.test(one)) return true;
+    const [, negated, name] = /^(?:runner\.os|matrix\.[\w-]+)\s*([!=])=\s*'([\w.-]+)'$/.exec(one) ?? [];
+    if (name === undefined) return false;
+    const linux = /linux|ubuntu/i.test(name);
+    return negated === '!' ? !linux : linux;
+  });
+}
+
+const textsOf = (values: Readonly<Record<string, unknown>> | undefined): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(values ?? {}).flatMap(([key, value]) =>
+      typeof value === 'string' ? [[key, value] as const] : [],
+    ),
+  );
+
+const folderOf = (defaults: z.infer<typeof Run> | undefined): string =>
+  defaults?.run['working-directory'] ?? '';
+
+const listOf = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string').slice(0, 40);
+
+/** All values that a key of the matrix takes. */
+function valuesOf({ strategy }: Job, key: string): readonly string[] {
+  const { include, ...matrix } = strategy?.matrix ?? {};
+  const added = Array.isArray(include) ? include.flatMap((one) => listOf(Texts.parse(one)[key])) : [];
+  return [...listOf(matrix[key]), ...added];
+}
+
+/** Of a matrix only what is the same in all jobs, or no version: the sandbox has its own versions. */
+function matrixValue(job: Job, env: ReadonlyMap<string, string>, expression: string): string | null {
+  const [, from, key = ''] = /^(matrix|env)\.([\w-]+)$/.exec(expression) ?? [];
+  if (from === undefined) return null;
+  if (from === 'env') return env.get(key) ?? null;
+  const values = valuesOf(job, key);
+  return values.length > 1 && values.every((value) => /^\D{0,8}\d/.test(value)) ? null : (values[0] ?? null);
+}
+
+/** The versions that a step of `actions/setup-…` installs. */
+function versionsOf(
+  { uses = '', with: inputs }: Step,
+  job: Job,
+): readonly (readonly [string, readonly string[]])[] {
+  const name = /^[\w-]+\/setup-(node|python|java|go|ruby|php|dotnet|uv)@/.exec(uses)?.[1];
+  if (name === undefined) return [];
+  const language = name === 'uv' ? 'python' : name;
+  const asked = textsOf(inputs).get(`${language}-version`) ?? '';
+  const key = /^\$\{\{\s*matrix\.([\w-]+)\s*\}\}$/.exec(asked)?.[1];
+  const versions = key === undefined ? asked.split(/\s*\n\s*/) : valuesOf(job, key);
+  const plain = versions.filter((version) => /^[\w.*/-]{1,40}$/.test(version));
+  return plain.length === 0 ? [] : [[language, plain]];
+}

@@ -1,0 +1,191 @@
+import { toxTests } from './last-resorts.ts';
+import { type PackageFacts, readPackage } from './package-scripts.ts';
+import { inVenv, pythonSetup } from './python-setup.ts';
+
+/** Shell commands; absent where the repository shows none. */
+export interface CheckCommands {
+  readonly setup?: string;
+  readonly build?: string;
+  readonly test?: string;
+}
+
+export interface Repository {
+  readonly files: ReadonlySet<string>;
+  readonly read: Readonly<Record<string, string>>;
+}
+
+/** What the files of one ecosystem say. */
+export interface Ecosystem extends CheckCommands {
+  readonly file: string;
+  /** The test command is what such repositories mostly have, not what this one says. */
+  readonly guessed?: boolean;
+  /** Without a set-up command, none is needed. */
+  readonly complete?: boolean;
+}
+
+/** What each ecosystem that the repository uses says, the one that wins first. */
+export const ecosystemsOf = (repository: Repository): readonly Ecosystem[] =>
+  DETECTORS.flatMap((detect) => detect(repository) ?? []);
+
+const DETECTORS: readonly ((repository: Repository) => Ecosystem | null)[] = [
+  node,
+  python,
+  go,
+  cargo,
+  maven,
+  gradle,
+  ruby,
+  php,
+  dotnet,
+  make,
+];
+
+function go({ files, read }: Repository): Ecosystem | null {
+  if (!files.has('go.mod')) return null;
+  const needs = /^\s*require\b/m.test(read['go.mod'] ?? '') && !files.has('vendor/modules.txt');
+  return {
+    file: 'go.mod',
+    ...(needs ? { setup: 'go mod download' } : { complete: true }),
+    build: 'go build ./...',
+    test: 'go test ./...',
+  };
+}
+
+function cargo({ files, read }: Repository): Ecosystem | null {
+  if (!files.has('Cargo.toml')) return null;
+  const needs =
+    files.has('Cargo.lock') ||
+    /^\[(?:[\w.'"()-]+\.)?(?:dev-|build-)?dependencies\b/m.test(read['Cargo.toml'] ?? '');
+  const locked = files.has('Cargo.lock') ? ' --locked' : '';
+  return {
+    file: 'Cargo.toml',
+    ...(needs ? { setup: `cargo fetch${locked}` } : { complete: true }),
+    build: 'cargo build',
+    test: 'cargo test',
+  };
+}
+
+/** Set-up runs the whole life cycle with a test that does not exist: Maven loads the provider of the tests only then. */
+function maven({ files }: Repository): Ecosystem | null {
+  if (!files.has('pom.xml')) return null;
+  const command = `${files.has('mvnw') ? 'sh ./mvnw' : 'mvn'} -q -B`;
+  const noTest = '-Dtest=None -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false';
+  return {
+    file: 'pom.xml',
+    setup: `${command} ${noTest} package`,
+    build: `${command} -o -DskipTests package`,
+    test: `${command} -o test`,
+  };
+}
+
+function gradle({ files }: Repository): Ecosystem | null {
+  const file = ['build.gradle', 'build.gradle.kts'].find((one) => files.has(one));
+  if (file === undefined) return null;
+  const command = files.has('gradlew') ? 'sh ./gradlew' : 'gradle';
+  return { file, build: `${command} assemble`, test: `${command} test` };
+}
+
+function ruby({ files }: Repository): Ecosystem | null {
+  if (!files.has('Gemfile')) return null;
+  const specs = files.has('.rspec') || [...files].some((path) => /^spec\/.*_spec\.rb$/.test(path));
+  const test = specs ? 'bundle exec rspec' : files.has('Rakefile') ? 'bundle exec rake test' : null;
+  return test === null
+    ? null
+    : { file: 'Gemfile', setup: 'bundle config set --local path vendor/bundle && bundle install', test };
+}
+
+function php({ files }: Repository): Ecosystem | null {
+  if (!files.has('composer.json')) return null;
+  if (!files.has('phpunit.xml') && !files.has('phpunit.xml.dist')) return null;
+  return {
+    file: 'composer.json',
+    setup: 'composer install --no-interaction --no-progress',
+    test: 'vendor/bin/phpunit',
+  };
+}
+
+function dotnet({ files }: Repository): Ecosystem | null {
+  const file = [...files].find((path) => /^[^/]+\.slnx?$/.test(path));
+  if (file === undefined) return null;
+  return {
+    file,
+    setup: 'dotnet restore',
+    build: 'dotnet build --no-restore',
+    test: 'dotnet test --no-build',
+  };
+}
+
+function make({ read }: Repository): Ecosystem | null {
+  const file = ['GNUmakefile', 'makefile', 'Makefile'].find((one) => read[one] !== undefined);
+  if (file === undefined || !/^test[ \t]*:(?!=)/m.test(read[file] ?? '')) return null;
+  return { file, test: 'make test', guessed: true };
+}
+
+const LOCKS: readonly (readonly [file: string, manager: string, setup: string])[] = [
+  ['pnpm-lock.yaml', 'pnpm', 'pnpm install --frozen-lockfile'],
+  ['yarn.lock', 'yarn', 'yarn install --frozen-lockfile'],
+  ['bun.lock', 'bun', 'bun install --frozen-lockfile'],
+  ['bun.lockb', 'bun', 'bun install --frozen-lockfile'],
+  ['package-lock.json', 'npm', 'npm ci --no-audit --no-fund'],
+  ['npm-shrinkwrap.json', 'npm', 'npm ci --no-audit --no-fund'],
+];
+
+/** `npm init` writes this script into every new project. */
+const PLACEHOLDER = /no test specified/;
+
+function node({ files, read }: Repository): Ecosystem | null {
+  const facts = readPackage(read['package.json'] ?? '');
+  if (!facts) return null;
+  const lock = LOCKS.find(([file]) => files.has(file));
+  const manager = facts.manager ?? lock?.[1] ?? 'npm';
+  const script = facts.scripts.get('test');
+  const says = script !== undefined && !PLACEHOLDER.test(script);
+  const test = says ? (manager === 'bun' ? 'bun run test' : `${manager} test`) : guessedTest(facts, files);
+  const builds = facts.scripts.has('build');
+  if (!test && !builds) return null;
+  const setup = lock?.[1] === manager ? lock[2] : `${manager} install`;
+  // Yarn 2 and later call it otherwise.
+  const install = manager === 'yarn' && files.has('.yarnrc.yml') ? 'yarn install --immutable' : setup;
+  // The packages of a workspace have dependencies of their own.
+  const needs =
+    facts.packages.size > 0 ||
+    (lock !== undefined && facts.hasWorkspaces) ||
+    files.has('pnpm-workspace.yaml');
+  return {
+    file: 'package.json',
+    guessed: !says,
+    ...(needs ? { setup: install } : { complete: true }),
+    ...(builds ? { build: `${manager} run build` } : {}),
+    ...(test ? { test } : {}),
+  };
+}
+
+function guessedTest(facts: PackageFacts, files: ReadonlySet<string>): string | null {
+  if (facts.packages.has('vitest')) return 'npx vitest run';
+  if (facts.packages.has('jest')) return 'npx jest';
+  if (facts.packages.has('mocha')) return 'npx mocha';
+  const named = [...files].some((path) =>
+    /(?:^|\/)(?:[^/]+[.-](?:test|spec)|test-[^/]+)\.[cm]?js$|^test\/.*\.[cm]?js$/.test(path),
+  );
+  return named ? 'node --test' : null;
+}
+
+function python(repository: Repository): Ecosystem | null {
+  const { files, read } = repository;
+  const texts = ['pyproject.toml', 'setup.cfg', 'tox.ini', 'requirements.txt', 'requirements-dev.txt'];
+  const mentioned = texts.find((file) => /\bpytest\b/.test(read[file] ?? ''));
+  const named = [...files].find((path) => /(?:^|\/)(?:conftest|pytest\.ini)(?:\.py)?$/.test(path));
+  const tests = [...files].find((path) => /(?:^|\/)test_[^/]*\.py$/.test(path));
+  const file = mentioned ?? named;
+  const tox = file === undefined ? toxTests(read) : null;
+  if (file === undefined && tests === undefined && tox === null) return null;
+  const setup = pythonSetup(repository, file === undefined ? (tox?.packages ?? []) : ['pytest']);
+  const runner = `python3 -m ${file === undefined ? 'unittest discover' : 'pytest'}`;
+  const test = tox?.command ?? runner;
+  return {
+    file: file ?? tox?.file ?? (tests as string),
+    ...(setup ? { setup } : {}),
+    test: setup ? inVenv(test) : test,
+    guessed: file === undefined && tox === null,
+  };
+}

