@@ -43,6 +43,7 @@ export async function openSelecting(
       sandbox,
       toolchains: toolchainsOf(operator, sandbox),
       parallelChecks: atOnce,
+      clock: systemClock,
       lend,
       newRunId: () => systemRandom.runId(),
       ...(judges ? { judging: judges.judging } : {}),

@@ -7,7 +7,7 @@ import { type CheckPorts, checkRunnerOn, testBase } from './examine/index.ts';
 
 /** What preparing takes of the world: no model, no GitHub, and no database. */
 export interface PrepareTools
-  extends CheckPorts,
+  extends Omit<CheckPorts, 'clock'>,
     Pick<World, 'ceilings' | 'clock' | 'defaults' | 'registries' | 'toolchains'> {
   newRunId(): string;
 }

@@ -19,6 +19,8 @@ export type StageResult<T> =
 export interface RunContext {
   readonly run: RunRecord;
   readonly signal: AbortSignal;
+  /** Milliseconds that the run may still work; absent where nothing limits it. */
+  readonly leftMs?: number;
 }
 
 /** Runs a stage as one durable step, with the run loaded for it once; a fault comes back as a value. */
@@ -141,7 +143,7 @@ export const stagesOf =
     const took = time.begin();
     const { elapsed = 0, ...result } = await flow.step(name, (signal) =>
       executeStage(world, name, { signal, leftMs }, async (within) =>
-        work({ run: await loadRun(world, runId), signal: within }),
+        work({ run: await loadRun(world, runId), signal: within, leftMs }),
       ),
     );
     took(elapsed);

@@ -243,6 +243,7 @@ describe('text addressed to the test writer', () => {
     ]);
     const survivors = [await fixture.survivor('C', RIGHT), await fixture.survivor('D', HASTY)];
     const { admission, notes } = await distinguish(fixture.bench, desk, {
+      inTime: (_, work) => work(),
       contenders: survivors.map((survivor) => ({
         survivor,
         changeClass: survivor.alias,

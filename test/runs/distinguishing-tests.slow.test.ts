@@ -57,6 +57,7 @@ describe('undecided candidates', () => {
     return passed('A') === passed('B') ? ['A', 'B'] : [];
   };
   const contest = (more: Partial<DistinguishInput> = {}): DistinguishInput => ({
+    inTime: (_, work) => work(),
     contenders: [contender(right, 'a'), contender(hasty, 'b')],
     undecided: level,
     before: NO_ADMISSION,

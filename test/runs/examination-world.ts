@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { openArtifacts } from '../../src/adapters/artifacts/index.ts';
 import { openWorkspaces } from '../../src/adapters/git/index.ts';
 import { installSyntaxCheck } from '../../src/adapters/syntax/index.ts';
+import { systemClock } from '../../src/adapters/system/index.ts';
 import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
 import type { ArtifactRef } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
-import type { ExecSpec, Sandbox, Workspaces } from '../../src/ports/index.ts';
+import type { Clock, ExecSpec, Sandbox, Workspaces } from '../../src/ports/index.ts';
 import { storePatch } from '../../src/runs/context.ts';
 import type { Remember } from '../../src/runs/examine/areas.ts';
 import {
@@ -30,6 +31,10 @@ export interface FixtureOptions {
   readonly build?: string;
   readonly asked?: string;
   readonly remember?: Remember;
+  /** Default: the machine's. */
+  readonly clock?: Pick<Clock, 'elapsed'>;
+  /** `timeout.examine`. */
+  readonly examine?: string;
   /** Stands in front of the real sandbox. */
   readonly exec?: (spec: ExecSpec, real: Sandbox['exec']) => ReturnType<Sandbox['exec']>;
 }
@@ -96,15 +101,17 @@ async function openFixture(
   const artifacts = openArtifacts(folder);
   const { test = NODE_TEST } = options;
   const checks = { ...(test === null ? {} : { test }), ...(options.build ? { build: options.build } : {}) };
+  const timeout = options.examine === undefined ? {} : { examine: options.examine };
   const bench = await checkRunnerOn(
     {
       workspaces,
       sandbox,
       artifacts,
       parallelChecks: 2,
+      clock: options.clock ?? systemClock,
     },
     {
-      task: { runId, base: { ref: 'main', sha }, settings: Settings.parse({ checks, protect: [] }) },
+      task: { runId, base: { ref: 'main', sha }, settings: Settings.parse({ checks, timeout, protect: [] }) },
       source,
       base: await workspaces.prepare(source, sha),
       signal: new AbortController().signal,

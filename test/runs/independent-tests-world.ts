@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openWorkspaces } from '../../src/adapters/git/index.ts';
 import { openModel } from '../../src/adapters/models/index.ts';
-import { systemRandom } from '../../src/adapters/system/index.ts';
+import { systemClock, systemRandom } from '../../src/adapters/system/index.ts';
 import type { TestRun } from '../../src/core/evidence/index.ts';
 import type { Brief } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
@@ -172,7 +172,7 @@ async function openFixture(
   const settings = Settings.parse({ checks, timeout: { check: `${how.check ?? 60}s` } });
   const bench = await checkRunnerOn(
     // Nothing here is kept as an artifact.
-    { workspaces, sandbox, parallelChecks: 2, artifacts: undefined as never },
+    { workspaces, sandbox, parallelChecks: 2, clock: systemClock, artifacts: undefined as never },
     {
       task: { runId, base: { ref: 'main', sha }, settings },
       source,

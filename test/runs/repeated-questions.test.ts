@@ -85,6 +85,7 @@ describe('a question of a killed process is repeated verbatim', () => {
         fixture.bench,
         { ...desk, ...killed },
         {
+          inTime: (_, work) => work(),
           contenders,
           undecided: () => ['A', 'B', 'C', 'D'],
           before: NO_ADMISSION,

@@ -1,5 +1,6 @@
 import type { Alias } from '../model/index.ts';
 import type { Behaviour } from './behaviour.ts';
+import type { ExaminationCut } from './examination-time.ts';
 
 /** The gates in the order in which they are checked; a candidate that fails one is not a survivor (I7). */
 export const GATES = [
@@ -152,6 +153,8 @@ export interface Evidence {
   readonly independentTests?: IndependentTests;
   /** Examples from the issue that no candidate meets, bounded: either all are wrong or they were read wrongly. Absent for none. */
   readonly unmetExamples?: readonly string[];
+  /** What was left out of the examination of all candidates for lack of time; absent for nothing. */
+  readonly cut?: ExaminationCut;
   /** A defect that a reviewer named on a changed line and that execution did not refute; absent where it found none. */
   readonly doubt?: string;
   readonly peerTests: readonly PeerTests[];

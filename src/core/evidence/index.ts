@@ -9,6 +9,14 @@ export {
 } from './base-facts.ts';
 export { type Behaviour, compareBehaviour } from './behaviour.ts';
 export * from './evidence.ts';
+export {
+  EXTRA_WORK,
+  type ExaminationCut,
+  type ExtraWork,
+  examinationBudget,
+  type LeftOut,
+  lacksComparison,
+} from './examination-time.ts';
 export { admitExamples, type IssueExamples } from './examples.ts';
 export { gateSources, isSurvivor, ownTestsGate, staticGates, testsRunGate } from './gates.ts';
 export {

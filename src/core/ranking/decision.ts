@@ -1,4 +1,4 @@
-import { type Evidence, GATES, type GateName } from '../evidence/index.ts';
+import { type Evidence, GATES, type GateName, lacksComparison } from '../evidence/index.ts';
 import type { Alias, Candidate } from '../model/index.ts';
 import { chanceOf, type Ranked, type Separator, showsFix } from './odds.ts';
 import { failedGate, someTests } from './reasons.ts';
@@ -123,7 +123,10 @@ function separatorAgainst(survivors: readonly Ranked[], rival: Ranked): Separato
   return above?.separatedBy ?? 'hash';
 }
 
-/** Exit codes alone, what nobody executed, and tests of which none passes on the base, never make it clear. */
+/**
+ * Exit codes alone, what nobody executed, and tests of which none passes on the base, never make it clear; nor does an
+ * examination whose time was over before candidates were compared.
+ */
 function mayBeClear(winning: Evidence, decidedBy: Separator): boolean {
   const { baseTests } = winning;
   const tested = baseTests?.source === 'report' && baseTests.passed > 0 && !baseTests.silent;
@@ -132,6 +135,7 @@ function mayBeClear(winning: Evidence, decidedBy: Separator): boolean {
     !tested ||
     !showsFix(winning) ||
     winning.doubt !== undefined ||
+    lacksComparison(winning.cut) ||
     (winning.baseTests?.contested ?? []).length > 0
   )
     return false;

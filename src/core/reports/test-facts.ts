@@ -9,6 +9,7 @@ import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Alias } from '../model/index.ts';
 import { commandFailure, failureHint, howEnded, quoted } from './failure-output.ts';
 import { counted, shortSha } from './format.ts';
+import { cutNotes } from './left-out.ts';
 import { code, inertSentence, prose } from './markdown.ts';
 import type { RunView, SandboxView } from './view.ts';
 import { visibleLine } from './visible.ts';
@@ -57,6 +58,7 @@ export function testNotes(view: RunView): readonly string[] {
   return [
     ...(aside === null ? [] : [aside]),
     ...notes,
+    ...cutNotes(view),
     ...(unmet.length > 0
       ? [
           `No candidate satisfies ${counted(unmet.length, 'example')} from the issue, as Runoff reads it: ${firstNames(unmet.map((one) => visibleLine(one, MAX_EXAMPLE_CHARACTERS)))}.`,

@@ -85,6 +85,9 @@ export function capSettings(
       candidate: cap('timeout.candidate', timeout.candidate, seconds, ' s'),
       silence: cap('timeout.silence', timeout.silence, seconds, ' s'),
       check: cap('timeout.check', timeout.check, seconds, ' s'),
+      ...(timeout.examine === undefined
+        ? {}
+        : { examine: cap('timeout.examine', timeout.examine, ceilings.runSeconds, ' s') }),
     },
     // One coder can never spend more than its run may; that is no news for anyone.
     budget: {

@@ -1,24 +1,11 @@
 import { z } from 'zod';
+import { duration, seconds } from './duration.ts';
 import { suggest } from './suggest.ts';
 
 /** Wire protocols that the gateway speaks. */
 export const MODEL_PROTOCOLS = ['anthropic', 'openai-chat', 'openai-responses', 'gemini'] as const;
 
 export type ModelProtocol = (typeof MODEL_PROTOCOLS)[number];
-
-/** Seconds; timers end at 24 days. */
-const LONGEST = 168 * 3600;
-
-/** `90s`, `30m` or `2h`, in seconds. */
-export const duration = (fallback: string) =>
-  z
-    .string()
-    .regex(/^[1-9]\d{0,4}(s|m|h)$/, 'write a whole number and a unit: 90s, 30m or 2h')
-    .transform(
-      (text) => Number.parseInt(text, 10) * { s: 1, m: 60, h: 3600 }[text.slice(-1) as 's' | 'm' | 'h'],
-    )
-    .refine((seconds) => seconds <= LONGEST, { error: 'at most a week: 168h' })
-    .prefault(fallback);
 
 export const Weights = z
   .strictObject({
@@ -143,6 +130,11 @@ export const Settings = z.strictObject({
       candidate: duration('30m').describe('Time limit of one coder, from its start.'),
       silence: duration('5m').describe('A coder is stopped this long after its last line of output.'),
       check: duration('10m').describe('Time limit of one build or test run.'),
+      examine: seconds()
+        .optional()
+        .describe(
+          'Time limit of examining all candidates. Build and tests of each candidate are never cut; repeated runs, probes, tests of other candidates and written tests are left out when it is over, and the comparison says so. Default: the longer of 5m and three runs of the test suite for each candidate.',
+        ),
       extendWhileProgressing: z
         .boolean()
         .default(true)

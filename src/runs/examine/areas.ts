@@ -1,10 +1,12 @@
 import { asFault, type Task } from '../../core/model/index.ts';
 import type { ReportPlan } from '../../core/settings/index.ts';
-import type { BaseCheckout, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
+import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 
 /** What executing takes of the world: neither GitHub nor a database is near it. */
-export type CheckPorts = Pick<World, 'artifacts' | 'workspaces' | 'sandbox' | 'parallelChecks'>;
+export type CheckPorts = Pick<World, 'artifacts' | 'workspaces' | 'sandbox' | 'parallelChecks'> & {
+  readonly clock: Pick<Clock, 'elapsed'>;
+};
 
 /** What executing takes of a task. */
 type CheckedTask = Pick<Task, 'runId' | 'base' | 'settings'>;

@@ -27,6 +27,7 @@ import { unlessDamaged } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
 import { areaId } from './execute.ts';
 import { parseSources } from './syntax.ts';
+import type { ExaminationTime } from './time.ts';
 import { fail, pass, runOn, type Tree, type TreeRun, type Trees, unbuilt } from './trees.ts';
 
 /** What examining takes of a candidate. */
@@ -55,20 +56,27 @@ export interface ExaminationTools {
   readonly runner: CheckRunner;
   readonly trees: Trees;
   readonly onBase: TestRun;
+  readonly time: ExaminationTime;
 }
 
+/** A candidate that was built and tested once; what is doubtful may be run again before the rest of its examination. */
+export type TestedOnce = () => Promise<ExaminedCandidate>;
+
+const settled =
+  (examined: ExaminedCandidate): TestedOnce =>
+  () =>
+    Promise.resolve(examined);
+
 /** Gates and the base suite. What is unsafe to apply is not executed; a tampered patch is, on base tests, for the record. */
-export async function examineOne(
-  tools: ExaminationTools,
-  candidate: CandidateEntry,
-): Promise<ExaminedCandidate> {
+export async function examineOnce(tools: ExaminationTools, candidate: CandidateEntry): Promise<TestedOnce> {
   const { runner } = tools;
-  if (!candidate.patch) return { candidate, gates: [fail('collected', candidate.note)] };
+  if (!candidate.patch) return settled({ candidate, gates: [fail('collected', candidate.note)] });
   const { baseFiles, world } = runner;
   const parsed = await unlessDamaged(readPatch(world.artifacts, candidate.patch, { baseFiles }));
-  if (parsed === null) return { candidate, gates: [fail('collected', PATCH_DAMAGED)] };
+  if (parsed === null) return settled({ candidate, gates: [fail('collected', PATCH_DAMAGED)] });
   if (parsed.kind === 'refused') {
-    return { candidate, gates: [pass('collected', 'a patch'), fail('safe', parsed.reasons.join(' '))] };
+    const unsafe = fail('safe', parsed.reasons.join(' '));
+    return settled({ candidate, gates: [pass('collected', 'a patch'), unsafe] });
   }
   const { patch } = parsed;
   const texts = { baseTexts: await baseTexts(runner, patch) };
@@ -83,12 +91,15 @@ export async function examineOne(
     }),
   ];
   const empty = gates.some((gate) => gate.gate === 'content' && !gate.passed);
-  if (empty) return { candidate, gates: inOrder(gates), patch };
+  if (empty) return settled({ candidate, gates: inOrder(gates), patch });
   const tree = await tools.trees.of(candidate.alias, patch.production);
   const lost = gates.some((gate) => !gate.passed);
-  const found = tree.ready ? await execute(tools, tree, { candidate, patch, lost }) : { gates: [] };
-  const all = inOrder([...gates, ...tree.gates, ...found.gates]);
-  return { candidate, patch, tree, built: tree.built, ...found, gates: all };
+  const tested = tree.ready ? await execute(tools, tree, { candidate, patch, lost }) : null;
+  return async () => {
+    const found = tested ? await tested() : { gates: [] };
+    const all = inOrder([...gates, ...tree.gates, ...found.gates]);
+    return { candidate, patch, tree, built: tree.built, ...found, gates: all };
+  };
 }
 
 const PATCH_DAMAGED = 'its patch is damaged on the machine that runs Runoff, and cannot be read';
@@ -111,46 +122,57 @@ async function execute(
   tools: ExaminationTools,
   tree: Tree,
   on: { readonly candidate: CandidateEntry; readonly patch: Patch; readonly lost: boolean },
-): Promise<Pick<ExaminedCandidate, 'gates' | 'baseTests' | 'own'>> {
+): Promise<() => Promise<Pick<ExaminedCandidate, 'gates' | 'baseTests' | 'own'>>> {
   const { runner, onBase } = tools;
   const { runId, alias } = on.candidate;
   const options = { id: areaId(runId, alias, 'base') };
   const result = await runOn(runner, tree, options);
   // Without test files nothing is applied or built that could fail.
-  if (result.kind !== 'ran') return { gates: [] };
+  if (result.kind !== 'ran') return async () => ({ gates: [] });
   const ran = result.run.source !== 'none';
   const suspects = on.lost || !ran ? [] : compareBase(onBase, result.run).regressions;
-  const run = await rerunSuspects(runner, tree, options, { run: result.run, suspects });
   const tests = on.lost ? [] : on.patch.tests;
-  const own = await ownTests(tools, tree, { id: areaId(runId, alias, 'own'), tests });
-  return {
-    gates: [testsRunGate(onBase, run), ...own.gates],
-    ...(ran ? { baseTests: compareBase(onBase, run) } : {}),
-    ...(ran && own.run ? { own: testsAlone(own.run) } : {}),
+  const testOwn = await ownTests(tools, tree, { id: areaId(runId, alias, 'own'), tests });
+  return async () => {
+    const run = await rerunSuspects(tools, tree, options, { run: result.run, suspects });
+    const own = await testOwn();
+    return {
+      gates: [testsRunGate(onBase, run), ...own.gates],
+      ...(ran ? { baseTests: compareBase(onBase, run) } : {}),
+      ...(ran && own.run ? { own: testsAlone(own.run) } : {}),
+    };
   };
+}
+
+interface OwnTests {
+  readonly gates: readonly GateReport[];
+  readonly run?: TestRun;
 }
 
 /** What is committed holds the candidate's own test files too: with them it must apply, build and pass. */
 async function ownTests(
-  { runner, onBase }: ExaminationTools,
+  tools: ExaminationTools,
   tree: Tree,
   options: TreeRun,
-): Promise<{ readonly gates: readonly GateReport[]; readonly run?: TestRun }> {
-  if (options.tests?.length === 0) return { gates: [] };
+): Promise<() => Promise<OwnTests>> {
+  const { runner, onBase } = tools;
+  if (options.tests?.length === 0) return async () => ({ gates: [] });
   const result = await runOn(runner, tree, options);
-  switch (result.kind) {
-    case 'refused':
-      return { gates: [fail('collected', `its test files do not apply: ${result.why}`)] };
-    case 'unbuilt':
-      return { gates: [unbuilt('with its own test files the build ends', result.broken)] };
-    case 'ran': {
-      const calm = withoutTests(result.run, onBase.flaky ?? []);
-      const suspects = newFailures(onBase, calm);
-      const run = await rerunSuspects(runner, tree, options, { run: calm, suspects });
-      const gate = ownTestsGate(onBase, run) ?? missingReportGate(onBase, run);
-      return { gates: gate ? [gate] : [], run };
+  return async () => {
+    switch (result.kind) {
+      case 'refused':
+        return { gates: [fail('collected', `its test files do not apply: ${result.why}`)] };
+      case 'unbuilt':
+        return { gates: [unbuilt('with its own test files the build ends', result.broken)] };
+      case 'ran': {
+        const calm = withoutTests(result.run, onBase.flaky ?? []);
+        const suspects = newFailures(onBase, calm);
+        const run = await rerunSuspects(tools, tree, options, { run: calm, suspects });
+        const gate = ownTestsGate(onBase, run) ?? missingReportGate(onBase, run);
+        return { gates: gate ? [gate] : [], run };
+      }
     }
-  }
+  };
 }
 
 /** A test file that takes the runner down with it leaves no failing test behind to be named. */
@@ -178,14 +200,18 @@ function inOrder(gates: readonly GateReport[]): readonly GateReport[] {
  * three different answers most count.
  */
 async function rerunSuspects(
-  runner: CheckRunner,
+  { runner, time }: ExaminationTools,
   tree: Tree,
   options: TreeRun,
   first: { readonly run: TestRun; readonly suspects: readonly string[] },
 ): Promise<TestRun> {
   const { run, suspects } = first;
   const again: TestRun[] = [];
-  for (let attempt = 2; attempt <= SUSPECT_RUNS && run.stopped === null; attempt++) {
+  if (suspects.length === 0 || run.stopped !== null) return run;
+  const inTime = aloneCommands(runner, options, suspects) ? 0 : run.ms;
+  if (inTime > 0 && !fitsRepeatBudget(run, SUSPECT_RUNS - 1)) return run;
+  if (!(await time.allows('repeats', options.id, '', inTime))) return run;
+  for (let attempt = 2; attempt <= SUSPECT_RUNS; attempt++) {
     const left = undecidedSuspects(suspects, again);
     if (left.length === 0) break;
     const more = await rerunOnce(

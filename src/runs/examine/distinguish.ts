@@ -41,6 +41,8 @@ export interface ComparedCandidate {
 }
 
 export interface DistinguishInput {
+  /** Does the work of a round if there is time for it, else returns null. */
+  readonly inTime: <T>(round: number, work: () => Promise<T>) => Promise<T | null>;
   readonly contenders: readonly ComparedCandidate[];
   /** Aliases that are not told apart with these independent tests besides all other evidence, best first; fewer than two: decided. */
   readonly undecided: (independent: Admission) => readonly Alias[];
@@ -82,12 +84,16 @@ export async function distinguish(
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     const open = candidatesToSeparate(given, admission);
     if (open === null) break;
-    const written = await writeDistinguishingTest(runner, writer, { given, setting, open, round, admission });
-    if (typeof written === 'string') {
-      notes.push(`Round ${round}: ${written}`);
+    const found = await given.inTime(round, async () => {
+      const on = { given, setting, open, round, admission };
+      const written = await writeDistinguishingTest(runner, writer, on);
+      return typeof written === 'string' ? written : admitRoundTest(runner, given, written, round, open);
+    });
+    if (found === null) break;
+    if (typeof found === 'string') {
+      notes.push(`Round ${round}: ${found}`);
       break;
     }
-    const found = await admitRoundTest(runner, given, written, round, open);
     notes.push(`Round ${round}: ${found.votes.map((vote) => vote.because).join(' ')}`);
     if (!found.votes.some((vote) => vote.status === 'admitted' && vote.failedBy.length > 0)) break;
     admission = joinAdmissions(admission, found);

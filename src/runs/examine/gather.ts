@@ -1,5 +1,6 @@
 import {
   type Evidence,
+  type ExaminationCut,
   isSurvivor,
   peerTestsOn,
   type TestRun,
@@ -18,11 +19,13 @@ import {
   type CandidateEntry,
   type ExaminationTools,
   type ExaminedCandidate,
-  examineOne,
+  examineOnce,
+  type TestedOnce,
 } from './candidate.ts';
 import { areaId, runCommand } from './execute.ts';
 import { type PeerResults, runPeerTests } from './peer-tests.ts';
 import { type ProbeResults, probeCandidates } from './probe.ts';
+import { openExaminationTime } from './time.ts';
 import { openTrees } from './trees.ts';
 import { addWrittenTests, type TestWriting } from './written-tests.ts';
 
@@ -31,6 +34,8 @@ interface GatherOptions {
   readonly begins?: (entry: CandidateEntry) => Promise<void>;
   /** Models that may write tests; absent: none is asked. */
   readonly writing?: TestWriting;
+  /** Milliseconds that the run may still work; absent where nothing limits it. */
+  readonly leftMs?: number;
 }
 
 export interface Gathered {
@@ -39,14 +44,23 @@ export interface Gathered {
   readonly independentTests?: IndependentTestReport;
 }
 
-/** All that is executed to tell candidates apart, one step after the other. */
+/**
+ * All that is executed to tell candidates apart, one step after the other: what tells the most first, and what is not
+ * needed to test each candidate once only as long as there is time for it (`timeout.examine`).
+ */
 export async function gatherEvidence(
   runner: CheckRunner,
   entries: readonly CandidateEntry[],
   onBase: TestRun,
-  { begins, writing }: GatherOptions = {},
+  { begins, writing, leftMs }: GatherOptions = {},
 ): Promise<Gathered> {
-  const whole: ExaminationTools = { runner: asOnBase(runner, onBase), trees: openTrees(runner), onBase };
+  const time = await openExaminationTime(runner, entries, onBase, leftMs);
+  const whole: ExaminationTools = {
+    runner: asOnBase(runner, onBase),
+    trees: openTrees(runner),
+    onBase,
+    time,
+  };
   // A linter has its say on each candidate's own tree, and none about tests of others.
   const tools: ExaminationTools = {
     ...whole,
@@ -54,21 +68,41 @@ export async function gatherEvidence(
     onBase: testsAlone(onBase),
   };
   try {
-    const examined: ExaminedCandidate[] = [];
-    await inParallel(runner.world.parallelChecks, entries, async (entry) => {
-      await begins?.(entry);
-      examined.push(await examineOne(whole, entry));
-    });
-    examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);
-    const crossed = await runPeerTests(tools, examined);
+    const examined = await examineAll(whole, entries, begins);
     const probed = await probeCandidates(tools, examined);
+    const crossed = await runPeerTests(tools, examined);
     const agreeing = likenessByAlias(examined);
     const evidence = withoutContestedTests(examined.map((one) => evidenceOf(one, crossed, probed, agreeing)));
     const added = writing ? await addWrittenTests(tools, examined, evidence, writing) : null;
-    return added ? { evidence: added.evidence, independentTests: added.report } : { evidence };
+    const all = withCut(added?.evidence ?? evidence, time.cut());
+    return added ? { evidence: all, independentTests: added.report } : { evidence: all };
   } finally {
     await tools.trees.close();
   }
+}
+
+const withCut = (evidence: readonly Evidence[], cut: ExaminationCut | undefined): readonly Evidence[] =>
+  cut ? evidence.map((one) => ({ ...one, cut })) : evidence;
+
+/** Everybody is built and tested once before anything is run again. */
+async function examineAll(
+  tools: ExaminationTools,
+  entries: readonly CandidateEntry[],
+  begins: GatherOptions['begins'],
+): Promise<readonly ExaminedCandidate[]> {
+  const { time } = tools;
+  const { parallelChecks } = tools.runner.world;
+  const once: { readonly name: string; readonly rest: TestedOnce }[] = [];
+  await inParallel(parallelChecks, entries, async (entry) => {
+    await begins?.(entry);
+    const rest = await time.measured(`once ${entry.alias}`, () => examineOnce(tools, entry));
+    once.push({ name: `again ${entry.alias}`, rest });
+  });
+  const examined: ExaminedCandidate[] = [];
+  await inParallel(parallelChecks, once, async ({ name, rest }) => {
+    examined.push(await time.measured(name, rest));
+  });
+  return examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);
 }
 
 /** How far survivors' changes agree; of the others nobody asks. */

@@ -90,7 +90,11 @@ async function gatherForRun(
     const entries = candidates.map((one) => ({ ...one, family: familyOf(one.contestant.model) }));
     const writing = testWritingFor(world, context, candidates);
     const begins = (entry: CandidateEntry) => marked(entry, 'examining');
-    return await gatherEvidence(runner, entries, onBase, { begins, ...(writing ? { writing } : {}) });
+    return await gatherEvidence(runner, entries, onBase, {
+      begins,
+      ...(writing ? { writing } : {}),
+      ...(context.leftMs === undefined ? {} : { leftMs: context.leftMs }),
+    });
   } finally {
     for (const candidate of candidates) await marked(candidate, 'examined');
   }

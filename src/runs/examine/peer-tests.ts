@@ -10,7 +10,7 @@ import {
   type TreeTestResult,
   withoutTests,
 } from '../../core/evidence/index.ts';
-import { type Alias, inParallel } from '../../core/model/index.ts';
+import { type Alias, byCodeUnits, inParallel } from '../../core/model/index.ts';
 import type { PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
@@ -38,31 +38,82 @@ export async function runPeerTests(
       ? [{ ...one, tree: one.tree, patch: one.patch }]
       : [],
   );
-  const authors: TestAuthor[] = [];
-  const { parallelChecks } = tools.runner.world;
-  await inParallel(parallelChecks, survivors, async (one) => {
-    const author = await testAuthorOf(tools, one);
-    if (author) authors.push(author);
-  });
+  const authors = await findAuthors(tools, survivors);
   // Whoever wrote the same code is the author as well.
-  const pairs = authors.flatMap((author) =>
-    survivors.filter((peer) => peer.tree !== author.survivor.tree).map((peer) => ({ author, peer })),
-  );
+  const peersOf = (author: TestAuthor) => survivors.filter(({ tree }) => tree !== author.survivor.tree);
+  const pairs = authors.flatMap((author) => peersOf(author).map((peer) => ({ author, peer })));
+  const allows = allowsAuthor(tools, (author) => peersOf(author).length);
   const found: { readonly author: TestAuthor; readonly result: AuthorResults['onPeers'][number] }[] = [];
-  await inParallel(parallelChecks, pairs, async ({ author, peer }) => {
-    found.push({ author, result: await resultsOnPeer(tools, author, peer) });
+  const leftOut = new Set<TestAuthor>();
+  await inParallel(tools.runner.world.parallelChecks, pairs, async ({ author, peer }) => {
+    if (!(await allows(author))) leftOut.add(author);
+    if (leftOut.has(author)) return;
+    const name = `tests of ${author.survivor.candidate.alias} on ${peer.candidate.alias}`;
+    const result = await tools.time.measured(name, () => resultsOnPeer(tools, author, peer));
+    found.push({ author, result });
   });
   return {
     tests: new Map(authors.map(({ survivor, tests }) => [survivor.candidate.alias, tests])),
-    results: authors.map((author) => ({
-      author: author.survivor.candidate.alias,
-      tests: author.tests,
-      onPeers: found.filter((one) => one.author === author).map(({ result }) => result),
-    })),
+    results: authors
+      .filter((author) => !leftOut.has(author))
+      .map((author) => ({
+        author: author.survivor.candidate.alias,
+        tests: author.tests,
+        onPeers: found.filter((one) => one.author === author).map(({ result }) => result),
+      })),
+  };
+}
+
+/** What survivors' own tests ask for, as far as there is time to find it out; the cheapest first. */
+async function findAuthors(
+  tools: ExaminationTools,
+  survivors: readonly BuiltSurvivor[],
+): Promise<readonly TestAuthor[]> {
+  const inOrder = survivors.filter(({ own }) => own).toSorted(cheapestFirst(tools));
+  const found = new Map<BuiltSurvivor, TestAuthor>();
+  await inParallel(tools.runner.world.parallelChecks, inOrder, async (one) => {
+    const { alias } = one.candidate;
+    if (!(await tools.time.allows('peer-tests', alias, 'base', suiteMs(tools, one)))) return;
+    const work = () => testAuthorOf(tools, one);
+    const author = await tools.time.measured(`tests of ${alias} on the base`, work);
+    if (author) found.set(one, author);
+  });
+  return inOrder.flatMap((one) => found.get(one) ?? []);
+}
+
+/** An author's tests are run on all others or on none: nobody is better off because its turn did not come. */
+function allowsAuthor(
+  { time, onBase, runner }: ExaminationTools,
+  peers: (author: TestAuthor) => number,
+): (author: TestAuthor) => Promise<boolean> {
+  const asked = new Map<TestAuthor, Promise<boolean>>();
+  return (author) => {
+    if (!asksSomething(author)) return Promise.resolve(true);
+    const rounds = Math.ceil(peers(author) / Math.max(1, runner.world.parallelChecks));
+    const expectedMs = author.commands ? 0 : rounds * onBase.ms;
+    const answer =
+      asked.get(author) ?? time.allows('peer-tests', author.survivor.candidate.alias, 'others', expectedMs);
+    asked.set(author, answer);
+    return answer;
   };
 }
 
 type BuiltSurvivor = ExaminedCandidate & Required<Pick<ExaminedCandidate, 'tree' | 'patch'>>;
+
+const asksSomething = ({ tests }: TestAuthor): boolean => tests.proven.length + tests.guards.length > 0;
+
+/** What running an author's tests on one tree takes at most, milliseconds; 0 for its files alone. */
+function suiteMs({ runner, onBase }: ExaminationTools, { patch }: BuiltSurvivor): number {
+  const paths = patch.tests.filter((file) => file.change !== 'deleted').map((file) => file.path);
+  return runner.plan.focus(paths) ? 0 : onBase.ms;
+}
+
+/** By what they take, then by content: whose tests time is left for does not depend on names. */
+const cheapestFirst =
+  (tools: ExaminationTools) =>
+  (a: BuiltSurvivor, b: BuiltSurvivor): number =>
+    suiteMs(tools, a) - suiteMs(tools, b) ||
+    byCodeUnits(a.candidate.patch?.sha256 ?? '', b.candidate.patch?.sha256 ?? '');
 
 interface TestAuthor {
   readonly survivor: BuiltSurvivor;
@@ -158,10 +209,9 @@ async function resultsOnPeer(
   const { runId, alias } = peer.candidate;
   const { files, commands, tests, introduces } = author;
   const id = areaId(runId, alias, 'from', author.survivor.candidate.alias);
-  const result =
-    tests.proven.length + tests.guards.length === 0
-      ? ({ kind: 'unfit' } as const)
-      : await runOnTree(tools, peer.tree, { id, tests: files, ...(commands ? { commands } : {}) });
+  const result = !asksSomething(author)
+    ? ({ kind: 'unfit' } as const)
+    : await runOnTree(tools, peer.tree, { id, tests: files, ...(commands ? { commands } : {}) });
   return {
     peer: alias,
     proven: resultsOn(tests.proven, result, introduces),

@@ -13,12 +13,13 @@ import {
 } from '../../core/evidence/index.ts';
 import { comparePatches } from '../../core/likeness/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
-import { joinSections, patchedText, roleOf } from '../../core/patches/index.ts';
+import { joinSections } from '../../core/patches/index.ts';
 import type { Limits } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId, runCommand, withTopLayer } from './execute.ts';
+import { probeSources } from './probe-sources.ts';
 import type { Tree } from './trees.ts';
 
 /** What inputs derived from tests and issue tell of the candidates. */
@@ -31,16 +32,11 @@ const NODE = '/opt/runoff/bin/node';
 const PROGRAMS = '/opt/runoff/checks/probes';
 const GRAMMARS = '/opt/runoff/grammars';
 
-/** Test files of the base that probes are derived from, at most. Our default. */
-const MAX_TESTS = 12;
 /** Runs on the base: what differs between them says nothing. */
 const BASE_RUNS = [1, 2] as const;
 /** One run of all probes on one tree. Our default. */
 const RUN_MS = 20_000;
 const OUTPUT_BYTES = 24 * 2 ** 20;
-/** Languages whose test files the programs can read. */
-const READABLE = /\.(?:[cm]?[jt]sx?|py)$/;
-
 /**
  * Runs every candidate that builds on inputs derived from tests and issue, and compares what they do. Null where no probe
  * could be derived: another language, no tests, nothing to change.
@@ -49,35 +45,61 @@ export async function probeCandidates(
   tools: ExaminationTools,
   examined: readonly ExaminedCandidate[],
 ): Promise<ProbeResults | null> {
-  const { runner } = tools;
+  const { runner, time } = tools;
   const ready = examined.flatMap((one) => (one.tree?.ready ? [{ ...one, tree: one.tree }] : []));
   if (ready.length < 2) return null;
+  if (probeSources(runner, ready).count === 0 || !(await time.allows('probes', 'all', 'base'))) return null;
+  const onBase = await time.measured('probes of the base', () => probeBase(tools, ready));
+  if (onBase === null || !(await time.allows('probes', 'all', 'candidates', onBase.expectedMs))) return null;
+  const runs = new Map<Tree, ProbeRun | null>();
+  await time.measured('probes', () =>
+    inParallel(runner.world.parallelChecks, ready, async ({ candidate, tree }) => {
+      if (runs.has(tree)) return;
+      runs.set(tree, null);
+      const id = areaId(candidate.runId, candidate.alias, 'probe');
+      const output = await runProbes(runner, tree, { ...onBase.request, id, skip: onBase.stuck });
+      runs.set(tree, output && readProbeRun(output));
+    }),
+  );
+  return compareCandidates(ready, onBase.derived, onBase.runs, runs);
+}
+
+interface ProbedBase {
+  readonly derived: DerivedTests;
+  readonly request: Omit<ProbeRequest, 'id'>;
+  readonly runs: readonly ProbeRun[];
+  readonly stuck: readonly ProbeFailure[];
+  /** What probing all candidates will take, milliseconds. */
+  readonly expectedMs: number;
+}
+
+/** Derives probes, and runs them on the base. Null where there is none, or the base cannot be probed. */
+async function probeBase(
+  tools: ExaminationTools,
+  ready: readonly BuiltCandidate[],
+): Promise<ProbedBase | null> {
+  const { runner } = tools;
+  const { parallelChecks, clock } = runner.world;
   const base = await tools.trees.of('base', []);
   const derived = await deriveTests(runner, base, ready);
   if (derived === null || derived.files.length === 0) return null;
   const request = probeRequestOf(runner, derived);
-  const onBase: ProbeRun[] = [];
+  const began = clock.elapsed();
+  const runs: ProbeRun[] = [];
   const stuck: ProbeFailure[] = [];
   const outputs: (ProbeOutput | null)[] = [];
-  await inParallel(runner.world.parallelChecks, BASE_RUNS, async (attempt) => {
+  await inParallel(parallelChecks, BASE_RUNS, async (attempt) => {
     outputs.push(
       await runProbes(runner, base, { ...request, id: areaId(runner.task.runId, 'probe', `${attempt}`) }),
     );
   });
   for (const output of outputs) {
     if (output === null) return null;
-    onBase.push(readProbeRun(output));
+    runs.push(readProbeRun(output));
     stuck.push(...probeFailuresIn(output));
   }
-  const runs = new Map<Tree, ProbeRun | null>();
-  await inParallel(runner.world.parallelChecks, ready, async ({ candidate, tree }) => {
-    if (runs.has(tree)) return;
-    runs.set(tree, null);
-    const id = areaId(candidate.runId, candidate.alias, 'probe');
-    const output = await runProbes(runner, tree, { ...request, id, skip: stuck });
-    runs.set(tree, output && readProbeRun(output));
-  });
-  return compareCandidates(ready, derived, onBase, runs);
+  const expectedMs = ((clock.elapsed() - began) * ready.length) / BASE_RUNS.length;
+  return { derived, request, runs, stuck, expectedMs };
 }
 
 type BuiltCandidate = ExaminedCandidate & { readonly tree: Tree };
@@ -140,9 +162,7 @@ async function deriveTests(
   base: Tree,
   ready: readonly BuiltCandidate[],
 ): Promise<DerivedTests | null> {
-  const tests = probeTestFiles(runner, ready);
-  const added = ready.filter(({ gates }) => isSurvivor(gates)).flatMap(addedTestFiles);
-  if (tests.length === 0 && added.length === 0) return null;
+  const { tests, added } = probeSources(runner, ready);
   const stdin = JSON.stringify({
     issue: runner.asked ?? '',
     root: '.',
@@ -180,38 +200,6 @@ async function packageName({ world, source, task }: CheckRunner): Promise<{ read
 }
 
 const Manifest = z.object({ name: z.string().max(300) });
-
-/** Test files of the base that probes are derived from: those that the command names, then those that stand nearest to what was changed. */
-function probeTestFiles(
-  { baseFiles, plan }: CheckRunner,
-  ready: readonly BuiltCandidate[],
-): readonly string[] {
-  const all = baseFiles.filter((path) => roleOf(path) === 'test' && READABLE.test(path));
-  const named = all.filter((path) => plan.commands.some(({ command }) => command.includes(path)));
-  if (named.length > 0) return named.slice(0, MAX_TESTS);
-  const changed = new Set(
-    ready.flatMap(({ patch }) => (patch ? patch.production : []).map(({ path }) => stemOf(path))),
-  );
-  const far = (path: string) => (changed.has(stemOf(path)) ? 0 : 1);
-  return all.toSorted((a, b) => far(a) - far(b)).slice(0, MAX_TESTS);
-}
-
-/** `src/list.ts` and `test/list.test.ts` have the same. */
-const stemOf = (path: string): string =>
-  (path.split('/').at(-1) ?? '')
-    .replace(/^test[_-]/, '')
-    .replace(/[._-](?:test|spec)\b/, '')
-    .split('.')[0] ?? '';
-
-/** Whole test files that a candidate adds, each under a name of its own. */
-function addedTestFiles({ patch, candidate }: BuiltCandidate) {
-  return (patch ? patch.tests : []).flatMap((file) => {
-    const text = file.change === 'added' && READABLE.test(file.path) ? patchedText(null, file) : null;
-    if (text?.kind !== 'text') return [];
-    const path = file.path.replace(/[^/]+$/, (name) => `by-${candidate.alias.toLowerCase()}-${name}`);
-    return [{ path, text: text.text, by: candidate.alias }];
-  });
-}
 
 interface ProbeRequest {
   readonly id: string;

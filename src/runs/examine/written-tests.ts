@@ -18,6 +18,7 @@ import {
   scrub,
 } from '../../core/judging/index.ts';
 import type { Alias } from '../../core/model/index.ts';
+import { roleOf } from '../../core/patches/index.ts';
 import { decide, type RankingOptions, rank, undecided } from '../../core/ranking/index.ts';
 import { admitTests, type TestedSurvivor } from './admit.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
@@ -69,7 +70,10 @@ export async function addWrittenTests(
       ? await writeTests(context, evidence)
       : null;
   const known = wrote ? withTests(evidence, wrote.admission) : evidence;
-  const objections = writing.may.review ? await reviewInDoubt(context, known) : null;
+  const reviews = writing.may.review && (await tools.time.allows('written-tests', 'review'));
+  const objections = reviews
+    ? await tools.time.measured('review', () => reviewInDoubt(context, known))
+    : null;
   if (!wrote && !objections) return null;
   const admission = joinAdmissions(wrote?.admission ?? NO_ADMISSION, objections?.admission ?? NO_ADMISSION);
   return {
@@ -100,16 +104,27 @@ async function writeTests(
   { tools, contenders, writing }: WritingContext,
   evidence: readonly Evidence[],
 ): Promise<WrittenAdmission> {
-  const { runner, onBase } = tools;
+  const { runner, onBase, time } = tools;
   const { writer, instructions, rankingOptions, identities } = writing;
   const taskKind = taskKindOf(writer.task.title, writer.brief);
   const survivors = contenders.map(({ survivor }) => survivor);
-  const written = await writeIndependentTests(runner, writer, instructions.independentTests);
+  const trialMs = expectedTrialMs(tools, survivors.length);
+  const written = (await time.allows('written-tests', 'brief', '', trialMs))
+    ? await time.measured('tests from the brief', () =>
+        writeIndependentTests(runner, writer, instructions.independentTests),
+      )
+    : NOTHING_WRITTEN;
   const before =
     written.tests.length === 0
       ? NO_ADMISSION
-      : await admitTests(runner, written.tests, { survivors, onBase, taskKind, name: 'n' });
+      : await time.measured('trial of tests from the brief', () =>
+          admitTests(runner, written.tests, { survivors, onBase, taskKind, name: 'n' }),
+        );
   const found = await distinguish(runner, writer, {
+    inTime: async (round, work) =>
+      (await time.allows('written-tests', `distinguishing ${round}`, '', trialMs))
+        ? time.measured(`distinguishing test ${round}`, work)
+        : null,
     contenders,
     undecided: (independent) => undecidedAmong(withTests(evidence, independent), rankingOptions),
     before,
@@ -124,6 +139,15 @@ async function writeTests(
     models: written.model === undefined ? [] : [written.model],
     notes: [...(written.note === undefined ? [] : [written.note]), ...left, ...found.notes],
   };
+}
+
+const NOTHING_WRITTEN: Awaited<ReturnType<typeof writeIndependentTests>> = { tests: [], rejected: [] };
+
+/** What a test by a model takes at least until it is admitted: three runs on the base and on each survivor. Milliseconds. */
+function expectedTrialMs({ runner, onBase }: ExaminationTools, survivors: number): number {
+  const sample = runner.baseFiles.find((path) => roleOf(path) === 'test');
+  if (sample !== undefined && runner.plan.focus([sample])) return 0;
+  return (3 * (survivors + 1) * onBase.ms) / Math.max(1, runner.world.parallelChecks);
 }
 
 /** Candidates that are reviewed at most. Our default. */

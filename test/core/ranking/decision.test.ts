@@ -58,6 +58,15 @@ test('nobody is clear where the base tests say nothing, whatever else was found'
   );
 });
 
+test('nobody is clear where candidates were not compared for lack of time', () => {
+  const cut = { budgetMs: 1, leftOut: [{ what: 'peer-tests', count: 1, of: 2 }] } as const;
+  fc.assert(
+    fc.property(pools, ([pool]) => {
+      expect(decision(...pool.map((one) => ({ ...one, cut })))).not.toMatchObject({ confidence: 'clear' });
+    }),
+  );
+});
+
 const passing = (alias: string, ...more: readonly Partial<Evidence>[]): Evidence =>
   candidate(alias, Object.assign({ independentTests: independentTests(2, 0) }, ...more));
 const failing = (alias: string): Evidence => candidate(alias, { independentTests: independentTests(0, 2) });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ExaminationCut } from '../../../src/core/evidence/index.ts';
 import { agreementNote, contestedQuestion, testNotes } from '../../../src/core/reports/index.ts';
 import { evidence, judged } from './sample.ts';
 
@@ -49,5 +50,25 @@ test('written tests are listed with their writer and result, as are examples tha
     'Tests written from the brief by openai/gpt-6-sol: 1 admitted.',
     '“an empty list”: A passes, B fails.',
     'Round 1: nothing.',
+  ]);
+});
+
+test('what was left out of the examination is listed once, with the time that it had', () => {
+  const cut = (...leftOut: ExaminationCut['leftOut']) => ({ cut: { budgetMs: 300_000, leftOut } });
+  const notes = (given: { readonly cut: ExaminationCut }) =>
+    testNotes({ ...judged(), evidence: [evidence('A', given), evidence('B', given)] });
+  expect(
+    notes(
+      cut(
+        { what: 'repeats', count: 1, of: 3 },
+        { what: 'probes', count: 1, of: 1 },
+        { what: 'peer-tests', count: 2, of: 3 },
+      ),
+    ),
+  ).toEqual([
+    'The time for examining, `timeout.examine` (5m 00s), was over before all was executed. Left out: repeated runs of failing tests (1 of 3), probes, tests by 2 of 3 candidates on the code of the others. They count neither for nor against a candidate. Without them, no result is called clear.',
+  ]);
+  expect(notes(cut({ what: 'written-tests', count: 2, of: 3 }))).toEqual([
+    'The time for examining, `timeout.examine` (5m 00s), was over before all was executed. Left out: tests by models (2 of 3 parts). They count neither for nor against a candidate.',
   ]);
 });

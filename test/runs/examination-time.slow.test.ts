@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TestRun } from '../../src/core/evidence/index.ts';
+import { rememberInMemory } from '../../src/runs/examine/areas.ts';
+import { type FixtureOptions, openSharedFixture, type SharedFixture } from './examination-world.ts';
+
+let shared: SharedFixture;
+let base: TestRun;
+beforeAll(async () => {
+  shared = await openSharedFixture();
+  base = await (await shared.fixture({ files: REPOSITORY })).base();
+});
+afterAll(() => shared.close());
+
+const sum = (body: string) => ({ 'src/sum.js': `export const sum = (list) => ${body};\n` });
+const testFile = (name: string, body: string) => ({
+  [`test/${name}.test.js`]: `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sum } from '../src/sum.js';
+
+${body}
+`,
+});
+const REPOSITORY = {
+  'package.json': '{ "type": "module" }\n',
+  ...sum('list.reduce((a, b) => a + b)'),
+  ...testFile('sum', "test('adds two', () => assert.equal(sum([1, 2]), 3));"),
+};
+const EMPTY = testFile('empty', "test('of nothing is zero', () => assert.equal(sum([]), 0));");
+const RIGHT = { ...sum('list.reduce((a, b) => a + b, 0)'), ...EMPTY };
+const HASTY = sum('list.length === 0 ? null : list.reduce((a, b) => a + b)');
+const BREAKING = sum('list.length');
+
+/** A repository each of whose test runs and probes takes a minute. */
+async function slowRepository(options: Partial<FixtureOptions>) {
+  let at = 0;
+  const clock = { elapsed: () => at };
+  const probed: string[] = [];
+  const fixture = await shared.fixture({
+    files: REPOSITORY,
+    clock,
+    ...options,
+    exec: async (spec, real) => {
+      const result = await real(spec);
+      const probes = spec.argv.some((word) => word.includes('/checks/probes/'));
+      if (probes) probed.push(spec.area.id.replace(/^r\d+-x-/, ''));
+      if (probes || (spec.argv[0] === 'sh' && spec.argv[3] === 'sh')) at += 60_000;
+      return result;
+    },
+  });
+  return { fixture, probed };
+}
+
+describe('when the time for examining is over', () => {
+  test('everybody was built and tested, nobody is compared, and nobody is better off for it', async () => {
+    const { fixture, probed } = await slowRepository({ examine: '2m' });
+    const { A, B, C } = await fixture.examine(base, { A: RIGHT, B: HASTY, C: BREAKING });
+    expect([A?.survivor, B?.survivor]).toEqual([true, true]);
+    expect(A?.baseTests).toMatchObject({ passed: 1, regressions: [] });
+    expect(C?.baseTests).toMatchObject({ regressions: ['test/sum.test.js > adds two'] });
+    expect(B?.peerTests).toEqual([]);
+    expect([A, B, C].map((one) => one?.behaviour)).toEqual([undefined, undefined, undefined]);
+    const cut = {
+      budgetMs: 120_000,
+      leftOut: [
+        { what: 'repeats', count: 1, of: 1 },
+        { what: 'probes', count: 1, of: 1 },
+        { what: 'peer-tests', count: 1, of: 1 },
+      ],
+    };
+    expect([A?.cut, B?.cut, C?.cut]).toEqual([cut, cut, cut]);
+    expect(probed).toEqual([]);
+    expect([...fixture.tested].sort()).toEqual(['A-base', 'A-own', 'B-base', 'C-base']);
+  });
+
+  test('a restarted examination leaves out the same and executes nothing again', async () => {
+    const remember = rememberInMemory();
+    const { fixture, probed } = await slowRepository({ examine: '2m', remember });
+    const candidates = { A: RIGHT, B: HASTY };
+    const first = await fixture.examine(base, candidates);
+    const before = fixture.tested.length;
+    expect(first.A?.cut?.leftOut.map(({ what }) => what)).toEqual(['probes', 'peer-tests']);
+    expect(await fixture.examine(base, candidates)).toEqual(first);
+    expect(fixture.tested.length).toBe(before);
+    expect(probed).toEqual([]);
+  });
+
+  test('a further round has time of its own', async () => {
+    const remember = rememberInMemory();
+    const { fixture, probed } = await slowRepository({ examine: '3m', remember });
+    expect((await fixture.examine(base, { A: RIGHT, B: HASTY })).A?.cut).toBeDefined();
+    // What was executed before is not executed again, which leaves time for the rest.
+    const { A } = await fixture.examine(base, { A: RIGHT, B: HASTY, C: BREAKING });
+    expect(A?.cut?.leftOut.map(({ what }) => what) ?? []).not.toContain('probes');
+    expect(probed).toEqual(['probe-derive']);
+  });
+});
+
+test('with time left nothing is left out, and nothing is said', async () => {
+  const { fixture, probed } = await slowRepository({ examine: '1h' });
+  const { A, B } = await fixture.examine(base, { A: RIGHT, B: HASTY });
+  expect([A?.cut, B?.cut]).toEqual([undefined, undefined]);
+  expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 0, total: 1 }]);
+  expect(probed).toEqual(['probe-derive']);
+});
