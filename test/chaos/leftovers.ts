@@ -37,14 +37,14 @@ async function processesOf(home: string): Promise<readonly string[]> {
 }
 
 /** Folders that hold something only while somebody works. */
-const EMPTY_AFTERWARDS = ['areas', 'gw', 'scratch'] as const;
+const EMPTY_AFTERWARDS = ['areas', 'gw', 'scratch', 'scratch/egress'] as const;
 
 async function filesOf(data: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const folder of EMPTY_AFTERWARDS) {
     const names = await readdir(join(data, folder)).catch(() => []);
-    // The one file that all sandboxes share.
-    const left = names.filter((name) => !/^(?:etc-\d+|empty)$/.test(name));
+    // What all sandboxes share.
+    const left = names.filter((name) => !/^(?:etc-\d+|empty|egress)$/.test(name));
     found.push(...left.map((name) => `file ${folder}/${name}`));
   }
   const all = await readdir(data, { recursive: true }).catch(() => []);

@@ -60,7 +60,7 @@ describe('independent tests are admitted by their results:', () => {
     expect(found.votes[1]).toMatchObject({ passedBy: ['A'], failedBy: ['B', 'C'] });
     expect(found.byAlias).toMatchObject({
       A: { passed: 2, total: 2, failing: [] },
-      B: { passed: 1, total: 2, failing: [{ id: 'empty', said: expect.stringContaining('deep-equal') }] },
+      B: { passed: 1, total: 2, failing: [{ id: 'empty', message: expect.stringContaining('deep-equal') }] },
       C: { passed: 0, total: 2 },
     });
   });
@@ -123,7 +123,7 @@ describe('independent tests are admitted by their results:', () => {
     const survivors = [
       await plain.survivor('A', RIGHT),
       await plain.survivor('B', IDLE),
-      { ...(await plain.survivor('C', RIGHT)), green: false },
+      { ...(await plain.survivor('C', RIGHT)), passesBaseTests: false },
     ];
     expect(plain.onBase.source).toBe('exit-code');
     const found = await admission(plain, [SPACE, OLD, WRONG], survivors);

@@ -41,52 +41,56 @@ export async function planningWorld({ planner, critics, settings = {}, body = 'T
   let nonce = 0;
   const leases = openLeases();
   const spent = new Map<string, Usage>();
-  const world = partial<World>({
-    store,
-    artifacts: memoryArtifacts(),
-    workspaces: {
-      listFiles: async () => Object.keys(FILES),
-      readFile: async (_: unknown, __: unknown, path: string) => FILES[path] ?? null,
-    },
-    coders: new Map([['builtin', coderNamed('builtin', ['anthropic', 'openai-chat'])]]),
-    gateway: {
-      route: (model) => ({ protocol: 'anthropic', model }),
-      estimate: () => 0.5,
-      async open(grant) {
-        const { spender, capUsd } = grant;
-        if (capUsd < PRICE) throw new Fault('BUDGET_TOO_SMALL', `The budget of ${spender} does not suffice.`);
-        spent.set(spender, await store.usage(RUN, spender));
-        return leases.lease(grant, () => spent.get(spender) ?? NO_USAGE);
+  const world = partial<World>(
+    {
+      store,
+      artifacts: memoryArtifacts(),
+      workspaces: {
+        listFiles: async () => Object.keys(FILES),
+        readFile: async (_: unknown, __: unknown, path: string) => FILES[path] ?? null,
       },
-    },
-    model: {
-      async ask<T>({ lease, prompt, repairs }: Question<T>): Promise<Answer<T>> {
-        const { spender, models } = leases.grantOf(lease);
-        asked.push({ spender, prompt, ...(repairs === undefined ? {} : { repairs }) });
-        await bookRow(store, rowOf(spender));
-        spent.set(spender, await store.usage(RUN, spender));
-        const said =
-          spender === 'brief'
-            ? planner({ spender, prompt })
-            : heard(critics, spender, models[0] ?? '', prompt);
-        return said === null
-          ? { kind: 'failed', why: 'The model gave no answer.' }
-          : { kind: 'answer', value: said as T };
+      coders: new Map([['builtin', coderNamed('builtin', ['anthropic', 'openai-chat'])]]),
+      gateway: {
+        route: (model) => ({ protocol: 'anthropic', model }),
+        estimate: () => 0.5,
+        async open(grant) {
+          const { spender, capUsd } = grant;
+          if (capUsd < PRICE)
+            throw new Fault('BUDGET_TOO_SMALL', `The budget of ${spender} does not suffice.`);
+          spent.set(spender, await store.usage(RUN, spender));
+          return leases.lease(grant, () => spent.get(spender) ?? NO_USAGE);
+        },
       },
+      model: {
+        async ask<T>({ lease, prompt, repairs }: Question<T>): Promise<Answer<T>> {
+          const { spender, models } = leases.grantOf(lease);
+          asked.push({ spender, prompt, ...(repairs === undefined ? {} : { repairs }) });
+          await bookRow(store, rowOf(spender));
+          spent.set(spender, await store.usage(RUN, spender));
+          const said =
+            spender === 'brief'
+              ? planner({ spender, prompt })
+              : heard(critics, spender, models[0] ?? '', prompt);
+          return said === null
+            ? { kind: 'failed', why: 'The model gave no answer.' }
+            : { kind: 'answer', value: said as T };
+        },
+      },
+      clock: clockAt(() => 1_000),
+      random: { nonce: () => `nonce${++nonce}` },
+      log: silent,
+      defaults: { models: ['anthropic/claude-sonnet-5', 'openai/gpt-5.5'] },
+      prompts: {
+        planner: 'Plan.',
+        critic: 'Criticise.',
+        synthesiser: 'Answer.',
+        personas: new Map(['qa', 'product', 'security'].map((name) => [name, persona])),
+        coder: new Map([['plain', 'Do it.']]),
+      },
+      announcer: quietAnnouncer,
     },
-    clock: clockAt(() => 1_000),
-    random: { nonce: () => `nonce${++nonce}` },
-    log: silent,
-    defaults: { models: ['anthropic/claude-sonnet-5', 'openai/gpt-5.5'] },
-    prompts: {
-      planner: 'Plan.',
-      critic: 'Criticise.',
-      synthesiser: 'Answer.',
-      personas: new Map(['qa', 'product', 'security'].map((name) => [name, persona])),
-      coder: new Map([['plain', 'Do it.']]),
-    },
-    announcer: quietAnnouncer,
-  });
+    ['toolchains'],
+  );
   await admitted(world, Settings.parse({ checks: { test: 'npm test' }, ...settings }), body);
   return { world, asked };
 }

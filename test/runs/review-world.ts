@@ -86,25 +86,28 @@ export async function openReviewFixture(
   const store = memoryStore();
   const seen: Seen[] = [];
   const grants: Grant[] = [];
-  const world = partial<World>({
-    ...bench.world,
-    store,
-    ...modelsOf(options, seen, grants),
-    clock: clockAt(() => 1),
-    random: {
-      runId: () => runId,
-      nonce: () => `${(grants.length + 1).toString(16)}${'e'.repeat(31)}`,
-      port: () => 1,
+  const world = partial<World>(
+    {
+      ...bench.world,
+      store,
+      ...modelsOf(options, seen, grants),
+      clock: clockAt(() => 1),
+      random: {
+        runId: () => runId,
+        nonce: () => `${(grants.length + 1).toString(16)}${'e'.repeat(31)}`,
+        port: () => 1,
+      },
+      log: silent,
+      defaults: { models: options.models ?? [CLAUDE.model, GPT.model, GEMINI] },
+      prompts: {
+        judge: 'You compare two candidate patches.',
+        reviewer: 'You review one candidate patch before it is offered to a maintainer.',
+        personas: new Map(['product', 'qa', 'security'].map((name) => [name, NO_PERSONA])),
+      },
+      announcer: quietAnnouncer,
     },
-    log: silent,
-    defaults: { models: options.models ?? [CLAUDE.model, GPT.model, GEMINI] },
-    prompts: {
-      judge: 'You compare two candidate patches.',
-      reviewer: 'You review one candidate patch before it is offered to a maintainer.',
-      personas: new Map(['product', 'qa', 'security'].map((name) => [name, NO_PERSONA])),
-    },
-    announcer: quietAnnouncer,
-  });
+    ['toolchains'],
+  );
   const origin = { kind: 'local', path: bench.source.kind === 'local' ? bench.source.path : '' } as const;
   const settings = Settings.parse({ review: 'always', checks: checks.checks, ...options.settings });
   const task: Task = { runId, origin, ...TASK, comments: [], base, settings, lowered: [] };

@@ -80,7 +80,7 @@ test('runoff debate improves a spec, continues after a kill within a round, and 
         { roundNumber: 0, hasConsensus: false },
         { roundNumber: 1, hasConsensus: true },
       ],
-      ledger: [{ id: 'I1', critic: 'qa', fate: { kind: 'accepted' } }],
+      ledger: [{ id: 'I1', critic: 'qa', status: { kind: 'accepted' } }],
     });
     expect(debate.cost.paidNow).toBeGreaterThan(0);
     expect(debate.cost.paidNow).toBeLessThan(debate.cost.usd * 0.6);
