@@ -145,7 +145,7 @@ async function onComment(
   const { comment, issue, sender } = context.payload;
   const place = inConversation(context.payload);
   if (!place || !sender) return;
-  const event = { place, issue: textOf(issue), ...fieldsOf(comment), actor: actorOf(sender) };
+  const event = { place, issue: issueText(issue), ...fieldsOf(comment), actor: actorOf(sender) };
   logIntake(world, context.id, await intake.onComment(event));
 }
 
@@ -157,7 +157,7 @@ async function onLineComment(
   const { comment, pull_request: pull, sender } = context.payload;
   const place = placeOf(context.payload, pull.number, comment.id, { isPull: true, on: 'line' });
   if (!place || !sender) return;
-  const event = { place, issue: textOf(pull), ...fieldsOf(comment), actor: actorOf(sender) };
+  const event = { place, issue: issueText(pull), ...fieldsOf(comment), actor: actorOf(sender) };
   logIntake(world, context.id, await intake.onComment(event));
 }
 
@@ -200,7 +200,7 @@ function logIntake(world: Pick<World, 'log'>, delivery: string, result: IntakeRe
   if (result.kind === 'recorded') world.log.info({ delivery, ...result }, 'a command was recorded');
 }
 
-const textOf = ({ title, body }: { readonly title: string; readonly body?: string | null }) => ({
+const issueText = ({ title, body }: { readonly title: string; readonly body?: string | null }) => ({
   title,
   body: body ?? '',
 });

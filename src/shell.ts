@@ -36,7 +36,7 @@ export type RuntimeNeeds = (
   readonly github?: boolean;
 };
 
-export interface Finding {
+export interface DoctorFinding {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'fault';
   readonly detail: string;
@@ -129,7 +129,7 @@ export interface Shell extends Terminal {
   serve(): Promise<number>;
   work(): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
-  doctor(): Promise<readonly Finding[]>;
+  doctor(): Promise<readonly DoctorFinding[]>;
   /** Rows by table; `onTable` is told how far each is. */
   moveDatabase(wish: {
     readonly to: string;

@@ -1,6 +1,6 @@
 import { Fault } from '../core/model/index.ts';
 import type { Offer } from '../ports/index.ts';
-import { type AgentRow, EXIT, type Finding, type InstallRequest, type Shell } from '../shell.ts';
+import { type AgentRow, type DoctorFinding, EXIT, type InstallRequest, type Shell } from '../shell.ts';
 import { jsonText, shown } from './render/index.ts';
 
 /** `runoff agents`: every coder that settings can name, and which of them are installed. */
@@ -52,7 +52,7 @@ export async function installAgents(
   json: boolean,
 ): Promise<number> {
   const { screen, agents } = shell;
-  const specs = texts.map(specOf);
+  const specs = texts.map(packageSpecOf);
   for (const spec of specs) agents.check(spec);
   const stop = new AbortController();
   const deaf = shell.onInterrupt(() => stop.abort());
@@ -97,7 +97,7 @@ async function withProgress<T>(say: (line: string) => void, work: () => Promise<
 
 const megabytes = (bytes: number): string => `${Math.max(1, Math.round(bytes / 1e6))} MB`;
 
-function specOf(text: string): Pick<InstallRequest, 'name' | 'version'> {
+function packageSpecOf(text: string): Pick<InstallRequest, 'name' | 'version'> {
   const [name = '', version, ...rest] = text.split('@');
   if (name === '' || version === '' || rest.length > 0)
     throw new Fault(
@@ -122,14 +122,14 @@ export async function listModels(shell: Pick<Shell, 'open' | 'screen'>, json: bo
 function modelLines(offers: readonly Offer[]): string {
   if (offers.length === 0)
     return 'No model provider key is set.\nNext: set ANTHROPIC_API_KEY, OPENAI_API_KEY or another key in the environment or in the settings file that `runoff doctor` names\n';
-  const blocks = offers.map((offer) => (offer.kind === 'failed' ? failed(offer) : listed(offer)));
+  const blocks = offers.map((offer) => (offer.kind === 'failed' ? failureLine(offer) : modelList(offer)));
   return `${blocks.join('\n\n')}\n`;
 }
 
-const failed = ({ provider, why }: Extract<Offer, { kind: 'failed' }>): string =>
+const failureLine = ({ provider, why }: Extract<Offer, { kind: 'failed' }>): string =>
   `${provider}: request failed. ${shown(why, 300)}`;
 
-function listed({ provider, models }: Extract<Offer, { kind: 'models' }>): string {
+function modelList({ provider, models }: Extract<Offer, { kind: 'models' }>): string {
   if (models.length === 0) return `${provider}: this key has no models.`;
   const names = models.map(({ id }) => shown(`${provider}/${id}`, 120));
   const width = Math.max(...names.map((name) => name.length));
@@ -141,7 +141,7 @@ function listed({ provider, models }: Extract<Offer, { kind: 'models' }>): strin
     .join('\n');
 }
 
-const SIGNS = { ok: 'ok  ', warning: 'note', fault: 'FAIL' } as const;
+const FINDING_SIGNS = { ok: 'ok  ', warning: 'note', fault: 'FAIL' } as const;
 
 /** `runoff doctor`: what works on this machine, and what to do about each problem. */
 export async function examineMachine(shell: Shell, json: boolean): Promise<number> {
@@ -151,10 +151,10 @@ export async function examineMachine(shell: Shell, json: boolean): Promise<numbe
   return faults.length === 0 ? EXIT.done : EXIT.failed;
 }
 
-function findingLines(findings: readonly Finding[], faults: number): string {
+function findingLines(findings: readonly DoctorFinding[], faults: number): string {
   const width = Math.max(...findings.map((finding) => finding.name.length));
   const lines = findings.flatMap((finding) => [
-    `${SIGNS[finding.state]}  ${finding.name.padEnd(width)}  ${finding.detail}`,
+    `${FINDING_SIGNS[finding.state]}  ${finding.name.padEnd(width)}  ${finding.detail}`,
     ...(finding.remedy ? [`      ${' '.repeat(width)}  → ${finding.remedy}`] : []),
   ]);
   const last =

@@ -4,7 +4,7 @@ import type { Debate } from '../core/debate/index.ts';
 import { Fault, type Usd } from '../core/model/index.ts';
 import { type DebateEvent, debateText } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
-import { dollars, jsonOption, names, whole } from './options.ts';
+import { jsonOption, names, parseDollars, whole } from './options.ts';
 import { debateJson, debateProgress, debateReport, jsonText, roundLine } from './render/index.ts';
 
 interface DebateFlags {
@@ -44,7 +44,7 @@ export function addDebate(program: Command, shell: Shell, done: (code: number) =
     .option('--require <count>', 'number of critics that must approve (default: all)', whole(1))
     .addOption(list('--focus <areas>', 'areas that critics focus on, comma-separated', [], 'nothing'))
     .option('--rotate', 'switch each critic to the next model every round')
-    .option('--budget <usd>', 'budget for the whole debate in US dollars', dollars, BUDGET_USD)
+    .option('--budget <usd>', 'budget for the whole debate in US dollars', parseDollars, BUDGET_USD)
     .option('--out <file>', 'write the refined spec to this file')
     .option('--fresh', 'start over instead of resuming an interrupted debate of the same text')
     .addOption(jsonOption())

@@ -9,7 +9,7 @@ import { addDebate } from './debate.ts';
 import { addAnswers, addPick } from './decide.ts';
 import { addAudit, cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
 import { addMove, addPrune, listWorkers } from './maintenance.ts';
-import { dollars, jsonOption, names, seconds, signals, whole } from './options.ts';
+import { jsonOption, names, parseDollars, seconds, signals, whole } from './options.ts';
 import { addPrepare } from './prepare.ts';
 import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
@@ -23,7 +23,7 @@ export { exitCode } from './run.ts';
 /** Runs the command line and returns the exit code. Never rejects: a fault is printed on standard error. */
 export async function runCli(shell: Shell, argv: readonly string[]): Promise<number> {
   let code: number = EXIT.done;
-  const program = build(shell, (result) => {
+  const program = buildProgram(shell, (result) => {
     code = result;
   });
   try {
@@ -36,7 +36,7 @@ export async function runCli(shell: Shell, argv: readonly string[]): Promise<num
 }
 
 /** Faults caused by what the user typed. */
-const USAGE: ReadonlySet<FaultCode> = new Set([
+const USAGE_FAULTS: ReadonlySet<FaultCode> = new Set([
   'SPEC_MISSING',
   'PROMPT_EMPTY',
   'AGENT_UNKNOWN',
@@ -49,12 +49,12 @@ function reportFault(screen: Screen, fault: Fault, json: boolean): number {
   if (json) screen.out(`${jsonText({ error: { code, message, advice } })}\n`);
   const stack = code === 'INTERNAL' ? `${fault.stack ?? ''}\n` : '';
   screen.err(visibleCode(`\n${message}\n→ ${advice}\n${stack}`));
-  return USAGE.has(code) ? EXIT.usage : EXIT.failed;
+  return USAGE_FAULTS.has(code) ? EXIT.usage : EXIT.failed;
 }
 
 const EXIT_CODES = '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 cancelled';
 
-function build(shell: Shell, done: (code: number) => void): Command {
+function buildProgram(shell: Shell, done: (code: number) => void): Command {
   const program = new Command('runoff')
     .description('Several coding agents write competing patches; executed tests decide which one wins.')
     .version(shell.version)
@@ -137,7 +137,7 @@ function addWork(program: Command, shell: Shell, done: (code: number) => void): 
     .option('--coders <names>', 'agents, comma-separated, assigned in turn', names)
     .option('--models <names>', 'models as provider/model, comma-separated, assigned in turn', names)
     .option('--timeout <time>', 'time limit for each coder, e.g. 30m', seconds)
-    .option('--budget <dollars>', 'budget for the whole run in US dollars', dollars)
+    .option('--budget <dollars>', 'budget for the whole run in US dollars', parseDollars)
     .option('--no-ask', 'never ask: continue with the default assumptions (implied without a terminal)')
     .option(
       '--trust-checks',
@@ -227,7 +227,7 @@ function addSelect(program: Command, shell: Shell, done: (code: number) => void)
       '--judges',
       'let blind judges (models whose keys are set) compare candidates that execution leaves tied',
     )
-    .option('--budget <usd>', 'budget for the judges of one request in US dollars (default: 1)', dollars)
+    .option('--budget <usd>', 'budget for the judges of one request in US dollars (default: 1)', parseDollars)
     .option('--jobs <count>', 'requests to process at a time (default: number of cores plus one)', whole(1))
     .addOption(new Option('--without <signals>', 'signals to ignore, comma-separated').argParser(signals))
     .action(async (o: SelectFlags) => done(await selectLines(shell, o)));

@@ -9,7 +9,7 @@ export const whole = (least: number) => (text: string) => {
     throw new InvalidArgumentError(`Give a whole number of at least ${least}.`);
   return value;
 };
-export const dollars = (text: string) => {
+export const parseDollars = (text: string) => {
   const value = Number(text);
   if (!Number.isFinite(value) || value <= 0)
     throw new InvalidArgumentError('Give an amount in US dollars, e.g. 2.50.');

@@ -39,7 +39,7 @@ export async function runHere(
   prompt: string | undefined,
   options: RunOptions,
 ): Promise<number> {
-  const body = await taskText(shell, prompt, options.file);
+  const body = await promptText(shell, prompt, options.file);
   const runId = shell.newRunId();
   const path = resolve(shell.cwd, options.repo);
   return withEngine(shell, runId, options.json, async (runtime) => {
@@ -100,13 +100,17 @@ export function resume(shell: Shell, runId: RunId, json: boolean): Promise<numbe
   });
 }
 
-async function taskText(shell: Shell, prompt: string | undefined, file: string | undefined): Promise<string> {
-  const text = file ? await textOf(shell, file) : (prompt ?? '');
+async function promptText(
+  shell: Shell,
+  prompt: string | undefined,
+  file: string | undefined,
+): Promise<string> {
+  const text = file ? await promptFromFile(shell, file) : (prompt ?? '');
   if (text.trim() === '') throw new Fault('PROMPT_EMPTY', 'The prompt is empty.');
   return text;
 }
 
-async function textOf(shell: Shell, file: string): Promise<string> {
+async function promptFromFile(shell: Shell, file: string): Promise<string> {
   try {
     return await shell.readText(resolve(shell.cwd, file));
   } catch (thrown) {

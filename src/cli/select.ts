@@ -48,7 +48,7 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
         select(request, async () => (await tools.get()).tools, flags, stop.signal),
       );
       if (stop.signal.aborted) return;
-      count(counts, answer);
+      countAnswer(counts, answer);
       shell.screen.out(`${jsonLine(answer)}\n`);
     }
   };
@@ -65,7 +65,7 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
   return counts.failed > 0 ? EXIT.failed : EXIT.done;
 }
 
-const count = (
+const countAnswer = (
   counts: { answered: number; abstained: number; failed: number },
   answer: SelectAnswer | SelectFailure,
 ): void => {
@@ -90,11 +90,11 @@ async function answerTo(
   }
 }
 
-type Read =
+type ReadPool =
   | { readonly kind: 'request'; readonly request: SelectRequest }
   | { readonly kind: 'unreadable'; readonly id: string | number | null; readonly why: string };
 
-function readRequest(text: string): Read {
+function readRequest(text: string): ReadPool {
   let value: unknown;
   try {
     value = JSON.parse(text);

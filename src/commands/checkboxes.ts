@@ -142,7 +142,7 @@ async function answerByCheckbox(
   const key = `tick:${inquiry.number}:${tick.kind === 'ticked' ? tick.box : 0}`;
   const why =
     tick.kind === 'ticked'
-      ? await answer(world, run, inquiry, { box: tick.box, key, sender: event.actor })
+      ? await applyAnswer(world, run, inquiry, { box: tick.box, key, sender: event.actor })
       : 'more than one tick was changed';
   if (why === null) return { kind: 'recorded', command: key };
   await restoreQuestion(world, run, inquiry, event.place.comment);
@@ -162,7 +162,7 @@ async function checkboxOf(
 }
 
 /** Null when it was accepted, else why not. */
-async function answer(
+async function applyAnswer(
   world: ReplyPorts,
   run: GitHubRun,
   inquiry: Inquiry,

@@ -126,7 +126,7 @@ const WRITER_MS = 10 * 60_000;
  * has write access. Our default.
  */
 const MAX_A_MINUTE = 20;
-const MINUTE_MS = 60_000;
+const STORE_WINDOW_MS = 60_000;
 /** Entries of each map; beyond that the oldest are dropped. Our default. */
 const MAX_ENTRIES = 10_000;
 
@@ -154,7 +154,7 @@ export function openAuthorLimits(world: Pick<World, 'clock' | 'github' | 'log'>)
   /** How often something happened in the minute that began with its first time, this time included. */
   function timesIn(counts: typeof stored, name: string): number {
     const known = counts.get(name);
-    const count = known && within(known.since, MINUTE_MS) ? known : { since: elapsed(), times: 0 };
+    const count = known && within(known.since, STORE_WINDOW_MS) ? known : { since: elapsed(), times: 0 };
     count.times += 1;
     counts.set(name, count);
     return count.times;

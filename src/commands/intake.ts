@@ -14,7 +14,7 @@ import {
 import { isAllowed, isAtWork, processCommand } from './process-commands.ts';
 
 /** UTF-16 units of a comment that are stored: more than any command needs. */
-const MAX_TEXT = 8_000;
+const MAX_COMMENT_TEXT = 8_000;
 
 /**
  * Takes commands from GitHub. A command is stored first, and applied in the background: one at a time for each
@@ -70,7 +70,7 @@ export function openCommandIntake(world: World): CommandIntake {
         return ignored('the author has no write access to the repository, or sends too many commands');
       }
       const scope = place.on === 'line' ? 'line' : 'comment';
-      const text = body.slice(0, MAX_TEXT).toWellFormed();
+      const text = body.slice(0, MAX_COMMENT_TEXT).toWellFormed();
       const likely = association === undefined ? {} : { association: association.slice(0, 40) };
       const command = { id: `${scope}:${place.comment}`, place, by: { id, login }, text, at, ...likely };
       if (!STARTS.has(given.name)) return record(command);

@@ -21,7 +21,7 @@ const MAX_UNAUTHORISED_AGE_MS = 60 * 60_000;
  * GitHub or the database does not answer, the command keeps no outcome and is tried again later; it never counts as allowed.
  */
 export const processCommand = (world: World, limits: AuthorLimits, command: CommandRecord): Promise<void> =>
-  guarded(world, command, () => settle(world, limits, command));
+  withFaultsReported(world, command, () => settle(world, limits, command));
 
 /**
  * Whether a command may be applied, without applying it; one of a person without write access is settled. Never rejects.
@@ -33,7 +33,7 @@ export async function isAllowed(
   command: CommandRecord,
 ): Promise<boolean> {
   let allowed = false;
-  await guarded(world, command, async () => {
+  await withFaultsReported(world, command, async () => {
     allowed = await isAuthorised(world, limits, command);
   });
   return allowed;
@@ -52,7 +52,7 @@ export async function isAtWork(
   }
 }
 
-async function guarded(
+async function withFaultsReported(
   world: Pick<World, 'clock' | 'log' | 'store'>,
   command: CommandRecord,
   work: () => Promise<void>,
@@ -119,7 +119,7 @@ async function settle(world: World, limits: AuthorLimits, command: CommandRecord
       look: async () => null,
       write: () => applyOrExplain(world, command),
     });
-    if (reply) await answer(world, publisher, command, reply);
+    if (reply) await postReply(world, publisher, command, reply);
     await react(world, publisher, command, 'eyes');
     await react(world, publisher, command, outcome.kind === 'done' ? 'rocket' : 'confused');
     await world.store.settleCommand(command.id, outcome, world.clock.now(), runId);
@@ -195,7 +195,7 @@ const targetOf = ({ on, comment }: CommandPlace): ReactionTarget =>
   on === 'line' ? { reviewComment: comment } : { comment };
 
 /** One comment in the conversation, found again by its marker. */
-async function answer(
+async function postReply(
   world: Pick<World, 'github' | 'store'>,
   publisher: Publisher,
   command: CommandRecord,

@@ -1,7 +1,7 @@
 import { AGENTS, coders, installAgent, installable } from '../adapters/coders/index.ts';
 import type { AgentCommand, Operator } from '../core/settings/index.ts';
 import type { Coder, Sandbox } from '../ports/index.ts';
-import type { AgentRow, Agents, Finding } from '../shell.ts';
+import type { AgentRow, Agents, DoctorFinding } from '../shell.ts';
 import { agentsFolder, openDataFolder } from './data-folder.ts';
 import { ownerOf, tryInSandbox } from './sandbox.ts';
 
@@ -58,8 +58,8 @@ const TRIAL_MS = 60_000;
 export async function agentFindings(
   operator: Operator,
   sandbox: Sandbox | null,
-): Promise<readonly Finding[]> {
-  const findings: Finding[] = shadowingFindings(operator);
+): Promise<readonly DoctorFinding[]> {
+  const findings: DoctorFinding[] = shadowingFindings(operator);
   const missing: string[] = [];
   for (const coder of codersOf(operator).values()) {
     const version = await coder.version();
@@ -72,7 +72,7 @@ export async function agentFindings(
 }
 
 /** An operator may replace a built-in coder on purpose; a warning tells those who did it by accident. */
-function shadowingFindings(operator: Operator): Finding[] {
+function shadowingFindings(operator: Operator): DoctorFinding[] {
   const ours = coders({ agentsFolder: agentsFolder(operator), commands: {} });
   const hiding = Object.keys(operator.agentCommands).filter((name) => ours.has(name));
   return hiding.map((name) => ({
@@ -83,14 +83,14 @@ function shadowingFindings(operator: Operator): Finding[] {
   }));
 }
 
-const missingFolder = (name: string, { folder = '' }: AgentCommand): Finding => ({
+const missingFolder = (name: string, { folder = '' }: AgentCommand): DoctorFinding => ({
   name: `coder ${name}`,
   state: 'warning',
   detail: `its folder ${folder} is missing`,
   remedy: `Put the program there, or correct \`folder\` of ${name} in AGENT_COMMANDS.`,
 });
 
-const notInstalled = (names: readonly string[]): Finding => ({
+const notInstalled = (names: readonly string[]): DoctorFinding => ({
   name: 'other coders',
   state: 'warning',
   detail: `not installed: ${names.join(', ')}`,
@@ -102,7 +102,7 @@ async function agentFinding(
   sandbox: Sandbox | null,
   coder: Coder,
   version: string,
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   const name = `coder ${coder.name}`;
   const speaks = `${version}, speaks ${coder.protocols.join(', ')}${coder.experimental ? ' (experimental)' : ''}`;
   const trial = coder.trial();

@@ -136,15 +136,15 @@ async function makeFolder(data: string): Promise<string | undefined> {
 /** False for an empty folder, which is used as it is. */
 async function isOurs(data: string): Promise<boolean> {
   if (((await stat(data)).mode & OTHERS_MAY_WRITE) !== 0) {
-    throw refused(data, 'everybody may write to it');
+    throw folderFault(data, 'everybody may write to it');
   }
   const names = (await readdir(data)).filter((name) => !UNIMPORTANT.has(name));
   if (names.length === 0) return false;
   if (names.some((name) => OURS.has(name))) return true;
-  throw refused(data, 'it holds other things');
+  throw folderFault(data, 'it holds other things');
 }
 
-const refused = (data: string, why: string): Fault =>
+const folderFault = (data: string, why: string): Fault =>
   new Fault(
     'ENVIRONMENT_INVALID',
     `RUNOFF_DATA: ${data} cannot be the data folder: ${why}. Name a folder that only Runoff uses; it is created if it does not exist.`,

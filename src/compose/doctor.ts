@@ -7,7 +7,7 @@ import { missingForServe, type Operator, PROVIDERS } from '../core/settings/inde
 import type { ExecutorRecord, Sandbox } from '../ports/index.ts';
 import type { World } from '../runs/index.ts';
 import type { Health, WebOptions } from '../server/index.ts';
-import type { Finding, Runtime } from '../shell.ts';
+import type { DoctorFinding, Runtime } from '../shell.ts';
 import { agentFindings } from './agents.ts';
 import { artifactsOf, artifactsText, checkArtifacts, dataPaths, openDataFolder } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
@@ -24,8 +24,8 @@ const MIN_FREE_BYTES = 2 * 2 ** 30;
  * Checks everything that a run needs, in the order in which a run would need it. Leaves nothing behind but one small
  * artifact, which is always the same.
  */
-export async function diagnose(read: SettingsSource['read']): Promise<readonly Finding[]> {
-  const findings: Finding[] = [nodeFinding(), await gitFinding()];
+export async function diagnose(read: SettingsSource['read']): Promise<readonly DoctorFinding[]> {
+  const findings: DoctorFinding[] = [nodeFinding(), await gitFinding()];
   let operator: Operator;
   try {
     const settings = await read();
@@ -47,12 +47,12 @@ export async function diagnose(read: SettingsSource['read']): Promise<readonly F
   ];
 }
 
-function settingsFindings({ path, writeTo, notices }: SettingsFile): readonly Finding[] {
+function settingsFindings({ path, writeTo, notices }: SettingsFile): readonly DoctorFinding[] {
   const detail = path ?? `from the environment; there is no file ${writeTo}`;
   return [
     { name: 'settings', state: 'ok', detail },
     ...notices.map(
-      (notice): Finding => ({
+      (notice): DoctorFinding => ({
         name: 'settings',
         state: 'warning',
         detail: notice,
@@ -62,7 +62,7 @@ function settingsFindings({ path, writeTo, notices }: SettingsFile): readonly Fi
   ];
 }
 
-function nodeFinding(): Finding {
+function nodeFinding(): DoctorFinding {
   const major = Number(process.versions.node.split('.')[0]);
   return major >= 24
     ? { name: 'Node', state: 'ok', detail: process.version }
@@ -74,7 +74,7 @@ function nodeFinding(): Finding {
       };
 }
 
-async function gitFinding(): Promise<Finding> {
+async function gitFinding(): Promise<DoctorFinding> {
   try {
     const { stdout } = await execa('git', ['--version']);
     return { name: 'git', state: 'ok', detail: stdout.trim() };
@@ -83,12 +83,15 @@ async function gitFinding(): Promise<Finding> {
   }
 }
 
-function faultFinding(name: string, thrown: unknown): Finding {
+function faultFinding(name: string, thrown: unknown): DoctorFinding {
   const fault = asFault(thrown);
   return { name, state: 'fault', detail: fault.message, remedy: fault.advice };
 }
 
-async function checked(name: string, look: () => Promise<Omit<Finding, 'name'>>): Promise<Finding> {
+async function checked(
+  name: string,
+  look: () => Promise<Omit<DoctorFinding, 'name'>>,
+): Promise<DoctorFinding> {
   try {
     return { name, ...(await look()) };
   } catch (thrown) {
@@ -96,7 +99,7 @@ async function checked(name: string, look: () => Promise<Omit<Finding, 'name'>>)
   }
 }
 
-async function spaceIn(operator: Operator): Promise<Omit<Finding, 'name'>> {
+async function spaceIn(operator: Operator): Promise<Omit<DoctorFinding, 'name'>> {
   const { data } = operator;
   await openDataFolder(data, ownerOf(operator));
   const { bavail, bsize } = await statfs(data);
@@ -108,15 +111,15 @@ async function spaceIn(operator: Operator): Promise<Omit<Finding, 'name'>> {
 
 async function sandboxOf(
   operator: Operator,
-): Promise<{ readonly sandbox: Sandbox | null; readonly findings: readonly Finding[] }> {
+): Promise<{ readonly sandbox: Sandbox | null; readonly findings: readonly DoctorFinding[] }> {
   try {
     const sandbox = await openSandbox(operator);
     const probe = await sandbox.probe();
     if (probe.kind === 'missing')
       throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To fix it: ${probe.remedy}`);
-    const ok: Finding = { name: 'sandbox', state: 'ok', detail: `${probe.backend}: ${probe.detail}` };
+    const ok: DoctorFinding = { name: 'sandbox', state: 'ok', detail: `${probe.backend}: ${probe.detail}` };
     const weaker = probe.weaker.map(
-      (detail): Finding => ({
+      (detail): DoctorFinding => ({
         name: 'sandbox',
         state: 'warning',
         detail,
@@ -129,7 +132,7 @@ async function sandboxOf(
   }
 }
 
-async function databaseOf(operator: Operator): Promise<Omit<Finding, 'name'>> {
+async function databaseOf(operator: Operator): Promise<Omit<DoctorFinding, 'name'>> {
   if (operator.databaseUrl) {
     const store = await openStore(operator.databaseUrl);
     const others = await store.executors().finally(() => store.close());
@@ -145,7 +148,7 @@ async function databaseOf(operator: Operator): Promise<Omit<Finding, 'name'>> {
   return { state: 'ok', detail: `embedded Postgres ${postgres.version}` };
 }
 
-async function artifactsIn(operator: Operator): Promise<Omit<Finding, 'name'>> {
+async function artifactsIn(operator: Operator): Promise<Omit<DoctorFinding, 'name'>> {
   await checkArtifacts(artifactsOf(operator));
   return { state: 'ok', detail: `${artifactsText(operator)} keeps what is put there` };
 }
@@ -157,7 +160,7 @@ const taking = ({ codersPerWorker, examinationsPerWorker }: Operator) => ({
   silentMs: 0,
 });
 
-function keyFindings({ models }: Operator): readonly Finding[] {
+function keyFindings({ models }: Operator): readonly DoctorFinding[] {
   const found = Object.entries(models).map(([provider, { custom }]) => {
     const { keyVariable } = PROVIDERS[provider as keyof typeof PROVIDERS];
     return `${keyVariable}${custom ? ' (own address)' : ''}`;
@@ -174,7 +177,7 @@ function keyFindings({ models }: Operator): readonly Finding[] {
   ];
 }
 
-function appFinding(operator: Operator): Finding {
+function appFinding(operator: Operator): DoctorFinding {
   const missing = missingForServe(operator);
   return missing.length === 0
     ? {

@@ -71,14 +71,14 @@ export const instrumentedGitHub = (github: GitHub, instruments: Instruments): Gi
     github.publisher(repository, ({ startedAt, endedAt, ...write }) =>
       recordWrite(
         instruments,
-        { ...write, repository: nameOf(repository) },
+        { ...write, repository: fullNameOf(repository) },
         { startedAt, endedAt },
         repository.repositoryId,
       ),
     ),
 });
 
-const nameOf = ({ owner, name }: RepositoryHandle): string => `${owner}/${name}`;
+const fullNameOf = ({ owner, name }: RepositoryHandle): string => `${owner}/${name}`;
 
 /** The same workspaces; a push is recorded as a write to GitHub. */
 export const instrumentedPushes = (

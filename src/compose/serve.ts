@@ -215,7 +215,7 @@ async function serveSetup(
  * Milliseconds until a delivery must be accepted. GitHub waits ten seconds, and after nine Probot reports success
  * regardless of the result. Our default.
  */
-const ANSWER_MS = 8_000;
+const DELIVERY_MS = 8_000;
 
 /**
  * The same Probot, but handlers that take too long fail as if the database were down, so that GitHub shows the delivery
@@ -223,13 +223,14 @@ const ANSWER_MS = 8_000;
  */
 export function answeredInTime(
   probot: Pick<Probot, 'on' | 'onError'>,
-  ms = ANSWER_MS,
+  ms = DELIVERY_MS,
 ): Pick<Probot, 'on' | 'onError'> {
-  const on: Probot['on'] = (events, handler) => probot.on(events, (context) => within(ms, handler(context)));
+  const on: Probot['on'] = (events, handler) =>
+    probot.on(events, (context) => beforeDeadline(ms, handler(context)));
   return { on, onError: probot.onError.bind(probot) };
 }
 
-async function within(ms: number, work: unknown): Promise<void> {
+async function beforeDeadline(ms: number, work: unknown): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => late.reject(new Fault('DATABASE_UNAVAILABLE', `A delivery was not accepted within ${ms} ms.`)),

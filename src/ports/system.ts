@@ -24,7 +24,7 @@ export interface Log {
 }
 
 /** What came of something that we asked of somebody else. */
-type Asked = 'done' | 'refused' | 'failed';
+type CallResult = 'done' | 'refused' | 'failed';
 
 /** Counts what happens, for whoever runs Runoff. Nothing here rejects or throws. Times are seconds. */
 export interface Metrics {
@@ -43,7 +43,7 @@ export interface Metrics {
   /** A model call that the gateway refused. `kind`: what was wrong with it, one of a few words. */
   gatewayRefusal(kind: string): void;
   /** `kind`: a method of the publisher, or `push`. */
-  githubWrite(kind: string, outcome: Asked): void;
+  githubWrite(kind: string, outcome: CallResult): void;
   /** What a stage met and could not fix. */
   fault(code: FaultCode): void;
   /** How a coder's work on a candidate ended. */

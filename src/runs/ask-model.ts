@@ -94,7 +94,7 @@ export interface LeaseTerms {
 }
 
 /** Rejects with the gateway's fault where the model cannot be asked. */
-export async function openLease(
+export async function openModelLease(
   gateway: ModelCallParts['gateway'],
   { runId, repository, runCapUsd, capTokens }: Payer,
   { model, ...terms }: LeaseTerms,
@@ -113,7 +113,12 @@ async function askThrough<T>(
   call: ModelCall<T>,
 ): Promise<ModelReply<T>> {
   const { spender, model, capUsd, ...question } = call;
-  const { route, lease } = await openLease(parts.gateway, payer, { spender, model, capUsd, ttlMs: TTL_MS });
+  const { route, lease } = await openModelLease(parts.gateway, payer, {
+    spender,
+    model,
+    capUsd,
+    ttlMs: TTL_MS,
+  });
   const answer = await parts.model
     .ask({ route, lease, ...question, signal: parts.signal })
     .finally(() => lease.close());

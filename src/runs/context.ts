@@ -160,7 +160,7 @@ export async function sourceOf(
   return { kind: 'remote', url: facts.cloneUrl, knownAs, credential: () => reader.credential() };
 }
 
-export const taskText = ({ title, body }: Pick<Task, 'title' | 'body'>): string => `${title}\n\n${body}`;
+export const titleAndBody = ({ title, body }: Pick<Task, 'title' | 'body'>): string => `${title}\n\n${body}`;
 
 /** Text of a file of the base commit; null where there is none, and also for one that is too big to be read. */
 export async function readTextAt(

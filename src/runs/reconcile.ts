@@ -3,7 +3,7 @@ import { isOver, type LocalOrigin, type RunId } from '../core/model/index.ts';
 import type { RunRecord } from '../ports/index.ts';
 import type { RunRequest } from './admit/index.ts';
 import { loadRun, type World } from './context.ts';
-import { fail, unannouncedSince } from './publish/index.ts';
+import { endWithFault, unannouncedSince } from './publish/index.ts';
 import { REPLY_TOPIC } from './settle-questions.ts';
 
 /** What bringing store and engine together takes. */
@@ -72,7 +72,7 @@ async function reconcileRun(world: ReconcilePorts, run: RunRecord): Promise<void
     case 'done': {
       const why = flow.kind === 'failed' ? flow.why : 'its flow ended and its record did not';
       const quiet = run.task === undefined ? 'quietly' : 'aloud';
-      await fail(world, run.id, { code: 'INTERNAL', message: `The run broke off: ${why}` }, quiet);
+      await endWithFault(world, run.id, { code: 'INTERNAL', message: `The run broke off: ${why}` }, quiet);
     }
   }
 }

@@ -97,7 +97,7 @@ async function execute(
           signal: context.signal,
         })
       : undefined;
-  return answer(request, found, { order, judgement, ...context.options });
+  return selectionAnswer(request, found, { order, judgement, ...context.options });
 }
 
 /** `A` to `Z`, then `A2`, `B2`, … */
@@ -144,7 +144,7 @@ interface ExecutedPool {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-function answer(
+function selectionAnswer(
   request: SelectRequest,
   { evidence, ids }: ExecutedPool,
   how: {

@@ -17,7 +17,7 @@ export async function viewOf(
 ): Promise<RunView> {
   const candidates = await world.store.candidates(run.id);
   const { usd } = await world.store.usage(run.id);
-  const view = viewFrom(run, candidates, usd, endOf(run) ?? world.clock.now());
+  const view = viewFrom(run, candidates, usd, workEndedAt(run) ?? world.clock.now());
   if (isQueued(run)) {
     const order = await queuedRuns(world.store);
     const at = order.indexOf(run.id);
@@ -38,7 +38,7 @@ export async function viewOf(
 }
 
 /** When a run's own work ended, whatever happened to its pull request later; null while it is at work. */
-function endOf(run: RunRecord): number | null {
+function workEndedAt(run: RunRecord): number | null {
   if (!isOver(run.state)) return null;
   return run.state === 'published' ||
     run.state === 'awaiting_pick' ||

@@ -127,14 +127,14 @@ interface ManifestUrls {
 }
 
 /** The manifest from which GitHub registers an App, with GitHub's field names. */
-export interface Manifest extends z.infer<typeof AppFile> {
+export interface AppManifest extends z.infer<typeof AppFile> {
   readonly url: string;
   readonly hook_attributes: { readonly url: string };
   readonly redirect_url: string;
 }
 
 /** The manifest of the App that `app.yml` describes. Fault SETTINGS_INVALID if the file is invalid. */
-export function manifestFrom(appFile: unknown, urls: ManifestUrls): Manifest {
+export function manifestFrom(appFile: unknown, urls: ManifestUrls): AppManifest {
   const parsed = AppFile.safeParse(appFile);
   if (!parsed.success) {
     throw new Fault('SETTINGS_INVALID', `app.yml cannot be used: ${z.prettifyError(parsed.error)}`);

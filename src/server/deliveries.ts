@@ -91,7 +91,7 @@ export async function deliver(
   const early = refusalByHeaders(request, parts);
   if (early || !webhook) return refuse(early ?? DROPPED);
   if (request.headers.expect !== undefined) response.writeContinue();
-  const body = await readBody(request, {
+  const body = await readDelivery(request, {
     limit: parts.bodyLimitBytes,
     ms: parts.bodyMs,
     hold: (dropped) => {
@@ -126,7 +126,7 @@ type Body =
   | { readonly kind: 'dropped' }
   | { readonly kind: 'late' };
 
-interface Reading {
+interface BodyLimits {
   /** Bytes. */
   readonly limit: number;
   /** Milliseconds from now until the whole body must have arrived. */
@@ -140,7 +140,7 @@ const saysTooLong = ({ headers }: IncomingMessage, limit: number): boolean =>
   Number(headers['content-length'] ?? 0) > limit;
 
 /** The body of a request. Nothing is kept of a body that is not accepted. Rejects if the sender closes the connection. */
-async function readBody(request: IncomingMessage, { limit, ms, hold }: Reading): Promise<Body> {
+async function readDelivery(request: IncomingMessage, { limit, ms, hold }: BodyLimits): Promise<Body> {
   const ended = Promise.withResolvers<Body>();
   const held = hold(() => ended.resolve({ kind: 'dropped' }));
   const body = openBoundedBuffer(limit, (bytes) => held.hold(bytes));

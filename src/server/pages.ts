@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Manifest, SavedCredentials } from './credentials.ts';
+import type { AppManifest, SavedCredentials } from './credentials.ts';
 
 /** One answer to a browser. */
 export interface Page {
@@ -38,7 +38,7 @@ const FORM_TO_GITHUB: Readonly<Record<string, string>> = {
   'referrer-policy': 'strict-origin',
 };
 
-const ENTITIES: Readonly<Record<string, string>> = {
+const HTML_ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
@@ -47,7 +47,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Escapes text for use as HTML text or in a quoted attribute. */
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => HTML_ENTITIES[char] ?? char);
 
 /** `body` is HTML by the caller; every value in it went through `escapeHtml`. */
 const page = (status: number, title: string, body: string, headers?: Page['headers']): Page => ({
@@ -103,7 +103,7 @@ const LOCAL =
   'This address only works on this machine. GitHub will reject it unless GitHub runs on this machine, too.';
 
 interface FormFacts {
-  readonly manifest: Manifest;
+  readonly manifest: AppManifest;
   /** URL on GitHub that the form is sent to. */
   readonly action: string;
   readonly token: string;

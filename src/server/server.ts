@@ -71,7 +71,7 @@ const SERVER = {
  * Milliseconds without a byte in either direction until a connection is closed, for example if the client does not read
  * the answer.
  */
-const SILENCE_MS = 60_000;
+const CONNECTION_SILENCE_MS = 60_000;
 /** GitHub and proxies then open another connection; a client that pipelines more requests is cut off. */
 const REQUESTS_OF_A_CONNECTION = 100;
 const HEALTH_MS = 5_000;
@@ -90,7 +90,7 @@ export async function startWeb(options: WebOptions): Promise<WebServer> {
   const { headersMs, bodyMs } = limits;
   const times = { headersTimeout: headersMs, requestTimeout: headersMs + bodyMs };
   const server = createServer({ ...SERVER, ...times });
-  server.timeout = SILENCE_MS;
+  server.timeout = CONNECTION_SILENCE_MS;
   server.maxRequestsPerSocket = REQUESTS_OF_A_CONNECTION;
   const url = (): string => urlOf(options.host, (server.address() as AddressInfo).port);
   const count = countedLog(options.log);
@@ -104,7 +104,7 @@ export async function startWeb(options: WebOptions): Promise<WebServer> {
   const site: Site = { ...options, deliveries, count, url };
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     if (!server.listening) response.setHeader('connection', 'close');
-    void answer(site, request, response);
+    void handleRequest(site, request, response);
   };
   // A sender that waits for "100 Continue" gets it only when the body will be read.
   server.on('request', listener).on('checkContinue', listener);
@@ -119,13 +119,13 @@ export async function startWeb(options: WebOptions): Promise<WebServer> {
 }
 
 /** Never rejects. The log gets the path without its query, which may contain a code or a token, and never a body. */
-async function answer(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handleRequest(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { log } = site;
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
   const url = URL.parse(request.url ?? '', 'http://localhost');
   const about = { method: request.method, path: url?.pathname.slice(0, 200) };
   try {
-    if (!url) send(response, { ...notFound(), status: 400 }, request.method);
+    if (!url) sendPage(response, { ...notFound(), status: 400 }, request.method);
     else await route(site, request, response, url);
   } catch (thrown) {
     if (request.socket.destroyed) {
@@ -144,23 +144,23 @@ async function route(
 ): Promise<void> {
   const path = url.pathname.replace(/(?<=.)\/+$/, '');
   if (path === site.webhooksPath) {
-    if (!(await deliver(site.deliveries, request, response))) send(response, notFound(), request.method);
+    if (!(await deliver(site.deliveries, request, response))) sendPage(response, notFound(), request.method);
     return;
   }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     // No other body is read here; to keep the connection open, Node would have to read it all.
     response.setHeader('connection', 'close');
-    return send(response, notFound(), request.method);
+    return sendPage(response, notFound(), request.method);
   }
   if (path === '/healthz') return sendHealth(site, response);
   if (path === '/metrics' && site.metrics && (await sendMetrics(site.metrics, request, response))) return;
-  if (path === '/') return send(response, frontPage(), request.method);
+  if (path === '/') return sendPage(response, frontPage(), request.method);
   const asked = { path, query: url.searchParams, baseUrl: site.url() };
-  send(response, (await site.setup?.answer(asked)) ?? notFound(), request.method);
+  sendPage(response, (await site.setup?.answer(asked)) ?? notFound(), request.method);
 }
 
 async function sendHealth(site: Site, response: ServerResponse): Promise<void> {
-  const health = await within(HEALTH_MS, site.health()).catch((thrown: unknown): Health => {
+  const health = await beforeDeadline(HEALTH_MS, site.health()).catch((thrown: unknown): Health => {
     site.log.error({ err: thrown }, 'the health check failed');
     return { ok: false, detail: { health: 'the check itself failed; the log says why' } };
   });
@@ -168,13 +168,13 @@ async function sendHealth(site: Site, response: ServerResponse): Promise<void> {
   response.end(`${JSON.stringify({ ok: health.ok, detail: health.detail })}\n`);
 }
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+async function beforeDeadline<T>(ms: number, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`It took longer than ${ms} ms.`)), ms);
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
-function send(response: ServerResponse, page: Page, method: string | undefined): void {
+function sendPage(response: ServerResponse, page: Page, method: string | undefined): void {
   response.writeHead(page.status, { 'content-type': 'text/html; charset=utf-8', ...page.headers });
   response.end(method === 'HEAD' ? undefined : page.html);
 }

@@ -192,42 +192,45 @@ const Answer = z.object({
   webhook_secret: z.string().min(16),
 });
 
-const ANSWER_MS = 15_000;
+const GITHUB_ANSWER_MS = 15_000;
 /** Bytes of GitHub's answer, our default: a real one, with the key in it, has about 6 KiB. */
 const ANSWER_BYTES = 256 * 1024;
-const failed = (status: number, why: string): Conversion => ({ kind: 'failed', status, why });
+const failedConversion = (status: number, why: string): Conversion => ({ kind: 'failed', status, why });
 
 /** Exchanges the code from GitHub for the App's credentials. A code works once, for an hour. Never rejects. */
 async function convertCode(
   github: { readonly apiUrl: string; readonly fetch: typeof fetch },
   code: string,
 ): Promise<Conversion> {
-  if (!/^[\w-]{1,200}$/.test(code)) return failed(400, 'GitHub returned an invalid code.');
+  if (!/^[\w-]{1,200}$/.test(code)) return failedConversion(400, 'GitHub returned an invalid code.');
   const url = `${github.apiUrl.replace(/\/+$/, '')}/app-manifests/${code}/conversions`;
   try {
     const response = await github.fetch(url, {
       method: 'POST',
       headers: { accept: 'application/vnd.github+json', 'user-agent': 'runoff' },
       redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(GITHUB_ANSWER_MS),
     });
     if (response.status === 404 || response.status === 422) {
-      return failed(410, 'GitHub rejected this code: it was already used or is older than one hour.');
+      return failedConversion(
+        410,
+        'GitHub rejected this code: it was already used or is older than one hour.',
+      );
     }
-    if (!response.ok) return failed(502, `GitHub refused the code with status ${response.status}.`);
-    const body = await readBody(response);
+    if (!response.ok) return failedConversion(502, `GitHub refused the code with status ${response.status}.`);
+    const body = await readAnswer(response);
     return body === null
-      ? failed(502, `GitHub’s API at ${github.apiUrl} sent more than ${ANSWER_BYTES / 1024} KiB.`)
-      : read(JSON.parse(body));
+      ? failedConversion(502, `GitHub’s API at ${github.apiUrl} sent more than ${ANSWER_BYTES / 1024} KiB.`)
+      : readConversion(JSON.parse(body));
   } catch (thrown) {
     const { message, cause } = thrown as Error;
     const why = cause instanceof Error ? cause.message : message;
-    return failed(502, `GitHub’s API at ${github.apiUrl} returned an unexpected response: ${why}.`);
+    return failedConversion(502, `GitHub’s API at ${github.apiUrl} returned an unexpected response: ${why}.`);
   }
 }
 
 /** The text of a response; null for one that is longer than `ANSWER_BYTES`, whose rest is not read. */
-async function readBody(response: Response): Promise<string | null> {
+async function readAnswer(response: Response): Promise<string | null> {
   const buffer = openBoundedBuffer(ANSWER_BYTES, () => true);
   for await (const part of response.body ?? []) {
     if (buffer.add(part) !== 'added') return null;
@@ -235,11 +238,11 @@ async function readBody(response: Response): Promise<string | null> {
   return new TextDecoder().decode(buffer.take());
 }
 
-function read(json: unknown): Conversion {
+function readConversion(json: unknown): Conversion {
   const parsed = Answer.safeParse(json);
   if (!parsed.success) {
     const fields = parsed.error.issues.map((issue) => issue.path.join('.')).join(', ');
-    return failed(
+    return failedConversion(
       502,
       `GitHub’s response lacks required fields (${fields}). Delete the App on GitHub before you try again.`,
     );

@@ -4,7 +4,7 @@ import type { Task } from '../../src/core/model/index.ts';
 import { visibleMarkdown, visiblePlain } from '../../src/core/prompts/index.ts';
 import { visible } from '../../src/core/reports/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
-import { taskText } from '../../src/runs/code/task-text.ts';
+import { coderPrompt } from '../../src/runs/code/task-text.ts';
 import { loadRun, taskOf } from '../../src/runs/context.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { githubOrigin } from '../world/origin.ts';
@@ -34,7 +34,7 @@ async function promptsOf(stored: Task): Promise<string> {
   const loaded = taskOf(await loadRun({ store }, RUN));
   const brief = { goal: 'g', definitionOfDone: ['d'], plan: [], files: [], assumptions: [], questions: [] };
   const parts = { variant: 'v', brief, seed: 0, given: null, nonce: 'n' };
-  return [taskText({ ...parts, task: loaded }), ...loaded.comments.map(({ body }) => body)].join('\n');
+  return [coderPrompt({ ...parts, task: loaded }), ...loaded.comments.map(({ body }) => body)].join('\n');
 }
 
 /** Places of an issue that its page does not show. */

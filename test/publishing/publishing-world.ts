@@ -9,7 +9,7 @@ import type { Decision } from '../../src/core/ranking/index.ts';
 import { type Operator, parseEnvironment, Settings } from '../../src/core/settings/index.ts';
 import type { CollectedPatch, Store } from '../../src/ports/index.ts';
 import { announceEndedRuns, openAnnouncer, reconcile, type World } from '../../src/runs/index.ts';
-import { fail, publish } from '../../src/runs/publish/index.ts';
+import { endWithFault, publish } from '../../src/runs/publish/index.ts';
 import { executeStage } from '../../src/runs/stage.ts';
 import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { patchOf } from '../contracts/workspaces.suite.ts';
@@ -234,7 +234,7 @@ async function publishes(world: World, runId: RunId, mended: () => void): Promis
   const end = await executeStage(world, 'publish', { signal }, async (within) =>
     publish(world, await contextOf(world, runId, within)),
   );
-  if (end.kind === 'fault') await fail(world, runId, end.fault);
+  if (end.kind === 'fault') await endWithFault(world, runId, end.fault);
   mended();
   await reconcile(world);
   await announceEndedRuns(world);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { judgeModels, MAX_CALLS } from '../../src/core/judging/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
-import { ANSWER_MS } from '../../src/runs/judge/judge-model.ts';
+import { JUDGE_ANSWER_MS } from '../../src/runs/judge/judge-model.ts';
 import { AUTHORS, adding, candidate, NOTHING_RAN } from '../core/judging/sample.ts';
 import {
   always,
@@ -344,7 +344,7 @@ test('a judge that never ends is dropped after its time limit', async () => {
   expect(judgement.kind).toBe('unanswered');
   expect(judgement.judges[0]?.problems).toContain('It gave no answer within 5 minutes.');
   expect(stopped.length).toBe(slept.length);
-  expect(new Set(slept)).toEqual(new Set([ANSWER_MS]));
+  expect(new Set(slept)).toEqual(new Set([JUDGE_ANSWER_MS]));
 });
 
 test('claimed failures of judges are kept for execution', async () => {

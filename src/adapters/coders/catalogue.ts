@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { CoderLaunch } from '../../ports/index.ts';
-import { json } from './progress.ts';
+import { parseJsonLine } from './progress.ts';
 
 /** An agent that `runoff agents install` can install. */
 export interface InstallableAgent {
@@ -101,7 +101,7 @@ function catalogued(name: string): InstallableAgent {
 }
 
 /** The sandbox's own Node. */
-export const NODE = '/opt/runoff/bin/node';
+export const SANDBOX_NODE = '/opt/runoff/bin/node';
 /** Where installed agents are seen inside the sandbox. */
 const INSIDE = '/opt/agents';
 
@@ -119,7 +119,7 @@ export function installedAgent(agentsFolder: string, name: string): InstalledAge
   const to = `${INSIDE}/${name}`;
   const program = `${to}/node_modules/${agent.package}/${agent.program}`;
   return {
-    start: agent.script ? [NODE, program] : [program],
+    start: agent.script ? [SANDBOX_NODE, program] : [program],
     binds: [{ from: join(agentsFolder, name), to }],
     version: () => installedVersion(agentsFolder, name, agent.package),
   };
@@ -138,7 +138,7 @@ export async function installedVersion(
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return '';
     throw error;
   });
-  const found = PackageFile.safeParse(json(text));
+  const found = PackageFile.safeParse(parseJsonLine(text));
   return found.success ? found.data.version.replace(/-linux-\w+$/, '') : null;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { json, shown, shownCall } from './progress.ts';
+import { lineReader, shortLine, shownCall } from './progress.ts';
 
 /** Claude Code by Anthropic, headless. Flags and variables: `claude --help` and docs of 2.1.329. */
 export function claudeCodeCoder(agentsFolder: string): Coder {
@@ -12,18 +12,18 @@ export function claudeCodeCoder(agentsFolder: string): Coder {
     wantsArgv: false,
     experimental: false,
     launch: (input) => ({
-      argv: [...start, ...flags(input)],
-      env: environment(input),
+      argv: [...start, ...claudeFlags(input)],
+      env: claudeEnvironment(input),
       stdin: input.prompt,
       binds,
     }),
-    read: readLine,
+    read: lineReader(ClaudeLine, toClaudeEvent),
     version,
-    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+    trial: () => ({ argv: [...start, '--version'], env: CLAUDE_ENVIRONMENT, binds }),
   };
 }
 
-const flags = ({ model }: CoderInput): readonly string[] => [
+const claudeFlags = ({ model }: CoderInput): readonly string[] => [
   '--print',
   '--output-format=stream-json',
   '--verbose',
@@ -38,7 +38,7 @@ const flags = ({ model }: CoderInput): readonly string[] => [
 ];
 
 /** No telemetry, error reports, feature flags, update or title. */
-const QUIET = {
+const CLAUDE_ENVIRONMENT = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_AUTOUPDATER: '1',
   CLAUDE_CODE_DISABLE_TERMINAL_TITLE: '1',
@@ -46,8 +46,8 @@ const QUIET = {
   IS_SANDBOX: '1',
 } as const;
 
-const environment = ({ model, gateway }: CoderInput): Readonly<Record<string, string>> => ({
-  ...QUIET,
+const claudeEnvironment = ({ model, gateway }: CoderInput): Readonly<Record<string, string>> => ({
+  ...CLAUDE_ENVIRONMENT,
   ANTHROPIC_BASE_URL: gateway.url,
   ANTHROPIC_API_KEY: gateway.key,
   // Side jobs and subagents ask for other models, which the gateway refuses.
@@ -63,28 +63,26 @@ const environment = ({ model, gateway }: CoderInput): Readonly<Record<string, st
   CLAUDE_CODE_MAX_RETRIES: '5',
 });
 
-const Block = z.union([
+const ClaudeBlock = z.union([
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('tool_use'), name: z.string(), input: z.unknown() }),
   z.object({ type: z.string() }),
 ]);
 /** The lines of `--output-format=stream-json` that say what happens; others are left out. */
-const Line = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('assistant'), message: z.object({ content: z.array(Block) }) }),
+const ClaudeLine = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('assistant'), message: z.object({ content: z.array(ClaudeBlock) }) }),
   z.object({ type: z.literal('result'), is_error: z.boolean(), result: z.string().optional() }),
 ]);
 
 /** Each block of a message comes in a line of its own. */
-function readLine(line: string): CoderEvent | null {
-  const parsed = Line.safeParse(json(line));
-  if (!parsed.success) return null;
-  if (parsed.data.type === 'result') {
-    const { is_error, result } = parsed.data;
-    return { kind: 'end', ok: !is_error, text: shown(result ?? '') };
+function toClaudeEvent(event: z.infer<typeof ClaudeLine>): CoderEvent | null {
+  if (event.type === 'result') {
+    const { is_error, result } = event;
+    return { kind: 'end', ok: !is_error, text: shortLine(result ?? '') };
   }
-  for (const block of parsed.data.message.content) {
+  for (const block of event.message.content) {
     if ('name' in block) return { kind: 'step', text: shownCall(block.name, block.input) };
-    if ('text' in block) return { kind: 'step', text: shown(block.text) };
+    if ('text' in block) return { kind: 'step', text: shortLine(block.text) };
   }
   return null;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { json, shown, shownCall } from './progress.ts';
+import { lineReader, shortLine, shownCall } from './progress.ts';
 
 /** Codex by OpenAI, headless. Flags: `codex exec --help` and `codex features list` of 0.169.0. */
 export function codexCoder(agentsFolder: string): Coder {
@@ -11,14 +11,14 @@ export function codexCoder(agentsFolder: string): Coder {
     protocols: ['openai-responses'],
     wantsArgv: false,
     experimental: false,
-    launch: (input) => ({ argv: [...start, ...flags(input)], env: {}, stdin: input.prompt, binds }),
-    read: readLine,
+    launch: (input) => ({ argv: [...start, ...codexFlags(input)], env: {}, stdin: input.prompt, binds }),
+    read: lineReader(CodexLine, toCodexEvent),
     version,
     trial: () => ({ argv: [...start, '--version'], env: {}, binds }),
   };
 }
 
-const flags = ({ model, gateway }: CoderInput): readonly string[] => [
+const codexFlags = ({ model, gateway }: CoderInput): readonly string[] => [
   'exec',
   '--json',
   '--color=never',
@@ -27,7 +27,7 @@ const flags = ({ model, gateway }: CoderInput): readonly string[] => [
   '--ignore-rules',
   // The sandbox is the wall; its own cannot be set up inside of it, and nobody is there to be asked.
   '--dangerously-bypass-approvals-and-sandbox',
-  ...Object.entries({ ...provider(gateway.url), model: toml(model), ...SETTINGS }).map(
+  ...Object.entries({ ...provider(gateway.url), model: toml(model), ...CODEX_SETTINGS }).map(
     ([name, value]) => `--config=${name}=${value}`,
   ),
   '-',
@@ -45,7 +45,7 @@ const provider = (url: string) => ({
 });
 
 /** Values are TOML. */
-const SETTINGS = {
+const CODEX_SETTINGS = {
   // The prompt holds the instructions of the base commit; those in the working tree may be a candidate's own.
   project_doc_max_bytes: '0',
   'skills.include_instructions': 'false',
@@ -88,7 +88,7 @@ const Completed = z.discriminatedUnion('type', [
   z.object({ type: z.literal('file_change'), changes: z.array(z.object({ path: z.string() })) }),
 ]);
 /** The lines of `codex exec --json` that say what happens; others are left out. */
-const Line = z.discriminatedUnion('type', [
+const CodexLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('item.started'), item: Started }),
   z.object({ type: z.literal('item.completed'), item: Completed }),
   z.object({ type: z.literal('turn.completed') }),
@@ -96,10 +96,7 @@ const Line = z.discriminatedUnion('type', [
 ]);
 
 /** Commands are shown when they start, as they may take long; changes of files when they are made. */
-function readLine(line: string): CoderEvent | null {
-  const parsed = Line.safeParse(json(line));
-  if (!parsed.success) return null;
-  const event = parsed.data;
+function toCodexEvent(event: z.infer<typeof CodexLine>): CoderEvent | null {
   switch (event.type) {
     case 'item.started':
       return { kind: 'step', text: startedText(event.item) };
@@ -108,16 +105,16 @@ function readLine(line: string): CoderEvent | null {
     case 'turn.completed':
       return { kind: 'end', ok: true, text: 'done' };
     case 'turn.failed':
-      return { kind: 'end', ok: false, text: shown(event.error.message) };
+      return { kind: 'end', ok: false, text: shortLine(event.error.message) };
   }
 }
 
 function startedText(item: z.infer<typeof Started>): string {
-  if (item.type === 'mcp_tool_call') return shown(item.tool);
+  if (item.type === 'mcp_tool_call') return shortLine(item.tool);
   return shownCall('bash', { command: item.command.replace(/^\S*sh -l?c /, '') });
 }
 
 function completedText(item: z.infer<typeof Completed>): string {
-  if (item.type === 'agent_message') return shown(item.text);
-  return shown(`edit: ${item.changes.map(({ path }) => path).join(', ')}`);
+  if (item.type === 'agent_message') return shortLine(item.text);
+  return shortLine(`edit: ${item.changes.map(({ path }) => path).join(', ')}`);
 }

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { AgentCommand } from '../../core/settings/index.ts';
 import { MODEL_PROTOCOLS } from '../../core/settings/index.ts';
 import type { Coder, CoderEvent, CoderInput, CoderLaunch } from '../../ports/index.ts';
-import { shown } from './progress.ts';
+import { shortLine } from './progress.ts';
 
 /** Any program that the contestant names: the task comes on standard input, the patch is what it leaves in /repo. */
 export function commandCoder(): Coder {
@@ -21,7 +21,7 @@ export function commandCoder(): Coder {
 
 /** Nothing is known about its lines: each is worth a look, none says how it ended. */
 export function readAnything(line: string): CoderEvent | null {
-  const text = shown(line);
+  const text = shortLine(line);
   return text === '' ? null : { kind: 'step', text };
 }
 

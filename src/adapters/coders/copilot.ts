@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { json, shown, shownCall } from './progress.ts';
+import { lineReader, shortLine, shownCall } from './progress.ts';
 
 /** GitHub Copilot CLI with a model of the gateway instead of GitHub's. Flags and variables: its help, 1.0.102. */
 export function copilotCoder(agentsFolder: string): Coder {
@@ -13,15 +13,15 @@ export function copilotCoder(agentsFolder: string): Coder {
     wantsArgv: false,
     experimental: false,
     launch: (input) => ({
-      argv: [...start, ...FLAGS],
-      env: environment(input),
+      argv: [...start, ...COPILOT_FLAGS],
+      env: copilotEnvironment(input),
       // A task that begins with `/` would be taken for one of its commands.
       stdin: `Task:\n\n${input.prompt}`,
       binds,
     }),
-    read: readLine,
+    read: lineReader(CopilotLine, toCopilotEvent),
     version,
-    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+    trial: () => ({ argv: [...start, '--version'], env: COPILOT_ENVIRONMENT, binds }),
   };
 }
 
@@ -43,7 +43,7 @@ const WITHOUT_TOOLS = [
 ];
 
 /** Without `--trust-folder` it takes no hooks, MCP servers or settings from the repository. */
-const FLAGS = [
+const COPILOT_FLAGS = [
   // The sandbox is the wall; nobody is there to be asked.
   '--allow-all',
   '--no-ask-user',
@@ -66,10 +66,10 @@ const FLAGS = [
 ] as const;
 
 /** No login, telemetry or update; only `true` itself turns `COPILOT_ALLOW_ALL` into trust, so it is not set at all. */
-const QUIET = { COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false' } as const;
+const COPILOT_ENVIRONMENT = { COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false' } as const;
 
-const environment = (input: CoderInput): Readonly<Record<string, string>> => ({
-  ...QUIET,
+const copilotEnvironment = (input: CoderInput): Readonly<Record<string, string>> => ({
+  ...COPILOT_ENVIRONMENT,
   ...provider(input.protocol, input.gateway.url),
   COPILOT_PROVIDER_API_KEY: input.gateway.key,
   COPILOT_MODEL: input.model,
@@ -90,7 +90,7 @@ function provider(protocol: ModelProtocol, url: string): Readonly<Record<string,
 }
 
 /** Lines of `--output-format=json`, 1.0.102: a few of its many types. */
-const Line = z.discriminatedUnion('type', [
+const CopilotLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('assistant.message'), data: z.object({ content: z.string() }) }),
   z.object({
     type: z.literal('tool.execution_start'),
@@ -100,17 +100,14 @@ const Line = z.discriminatedUnion('type', [
   z.object({ type: z.literal('result'), exitCode: z.number() }),
 ]);
 
-function readLine(line: string): CoderEvent | null {
-  const parsed = Line.safeParse(json(line));
-  if (!parsed.success) return null;
-  const event = parsed.data;
+function toCopilotEvent(event: z.infer<typeof CopilotLine>): CoderEvent | null {
   switch (event.type) {
     case 'assistant.message':
-      return event.data.content.trim() ? { kind: 'step', text: shown(event.data.content) } : null;
+      return event.data.content.trim() ? { kind: 'step', text: shortLine(event.data.content) } : null;
     case 'tool.execution_start':
       return { kind: 'step', text: shownCall(event.data.toolName, event.data.arguments) };
     case 'session.error':
-      return { kind: 'step', text: shown(event.data.message) };
+      return { kind: 'step', text: shortLine(event.data.message) };
     case 'result':
       return {
         kind: 'end',

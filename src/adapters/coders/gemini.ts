@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { json, shown, shownCall } from './progress.ts';
+import { lineReader, shortLine, shownCall } from './progress.ts';
 
 /** Gemini CLI by Google, headless. Flags and variables: its bundled docs of 0.61.0. */
 export function geminiCoder(agentsFolder: string): Coder {
@@ -13,19 +13,19 @@ export function geminiCoder(agentsFolder: string): Coder {
     experimental: false,
     launch: (input) => ({
       argv: [...start, '--output-format=stream-json', `--model=${input.model}`],
-      env: environment(input),
+      env: geminiEnvironment(input),
       // A task that begins with `/` would be taken for one of its commands.
       stdin: `Task:\n\n${input.prompt}`,
       files: HOME_FILES,
       binds,
     }),
-    read: readLine,
+    read: lineReader(GeminiLine, toGeminiEvent),
     version,
-    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+    trial: () => ({ argv: [...start, '--version'], env: GEMINI_ENVIRONMENT, binds }),
   };
 }
 
-const QUIET = {
+const GEMINI_ENVIRONMENT = {
   GEMINI_TELEMETRY_ENABLED: 'false',
   // It would start itself once more only to have a bigger heap.
   GEMINI_CLI_NO_RELAUNCH: 'true',
@@ -37,8 +37,8 @@ const QUIET = {
   GEMINI_CLI_TRUST_WORKSPACE: 'false',
 } as const;
 
-const environment = ({ model, gateway }: CoderInput): Readonly<Record<string, string>> => ({
-  ...QUIET,
+const geminiEnvironment = ({ model, gateway }: CoderInput): Readonly<Record<string, string>> => ({
+  ...GEMINI_ENVIRONMENT,
   GEMINI_API_KEY: gateway.key,
   GOOGLE_GEMINI_BASE_URL: gateway.url,
   // Its settings name the model for side jobs by this variable: a name in them would itself be expanded.
@@ -68,7 +68,7 @@ const SIDE_JOBS = [
   'chat-compression-2.5-flash-lite',
 ] as const;
 
-const SETTINGS = {
+const GEMINI_SETTINGS = {
   security: {
     auth: { selectedType: 'gemini-api-key' },
     // Where this is on, it refuses to work headless in a folder that is not trusted.
@@ -116,12 +116,12 @@ priority = 999
 
 /** Its settings, which no file of the repository overrides, since the folder is not trusted. */
 const HOME_FILES: Readonly<Record<string, string>> = {
-  '.gemini/settings.json': `${JSON.stringify(SETTINGS, null, 2)}\n`,
+  '.gemini/settings.json': `${JSON.stringify(GEMINI_SETTINGS, null, 2)}\n`,
   '.gemini/policies/runoff.toml': POLICY,
 };
 
 /** Lines of `--output-format=stream-json`, 0.61.0. Its text comes in pieces, which say nothing one by one. */
-const Line = z.discriminatedUnion('type', [
+const GeminiLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('tool_use'), tool_name: z.string(), parameters: z.unknown().optional() }),
   z.object({ type: z.literal('error'), message: z.string() }),
   z.object({
@@ -131,16 +131,17 @@ const Line = z.discriminatedUnion('type', [
   }),
 ]);
 
-function readLine(line: string): CoderEvent | null {
-  const parsed = Line.safeParse(json(line));
-  if (!parsed.success) return null;
-  const event = parsed.data;
+function toGeminiEvent(event: z.infer<typeof GeminiLine>): CoderEvent | null {
   switch (event.type) {
     case 'tool_use':
       return { kind: 'step', text: shownCall(event.tool_name, event.parameters) };
     case 'error':
-      return { kind: 'step', text: shown(event.message) };
+      return { kind: 'step', text: shortLine(event.message) };
     case 'result':
-      return { kind: 'end', ok: event.status === 'success', text: shown(event.error?.message ?? 'Done.') };
+      return {
+        kind: 'end',
+        ok: event.status === 'success',
+        text: shortLine(event.error?.message ?? 'Done.'),
+      };
   }
 }

@@ -22,7 +22,7 @@ interface InstallRequest {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-interface Installed {
+interface InstalledPackage {
   readonly version: string;
   /** What it takes on the disk. */
   readonly bytes: number;
@@ -38,7 +38,7 @@ const EXACT = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
  * not at all: what a crash leaves behind is a hidden folder that nobody reads. Faults: AGENT_UNKNOWN, AGENT_INSTALL_FAILED,
  * DISK_FULL. Rejects with AbortError when the signal is aborted before it is in place.
  */
-export async function installAgent(request: InstallRequest): Promise<Installed> {
+export async function installAgent(request: InstallRequest): Promise<InstalledPackage> {
   const { folder, name, onLine, signal, limitMs = LIMIT_MS, environment = process.env } = request;
   const { agent, version } = installable(name, request.version);
   await mkdir(folder, { recursive: true, mode: 0o755 });
@@ -146,7 +146,7 @@ function unlessMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 interface NpmRequest {
   /** Folder with a `package.json`; the package comes into its `node_modules`. */
@@ -155,7 +155,7 @@ interface NpmRequest {
   readonly spec: string;
   /** Milliseconds from its start after which npm is stopped. */
   readonly limitMs: number;
-  readonly environment: Variables;
+  readonly environment: EnvironmentVariables;
   readonly onLine: (line: string) => void;
   readonly signal: AbortSignal | undefined;
 }
@@ -163,7 +163,7 @@ interface NpmRequest {
 /** How npm ended. `absent`: the registry answered, and has no such package or version. */
 type NpmEnd = { readonly kind: 'installed' } | { readonly kind: 'absent'; readonly why: string };
 
-const FLAGS = [
+const NPM_FLAGS = [
   '--ignore-scripts',
   '--no-audit',
   '--no-fund',
@@ -188,7 +188,7 @@ const FLAGS = [
 export async function npmInstall(request: NpmRequest): Promise<NpmEnd> {
   const { folder, spec, limitMs, environment, onLine, signal } = request;
   const [file, ...first] = npmCommand(environment);
-  const running = execa(file, [...first, 'install', ...FLAGS, '--prefix', folder, '--', spec], {
+  const running = execa(file, [...first, 'install', ...NPM_FLAGS, '--prefix', folder, '--', spec], {
     cwd: folder,
     env: forNpm(environment),
     extendEnv: false,
@@ -207,16 +207,16 @@ export async function npmInstall(request: NpmRequest): Promise<NpmEnd> {
   signal?.throwIfAborted();
   if (end.exitCode === 0 && !end.timedOut) return { kind: 'installed' };
   if (end.code === 'ENOENT')
-    throw failed('npm was not found. Install Node with npm, or start Runoff with npm.');
+    throw installFault('npm was not found. Install Node with npm, or start Runoff with npm.');
   const said = errorOf(end.all ?? []);
   if (end.timedOut)
-    throw failed(
+    throw installFault(
       `npm was stopped: it was not done with ${spec} after ${wordsFor(limitMs)}${said.reason ? ` (${said.reason})` : ''}.`,
     );
   return absentOr(spec, said);
 }
 
-const failed = (message: string) => new Fault('AGENT_INSTALL_FAILED', message);
+const installFault = (message: string) => new Fault('AGENT_INSTALL_FAILED', message);
 
 const wordsFor = (ms: number): string =>
   ms < 60_000 ? `${Math.round(ms / 1000)} seconds` : `${Math.round(ms / 60_000)} minutes`;
@@ -228,7 +228,7 @@ const NOISE = /^npm (warn EBADENGINE\b|(error|ERR!) +at )/i;
 const MOST_LINES = 2000;
 
 /** npm itself if it started us (npm_execpath may be another package manager's), else the one on PATH. */
-const npmCommand = ({ npm_execpath }: Variables): readonly [string, ...string[]] =>
+const npmCommand = ({ npm_execpath }: EnvironmentVariables): readonly [string, ...string[]] =>
   npm_execpath?.endsWith('npm-cli.js') ? [process.execPath, npm_execpath] : ['npm'];
 
 /** Forms of the names, in upper or lower case, of the variables that npm gets; `scripts/setup.mjs` reads the same list. */
@@ -238,7 +238,7 @@ const ALLOWED = new RegExp(`^(?:${names.join('|')})$`, 'i');
  * npm needs to know where things are and how it reaches its registry. Everything else stays here: keys, logins, and the
  * manner of the npm that started us.
  */
-const forNpm = (environment: Variables) =>
+const forNpm = (environment: EnvironmentVariables) =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => ALLOWED.test(name)));
 
 /** npm's code and the first reason that it gave, which is the most exact; each may be empty. */
@@ -262,10 +262,10 @@ function absentOr(spec: string, { code, reason }: NpmError): NpmEnd {
   if (code === 'E404' || code === 'ETARGET')
     return { kind: 'absent', why: `The package registry has no ${spec}.` };
   if (code === 'ENOSPC') throw new Fault('DISK_FULL', `No space left for ${spec}.`);
-  if (UNREACHABLE.test(code)) throw failed(`The package registry could not be reached (${code}).`);
+  if (UNREACHABLE.test(code)) throw installFault(`The package registry could not be reached (${code}).`);
   if (UNTRUSTED.test(code))
-    throw failed(
+    throw installFault(
       `The certificate of the package registry is not trusted (${code}). If a proxy signs it, name its authority with \`npm config set cafile FILE\`.`,
     );
-  throw failed(`npm could not install ${spec}: ${reason || code || 'it gave no reason'}`);
+  throw installFault(`npm could not install ${spec}: ${reason || code || 'it gave no reason'}`);
 }

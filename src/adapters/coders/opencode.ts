@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { json, shown, shownCall } from './progress.ts';
+import { lineReader, shortLine, shownCall } from './progress.ts';
 
 /** Packages of the AI SDK that opencode has built in. */
 const PROVIDER = {
@@ -20,18 +20,18 @@ export function opencodeCoder(agentsFolder: string): Coder {
     wantsArgv: false,
     experimental: false,
     launch: (input) => ({
-      argv: [...start, ...FLAGS],
-      env: { ...QUIET, OPENCODE_CONFIG_CONTENT: config(input) },
+      argv: [...start, ...OPENCODE_FLAGS],
+      env: { ...OPENCODE_ENVIRONMENT, OPENCODE_CONFIG_CONTENT: config(input) },
       stdin: input.prompt,
       binds,
     }),
-    read: readLine,
+    read: lineReader(OpencodeLine, toOpencodeEvent),
     version,
-    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+    trial: () => ({ argv: [...start, '--version'], env: OPENCODE_ENVIRONMENT, binds }),
   };
 }
 
-const FLAGS = [
+const OPENCODE_FLAGS = [
   'run',
   '--format=json',
   // The sandbox is the wall; nobody is there to be asked.
@@ -47,7 +47,7 @@ const FLAGS = [
  * No settings and instructions from the repository, nothing downloaded. Plugins in the base commit's `.opencode/plugin`
  * are loaded by 1.18.33 all the same, and no switch prevents it: like the repository's tests, they run in the sandbox.
  */
-const QUIET = {
+const OPENCODE_ENVIRONMENT = {
   OPENCODE_DISABLE_PROJECT_CONFIG: '1',
   OPENCODE_DISABLE_CLAUDE_CODE: '1',
   OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
@@ -87,25 +87,22 @@ const LIMIT = { context: 200_000, output: 32_000 } as const;
 const ToolPart = z.object({ tool: z.string(), state: z.object({ input: z.unknown() }) });
 const Failure = z.object({ name: z.string(), data: z.object({ message: z.string() }).optional() });
 /** The lines of `opencode run --format=json` that say what happens; others are left out. */
-const Line = z.discriminatedUnion('type', [
+const OpencodeLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), part: z.object({ text: z.string() }) }),
   z.object({ type: z.literal('tool_use'), part: ToolPart }),
   z.object({ type: z.literal('step_finish'), part: z.object({ reason: z.literal('stop') }) }),
   z.object({ type: z.literal('error'), error: Failure }),
 ]);
 
-function readLine(line: string): CoderEvent | null {
-  const parsed = Line.safeParse(json(line));
-  if (!parsed.success) return null;
-  const event = parsed.data;
+function toOpencodeEvent(event: z.infer<typeof OpencodeLine>): CoderEvent | null {
   switch (event.type) {
     case 'text':
-      return { kind: 'step', text: shown(event.part.text) };
+      return { kind: 'step', text: shortLine(event.part.text) };
     case 'tool_use':
       return { kind: 'step', text: shownCall(event.part.tool, event.part.state.input) };
     case 'step_finish':
       return { kind: 'end', ok: true, text: 'done' };
     case 'error':
-      return { kind: 'end', ok: false, text: shown(event.error.data?.message ?? event.error.name) };
+      return { kind: 'end', ok: false, text: shortLine(event.error.data?.message ?? event.error.name) };
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { json, shown, shownCall } from './progress.ts';
+import { lineReader, shortLine, shownCall } from './progress.ts';
 
 /** What pi calls the protocols, and what it wants after the gateway's address. */
 const APIS = {
@@ -21,8 +21,8 @@ export function piCoder(agentsFolder: string): Coder {
     wantsArgv: false,
     experimental: false,
     launch: (input) => ({
-      argv: [...start, ...FLAGS],
-      env: QUIET,
+      argv: [...start, ...PI_FLAGS],
+      env: PI_ENVIRONMENT,
       stdin: input.prompt,
       files: {
         '.pi/agent/models.json': JSON.stringify(models(input)),
@@ -30,13 +30,13 @@ export function piCoder(agentsFolder: string): Coder {
       },
       binds,
     }),
-    read: readLine,
+    read: lineReader(PiLine, toPiEvent),
     version,
-    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+    trial: () => ({ argv: [...start, '--version'], env: PI_ENVIRONMENT, binds }),
   };
 }
 
-const FLAGS = [
+const PI_FLAGS = [
   '--print',
   '--mode',
   'json',
@@ -52,7 +52,7 @@ const FLAGS = [
   '--offline',
 ] as const;
 
-const QUIET = { PI_OFFLINE: '1', PI_TELEMETRY: '0', PI_SKIP_VERSION_CHECK: '1' } as const;
+const PI_ENVIRONMENT = { PI_OFFLINE: '1', PI_TELEMETRY: '0', PI_SKIP_VERSION_CHECK: '1' } as const;
 
 const models = ({ protocol, model, gateway }: CoderInput) => ({
   providers: {
@@ -60,7 +60,7 @@ const models = ({ protocol, model, gateway }: CoderInput) => ({
       baseUrl: gateway.url + APIS[protocol].path,
       api: APIS[protocol].api,
       apiKey: '$GW_KEY',
-      models: [{ id: model, name: model, reasoning: false, input: ['text'], ...LIMIT, cost: NO_COST }],
+      models: [{ id: model, name: model, reasoning: false, input: ['text'], ...LIMIT, cost: PI_NO_COST }],
     },
   },
 });
@@ -75,7 +75,7 @@ const settings = ({ model }: CoderInput) => ({
 /** Tokens, where it is not told a model's own: it shortens the conversation by them. Our defaults. */
 const LIMIT = { contextWindow: 200_000, maxTokens: 32_000 } as const;
 /** The gateway counts the money. */
-const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } as const;
+const PI_NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } as const;
 
 const Message = z.object({
   role: z.literal('assistant'),
@@ -84,25 +84,23 @@ const Message = z.object({
   errorMessage: z.string().optional(),
 });
 /** The lines of `pi --mode json` that say what happens; others are left out. */
-const Line = z.discriminatedUnion('type', [
+const PiLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message_end'), message: Message }),
   z.object({ type: z.literal('tool_execution_start'), toolName: z.string(), args: z.unknown() }),
 ]);
 
 /** Its exit code is 0 even when the model refuses, so the end is read from the last message. */
-function readLine(line: string): CoderEvent | null {
-  const parsed = Line.safeParse(json(line));
-  if (!parsed.success) return null;
-  if (parsed.data.type === 'tool_execution_start')
-    return { kind: 'step', text: shownCall(parsed.data.toolName, parsed.data.args) };
-  const { content, stopReason, errorMessage } = parsed.data.message;
-  const text = shown(content.map((part) => part.text ?? '').join(' '));
+function toPiEvent(event: z.infer<typeof PiLine>): CoderEvent | null {
+  if (event.type === 'tool_execution_start')
+    return { kind: 'step', text: shownCall(event.toolName, event.args) };
+  const { content, stopReason, errorMessage } = event.message;
+  const text = shortLine(content.map((part) => part.text ?? '').join(' '));
   switch (stopReason) {
     case 'stop':
       return { kind: 'end', ok: true, text: text || 'done' };
     case 'error':
     case 'aborted':
-      return { kind: 'end', ok: false, text: shown(errorMessage ?? stopReason) };
+      return { kind: 'end', ok: false, text: shortLine(errorMessage ?? stopReason) };
     default:
       return text ? { kind: 'step', text } : null;
   }

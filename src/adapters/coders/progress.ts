@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import type { CoderEvent } from '../../ports/index.ts';
+import type { Coder, CoderEvent } from '../../ports/index.ts';
 
 /** One line of output of a program of ours inside the sandbox. `alive` only shows that it has not stalled. */
 export const ProgressLine = z.discriminatedUnion('type', [
@@ -10,20 +10,25 @@ export const ProgressLine = z.discriminatedUnion('type', [
 ]);
 export type ProgressLine = z.infer<typeof ProgressLine>;
 
+/** Reads output lines that `schema` describes; null for any other line. */
+export const lineReader =
+  <T>(schema: z.ZodType<T>, toEvent: (line: T) => CoderEvent | null): Coder['read'] =>
+  (line) => {
+    const parsed = schema.safeParse(parseJsonLine(line));
+    return parsed.success ? toEvent(parsed.data) : null;
+  };
+
 /** Null for anything but our own lines: what a candidate's programs print is not ours to believe. */
-export function readProgress(line: string): CoderEvent | null {
-  const parsed = ProgressLine.safeParse(json(line));
-  if (!parsed.success) return null;
-  const event = parsed.data;
-  switch (event.type) {
+export const readProgress = lineReader(ProgressLine, (line) => {
+  switch (line.type) {
     case 'alive':
       return null;
     case 'step':
-      return { kind: 'step', text: shown(event.text) };
+      return { kind: 'step', text: shortLine(line.text) };
     case 'end':
-      return { kind: 'end', ok: event.ok, text: shown(event.text) };
+      return { kind: 'end', ok: line.ok, text: shortLine(line.text) };
   }
-}
+});
 
 /** Characters of an event's text that are shown. */
 const MOST_SHOWN = 300;
@@ -31,7 +36,7 @@ const MOST_SHOWN = 300;
 const MOST_READ = 1_000_000;
 
 /** What a line of JSON holds; null for any other line. */
-export function json(line: string): unknown {
+export function parseJsonLine(line: string): unknown {
   if (line.length > MOST_READ) return null;
   try {
     return JSON.parse(line);
@@ -41,7 +46,7 @@ export function json(line: string): unknown {
 }
 
 /** One short line without control and bidirectional characters, as it may end up on a terminal. */
-export function shown(text: string): string {
+export function shortLine(text: string): string {
   const flat = text
     .slice(0, 4 * MOST_SHOWN)
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
@@ -60,7 +65,7 @@ export function shownCall(tool: string, input: unknown): string {
   const words = Array.isArray(telling)
     ? telling.filter((word) => typeof word === 'string').join(' ')
     : telling;
-  return shown(typeof words === 'string' && words !== '' ? `${tool}: ${words}` : tool);
+  return shortLine(typeof words === 'string' && words !== '' ? `${tool}: ${words}` : tool);
 }
 
 /** Exit code of a program that ran out of time, as `timeout` of the coreutils has it. */
@@ -68,7 +73,7 @@ const OUT_OF_TIME = 124;
 /** Seconds between two signs of life; the supervisor takes longer silence for a stall. */
 const ALIVE_EVERY = 10;
 
-type End = Extract<ProgressLine, { type: 'end' }>;
+type EndLine = Extract<ProgressLine, { type: 'end' }>;
 
 /** What a program of ours works with inside the sandbox. */
 interface Inside {
@@ -85,7 +90,7 @@ interface Inside {
  */
 export async function workInside(
   time: { readonly wallSeconds: number; readonly most: number },
-  work: (inside: Inside) => Promise<End>,
+  work: (inside: Inside) => Promise<EndLine>,
 ): Promise<number> {
   const { wallSeconds, most } = time;
   const stop = new AbortController();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { json, shown, shownCall } from './progress.ts';
+import { lineReader, shortLine, shownCall } from './progress.ts';
 
 /** Qwen Code, headless, for any model of the gateway. Flags and variables: its help and sources, 0.24.4. */
 export function qwenCoder(agentsFolder: string): Coder {
@@ -12,20 +12,20 @@ export function qwenCoder(agentsFolder: string): Coder {
     wantsArgv: false,
     experimental: false,
     launch: (input) => ({
-      argv: [...start, ...flags(input)],
-      env: environment(input),
+      argv: [...start, ...qwenFlags(input)],
+      env: qwenEnvironment(input),
       // A task that begins with `/` would be taken for one of its commands.
       stdin: `Task:\n\n${input.prompt}`,
       files: HOME_FILES,
       binds,
     }),
-    read: readLine,
+    read: lineReader(QwenLine, toQwenEvent),
     version,
-    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+    trial: () => ({ argv: [...start, '--version'], env: QWEN_ENVIRONMENT, binds }),
   };
 }
 
-const flags = ({ model, protocol }: CoderInput): readonly string[] => [
+const qwenFlags = ({ model, protocol }: CoderInput): readonly string[] => [
   // No extensions, hooks, MCP servers, skills or QWEN.md.
   '--bare',
   '--output-format=stream-json',
@@ -49,18 +49,18 @@ const HOME_FILES: Readonly<Record<string, string>> = {
   '.qwen/trustedFolders.json': `${JSON.stringify({ '/repo': 'DO_NOT_TRUST' })}\n`,
 };
 
-const QUIET = {
+const QWEN_ENVIRONMENT = {
   QWEN_USAGE_STATISTICS_ENABLED: 'false',
 } as const;
 
-const environment = ({ protocol, gateway }: CoderInput): Readonly<Record<string, string>> => ({
-  ...QUIET,
+const qwenEnvironment = ({ protocol, gateway }: CoderInput): Readonly<Record<string, string>> => ({
+  ...QWEN_ENVIRONMENT,
   ...(protocol === 'anthropic'
     ? { ANTHROPIC_API_KEY: gateway.key, ANTHROPIC_BASE_URL: gateway.url }
     : { OPENAI_API_KEY: gateway.key, OPENAI_BASE_URL: `${gateway.url}/v1` }),
 });
 
-const Block = z.object({
+const QwenBlock = z.object({
   type: z.string(),
   text: z.string().optional(),
   name: z.string().optional(),
@@ -68,8 +68,8 @@ const Block = z.object({
 });
 
 /** Lines of `--output-format=stream-json`, 0.24.4. */
-const Line = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('assistant'), message: z.object({ content: z.array(Block).min(1) }) }),
+const QwenLine = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('assistant'), message: z.object({ content: z.array(QwenBlock).min(1) }) }),
   z.object({
     type: z.literal('result'),
     is_error: z.boolean(),
@@ -78,24 +78,21 @@ const Line = z.discriminatedUnion('type', [
   }),
 ]);
 
-function readLine(line: string): CoderEvent | null {
-  const parsed = Line.safeParse(json(line));
-  if (!parsed.success) return null;
-  const event = parsed.data;
+function toQwenEvent(event: z.infer<typeof QwenLine>): CoderEvent | null {
   if (event.type === 'assistant') return step(event.message.content);
   const said = event.is_error ? event.error?.message : event.result;
   return {
     kind: 'end',
     ok: !event.is_error,
-    text: shown(said ?? '') || (event.is_error ? 'Qwen Code ended with an error.' : 'Done.'),
+    text: shortLine(said ?? '') || (event.is_error ? 'Qwen Code ended with an error.' : 'Done.'),
   };
 }
 
 /** Each of its lines holds a text, or one call or several. The last says most. */
-function step(content: readonly z.infer<typeof Block>[]): CoderEvent | null {
+function step(content: readonly z.infer<typeof QwenBlock>[]): CoderEvent | null {
   const block = content.findLast(({ type }) => type === 'tool_use' || type === 'text');
   if (!block) return null;
   const text =
-    block.type === 'tool_use' ? shownCall(block.name ?? 'tool', block.input) : shown(block.text ?? '');
+    block.type === 'tool_use' ? shownCall(block.name ?? 'tool', block.input) : shortLine(block.text ?? '');
   return text === '' ? null : { kind: 'step', text };
 }

@@ -184,7 +184,7 @@ export function flowContext(id: string, host: FlowHost): FlowContext {
 /** Our limit, from the port's contract. The engine would accept megabytes, which every replay would read again. */
 const MAX_JSON_BYTES = 64 * 1024;
 /** A message is for people; a command's whole output in it would exceed the limit. */
-const MAX_MESSAGE_CHARS = 8_000;
+const MAX_FAULT_CHARS = 8_000;
 
 /**
  * A value as it will be after a restart: converted to JSON and back, so that the first execution sees what a replay
@@ -215,7 +215,7 @@ type StepOutcome =
 
 function failureOf(thrown: unknown): StepOutcome {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const message = error.message.slice(0, MAX_MESSAGE_CHARS);
+  const message = error.message.slice(0, MAX_FAULT_CHARS);
   return {
     ok: false,
     name: error.name,

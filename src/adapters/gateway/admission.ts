@@ -8,7 +8,7 @@ import { type CallEndpoint, type Endpoint, endpointFor, keyInQuery } from './end
 import { type InputTokens, measure } from './input-tokens.ts';
 import { dialectOf, type ProviderAccess, type Providers, providerFor } from './providers.ts';
 
-export const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
+export const sha256Of = (key: string): Buffer => createHash('sha256').update(key).digest();
 
 /** What a lease key allows. */
 export interface LeaseTerms {
@@ -51,7 +51,7 @@ export type RefusalKind =
   /** Others use the memory or the budget that it needs; it may be retried. */
   | 'busy';
 
-export interface Refused {
+export interface RefusedCall {
   readonly kind: 'refused';
   readonly why: RefusalKind;
   readonly protocol: ModelProtocol | null;
@@ -62,14 +62,14 @@ export interface Refused {
 
 type Admission =
   | AdmittedCall
-  | Refused
+  | RefusedCall
   | { readonly kind: 'models'; readonly protocol: ModelProtocol }
   /** A request that only checks whether a server is there: nothing that an agent needed was rejected. */
   | { readonly kind: 'probe' };
 
 const refusalOf =
   (protocol: ModelProtocol | null) =>
-  (why: RefusalKind, status: number, message: string): Refused => ({
+  (why: RefusalKind, status: number, message: string): RefusedCall => ({
     kind: 'refused',
     why,
     protocol,
@@ -89,13 +89,13 @@ export async function admit(
   const endpoint = endpointFor(method, url);
   if (!endpoint && ['GET', 'HEAD'].includes(method)) return { kind: 'probe' };
   const refuse = refusalOf(endpoint?.protocol ?? null);
-  if (!timingSafeEqual(hashOf(keyOf(request, endpoint)), terms.keyHash))
+  if (!timingSafeEqual(sha256Of(apiKeyOf(request, endpoint)), terms.keyHash))
     return refuse('key', 403, 'The key is not valid here.');
   if (now >= terms.expiresAt) return refuse('key', 403, 'The key has expired.');
   if (!endpoint) return refuse('path', 404, 'Not available through this gateway.');
   if (endpoint.kind === 'models') return { kind: 'models', protocol: endpoint.protocol };
 
-  const read = await readBody(request, room);
+  const read = await readRequestBody(request, room);
   if (read.kind === 'refused') return refuse(read.why, read.status, read.message);
   return admitBody(endpoint, read, terms, providers);
 }
@@ -105,7 +105,7 @@ function admitBody(
   { sent, bytes }: Extract<ReadBody, { kind: 'read' }>,
   terms: LeaseTerms,
   providers: Providers,
-): AdmittedCall | Refused {
+): AdmittedCall | RefusedCall {
   const refuse = refusalOf(endpoint.protocol);
   const model = endpoint.model ?? sent.model;
   const provider =
@@ -144,7 +144,7 @@ function admitBody(
 const unavailable = (why: string): string => `Not available through this gateway: ${why}.`;
 
 /** Clients of each protocol send the key in another place; the first one that a request contains counts. */
-function keyOf(request: IncomingMessage, endpoint: Endpoint | null): string {
+function apiKeyOf(request: IncomingMessage, endpoint: Endpoint | null): string {
   const { headers, url = '' } = request;
   const bearer = /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1];
   const named = [headers['x-api-key'], headers['x-goog-api-key'], bearer].find(
@@ -155,19 +155,19 @@ function keyOf(request: IncomingMessage, endpoint: Endpoint | null): string {
 
 type ReadBody =
   | { readonly kind: 'read'; readonly sent: Body; readonly bytes: number }
-  | (Pick<Refused, 'kind' | 'status' | 'message'> & { readonly why: 'size' | 'json' | 'busy' });
+  | (Pick<RefusedCall, 'kind' | 'status' | 'message'> & { readonly why: 'size' | 'json' | 'busy' });
 
 const NOT_JSON = 'The body is not one JSON object in UTF-8. Correct it before you send it again.';
 
 /** Everything that is checked in a body before it is traversed. */
-async function readBody(request: IncomingMessage, room: Room): Promise<ReadBody> {
+async function readRequestBody(request: IncomingMessage, room: Room): Promise<ReadBody> {
   const refuse = (why: 'size' | 'json' | 'busy', status: number, message: string): ReadBody => ({
     kind: 'refused',
     why,
     status,
     message,
   });
-  if (!isPlain(request.headers))
+  if (!isUncompressedUtf8(request.headers))
     return refuse('json', 415, 'The body is encoded. Send it uncompressed, as JSON in UTF-8.');
   const bytes = await receive(request, room);
   if (bytes === 'too-large') return refuse('size', 413, 'The request is too large.');
@@ -194,7 +194,7 @@ async function readBody(request: IncomingMessage, room: Room): Promise<ReadBody>
 }
 
 /** We do not decompress or convert anything: what is checked must be what was sent. */
-function isPlain(headers: IncomingMessage['headers']): boolean {
+function isUncompressedUtf8(headers: IncomingMessage['headers']): boolean {
   const encoding = headers['content-encoding'] ?? 'identity';
   const charset = /charset\s*=\s*"?([^\s";]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
   return encoding.toLowerCase() === 'identity' && /^(?:utf-?8|us-ascii)$/i.test(charset);

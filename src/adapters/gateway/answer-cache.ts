@@ -19,7 +19,7 @@ export interface Finished {
 }
 
 /** Which answer of a lease is requested. */
-export interface Asked {
+export interface AnswerKey {
   readonly question: string;
   /** Null: the next one that is free. */
   readonly number: number | null;
@@ -28,20 +28,20 @@ export interface Asked {
 /** The answers that one spender in one run got earlier, from any lease. */
 export interface Recall {
   /** The finished answer to this call, once; null if it must be paid for. Never rejects. */
-  take(call: AdmittedCall): Promise<{ readonly asked: Asked; readonly answer: Finished | null }>;
+  take(call: AdmittedCall): Promise<{ readonly asked: AnswerKey; readonly answer: Finished | null }>;
   /** Stores the body, and waits for a while if the disk is full. Null if it cannot be stored. Never rejects. */
-  keep(asked: Asked, answer: Finished): Promise<KeptAnswer | null>;
+  keep(asked: AnswerKey, answer: Finished): Promise<KeptAnswer | null>;
 }
 
 /**
  * Maximum number of bytes of a stored answer, and of all answers that one lease adds: a free model must not fill our
  * disk. Our defaults.
  */
-export const MOST_ANSWER_BYTES = 8 * 2 ** 20;
+export const MAX_STORED_BYTES = 8 * 2 ** 20;
 const MOST_LEASE_BYTES = 128 * 2 ** 20;
 
 type Whose = Pick<Grant, 'runId' | 'spender'>;
-type Parts = Answers & { readonly clock: Pick<Clock, 'now' | 'sleep'>; readonly log: Log };
+type AnswerCacheParts = Answers & { readonly clock: Pick<Clock, 'now' | 'sleep'>; readonly log: Log };
 
 /**
  * Milliseconds between tries to store an answer on a full disk; the coder does not get the end of the answer until
@@ -50,7 +50,10 @@ type Parts = Answers & { readonly clock: Pick<Clock, 'now' | 'sleep'>; readonly 
 const FULL_DISK_WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000, 14_500];
 
 /** Reads once what is stored: nobody else asks for this spender while the lease is open. Rejects if it cannot be read. */
-export async function openRecall({ artifacts, store, clock, log }: Parts, whose: Whose): Promise<Recall> {
+export async function openRecall(
+  { artifacts, store, clock, log }: AnswerCacheParts,
+  whose: Whose,
+): Promise<Recall> {
   const { runId, spender } = whose;
   const nameOf = (question: string, number: number) => `${question} ${number}`;
   const known = new Map(

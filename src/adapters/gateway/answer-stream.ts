@@ -205,7 +205,9 @@ export function closingEvent(protocol: ModelProtocol): string {
 }
 
 /** The last event of a stream, which contains nothing of the answer. Agents treat a stream without it as broken. */
-const CLOSING: Readonly<Partial<Record<ModelProtocol, { readonly mark: RegExp; readonly event: string }>>> = {
+const STREAM_END: Readonly<
+  Partial<Record<ModelProtocol, { readonly mark: RegExp; readonly event: string }>>
+> = {
   anthropic: {
     mark: /"type"\s*:\s*"message_stop"/,
     event: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
@@ -218,7 +220,7 @@ const CLOSING: Readonly<Partial<Record<ModelProtocol, { readonly mark: RegExp; r
  * the last usage figures, as a killed one does, leaves a record without an end.
  */
 export function closed(record: Buffer, meter: Meter, protocol: ModelProtocol): Buffer {
-  const closing = CLOSING[protocol];
+  const closing = STREAM_END[protocol];
   if (!meter.stream || closing === undefined) return record;
   // An incomplete line contains nothing yet.
   const text = record.toString('utf8', 0, record.lastIndexOf(0x0a) + 1);

@@ -7,10 +7,10 @@ import {
   type LeaseTerms,
   type openRooms,
   type RefusalKind,
-  type Refused,
+  type RefusedCall,
   type Room,
 } from './admission.ts';
-import { type Asked, MOST_ANSWER_BYTES, type Recall } from './answer-cache.ts';
+import { type AnswerKey, MAX_STORED_BYTES, type Recall } from './answer-cache.ts';
 import type { Paid, Purse, Reserved } from './budgets.ts';
 import { type CallReservation, capSentence, freePlan, leastFor, planFor } from './caps.ts';
 import { upstreamUrl } from './endpoints.ts';
@@ -19,7 +19,7 @@ import { bookedRow, inputIsMissing, loweredRow, settledRow, toldBy } from './led
 import type { PriceBook } from './prices.ts';
 import { namedModel, type Providers } from './providers.ts';
 import type { RefusalLog } from './refusal-log.ts';
-import { type Relayed, refuse, relay } from './relay.ts';
+import { type Relayed, relay, sendError } from './relay.ts';
 import { unlistedBetas, waitAfter } from './upstream.ts';
 
 /** What the request handler of one lease needs. */
@@ -58,7 +58,7 @@ export function leaseListener(context: LeaseContext): RequestListener {
       // The client closed the connection before its request was complete; anything else would be a bug of ours.
       const gone = request.destroyed && !request.complete;
       if (!gone) context.refusals.add('fault', { error: name(error) });
-      refuse(response, null, 500, 'The gateway could not handle the request.');
+      sendError(response, null, 500, 'The gateway could not handle the request.');
     });
     context.inFlight.add(call);
     void call.then(() => {
@@ -82,14 +82,14 @@ async function serve(
   const admission = await admit(request, terms, providers, clock.elapsed(), room);
   switch (admission.kind) {
     case 'probe':
-      return refuse(response, null, 404, 'Not available through this gateway.');
+      return sendError(response, null, 404, 'Not available through this gateway.');
     case 'models':
       return answerModels(response, providers, terms.models, admission.protocol);
     case 'refused':
-      return refused(context, response, admission);
+      return sendRefusal(context, response, admission);
     case 'call':
       context.refusals.addUnknown([...admission.unknown, ...unlistedBetas(request.headers)]);
-      return answer(context, { request, response, call: admission, signal: gone.signal });
+      return serveAnswer(context, { request, response, call: admission, signal: gone.signal });
   }
 }
 
@@ -119,15 +119,15 @@ function answerModels(
 
 const GEMINI_METHODS = { supportedGenerationMethods: ['generateContent', 'countTokens'] };
 
-function refused(
+function sendRefusal(
   context: LeaseContext,
   response: ServerResponse,
-  { why, protocol, status, message }: Omit<Refused, 'kind'>,
+  { why, protocol, status, message }: Omit<RefusedCall, 'kind'>,
 ): void {
   context.note(message);
   context.onRefusal?.(why);
   context.refusals.add(why, { status, why: message });
-  refuse(response, protocol, status, message, why === 'busy' ? 'retry' : 'give up');
+  sendError(response, protocol, status, message, why === 'busy' ? 'retry' : 'give up');
 }
 
 /** For calls that count tokens. */
@@ -141,11 +141,11 @@ interface Exchange {
   /** Aborts when the client closes the connection. */
   readonly signal: AbortSignal;
   /** The key under which its answer is stored; null if it is not stored. */
-  readonly asked: Asked | null;
+  readonly asked: AnswerKey | null;
 }
 
 /** Answers from the stored answers or from the provider. */
-async function answer(context: LeaseContext, exchange: Omit<Exchange, 'asked'>): Promise<void> {
+async function serveAnswer(context: LeaseContext, exchange: Omit<Exchange, 'asked'>): Promise<void> {
   const { call, response } = exchange;
   const recalled = call.endpoint.kind === 'generate' ? await context.recall?.take(call) : undefined;
   if (!recalled?.answer) return pay(context, { ...exchange, asked: recalled?.asked ?? null });
@@ -188,13 +188,13 @@ async function attempt(
     case 'gone':
       return DONE;
     case 'unrecorded':
-      refused(context, response, { why: 'ledger', protocol, status: 503, message: UNRECORDED });
+      sendRefusal(context, response, { why: 'ledger', protocol, status: 503, message: UNRECORDED });
       return DONE;
     case 'busy':
-      refused(context, response, { why: 'busy', protocol, status: 503, message: HELD_BY_OTHERS });
+      sendRefusal(context, response, { why: 'busy', protocol, status: 503, message: HELD_BY_OTHERS });
       return DONE;
     case 'cap':
-      refused(context, response, { why: 'budget', protocol, status: 402, message: spentOn(call) });
+      sendRefusal(context, response, { why: 'budget', protocol, status: 402, message: spentOn(call) });
       context.note(
         capSentence(reserved, grant.spender, counting ? NO_COST : leastFor(call, book, startedAt)),
         reserved.whose,
@@ -265,7 +265,7 @@ async function forward(
     signal,
     clock,
     mostMs: context.mostMs,
-    recordBytes: asked === null ? 0 : MOST_ANSWER_BYTES,
+    recordBytes: asked === null ? 0 : MAX_STORED_BYTES,
     again,
     alive: context.alive,
     learned: (input) => {

@@ -97,8 +97,8 @@ export interface Tally {
   calls: number;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-export const midnightBefore = (now: number): number => Math.floor(now / DAY_MS) * DAY_MS;
+const MS_PER_DAY = 24 * 60 * 60 * 1000;
+export const midnightBefore = (now: number): number => Math.floor(now / MS_PER_DAY) * MS_PER_DAY;
 
 /** The caps of one call, with what the ledger contains, whichever process wrote it. */
 export function scopesOf(payer: Payer, dayCaps: DayCaps, sums: LedgerSums): readonly Scope[] {
@@ -129,10 +129,10 @@ const LEAST_OUTPUT = 256;
 /** While other calls hold money, it is better to wait than to get an answer shorter than this. */
 const LEAST_CONTENDED_OUTPUT = 8_000;
 
-const NOTHING: CallReservation = { usd: 0, tokens: 0, outputTokens: 0 };
+const FREE_CALL: CallReservation = { usd: 0, tokens: 0, outputTokens: 0 };
 
 /** For calls that cost nothing: at the cap they are not sent either. */
-export const freePlan: Plan<CallReservation> = ({ usd }) => (usd > 0 ? NOTHING : null);
+export const freePlan: Plan<CallReservation> = ({ usd }) => (usd > 0 ? FREE_CALL : null);
 
 /** Input at the highest price of the provider: newly cached, for an hour if that is requested. */
 export const dearest = (call: AdmittedCall, input: number): Omit<Tokens, 'output'> => ({

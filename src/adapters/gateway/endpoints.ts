@@ -31,7 +31,7 @@ function call(kind: CallEndpoint['kind'], protocol: ModelProtocol, path: string)
 }
 
 /** No slash, no percent sign and no dot at the start: what matches cannot lead elsewhere. */
-const GEMINI =
+const GEMINI_PATH =
   /^\/(?:v1beta|v1)\/models\/([A-Za-z0-9][A-Za-z0-9._-]*):(generateContent|streamGenerateContent|countTokens)$/;
 
 /** Of query strings only Gemini's `alt=sse` is passed on. */
@@ -39,7 +39,7 @@ export function endpointFor(method: string, target: string): Endpoint | null {
   const [path = '', query = ''] = target.split('?', 2);
   const known = ENDPOINTS.get(`${method} ${path}`);
   if (known) return known;
-  const [, model, action] = (method === 'POST' && GEMINI.exec(path)) || [];
+  const [, model, action] = (method === 'POST' && GEMINI_PATH.exec(path)) || [];
   if (!model || !action) return null;
   return {
     kind: action === 'countTokens' ? 'count' : 'generate',

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { asFault, Fault, type RunId, type Usage, type Usd } from '../../core/model/index.ts';
 import { secretsOf } from '../../core/secrets/index.ts';
 import type { CapName, Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
-import { hashOf, openRooms, type RefusalKind, type SharedRoom } from './admission.ts';
+import { openRooms, type RefusalKind, type SharedRoom, sha256Of } from './admission.ts';
 import { type Answers, openRecall } from './answer-cache.ts';
 import { openAccounts } from './budgets.ts';
 import { type LeaseContext, leaseListener } from './calls.ts';
@@ -153,7 +153,7 @@ async function openLease({ grant, onUsage, shared, room, dir, forget }: LeaseOpt
   const context: LeaseContext = {
     ...shared,
     grant,
-    terms: { keyHash: hashOf(key), expiresAt: clock.elapsed() + grant.ttlMs, models: grant.models },
+    terms: { keyHash: sha256Of(key), expiresAt: clock.elapsed() + grant.ttlMs, models: grant.models },
     note: (why, reached) => {
       refusal = why;
       cap = reached ?? null;
@@ -203,7 +203,7 @@ async function openLease({ grant, onUsage, shared, room, dir, forget }: LeaseOpt
 
 /** The kernel's limit for the address of a unix socket is 108 bytes (unix(7)); a sandbox may add a prefix. */
 const LONGEST_PATH = 99;
-const NAME = /^gw-[0-9a-f]{12}\.sock$/;
+const SOCKET_NAME = /^gw-[0-9a-f]{12}\.sock$/;
 const socketName = () => `gw-${randomBytes(6).toString('hex')}.sock`;
 /** Limits the memory that one sandbox can make us use, together with the limit of a body. */
 const MOST_CONNECTIONS = 24;
@@ -228,7 +228,7 @@ function prepareSocketFolder(dir: string): void {
 
 /** Removes sockets on which nobody listens, as left behind by a killed process. */
 async function removeStaleSockets(dir: string): Promise<void> {
-  const names = (await readdir(dir)).filter((name) => NAME.test(name));
+  const names = (await readdir(dir)).filter((name) => SOCKET_NAME.test(name));
   for (const path of names.map((name) => join(dir, name))) {
     if (!(await isAlive(path))) await rm(path, { force: true });
   }

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/index.ts';
 import { type Body, camel, isObject } from './bodies/index.ts';
 import { type CallEndpoint, upstreamUrl } from './endpoints.ts';
 import type { ProviderAccess } from './providers.ts';
-import { readJson, send } from './upstream.ts';
+import { readJson, sendUpstream } from './upstream.ts';
 
 /** Number of tokens of the input of a call. */
 export interface InputTokens {
@@ -89,7 +89,7 @@ export function measure(protocol: ModelProtocol, body: Body, bytes: number, offi
   let tools = 0;
   for (const part of partsOf(body)) {
     tools += typedTools(part);
-    const kind = kindOf(part);
+    const kind = mediaKindOf(part);
     if (kind === 'audio or video')
       return { kind: 'forbidden', why: 'audio and video, which have prices of their own' };
     if (kind === 'document') documents += 1;
@@ -127,7 +127,7 @@ function* partsOf(body: Body): Generator<Body> {
     if (!isObject(value)) continue;
     yield value;
     const passed =
-      value === body ? [] : kindOf(value) === 'image' ? [...IMAGE_PLACES, ...ARBITRARY] : ARBITRARY;
+      value === body ? [] : mediaKindOf(value) === 'image' ? [...IMAGE_PLACES, ...ARBITRARY] : ARBITRARY;
     for (const [key, within] of Object.entries(value)) {
       if (!passed.includes(camel(key)) && (value === body || !isArbitrary(key, value))) open.push(within);
     }
@@ -139,7 +139,7 @@ const isArbitrary = (key: string, within: Body): boolean =>
   (key === 'input' && /tool_use$/.test(String(within.type))) || (key === 'response' && 'name' in within);
 
 /** Null for text, and for objects that only contain other content. Anything unknown counts as a document. */
-function kindOf(part: Body): Kind | null {
+function mediaKindOf(part: Body): Kind | null {
   const keys = Object.keys(part).map(camel);
   const type = typeof part.type === 'string' ? part.type : '';
   if (/audio|video/.test(type) || keys.some((key) => ['inputAudio', 'audioUrl', 'videoUrl'].includes(key)))
@@ -194,9 +194,9 @@ function typedTools({ tools }: Body): number {
 /** Milliseconds for one question: the row of the call stays at its maximum for that long. Our default. */
 const COUNT_MS = 5_000;
 /** Questions at a time, and per minute: Anthropic allows a hundred a minute at its lowest tier. Our defaults. */
-const MOST = { atOnce: 2, aMinute: 30 } as const;
-const MINUTE_MS = 60_000;
-const MOST_ANSWER_BYTES = 64 * 2 ** 10;
+const COUNT_LIMITS = { atOnce: 2, aMinute: 30 } as const;
+const COUNT_WINDOW_MS = 60_000;
+const MAX_COUNT_BYTES = 64 * 2 ** 10;
 /** "The token count should be considered an estimate" (Anthropic), which "may differ by a small amount". Our margin. */
 const MARGIN = { share: 1.05, tokens: 100 } as const;
 
@@ -254,12 +254,12 @@ export function openCounter(clock: Pick<Clock, 'elapsed'>): Counter {
   return async ({ call, headers }) => {
     const question = questionOf(call);
     const now = clock.elapsed();
-    while (asked[0] !== undefined && asked[0] <= now - MINUTE_MS) asked.shift();
-    if (!question || atOnce >= MOST.atOnce || asked.length >= MOST.aMinute) return null;
+    while (asked[0] !== undefined && asked[0] <= now - COUNT_WINDOW_MS) asked.shift();
+    if (!question || atOnce >= COUNT_LIMITS.atOnce || asked.length >= COUNT_LIMITS.aMinute) return null;
     asked.push(now);
     atOnce += 1;
     try {
-      const tokens = await count(call, question, headers);
+      const tokens = await requestCount(call, question, headers);
       return tokens === null ? null : Math.ceil(tokens * MARGIN.share) + MARGIN.tokens;
     } catch {
       // The call is settled at its maximum instead.
@@ -270,12 +270,12 @@ export function openCounter(clock: Pick<Clock, 'elapsed'>): Counter {
   };
 }
 
-async function count(
+async function requestCount(
   { endpoint, access }: CountedCall,
   { path, body }: { readonly path: string; readonly body: Body },
   headers: IncomingHttpHeaders,
 ): Promise<number | null> {
-  const answer = await send({
+  const answer = await sendUpstream({
     url: upstreamUrl(access.baseUrl, endpoint.protocol, path),
     protocol: endpoint.protocol,
     key: access.key,
@@ -288,7 +288,7 @@ async function count(
     answer.destroy();
     return null;
   }
-  const value = await readJson(answer, MOST_ANSWER_BYTES);
+  const value = await readJson(answer, MAX_COUNT_BYTES);
   const told = isObject(value) ? (value.input_tokens ?? value.totalTokens) : undefined;
   return typeof told === 'number' && Number.isFinite(told) && told >= 1 ? told : null;
 }

@@ -12,7 +12,7 @@ import type {
 } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
 import { type CallReservation, dearest } from './caps.ts';
-import type { InputTold, Reading } from './meter.ts';
+import type { InputTold, MeterReading } from './meter.ts';
 import type { PriceBook, Tokens } from './prices.ts';
 import type { Outcome } from './relay.ts';
 
@@ -112,7 +112,7 @@ export function loweredRow(
 interface Told {
   readonly outcome: Outcome;
   /** Null if there was no answer, or if it was not read. */
-  readonly reading: Reading | null;
+  readonly reading: MeterReading | null;
 }
 
 /** A reading must be taken once, at the end. */
@@ -155,7 +155,7 @@ export function settledRow(
 
 /** The lower end of characters per token, so that an estimate is rather too high. */
 const CHARACTERS_PER_TOKEN = 3;
-const NOTHING: Tokens = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0 };
+const NO_TOKENS: Tokens = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0 };
 
 function used(
   call: AdmittedCall,
@@ -164,7 +164,7 @@ function used(
   counted: number | null,
 ): { readonly tokens: Tokens; readonly exact: boolean } {
   const { outcome, reading } = told;
-  if (outcome.how === 'unbilled') return { tokens: NOTHING, exact: true };
+  if (outcome.how === 'unbilled') return { tokens: NO_TOKENS, exact: true };
   const missing = inputIsMissing(told);
   const input =
     missing || !reading?.input

@@ -9,7 +9,7 @@ import { CLOSING_LINE, ENDINGS, errorIn, watchEnd } from './stream-events.ts';
 export type InputTold = Omit<Tokens, 'output'>;
 
 /** What an answer reports about its usage. */
-export interface Reading {
+export interface MeterReading {
   /** Input as counted by the provider; null if it was not reported. */
   readonly input: InputTold | null;
   /** Output as counted by the provider at the end; null if it was not reported. */
@@ -41,7 +41,7 @@ export interface Meter {
   /** Whether the answer ended with an error that the provider reported in it. */
   failed(): boolean;
   /** Must be taken once, when nothing more arrives. */
-  reading(): Reading;
+  reading(): MeterReading;
 }
 
 /** A longer JSON answer, or line of a stream, is not parsed for usage. */
@@ -51,7 +51,7 @@ const MOST_BUFFERED = 32 * 2 ** 20;
 export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   const decoder = new StringDecoder('utf8');
   const reading = { input: null, output: null, reasoning: 0, characters: 0 } as {
-    -readonly [K in keyof Reading]: Reading[K];
+    -readonly [K in keyof MeterReading]: MeterReading[K];
   };
   const end = watchEnd();
   let text = '';
@@ -62,7 +62,7 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
     if (json.trim() === CLOSING_LINE) end.see('closed', { figures: false, writes: false });
     for (const value of parse(json)) {
       if (stream && errorIn(value) !== null) failed = true;
-      const usage = USAGE[protocol](value);
+      const usage = USAGE_OF_EVENT[protocol](value);
       const visible = VISIBLE[protocol](value);
       end.see(ENDINGS[protocol](value), { figures: usage.output !== null, writes: visible > 0 });
       if (usage.input) reading.input = usage.input;
@@ -108,8 +108,8 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   };
 }
 
-const object = (value: unknown): Json => (isObject(value) ? value : {});
-const count = (value: unknown): number =>
+const objectOrEmpty = (value: unknown): Json => (isObject(value) ? value : {});
+const positiveInteger = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.ceil(value) : 0;
 const length = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
 
@@ -123,60 +123,60 @@ function parse(text: string): readonly Json[] {
   return (Array.isArray(parsed.value) ? parsed.value : [parsed.value]).filter(isObject);
 }
 
-type Found = Pick<Reading, 'input' | 'output' | 'reasoning'>;
-const NOTHING: Found = { input: null, output: null, reasoning: 0 };
+type EventUsage = Pick<MeterReading, 'input' | 'output' | 'reasoning'>;
+const NO_USAGE: EventUsage = { input: null, output: null, reasoning: 0 };
 
-const USAGE: Readonly<Record<ModelProtocol, (event: Json) => Found>> = {
+const USAGE_OF_EVENT: Readonly<Record<ModelProtocol, (event: Json) => EventUsage>> = {
   anthropic(event) {
-    const message = object(event.message);
-    const usage = object(message.usage ?? event.usage);
+    const message = objectOrEmpty(event.message);
+    const usage = objectOrEmpty(message.usage ?? event.usage);
     // If the conversation was shortened within the call, that costs too and is reported only here (compact_20260112).
-    const parts = Array.isArray(usage.iterations) ? usage.iterations.map(object) : [];
+    const parts = Array.isArray(usage.iterations) ? usage.iterations.map(objectOrEmpty) : [];
     const whole = anthropicInput([usage]);
     const input = anthropicInput(parts);
-    const output = parts.reduce((sum, part) => sum + count(part.output_tokens), 0);
+    const output = parts.reduce((sum, part) => sum + positiveInteger(part.output_tokens), 0);
     return {
       input: typeof usage.input_tokens === 'number' ? (input.input > whole.input ? input : whole) : null,
       // The first event has a placeholder for the output; the last one has the sum.
       output:
         typeof usage.output_tokens === 'number' && event.type !== 'message_start'
-          ? Math.max(count(usage.output_tokens), output)
+          ? Math.max(positiveInteger(usage.output_tokens), output)
           : null,
-      reasoning: count(object(usage.output_tokens_details).thinking_tokens),
+      reasoning: positiveInteger(objectOrEmpty(usage.output_tokens_details).thinking_tokens),
     };
   },
   'openai-chat'(event) {
-    if (!isObject(event.usage)) return NOTHING;
+    if (!isObject(event.usage)) return NO_USAGE;
     const { usage } = event;
-    const details = object(usage.prompt_tokens_details);
+    const details = objectOrEmpty(usage.prompt_tokens_details);
     // Some imitators count reasoning only in the total.
-    const hidden = count(usage.total_tokens) - count(usage.prompt_tokens);
+    const hidden = positiveInteger(usage.total_tokens) - positiveInteger(usage.prompt_tokens);
     return openAiUsage(
       usage.prompt_tokens,
       [details.cached_tokens ?? usage.prompt_cache_hit_tokens, details.cache_write_tokens],
-      Math.max(count(usage.completion_tokens), hidden),
-      object(usage.completion_tokens_details).reasoning_tokens,
+      Math.max(positiveInteger(usage.completion_tokens), hidden),
+      objectOrEmpty(usage.completion_tokens_details).reasoning_tokens,
     );
   },
   'openai-responses'(event) {
-    const usage = object(event.response).usage ?? event.usage;
-    if (!isObject(usage)) return NOTHING;
-    const details = object(usage.input_tokens_details);
+    const usage = objectOrEmpty(event.response).usage ?? event.usage;
+    if (!isObject(usage)) return NO_USAGE;
+    const details = objectOrEmpty(usage.input_tokens_details);
     return openAiUsage(
       usage.input_tokens,
       [details.cached_tokens, details.cache_write_tokens],
       usage.output_tokens,
-      object(usage.output_tokens_details).reasoning_tokens,
+      objectOrEmpty(usage.output_tokens_details).reasoning_tokens,
     );
   },
   gemini(event) {
-    if (!isObject(event.usageMetadata)) return NOTHING;
+    if (!isObject(event.usageMetadata)) return NO_USAGE;
     const { usageMetadata: usage } = event;
-    const thoughts = count(usage.thoughtsTokenCount);
+    const thoughts = positiveInteger(usage.thoughtsTokenCount);
     return openAiUsage(
-      count(usage.promptTokenCount) + count(usage.toolUsePromptTokenCount),
+      positiveInteger(usage.promptTokenCount) + positiveInteger(usage.toolUsePromptTokenCount),
       [usage.cachedContentTokenCount, 0],
-      count(usage.candidatesTokenCount) + thoughts,
+      positiveInteger(usage.candidatesTokenCount) + thoughts,
       thoughts,
     );
   },
@@ -184,10 +184,11 @@ const USAGE: Readonly<Record<ModelProtocol, (event: Json) => Found>> = {
 
 /** The sum of all; cached tokens are reported separately from the input. */
 function anthropicInput(parts: readonly Json[]): Omit<Tokens, 'output'> {
-  const sum = (read: (part: Json) => unknown) => parts.reduce((all, part) => all + count(read(part)), 0);
+  const sum = (read: (part: Json) => unknown) =>
+    parts.reduce((all, part) => all + positiveInteger(read(part)), 0);
   const cacheRead = sum((part) => part.cache_read_input_tokens);
   const cacheWrite = sum((part) => part.cache_creation_input_tokens);
-  const hour = sum((part) => object(part.cache_creation).ephemeral_1h_input_tokens);
+  const hour = sum((part) => objectOrEmpty(part.cache_creation).ephemeral_1h_input_tokens);
   return {
     input: sum((part) => part.input_tokens) + cacheRead + cacheWrite,
     cacheRead,
@@ -202,39 +203,42 @@ function openAiUsage(
   [cached, written]: readonly [unknown, unknown],
   output: unknown,
   reasoning: unknown,
-): Found {
-  const all = count(input);
-  const cacheRead = Math.min(count(cached), all);
-  const cacheWrite = Math.min(count(written), all - cacheRead);
+): EventUsage {
+  const all = positiveInteger(input);
+  const cacheRead = Math.min(positiveInteger(cached), all);
+  const cacheWrite = Math.min(positiveInteger(written), all - cacheRead);
   return {
     input: { input: all, cacheRead, cacheWrite, cacheWriteHour: 0 },
-    output: count(output),
-    reasoning: count(reasoning),
+    output: positiveInteger(output),
+    reasoning: positiveInteger(reasoning),
   };
 }
 
 /** Number of characters that one event of a stream adds to the answer. */
 const VISIBLE: Readonly<Record<ModelProtocol, (event: Json) => number>> = {
   anthropic(event) {
-    const delta = object(event.delta);
+    const delta = objectOrEmpty(event.delta);
     return length(delta.text) + length(delta.partial_json) + length(delta.thinking);
   },
   'openai-chat'(event) {
     const choices = Array.isArray(event.choices) ? event.choices : [];
-    return choices.reduce<number>((sum, choice) => sum + chatDelta(object(object(choice).delta)), 0);
+    return choices.reduce<number>(
+      (sum, choice) => sum + chatDelta(objectOrEmpty(objectOrEmpty(choice).delta)),
+      0,
+    );
   },
   'openai-responses': (event) => length(event.delta),
   gemini(event) {
     const candidates = Array.isArray(event.candidates) ? event.candidates : [];
     return candidates.reduce<number>(
-      (sum, candidate) => sum + geminiParts(object(object(candidate).content)),
+      (sum, candidate) => sum + geminiParts(objectOrEmpty(objectOrEmpty(candidate).content)),
       0,
     );
   },
 };
 
 function geminiParts({ parts }: Json): number {
-  const all = Array.isArray(parts) ? parts.map(object) : [];
+  const all = Array.isArray(parts) ? parts.map(objectOrEmpty) : [];
   return all.reduce((sum, part) => {
     const call = isObject(part.functionCall) ? JSON.stringify(part.functionCall.args ?? {}).length : 0;
     return sum + length(part.text) + call;
@@ -244,7 +248,7 @@ function geminiParts({ parts }: Json): number {
 function chatDelta(delta: Json): number {
   const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
   const inCalls = calls.reduce<number>(
-    (sum, call) => sum + length(object(object(call).function).arguments),
+    (sum, call) => sum + length(objectOrEmpty(objectOrEmpty(call).function).arguments),
     0,
   );
   return length(delta.content) + length(delta.reasoning_content) + length(delta.reasoning) + inCalls;

@@ -191,11 +191,11 @@ function idsIn(protocol: ModelProtocol, value: unknown): readonly string[] | nul
 
 /** A thousand tokens: some prices depend on the length of the input. */
 const SAMPLE = 1000;
-const EMPTY = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0 };
+const NO_TOKENS = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0 };
 
 function priceOf({ book, clock }: OffersInput, provider: string, model: string) {
   const million = (tokens: { input: number } | { output: number }) =>
-    book.cost(provider, model, { ...EMPTY, ...tokens }, clock.now());
+    book.cost(provider, model, { ...NO_TOKENS, ...tokens }, clock.now());
   const [input, output] = [million({ input: SAMPLE }), million({ output: SAMPLE })];
   if (input === null || output === null) return null;
   const per = (usd: number) => Number(((usd / SAMPLE) * 1e6).toFixed(6));

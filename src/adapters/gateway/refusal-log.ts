@@ -20,7 +20,7 @@ export interface RefusalLog {
 
 /** Names of fields that one lease may write to the log, and their format. Our default. */
 const MOST_NAMES = 20;
-const NAME = /^[A-Za-z_][\w-]{0,59}$/;
+const FIELD_NAME = /^[A-Za-z_][\w-]{0,59}$/;
 
 const MESSAGES = {
   refused: 'The gateway refused a model call.',
@@ -58,7 +58,7 @@ export function openRefusalLog(
     },
     addUnknown(found) {
       const fields = found
-        .filter((field) => NAME.test(field) && !names.has(field))
+        .filter((field) => FIELD_NAME.test(field) && !names.has(field))
         .slice(0, MOST_NAMES - names.size);
       if (fields.length === 0) return;
       for (const field of fields) names.add(field);

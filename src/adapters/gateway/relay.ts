@@ -10,7 +10,15 @@ import type { CallReservation } from './caps.ts';
 import { refusalBody } from './endpoints.ts';
 import { createMeter, type InputTold, type Meter } from './meter.ts';
 import { errorAtFirst } from './stream-events.ts';
-import { askedToWait, headersDown, neverSent, passing, Silent, send, type UpstreamCall } from './upstream.ts';
+import {
+  askedToWait,
+  headersDown,
+  neverSent,
+  passing,
+  Silent,
+  sendUpstream,
+  type UpstreamCall,
+} from './upstream.ts';
 
 /** How a call ended, for the ledger. */
 export interface Outcome {
@@ -77,7 +85,7 @@ export async function relay(input: RelayInput): Promise<Relayed> {
   const timer = setTimeout(() => late.abort(), mostMs);
   const either = AbortSignal.any([signal, late.signal]);
   try {
-    const answer = await send({ ...input.upstream, payload, signal: either });
+    const answer = await sendUpstream({ ...input.upstream, payload, signal: either });
     const stream = /event-stream/i.test(answer.headers['content-type'] ?? '');
     const refused = stream && answer.statusCode === 200 ? await errorAtFirst(answer) : null;
     if (refused === null) return await relayAnswer(input, answer, stream, late.signal);
@@ -91,7 +99,7 @@ export async function relay(input: RelayInput): Promise<Relayed> {
     }
     if (late.signal.aborted || error instanceof Silent) {
       await settle({ status: 504, meter: null, how, trouble: TOO_SLOW });
-      refuse(input.response, call.endpoint.protocol, 504, TOO_SLOW);
+      sendError(input.response, call.endpoint.protocol, 504, TOO_SLOW);
       return DONE;
     }
     return giveUp(input, { status: 502, how, trouble: UNREACHABLE }, null);
@@ -121,7 +129,7 @@ async function giveUp(
   const afterMs = again(askedMs);
   await settle({ ...end, meter: null });
   if (afterMs !== null) return { kind: 'again', afterMs };
-  refuse(response, call.endpoint.protocol, end.status, end.trouble);
+  sendError(response, call.endpoint.protocol, end.status, end.trouble);
   return DONE;
 }
 
@@ -140,7 +148,7 @@ async function relayAnswer(
     answer.destroy();
     const how = status < 400 ? 'cut' : 'unbilled';
     await settle({ status, meter: null, how, trouble: `${unusable} (HTTP ${status})` });
-    refuse(response, call.endpoint.protocol, status < 400 ? 502 : 403, unusable);
+    sendError(response, call.endpoint.protocol, status < 400 ? 502 : 403, unusable);
     return DONE;
   }
   const failed = status < 200 || status >= 300;
@@ -216,24 +224,24 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
   } catch {
     // What was answered so far is paid for, and the client's connection is closed.
     const why = late.aborted ? TOO_SLOW : 'The model provider broke off its answer.';
-    await settleOnce(endOf(meter, brokeOff ? why : null, { status, trouble }));
+    await settleOnce(brokenEnd(meter, brokeOff ? why : null, { status, trouble }));
   }
 }
 
-type End = Pick<Outcome, 'how' | 'status' | 'trouble'>;
+type AnswerEnd = Pick<Outcome, 'how' | 'status' | 'trouble'>;
 
 /** How an answer ended whose last byte was received. */
-function wholeEnd(meter: Meter, end: Pick<Outcome, 'status' | 'trouble'>): End {
+function wholeEnd(meter: Meter, end: Pick<Outcome, 'status' | 'trouble'>): AnswerEnd {
   if (!meter.failed() || meter.final()) return { how: 'whole', ...end };
   return { how: 'cut', status: 502, trouble: 'The model provider broke off its answer with an error.' };
 }
 
 /** How an incomplete answer ended; `why`: the provider broke it off. */
-function endOf(
+function brokenEnd(
   meter: Meter,
   why: string | null,
   { status, trouble }: Pick<Outcome, 'status' | 'trouble'>,
-): End {
+): AnswerEnd {
   // Some agents close the connection at the last event, and what the provider reported there is what it bills.
   if (meter.final()) return { how: 'whole', status, trouble };
   return why === null
@@ -271,7 +279,7 @@ const REFUSAL_HEADERS = {
 } as const;
 
 /** Answers with an error in the format of the protocol. */
-export function refuse(
+export function sendError(
   response: ServerResponse,
   protocol: ModelProtocol | null,
   status: number,

@@ -8,13 +8,13 @@ import { type Body, isObject } from './bodies/index.ts';
  * What an event of a stream says about its end. `finished`: the answer is complete, usage figures may follow. `closed`:
  * nothing follows.
  */
-type Ending = 'open' | 'finished' | 'closed';
+type StreamState = 'open' | 'finished' | 'closed';
 
 /** The last line of an OpenAI chat stream, which is not JSON. */
 export const CLOSING_LINE = '[DONE]';
 
 /** By protocol, as in the vendors' streaming references. */
-export const ENDINGS: Readonly<Record<ModelProtocol, (event: Body) => Ending>> = {
+export const ENDINGS: Readonly<Record<ModelProtocol, (event: Body) => StreamState>> = {
   anthropic({ type, delta }) {
     if (type === 'message_stop') return 'closed';
     return type === 'message_delta' && isObject(delta) && isReason(delta.stop_reason) ? 'finished' : 'open';
@@ -49,7 +49,7 @@ export function errorIn(event: Body): number | null {
 /** Follows a stream to the event after which its usage figures no longer change. */
 interface EndWatch {
   /** `figures`: the event reports the output; `writes`: it adds to the answer. */
-  see(ending: Ending, event: { readonly figures: boolean; readonly writes: boolean }): void;
+  see(ending: StreamState, event: { readonly figures: boolean; readonly writes: boolean }): void;
   /** The answer is complete, and nothing that the provider may still send changes its usage. */
   final(): boolean;
   /** It has announced its end and, as far as we can see, it has ended. */

@@ -38,7 +38,7 @@ const PASSED_DOWN = [
 export class Silent extends Error {}
 
 /** Sends one call; rejects if no answer begins. Does not follow redirects. */
-export function send(call: UpstreamCall): Promise<IncomingMessage> {
+export function sendUpstream(call: UpstreamCall): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const start = call.url.protocol === 'https:' ? https.request : http.request;
   // A separate connection: one that the provider closes while it is idle would look like a paid call that failed.

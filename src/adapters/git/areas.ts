@@ -38,7 +38,7 @@ export interface Areas {
   records(): Promise<readonly AreaRecord[]>;
 }
 
-interface Parts {
+interface AreaParts {
   readonly layout: Layout;
   readonly locks: Locks;
   readonly owner: Owner;
@@ -46,7 +46,7 @@ interface Parts {
   readonly trash: Trash;
 }
 
-export function openAreas(parts: Parts): Areas {
+export function openAreas(parts: AreaParts): Areas {
   const { layout, locks, log, trash } = parts;
   const recordFile = (id: string): string => join(layout.area(id), 'area.json');
 
@@ -108,7 +108,7 @@ export function openAreas(parts: Parts): Areas {
 }
 
 async function openArea(
-  { layout, owner, trash }: Parts,
+  { layout, owner, trash }: AreaParts,
   recordFile: string,
   base: BaseCheckout,
   id: string,

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { CollectedPatch } from '../../ports/index.ts';
 import { BYTE_FOR_BYTE } from './bases.ts';
-import { type CollectLimits, type Gathered, type Known, tooBig, tooMany } from './collect.ts';
+import { type CollectedTree, type CollectLimits, type Known, tooBig, tooMany } from './collect.ts';
 import { patchText, rawDiff, rawEntries, withoutSetup } from './diff-trees.ts';
 import { gitFault, isNoSpace } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
@@ -31,7 +31,7 @@ export interface CandidateStore {
   /** Checks a collected tree and stores it; `scratch` is a folder for this call alone. */
   admit(
     key: string,
-    gathered: Gathered & { kind: 'tree' },
+    gathered: CollectedTree & { kind: 'tree' },
     known: Known,
     from: { readonly areaId: string; readonly scratch: string },
   ): Promise<Admitted>;
@@ -46,9 +46,9 @@ const ODD_NAME = 'It has a file name that is not valid UTF-8.';
 const ODD_LINK = 'It has a symbolic link whose target is not valid UTF-8.';
 const SUBMODULE = 'It adds or moves a submodule.';
 
-const refuse = (why: string): Refusal => ({ kind: 'refused', why });
+const rejection = (why: string): Refusal => ({ kind: 'refused', why });
 const corrupt = (what: string, done: GitDone): Refusal => ({
-  ...refuse(CORRUPT),
+  ...rejection(CORRUPT),
   fault: gitFault(what, done),
 });
 
@@ -69,7 +69,7 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
 
   /** Null if the content is valid, else why not. */
   async function unpack(quarantine: Git, cwd: string, tree: string, pack: Buffer): Promise<Refusal | null> {
-    if (!isSha(tree)) return refuse(CORRUPT);
+    if (!isSha(tree)) return rejection(CORRUPT);
     const what = "Taking in a candidate's content";
     const done = await quarantine({
       cwd,
@@ -87,9 +87,9 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
   /** Null if the changes may be shown, else why not. */
   async function objection(quarantine: Git, cwd: string, raw: Buffer): Promise<Refusal | null> {
     const entries = rawEntries(raw);
-    if (entries.length > limits.files) return refuse(tooMany(entries.length, limits.files));
-    if (entries.some((entry) => entry.newMode === '160000')) return refuse(SUBMODULE);
-    if (entries.some(({ path }) => !isUtf8(Buffer.from(path, 'latin1')))) return refuse(ODD_NAME);
+    if (entries.length > limits.files) return rejection(tooMany(entries.length, limits.files));
+    if (entries.some((entry) => entry.newMode === '160000')) return rejection(SUBMODULE);
+    if (entries.some(({ path }) => !isUtf8(Buffer.from(path, 'latin1')))) return rejection(ODD_NAME);
     const oids = entries
       .flatMap((entry) => [entry.oldMode === '160000' ? '' : entry.oldSha, entry.newSha])
       .filter((oid) => !/^0*$/.test(oid));
@@ -105,7 +105,7 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
       if (type !== 'blob') return corrupt('Measuring a patch', sizes);
       bytes += Number(size);
     }
-    return bytes > limits.contentBytes ? refuse(tooBig(limits.contentBytes)) : null;
+    return bytes > limits.contentBytes ? rejection(tooBig(limits.contentBytes)) : null;
   }
 
   return {
@@ -127,7 +127,7 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
       const objected = await objection(quarantine, cwd, raw);
       if (objected !== null) return objected;
       const text = await patchText(quarantine, cwd, { base: facts.tree, tree, raw, scratch });
-      if (text === null) return refuse(ODD_LINK);
+      if (text === null) return rejection(ODD_LINK);
       await moveObjects(objects, join(cwd, 'objects'));
       await claim(cwd, areaId, tree);
       return { kind: 'patch', patch: { tree, raw: raw.toString('utf8'), text } };

@@ -46,14 +46,14 @@ export interface SetupResult extends SetupTraces {
   readonly scripted: Buffer;
 }
 
-export type Gathered =
+export type CollectedTree =
   | { readonly kind: 'tree'; readonly tree: string; readonly pack: Buffer }
   | { readonly kind: 'refused'; readonly why: string };
 
 /** Runs the collector over areas; its output is read as untrusted data. */
 export interface Collector {
   /** Both reject with AbortError if the signal ends the collector. */
-  gather(base: BaseCheckout, area: WorkArea, known: Known, signal?: AbortSignal): Promise<Gathered>;
+  gather(base: BaseCheckout, area: WorkArea, known: Known, signal?: AbortSignal): Promise<CollectedTree>;
   traces(base: BaseCheckout, area: WorkArea, facts: BaseFacts, signal?: AbortSignal): Promise<SetupResult>;
 }
 export interface Known {

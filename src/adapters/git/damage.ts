@@ -67,7 +67,7 @@ async function setAside(path: string, name: string): Promise<void> {
 const MARK = 'runoff-mark';
 
 /** Files of a bare repository that tell git how to read all others. */
-const SETTINGS = ['config', 'HEAD'] as const;
+const REPOSITORY_SETTINGS = ['config', 'HEAD'] as const;
 /** Where the refs of our bare repositories are. */
 const REFS = 'refs/runoff';
 
@@ -131,23 +131,23 @@ export function openDamageMarks(git: Git): DamageMarks {
 /** Null if they are unchanged or were never recorded: we never change them after they are created. */
 async function changedSettings(repository: string): Promise<string | null> {
   const [noted, ...rest] = ((await contentOf(join(repository, MARK))) ?? '').trim().split(' ');
-  if (rest.length === 0 || noted === (await hashOf(repository, SETTINGS))) return null;
-  return `${SETTINGS.join(' or ')} is not as it was`;
+  if (rest.length === 0 || noted === (await hashOfFile(repository, REPOSITORY_SETTINGS))) return null;
+  return `${REPOSITORY_SETTINGS.join(' or ')} is not as it was`;
 }
 
-async function hashOf(repository: string, names: readonly string[]): Promise<string> {
+async function hashOfFile(repository: string, names: readonly string[]): Promise<string> {
   const seen = createHash('sha256');
   for (const name of names) seen.update(`${name}\0${(await contentOf(join(repository, name))) ?? ''}\0`);
   return seen.digest('hex');
 }
 
 async function fingerprintOf(repository: string): Promise<string> {
-  const seen = createHash('sha256').update(await hashOf(repository, ['packed-refs', 'shallow']));
+  const seen = createHash('sha256').update(await hashOfFile(repository, ['packed-refs', 'shallow']));
   for (const name of (await namesIn(join(repository, REFS))).toSorted()) {
     seen.update(`${name}\0${(await contentOf(join(repository, REFS, name))) ?? ''}\0`);
   }
   for (const line of await objectsOf(repository)) seen.update(`${line}\n`);
-  return `${await hashOf(repository, SETTINGS)} ${seen.digest('hex')}`;
+  return `${await hashOfFile(repository, REPOSITORY_SETTINGS)} ${seen.digest('hex')}`;
 }
 
 /** Null if it is not a file; rejects if it cannot be read. */

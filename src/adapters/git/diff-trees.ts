@@ -20,7 +20,7 @@ export function rawEntries(raw: Buffer): readonly RawEntry[] {
   return read.entries;
 }
 
-const NOTHING = '0'.repeat(40);
+const NULL_ID = '0'.repeat(40);
 
 /**
  * The candidate's tree, with each base file that is as setup left it restored to the base's version: if an installer
@@ -53,7 +53,7 @@ export async function withoutSetup(
 }
 
 function asInBase(entry: RawEntry): Buffer {
-  const mode = entry.oldSha === NOTHING ? '0' : entry.oldMode;
+  const mode = entry.oldSha === NULL_ID ? '0' : entry.oldMode;
   return Buffer.concat([
     Buffer.from(`${mode} ${entry.oldSha}\t`),
     Buffer.from(entry.path, 'latin1'),

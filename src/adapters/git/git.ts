@@ -145,7 +145,7 @@ export function openGit(settingsFile: string): Git {
 }
 
 async function start(call: GitCall, settingsFile: string): Promise<GitEnd | ChildLost> {
-  if (!existsSync(call.cwd)) return failed(`fatal: there is no folder ${call.cwd}`);
+  if (!existsSync(call.cwd)) return failedGit(`fatal: there is no folder ${call.cwd}`);
   const env = environment(call, settingsFile);
   const end: { exitCode: number | null; stderr: string; silent: boolean } = {
     exitCode: null,
@@ -169,7 +169,7 @@ async function start(call: GitCall, settingsFile: string): Promise<GitEnd | Chil
     ...(call.silenceMs === undefined ? {} : { timeout: { block: call.silenceMs } }),
   });
   const stdout = await git.env(env).raw([...call.args]);
-  if (end.silent) return failed(`fatal: no answer for ${Math.round((call.silenceMs ?? 0) / 1000)} s`);
+  if (end.silent) return failedGit(`fatal: no answer for ${Math.round((call.silenceMs ?? 0) / 1000)} s`);
   const { exitCode, stderr } = end;
   if (typeof exitCode !== 'number') return { kind: 'lost', how: 'was killed' };
   // The negative number of the system error, if no process was started.
@@ -177,15 +177,15 @@ async function start(call: GitCall, settingsFile: string): Promise<GitEnd | Chil
   return lostHelper(exitCode, stderr) ?? { kind: 'done', exitCode, stdout, stderr };
 }
 
-const failed = (stderr: string): GitEnd => ({ kind: 'done', exitCode: 128, stdout: '', stderr });
+const failedGit = (stderr: string): GitEnd => ({ kind: 'done', exitCode: 128, stdout: '', stderr });
 
 function notStarted(code: string): GitEnd | ChildLost {
   const how = `could not be started: ${code}`;
-  return mayStartLater(code) ? { kind: 'lost', how } : failed(`fatal: git ${how}`);
+  return mayStartLater(code) ? { kind: 'lost', how } : failedGit(`fatal: git ${how}`);
 }
 
 /** Git exits with 129 for arguments that it does not know. */
-const USAGE = 129;
+const USAGE_EXIT = 129;
 /** A helper whose reader has ended dies of this signal; what ended the reader is the cause. */
 const PIPE = 13;
 
@@ -196,7 +196,7 @@ function lostHelper(exitCode: number, stderr: string): ChildLost | null {
   if (signal !== undefined && Number(signal) !== PIPE) {
     return { kind: 'lost', program: `${helper} of git`, how: `was killed by signal ${signal}` };
   }
-  const own = exitCode === USAGE ? null : signalIn(exitCode);
+  const own = exitCode === USAGE_EXIT ? null : signalIn(exitCode);
   return own === null || own === PIPE ? null : { kind: 'lost', how: `was killed by signal ${own}` };
 }
 

@@ -71,7 +71,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     const known = { facts: await bases.facts(base), traces: await setup.traces(base) };
     const gathering = () => collector.gather(base, area, known, signal);
     const gathered = await unlessDamaged(() => isWhole(base), gathering);
-    if (gathered.kind === 'refused') return refused(log, area.id, gathered);
+    if (gathered.kind === 'refused') return loggedRefusal(log, area.id, gathered);
     const scratch = join(layout.area(area.id), 'scratch');
     await removeTree(scratch);
     await mkdir(scratch, { mode: 0o700 });
@@ -82,7 +82,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       const { why, fault } = admitted;
       const cause = fault && (await diagnose(fault));
       if (cause !== fault) throw cause;
-      return refused(log, area.id, { kind: 'refused', why }, fault?.message);
+      return loggedRefusal(log, area.id, { kind: 'refused', why }, fault?.message);
     } finally {
       await removeTree(scratch);
     }
@@ -156,7 +156,7 @@ const damageReporter =
     onDamage?.();
   };
 
-function refused(
+function loggedRefusal(
   log: Log,
   area: string,
   refusal: Collected & { kind: 'refused' },

@@ -12,7 +12,7 @@ import { bytesOf, removeTree } from './trees.ts';
 type PruneOptions = Parameters<Workspaces['prune']>[0];
 type Counts = Omit<Pruned, 'bytes' | 'busy'>;
 
-interface Parts {
+interface PruneParts {
   readonly git: Git;
   readonly layout: Layout;
   readonly locks: Locks;
@@ -28,13 +28,13 @@ interface UnusedData {
   readonly stays: boolean;
 }
 
-const NOTHING: Counts = { checkouts: 0, layers: 0, repositories: 0, patches: 0 };
+const NO_COUNTS: Counts = { checkouts: 0, layers: 0, repositories: 0, patches: 0 };
 
 /**
  * Removes what nobody has used for long. Under the lock things are only renamed, which is fast and safe in a crash; the
  * next sweep removes what a crash leaves.
  */
-export function openPruning(parts: Parts): Pick<Workspaces, 'prune'> {
+export function openPruning(parts: PruneParts): Pick<Workspaces, 'prune'> {
   const { layout, locks, log } = parts;
 
   /** Null if somebody uses the repository. */
@@ -49,7 +49,7 @@ export function openPruning(parts: Parts): Pick<Workspaces, 'prune'> {
 
   return {
     async prune(options) {
-      let total: Pruned = { ...NOTHING, bytes: 0, busy: 0 };
+      let total: Pruned = { ...NO_COUNTS, bytes: 0, busy: 0 };
       for (const key of await layout.keys()) {
         try {
           const one = await pruneOne(key, options);
@@ -73,7 +73,11 @@ const sum = (total: Pruned, one: Counts & { bytes: number }): Pruned => ({
 });
 
 /** Under the exclusive lock: nobody opens an area of the repository or creates anything in it meanwhile. */
-async function moveUnused({ layout, areas }: Parts, key: string, options: PruneOptions): Promise<UnusedData> {
+async function moveUnused(
+  { layout, areas }: PruneParts,
+  key: string,
+  options: PruneOptions,
+): Promise<UnusedData> {
   const records = (await areas.records()).filter((record) => record.repositoryKey === key);
   const trash: string[] = [];
   const move = async (path: string): Promise<void> => {
@@ -153,7 +157,7 @@ const WHEN_NEEDED = { 'gc.auto': '6700', 'gc.autoPackLimit': '50', 'gc.autoDetac
  * newer than the given time, so candidates may be collected meanwhile.
  */
 async function pack(
-  { git, layout }: Parts,
+  { git, layout }: PruneParts,
   key: string,
   options: PruneOptions,
   counts: Counts,

@@ -8,7 +8,7 @@ import type { CandidateStore } from './candidate-store.ts';
 import { gitFault, remoteFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
 import { checkedSha, isSha, temporaryPath } from './layout.ts';
-import { inUserRepository, SILENCE_MS } from './sources.ts';
+import { inUserRepository, REMOTE_SILENCE_MS } from './sources.ts';
 import type { Owner } from './trees.ts';
 import { userOf } from './trees.ts';
 
@@ -147,7 +147,7 @@ async function pushOnce(
     cwd,
     args: ['push', '--porcelain', '--progress', '--no-verify', lease, remote.url, `${sha}:${ref}`],
     login: remote,
-    silenceMs: SILENCE_MS,
+    silenceMs: REMOTE_SILENCE_MS,
     starts: 'once',
   }).catch(asKilled);
   if ('kind' in done) return done;
@@ -189,7 +189,7 @@ async function shaAt(
     cwd,
     args: ['ls-remote', '-q', remote.url, ref],
     login: remote,
-    silenceMs: SILENCE_MS,
+    silenceMs: REMOTE_SILENCE_MS,
   });
   if (done.exitCode !== 0) throw remoteFault(`Reading ${remote.url}`, done);
   const line = done.stdout.split('\n').find((each) => each.slice(41) === ref);

@@ -11,7 +11,7 @@ import type { Owner } from './trees.ts';
 import { firstUnwritable, userOf } from './trees.ts';
 
 /** Milliseconds without data after which a remote counts as unreachable. */
-export const SILENCE_MS = 10 * 60_000;
+export const REMOTE_SILENCE_MS = 10 * 60_000;
 
 export async function keyOfSource(source: RepositorySource): Promise<string> {
   if (source.kind === 'local') return keyOf(`local:${await realOf(source.path)}`);
@@ -35,7 +35,7 @@ export async function fetchable(
     throw new Fault('INTERNAL', 'A remote is reached by an http or https URL without a login in it.');
   }
   const login = { url: source.url, credential: await source.credential() };
-  return { address: source.url, call: { login, silenceMs: SILENCE_MS } };
+  return { address: source.url, call: { login, silenceMs: REMOTE_SILENCE_MS } };
 }
 
 /** The same source; its credential is requested only once, however often the remote is used. */

@@ -8,7 +8,7 @@ import { type ChildLost, Fault, mayStartLater, restarting } from '../../core/mod
 /** The user that sandboxed processes run as and that owns all checkouts; null if that is our own user. */
 export type Owner = { readonly uid: number; readonly gid: number } | null;
 
-const run = promisify(execFile);
+const execFileAsync = promisify(execFile);
 const MAX_OUTPUT = 2 ** 20;
 
 /**
@@ -34,7 +34,7 @@ async function toolOnce(
   timeout: number,
 ): Promise<ToolEnd | ChildLost> {
   try {
-    const { stdout } = await run(file, args, {
+    const { stdout } = await execFileAsync(file, args, {
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
       cwd: '/',
       maxBuffer: MAX_OUTPUT,

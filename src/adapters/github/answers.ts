@@ -28,7 +28,7 @@ export const Repository = z.object({
   html_url: z.string(),
 });
 
-export const Issue = z
+export const IssueAnswer = z
   .object({
     number: z.int(),
     title: z.string(),
@@ -194,7 +194,7 @@ export const Installation = z.object({
   suspended_at: z.string().nullish(),
 });
 
-export const Installed = z.object({
+export const InstalledRepositoryAnswer = z.object({
   id: z.int().positive(),
   name: z.string().min(1),
   owner: z.object({ login: z.string().min(1) }),

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
 import type { InstalledRepository, Log, RepositoryHandle } from '../../ports/index.ts';
-import { Installation, Installed, MintedToken } from './answers.ts';
+import { Installation, InstalledRepositoryAnswer, MintedToken } from './answers.ts';
 import { type Api, PAGE, pagesOf } from './client.ts';
 import { type Pace, statusOf } from './faults.ts';
 
@@ -148,9 +148,9 @@ export function signingKey(pem: string): string {
 }
 
 const MAX_REPOSITORIES = 1_000;
-const MAX_PAGES = MAX_REPOSITORIES / PAGE;
+const MAX_INSTALLATION_PAGES = MAX_REPOSITORIES / PAGE;
 
-const InstalledPage = z.object({ repositories: z.array(Installed) });
+const InstalledPage = z.object({ repositories: z.array(InstalledRepositoryAnswer) });
 
 interface InstallationsParts {
   /** Signs in as the App. */
@@ -167,7 +167,7 @@ export async function listRepositories(parts: InstallationsParts): Promise<reado
     pagesOf(async (page) => {
       const { data } = await app.rest.apps.listInstallations({ per_page: PAGE, page });
       return z.array(Installation).parse(data);
-    }, MAX_PAGES),
+    }, MAX_INSTALLATION_PAGES),
   );
   const found: InstalledRepository[] = [];
   for (const { id, created_at: installedAt, suspended_at: suspended } of installations) {
@@ -213,6 +213,6 @@ async function repositoriesOf(api: Api, installationId: number): Promise<readonl
   const found = await pagesOf(async (page) => {
     const { data } = await api.rest.apps.listReposAccessibleToInstallation({ per_page: PAGE, page });
     return InstalledPage.parse(data).repositories;
-  }, MAX_PAGES);
+  }, MAX_INSTALLATION_PAGES);
   return found.map(({ id, name, owner }) => ({ installationId, repositoryId: id, owner: owner.login, name }));
 }

@@ -35,17 +35,17 @@ export async function deleteBranch(
     return mine.some((pull) => pull.head.ref === name && pull.head.repo?.id === repositoryId);
   });
   if (shown) return 'shown';
-  const standing = await headOf(read, name);
+  const standing = await branchHead(read, name);
   if (standing !== at) return standing === null ? 'gone' : 'moved';
   // 422: it is gone by now, or a rule keeps it; a second look tells.
   const deleted = await write(({ rest }, where) =>
     unless(422, async () => (await rest.git.deleteRef({ ...where, ref: `heads/${name}` })).status),
   );
   if (deleted !== null) return 'deleted';
-  return (await headOf(read, name)) === null ? 'gone' : 'ruled';
+  return (await branchHead(read, name)) === null ? 'gone' : 'ruled';
 }
 
-const headOf = (read: Calls, name: string): Promise<Sha | null> =>
+const branchHead = (read: Calls, name: string): Promise<Sha | null> =>
   read(async ({ rest }, where) => {
     const found = await unless([404, 409], () => rest.git.getRef({ ...where, ref: `heads/${name}` }));
     return found && Ref.parse(found.data).object.sha;

@@ -6,7 +6,7 @@ import type { Api } from './client.ts';
 import { statusOf } from './faults.ts';
 
 /** A repository's name as paths take it. */
-interface Place {
+interface RepositoryName {
   readonly owner: string;
   readonly repo: string;
 }
@@ -19,12 +19,12 @@ const ELSEWHERE: ReadonlySet<number | undefined> = new Set([301, 302, 307, 308, 
 /** What a repository is called now: its name can change while a run is under way, its id never does. */
 export interface Whereabouts {
   /** Read from GitHub where it is not known yet, or known for long, or where `failed` is what was known. */
-  place(api: Api, failed?: Place): Promise<Place>;
+  place(api: Api, failed?: RepositoryName): Promise<RepositoryName>;
   facts(api: Api): Promise<Repository>;
 }
 
 export function openWhereabouts({ repositoryId: id }: RepositoryHandle, now: () => number): Whereabouts {
-  let known: { readonly place: Place; readonly readAt: number } | undefined;
+  let known: { readonly place: RepositoryName; readonly readAt: number } | undefined;
   const facts: Whereabouts['facts'] = async (api) => {
     // The address that GitHub's own redirects from old names lead to.
     const found = Repository.parse((await api.request('GET /repositories/{id}', { id })).data);
@@ -46,7 +46,7 @@ export function openWhereabouts({ repositoryId: id }: RepositoryHandle, now: () 
 }
 
 /** Makes one call about a repository, wherever it is. What it throws is not a fault yet. */
-export type Calls = <T>(call: (api: Api, at: Place, token: Token) => Promise<T>) => Promise<T>;
+export type Calls = <T>(call: (api: Api, at: RepositoryName, token: Token) => Promise<T>) => Promise<T>;
 
 interface CallsParts {
   readonly tokens: Pick<TokenCache, 'get' | 'drop'>;

@@ -6,9 +6,9 @@ import { PAGE, pagesOf } from './client.ts';
 
 const OWN_NAME = 'auto-dev';
 const MAX_FAILED = 30;
-const MAX_TEXT = 4_000;
+const MAX_CHECK_TEXT = 4_000;
 /** A commit with more than 500 checks is read as far as this. */
-const MAX_PAGES = 5;
+const MAX_CHECK_PAGES = 5;
 
 const CheckRuns = z.object({ check_runs: z.array(CheckRunAnswer) });
 const Statuses = z.object({ statuses: z.array(Status) });
@@ -32,11 +32,11 @@ export async function failedChecks(
         page,
       });
       return CheckRuns.parse(data).check_runs;
-    }, MAX_PAGES);
+    }, MAX_CHECK_PAGES);
     const statuses = await pagesOf(async (page) => {
       const { data } = await rest.repos.getCombinedStatusForRef({ ...where, page });
       return Statuses.parse(data).statuses;
-    }, MAX_PAGES);
+    }, MAX_CHECK_PAGES);
     return [
       ...runs.flatMap((run) => (run.app?.id === appId ? [] : failedRun(run))),
       ...statuses.flatMap(failedStatus),
@@ -49,12 +49,12 @@ export async function failedChecks(
 function failedRun({ name, conclusion, output }: z.infer<typeof CheckRunAnswer>): readonly FailedCheck[] {
   if (!conclusion || HARMLESS.has(conclusion)) return [];
   const text = [output?.title, output?.summary].filter((part) => part).join('\n\n');
-  return [{ name, conclusion, text: text.slice(0, MAX_TEXT) }];
+  return [{ name, conclusion, text: text.slice(0, MAX_CHECK_TEXT) }];
 }
 
 const failedStatus = ({ context, state, description }: z.infer<typeof Status>): readonly FailedCheck[] =>
   state === 'failure' || state === 'error'
-    ? [{ name: context, conclusion: state, text: (description ?? '').slice(0, MAX_TEXT) }]
+    ? [{ name: context, conclusion: state, text: (description ?? '').slice(0, MAX_CHECK_TEXT) }]
     : [];
 
 /** Makes a check run of ours, or updates the one with the same external id. Both calls are of one App. */

@@ -100,16 +100,16 @@ export function openClient(
  * Bytes of one answer. The largest that we ask for is a page of a hundred comments, each of 65,536 characters that JSON
  * writes with up to six bytes.
  */
-const MOST_ANSWER_BYTES = 64 * 2 ** 20;
+const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 
 /** The same answer, cut off with an error beyond the limit: the library would collect it whole. */
-function bounded(answer: Response): Response {
+function limitedResponse(answer: Response): Response {
   if (!answer.body) return answer;
   let bytes = 0;
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform(part, controller) {
       bytes += part.byteLength;
-      if (bytes > MOST_ANSWER_BYTES)
+      if (bytes > MAX_RESPONSE_BYTES)
         controller.error(new Error('The answer is longer than any that we ask for.'));
       else controller.enqueue(part);
     },
@@ -128,7 +128,7 @@ function withTimeout(inner: typeof fetch): typeof fetch {
       redirect: 'manual',
       signal: init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout,
     });
-    return bounded(answer);
+    return limitedResponse(answer);
   };
 }
 

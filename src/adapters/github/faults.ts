@@ -3,11 +3,11 @@ import { Fault } from '../../core/model/index.ts';
 import type { Fence } from '../../ports/index.ts';
 
 const MAX_WORDS = 400;
-const TOKEN = /\b(?:gh[a-z]_\w+|github_pat_\w+|v1\.[0-9a-f]{40}|eyJ[\w-]+\.[\w-]+\.[\w-]+)/g;
+const TOKEN_PATTERN = /\b(?:gh[a-z]_\w+|github_pat_\w+|v1\.[0-9a-f]{40}|eyJ[\w-]+\.[\w-]+\.[\w-]+)/g;
 
 /** The text on one line, without anything that looks like a token of GitHub, cut to a readable length. */
 export const redacted = (text: string): string =>
-  text.replace(TOKEN, '[token]').replace(/\s+/g, ' ').trim().slice(0, MAX_WORDS);
+  text.replace(TOKEN_PATTERN, '[token]').replace(/\s+/g, ' ').trim().slice(0, MAX_WORDS);
 
 const HttpError = z.object({
   message: z.string(),
@@ -39,7 +39,7 @@ export class Moved extends Error {
   }
 }
 
-const Refused = z.object({
+const RefusalBody = z.object({
   message: z.string(),
   errors: z
     .array(z.union([z.string(), z.object({ message: z.string() }), z.object({ code: z.string() })]))
@@ -126,7 +126,7 @@ function httpFault({ status, message, response }: HttpError, doing: string): Fau
 
 /** What GitHub itself says, without the links to its documentation. */
 function words(data: unknown): string {
-  const parsed = Refused.safeParse(data);
+  const parsed = RefusalBody.safeParse(data);
   if (!parsed.success) return 'no reason given.';
   const details = (parsed.data.errors ?? []).map((detail) => {
     if (typeof detail === 'string') return detail;

@@ -1,6 +1,6 @@
 import { Fault, isSameLabel } from '../../core/model/index.ts';
 import type { ExternalWrite, Fence, Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
-import { Comment, Issue, NodeId, Pull, PullWithSource, pullFacts } from './answers.ts';
+import { Comment, IssueAnswer, NodeId, Pull, PullWithSource, pullFacts } from './answers.ts';
 import { openTokenCache, type Token } from './app.ts';
 import { deleteBranch } from './branches.ts';
 import { openCalls, type Whereabouts } from './calls.ts';
@@ -142,7 +142,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       if (remove.length === 0) return;
       // Most of what is to be removed is mostly not there, and a write is dearer than a read.
       const { labels } = await read(`read the labels of #${issue}`, async ({ rest }, at) =>
-        Issue.parse((await rest.issues.get({ ...at, issue_number: issue })).data),
+        IssueAnswer.parse((await rest.issues.get({ ...at, issue_number: issue })).data),
       );
       const gone = labels.filter((label) => remove.some((name) => isSameLabel(name, label)));
       for (const name of gone) {

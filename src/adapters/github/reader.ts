@@ -3,7 +3,7 @@ import { isSameLabel } from '../../core/model/index.ts';
 import type { GitHubReader, LabelChange, Labelled, RepositoryHandle } from '../../ports/index.ts';
 import {
   Comment,
-  Issue,
+  IssueAnswer,
   IssueEvent,
   PermissionLevel,
   Pull,
@@ -58,7 +58,7 @@ export function openReader(parts: ReaderParts): GitHubReader {
 
     issue: (number) =>
       read(`read issue #${number}`, async ({ rest }, at) =>
-        Issue.parse((await rest.issues.get({ ...at, issue_number: number })).data),
+        IssueAnswer.parse((await rest.issues.get({ ...at, issue_number: number })).data),
       ),
 
     commentPages: (issue) =>
@@ -147,7 +147,7 @@ const pageOf = <T>(
 
 const MAX_ISSUES = 100;
 /** Pull requests are listed among issues, so more may have to be read. */
-const MAX_PAGES = 5;
+const MAX_ISSUE_PAGES = 5;
 /** Of an issue's events; what was done to a label before them is not told. */
 const MAX_EVENTS = 300;
 
@@ -168,8 +168,8 @@ async function labelled(calls: Calls, label: string, since: number): Promise<rea
         page,
       });
       const items = z.array(z.unknown()).parse(data);
-      return items.map((item) => ({ issue: Issue.parse(item), touchedAt: Touched.parse(item) }));
-    }, MAX_PAGES),
+      return items.map((item) => ({ issue: IssueAnswer.parse(item), touchedAt: Touched.parse(item) }));
+    }, MAX_ISSUE_PAGES),
   );
   const found: Labelled[] = [];
   for (const one of issues.filter(({ issue }) => !issue.isPull).slice(0, MAX_ISSUES)) {

@@ -69,7 +69,7 @@ export function openMetrics({ census }: MetricsOptions): Metrics {
   const faults = new Counter(of('runoff_faults_total'));
   const candidates = new Counter(of('runoff_candidates_total'));
   const count = openGauges(of);
-  const [event, modelName] = [bounded(), bounded()];
+  const [event, modelName] = [boundedValues(), boundedValues()];
 
   return {
     stage: (name, seconds) => stages.observe({ stage: name }, seconds),
@@ -118,7 +118,7 @@ function outcomeOf(status: number): string {
   return status === 0 ? 'cut' : 'refused';
 }
 
-function bounded(): (value: string) => string {
+function boundedValues(): (value: string) => string {
   const known = new Set<string>();
   return (value) => {
     if (known.size < MOST_VALUES) known.add(value);

@@ -103,11 +103,11 @@ function languageModel(route: ModelRoute, lease: Lease): LanguageModel {
   }
 }
 
-type Read<T> =
+type ParsedAnswer<T> =
   | { readonly kind: 'fits'; readonly value: T }
   | { readonly kind: 'unfit'; readonly problem: string };
 
-function readAnswer<T>(schema: z.ZodType<T>, text: string): Read<T> {
+function readAnswer<T>(schema: z.ZodType<T>, text: string): ParsedAnswer<T> {
   const json = parseJson(text);
   if (json === undefined) return { kind: 'unfit', problem: 'It is not valid JSON.' };
   const parsed = schema.safeParse(json);

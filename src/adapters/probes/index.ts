@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-const PROGRAMS = join(import.meta.dirname, 'inside');
+const PROBE_SOURCES = join(import.meta.dirname, 'inside');
 
 /**
  * Installs the programs that derive and run probes in the toolchain's folder, as `checks/probes/`, where every sandbox
@@ -27,8 +27,8 @@ export async function installProbes(toolchain: string): Promise<void> {
 /** The programs by file name. */
 async function readPrograms(): Promise<ReadonlyMap<string, string>> {
   const programs = new Map<string, string>();
-  for (const name of (await readdir(PROGRAMS)).sort()) {
-    const text = await readFile(join(PROGRAMS, name), 'utf8');
+  for (const name of (await readdir(PROBE_SOURCES)).sort()) {
+    const text = await readFile(join(PROBE_SOURCES, name), 'utf8');
     if (/\.(?:cjs|py|ts)$/.test(name)) programs.set(name, text);
   }
   return programs;

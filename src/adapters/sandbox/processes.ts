@@ -148,7 +148,7 @@ export const HOST_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbi
  * Maximum number of characters of each stream of a host program; their output is short. More ends the program. Our
  * default.
  */
-const MAX_OUTPUT_CHARS = 1024 * 1024;
+const MAX_STREAM_CHARS = 1024 * 1024;
 
 export interface CommandEnd {
   /** Null if the program could not be started or a signal ended it. */
@@ -179,7 +179,7 @@ async function runCommandOnce([file, ...args]: readonly [string, ...string[]], o
     stdin: 'ignore',
     stripFinalNewline: false,
     reject: false,
-    maxBuffer: MAX_OUTPUT_CHARS,
+    maxBuffer: MAX_STREAM_CHARS,
     ...asOwner(owner),
   });
   const why = end instanceof Error ? (end.shortMessage ?? '') : '';

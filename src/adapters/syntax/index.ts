@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 
 const PACKAGE = '@vscode/tree-sitter-wasm/package.json';
-const Manifest = z.object({ version: z.string().regex(/^[\w.+-]+$/) });
+const GrammarManifest = z.object({ version: z.string().regex(/^[\w.+-]+$/) });
 
 /**
  * Puts the checker (`checks/syntax/`) and the grammars (`grammars/`) into the toolchain's folder, where every sandbox
@@ -17,7 +17,7 @@ export async function installSyntaxCheck(toolchain: string): Promise<void> {
   const programs = await filesIn(import.meta.dirname, /\.mjs$/);
   await place(join(toolchain, 'checks', 'syntax'), await hashOf(programs), programs);
   const manifest = createRequire(import.meta.url).resolve(PACKAGE);
-  const { version } = Manifest.parse(JSON.parse(await readFile(manifest, 'utf8')));
+  const { version } = GrammarManifest.parse(JSON.parse(await readFile(manifest, 'utf8')));
   const grammars = await filesIn(join(dirname(manifest), 'wasm'), /^tree-sitter.*\.(?:js|wasm)$/);
   await place(join(toolchain, 'grammars'), version, grammars);
 }

@@ -77,7 +77,7 @@ export function openTracer({
       try {
         return await active.run({ run: about.run, context: trace.setSpan(context, span) }, work);
       } catch (thrown) {
-        fail(span);
+        markFailed(span);
         throw thrown;
       } finally {
         span.end();
@@ -85,14 +85,14 @@ export function openTracer({
     },
     tell(about, { startedAt, endedAt, failed }) {
       const { span } = start(about, { startTime: new Date(startedAt) });
-      if (failed) fail(span);
+      if (failed) markFailed(span);
       span.end(new Date(endedAt));
     },
     tellRun({ name, run, attributes }, { startedAt, endedAt, failed }) {
       // A Date: the package takes a small number for one since the start of the process.
       const options = { startTime: new Date(startedAt), attributes: { ...attributes }, root: true };
       const span = ids.asIf(idsOf(run), () => tracer.startSpan(name, options, ROOT_CONTEXT));
-      if (failed) fail(span);
+      if (failed) markFailed(span);
       span.end(new Date(endedAt));
     },
     async close() {
@@ -103,7 +103,7 @@ export function openTracer({
 }
 
 /** Without the error's text: it may quote what a repository or a model said. */
-const fail = (span: Span): void => void span.setStatus({ code: SpanStatusCode.ERROR });
+const markFailed = (span: Span): void => void span.setStatus({ code: SpanStatusCode.ERROR });
 
 const belowRun = (run: RunId): Context =>
   trace.setSpanContext(ROOT_CONTEXT, { ...idsOf(run), traceFlags: TraceFlags.SAMPLED, isRemote: true });

@@ -1,7 +1,7 @@
 import { chosenOf } from '../../core/ranking/index.ts';
 import { branchOf, type RunView, shortSha, visibleCode } from '../../core/reports/index.ts';
 import type { Exposure } from '../../runs/index.ts';
-import { shown } from './terminal.ts';
+import { printable } from './terminal.ts';
 
 /** Quotes a text as one word of a POSIX shell. */
 export function shellWord(text: string): string {
@@ -60,15 +60,15 @@ export function trustText(repository: string, exposure: Exposure): string {
     command ? commandLines(name, command) : [],
   );
   return [
-    `The checks of ${shown(repository)} run with more access to this machine than the full sandbox allows:`,
+    `The checks of ${printable(repository)} run with more access to this machine than the full sandbox allows:`,
     '',
     ...commands,
     '',
     ...(hosts.length > 0
-      ? [`They can connect to these hosts: ${hosts.map((host) => shown(host)).join(', ')}`]
+      ? [`They can connect to these hosts: ${hosts.map((host) => printable(host)).join(', ')}`]
       : []),
     ...(weaker.length > 0 ? [`Sandbox: ${backend}. It does not protect against:`] : []),
-    ...weaker.map((sentence) => `  - ${shown(sentence)}`),
+    ...weaker.map((sentence) => `  - ${printable(sentence)}`),
     '',
   ].join('\n');
 }

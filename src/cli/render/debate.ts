@@ -19,7 +19,7 @@ import {
   visibleCode,
 } from '../../core/reports/index.ts';
 import type { DebateEvent } from '../../runs/index.ts';
-import { type Paint, shown, wrap } from './terminal.ts';
+import { type Paint, printable, wrap } from './terminal.ts';
 
 interface EndedDebate {
   readonly id: string;
@@ -33,9 +33,9 @@ export function debateProgress(news: DebateEvent): string {
   const round = `round ${news.round + 1}`;
   switch (news.kind) {
     case 'asked':
-      return `${round}  ${news.assignment.critic.padEnd(12)} reads (${shown(news.assignment.model, 80)})`;
+      return `${round}  ${news.assignment.critic.padEnd(12)} reads (${printable(news.assignment.model, 80)})`;
     case 'synthesis':
-      return `${round}  ${'synthesis'.padEnd(12)} ${counted(news.open, 'open issue')} (${shown(news.model, 80)})`;
+      return `${round}  ${'synthesis'.padEnd(12)} ${counted(news.open, 'open issue')} (${printable(news.model, 80)})`;
     case 'answered':
       return `${round}  ${news.assignment.critic.padEnd(12)} ${critiqueResult(news.turned)}`;
   }
@@ -43,7 +43,7 @@ export function debateProgress(news: DebateEvent): string {
 
 function critiqueResult(turned: Extract<DebateEvent, { kind: 'answered' }>['turned']): string {
   if (turned.kind === 'stands') return 'approved before, nothing changed';
-  if (turned.kind === 'failed') return `failed: ${shown(turned.why)}`;
+  if (turned.kind === 'failed') return `failed: ${printable(turned.why)}`;
   const { issues, approved } = turned.critique;
   const pressed = turned.checks.length > 0 ? ', pressed' : '';
   return `${approved ? `approves${pressed}` : 'does not approve'}, ${counted(issues.length, 'issue')}, ${money(turned.cost.usd)}`;
@@ -61,16 +61,16 @@ export function debateReport({ id, debate, paid }: EndedDebate, out: string | un
   const price = `${tokens(cost.inputTokens)} tokens in, ${tokens(cost.outputTokens)} out, ${money(cost.usd)}${paid < cost.usd ? `, of which ${money(paid)} in this call` : ''}`;
   const parts = [
     `# Debate ${id}: ${end ? DEBATE_STOP_LABELS[end.stop] : 'in progress'}`,
-    `${shown(end?.because ?? '', 400)}\n${counted(rounds.length, 'round')}, ${price}.`,
+    `${printable(end?.because ?? '', 400)}\n${counted(rounds.length, 'round')}, ${price}.`,
     section('Rounds', rounds.flatMap(roundLines)),
     section('Issues', ledger.map(issueLines)),
     section(
       'For you to decide',
       questions.map(({ text, options, assume }) =>
         [
-          `- ${shown(text, 400)}`,
-          ...options.map((option, i) => `  ${i + 1}. ${shown(option)}`),
-          `  Assumed: ${shown(assume)}`,
+          `- ${printable(text, 400)}`,
+          ...options.map((option, i) => `  ${i + 1}. ${printable(option)}`),
+          `  Assumed: ${printable(assume)}`,
         ].join('\n'),
       ),
     ),
@@ -78,14 +78,14 @@ export function debateReport({ id, debate, paid }: EndedDebate, out: string | un
       'Acceptance tests',
       acceptance.map(
         ({ given, expect, catches }) =>
-          `- Given ${shown(given, 400)}: ${shown(expect, 400)} (catches: ${shown(catches)})`,
+          `- Given ${printable(given, 400)}: ${printable(expect, 400)} (catches: ${printable(catches)})`,
       ),
     ),
     section(
       'What changed',
       diff === '' ? ['Nothing.'] : [`\`\`\`diff\n${visibleCode(diff).trimEnd()}\n\`\`\``],
     ),
-    out === undefined ? `## The spec\n\n${visibleCode(spec).trimEnd()}` : `The spec is in ${shown(out)}.`,
+    out === undefined ? `## The spec\n\n${visibleCode(spec).trimEnd()}` : `The spec is in ${printable(out)}.`,
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
@@ -95,13 +95,13 @@ const section = (title: string, lines: readonly string[]): string =>
 
 const roundLines = (round: DebateRound): readonly string[] => [
   `${round.roundNumber + 1}. ${round.critiques.map(critiqueLine).join('; ')} (${money(round.cost.usd)})`,
-  ...(round.synthesis?.failed ? [`   the synthesis failed: ${shown(round.synthesis.failed)}`] : []),
-  ...(round.synthesis?.refused ?? []).map((why) => `   edit not applied: ${shown(why)}`),
+  ...(round.synthesis?.failed ? [`   the synthesis failed: ${printable(round.synthesis.failed)}`] : []),
+  ...(round.synthesis?.refused ?? []).map((why) => `   edit not applied: ${printable(why)}`),
 ];
 
 function critiqueLine(one: CriticTurn): string {
-  const who = shown(one.critic, 41);
-  if (one.kind === 'failed') return `${who} failed: ${shown(one.why, 120)}`;
+  const who = printable(one.critic, 41);
+  if (one.kind === 'failed') return `${who} failed: ${printable(one.why, 120)}`;
   if (one.kind === 'stands') return `${who} approved before`;
   const ids = [...one.raised, ...one.upheldIssues].join(', ');
   return `${who} ${one.approved ? 'approves' : 'does not approve'}${ids ? ` (${ids})` : ''}`;
@@ -117,10 +117,10 @@ function issueLines({
   loweredBecause,
 }: Debate['ledger'][number]): string {
   return [
-    `- ${id} (${severity}, ${shown(critic, 41)}) ${status.kind}: ${shown(title)}`,
-    ...(scenario.trim() ? [`  case: ${shown(scenario, 600)}`] : []),
-    ...(loweredBecause ? [`  ${shown(loweredBecause)}`] : []),
-    ...(status.kind === 'open' ? [] : [`  because: ${shown(status.because, 400)}`]),
+    `- ${id} (${severity}, ${printable(critic, 41)}) ${status.kind}: ${printable(title)}`,
+    ...(scenario.trim() ? [`  case: ${printable(scenario, 600)}`] : []),
+    ...(loweredBecause ? [`  ${printable(loweredBecause)}`] : []),
+    ...(status.kind === 'open' ? [] : [`  because: ${printable(status.because, 400)}`]),
   ].join('\n');
 }
 
@@ -146,12 +146,12 @@ export function review({ review: all = [] }: RunView, width: number, paint: Pain
   if (all.length === 0) return [];
   const inner = width - INDENT.length;
   const item = (text: string, mark: string) =>
-    wrap(shown(text, 700), inner - 2).map((line, i) => `${i === 0 ? mark : `${INDENT}  `}${line}`);
+    wrap(printable(text, 700), inner - 2).map((line, i) => `${i === 0 ? mark : `${INDENT}  `}${line}`);
   return [
     paint('strong', 'Review of the winner'),
     ...all.flatMap((one) => [
       ...wrap(
-        shown(reviewOutcome(one, all) || `Reviewed by ${counted(one.critics.length, 'critic')}.`, 600),
+        printable(reviewOutcome(one, all) || `Reviewed by ${counted(one.critics.length, 'critic')}.`, 600),
         inner,
       ).map((line, i) => (i === 0 ? `  ${one.alias}  ${line}` : `${INDENT}${line}`)),
       ...one.critics.flatMap((report) => [

@@ -23,7 +23,7 @@ import {
 import { nextCommands } from './commands.ts';
 import { review } from './debate.ts';
 import { spentText } from './progress.ts';
-import { clipped, displayWidth, type Paint, padded, painter, shown, wrap } from './terminal.ts';
+import { clipped, displayWidth, type Paint, padded, painter, printable, wrap } from './terminal.ts';
 
 interface FinalReportOptions {
   /** Columns; commands and URLs are never cut. */
@@ -65,8 +65,8 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
     const title = view.state === 'refused' ? 'Run not started' : 'Run failed';
     return [
       paint('bad', title),
-      ...wrap(shown(trouble.message, 1_500), width),
-      ...wrap(`Next: ${shown(trouble.advice, 600)}`, width),
+      ...wrap(printable(trouble.message, 1_500), width),
+      ...wrap(`Next: ${printable(trouble.advice, 600)}`, width),
     ];
   }
   if (view.state === 'cancelled') return [paint('bad', 'Run cancelled'), ...whyOver(view)];
@@ -79,20 +79,20 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
     return [
       paint('bad', 'No candidate passed'),
       ...silence(view, width),
-      ...wrap(shown(decision.because, 600), width),
-      ...wrap(shown(advice, 600), width),
+      ...wrap(printable(decision.because, 600), width),
+      ...wrap(printable(advice, 600), width),
     ];
   }
   return [
     `${paint('good', `${decision.kind === 'winner' ? 'Winner' : 'First'}: ${decision.alias}`)}  ${clipped(decisionLabel(decision), width - 12)}`,
     ...silence(view, width),
-    ...wrap(shown(decision.because, 600), width),
+    ...wrap(printable(decision.because, 600), width),
   ];
 }
 
 function silence(view: RunView, width: number): readonly string[] {
   const note = silenceNote(view);
-  return note === null ? [] : wrap(shown(note, 1_500), width);
+  return note === null ? [] : wrap(printable(note, 1_500), width);
 }
 
 const cost = (view: RunView, width: number): readonly string[] =>
@@ -110,14 +110,14 @@ const localAdvice = (view: RunView): string =>
 
 const GAP = '  ';
 
-interface Column {
+interface ReportColumn {
   readonly title: string;
   readonly cell: (row: RankRow) => string;
   readonly side: 'left' | 'right';
 }
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly ReportColumn[] = [
   { title: '', cell: (row) => row.alias, side: 'left' },
-  { title: 'contestant', cell: (row) => shown(row.contestant, 80), side: 'left' },
+  { title: 'contestant', cell: (row) => printable(row.contestant, 80), side: 'left' },
   { title: 'build', cell: (row) => row.build, side: 'left' },
   { title: 'base tests', cell: (row) => row.baseTests, side: 'right' },
   { title: 'new tests', cell: (row) => row.newTests, side: 'right' },
@@ -129,9 +129,9 @@ const COLUMNS: readonly Column[] = [
   { title: 'result', cell: (row) => row.result, side: 'left' },
 ];
 /** A shorter name, if space is needed for more important columns. */
-const SHORT_NAME: Column = {
+const SHORT_NAME: ReportColumn = {
   title: 'contestant',
-  cell: (row) => shown(row.contestantShort, 60),
+  cell: (row) => printable(row.contestantShort, 60),
   side: 'left',
 };
 /** Columns that a narrow terminal drops, first to last. The name is first shortened, then cut, then dropped. */
@@ -144,7 +144,7 @@ const MIN_NAME_COLUMNS = 12;
 function rankingTable(view: RunView, width: number, paint: Paint): readonly string[] {
   const rows = rankRows(view);
   const columns = fittingColumns(rows, width);
-  const line = (text: (column: Column) => string): string => {
+  const line = (text: (column: ReportColumn) => string): string => {
     const cells = columns.map((column) => padded(text(column), column.width, column.side));
     return clipped(cells.join(GAP).trimEnd(), width);
   };
@@ -156,10 +156,10 @@ function rankingTable(view: RunView, width: number, paint: Paint): readonly stri
   return [paint('dim', head), ...body];
 }
 
-type Sized = Column & { readonly width: number };
+type Sized = ReportColumn & { readonly width: number };
 
 function fittingColumns(rows: readonly RankRow[], width: number): readonly Sized[] {
-  const sized = (column: Column): Sized => {
+  const sized = (column: ReportColumn): Sized => {
     const cells = rows.map((row) => displayWidth(column.cell(row)));
     return { ...column, width: Math.max(displayWidth(column.title), ...cells) };
   };
@@ -196,12 +196,12 @@ const HUNK_LINES = 8;
 function reasonLines(reason: RankReason, width: number, paint: Paint): readonly string[] {
   const indent = '     ';
   const inner = width - indent.length;
-  const said = wrap(shown(reason.because), inner).map((line, index) =>
+  const said = wrap(printable(reason.because), inner).map((line, index) =>
     index === 0 ? `  ${padded(reason.alias, 1)}  ${line}` : `${indent}${line}`,
   );
   const failing = reason.failing.flatMap((tests) => [
     `${indent}${clipped(`fails ${tests.of}:`, inner)}`,
-    ...tests.names.map((name) => `${indent}  ${clipped(shown(name), inner - 2)}`),
+    ...tests.names.map((name) => `${indent}  ${clipped(printable(name), inner - 2)}`),
     ...(tests.more > 0 ? [`${indent}  and ${tests.more} more`] : []),
   ]);
   return [
@@ -237,14 +237,17 @@ function changes(view: RunView, diffs: Diffs, width: number, paint: Paint): read
     ...files.slice(0, FILES_SHOWN).map((file, index) => {
       const why = notable(file);
       const twice = why === null ? '' : `   (review closely: it ${why})`;
-      return clipped(`  ${padded(sizes[index] ?? '', column, 'right')}  ${shown(file.path)}${twice}`, width);
+      return clipped(
+        `  ${padded(sizes[index] ?? '', column, 'right')}  ${printable(file.path)}${twice}`,
+        width,
+      );
     }),
     ...(files.length > FILES_SHOWN ? [`  and ${files.length - FILES_SHOWN} more files`] : []),
   ];
 }
 
 /** Maximum number of code points of a note. */
-const MAX_NOTE_CHARACTERS = 400;
+const MAX_REPORT_NOTE_CHARS = 400;
 const MAX_QUESTION_CHARACTERS = 1_500;
 
 /** Deviations from the settings or the defaults, and contested tests. */
@@ -260,7 +263,7 @@ function notes(view: RunView, width: number, paint: Paint): readonly string[] {
   ];
   if (lines.length === 0) return [];
   const wrapped = lines.flatMap((line) =>
-    wrap(shown(line, line === question ? MAX_QUESTION_CHARACTERS : MAX_NOTE_CHARACTERS), width - 4).map(
+    wrap(printable(line, line === question ? MAX_QUESTION_CHARACTERS : MAX_REPORT_NOTE_CHARS), width - 4).map(
       (part, index) => `${index === 0 ? '  - ' : '    '}${part}`,
     ),
   );
@@ -272,16 +275,16 @@ function result(view: RunView, paint: Paint): readonly string[] {
   if (outcome === undefined) return [];
   const branches = Object.entries(outcome.branches)
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([alias, branch]) => `  ${shown(alias, 2)}  ${shown(branch)}`);
+    .map(([alias, branch]) => `  ${printable(alias, 2)}  ${printable(branch)}`);
   if (outcome.kind === 'branches')
     return branches.length === 0 ? [] : [paint('strong', 'Branches'), ...branches];
   const url = outcome.comparisonUrl;
   return [
     paint('strong', 'Result'),
     ...(outcome.kind === 'pull'
-      ? [`  Draft pull request #${outcome.number}: ${shown(outcome.url, 1_000)}`]
+      ? [`  Draft pull request #${outcome.number}: ${printable(outcome.url, 1_000)}`]
       : []),
-    ...(url === undefined ? [] : [`  Comparison: ${shown(url, 1_000)}`]),
+    ...(url === undefined ? [] : [`  Comparison: ${printable(url, 1_000)}`]),
     ...branches,
   ];
 }

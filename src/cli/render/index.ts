@@ -3,4 +3,12 @@ export { debateJson, debateProgress, debateReport, roundLine } from './debate.ts
 export { finalReport } from './final-report.ts';
 export { jsonLine, jsonText, runJson } from './json.ts';
 export { progressLine, renderProgress } from './progress.ts';
-export { clipped, displayWidth, padded, painter, shown, terminalText, wrap } from './terminal.ts';
+export {
+  clipped,
+  displayWidth,
+  padded,
+  painter,
+  printable as shown,
+  terminalText,
+  wrap,
+} from './terminal.ts';

@@ -12,9 +12,9 @@ import {
   shortContestantNames,
   tokens,
 } from '../../core/reports/index.ts';
-import { clipped, displayWidth, padded, painter, shown, type Tone, wrap } from './terminal.ts';
+import { clipped, displayWidth, padded, painter, printable, type Tone, wrap } from './terminal.ts';
 
-interface Column {
+interface ProgressColumn {
   readonly width: number;
   readonly side: 'left' | 'right';
   readonly text: (candidate: Candidate) => string;
@@ -67,37 +67,41 @@ function header(view: RunView): string {
 const usedTokens = (candidate: Candidate): string =>
   `${tokens(candidate.usage.tokensIn + candidate.usage.tokensOut)} tok`;
 
-function columnsFor(view: RunView, width: number): readonly Column[] {
-  const right: readonly Column[] = [
+function columnsFor(view: RunView, width: number): readonly ProgressColumn[] {
+  const right: readonly ProgressColumn[] = [
     { width: 9, side: 'left', text: (candidate) => CANDIDATE_STATE_LABELS[candidate.state] },
     { width: 7, side: 'right', text: (candidate) => elapsed(candidate.ms) },
     { width: 10, side: 'right', text: usedTokens },
     { width: 8, side: 'right', text: (candidate) => money(candidate.usage.usd) },
   ];
-  const alias: Column = { width: 1, side: 'left', text: (candidate) => shown(candidate.alias, 2) };
-  const roomBeside = (columns: readonly Column[]): number =>
+  const alias: ProgressColumn = {
+    width: 1,
+    side: 'left',
+    text: (candidate) => printable(candidate.alias, 2),
+  };
+  const roomBeside = (columns: readonly ProgressColumn[]): number =>
     width - columns.reduce((sum, column) => sum + column.width + GAP.length, 0);
   const name = nameColumn(view, roomBeside([alias, ...right]) - MIN_NOTE_COLUMNS - GAP.length);
   const layout = name === null ? [alias, ...right] : [alias, name, ...right];
   const note = roomBeside(layout);
   if (note < 1) return layout;
-  return [...layout, { width: note, side: 'left', text: (candidate) => shown(candidate.note, 200) }];
+  return [...layout, { width: note, side: 'left', text: (candidate) => printable(candidate.note, 200) }];
 }
 
 /** The contestant's full name if there is space, else the part that differs from the others, else nothing. */
-function nameColumn(view: RunView, room: number): Column | null {
-  const widest = (text: Column['text']): number =>
+function nameColumn(view: RunView, room: number): ProgressColumn | null {
+  const widest = (text: ProgressColumn['text']): number =>
     Math.max(0, ...view.candidates.map((one) => displayWidth(text(one))));
-  const whole = Math.min(widest(nameOf), NAME_COLUMNS);
-  if (whole <= room) return { width: whole, side: 'left', text: nameOf };
+  const whole = Math.min(widest(candidateLabel), NAME_COLUMNS);
+  if (whole <= room) return { width: whole, side: 'left', text: candidateLabel };
   const names = shortContestantNames(view.candidates.map(({ contestant }) => contestant));
   const shortNameOf = ({ alias }: Candidate): string =>
-    shown(names[view.candidates.findIndex((one) => one.alias === alias)] ?? '', 60);
+    printable(names[view.candidates.findIndex((one) => one.alias === alias)] ?? '', 60);
   const short = Math.min(widest(shortNameOf), room);
   return short < MIN_NAME_COLUMNS ? null : { width: short, side: 'left', text: shortNameOf };
 }
 
-const nameOf = (candidate: Candidate): string => shown(contestantName(candidate.contestant), 80);
+const candidateLabel = (candidate: Candidate): string => printable(contestantName(candidate.contestant), 80);
 
 /** What has changed since the last view, one line each, for output that is not a terminal. No changes: no lines. */
 export function progressLine(previous: RunView | null, view: RunView): readonly string[] {
@@ -109,7 +113,7 @@ export function progressLine(previous: RunView | null, view: RunView): readonly 
   for (const candidate of byAlias(view)) {
     const before = previous?.candidates.find((one) => one.alias === candidate.alias);
     if (before?.state === candidate.state && before.note === candidate.note) continue;
-    lines.push(`${time}  ${shown(candidate.alias, 2)}: ${change(candidate)}`);
+    lines.push(`${time}  ${printable(candidate.alias, 2)}: ${change(candidate)}`);
   }
   return lines;
 }
@@ -123,7 +127,7 @@ const isNewQuestion = (previous: RunView | null, view: RunView): boolean =>
   previous?.state !== view.state || previous.dialogue?.inquiries.length !== view.dialogue?.inquiries.length;
 
 function change(candidate: Candidate): string {
-  const note = shown(candidate.note, 160);
+  const note = printable(candidate.note, 160);
   const what =
     note === ''
       ? CANDIDATE_STATE_LABELS[candidate.state]
@@ -143,15 +147,15 @@ function waitingLines(view: RunView): readonly string[] {
   if (open.kind === 'approval') {
     return [
       `Waiting for plan approval (${left}):`,
-      ...(view.brief?.plan ?? []).map((step, at) => `  ${at + 1}. ${shown(step, 500)}`),
+      ...(view.brief?.plan ?? []).map((step, at) => `  ${at + 1}. ${printable(step, 500)}`),
       `  → runoff approve ${view.id}`,
       `  → runoff revise ${view.id} "what should be different"`,
     ];
   }
   const { text, options } = open.question;
   return [
-    `Waiting for an answer (${left}): ${shown(text, 400)}`,
-    ...options.map((option, at) => `  ${at + 1}. ${shown(option, 200)}`),
+    `Waiting for an answer (${left}): ${printable(text, 400)}`,
+    ...options.map((option, at) => `  ${at + 1}. ${printable(option, 200)}`),
     ...(options.length > 0 ? [`  → runoff answer ${view.id} 1`] : []),
     `  → runoff answer ${view.id} "in your own words"`,
   ];

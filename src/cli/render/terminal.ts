@@ -53,7 +53,7 @@ export function wrap(text: string, width: number): readonly string[] {
 }
 
 /** Text of others for a terminal: one line without control or invisible characters. */
-export const shown = (text: string, limit = 300): string => visibleLine(text, limit);
+export const printable = (text: string, limit = 300): string => visibleLine(text, limit);
 
 const ESC = '\u001b';
 /**

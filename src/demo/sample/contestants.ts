@@ -10,7 +10,7 @@ const bash = (text: string, command: string): Turn => ({
   input: { command },
 });
 
-const write = (text: string, path: string, content: string): Turn => ({
+const writeFile = (text: string, path: string, content: string): Turn => ({
   kind: 'call',
   text,
   tool: 'write',
@@ -136,7 +136,7 @@ export const HERON: readonly Turn[] = [
     'The parser splits by lines first and by commas then, so it cannot know about quotes. I check who uses it.',
     'grep -rn "parseCsv\\|toRecords" src test | head -n 20',
   ),
-  write(
+  writeFile(
     'I write down the cases of the issue as tests, before I change anything.',
     'test/csv-quoted.test.js',
     TESTS,
@@ -145,7 +145,7 @@ export const HERON: readonly Turn[] = [
     'They should fail now.',
     'node --test test/csv-quoted.test.js 2>&1 | grep -E "^(not ok|✖|ok|✔)" | head -n 12',
   ),
-  write(
+  writeFile(
     'Now the parser: one pass over the characters that knows when it is inside quotes.',
     'src/csv.js',
     PARSER,

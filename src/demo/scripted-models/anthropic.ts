@@ -1,16 +1,16 @@
-import { event, kindOf, list, object, pieces, type Speech, type Wire } from './script.ts';
+import { asList, asObject, errorTypeOf, event, pieces, type Speech, type Wire } from './script.ts';
 
 /** Anthropic Messages. */
 export const anthropic: Wire = {
   ask(body) {
-    const blocks = list(body.messages).flatMap((message) => list(message.content));
-    const forced = list(body.tools).find((tool) => tool.name === 'json');
-    const native = object(object(body.output_config).format).type ?? object(body.output_format).type;
+    const blocks = asList(body.messages).flatMap((message) => asList(message.content));
+    const forced = asList(body.tools).find((tool) => tool.name === 'json');
+    const native = asObject(asObject(body.output_config).format).type ?? asObject(body.output_format).type;
     return {
       results: blocks.filter((block) => block.type === 'tool_result').length,
       // Tools that run on the server have no schema.
-      tools: list(body.tools).flatMap(({ name, input_schema }) =>
-        input_schema ? [{ name: String(name), schema: object(input_schema), freeText: false }] : [],
+      tools: asList(body.tools).flatMap(({ name, input_schema }) =>
+        input_schema ? [{ name: String(name), schema: asObject(input_schema), freeText: false }] : [],
       ),
       structured: forced ? { kind: 'tool', name: 'json' } : native ? { kind: 'text' } : null,
     };
@@ -18,7 +18,7 @@ export const anthropic: Wire = {
 
   reported: (usage) => ({ ...usage, tokensReasoning: 0 }),
 
-  failure: (status, text) => ({ type: 'error', error: { type: kindOf(status), message: text } }),
+  failure: (status, text) => ({ type: 'error', error: { type: errorTypeOf(status), message: text } }),
 
   whole: (speech) => ({
     ...message(speech),
@@ -74,12 +74,12 @@ const input = ({ usage: { tokensIn, tokensCached, tokensWritten } }: Speech) => 
 
 const stopReason = ({ said }: Speech) => (said.call ? 'tool_use' : 'end_turn');
 
-type Block =
+type AnthropicBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: object };
 
-function blocks({ said, id }: Speech): readonly Block[] {
-  const text: readonly Block[] = said.text ? [{ type: 'text', text: said.text }] : [];
+function blocks({ said, id }: Speech): readonly AnthropicBlock[] {
+  const text: readonly AnthropicBlock[] = said.text ? [{ type: 'text', text: said.text }] : [];
   return said.call
     ? [...text, { type: 'tool_use', id: `toolu_${id}`, name: said.call.tool, input: said.call.input }]
     : text;

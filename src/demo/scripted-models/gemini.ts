@@ -1,17 +1,17 @@
-import { event, type Json, list, object, pieces, type Speech, type Wire } from './script.ts';
+import { asList, asObject, event, type Json, pieces, type Speech, type Wire } from './script.ts';
 
 /** Gemini's generateContent. */
 export const gemini: Wire = {
   ask(body) {
-    const parts = list(body.contents).flatMap((content) => list(content.parts));
-    const config = object(body.generationConfig);
+    const parts = asList(body.contents).flatMap((content) => asList(content.parts));
+    const config = asObject(body.generationConfig);
     return {
       results: parts.filter((part) => part.functionResponse !== undefined).length,
-      tools: list(body.tools)
-        .flatMap((tool) => list(tool.functionDeclarations))
+      tools: asList(body.tools)
+        .flatMap((tool) => asList(tool.functionDeclarations))
         .map(({ name, parametersJsonSchema, parameters }) => ({
           name: String(name),
-          schema: parametersJsonSchema ? object(parametersJsonSchema) : lowerTypes(object(parameters)),
+          schema: parametersJsonSchema ? asObject(parametersJsonSchema) : lowerTypes(asObject(parameters)),
           freeText: false,
         })),
       structured: config.responseMimeType === 'application/json' ? { kind: 'text' } : null,
@@ -67,8 +67,8 @@ function last({ said, usage, model, id }: Speech, text: readonly Json[]): Json {
 
 /** Gemini's own schemas write `STRING` where JSON Schema has `string`. */
 function lowerTypes(schema: Json): Json {
-  const properties = Object.entries(object(schema.properties)).map(
-    ([name, value]) => [name, lowerTypes(object(value))] as const,
+  const properties = Object.entries(asObject(schema.properties)).map(
+    ([name, value]) => [name, lowerTypes(asObject(value))] as const,
   );
   return {
     ...schema,

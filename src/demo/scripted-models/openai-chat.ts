@@ -1,9 +1,9 @@
 import {
-  argumentsOf,
+  argumentsText,
+  asList,
+  asObject,
   event,
   type Json,
-  list,
-  object,
   openAiFailure,
   pieces,
   type Speech,
@@ -13,10 +13,10 @@ import {
 /** OpenAI Chat Completions. */
 export const openAiChat: Wire = {
   ask: (body) => ({
-    results: list(body.messages).filter((message) => message.role === 'tool').length,
-    tools: list(body.tools).map((tool) => {
-      const { name, parameters } = object(tool.function);
-      return { name: String(name), schema: object(parameters), freeText: false };
+    results: asList(body.messages).filter((message) => message.role === 'tool').length,
+    tools: asList(body.tools).map((tool) => {
+      const { name, parameters } = asObject(tool.function);
+      return { name: String(name), schema: asObject(parameters), freeText: false };
     }),
     structured: body.response_format === undefined ? null : { kind: 'text' },
   }),
@@ -34,7 +34,7 @@ export const openAiChat: Wire = {
         message: {
           role: 'assistant',
           content: speech.said.text,
-          ...(speech.said.call ? { tool_calls: [toolCall(speech, argumentsOf(speech.said.call))] } : {}),
+          ...(speech.said.call ? { tool_calls: [toolCall(speech, argumentsText(speech.said.call))] } : {}),
         },
         finish_reason: finishReason(speech),
       },
@@ -52,7 +52,7 @@ export const openAiChat: Wire = {
     const call = said.call
       ? [
           chunk({ tool_calls: [{ index: 0, ...toolCall(speech, '') }] }),
-          ...pieces(argumentsOf(said.call)).map((part) =>
+          ...pieces(argumentsText(said.call)).map((part) =>
             chunk({ tool_calls: [{ index: 0, function: { arguments: part } }] }),
           ),
         ]
@@ -71,7 +71,7 @@ export const openAiChat: Wire = {
   },
 };
 
-const wantsUsage = (body: Json): boolean => object(body.stream_options).include_usage === true;
+const wantsUsage = (body: Json): boolean => asObject(body.stream_options).include_usage === true;
 
 const head = (speech: Speech, kind: string) => ({
   id: `chatcmpl-${speech.id}`,

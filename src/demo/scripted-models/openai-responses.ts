@@ -1,10 +1,10 @@
 import {
-  argumentsOf,
+  argumentsText,
+  asList,
+  asObject,
   type Call,
   event,
   type Json,
-  list,
-  object,
   openAiFailure,
   pieces,
   type Speech,
@@ -15,14 +15,14 @@ import {
 /** OpenAI Responses. */
 export const openAiResponses: Wire = {
   ask(body) {
-    const format = object(object(body.text).format).type;
-    const input = list(body.input);
+    const format = asObject(asObject(body.text).format).type;
+    const input = asList(body.input);
     return {
       results: input.filter(({ type }) => OUTPUTS.has(type)).length,
       tools: [
-        ...list(body.tools),
+        ...asList(body.tools),
         // Newer Codex models are told of their tools in the conversation.
-        ...input.filter(({ type }) => type === 'additional_tools').flatMap(({ tools }) => list(tools)),
+        ...input.filter(({ type }) => type === 'additional_tools').flatMap(({ tools }) => asList(tools)),
       ].flatMap(toolsOf),
       structured: typeof format === 'string' && format !== 'text' ? { kind: 'text' } : null,
     };
@@ -65,11 +65,11 @@ const OUTPUTS: ReadonlySet<unknown> = new Set([
 function toolsOf(tool: Json): readonly Tool[] {
   const one = ({ type, name, parameters }: Json) => ({
     name: String(name ?? type),
-    schema: object(parameters),
+    schema: asObject(parameters),
     freeText: type === 'custom',
   });
   if (tool.type !== 'namespace') return [one(tool)];
-  return list(tool.tools).map((inner) => ({ ...one(inner), namespace: String(tool.name) }));
+  return asList(tool.tools).map((inner) => ({ ...one(inner), namespace: String(tool.name) }));
 }
 
 interface Message {
@@ -115,8 +115,8 @@ function calling(call: Call, id: string, status: string): Item {
   const { tool, namespace } = call;
   const head = { status, call_id: `call_${id}`, name: tool, ...(namespace ? { namespace } : {}) };
   return call.freeText
-    ? { type: 'custom_tool_call', id: `ctc_${id}`, ...head, input: argumentsOf(call) }
-    : { type: 'function_call', id: `fc_${id}`, ...head, arguments: argumentsOf(call) };
+    ? { type: 'custom_tool_call', id: `ctc_${id}`, ...head, input: argumentsText(call) }
+    : { type: 'function_call', id: `fc_${id}`, ...head, arguments: argumentsText(call) };
 }
 
 /** What an item lacks when it begins. */

@@ -70,9 +70,9 @@ export function turnAt(script: Script, results: number, request: string): Turn {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export const object = (value: unknown): Json =>
+export const asObject = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
-export const list = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.map(object) : []);
+export const asList = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.map(asObject) : []);
 
 /** A tool as a request declares it. */
 export interface Tool {
@@ -86,7 +86,7 @@ export interface Tool {
 }
 
 /** What a protocol reads from a request. */
-export interface Asked {
+export interface ModelRequest {
   /** Tool results so far. */
   readonly results: number;
   readonly tools: readonly Tool[];
@@ -118,7 +118,7 @@ export interface Speech {
 
 /** One wire protocol. */
 export interface Wire {
-  ask(body: Json): Asked;
+  ask(body: Json): ModelRequest;
   whole(speech: Speech, body: Json): Json;
   /** Server-sent events, as they go over the wire. */
   stream(speech: Speech, body: Json): readonly string[];
@@ -138,16 +138,16 @@ export const event = (name: string | null, data: unknown): string =>
   `${name ? `event: ${name}\n` : ''}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 
 /** What a call hands over, as text. */
-export const argumentsOf = ({ freeText, input }: Call): string =>
+export const argumentsText = ({ freeText, input }: Call): string =>
   freeText ? String(input.text) : JSON.stringify(input);
 
 /** As OpenAI words an error. */
 export const openAiFailure = (status: number, message: string): Json => ({
-  error: { message, type: kindOf(status), code: kindOf(status), param: null },
+  error: { message, type: errorTypeOf(status), code: errorTypeOf(status), param: null },
 });
 
 /** Names of errors that Anthropic's and OpenAI's protocols share. */
-export function kindOf(status: number): string {
+export function errorTypeOf(status: number): string {
   if (status === 429) return 'rate_limit_error';
   if (status === 404) return 'not_found_error';
   return status >= 500 ? 'api_error' : 'invalid_request_error';

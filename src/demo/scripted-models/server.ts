@@ -7,11 +7,11 @@ import { gemini } from './gemini.ts';
 import { openAiChat } from './openai-chat.ts';
 import { openAiResponses } from './openai-responses.ts';
 import {
-  type Asked,
-  argumentsOf,
+  argumentsText,
+  asObject,
   type Figures,
   type Json,
-  object,
+  type ModelRequest,
   type Script,
   type Scripts,
   type Speech,
@@ -55,13 +55,13 @@ type Generate = Extract<Route, { kind: 'generate' }>;
 
 /** About what real tokenizers make of code and English. */
 const BYTES_PER_TOKEN = 4;
-const tokensOf = (text: string) => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+const estimatedTokens = (text: string) => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 
 /** Starts a model server on a free port of the loopback interface. */
 export async function startScriptedModels(options: ScriptedModelsOptions): Promise<ScriptedModels> {
   const requests: Noted[] = [];
   const server = createServer((request, response) => {
-    answer(options, requests, request, response).catch(() => response.destroy());
+    handleRequest(options, requests, request, response).catch(() => response.destroy());
   });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
@@ -80,7 +80,7 @@ export async function startScriptedModels(options: ScriptedModelsOptions): Promi
   };
 }
 
-async function answer(
+async function handleRequest(
   options: ScriptedModelsOptions,
   requests: Noted[],
   request: IncomingMessage,
@@ -88,16 +88,18 @@ async function answer(
 ): Promise<void> {
   const { url = '', method = '', headers } = request;
   const path = url.split('?', 1)[0] ?? '';
-  const text = await read(request);
-  const body = object(text ? JSON.parse(text) : {});
+  const text = await readRequest(request);
+  const body = asObject(text ? JSON.parse(text) : {});
   const route = routeOf(method, path, body);
   switch (route.kind) {
     case 'models':
-      return json(response, 200, modelList(Object.keys(options.scripts)));
+      return sendJson(response, 200, modelList(Object.keys(options.scripts)));
     case 'count':
-      return json(response, 200, { [route.field]: tokensOf(text) });
+      return sendJson(response, 200, { [route.field]: estimatedTokens(text) });
     case 'unknown':
-      return json(response, 404, { error: { type: 'not_found_error', message: 'There is no such path.' } });
+      return sendJson(response, 404, {
+        error: { type: 'not_found_error', message: 'There is no such path.' },
+      });
     case 'generate': {
       const { model, wire } = route;
       const asked = wire.ask(body);
@@ -111,7 +113,7 @@ async function answer(
 
 interface Exchange {
   readonly route: Generate;
-  readonly asked: Asked;
+  readonly asked: ModelRequest;
   readonly body: Json;
   readonly text: string;
   readonly noted: Noted;
@@ -127,7 +129,8 @@ async function generate(
   response.on('close', () => {
     noted.left = !response.writableFinished;
   });
-  const refuse = (status: number, message: string) => json(response, status, wire.failure(status, message));
+  const refuse = (status: number, message: string) =>
+    sendJson(response, status, wire.failure(status, message));
   const script = Object.hasOwn(scripts, model) ? scripts[model] : undefined;
   if (!script) return refuse(404, `There is no model ${model}.`);
   const turn = turnFor(script, asked, exchange.text);
@@ -135,7 +138,7 @@ async function generate(
   if (turn.kind === 'hang' || turn.kind === 'cut') {
     if (turn.text && route.stream) {
       const events = wire.stream(speech(exchange, script, { text: turn.text }), exchange.body);
-      await send(response, events.slice(0, Math.ceil(events.length / 2)), paceMs);
+      await sendEvents(response, events.slice(0, Math.ceil(events.length / 2)), paceMs);
     }
     // What was written arrives before the end of the connection.
     if (turn.kind === 'cut') response.socket?.destroySoon();
@@ -147,18 +150,18 @@ async function generate(
 }
 
 /** Structured answers are no turn of a conversation. */
-function turnFor(script: Script, asked: Asked, request: string): Turn {
+function turnFor(script: Script, asked: ModelRequest, request: string): Turn {
   const fitting = script.answers?.find(({ holds }) =>
     typeof holds === 'string' ? request.includes(holds) : holds.test(request),
   );
   const answer = fitting ? fitting.structured : script.structured;
   if (!asked.structured || answer === undefined) return turnAt(script, asked.results, request);
   return asked.structured.kind === 'tool'
-    ? { kind: 'call', text: '', tool: asked.structured.name, input: object(answer) }
+    ? { kind: 'call', text: '', tool: asked.structured.name, input: asObject(answer) }
     : { kind: 'text', text: JSON.stringify(answer) };
 }
 
-function saying(turn: Exclude<Turn, { kind: 'hang' | 'cut' | 'status' }>, asked: Asked): Spoken {
+function saying(turn: Exclude<Turn, { kind: 'hang' | 'cut' | 'status' }>, asked: ModelRequest): Spoken {
   switch (turn.kind) {
     case 'text':
       return { text: turn.text };
@@ -183,10 +186,10 @@ function speech({ route, asked, text }: Exchange, { usage }: Script, said: Spoke
     said,
     usage: usage?.[asked.results] ??
       usage?.at(-1) ?? {
-        tokensIn: tokensOf(text),
+        tokensIn: estimatedTokens(text),
         tokensCached: 0,
         tokensWritten: 0,
-        tokensOut: tokensOf(said.text + (said.call ? argumentsOf(said.call) : '')),
+        tokensOut: estimatedTokens(said.text + (said.call ? argumentsText(said.call) : '')),
         tokensReasoning: 0,
       },
   };
@@ -200,16 +203,20 @@ async function speak(
   paceMs: number,
 ): Promise<boolean> {
   if (!route.stream) {
-    json(response, 200, route.wire.whole(said, body));
+    sendJson(response, 200, route.wire.whole(said, body));
     return true;
   }
-  if (!(await send(response, route.wire.stream(said, body), paceMs))) return false;
+  if (!(await sendEvents(response, route.wire.stream(said, body), paceMs))) return false;
   response.end();
   return true;
 }
 
 /** False when the other side left before the end. */
-async function send(response: ServerResponse, events: readonly string[], paceMs: number): Promise<boolean> {
+async function sendEvents(
+  response: ServerResponse,
+  events: readonly string[],
+  paceMs: number,
+): Promise<boolean> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   for (const [index, part] of events.entries()) {
     if (index > 0 && paceMs > 0) await sleep(paceMs);
@@ -219,13 +226,13 @@ async function send(response: ServerResponse, events: readonly string[], paceMs:
   return true;
 }
 
-async function read(request: IncomingMessage): Promise<string> {
+async function readRequest(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function json(response: ServerResponse, status: number, value: object): void {
+function sendJson(response: ServerResponse, status: number, value: object): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(value));
 }
@@ -248,7 +255,7 @@ const WIRES: ReadonlyMap<string, Wire> = new Map([
   ['/v1/responses', openAiResponses],
 ]);
 
-const GEMINI = /^\/v1beta\/models\/([^/:]+):(generateContent|streamGenerateContent|countTokens)$/;
+const GEMINI_ROUTE = /^\/v1beta\/models\/([^/:]+):(generateContent|streamGenerateContent|countTokens)$/;
 
 function routeOf(method: string, path: string, body: Json): Route {
   if (method === 'GET') {
@@ -256,7 +263,7 @@ function routeOf(method: string, path: string, body: Json): Route {
   }
   if (method !== 'POST') return { kind: 'unknown' };
   if (path === '/v1/messages/count_tokens') return { kind: 'count', field: 'input_tokens' };
-  const [, model = '', verb] = GEMINI.exec(path) ?? [];
+  const [, model = '', verb] = GEMINI_ROUTE.exec(path) ?? [];
   if (verb === 'countTokens') return { kind: 'count', field: 'totalTokens' };
   if (verb) return { kind: 'generate', wire: gemini, model, stream: verb === 'streamGenerateContent' };
   const wire = WIRES.get(path);

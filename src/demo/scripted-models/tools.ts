@@ -1,4 +1,4 @@
-import { type Action, type Call, type Json, list, object, type Tool } from './script.ts';
+import { type Action, asList, asObject, type Call, type Json, type Tool } from './script.ts';
 
 /**
  * The call that does the action with one of these tools, filled in as its schema wants; null when none can. Agents
@@ -6,7 +6,7 @@ import { type Action, type Call, type Json, list, object, type Tool } from './sc
  * 0.87, gemini 0.61, copilot 1.0 and qwen 0.24 declare.
  */
 export function callFor(action: Action, tools: readonly Tool[]): Call | null {
-  const ways = action.do === 'write' ? [write, patch, shell] : [shell];
+  const ways = action.do === 'write' ? [writeCall, patch, shell] : [shell];
   for (const way of ways) {
     for (const tool of tools) {
       const call = way(tool, action);
@@ -18,7 +18,7 @@ export function callFor(action: Action, tools: readonly Tool[]): Call | null {
 
 type Way = (tool: Tool, action: Action) => Call | null;
 
-const write: Way = (tool, action) => {
+const writeCall: Way = (tool, action) => {
   if (action.do !== 'write' || !/write|create/i.test(tool.name)) return null;
   const path = property(tool, /^(file_?path|path|absolute_path|filename)$/i);
   const content = property(tool, /^(contents?|file_text)$/i);
@@ -34,7 +34,7 @@ const patch: Way = (tool, action) => {
     ...lines.map((line) => `+${line}`),
     '*** End Patch',
   ].join('\n');
-  if (tool.freeText) return called(tool, { text });
+  if (tool.freeText) return toolCall(tool, { text });
   const field = property(tool, /patch|input/i);
   return field ? filled(tool, { [field]: text }) : null;
 };
@@ -44,7 +44,7 @@ const shell: Way = (tool, action) => {
   if (tool.freeText) {
     // Codex can be given one tool that runs JavaScript, from which the others are called.
     const source = `text(await tools.exec_command({ cmd: ${JSON.stringify(command)} }));`;
-    return tool.name === 'exec' ? called(tool, { text: source }) : null;
+    return tool.name === 'exec' ? toolCall(tool, { text: source }) : null;
   }
   if (!/bash|shell|exec|command|terminal/i.test(tool.name)) return null;
   const field = property(tool, /^(command|cmd)$/);
@@ -59,14 +59,14 @@ function printing({ path, content }: Action & { do: 'write' }): string {
 }
 
 const property = (tool: Tool, name: RegExp): string | undefined =>
-  Object.keys(object(tool.schema.properties)).find((key) => name.test(key));
+  Object.keys(asObject(tool.schema.properties)).find((key) => name.test(key));
 
 function takesList(tool: Tool, field: string): boolean {
-  const schema = object(object(tool.schema.properties)[field]);
-  return [schema, ...list(schema.anyOf)].some(({ type }) => type === 'array');
+  const schema = asObject(asObject(tool.schema.properties)[field]);
+  return [schema, ...asList(schema.anyOf)].some(({ type }) => type === 'array');
 }
 
-const called = ({ name, namespace, freeText }: Tool, input: Call['input']): Call => ({
+const toolCall = ({ name, namespace, freeText }: Tool, input: Call['input']): Call => ({
   tool: name,
   input,
   ...(freeText ? { freeText } : {}),
@@ -77,8 +77,8 @@ const called = ({ name, namespace, freeText }: Tool, input: Call['input']): Call
 function filled(tool: Tool, given: Json): Call {
   const { required, properties } = tool.schema;
   const missing = (Array.isArray(required) ? required : []).filter((key) => !(key in given));
-  const rest = missing.map((key) => [key, anyValue(object(object(properties)[key]))] as const);
-  return called(tool, { ...given, ...Object.fromEntries(rest) });
+  const rest = missing.map((key) => [key, anyValue(asObject(asObject(properties)[key]))] as const);
+  return toolCall(tool, { ...given, ...Object.fromEntries(rest) });
 }
 
 function anyValue(schema: Json): unknown {

@@ -12,7 +12,7 @@ import {
 import type { RepositorySource, RunRecord, SandboxBackend } from '../../ports/index.ts';
 import { requireCoders, requirePersonas } from '../contestants.ts';
 import { readTextAt, type World } from '../context.ts';
-import type { Gathered, Overrides, Refused, RunRequest } from './request.ts';
+import type { GatheredTask, Overrides, RefusedRun, RunRequest } from './request.ts';
 
 /** What reading and resolving a repository's settings takes. */
 export type SettingsPorts = Pick<
@@ -97,7 +97,7 @@ export async function fromLocal(
   world: Pick<World, 'workspaces'>,
   origin: LocalOrigin,
   request: Pick<RunRequest, 'base'>,
-): Promise<Gathered> {
+): Promise<GatheredTask> {
   const found = await world.workspaces.describe(origin.path);
   if (found.empty) throw new Fault('REPOSITORY_EMPTY', `${origin.path} has no commit yet.`);
   if (found.dirty && !request.base) {
@@ -148,7 +148,7 @@ export async function resolveSettings(
   source: RepositorySource,
   at: Commits,
   request: Pick<RunRequest, 'overrides'>,
-): Promise<ResolvedSettings | Refused> {
+): Promise<ResolvedSettings | RefusedRun> {
   const read = await readSettings(world, source, at.rules);
   if (read.kind === 'invalid') {
     return {

@@ -15,8 +15,8 @@ import { LABEL } from '../view.ts';
 import { fromLocal, requireTrust, resolveSettings, type SettingsPorts } from './exposure.ts';
 import { reportRefusal } from './refuse.ts';
 import {
-  type Gathered,
-  type Refused,
+  type GatheredTask,
+  type RefusedRun,
   type RunRequest,
   refused,
   repositoryAccess,
@@ -42,7 +42,7 @@ export async function admit(
   await world.store.markStage(run.id, 'admit', 'start', world.clock.now());
 
   const gathered = await gather(world, run.origin, request);
-  if (gathered.kind === 'refused') return refuse(world, request, run.origin, gathered.refusal);
+  if (gathered.kind === 'refused') return recordRefusal(world, request, run.origin, gathered.refusal);
   const text = gathered.text ?? (await readTaskText(world, request));
 
   const source = await sourceOf(world, run);
@@ -52,10 +52,10 @@ export async function admit(
     { base: gathered.base.sha, rules: gathered.rules },
     request,
   );
-  if (settled.kind === 'refused') return refuse(world, request, run.origin, settled.refusal);
+  if (settled.kind === 'refused') return recordRefusal(world, request, run.origin, settled.refusal);
   if (run.origin.kind === 'local') await requireTrust(world, run.origin, request, settled.settings);
   const full = run.origin.kind === 'github' ? await reserveCapacity(world, run.origin, run.id) : null;
-  if (full) return refuse(world, request, run.origin, full);
+  if (full) return recordRefusal(world, request, run.origin, full);
 
   const task: Task = {
     runId: run.id,
@@ -87,13 +87,17 @@ async function readTaskText(
   return { title: text.title, body };
 }
 
-function gather(world: GitHubTaskPorts, origin: Origin, request: RunRequest): Promise<Gathered | Refused> {
+function gather(
+  world: GitHubTaskPorts,
+  origin: Origin,
+  request: RunRequest,
+): Promise<GatheredTask | RefusedRun> {
   if (origin.kind === 'local') return fromLocal(world, origin, request);
   const { work } = origin;
   return work ? fromPull(world, { ...origin, work }, request) : fromGitHub(world, origin, request);
 }
 
-async function refuse(
+async function recordRefusal(
   world: Pick<World, 'announcer' | 'clock' | 'github' | 'log' | 'store'>,
   request: RunRequest,
   origin: Origin,
@@ -113,7 +117,7 @@ async function fromGitHub(
   world: GitHubTaskPorts,
   origin: GitHubOrigin,
   request: RunRequest,
-): Promise<Gathered | Refused> {
+): Promise<GatheredTask | RefusedRun> {
   const reader = await requireGitHub(world).reader(handleOf(origin));
   const ground = await repositoryAccess(world, { origin, reader, self: request.runId }, async () =>
     unfitIssue(await reader.issue(origin.issue), request),
@@ -164,7 +168,7 @@ async function fromPull(
   world: GitHubTaskPorts,
   origin: PullOrigin,
   request: RunRequest,
-): Promise<Gathered | Refused> {
+): Promise<GatheredTask | RefusedRun> {
   const reader = await requireGitHub(world).reader(handleOf(origin));
   const pull = await reader.pull(origin.issue);
   const ground = await repositoryAccess(world, { origin, reader, self: request.runId }, async () =>

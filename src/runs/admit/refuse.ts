@@ -92,7 +92,7 @@ async function replyOnGitHub(
       comment === 'always' ||
       (comment !== 'never' && (await hasReply(world, asked, origin, comment.daily)))
     ) {
-      await write(world, github, publisher, asked, origin, refusal);
+      await postRefusal(world, github, publisher, asked, origin, refusal);
     }
     if (unlabel) {
       await idempotentWrite(world.store, runId, 'unlabel', {
@@ -130,7 +130,7 @@ async function isFirst(
 
 const askedBy = ({ trigger }: RefusedRequest) => (trigger === 'command' ? 'command' : 'label');
 
-async function write(
+async function postRefusal(
   world: Pick<World, 'store'>,
   github: GitHub,
   publisher: Publisher,

@@ -21,7 +21,7 @@ import type {
 import { repositoryKeyOf, type World } from '../context.ts';
 
 /** Where the task starts and what was said about it, before settings are known. */
-export interface Gathered {
+export interface GatheredTask {
   readonly kind: 'gathered';
   readonly base: Task['base'];
   readonly comments: Task['comments'];
@@ -33,7 +33,7 @@ export interface Gathered {
   readonly text?: Pick<Task, 'title' | 'body'>;
 }
 
-export interface Refused {
+export interface RefusedRun {
   readonly kind: 'refused';
   readonly refusal: Refusal;
 }
@@ -181,7 +181,7 @@ async function capacityFor(
   return false;
 }
 
-export const refused = (refusal: Refusal): Refused => ({ kind: 'refused', refusal });
+export const refused = (refusal: Refusal): RefusedRun => ({ kind: 'refused', refusal });
 
 /** The repository that the run was asked for: by its number, whatever it is called by now. */
 async function repositoryFor(reader: GitHubReader, origin: GitHubOrigin): Promise<RepositoryFacts> {
@@ -245,7 +245,7 @@ export async function repositoryAccess(
     self,
   }: { readonly origin: GitHubOrigin; readonly reader: GitHubReader; readonly self: RunId },
   unfit: () => Promise<Refusal | null>,
-): Promise<RepositoryAccess | Refused> {
+): Promise<RepositoryAccess | RefusedRun> {
   const facts = await repositoryFor(reader, origin);
   if (facts.archived) return refused({ kind: 'archived' });
   const refusal = (await unfit()) ?? (await capacityRefusal(world, origin, self));

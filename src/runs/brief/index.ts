@@ -4,7 +4,7 @@ import { familyOf, judgeModels } from '../../core/judging/index.ts';
 import { type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
 import { payerOf } from '../ask-model.ts';
 import { isUsableModel } from '../contestants.ts';
-import { type ModelPorts, taskOf, taskText, type World } from '../context.ts';
+import { type ModelPorts, taskOf, titleAndBody, type World } from '../context.ts';
 import { rememberAnswers } from '../restore.ts';
 import type { RunContext } from '../stage.ts';
 import type { DebatePanel, DebatePlan } from './critics.ts';
@@ -97,7 +97,7 @@ function debatePlanFor(
     assignments: (round, lost) => assignCritics(agents, models, familyOf, { round, rotate, lost }),
     synthesisers: [...new Set([plannerModel(world, task), ...models])],
     instructions: criticsPrompts(world),
-    shown: { task: taskText(task), focusAreas },
+    shown: { task: titleAndBody(task), focusAreas },
     maxRounds,
     ...(required === undefined ? {} : { required: Math.min(required, agents.length) }),
     share: { usd: share * run, ...(tokens === undefined ? {} : { tokens: Math.floor(share * tokens) }) },

@@ -5,7 +5,7 @@ import { block } from '../../core/prompts/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
 import { askModel, payerOf } from '../ask-model.ts';
 import { contestantsOf } from '../contestants.ts';
-import { type ModelPorts, readTextAt, sourceOf, stableNonce, taskText, type World } from '../context.ts';
+import { type ModelPorts, readTextAt, sourceOf, stableNonce, titleAndBody, type World } from '../context.ts';
 import { rememberAnswers } from '../restore.ts';
 
 /** What asking the planner takes. */
@@ -158,7 +158,7 @@ async function plannerQuestion(
   const said = task.comments.map((c) => `${c.author} wrote:\n${c.body}`);
   const comments = [...said, ...(task.leftOut ?? []).map((text) => `[${text}]`)].join('\n\n');
   return (nonce) => [
-    block('TASK', nonce, taskText(task)),
+    block('TASK', nonce, titleAndBody(task)),
     ...(comments ? [block('COMMENTS', nonce, comments)] : []),
     ...(readmeText ? [block('README', nonce, readmeText.slice(0, MAX_README_CHARS))] : []),
     ...(task.instructions

@@ -114,12 +114,12 @@ export function endingOf(result: ExecResult, lease: Lease): string | null {
 }
 
 /** Characters of what an agent said last. */
-const MAX_OUTPUT_CHARS = 200;
+const MAX_LAST_OUTPUT_CHARS = 200;
 
 /** The last line that an agent wrote, best where errors go; nothing where it said nothing. */
 function lastOutput({ stdout, stderr }: ExecResult): string {
   const last = tailOf(stderr, 1) || tailOf(stdout, 1);
-  return last === '' ? '' : `: ${last.slice(0, MAX_OUTPUT_CHARS)}`;
+  return last === '' ? '' : `: ${last.slice(0, MAX_LAST_OUTPUT_CHARS)}`;
 }
 
 interface Progress {

@@ -33,7 +33,7 @@ import {
   storeIfItFits,
   type WritingOptions,
 } from './ending.ts';
-import { applyOwnPatch, startingPointOf, taskText } from './task-text.ts';
+import { applyOwnPatch, coderPrompt, startingPointOf } from './task-text.ts';
 
 /** A lease outlives its coder a little, so that a last call is not refused for the clock. */
 const LEASE_SLACK_MS = 60_000;
@@ -90,7 +90,7 @@ async function runSession(work: CoderSession): Promise<void> {
   const coderVersion = await coder.version();
   const usual = timesOf(task.settings.timeout, world.ceilings.timeoutCandidateSeconds);
   const times = timesWithin(usual, work.leftMs);
-  const lease = await openLease(world, task, candidate, times, (usage) => progress.set({ usage }));
+  const lease = await openCoderLease(world, task, candidate, times, (usage) => progress.set({ usage }));
   const startedAt = world.clock.elapsed();
   try {
     progress.set({ state: 'coding', note: 'starts', ...versionOf(coder, coderVersion) });
@@ -147,7 +147,7 @@ async function runUntilStopped(
 const versionOf = (coder: Coder, version: string | null): Pick<Candidate, 'coderVersion'> =>
   version ? { coderVersion: coder.experimental ? `${version} (experimental)` : version } : {};
 
-function openLease(
+function openCoderLease(
   world: Pick<World, 'gateway'>,
   task: Task,
   candidate: Candidate,
@@ -215,7 +215,7 @@ async function inputFor(
   if (!variant) throw new Fault('SETTINGS_INVALID', `There is no prompt variant ${JSON.stringify(named)}.`);
   // To the letter what it was told before a crash: only then does the gateway know its questions again.
   const prompt = await rememberAnswers(world, task.runId)(`task:${candidate.alias}`, async () =>
-    taskText({ variant, brief, task, seed, given, nonce: world.random.nonce() }),
+    coderPrompt({ variant, brief, task, seed, given, nonce: world.random.nonce() }),
   );
   return {
     ...routeOf(world, coder, model, task.settings),

@@ -22,7 +22,7 @@ interface TaskParts {
 }
 
 /** The whole task as one coder gets it: how to work, the brief, then the words of repository and issue as data. */
-export function taskText({ variant, brief, task, seed, given, nonce }: TaskParts): string {
+export function coderPrompt({ variant, brief, task, seed, given, nonce }: TaskParts): string {
   const { checks } = task.settings;
   return [
     variant.trim(),

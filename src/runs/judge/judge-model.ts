@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { asFault, type FaultCode, NO_USAGE, type Usage } from '../../core/model/index.ts';
 import type { Answer, Clock, Gateway, Lease, Model, ModelRoute, Random } from '../../ports/index.ts';
-import { type LeaseTerms, openLease, type Payer } from '../ask-model.ts';
+import { type LeaseTerms, openModelLease, type Payer } from '../ask-model.ts';
 
 /** Milliseconds for one answer; a judge that takes longer is lost. Our default. */
-export const ANSWER_MS = 5 * 60_000;
+export const JUDGE_ANSWER_MS = 5 * 60_000;
 /** A model that failed as often, and never answered, is not asked again. Our default. */
 const MAX_FAILURES = 3;
 
@@ -51,7 +51,7 @@ const MODEL_UNAVAILABLE: ReadonlySet<FaultCode> = new Set([
 /** Where a model cannot be asked at all, every answer is a failure that says why. */
 export async function openJudgeModel(parts: JudgeModelParts, terms: LeaseTerms): Promise<JudgeModel> {
   try {
-    return judgeModelOf(parts, await openLease(parts.gateway, parts.payer, terms));
+    return judgeModelOf(parts, await openModelLease(parts.gateway, parts.payer, terms));
   } catch (thrown) {
     const fault = asFault(thrown);
     if (!MODEL_UNAVAILABLE.has(fault.code)) throw thrown;
@@ -93,9 +93,9 @@ async function withinTime<T>(
 ): Promise<Answer<T>> {
   const ended = new AbortController();
   const late = new AbortController();
-  const limit = clock.sleep(ANSWER_MS, AbortSignal.any([ended.signal, signal])).then((): Answer<T> => {
+  const limit = clock.sleep(JUDGE_ANSWER_MS, AbortSignal.any([ended.signal, signal])).then((): Answer<T> => {
     late.abort();
-    return { kind: 'failed', why: `It gave no answer within ${ANSWER_MS / 60_000} minutes.` };
+    return { kind: 'failed', why: `It gave no answer within ${JUDGE_ANSWER_MS / 60_000} minutes.` };
   });
   try {
     return await Promise.race([ask(AbortSignal.any([signal, late.signal])), limit]);

@@ -28,7 +28,7 @@ import {
 } from '../../core/judging/index.ts';
 import { type Alias, inParallel, NO_USAGE, type Usage } from '../../core/model/index.ts';
 import { stableNonce } from '../context.ts';
-import { ANSWER_MS, type JudgeModel, type JudgeModelParts, openJudgeModel } from './judge-model.ts';
+import { JUDGE_ANSWER_MS, type JudgeModel, type JudgeModelParts, openJudgeModel } from './judge-model.ts';
 
 /** Of the run's budget, all judges together. Our default: by then coders have had their part. */
 const JUDGES_SHARE = 0.2;
@@ -104,7 +104,7 @@ function openSession(
   const allLeased = () => Promise.all([...leased.values()].map(({ judgeModel }) => judgeModel));
   const capUsd = (parts.payer.runCapUsd * (parts.share ?? JUDGES_SHARE)) / plan.judges;
   // Long enough for one question after the other to take all its time; it ends with the judgement.
-  const ttlMs = ANSWER_MS * (1 + (parts.maxCalls ?? MAX_CALLS));
+  const ttlMs = JUDGE_ANSWER_MS * (1 + (parts.maxCalls ?? MAX_CALLS));
   return {
     parts,
     pool,

@@ -211,11 +211,11 @@ async function writeStatus(
   if (!fresh) await publisher.editComment(comment.id, body);
 }
 
-type Ending = keyof typeof OUTCOMES | 'quiet';
+type RunConclusion = keyof typeof OUTCOMES | 'quiet';
 
 const REACTIONS = { won: 'rocket', none: 'confused', failed: 'confused', pick: null, quiet: null } as const;
 
-function endingOf(run: RunRecord): Ending {
+function endingOf(run: RunRecord): RunConclusion {
   switch (run.state) {
     case 'awaiting_pick':
       return 'pick';

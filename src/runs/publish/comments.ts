@@ -30,7 +30,7 @@ type ComparisonKind = (typeof COMPARISONS)[number];
 /** Comments that one comparison takes at most; core keeps to fewer. */
 const MAX_COMMENTS_EACH = 9;
 
-const keyOf = (kind: ComparisonKind, part: number): string => (part === 1 ? kind : `${kind}:${part}`);
+const commentKey = (kind: ComparisonKind, part: number): string => (part === 1 ? kind : `${kind}:${part}`);
 
 /** The first comment of a comparison, as we recorded it when we wrote it; null where there is none. */
 export async function writtenComparison(
@@ -39,7 +39,7 @@ export async function writtenComparison(
   kind: ComparisonKind,
   part = 1,
 ): Promise<OwnComment | null> {
-  const intent = await store.intent(runId, keyOf(kind, part));
+  const intent = await store.intent(runId, commentKey(kind, part));
   return intent?.state === 'done' ? (intent.result as OwnComment) : null;
 }
 
@@ -177,7 +177,7 @@ async function showPart(
   const { world, run, reader, publisher, signal } = context;
   const wanted = { kind, run: run.id, ...(part === 1 ? {} : { number: part }) };
   let fresh = false;
-  const comment = await idempotentWrite(world.store, run.id, keyOf(kind, part), {
+  const comment = await idempotentWrite(world.store, run.id, commentKey(kind, part), {
     look: () => findOwnComment(requireGitHub(world), reader, on, wanted),
     write() {
       throwIfCancelled(signal);

@@ -83,12 +83,12 @@ export async function conclude(
   fault: FaultData,
   how: 'aloud' | 'quietly' = 'aloud',
 ): Promise<'failed'> {
-  await stagesOf(world, flow, runId, UNLIMITED)('conclude', () => fail(world, runId, fault, how));
+  await stagesOf(world, flow, runId, UNLIMITED)('conclude', () => endWithFault(world, runId, fault, how));
   return 'failed';
 }
 
 /** The fault as the run's end. */
-export async function fail(
+export async function endWithFault(
   world: Pick<World, 'announcer' | 'clock' | 'store' | 'workspaces'>,
   runId: RunId,
   fault: FaultData,

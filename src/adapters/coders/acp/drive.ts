@@ -12,7 +12,7 @@ import {
   type Stream,
 } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
-import { killGroup, type ProgressLine, shown } from '../progress.ts';
+import { killGroup, type ProgressLine, shortLine } from '../progress.ts';
 
 interface DriveInput {
   readonly agent: readonly [string, ...string[]];
@@ -24,7 +24,7 @@ interface DriveInput {
   readonly signal: AbortSignal;
   readonly emit: (line: ProgressLine) => void;
 }
-type End = Extract<ProgressLine, { type: 'end' }>;
+type EndLine = Extract<ProgressLine, { type: 'end' }>;
 
 /** Milliseconds that an agent has to answer a cancellation. 0.01 to 0.2 s were measured; our default. */
 const CANCEL_MS = 5000;
@@ -32,7 +32,7 @@ const CANCEL_MS = 5000;
 const DEATH_MS = 1000;
 
 /** Gives an agent its task, and lets it work until it says that it is done. Never rejects; the agent is dead afterwards. */
-export async function drive(input: DriveInput): Promise<End> {
+export async function drive(input: DriveInput): Promise<EndLine> {
   const { signal } = input;
   const broken = Promise.withResolvers<string>();
   const agent = startAgent(input.agent, input.cwd, (line) =>
@@ -46,32 +46,32 @@ export async function drive(input: DriveInput): Promise<End> {
     .connectWith(agent.stream, (context) => converse(context, input, heard))
     .catch(async (error: unknown) => {
       const dead = await Promise.race([died, sleep(DEATH_MS, null, { ref: false })]);
-      return failed(dead ?? `The agent broke off: ${messageOf(error)}`);
+      return failedEnd(dead ?? `The agent broke off: ${messageOf(error)}`);
     });
   const stopped = aborted(signal).then(async (reason) => {
     await Promise.race([talk, sleep(CANCEL_MS)]);
-    return failed(reason);
+    return failedEnd(reason);
   });
   try {
     // What it said before it ended may still be on its way.
-    const dead = died.then((how) => Promise.race([talk, sleep(DEATH_MS, failed(how), { ref: false })]));
-    const end = await Promise.race([talk, stopped, broken.promise.then(failed), dead]);
-    return signal.aborted ? failed(String(signal.reason)) : end;
+    const dead = died.then((how) => Promise.race([talk, sleep(DEATH_MS, failedEnd(how), { ref: false })]));
+    const end = await Promise.race([talk, stopped, broken.promise.then(failedEnd), dead]);
+    return signal.aborted ? failedEnd(String(signal.reason)) : end;
   } finally {
     agent.kill();
   }
 }
 
-async function converse(context: ClientContext, input: DriveInput, heard: Listener): Promise<End> {
+async function converse(context: ClientContext, input: DriveInput, heard: Listener): Promise<EndLine> {
   const { startMs, signal } = input;
   const opened = await inTime(startMs, () => openSession(context, input.cwd));
-  if (!opened) return failed(`The agent did not open a session within ${Math.round(startMs / 1000)} s.`);
+  if (!opened) return failedEnd(`The agent did not open a session within ${Math.round(startMs / 1000)} s.`);
   if ('version' in opened)
-    return failed(
+    return failedEnd(
       `The agent speaks version ${opened.version} of the Agent Client Protocol, not ${PROTOCOL_VERSION}.`,
     );
   const { sessionId } = opened;
-  if (signal.aborted) return failed(String(signal.reason));
+  if (signal.aborted) return failedEnd(String(signal.reason));
   signal.addEventListener('abort', () => {
     // When it cannot be told any more, it is killed.
     context.notify(methods.agent.session.cancel, { sessionId }).catch(() => {});
@@ -120,24 +120,24 @@ function allowed(
   };
 }
 
-function ending(stopReason: string, said: string): End {
+function ending(stopReason: string, said: string): EndLine {
   switch (stopReason) {
     case 'end_turn':
       return { type: 'end', ok: true, text: said || 'Done.' };
     case 'max_tokens':
-      return failed('The agent stopped: the model’s answer became too long.');
+      return failedEnd('The agent stopped: the model’s answer became too long.');
     case 'max_turn_requests':
-      return failed('The agent stopped: it asked the model too often.');
+      return failedEnd('The agent stopped: it asked the model too often.');
     case 'refusal':
-      return failed('The agent refused to go on.');
+      return failedEnd('The agent refused to go on.');
     case 'cancelled':
-      return failed('The agent says that it was cancelled.');
+      return failedEnd('The agent says that it was cancelled.');
     default:
-      return failed(`The agent stopped: ${stopReason}.`);
+      return failedEnd(`The agent stopped: ${stopReason}.`);
   }
 }
 
-const failed = (text: string): End => ({ type: 'end', ok: false, text });
+const failedEnd = (text: string): EndLine => ({ type: 'end', ok: false, text });
 
 function aborted(signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
@@ -182,7 +182,7 @@ function listener(emit: (line: ProgressLine) => void): Listener {
   // A message comes in pieces, and ends where something else begins.
   let said = '';
   const step = (text: string) => {
-    const line = shown(text);
+    const line = shortLine(text);
     if (line) emit({ type: 'step', text: line });
   };
   const flush = () => {
@@ -191,7 +191,7 @@ function listener(emit: (line: ProgressLine) => void): Listener {
   };
   return {
     step,
-    lastSaid: () => shown(said),
+    lastSaid: () => shortLine(said),
     hear({ update: { sessionUpdate, title, kind, content } }) {
       switch (sessionUpdate) {
         case 'agent_message_chunk':
@@ -254,7 +254,7 @@ function startAgent(
   };
 }
 
-const lastLineOf = (text: string): string => shown(text.trim().split('\n').at(-1) ?? '');
+const lastLineOf = (text: string): string => shortLine(text.trim().split('\n').at(-1) ?? '');
 
 const NEWLINE = 0x0a;
 const BRACE = 0x7b;
@@ -281,7 +281,7 @@ function messagesOnly(onNoise: (firstLine: string) => void): Transform {
         take(chunk.subarray(at, next), this);
         at = next;
       }
-      if (noise > MOST_NOISE) onNoise(shown(first));
+      if (noise > MOST_NOISE) onNoise(shortLine(first));
       done();
     },
   });

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { MODEL_PROTOCOLS } from '../../../core/settings/index.ts';
 import type { Coder, CoderInput, CoderLaunch } from '../../../ports/index.ts';
 import { bundleCoder, sourceHash } from '../bundle.ts';
-import { NODE } from '../catalogue.ts';
+import { SANDBOX_NODE } from '../catalogue.ts';
 import { programEnvironment, wordsOf } from '../command.ts';
 import { readProgress } from '../progress.ts';
 
@@ -19,7 +19,7 @@ export function acpCoder(): Coder {
     launch: (input) => ({ ...acpLaunch(input, wordsOf(input)), env: programEnvironment(input) }),
     read: readAcp,
     version: acpVersion,
-    trial: () => ({ argv: [NODE, ACP_PATH, '--version'], env: {} }),
+    trial: () => ({ argv: [SANDBOX_NODE, ACP_PATH, '--version'], env: {} }),
   };
 }
 
@@ -28,7 +28,7 @@ export const acpLaunch = (
   { wallSeconds, prompt }: CoderInput,
   agent: readonly [string, ...string[]],
 ): Pick<CoderLaunch, 'argv' | 'stdin'> => ({
-  argv: [NODE, ACP_PATH, `--wall-seconds=${wallSeconds}`, '--', ...agent],
+  argv: [SANDBOX_NODE, ACP_PATH, `--wall-seconds=${wallSeconds}`, '--', ...agent],
   stdin: prompt,
 });
 

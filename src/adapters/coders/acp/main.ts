@@ -6,7 +6,7 @@ import { drive } from './drive.ts';
 /** The name of these sources; put in place when this program is bundled. */
 declare const ACP_VERSION: string;
 
-const OPTIONS = { 'wall-seconds': { type: 'string' }, version: { type: 'boolean' } } as const;
+const ACP_OPTIONS = { 'wall-seconds': { type: 'string' }, version: { type: 'boolean' } } as const;
 const Arguments = z.object({
   'wall-seconds': z.coerce.number().positive(),
   agent: z.tuple([z.string().min(1)], z.string()),
@@ -19,7 +19,7 @@ const START_SECONDS = 120;
 
 /** The program that runs inside the sandbox: `--wall-seconds=N -- AGENT …`, with the task on standard input. */
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  const { values, positionals } = parseArgs({ options: ACP_OPTIONS, allowPositionals: true });
   if (values.version) {
     process.stdout.write(`${ACP_VERSION}\n`);
     return 0;

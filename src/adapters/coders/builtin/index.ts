@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { MODEL_PROTOCOLS } from '../../../core/settings/index.ts';
 import type { Coder } from '../../../ports/index.ts';
 import { bundleCoder, sourceHash } from '../bundle.ts';
-import { NODE } from '../catalogue.ts';
+import { SANDBOX_NODE } from '../catalogue.ts';
 import { readProgress } from '../progress.ts';
 
 /** Where the bundled program is seen inside the sandbox. */
@@ -18,7 +18,7 @@ export function builtinCoder(): Coder {
     experimental: false,
     launch: ({ protocol, model, wallSeconds, prompt, seed }) => ({
       argv: [
-        NODE,
+        SANDBOX_NODE,
         BUILTIN_PATH,
         `--protocol=${protocol}`,
         `--model=${model}`,
@@ -30,7 +30,7 @@ export function builtinCoder(): Coder {
     }),
     read: readProgress,
     version: builtinVersion,
-    trial: () => ({ argv: [NODE, BUILTIN_PATH, '--version'], env: {} }),
+    trial: () => ({ argv: [SANDBOX_NODE, BUILTIN_PATH, '--version'], env: {} }),
   };
 }
 

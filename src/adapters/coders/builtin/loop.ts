@@ -82,7 +82,7 @@ async function converse(input: LoopInput, talk: Talk): Promise<unknown> {
     // The gateway has tried again where that helps.
     maxRetries: 0,
     stopWhen: isStepCount(MOST_STEPS - talk.steps),
-    prepareStep: ({ messages }) => ({ messages: shortened(messages) }),
+    prepareStep: ({ messages }) => ({ messages: shortenedConversation(messages) }),
     ...particulars(input),
     onStepEnd: ({ finishReason, response }) => {
       if (finishReason === 'error' || failure !== undefined) return;
@@ -137,7 +137,7 @@ function languageModel({ protocol, model, url, key }: LoopInput): LanguageModel 
 }
 
 /** Keeps the task and the last turns when a conversation outgrows the models' context. */
-function shortened(messages: ModelMessage[]): ModelMessage[] {
+function shortenedConversation(messages: ModelMessage[]): ModelMessage[] {
   if (JSON.stringify(messages).length <= MOST_CONVERSATION) return messages;
   return pruneMessages({
     messages,

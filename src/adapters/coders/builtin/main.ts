@@ -21,7 +21,7 @@ const Arguments = z.object({
   'wall-seconds': z.coerce.number().positive(),
   seed: z.coerce.number().int().nonnegative(),
 });
-const Environment = z.object({ GW_URL: z.url(), GW_KEY: z.string().min(1) });
+const ModelEnvironment = z.object({ GW_URL: z.url(), GW_KEY: z.string().min(1) });
 
 /** Seconds before the end of the time at which we stop by ourselves. */
 const MARGIN_SECONDS = 15;
@@ -34,7 +34,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const { protocol, model, seed, 'wall-seconds': wallSeconds } = Arguments.parse(values);
-  const { GW_URL, GW_KEY } = Environment.parse(process.env);
+  const { GW_URL, GW_KEY } = ModelEnvironment.parse(process.env);
   return workInside({ wallSeconds, most: MARGIN_SECONDS }, (inside) =>
     work({
       ...inside,

@@ -89,15 +89,15 @@ export async function editRepoFile(root: string, path: string, old: string, fres
 async function inRepository(root: string, path: string): Promise<string | null> {
   const realRoot = await realpath(root);
   const wanted = resolve(realRoot, path);
-  if (!within(realRoot, wanted)) return null;
+  if (!isWithin(realRoot, wanted)) return null;
   const existing = await deepestExisting(wanted);
   const real = await realpath(existing).catch(() => null);
-  if (real === null || !within(realRoot, real)) return null;
+  if (real === null || !isWithin(realRoot, real)) return null;
   const file = resolve(real, relative(existing, wanted));
   return file === realRoot ? null : file;
 }
 
-const within = (root: string, path: string) => path === root || path.startsWith(root + sep);
+const isWithin = (root: string, path: string) => path === root || path.startsWith(root + sep);
 
 async function deepestExisting(path: string): Promise<string> {
   const there = await lstat(path).then(

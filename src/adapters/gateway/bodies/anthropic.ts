@@ -5,13 +5,13 @@ import {
   either,
   flag,
   isObject,
-  json,
-  list,
+  jsonValue,
+  listOf,
+  mustBeUnset,
   object,
   omit,
   only,
   type Rule,
-  refuse,
   scalar,
   type ToolTypes,
   text,
@@ -24,18 +24,18 @@ import {
 
 const REMOTE = 'a part that refers to content elsewhere, or that a tool of the provider wrote';
 const encoded = object({ type: text, media_type: text, data: bytes });
-const plain = object({ type: text, media_type: text, data: text });
+const plainSource = object({ type: text, media_type: text, data: text });
 const switched = object({ enabled: flag });
 const cached = { type: text, cache_control: cacheControl } as const;
 
-const TEXT = object({ ...cached, text, citations: omit });
+const ANTHROPIC_TEXT = object({ ...cached, text, citations: omit });
 const IMAGE = object({ ...cached, source: byType({ base64: encoded }, REMOTE) });
 const SEARCH_RESULT = object({
   ...cached,
   // A name chosen by the client; the content is next to it.
   source: text,
   title: text,
-  content: list(byType({ text: TEXT }, REMOTE)),
+  content: listOf(byType({ text: ANTHROPIC_TEXT }, REMOTE)),
   citations: switched,
 });
 const DOCUMENT = object({
@@ -43,10 +43,13 @@ const DOCUMENT = object({
   source: byType(
     {
       base64: encoded,
-      text: plain,
+      text: plainSource,
       content: object({
         type: text,
-        content: either({ string: text, array: list(byType({ text: TEXT, image: IMAGE }, REMOTE)) }),
+        content: either({
+          string: text,
+          array: listOf(byType({ text: ANTHROPIC_TEXT, image: IMAGE }, REMOTE)),
+        }),
       }),
     },
     REMOTE,
@@ -61,23 +64,23 @@ const CLIENT_TOOL = object({
   ...cached,
   name: text,
   description: text,
-  input_schema: json,
+  input_schema: jsonValue,
   strict: flag,
   defer_loading: flag,
   eager_input_streaming: flag,
-  input_examples: list(json),
+  input_examples: listOf(jsonValue),
   max_characters: scalar,
   // Any other caller is code that runs at the provider.
-  allowed_callers: list(only('direct')),
+  allowed_callers: listOf(only('direct')),
 });
 /** The vendor defines the schemas of these tools, and the client executes them. */
 const VERSIONED = /^(?:bash|text_editor|memory)_\d+$/;
-const TOOLS: ToolTypes = (type) =>
+const ANTHROPIC_TOOLS: ToolTypes = (type) =>
   type === undefined || type === 'custom' || (typeof type === 'string' && VERSIONED.test(type))
     ? CLIENT_TOOL
     : undefined;
 const DEFINITION: Rule = (value, findings) =>
-  tool(TOOLS)(value, findings) ?? refuse('a tool that runs at the provider')(true, findings);
+  tool(ANTHROPIC_TOOLS)(value, findings) ?? mustBeUnset('a tool that runs at the provider')(true, findings);
 const CHANGED_TOOL = object({
   ...cached,
   tool: byType(
@@ -86,9 +89,9 @@ const CHANGED_TOOL = object({
   ),
 });
 
-const PART = byType(
+const ANTHROPIC_BLOCK = byType(
   {
-    text: TEXT,
+    text: ANTHROPIC_TEXT,
     image: IMAGE,
     document: DOCUMENT,
     search_result: SEARCH_RESULT,
@@ -96,17 +99,17 @@ const PART = byType(
     redacted_thinking: object({ ...cached, data: text }),
     connector_text: object({ ...cached, connector_text: text, signature: text }),
     compaction: object({ ...cached, content: text }),
-    tool_use: object({ ...cached, id: text, name: text, input: json, caller: omit }),
+    tool_use: object({ ...cached, id: text, name: text, input: jsonValue, caller: omit }),
     tool_result: object({
       ...cached,
       tool_use_id: text,
       is_error: flag,
       content: either({
         string: text,
-        array: list(
+        array: listOf(
           byType(
             {
-              text: TEXT,
+              text: ANTHROPIC_TEXT,
               image: IMAGE,
               document: DOCUMENT,
               search_result: SEARCH_RESULT,
@@ -128,13 +131,13 @@ const amount = either({
   string: text,
   object: object({ type: only('thinking_turns', 'tool_uses', 'input_tokens'), value: scalar }),
 });
-const format = object({ type: only('json_schema'), schema: json, name: text });
+const format = object({ type: only('json_schema'), schema: jsonValue, name: text });
 const CLEARING = object({
   type: text,
   keep: amount,
   trigger: amount,
   clear_at_least: amount,
-  exclude_tools: list(text),
+  exclude_tools: listOf(text),
   clear_tool_inputs: scalar,
 });
 /** A summary within the call would be another answer, beyond the limit that is booked. */
@@ -145,10 +148,10 @@ const EDIT: Rule = (value, findings) =>
 
 export const ANTHROPIC: Rule = object({
   model: text,
-  messages: list(object({ role: text, content: either({ string: text, array: list(PART) }) })),
-  system: either({ string: text, array: list(byType({ text: TEXT }, REMOTE)) }),
+  messages: listOf(object({ role: text, content: either({ string: text, array: listOf(ANTHROPIC_BLOCK) }) })),
+  system: either({ string: text, array: listOf(byType({ text: ANTHROPIC_TEXT }, REMOTE)) }),
   max_tokens: scalar,
-  stop_sequences: list(text),
+  stop_sequences: listOf(text),
   stream: flag,
   temperature: scalar,
   top_k: scalar,
@@ -160,18 +163,18 @@ export const ANTHROPIC: Rule = object({
     task_budget: object({ type: only('tokens'), total: scalar, remaining: scalar }),
   }),
   output_format: format,
-  tools: tools(TOOLS),
+  tools: tools(ANTHROPIC_TOOLS),
   tool_choice: object({
     type: only('auto', 'any', 'tool', 'none'),
     name: text,
     disable_parallel_tool_use: flag,
   }),
-  context_management: object({ edits: list(EDIT) }),
+  context_management: object({ edits: listOf(EDIT) }),
   cache_control: cacheControl,
   metadata: object({ user_id: text }),
   // Servers and containers at the provider, which have network access.
-  mcp_servers: refuse('the field mcp_servers'),
-  container: refuse('the field container'),
+  mcp_servers: mustBeUnset('the field mcp_servers'),
+  container: mustBeUnset('the field container'),
   // More expensive than the listed price, or other models.
   service_tier: omit,
   speed: omit,

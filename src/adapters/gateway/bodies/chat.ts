@@ -6,14 +6,14 @@ import {
   each,
   either,
   flag,
-  json,
-  list,
+  jsonValue,
+  listOf,
+  mustBeUnset,
   object,
   omit,
   only,
   type Rule,
   reference,
-  refuse,
   scalar,
   type ToolTypes,
   text,
@@ -35,16 +35,16 @@ const media = (name: string): Rule =>
       object: object({ url: dataAddress, detail: text, format: text, media_type: text }),
     }),
   });
-const TEXT = object({ ...cached, text });
+const CHAT_TEXT = object({ ...cached, text });
 
-const PART: Rule = byType(
+const CHAT_PART: Rule = byType(
   {
-    text: TEXT,
+    text: CHAT_TEXT,
     refusal: object({ ...cached, refusal: text }),
     // Mistral's models return their thoughts in parts.
     thinking: object({
       ...cached,
-      thinking: either({ string: text, array: list(byType({ text: TEXT }, PART_ELSEWHERE)) }),
+      thinking: either({ string: text, array: listOf(byType({ text: CHAT_TEXT }, PART_ELSEWHERE)) }),
       signature: text,
       closed: flag,
     }),
@@ -68,7 +68,7 @@ const CALLED = object({
   id: text,
   index: scalar,
   ...cached,
-  function: object({ name: text, arguments: json }),
+  function: object({ name: text, arguments: jsonValue }),
   custom: object({ name: text, input: text }),
   // Google's models sign their thoughts before a call.
   extra_content: object({ google: object({ thought_signature: text }) }),
@@ -77,11 +77,11 @@ const CALL = byType({ function: CALLED, custom: CALLED }, PART_ELSEWHERE, 'funct
 
 const MESSAGE = object({
   role: text,
-  content: either({ string: text, array: list(PART) }),
+  content: either({ string: text, array: listOf(CHAT_PART) }),
   name: text,
-  tool_calls: list(CALL),
+  tool_calls: listOf(CALL),
   tool_call_id: text,
-  function_call: object({ name: text, arguments: json }),
+  function_call: object({ name: text, arguments: jsonValue }),
   refusal: text,
   prefix: flag,
   cache_control: cacheControl,
@@ -90,7 +90,7 @@ const MESSAGE = object({
   reasoning_content: text,
   reasoning_text: text,
   reasoning_opaque: text,
-  reasoning_details: list(
+  reasoning_details: listOf(
     object({
       type: only('reasoning.text', 'reasoning.summary', 'reasoning.encrypted'),
       id: text,
@@ -106,13 +106,13 @@ const MESSAGE = object({
   audio: reference,
 });
 
-const DECLARATION = object({ name: text, description: text, parameters: json, strict: flag });
-const FUNCTION = object({
+const DECLARATION = object({ name: text, description: text, parameters: jsonValue, strict: flag });
+const CHAT_FUNCTION = object({
   ...cached,
   function: DECLARATION,
   name: text,
   description: text,
-  parameters: json,
+  parameters: jsonValue,
   strict: flag,
 });
 const GRAMMAR = object({
@@ -120,10 +120,10 @@ const GRAMMAR = object({
   grammar: object({ syntax: text, definition: text }),
 });
 const CUSTOM = object({ ...cached, custom: object({ name: text, description: text, format: GRAMMAR }) });
-const TOOLS: ToolTypes = (type) =>
-  type === undefined || type === 'function' ? FUNCTION : type === 'custom' ? CUSTOM : undefined;
+const CHAT_TOOLS: ToolTypes = (type) =>
+  type === undefined || type === 'function' ? CHAT_FUNCTION : type === 'custom' ? CUSTOM : undefined;
 
-const named = object({ name: text });
+const namedTool = object({ name: text });
 const CHOICE = only('auto', 'none', 'required', 'any', 'function', 'custom', 'allowed_tools');
 
 /** Sampling options. */
@@ -136,10 +136,10 @@ const SAMPLING = {
   presence_penalty: scalar,
   repetition_penalty: scalar,
   seed: scalar,
-  stop: either({ string: text, array: list(text) }),
+  stop: either({ string: text, array: listOf(text) }),
   response_format: object({
     type: only('text', 'json_object', 'json_schema'),
-    json_schema: object({ name: text, description: text, schema: json, strict: flag }),
+    json_schema: object({ name: text, description: text, schema: jsonValue, strict: flag }),
   }),
   verbosity: text,
 } as const;
@@ -209,30 +209,30 @@ const OMITTED = [
 
 export const CHAT: Rule = object({
   model: text,
-  messages: list(MESSAGE),
+  messages: listOf(MESSAGE),
   stream: flag,
   stream_options: object({ include_usage: flag }),
   max_tokens: scalar,
   max_completion_tokens: scalar,
-  tools: tools(TOOLS),
+  tools: tools(CHAT_TOOLS),
   tool_choice: either({
     string: text,
     object: object({
       type: CHOICE,
-      function: named,
-      custom: named,
-      allowed_tools: object({ mode: text, tools: list(object({ type: CHOICE, function: named })) }),
+      function: namedTool,
+      custom: namedTool,
+      allowed_tools: object({ mode: text, tools: listOf(object({ type: CHOICE, function: namedTool })) }),
     }),
   }),
   parallel_tool_calls: flag,
-  functions: list(DECLARATION),
-  function_call: either({ string: text, object: named }),
+  functions: listOf(DECLARATION),
+  function_call: either({ string: text, object: namedTool }),
   user: text,
   safety_identifier: text,
   prompt_cache_key: text,
   cache_control: cacheControl,
   ...SAMPLING,
   ...THINKING,
-  ...each(OUTSIDE, (name) => refuse(`the field ${name}`)),
+  ...each(OUTSIDE, (name) => mustBeUnset(`the field ${name}`)),
   ...each(OMITTED, () => omit),
 });

@@ -4,12 +4,12 @@ import {
   either,
   flag,
   isObject,
-  json,
-  list,
+  jsonValue,
+  listOf,
+  mustBeUnset,
   object,
   omit,
   type Rule,
-  refuse,
   scalar,
   type ToolTypes,
   text,
@@ -26,7 +26,7 @@ const fields = (of: Parameters<typeof object>[0]): Rule => object(of, camel);
 const oneOrMore =
   (of: Rule): Rule =>
   (value, findings) =>
-    value === null ? undefined : list(of)(Array.isArray(value) ? value : [value], findings);
+    value === null ? undefined : listOf(of)(Array.isArray(value) ? value : [value], findings);
 
 const BLOB = fields({ mimeType: text, data: bytes, displayName: text });
 const PART_FIELDS = {
@@ -34,29 +34,29 @@ const PART_FIELDS = {
   thought: flag,
   thoughtSignature: text,
   inlineData: BLOB,
-  functionCall: fields({ id: text, name: text, args: json }),
+  functionCall: fields({ id: text, name: text, args: jsonValue }),
   functionResponse: fields({
     id: text,
     name: text,
-    response: json,
-    parts: oneOrMore((value, findings) => PART(value, findings)),
+    response: jsonValue,
+    parts: oneOrMore((value, findings) => GEMINI_PART(value, findings)),
     willContinue: flag,
     scheduling: text,
   }),
   mediaResolution: either({ string: text, object: fields({ level: text, numTokens: scalar }) }),
   videoMetadata: omit,
   partMetadata: omit,
-  fileData: refuse(BY_REFERENCE),
+  fileData: mustBeUnset(BY_REFERENCE),
 } as const;
 
 /** The fields of a part determine its kind: a part of an unknown kind is rejected, not emptied. */
-const PART: Rule = (value, findings) => {
+const GEMINI_PART: Rule = (value, findings) => {
   const other = isObject(value) && Object.keys(value).some((key) => !Object.hasOwn(PART_FIELDS, camel(key)));
   return other
-    ? refuse('a part of a message that is on no list')(true, findings)
+    ? mustBeUnset('a part of a message that is on no list')(true, findings)
     : fields(PART_FIELDS)(value, findings);
 };
-const CONTENT: Rule = fields({ role: text, parts: oneOrMore(PART) });
+const CONTENT: Rule = fields({ role: text, parts: oneOrMore(GEMINI_PART) });
 
 /** Function declarations only: every other tool runs at Google. One object may contain several kinds of tools. */
 const FUNCTIONS: Rule = (value, findings) => {
@@ -65,10 +65,10 @@ const FUNCTIONS: Rule = (value, findings) => {
       fields({
         name: text,
         description: text,
-        parameters: json,
-        parametersJsonSchema: json,
-        response: json,
-        responseJsonSchema: json,
+        parameters: jsonValue,
+        parametersJsonSchema: jsonValue,
+        response: jsonValue,
+        responseJsonSchema: jsonValue,
         behavior: text,
       }),
     ),
@@ -76,7 +76,7 @@ const FUNCTIONS: Rule = (value, findings) => {
   const declared = isObject(kept) ? kept.functionDeclarations : undefined;
   return Array.isArray(declared) && declared.length > 0 ? kept : undefined;
 };
-const TOOLS: ToolTypes = () => FUNCTIONS;
+const GEMINI_TOOLS: ToolTypes = () => FUNCTIONS;
 
 const GENERATION: Rule = fields({
   temperature: scalar,
@@ -84,13 +84,13 @@ const GENERATION: Rule = fields({
   topK: scalar,
   seed: scalar,
   maxOutputTokens: scalar,
-  stopSequences: list(text),
+  stopSequences: listOf(text),
   presencePenalty: scalar,
   frequencyPenalty: scalar,
   responseMimeType: text,
-  responseSchema: json,
-  responseJsonSchema: json,
-  _responseJsonSchema: json,
+  responseSchema: jsonValue,
+  responseJsonSchema: jsonValue,
+  _responseJsonSchema: jsonValue,
   thinkingConfig: fields({ includeThoughts: flag, thinkingBudget: scalar, thinkingLevel: text }),
   mediaResolution: text,
   // Several answers, or images and speech, which have prices of their own.
@@ -103,11 +103,11 @@ const GENERATION: Rule = fields({
 const CALL = {
   contents: oneOrMore(CONTENT),
   systemInstruction: CONTENT,
-  tools: oneOrMore(tool(TOOLS)),
-  toolConfig: fields({ functionCallingConfig: fields({ mode: text, allowedFunctionNames: list(text) }) }),
-  safetySettings: list(fields({ category: text, threshold: text })),
+  tools: oneOrMore(tool(GEMINI_TOOLS)),
+  toolConfig: fields({ functionCallingConfig: fields({ mode: text, allowedFunctionNames: listOf(text) }) }),
+  safetySettings: listOf(fields({ category: text, threshold: text })),
   generationConfig: GENERATION,
-  cachedContent: refuse('the field cachedContent'),
+  cachedContent: mustBeUnset('the field cachedContent'),
   // The path names the model.
   model: omit,
   serviceTier: omit,
@@ -116,4 +116,4 @@ const CALL = {
 } as const;
 
 /** A request to count tokens contains the request whose tokens are counted. */
-export const GEMINI: Rule = fields({ ...CALL, generateContentRequest: fields(CALL) });
+export const GEMINI_BODY: Rule = fields({ ...CALL, generateContentRequest: fields(CALL) });

@@ -1,16 +1,16 @@
 import type { ModelProtocol } from '../../../core/settings/index.ts';
 import { ANTHROPIC } from './anthropic.ts';
 import { CHAT } from './chat.ts';
-import { GEMINI } from './gemini.ts';
+import { GEMINI_BODY } from './gemini.ts';
 import { RESPONSES } from './responses.ts';
 import { type Body, type Findings, isObject, type Rule } from './rules.ts';
 
 export { camel } from './gemini.ts';
 export { type Body, isObject } from './rules.ts';
 
-const RULES: Readonly<Record<ModelProtocol, Rule>> = {
+const BODY_RULES: Readonly<Record<ModelProtocol, Rule>> = {
   anthropic: ANTHROPIC,
-  gemini: GEMINI,
+  gemini: GEMINI_BODY,
   'openai-chat': CHAT,
   'openai-responses': RESPONSES,
 };
@@ -44,7 +44,7 @@ interface Purpose {
 export function checkBody(sent: Body, purpose: Purpose): CheckedBody {
   const { protocol, counting, dialect } = purpose;
   const findings: Findings = { refusal: null, unknown: new Set(), hostedTools: false };
-  const kept = RULES[protocol](sent, findings);
+  const kept = BODY_RULES[protocol](sent, findings);
   if (findings.refusal !== null || !isObject(kept))
     return { kind: 'forbidden', why: findings.refusal ?? 'a body that is no object' };
   const inner = counting && isObject(kept.generateContentRequest) ? kept.generateContentRequest : null;

@@ -6,14 +6,14 @@ import {
   either,
   flag,
   isObject,
-  json,
-  list,
+  jsonValue,
+  listOf,
+  mustBeUnset,
   object,
   omit,
   only,
   type Rule,
   reference,
-  refuse,
   scalar,
   type ToolTypes,
   text,
@@ -26,15 +26,15 @@ import {
 const ELSEWHERE = 'an item or part that refers to content elsewhere, or that a tool of the provider wrote';
 /** Servers require the field in items that they wrote themselves, but do not need its content. */
 const empty: Rule = () => [];
-const TEXT = object({ type: text, text, annotations: empty, logprobs: empty });
+const RESPONSES_TEXT = object({ type: text, text, annotations: empty, logprobs: empty });
 
-const PART: Rule = byType(
+const RESPONSES_PART: Rule = byType(
   {
-    input_text: TEXT,
-    output_text: TEXT,
-    text: TEXT,
-    summary_text: TEXT,
-    reasoning_text: TEXT,
+    input_text: RESPONSES_TEXT,
+    output_text: RESPONSES_TEXT,
+    text: RESPONSES_TEXT,
+    summary_text: RESPONSES_TEXT,
+    reasoning_text: RESPONSES_TEXT,
     refusal: object({ type: text, refusal: text }),
     encrypted_content: object({ type: text, encrypted_content: text }),
     input_image: object({ type: text, image_url: dataAddress, detail: text, file_id: reference }),
@@ -52,7 +52,7 @@ const PART: Rule = byType(
   },
   ELSEWHERE,
 );
-const parts = either({ string: text, array: list(PART) });
+const parts = either({ string: text, array: listOf(RESPONSES_PART) });
 
 const item = { type: text, id: text, status: text } as const;
 const call = { ...item, call_id: text } as const;
@@ -61,12 +61,12 @@ const NAMED_FUNCTION = {
   type: text,
   name: text,
   description: text,
-  parameters: json,
-  output_schema: json,
+  parameters: jsonValue,
+  output_schema: jsonValue,
   strict: flag,
   defer_loading: flag,
 } as const;
-const FUNCTION = object(NAMED_FUNCTION);
+const RESPONSES_FUNCTION = object(NAMED_FUNCTION);
 const CUSTOM = object({
   type: text,
   name: text,
@@ -80,25 +80,25 @@ const SHELL: Rule = (value, findings) =>
   isObject(value) && value.environment === undefined ? BARE(value, findings) : undefined;
 const SEARCH: Rule = (value, findings) =>
   isObject(value) && value.execution === 'client'
-    ? object({ type: text, execution: text, description: text, parameters: json })(value, findings)
+    ? object({ type: text, execution: text, description: text, parameters: jsonValue })(value, findings)
     : undefined;
 const TYPES: Readonly<Record<string, Rule>> = {
-  function: FUNCTION,
+  function: RESPONSES_FUNCTION,
   custom: CUSTOM,
   local_shell: SHELL,
   shell: SHELL,
   apply_patch: BARE,
   tool_search: SEARCH,
   namespace: (value, findings) =>
-    object({ type: text, name: text, description: text, tools: tools(TOOLS) })(value, findings),
+    object({ type: text, name: text, description: text, tools: tools(RESPONSES_TOOLS) })(value, findings),
 };
-const TOOLS: ToolTypes = (type = 'function') =>
+const RESPONSES_TOOLS: ToolTypes = (type = 'function') =>
   typeof type === 'string' && Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
 
 const REASONING = object({
   ...item,
-  summary: list(PART),
-  content: list(PART),
+  summary: listOf(RESPONSES_PART),
+  content: listOf(RESPONSES_PART),
   encrypted_content: text,
 });
 
@@ -125,8 +125,8 @@ const ITEM: Rule = byType(
       ...call,
       action: object({
         type: only('exec'),
-        command: list(text),
-        env: json,
+        command: listOf(text),
+        env: jsonValue,
         timeout_ms: scalar,
         user: text,
         working_directory: text,
@@ -135,13 +135,13 @@ const ITEM: Rule = byType(
     local_shell_call_output: object({ ...call, output: parts }),
     shell_call: object({
       ...call,
-      action: object({ commands: list(text), timeout_ms: scalar, max_output_length: scalar }),
-      environment: refuse(ELSEWHERE),
+      action: object({ commands: listOf(text), timeout_ms: scalar, max_output_length: scalar }),
+      environment: mustBeUnset(ELSEWHERE),
     }),
     shell_call_output: object({
       ...call,
       max_output_length: scalar,
-      output: list(
+      output: listOf(
         object({
           stdout: text,
           stderr: text,
@@ -154,10 +154,10 @@ const ITEM: Rule = byType(
       operation: object({ type: only('create_file', 'update_file', 'delete_file'), path: text, diff: text }),
     }),
     apply_patch_call_output: object({ ...call, output: parts }),
-    tool_search_call: object({ ...call, execution: only('client'), arguments: json }),
-    tool_search_output: object({ ...call, execution: only('client'), tools: tools(TOOLS) }),
+    tool_search_call: object({ ...call, execution: only('client'), arguments: jsonValue }),
+    tool_search_output: object({ ...call, execution: only('client'), tools: tools(RESPONSES_TOOLS) }),
     // Codex uses this to declare tools in the middle of a conversation.
-    additional_tools: object({ ...item, role: text, tools: tools(TOOLS) }),
+    additional_tools: object({ ...item, role: text, tools: tools(RESPONSES_TOOLS) }),
   },
   ELSEWHERE,
   'message',
@@ -211,13 +211,13 @@ const OMITTED = [
 
 export const RESPONSES: Rule = object({
   model: text,
-  input: either({ string: text, array: list(ITEM) }),
+  input: either({ string: text, array: listOf(ITEM) }),
   instructions: text,
   stream: flag,
   stream_options: object({ include_obfuscation: flag }),
   max_output_tokens: scalar,
   store: omit,
-  include: list(only('reasoning.encrypted_content')),
+  include: listOf(only('reasoning.encrypted_content')),
   temperature: scalar,
   top_p: scalar,
   reasoning: object({ effort: text, summary: text, generate_summary: text }),
@@ -227,25 +227,25 @@ export const RESPONSES: Rule = object({
       type: only('text', 'json_object', 'json_schema'),
       name: text,
       description: text,
-      schema: json,
+      schema: jsonValue,
       strict: flag,
     }),
   }),
   truncation: text,
-  tools: tools(TOOLS),
+  tools: tools(RESPONSES_TOOLS),
   tool_choice: either({
     string: text,
     object: object({
       type: CHOICE,
       name: text,
       mode: text,
-      tools: list(object({ type: CHOICE, name: text })),
+      tools: listOf(object({ type: CHOICE, name: text })),
     }),
   }),
   parallel_tool_calls: flag,
   user: text,
   safety_identifier: text,
   prompt_cache_key: text,
-  ...each(OUTSIDE, (name) => refuse(`the field ${name}`)),
+  ...each(OUTSIDE, (name) => mustBeUnset(`the field ${name}`)),
   ...each(OMITTED, () => omit),
 });

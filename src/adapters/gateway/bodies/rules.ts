@@ -46,12 +46,12 @@ export const flag: Rule = (value, findings) =>
   typeof value === 'boolean' || value === null ? value : reject(findings, UNEXPECTED);
 
 /** Any JSON: arguments of tools, and schemas. Providers do not interpret it. */
-export const json: Rule = (value, findings) => {
-  if (Array.isArray(value)) return value.map((item) => json(item, findings));
+export const jsonValue: Rule = (value, findings) => {
+  if (Array.isArray(value)) return value.map((item) => jsonValue(item, findings));
   if (!isObject(value)) return scalar(value, findings);
   // fromEntries defines properties and never assigns them, so `__proto__` is a name like any other.
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key.toWellFormed(), json(item, findings)]),
+    Object.entries(value).map(([key, item]) => [key.toWellFormed(), jsonValue(item, findings)]),
   );
 };
 
@@ -59,7 +59,7 @@ export const json: Rule = (value, findings) => {
 export const omit: Rule = () => undefined;
 
 /** Rejected if it is set: without it, the answer would be to another question than the client's. */
-export const refuse =
+export const mustBeUnset =
   (why: string): Rule =>
   (value, findings) => {
     const unset =
@@ -84,7 +84,7 @@ export const either =
   };
 
 /** Items that may not be sent are dropped. */
-export const list =
+export const listOf =
   (of: Rule): Rule =>
   (value, findings) =>
     Array.isArray(value)
@@ -140,7 +140,7 @@ export const bytes: Rule = (value, findings) =>
     ? scalar(value, findings)
     : reject(findings, BY_REFERENCE);
 
-export const reference = refuse(BY_REFERENCE);
+export const reference = mustBeUnset(BY_REFERENCE);
 
 /**
  * The rule of a tool that the client runs itself; undefined for types that run at the provider, which has network
@@ -161,7 +161,7 @@ export const tool =
 export const tools =
   (types: ToolTypes): Rule =>
   (value, findings) =>
-    value === null ? undefined : list(tool(types))(Array.isArray(value) ? value : [value], findings);
+    value === null ? undefined : listOf(tool(types))(Array.isArray(value) ? value : [value], findings);
 
 /** Some agents send it with every protocol. */
 export const cacheControl = object({ type: only('ephemeral'), ttl: only('5m', '1h') });

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
-import { argumentsOf, isFunction, type Node, rootOf, walk } from './syntax.ts';
+import { callArguments, isFunction, type Node, rootIdentifier, walk } from './syntax.ts';
 
 /** A test case of a file, or a statement with an assertion outside of any case. */
-export interface Case {
+export interface TestCase {
   readonly kind: 'case' | 'statement';
   readonly node: Node;
   /** Its function, or the statement itself. */
@@ -11,7 +11,7 @@ export interface Case {
 }
 
 interface Cases {
-  readonly cases: readonly Case[];
+  readonly cases: readonly TestCase[];
   /** Functions of tests that contain other tests. */
   readonly groups: readonly Node[];
 }
@@ -47,7 +47,7 @@ function caseFunction(node: Node): Node | null {
   if (node.type !== 'call_expression') return null;
   const callee = node.field('function');
   if (!callee || !registers(callee)) return null;
-  return argumentsOf(node).findLast(isFunction) ?? null;
+  return callArguments(node).findLast(isFunction) ?? null;
 }
 
 const ASSERTING: ReadonlySet<string> = new Set(['assert', 'expect', 'should']);
@@ -56,7 +56,7 @@ const ASSERTING: ReadonlySet<string> = new Set(['assert', 'expect', 'should']);
 export function asserts(call: Node): boolean {
   const callee = call.field('function');
   if (!callee) return false;
-  const root = rootOf(callee);
+  const root = rootIdentifier(callee);
   return (
     ASSERTING.has(root) ||
     (/^(t|st|tap)$/.test(root) && callee.type === 'member_expression') ||
@@ -65,7 +65,7 @@ export function asserts(call: Node): boolean {
 }
 
 export function findCases(root: Node): Cases {
-  const cases: Case[] = [];
+  const cases: TestCase[] = [];
   const groups: Node[] = [];
   const visit = (node: Node): void => {
     const fn = caseFunction(node);
@@ -76,7 +76,7 @@ export function findCases(root: Node): Cases {
     const before = cases.length;
     for (const child of fn.children) visit(child);
     if (cases.length > before) groups.push(fn);
-    else cases.push({ kind: 'case', node, body: fn, title: argumentsOf(node)[0] ?? null });
+    else cases.push({ kind: 'case', node, body: fn, title: callArguments(node)[0] ?? null });
   };
   for (const statement of root.children) {
     const before = cases.length;
@@ -114,7 +114,7 @@ const COMPOSITE: ReadonlySet<string> = new Set(['array', 'object']);
 /** Calls whose arguments are not inputs. */
 const APART =
   /^(require|import|describe|suite|context|setTimeout|setInterval|plan|timeout|slow|retries|comment|mock|spyOn|each)$/;
-const MAX_TEXT = 2000;
+const MAX_LITERAL_TEXT = 2000;
 
 /** Input literals in `body`, outer ones first. Expected values are not included. */
 export function inputLiterals(body: Node): readonly Literal[] {
@@ -122,7 +122,7 @@ export function inputLiterals(body: Node): readonly Literal[] {
   const found: Literal[] = [];
   const visit = (node: Node): void => {
     if (expected.has(node) || isApart(node)) return;
-    if ((SIMPLE.has(node.type) || COMPOSITE.has(node.type) || isSigned(node)) && isPlain(node)) {
+    if ((SIMPLE.has(node.type) || COMPOSITE.has(node.type) || isSigned(node)) && consistsOfLiterals(node)) {
       const literal = isInput(node) ? literalOf(node) : null;
       if (literal) found.push(literal);
       return;
@@ -137,7 +137,7 @@ const isSigned = (node: Node): boolean =>
   node.type === 'unary_expression' && /^-\s*[\d.]/.test(node.text) && node.children[0]?.type === 'number';
 
 /** Whether it consists of literals only. */
-function isPlain(node: Node): boolean {
+function consistsOfLiterals(node: Node): boolean {
   for (const each of walk(node)) {
     if (each.type === 'string' || each.type === 'comment') continue;
     if (!PLAIN.has(each.type)) return false;
@@ -160,7 +160,7 @@ const PLAIN: ReadonlySet<string> = new Set([
 ]);
 
 function literalOf(node: Node): Literal | null {
-  if (node.text.length > MAX_TEXT) return null;
+  if (node.text.length > MAX_LITERAL_TEXT) return null;
   try {
     // The text contains only literals, so evaluating it is safe and gives the exact value.
     return { node, value: new Function(`'use strict'; return (${node.text}\n);`)() };
@@ -215,7 +215,7 @@ function expectedParts(body: Node): ReadonlySet<Node> {
     if (node.type !== 'call_expression' || !asserts(node)) continue;
     const callee = node.field('function');
     const matcher = callee?.type === 'member_expression' && holdsCall(callee);
-    parts.push(...argumentsOf(node).slice(matcher ? 0 : 1));
+    parts.push(...callArguments(node).slice(matcher ? 0 : 1));
   }
   const ids = new Set<Node>(parts);
   const names = new Set(

@@ -33,18 +33,22 @@ function inserted(text: string, pieces: readonly { at: number; text: string }[])
   return ordered.reduce((all, piece) => all.slice(0, piece.at) + piece.text + all.slice(piece.at), text);
 }
 
-interface Place {
+interface InsertionPoint {
   readonly path: string;
   readonly at: number;
   readonly render: (nth: number, body: string) => string;
 }
 
 /** The test file and case whose scope contains most of the names that the example uses. */
-async function placeFor(example: Example, sources: readonly Source[], parse: Parse): Promise<Place | null> {
+async function placeFor(
+  example: Example,
+  sources: readonly Source[],
+  parse: Parse,
+): Promise<InsertionPoint | null> {
   const root = await parse('example.ts', example.body);
   if (!root) return null;
   const needed = freeNames(root);
-  let best: { place: Place; missing: number; covered: number } | null = null;
+  let best: { place: InsertionPoint; missing: number; covered: number } | null = null;
   for (const source of sources) {
     for (const { kind, node, body } of findCases(source.root).cases) {
       if (kind !== 'case') continue;
@@ -62,7 +66,7 @@ async function placeFor(example: Example, sources: readonly Source[], parse: Par
   return best && best.missing === 0 ? best.place : null;
 }
 
-function placeAfter(source: Source, node: Node, fn: Node, missing: readonly string[]): Place {
+function placeAfter(source: Source, node: Node, fn: Node, missing: readonly string[]): InsertionPoint {
   let statement = node;
   while (statement.parent && !/^(program|statement_block)$/.test(statement.parent.type))
     statement = statement.parent;

@@ -1,5 +1,5 @@
 import { asserts, findCases } from './cases.ts';
-import { argumentsOf, type Node, type Parse, walk } from './syntax.ts';
+import { callArguments, type Node, type Parse, walk } from './syntax.ts';
 
 /** A parsed test file. */
 export interface Source {
@@ -37,7 +37,7 @@ function asValue(words: string): string | null {
   return JSON.stringify(text);
 }
 
-const LANGUAGES = /^(|js|javascript|jsx|mjs|cjs|node|ts|typescript|tsx|repl|console)$/i;
+const FENCE_LANGUAGES = /^(|js|javascript|jsx|mjs|cjs|node|ts|typescript|tsx|repl|console)$/i;
 
 /**
  * Examples in the issue: code with assertions, calls followed by their results, sessions, calls followed by the
@@ -51,7 +51,7 @@ export async function examplesOf(
   const found: Example[] = [];
   const { fences, prose } = fencesOf(issue);
   for (const { language, code, after } of fences.slice(0, MAX_FENCES)) {
-    if (LANGUAGES.test(language))
+    if (FENCE_LANGUAGES.test(language))
       found.push(...(await examplesInCode(code, after.slice(0, MAX_AFTER), parse)));
   }
   found.push(...inSentences(prose), ...inTables(prose, sources));
@@ -219,7 +219,7 @@ function callWith(cells: readonly string[], sources: readonly { readonly root: N
         /^(t|test|it|describe|require|console)\b/.test(callee.text)
       )
         continue;
-      const kinds = argumentsOf(node).map(({ type }) => (type === 'template_string' ? 'string' : type));
+      const kinds = callArguments(node).map(({ type }) => (type === 'template_string' ? 'string' : type));
       if (kinds.length !== cells.length || !kinds.every((kind) => kind === 'string' || kind === 'number'))
         continue;
       calls.set(callee.text, { kinds, count: (calls.get(callee.text)?.count ?? 0) + 1 });

@@ -14,7 +14,7 @@ interface PythonCase {
 }
 
 /** Test functions of a file, and test methods of its classes, as pytest finds them. */
-function casesOf(root: Node, prefix = ''): readonly PythonCase[] {
+function testFunctionsOf(root: Node, prefix = ''): readonly PythonCase[] {
   return root.children.flatMap((child): readonly PythonCase[] => {
     const node = child.type === 'decorated_definition' ? child.field('definition') : child;
     const name = node?.field('name')?.text;
@@ -22,7 +22,7 @@ function casesOf(root: Node, prefix = ''): readonly PythonCase[] {
     if (node.type === 'function_definition')
       return /^test/.test(name) ? [{ name: prefix + name, node: child }] : [];
     const body = node.type === 'class_definition' ? node.field('body') : null;
-    return body ? casesOf(body, `${prefix}${name}.`) : [];
+    return body ? testFunctionsOf(body, `${prefix}${name}.`) : [];
   });
 }
 
@@ -31,7 +31,9 @@ function casesOf(root: Node, prefix = ''): readonly PythonCase[] {
  * tree with Python's own parser. Null if the file contains no test.
  */
 export function rewritePython(root: Node, source: string, options: RewriteOptions): Derived | null {
-  const known = casesOf(root).filter(({ node }) => !options.known.has(node.text.slice(0, MAX_SOURCE)));
+  const known = testFunctionsOf(root).filter(
+    ({ node }) => !options.known.has(node.text.slice(0, MAX_SOURCE)),
+  );
   if (known.length === 0) return null;
   const cases = known.map(({ name, node }, at): DerivedCase => {
     return { id: String(at), title: name, source: node.text.slice(0, MAX_SOURCE), changes: [] };
@@ -82,13 +84,13 @@ export async function withPythonExamples(
   return { sources: out, unused };
 }
 
-const LANGUAGES = /^(|py|python|python3|pycon|doctest)$/i;
+const PYTHON_FENCES = /^(|py|python|python3|pycon|doctest)$/i;
 
 async function examplesOf(issue: string, parse: Parse): Promise<readonly string[]> {
   const found: string[] = [];
   const { fences, prose } = fencesOf(issue);
   for (const { language, code } of fences.slice(0, MAX_FENCES)) {
-    if (!LANGUAGES.test(language)) continue;
+    if (!PYTHON_FENCES.test(language)) continue;
     const text = sessionOf(code, (call, value) => `assert (${call}) == (${value})`).trimEnd();
     const root = await parse('example.py', text);
     if (root && !root.hasError && /^\s*assert\b/m.test(text)) found.push(bodiesOf(root, text));
@@ -104,7 +106,7 @@ async function examplesOf(issue: string, parse: Parse): Promise<readonly string[
 
 /** The code itself, or the body of its only test function. */
 function bodiesOf(root: Node, text: string): string {
-  const [only, ...others] = casesOf(root);
+  const [only, ...others] = testFunctionsOf(root);
   const body = only && others.length === 0 && !only.name.includes('.') ? only.node.field('body') : null;
   if (!body || (only?.node.field('parameters')?.children.length ?? 0) > 0) return text;
   const indent = text.slice(text.lastIndexOf('\n', body.startIndex) + 1, body.startIndex);

@@ -15,7 +15,7 @@ interface Limits {
 }
 
 /** How a run of the command ended: by itself, because a variant hung, or because its time was up. */
-type Ending =
+type CommandEnd =
   | { readonly kind: 'exit'; readonly code: number | null }
   | { readonly kind: 'hung'; readonly begun: Begun }
   | { readonly kind: 'late' };
@@ -32,7 +32,7 @@ async function supervise(
   env: Readonly<Record<string, string>>,
   journal: Journal,
   limits: Limits,
-): Promise<Ending> {
+): Promise<CommandEnd> {
   const started = performance.now();
   const watch = watcher(limits);
   // A test runner that finds this variable set considers itself a child of another one.
@@ -42,7 +42,7 @@ async function supervise(
     stdio: 'ignore',
     detached: true,
   });
-  const exit = new Promise<Ending>((done) => {
+  const exit = new Promise<CommandEnd>((done) => {
     child.on('error', () => done({ kind: 'exit', code: null }));
     child.on('exit', (code) => done({ kind: 'exit', code }));
   });
@@ -119,7 +119,7 @@ interface Output {
 
 const DEFAULTS = { wallMs: 20_000, variantMs: 400, checkMs: 5000, restarts: 5, bytes: 8 << 20 };
 
-async function run({ files, command, env = {}, skip = [], limits }: Input): Promise<Output> {
+async function runProbes({ files, command, env = {}, skip = [], limits }: Input): Promise<Output> {
   const most = { ...DEFAULTS, ...limits };
   const started = performance.now();
   for (const { path, text } of files) await writeFiles(path, text);
@@ -142,20 +142,20 @@ async function run({ files, command, env = {}, skip = [], limits }: Input): Prom
       for (const begun of unfinished) fates.push(...(await settle(journal, ending, begun)));
       if (unfinished.length > 0 && starts <= most.restarts) continue;
       const lines = [...(await journal.lines(most.bytes)), ...fates];
-      return { lines, ended: endOf(ending, unfinished), starts, exitCode: codeOf(ending) };
+      return { lines, ended: outcomeOf(ending, unfinished), starts, exitCode: codeOf(ending) };
     }
   } finally {
     await journal.remove();
   }
 }
 
-const codeOf = (ending: Ending): number | null => (ending.kind === 'exit' ? ending.code : null);
+const codeOf = (ending: CommandEnd): number | null => (ending.kind === 'exit' ? ending.code : null);
 
 /** By a signal, or with an active variant. */
-const endedEarly = (ending: Ending, unfinished: readonly Begun[]): boolean =>
+const endedEarly = (ending: CommandEnd, unfinished: readonly Begun[]): boolean =>
   ending.kind === 'exit' && (unfinished.length > 0 || ending.code === null || ending.code > 128);
 
-function endOf(ending: Ending, unfinished: readonly Begun[]): Output['ended'] {
+function outcomeOf(ending: CommandEnd, unfinished: readonly Begun[]): Output['ended'] {
   if (ending.kind === 'late') return 'late';
   return unfinished.length === 0 ? 'done' : 'restarts';
 }
@@ -163,7 +163,7 @@ function endOf(ending: Ending, unfinished: readonly Begun[]): Output['ended'] {
 /** Records the outcome of a variant that did not end. The next start skips it, or only the active call. */
 async function settle(
   journal: Journal,
-  ending: Ending,
+  ending: CommandEnd,
   begun: Begun,
 ): Promise<readonly (readonly unknown[])[]> {
   // A variant that was only active while another one hung runs again.
@@ -185,4 +185,4 @@ async function writeFiles(path: string, content: string): Promise<void> {
   await writeFile(target, content);
 }
 
-process.stdout.write(JSON.stringify(await run(JSON.parse(await text(process.stdin)) as Input)));
+process.stdout.write(JSON.stringify(await runProbes(JSON.parse(await text(process.stdin)) as Input)));

@@ -78,7 +78,7 @@ interface Runtime {
 
 export type Parse = (path: string, text: string) => Promise<Node | null>;
 
-const GRAMMARS: Readonly<Record<string, string>> = {
+const GRAMMAR_OF_EXTENSION: Readonly<Record<string, string>> = {
   '.js': 'javascript',
   '.mjs': 'javascript',
   '.cjs': 'javascript',
@@ -97,7 +97,7 @@ export async function openParser(folder: string): Promise<Parse> {
   const parser = new runtime.Parser();
   const languages = new Map<string, unknown>();
   return async (path, text) => {
-    const grammar = GRAMMARS[extname(path)];
+    const grammar = GRAMMAR_OF_EXTENSION[extname(path)];
     if (!grammar) return null;
     if (!languages.has(grammar)) {
       const bytes = await readFile(join(folder, `tree-sitter-${grammar}.wasm`));
@@ -119,7 +119,7 @@ export function* walk(node: Node, enter: (node: Node) => boolean = () => true): 
   for (const child of node.children) yield* walk(child, enter);
 }
 
-export const argumentsOf = (call: Node): readonly Node[] => {
+export const callArguments = (call: Node): readonly Node[] => {
   const list = call.field('arguments');
   return list?.type === 'arguments' ? list.children.filter((each) => each.type !== 'comment') : [];
 };
@@ -133,9 +133,9 @@ const FUNCTIONS: ReadonlySet<string> = new Set([
 export const isFunction = (node: Node): boolean => FUNCTIONS.has(node.type);
 
 /** `expect(x).not` → expect; `a.b.c` → a; for a call, the root of its callee. */
-export function rootOf(node: Node): string {
+export function rootIdentifier(node: Node): string {
   const inner = node.field('object') ?? node.field('function');
-  return inner ? rootOf(inner) : node.text;
+  return inner ? rootIdentifier(inner) : node.text;
 }
 
 /** Text to insert into a source: `open` before and `close` after a span, or `open` instead of it. */
