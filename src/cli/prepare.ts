@@ -2,8 +2,15 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { baseFacts, silenceOf } from '../core/evidence/index.ts';
 import { Fault, SETTINGS_FILE } from '../core/model/index.ts';
-import { counted, elapsed, setAsideNote, silenceNote } from '../core/reports/index.ts';
-import { type Prepared, type PrepareStep, prepareRepository } from '../runs/index.ts';
+import {
+  BASE_STEP_LABELS,
+  type BaseStep,
+  counted,
+  elapsed,
+  setAsideNote,
+  silenceNote,
+} from '../core/reports/index.ts';
+import { type Prepared, prepareRepository } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { jsonOption } from './options.ts';
 import { jsonText, shown, terminalText } from './render/index.ts';
@@ -64,15 +71,10 @@ async function prepare(shell: Shell, flags: PrepareFlags): Promise<number> {
   }
 }
 
-function stepText(step: PrepareStep): string {
-  switch (step.name) {
-    case 'checkout':
-      return 'Preparing the checkout';
-    case 'set-up':
-      return `Installing packages: ${shown(step.command, 200)}`;
-    case 'tests':
-      return `Building and testing: ${[step.build, step.command].flatMap((one) => (one ? shown(one, 200) : [])).join(', then ')}`;
-  }
+function stepText(step: BaseStep): string {
+  const label = BASE_STEP_LABELS[step.name];
+  const sentence = `${label.slice(0, 1).toUpperCase()}${label.slice(1)}`;
+  return step.name === 'checkout' ? sentence : `${sentence}: ${shown(step.command, 200)}`;
 }
 
 const jsonOf = ({ tests, ...prepared }: Prepared, written: string | null) => ({

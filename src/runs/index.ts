@@ -21,7 +21,6 @@ export { debateText } from './debate-text.ts';
 export { pickLocally } from './picks.ts';
 export {
   type Prepared,
-  type PrepareStep,
   type PrepareTools,
   prepareRepository,
 } from './prepare.ts';

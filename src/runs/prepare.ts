@@ -1,9 +1,10 @@
 import type { TestRun } from '../core/evidence/index.ts';
 import { Fault, type LocalOrigin, type Sha } from '../core/model/index.ts';
-import type { CommandFiles } from '../core/reports/index.ts';
+import type { BaseStep, CommandFiles } from '../core/reports/index.ts';
 import { checksAt, type Exposure, exposureOf, fromLocal } from './admit/index.ts';
-import { prepareBase, type World } from './context.ts';
+import type { World } from './context.ts';
 import { type CheckPorts, checkRunnerOn, testBase } from './examine/index.ts';
+import { prepareBase } from './prepare-base.ts';
 
 /** What preparing takes of the world: no model, no GitHub, and no database. */
 export interface PrepareTools
@@ -16,13 +17,9 @@ export interface PrepareOptions {
   /** Agreed to run the commands where the sandbox is weaker, or with the hosts that the repository asks for. */
   readonly trust: boolean;
   /** Called as each step begins. */
-  readonly onStep: (step: PrepareStep) => void;
+  readonly onStep: (step: BaseStep) => void;
   readonly signal: AbortSignal;
 }
-
-export type PrepareStep =
-  | { readonly name: 'set-up' | 'tests'; readonly command: string; readonly build?: string }
-  | { readonly name: 'checkout' };
 
 /** How a repository is set up, built and tested at one commit, and what that gave. */
 export interface Prepared {
@@ -56,12 +53,10 @@ export async function prepareRepository(
   const task = { runId: tools.newRunId(), origin, base, settings };
 
   const began = tools.clock.elapsed();
-  onStep(setup ? { name: 'set-up', command: setup } : { name: 'checkout' });
-  const prepared = await prepareBase(tools, task, { source, signal });
+  const prepared = await prepareBase(tools, task, { source, signal, onStep });
   const installed = tools.clock.elapsed();
   const runner = await checkRunnerOn(tools, { task, source, base: prepared, signal });
-  if (test) onStep({ name: 'tests', command: test, ...(build ? { build } : {}) });
-  const tests = await testBase(runner);
+  const tests = await testBase(runner, onStep);
   return {
     commit: base,
     commands: { ...(setup ? { setup } : {}), ...(build ? { build } : {}), ...(test ? { test } : {}) },

@@ -45,7 +45,7 @@ describe('runoff prepare', () => {
   test('shows the detected commands and sets failing tests aside', () => {
     commit({ 'package.json': node({ test: 'node --test' }), 'a.test.js': PASSES, 'b.test.js': FAILS });
     const { status, stdout, stderr } = prepare();
-    expect([status, stderr]).toEqual([0, expect.stringContaining('Building and testing: npm test …')]);
+    expect([status, stderr]).toEqual([0, expect.stringContaining('Testing the base commit: npm test …')]);
     expect(stdout).toMatch(
       /^Set-up {3}none\nBuild {4}none\nTests {4}npm test {2}\(detected from package\.json\)$/m,
     );

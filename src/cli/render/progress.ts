@@ -1,6 +1,7 @@
 import { openInquiry } from '../../core/brief/index.ts';
 import type { Candidate } from '../../core/model/index.ts';
 import {
+  baseStepTime,
   CANDIDATE_STATE_LABELS,
   contestantName,
   dollars,
@@ -59,9 +60,9 @@ const byAlias = (view: RunView): readonly Candidate[] =>
   [...view.candidates].sort((one, other) => (one.alias < other.alias ? -1 : 1));
 
 function header(view: RunView): string {
-  return [`Runoff ${view.id}`, progressLabel(view), elapsed(view.now - view.startedAt), spentText(view)].join(
-    GAP,
-  );
+  const step = baseStepTime(view);
+  const place = step === null ? progressLabel(view) : `${progressLabel(view)}, ${step}`;
+  return [`Runoff ${view.id}`, place, elapsed(view.now - view.startedAt), spentText(view)].join(GAP);
 }
 
 const usedTokens = (candidate: Candidate): string =>
@@ -107,7 +108,8 @@ const candidateLabel = (candidate: Candidate): string => printable(contestantNam
 export function progressLine(previous: RunView | null, view: RunView): readonly string[] {
   const time = padded(elapsed(view.now - view.startedAt), 7, 'right');
   const lines: string[] = [];
-  if (previous?.state !== view.state) lines.push(`${time}  ${progressLabel(view)}`);
+  const label = progressLabel(view);
+  if (previous?.state !== view.state || progressLabel(previous) !== label) lines.push(`${time}  ${label}`);
   if (isNewQuestion(previous, view))
     lines.push(...waitingLines(view).map((line) => `${' '.repeat(9)}${line}`));
   for (const candidate of byAlias(view)) {

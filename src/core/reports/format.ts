@@ -14,7 +14,8 @@ import {
 } from '../model/index.ts';
 import { type Picked, roundText, type Separator } from '../ranking/index.ts';
 import { code } from './markdown.ts';
-import type { RunView } from './view.ts';
+import type { BaseStep, RunView } from './view.ts';
+import { visibleLine } from './visible.ts';
 
 export { counted };
 
@@ -162,8 +163,30 @@ export function queueText({ queue }: Pick<RunView, 'queue'>): string {
   return `Queued, ${where}. It starts when a running one finishes.${why ? ` ${why}` : ''}`;
 }
 
-/** What a run does in its stage, after "stage 2 of 6:". */
-export function activityLabel(view: RunView, stage: Stage): string {
+/** What is done with the base commit, before the command that does it. */
+export const BASE_STEP_LABELS = {
+  checkout: 'preparing the checkout',
+  'set-up': 'installing packages',
+  build: 'building the base commit',
+  tests: 'testing the base commit',
+} as const satisfies Record<BaseStep['name'], string>;
+
+/** Characters of a command beside what it does. */
+const MAX_STEP_COMMAND = 60;
+
+/** `installing packages: npm ci`; null where nothing is done with the base. `shown` makes a command fit for where it stands. */
+function baseStepLabel(view: RunView, shown: (command: string, limit: number) => string): string | null {
+  const step = view.state === 'admitted' ? view.checks?.step : undefined;
+  if (step === undefined) return null;
+  const label = BASE_STEP_LABELS[step.name];
+  return step.name === 'checkout' ? label : `${label}: ${shown(step.command, MAX_STEP_COMMAND)}`;
+}
+
+/** What a run does in its stage, after "stage 2 of 6:", as Markdown. Set-up and tests of the base take longer than the planner. */
+export const activityLabel = (view: RunView, stage: Stage): string =>
+  baseStepLabel(view, code) ?? plainActivity(view, stage);
+
+function plainActivity(view: RunView, stage: Stage): string {
   if (view.queue) return `queued, ${ordinal(view.queue.position)} in line`;
   if (view.state === 'queued') return `queued, ${STAGE_LABELS[stage]}`;
   if (view.state === 'admitted') return `admitted, ${STAGE_LABELS[stage]}`;
@@ -171,11 +194,19 @@ export function activityLabel(view: RunView, stage: Stage): string {
   if (view.state === 'awaiting_approval') return 'waiting for plan approval';
   return STAGE_LABELS[stage];
 }
-/** Where a run stands: its stage and what it does there, or how it ended. */
+
+/** Where a run stands, for a terminal: its stage and what it does there, or how it ended. */
 export function progressLabel(view: RunView): string {
   const stage = stageOf(view);
-  return stage === null ? view.state : `${stageNumber(stage)}: ${activityLabel(view, stage)}`;
+  if (stage === null) return view.state;
+  return `${stageNumber(stage)}: ${baseStepLabel(view, visibleLine) ?? plainActivity(view, stage)}`;
 }
+
+/** How long the present step of the base takes already, such as `1m 12s`; null where nothing is done with the base. */
+export const baseStepTime = (view: RunView): string | null =>
+  baseStepLabel(view, visibleLine) === null
+    ? null
+    : elapsed(view.now - (view.checks?.step?.since ?? view.now));
 export const stageNumber = (stage: Stage): string => `stage ${STAGES.indexOf(stage) + 1} of ${STAGES.length}`;
 
 /** Characters of an agent's name; a program's own words can be many. */

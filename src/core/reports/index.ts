@@ -5,6 +5,8 @@ export { explanation } from './explanation.ts';
 export { commandFailure, failureLines, howEnded } from './failure-output.ts';
 export {
   activityLabel,
+  BASE_STEP_LABELS,
+  baseStepTime,
   branchName,
   branchOf,
   CANDIDATE_STATE_LABELS,
@@ -79,6 +81,7 @@ export {
   testNotes,
 } from './test-facts.ts';
 export type {
+  BaseStep,
   ChecksView,
   CommandFiles,
   Diffs,

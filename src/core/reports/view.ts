@@ -68,6 +68,11 @@ interface TroubleView {
 /** A path in the repository for each command. */
 export type CommandFiles = Readonly<Partial<Record<'setup' | 'build' | 'test', string>>>;
 
+/** What is done with the base commit before coders start, and the command that does it. */
+export type BaseStep =
+  | { readonly name: 'checkout' }
+  | { readonly name: 'set-up' | 'build' | 'tests'; readonly command: string };
+
 /** Commands in use on base and candidates. */
 export interface ChecksView {
   readonly setup?: string;
@@ -76,6 +81,11 @@ export interface ChecksView {
   readonly test?: string;
   /** The file that says each command: the settings file, or another one that it was detected from. */
   readonly from?: CommandFiles;
+  /** What is done with the base commit right now; absent before and after that. */
+  readonly step?: BaseStep & {
+    /** Milliseconds since 1970 UTC. */
+    readonly since: number;
+  };
   /** What the tests gave on the base commit; absent before they were run there. */
   readonly base?: BaseFacts;
 }

@@ -3,7 +3,8 @@ import type { Alias, Fault, RunId } from '../../core/model/index.ts';
 import { assignAliases } from '../../core/settings/index.ts';
 import type { ChildInput, FlowContext } from '../../ports/index.ts';
 import { contestantsOf } from '../contestants.ts';
-import { prepareBase, taskOf, type World } from '../context.ts';
+import { taskOf, type World } from '../context.ts';
+import { prepareBase } from '../prepare-base.ts';
 import type { RestorePorts } from '../restore.ts';
 import {
   type RunContext,

@@ -17,7 +17,8 @@ import {
   type RunRecord,
 } from '../../ports/index.ts';
 import { coderOf, routeOf } from '../contestants.ts';
-import { loadRun, prepareBase, recordSandbox, repositoryKeyOf, taskOf, type World } from '../context.ts';
+import { loadRun, recordSandbox, repositoryKeyOf, taskOf, type World } from '../context.ts';
+import { prepareBase } from '../prepare-base.ts';
 import { rememberAnswers } from '../restore.ts';
 import { cancelledError, retryOutages } from '../stage.ts';
 import {

@@ -2,15 +2,8 @@ import { Fault, type RunId } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import { reportPlan, stepFiles } from '../../core/settings/index.ts';
 import type { ExecResult, Limits, WorkArea } from '../../ports/index.ts';
-import {
-  allowedHosts,
-  checkLimits,
-  prepareBase,
-  recordSandbox,
-  sourceOf,
-  taskOf,
-  type World,
-} from '../context.ts';
+import { allowedHosts, checkLimits, recordSandbox, sourceOf, taskOf, type World } from '../context.ts';
+import { type OnBaseStep, prepareBase } from '../prepare-base.ts';
 import { rememberAnswers } from '../restore.ts';
 import { cancelledError, type RunContext } from '../stage.ts';
 import {
@@ -30,11 +23,12 @@ const REPORT_FOLDER = '/home/agent';
 export async function openCheckRunner(
   world: CheckRunnerPorts,
   { run, signal }: RunContext,
+  onStep?: OnBaseStep,
 ): Promise<CheckRunner> {
   await recordSandbox(world, run.id);
   const task = taskOf(run);
   const source = await sourceOf(world, task);
-  const base = await prepareBase(world, task, { source, signal });
+  const base = await prepareBase(world, task, { source, signal, ...(onStep ? { onStep } : {}) });
   const asked = [task.title, task.body, ...task.comments.map(({ body }) => body)].join('\n');
   const remember = rememberInMemory(rememberAnswers(world, run.id));
   const declared = run.brief?.changedTests ?? [];

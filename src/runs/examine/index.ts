@@ -11,9 +11,10 @@ import { writersInOrder } from '../../core/independent-tests/index.ts';
 import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts';
 import { type ArtifactRef, type Candidate, Fault, inParallel } from '../../core/model/index.ts';
 import { rankingOptionsOf } from '../../core/ranking/index.ts';
-import { commandFailure, howEnded } from '../../core/reports/index.ts';
+import { type BaseStep, commandFailure, howEnded } from '../../core/reports/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { loadRun, type ModelPorts, taskOf, type World } from '../context.ts';
+import { type ModelPorts, taskOf, type World } from '../context.ts';
+import type { OnBaseStep } from '../prepare-base.ts';
 import { rememberAnswers } from '../restore.ts';
 import { type RunContext, unlessDamaged } from '../stage.ts';
 import { type CheckRunner, inArea } from './areas.ts';
@@ -36,12 +37,21 @@ export type ExaminePorts = CheckRunnerPorts & ModelPorts & Pick<World, 'announce
  * Builds and tests the base commit itself, so that a failure is the candidate's own. Notes for people what the tests gave,
  * and returns the test run, stored. Faults with BASE_BROKEN before anything is spent on coders.
  */
-export async function checkBase(world: CheckRunnerPorts, context: RunContext): Promise<ArtifactRef> {
+export async function checkBase(
+  world: CheckRunnerPorts & Pick<World, 'announcer'>,
+  context: RunContext,
+): Promise<ArtifactRef> {
   const { id } = context.run;
-  const runner = await openCheckRunner(world, context);
-  const onBase = await testBase(runner);
-  const { checks } = await loadRun(world, id);
+  const { step: _left, ...checks } = context.run.checks ?? {};
+  const onStep = async (step: BaseStep): Promise<void> => {
+    const since = world.clock.now();
+    await world.store.updateRun(id, { checks: { ...checks, step: { ...step, since } } }, since);
+    world.announcer.soon(id);
+  };
+  const runner = await openCheckRunner(world, context, onStep);
+  const onBase = await testBase(runner, onStep);
   await world.store.updateRun(id, { checks: { ...checks, base: baseFacts(onBase) } }, world.clock.now());
+  world.announcer.soon(id);
   return world.artifacts.put(JSON.stringify(onBase));
 }
 
@@ -153,14 +163,16 @@ function testWritingFor(
  * are set aside, and where none is known to pass, they say nothing (docs/decisions/0064). Faults with BASE_BROKEN where
  * the build fails.
  */
-export async function testBase(runner: CheckRunner): Promise<TestRun> {
+export async function testBase(runner: CheckRunner, onStep?: OnBaseStep): Promise<TestRun> {
   const { checks } = runner.task.settings;
   return inArea(runner, areaId(runner.task.runId, 'base'), async (built) => {
+    if (checks.build) await onStep?.({ name: 'build', command: checks.build });
     const broken = await build(runner, built);
     if (broken) {
       const how = { step: 'build', command: checks.build ?? '', how: howEnded(broken) } as const;
       throw new Fault('BASE_BROKEN', commandFailure({ ...how, lines: broken.errors }));
     }
+    if (checks.test) await onStep?.({ name: 'tests', command: checks.test });
     return runBaseRepeatedly(withTopLayer(runner, built));
   });
 }

@@ -32,7 +32,28 @@ function waiting(): RunView {
   };
 }
 
+/** While packages are installed on the base commit, beside the planner. */
+function installing(): RunView {
+  const view = coding();
+  const step = { name: 'set-up', command: 'npm ci\u001b[2J', since: view.now - 72_000 } as const;
+  return { ...view, state: 'admitted', candidates: [], checks: { setup: 'npm ci', step } };
+}
+
 describe('the live display', () => {
+  test('names what is done with the base commit, and for how long', () => {
+    expect(renderProgress(installing(), 120, false)).toEqual([
+      'Runoff r7k2m9q4xa  stage 2 of 6: installing packages: npm ci, 1m 12s  1m 12s  $0.58 of $5.00',
+    ]);
+    const { checks: _checks, ...before } = installing();
+    expect(progressLine(before, installing())).toEqual([
+      ' 1m 12s  stage 2 of 6: installing packages: npm ci',
+    ]);
+    expect(progressLine(installing(), { ...installing(), now: installing().now + 1_000 })).toEqual([]);
+    expect(progressLine(installing(), before)).toEqual([
+      ' 1m 12s  stage 2 of 6: admitted, writing the brief',
+    ]);
+  });
+
   test('has a header and a line for each candidate', () => {
     expect(renderProgress(coding(), 120, false).join('\n')).toMatchInlineSnapshot(`
       "Runoff r7k2m9q4xa  stage 3 of 6: running the coders  1m 12s  $0.58 of $5.00

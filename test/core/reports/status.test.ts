@@ -46,6 +46,19 @@ describe('the status comment', () => {
     `);
   });
 
+  test('says what is done with the base commit while the planner works', () => {
+    const step = { name: 'set-up', command: 'npm ci `x`', since: 0 } as const;
+    const view = {
+      ...coding(),
+      state: 'admitted',
+      candidates: [],
+      checks: { setup: 'npm ci', step },
+    } as const;
+    expect(statusComment(view).body).toContain(
+      '### Runoff: stage 2 of 6, installing packages: <code>npm ci &#96;x&#96;</code> · 1m 12s',
+    );
+  });
+
   test('links the open pull request', () => {
     expect(statusComment(published()).body).toMatchInlineSnapshot(`
       "<!-- runoff:status:r7k2m9q4xa -->
