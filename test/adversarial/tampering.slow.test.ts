@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Finding, filesToCompare } from '../../src/core/evidence/index.ts';
+import { filesToCompare, type TamperingFinding } from '../../src/core/evidence/index.ts';
 import { patchBetween, type Tree } from '../core/git.ts';
 import { tamperingIn } from '../core/syntax.ts';
 import { HONEST } from './tampering/honest.ts';
@@ -7,7 +7,7 @@ import { TRICKS_ELSEWHERE } from './tampering/tricks-elsewhere.ts';
 import { TRICKS_IN_TESTS } from './tampering/tricks-in-tests.ts';
 
 /** What is found as in a run: with the texts of the base that are asked for. */
-function found(before: Tree, after: Tree): Promise<readonly Finding[]> {
+function found(before: Tree, after: Tree): Promise<readonly TamperingFinding[]> {
   const patch = patchBetween(before, after);
   const texts = Object.fromEntries(
     filesToCompare(patch).flatMap((path) => (typeof before[path] === 'string' ? [[path, before[path]]] : [])),

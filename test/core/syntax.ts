@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { openGrammars } from '../../src/adapters/syntax/grammars.mjs';
 import { parseAll } from '../../src/adapters/syntax/trees.mjs';
 import {
-  type Finding,
   findTampering,
   sourcesOf,
+  type TamperingFinding,
   type TamperingOptions,
 } from '../../src/core/evidence/index.ts';
 import type { Patch } from '../../src/core/patches/index.ts';
@@ -39,5 +39,5 @@ export const tamperingIn = async (
   patch: Patch,
   baseTexts: Readonly<Record<string, string>>,
   options: TamperingOptions = {},
-): Promise<readonly Finding[]> =>
+): Promise<readonly TamperingFinding[]> =>
   findTampering(patch, baseTexts, { ...options, syntax: await syntaxOf(patch, baseTexts) });

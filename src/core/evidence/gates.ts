@@ -4,10 +4,10 @@ import { canRun, silenceOf } from './base-facts.ts';
 import { GATES, type GateReport, type TestRun } from './evidence.ts';
 import { isComment, type Language, languageOf } from './languages.ts';
 import {
-  type Finding,
   findTampering,
   type PatchTexts,
   sourcesOf,
+  type TamperingFinding,
   type TamperingOptions,
 } from './tampering.ts';
 import { brokenSteps, succeeded, testsAlone } from './test-runs.ts';
@@ -113,7 +113,7 @@ function untamperedGate(patch: Patch, { baseTexts = {}, ...options }: StaticOpti
   );
 }
 
-function sentences(findings: readonly Finding[]): string {
+function sentences(findings: readonly TamperingFinding[]): string {
   const named = findings.slice(0, MAX_FINDINGS_SHOWN).map(sentenceOf).join('; ');
   return findings.length > MAX_FINDINGS_SHOWN
     ? `${named}; and ${findings.length - MAX_FINDINGS_SHOWN} more`
@@ -121,7 +121,7 @@ function sentences(findings: readonly Finding[]): string {
 }
 
 const MAX_FINDINGS_SHOWN = 3;
-const sentenceOf = (finding: Finding): string =>
+const sentenceOf = (finding: TamperingFinding): string =>
   `${finding.path}${finding.line === undefined ? '' : `:${finding.line}`}: ${finding.what}`;
 
 const firstFew = (items: readonly string[]): string =>

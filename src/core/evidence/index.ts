@@ -38,11 +38,11 @@ export {
   type TreeTestResult,
 } from './peers.ts';
 export {
-  type Finding,
   findTampering,
   type PatchTexts,
   sourcesOf,
   TAMPERING_KINDS,
+  type TamperingFinding,
   type TamperingKind,
   type TamperingOptions,
 } from './tampering.ts';

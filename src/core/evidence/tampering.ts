@@ -7,25 +7,26 @@ import {
   changedSupport,
   comparedTests,
   excerpt,
-  type Finding,
   firstChange,
   holdsTests,
+  type InspectedFile,
   ignoredTests,
+  inspectFile,
   isCode,
+  isStillRun,
   isSupport,
-  type Look,
-  lookAt,
   type PatchTexts,
   readTests,
   type Suspicion,
   setVariables,
   shadowingFile,
   suspiciousCode,
+  type TamperingFinding,
   type TamperingKind,
   type TestView,
-  textsOf,
+  testNameStyle,
+  textsToParse,
 } from './integrity/index.ts';
-import { languageOf } from './languages.ts';
 import { changedParts } from './watched.ts';
 
 export interface TamperingOptions {
@@ -62,46 +63,46 @@ const EXPECTATIONS: ReadonlySet<TamperingKind> = new Set([
 
 /**
  * All places where a patch makes its own examination easier, each with its kind, in the order of the files. Base
- * versions of test files stand in during the examination anyway; a finding says that the patch as it would be
+ * versions of test files replace them during the examination anyway; a finding says that the patch as it would be
  * published weakens the tests, or that its production code tells tests from real use. `baseTexts` are texts of the
- * base by path, for the files that `watchedFiles` names: without them more is guessed from the hunks.
+ * base by path, for the files that `filesToCompare` names: without them more is guessed from the hunks.
  */
 export function findTampering(
   patch: Patch,
   baseTexts: Readonly<Record<string, string>>,
   options: TamperingOptions = {},
-): readonly Finding[] {
-  const looks = patch.files.map((file) =>
-    lookAt(file, baseTextOf(file, baseTexts), options.syntax ?? NO_SYNTAX_TREES),
+): readonly TamperingFinding[] {
+  const files = patch.files.map((file) =>
+    inspectFile(file, baseTextOf(file, baseTexts), options.syntax ?? NO_SYNTAX_TREES),
   );
-  const moves = movedLines(looks);
-  const tests = testsOf(looks, options.baseFiles ?? []);
-  return looks.flatMap((look) => {
-    const { file } = look;
+  const moves = movedLines(files);
+  const tests = compareTestFiles(files, options.baseFiles ?? []);
+  return files.flatMap((inspected) => {
+    const { file } = inspected;
     const own = tests.compared.filter((one) => one.file === file).flatMap(({ suspicions }) => suspicions);
-    const unread = unreadTests(look);
-    const rests = isSupport(look) || matchesAny(options.support ?? [], file.path) || isFixture(file);
+    const unread = unreadTests(inspected);
+    const rests = isSupport(inspected) || matchesAny(options.support ?? [], file.path) || isFixture(file);
     const all = [
-      ...changedRunner(look),
-      ...parts(look),
-      ...attributeTricks(look),
-      ...ignoredTests(look, options.baseFiles ?? []),
-      ...shadowingFile(look),
-      ...setVariables(look),
-      ...wholeTest(look, own, moves),
+      ...changedRunner(inspected),
+      ...changedManifestParts(inspected),
+      ...attributeTricks(inspected),
+      ...ignoredTests(inspected, options.baseFiles ?? []),
+      ...shadowingFile(inspected),
+      ...setVariables(inspected),
+      ...wholeFileChanges(inspected, own, moves),
       ...own,
       ...unread,
       ...(rests && !tests.held.has(file) && unread.length === 0
-        ? changedSupport(look, (text) => moves.added.has(text))
+        ? changedSupport(inspected, (text) => moves.added.has(text))
         : []),
-      ...suspiciousCode(look, moves.isMoved),
+      ...suspiciousCode(inspected, moves.isMoved),
     ];
-    return once(all).map((one) => findingOf(file, one, options));
+    return withoutDuplicates(all).map((one) => findingOf(file, one, options));
   });
 }
 
 /** Characters of all texts of a patch that are parsed; files beyond are judged by their lines. Our default. */
-const MOST_CHARACTERS = 8 * 2 ** 20;
+const MAX_PATCH_CHARS = 8 * 2 ** 20;
 
 /**
  * Texts that must be parsed to compare the tests of a patch, and to read the code that it adds. Tests of the base come
@@ -110,9 +111,9 @@ const MOST_CHARACTERS = 8 * 2 ** 20;
 export function sourcesOf(patch: Patch, baseTexts: Readonly<Record<string, string>>): PatchTexts {
   const files = patch.files.filter(({ role, path }) => role !== 'runner' && grammarOf(path) !== null);
   const isOld = ({ role, change }: PatchFile) => role === 'test' && change !== 'added';
-  let left = MOST_CHARACTERS;
+  let left = MAX_PATCH_CHARS;
   const taken = [...files.filter(isOld), ...files.filter((file) => !isOld(file))]
-    .map((file) => textsOf(file, baseTextOf(file, baseTexts)))
+    .map((file) => textsToParse(file, baseTextOf(file, baseTexts)))
     .filter(({ base, patched }) => {
       const length = [...base, ...patched].reduce((sum, { text }) => sum + text.length, 0);
       const fits = length <= left;
@@ -125,16 +126,16 @@ export function sourcesOf(patch: Patch, baseTexts: Readonly<Record<string, strin
 const baseTextOf = ({ path }: PatchFile, texts: Readonly<Record<string, string>>): string | undefined =>
   Object.hasOwn(texts, path) ? texts[path] : undefined;
 
-/** Test files and production files that hold tests, compared with each other: what moves between them is not lost. */
-function testsOf(
-  looks: readonly Look[],
+/** Test files and production files that hold tests, compared with each other: what moves between them is not missing. */
+function compareTestFiles(
+  all: readonly InspectedFile[],
   baseFiles: readonly string[],
 ): {
   readonly compared: ReturnType<typeof comparedTests>;
   /** Files with tests in them, as against data and helpers. */
   readonly held: ReadonlySet<PatchFile>;
 } {
-  const files = looks.filter(
+  const files = all.filter(
     ({ file }) =>
       (file.role === 'test' && !file.binary && file.change !== 'type-changed') || holdsTests(file),
   );
@@ -142,11 +143,11 @@ function testsOf(
   const held = new Set(
     views
       .filter(
-        ({ file, look, before, after }) =>
+        ({ file, inspected, before, after }) =>
           holdsTests(file) ||
           isTestNamed(file.path) ||
           before.tests.length + after.tests.length > 0 ||
-          (look.baseText === undefined && before.assertions.length > 0),
+          (inspected.baseText === undefined && before.assertions.length > 0),
       )
       .map(({ file }) => file),
   );
@@ -154,57 +155,45 @@ function testsOf(
     [
       ...files.filter(({ file }) => file.change !== 'added').map(({ file }) => file.path),
       ...baseFiles.filter(isTestNamed),
-    ].map(styleOf),
+    ].map(testNameStyle),
   );
   const compared = comparedTests(
     views.filter(({ file }) => held.has(file)),
-    (view) => isRun(view, styles),
+    (view) => isStillRun(view, styles),
   );
   return { compared, held };
 }
 
-/** Test files whose tests cannot be told apart: what happened to them is not known, and that is said. */
-function unreadTests(look: Look): readonly Suspicion[] {
-  const { file } = look;
+/** Test files whose tests cannot be told apart: what happened to them is not known, and a finding says so. */
+function unreadTests(inspected: InspectedFile): readonly Suspicion[] {
+  const { file } = inspected;
   if (file.role !== 'test' || file.binary || file.change !== 'modified') return [];
-  const views = readTests(look);
-  const said = { at: firstChange(look), whole: true } as const;
-  const isLost = ({ before, after }: TestView) =>
+  const views = readTests(inspected);
+  const wholeFile = { at: firstChange(inspected), whole: true } as const;
+  const becameUnreadable = ({ before, after }: TestView) =>
     before.tests.length + before.assertions.length > 0 && !after.side.tree && /\w/.test(after.side.code);
-  if (views.some(isLost))
+  if (views.some(becameUnreadable))
     return [
-      { kind: 'test-deleted', what: 'the tests of a file are too long or too deep to be read now', ...said },
+      {
+        kind: 'test-deleted',
+        what: 'the tests of a file are too long or too deep to be read now',
+        ...wholeFile,
+      },
     ];
   const isKnown = views.some(({ before }) => before.tests.length + before.assertions.length > 0);
   // Without a grammar a helper cannot be told from a test.
-  const isTest = isTestNamed(file.path) || (isCode(look) && grammarOf(file.path) === null);
+  const isTest = isTestNamed(file.path) || (isCode(inspected) && grammarOf(file.path) === null);
   return isKnown || !isTest
     ? []
     : [
         {
           kind: 'fixture-changed',
           what: 'a test file was changed whose tests cannot be compared',
-          ...said,
+          ...wholeFile,
           slight: true,
         },
       ];
 }
-
-/** The part of a name by which runners find tests, and the language: `.test` of JavaScript, `_test` of Go. */
-function styleOf(path: string): string {
-  const name = path.split('/').at(-1) ?? '';
-  const [, ending = ''] = /([._-](?:tests?|specs?|e2e|cy))?\.\w+$/i.exec(name) ?? [];
-  return `${/^test[_-]/i.exec(name)?.[0] ?? ''}${ending} ${languageOf(path)}`;
-}
-
-/** Folders and names that no runner looks into. */
-const NOT_RUN =
-  /(?:^|\/)(?:node_modules|dist|build|out|coverage|vendor|fixtures|__fixtures__|testdata|__mocks__|docs|examples?|\.[\w-]+)\/|(?:^|\/)[._][^/]*$/;
-
-/** Is a test that moves into this file still run? A file of the base is; a new one must be named like those it replaces. */
-const isRun = ({ file }: TestView, styles: ReadonlySet<string>): boolean =>
-  file.change === 'modified' ||
-  (file.change === 'added' && !NOT_RUN.test(file.path) && styles.has(styleOf(file.path)));
 
 /** Data and code beside the tests, in folders of tests. */
 const isFixture = (file: PatchFile): boolean =>
@@ -217,8 +206,8 @@ interface Moves {
   readonly isMoved: (text: string) => boolean;
 }
 
-function movedLines(looks: readonly Look[]): Moves {
-  const lines = looks.filter(({ file }) => file.role !== 'runner').flatMap(({ changes }) => changes);
+function movedLines(files: readonly InspectedFile[]): Moves {
+  const lines = files.filter(({ file }) => file.role !== 'runner').flatMap(({ changes }) => changes);
   const of = (kind: Change['line']['kind']) =>
     lines.filter(({ line }) => line.kind === kind).map(({ line }) => line.text.trim());
   const removed = new Map<string, number>();
@@ -231,22 +220,26 @@ function movedLines(looks: readonly Look[]): Moves {
   return { added: new Set(of('added')), isMoved };
 }
 
-function parts(look: Look): readonly Suspicion[] {
-  return changedParts(look.file, look.baseText).map((part) => ({
+function changedManifestParts(inspected: InspectedFile): readonly Suspicion[] {
+  return changedParts(inspected.file, inspected.baseText).map((part) => ({
     kind: 'runner-configured',
     what: `it decides how tests or build run, and this part was changed: ${part}`,
-    at: firstChange(look),
+    at: firstChange(inspected),
     whole: true,
   }));
 }
 
 /** Test files that go or turn into something else as a whole; one by one, their tests were compared already. */
-function wholeTest(look: Look, found: readonly Suspicion[], moves: Moves): readonly Suspicion[] {
-  const { file } = look;
+function wholeFileChanges(
+  inspected: InspectedFile,
+  found: readonly Suspicion[],
+  moves: Moves,
+): readonly Suspicion[] {
+  const { file } = inspected;
   const { change, path } = file;
   if (file.role !== 'test') return [];
   const whole = (kind: TamperingKind, what: string): readonly Suspicion[] => [
-    { kind, what, at: firstChange(look), whole: true },
+    { kind, what, at: firstChange(inspected), whole: true },
   ];
   const kind = isTestNamed(path) ? 'test-deleted' : 'fixture-changed';
   const thing = isTestNamed(path) ? 'a test file' : 'a file that tests use';
@@ -256,7 +249,7 @@ function wholeTest(look: Look, found: readonly Suspicion[], moves: Moves): reado
   if (change === 'modified' && isExecutable(file.oldMode) && !isExecutable(file.newMode))
     return whole('fixture-changed', `${thing} cannot be executed any more`);
   if (change !== 'deleted' || found.length > 0) return [];
-  const lines = look.changes.filter(({ line }) => /\w/.test(line.text));
+  const lines = inspected.changes.filter(({ line }) => /\w/.test(line.text));
   const gone = lines.filter(({ line }) => !moves.added.has(line.text.trim())).length;
   // A file that only gets another name keeps most of its lines.
   return lines.length > 0 && gone <= lines.length / 2 ? [] : whole(kind, `${thing} was removed`);
@@ -264,8 +257,8 @@ function wholeTest(look: Look, found: readonly Suspicion[], moves: Moves): reado
 
 const isExecutable = (mode: string): boolean => mode === '100755';
 
-/** The same said twice of one file is said once. */
-function once(all: readonly Suspicion[]): readonly Suspicion[] {
+/** Each finding once for each file. */
+function withoutDuplicates(all: readonly Suspicion[]): readonly Suspicion[] {
   const seen = new Set<string>();
   return all.filter(({ kind, what, at }) => {
     const key = `${kind} ${what} ${kind === 'exit-trick' || kind === 'environment-detected' ? (at?.line.line ?? '') : ''}`;
@@ -277,7 +270,7 @@ function findingOf(
   file: PatchFile,
   { kind, what, at, whole = false, slight = false }: Suspicion,
   { declared = [], undeclared = 'tampering' }: TamperingOptions,
-): Finding {
+): TamperingFinding {
   const excused = DECLARABLE.has(kind) && matchesAny(declared, file.path);
   const left = EXPECTATIONS.has(kind) && undeclared === 'contested';
   return {
@@ -290,4 +283,9 @@ function findingOf(
   };
 }
 
-export { type Finding, type PatchTexts, TAMPERING_KINDS, type TamperingKind } from './integrity/index.ts';
+export {
+  type PatchTexts,
+  TAMPERING_KINDS,
+  type TamperingFinding,
+  type TamperingKind,
+} from './integrity/index.ts';

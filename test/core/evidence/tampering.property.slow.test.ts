@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Finding } from '../../../src/core/evidence/index.ts';
+import type { TamperingFinding } from '../../../src/core/evidence/index.ts';
 import { parsePatch } from '../../../src/core/patches/index.ts';
 import { Git } from '../git.ts';
 import { tamperingIn } from '../syntax.ts';
@@ -33,7 +33,7 @@ describe('any suite', () => {
     before: string,
     after: string,
     known: boolean,
-  ): Promise<readonly Finding['kind'][]> => {
+  ): Promise<readonly TamperingFinding['kind'][]> => {
     const { raw, text: diff } = git.diff({ [PATH]: before }, { [PATH]: after });
     const parsed = parsePatch(raw, diff);
     if (parsed.kind === 'refused') throw new Error(parsed.reasons.join('\n'));
@@ -42,7 +42,7 @@ describe('any suite', () => {
   const check = (
     name: string,
     change: (suite: Suite, at: number) => string,
-    wanted: readonly Finding['kind'][],
+    wanted: readonly TamperingFinding['kind'][],
   ) =>
     test(name, async () => {
       using git = new Git();

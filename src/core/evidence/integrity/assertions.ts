@@ -11,11 +11,11 @@ import {
   type SyntaxTree,
   textOf,
 } from '../../source/index.ts';
-import { type Case, casesOf, isCallback, lastBefore, ownerOf } from './cases.ts';
+import { enclosingCase, isCallback, lastBefore, type TestCase, testCasesOf } from './cases.ts';
 import { callForm, chainForm, conditionForm, type Form } from './forms.ts';
 import { type Guard, guardsOf } from './guards.ts';
 import { squeeze } from './matchers.ts';
-import type { Look, Side, View } from './view.ts';
+import type { InspectedFile, Side, View } from './view.ts';
 
 /** One place in a test that can make it fail. */
 export interface Assertion {
@@ -31,28 +31,32 @@ export interface Assertion {
 }
 
 /** Functions that assert what they are given. */
-const ASSERTS =
+const ASSERTING_FUNCTION =
   /^(?:(?:debug_|prop_)?assert(?:[A-Z_]\w*)?|refute\w*|flunk|expect|expectTypeOf|expectType|expectError|verify|panic|unreachable|fail|Fail|FailNow|FAIL\w*|equal|deepEqual|(?:deep)?[sS]trictEqual|deepStrictEqual|not(?:Deep)?(?:Strict)?Equal|throws|rejects|doesNot(?:Throw|Reject|Match)|raises|warns|deprecated_call|is_expected|Expect|Ω|So|Eventually|Consistently|(?:EXPECT|ASSERT|CHECK|REQUIRE|STATIC_REQUIRE|INFO_CHECK|BOOST_CHECK|BOOST_REQUIRE|BOOST_TEST|TEST_ASSERT|ck_assert|cr_assert|cr_expect|g_assert|XCT)\w*)$/;
 /** Objects whose methods assert, and classes of such. */
-const LIBRARY =
+const ASSERTION_LIBRARY =
   /^(?:assert|assertions|Assert|\w*Assert|expect|require|must|qt|chai|self|pytest|unittest|cls|softly|\$this|this)$/;
 /** Methods that assert on a handle which a test is given, or on an object of assertions. */
-const ON_HANDLE =
+const HANDLE_METHOD =
   /^(?:is|not|ok|notOk|equals?|notEqual|deepEquals?|notDeepEqual|same|notSame|strictEqual|strictSame|like|unlike|has|hasStrict|match|notMatch|true|false|truthy|falsy|assert|throws\w*|doesNotThrow|notThrows\w*|rejects|resolves|resolveMatch|regex|notRegex|snapshot|matchSnapshot|pass|fail|error|iferror|ifError|type|plan|looseEqual|deepLooseEqual|Errorf?|Fatalf?|Fail|FailNow)$/;
-const HANDLE = /^(?:t|tt|st|tap|is|td|b|tb|f|s|suite|c|g|a|r|check|qt|must)$/;
+const TEST_HANDLE = /^(?:t|tt|st|tap|is|td|b|tb|f|s|suite|c|g|a|r|check|qt|must)$/;
 /** Calls on a value that assert: `.expect(200)`, `.Should()`, `x.must_equal 3`. */
-const ON_VALUE =
+const VALUE_METHOD =
   /^(?:expect|should|Should|assert|and_?[eE]xpect\w*|assert_called\w*|assert_has_calls|assert_awaited\w*|assert_not_called|(?:must|wont)_\w+|Verify|assert[A-Z]\w*)$/;
 /** A failure that a test reports by hand stands below the condition that it reports. */
-const REPORTS = /^(?:Errorf?|Fatalf?|Fail|FailNow)$/;
+const REPORTS_FAILURE = /^(?:Errorf?|Fatalf?|Fail|FailNow)$/;
 
-type Found = Omit<Assertion, 'guards'> & { readonly node: SyntaxNode; readonly reports?: boolean };
+type FoundAssertion = Omit<Assertion, 'guards'> & { readonly node: SyntaxNode; readonly reports?: boolean };
 
 /** More of one text are not looked at. */
-const MOST_ASSERTIONS = 20_000;
+const MAX_ASSERTIONS = 20_000;
 
 /** All assertions of a text, in order. */
-function assertionsOf(side: Side, cases: readonly Case[], chains: readonly Chain[]): readonly Assertion[] {
+function assertionsOf(
+  side: Side,
+  cases: readonly TestCase[],
+  chains: readonly Chain[],
+): readonly Assertion[] {
   const { tree } = side;
   if (!tree) return [];
   const found = [
@@ -60,13 +64,13 @@ function assertionsOf(side: Side, cases: readonly Case[], chains: readonly Chain
     ...tree.nodes.flatMap((node) => fromStatement(tree, side, node) ?? []),
   ].sort((a, b) => a.at - b.at || b.end - a.end);
   return withoutNested(found)
-    .slice(0, MOST_ASSERTIONS)
-    .map((one) => guarded(tree, side, cases, one));
+    .slice(0, MAX_ASSERTIONS)
+    .map((one) => withGuards(tree, side, cases, one));
 }
 
 /** An assertion within another one is part of it, unless it stands in a function. */
-function withoutNested(found: readonly Found[]): readonly Found[] {
-  let outer: Found | null = null;
+function withoutNested(found: readonly FoundAssertion[]): readonly FoundAssertion[] {
+  let outer: FoundAssertion | null = null;
   return found.filter((one) => {
     const inside = outer !== null && one.at < outer.end && one.end <= outer.end;
     if (!inside) outer = one;
@@ -74,13 +78,13 @@ function withoutNested(found: readonly Found[]): readonly Found[] {
   });
 }
 
-function guarded(
+function withGuards(
   tree: SyntaxTree,
   side: Side,
-  cases: readonly Case[],
-  { node, reports, ...one }: Found,
+  cases: readonly TestCase[],
+  { node, reports, ...one }: FoundAssertion,
 ): Assertion {
-  const test = ownerOf(side, cases, one.at)?.node ?? null;
+  const test = enclosingCase(side, cases, one.at)?.node ?? null;
   const guards = guardsOf(tree, node, test);
   const condition = reports
     ? ancestors(node, test).find(({ type }) => /^(?:if_statement|if_expression)$/.test(type))
@@ -89,15 +93,15 @@ function guarded(
   const body = condition.children.find(({ field }) => field === 'consequence')?.from ?? condition.to;
   const head = squeeze(side.code.slice(condition.from, body));
   const form = { ...one.form, subject: head, expected: '', matcher: 'fail' };
-  return { ...one, text: `${head}:fail`, form, guards: without(guards, 'condition') };
+  return { ...one, text: `${head}:fail`, form, guards: removeGuard(guards, 'condition') };
 }
 
-function without(guards: readonly Guard[], one: Guard): readonly Guard[] {
+function removeGuard(guards: readonly Guard[], one: Guard): readonly Guard[] {
   const at = guards.indexOf(one);
   return guards.filter((_, i) => i !== at);
 }
 
-function fromChain(tree: SyntaxTree, side: Side, chain: Chain): Found | null {
+function fromChain(tree: SyntaxTree, side: Side, chain: Chain): FoundAssertion | null {
   const at = assertingLink(tree, chain);
   if (at < 0) return null;
   const { node, from, links } = chain;
@@ -109,7 +113,9 @@ function fromChain(tree: SyntaxTree, side: Side, chain: Chain): Found | null {
     one.args?.map((each) => side.code.slice(each.from, each.to)) ?? null;
   const steps = rest.map((one) => ({ name: one.name, args: args(one) }));
   const awaited =
-    /^(?:await_expression|await|return_statement|return)$/.test(topOf(node).parent?.type ?? '') ||
+    /^(?:await_expression|await|return_statement|return)$/.test(
+      outsideParentheses(node).parent?.type ?? '',
+    ) ||
     node.type === 'await_expression' ||
     rest.some(({ name }) => name === 'await');
   return {
@@ -118,22 +124,27 @@ function fromChain(tree: SyntaxTree, side: Side, chain: Chain): Found | null {
     end: to,
     text: squeeze(side.code.slice(from, to)).replace(/^await /, ''),
     awaited,
-    reports: REPORTS.test(link.name) && at > 0,
-    form: formOf(side, chain, at, { own: args(link), steps }),
+    reports: REPORTS_FAILURE.test(link.name) && at > 0,
+    form: assertionForm(side, chain, at, { own: args(link), steps }),
   };
 }
 
-const topOf = (node: SyntaxNode): SyntaxNode =>
-  node.parent && /^parenthesized/.test(node.parent.type) ? topOf(node.parent) : node;
+const outsideParentheses = (node: SyntaxNode): SyntaxNode =>
+  node.parent && /^parenthesized/.test(node.parent.type) ? outsideParentheses(node.parent) : node;
 
-interface Read {
+interface AssertionArguments {
   readonly own: readonly string[] | null;
   readonly steps: readonly { readonly name: string; readonly args: readonly string[] | null }[];
 }
 
-function formOf(side: Side, { from, links }: Chain, at: number, { own, steps }: Read): Form {
+function assertionForm(
+  side: Side,
+  { from, links }: Chain,
+  at: number,
+  { own, steps }: AssertionArguments,
+): Form {
   const link = links[at] as Link;
-  const onValue = at > 0 && ON_VALUE.test(link.name) && !LIBRARY.test(links[0]?.name ?? '');
+  const onValue = at > 0 && VALUE_METHOD.test(link.name) && !ASSERTION_LIBRARY.test(links[0]?.name ?? '');
   if (onValue) {
     const subject = squeeze(side.code.slice(from, links[at - 1]?.to ?? from));
     return chainForm(
@@ -155,31 +166,32 @@ function assertingLink({ grammar }: SyntaxTree, { links, node }: Chain): number 
   // `expect.any` and its like are values.
   if (first.name === 'expect' && second && first.args === null)
     return /^(?:soft|poll|assertions|hasAssertions|unreachable)$/.test(second.name) ? 1 : -1;
-  if (first.name === 'is_expected' || (first.args !== null && ASSERTS.test(first.name))) return 0;
+  if (first.name === 'is_expected' || (first.args !== null && ASSERTING_FUNCTION.test(first.name))) return 0;
   if (grammar === 'bash') return node.type === 'command' && SHELL_WORD.test(first.name) ? 0 : -1;
   const value = links.findIndex(
-    ({ name, args }, i) => i > 0 && ON_VALUE.test(name) && (args !== null || name === 'should'),
+    ({ name, args }, i) => i > 0 && VALUE_METHOD.test(name) && (args !== null || name === 'should'),
   );
-  if (value > 0 && !LIBRARY.test(first.name)) return value;
+  if (value > 0 && !ASSERTION_LIBRARY.test(first.name)) return value;
   const called = links.findIndex(({ args }) => args !== null);
-  return called > 0 && asserts(grammar, links.slice(0, called + 1)) ? called : -1;
+  return called > 0 && isAssertingCall(grammar, links.slice(0, called + 1)) ? called : -1;
 }
 
 const SHELL_WORD = /^(?:is|isnt|ok|like|assert\w*|refute\w*)$/;
 
 /** `assert.equal(…)`, `Assert.Equal(…)`, `self.assertTrue(…)`, `t.Fatal(…)`: does the call at the end of a path assert? */
-function asserts(grammar: Grammar, path: readonly Link[]): boolean {
+function isAssertingCall(grammar: Grammar, path: readonly Link[]): boolean {
   const [root = '', owner = '', name = ''] = [path[0]?.name, path.at(-2)?.name, path.at(-1)?.name];
-  if (ASSERTS.test(name) && (LIBRARY.test(root) || /^assert|^fail$|^expect/i.test(name))) return true;
+  if (ASSERTING_FUNCTION.test(name) && (ASSERTION_LIBRARY.test(root) || /^assert|^fail$|^expect/i.test(name)))
+    return true;
   if (/^(?:assert|chai|\w*Assert)$/.test(owner)) return true;
   if (/^(?:require|must|qt|is)$/.test(owner) && /^[A-Z]/.test(name)) return true;
-  if (!HANDLE.test(owner)) return false;
-  if (grammar !== 'go') return isScript(grammar) && ON_HANDLE.test(name);
-  return /^(?:t|b|tb|f)$/.test(owner) ? REPORTS.test(name) : /^[A-Z]/.test(name);
+  if (!TEST_HANDLE.test(owner)) return false;
+  if (grammar !== 'go') return isScript(grammar) && HANDLE_METHOD.test(name);
+  return /^(?:t|b|tb|f)$/.test(owner) ? REPORTS_FAILURE.test(name) : /^[A-Z]/.test(name);
 }
 
 /** `assert a == b`, as a statement of the language. */
-function fromStatement(tree: SyntaxTree, side: Side, node: SyntaxNode): Found | null {
+function fromStatement(tree: SyntaxTree, side: Side, node: SyntaxNode): FoundAssertion | null {
   if (!/^(?:assert_statement|test_command)$/.test(node.type)) return null;
   const [condition] = node.children.filter(({ named }) => named);
   if (!condition) return null;
@@ -199,21 +211,21 @@ function fromStatement(tree: SyntaxTree, side: Side, node: SyntaxNode): Found | 
 }
 
 /** One side of a view, taken apart. */
-export interface Reading {
+export interface ParsedTests {
   readonly side: Side;
   /** Tests and groups, in order. */
-  readonly cases: readonly Case[];
-  readonly tests: readonly Case[];
+  readonly cases: readonly TestCase[];
+  readonly tests: readonly TestCase[];
   readonly assertions: readonly Assertion[];
   readonly chains: readonly Chain[];
 }
 
 /** A part of a test file before and after. */
 export interface TestView {
-  readonly look: Look;
+  readonly inspected: InspectedFile;
   readonly file: PatchFile;
-  readonly before: Reading;
-  readonly after: Reading;
+  readonly before: ParsedTests;
+  readonly after: ParsedTests;
 }
 
 /** Unit tests stand inside of production files there. */
@@ -224,31 +236,31 @@ export const holdsTests = (file: PatchFile): boolean =>
   file.role === 'production' && grammarOf(file.path) === 'rust' && IN_SOURCE.test(file.section);
 
 /** The views of a test file, or of the tests inside of a production file. */
-export function readTests(look: Look): readonly TestView[] {
-  const { file, views } = look;
+export function readTests(inspected: InspectedFile): readonly TestView[] {
+  const { file, views } = inspected;
   const inSource = file.role === 'production';
   return views
     .filter((view) => !inSource || IN_SOURCE.test(view.before.code) || IN_SOURCE.test(view.after.code))
-    .map((view) => ({ look, file, ...bothSides(view, inSource) }));
+    .map((view) => ({ inspected, file, ...bothSides(view, inSource) }));
 }
 
 const bothSides = (view: View, inSource: boolean): Pick<TestView, 'before' | 'after'> => ({
-  before: read(view.before, inSource),
-  after: read(view.after, inSource),
+  before: parseTests(view.before, inSource),
+  after: parseTests(view.after, inSource),
 });
 
-function read(side: Side, inSource: boolean): Reading {
+function parseTests(side: Side, inSource: boolean): ParsedTests {
   const chains = side.tree ? chainsOf(side.tree) : [];
-  const cases = casesOf(side, chains);
+  const cases = testCasesOf(side, chains);
   const all = assertionsOf(side, cases, chains);
-  const assertions = inSource ? all.filter(({ at }) => ownerOf(side, cases, at) !== null) : all;
+  const assertions = inSource ? all.filter(({ at }) => enclosingCase(side, cases, at) !== null) : all;
   return { side, chains, cases, tests: cases.filter(({ suite }) => !suite), assertions };
 }
 
 /** The test around an offset; groups do not count. */
-export const testAround = ({ side, tests }: Reading, offset: number): Case | null =>
-  ownerOf(side, tests, offset);
+export const testAround = ({ side, tests }: ParsedTests, offset: number): TestCase | null =>
+  enclosingCase(side, tests, offset);
 
 /** The assertions of a test. */
-export const assertionsIn = ({ assertions }: Reading, { at, end }: Case): readonly Assertion[] =>
+export const assertionsIn = ({ assertions }: ParsedTests, { at, end }: TestCase): readonly Assertion[] =>
   assertions.slice(lastBefore(assertions, at) + 1, lastBefore(assertions, end) + 1);

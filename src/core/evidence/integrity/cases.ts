@@ -9,10 +9,10 @@ import {
   type SyntaxTree,
   textOf,
 } from '../../source/index.ts';
-import { lineAt, type Side } from './view.ts';
+import { lineIndexAt, type Side } from './view.ts';
 
 /** One test, or a group of tests, in a text. */
-export interface Case {
+export interface TestCase {
   readonly name: string;
   readonly suite: boolean;
   readonly node: SyntaxNode;
@@ -25,19 +25,19 @@ export interface Case {
   readonly head: number;
 }
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+export const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
 /** Calls that declare a group of tests, or one test; `x` and `f` in front of some skip and focus. */
-const GROUP =
+const GROUP_CALL =
   /^[xf]?(?:describe|context|feature)$|^(?:suite|group|module)$|^[PFX]?(?:Describe|Context|When)$|^(?:Skip|Focus)?Convey$|^DescribeTable$/;
-const TEST =
+const TEST_CALL =
   /^[xf]?(?:it|test|specify|example|scenario)$|^(?:step|bench|subtest|testWidgets)$|^[PFX]?(?:It|Specify|Entry)$|^Run$/;
 /** What tests are called on: a runner, or the handle that a test is given. */
-const ROOTS = words('Deno QUnit RSpec t tt st tap b s suite ctx nodeTest bun');
-const MACRO =
+const CALL_ROOTS = wordSet('Deno QUnit RSpec t tt st tap b s suite ctx nodeTest bun');
+const TEST_MACRO =
   /^(?:TYPED_)?TEST(?:_[FP])?$|^TEST_(?:CASE|METHOD)\w*$|^(?:SCENARIO|SECTION|SUBCASE|START_TEST|BOOST_\w+_TEST_CASE)$/;
 /** Names by which runners find functions and methods. */
-const NAMED: Partial<Readonly<Record<Grammar, RegExp>>> = {
+const TEST_FUNCTION_NAMES: Partial<Readonly<Record<Grammar, RegExp>>> = {
   python: /^test/,
   go: /^(?:Test|Fuzz|Example)/,
   java: /^test/,
@@ -45,49 +45,49 @@ const NAMED: Partial<Readonly<Record<Grammar, RegExp>>> = {
   ruby: /^test_/,
 };
 /** Annotations, attributes and decorators that make a function a test. */
-const MARKS =
+const TEST_ANNOTATIONS =
   /^(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Theory|Property|Fact|SkippableFact|TestCase|TestCaseSource|TestMethod|DataTestMethod|test|rstest|test_case|case|wasm_bindgen_test|quickcheck|proptest|bench)$/;
 
-const FUNCTION =
+const FUNCTION_NODE =
   /^(?:function_definition|function_declaration|function_item|method_declaration|method|singleton_method|local_function_statement|generator_function_declaration|method_definition)$/;
-const CALLBACK = /function|lambda|closure|func_literal|anonymous_method|^do_block$/;
-const CLASS = /^(?:class|class_definition|class_declaration|mod_item|module|namespace_definition)$/;
-const BLOCK = /^(?:block|do_block|compound_statement|statement_block)$/;
-const ANNOTATION =
+const CALLBACK_NODE = /function|lambda|closure|func_literal|anonymous_method|^do_block$/;
+const CLASS_NODE = /^(?:class|class_definition|class_declaration|mod_item|module|namespace_definition)$/;
+const BLOCK_NODE = /^(?:block|do_block|compound_statement|statement_block)$/;
+const ANNOTATION_NODE =
   /^(?:decorator|annotation|marker_annotation|attribute_item|inner_attribute_item|attribute_list)$/;
 
-export const isFunction = ({ type, named }: SyntaxNode): boolean => named && FUNCTION.test(type);
+export const isFunction = ({ type, named }: SyntaxNode): boolean => named && FUNCTION_NODE.test(type);
 export const isCallback = ({ type, named }: SyntaxNode): boolean =>
-  named && CALLBACK.test(type) && !FUNCTION.test(type);
+  named && CALLBACK_NODE.test(type) && !FUNCTION_NODE.test(type);
 
 /** All tests and groups of a text, in order. */
-export function casesOf(side: Side, chains: readonly Chain[]): readonly Case[] {
+export function testCasesOf(side: Side, chains: readonly Chain[]): readonly TestCase[] {
   const { tree } = side;
   if (!tree) return [];
   const found = [
-    ...chains.flatMap((chain) => called(tree, chain) ?? []),
-    ...tree.nodes.flatMap((node) => declared(tree, node) ?? []),
+    ...chains.flatMap((chain) => declaredByCall(tree, chain) ?? []),
+    ...tree.nodes.flatMap((node) => declaredByFunction(tree, node) ?? []),
   ];
   return found.filter(({ head }) => side.mask[head] !== ' ').sort((a, b) => a.at - b.at || b.end - a.end);
 }
 
-const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
+const singleLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 /** `it('name', …)`, `test.each(table)('name', …)`, `Deno.test(…)`, `describe Thing do`. */
-function called(tree: SyntaxTree, { node, from, to, links }: Chain): Case | null {
-  const word = wordOf(links);
+function declaredByCall(tree: SyntaxTree, { node, from, to, links }: Chain): TestCase | null {
+  const word = declaringWord(links);
   const args = word === null ? null : ownArguments(links);
   if (word === null || args === null) return null;
   const [name, ...rest] = args;
-  const callback = node.children.find(({ type }) => BLOCK.test(type)) ?? args.find(isCallback);
+  const callback = node.children.find(({ type }) => BLOCK_NODE.test(type)) ?? args.find(isCallback);
   const isNamed = name !== undefined && isString(name);
   // Elsewhere `test` and `it` are names like others, unless a function is given to them.
   const handed = isScript(tree.grammar) && (isNamed || rest.some(({ type }) => /identifier$/.test(type)));
   if (!callback && !handed) return null;
   const label = name && name !== callback ? textOf(tree, name) : '';
   return {
-    name: isNamed ? contentOf(label) : plain(label).slice(0, 200),
-    suite: GROUP.test(word),
+    name: isNamed ? contentOf(label) : singleLine(label).slice(0, 200),
+    suite: GROUP_CALL.test(word),
     node,
     at: from,
     body: callback ? (child(callback, 'body') ?? callback).from : to,
@@ -97,12 +97,12 @@ function called(tree: SyntaxTree, { node, from, to, links }: Chain): Case | null
 }
 
 /** The word by which a chain declares a test or a group; null where it declares none. */
-function wordOf(links: Chain['links']): string | null {
+function declaringWord(links: Chain['links']): string | null {
   const [first, second] = links;
   if (!first || links.length > 7) return null;
-  const isHandle = second && ROOTS.has(first.name) && first.args === null;
+  const isHandle = second && CALL_ROOTS.has(first.name) && first.args === null;
   const { name } = isHandle ? second : first;
-  return GROUP.test(name) || (TEST.test(name) && (isHandle || name !== 'Run')) ? name : null;
+  return GROUP_CALL.test(name) || (TEST_CALL.test(name) && (isHandle || name !== 'Run')) ? name : null;
 }
 
 /** The call that holds the test comes after the one that is given a table or a condition. */
@@ -114,22 +114,24 @@ function ownArguments(links: Chain['links']): readonly SyntaxNode[] | null {
 }
 
 /** A function or method that a runner finds by its name or by what stands in front of it; a class is a group. */
-function declared(tree: SyntaxTree, node: SyntaxNode): Case | null {
+function declaredByFunction(tree: SyntaxTree, node: SyntaxNode): TestCase | null {
   if (!node.named) return null;
-  if (CLASS.test(node.type)) return declaredAs(tree, node, true);
+  if (CLASS_NODE.test(node.type)) return caseAt(tree, node, true);
   if (!isFunction(node)) return null;
   const macro = macroName(tree, node);
-  if (macro !== null) return { ...declaredAs(tree, node, false), name: macro };
-  const one = declaredAs(tree, node, false);
-  const marked = annotationsOf(node).some((each) => namesIn(tree, each).some((name) => MARKS.test(name)));
-  return marked || NAMED[tree.grammar]?.test(one.name) ? one : null;
+  if (macro !== null) return { ...caseAt(tree, node, false), name: macro };
+  const one = caseAt(tree, node, false);
+  const marked = annotationsOf(node).some((each) =>
+    annotationNames(tree, each).some((name) => TEST_ANNOTATIONS.test(name)),
+  );
+  return marked || TEST_FUNCTION_NAMES[tree.grammar]?.test(one.name) ? one : null;
 }
 
-function declaredAs(tree: SyntaxTree, node: SyntaxNode, suite: boolean): Case {
+function caseAt(tree: SyntaxTree, node: SyntaxNode, suite: boolean): TestCase {
   const name = child(node, 'name') ?? child(node, 'declarator');
   const [first] = annotationsOf(node);
   return {
-    name: name ? plain(textOf(tree, name)) : '',
+    name: name ? singleLine(textOf(tree, name)) : '',
     suite,
     node,
     at: Math.min(node.from, first?.from ?? node.from),
@@ -143,14 +145,16 @@ function declaredAs(tree: SyntaxTree, node: SyntaxNode, suite: boolean): Case {
 function macroName(tree: SyntaxTree, node: SyntaxNode): string | null {
   const declarator = tree.grammar === 'cpp' ? child(node, 'declarator') : null;
   const name = declarator && child(declarator, 'declarator');
-  return declarator && name && MACRO.test(textOf(tree, name)) ? plain(textOf(tree, declarator)) : null;
+  return declarator && name && TEST_MACRO.test(textOf(tree, name))
+    ? singleLine(textOf(tree, declarator))
+    : null;
 }
 
 /** Decorators, annotations and attributes of a declaration, wherever its grammar puts them; in order. */
 export function annotationsOf(node: SyntaxNode): readonly SyntaxNode[] {
   const { parent } = node;
   const inside = node.children.flatMap((each) =>
-    ANNOTATION.test(each.type)
+    ANNOTATION_NODE.test(each.type)
       ? [each]
       : /^(?:modifiers|attributes)$/.test(each.type)
         ? each.children.filter(({ named }) => named)
@@ -161,26 +165,26 @@ export function annotationsOf(node: SyntaxNode): readonly SyntaxNode[] {
   const before: SyntaxNode[] = [];
   for (let i = node.index - 1; i >= 0 && before.length < 30; i--) {
     const sibling = parent?.children[i] as SyntaxNode;
-    if (!ANNOTATION.test(sibling.type) && !/comment/.test(sibling.type)) break;
+    if (!ANNOTATION_NODE.test(sibling.type) && !/comment/.test(sibling.type)) break;
     before.unshift(sibling);
   }
-  return [...before.filter(({ type }) => ANNOTATION.test(type)), ...inside];
+  return [...before.filter(({ type }) => ANNOTATION_NODE.test(type)), ...inside];
 }
 
 /** The last names of what an annotation names: `tokio::test`, `[Fact, Trait("x")]`. */
-export function namesIn(tree: SyntaxTree, annotation: SyntaxNode): readonly string[] {
+export function annotationNames(tree: SyntaxTree, annotation: SyntaxNode): readonly string[] {
   const text = textOf(tree, annotation).slice(0, 1_000);
   const names = text.replace(/\((?:[^()]|\([^()]*\))*\)/g, '').split(/[\s,[\]@#]+/);
   return names.map((name) => name.split(/::|\\|\./).at(-1) ?? '').filter((name) => name !== '');
 }
 
 /** The innermost of some tests or groups (in order) around an offset; one that begins on the same line counts. */
-export function ownerOf(side: Side, cases: readonly Case[], offset: number): Case | null {
-  const line = lineAt(side, offset);
+export function enclosingCase(side: Side, cases: readonly TestCase[], offset: number): TestCase | null {
+  const line = lineIndexAt(side, offset);
   const from = side.starts[line] ?? offset;
   const to = side.starts[line + 1] ?? offset;
   for (let i = lastBefore(cases, to); i >= 0; i--) {
-    const one = cases[i] as Case;
+    const one = cases[i] as TestCase;
     const here = one.at >= from;
     if ((one.at <= offset || here) && offset < one.end) return one;
   }

@@ -38,7 +38,7 @@ export const TAMPERING_KINDS = [
 export type TamperingKind = (typeof TAMPERING_KINDS)[number];
 
 /** One place where a patch makes its own examination easier. */
-export interface Finding {
+export interface TamperingFinding {
   readonly kind: TamperingKind;
   readonly path: string;
   /** 1-based, in the patched file; of a removed line, in the base. Absent where the whole file is meant. */
@@ -69,18 +69,17 @@ export interface Suspicion {
   readonly slight?: boolean;
 }
 
-const SIGNS = { context: ' ', added: '+', removed: '-' } as const;
-const AROUND = 5;
-const LONGEST_LINE = 200;
+const DIFF_PREFIXES = { context: ' ', added: '+', removed: '-' } as const;
+const CONTEXT_LINES = 5;
+const MAX_EXCERPT_LINE = 200;
 
 /** The lines around one line of a hunk, bounded. */
 export function excerpt(hunk: Hunk, index: number): string {
-  const from = Math.max(0, index - AROUND);
+  const from = Math.max(0, index - CONTEXT_LINES);
   return hunk.lines
-    .slice(from, index + AROUND + 1)
-    .map((line) => SIGNS[line.kind] + line.text.slice(0, LONGEST_LINE))
+    .slice(from, index + CONTEXT_LINES + 1)
+    .map((line) => DIFF_PREFIXES[line.kind] + line.text.slice(0, MAX_EXCERPT_LINE))
     .join('\n');
 }
 
-export const counted = (n: number, thing: string): string => `${n} ${thing}${n === 1 ? '' : 's'}`;
-export const was = (n: number): string => (n === 1 ? 'was' : 'were');
+export const wasOrWere = (n: number): string => (n === 1 ? 'was' : 'were');

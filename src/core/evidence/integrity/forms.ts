@@ -1,7 +1,7 @@
 import {
+  CHAIN_WORDS,
   isLiteral,
   isNegative,
-  LINKS,
   looseParts,
   maskQuotes,
   STRENGTH,
@@ -106,17 +106,17 @@ const numberIn = (text: string | undefined): number | null =>
   text !== undefined && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : null;
 
 /** One link of a chain: `.toBe(3)`; a property has no arguments. */
-interface Link {
+interface MatcherCall {
   readonly name: string;
   readonly args: readonly string[] | null;
 }
 
 /** `expect(x).not.toBe(3)`: the last link that is no mere word is the matcher. */
-export function chainForm(subject: string, links: readonly Link[]): Form {
+export function chainForm(subject: string, links: readonly MatcherCall[]): Form {
   const names = links.map(({ name }) => name);
   const at = links.findLastIndex(
     ({ name, args }) =>
-      !LINKS.has(name.replace(/_/g, '').toLowerCase()) &&
+      !CHAIN_WORDS.has(name.replace(/_/g, '').toLowerCase()) &&
       !/^(?:catch|then|finally|because)$/.test(name) &&
       (args !== null || name !== ''),
   );
@@ -137,12 +137,12 @@ export function chainForm(subject: string, links: readonly Link[]): Form {
 }
 
 /** Longest matcher that is read. */
-const MOST = 20_000;
+const MAX_MATCHER_CHARS = 20_000;
 
 /** `equalTo(3)`, `Is.EqualTo(3)`, `eq 3`. */
 function matcherIn(text: string): { name: string; args: readonly string[] } | null {
   const match = /^\s*(?:[\w$]+(?:\.|::|->))*([\w$]+[?!]?)\s*(?:\(([\s\S]*)\)|([\s\S]*))/.exec(
-    text.slice(0, MOST),
+    text.slice(0, MAX_MATCHER_CHARS),
   );
   if (!match) return null;
   const rest = (match[2] ?? match[3] ?? '').trim();
@@ -150,11 +150,11 @@ function matcherIn(text: string): { name: string; args: readonly string[] } | nu
 }
 
 /** Go's helpers are given the test itself first. */
-const HANDLE = /^\s*(?:t|tb|s\.T\(\)|suite\.T\(\))\s*$/;
+const TEST_ARGUMENT = /^\s*(?:t|tb|s\.T\(\)|suite\.T\(\))\s*$/;
 
 /** `assertEquals(a, b, 0.1)`, `assert.ok(x)`, `EXPECT_EQ(a, b)`. */
 export function callForm(name: string, given: readonly string[]): Form {
-  const args = given.filter((one, i) => !(i === 0 && HANDLE.test(one) && given.length > 1));
+  const args = given.filter((one, i) => !(i === 0 && TEST_ARGUMENT.test(one) && given.length > 1));
   const [first = '', second] = args;
   // So many assertions are meant to run: `t.plan(2)`, QUnit's `assert.expect(2)`.
   if (/^(?:plan|assertions)$/.test(name) || (name === 'expect' && /^\s*\d+\s*$/.test(first)))
@@ -188,24 +188,27 @@ function hamcrest(subject: string, matcher: string): Form | null {
   return formOf({ name, negative: isNegative(outer.name), subject: squeeze(subject), expected, args });
 }
 
-const COMPARES = /^(?:===?|!==?|<=|>=|(?<![-=<])>(?!>)|<(?!<)|=~|!~|(?<!\w)(?:is ?not|not ?in|is|in)(?!\w))/;
-const JOINS = /^(?:&&|\|\||(?<!\w)(?:and|or)(?!\w))/;
+const COMPARISON_OPERATOR =
+  /^(?:===?|!==?|<=|>=|(?<![-=<])>(?!>)|<(?!<)|=~|!~|(?<!\w)(?:is ?not|not ?in|is|in)(?!\w))/;
+const LOGICAL_OPERATOR = /^(?:&&|\|\||(?<!\w)(?:and|or)(?!\w))/;
 
 /** Longest condition that is taken apart. */
-const LONGEST = 2_000;
+const MAX_CONDITION_CHARS = 2_000;
 
 /** A condition that must hold: `a == b`, `not a`, `a < 3`. `inverted`: that must not hold. */
 export function conditionForm(condition: string, inverted: boolean, name = 'assert'): Form {
-  const text = squeeze(condition.slice(0, LONGEST));
-  const joins = topLevel(text, JOINS);
-  const compared = joins.some(({ operator }) => /\|\||or/.test(operator)) ? [] : topLevel(text, COMPARES);
+  const text = squeeze(condition.slice(0, MAX_CONDITION_CHARS));
+  const joins = topLevelOperators(text, LOGICAL_OPERATOR);
+  const compared = joins.some(({ operator }) => /\|\||or/.test(operator))
+    ? []
+    : topLevelOperators(text, COMPARISON_OPERATOR);
   const [first] = compared;
-  if (!first) return truth(text, inverted, name);
+  if (!first) return truthForm(text, inverted, name);
   const [left, right] = [text.slice(0, first.at), text.slice(first.at + first.operator.length)];
-  return comparison(left.trim(), first.operator, right.trim(), inverted);
+  return comparisonForm(left.trim(), first.operator, right.trim(), inverted);
 }
 
-function truth(text: string, inverted: boolean, name: string): Form {
+function truthForm(text: string, inverted: boolean, name: string): Form {
   const form = formOf({
     name,
     negative: false,
@@ -217,7 +220,7 @@ function truth(text: string, inverted: boolean, name: string): Form {
   return { ...form, strength, vacuous: alwaysHolds(text, inverted) };
 }
 
-function comparison(left: string, operator: string, right: string, inverted: boolean): Form {
+function comparisonForm(left: string, operator: string, right: string, inverted: boolean): Form {
   const [expected, subject] = expectedness(left) > expectedness(right) ? [left, right] : [right, left];
   const negative = /^!|not/.test(operator) !== inverted;
   const bound = /^[<>]/.test(operator);
@@ -240,7 +243,7 @@ function boundOf(operator: string, expected: string): number | null {
 }
 
 /** Operators outside of brackets and quotes; arrows are none. */
-function topLevel(
+function topLevelOperators(
   text: string,
   pattern: RegExp,
 ): readonly { readonly at: number; readonly operator: string }[] {

@@ -2,9 +2,9 @@ export { holdsTests, readTests, type TestView } from './assertions.ts';
 export {
   type Change,
   excerpt,
-  type Finding,
   type Suspicion,
   TAMPERING_KINDS,
+  type TamperingFinding,
   type TamperingKind,
 } from './finding.ts';
 export { suspiciousCode } from './suspicious-code.ts';
@@ -18,5 +18,5 @@ export {
   setVariables,
   shadowingFile,
 } from './test-environment.ts';
-export { comparedTests } from './tests.ts';
-export { firstChange, type Look, lookAt, type PatchTexts, textsOf } from './view.ts';
+export { comparedTests, isStillRun, testNameStyle } from './tests.ts';
+export { firstChange, type InspectedFile, inspectFile, type PatchTexts, textsToParse } from './view.ts';

@@ -1,12 +1,12 @@
-const TOKEN = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\s+|\w+|[\s\S]/g;
+const ASSERTION_TOKEN = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\s+|\w+|[\s\S]/g;
 /** Longest text that is looked at token by token. */
-const MOST = 20_000;
+const MAX_ASSERTION_CHARS = 20_000;
 
 /** White space, kinds of quotes and last commas say nothing. */
 export function squeeze(text: string): string {
   let out = '';
   let gap = false;
-  for (const token of text.slice(0, MOST).match(TOKEN) ?? []) {
+  for (const token of text.slice(0, MAX_ASSERTION_CHARS).match(ASSERTION_TOKEN) ?? []) {
     if (/^\s/.test(token)) {
       gap = true;
       continue;
@@ -24,14 +24,14 @@ const LITERAL =
 
 /** Texts, numbers and such, in order. */
 export const literalsOf = (text: string): readonly string[] =>
-  (text.slice(0, MOST).match(LITERAL) ?? []).map((one) => one.replace(/^['`]|['`]$/g, '"'));
+  (text.slice(0, MAX_ASSERTION_CHARS).match(LITERAL) ?? []).map((one) => one.replace(/^['`]|['`]$/g, '"'));
 
 /** Nothing but literals, brackets and keys. */
 export const isLiteral = (text: string): boolean =>
   text.trim() !== '' &&
   /^[\s[\]{}(),:;.+&*!|$-]*$/.test(
     text
-      .slice(0, MOST)
+      .slice(0, MAX_ASSERTION_CHARS)
       .replace(/\b[bruf]{1,2}(?=["'])/g, '')
       .replace(/(?:"[^"\n]*"|'[^'\n]*'|(?<![\w$])[\w$]{1,100})\s*:(?!:)/g, ' ')
       .replace(LITERAL, ' ')
@@ -77,13 +77,13 @@ export const STRENGTH = {
   exact: 6,
 } as const;
 
-interface Rule {
+interface StrengthRule {
   readonly strength: number;
   readonly names: RegExp;
 }
 
 /** Tried in order on a name in small letters without underscores. */
-const RULES: readonly Rule[] = [
+const STRENGTH_RULES: readonly StrengthRule[] = [
   { strength: STRENGTH.none, names: /^(?:t?pass|succeed|tap|doesnotperformassertions|addtoassertioncount)$/ },
   {
     strength: STRENGTH.near,
@@ -108,7 +108,7 @@ const RULES: readonly Rule[] = [
 ];
 
 /** Names that are no matcher by themselves: the words between subject and matcher. */
-export const LINKS: ReadonlySet<string> = new Set(
+export const CHAIN_WORDS: ReadonlySet<string> = new Set(
   'to be been is that which and has have with at of same but does still also deep own nested ordered any all not resolves rejects eventually should it soft poll only'.split(
     ' ',
   ),
@@ -117,7 +117,7 @@ export const LINKS: ReadonlySet<string> = new Set(
 /** How much a matcher of this name says; one that nobody knows is taken for an exact one. */
 export function strengthOf(name: string): number {
   const plain = name.replaceAll('_', '').replace(/!$/, '').toLowerCase();
-  const found = RULES.find(({ names }) => names.test(plain));
+  const found = STRENGTH_RULES.find(({ names }) => names.test(plain));
   return found?.strength ?? STRENGTH.exact;
 }
 
@@ -128,7 +128,7 @@ export const isNegative = (name: string): boolean =>
   );
 
 /** Values that stand for any value, inside of what is expected. */
-const LOOSE =
+const ANY_VALUE =
   /\bexpect\s*\.\s*(?:not\s*\.\s*)?(?:any|anything|objectContaining|arrayContaining|stringContaining|stringMatching)\b|\b(?:mock|sinon\.match)\.(?:ANY|any|anyArgs)\b|\bANY\b|\bany(?:Int|String|Long|Object|Boolean|List|Map|Double|Collection)?\s*\(|\bArg(?:ument)?\.(?:Any|IsAny)\b|\bIt\.IsAny\b|\b(?:anything|an_instance_of|kind_of|hash_including|array_including)\b|\bis(?:A|NotNull)\s*\(|\bmatch\.any\b/g;
 
-export const looseParts = (text: string): number => text.match(LOOSE)?.length ?? 0;
+export const looseParts = (text: string): number => text.match(ANY_VALUE)?.length ?? 0;

@@ -1,29 +1,30 @@
-import { type Assertion, type Reading, type TestView, testAround } from './assertions.ts';
+import { type Assertion, type ParsedTests, type TestView, testAround } from './assertions.ts';
 import type { TamperingKind } from './finding.ts';
 import type { Form } from './forms.ts';
 import { hasAll, isLiteral, literalsOf, STRENGTH } from './matchers.ts';
 import { changeIn } from './view.ts';
 
-/** What became of a view's assertions. */
-export interface Matched {
+/** The assertions of a view, before and after, matched with each other. */
+export interface MatchedView {
   readonly view: TestView;
-  /** In the base, and nowhere in the patched tests. */
-  readonly lost: readonly Assertion[];
-  /** In the patched tests, and nowhere in the base. */
-  readonly fresh: readonly Assertion[];
+  /** In the base, but not in the patched tests. */
+  readonly missing: readonly Assertion[];
+  /** In the patched tests, but not in the base. */
+  readonly added: readonly Assertion[];
   /** The same before and after. */
   readonly kept: readonly (readonly [before: Assertion, after: Assertion])[];
 }
 
-const isFresh = ({ side }: Reading, { at, end }: Assertion): boolean => changeIn(side, at, end) !== null;
+const isChanged = ({ side }: ParsedTests, { at, end }: Assertion): boolean =>
+  changeIn(side, at, end) !== null;
 
 /** Those that the patch leaves alone first, each in order. */
-const steadyFirst = (reading: Reading, found: readonly Assertion[]): readonly Assertion[] => [
-  ...found.filter((one) => !isFresh(reading, one)),
-  ...found.filter((one) => isFresh(reading, one)),
+const unchangedFirst = (parsed: ParsedTests, found: readonly Assertion[]): readonly Assertion[] => [
+  ...found.filter((one) => !isChanged(parsed, one)),
+  ...found.filter((one) => isChanged(parsed, one)),
 ];
 
-function grouped(assertions: readonly Assertion[]): ReadonlyMap<string, Assertion[]> {
+function groupByText(assertions: readonly Assertion[]): ReadonlyMap<string, Assertion[]> {
   const groups = new Map<string, Assertion[]>();
   for (const one of assertions) {
     const group = groups.get(one.text);
@@ -34,36 +35,36 @@ function grouped(assertions: readonly Assertion[]): ReadonlyMap<string, Assertio
 }
 
 /** Finds the same assertions again within one view. */
-function matchView(view: TestView): Matched {
-  const before = grouped(view.before.assertions);
-  const after = grouped(view.after.assertions);
-  const lost: Assertion[] = [];
-  const fresh: Assertion[] = [];
+function matchView(view: TestView): MatchedView {
+  const before = groupByText(view.before.assertions);
+  const after = groupByText(view.after.assertions);
+  const missing: Assertion[] = [];
+  const added: Assertion[] = [];
   const kept: [Assertion, Assertion][] = [];
   for (const text of new Set([...before.keys(), ...after.keys()])) {
-    const old = steadyFirst(view.before, before.get(text) ?? []);
-    const now = steadyFirst(view.after, after.get(text) ?? []);
+    const old = unchangedFirst(view.before, before.get(text) ?? []);
+    const now = unchangedFirst(view.after, after.get(text) ?? []);
     const same = Math.min(old.length, now.length);
     for (let i = 0; i < same; i++) kept.push([old[i] as Assertion, now[i] as Assertion]);
-    lost.push(...old.slice(same));
-    fresh.push(...now.slice(same));
+    missing.push(...old.slice(same));
+    added.push(...now.slice(same));
   }
   const inOrder = (a: Assertion, b: Assertion) => a.at - b.at;
-  return { view, lost: lost.sort(inOrder), fresh: fresh.sort(inOrder), kept };
+  return { view, missing: missing.sort(inOrder), added: added.sort(inOrder), kept };
 }
 
-/** The same over all views of a patch: what is gone here and new there has moved. `counts` says where tests are run. */
-export function matchAll(
+/** The same over all views of a patch: what is missing in one and new in another has moved. `counts` says where tests are run. */
+export function matchAcrossViews(
   views: readonly TestView[],
   counts: (view: TestView) => boolean,
-): readonly Matched[] {
+): readonly MatchedView[] {
   const all = views.map(matchView);
   const spare = new Map<string, number>();
-  for (const { view, fresh } of all)
-    if (counts(view)) for (const { text } of fresh) spare.set(text, (spare.get(text) ?? 0) + 1);
+  for (const { view, added } of all)
+    if (counts(view)) for (const { text } of added) spare.set(text, (spare.get(text) ?? 0) + 1);
   const moved = new Map<string, number>();
-  const lost = all.map((one) =>
-    one.lost.filter(({ text }) => {
+  const missing = all.map((one) =>
+    one.missing.filter(({ text }) => {
       const left = (spare.get(text) ?? 0) - (moved.get(text) ?? 0);
       if (left > 0) moved.set(text, (moved.get(text) ?? 0) + 1);
       return left <= 0;
@@ -71,8 +72,8 @@ export function matchAll(
   );
   return all.map((one, i) => ({
     ...one,
-    lost: lost[i] ?? [],
-    fresh: one.fresh.filter(({ text }) => {
+    missing: missing[i] ?? [],
+    added: one.added.filter(({ text }) => {
       const left = counts(one.view) ? (moved.get(text) ?? 0) : 0;
       if (left > 0) moved.set(text, left - 1);
       return left <= 0;
@@ -80,77 +81,81 @@ export function matchAll(
   }));
 }
 
-/** Each lost assertion with the new one that most likely took its place. */
-export function pairs({ view, lost, fresh }: Matched): ReadonlyMap<Assertion, Assertion> {
-  const places = placesOf(view);
-  const free = new Set(fresh.map((one) => seatOf(view.after, one, places)));
-  const left = new Set(lost.map((one) => seatOf(view.before, one, places)));
+/** Each missing assertion with the new one that most likely replaced it. */
+export function likelyPairs({ view, missing, added }: MatchedView): ReadonlyMap<Assertion, Assertion> {
+  const places = changeBlockNumbers(view);
+  const free = new Set(added.map((one) => positionOf(view.after, one, places)));
+  const left = new Set(missing.map((one) => positionOf(view.before, one, places)));
   const found = new Map<Assertion, Assertion>();
-  for (const keyOf of FITS) {
-    const queues = new Map<string, Seat[]>();
-    for (const seat of free) {
-      const key = keyOf(seat);
+  for (const keyOf of MATCH_KEYS) {
+    const queues = new Map<string, AssertionPosition[]>();
+    for (const position of free) {
+      const key = keyOf(position);
       if (key !== null)
         queues
           .set(key, queues.get(key) ?? [])
           .get(key)
-          ?.push(seat);
+          ?.push(position);
     }
-    for (const seat of left) {
-      const other = queues.get(keyOf(seat) ?? '')?.shift();
+    for (const position of left) {
+      const other = queues.get(keyOf(position) ?? '')?.shift();
       if (!other) continue;
-      found.set(seat.assertion, other.assertion);
-      left.delete(seat);
+      found.set(position.assertion, other.assertion);
+      left.delete(position);
       free.delete(other);
     }
   }
   return found;
 }
 
-/** Where an assertion stands. */
-interface Seat {
+/** Where an assertion is in its file. */
+interface AssertionPosition {
   readonly assertion: Assertion;
   readonly place: number | undefined;
   readonly test: string | undefined;
 }
 
-function seatOf(reading: Reading, assertion: Assertion, places: ReadonlyMap<object, number>): Seat {
-  const change = changeIn(reading.side, assertion.at, assertion.end);
+function positionOf(
+  parsed: ParsedTests,
+  assertion: Assertion,
+  places: ReadonlyMap<object, number>,
+): AssertionPosition {
+  const change = changeIn(parsed.side, assertion.at, assertion.end);
   return {
     assertion,
     place: change ? places.get(change.line) : undefined,
-    test: testAround(reading, assertion.at)?.name,
+    test: testAround(parsed, assertion.at)?.name,
   };
 }
 
-/** What two assertions must share to be taken for each other; null where there is no such thing. */
-type KeyOf = (seat: Seat) => string | null;
-const near: KeyOf = ({ place }) => (place === undefined ? null : `${place}`);
-const inTest: KeyOf = ({ test }) => (test === undefined ? null : test);
-const subject: KeyOf = ({ assertion: { form } }) => (form.subject === '' ? null : form.subject);
-const expected: KeyOf = ({ assertion: { form } }) => form.expected;
-const all =
+/** What two assertions must share to be matched; null where this one has no such thing. */
+type KeyOf = (position: AssertionPosition) => string | null;
+const sameBlock: KeyOf = ({ place }) => (place === undefined ? null : `${place}`);
+const sameTest: KeyOf = ({ test }) => (test === undefined ? null : test);
+const sameSubject: KeyOf = ({ assertion: { form } }) => (form.subject === '' ? null : form.subject);
+const sameExpected: KeyOf = ({ assertion: { form } }) => form.expected;
+const combinedKey =
   (...keys: readonly KeyOf[]): KeyOf =>
-  (seat) => {
-    const found = keys.map((keyOf) => keyOf(seat));
+  (position) => {
+    const found = keys.map((keyOf) => keyOf(position));
     return found.includes(null) ? null : found.join('\0');
   };
 
-/** The best reasons to take two for each other come first. */
-const FITS: readonly KeyOf[] = [
-  all(subject, near),
-  all(subject, inTest),
-  all(near, expected),
-  near,
-  subject,
-  inTest,
+/** The best reasons to match two come first. */
+const MATCH_KEYS: readonly KeyOf[] = [
+  combinedKey(sameSubject, sameBlock),
+  combinedKey(sameSubject, sameTest),
+  combinedKey(sameBlock, sameExpected),
+  sameBlock,
+  sameSubject,
+  sameTest,
 ];
 
-/** Numbers for the runs of changed lines: lines of one run stand in each other's place. */
-function placesOf({ look }: TestView): ReadonlyMap<object, number> {
+/** Numbers for the blocks of changed lines: lines of one block replace each other. */
+function changeBlockNumbers({ inspected }: TestView): ReadonlyMap<object, number> {
   const places = new Map<object, number>();
   let run = 0;
-  for (const { line } of look.changes) {
+  for (const { line } of inspected.changes) {
     if (line.kind === 'context') run++;
     else places.set(line, run);
   }
@@ -162,74 +167,76 @@ interface Weakening {
   readonly what: string;
 }
 
-const weaker = (what: string): Weakening => ({ kind: 'assertion-weakened', what });
-const neutral = (what: string): Weakening => ({ kind: 'assertion-neutralised', what });
-const other = (what: string): Weakening => ({ kind: 'expectation-changed', what });
+const weakened = (what: string): Weakening => ({ kind: 'assertion-weakened', what });
+const neutralised = (what: string): Weakening => ({ kind: 'assertion-neutralised', what });
+const changedExpectation = (what: string): Weakening => ({ kind: 'expectation-changed', what });
 
-/** What an assertion lost when another one took its place; null where it says at least as much. */
+/** How the replacement of an assertion is weaker; null where it checks at least as much. */
 export function weakening(old: Assertion, now: Assertion): Weakening | null {
   const [a, b] = [old.form, now.form];
-  if (b.vacuous && !a.vacuous) return neutral('an assertion was replaced by one that cannot fail');
+  if (b.vacuous && !a.vacuous) return neutralised('an assertion was replaced by one that cannot fail');
   if (old.awaited && !now.awaited && /\b(?:resolves|rejects|toPass)\b/.test(now.text))
-    return neutral('the result of an assertion is not waited for any more');
+    return neutralised('the result of an assertion is not waited for any more');
   if (/^(?:plan|assertions|expect)$/.test(a.matcher) && Number(b.expected) >= Number(a.expected)) return null;
-  if (wider(a.slack, b.slack) && (a.slack !== null || a.subject === b.subject))
-    return weaker('the tolerance of an assertion was widened');
+  if (isWider(a.slack, b.slack) && (a.slack !== null || a.subject === b.subject))
+    return weakened('the tolerance of an assertion was widened');
   if (a.negative !== b.negative && a.subject === b.subject && (b.negative || a.expected === b.expected))
-    return other('an assertion was turned into its opposite');
+    return changedExpectation('an assertion was turned into its opposite');
   if (b.strength < a.strength)
-    return weaker(`an assertion was weakened (${named(a.matcher)} became ${named(b.matcher)})`);
+    return weakened(
+      `an assertion was weakened (${quotedMatcher(a.matcher)} became ${quotedMatcher(b.matcher)})`,
+    );
   if (b.loose > a.loose && b.strength <= a.strength)
-    return weaker('an assertion accepts any value where it named one');
-  return replaced(old, now);
+    return weakened('an assertion accepts any value where it named one');
+  return compareReplacement(old, now);
 }
 
 /** Where nothing may be off before, anything is wider. */
-const wider = (before: number | null, after: number | null): boolean =>
+const isWider = (before: number | null, after: number | null): boolean =>
   after !== null && (before === null ? after > 0 : after > before + Math.abs(before) * 1e-6);
 
 /** Names come from the patch: only words are repeated. */
-const named = (matcher: string): string => {
+const quotedMatcher = (matcher: string): string => {
   const word = matcher.replace(/[^\w=<>!~ ]/g, '').slice(0, 30);
   return `\`${word === '' ? 'a check' : word}\``;
 };
 
 /** Both say equally much, of the same kind: is it still the same? */
-function replaced({ form: a }: Assertion, { form: b }: Assertion): Weakening | null {
+function compareReplacement({ form: a }: Assertion, { form: b }: Assertion): Weakening | null {
   const stronger = b.strength > a.strength;
   if (a.expected === b.expected) {
     if (a.subject === b.subject || hasAll(b.subject, literalsOf(a.subject))) return null;
-    return stronger ? null : other('what an assertion looks at was changed');
+    return stronger ? null : changedExpectation('what an assertion looks at was changed');
   }
   if (a.subject === b.subject) {
-    if (stronger && a.strength <= STRENGTH.yesNo && agrees(a.expected, b.expected)) return null;
-    if (renamed(a.expected, b.expected) || grown(a, b) || closer(a, b)) return null;
+    if (stronger && a.strength <= STRENGTH.yesNo && isSpelledOut(a.expected, b.expected)) return null;
+    if (onlyNamesDiffer(a.expected, b.expected) || isExtended(a, b) || isTighter(a, b)) return null;
     return /snapshot/i.test(b.matcher)
       ? { kind: 'snapshot-changed', what: 'a recorded snapshot in a test was changed' }
-      : other('an expected value was changed');
+      : changedExpectation('an expected value was changed');
   }
   if (hasAll(b.subject + b.expected, literalsOf(a.subject + a.expected))) return null;
-  return other('an assertion was replaced by another one');
+  return changedExpectation('an assertion was replaced by another one');
 }
 
 /** A truth that is now spelt out: what was true is not expected to be false now. */
-const agrees = (before: string, after: string): boolean => {
+const isSpelledOut = (before: string, after: string): boolean => {
   const no = /^(?:false|null|none|nil|undefined|0|""|)$/i;
   return before === '' || (before === 'false') === no.test(after) || !/^(?:true|false)$/i.test(before);
 };
 
 /** One more condition beside the old one, or more of a text than the part that was asked for. */
-const grown = (a: Form, b: Form): boolean =>
+const isExtended = (a: Form, b: Form): boolean =>
   (b.expected.startsWith(a.expected) && /^\s*(?:&&|and\b)/.test(b.expected.slice(a.expected.length))) ||
   (a.strength === STRENGTH.part && b.matcher === a.matcher && hasAll(b.expected, literalsOf(a.expected)));
 
 /** The same number, and less may be off. */
-const closer = (a: Form, b: Form): boolean =>
+const isTighter = (a: Form, b: Form): boolean =>
   a.slack !== null &&
   b.slack !== null &&
   b.slack <= a.slack &&
   (a.expected.split(',')[0] === b.expected.split(',')[0] || /^[<>]/.test(b.matcher));
 
 /** Only names differ, and no literal is in play. */
-const renamed = (before: string, after: string): boolean =>
+const onlyNamesDiffer = (before: string, after: string): boolean =>
   !isLiteral(before) && !isLiteral(after) && literalsOf(before).join() === literalsOf(after).join();

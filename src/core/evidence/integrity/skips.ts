@@ -8,48 +8,56 @@ import {
   type SyntaxTree,
   textOf,
 } from '../../source/index.ts';
-import { type Reading, type TestView, testAround } from './assertions.ts';
-import { annotationsOf, type Case, isCallback, isFunction, lastBefore, namesIn, ownerOf } from './cases.ts';
+import { type ParsedTests, type TestView, testAround } from './assertions.ts';
+import {
+  annotationNames,
+  annotationsOf,
+  enclosingCase,
+  isCallback,
+  isFunction,
+  lastBefore,
+  type TestCase,
+} from './cases.ts';
 import type { Suspicion } from './finding.ts';
 import { type Guard, guardsOf } from './guards.ts';
-import type { Matched } from './matching.ts';
-import { lineAt, nearest } from './view.ts';
+import type { MatchedView } from './matching.ts';
+import { lineIndexAt, nearestChange } from './view.ts';
 
-/** A place that keeps tests from running: the test that it marks, or all others. */
-interface Mark {
+/** A place that keeps tests from running: the test that it markers, or all others. */
+interface SkipMarker {
   readonly offset: number;
   readonly focus: boolean;
 }
 
 /** Names that skip what they are called on, or the test that they are called in. */
-const SKIPS =
+const SKIP_NAMES =
   /^(?:skip|skipIf|skipUnless|skipif|runIf|todo|fails|failing|fixme|ignore|xfail|importorskip|skipTest|Skip|SkipNow|Skipf|skipOn\w*|pending|bailout|omit|markTest(?:Skipped|Incomplete)|expectNotToPerformAssertions|addToAssertionCount|doesNotPerformAssertions|autoMockOn|enableAutomock|Inconclusive|Ignore|GTEST_SKIP|TEST_IGNORE\w*|SKIP)$/;
-const ASSUMES = /^assum(?:e|ing)(?:True|False|That|NotNull|NoException)?$/;
-const FOCUSES =
+const ASSUMPTIONS = /^assum(?:e|ing)(?:True|False|That|NotNull|NoException)?$/;
+const FOCUS_WORD =
   /^(?:only|f(?:it|describe|context|specify|example)|F(?:It|Describe|Context|When|Specify)|FocusConvey)$/;
 const SKIPPED_WORD =
   /^(?:x(?:it|test|describe|context|specify|example|scenario|feature)|[PX](?:It|Describe|Context|When)|SkipConvey)$/;
 /** What a name that skips is called on; alone it is called in a test. */
-const HANDLES =
+const SKIP_OWNERS =
   /^(?:it|test|describe|suite|context|specify|scenario|bench|QUnit|Deno|t|tt|st|b|f|ctx|this|\$this|self|pytest|unittest|jest|RSpec|Assert|Skip)$/;
-const ALONE = /^(?:skip|pending|omit|bailout|Skip|GTEST_SKIP|SKIP|TEST_IGNORE\w*)$/;
-const OPTIONS = /^(?:skip|todo|ignore|only|fails|solo|pending|focus|Skip|enabled)$/;
-const ANNOTATIONS =
+const BARE_SKIP = /^(?:skip|pending|omit|bailout|Skip|GTEST_SKIP|SKIP|TEST_IGNORE\w*)$/;
+const SKIP_OPTIONS = /^(?:skip|todo|ignore|only|fails|solo|pending|focus|Skip|enabled)$/;
+const SKIP_ANNOTATIONS =
   /^(?:skip\w*|xfail|expectedFailure|not_?test|Disabled\w*|Ignore\w*|ignore|Explicit|EnabledIf\w*|EnabledOn\w*|EnabledFor\w*|PendingFeature|Requires\w*|disabled|enabled)$/;
-const ABORTS = /^(?:SkipTest|SkipException|TestAbortedException|AssumptionViolatedException)$/;
+const SKIP_EXCEPTIONS = /^(?:SkipTest|SkipException|TestAbortedException|AssumptionViolatedException)$/;
 
 /** Everything in a text that skips or silences tests; in order. */
-function marksIn({ side, cases, chains }: Reading): readonly Mark[] {
+function skipMarkersIn({ side, cases, chains }: ParsedTests): readonly SkipMarker[] {
   const { tree } = side;
   if (!tree) return [];
   const declared = new Set(cases.map(({ node }) => node));
-  const marked = chains.map((chain) => ({ chain, marks: inChain(chain, declared) }));
-  // A mark that is given a name skips what is marked by that name.
+  const marked = chains.map((chain) => ({ chain, markers: inChain(chain, declared) }));
+  // A marker with a name skips what is marked with that name.
   const names = new Set(
-    marked.flatMap(({ chain, marks }) => (marks.length > 0 ? (nameFor(tree, chain) ?? []) : [])),
+    marked.flatMap(({ chain, markers }) => (markers.length > 0 ? (nameFor(tree, chain) ?? []) : [])),
   );
   const found = [
-    ...marked.flatMap(({ chain, marks }) => (nameFor(tree, chain) === null ? marks : [])),
+    ...marked.flatMap(({ chain, markers }) => (nameFor(tree, chain) === null ? markers : [])),
     ...tree.nodes.flatMap((node) => atNode(tree, node)),
     ...cases.flatMap((one) => [
       ...inOptions(tree, one),
@@ -61,23 +69,24 @@ function marksIn({ side, cases, chains }: Reading): readonly Mark[] {
   );
 }
 
-function inChain({ node, from, links }: Chain, declared: ReadonlySet<SyntaxNode>): readonly Mark[] {
+function inChain({ node, from, links }: Chain, declared: ReadonlySet<SyntaxNode>): readonly SkipMarker[] {
   const [first, ...rest] = links;
   if (!first) return [];
   const place = { offset: from };
   const isCase = declared.has(node);
   if (isCase && SKIPPED_WORD.test(first.name)) return [{ ...place, focus: false }];
-  if (isCase && FOCUSES.test(first.name)) return [{ ...place, focus: true }];
-  if (first.args !== null && (ASSUMES.test(first.name) || ALONE.test(first.name)))
+  if (isCase && FOCUS_WORD.test(first.name)) return [{ ...place, focus: true }];
+  if (first.args !== null && (ASSUMPTIONS.test(first.name) || BARE_SKIP.test(first.name)))
     return [{ ...place, focus: false }];
-  const isHandled = HANDLES.test(first.name) || isCase || rest.some(({ name }) => ABORTS.test(name));
-  if (!isHandled) return ABORTS.test(first.name) ? [{ ...place, focus: false }] : [];
+  const isHandled =
+    SKIP_OWNERS.test(first.name) || isCase || rest.some(({ name }) => SKIP_EXCEPTIONS.test(name));
+  if (!isHandled) return SKIP_EXCEPTIONS.test(first.name) ? [{ ...place, focus: false }] : [];
   if (rest.some(({ name }) => name === 'only')) return [{ ...place, focus: true }];
-  return rest.some(({ name }) => SKIPS.test(name)) ? [{ ...place, focus: false }] : [];
+  return rest.some(({ name }) => SKIP_NAMES.test(name)) ? [{ ...place, focus: false }] : [];
 }
 
 /** Marks that are no calls: statements, build tags, names. */
-function atNode(tree: SyntaxTree, node: SyntaxNode): readonly Mark[] {
+function atNode(tree: SyntaxTree, node: SyntaxNode): readonly SkipMarker[] {
   const at = { offset: node.from, focus: false };
   if (isComment(node)) {
     const text = textOf(tree, node);
@@ -86,7 +95,8 @@ function atNode(tree: SyntaxTree, node: SyntaxNode): readonly Mark[] {
       (tree.grammar === 'php' && /@(?:requires|doesNotPerformAssertions)\b/.test(text));
     return skips ? [at] : [];
   }
-  if (node.type === 'identifier' && ABORTS.test(textOf(tree, node)) && tree.grammar === 'python') return [at];
+  if (node.type === 'identifier' && SKIP_EXCEPTIONS.test(textOf(tree, node)) && tree.grammar === 'python')
+    return [at];
   if (node.type === 'inner_attribute_item' && /^#!\[cfg/.test(textOf(tree, node))) return [at];
   if (tree.grammar === 'cpp' && /identifier$/.test(node.type) && /^DISABLED_/.test(textOf(tree, node)))
     return [at];
@@ -103,17 +113,17 @@ function atNode(tree: SyntaxTree, node: SyntaxNode): readonly Mark[] {
 }
 
 /** Options and tags in the head of a test: `{ skip: true }`, `skip: true`, `:focus`, `[.]`. */
-function inOptions(tree: SyntaxTree, { node, head, body, suite }: Case): readonly Mark[] {
+function inOptions(tree: SyntaxTree, { node, head, body, suite }: TestCase): readonly SkipMarker[] {
   return [...nodesWithin(tree, { from: head, to: body })].flatMap((each) => {
     const text = textOf(tree, each).slice(0, 200);
-    if (tree.grammar === 'ruby' && each.type === 'simple_symbol' && OPTIONS.test(text.slice(1)))
+    if (tree.grammar === 'ruby' && each.type === 'simple_symbol' && SKIP_OPTIONS.test(text.slice(1)))
       return [{ offset: each.from, focus: text === ':focus' }];
     if (tree.grammar === 'cpp' && /string/.test(each.type) && /\[!?\.(?:skip|hide)?\]/.test(text) && !suite)
       return [{ offset: each.from, focus: false }];
     if (each.type !== 'pair' || ancestors(each, node).some(isCallback)) return [];
     const [key, value] = each.children.filter(({ named }) => named);
     const name = key ? textOf(tree, key).replace(/\W/g, '') : '';
-    if (!value || !OPTIONS.test(name) || textOf(tree, value) === 'false') return [];
+    if (!value || !SKIP_OPTIONS.test(name) || textOf(tree, value) === 'false') return [];
     return [{ offset: each.from, focus: /^(?:only|focus|solo)$/.test(name) }];
   });
 }
@@ -129,75 +139,77 @@ function inAnnotations(
   tree: SyntaxTree,
   annotations: readonly SyntaxNode[],
   skipping: ReadonlySet<string>,
-): readonly Mark[] {
+): readonly SkipMarker[] {
   return annotations.flatMap((each) => {
     const text = textOf(tree, each).slice(0, 1_000);
     const skips =
-      namesIn(tree, each).some((name) => ANNOTATIONS.test(name) || skipping.has(name)) ||
+      annotationNames(tree, each).some((name) => SKIP_ANNOTATIONS.test(name) || skipping.has(name)) ||
       /\bcfg_attr\(.*\bignore\b|\bcfg\((?!test\))|\benabled\s*=\s*false|\bSkip\s*=|\.disabled\b/.test(text);
     return skips ? [{ offset: each.from, focus: false }] : [];
   });
 }
 
-const changeAt = ({ side }: Reading, { offset }: Mark) => side.changes[lineAt(side, offset)] ?? null;
+const changeAt = ({ side }: ParsedTests, { offset }: SkipMarker) =>
+  side.changes[lineIndexAt(side, offset)] ?? null;
 
 /** A test that silences the others, in new files too. */
-export function focused({ after }: TestView): readonly Suspicion[] {
-  return marksIn(after)
-    .filter((mark) => mark.focus && changeAt(after, mark) !== null)
+export function focusedTests({ after }: TestView): readonly Suspicion[] {
+  return skipMarkersIn(after)
+    .filter((marker) => marker.focus && changeAt(after, marker) !== null)
     .slice(0, 1)
-    .map((mark) => ({
+    .map((marker) => ({
       kind: 'test-focused',
       what: 'a test was focused, which silences the others',
-      at: changeAt(after, mark),
+      at: changeAt(after, marker),
     }));
 }
 
 /** Tests of the base that do not run any more, or not to their end. New tests may be skipped. */
-export function skipped(matched: Matched): readonly Suspicion[] {
+export function skippedTests(matched: MatchedView): readonly Suspicion[] {
   const { view } = matched;
   if (view.file.change === 'added') return [];
-  return [...marked(matched), ...guarded(view), ...early(matched)];
+  return [...newSkipMarkers(matched), ...newlyGuardedTests(view), ...earlyReturns(matched)];
 }
 
-function marked(matched: Matched): readonly Suspicion[] {
+function newSkipMarkers(matched: MatchedView): readonly Suspicion[] {
   const { before, after } = matched.view;
-  const owner = (reading: Reading, mark: Mark) => ownerOf(reading.side, reading.cases, mark.offset);
-  const old = marksIn(before).filter(({ focus }) => !focus);
-  const isKnown = knownIn(matched);
-  const already = new Set(old.map((mark) => owner(before, mark)?.name));
-  const given = old.filter((mark) => changeAt(before, mark) !== null).length;
-  const fresh = marksIn(after).filter((mark) => {
-    const one = owner(after, mark);
+  const owner = (parsed: ParsedTests, marker: SkipMarker) =>
+    enclosingCase(parsed.side, parsed.cases, marker.offset);
+  const old = skipMarkersIn(before).filter(({ focus }) => !focus);
+  const isKnown = baseTestFilter(matched);
+  const already = new Set(old.map((marker) => owner(before, marker)?.name));
+  const given = old.filter((marker) => changeAt(before, marker) !== null).length;
+  const added = skipMarkersIn(after).filter((marker) => {
+    const one = owner(after, marker);
     return (
-      !mark.focus &&
-      changeAt(after, mark) !== null &&
+      !marker.focus &&
+      changeAt(after, marker) !== null &&
       (one === null || (isKnown(one) && !already.has(one.name)))
     );
   });
   // What was skipped under another name, or in another place of the file, was skipped before.
-  if (fresh.length <= given && fresh.every((mark) => isRenamed(owner(after, mark), before))) return [];
-  return fresh.slice(0, 1).map((mark) => ({
+  if (added.length <= given && added.every((marker) => isRenamed(owner(after, marker), before))) return [];
+  return added.slice(0, 1).map((marker) => ({
     kind: 'test-skipped',
     what: 'a test was skipped or marked as not to be done',
-    at: changeAt(after, mark),
+    at: changeAt(after, marker),
   }));
 }
 
-const isRenamed = (one: Case | null, { cases }: Reading): boolean =>
+const isRenamed = (one: TestCase | null, { cases }: ParsedTests): boolean =>
   one === null || !cases.some(({ name }) => name === one.name);
 
 /** Tells tests of the base, by their names, by what they hold, or by the tests inside. */
-function knownIn({ view: { before, after }, kept }: Matched): (one: Case) => boolean {
+function baseTestFilter({ view: { before, after }, kept }: MatchedView): (one: TestCase) => boolean {
   const names = new Set(before.cases.map(({ name }) => name));
   const steady = kept.map(([, now]) => now).sort((a, b) => a.at - b.at);
   const old = after.tests.filter(({ name }) => names.has(name));
-  const some = (sorted: readonly { readonly at: number }[], { at, end }: Case) =>
+  const some = (sorted: readonly { readonly at: number }[], { at, end }: TestCase) =>
     lastBefore(sorted, end) > lastBefore(sorted, at);
   return (one) => names.has(one.name) || some(steady, one) || (one.suite && some(old, one));
 }
 
-const REASONS: Readonly<Record<Guard, string>> = {
+const GUARDED_TEST_TEXTS: Readonly<Record<Guard, string>> = {
   condition: 'a test runs only under a condition',
   never: 'a test never runs',
   swallow: 'the failure of a test is swallowed',
@@ -206,14 +218,18 @@ const REASONS: Readonly<Record<Guard, string>> = {
 };
 
 /** Tests that stand below something that was put around them. */
-function guarded({ look, before, after }: TestView): readonly Suspicion[] {
+function newlyGuardedTests({ inspected, before, after }: TestView): readonly Suspicion[] {
   const was = guardsOfCases(before);
   const found: Suspicion[] = [];
   for (const [name, now] of guardsOfCases(after)) {
     const old = was.get(name);
     const [extra] = old ? surplus(now.guards, old.guards) : [];
     if (!extra) continue;
-    found.push({ kind: 'test-skipped', what: REASONS[extra], at: nearest(look, after.side, now.at) });
+    found.push({
+      kind: 'test-skipped',
+      what: GUARDED_TEST_TEXTS[extra],
+      at: nearestChange(inspected, after.side, now.at),
+    });
   }
   return found.slice(0, 1);
 }
@@ -221,7 +237,7 @@ function guarded({ look, before, after }: TestView): readonly Suspicion[] {
 function guardsOfCases({
   side: { tree },
   tests,
-}: Reading): ReadonlyMap<string, { guards: readonly Guard[]; at: number }> {
+}: ParsedTests): ReadonlyMap<string, { guards: readonly Guard[]; at: number }> {
   const nodes = new Set(tests.map(({ node }) => node));
   return new Map(
     tests.map(
@@ -241,18 +257,18 @@ export function surplus(now: readonly Guard[], old: readonly Guard[]): readonly 
 }
 
 /** A `return` that says nothing. */
-const RETURNS =
+const EMPTY_RETURN =
   /^return\b\s*(?:null|undefined|true|None|nil|Ok\(\(\)\)|Promise\.resolve\(\)|done\(\)|t\.(?:end|pass)\(\)|void 0)?\s*;?$/;
 
 /** A new `return` in front of what a test of the base asserts. */
-function early({ view: { after }, kept }: Matched): readonly Suspicion[] {
+function earlyReturns({ view: { after }, kept }: MatchedView): readonly Suspicion[] {
   const { side } = after;
   const returns = (side.tree?.nodes ?? []).filter(
     (node) =>
       node.named &&
       /^return/.test(node.type) &&
-      side.changes[lineAt(side, node.from)] &&
-      RETURNS.test(side.code.slice(node.from, node.to).trim()),
+      side.changes[lineIndexAt(side, node.from)] &&
+      EMPTY_RETURN.test(side.code.slice(node.from, node.to).trim()),
   );
   const found = returns.find((node) => {
     const home = ancestors(node).find(
@@ -271,6 +287,6 @@ function early({ view: { after }, kept }: Matched): readonly Suspicion[] {
     );
   });
   if (!found) return [];
-  const at = side.changes[lineAt(side, found.from)] ?? null;
+  const at = side.changes[lineIndexAt(side, found.from)] ?? null;
   return [{ kind: 'test-skipped', what: 'a test returns before its assertions', at }];
 }

@@ -1,9 +1,9 @@
 import { isSnapshot, matchesAny, roleOf } from '../../patches/index.ts';
 import type { Change, Suspicion } from './finding.ts';
 import { squeeze } from './matchers.ts';
-import { firstChange, type Look, lineOf, type Side, type View } from './view.ts';
+import { firstChange, type InspectedFile, lineText, type Side, type View } from './view.ts';
 
-const VERBS = {
+const CHANGE_VERBS = {
   added: 'added',
   modified: 'changed',
   deleted: 'removed',
@@ -11,8 +11,8 @@ const VERBS = {
 } as const;
 
 /** Files that record output, and files that configure how tests run: what a change of the whole file means. */
-export function changedRunner(look: Look): readonly Suspicion[] {
-  const { file } = look;
+export function changedRunner(inspected: InspectedFile): readonly Suspicion[] {
+  const { file } = inspected;
   const { path, change } = file;
   if (file.role !== 'runner') return [];
   if (isSnapshot(path)) {
@@ -23,26 +23,27 @@ export function changedRunner(look: Look): readonly Suspicion[] {
           {
             kind: 'snapshot-changed',
             what: 'a recorded snapshot was changed or removed',
-            at: firstChange(look),
+            at: firstChange(inspected),
             whole: true,
           },
         ];
   }
-  const lower = loweredThreshold(look);
+  const lower = loweredThreshold(inspected);
   if (lower)
     return [{ kind: 'threshold-lowered', what: 'a bound for coverage was lowered or removed', at: lower }];
-  const what = `configuration of the tests or of CI was ${VERBS[change]}`;
-  return [{ kind: 'runner-configured', what, at: firstChange(look), whole: true }];
+  const what = `configuration of the tests or of CI was ${CHANGE_VERBS[change]}`;
+  return [{ kind: 'runner-configured', what, at: firstChange(inspected), whole: true }];
 }
 
-const THRESHOLD =
+const COVERAGE_THRESHOLD =
   /["']?\b(branches|functions|lines|statements|fail[_-]under|cov-fail-under|coverage|target|threshold|minimum\w*|min[_-]?\w*|check-coverage|perFile|global|autoUpdate)\b["']?\s*[:=]?\s*["']?([\d.]+|true|false)?/i;
 
-/** A number beside a word of coverage that is smaller now, or gone. */
-function loweredThreshold({ changes }: Look): Change | null {
+/** A coverage threshold that is smaller now, or removed. */
+function loweredThreshold({ changes }: InspectedFile): Change | null {
   const found = (kind: 'added' | 'removed') =>
     changes.flatMap((change) => {
-      const match = change.line.kind === kind ? THRESHOLD.exec(change.line.text.slice(0, 400)) : null;
+      const match =
+        change.line.kind === kind ? COVERAGE_THRESHOLD.exec(change.line.text.slice(0, 400)) : null;
       const value = match?.[2] === 'true' ? 1 : match?.[2] === 'false' ? 0 : Number(match?.[2] ?? Number.NaN);
       return match && !Number.isNaN(value)
         ? [{ change, name: (match[1] as string).toLowerCase(), value }]
@@ -57,29 +58,31 @@ function loweredThreshold({ changes }: Look): Change | null {
   return now.find(({ name }) => name === lowered.name)?.change ?? lowered.change;
 }
 
-/** Files that stand in the way of what tests mean to load. */
-const SHADOWS =
+/** Files that are loaded in place of a library that tests mean to load. */
+const SHADOWING_PATH =
   /(?:^|\/)node_modules\/|(?:^|\/)site-packages\/|^(?:src\/)?(?:pytest|_pytest|unittest|nose|hypothesis|assert|doctest)(?:\.py|\/__init__\.py)$|^vendor\/(?:github\.com\/(?:stretchr\/testify|onsi\/(?:gomega|ginkgo)|google\/go-cmp)|gotest\.tools)\/|(?:^|\/)(?:org\/junit|org\/assertj|org\/hamcrest)\/|(?:^|\/)__mocks__\/(?:node:)?(?:assert|chai|vitest|expect|mocha|tape|ava|@jest)\b|^(?:minitest|rspec|test-unit)\.rb$/;
 
 /** New files that a test finds where it looks for its library. */
-export function shadowingFile(look: Look): readonly Suspicion[] {
-  const { file } = look;
-  if (file.change === 'deleted' || !SHADOWS.test(file.path)) return [];
+export function shadowingFile(inspected: InspectedFile): readonly Suspicion[] {
+  const { file } = inspected;
+  if (file.change === 'deleted' || !SHADOWING_PATH.test(file.path)) return [];
   const what = 'it takes the place of a library that tests load';
-  return [{ kind: 'assertions-patched', what, at: firstChange(look), whole: true }];
+  return [{ kind: 'assertions-patched', what, at: firstChange(inspected), whole: true }];
 }
 
 /** Variables that change every program that is started with them. */
-const VARIABLES =
+const STARTUP_VARIABLES =
   /\bNODE_OPTIONS\b.{0,200}(?:--?(?:r|require|import|loader|experimental-loader|test\b[\w-]*)\b)|\b(?:PYTEST_ADDOPTS|PYTEST_PLUGINS|PYTHONOPTIMIZE|PYTHONSTARTUP|RUBYOPT|JAVA_TOOL_OPTIONS|LD_PRELOAD|DYLD_INSERT_LIBRARIES|GOFLAGS|CARGO_BUILD_RUSTFLAGS|PERL5OPT)\b\s*['"\]]?\s*(?::|=(?!=))/;
 
-/** Lines that set such a variable, wherever they stand. */
-export function setVariables({ file, changes }: Look): readonly Suspicion[] {
+/** Lines that set such a variable, in any file. */
+export function setVariables({ file, changes }: InspectedFile): readonly Suspicion[] {
   if (file.change === 'deleted' || /\.(?:md|mdx|rst|txt|adoc|html?)$/i.test(file.path)) return [];
-  const gone = new Set(changes.flatMap(({ line }) => (line.kind === 'removed' ? [line.text.trim()] : [])));
+  const removed = new Set(changes.flatMap(({ line }) => (line.kind === 'removed' ? [line.text.trim()] : [])));
   const change = changes.find(
     ({ line }) =>
-      line.kind === 'added' && !gone.has(line.text.trim()) && VARIABLES.test(line.text.slice(0, 2_000)),
+      line.kind === 'added' &&
+      !removed.has(line.text.trim()) &&
+      STARTUP_VARIABLES.test(line.text.slice(0, 2_000)),
   );
   return change
     ? [
@@ -92,75 +95,83 @@ export function setVariables({ file, changes }: Look): readonly Suspicion[] {
     : [];
 }
 
-/** Folders where product code stands: what defines assertions there is the product. */
-const PRODUCT = /(?:^|\/)(?:src|lib|app|pkg|internal|cmd|source|main|packages|crates)\//;
+/** Folders of product code: what defines assertions there is the product. */
+const PRODUCT_FOLDER = /(?:^|\/)(?:src|lib|app|pkg|internal|cmd|source|main|packages|crates)\//;
 /** A file that gives tests their words. */
-const DEFINES =
+const TEST_SUPPORT_CODE =
   /\bexport\s+(?:default\s+)?(?:const|let|var|(?:async\s+)?function|class)\s+(?:expect|assert\w*|it|test|describe|suite|(?:before|after)(?:Each|All))\b|\bexport\s*\{[^}]*\b(?:expect|assert|it|test|describe)\b[^}]*\}|\bmodule\.exports\s*=\s*\{[^}]*\b(?:expect|assert|it|test|describe)\b|\bexports\.(?:expect|assert|it|test|describe)\s*=|(?:from|require\()\s*['"](?:node:test|vitest|@jest\/globals|mocha|chai|tape|ava|tap|expect|uvu)(?:\/[^'"]*)?['"]|^\s*(?:import|from)\s+(?:pytest|unittest|_pytest|hypothesis)\b|^\s*require\s+['"](?:rspec|minitest|test\/unit)|^\s*import\s+(?:static\s+)?org\.(?:junit|assertj|hamcrest|testng)|^\s*using\s+(?:Xunit|NUnit)|"testing"\s*$|"github\.com\/stretchr\/testify/m;
 
-/** Is a production file, by what stands in it on the base, made for tests? */
-export const isSupport = ({ file, language, baseText }: Look): boolean =>
+/** Is a production file, by its text on the base, made for tests? */
+export const isSupport = ({ file, language, baseText }: InspectedFile): boolean =>
   file.role === 'production' &&
   file.change !== 'added' &&
   baseText !== undefined &&
-  !PRODUCT.test(file.path) &&
+  !PRODUCT_FOLDER.test(file.path) &&
   language !== 'prose' &&
-  DEFINES.test(baseText);
+  TEST_SUPPORT_CODE.test(baseText);
 
 /** What tests read, or build on, was changed. New parts beside the old ones are fine. */
-export function changedSupport(look: Look, elsewhere: (text: string) => boolean): readonly Suspicion[] {
-  const code = isCode(look);
-  for (const view of look.views) {
-    const { lost, known } = heirs(view, code);
-    const gone = lost.find(({ text }) => !elsewhere(text))?.change;
-    const found = gone ?? (code ? intrusion(view, known) : null);
+export function changedSupport(
+  inspected: InspectedFile,
+  elsewhere: (text: string) => boolean,
+): readonly Suspicion[] {
+  const code = isCode(inspected);
+  for (const view of inspected.views) {
+    const { missing, known } = missingLines(view, code);
+    const missingLine = missing.find(({ text }) => !elsewhere(text))?.change;
+    const found = missingLine ?? (code ? insertedLine(view, known) : null);
     if (!found) continue;
     const what = code ? 'code that tests rest on was changed' : 'data that tests read was changed';
-    // From hunks alone it cannot be told whether code belongs to a test or to what tests rest on.
-    return [{ kind: 'fixture-changed', what, at: found, slight: code && look.baseText === undefined }];
+    // From hunks alone it is unknown whether code belongs to a test or to what tests rest on.
+    return [{ kind: 'fixture-changed', what, at: found, slight: code && inspected.baseText === undefined }];
   }
   return [];
 }
 
 /** Code of any language, as against data and prose. */
-export const isCode = ({ file, language }: Look): boolean =>
+export const isCode = ({ file, language }: InspectedFile): boolean =>
   language !== 'prose' && language !== 'other' && !/\.(?:ya?ml|toml|ini|cfg)$/i.test(file.path);
 
 type ChangedLine = NonNullable<Side['changes'][number]>;
 
-/** Lines of the base that are nowhere in the patched file, and new lines that took the place of others. */
-function heirs(
+/** Lines of the base that are missing in the patched file, and new lines that replace others. */
+function missingLines(
   { before, after }: View,
   code: boolean,
-): { readonly lost: readonly { text: string; change: ChangedLine }[]; readonly known: ReadonlySet<string> } {
+): {
+  readonly missing: readonly { text: string; change: ChangedLine }[];
+  readonly known: ReadonlySet<string>;
+} {
   const plain = (side: Side, index: number) =>
-    code ? squeeze(lineOf(side, index)) : (side.changes[index]?.line.text ?? '').trimEnd().replace(/,$/, '');
-  const fresh = after.changes.flatMap((change, index) => (change ? [plain(after, index)] : []));
+    code
+      ? squeeze(lineText(side, index))
+      : (side.changes[index]?.line.text ?? '').trimEnd().replace(/,$/, '');
+  const added = after.changes.flatMap((change, index) => (change ? [plain(after, index)] : []));
   const left = new Map<string, number>();
-  for (const text of fresh) left.set(text, (left.get(text) ?? 0) + 1);
+  for (const text of added) left.set(text, (left.get(text) ?? 0) + 1);
   const names = new Set(before.code.match(/[A-Za-z_$][\w$]*/g));
-  const alike = code ? Map.groupBy(fresh, shapeOf) : new Map<string, string[]>();
+  const alike = code ? Map.groupBy(added, shapeOf) : new Map<string, string[]>();
   const known = new Set<string>();
-  const lost = before.changes.flatMap((change, index) => {
+  const missing = before.changes.flatMap((change, index) => {
     const text = change ? plain(before, index) : '';
     if (!change || text === '') return [];
     const same = left.get(text) ?? 0;
     left.set(text, same - 1);
-    const others = alike.get(shapeOf(text))?.slice(0, MOST_ALIKE) ?? [];
-    const heir = same > 0 ? text : others.find((one) => isRenamed(text, one, names));
-    if (heir !== undefined) known.add(heir);
-    return heir === undefined ? [{ text, change }] : [];
+    const others = alike.get(shapeOf(text))?.slice(0, MAX_SIMILAR_LINES) ?? [];
+    const successor = same > 0 ? text : others.find((one) => differsOnlyInNewNames(text, one, names));
+    if (successor !== undefined) known.add(successor);
+    return successor === undefined ? [{ text, change }] : [];
   });
-  return { lost, known };
+  return { missing, known };
 }
 
 /** Lines of one shape that a line is compared with. */
-const MOST_ALIKE = 50;
+const MAX_SIMILAR_LINES = 50;
 /** A line without its names. */
 const shapeOf = (text: string): string => text.replace(/(?<![\w$])[A-Za-z_$][\w$]*/g, 'a');
 
 /** The same line with a name that the file did not have: what it calls is called otherwise now. */
-function isRenamed(text: string, other: string, names: ReadonlySet<string>): boolean {
+function differsOnlyInNewNames(text: string, other: string, names: ReadonlySet<string>): boolean {
   const words = (line: string): readonly string[] => line.match(/[\w$]+|[^\w$]/g) ?? [];
   const [old, now] = [words(text), words(other)];
   if (now.length !== old.length || text === other) return false;
@@ -169,40 +180,40 @@ function isRenamed(text: string, other: string, names: ReadonlySet<string>): boo
 }
 
 /** What begins a new part of a file, rather than goes into a part that was there. */
-const BEGINS =
+const PART_START =
   /^\s*(?:@|#\[|(?:export|public|private|protected|static|async|final|pub|override|open|internal)\b|(?:function|class|interface|type|enum|def|fn|func|fun|mod|module|struct|trait|impl|use|import|from|require|include|using|package|namespace|describe|it|test|macro_rules|context|let!?\(|subject|shared_examples)\b|[\w$'"-]+\s*(?::(?!:)|=>|\([^)]*\)\s*\{))|^(?:(?:const|let|var|my)\b|[A-Za-z_]\w*\s*:?=(?!=))/;
-const CLOSES = /^\s*(?:[)\]}>,;]+|end|fi|done)[\s,;]*$/;
+const PART_END = /^\s*(?:[)\]}>,;]+|end|fi|done)[\s,;]*$/;
 
 /** Added lines that go into a part of the base, or give one of its names another meaning. */
-function intrusion({ before, after }: View, known: ReadonlySet<string>): ChangedLine | null {
+function insertedLine({ before, after }: View, known: ReadonlySet<string>): ChangedLine | null {
   let depth = 0;
   for (const [index, change] of after.changes.entries()) {
     if (!change) depth = 0;
-    const mask = lineOf(after, index, 'mask');
-    if (!change || mask.trim() === '' || known.has(squeeze(lineOf(after, index)))) continue;
+    const mask = lineText(after, index, 'mask');
+    if (!change || mask.trim() === '' || known.has(squeeze(lineText(after, index)))) continue;
     const top = depth <= 0;
     depth += (mask.match(/[([{]/g)?.length ?? 0) - (mask.match(/[)\]}]/g)?.length ?? 0);
     const inside = /^\s/.test(mask) && after.changes[index - 1] && !top;
-    if (inside || CLOSES.test(mask)) continue;
-    const indented = index > 0 && after.changes[index - 1] !== null && isBelow(after, index);
-    if (!indented && (!BEGINS.test(mask) || isAgain(lineOf(after, index), before))) return change;
+    if (inside || PART_END.test(mask)) continue;
+    const indented = index > 0 && after.changes[index - 1] !== null && belongsToAddedPart(after, index);
+    if (!indented && (!PART_START.test(mask) || redefinesName(lineText(after, index), before))) return change;
   }
   return null;
 }
 
 /** Is the line part of what an added line above it begins, by its indent? */
-function isBelow(side: Side, index: number): boolean {
+function belongsToAddedPart(side: Side, index: number): boolean {
   const depth = (line: string) => line.length - line.trimStart().length;
-  const own = depth(lineOf(side, index, 'mask'));
+  const own = depth(lineText(side, index, 'mask'));
   for (let i = index - 1; i >= 0 && side.changes[i]; i--) {
-    const line = lineOf(side, i, 'mask');
-    if (line.trim() !== '' && depth(line) < own) return BEGINS.test(line);
+    const line = lineText(side, i, 'mask');
+    if (line.trim() !== '' && depth(line) < own) return PART_START.test(line);
   }
   return false;
 }
 
 /** A name that the base gives as well: the later one wins. */
-function isAgain(line: string, { code }: Side): boolean {
+function redefinesName(line: string, { code }: Side): boolean {
   const words = String.raw`^\s*(?:export\s+)?(?:async\s+)?(?:function\s+|const\s+|let\s+|var\s+|def\s+|class\s+)?`;
   const name = new RegExp(`${words}([\\w$]+)\\s*(?:[:=(])`).exec(line)?.[1];
   return (
@@ -211,18 +222,18 @@ function isAgain(line: string, { code }: Side): boolean {
 }
 
 /** Names of files that are binary by custom. */
-const BINARY =
+const BINARY_NAME =
   /\.(?:png|jpe?g|gif|webp|avif|ico|icns|bmp|tiff?|psd|svgz|pdf|zip|gz|tgz|bz2|xz|7z|rar|jar|war|class|woff2?|ttf|otf|eot|mp[34]|m4[av]|ogg|wav|flac|mov|avi|webm|wasm|so|dylib|dll|exe|bin|dat|sqlite3?|db|pyc|onnx|pt|pkl|npy|npz|parquet|docx?|xlsx?|pptx?|keystore|p12|der|mo)$/i;
 /** What nobody writes or reads by hand. */
-const GENERATED =
+const GENERATED_PATH =
   /(?:^|\/)(?:dist|build|out|vendor|third_party|node_modules|generated|gen|docs?|coverage)(?:\/|$)|lock|\.min\.|\.map$|\.pb\.|_pb2|\.snap$|generated|CHANGELOG/i;
-const HIDES =
+const HIDING_ATTRIBUTES =
   /(?:^|\s)(?:-diff|binary|diff=\S+|linguist-(?:generated|vendored|documentation)(?:=true)?|-linguist-detectable)(?=\s|$)/;
-const TRANSFORMS =
+const TRANSFORMING_ATTRIBUTES =
   /(?:^|\s)(?:filter=(?!lfs(?:\s|$))\S+|working-tree-encoding=\S+|export-(?:ignore|subst)|ident|merge=(?!union(?:\s|$)|binary(?:\s|$)|lfs(?:\s|$))\S+|-merge)(?=\s|$)/;
 
 /** Lines of `.gitattributes` that hide content from readers, or make git change it. */
-export function attributeTricks({ file, changes }: Look): readonly Suspicion[] {
+export function attributeTricks({ file, changes }: InspectedFile): readonly Suspicion[] {
   if (!/(?:^|\/)\.gitattributes$/.test(file.path)) return [];
   for (const change of changes) {
     const { kind, text } = change.line;
@@ -230,10 +241,10 @@ export function attributeTricks({ file, changes }: Look): readonly Suspicion[] {
     if (kind !== 'added' || glob === '' || glob.startsWith('#')) continue;
     const attributes = rest.join(' ');
     const macro = glob.startsWith('[attr]');
-    const harmless = !macro && (BINARY.test(glob) || GENERATED.test(glob));
-    const what = TRANSFORMS.test(attributes)
+    const harmless = !macro && (BINARY_NAME.test(glob) || GENERATED_PATH.test(glob));
+    const what = TRANSFORMING_ATTRIBUTES.test(attributes)
       ? 'git is told to change content, or to leave it out'
-      : HIDES.test(attributes) && !harmless
+      : HIDING_ATTRIBUTES.test(attributes) && !harmless
         ? 'git is told to hide changes of files that people read'
         : null;
     if (what) return [{ kind: 'attributes', what, at: change }];
@@ -242,7 +253,10 @@ export function attributeTricks({ file, changes }: Look): readonly Suspicion[] {
 }
 
 /** Lines of an ignore file that keep tests, or what decides about them, out of the repository. */
-export function ignoredTests({ file, changes }: Look, baseFiles: readonly string[]): readonly Suspicion[] {
+export function ignoredTests(
+  { file, changes }: InspectedFile,
+  baseFiles: readonly string[],
+): readonly Suspicion[] {
   if (!/(?:^|\/)\.gitignore$/.test(file.path)) return [];
   const folder = file.path.slice(0, -'.gitignore'.length);
   const tests = baseFiles.filter((path) => path.startsWith(folder) && roleOf(path) !== 'production');
@@ -265,5 +279,5 @@ function hidesTests(pattern: string, folder: string, tests: readonly string[]): 
   const globs = anywhere
     ? [`${folder}**/${plain}`, `${folder}**/${plain}/**`]
     : [`${folder}${plain}`, `${folder}${plain}/**`];
-  return tests.some((path) => !GENERATED.test(path) && matchesAny(globs, path));
+  return tests.some((path) => !GENERATED_PATH.test(path) && matchesAny(globs, path));
 }

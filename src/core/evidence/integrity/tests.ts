@@ -1,72 +1,87 @@
+import { counted } from '../../model/index.ts';
 import type { PatchFile } from '../../patches/index.ts';
+import { languageOf } from '../languages.ts';
 import { type Assertion, assertionsIn, type TestView } from './assertions.ts';
-import { type Case, ownerOf } from './cases.ts';
-import { counted, type Suspicion, was } from './finding.ts';
+import { enclosingCase, type TestCase } from './cases.ts';
+import { changedData } from './changed-data.ts';
+import { type Suspicion, wasOrWere } from './finding.ts';
 import type { Guard } from './guards.ts';
-import { coverageOf, type Fate, lostTests } from './lost-tests.ts';
 import { literalsOf } from './matchers.ts';
-import { type Matched, matchAll, pairs, weakening } from './matching.ts';
-import { changedData } from './runs.ts';
-import { focused, skipped, surplus } from './skips.ts';
-import { changeIn, lineOf, nearest, type Side } from './view.ts';
+import { likelyPairs, type MatchedView, matchAcrossViews, weakening } from './matching.ts';
+import { coverageOf, removedTests, type ViewComparison } from './removed-tests.ts';
+import { focusedTests, skippedTests, surplus } from './skips.ts';
+import { changeIn, lineText, nearestChange, type Side } from './view.ts';
 
 /** What happened to the tests of each file. `counts`: a test that moves there is still run. */
 export function comparedTests(
   views: readonly TestView[],
   counts: (view: TestView) => boolean,
 ): readonly { readonly file: PatchFile; readonly suspicions: readonly Suspicion[] }[] {
-  const fates = matchAll(views, counts).map((matched) => ({
+  const comparisons = matchAcrossViews(views, counts).map((matched) => ({
     matched,
-    paired: pairs(matched),
+    paired: likelyPairs(matched),
     covers: coverageOf(matched),
   }));
-  const lost = lostTests(fates, counts);
-  return fates.map((fate) => {
-    const { matched, paired } = fate;
-    const gone = lost.filter(({ view }) => view === matched.view).map(({ test }) => test);
+  const allRemoved = removedTests(comparisons, counts);
+  return comparisons.map((comparison) => {
+    const { matched, paired } = comparison;
+    const removed = allRemoved.filter(({ view }) => view === matched.view).map(({ test }) => test);
     return {
       file: matched.view.file,
       suspicions: [
-        ...deleted(matched, gone),
-        ...focused(matched.view),
-        ...skipped(matched),
-        ...changedAssertions(fate, gone),
-        ...neutralised(matched),
-        ...lenient(matched),
-        ...changedData(matched, gone, new Set(paired.values())),
+        ...deletedTests(matched, removed),
+        ...focusedTests(matched.view),
+        ...skippedTests(matched),
+        ...changedAssertions(comparison, removed),
+        ...neutralisedAssertions(matched),
+        ...relaxedLimits(matched),
+        ...changedData(matched, removed, new Set(paired.values())),
         ...replacedApis(matched),
       ],
     };
   });
 }
 
-function deleted({ view: { look, file, before } }: Matched, gone: readonly Case[]): readonly Suspicion[] {
-  const [first] = gone;
+function deletedTests(
+  { view: { inspected, file, before } }: MatchedView,
+  removed: readonly TestCase[],
+): readonly Suspicion[] {
+  const [first] = removed;
   if (!first) return [];
-  const at = changeIn(before.side, first.at, first.end) ?? nearest(look, before.side, first.at);
-  if (file.change === 'deleted' && gone.length === before.tests.length)
+  const at = changeIn(before.side, first.at, first.end) ?? nearestChange(inspected, before.side, first.at);
+  if (file.change === 'deleted' && removed.length === before.tests.length)
     return [{ kind: 'test-deleted', what: 'a test file was removed', at, whole: true }];
-  return [{ kind: 'test-deleted', what: `${counted(gone.length, 'test')} ${was(gone.length)} removed`, at }];
+  return [
+    {
+      kind: 'test-deleted',
+      what: `${counted(removed.length, 'test')} ${wasOrWere(removed.length)} removed`,
+      at,
+    },
+  ];
 }
 
-function changedAssertions({ matched, paired, covers }: Fate, gone: readonly Case[]): readonly Suspicion[] {
-  const { view, lost } = matched;
+function changedAssertions(
+  { matched, paired, covers }: ViewComparison,
+  removed: readonly TestCase[],
+): readonly Suspicion[] {
+  const { view, missing } = matched;
   const { before, after } = view;
-  const dead = new Set(gone.flatMap((test) => assertionsIn(before, test)));
-  const left = lost.filter((one) => !dead.has(one));
+  const inRemovedTests = new Set(removed.flatMap((test) => assertionsIn(before, test)));
+  const left = missing.filter((one) => !inRemovedTests.has(one));
   const found = new Map<string, Suspicion>();
   for (const one of left) {
     const now = paired.get(one);
     const worse = now ? weakening(one, now) : null;
     if (!now || !worse || found.has(worse.kind) || (isSpread(worse.kind, now) && covers(one))) continue;
     const at = changeIn(after.side, now.at, now.end) ?? changeIn(before.side, one.at, one.end);
-    found.set(worse.kind, { ...worse, at: at ?? nearest(view.look, after.side, now.at) });
+    found.set(worse.kind, { ...worse, at: at ?? nearestChange(view.inspected, after.side, now.at) });
   }
-  const removed = left.filter((one) => !paired.has(one) && !covers(one));
-  const [first] = removed;
+  const unmatched = left.filter((one) => !paired.has(one) && !covers(one));
+  const [first] = unmatched;
   if (!first) return [...found.values()];
-  const what = `${counted(removed.length, 'assertion')} ${was(removed.length)} removed from a test`;
-  const at = changeIn(before.side, first.at, first.end) ?? nearest(view.look, before.side, first.at);
+  const what = `${counted(unmatched.length, 'assertion')} ${wasOrWere(unmatched.length)} removed from a test`;
+  const at =
+    changeIn(before.side, first.at, first.end) ?? nearestChange(view.inspected, before.side, first.at);
   return [{ kind: 'assertion-removed', what, at }, ...found.values()];
 }
 
@@ -74,7 +89,7 @@ function changedAssertions({ matched, paired, covers }: Fate, gone: readonly Cas
 const isSpread = (kind: Suspicion['kind'], { form }: Assertion): boolean =>
   kind === 'expectation-changed' && literalsOf(form.subject + form.expected).length === 0;
 
-const REASONS: Readonly<Record<Exclude<Guard, 'function'>, string>> = {
+const GUARDED_ASSERTION_TEXTS: Readonly<Record<Exclude<Guard, 'function'>, string>> = {
   condition: 'an assertion was made conditional',
   swallow: 'the failure of an assertion is swallowed',
   never: 'an assertion never runs',
@@ -82,16 +97,16 @@ const REASONS: Readonly<Record<Exclude<Guard, 'function'>, string>> = {
 };
 
 /** Assertions that read as before, and cannot fail any more. */
-function neutralised({ view, kept }: Matched): readonly Suspicion[] {
+function neutralisedAssertions({ view, kept }: MatchedView): readonly Suspicion[] {
   const { after } = view;
   for (const [old, now] of kept) {
     const guard = surplus(now.guards, old.guards).find((one) => one !== 'function');
     const unawaited = old.awaited && !now.awaited && /\b(?:resolves|rejects|toPass)\b/.test(now.text);
     if (!guard && !unawaited) continue;
     const what = guard
-      ? REASONS[guard as Exclude<Guard, 'function'>]
+      ? GUARDED_ASSERTION_TEXTS[guard as Exclude<Guard, 'function'>]
       : 'the result of an assertion is not waited for any more';
-    const at = changeIn(after.side, now.at, now.end) ?? nearest(view.look, after.side, now.at);
+    const at = changeIn(after.side, now.at, now.end) ?? nearestChange(view.inspected, after.side, now.at);
     return [{ kind: 'assertion-neutralised', what, at }];
   }
   return [];
@@ -117,19 +132,19 @@ const ALLOWANCES: readonly Allowance[] = [
 ];
 
 /** More time or more tries for tests of the base. */
-function lenient({ view, kept }: Matched): readonly Suspicion[] {
+function relaxedLimits({ view, kept }: MatchedView): readonly Suspicion[] {
   if (view.file.change === 'added') return [];
   const { before, after } = view;
   const known = new Set(before.cases.map(({ name }) => name));
   const counts = (offset: number) => {
-    const owner = ownerOf(after.side, after.cases, offset);
+    const owner = enclosingCase(after.side, after.cases, offset);
     return (
       owner === null || known.has(owner.name) || kept.some(([, { at }]) => at >= owner.at && at < owner.end)
     );
   };
   return ALLOWANCES.flatMap(({ what, pattern }) => {
-    const old = amounts(before.side, pattern, () => true).map(({ amount }) => amount);
-    const [found] = amounts(after.side, pattern, counts).filter(
+    const old = limitsIn(before.side, pattern, () => true).map(({ amount }) => amount);
+    const [found] = limitsIn(after.side, pattern, counts).filter(
       ({ amount }) => !old.some((one) => one >= amount),
     );
     return found
@@ -138,14 +153,14 @@ function lenient({ view, kept }: Matched): readonly Suspicion[] {
   });
 }
 
-function amounts(
+function limitsIn(
   side: Side,
   pattern: RegExp,
   counts: (offset: number) => boolean,
 ): readonly { readonly index: number; readonly amount: number }[] {
   return side.changes.flatMap((change, index) => {
     if (!change) return [];
-    const line = lineOf(side, index).slice(0, 1_000);
+    const line = lineText(side, index).slice(0, 1_000);
     const match = pattern.exec(line);
     if (!match || !counts((side.starts[index] as number) + match.index)) return [];
     const digits = match.slice(1).find((one) => one !== undefined);
@@ -153,33 +168,33 @@ function amounts(
   });
 }
 
-const API = 'expect|assert|test|it|describe|suite|beforeEach|afterEach';
+const RUNNER_WORDS_PATTERN = 'expect|assert|test|it|describe|suite|beforeEach|afterEach';
 /** The test's own words come from a file of the repository. */
 const LOCAL_IMPORT = new RegExp(
-  `^\\s*import\\b[^'"]{0,300}\\b(${API})\\b[^'"]{0,300}from\\s*['"](\\.[^'"]+)['"]|^\\s*(?:const|let|var)\\s*[^=]{0,200}\\b(${API})\\b[^=]{0,200}=\\s*require\\(\\s*['"](\\.[^'"]+)['"]`,
+  `^\\s*import\\b[^'"]{0,300}\\b(${RUNNER_WORDS_PATTERN})\\b[^'"]{0,300}from\\s*['"](\\.[^'"]+)['"]|^\\s*(?:const|let|var)\\s*[^=]{0,200}\\b(${RUNNER_WORDS_PATTERN})\\b[^=]{0,200}=\\s*require\\(\\s*['"](\\.[^'"]+)['"]`,
 );
 /** They are given another meaning. */
-const REDEFINED = new RegExp(
-  `^(?:export\\s+)?(?:(?:const|let|var)\\s+(?:${API})\\s*=\\s*(?:async\\s*)?(?:\\(|function\\b|\\w+\\s*=>|new\\s+Proxy)|(?:async\\s+)?function\\s+(?:${API})\\s*\\()|^(?:globalThis|global|window)\\s*(?:\\.|\\[['"])(?:${API})\\b['"\\]]*\\s*=(?!=)|^(?:${API})\\s*=(?!=|>)|^\\s*expect\\.extend\\(\\s*\\{[^}]*\\bto(?:Be|Equal|StrictEqual|Throw)\\b`,
+const REDEFINED_RUNNER_WORD = new RegExp(
+  `^(?:export\\s+)?(?:(?:const|let|var)\\s+(?:${RUNNER_WORDS_PATTERN})\\s*=\\s*(?:async\\s*)?(?:\\(|function\\b|\\w+\\s*=>|new\\s+Proxy)|(?:async\\s+)?function\\s+(?:${RUNNER_WORDS_PATTERN})\\s*\\()|^(?:globalThis|global|window)\\s*(?:\\.|\\[['"])(?:${RUNNER_WORDS_PATTERN})\\b['"\\]]*\\s*=(?!=)|^(?:${RUNNER_WORDS_PATTERN})\\s*=(?!=|>)|^\\s*expect\\.extend\\(\\s*\\{[^}]*\\bto(?:Be|Equal|StrictEqual|Throw)\\b`,
 );
-const MOCKS =
+const LOCAL_MOCK =
   /\b(?:vi|jest|mock|td)\.(?:mock|doMock|setMock|unstable_mockModule|module|replace)\s*\(\s*(?:import\(\s*)?['"](\.[^'"]+)['"]/;
 const PYTHON_MOCK = /^\s*@(?:mock\.|unittest\.mock\.)?patch(?:\.object)?\s*\(/;
 
-/** What a test file of the base stands on, replaced: the words of the runner, or the code under test. */
-function replacedApis({ view }: Matched): readonly Suspicion[] {
+/** Replaced parts that a test file of the base depends on: functions of the test runner, or the code under test. */
+function replacedApis({ view }: MatchedView): readonly Suspicion[] {
   if (view.file.change !== 'modified') return [];
   const { before, after } = view;
-  const { language } = view.look;
+  const { language } = view.inspected;
   const found: Suspicion[] = [];
   after.side.changes.forEach((change, index) => {
     if (!change || found.length > 0) return;
-    const line = lineOf(after.side, index).slice(0, 1_000);
+    const line = lineText(after.side, index).slice(0, 1_000);
     const what = language === 'js' ? replacedIn(line, before.side) : null;
     if (what) found.push({ ...what, at: change });
     const owner =
       language === 'python' && PYTHON_MOCK.test(line)
-        ? ownerOf(after.side, after.cases, after.side.starts[index] as number)
+        ? enclosingCase(after.side, after.cases, after.side.starts[index] as number)
         : null;
     if (owner && before.cases.some(({ name }) => name === owner.name))
       found.push({
@@ -198,9 +213,9 @@ function replacedIn(line: string, before: Side): Omit<Suspicion, 'at'> | null {
   const from = local?.[2] ?? local?.[4];
   if (word !== undefined && from !== undefined && !before.code.includes(from))
     return { kind: 'assertions-patched', what: `\`${word}\` now comes from another place` };
-  if (REDEFINED.test(line))
+  if (REDEFINED_RUNNER_WORD.test(line))
     return { kind: 'assertions-patched', what: 'the words of the test runner are redefined in a test file' };
-  const mocked = MOCKS.exec(line)?.[1];
+  const mocked = LOCAL_MOCK.exec(line)?.[1];
   const imported =
     mocked !== undefined &&
     new RegExp(`(?:from|import|require\\()\\s*['"]${escaped(mocked)}(?:\\.\\w+)?['"]`).test(before.code);
@@ -210,3 +225,19 @@ function replacedIn(line: string, before: Side): Omit<Suspicion, 'at'> | null {
 }
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** The part of a name by which runners find tests, and the language: `.test` of JavaScript, `_test` of Go. */
+export function testNameStyle(path: string): string {
+  const name = path.split('/').at(-1) ?? '';
+  const [, ending = ''] = /([._-](?:tests?|specs?|e2e|cy))?\.\w+$/i.exec(name) ?? [];
+  return `${/^test[_-]/i.exec(name)?.[0] ?? ''}${ending} ${languageOf(path)}`;
+}
+
+/** Folders and names that no runner searches. */
+const UNTESTED_PATH =
+  /(?:^|\/)(?:node_modules|dist|build|out|coverage|vendor|fixtures|__fixtures__|testdata|__mocks__|docs|examples?|\.[\w-]+)\/|(?:^|\/)[._][^/]*$/;
+
+/** Is a test that moves into this file still run? A file of the base is; a new one must be named like those it replaces. */
+export const isStillRun = ({ file }: TestView, styles: ReadonlySet<string>): boolean =>
+  file.change === 'modified' ||
+  (file.change === 'added' && !UNTESTED_PATH.test(file.path) && styles.has(testNameStyle(file.path)));

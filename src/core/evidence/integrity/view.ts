@@ -25,8 +25,8 @@ export interface View {
   readonly after: Side;
 }
 
-/** A file of a patch, taken apart once for all who look at it. */
-export interface Look {
+/** A file of a patch, parsed once for all checks. */
+export interface InspectedFile {
   readonly file: PatchFile;
   readonly language: Language;
   /** Text on the base, where it is known. */
@@ -36,7 +36,11 @@ export interface Look {
   readonly views: readonly View[];
 }
 
-export function lookAt(file: PatchFile, baseText: string | undefined, trees: SyntaxTrees): Look {
+export function inspectFile(
+  file: PatchFile,
+  baseText: string | undefined,
+  trees: SyntaxTrees,
+): InspectedFile {
   const language = languageOf(file.path);
   const each = changesOf(file);
   const views = viewTexts(file, baseText, each).map(({ before, after }) => ({
@@ -46,8 +50,8 @@ export function lookAt(file: PatchFile, baseText: string | undefined, trees: Syn
   return { file, language, baseText, changes: each.flat(), views };
 }
 
-/** The texts of a file before and after, which must be parsed to look at it. */
-export function textsOf(file: PatchFile, baseText: string | undefined): PatchTexts {
+/** The texts of a file before and after, which must be parsed to inspect it. */
+export function textsToParse(file: PatchFile, baseText: string | undefined): PatchTexts {
   const views = viewTexts(file, baseText, changesOf(file));
   const texts = (side: 'before' | 'after') =>
     views.map((view) => ({ path: file.path, text: view[side].text }));
@@ -62,11 +66,11 @@ export interface PatchTexts {
 const changesOf = ({ hunks }: PatchFile): readonly (readonly Change[])[] =>
   hunks.map((hunk) => hunk.lines.map((line) => ({ line, hunk })));
 
-/** Longer texts are looked at hunk by hunk only. */
-const MOST_CHARACTERS = 2 ** 21;
+/** Longer texts are inspected hunk by hunk only. */
+const MAX_FILE_CHARS = 2 ** 21;
 
 /** One side of a view before it is parsed: what the patch says of each line. */
-interface Part {
+interface UnparsedSide {
   readonly text: string;
   readonly changes: readonly (Change | null)[];
 }
@@ -76,69 +80,74 @@ function viewTexts(
   file: PatchFile,
   baseText: string | undefined,
   hunks: readonly (readonly Change[])[],
-): readonly { readonly before: Part; readonly after: Part }[] {
+): readonly { readonly before: UnparsedSide; readonly after: UnparsedSide }[] {
   if (file.binary || hunks.length === 0) return [];
   const base = file.change === 'added' ? '' : baseText;
-  if (base !== undefined && base.length <= MOST_CHARACTERS) {
+  if (base !== undefined && base.length <= MAX_FILE_CHARS) {
     const after = file.change === 'deleted' ? '' : textAfter(base, file);
     const changes = hunks.flat();
     if (after !== null)
       return [
         {
-          before: wholePart(file.path, base, 'removed', changes),
-          after: wholePart(file.path, after, 'added', changes),
+          before: wholeSide(file.path, base, 'removed', changes),
+          after: wholeSide(file.path, after, 'added', changes),
         },
       ];
   }
   return hunks.map((own) => ({
-    before: hunkPart(file.path, own, 'removed'),
-    after: hunkPart(file.path, own, 'added'),
+    before: hunkSide(file.path, own, 'removed'),
+    after: hunkSide(file.path, own, 'added'),
   }));
 }
 
 function textAfter(base: string, file: PatchFile): string | null {
   const patched = patchedText(file.change === 'added' ? null : base, file);
-  return patched.kind === 'text' && patched.text.length <= MOST_CHARACTERS ? patched.text : null;
+  return patched.kind === 'text' && patched.text.length <= MAX_FILE_CHARS ? patched.text : null;
 }
 
-type Fresh = 'added' | 'removed';
+type ChangedLineKind = 'added' | 'removed';
 
-function wholePart(path: string, text: string, fresh: Fresh, changes: readonly Change[]): Part {
+function wholeSide(
+  path: string,
+  text: string,
+  kind: ChangedLineKind,
+  changes: readonly Change[],
+): UnparsedSide {
   const byLine = new Map(
-    changes.filter(({ line }) => line.kind === fresh).map((change) => [change.line.line, change] as const),
+    changes.filter(({ line }) => line.kind === kind).map((change) => [change.line.line, change] as const),
   );
   const lines = startsOf(text).slice(0, -1);
-  return tagged(path, { text, changes: lines.map((_, i) => byLine.get(i + 1) ?? null) });
+  return withPhpTag(path, { text, changes: lines.map((_, i) => byLine.get(i + 1) ?? null) });
 }
 
-/** What stands outside of its tags is no code of PHP; a part of a file may be all code. */
-const tagged = (path: string, { text, changes }: Part): Part =>
+/** Text outside of its tags is no PHP code; a part of a file may be all code. */
+const withPhpTag = (path: string, { text, changes }: UnparsedSide): UnparsedSide =>
   /\.php$/i.test(path) && text !== '' && !text.includes('<?')
     ? { text: `<?php\n${text}`, changes: [null, ...changes] }
     : { text, changes };
 
 /** What a hunk shows, with as much around it as the parser needs to read it. */
-function hunkPart(path: string, hunk: readonly Change[], fresh: Fresh): Part {
-  const own = hunk.filter(({ line }) => line.kind === fresh || line.kind === 'context');
+function hunkSide(path: string, hunk: readonly Change[], kind: ChangedLineKind): UnparsedSide {
+  const own = hunk.filter(({ line }) => line.kind === kind || line.kind === 'context');
   const text = own.map(({ line }) => `${line.text}\n`).join('');
-  const changes = own.map((change) => (change.line.kind === fresh ? change : null));
-  return tagged(path, { text: `${text}${closersOf(text)}\n`, changes: [...changes, null] });
+  const changes = own.map((change) => (change.line.kind === kind ? change : null));
+  return withPhpTag(path, { text: `${text}${closingBrackets(text)}\n`, changes: [...changes, null] });
 }
 
-const CLOSERS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
+const CLOSING_BRACKETS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 
 /** Brackets that close what a hunk leaves open. */
-function closersOf(text: string): string {
+function closingBrackets(text: string): string {
   const open: string[] = [];
   for (const char of text) {
-    const closer = CLOSERS[char];
+    const closer = CLOSING_BRACKETS[char];
     if (closer) open.push(closer);
     else if (char === open.at(-1)) open.pop();
   }
   return open.reverse().join('');
 }
 
-function sideOf(path: string, { text, changes }: Part, trees: SyntaxTrees): Side {
+function sideOf(path: string, { text, changes }: UnparsedSide, trees: SyntaxTrees): Side {
   const tree = trees({ path, text });
   return {
     ...(tree ? blankedText(tree) : { code: text, mask: text }),
@@ -155,8 +164,8 @@ function startsOf(text: string): readonly number[] {
   return text === '' ? [0] : [...starts, text.length];
 }
 
-/** The index of the line that an offset stands in. */
-export function lineAt({ starts }: Pick<Side, 'starts'>, offset: number): number {
+/** The index of the line that contains an offset. */
+export function lineIndexAt({ starts }: Pick<Side, 'starts'>, offset: number): number {
   let low = 0;
   let high = starts.length - 2;
   while (low < high) {
@@ -168,14 +177,14 @@ export function lineAt({ starts }: Pick<Side, 'starts'>, offset: number): number
 }
 
 /** A line's text: `code` keeps strings, `mask` does not. */
-export function lineOf(side: Side, index: number, of: 'code' | 'mask' = 'code'): string {
+export function lineText(side: Side, index: number, of: 'code' | 'mask' = 'code'): string {
   const end = side.starts[index + 1] ?? side[of].length;
   return side[of].slice(side.starts[index], side[of][end - 1] === '\n' ? end - 1 : end);
 }
 
 /** The first line between two offsets that the patch touches, if any. */
 export function changeIn(side: Side, from: number, to: number): Change | null {
-  for (let i = lineAt(side, from); i <= lineAt(side, Math.max(from, to - 1)); i++) {
+  for (let i = lineIndexAt(side, from); i <= lineIndexAt(side, Math.max(from, to - 1)); i++) {
     const change = side.changes[i];
     if (change) return change;
   }
@@ -183,12 +192,12 @@ export function changeIn(side: Side, from: number, to: number): Change | null {
 }
 
 /** The first line of a file that the patch adds or removes. */
-export const firstChange = ({ changes }: Look): Change | null =>
+export const firstChange = ({ changes }: InspectedFile): Change | null =>
   changes.find(({ line }) => line.kind !== 'context') ?? null;
 
-/** The line of the patch that stands next to an offset: at it or above it, else below. */
-export function nearest({ changes }: Look, side: Side, offset: number): Change | null {
+/** The line of the patch that is nearest to an offset: at it or above it, else below. */
+export function nearestChange({ changes }: InspectedFile, side: Side, offset: number): Change | null {
   const touched = changes.filter(({ line }) => line.kind !== 'context');
-  const line = lineAt(side, offset) + 1;
+  const line = lineIndexAt(side, offset) + 1;
   return touched.findLast((one) => one.line.line <= line) ?? touched[0] ?? null;
 }

@@ -8,24 +8,24 @@ import {
   tokensOf,
   type Use,
 } from '../../source/index.ts';
-import { isFunction } from './cases.ts';
-import { allArguments, EXITS, firstText, type Mark, type PathsOf, words } from './exit-marks.ts';
+import { isFunction, wordSet } from './cases.ts';
+import { allArguments, type CodeRule, EXIT_RULES, firstText, type PathsOf } from './exit-rules.ts';
 
 /** Variables and marks of test runners, by their whole name. */
-const MARKER =
+const RUNNER_VARIABLE =
   /^(?:NODE_TEST_(?:CONTEXT|WORKER_ID)|VITEST(?:_[A-Z_]+)?|__vitest_\w+|JEST_WORKER_ID|PYTEST_(?:CURRENT_TEST|XDIST_\w+|VERSION|ADDOPTS)|_called_from_test|npm_lifecycle_(?:event|script)|TOX_ENV_NAME|CARGO_TARGET_TMPDIR|RUST_TEST_THREADS|XCTestConfigurationFilePath|__karma__)$/;
 const LOOKS_UP = /(?:^|\.)(?:forName|class_exists|defined|find_spec|NSClassFromString|Symbol\.for)$/;
-const FRAMEWORK = /^(?:org\.(?:junit|testng)\b|\\*PHPUnit|PHPUNIT_|pytest|unittest|XCTest|jest|vitest)/;
-const RUNNER_WORDS = words(
+const TEST_FRAMEWORK = /^(?:org\.(?:junit|testng)\b|\\*PHPUnit|PHPUNIT_|pytest|unittest|XCTest|jest|vitest)/;
+const RUNNER_WORDS = wordSet(
   'it describe expect test suite beforeEach afterEach vi jest mocha Mocha jasmine QUnit Cypress RSpec Minitest Test.Unit',
 );
-const ASKS_RUNNER = words(
+const ASKS_RUNNER = wordSet(
   'import.meta.vitest testing.Testing testing.Short testing.CoverMode Rails.env().test?',
 );
 const TEST_WORD =
   /pytest|unittest|nose|jest|vitest|mocha|jasmine|junit|rspec|minitest|phpunit|xunit|nunit|(?<![a-z])(?:tests?|specs?)(?![a-z])/i;
 /** How a process was started, and what called it: with a word of tests near it, it asks for tests. */
-const STARTED =
+const HOW_STARTED =
   /^(?:process\.(?:argv|execArgv|mainModule|title)|require\.(?:cache|main)|module\.parent|sys\.(?:argv|orig_argv|modules|_getframe)|os\.Args|\$_SERVER|\$PROGRAM_NAME|inspect\.(?:stack|currentframe|getouterframes)|traceback\.(?:extract_stack|format_stack)|runtime\.Callers?|debug_backtrace|StackWalker|caller|caller_locations|getCallSites?)(?![\w$])|(?<![\w$])(?:stack|getStackTrace|prepareStackTrace|StackTrace|current_exe|thread\.current\(\))(?![\w$])/;
 const ENVIRONMENT = /(?:^|\.)(?:(?:NODE|BABEL|APP|RAILS|RACK|MIX|DJANGO|FLASK|GO)_ENV|ENVIRONMENT)(?![\w$])/;
 const CI = /^(?:CI|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|JENKINS_URL|BUILDKITE|CIRCLECI)$/;
@@ -37,12 +37,13 @@ const lastName = (path: string): string => path.split('.').at(-1)?.replace(/^"/,
 const STARTED_OR_CALLED = 'asks how it was started or called, and looks for tests there';
 
 /** Asks whether it is being tested. */
-const DETECTION: readonly Mark[] = (
+const DETECTION_RULES: readonly CodeRule[] = (
   [
     [
       'asks for a mark of a test runner',
       (use, tree) =>
-        MARKER.test(lastName(use.path)) || (LOOKS_UP.test(use.path) && FRAMEWORK.test(firstText(tree, use))),
+        RUNNER_VARIABLE.test(lastName(use.path)) ||
+        (LOOKS_UP.test(use.path) && TEST_FRAMEWORK.test(firstText(tree, use))),
     ],
     ['asks for the words of a test runner', asksForWords],
     ['asks whether it is a test binary', asksForBinary],
@@ -62,31 +63,31 @@ const DETECTION: readonly Mark[] = (
     [
       STARTED_OR_CALLED,
       (use, tree) =>
-        STARTED.test(use.path) &&
+        HOW_STARTED.test(use.path) &&
         !use.written &&
         literalsIn(tree, use.around).some((text) => TEST_WORD.test(text)),
     ],
-  ] satisfies [string, Mark['fits']][]
+  ] satisfies [string, CodeRule['fits']][]
 ).map(([what, fits]) => ({
   kind: 'environment-detected',
   what,
   fits,
   onlyInProduction: true,
-  usual: what === STARTED_OR_CALLED,
+  normalInPrograms: what === STARTED_OR_CALLED,
 }));
 
 function asksForWords({ path, node, written }: Use, tree: SyntaxTree): boolean {
   const word = path.replace(/^(?:globalThis|global|window)\./, '');
   if (written || !RUNNER_WORDS.has(word.replace(/^"/, '').split('.')[0] ?? ''))
-    return RUNNER_WORDS.has(word) && isAskedFor(tree, node);
+    return RUNNER_WORDS.has(word) && isExistenceCheck(tree, node);
   if (word !== path) return true;
   const { parent } = node;
   if (path.startsWith('"'))
     return /\bin\s+(?:globalThis|global|window)\b/.test(parent ? textOf(tree, parent).slice(0, 200) : '');
-  return isAskedFor(tree, node);
+  return isExistenceCheck(tree, node);
 }
 
-const isAskedFor = (tree: SyntaxTree, { from }: SyntaxNode): boolean =>
+const isExistenceCheck = (tree: SyntaxTree, { from }: SyntaxNode): boolean =>
   /(?:\btypeof\s+\(?|\bdefined\?\s*\(?\s*)(?:globalThis\.|global\.|window\.)?$/.test(
     tree.text.slice(Math.max(0, from - 30), from),
   );
@@ -145,7 +146,7 @@ const changedObject = (use: Use, pathsOf: PathsOf): string =>
   CHANGES.test(use.path) && use.args?.[0] ? pathsOf(use.args[0]) : '';
 
 /** Assertions, test runners, or what they rest on are replaced. */
-const PATCHES: readonly Mark[] = (
+const PATCHING_RULES: readonly CodeRule[] = (
   [
     [
       'replaces functions of a test library',
@@ -188,17 +189,17 @@ const PATCHES: readonly Mark[] = (
         (written && LOADERS.test(path)) || (args !== null && HOOKS_LOADER.test(path)),
       true,
     ],
-  ] satisfies [string, Mark['fits'], boolean][]
+  ] satisfies [string, CodeRule['fits'], boolean][]
 ).map(([what, fits, onlyInProduction]) => ({ kind: 'assertions-patched', what, fits, onlyInProduction }));
 
 const EQUALITY = /^(?:__eq__|equals|Equals|eq|==|operator\s*==)$/;
 
 /** Declarations that take the place of what tests rest on, or make things equal to everything. */
-export function declaredMark(tree: SyntaxTree, node: SyntaxNode): Mark | null {
+export function declarationRule(tree: SyntaxTree, node: SyntaxNode): CodeRule | null {
   const name = child(node, 'name', 'declarator', 'key');
   if (!name) return null;
   const text = textOf(tree, name);
-  const replaces = (what: string, onlyInProduction = false): Mark => ({
+  const replaces = (what: string, onlyInProduction = false): CodeRule => ({
     kind: 'assertions-patched',
     what,
     onlyInProduction,
@@ -227,4 +228,4 @@ export function declaredMark(tree: SyntaxTree, node: SyntaxNode): Mark | null {
     : null;
 }
 
-export const CODE_MARKS: readonly Mark[] = [...PATCHES, ...DETECTION, ...EXITS];
+export const CODE_RULES: readonly CodeRule[] = [...PATCHING_RULES, ...DETECTION_RULES, ...EXIT_RULES];

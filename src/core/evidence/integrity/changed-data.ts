@@ -1,11 +1,12 @@
+import { counted } from '../../model/index.ts';
 import type { Assertion } from './assertions.ts';
-import { type Change, counted, type Suspicion, was } from './finding.ts';
+import { type Change, type Suspicion, wasOrWere } from './finding.ts';
 import { isLiteral, literalsOf, maskQuotes, squeeze } from './matchers.ts';
-import type { Matched } from './matching.ts';
-import { lineOf, type Side } from './view.ts';
+import type { MatchedView } from './matching.ts';
+import { lineText, type Side } from './view.ts';
 
-/** A changed line that no assertion and no lost test accounts for. */
-interface Line {
+/** A changed line that belongs to no matched assertion and no removed test. */
+interface UnexplainedLine {
   /** Squeezed. */
   readonly text: string;
   readonly mask: string;
@@ -14,62 +15,66 @@ interface Line {
   readonly index: number;
 }
 
-/** Lines of one run of changes, without a line of context between them. */
-interface Run {
-  readonly removed: readonly Line[];
-  readonly added: readonly Line[];
+/** Changed lines without a line of context between them. */
+interface ChangeBlock {
+  readonly removed: readonly UnexplainedLine[];
+  readonly added: readonly UnexplainedLine[];
 }
 
-const MOST_NAMED = 3;
+const MAX_DATA_FINDINGS = 3;
 
 /** Data that the tests of the base work with: rows of tables of cases, values in variables. */
 export function changedData(
-  matched: Matched,
-  gone: readonly Range[],
+  matched: MatchedView,
+  removedTests: readonly OffsetRange[],
   pairedNow: ReadonlySet<Assertion>,
 ): readonly Suspicion[] {
   const { view } = matched;
   if (view.file.change !== 'modified') return [];
-  const paired = matched.fresh.filter((one) => pairedNow.has(one));
-  const runs = runsOf(matched, [...matched.lost, ...gone], paired);
-  const texts = (of: 'removed' | 'added') => new Set(runs.flatMap((run) => run[of].map(({ text }) => text)));
+  const paired = matched.added.filter((one) => pairedNow.has(one));
+  const blocks = changeBlocksOf(matched, [...matched.missing, ...removedTests], paired);
+  const texts = (of: 'removed' | 'added') =>
+    new Set(blocks.flatMap((block) => block[of].map(({ text }) => text)));
   const [came, went] = [texts('added'), texts('removed')];
-  return runs
+  return blocks
     .map(({ removed, added }) => ({
       removed: removed.filter(({ text }) => !came.has(text)),
       added: added.filter(({ text }) => !went.has(text)),
     }))
-    .flatMap((run) => changedRows(run, view.before.side) ?? changedValues(run))
-    .slice(0, MOST_NAMED);
+    .flatMap((block) => changedRows(block, view.before.side) ?? changedValues(block))
+    .slice(0, MAX_DATA_FINDINGS);
 }
 
-interface Range {
+interface OffsetRange {
   readonly at: number;
   readonly end: number;
 }
 
-/** Runs of changed lines that stand outside of what is named already. */
-function runsOf(
-  { view: { look, before, after } }: Matched,
-  removedRanges: readonly Range[],
-  addedRanges: readonly Range[],
-): readonly Run[] {
-  const lines = new Map<object, Line>([
+/** Blocks of changed lines outside of the given ranges. */
+function changeBlocksOf(
+  { view: { inspected, before, after } }: MatchedView,
+  removedRanges: readonly OffsetRange[],
+  addedRanges: readonly OffsetRange[],
+): readonly ChangeBlock[] {
+  const lines = new Map<object, UnexplainedLine>([
     ...linesOutside(before.side, removedRanges),
     ...linesOutside(after.side, addedRanges),
   ]);
-  const runs: { removed: Line[]; added: Line[] }[] = [];
+  const blocks: { removed: UnexplainedLine[]; added: UnexplainedLine[] }[] = [];
   let open = false;
-  for (const { line } of look.changes) {
-    if (line.kind !== 'context' && !open) runs.push({ removed: [], added: [] });
+  for (const { line } of inspected.changes) {
+    if (line.kind !== 'context' && !open) blocks.push({ removed: [], added: [] });
     open = line.kind !== 'context';
     const known = lines.get(line);
-    if (known && line.kind !== 'context') runs.at(-1)?.[line.kind].push(known);
+    if (known && line.kind !== 'context') blocks.at(-1)?.[line.kind].push(known);
   }
-  return runs.filter(({ removed }) => removed.length > 0);
+  return blocks.filter(({ removed }) => removed.length > 0);
 }
 
-function linesOutside(side: Side, ranges: readonly Range[]): readonly (readonly [object, Line])[] {
+function linesOutside(
+  side: Side,
+  ranges: readonly OffsetRange[],
+): readonly (readonly [object, UnexplainedLine])[] {
   const sorted = [...ranges].sort((a, b) => a.at - b.at);
   let next = 0;
   let reach = 0;
@@ -77,61 +82,64 @@ function linesOutside(side: Side, ranges: readonly Range[]): readonly (readonly 
     const [from, to] = [side.starts[index] as number, side.starts[index + 1] as number];
     for (let range = sorted[next]; range && range.at < to; range = sorted[++next])
       reach = Math.max(reach, range.end);
-    const text = change && reach <= from ? squeeze(lineOf(side, index)) : '';
+    const text = change && reach <= from ? squeeze(lineText(side, index)) : '';
     if (!change || text === '') return [];
-    return [[change.line, { text, mask: lineOf(side, index, 'mask'), change, index }] as const];
+    return [[change.line, { text, mask: lineText(side, index, 'mask'), change, index }] as const];
   });
 }
 
 /** `const name = value`, `name: value`, `"key": value`. */
-const VALUE =
+const NAMED_VALUE =
   /^\s*(?:(?:const|let|var|final|auto|static|my|val)\s+(?:mut\s+)?)?["'@$]?([\w.$[\]"']{1,80}?)["']?\s*(?::\s*[\w<>[\]&. ]{1,80}?\s*=|:=|=(?!=|>)|:(?!:)|=>)\s*([\s\S]+?)[,;]?\s*$/;
-const EXPECTED = /expect|^wants?$|^want[A-Z_]|golden|correct|answer|^output$|^result$|should/i;
+const EXPECTATION_NAME = /expect|^wants?$|^want[A-Z_]|golden|correct|answer|^output$|^result$|should/i;
 /** What a case is called says nothing about what it asks for. */
-const LABEL = /^(?:ids?|name|desc|description|title|label|reason|msg|message|comment|note|summary)$/i;
-const LONGEST = 2_000;
+const LABEL_NAME = /^(?:ids?|name|desc|description|title|label|reason|msg|message|comment|note|summary)$/i;
+const MAX_VALUE_CHARS = 2_000;
 
-interface Value {
+interface NamedValue {
   readonly name: string;
   readonly value: string;
 }
 
-function valueIn({ text }: Line): Value | null {
-  const match = VALUE.exec(text.slice(0, LONGEST));
+function valueIn({ text }: UnexplainedLine): NamedValue | null {
+  const match = NAMED_VALUE.exec(text.slice(0, MAX_VALUE_CHARS));
   const [, name = '', value = ''] = match ?? [];
-  return match && !LABEL.test(name) ? { name, value } : null;
+  return match && !LABEL_NAME.test(name) ? { name, value } : null;
 }
 
-/** A removed value and what stands under its name now. */
-interface Replaced {
-  readonly line: Line;
-  readonly old: Value;
+/** A removed value and the value that has its name now. */
+interface ReplacedValue {
+  readonly line: UnexplainedLine;
+  readonly old: NamedValue;
   readonly now: string;
 }
 
 /** Values with a name that are other ones now, and lines of mere data. */
-function changedValues({ removed, added }: Run): readonly Suspicion[] {
+function changedValues({ removed, added }: ChangeBlock): readonly Suspicion[] {
   const still = new Set(added.flatMap(({ text }) => literalsOf(text)));
-  const lost = (text: string) => literalsOf(text).some((one) => !still.has(one));
+  const isMissing = (text: string) => literalsOf(text).some((one) => !still.has(one));
   const replaced = replacedValues(removed, added);
   const computed = replaced.find(({ old, now }) => maskQuotes(old.value).includes('(') && isLiteral(now));
   if (computed) {
     const what = 'a value that was computed is now written down';
     return [{ kind: 'assertion-neutralised', what, at: computed.line.change }];
   }
-  const named = replaced.find(({ line }) => lost(line.text));
+  const named = replaced.find(({ line }) => isMissing(line.text));
   if (named) {
-    const expected = EXPECTED.test(named.old.name);
+    const expected = EXPECTATION_NAME.test(named.old.name);
     const what = expected ? 'an expected value was changed' : 'a value that a test works with was changed';
     return [{ kind: 'expectation-changed', what, at: named.line.change, slight: !expected }];
   }
-  const data = removed.find(({ text }) => isLiteral(text) && lost(text));
+  const data = removed.find(({ text }) => isLiteral(text) && isMissing(text));
   if (!data || !added.some(({ text }) => isLiteral(text))) return [];
   const what = 'data that a test works with was changed';
   return [{ kind: 'expectation-changed', what, at: data.change, slight: true }];
 }
 
-function replacedValues(removed: readonly Line[], added: readonly Line[]): readonly Replaced[] {
+function replacedValues(
+  removed: readonly UnexplainedLine[],
+  added: readonly UnexplainedLine[],
+): readonly ReplacedValue[] {
   const values = new Map(
     added
       .map(valueIn)
@@ -149,55 +157,55 @@ function replacedValues(removed: readonly Line[], added: readonly Line[]): reado
 const ROW_MARK =
   /^\s*(?:#\[(?:case|test_case|values)\b|\[(?:InlineData|TestCase|DataRow|Arguments)\b|@(?:CsvSource|ValueSource|testWith|dataProvider)\b|pytest\.param\s*\(|(?:Arguments\.of|arguments|Arguments\.arguments)\s*\()/;
 /** What a list of cases is given to. */
-const TABLE =
+const TABLE_START =
   /\.(?:each|for|cases)\s*\(|\.(?:each|for)\s*`|\bparametrize\s*\(|@(?:CsvSource|ValueSource|EnumSource|data)\b|#\[(?:values|rstest)\b|\b(?:cases|tests|vectors|table|scenarios|examples)\b\s*(?::=|=|:)/i;
 /** Lines above a row in which its table is looked for. */
-const ABOVE = 40;
+const MAX_LINES_ABOVE = 40;
 
-/** Whole rows of a table of cases that went or changed; null where the run is something else. */
-function changedRows({ removed, added }: Run, before: Side): readonly Suspicion[] | null {
+/** Whole rows of a table of cases that went or changed; null where the block is something else. */
+function changedRows({ removed, added }: ChangeBlock, before: Side): readonly Suspicion[] | null {
   const [first] = removed;
   const old = rowCount(removed, before);
   if (!first || old === 0) return null;
   const now = rowCount(added, null);
   if (now < old) {
-    const what = `${counted(old - now, 'row')} of a table of cases ${was(old - now)} removed`;
+    const what = `${counted(old - now, 'row')} of a table of cases ${wasOrWere(old - now)} removed`;
     return [{ kind: 'test-deleted', what, at: first.change }];
   }
-  const still = new Set(literalsOf(textOf(added)));
-  return literalsOf(textOf(removed)).every((one) => still.has(one))
+  const still = new Set(literalsOf(joinedText(added)));
+  return literalsOf(joinedText(removed)).every((one) => still.has(one))
     ? []
     : [{ kind: 'expectation-changed', what: 'a row of a table of cases was changed', at: first.change }];
 }
 
-const textOf = (lines: readonly Line[]): string => lines.map(({ text }) => text).join('\n');
+const joinedText = (lines: readonly UnexplainedLine[]): string => lines.map(({ text }) => text).join('\n');
 
 /** How many rows the lines are; 0 where there is anything but rows among them. */
-function rowCount(lines: readonly Line[], before: Side | null): number {
+function rowCount(lines: readonly UnexplainedLine[], before: Side | null): number {
   const all = (pattern: RegExp) => lines.length > 0 && lines.every(({ text }) => pattern.test(text));
   if (all(ROW_MARK) || all(/^\$\{.*\}\s*\|/)) return lines.length;
-  if (literalsOf(textOf(lines)).length === 0) return 0;
+  if (literalsOf(joinedText(lines)).length === 0) return 0;
   const quoted = all(/^(?:"(?:[^"\\]|\\.)*"|-?[\d.]+)$/);
-  if (quoted && (before === null || inTable(before, lines[0] as Line))) return lines.length;
+  if (quoted && (before === null || inTable(before, lines[0] as UnexplainedLine))) return lines.length;
   return groupCount(lines.map(({ mask }) => mask).join('\n'));
 }
 
-function inTable(side: Side, { index }: Line): boolean {
-  for (let i = index; i >= Math.max(0, index - ABOVE); i--) {
-    const line = lineOf(side, i).slice(0, 1_000);
-    if (TABLE.test(line)) return true;
+function inTable(side: Side, { index }: UnexplainedLine): boolean {
+  for (let i = index; i >= Math.max(0, index - MAX_LINES_ABOVE); i--) {
+    const line = lineText(side, i).slice(0, 1_000);
+    if (TABLE_START.test(line)) return true;
     if (i < index && /[;{]\s*$|^\s*[)\]}]/.test(line)) return false;
   }
   return false;
 }
 
 /** Words of statements: lines with one of these are no rows. */
-const STATEMENT =
+const STATEMENT_TEXT =
   /;\s*$|[^=!<>]=[^=>]|=>|\b(?:const|let|var|return|def|func|fn|if|for|await|import|use|from)\b/m;
 
 /** Bracketed groups that lie next to each other. */
 function groupCount(mask: string): number {
-  if (STATEMENT.test(mask)) return 0;
+  if (STATEMENT_TEXT.test(mask)) return 0;
   let depth = 0;
   let groups = 0;
   for (let i = 0; i < mask.length; i++) {

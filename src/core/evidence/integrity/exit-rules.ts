@@ -6,15 +6,16 @@ import {
   textOf,
   type Use,
 } from '../../source/index.ts';
+import { wordSet } from './cases.ts';
 import type { TamperingKind } from './finding.ts';
 
 /** A trick that can be seen in how one name is used. */
-export interface Mark {
+export interface CodeRule {
   readonly kind: TamperingKind;
   /** What the code does, as a clause without its subject. */
   readonly what: string;
   /** Nothing special in a program of its own: it reads its arguments, and ends itself. */
-  readonly usual?: boolean;
+  readonly normalInPrograms?: boolean;
   /** Nothing special in tests, which fake things. */
   readonly onlyInProduction?: boolean;
   readonly fits: (use: PlacedUse, tree: SyntaxTree, pathsOf: PathsOf) => boolean;
@@ -28,41 +29,40 @@ interface PlacedUse extends Use {
 /** The path of what stands at a node; empty where nothing with a name does. */
 export type PathsOf = (node: SyntaxNode) => string;
 
-export const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
-const first = (tree: SyntaxTree, { args }: Use): string =>
+const firstArgument = (tree: SyntaxTree, { args }: Use): string =>
   args?.[0] ? textOf(tree, args[0]).slice(0, 300) : '';
 /** What stands in the first argument's quotes. */
-export const firstText = (tree: SyntaxTree, use: Use): string => contentOf(first(tree, use));
+export const firstText = (tree: SyntaxTree, use: Use): string => contentOf(firstArgument(tree, use));
 /** All arguments as they are written, bounded. */
 export const allArguments = (tree: SyntaxTree, { args }: Use): string =>
   (args ?? []).map((each) => textOf(tree, each).slice(0, 2_000)).join(',');
 const isZero = (text: string): boolean => /^(?:0|true|EXIT_SUCCESS)?$/.test(text);
 
 /** What ends the process, whatever it is given but a literal that says failure. */
-const ENDS = words('process.exit process.reallyExit sys.exit os._exit pytest.exit SystemExit');
-const ABORTS = words(
+const ENDS = wordSet('process.exit process.reallyExit sys.exit os._exit pytest.exit SystemExit');
+const ABORTS = wordSet(
   'process.abort runtime.Goexit Runtime.getRuntime().halt Runtime.getRuntime().exit Environment.FailFast posix_kill',
 );
 /** What ends the process with success when it is given nothing or zero. */
-const ENDS_WELL = words(
+const ENDS_WELL = wordSet(
   'Deno.exit Bun.exit os.Exit syscall.Exit std.process.exit libc.exit libc._exit System.exit exitProcess Environment.Exit std.exit std._Exit std.quick_exit Kernel.exit Kernel.exit! Process.exit! ExitCode.SUCCESS.exit_process',
 );
 /** The same where these are functions of the language. */
 const ENDS_BARE: Partial<Readonly<Record<Grammar, ReadonlySet<string>>>> = {
-  python: words('exit quit'),
-  ruby: words('exit exit!'),
-  php: words('exit die'),
-  cpp: words('exit _exit _Exit quick_exit'),
+  python: wordSet('exit quit'),
+  ruby: wordSet('exit exit!'),
+  php: wordSet('exit die'),
+  cpp: wordSet('exit _exit _Exit quick_exit'),
 };
-const EXIT_CODES = words('process.exitCode Environment.ExitCode session.exitstatus');
-const HOOKS = words(
+const EXIT_CODES = wordSet('process.exitCode Environment.ExitCode session.exitstatus');
+const EXIT_HOOKS = wordSet(
   'process.on process.once process.prependListener process.addListener atexit.register at_exit register_shutdown_function',
 );
 
-const ends = (use: Use, tree: SyntaxTree): boolean => {
+const endsProcess = (use: Use, tree: SyntaxTree): boolean => {
   const { path, written, args } = use;
   if (written) return false;
-  const given = first(tree, use);
+  const given = firstArgument(tree, use);
   if (ENDS.has(path) && tree.grammar !== 'rust') return !(args && /^[1-9]\d*$/.test(given));
   if (ENDS_WELL.has(path) || (path === 'process.exit' && tree.grammar === 'rust'))
     return args !== null && isZero(given);
@@ -71,14 +71,17 @@ const ends = (use: Use, tree: SyntaxTree): boolean => {
 };
 
 /** Statements and functions that end the process, in a way that a test runner takes for success. */
-export const EXITS: readonly Mark[] = (
+export const EXIT_RULES: readonly CodeRule[] = (
   [
-    ['ends the process', (use, tree) => ends(use, tree) || (ABORTS.has(use.path) && use.args !== null)],
+    [
+      'ends the process',
+      (use, tree) => endsProcess(use, tree) || (ABORTS.has(use.path) && use.args !== null),
+    ],
     ['reaches into `process` by a name that is put together', ({ path }) => path === 'process.[]'],
     [
       'sets the exit code',
       (use, tree) =>
-        (EXIT_CODES.has(use.path) && use.written && isNothing(tree, use)) ||
+        (EXIT_CODES.has(use.path) && use.written && isZeroAssigned(tree, use)) ||
         (use.path === 'Object.defineProperty' &&
           /^process\s*,\s*['"`](?:exit|exitCode|reallyExit)\b/.test(allArguments(tree, use))),
     ],
@@ -86,12 +89,12 @@ export const EXITS: readonly Mark[] = (
       'kills the process',
       (use, tree) =>
         /^(?:process|os|Process)\.kill$/.test(use.path) &&
-        /^(?:process\.p?pid|os\.getp?pid|\$\$|Process\.p?pid)/.test(first(tree, use)),
+        /^(?:process\.p?pid|os\.getp?pid|\$\$|Process\.p?pid)/.test(firstArgument(tree, use)),
     ],
     [
       'acts on the exit of the process',
       (use, tree) =>
-        HOOKS.has(use.path) &&
+        EXIT_HOOKS.has(use.path) &&
         (!use.path.startsWith('process.') || /^(?:exit|beforeExit)$/.test(firstText(tree, use))) &&
         /\b_?exit(?:Code\s*=|!|\b\s*\()|\b_exit\b|\bkill\b/.test(
           allArguments(tree, use) || blockOf(tree, use),
@@ -109,11 +112,11 @@ export const EXITS: readonly Mark[] = (
         RUNS_TEXT.test(use.path) &&
         [...ENDS, ...ENDS_WELL].some((name) => allArguments(tree, use).includes(name)),
     ],
-  ] satisfies [string, Mark['fits']][]
-).map(([what, fits]) => ({ kind: 'exit-trick', what, fits, usual: true }));
+  ] satisfies [string, CodeRule['fits']][]
+).map(([what, fits]) => ({ kind: 'exit-trick', what, fits, normalInPrograms: true }));
 
 const RUNS_TEXT = /^(?:eval|Function|exec|vm\.runIn\w+)$/;
 const blockOf = (tree: SyntaxTree, { node }: Use): string => textOf(tree, node).slice(0, 2_000);
-const isNothing = (tree: SyntaxTree, { node }: Use): boolean =>
+const isZeroAssigned = (tree: SyntaxTree, { node }: Use): boolean =>
   /=\s*(?:0|undefined|null|void 0)\s*;?$/.test(textOf(tree, node.parent ?? node).slice(0, 300)) ||
   tree.grammar === 'python';

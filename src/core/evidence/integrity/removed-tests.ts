@@ -1,0 +1,190 @@
+import { type Assertion, assertionsIn, type ParsedTests, type TestView, testAround } from './assertions.ts';
+import type { TestCase } from './cases.ts';
+import { literalsOf, squeeze } from './matchers.ts';
+import type { MatchedView } from './matching.ts';
+import { lineIndexAt, lineText } from './view.ts';
+
+/** A test of the base that the patched files no longer have. */
+interface RemovedTest {
+  readonly view: TestView;
+  readonly test: TestCase;
+}
+
+interface TestWithBody extends RemovedTest {
+  /** Squeezed lines of what it does. */
+  readonly lines: ReadonlySet<string>;
+}
+
+/** The matched assertions of a view, as far as they tell what happened to its tests. */
+export interface ViewComparison {
+  readonly matched: MatchedView;
+  readonly paired: ReadonlyMap<Assertion, Assertion>;
+  readonly covers: IsCovered;
+}
+
+/** How much of a test's lines must be there again for another name to be only a new name. Our default. */
+const SAME_BODY_SHARE = 0.5;
+/** A line that more new tests have says nothing about which one a test became. */
+const MAX_SIMILAR_TESTS = 30;
+
+type ViewFilter = (view: TestView) => boolean;
+type ViewSide = 'before' | 'after';
+
+/** Tests that were removed, not only moved, renamed or merged into another one. */
+export function removedTests(
+  comparisons: readonly ViewComparison[],
+  counts: ViewFilter,
+): readonly RemovedTest[] {
+  const all = comparisons.map(({ matched }) => matched.view);
+  const gone = unmatched(all, 'before', 'after', () => true, counts);
+  const successorsOf = likelySuccessors(
+    unmatched(all, 'after', 'before', counts, () => true),
+    comparisons,
+  );
+  const taken = new Set<TestWithBody>();
+  const still = new Map(
+    comparisons.map((comparison) => [comparison.matched.view, stillAsserted(comparison)] as const),
+  );
+  return gone.filter((one) => {
+    const successor = successorsOf(one).find((other) => !taken.has(other));
+    if (successor) taken.add(successor);
+    return !successor && !still.get(one.view)?.(one.test);
+  });
+}
+
+/** Tests of one side whose names the other side does not have as often, over all files of the patch. */
+function unmatched(
+  all: readonly TestView[],
+  side: ViewSide,
+  other: ViewSide,
+  here: ViewFilter,
+  there: ViewFilter,
+): readonly TestWithBody[] {
+  const names = new Map<string, number>();
+  for (const view of all.filter(there))
+    for (const { name } of view[other].tests) names.set(name, (names.get(name) ?? 0) + 1);
+  return all.filter(here).flatMap((view) => {
+    const linesOf = bodyLines(view[side]);
+    return view[side].tests
+      .filter(({ name }) => {
+        const left = names.get(name) ?? 0;
+        names.set(name, left - 1);
+        return left <= 0;
+      })
+      .map((test) => ({ view, test, lines: linesOf(test) }));
+  });
+}
+
+/** More lines of one test say no more about which it is. */
+const MAX_BODY_LINES = 200;
+
+/** What each test of a text does, line by line. */
+function bodyLines({ side }: ParsedTests): (test: TestCase) => ReadonlySet<string> {
+  const squeezed = side.starts.slice(0, -1).map((_, index) => squeeze(lineText(side, index)));
+  return ({ body, end }) => {
+    const [from, to] = [lineIndexAt(side, body), lineIndexAt(side, end - 1)];
+    const first = squeeze(side.code.slice(body, Math.min(end, side.starts[from + 1] ?? end)));
+    const lines = [first, ...squeezed.slice(from + 1, Math.min(to + 1, from + MAX_BODY_LINES))];
+    return new Set(lines.filter((line) => /\w/.test(line)));
+  };
+}
+
+/** New tests that do what a removed one did, the likeliest first. */
+function likelySuccessors(
+  came: readonly TestWithBody[],
+  comparisons: readonly ViewComparison[],
+): (removed: TestWithBody) => readonly TestWithBody[] {
+  const byLine = new Map<string, TestWithBody[]>();
+  const byAssertion = new Map<Assertion, TestWithBody>();
+  for (const one of came) {
+    for (const line of one.lines)
+      byLine
+        .set(line, byLine.get(line) ?? [])
+        .get(line)
+        ?.push(one);
+    for (const assertion of assertionsIn(one.view.after, one.test)) byAssertion.set(assertion, one);
+  }
+  const paired = new Map(comparisons.map(({ matched, paired: own }) => [matched.view, own] as const));
+  return (removed) => {
+    const shared = new Map<TestWithBody, number>();
+    for (const line of removed.lines) {
+      const alike = byLine.get(line) ?? [];
+      if (alike.length <= MAX_SIMILAR_TESTS)
+        for (const one of alike) shared.set(one, (shared.get(one) ?? 0) + 1);
+    }
+    const same = [...shared].filter(([, lines]) => lines / removed.lines.size >= SAME_BODY_SHARE);
+    const asked = assertionsIn(removed.view.before, removed.test).flatMap((one) => {
+      const now = paired.get(removed.view)?.get(one);
+      const successor = now && now.form.subject === one.form.subject ? byAssertion.get(now) : undefined;
+      return successor ? [successor] : [];
+    });
+    const named = came.filter(
+      (one) => one.view === removed.view && hasSimilarName(removed.test.name, one.test.name),
+    );
+    return [...same.sort(([, a], [, b]) => b - a).map(([one]) => one), ...asked, ...named];
+  };
+}
+
+/** How many of a name's words must be there again for it to be the same test, reworded. Our default. */
+const SAME_NAME_SHARE = 0.6;
+
+function hasSimilarName(before: string, after: string): boolean {
+  const words = (name: string) => new Set(name.toLowerCase().match(/[a-z0-9]+/g));
+  const [old, now] = [words(before), words(after)];
+  const shared = [...old].filter((word) => now.has(word)).length;
+  return shared >= 3 && shared / Math.max(old.size, now.size) >= SAME_NAME_SHARE;
+}
+
+/** Is everything that a test asserts still in some test, unchanged or as a table of cases? */
+function stillAsserted({
+  matched: { view, kept, missing },
+  covers,
+}: ViewComparison): (test: TestCase) => boolean {
+  const still = new Map(kept);
+  const gone = new Set(missing);
+  return (test) => {
+    const own = assertionsIn(view.before, test);
+    const stands = (one: Assertion) => {
+      const now = still.get(one);
+      return now ? testAround(view.after, now.at) !== null : !gone.has(one);
+    };
+    return own.length > 0 && (own.every(stands) || own.every(covers));
+  };
+}
+
+/** Is a missing assertion covered by a broader one? */
+type IsCovered = (removed: Assertion) => boolean;
+
+/**
+ * A whole object in place of its fields, a table of cases in place of single ones: what a missing assertion checked is
+ * still checked as closely, and its literals are among what was added.
+ */
+export function coverageOf({ view: { after }, added }: MatchedView): IsCovered {
+  const addedLiterals = new Set(
+    after.side.changes.flatMap((change, index) => (change ? literalsOf(lineText(after.side, index)) : [])),
+  );
+  const closest = new Map<string, number>();
+  for (const { form } of added) {
+    if (form.vacuous) continue;
+    for (const root of rootsOf(form.subject, form.negative))
+      closest.set(root, Math.max(form.strength, closest.get(root) ?? 0));
+  }
+  return ({ form }) => {
+    const literals = literalsOf(form.subject + form.expected);
+    return (
+      literals.length > 0 &&
+      literals.every((one) => addedLiterals.has(one)) &&
+      rootsOf(form.subject, form.negative).some((root) => (closest.get(root) ?? -1) >= form.strength)
+    );
+  };
+}
+
+/** Names of what is called or looked at, and whether it must not be so. */
+const rootsOf = (subject: string, negative: boolean): readonly string[] =>
+  (subject.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/\b[A-Za-z_$][\w$]*/g) ?? [])
+    .filter((name) => !KEYWORDS.has(name))
+    .map((name) => `${negative} ${name}`);
+
+const KEYWORDS: ReadonlySet<string> = new Set(
+  'await async new return function typeof self this null true false None True False nil'.split(' '),
+);
