@@ -39,7 +39,7 @@ describe('a writer of independent tests', () => {
   test("has its tests placed beside the repository's and executed separately", async () => {
     const desk = await shared.desk([{ tests: [SPACE, EMPTY], note: 'No more.' }]);
     const written = await writeIndependentTests(fixture.bench, desk, PROMPT);
-    expect(written).toMatchObject({ left: [], note: 'No more.', model: 'openai/m' });
+    expect(written).toMatchObject({ rejected: [], note: 'No more.', model: 'openai/m' });
     expect(written.tests.map(({ id, path }) => [id, path])).toEqual([
       ['writer-1', 'test/independent-1.test.js'],
       ['writer-2', 'test/independent-2.test.js'],
@@ -61,7 +61,7 @@ describe('a writer of independent tests', () => {
     const desk = await shared.desk([{ tests: [], note: '' }]);
     expect(await writeIndependentTests(fixture.bench, desk, PROMPT)).toEqual({
       tests: [],
-      left: [],
+      rejected: [],
       model: 'openai/m',
     });
     const sent = JSON.parse(desk.provider.seen[0]?.body ?? '{}') as { messages: { content: string }[] };
