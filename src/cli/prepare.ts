@@ -7,7 +7,7 @@ import {
   type BaseStep,
   counted,
   elapsed,
-  setAsideNote,
+  excludedTestsNote,
   silenceNote,
 } from '../core/reports/index.ts';
 import { type Prepared, prepareRepository } from '../runs/index.ts';
@@ -128,10 +128,10 @@ function testsText({ commands, tests }: Prepared): string {
   if (tests.source === 'exit-code')
     return 'The tests pass. Runoff reads no report of their runner, so only the exit code counts.';
   const { passed, failed, skipped } = countsOf(tests);
-  const aside = setAsideNote(view);
+  const excluded = excludedTestsNote(view);
   return [
     `${counted(passed, 'test')} passed, ${failed} failed, ${skipped} skipped, ${tests.flaky?.length ?? 0} flaky.`,
-    ...(aside === null ? [] : [terminalText(aside)]),
+    ...(excluded === null ? [] : [terminalText(excluded)]),
   ].join('\n');
 }
 

@@ -9,14 +9,14 @@ import type {
   Candidate,
   FaultCode,
   Origin,
-  Placed,
   RunId,
   RunState,
+  SlotHolder,
   Stage,
   Task,
   Usage,
   Usd,
-  Waiting,
+  WaitingRun,
 } from '../core/model/index.ts';
 import type { Decision, Ranked } from '../core/ranking/index.ts';
 import type { ChecksView, OutcomeView, SandboxView } from '../core/reports/index.ts';
@@ -171,7 +171,7 @@ export interface Store extends AnswerStore, Retention {
   /** Runs of an issue that are not in a final state, oldest first. */
   activeRuns(repositoryId: number, issue: number): Promise<readonly RunRecord[]>;
   /** Runs on GitHub that wait for a slot, and those that have one: at work, and not waiting for people. */
-  lined(): Promise<{ readonly waiting: readonly Waiting[]; readonly placed: readonly Placed[] }>;
+  lined(): Promise<{ readonly waiting: readonly WaitingRun[]; readonly placed: readonly SlotHolder[] }>;
   /**
    * Runs on GitHub that came to their end from a moment on (milliseconds since 1970 UTC) and whose intent of this key is
    * not fulfilled with `true`, oldest change first. Left out: those that ended before anything was said of them.

@@ -1,4 +1,11 @@
-import { type Candidate, isOver, lineOrder, type Origin, type RunId, type Usd } from '../core/model/index.ts';
+import {
+  type Candidate,
+  isOver,
+  type Origin,
+  queueOrder,
+  type RunId,
+  type Usd,
+} from '../core/model/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
 import type { Artifacts, RunRecord, Store } from '../ports/index.ts';
 import { readPatch, type World } from './context.ts';
@@ -120,7 +127,7 @@ export const isQueued = (run: Pick<RunRecord, 'state' | 'line' | 'stages'>): boo
 /** The runs in line, the next one first, as far as the store tells: with several machines each has a line of its own. */
 export async function queuedRuns(store: Pick<Store, 'lined'>): Promise<readonly RunId[]> {
   const { waiting, placed } = await store.lined();
-  return lineOrder(waiting, placed).map(({ id }) => id);
+  return queueOrder(waiting, placed).map(({ id }) => id);
 }
 
 /**

@@ -73,7 +73,7 @@ test('is a number', () => assert.equal(sum([]), 0));
   expect(baseFacts(base)).toMatchObject({
     passed: 7,
     total: 10,
-    aside: [
+    excluded: [
       { because: 'network', count: 2 },
       { because: 'failing', count: 1, names: ['test/sum.test.js > of nothing is zero'] },
     ],

@@ -1,5 +1,5 @@
 import type { Semaphore } from 'async-mutex';
-import { nextInLine, unlessAborted, type Waiting } from '../../core/model/index.ts';
+import { nextInQueue, unlessAborted, type WaitingRun } from '../../core/model/index.ts';
 import type { QueueEntry } from '../../ports/index.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { QueueEntry } from '../../ports/index.ts';
  */
 export interface RunQueue {
   /** Waits for a slot. Rejects with the signal's reason if it aborts first; never settles once the queue is closed. */
-  acquire(run: Waiting, signal: AbortSignal): Promise<void>;
+  acquire(run: WaitingRun, signal: AbortSignal): Promise<void>;
   /** Frees the run's slot or removes the run from the queue; otherwise does nothing. */
   release(id: string): void;
   /** From now on no run gets a slot. */
@@ -25,8 +25,8 @@ interface RunQueueOptions {
 }
 
 export function openRunQueue({ slots, mayBegin = () => true, retryMs = 5_000 }: RunQueueOptions): RunQueue {
-  const waiting = new Map<string, { readonly run: Waiting; readonly enter: () => void }>();
-  const running = new Map<string, Waiting>();
+  const waiting = new Map<string, { readonly run: WaitingRun; readonly enter: () => void }>();
+  const running = new Map<string, WaitingRun>();
   let closed = false;
   let retrying: NodeJS.Timeout | null = null;
 
@@ -36,7 +36,7 @@ export function openRunQueue({ slots, mayBegin = () => true, retryMs = 5_000 }: 
       const eligible = [...waiting.values()]
         .map(({ run }) => run)
         .filter((run) => newMayBegin || run.returning);
-      const next = nextInLine(eligible, running.values());
+      const next = nextInQueue(eligible, running.values());
       if (next === null) break;
       const { enter } = waiting.get(next.id) ?? {};
       waiting.delete(next.id);

@@ -13,7 +13,7 @@ const TITLES = {
 type SpecSection = keyof typeof TITLES;
 
 /** The brief as the text that critics debate: a fixed set of sections, one line for each statement. */
-export function specOf(brief: Brief): string {
+export function briefSpec(brief: Brief): string {
   const bullets = (lines: readonly string[]) => lines.map((line) => `- ${oneLine(line)}`);
   const parts: Readonly<Record<SpecSection, readonly string[]>> = {
     // A goal may begin with a number of an issue, and is no heading then.
@@ -107,14 +107,14 @@ interface CheckedBrief {
  */
 export function checkBrief(brief: Brief, paths: readonly string[]): CheckedBrief {
   const known = new Set(paths);
-  const folders = new Set(['', ...paths.map(folderOf)]);
+  const folders = new Set(['', ...paths.map(parentFolder)]);
   const notes: string[] = [];
   const drop = (what: string, path: string): false => {
     notes.push(`${what}: ${JSON.stringify(path.slice(0, 120))} was left out.`);
     return false;
   };
   const mayBe = (path: string): boolean =>
-    known.has(path) || (pathFaults(path, PATCH_LIMITS).length === 0 && folders.has(folderOf(path)));
+    known.has(path) || (pathFaults(path, PATCH_LIMITS).length === 0 && folders.has(parentFolder(path)));
   const files = [...new Set(brief.files)].filter(
     (path) => mayBe(path) || drop('No such file or folder in the repository', path),
   );
@@ -136,7 +136,7 @@ export function checkBrief(brief: Brief, paths: readonly string[]): CheckedBrief
   };
 }
 
-const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+const parentFolder = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
 const isOneLine = (text: string): boolean => /^[^\p{Cc}\p{Cf}\u2028\u2029]+$/u.test(text.trim());
 

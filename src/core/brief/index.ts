@@ -1,4 +1,12 @@
-export { briefFrom, checkBrief, forecast, repositoryMap, specOf, TOKENS_BY_SIZE, triage } from './brief.ts';
+export {
+  briefFrom,
+  briefSpec,
+  checkBrief,
+  forecast,
+  repositoryMap,
+  TOKENS_BY_SIZE,
+  triage,
+} from './brief.ts';
 export {
   type Dialogue,
   durationText,

@@ -3,7 +3,7 @@ import type { Actor } from '../model/index.ts';
 import { visibleMarkdown } from '../prompts/index.ts';
 import { suggest } from '../settings/index.ts';
 import { COMMAND_NAMES, type Command, type CommandName } from './command.ts';
-import { aliasOf, dollarsOf, parseRunOptions, quoted } from './run-options.ts';
+import { aliasOf, dollarsOf, parseRunOptions, quotedWord } from './run-options.ts';
 
 /** Characters of free text; the rest is cut. Our default: more than any question needs, and far below a prompt's room. */
 export const MAX_COMMAND_TEXT = 4_000;
@@ -34,8 +34,8 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
       ? { name: 'run', options: parsed.options }
       : unknown('run', 'run', parsed.why);
   },
-  status: (rest) => alone('status', rest),
-  cancel: (rest) => alone('cancel', rest),
+  status: (rest) => withoutArguments('status', rest),
+  cancel: (rest) => withoutArguments('cancel', rest),
   retry: (rest) => {
     const word = oneWord(rest);
     if (word === '' || lowerCased(word) === 'all') return { name: 'retry', alias: null };
@@ -55,7 +55,7 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
   vote: (rest) => letter('vote', rest),
   explain: (rest) => letter('explain', rest),
   answer: (rest) => {
-    const text = bounded(rest);
+    const text = visibleCommandText(rest);
     if (text === '') return unknown('answer', 'answer', 'The answer has no text.');
     return { name: 'answer', ...answerOf(text) };
   },
@@ -65,12 +65,12 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
       ? { name: 'approve' }
       : unknown('approve', 'approve', 'An approval has no conditions.'),
   revise: (rest) => {
-    const text = bounded(rest);
+    const text = visibleCommandText(rest);
     return text === ''
       ? unknown('revise', 'revise', 'Say what should be different.')
       : { name: 'revise', text };
   },
-  ci: (rest) => alone('ci', rest),
+  ci: (rest) => withoutArguments('ci', rest),
   budget: (rest) => {
     const usd = dollarsOf(oneWord(rest));
     return usd === null
@@ -81,13 +81,16 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
         )
       : { name: 'budget', usd };
   },
-  review: (rest) => alone('review', rest),
-  fix: (rest) => alone('fix', rest),
-  help: (rest) => alone('help', rest),
+  review: (rest) => withoutArguments('review', rest),
+  fix: (rest) => withoutArguments('fix', rest),
+  help: (rest) => withoutArguments('help', rest),
 };
 
 /** A command that takes nothing: what stands behind it may turn its meaning. */
-function alone(name: 'status' | 'cancel' | 'ci' | 'review' | 'fix' | 'help', rest: string): Command {
+function withoutArguments(
+  name: 'status' | 'cancel' | 'ci' | 'review' | 'fix' | 'help',
+  rest: string,
+): Command {
   const more = stripped(rest);
   if (more === '') return { name };
   return unknown(name, name, `It takes no further text: write only \`/auto-dev ${name}\`.`);
@@ -103,13 +106,13 @@ function letter(name: 'vote' | 'explain', rest: string): Command {
 
 /** What was written is said only where something was: words of a long comment are no news to who wrote them. */
 function invalidArgument(name: CommandName, word: string, advice: string): Command {
-  const what = word === '' ? 'An argument is missing.' : `It does not take ${quoted(word)}.`;
+  const what = word === '' ? 'An argument is missing.' : `It does not take ${quotedWord(word)}.`;
   return unknown(name, name, `${what} ${advice}`);
 }
 
 /** A number alone is an option. */
 export function answerOf(text: string): { readonly option: number } | { readonly text: string } {
-  const said = bounded(text);
+  const said = visibleCommandText(text);
   return /^[1-9][0-9]?$/.test(said) ? { option: Number(said) } : { text: said };
 }
 
@@ -140,7 +143,7 @@ function lastNonBlank(text: string): number {
 }
 
 /** As its readers see it: what is hidden in a comment would reach the planner unread. */
-const bounded = (text: string): string =>
+const visibleCommandText = (text: string): string =>
   visibleMarkdown(stripped(text).slice(0, MAX_COMMAND_TEXT))
     .text.slice(0, MAX_COMMAND_TEXT)
     .toWellFormed()

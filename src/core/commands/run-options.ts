@@ -23,7 +23,7 @@ interface OptionValues extends RunCommandOptions {
   readonly models: readonly string[];
 }
 
-const FLAGS = {
+const RUN_FLAGS = {
   coders: (text: string): OptionResult =>
     parseList(
       text,
@@ -46,7 +46,7 @@ const FLAGS = {
       ? { candidates: count }
       : `\`-n\` takes a whole number from 1 to ${MAX_CODERS}: \`-n 4\`.`;
   },
-  evaluator: (text: string): OptionResult => evaluators(listOf(text)),
+  evaluator: (text: string): OptionResult => evaluators(commaSeparated(text)),
   budget: (text: string): OptionResult => {
     const usd = dollarsOf(text);
     return usd === null
@@ -66,8 +66,8 @@ const FLAGS = {
       : { base: ref };
   },
 } as const satisfies Record<string, (text: string) => OptionResult>;
-type Flag = keyof typeof FLAGS;
-const FLAG_NAMES = Object.keys(FLAGS) as Flag[];
+type Flag = keyof typeof RUN_FLAGS;
+const FLAG_NAMES = Object.keys(RUN_FLAGS) as Flag[];
 
 /** One or two hyphens, or the dash that a phone makes of two. */
 const FLAG = /^(?:--?|[–—])([A-Za-z]{1,40})(?:=(.*))?$/;
@@ -99,7 +99,7 @@ function parseWords(words: readonly string[]): ParsedOptions {
     seen.add(flag);
     const value = found[2] ?? valueAt(words, ++at);
     if (value === null || value === '') return invalid(`\`--${flag}\` needs a value.`);
-    const result = FLAGS[flag](value);
+    const result = RUN_FLAGS[flag](value);
     if (typeof result === 'string') return invalid(result);
     parts = { ...parts, ...result };
   }
@@ -122,7 +122,7 @@ function flagOf(name: string): Flag | null {
 }
 
 function unknownFlagText(word: string, name: string | undefined): string {
-  const shown = quoted(word);
+  const shown = quotedWord(word);
   if (name === undefined) {
     return `${shown} is not an option. Describe the task in the issue; \`/auto-dev run\` takes ${flagList()}.`;
   }
@@ -134,11 +134,11 @@ function unknownFlagText(word: string, name: string | undefined): string {
 
 const flagList = (): string => FLAG_NAMES.map((name) => `\`--${name}\``).join(', ');
 
-export const quoted = (word: string): string =>
+export const quotedWord = (word: string): string =>
   `\`${word.slice(0, MAX_WORD_CHARACTERS).toWellFormed().replaceAll('`', "'")}\``;
 
-const OPENING = `"'“”‘’\``;
-const CLOSING: Readonly<Record<string, string>> = { '“': '”', '‘': '’' };
+const OPENING_QUOTES = `"'“”‘’\``;
+const CLOSING_QUOTES: Readonly<Record<string, string>> = { '“': '”', '‘': '’' };
 
 /** Words between blanks; quotation marks hold one together and blanks around a comma do not part it. Null: a mark is open. */
 function splitWords(line: string): readonly string[] | null {
@@ -152,8 +152,8 @@ function splitWords(line: string): readonly string[] | null {
     } else if (character === ' ' || character === '\t') {
       if (word !== '') words.push(word);
       word = '';
-    } else if (OPENING.includes(character) && (word === '' || word.endsWith('='))) {
-      until = CLOSING[character] ?? character;
+    } else if (OPENING_QUOTES.includes(character) && (word === '' || word.endsWith('='))) {
+      until = CLOSING_QUOTES[character] ?? character;
     } else {
       word += character;
     }
@@ -169,14 +169,14 @@ function parseList(
   example: string,
   into: 'agents' | 'models',
 ): OptionResult {
-  const names = listOf(text);
+  const names = commaSeparated(text);
   const wrong = names.find((name) => !fits(name));
   if (names.length === 0 || names.length > MAX_CODERS) {
     return `Give 1 to ${MAX_CODERS} ${what}, comma-separated: \`${example}\`.`;
   }
   return wrong === undefined
     ? { [into]: names }
-    : `${quoted(wrong)} is not a valid name; give ${what}: \`${example}\`.`;
+    : `${quotedWord(wrong)} is not a valid name; give ${what}: \`${example}\`.`;
 }
 
 function evaluators(names: readonly string[]): OptionResult {
@@ -185,7 +185,7 @@ function evaluators(names: readonly string[]): OptionResult {
     const found = EVALUATORS.find((one) => one === name.toLowerCase());
     const meant = suggest(name.slice(0, MAX_WORD_CHARACTERS), EVALUATORS);
     if (!found) {
-      return `There is no strategy ${quoted(name)}; ${meant ? `did you mean \`${meant}\`?` : `available are ${EVALUATORS.join(', ')}.`}`;
+      return `There is no strategy ${quotedWord(name)}; ${meant ? `did you mean \`${meant}\`?` : `available are ${EVALUATORS.join(', ')}.`}`;
     }
     if (known.includes(found)) return `The strategy \`${found}\` is named twice.`;
     known.push(found);
@@ -242,7 +242,7 @@ function refOf(text: string): string | null {
 }
 
 /** OptionValues between commas, without the blanks around them; empty ones are left out. */
-const listOf = (text: string): readonly string[] =>
+const commaSeparated = (text: string): readonly string[] =>
   text
     .split(',')
     .map((part) => part.trim())

@@ -35,9 +35,9 @@ export {
   Critique,
   type Debate,
   type DebateRound,
-  Issue,
   type LedgerEntry,
-  NO_COST,
+  SpecIssue,
   type Stop,
   Synthesis,
+  ZERO_COST,
 } from './types.ts';

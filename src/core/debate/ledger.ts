@@ -6,8 +6,8 @@ import type {
   Critique,
   Debate,
   DebateRound,
-  Issue,
   LedgerEntry,
+  SpecIssue,
   Stop,
   Synthesis,
 } from './types.ts';
@@ -82,12 +82,12 @@ const normalizedText = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
-const isSameIssue = (a: Issue, b: Issue): boolean =>
+const isSameIssue = (a: SpecIssue, b: SpecIssue): boolean =>
   normalizedText(a.quote) === normalizedText(b.quote) &&
   (normalizedText(a.edit) === normalizedText(b.edit) || normalizedText(a.title) === normalizedText(b.title));
 
 function checkedSeverity(
-  { severity, scenario, quote }: Issue,
+  { severity, scenario, quote }: SpecIssue,
   { spec, sections }: ReviewScope,
 ): { readonly severity: Severity; readonly loweredBecause?: string } {
   const lower = (loweredBecause: string) => ({ severity: 'minor' as const, loweredBecause });

@@ -4,7 +4,7 @@ import { Question, SEVERITIES, type Severity, type Usd } from '../model/index.ts
 const textUpTo = (most: number) => z.string().max(most);
 
 /** One fault of the spec, as a critic hands it in. */
-export const Issue = z.object({
+export const SpecIssue = z.object({
   title: textUpTo(120).min(1).describe('The fault in a few words.'),
   quote: textUpTo(400)
     .min(1)
@@ -16,7 +16,7 @@ export const Issue = z.object({
   edit: textUpTo(800).describe('What the spec should say instead.'),
   needsHuman: z.boolean().describe('Only a maintainer can decide it.'),
 });
-export type Issue = z.infer<typeof Issue>;
+export type SpecIssue = z.infer<typeof SpecIssue>;
 
 /** A test that a critic names for the finished work. */
 export const AcceptanceTest = z.object({
@@ -31,7 +31,7 @@ const MAX_ISSUES = 8;
 
 /** A critic's answer in any round. */
 export const Critique = z.object({
-  issues: z.array(Issue).max(MAX_ISSUES),
+  issues: z.array(SpecIssue).max(MAX_ISSUES),
   rechecked: z
     .array(z.object({ issue: textUpTo(8), stands: z.boolean(), because: textUpTo(400) }))
     .max(20)
@@ -82,7 +82,7 @@ export interface Cost {
   readonly outputTokens: number;
   readonly usd: Usd;
 }
-export const NO_COST: Cost = { inputTokens: 0, outputTokens: 0, usd: 0 };
+export const ZERO_COST: Cost = { inputTokens: 0, outputTokens: 0, usd: 0 };
 
 /** What one critic did in one round. */
 export type CriticTurn = {
@@ -114,7 +114,7 @@ type IssueStatus =
   | { readonly kind: 'rejected'; readonly because: string }
   | { readonly kind: 'asked'; readonly because: string; readonly question: Question };
 
-export interface LedgerEntry extends Issue {
+export interface LedgerEntry extends SpecIssue {
   /** `I1`, `I2`, …: in the order in which they were raised. */
   readonly id: string;
   readonly round: number;

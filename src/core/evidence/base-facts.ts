@@ -2,7 +2,7 @@ import { uniqueSorted } from '../model/index.ts';
 import type { TestOutcome, TestRun } from './evidence.ts';
 
 /** Base tests that count for nothing, with one reason in common. */
-export interface SetAside {
+export interface ExcludedTests {
   /** What they lack, as their output shows; `failing`: anything else. */
   readonly because: Need | 'failing';
   readonly count: number;
@@ -21,7 +21,7 @@ export interface BaseFacts {
   readonly passed: number;
   readonly total: number;
   /** Tests that fail on the base, the largest group first. */
-  readonly aside: readonly SetAside[];
+  readonly excluded: readonly ExcludedTests[];
   /** The lines of a silent command's output that say why. */
   readonly lines: readonly string[];
   /** What a silent command lacks, as its output shows. */
@@ -44,15 +44,15 @@ export function baseFacts(base: TestRun): BaseFacts {
     exitCode: base.exitCode,
     passed: count('passed'),
     total: count('passed') + count('failed'),
-    aside: setAside(base),
+    excluded: excludedTests(base),
     lines: silence === null ? [] : (base.errors ?? []),
     ...(need === null ? {} : { need }),
   };
 }
 
-function setAside(base: TestRun): readonly SetAside[] {
+function excludedTests(base: TestRun): readonly ExcludedTests[] {
   const said = new Map(Object.entries(base.messages ?? {}));
-  const groups = new Map<SetAside['because'], string[]>();
+  const groups = new Map<ExcludedTests['because'], string[]>();
   for (const [id, outcome] of Object.entries(base.tests)) {
     if (outcome !== 'failed') continue;
     const because = needOf(said.get(id) ?? '') ?? 'failing';
@@ -117,7 +117,7 @@ const PORTS = '(?:5432|3306|6379|27017|5672|9200)';
 const SERVICES = '(?:postgres(?:ql)?|mysql|mariadb|redis|mongo(?:db)?|rabbitmq|elasticsearch|db)';
 
 /** In the order in which they are asked: a database that is not there is also a connection that is refused. */
-const SIGNS: readonly (readonly [Need, RegExp])[] = [
+const NEED_SIGNS: readonly (readonly [Need, RegExp])[] = [
   [
     'database',
     new RegExp(
@@ -144,8 +144,8 @@ const SIGNS: readonly (readonly [Need, RegExp])[] = [
 ];
 
 /** Characters of one output that are looked at. */
-const MAX_OUTPUT_CHARS = 20_000;
+const MAX_SEARCHED_CHARS = 20_000;
 
 /** What a failure's output shows to be missing; null where it shows nothing of the kind. */
 const needOf = (output: string): Need | null =>
-  SIGNS.find(([, sign]) => sign.test(output.slice(-MAX_OUTPUT_CHARS)))?.[0] ?? null;
+  NEED_SIGNS.find(([, sign]) => sign.test(output.slice(-MAX_SEARCHED_CHARS)))?.[0] ?? null;

@@ -1,8 +1,8 @@
 import { counted } from '../model/index.ts';
-import { type DiffLine, matchesAny, type Patch, type PatchFile } from '../patches/index.ts';
+import { matchesAny, type Patch, type PatchFile } from '../patches/index.ts';
 import { canRun, silenceOf } from './base-facts.ts';
 import { GATES, type GateReport, type TestRun } from './evidence.ts';
-import { isComment, type Language, languageOf } from './languages.ts';
+import { hasContent } from './languages.ts';
 import {
   findTampering,
   type PatchTexts,
@@ -45,9 +45,9 @@ export function staticGates(
   // A patch that is too big is out of the race: its lines are not worth the time.
   return tooBig
     ? [
-        failed('content', 'Not looked at: the patch is too big.'),
-        failed('scope', tooBig),
-        failed('untampered', 'Not looked at: the patch is too big.'),
+        gateFailed('content', 'Not looked at: the patch is too big.'),
+        gateFailed('scope', tooBig),
+        gateFailed('untampered', 'Not looked at: the patch is too big.'),
       ]
     : [contentGate(patch), scopeGate(patch, settings.protect), untamperedGate(patch, options)];
 }
@@ -63,25 +63,29 @@ export const isSurvivor = (gates: readonly GateReport[]): boolean =>
   GATES.every((name) => gates.some((report) => report.gate === name)) &&
   gates.every((report) => report.passed);
 
-const passed = (gate: GateReport['gate'], because: string): GateReport => ({ gate, passed: true, because });
-const failed = (gate: GateReport['gate'], because: string, hunk?: string): GateReport =>
+const gatePassed = (gate: GateReport['gate'], because: string): GateReport => ({
+  gate,
+  passed: true,
+  because,
+});
+const gateFailed = (gate: GateReport['gate'], because: string, hunk?: string): GateReport =>
   hunk === undefined ? { gate, passed: false, because } : { gate, passed: false, because, hunk };
 
 function contentGate(patch: Patch): GateReport {
   const production = patch.production;
-  if (patch.files.length === 0) return failed('content', 'The patch changes nothing.');
+  if (patch.files.length === 0) return gateFailed('content', 'The patch changes nothing.');
   if (production.length === 0)
-    return failed('content', 'The patch changes tests or their configuration only.');
+    return gateFailed('content', 'The patch changes tests or their configuration only.');
   return production.some(hasContent)
-    ? passed('content', `The patch changes ${counted(production.length, 'production file')}.`)
-    : failed('content', 'The patch changes only white space and comments.');
+    ? gatePassed('content', `The patch changes ${counted(production.length, 'production file')}.`)
+    : gateFailed('content', 'The patch changes only white space and comments.');
 }
 
 function scopeGate(patch: Patch, protect: readonly string[]): GateReport {
   const touched = patch.files.filter((file) => matchesAny(protect, file.path)).map((file) => file.path);
   if (touched.length === 0)
-    return passed('scope', `${counted(patch.files.length, 'file')}, none of them protected.`);
-  return failed('scope', `The patch changes protected files: ${firstFew(touched)}.`);
+    return gatePassed('scope', `${counted(patch.files.length, 'file')}, none of them protected.`);
+  return gateFailed('scope', `The patch changes protected files: ${firstFew(touched)}.`);
 }
 
 function sizeFault(patch: Patch, limits: ScopeLimits): string | null {
@@ -104,8 +108,8 @@ function untamperedGate(patch: Patch, { baseTexts = {}, ...options }: StaticOpti
   const findings = findTampering(patch, baseTexts, options);
   const broken = findings.filter(({ contested }) => !contested);
   const [first] = broken;
-  if (first) return failed('untampered', `${sentences(broken)}.`, first.hunk);
-  return passed(
+  if (first) return gateFailed('untampered', `${sentences(broken)}.`, first.hunk);
+  return gatePassed(
     'untampered',
     findings.length === 0
       ? 'Tests, snapshots and their configuration are as they were, or only added to.'
@@ -134,13 +138,16 @@ function silentGate(base: TestRun, run: TestRun): GateReport | null {
     case null:
       return null;
     case 'no-command':
-      return passed('tests-run', 'No tests were run: no test command is known.');
+      return gatePassed('tests-run', 'No tests were run: no test command is known.');
     case 'not-started':
-      return passed('tests-run', 'No tests were run: their command cannot be started on the base commit.');
+      return gatePassed(
+        'tests-run',
+        'No tests were run: their command cannot be started on the base commit.',
+      );
     case 'stopped':
-      return passed('tests-run', 'No tests were run: on the base commit they exceed a limit.');
+      return gatePassed('tests-run', 'No tests were run: on the base commit they exceed a limit.');
     default:
-      return passed(
+      return gatePassed(
         'tests-run',
         succeeded(run)
           ? 'The test command ended with exit code 0; on the base commit it fails.'
@@ -154,15 +161,20 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
   const silent = silentGate(base, run);
   if (silent) return silent;
   if (run.stopped)
-    return failed('tests-run', `The tests were stopped: ${STOP_REASONS[run.stopped]}.`, run.tail);
-  if (run.exitCode === null) return failed('tests-run', 'The test command was ended by a signal.', run.tail);
+    return gateFailed('tests-run', `The tests were stopped: ${STOP_REASONS[run.stopped]}.`, run.tail);
+  if (run.exitCode === null)
+    return gateFailed('tests-run', 'The test command was ended by a signal.', run.tail);
   if (base.source === 'exit-code') {
     return run.exitCode === 126 || run.exitCode === 127
-      ? failed('tests-run', `The test command could not be started (exit code ${run.exitCode}).`, run.tail)
-      : passed('tests-run', `The test command ended with exit code ${run.exitCode}.`);
+      ? gateFailed(
+          'tests-run',
+          `The test command could not be started (exit code ${run.exitCode}).`,
+          run.tail,
+        )
+      : gatePassed('tests-run', `The test command ended with exit code ${run.exitCode}.`);
   }
   if (run.source !== 'report') {
-    return failed(
+    return gateFailed(
       'tests-run',
       `The tests left no report, as they do on the base (exit code ${run.exitCode}).`,
       run.tail,
@@ -170,9 +182,9 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
   }
   const count = Object.keys(testsAlone(run).tests).length;
   if (count === 0 && Object.keys(testsAlone(base).tests).length > 0) {
-    return failed('tests-run', `The report names no test (exit code ${run.exitCode}).`, run.tail);
+    return gateFailed('tests-run', `The report names no test (exit code ${run.exitCode}).`, run.tail);
   }
-  return passed('tests-run', `${counted(count, 'test')} reported (exit code ${run.exitCode}).`);
+  return gatePassed('tests-run', `${counted(count, 'test')} reported (exit code ${run.exitCode}).`);
 }
 
 /**
@@ -182,7 +194,7 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
 export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
   if (silentGate(base, own)) return null;
   if (own.stopped) {
-    return failed(
+    return gateFailed(
       'tests-run',
       `With its own test files the tests were stopped: ${STOP_REASONS[own.stopped]}.`,
       own.tail,
@@ -193,7 +205,7 @@ export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
     if (own.exitCode === 0 && broken.length === 0) return null;
     const what =
       own.exitCode === 0 ? `this fails: ${firstFew(broken)}` : `the tests end with exit code ${own.exitCode}`;
-    return failed('tests-run', `With its own test files ${what}.`, own.tail);
+    return gateFailed('tests-run', `With its own test files ${what}.`, own.tail);
   }
   const red = Object.keys(own.tests)
     .filter(
@@ -201,7 +213,7 @@ export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
     )
     .sort();
   if (red.length === 0) return null;
-  return failed(
+  return gateFailed(
     'tests-run',
     `With its own test files ${counted(red.length, 'test')} fail: ${firstFew(red)}.`,
     own.tail,
@@ -215,84 +227,3 @@ const STOP_REASONS: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = 
   disk: 'they wrote too much',
   cancelled: 'run cancelled',
 };
-
-/** White space at the start of a line means something here, or we do not know. */
-const INDENTATION_MATTERS: ReadonlySet<Language> = new Set(['python', 'shell', 'prose', 'other']);
-
-/**
- * Does a production file change in more than white space and comments? Binary files, links, modes, and whole files
- * that come or go count as content; in doubt, so does everything else.
- */
-function hasContent(file: PatchFile): boolean {
-  if (file.binary || file.change === 'deleted' || file.change === 'type-changed') return true;
-  if (file.oldMode !== file.newMode && file.change === 'modified') return true;
-  const language = languageOf(file.path);
-  // Text over several lines may stand in the file: then a line that looks like a comment or an indent may be data.
-  const literal = /`|"""|'''/.test(file.section);
-  const plain =
-    literal || INDENTATION_MATTERS.has(language)
-      ? trimmedLines(language, literal)
-      : withoutWhitespace(language);
-  return changedBlocks(file).some(({ removed, added }) => plain(added) !== plain(removed));
-}
-
-/** Runs of changed lines without a line of context between them: a line that only moved is content. */
-function changedBlocks(file: PatchFile): readonly { removed: readonly string[]; added: readonly string[] }[] {
-  const found: { removed: string[]; added: string[] }[] = [];
-  for (const hunk of file.hunks) {
-    let before: DiffLine['kind'] = 'context';
-    for (const line of hunk.lines) {
-      if (line.kind !== 'context') {
-        if (before === 'context') found.push({ removed: [], added: [] });
-        const last = found.at(-1) as { removed: string[]; added: string[] };
-        last[line.kind].push(line.text);
-      }
-      before = line.kind;
-    }
-  }
-  return found;
-}
-
-type NormalizeLines = (lines: readonly string[]) => string;
-
-const trimmedLines =
-  (language: Language, literal: boolean): NormalizeLines =>
-  (lines) =>
-    lines
-      .filter((line) => line.trim() !== '' && (literal || !isComment(line, language)))
-      .map((line) => line.trimEnd())
-      .join('\n');
-
-const withoutWhitespace =
-  (language: Language): NormalizeLines =>
-  (lines) => {
-    const pen: TokenWriter = { out: [], last: '', gap: false };
-    for (const line of lines) if (!isComment(line, language)) writeTokens(line, pen);
-    return pen.out.join('');
-  };
-
-interface TokenWriter {
-  readonly out: string[];
-  last: string;
-  gap: boolean;
-}
-
-/** Strings, white space, a comment up to the end of the line, words, and runs of what is left. */
-const TOKEN = /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\s+|\/\/.*|\w+|[^\s"'/\w]+|[\s\S]/g;
-
-/** Drops white space outside of quotes, except one space between two words, and a comment at the end of the line. */
-function writeTokens(line: string, pen: TokenWriter): void {
-  pen.gap = true;
-  for (const token of line.match(TOKEN) ?? []) {
-    if (/^\s/.test(token)) {
-      pen.gap = true;
-      continue;
-    }
-    // Without a space in front, it may be the end of a regular expression.
-    if (pen.gap && token.startsWith('//')) return;
-    if (pen.gap && /\w/.test(pen.last) && /^\w/.test(token)) pen.out.push(' ');
-    pen.out.push(token);
-    pen.last = token.at(-1) as string;
-    pen.gap = false;
-  }
-}

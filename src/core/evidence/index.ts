@@ -2,8 +2,8 @@ export {
   type BaseFacts,
   baseFacts,
   canRun,
+  type ExcludedTests,
   type Need,
-  type SetAside,
   type Silence,
   silenceOf,
 } from './base-facts.ts';

@@ -1,3 +1,5 @@
+import type { DiffLine, PatchFile } from '../patches/index.ts';
+
 /** Families whose tests and comments look alike. */
 export type Language =
   | 'js'
@@ -62,4 +64,85 @@ export function isComment(text: string, language: Language): boolean {
   if (!start?.test(line) || DIRECTIVE.test(line)) return false;
   const closed = line.startsWith('/*') ? line.indexOf('*/', 2) : line.startsWith('*/') ? 0 : -1;
   return closed < 0 || line.slice(closed + 2).trim() === '';
+}
+
+/** White space at the start of a line means something here, or we do not know. */
+const INDENTATION_MATTERS: ReadonlySet<Language> = new Set(['python', 'shell', 'prose', 'other']);
+
+/**
+ * Does a production file change in more than white space and comments? Binary files, links, modes, and whole files
+ * that come or go count as content; in doubt, so does everything else.
+ */
+export function hasContent(file: PatchFile): boolean {
+  if (file.binary || file.change === 'deleted' || file.change === 'type-changed') return true;
+  if (file.oldMode !== file.newMode && file.change === 'modified') return true;
+  const language = languageOf(file.path);
+  // The file may contain text over several lines: then a line that looks like a comment or an indent may be data.
+  const literal = /`|"""|'''/.test(file.section);
+  const plain =
+    literal || INDENTATION_MATTERS.has(language)
+      ? trimmedLines(language, literal)
+      : withoutWhitespace(language);
+  return changedBlocks(file).some(({ removed, added }) => plain(added) !== plain(removed));
+}
+
+/** Runs of changed lines without a line of context between them: a line that only moved is content. */
+function changedBlocks(file: PatchFile): readonly { removed: readonly string[]; added: readonly string[] }[] {
+  const found: { removed: string[]; added: string[] }[] = [];
+  for (const hunk of file.hunks) {
+    let before: DiffLine['kind'] = 'context';
+    for (const line of hunk.lines) {
+      if (line.kind !== 'context') {
+        if (before === 'context') found.push({ removed: [], added: [] });
+        const last = found.at(-1) as { removed: string[]; added: string[] };
+        last[line.kind].push(line.text);
+      }
+      before = line.kind;
+    }
+  }
+  return found;
+}
+
+type NormalizeLines = (lines: readonly string[]) => string;
+
+const trimmedLines =
+  (language: Language, literal: boolean): NormalizeLines =>
+  (lines) =>
+    lines
+      .filter((line) => line.trim() !== '' && (literal || !isComment(line, language)))
+      .map((line) => line.trimEnd())
+      .join('\n');
+
+const withoutWhitespace =
+  (language: Language): NormalizeLines =>
+  (lines) => {
+    const pen: TokenWriter = { out: [], last: '', gap: false };
+    for (const line of lines) if (!isComment(line, language)) writeTokens(line, pen);
+    return pen.out.join('');
+  };
+
+interface TokenWriter {
+  readonly out: string[];
+  last: string;
+  gap: boolean;
+}
+
+/** Strings, white space, a comment up to the end of the line, words, and runs of what is left. */
+const CODE_TOKEN = /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\s+|\/\/.*|\w+|[^\s"'/\w]+|[\s\S]/g;
+
+/** Drops white space outside of quotes, except one space between two words, and a comment at the end of the line. */
+function writeTokens(line: string, pen: TokenWriter): void {
+  pen.gap = true;
+  for (const token of line.match(CODE_TOKEN) ?? []) {
+    if (/^\s/.test(token)) {
+      pen.gap = true;
+      continue;
+    }
+    // Without a space in front, it may be the end of a regular expression.
+    if (pen.gap && token.startsWith('//')) return;
+    if (pen.gap && /\w/.test(pen.last) && /^\w/.test(token)) pen.out.push(' ');
+    pen.out.push(token);
+    pen.last = token.at(-1) as string;
+    pen.gap = false;
+  }
 }

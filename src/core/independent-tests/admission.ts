@@ -39,7 +39,7 @@ export function stillAdmissible(
     const known = trialsOf(trials, test.id);
     if (Object.values(known.survivors).some((runs) => runs.length > 0))
       return votesOf(test, known, aim, 1).some((one) => one.status === 'admitted');
-    const cases = casesOf(test, known);
+    const cases = caseIds(test, known);
     // A file that does not load on the base names no case there; it may on what adds what it needs.
     return cases.length === 0
       ? test.onBase === 'fails'
@@ -81,7 +81,7 @@ function votesOf(
   aim: TaskKind,
   repeats: number,
 ): readonly IndependentTestVote[] {
-  const cases = casesOf(test, trials);
+  const cases = caseIds(test, trials);
   if (cases.length === 0) {
     const because =
       trials.base.length === 0 ? 'It was not run.' : 'The test runner names no test of it on any tree.';
@@ -93,7 +93,7 @@ function votesOf(
     : [voteFrom(test, test.id, fileResult(found))];
 }
 
-function casesOf(test: IndependentTest, { base, survivors }: Trials): readonly string[] {
+function caseIds(test: IndependentTest, { base, survivors }: Trials): readonly string[] {
   if (test.cases) return uniqueSorted(test.cases);
   return uniqueSorted(
     [...base, ...Object.values(survivors).flat()].flatMap((trial) => Object.keys(trial.cases)),

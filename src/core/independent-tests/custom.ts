@@ -46,7 +46,7 @@ const MAX_SAMPLES = 5;
 export function testNamings(baseFiles: readonly string[], near: readonly string[]): readonly TestNaming[] {
   const known = baseFiles.flatMap((path) => {
     const form = isTestFile(path) ? namePatternOf(path) : null;
-    return form ? [{ sample: path, folder: folderOf(path), ...form }] : [];
+    return form ? [{ sample: path, folder: folderPrefix(path), ...form }] : [];
   });
   const group = (one: TestNaming) => `${one.folder}\0${one.prefix}\0${one.suffix}`;
   const sizes = new Map<string, number>();
@@ -124,7 +124,7 @@ function namePatternFrom(
 }
 
 const fileNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
+const folderPrefix = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
 
 /** A file's name without affixes, extension and what joins its words. */
 function comparableStem(path: string): string {

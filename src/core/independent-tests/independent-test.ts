@@ -146,18 +146,18 @@ export interface RunContextOfTests {
 }
 
 /** Characters of a runner's words that are kept: the end. */
-const MAX_MESSAGE_CHARS = 1_500;
+const MAX_TRIAL_MESSAGE_CHARS = 1_500;
 const BROKEN_TRIAL: Trial = { kind: 'broke', cases: {} };
-const UNKNOWN: Trial = { kind: 'unknown', cases: {} };
+const UNKNOWN_TRIAL: Trial = { kind: 'unknown', cases: {} };
 
 /** What a run says of the only file that was laid for it. */
 export function trialFromOwnRun(test: IndependentTest, run: TestRun, reading: RunContextOfTests): Trial {
-  if (run.source === 'none') return UNKNOWN;
+  if (run.source === 'none') return UNKNOWN_TRIAL;
   const byExitCode = reading.onBase.source !== 'report';
   // The end of a whole suite's output is about anything.
   const tail =
     reading.focused || (byExitCode && reading.passesWithout)
-      ? { message: run.tail.slice(-MAX_MESSAGE_CHARS) }
+      ? { message: run.tail.slice(-MAX_TRIAL_MESSAGE_CHARS) }
       : {};
   if (run.stopped) return { ...BROKEN_TRIAL, ...tail };
   if (byExitCode) return { ...exitCodeCase(test, run, reading), ...tail };
@@ -189,7 +189,7 @@ export function trialsFromSharedRun(
 /** With what the runner said about the cases that failed. */
 function completedTrial(cases: Cases, { messages = {} }: TestRun): Trial {
   const words = cases.flatMap(([id]) => (Object.hasOwn(messages, id) ? (messages[id] ?? []) : []));
-  const all = words.join('\n').slice(-MAX_MESSAGE_CHARS);
+  const all = words.join('\n').slice(-MAX_TRIAL_MESSAGE_CHARS);
   return { kind: 'ran', cases: Object.fromEntries(cases), ...(all === '' ? {} : { message: all }) };
 }
 
@@ -199,7 +199,7 @@ function exitCodeCase(
   run: TestRun,
   { passesWithout, focused }: RunContextOfTests,
 ): Trial {
-  if (!passesWithout && !focused) return UNKNOWN;
+  if (!passesWithout && !focused) return UNKNOWN_TRIAL;
   return { kind: 'ran', cases: { [test.path]: run.exitCode === 0 ? 'passed' : 'failed' } };
 }
 

@@ -46,7 +46,9 @@ const isProduction = ({ path, fileKind }: ClassifiedFile): boolean =>
 
 function fileKey(file: ClassifiedFile): string {
   const indented = lexicalRulesOf(file.path).indented === true;
-  const runs = file.hunks.flatMap((hunk) => runsOf(tokenizeHunk(file, hunk), indented)).flatMap(trimmedRun);
+  const runs = file.hunks
+    .flatMap((hunk) => changeRuns(tokenizeHunk(file, hunk), indented))
+    .flatMap(trimmedRun);
   const whole = [
     file.created && 'created',
     file.deleted && 'deleted',
@@ -63,7 +65,7 @@ function fileKey(file: ClassifiedFile): string {
 }
 
 /** Changed lines with no code between them are one run. */
-function runsOf(lines: readonly TokenizedLine[], indented: boolean): readonly OpenRun[] {
+function changeRuns(lines: readonly TokenizedLine[], indented: boolean): readonly OpenRun[] {
   const runs: OpenRun[] = [];
   const sides = { old: new Indents(indented), now: new Indents(indented) };
   let before: PlacedToken[] = [];

@@ -68,7 +68,7 @@ export function readDiff(text: string): readonly ReadFile[] {
       at += 2;
     } else if (file && line.startsWith('@@')) {
       const { hunk, next } = readHunk(lines, at);
-      file.hunks.push(shortened(hunk));
+      file.hunks.push(shortenedHunk(hunk));
       at = next;
     } else {
       if (file && file.hunks.length === 0) readHeader(line, file);
@@ -133,7 +133,7 @@ function readHeader(line: string, file: OpenFile): void {
 }
 
 /** As it is compared: without the line ends of Windows, and machine-made lines cut (their sign counts). */
-const shortened = (hunk: Hunk): Hunk => ({
+const shortenedHunk = (hunk: Hunk): Hunk => ({
   ...hunk,
   heading: hunk.heading.trim(),
   lines: hunk.lines.map((line) => ({
@@ -167,7 +167,7 @@ export function readHunk(lines: readonly string[], from: number): HunkRead {
       continue;
     }
     if (left <= 0 && right <= 0) break;
-    const kind = kindOf(text);
+    const kind = lineKind(text);
     if (kind === null || endsEarly(lines, at, left, right)) break;
     exact &&= text !== '' && !text.startsWith('\r');
     body.push({ kind, text: text.slice(1), line: kind === 'removed' ? base : line, base });
@@ -221,7 +221,7 @@ function headerOf(text: string) {
 }
 
 /** An empty line is a context line that lost its blank on the way. */
-function kindOf(text: string): DiffLine['kind'] | null {
+function lineKind(text: string): DiffLine['kind'] | null {
   switch (text[0]) {
     case '+':
       return 'added';

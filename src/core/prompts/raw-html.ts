@@ -10,7 +10,7 @@ const ALLOWED: ReadonlySet<string> = new Set(
 );
 
 /** Elements whose contents a page does not show as they stand, or shows only in some browsers: left out with them. */
-const DROPPED: ReadonlySet<string> = new Set(
+const DROPPED_ELEMENTS: ReadonlySet<string> = new Set(
   (
     'script style textarea title iframe noembed noframes plaintext xmp template noscript object svg math canvas audio ' +
     'video applet map frameset datalist dialog head'
@@ -29,8 +29,8 @@ const MAX_OPEN_ELEMENTS = 150;
 const MAX_TAGS = 8_000;
 
 const ATTRIBUTE = String.raw`\s+[A-Za-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>${'`'}]+|'[^']*'|"[^"]*"))?`;
-const OPENING = new RegExp(String.raw`<([A-Za-z][A-Za-z0-9-]*)((?:${ATTRIBUTE})*)\s*/?>`, 'y');
-const CLOSING = /<\/([A-Za-z][A-Za-z0-9-]*)\s*>/y;
+const OPENING_TAG = new RegExp(String.raw`<([A-Za-z][A-Za-z0-9-]*)((?:${ATTRIBUTE})*)\s*/?>`, 'y');
+const CLOSING_TAG = /<\/([A-Za-z][A-Za-z0-9-]*)\s*>/y;
 /** Attributes that hide an element in browsers that are let see them. */
 const HIDING_ATTRIBUTES =
   /\s(?:hidden\b|style\s*=[^>]*(?:display|visib|opacity|color|size|position|indent|clip|height|width|transform))/i;
@@ -117,7 +117,7 @@ export class RawHtml {
     if (this.#dropping.length === 0 || open) return '';
     // A hidden element that is closed nowhere hides all that follows; a paragraph ends with its block.
     const ends = (name: string): boolean =>
-      DROPPED.has(name) || name === 'p' || (name === 'rp' && inLine && !past);
+      DROPPED_ELEMENTS.has(name) || name === 'p' || (name === 'rp' && inLine && !past);
     return this.#dropping.every(ends) ? this.#endDropping() : this.#rest('', 0).html;
   }
 
@@ -130,15 +130,15 @@ export class RawHtml {
 
   #markup(piece: string, from: number): { readonly html: string; readonly to: number } {
     if (/^<(?:[!?]|\/(?![A-Za-z]))/.test(piece.slice(from, from + 3))) return this.#declaration(piece, from);
-    OPENING.lastIndex = from;
-    const opening = OPENING.exec(piece);
+    OPENING_TAG.lastIndex = from;
+    const opening = OPENING_TAG.exec(piece);
     // GitHub writes some tags as text: what stands in their attributes is markup then.
-    if (opening && DROPPED.has((opening[1] ?? '').toLowerCase()) && opening[0].includes('<', 1)) {
+    if (opening && DROPPED_ELEMENTS.has((opening[1] ?? '').toLowerCase()) && opening[0].includes('<', 1)) {
       return this.#rest(piece, from);
     }
     if (opening) return { html: this.#opening(opening), to: from + opening[0].length };
-    CLOSING.lastIndex = from;
-    const closing = CLOSING.exec(piece);
+    CLOSING_TAG.lastIndex = from;
+    const closing = CLOSING_TAG.exec(piece);
     if (closing) return { html: this.#closing(closing), to: from + closing[0].length };
     if (!/^<\/?[A-Za-z]/.test(piece.slice(from, from + 3))) return { html: '&lt;', to: from + 1 };
     // Not a tag to Markdown, but browsers make one of it.
@@ -178,12 +178,12 @@ export class RawHtml {
     const name = written.toLowerCase();
     this.#pastParagraph ||= ENDS_PARAGRAPH.test(name);
     if (this.#dropping.length > 0) {
-      if (DROPPED.has(name) || this.#dropping.includes(name)) this.#dropping.push(name);
+      if (DROPPED_ELEMENTS.has(name) || this.#dropping.includes(name)) this.#dropping.push(name);
       // Where GitHub writes the outer tag as text, this one hides what follows even behind its end.
       if (MAKES_SMALL.test(name) || HIDING_ATTRIBUTES.test(attributes)) this.#after += `<${name} h>`;
       return '';
     }
-    if (DROPPED.has(name) || isHidden(name, attributes)) {
+    if (DROPPED_ELEMENTS.has(name) || isHidden(name, attributes)) {
       this.#dropping = [name];
       return `${omissionTag(tag.length)}<textarea>`;
     }
@@ -217,7 +217,7 @@ export class RawHtml {
  * Names of languages that people write behind the bar of a fence. GitHub colours by them and does not show them, so that
  * only names of this list are kept: none of them says anything but how the code is written.
  */
-const LANGUAGES: ReadonlySet<string> = new Set(
+const FENCE_LANGUAGES: ReadonlySet<string> = new Set(
   (
     'ada apache asm assembly awk bash bat batch bibtex bicep c c# c++ cfg clojure cmake cmd coffee coffeescript commonlisp conf ' +
     'console cpp crystal cs csharp css csv cuda cypher cython d dart diff docker dockerfile dotenv elisp elixir elm ' +
@@ -233,7 +233,7 @@ const LANGUAGES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-export const isLanguage = (name: string): boolean => LANGUAGES.has(name.toLowerCase());
+export const isLanguage = (name: string): boolean => FENCE_LANGUAGES.has(name.toLowerCase());
 
 /** A definition but for what is odd in its address: parsers differ. */
 const DEFINITION =

@@ -154,7 +154,7 @@ export const SelectCandidate = z.object({
 });
 export type SelectCandidate = z.infer<typeof SelectCandidate>;
 
-const Issue = z.union([
+const StoredIssue = z.union([
   z.string().max(REQUEST_LIMITS.statement),
   z.object({
     repo: shortText.nullish(),
@@ -170,7 +170,7 @@ const Issue = z.union([
 export const SelectRequest = z
   .object({
     id: z.union([shortText, z.number()]),
-    issue: Issue.nullish(),
+    issue: StoredIssue.nullish(),
     /** Folder of a git repository that stands at the base commit. */
     repoDir: z.string().min(1).max(4_096).nullish(),
     /** A shell command that runs the tests, from the top of the repository. */

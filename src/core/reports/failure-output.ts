@@ -63,9 +63,9 @@ export function failureLines(output: string, most = MAX_LINES): readonly string[
   const lines = linesOf(output);
   const telling = lines.filter((line) => !matches(line, NOISE));
   const causes = distinct(telling.filter((line) => matches(line, CAUSES))).slice(0, most);
-  if (causes.length > 0) return causes.map(shown);
+  if (causes.length > 0) return causes.map(shortLine);
   const symptoms = distinct(telling.filter((line) => matches(line, SYMPTOMS))).slice(0, most);
-  return (symptoms.length > 0 ? symptoms : telling.slice(-most)).map(shown);
+  return (symptoms.length > 0 ? symptoms : telling.slice(-most)).map(shortLine);
 }
 
 function linesOf(output: string): readonly string[] {
@@ -87,7 +87,7 @@ const distinct = (lines: readonly string[]): readonly string[] => [
   ...new Map(lines.map((line) => [line.trim(), line])).values(),
 ];
 
-const shown = (line: string): string => cut(line.trim(), { codePoints: MAX_LINE });
+const shortLine = (line: string): string => cut(line.trim(), { codePoints: MAX_LINE });
 
 /** A command of the repository that failed on the base commit. */
 interface FailedCommand {
@@ -107,9 +107,9 @@ const STEPS = {
 
 /** One sentence that says which step failed, with its command and the lines that matter, and one that says what would help. */
 export function commandFailure({ step, command, how, lines }: FailedCommand): string {
-  const said = lines.length === 0 ? ', without any output.' : `: ${lines.map(quoted).join(', ')}.`;
+  const said = lines.length === 0 ? ', without any output.' : `: ${lines.map(quotedCode).join(', ')}.`;
   const hint = failureHint(lines, step);
-  return `The ${STEPS[step]} ${quoted(command)} failed on the base commit (${how})${said}${hint === null ? '' : ` ${hint}`}`;
+  return `The ${STEPS[step]} ${quotedCode(command)} failed on the base commit (${how})${said}${hint === null ? '' : ` ${hint}`}`;
 }
 
 const LIMITS = {
@@ -130,18 +130,18 @@ export const howEnded = ({
 }): string => (stopped ? LIMITS[stopped] : exitCode === null ? 'ended by a signal' : `exit code ${exitCode}`);
 
 /** As code in a sentence of Markdown. */
-export const quoted = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
+export const quotedCode = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
 
 /** Tools that come with a machine, not with the packages of a repository. */
-const TOOLS =
+const MACHINE_TOOLS =
   /^(?:cargo|rustc|rustup|go|mvn|gradle|javac?|node|npm|npx|pnpm|yarn|bun|deno|corepack|python3?|pip3?|uv|poetry|pdm|hatch|tox|nox|ruby|gem|bundle|rake|php|composer|dotnet|make|cmake|ninja|gcc|g\+\+|cc|clang|git|docker|psql|jq|curl)$/;
 
 /** What would help, one sentence; null where the lines do not tell. */
 export function failureHint(said: readonly string[], step: FailedCommand['step']): string | null {
   const lines = said.join('\n');
   const missing = /^\S{1,60}: (?:line )?(?:\d+: )?([\w.+-]{1,60}): (?:command )?not found$/m.exec(lines)?.[1];
-  if (missing !== undefined && TOOLS.test(missing)) {
-    return `${quoted(missing)} is missing: install it on the machine that runs Runoff, or use an image that has it (\`RUNOFF_SANDBOX=container\`, \`RUNOFF_SANDBOX_IMAGE\`).`;
+  if (missing !== undefined && MACHINE_TOOLS.test(missing)) {
+    return `${quotedCode(missing)} is missing: install it on the machine that runs Runoff, or use an image that has it (\`RUNOFF_SANDBOX=container\`, \`RUNOFF_SANDBOX_IMAGE\`).`;
   }
   if (/can only install with an existing package-lock/.test(lines))
     return 'Commit the lock file, or set `checks.setup: npm install`.';
@@ -153,7 +153,7 @@ export function failureHint(said: readonly string[], step: FailedCommand['step']
   const lacks =
     missing ?? /(?:No module named|Cannot find (?:module|package)) '([^'\n]{1,200})'/.exec(lines)?.[1];
   if (lacks !== undefined && !/^[./]/.test(lacks))
-    return `${quoted(lacks)} is not installed: set \`checks.setup\` to the command that installs the packages.`;
+    return `${quotedCode(lacks)} is not installed: set \`checks.setup\` to the command that installs the packages.`;
   return null;
 }
 

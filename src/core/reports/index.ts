@@ -42,7 +42,7 @@ export {
   link,
   type Marker,
   marker,
-  plain,
+  plainLine,
   prose,
   REPORT_KINDS,
   type ReportKind,
@@ -75,8 +75,8 @@ export { statusComment } from './status.ts';
 export {
   agreementNote,
   contestedQuestion,
+  excludedTestsNote,
   PARTIAL_WORK_JUDGED,
-  setAsideNote,
   silenceNote,
   testNotes,
 } from './test-facts.ts';

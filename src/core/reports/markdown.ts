@@ -104,12 +104,12 @@ export function report(kind: ReportKind, run: RunId, blocks: readonly string[], 
  * and references in the rendered text, after entities are decoded, so escaping `@` is not enough: a zero-width space
  * parts the sign from the name, and nothing is looked for inside code.
  */
-const BREAK = '&#8203;';
-const EMPTY = '(empty)';
+const ZERO_WIDTH_SPACE = '&#8203;';
+const EMPTY_TEXT = '(empty)';
 
-const SPECIAL =
+const SPECIAL_CHARACTER =
   /[&<>`|\\*_[\]~$@#]|:\/\/|www\.|gh-(?=[0-9])|skip-(?=checks)|(?<![0-9a-z])[0-9a-f]{7,64}(?![0-9a-z])/gi;
-const REPLACED: Readonly<Record<string, string>> = {
+const ENTITY_OF: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
@@ -118,43 +118,43 @@ const REPLACED: Readonly<Record<string, string>> = {
   '\\': '&#92;',
   // GitHub's own advice for a dollar sign that starts no formula.
   $: '<span>$</span>',
-  '@': `@${BREAK}`,
-  '://': `:${BREAK}//`,
+  '@': `@${ZERO_WIDTH_SPACE}`,
+  '://': `:${ZERO_WIDTH_SPACE}//`,
 };
 
 function inert(found: string, at: number, whole: string): string {
-  const fixed = REPLACED[found];
+  const fixed = ENTITY_OF[found];
   if (fixed !== undefined) return fixed;
-  if (found === '#') return /[0-9a-z]/i.test(whole.charAt(at + 1)) ? `\\#${BREAK}` : '\\#';
-  if (/^www\.$/i.test(found)) return `${found.slice(0, 3)}${BREAK}.`;
-  if (/^gh-$/i.test(found)) return `${found}${BREAK}`;
+  if (found === '#') return /[0-9a-z]/i.test(whole.charAt(at + 1)) ? `\\#${ZERO_WIDTH_SPACE}` : '\\#';
+  if (/^www\.$/i.test(found)) return `${found.slice(0, 3)}${ZERO_WIDTH_SPACE}.`;
+  if (/^gh-$/i.test(found)) return `${found}${ZERO_WIDTH_SPACE}`;
   if (/^skip-$/i.test(found)) return `${found.slice(0, -1)}&#45;`;
   // Seven hex digits may be a commit, which GitHub would link.
-  return found.length === 1 ? `\\${found}` : found.replace(/.{6}(?=.)/g, `$&${BREAK}`);
+  return found.length === 1 ? `\\${found}` : found.replace(/.{6}(?=.)/g, `$&${ZERO_WIDTH_SPACE}`);
 }
 
 /** At the start of a line these begin a list, a rule, a heading's underline, a table's second row, a command to a bot. */
 const atLineStart = (text: string): string =>
   text.replace(/^[-+=:/]/, '\\$&').replace(/^(\d{1,9})([.)])/, '$1\\$2');
 
-const escapedMarkdown = (text: string): string => atLineStart(text.replace(SPECIAL, inert));
+const escapedMarkdown = (text: string): string => atLineStart(text.replace(SPECIAL_CHARACTER, inert));
 
 /** One line of plain prose of at most `limit` code points, before escaping. Good in a paragraph, list item or cell. */
 export function prose(text: string, limit = 300): string {
-  return escapedMarkdown(visibleLine(text, limit)) || EMPTY;
+  return escapedMarkdown(visibleLine(text, limit)) || EMPTY_TEXT;
 }
 
 const HTML_CODE = /:\/\/|www\.|(?<=gh)-(?=[0-9])|[^A-Za-z0-9 ,;.()/'"=\u0080-\u{10ffff}-]/giu;
 
 function inHtmlCode(found: string): string {
-  if (found === '://') return `&#58;${BREAK}//`;
-  if (/^www\.$/i.test(found)) return `${found.slice(0, 3)}${BREAK}.`;
-  return `&#${found.codePointAt(0)};${found === '@' ? BREAK : ''}`;
+  if (found === '://') return `&#58;${ZERO_WIDTH_SPACE}//`;
+  if (/^www\.$/i.test(found)) return `${found.slice(0, 3)}${ZERO_WIDTH_SPACE}.`;
+  return `&#${found.codePointAt(0)};${found === '@' ? ZERO_WIDTH_SPACE : ''}`;
 }
 
 /** Code as an HTML element whose text holds no Markdown: the same inside `<summary>`, a table cell or a paragraph. */
 export function htmlCode(text: string, limit = 120): string {
-  return `<code>${(visibleLine(text, limit) || EMPTY).replace(HTML_CODE, inHtmlCode)}</code>`;
+  return `<code>${(visibleLine(text, limit) || EMPTY_TEXT).replace(HTML_CODE, inHtmlCode)}</code>`;
 }
 
 /**
@@ -166,7 +166,7 @@ const NOT_IN_BACKTICKS =
 
 /** Inline code of at most `limit` code points, in backticks where they do. */
 export function code(text: string, limit = 120): string {
-  const line = visibleLine(text, limit) || EMPTY;
+  const line = visibleLine(text, limit) || EMPTY_TEXT;
   return NOT_IN_BACKTICKS.test(line) ? htmlCode(line, limit) : `\`${line}\``;
 }
 
@@ -179,7 +179,7 @@ export function inertSentence(text: string, limit = 400): string {
     if (part === '') return index > 0 && index < parts.length - 1 ? ' ' : '';
     return escapedMarkdown(part);
   });
-  return rendered.join('') || EMPTY;
+  return rendered.join('') || EMPTY_TEXT;
 }
 
 function longestRun(text: string): number {
@@ -283,7 +283,7 @@ export function link(label: string, url: string): string {
  * Text for places without Markdown that GitHub still searches: titles and commit messages. Signs are parted by a space,
  * and the words that hold or start CI are taken apart.
  */
-export function plain(text: string, limit: number): string {
+export function plainLine(text: string, limit: number): string {
   const line = visibleLine(text, 1_000)
     .replace(/@(?=\S)/g, '@ ')
     .replace(/#(?=\w)/g, '# ')

@@ -3,7 +3,7 @@ import { notable } from '../patches/index.ts';
 import { chosenOf, pickable } from '../ranking/index.ts';
 import { decisionSection, evidenceText, joinBlocks, lastPick, pickedBy } from './decision-sections.ts';
 import { branchName, counted, decisionLabel, elapsed, money, plusMinus } from './format.ts';
-import { code, fill, inertSentence, link, plain, report } from './markdown.ts';
+import { code, fill, inertSentence, link, plainLine, report } from './markdown.ts';
 import { baseTestsText, newTestsText, rankingSection } from './ranking-table.ts';
 import { reviewLine } from './sections.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines, testedWhere } from './test-facts.ts';
@@ -228,7 +228,7 @@ function prefixOf(origin: OriginView): string {
 const candidateSubject = (view: RunView, prefix: string): string => titled(view, prefix, MAX_SUBJECT);
 
 const titled = ({ title }: RunView, prefix: string, limit: number): string =>
-  `${prefix}${plain(title, limit - prefix.length) || 'the task of this run'}`;
+  `${prefix}${plainLine(title, limit - prefix.length) || 'the task of this run'}`;
 
 /** Characters of a title: our limit, what GitHub shows of one in a list. */
 const MAX_CHECK_TITLE = 100;
@@ -251,7 +251,7 @@ export function checkText(view: RunView): CheckText {
   const blocks = [decisionSection(view), rankingSection(view, MAX_TABLE), comparisonLink(view)];
   const summary = joinBlocks(blocks);
   return {
-    title: plain(titleOf(view), MAX_CHECK_TITLE),
+    title: plainLine(titleOf(view), MAX_CHECK_TITLE),
     summary: summary.length <= MAX_SUMMARY ? summary : joinBlocks(blocks.slice(1)),
     conclusion: isSure(view) ? 'success' : 'neutral',
   };

@@ -241,14 +241,14 @@ const failingTests = (of: string, names: readonly string[]): FailingTests => ({
   more: Math.max(0, names.length - MAX_NAMES_SHOWN),
 });
 
-interface Column {
+interface RankingColumn {
   readonly title: string;
   readonly side: 'l' | 'r';
   readonly cell: (row: RankRow) => string;
   /** Left out where it has nothing to say of anybody. */
   readonly optional?: true;
 }
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly RankingColumn[] = [
   { title: 'candidate', side: 'l', cell: (row) => `**${row.alias}**` },
   { title: 'contestant', side: 'l', cell: (row) => code(row.contestant, 80) },
   { title: 'build', side: 'l', cell: (row) => row.build },

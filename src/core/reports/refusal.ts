@@ -1,5 +1,5 @@
 import type { PullWork, RunId } from '../model/index.ts';
-import { quoted } from './failure-output.ts';
+import { quotedCode } from './failure-output.ts';
 import { counted, money } from './format.ts';
 import { inertSentence, marker } from './markdown.ts';
 import type { Report } from './view.ts';
@@ -93,13 +93,13 @@ function repositoryRefusal(
     case 'no-permission':
       return {
         message: refusal.mayLabel
-          ? `${quoted(refusal.login)} can add labels here, but starting a run requires write access to this repository.`
-          : `${quoted(refusal.login)} has no write access to this repository, or GitHub did not confirm it.`,
+          ? `${quotedCode(refusal.login)} can add labels here, but starting a run requires write access to this repository.`
+          : `${quotedCode(refusal.login)} has no write access to this repository, or GitHub did not confirm it.`,
         advice: 'Ask someone with write access to add the label.',
       };
     case 'set-by-app':
       return {
-        message: `An App added the label on behalf of ${quoted(refusal.login)}; only a person can start a run.`,
+        message: `An App added the label on behalf of ${quotedCode(refusal.login)}; only a person can start a run.`,
         advice: 'Add the label again on GitHub itself, or comment `/auto-dev run` there.',
       };
     case 'archived':
@@ -109,7 +109,7 @@ function repositoryRefusal(
       };
     case 'repository-empty':
       return {
-        message: `The repository has no commit on its default branch ${quoted(refusal.branch)} yet, so a run has nothing to start from.`,
+        message: `The repository has no commit on its default branch ${quotedCode(refusal.branch)} yet, so a run has nothing to start from.`,
         advice: `Push a first commit, then ${ADD_LABEL_AGAIN}.`,
       };
     case 'cap-reached':
@@ -134,11 +134,11 @@ function capReachedText({ cap, most, login }: Of<'cap-reached'>): string {
     case 'runs-repository':
       return `This repository has had ${runs}`;
     case 'runs-user':
-      return `${quoted(login)} has started ${runs}`;
+      return `${quotedCode(login)} has started ${runs}`;
     case 'runs-installation':
       return `The repositories of this installation have had ${runs}`;
     case 'budget-user':
-      return `The runs of ${quoted(login)} have spent ${money(most)}`;
+      return `The runs of ${quotedCode(login)} have spent ${money(most)}`;
     case 'budget-installation':
       return `The repositories of this installation have spent ${money(most)}`;
   }
@@ -163,7 +163,7 @@ function issueRefusal(
       return { message: 'The issue is closed.', advice: `Reopen it, then ${ADD_LABEL_AGAIN}.` };
     case 'already-running':
       return {
-        message: `Run ${quoted(refusal.run)} is already active here.`,
+        message: `Run ${quotedCode(refusal.run)} is already active here.`,
         advice: 'Wait for it to finish, or cancel it with `/auto-dev cancel` and try again.',
       };
   }
@@ -185,7 +185,7 @@ function pullRefusal(
       };
     case 'branch-moved':
       return {
-        message: `The branch ${quoted(refusal.branch)} has moved since the run that this one continues.`,
+        message: `The branch ${quotedCode(refusal.branch)} has moved since the run that this one continues.`,
         advice: 'Comment `/auto-dev retry` to start over.',
       };
     case 'from-a-fork':
@@ -213,24 +213,24 @@ function settingsRefusal(refusal: Of<'base-missing' | 'settings-invalid' | 'nobo
   switch (refusal.kind) {
     case 'base-missing':
       return {
-        message: `There is no branch, tag or commit named ${quoted(refusal.ref)}.`,
+        message: `There is no branch, tag or commit named ${quotedCode(refusal.ref)}.`,
         advice: 'Name an existing one, or push it first, then start the run again.',
       };
     case 'settings-invalid':
       return {
-        message: `${quoted(refusal.file)} is invalid: ${listed(refusal.problems)}`,
+        message: `${quotedCode(refusal.file)} is invalid: ${problemList(refusal.problems)}`,
         advice: 'Correct the file on the default branch, then start the run again.',
       };
     case 'nobody-approves':
       return {
-        message: `${quoted(refusal.file)} requires plan approval (\`approval: plan\`), but this run cannot ask anyone.`,
+        message: `${quotedCode(refusal.file)} requires plan approval (\`approval: plan\`), but this run cannot ask anyone.`,
         advice:
           'Run it in a terminal without `--no-ask` and `--json` and approve the plan with `runoff approve`, or set `approval: never`.',
       };
   }
 }
 
-function listed(problems: readonly string[]): string {
+function problemList(problems: readonly string[]): string {
   const shown = problems.slice(0, MAX_PROBLEMS_SHOWN).map((problem) => problem.replace(/\.?\s*$/, ''));
   const more = problems.length - shown.length;
   return `${shown.join('; ') || 'not a settings file'}${more > 0 ? `; and ${more} more` : ''}.`;

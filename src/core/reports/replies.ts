@@ -22,7 +22,7 @@ import { code, inertSentence, link, replyScope, report, table } from './markdown
 import type { Report, RunView } from './view.ts';
 
 /** Characters of a sentence that answers a command. */
-const MAX_NOTE_CHARACTERS = 1_500;
+const MAX_REPLY_CHARACTERS = 1_500;
 
 /** An answer to the comment with this number, from blocks that are ready. */
 const reply = (comment: number, blocks: readonly string[]): Report =>
@@ -51,7 +51,7 @@ export function helpReply(comment: number): Report {
  * whose commands are plain words.
  */
 export const noteReply = (comment: number, text: string): Report =>
-  reply(comment, [`**Runoff:** ${inertSentence(text, MAX_NOTE_CHARACTERS)}`]);
+  reply(comment, [`**Runoff:** ${inertSentence(text, MAX_REPLY_CHARACTERS)}`]);
 
 /** Why a command was not understood, and what was probably meant. */
 export function unknownReply(
@@ -102,7 +102,7 @@ export function statusReply(comment: number, view: RunView | null, statusUrl: st
     waitingText(view),
     view.state === 'awaiting_pick' ? 'To choose, comment `/auto-dev pick B` or `/auto-dev pick none`.' : '',
     view.trouble
-      ? `**Why:** ${inertSentence(view.trouble.message, MAX_NOTE_CHARACTERS)} **Next:** ${inertSentence(view.trouble.advice, 600)}`
+      ? `**Why:** ${inertSentence(view.trouble.message, MAX_REPLY_CHARACTERS)} **Next:** ${inertSentence(view.trouble.advice, 600)}`
       : '',
   ]);
 }

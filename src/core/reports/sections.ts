@@ -36,12 +36,12 @@ function lines(brief: Brief, { dialogue, checks }: RunView): readonly string[] {
   const { testCommand } = brief;
   return [
     `**Goal.** ${inertSentence(brief.goal, 2_000)}`,
-    ...list('Definition of done', brief.definitionOfDone),
-    ...list('Plan', brief.plan),
-    ...list('Assumptions', brief.assumptions),
-    ...list('Replies from maintainers', dialogue?.inquiries.flatMap(maintainerReplies) ?? []),
-    ...list('Open questions', brief.questions.map(questionText)),
-    ...list('Acceptance tests from critics of the brief', brief.acceptance ?? []),
+    ...bulletList('Definition of done', brief.definitionOfDone),
+    ...bulletList('Plan', brief.plan),
+    ...bulletList('Assumptions', brief.assumptions),
+    ...bulletList('Replies from maintainers', dialogue?.inquiries.flatMap(maintainerReplies) ?? []),
+    ...bulletList('Open questions', brief.questions.map(questionText)),
+    ...bulletList('Acceptance tests from critics of the brief', brief.acceptance ?? []),
     ...(brief.files.length === 0
       ? []
       : [`\n**Files likely to change**\n`, ...brief.files.map((path) => `- ${code(path, 300)}`)]),
@@ -54,7 +54,7 @@ function lines(brief: Brief, { dialogue, checks }: RunView): readonly string[] {
           `\nThe planner expected the test command ${code(testCommand, 200)}; Runoff runs ${code(checks.test, 200)}.`,
         ]
       : []),
-    ...list("Omitted from the planner's answer", brief.notes ?? []),
+    ...bulletList("Omitted from the planner's answer", brief.notes ?? []),
   ];
 }
 
@@ -69,7 +69,7 @@ function maintainerReplies(inquiry: Inquiry): readonly string[] {
 /** Of a brief that is agreed no question is open: what was not answered stands among the assumptions. */
 const questionText = ({ text, assume }: Question): string => `${text} Proposed: ${assume}`;
 
-const list = (title: string, items: readonly string[]): readonly string[] =>
+const bulletList = (title: string, items: readonly string[]): readonly string[] =>
   items.length === 0 ? [] : [`\n**${title}**\n`, ...items.map((item) => `- ${inertSentence(item, 500)}`)];
 
 /** The debate in one line; empty where there was none. */
@@ -221,7 +221,7 @@ export function reviewLine({ review = [] }: RunView, alias: string): string {
 
 /** Code points of what one judge said of one pair, of a note, and of a place in a patch. */
 const MAX_JUDGE_CHARACTERS = 240;
-const MAX_NOTE_CHARACTERS = 200;
+const MAX_JUDGE_NOTE_CHARACTERS = 200;
 const MAX_LOCATION_CHARACTERS = 160;
 
 /** What blind judges said, apart from what was executed: an opinion, with who was asked and whom we did not believe. */
@@ -232,10 +232,10 @@ export function judgesSection({ judgement }: RunView, room: number): string {
   const lines = [
     `- ${inertSentence(because, MAX_JUDGE_CHARACTERS)} ${quorum.answered} of ${counted(quorum.asked, 'judge')} answered, for ${money(spent.usd)}.`,
     ...judges.map(judgeLine),
-    ...notes.map((note) => `- ${inertSentence(note, MAX_NOTE_CHARACTERS)}`),
+    ...notes.map((note) => `- ${inertSentence(note, MAX_JUDGE_NOTE_CHARACTERS)}`),
     ...injections.map(
       ({ alias, file, line, what }) =>
-        `- **Review ${alias} closely:** ${code(`${file}:${line}`, MAX_LOCATION_CHARACTERS)} ${inertSentence(what, MAX_NOTE_CHARACTERS)} The judges were not shown it.`,
+        `- **Review ${alias} closely:** ${code(`${file}:${line}`, MAX_LOCATION_CHARACTERS)} ${inertSentence(what, MAX_JUDGE_NOTE_CHARACTERS)} The judges were not shown it.`,
     ),
   ];
   const list = fill(lines, Math.floor(room / 2) - head.length, {
@@ -256,7 +256,7 @@ export function judgesSection({ judgement }: RunView, room: number): string {
 
 function judgeLine({ judge, model, asked, answered, discarded, ownFamily }: JudgeRecord): string {
   const own = ownFamily ? '; a candidate comes from its own model family' : '';
-  const why = discarded ? `. Discarded: ${inertSentence(discarded, MAX_NOTE_CHARACTERS)}` : '';
+  const why = discarded ? `. Discarded: ${inertSentence(discarded, MAX_JUDGE_NOTE_CHARACTERS)}` : '';
   return `- ${code(judge, 40)} (${code(model, 80)}): ${answered} of ${counted(asked, 'answer')} usable${own}${why}`;
 }
 

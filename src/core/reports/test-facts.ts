@@ -1,13 +1,13 @@
 import {
   type BaseFacts,
+  type ExcludedTests,
   INDEPENDENT_TEST_ORIGINS,
   type Need,
-  type SetAside,
   type Silence,
 } from '../evidence/index.ts';
 import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Alias } from '../model/index.ts';
-import { commandFailure, failureHint, howEnded, quoted } from './failure-output.ts';
+import { commandFailure, failureHint, howEnded, quotedCode } from './failure-output.ts';
 import { counted, shortSha } from './format.ts';
 import { cutNotes } from './left-out.ts';
 import { code, inertSentence, prose } from './markdown.ts';
@@ -32,7 +32,7 @@ export function contestedQuestion({ evidence }: RunView): string | null {
   const tests = [...breaking.keys()].sort();
   const [one, them, should] =
     tests.length === 1 ? ['this base test', 'it', 'Should it'] : ['these base tests', 'them', 'Should they'];
-  return `${listed(who)} break ${one}: ${firstNames(tests)}. Because most survivors break ${them}, Runoff ignored ${them} in the ranking. ${should} change with this task?`;
+  return `${namesInSentence(who)} break ${one}: ${firstNames(tests)}. Because most survivors break ${them}, Runoff ignored ${them} in the ranking. ${should} change with this task?`;
 }
 
 /** Where survivors change the same, in the order of how many do, as one sentence of plain text; null where none do. */
@@ -49,14 +49,14 @@ export function agreementNote({ evidence }: RunView): string | null {
 /** What became of tests that count for nothing, and of those that models wrote, a sentence each: plain text. */
 export function testNotes(view: RunView): readonly string[] {
   const { evidence, independentTests } = view;
-  const aside = setAsideNote(view);
+  const excluded = excludedTestsNote(view);
   const unmet = [...new Set(evidence.flatMap((one) => one.unmetExamples ?? []))].sort();
   const flaky = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.flaky ?? []))].sort();
   const reported = evidence.flatMap(({ baseTests }) => (baseTests?.source === 'report' ? [baseTests] : []));
   const once = reported.length > 0 && reported.every(({ baseRuns }) => baseRuns === undefined);
   const notes = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.notes ?? []))];
   return [
-    ...(aside === null ? [] : [aside]),
+    ...(excluded === null ? [] : [excluded]),
     ...notes,
     ...cutNotes(view),
     ...(unmet.length > 0
@@ -91,26 +91,28 @@ function independentTestNotes({ models, tests, notes }: IndependentTestReport): 
       const count = own.filter((one) => one.status === status).length;
       return count === 0 ? [] : [`${count} ${status}`];
     });
-    const by = origin === 'writer' && models.length > 0 ? ` by ${listed(models)}` : '';
+    const by = origin === 'writer' && models.length > 0 ? ` by ${namesInSentence(models)}` : '';
     return own.length === 0 ? [] : [`${TEST_ORIGIN_LABELS[origin]}${by}: ${counts.join(', ')}.`];
   });
   const told = tests.flatMap(({ title, status, failedBy, passedBy, because }) => {
     if (status === 'suspect') return [`“${title}” is suspect: ${because}`];
     if (status !== 'admitted' || failedBy.length === 0) return [];
-    const passes = `${listed(passedBy)} ${passedBy.length === 1 ? 'passes' : 'pass'}`;
-    return [`“${title}”: ${passes}, ${listed(failedBy)} ${failedBy.length === 1 ? 'fails' : 'fail'}.`];
+    const passes = `${namesInSentence(passedBy)} ${passedBy.length === 1 ? 'passes' : 'pass'}`;
+    return [
+      `“${title}”: ${passes}, ${namesInSentence(failedBy)} ${failedBy.length === 1 ? 'fails' : 'fail'}.`,
+    ];
   });
-  return [...heads, ...shortened([...told, ...notes])];
+  return [...heads, ...firstNotes([...told, ...notes])];
 }
 
 /** Lines on written tests before the rest is counted. */
 const MAX_NOTES = 10;
-const shortened = (lines: readonly string[]): readonly string[] =>
+const firstNotes = (lines: readonly string[]): readonly string[] =>
   lines.length <= MAX_NOTES
     ? lines
     : [...lines.slice(0, MAX_NOTES), `And ${lines.length - MAX_NOTES} more notes on independent tests.`];
 
-const listed = (names: readonly string[]): string =>
+const namesInSentence = (names: readonly string[]): string =>
   names.length < 2 ? (names[0] ?? 'nobody') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 
 function firstNames(ids: readonly string[]): string {
@@ -223,9 +225,9 @@ function whatHappened(base: BaseFacts, silence: Silence, command: string): strin
     case 'no-command':
       return 'Nothing was tested, because Runoff found no test command in this repository: to add tests, set `checks.test` in `.github/auto-dev.yml`, for example `test: npm test`.';
     case 'none-passes':
-      return `None of ${counted(base.total, 'base test')} passes on the base commit (${quoted(command)}, ${howEnded(base)})${outputOf(base)}.`;
+      return `None of ${counted(base.total, 'base test')} passes on the base commit (${quotedCode(command)}, ${howEnded(base)})${outputOf(base)}.`;
     case 'none-reported':
-      return `The test command ${quoted(command)} reports no test on the base commit (${howEnded(base)})${outputOf(base)}.`;
+      return `The test command ${quotedCode(command)} reports no test on the base commit (${howEnded(base)})${outputOf(base)}.`;
     case 'not-started':
     case 'stopped':
     case 'exit-code':
@@ -234,7 +236,7 @@ function whatHappened(base: BaseFacts, silence: Silence, command: string): strin
 }
 
 const outputOf = ({ lines }: BaseFacts): string =>
-  lines.length === 0 ? '' : `: ${lines.map(quoted).join(', ')}`;
+  lines.length === 0 ? '' : `: ${lines.map(quotedCode).join(', ')}`;
 
 function whatHelps({ need, lines }: BaseFacts, silence: Silence): readonly string[] {
   const lacks =
@@ -263,16 +265,16 @@ function whatHelps({ need, lines }: BaseFacts, silence: Silence): readonly strin
 }
 
 /** Tests that fail on the base, by name up to a few and with what they need: plain text. Null where none does. */
-export function setAsideNote({ checks }: Pick<RunView, 'checks'>): string | null {
-  const { silence, aside = [], total = 0 } = checks?.base ?? {};
-  if (silence !== undefined || aside.length === 0) return null;
-  const count = aside.reduce((sum, group) => sum + group.count, 0);
+export function excludedTestsNote({ checks }: Pick<RunView, 'checks'>): string | null {
+  const { silence, excluded = [], total = 0 } = checks?.base ?? {};
+  if (silence !== undefined || excluded.length === 0) return null;
+  const count = excluded.reduce((sum, group) => sum + group.count, 0);
   const why = count === 1 ? 'it fails' : 'they fail';
-  const groups = aside.map((group) => groupText(group, aside.length > 1));
+  const groups = excluded.map((group) => groupText(group, excluded.length > 1));
   return `Runoff set ${count} of ${counted(total, 'base test')} aside, because ${why} on the base commit: ${groups.join(', ')}.`;
 }
 
-function groupText({ because, count, names }: SetAside, amongOthers: boolean): string {
+function groupText({ because, count, names }: ExcludedTests, amongOthers: boolean): string {
   const more = count > names.length ? `; and ${count - names.length} more` : '';
   const named = `${names.join('; ')}${more}`;
   if (because === 'failing') return amongOthers ? `${counted(count, 'other')} (${named})` : named;

@@ -116,13 +116,16 @@ export interface HostFolder {
   readonly name: string;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+const HTML_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** A character as our Markdown may write it: as it is, behind a backslash, as an entity, or parted from the next one. */
-function written(character: string): string {
+function characterPattern(character: string): string {
   if (/[A-Za-z0-9]/.test(character)) return character;
   const literal = character.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
-  const entities = [`&#${character.codePointAt(0)};`, ...(ENTITIES[character] ? [ENTITIES[character]] : [])];
+  const entities = [
+    `&#${character.codePointAt(0)};`,
+    ...(HTML_ENTITIES[character] ? [HTML_ENTITIES[character]] : []),
+  ];
   return `(?:\\\\?${literal}|${entities.join('|')})(?:&#8203;)?`;
 }
 
@@ -135,7 +138,7 @@ export function withoutHostPaths(folders: readonly HostFolder[]): (text: string)
     .filter(({ path }) => /^\/[^/]+\/[^/]/.test(path))
     .sort((one, other) => other.path.length - one.path.length)
     .map(({ path, name }) => {
-      const letters = [...path.replace(/\/+$/, '')].map(written).join('');
+      const letters = [...path.replace(/\/+$/, '')].map(characterPattern).join('');
       return { name, form: new RegExp(`(?<![A-Za-z0-9_.~])${letters}(?![A-Za-z0-9_-])`, 'g') };
     });
   return (text) => forms.reduce((kept, { form, name }) => kept.replace(form, name), text);

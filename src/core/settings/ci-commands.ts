@@ -1,4 +1,4 @@
-import { kindOf } from './step-kinds.ts';
+import { stepKind } from './step-kinds.ts';
 import { chainParts } from './test-runners.ts';
 
 /** What a command of a CI job is for, as far as its words show. */
@@ -21,8 +21,8 @@ export interface ScriptPlace {
 }
 
 /** Characters of a script that are looked at. */
-const LONGEST = 8_000;
-const MOST_LINES = 60;
+const MAX_SCRIPT_CHARS = 8_000;
+const MAX_SCRIPT_LINES = 60;
 /** What makes a script more than a list of commands for any shell. */
 const NOT_PLAIN =
   /<<|\[\[|<\(|^\s*(?:if|for|while|until|case|select|function|trap|exec|eval|shopt|then|else|fi|do|done|esac)\b|^\s*[{}(]|^\s*\w+\s*\(\)/m;
@@ -33,11 +33,11 @@ const NOT_PLAIN =
  * anything else that only the CI service knows.
  */
 export function scriptCommands(script: string, place: ScriptPlace): readonly CiCommand[] {
-  const text = script.slice(0, LONGEST).replace(/ ?\\\r?\n\s*/g, ' ');
-  if (script.length > LONGEST || NOT_PLAIN.test(text)) return [];
+  const text = script.slice(0, MAX_SCRIPT_CHARS).replace(/ ?\\\r?\n\s*/g, ' ');
+  if (script.length > MAX_SCRIPT_CHARS || NOT_PLAIN.test(text)) return [];
   const found: CiCommand[] = [];
   let { folder } = place;
-  for (const line of text.split(/\r?\n/).slice(0, MOST_LINES)) {
+  for (const line of text.split(/\r?\n/).slice(0, MAX_SCRIPT_LINES)) {
     const plain = withoutExpressions(line.trim(), place);
     if (plain === null || plain === '' || /^(?:#|set\s)/.test(plain)) continue;
     for (const command of chainParts(plain) ?? [plain]) {
@@ -109,16 +109,16 @@ function withOwn(command: string, part: CiCommand['part'], own: ScriptPlace['own
 }
 
 function partOf(command: string): CiCommand['part'] | null {
-  if (DROPPED.some((pattern) => pattern.test(command))) return null;
+  if (IGNORED_COMMANDS.some((pattern) => pattern.test(command))) return null;
   if (SETUP.some((pattern) => pattern.test(command))) return 'setup';
-  const kind = kindOf(command);
+  const kind = stepKind(command);
   if (kind === 'lint' || kind === 'types') return null;
   if (kind === 'tests' || namesTests(command)) return 'test';
   return BUILD.some((pattern) => pattern.test(command)) ? 'build' : null;
 }
 
 /** What changes the machine of the CI service, or only tells people something. */
-const DROPPED: readonly RegExp[] = [
+const IGNORED_COMMANDS: readonly RegExp[] = [
   /\b(?:sudo|apt|apt-get|brew|choco|winget|apk|dnf|yum|snap|systemctl|service)\s/,
   /^(?:echo|printf|ls|cat|pwd|env|printenv|which|whoami|uname|df|free|date|true|sleep|export|alias|rm|chmod|chown|test|\[)(?:\s|$)/,
   /^(?:git|docker|docker-compose|podman|kubectl|helm|gh|aws|az|gcloud|curl|wget|ssh|scp|rsync|codecov|coveralls|rustup|nvm|pyenv|corepack|conda|mamba|cargo install|go install)(?:\s|$)/,

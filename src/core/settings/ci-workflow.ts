@@ -14,10 +14,10 @@ export interface CiJob {
   readonly services: readonly string[];
 }
 
-const MOST_WORKFLOWS = 12;
-const MOST_ACTIONS = 6;
-const MOST_JOBS = 40;
-const MOST_STEPS = 60;
+const MAX_WORKFLOWS = 12;
+const MAX_ACTIONS = 6;
+const MAX_JOBS = 40;
+const MAX_JOB_STEPS = 60;
 /** Files of a project that only test, first; then by name. */
 const RANKS: readonly RegExp[] = [
   /\/(?:ci|tests?|unit-?tests?)\.ya?ml$/i,
@@ -34,32 +34,32 @@ export function workflowFiles(paths: readonly string[]): readonly string[] {
   const workflows = paths.filter((path) => /^\.github\/workflows\/[^/]+\.ya?ml$/.test(path));
   const actions = paths.filter((path) => /^\.github\/(?:[\w.-]+\/){1,2}action\.ya?ml$/.test(path));
   const ranked = workflows.toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1));
-  return [...ranked.slice(0, MOST_WORKFLOWS), ...actions.toSorted().slice(0, MOST_ACTIONS)];
+  return [...ranked.slice(0, MAX_WORKFLOWS), ...actions.toSorted().slice(0, MAX_ACTIONS)];
 }
 
 /** A mapping, of which only the keys that are texts count. */
 const Texts = z.record(z.string(), z.unknown()).catch({});
-const Text = z.string().optional().catch(undefined);
+const OptionalText = z.string().optional().catch(undefined);
 const Run = z
-  .object({ run: z.object({ 'working-directory': Text, shell: Text }).catch({}) })
+  .object({ run: z.object({ 'working-directory': OptionalText, shell: OptionalText }).catch({}) })
   .catch({ run: {} });
 const Step = z
   .object({
-    uses: Text,
-    run: Text,
+    uses: OptionalText,
+    run: OptionalText,
     with: Texts,
-    if: Text,
-    shell: Text,
-    'working-directory': Text,
+    if: OptionalText,
+    shell: OptionalText,
+    'working-directory': OptionalText,
     env: Texts,
   })
   .partial();
 type Step = z.infer<typeof Step>;
 const Job = z
   .object({
-    name: Text,
+    name: OptionalText,
     'runs-on': z.unknown(),
-    if: Text,
+    if: OptionalText,
     strategy: z.object({ matrix: Texts }).partial().catch({}),
     services: z.record(z.string(), z.unknown()).catch({}),
     defaults: Run,
@@ -94,14 +94,14 @@ function jobsOf(file: string, files: Files): readonly Scored[] {
   const workflow = Workflow.safeParse(readPlainYaml(files[file] ?? '')).data;
   if (!workflow || !runsOnChanges(workflow.on)) return [];
   return Object.entries(workflow.jobs)
-    .slice(0, MOST_JOBS)
+    .slice(0, MAX_JOBS)
     .flatMap(([id, value]) => {
       const job = Job.safeParse(value).data;
       if (!job || !runsOnLinux(job)) return [];
       const read = readJob(file, job, {
         files,
         env: textsOf(workflow.env),
-        folder: folderOf(workflow.defaults),
+        folder: workingDirectory(workflow.defaults),
       });
       return read === null
         ? []
@@ -148,7 +148,7 @@ function readJob(file: string, job: Job, around: Around): CiJob | null {
   const env = new Map([...around.env, ...textsOf(job.env)]);
   const versions = new Map<string, readonly string[]>();
   const value = (expression: string): string | null => matrixValue(job, env, expression);
-  const folder = folderOf(job.defaults) || around.folder;
+  const folder = workingDirectory(job.defaults) || around.folder;
   const commands: CiCommand[] = [];
   for (const step of stepsOf(job.steps ?? [], around.files)) {
     if (!runsHere(step.if)) continue;
@@ -180,7 +180,7 @@ function stepsOf(steps: readonly Step[], files: Files): readonly Step[] {
     const action = Action.safeParse(readPlainYaml(text)).data;
     return runsHere(step.if) ? (action?.runs.steps ?? []) : [];
   });
-  return all.slice(0, MOST_STEPS);
+  return all.slice(0, MAX_JOB_STEPS);
 }
 
 /** Whether a step runs on Linux in a run that has not failed; a condition of another kind counts as no. */
@@ -204,17 +204,17 @@ const textsOf = (values: Readonly<Record<string, unknown>> | undefined): Readonl
     ),
   );
 
-const folderOf = (defaults: z.infer<typeof Run> | undefined): string =>
+const workingDirectory = (defaults: z.infer<typeof Run> | undefined): string =>
   defaults?.run['working-directory'] ?? '';
 
-const listOf = (value: unknown): readonly string[] =>
+const matrixTexts = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string').slice(0, 40);
 
 /** All values that a key of the matrix takes. */
 function valuesOf({ strategy }: Job, key: string): readonly string[] {
   const { include, ...matrix } = strategy?.matrix ?? {};
-  const added = Array.isArray(include) ? include.flatMap((one) => listOf(Texts.parse(one)[key])) : [];
-  return [...listOf(matrix[key]), ...added];
+  const added = Array.isArray(include) ? include.flatMap((one) => matrixTexts(Texts.parse(one)[key])) : [];
+  return [...matrixTexts(matrix[key]), ...added];
 }
 
 /** Of a matrix only what is the same in all jobs, or no version: the sandbox has its own versions. */

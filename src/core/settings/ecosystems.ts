@@ -9,7 +9,7 @@ export interface CheckCommands {
   readonly test?: string;
 }
 
-export interface Repository {
+export interface RepositorySnapshot {
   readonly files: ReadonlySet<string>;
   readonly read: Readonly<Record<string, string>>;
 }
@@ -24,10 +24,10 @@ export interface Ecosystem extends CheckCommands {
 }
 
 /** What each ecosystem that the repository uses says, the one that wins first. */
-export const ecosystemsOf = (repository: Repository): readonly Ecosystem[] =>
+export const ecosystemsOf = (repository: RepositorySnapshot): readonly Ecosystem[] =>
   DETECTORS.flatMap((detect) => detect(repository) ?? []);
 
-const DETECTORS: readonly ((repository: Repository) => Ecosystem | null)[] = [
+const DETECTORS: readonly ((repository: RepositorySnapshot) => Ecosystem | null)[] = [
   node,
   python,
   go,
@@ -40,7 +40,7 @@ const DETECTORS: readonly ((repository: Repository) => Ecosystem | null)[] = [
   make,
 ];
 
-function go({ files, read }: Repository): Ecosystem | null {
+function go({ files, read }: RepositorySnapshot): Ecosystem | null {
   if (!files.has('go.mod')) return null;
   const needs = /^\s*require\b/m.test(read['go.mod'] ?? '') && !files.has('vendor/modules.txt');
   return {
@@ -51,7 +51,7 @@ function go({ files, read }: Repository): Ecosystem | null {
   };
 }
 
-function cargo({ files, read }: Repository): Ecosystem | null {
+function cargo({ files, read }: RepositorySnapshot): Ecosystem | null {
   if (!files.has('Cargo.toml')) return null;
   const needs =
     files.has('Cargo.lock') ||
@@ -66,7 +66,7 @@ function cargo({ files, read }: Repository): Ecosystem | null {
 }
 
 /** Set-up runs the whole life cycle with a test that does not exist: Maven loads the provider of the tests only then. */
-function maven({ files }: Repository): Ecosystem | null {
+function maven({ files }: RepositorySnapshot): Ecosystem | null {
   if (!files.has('pom.xml')) return null;
   const command = `${files.has('mvnw') ? 'sh ./mvnw' : 'mvn'} -q -B`;
   const noTest = '-Dtest=None -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false';
@@ -78,14 +78,14 @@ function maven({ files }: Repository): Ecosystem | null {
   };
 }
 
-function gradle({ files }: Repository): Ecosystem | null {
+function gradle({ files }: RepositorySnapshot): Ecosystem | null {
   const file = ['build.gradle', 'build.gradle.kts'].find((one) => files.has(one));
   if (file === undefined) return null;
   const command = files.has('gradlew') ? 'sh ./gradlew' : 'gradle';
   return { file, build: `${command} assemble`, test: `${command} test` };
 }
 
-function ruby({ files }: Repository): Ecosystem | null {
+function ruby({ files }: RepositorySnapshot): Ecosystem | null {
   if (!files.has('Gemfile')) return null;
   const specs = files.has('.rspec') || [...files].some((path) => /^spec\/.*_spec\.rb$/.test(path));
   const test = specs ? 'bundle exec rspec' : files.has('Rakefile') ? 'bundle exec rake test' : null;
@@ -94,7 +94,7 @@ function ruby({ files }: Repository): Ecosystem | null {
     : { file: 'Gemfile', setup: 'bundle config set --local path vendor/bundle && bundle install', test };
 }
 
-function php({ files }: Repository): Ecosystem | null {
+function php({ files }: RepositorySnapshot): Ecosystem | null {
   if (!files.has('composer.json')) return null;
   if (!files.has('phpunit.xml') && !files.has('phpunit.xml.dist')) return null;
   return {
@@ -104,7 +104,7 @@ function php({ files }: Repository): Ecosystem | null {
   };
 }
 
-function dotnet({ files }: Repository): Ecosystem | null {
+function dotnet({ files }: RepositorySnapshot): Ecosystem | null {
   const file = [...files].find((path) => /^[^/]+\.slnx?$/.test(path));
   if (file === undefined) return null;
   return {
@@ -115,7 +115,7 @@ function dotnet({ files }: Repository): Ecosystem | null {
   };
 }
 
-function make({ read }: Repository): Ecosystem | null {
+function make({ read }: RepositorySnapshot): Ecosystem | null {
   const file = ['GNUmakefile', 'makefile', 'Makefile'].find((one) => read[one] !== undefined);
   if (file === undefined || !/^test[ \t]*:(?!=)/m.test(read[file] ?? '')) return null;
   return { file, test: 'make test', guessed: true };
@@ -133,7 +133,7 @@ const LOCKS: readonly (readonly [file: string, manager: string, setup: string])[
 /** `npm init` writes this script into every new project. */
 const PLACEHOLDER = /no test specified/;
 
-function node({ files, read }: Repository): Ecosystem | null {
+function node({ files, read }: RepositorySnapshot): Ecosystem | null {
   const facts = readPackage(read['package.json'] ?? '');
   if (!facts) return null;
   const lock = LOCKS.find(([file]) => files.has(file));
@@ -170,7 +170,7 @@ function guessedTest(facts: PackageFacts, files: ReadonlySet<string>): string | 
   return named ? 'node --test' : null;
 }
 
-function python(repository: Repository): Ecosystem | null {
+function python(repository: RepositorySnapshot): Ecosystem | null {
   const { files, read } = repository;
   const texts = ['pyproject.toml', 'setup.cfg', 'tox.ini', 'requirements.txt', 'requirements-dev.txt'];
   const mentioned = texts.find((file) => /\bpytest\b/.test(read[file] ?? ''));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Argv, MODEL_PROTOCOLS } from './settings.ts';
 
-export const whole = (least: number, most: number, fallback: number) =>
+export const wholeNumber = (least: number, most: number, fallback: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, 'write a whole number')
@@ -38,9 +38,9 @@ export const amount = z
   .transform(Number)
   .pipe(z.number().positive());
 
-export const dollars = (fallback: number) => amount.prefault(String(fallback));
+export const dollarAmount = (fallback: number) => amount.prefault(String(fallback));
 
-export const list = z
+export const commaSeparated = z
   .string()
   .transform((text) =>
     text
@@ -102,7 +102,7 @@ function fromBase64(text: string): string {
   }
 }
 
-export const json = <T extends z.ZodType>(schema: T, fallback: string) =>
+export const jsonValue = <T extends z.ZodType>(schema: T, fallback: string) =>
   z
     .string()
     .transform((text, context) => {
@@ -164,7 +164,7 @@ export const hostName = z
   .string()
   .regex(/^[a-zA-Z0-9.-]{1,253}(:\d{1,5})?$/, 'write a host name only, without https://');
 /** What set-up commands may reach: `registries`, `none`, and hosts. */
-export const networkAllow = list
+export const networkAllow = commaSeparated
   .prefault('registries')
   .pipe(
     z.array(

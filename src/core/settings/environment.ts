@@ -4,18 +4,18 @@ import {
   AgentCommands,
   amount,
   artifactsAddress,
+  commaSeparated,
   days,
-  dollars,
+  dollarAmount,
   hostName,
-  json,
-  list,
+  jsonValue,
   networkAllow,
   optionalYesNo,
   Prices,
   privateKey,
   size,
   webAddress,
-  whole,
+  wholeNumber,
   yesNo,
 } from './environment-values.ts';
 
@@ -55,7 +55,7 @@ export const Environment = z.object({
     .string()
     .default('127.0.0.1')
     .describe('Address to listen on. Default: 127.0.0.1; in the container image 0.0.0.0.'),
-  PORT: whole(0, 65_535, 3000)
+  PORT: wholeNumber(0, 65_535, 3000)
     .unwrap()
     .optional()
     .describe('Port to listen on; 0: any free port. Default: 3000. A worker listens only if it is set.'),
@@ -123,7 +123,7 @@ export const Environment = z.object({
     .optional()
     .describe("URL of any server that speaks OpenAI's Chat Completions. A local one may need no key."),
   OPENAI_MODEL: z.string().optional().describe('Default model at OPENAI_BASE_URL, as that server names it.'),
-  OPENAI_PROTOCOLS: list
+  OPENAI_PROTOCOLS: commaSeparated
     .pipe(
       z
         .array(
@@ -146,16 +146,16 @@ export const Environment = z.object({
   MISTRAL_API_KEY: z.string().optional().describe('Key for Mistral models (`mistral/…`).'),
   GROQ_API_KEY: z.string().optional().describe('Key for models hosted by Groq (`groq/…`).'),
   XAI_API_KEY: z.string().optional().describe('Key for xAI models (`x-ai/…`).'),
-  MODEL_PRICES: json(Prices, '{}').describe(
+  MODEL_PRICES: jsonValue(Prices, '{}').describe(
     'Prices of models that Runoff does not know, as JSON: `{"provider/model": {"input": 3, "output": 15}}` in US dollars per million tokens (also cacheRead, cacheWrite).',
   ),
-  MAX_CANDIDATES: whole(1, 12, 6).describe('Maximum number of candidates of a run. Default: 6.'),
-  MAX_BUDGET_RUN: dollars(10).describe('Maximum budget of a run, in US dollars. Default: 10.'),
-  MAX_BUDGET_CANDIDATE: dollars(5).describe('Maximum budget of one coder, in US dollars. Default: 5.'),
-  MAX_BUDGET_REPOSITORY_DAY: dollars(50).describe(
+  MAX_CANDIDATES: wholeNumber(1, 12, 6).describe('Maximum number of candidates of a run. Default: 6.'),
+  MAX_BUDGET_RUN: dollarAmount(10).describe('Maximum budget of a run, in US dollars. Default: 10.'),
+  MAX_BUDGET_CANDIDATE: dollarAmount(5).describe('Maximum budget of one coder, in US dollars. Default: 5.'),
+  MAX_BUDGET_REPOSITORY_DAY: dollarAmount(50).describe(
     'Maximum spending of one repository in a day (UTC), in US dollars. Default: 50.',
   ),
-  MAX_BUDGET_DAY: dollars(100).describe(
+  MAX_BUDGET_DAY: dollarAmount(100).describe(
     'Maximum total spending in a day (UTC), in US dollars. Default: 100.',
   ),
   MAX_BUDGET_USER_DAY: amount
@@ -168,13 +168,13 @@ export const Environment = z.object({
     .describe(
       'US dollars spent in a day (UTC) by all repositories of one installation of the App, after which none of their runs starts. Default: MAX_BUDGET_DAY.',
     ),
-  MAX_RUNS_REPOSITORY_DAY: whole(1, 100_000, 50).describe(
+  MAX_RUNS_REPOSITORY_DAY: wholeNumber(1, 100_000, 50).describe(
     'Maximum number of runs that start on GitHub for one repository in a day (UTC). Default: 50.',
   ),
-  MAX_RUNS_USER_DAY: whole(1, 100_000, 20).describe(
+  MAX_RUNS_USER_DAY: wholeNumber(1, 100_000, 20).describe(
     'Maximum number of runs that one person starts on GitHub in a day (UTC). Default: 20.',
   ),
-  MAX_RUNS_INSTALLATION_DAY: whole(1, 100_000, 200).describe(
+  MAX_RUNS_INSTALLATION_DAY: wholeNumber(1, 100_000, 200).describe(
     'Maximum number of runs that start for all repositories of one installation of the App (an organisation or an account) in a day (UTC). Default: 200.',
   ),
   MAX_TOKENS_CANDIDATE: z
@@ -191,13 +191,13 @@ export const Environment = z.object({
   MAX_RUN_TIME: duration('24h').describe(
     'Maximum duration of all stages of a run together: 30m or 24h. Time spent waiting for people, for a slot or for a worker does not count. Default: 24h.',
   ),
-  CODERS_PER_WORKER: whole(0, 64, 4).describe(
+  CODERS_PER_WORKER: wholeNumber(0, 64, 4).describe(
     'Coders that this process executes at the same time; 0: none, workers execute them. Default: 4.',
   ),
-  EXAMINATIONS_PER_WORKER: whole(0, 64, 2).describe(
+  EXAMINATIONS_PER_WORKER: wholeNumber(0, 64, 2).describe(
     'Runs whose candidates this process builds and tests at the same time; 0: none, workers do it. Default: 2.',
   ),
-  CODERS_PER_REPOSITORY: whole(1, 64, 4).describe(
+  CODERS_PER_REPOSITORY: wholeNumber(1, 64, 4).describe(
     'Coders of one repository at the same time, across all machines. Default: 4.',
   ),
   RUNOFF_WORKER_NAME: z
@@ -205,7 +205,7 @@ export const Environment = z.object({
     .regex(/^[A-Za-z0-9_.-]{1,40}$/, 'write a short word of letters, digits, dots, dashes')
     .optional()
     .describe('Name of this `runoff worker`, if several run on one machine.'),
-  RUNS_AT_ONCE: whole(1, 1_000, 8).describe(
+  RUNS_AT_ONCE: wholeNumber(1, 1_000, 8).describe(
     'Runs that this process executes at the same time; further runs wait in the run queue. Runs that wait for people do not count. Default: 8.',
   ),
   KEEP_RUNS: days(180).describe(
@@ -259,7 +259,7 @@ export const Environment = z.object({
     .pipe(z.number().min(1).max(12))
     .optional()
     .describe('Number of candidates if the repository does not set `candidates`.'),
-  MULTI_AGENT_MODELS: list
+  MULTI_AGENT_MODELS: commaSeparated
     .pipe(z.array(z.string().regex(/^[^/]+\/.+$/, 'name models as provider/model, with commas between')))
     .describe('Models (`provider/model`, comma-separated) that are assigned in turn to coders without one.'),
   ENABLE_PRE_EXECUTION_DEBATE: optionalYesNo.describe(
@@ -269,7 +269,7 @@ export const Environment = z.object({
     .string()
     .optional()
     .describe('Folder into which `runoff agents install` installs agents. Default: in RUNOFF_DATA.'),
-  AGENT_COMMANDS: json(AgentCommands, '{}').describe(
+  AGENT_COMMANDS: jsonValue(AgentCommands, '{}').describe(
     'Your own programs as coders, by name, as JSON: `{"aider": {"argv": ["/opt/aider/bin/aider", "…"], "folder": "/opt/aider"}}`. They get the task on standard input, and GW_URL and GW_KEY in the environment; with `"speaks": "acp"` they use the Agent Client Protocol. See docs/agents.md.',
   ),
   RUNOFF_SANDBOX: z
@@ -292,7 +292,7 @@ export const Environment = z.object({
   RUNOFF_SANDBOX_WEAKER: yesNo(false).describe(
     'true: if this host does not support a protection of the sandbox, use the documented weaker one and say so in every report. Default: false; Runoff then refuses to start.',
   ),
-  RUNOFF_SANDBOX_UID: whole(1000, 999_999_999, 64_190).describe(
+  RUNOFF_SANDBOX_UID: wholeNumber(1000, 999_999_999, 64_190).describe(
     'User id of sandboxed processes if Runoff runs as root. No real user may have it. Default: 64190.',
   ),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { namesTests } from './ci-commands.ts';
 import { sectionsOf } from './recipes.ts';
-import { kindOf } from './step-kinds.ts';
+import { stepKind } from './step-kinds.ts';
 
 /** A command, and the file that has it. */
 export interface FoundCommand {
@@ -12,7 +12,7 @@ export interface FoundCommand {
 type Read = Readonly<Record<string, string>>;
 
 /** Characters of a command that is taken over. */
-const LONGEST = 2_000;
+const MAX_COMMAND_CHARS = 2_000;
 
 /** Files that `taskTest`, `toxTests` and `containerSetup` read, by path. */
 export const LAST_RESORT_FILES: readonly string[] = [
@@ -40,17 +40,19 @@ function quotedAfter(toml: string, key: string): string | null {
     RegExp(`^\\s*${key}\\s*=\\s*(\\[[^\\]\\n]*\\]|"[^"\\n]*"|'[^'\\n]*')\\s*(?:#.*)?$`, 'm').exec(toml) ?? [];
   const texts = [...value.matchAll(/"([^"\\]*)"|'([^']*)'/g)].map(([, one, other]) => one ?? other ?? '');
   const command = texts.join(' && ');
-  return command === '' || command.length > LONGEST || /\{\{|\$\{?\w*arg/i.test(command) ? null : command;
+  return command === '' || command.length > MAX_COMMAND_CHARS || /\{\{|\$\{?\w*arg/i.test(command)
+    ? null
+    : command;
 }
 
 /** What the environments of tox run as tests, and what they install for it. */
 export function toxTests(read: Read): (FoundCommand & { readonly packages: readonly string[] }) | null {
   const section = sectionsOf((read['tox.ini'] ?? '').slice(0, 64 * 1024)).get('testenv');
-  const line = linesOf(section?.get('commands')).find((one) => kindOf(one) === 'tests' || namesTests(one));
+  const line = linesOf(section?.get('commands')).find((one) => stepKind(one) === 'tests' || namesTests(one));
   const command = line
     ?.replace(/\s*\{posargs(?::([^{}]*))?\}/g, (_, usual = '') => (usual ? ` ${usual}` : ''))
     .trim();
-  if (command === undefined || /[{}]/.test(command) || command.length > LONGEST) return null;
+  if (command === undefined || /[{}]/.test(command) || command.length > MAX_COMMAND_CHARS) return null;
   const packages = linesOf(section?.get('deps')).filter((one) =>
     /^(?:-r ?[\w./-]+|[A-Za-z][\w.[\],-]*(?:[<>=!~]=?[\w.,<>=!~*]+)?)$/.test(one),
   );
@@ -80,17 +82,17 @@ export function containerSetup(read: Read): FoundCommand | null {
     const container = Container.safeParse(parsed(read[file] ?? '')).data;
     const asked =
       container?.postCreateCommand ?? container?.updateContentCommand ?? container?.onCreateCommand;
-    const command = (typeof asked === 'string' ? asked : (asked ?? []).map(quoted).join(' ')).trim();
+    const command = (typeof asked === 'string' ? asked : (asked ?? []).map(shellQuoted).join(' ')).trim();
     const fits =
       command !== '' &&
-      command.length <= LONGEST &&
+      command.length <= MAX_COMMAND_CHARS &&
       !/[\n\r]|\$\{|\bsudo\b|\bapt(?:-get)?\b|\bdocker\b/.test(command);
     if (fits) return { command, file };
   }
   return null;
 }
 
-const quoted = (word: string): string =>
+const shellQuoted = (word: string): string =>
   /^[\w@./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** JSON with comments and commas behind the last item, as such files have them; null for other text. */

@@ -93,7 +93,7 @@ export function capSettings(
     budget: {
       run,
       candidate: Math.min(candidate, run),
-      ...tokensOf(budget.tokens, ceilings.tokensCandidate, lowered),
+      ...cappedTokens(budget.tokens, ceilings.tokensCandidate, lowered),
     },
     network: { ...network, allow },
     // A repair is another turn of a contestant who is there already; one more is one more. By default nobody asked for it.
@@ -103,7 +103,7 @@ export function capSettings(
 }
 
 /** Without the operator's own word no model of unknown price is used: dollars could not be kept to. */
-function tokensOf(
+function cappedTokens(
   wanted: number | undefined,
   ceiling: number | undefined,
   lowered: string[],
@@ -164,7 +164,7 @@ const sized = (bytes: number): string =>
   bytes < 1e9 ? `${(bytes / 1e6).toFixed(0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 
 /** How much longer than its wall time a coder may take while it makes progress. Our default, tune on dev data. */
-const MOST_STRETCH = 1.5;
+const MAX_EXTENSION_FACTOR = 1.5;
 /** Share of the wall time that is added each time. Our default. */
 const STEP = 1 / 4;
 
@@ -183,7 +183,7 @@ export function timesOf(
 ): Times {
   const wall = timeout.candidate;
   const most = timeout.extendWhileProgressing
-    ? Math.min(wall * MOST_STRETCH, Math.max(wall, ceilingSeconds))
+    ? Math.min(wall * MAX_EXTENSION_FACTOR, Math.max(wall, ceilingSeconds))
     : wall;
   return { wallMs: wall * 1000, silenceMs: timeout.silence * 1000, mostMs: Math.floor(most * 1000) };
 }

@@ -18,21 +18,21 @@ export interface TestCommandLine {
 }
 
 /** Characters of a command that are looked at. */
-const LONGEST = 4_000;
+const MAX_SCRIPT_LENGTH = 4_000;
 /** `npm test` that runs `npm run unit` that runs …: deeper is a circle. */
-const DEEPEST = 4;
+const MAX_SCRIPT_DEPTH = 4;
 
 /** `packageJson` is the text of the base commit's file, which says what `npm test` runs. */
 export function testCommandLine(command: string, packageJson?: string): TestCommandLine {
   let line: TestCommandLine = {
-    inner: command.slice(0, LONGEST),
+    inner: command.slice(0, MAX_SCRIPT_LENGTH),
     last: lastOf(command),
     joint: ' ',
     direct: true,
     before: chainBefore(command),
   };
   const facts = readPackage(packageJson ?? '');
-  for (let depth = 0; depth < DEEPEST; depth++) {
+  for (let depth = 0; depth < MAX_SCRIPT_DEPTH; depth++) {
     // After `cd`, it is another package.json that counts.
     if (!facts || /(?:^|\s)cd\s/.test(line.inner)) return line;
     const script = scriptOf(line.last ?? line.inner, facts);
@@ -40,7 +40,7 @@ export function testCommandLine(command: string, packageJson?: string): TestComm
     const above = line;
     const written = above.before !== null && !script.hooked ? chainBefore(script.text) : null;
     line = {
-      inner: script.text.slice(0, LONGEST),
+      inner: script.text.slice(0, MAX_SCRIPT_LENGTH),
       last: lastOf(script.text),
       // Options that stand behind the name of an inner script are read by npm itself.
       joint: above.direct && above.last !== null ? script.joint : null,
@@ -84,7 +84,7 @@ function scriptOf(command: string, facts: PackageFacts): Script | null {
     text,
     joint: manager === 'npm' || manager === 'node' ? ' -- ' : ' ',
     // `node --run` runs no hooks.
-    hooked: manager !== 'node' && hook !== undefined && !onlyLooks(hook),
+    hooked: manager !== 'node' && hook !== undefined && !isLintOnly(hook),
   };
 }
 
@@ -98,10 +98,10 @@ function scriptName(manager: string, words: readonly string[]): string | null {
 }
 
 /** A chain of linters and audits: it leaves nothing behind that a test could need. */
-const onlyLooks = (script: string): boolean =>
+const isLintOnly = (script: string): boolean =>
   script.split(/&&|;/).every((part) => /\b(?:lint|eslint|standard|prettier|xo|biome|audit)\b/.test(part));
 
-const Manifest = z.object({
+const PackageJson = z.object({
   scripts: z.record(z.string(), z.unknown()).catch({}),
   dependencies: z.record(z.string(), z.unknown()).catch({}),
   devDependencies: z.record(z.string(), z.unknown()).catch({}),
@@ -128,7 +128,7 @@ export function readPackage(text: string): PackageFacts | null {
     // A package.json that cannot be read says nothing; the project's own tools will complain about it.
     return null;
   }
-  const parsed = Manifest.safeParse(value);
+  const parsed = PackageJson.safeParse(value);
   if (!parsed.success) return null;
   const { scripts, dependencies, devDependencies, packageManager, workspaces } = parsed.data;
   return {

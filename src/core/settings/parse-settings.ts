@@ -21,18 +21,18 @@ export interface SettingsDefaults {
   readonly debate?: Settings['debate'];
 }
 
-const MOST_PROBLEMS = 20;
+const MAX_SETTINGS_PROBLEMS = 20;
 
 /** Reads the value of a settings file; an empty file is all defaults. Never throws, whatever the value is. */
 export function parseSettings(value: unknown, defaults: SettingsDefaults = {}): ParsedSettings {
   const parsed = Settings.safeParse(withDefaults(value ?? {}, defaults));
   if (parsed.success) return { kind: 'ok', settings: parsed.data };
   const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, value));
-  return { kind: 'invalid', problems: problems.slice(0, MOST_PROBLEMS) };
+  return { kind: 'invalid', problems: problems.slice(0, MAX_SETTINGS_PROBLEMS) };
 }
 
 function withDefaults(value: unknown, defaults: SettingsDefaults): unknown {
-  if (!isPlain(value)) return value;
+  if (!isPlainObject(value)) return value;
   const { candidates, debate } = defaults;
   return {
     ...(candidates === undefined ? {} : { candidates }),
@@ -41,7 +41,7 @@ function withDefaults(value: unknown, defaults: SettingsDefaults): unknown {
   };
 }
 
-const isPlain = (value: unknown): value is Record<string, unknown> =>
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function problemsOf(issue: z.core.$ZodIssue, value: unknown): readonly SettingsProblem[] {
@@ -50,10 +50,10 @@ function problemsOf(issue: z.core.$ZodIssue, value: unknown): readonly SettingsP
     return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey([...path, key]) }));
   }
   if (path.length === 0 && issue.code === 'invalid_type') {
-    return [{ path, message: `The settings must be a list of keys and values, not ${kindOf(value)}.` }];
+    return [{ path, message: `The settings must be a list of keys and values, not ${typeName(value)}.` }];
   }
   const missing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
-  return [{ path, message: `${nameOf(path)}: ${missing ? 'is missing.' : sentence(issue.message)}` }];
+  return [{ path, message: `${settingName(path)}: ${missing ? 'is missing.' : sentence(issue.message)}` }];
 }
 
 function unknownKey(path: readonly (string | number)[]): string {
@@ -62,16 +62,16 @@ function unknownKey(path: readonly (string | number)[]): string {
   const hint = meant
     ? `Did you mean \`${meant}\`?`
     : `Known here: ${known.map((key) => `\`${key}\``).join(', ')}.`;
-  return `There is no setting \`${nameOf(path)}\`. ${hint}`;
+  return `There is no setting \`${settingName(path)}\`. ${hint}`;
 }
 
 /** `coders[0].model`, bounded. */
-const nameOf = (path: readonly (string | number)[]): string =>
+const settingName = (path: readonly (string | number)[]): string =>
   path
     .map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i > 0 ? '.' : ''}${key.slice(0, 60)}`))
     .join('');
 
-const kindOf = (value: unknown): string => {
+const typeName = (value: unknown): string => {
   if (value === null) return 'nothing';
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
 };

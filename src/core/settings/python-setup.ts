@@ -9,7 +9,7 @@ const REQUIREMENTS =
   /^(?:(?:dev|test|tests)[-_])?requirements(?:[-_](?:dev|test|tests|testing))?\.(?:txt)$|^requirements\/(?:dev|test|tests|testing|base)\.txt$/;
 const FOR_TESTS = /^(?:tests?|testing|dev|development)$/;
 
-interface Repository {
+interface PythonFiles {
   readonly files: ReadonlySet<string>;
   readonly read: Readonly<Record<string, string>>;
 }
@@ -18,7 +18,7 @@ interface Repository {
  * Everything goes into a virtual environment of the repository. `more` are packages beyond those that its files list.
  * Null where they list none.
  */
-export function pythonSetup({ files, read }: Repository, more: readonly string[]): string | null {
+export function pythonSetup({ files, read }: PythonFiles, more: readonly string[]): string | null {
   if (files.has('uv.lock')) return 'uv sync --frozen --all-extras --all-groups';
   const project = read['pyproject.toml'] ?? '';
   const isPackage = files.has('setup.py') || /^\[(?:project|build-system|tool\.poetry)\]/m.test(project);

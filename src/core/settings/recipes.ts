@@ -1,4 +1,4 @@
-import { kindOf, kindOfName, type StepKind } from './step-kinds.ts';
+import { type StepKind, stepKind, stepKindByName } from './step-kinds.ts';
 
 /** What a makefile, tox or nox runs for one of its targets, environments or sessions. */
 interface RecipeLine {
@@ -38,7 +38,7 @@ function makeLines(make: string, options: readonly string[], files: Files): read
   if (recipe.includes(null)) return null;
   // A prerequisite is made by make, which knows what it needs in turn.
   const first = rule.needs.map((name) => {
-    const kind = kindOfName(name);
+    const kind = stepKindByName(name);
     return { command: `${make} ${name}`, ...(kind ? { kind } : {}) };
   });
   return [...first, ...recipe.map((command) => ({ command: command as string }))];
@@ -127,10 +127,10 @@ function kindOfSession(
   name: string,
   lines: readonly string[],
 ): { readonly kind: StepKind; readonly inner?: string } {
-  const inner = lines.find((line) => kindOf(line) === 'tests');
+  const inner = lines.find((line) => stepKind(line) === 'tests');
   if (inner !== undefined) return { kind: 'tests', inner };
-  const kinds = new Set(lines.map(kindOf));
-  const named = kindOfName(name);
+  const kinds = new Set(lines.map(stepKind));
+  const named = stepKindByName(name);
   if (named) return { kind: named };
   const [only] = kinds;
   return { kind: kinds.size === 1 && only ? only : 'other' };
@@ -171,7 +171,7 @@ function noxLines(nox: string, options: readonly string[], files: Files): readon
       .flatMap((block) => {
         const name = /name\s*=\s*["']([\w.-]+)["']/.exec(block.split('\ndef ', 1)[0] ?? '')?.[1];
         const own = name ?? /^def (\w+)\(/m.exec(block)?.[1];
-        return own === undefined ? [] : [[own, runsOf(block)] as const];
+        return own === undefined ? [] : [[own, sessionCommands(block)] as const];
       }),
   );
   const default_ = /^nox\.options\.sessions\s*=\s*[[(]([^\])]*)[\])]/m.exec(text)?.[1];
@@ -188,7 +188,7 @@ function noxLines(nox: string, options: readonly string[], files: Files): readon
 }
 
 /** The words of each `session.run(…)` that are written out. */
-const runsOf = (block: string): readonly string[] =>
+const sessionCommands = (block: string): readonly string[] =>
   [...block.matchAll(/session\.run\(([^)]*)\)/g)].map(([, list = '']) =>
     [...list.matchAll(/["']([^"'\n]+)["']/g)].map(([, word]) => word as string).join(' '),
   );

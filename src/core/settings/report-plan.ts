@@ -1,6 +1,13 @@
 import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
 import { type FocusForm, focusForm, type ReportSource, type RunnerForm, runnerForm } from './runner-forms.ts';
-import { arranged, lineOf, type Part, pathOf, shellBefore, shellOf } from './step-commands.ts';
+import {
+  arrangeSteps,
+  pathOf,
+  type StepRun,
+  shellBefore,
+  shellCommand,
+  stepCommandLine,
+} from './step-commands.ts';
 import { type Recognised, recognise, unreadRunner } from './test-runners.ts';
 import { type TestStep, testSteps } from './test-steps.ts';
 
@@ -114,7 +121,7 @@ function isComposite(steps: readonly TestStep[], reached: boolean): boolean {
 
 /** Written out, do the options for the report get through to the tests? */
 function canBeReached(step: TestStep): boolean {
-  const line = lineOf(step);
+  const line = stepCommandLine(step);
   const found = step.script || step.recipe ? recognise(line.inner) : null;
   const form = found && runnerForm(found, line, '');
   return form !== null && reaches(line, form);
@@ -122,22 +129,22 @@ function canBeReached(step: TestStep): boolean {
 
 /** Each step as a command of its own; without reports where tests leave none, and else as it was given. */
 function stepsPlan(testCommand: string, steps: readonly TestStep[], folder: string): ReportPlan {
-  const parts = arranged(steps).map((part) => ({ part, planned: plannedStep(part, folder) }));
+  const parts = arrangeSteps(steps).map((part) => ({ part, planned: plannedStep(part, folder) }));
   const last = parts.findLast(({ planned }) => planned.focused !== null);
   const unread = parts.find(({ part, planned }) => part.step.kind === 'tests' && !planned.found);
   const plain = parts.map(({ part, planned }) =>
-    part.step.kind === 'tests' ? plainCommand(shellOf(part)) : planned.command,
+    part.step.kind === 'tests' ? plainCommand(shellCommand(part)) : planned.command,
   );
   const whole = wholeCommand(testCommand);
   return {
     kind: 'reports',
-    commands: named(parts.map(({ planned }) => planned.command)),
-    otherwise: { kind: 'steps', commands: named(plain), otherwise: whole, focus: () => null },
+    commands: withUniqueNames(parts.map(({ planned }) => planned.command)),
+    otherwise: { kind: 'steps', commands: withUniqueNames(plain), otherwise: whole, focus: () => null },
     ...(unread ? hintFor(unread.part.step.command) : {}),
     focus(files) {
       const { focused, command } = last?.planned ?? {};
       if (!last || !focused || !command || last.part.step.folder !== '') return null;
-      const line = { ...lineOf(last.part.step), before: shellBefore(last.part, last.part.needs) };
+      const line = { ...stepCommandLine(last.part.step), before: shellBefore(last.part, last.part.needs) };
       return focusOn(line, { plan: command, focused }, files);
     },
   };
@@ -149,29 +156,29 @@ interface PlannedStep {
   readonly focused: FocusForm | null;
 }
 
-function plannedStep(part: Part, folder: string): PlannedStep {
+function plannedStep(part: StepRun, folder: string): PlannedStep {
   const { step } = part;
   if (step.kind !== 'tests') {
     const label = step.kind === 'other' ? 'step' : step.kind;
-    const check = `${label}: ${step.folder === '' ? '' : `${step.folder} `}${step.command.slice(0, MOST_NAMED)}`;
-    return { command: { ...plainCommand(shellOf(part)), check }, found: null, focused: null };
+    const check = `${label}: ${step.folder === '' ? '' : `${step.folder} `}${step.command.slice(0, MAX_CHECK_NAME_CHARS)}`;
+    return { command: { ...plainCommand(shellCommand(part)), check }, found: null, focused: null };
   }
-  const line = lineOf(step);
+  const line = stepCommandLine(step);
   const found = recognise(line.inner);
   const form = found && runnerForm(found, line, folder);
-  if (!form) return { command: { ...plainCommand(shellOf(part)), report: TAP }, found, focused: null };
+  if (!form) return { command: { ...plainCommand(shellCommand(part)), report: TAP }, found, focused: null };
   const { command, ...plan } = planOf(line.last ?? step.command, line, form);
   const focused = plan.report && line.last !== null ? focusForm(found, folder) : null;
   const env = /\btox\b/.test(step.command) ? { ...form.env, ...PASSED_BY_TOX } : form.env;
   return {
-    command: { ...plan, env, command: shellOf(part, command), prefix: step.folder },
+    command: { ...plan, env, command: shellCommand(part, command), prefix: step.folder },
     found,
     focused,
   };
 }
 
 /** Characters of a step's command that name it. */
-const MOST_NAMED = 80;
+const MAX_CHECK_NAME_CHARS = 80;
 
 /** tox hands on variables that it is told to: `TOX_OVERRIDE` since tox 4, the other one before. */
 const PASSED_BY_TOX = {
@@ -180,7 +187,7 @@ const PASSED_BY_TOX = {
 } as const;
 
 /** Two steps of the same name, as in two hooks, are told apart by a number. */
-function named(commands: readonly TestCommand[]): readonly TestCommand[] {
+function withUniqueNames(commands: readonly TestCommand[]): readonly TestCommand[] {
   const seen = new Map<string, number>();
   return commands.map((command) => {
     if (command.check === undefined) return command;
@@ -215,7 +222,7 @@ interface Focusing {
 }
 
 /** Files that are run one by one, at most; more are left to the whole command. */
-const MOST_APART = 8;
+const MAX_SEPARATE_FOLDERS = 8;
 
 function focusOn(
   line: TestCommandLine,
@@ -230,7 +237,7 @@ function focusOn(
   if (!focused.apart) {
     return [{ ...plan, command, report, args: focused.argsOf ? focused.argsOf(names) : names }];
   }
-  if (names.length > MOST_APART) return null;
+  if (names.length > MAX_SEPARATE_FOLDERS) return null;
   return names.map((file) => {
     const prefix = report?.source === 'file' ? '' : file;
     return { ...plan, command, report, args: [file], prefix };

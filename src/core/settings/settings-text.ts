@@ -10,7 +10,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { hasTooMany, isTooDeep, MOST_BYTES, MOST_DEPTH } from './plain-yaml.ts';
+import { hasTooMany, isTooDeep, MAX_YAML_BYTES, MAX_YAML_DEPTH } from './plain-yaml.ts';
 
 type SettingsText =
   | {
@@ -20,8 +20,8 @@ type SettingsText =
     }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 
-const MOST_PROBLEMS = 20;
-const MOST_MESSAGE = 200;
+const MAX_YAML_PROBLEMS = 20;
+const MAX_YAML_MESSAGE_CHARS = 200;
 
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '<<']);
 
@@ -32,12 +32,12 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
  */
 export function readSettingsText(text: string, fileName: string): SettingsText {
   const refuse = (why: string): SettingsText => ({ kind: 'invalid', problems: [`${fileName}: ${why}`] });
-  if (Buffer.byteLength(text) > MOST_BYTES)
-    return refuse(`The file is bigger than ${MOST_BYTES / 1024} KiB.`);
+  if (Buffer.byteLength(text) > MAX_YAML_BYTES)
+    return refuse(`The file is bigger than ${MAX_YAML_BYTES / 1024} KiB.`);
   if (text.startsWith('\ufeff'))
     return refuse('The file begins with a byte order mark; save it as UTF-8 without one.');
   if (text.includes('\ufffd') || !text.isWellFormed()) return refuse('The file is not valid UTF-8.');
-  if (isTooDeep(text)) return refuse(`The file is nested more than ${MOST_DEPTH} levels deep.`);
+  if (isTooDeep(text)) return refuse(`The file is nested more than ${MAX_YAML_DEPTH} levels deep.`);
   if (hasTooMany(text)) return refuse('The file has far more keys and values than there are settings.');
   const lines = new LineCounter();
   const place = (offset: number): string => {
@@ -60,9 +60,9 @@ export function readSettingsText(text: string, fileName: string): SettingsText {
       `The file cannot be read as YAML: ${thrown instanceof Error ? thrown.message : String(thrown)}.`,
     );
   }
-  const problems = problemsOf(document);
+  const problems = yamlProblems(document);
   if (problems.length > 0) {
-    const told = problems.slice(0, MOST_PROBLEMS).map(({ offset, message }) => place(offset) + message);
+    const told = problems.slice(0, MAX_YAML_PROBLEMS).map(({ offset, message }) => place(offset) + message);
     return { kind: 'invalid', problems: told };
   }
   return {
@@ -72,22 +72,22 @@ export function readSettingsText(text: string, fileName: string): SettingsText {
   };
 }
 
-interface Problem {
+interface YamlProblem {
   readonly offset: number;
   readonly message: string;
 }
 
-function problemsOf(document: Document.Parsed): readonly Problem[] {
-  const found: Problem[] = [...document.errors, ...document.warnings].map((error) => ({
+function yamlProblems(document: Document.Parsed): readonly YamlProblem[] {
+  const found: YamlProblem[] = [...document.errors, ...document.warnings].map((error) => ({
     offset: error.pos[0],
-    message: sentence(error.message),
+    message: yamlMessage(error.message),
   }));
   if (found.length > 0) return found;
   visit(document, (_, node, path) => {
-    if (path.length > 2 * MOST_DEPTH) {
+    if (path.length > 2 * MAX_YAML_DEPTH) {
       found.push({
         offset: startOf(node),
-        message: `The file is nested more than ${MOST_DEPTH} levels deep.`,
+        message: `The file is nested more than ${MAX_YAML_DEPTH} levels deep.`,
       });
       return visit.BREAK;
     }
@@ -130,8 +130,8 @@ function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): numb
   return offset;
 }
 
-function sentence(message: string): string {
+function yamlMessage(message: string): string {
   const line = message.split('\n', 1)[0] ?? '';
-  if (line.length > MOST_MESSAGE) return `${line.slice(0, MOST_MESSAGE)}….`;
+  if (line.length > MAX_YAML_MESSAGE_CHARS) return `${line.slice(0, MAX_YAML_MESSAGE_CHARS)}….`;
   return /[.!?]$/.test(line) ? line : `${line}.`;
 }

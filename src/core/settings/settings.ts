@@ -110,10 +110,10 @@ const EvaluatorName = z.enum(EVALUATORS, { error: ({ input }) => noSuchEvaluator
 function noSuchEvaluator(written: unknown): string {
   const meant = typeof written === 'string' ? suggest(written.slice(0, 60), EVALUATORS) : null;
   const hint = meant ? `did you mean ${meant}?` : `known: ${EVALUATORS.join(', ')}`;
-  return `there is no strategy ${shown(written)}; ${hint}`;
+  return `there is no strategy ${shownValue(written)}; ${hint}`;
 }
 
-const shown = (value: unknown): string =>
+const shownValue = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : 'of this kind';
 
 /** `.github/auto-dev.yml`. Every key has a default; unknown keys are errors with a suggestion. */

@@ -1,7 +1,7 @@
 import type { TestCommandLine } from './package-scripts.ts';
 import type { TestStep } from './test-steps.ts';
 
-export interface Part {
+export interface StepRun {
   readonly step: TestStep;
   /** Steps of the kind `other` since the last tests: without them it does not run. */
   readonly before: readonly TestStep[];
@@ -13,11 +13,11 @@ export interface Part {
  * In the order of the command; what the tests need is put in front of them, and a linter that stood between runs after
  * them. Behind the last tests, every step counts for itself.
  */
-export function arranged(steps: readonly TestStep[]): readonly Part[] {
+export function arrangeSteps(steps: readonly TestStep[]): readonly StepRun[] {
   const lastTests = steps.findLastIndex(({ kind }) => kind === 'tests');
-  const parts: Part[] = [];
+  const parts: StepRun[] = [];
   let before: TestStep[] = [];
-  let waiting: Part[] = [];
+  let waiting: StepRun[] = [];
   const needs: TestStep[] = [];
   for (const [index, step] of steps.entries()) {
     if (step.kind === 'tests') {
@@ -36,7 +36,7 @@ export function arranged(steps: readonly TestStep[]): readonly Part[] {
 const FORMATTER = /\s*\|\s*(?:npx )?(?:tap-[\w-]+|faucet|colortape)(?:\s+-[\w-]+)*\s*$/;
 
 /** A step as a line whose end is its only command. */
-export function lineOf({ command, inner }: TestStep): TestCommandLine {
+export function stepCommandLine({ command, inner }: TestStep): TestCommandLine {
   const bare = command.replace(FORMATTER, '');
   const plain = inner === undefined && !/[|<>]/.test(bare);
   return {
@@ -49,10 +49,10 @@ export function lineOf({ command, inner }: TestStep): TestCommandLine {
 }
 
 /** A step with what has to run before it, for `sh -c` at the top of the repository. */
-export const shellOf = (part: Part, command: string = part.step.command): string =>
+export const shellCommand = (part: StepRun, command: string = part.step.command): string =>
   `${shellBefore(part, part.before)}${inFolder(part.step, command)}`;
 
-export function shellBefore({ step }: Part, before: readonly TestStep[]): string {
+export function shellBefore({ step }: StepRun, before: readonly TestStep[]): string {
   const path = [step, ...before].some(({ script }) => script) ? pathOf(step.folder) : '';
   const steps = before.map((one) => `${inFolder(one, one.command)} && `);
   return `${path}${steps.join('')}`;

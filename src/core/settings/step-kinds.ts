@@ -7,7 +7,7 @@ import { recognise, wordsOf } from './test-runners.ts';
 export type StepKind = 'lint' | 'types' | 'tests' | 'other';
 
 /** The kind of a simple command, by the program that it starts. */
-export function kindOf(command: string): StepKind {
+export function stepKind(command: string): StepKind {
   const words = programWords(command);
   const [program = '', ...rest] = words;
   const line = [program, ...rest].join(' ');
@@ -17,11 +17,11 @@ export function kindOf(command: string): StepKind {
   const file = wordsOf(command).find((word) => /^[\w@./-]+\.(?:[cm]?[jt]s|sh|py|rb)$/.test(word));
   const own = INTERPRETERS.test(program) || file?.startsWith('./') === true;
   const name = own ? (file ?? '').replace(/^.*\//s, '').replace(/\.\w+$/, '') : '';
-  return kindOfName(name) ?? 'other';
+  return stepKindByName(name) ?? 'other';
 }
 
 /** The kind that the name of a script, a make target or a tox environment tells; null where it tells none. */
-export function kindOfName(name: string): 'lint' | 'types' | null {
+export function stepKindByName(name: string): 'lint' | 'types' | null {
   if (/(?:^|[:_-])(?:fix|write|build|watch)(?:$|[:_-])/i.test(name)) return null;
   if (LINT_NAME.test(name)) return 'lint';
   return TYPES_NAME.test(name) ? 'types' : null;
@@ -83,7 +83,8 @@ function programWords(command: string): readonly string[] {
     const [first = '', second = ''] = words;
     const name = baseName(first);
     if (/^\w+=/.test(first)) words = words.slice(1);
-    else if (STARTERS.has(name)) words = words.slice(1 + words.slice(1).findIndex((word) => !isAside(word)));
+    else if (STARTERS.has(name))
+      words = words.slice(1 + words.slice(1).findIndex((word) => !isFileOperation(word)));
     else if (STARTER_PAIRS.test(`${name} ${second} `)) words = words.slice(2);
     else if (/^python[\d.]*$/.test(name) && second === '-m') words = words.slice(2);
     else if (name === 'node' && /node_modules\//.test(second)) words = words.slice(1);
@@ -93,6 +94,6 @@ function programWords(command: string): readonly string[] {
   return [baseName(program), ...rest];
 }
 
-const isAside = (word: string): boolean => word.startsWith('-') || /^\w+=/.test(word);
+const isFileOperation = (word: string): boolean => word.startsWith('-') || /^\w+=/.test(word);
 
 const baseName = (word: string): string => word.replace(/^.*\//s, '').replace(/\.[cm]?js$/, '');

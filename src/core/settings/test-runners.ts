@@ -126,10 +126,10 @@ export function optionsOf({ runner, words, at }: Recognised): readonly string[] 
 const VITEST_VERBS = /^(?:run|watch|dev)$/;
 
 const mayTakeValue = (option: string): boolean =>
-  option.startsWith('-') && option !== '--' && !option.includes('=') && !FLAGS.test(option);
+  option.startsWith('-') && option !== '--' && !option.includes('=') && !VALUELESS_OPTIONS.test(option);
 
 /** Options that stand alone with every one of these runners. */
-const FLAGS =
+const VALUELESS_OPTIONS =
   /^--(?:no-.+|experimental-.+|test|coverage|ci|verbose|silent|quiet|recursive|exit|check-leaks|forbid-only|full-trace|runInBand|passWithNoTests|detectOpenHandles|forceExit|run|enable-source-maps|expose-gc|strict)$|^-(?:v|vv|q|A|race|short)$/;
 
 /** Words of a command as they are written, quotes kept. Our own splitting: good for plain commands, no shell. */

@@ -1,6 +1,6 @@
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { recipeLines } from './recipes.ts';
-import { kindOf, kindOfName, type StepKind } from './step-kinds.ts';
+import { type StepKind, stepKind, stepKindByName } from './step-kinds.ts';
 import { chainParts, wordsOf } from './test-runners.ts';
 import { workspaceFolders } from './workspace-folders.ts';
 
@@ -23,14 +23,14 @@ export interface TestStep {
 }
 
 /** Steps that a command is taken apart into, at most. */
-const MOST_STEPS = 30;
+const MAX_TEST_STEPS = 30;
 /** A script that runs a script that runs …: deeper is a circle. */
-const DEEPEST = 6;
+const MAX_STEP_DEPTH = 6;
 /** Characters of a command that are looked at. */
-const LONGEST = 4_000;
+const MAX_STEP_CHARS = 4_000;
 
 /** Where a line of commands stands. */
-interface Place {
+interface CommandContext {
   readonly files: RepositoryFiles;
   readonly folder: string;
   readonly script: boolean;
@@ -46,7 +46,7 @@ interface Place {
  */
 export function testSteps(command: string, files: RepositoryFiles = {}): readonly TestStep[] | null {
   const steps = stepsIn(command, { files, folder: '', script: false, depth: 0 });
-  if (!steps || steps.length > MOST_STEPS) return null;
+  if (!steps || steps.length > MAX_TEST_STEPS) return null;
   return withTests(steps);
 }
 
@@ -61,14 +61,14 @@ function withTests(steps: readonly TestStep[]): readonly TestStep[] | null {
 }
 
 /** The steps of a line; null where it is no plain chain. */
-function stepsIn(line: string, place: Place): readonly TestStep[] | null {
-  const parts = place.depth > DEEPEST || line.length > LONGEST ? null : chainOf(line);
+function stepsIn(line: string, place: CommandContext): readonly TestStep[] | null {
+  const parts = place.depth > MAX_STEP_DEPTH || line.length > MAX_STEP_CHARS ? null : chainOf(line);
   if (!parts) return null;
   return parts.flatMap((part) => followed(part, place) ?? [stepOf(part, place)]);
 }
 
-const stepOf = (command: string, { folder, script, recipe }: Place): TestStep => ({
-  kind: kindOf(command),
+const stepOf = (command: string, { folder, script, recipe }: CommandContext): TestStep => ({
+  kind: stepKind(command),
   command,
   folder,
   script,
@@ -76,7 +76,7 @@ const stepOf = (command: string, { folder, script, recipe }: Place): TestStep =>
 });
 
 /** The steps of a command that starts others; null for one that does not, or in a way that is not known. */
-function followed(command: string, place: Place): readonly TestStep[] | null {
+function followed(command: string, place: CommandContext): readonly TestStep[] | null {
   const words = wordsOf(command);
   if (/[|<>]/.test(command)) return null;
   return (
@@ -87,19 +87,23 @@ function followed(command: string, place: Place): readonly TestStep[] | null {
   );
 }
 
-const packageOf = ({ files, folder }: Place): PackageFacts | null =>
+const packageOf = ({ files, folder }: CommandContext): PackageFacts | null =>
   readPackage(files[folder === '' ? 'package.json' : `${folder}/package.json`] ?? '');
 
-function scriptSteps(command: string, words: readonly string[], place: Place): readonly TestStep[] | null {
+function scriptSteps(
+  command: string,
+  words: readonly string[],
+  place: CommandContext,
+): readonly TestStep[] | null {
   const call = scriptCall(words);
   const facts = call && packageOf(place);
   const text = facts?.scripts.get(call?.name ?? '');
   if (!call || !facts || !text || /\$\{?npm_/.test(text)) return null;
   const hook = (when: string) => (call.hooks ? (facts.scripts.get(`${when}${call.name}`) ?? []) : []);
   const lines = [hook('pre'), [text, ...call.more].join(' '), hook('post')].flat();
-  const within: Place = { ...place, script: true, depth: place.depth + 1 };
+  const within: CommandContext = { ...place, script: true, depth: place.depth + 1 };
   const steps: TestStep[] = [];
-  const kind = kindOfName(call.name);
+  const kind = stepKindByName(call.name);
   for (const line of lines) {
     const found = stepsIn(line, within);
     // A script that cannot be taken apart still has a name, under which its package manager runs it.
@@ -148,7 +152,7 @@ function shortCall(manager: string, [verb = '', ...more]: readonly string[]): re
 /** `run-s lint test:*` and `npm-run-all`, of the package npm-run-all and its successors. */
 function gatheredSteps(
   [program = '', ...words]: readonly string[],
-  place: Place,
+  place: CommandContext,
 ): readonly TestStep[] | null {
   if (!/^(?:run-s|run-p|npm-run-all2?)$/.test(program)) return null;
   const facts = packageOf(place);
@@ -162,7 +166,7 @@ function gatheredSteps(
     for (const one of found) {
       const command = `npm run -s ${one}`;
       const deeper = { ...place, depth: place.depth + 1 };
-      if (deeper.depth > DEEPEST) return null;
+      if (deeper.depth > MAX_STEP_DEPTH) return null;
       steps.push(...(followed(command, deeper) ?? [stepOf(command, place)]));
     }
   }
@@ -182,13 +186,13 @@ function patternOf(name: string): RegExp | null {
 }
 
 /** The same script of every package of a workspace. */
-function workspaceSteps(words: readonly string[], place: Place): readonly TestStep[] | null {
+function workspaceSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
   const name = place.folder === '' && workspaceScript(words.join(' '));
   if (!name) return null;
   const manager = words[0] ?? 'npm';
   const steps: TestStep[] = [];
   for (const folder of workspaceFolders(place.files)) {
-    const within: Place = { ...place, folder, depth: place.depth + 1 };
+    const within: CommandContext = { ...place, folder, depth: place.depth + 1 };
     if (!packageOf(within)?.scripts.has(name)) continue;
     const command = `${manager} run ${name}`;
     steps.push(...(followed(command, within) ?? [stepOf(command, within)]));
@@ -207,9 +211,9 @@ function workspaceScript(line: string): string | null {
 }
 
 /** What a makefile, tox or nox starts at the top of the repository. */
-function recipeSteps(words: readonly string[], place: Place): readonly TestStep[] | null {
+function recipeSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
   const lines = place.folder === '' ? recipeLines(words, place.files) : null;
-  const within: Place = { ...place, depth: place.depth + 1, recipe: true };
+  const within: CommandContext = { ...place, depth: place.depth + 1, recipe: true };
   const steps: TestStep[] = [];
   for (const { command, kind, inner } of lines ?? []) {
     const known = kind && { ...stepOf(command, within), kind, ...(inner === undefined ? {} : { inner }) };

@@ -48,7 +48,11 @@ const TOP_FILES = [
   ...['pnpm-lock.yaml', 'yarn.lock', '.yarnrc.yml'],
 ];
 
-const SIGNS: readonly { readonly sign: RegExp; readonly language?: Language; readonly program?: string }[] = [
+const TOOL_FILES: readonly {
+  readonly sign: RegExp;
+  readonly language?: Language;
+  readonly program?: string;
+}[] = [
   { sign: /^package\.json$/, language: 'node' },
   { sign: /(?:^|\/)Cargo\.toml$/, language: 'rust' },
   { sign: /(?:^|\/)go\.mod$/, language: 'go' },
@@ -71,7 +75,7 @@ const SIGNS: readonly { readonly sign: RegExp; readonly language?: Language; rea
 export function wantedTools(paths: readonly string[], texts: ReadonlyMap<string, string>): WantedTools {
   const languages = new Map<Language, string>();
   const programs = new Map<string, string>();
-  for (const { sign, language, program } of SIGNS) {
+  for (const { sign, language, program } of TOOL_FILES) {
     const file = paths.find((path) => sign.test(path));
     if (file === undefined) continue;
     if (language !== undefined && !languages.has(language)) languages.set(language, file);
@@ -94,16 +98,20 @@ export function wantedTools(paths: readonly string[], texts: ReadonlyMap<string,
   };
 }
 
-const Text = z.string().max(200).optional().catch(undefined);
+const VersionText = z.string().max(200).optional().catch(undefined);
 const Versions = z
-  .object({ node: Text, npm: Text, pnpm: Text, yarn: Text, bun: Text })
+  .object({ node: VersionText, npm: VersionText, pnpm: VersionText, yarn: VersionText, bun: VersionText })
   .catch({ node: undefined, npm: undefined, pnpm: undefined, yarn: undefined, bun: undefined });
-const Manifest = z.object({ packageManager: Text, engines: Versions.optional(), volta: Versions.optional() });
-type Manifest = z.infer<typeof Manifest>;
+const NodeManifest = z.object({
+  packageManager: VersionText,
+  engines: Versions.optional(),
+  volta: Versions.optional(),
+});
+type NodeManifest = z.infer<typeof NodeManifest>;
 
-function manifestOf(text: string | undefined): Manifest {
+function manifestOf(text: string | undefined): NodeManifest {
   try {
-    return Manifest.safeParse(JSON.parse(text ?? '')).data ?? {};
+    return NodeManifest.safeParse(JSON.parse(text ?? '')).data ?? {};
   } catch {
     // Not JSON, so it asks for nothing.
     return {};
@@ -113,7 +121,7 @@ function manifestOf(text: string | undefined): Manifest {
 type Texts = ReadonlyMap<string, string>;
 
 interface Hints {
-  readonly manifest: Manifest;
+  readonly manifest: NodeManifest;
   /** The CI job that runs the tests. */
   readonly job: CiJob | null;
 }
@@ -129,16 +137,16 @@ function versionOf(language: Language, texts: Texts, { manifest, job }: Hints): 
       return (
         asked ??
         tested ??
-        lineOf(texts, 'pyproject.toml', /^\s*requires-python\s*=\s*["']([^"'\n]{1,100})["']/m)
+        versionInFile(texts, 'pyproject.toml', /^\s*requires-python\s*=\s*["']([^"'\n]{1,100})["']/m)
       );
     case 'rust':
       return (
-        lineOf(texts, 'rust-toolchain.toml', /^\s*channel\s*=\s*["']([\w.-]{1,60})["']/m) ??
-        lineOf(texts, 'rust-toolchain', /^\s*(?:channel\s*=\s*["'])?([\w.-]{1,60})/m) ??
+        versionInFile(texts, 'rust-toolchain.toml', /^\s*channel\s*=\s*["']([\w.-]{1,60})["']/m) ??
+        versionInFile(texts, 'rust-toolchain', /^\s*(?:channel\s*=\s*["'])?([\w.-]{1,60})/m) ??
         asked
       );
     case 'go': {
-      const line = lineOf(texts, 'go.mod', /^go\s+([\d.]{1,20})/m);
+      const line = versionInFile(texts, 'go.mod', /^go\s+([\d.]{1,20})/m);
       return line === null ? asked : { ...line, range: `>=${line.range}` };
     }
     default:
@@ -155,7 +163,7 @@ const OWN_FILES: Partial<Record<Language, readonly string[]>> = {
 
 function ownFile(language: Language, texts: Texts): WantedVersion | null {
   for (const file of OWN_FILES[language] ?? []) {
-    const line = lineOf(texts, file, /^[ \t]*(?!#)(\S[^\s#]{0,60})/m);
+    const line = versionInFile(texts, file, /^[ \t]*(?!#)(\S[^\s#]{0,60})/m);
     const range = line === null ? null : pinnedRange(language, line.range);
     if (range !== null) return { range, file };
   }
@@ -177,7 +185,7 @@ const PLUGINS: Readonly<Record<Language, string>> = {
 function ofVersionManager(language: Language, texts: Texts): WantedVersion | null {
   const name = PLUGINS[language];
   const found =
-    lineOf(texts, '.tool-versions', RegExp(`^\\s*${name}\\s+([^\\s#]{1,60})`, 'm')) ??
+    versionInFile(texts, '.tool-versions', RegExp(`^\\s*${name}\\s+([^\\s#]{1,60})`, 'm')) ??
     inMise(texts, 'mise.toml', name) ??
     inMise(texts, '.mise.toml', name);
   const range = found === null ? null : pinnedRange(language, found.range);
@@ -192,21 +200,21 @@ function inMise(texts: Texts, file: string, name: string): WantedVersion | null 
     `^\\s*["']?${name}["']?\\s*=\\s*(?:\\[\\s*|\\{\\s*version\\s*=\\s*)?["']([^"'\\n]{1,60})["']`,
     'm',
   );
-  return lineOf(new Map([[file, tools ?? '']]), file, value);
+  return versionInFile(new Map([[file, tools ?? '']]), file, value);
 }
 
-function lineOf(texts: Texts, file: string, pattern: RegExp): WantedVersion | null {
+function versionInFile(texts: Texts, file: string, pattern: RegExp): WantedVersion | null {
   const range = pattern.exec(texts.get(file) ?? '')?.[1];
   return range === undefined ? null : { range: range.trim(), file };
 }
 
-const fromManifest = (from: 'volta' | 'engines', manifest: Manifest): WantedVersion | null => {
+const fromManifest = (from: 'volta' | 'engines', manifest: NodeManifest): WantedVersion | null => {
   const node = manifest[from]?.node;
   if (node === undefined || !/\d/.test(node)) return null;
   return { range: from === 'volta' ? `^${node}` : node, file: 'package.json' };
 };
 
-function managerOf(paths: readonly string[], texts: Texts, manifest: Manifest): WantedManager | null {
+function managerOf(paths: readonly string[], texts: Texts, manifest: NodeManifest): WantedManager | null {
   const found = namedManager(manifest) ?? lockedManager(paths, texts);
   if (found === null || found.name === 'npm') return found;
   const manager = found.file === 'package.json' ? found : narrowed(found, manifest);
@@ -219,7 +227,7 @@ function managerOf(paths: readonly string[], texts: Texts, manifest: Manifest): 
 }
 
 /** A manager that a lock file shows, in the versions that the manifest allows. */
-function narrowed(found: WantedManager, manifest: Manifest): WantedManager {
+function narrowed(found: WantedManager, manifest: NodeManifest): WantedManager {
   const asked = manifest.volta?.[found.name] ?? manifest.engines?.[found.name];
   if (asked === undefined) return found;
   // Beside alternatives, npm would take the range of the lock file for a part of the last one.
@@ -227,7 +235,7 @@ function narrowed(found: WantedManager, manifest: Manifest): WantedManager {
   return { ...found, range, file: 'package.json' };
 }
 
-function namedManager({ packageManager = '' }: Manifest): WantedManager | null {
+function namedManager({ packageManager = '' }: NodeManifest): WantedManager | null {
   const [, name, range] = /^(npm|pnpm|yarn|bun)@(\d+\.\d+\.\d+(?:-[\w.]+)?)/.exec(packageManager) ?? [];
   if (name === undefined || range === undefined) return null;
   return { name: name as NodeManager, range, file: 'package.json' };

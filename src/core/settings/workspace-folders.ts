@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Packages of a workspace that are looked at. */
-const MOST_PACKAGES = 40;
+const MAX_WORKSPACE_PACKAGES = 40;
 
 const Workspaces = z.object({
   workspaces: z
@@ -25,7 +25,7 @@ export function workspaceFolders(files: Readonly<Record<string, string>>): reado
     .filter((folder) => /^[\w@./-]+$/.test(folder) && wanted.some((one) => one.test(folder)))
     .filter((folder) => !refused.some((one) => one.test(folder)))
     .sort()
-    .slice(0, MOST_PACKAGES);
+    .slice(0, MAX_WORKSPACE_PACKAGES);
 }
 
 /** Paths of the files of a repository that say what a test command runs; bounded. */
@@ -34,7 +34,7 @@ export function stepFiles(paths: readonly string[]): readonly string[] {
   const packages = paths.filter((path) =>
     /^(?!.*node_modules\/)[^/]+(?:\/[^/]+)?\/package\.json$/.test(path),
   );
-  return [...TOP_FILES.filter((path) => present.has(path)), ...packages.slice(0, MOST_PACKAGES)];
+  return [...TOP_FILES.filter((path) => present.has(path)), ...packages.slice(0, MAX_WORKSPACE_PACKAGES)];
 }
 
 const TOP_FILES = [

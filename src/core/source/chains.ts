@@ -1,7 +1,7 @@
-import { child, contentOf, isString, type SyntaxNode, type SyntaxTree, textOf } from './tree.ts';
+import { child, contentOf, isString, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
 
 /** One step of a chain: `.name`, `.name(args)`, `['name']`, or `(args)` on what came before. */
-export interface Link {
+export interface ChainLink {
   /** Empty for a value that is no name, and for a call of what a call gave. */
   readonly name: string;
   /** Null where nothing is called. */
@@ -15,7 +15,7 @@ export interface Chain {
   readonly node: SyntaxNode;
   readonly from: number;
   readonly to: number;
-  readonly links: readonly Link[];
+  readonly links: readonly ChainLink[];
 }
 
 /** What stands in front of the name, or of the arguments. */
@@ -33,31 +33,31 @@ const HEADS = [
   'constructor',
 ];
 const NAME_FIELDS = ['property', 'attribute', 'field', 'method', 'name', 'index', 'subscript'];
-const ARGUMENTS = /^(?:arguments|argument_list|token_tree|type_arguments_call)$/;
-const STEPS =
+const ARGUMENT_NODE = /^(?:arguments|argument_list|token_tree|type_arguments_call)$/;
+const STEP_NODE =
   /^(?:call|call_expression|new_expression|macro_invocation|method_invocation|invocation_expression|object_creation_expression|function_call_expression|member_call_expression|nullsafe_member_call_expression|scoped_call_expression|member_expression|attribute|selector_expression|field_expression|field_access|member_access_expression|conditional_access_expression|member_binding_expression|nullsafe_member_access_expression|scoped_identifier|qualified_identifier|qualified_name|scope_resolution|class_constant_access_expression|scoped_property_access_expression|subscript_expression|subscript|element_reference|element_access_expression|non_null_expression|generic_function|template_function|await_expression|instantiation_expression|annotation|marker_annotation)$/;
-const NAME =
+const NAME_NODE =
   /identifier$|^(?:name|variable_name|constant|this|self|super|import|global_variable|type_identifier|package_identifier|command_name|word|instance_variable|meta_property|predefined_type|namespace_name)$/;
 
-const isStep = ({ type, named }: SyntaxNode): boolean => named && STEPS.test(type);
+const isStep = ({ type, named }: SyntaxNode): boolean => named && STEP_NODE.test(type);
 
 /** What a step goes on from; null where it begins. */
-function headOf(node: SyntaxNode): SyntaxNode | null {
+function chainHead(node: SyntaxNode): SyntaxNode | null {
   if (/^(?:non_null_expression|await_expression)$/.test(node.type))
     return node.children.find(({ named }) => named) ?? null;
   if (/^(?:marker_)?annotation$/.test(node.type)) return child(node, 'name');
   const head = child(node, ...HEADS) ?? child(node, 'condition');
   if (head) return head;
   // Without fields: the first of its named children, unless it is all that there is.
-  const [first, second] = node.children.filter(({ named, type }) => named && !ARGUMENTS.test(type));
-  return first && (second || argumentsOf(node)) && first.field === '' ? first : null;
+  const [first, second] = node.children.filter(({ named, type }) => named && !ARGUMENT_NODE.test(type));
+  return first && (second || argumentList(node)) && first.field === '' ? first : null;
 }
 
-const argumentsOf = (node: SyntaxNode): SyntaxNode | null =>
+const argumentList = (node: SyntaxNode): SyntaxNode | null =>
   /subscript|element_/.test(node.type)
     ? null
     : (child(node, 'arguments') ??
-      node.children.find(({ type, field }) => ARGUMENTS.test(type) && field === '') ??
+      node.children.find(({ type, field }) => ARGUMENT_NODE.test(type) && field === '') ??
       null);
 
 /** The arguments between brackets; those of a macro are divided at commas. */
@@ -89,13 +89,13 @@ const COMPUTED = '[]';
 
 /** The name that a node is written as; a text in brackets counts as one. */
 function nameIn(node: SyntaxNode, tree: SyntaxTree): string | null {
-  if (isString(node)) return contentOf(textOf(tree, node));
+  if (isString(node)) return contentOf(nodeText(tree, node));
   if (/^(?:index|subscript)$/.test(node.field)) return COMPUTED;
   if (/generic|template_method|bracketed_argument|argument/.test(node.type)) {
     const [inner] = node.children.filter(({ named }) => named);
     return inner ? nameIn(inner, tree) : null;
   }
-  return NAME.test(node.type) || !node.named ? textOf(tree, node) : null;
+  return NAME_NODE.test(node.type) || !node.named ? nodeText(tree, node) : null;
 }
 
 /** One node of a chain: its name, null where another node has it; its arguments; and what it goes on from. */
@@ -112,27 +112,27 @@ function stepOf(node: SyntaxNode, tree: SyntaxTree): Step {
       ? { name: null, args: null, head: inner }
       : { name: nameIn(node, tree) ?? '', args: null, head: null };
   }
-  const list = argumentsOf(node);
+  const list = argumentList(node);
   const args = list ? argumentNodes(list) : isBareCall(node) ? [] : null;
-  const head = headOf(node);
+  const head = chainHead(node);
   const name = child(node, ...NAME_FIELDS, ...(/creation/.test(node.type) ? ['type'] : []));
   const own = name && name !== head ? nameIn(name, tree) : lastName(node, head, tree);
   return { name: own ?? (head ? null : ''), args, head };
 }
 
 /** More links of one chain are not read. */
-const MOST_LINKS = 60;
+const MAX_LINKS = 60;
 
-function linksOf(top: SyntaxNode, tree: SyntaxTree): readonly Link[] {
-  const links: Link[] = [];
+function linksOf(top: SyntaxNode, tree: SyntaxTree): readonly ChainLink[] {
+  const links: ChainLink[] = [];
   // Arguments belong to the name that what they follow ends with.
-  let given: (Pick<Link, 'to'> & { readonly args: readonly SyntaxNode[] }) | null = null;
-  const put = (link: Link | null) => {
+  let given: (Pick<ChainLink, 'to'> & { readonly args: readonly SyntaxNode[] }) | null = null;
+  const put = (link: ChainLink | null) => {
     if (given && link?.args === null) links.push({ ...link, ...given });
     else links.push(...[given && { name: '', ...given }, link].filter((one) => one !== null));
     given = null;
   };
-  for (let at: SyntaxNode | null = top; at && links.length < MOST_LINKS; ) {
+  for (let at: SyntaxNode | null = top; at && links.length < MAX_LINKS; ) {
     const { to }: SyntaxNode = at;
     const { name, args, head }: Step = stepOf(at, tree);
     if (name !== null) put({ name, args, to });
@@ -154,7 +154,7 @@ const isBareCall = (node: SyntaxNode): boolean =>
 
 /** Steps without a field for their name end with it. */
 function lastName(node: SyntaxNode, head: SyntaxNode | null, tree: SyntaxTree): string | null {
-  if (argumentsOf(node) || /await|non_null|annotation|generic|template|instantiation/.test(node.type))
+  if (argumentList(node) || /await|non_null|annotation|generic|template|instantiation/.test(node.type))
     return null;
   const last = node.children.findLast(({ named }) => named);
   return last && last !== head ? nameIn(last, tree) : null;
@@ -173,9 +173,9 @@ function isTop(node: SyntaxNode): boolean {
   let at = node;
   while (at.parent && /^parenthesized/.test(at.parent.type) && at.parent.parent && isStep(at.parent.parent))
     at = at.parent;
-  return !(at.parent && isStep(at.parent) && headOf(at.parent) === at);
+  return !(at.parent && isStep(at.parent) && chainHead(at.parent) === at);
 }
 
 /** `process.exit`, `expect().toBe`: the names of a chain, with brackets behind what is called and goes on. */
-export const pathOf = (links: readonly Link[]): string =>
+export const pathOf = (links: readonly ChainLink[]): string =>
   links.map(({ name, args }, i) => (args && i < links.length - 1 ? `${name}()` : name)).join('.');

@@ -31,7 +31,7 @@ export interface SyntaxTree {
   readonly isBroken: boolean;
 }
 
-const GRAMMARS = {
+const GRAMMAR_EXTENSIONS = {
   typescript: ['ts', 'mts', 'cts', 'vue', 'svelte'],
   // The grammar for plain JavaScript stumbles over `class=`, so components are all read by the one for TypeScript.
   tsx: ['js', 'mjs', 'cjs', 'jsx', 'tsx'],
@@ -45,10 +45,10 @@ const GRAMMARS = {
   cpp: ['c', 'h', 'cc', 'cpp', 'cxx', 'hh', 'hpp', 'hxx'],
   bash: ['sh', 'bash'],
 } as const;
-export type Grammar = keyof typeof GRAMMARS;
+export type Grammar = keyof typeof GRAMMAR_EXTENSIONS;
 
 const BY_EXTENSION: ReadonlyMap<string, Grammar> = new Map(
-  Object.entries(GRAMMARS).flatMap(([grammar, extensions]) =>
+  Object.entries(GRAMMAR_EXTENSIONS).flatMap(([grammar, extensions]) =>
     extensions.map((extension) => [extension, grammar as Grammar] as const),
   ),
 );
@@ -109,16 +109,16 @@ function readTree(printed: PrintedTree, grammar: Grammar, text: string): SyntaxT
 /** The trees of some texts: null where a text could not be parsed, or nobody did. */
 export type SyntaxTrees = (source: SourceText) => SyntaxTree | null;
 
-const keyOf = ({ path, text }: SourceText): string => `${grammarOf(path)}\0${text}`;
+const treeKey = ({ path, text }: SourceText): string => `${grammarOf(path)}\0${text}`;
 
 /** What the parser printed, in the order of the texts that it was given. */
 export function syntaxTrees(sources: readonly SourceText[], printed: readonly PrintedTree[]): SyntaxTrees {
   const known = new Map<string, SyntaxTree | null>();
   for (const [i, source] of sources.entries()) {
     const grammar = grammarOf(source.path);
-    if (grammar) known.set(keyOf(source), readTree(printed[i] ?? null, grammar, source.text));
+    if (grammar) known.set(treeKey(source), readTree(printed[i] ?? null, grammar, source.text));
   }
-  return (source) => known.get(keyOf(source)) ?? null;
+  return (source) => known.get(treeKey(source)) ?? null;
 }
 
 /** A tree of a text that nobody parsed: all of it fits nowhere. */
@@ -138,19 +138,20 @@ export function unparsed(text: string): SyntaxTree {
 
 export const NO_SYNTAX_TREES: SyntaxTrees = () => null;
 
-export const textOf = ({ text }: SyntaxTree, { from, to }: Pick<SyntaxNode, 'from' | 'to'>): string =>
+export const nodeText = ({ text }: SyntaxTree, { from, to }: Pick<SyntaxNode, 'from' | 'to'>): string =>
   text.slice(from, to);
 
 export const child = (node: SyntaxNode, ...fields: readonly string[]): SyntaxNode | null =>
   node.children.find(({ field }) => fields.includes(field)) ?? null;
 
 /** More levels above a node are not looked at. */
-const MOST_LEVELS = 200;
+const MAX_TREE_DEPTH = 200;
 
 /** The nodes around a node, the nearest first, without those from `until` on. */
 export function ancestors(node: SyntaxNode, until: SyntaxNode | null = null): readonly SyntaxNode[] {
   const found: SyntaxNode[] = [];
-  for (let at = node.parent; at && at !== until && found.length < MOST_LEVELS; at = at.parent) found.push(at);
+  for (let at = node.parent; at && at !== until && found.length < MAX_TREE_DEPTH; at = at.parent)
+    found.push(at);
   return found;
 }
 
@@ -211,7 +212,7 @@ function isDead(node: SyntaxNode, tree: SyntaxTree): boolean {
   return (
     condition !== undefined &&
     node !== condition &&
-    /^(?:0|false)$/.test(textOf(tree, condition)) &&
+    /^(?:0|false)$/.test(nodeText(tree, condition)) &&
     !/^#/.test(node.type)
   );
 }
@@ -235,7 +236,7 @@ export function tokensOf(
 ): readonly Token[] {
   const found: Token[] = [];
   for (const { node, comment } of pieces(tree, part)) {
-    const text = textOf(tree, node);
+    const text = nodeText(tree, node);
     if (comment || text.trim() === '') continue;
     const kind = isString(node)
       ? 'string'
@@ -258,7 +259,7 @@ export function blankedText(tree: SyntaxTree): BlankedText {
   for (const { node, comment } of pieces(tree, { from: 0, to: tree.text.length })) {
     if (!comment && !isString(node)) continue;
     const between = tree.text.slice(done, node.from);
-    const inside = textOf(tree, node);
+    const inside = nodeText(tree, node);
     code.push(between, comment ? blank(inside) : inside);
     mask.push(between, comment ? blank(inside) : quotesOf(inside));
     done = node.to;

@@ -1,4 +1,4 @@
-import { type Chain, chainsOf, type Link, pathOf } from './chains.ts';
+import { type Chain, type ChainLink, chainsOf, pathOf } from './chains.ts';
 import {
   blankedText,
   child,
@@ -6,9 +6,9 @@ import {
   firstFrom,
   isString,
   nodesWithin,
+  nodeText,
   type SyntaxNode,
   type SyntaxTree,
-  textOf,
 } from './tree.ts';
 
 /** One place where something is read, called or given another value, by its name as it was imported. */
@@ -37,7 +37,7 @@ const WRITES =
 /** Names that stand for themselves: they declare something, or are part of a longer name. */
 const DECLARES =
   /^(?:name|alias|key|label|parameters|pattern|method|property|attribute|field|type|module_name)$/;
-const MOST_ALIASES = 5;
+const MAX_ALIASES = 5;
 
 const moduleName = (text: string): string =>
   text
@@ -53,7 +53,12 @@ export function usesOf(tree: SyntaxTree, chains: readonly Chain[] = chainsOf(tre
   const plain = tree.nodes.flatMap((node): Chain[] => {
     if (inChain.has(node) || !isPlainName(node)) return [];
     return [
-      { node, from: node.from, to: node.to, links: [{ name: textOf(tree, node), args: null, to: node.to }] },
+      {
+        node,
+        from: node.from,
+        to: node.to,
+        links: [{ name: nodeText(tree, node), args: null, to: node.to }],
+      },
     ];
   });
   const uses = [...chains, ...plain].map(({ node, from, to, links }) => ({
@@ -87,7 +92,7 @@ function isWritten(node: SyntaxNode): boolean {
 }
 
 /** A chain's path with its first name traced back: through imports, `require`, and variables that stand for it. */
-function resolved(links: readonly Link[], tree: SyntaxTree, bindings: Bindings): string {
+function resolved(links: readonly ChainLink[], tree: SyntaxTree, bindings: Bindings): string {
   const [first, ...rest] = links;
   if (!first) return '';
   const loaded = LOADS.test(pathOf(links.slice(0, first.args ? 1 : 2)))
@@ -96,10 +101,10 @@ function resolved(links: readonly Link[], tree: SyntaxTree, bindings: Bindings):
   const [module] = loaded?.args ?? [];
   if (loaded && module && isString(module)) {
     const after = links.slice(links.indexOf(loaded) + 1).filter(({ name }) => name !== 'default');
-    return pathOf([{ name: moduleName(contentOf(textOf(tree, module))), args: null, to: 0 }, ...after]);
+    return pathOf([{ name: moduleName(contentOf(nodeText(tree, module))), args: null, to: 0 }, ...after]);
   }
   let root = first.name;
-  for (let i = 0; i < MOST_ALIASES; i++) {
+  for (let i = 0; i < MAX_ALIASES; i++) {
     const [word = '', ...more] = root.split('.');
     const origin = bindings.get(word);
     if (origin === undefined || origin.split('.')[0] === word) break;
@@ -122,7 +127,7 @@ interface Imported {
 function importsIn(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
   if (!node.named || !IMPORTS.test(node.type)) return [];
   const source = child(node, 'source', 'module_name', 'path');
-  const module = source ? moduleName(contentOf(textOf(tree, source))) : '';
+  const module = source ? moduleName(contentOf(nodeText(tree, source))) : '';
   const own = [...nodesWithin(tree, node)];
   const specifiers = own.flatMap((each): Imported[] => {
     if (!/^(?:import_specifier|export_specifier|aliased_import)$/.test(each.type))
@@ -136,12 +141,12 @@ function importsIn(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
     ({ type, parent }) =>
       type === 'identifier' && /^(?:import_clause|namespace_import)$/.test(parent?.type ?? ''),
   );
-  return [...specifiers, ...(whole ? [{ node: whole, as: textOf(tree, whole), path: module }] : [])];
+  return [...specifiers, ...(whole ? [{ node: whole, as: nodeText(tree, whole), path: module }] : [])];
 }
 
 function bringing(tree: SyntaxTree, name: SyntaxNode, alias: SyntaxNode, module: string): Imported {
-  const own = textOf(tree, name);
-  const local = textOf(tree, alias);
+  const own = nodeText(tree, name);
+  const local = nodeText(tree, alias);
   // `import a.b` gives the name `a`; `import a.b as c` gives `c`.
   if (module === '')
     return {
@@ -164,7 +169,7 @@ function bindingsOf(tree: SyntaxTree, chains: readonly Chain[], imported: readon
     const links =
       byNode.get(given) ??
       byNode.get(value) ??
-      (isName(value) ? [{ name: textOf(tree, value), args: null, to: 0 }] : null);
+      (isName(value) ? [{ name: nodeText(tree, value), args: null, to: 0 }] : null);
     if (!links || links.slice(1).some(({ args }) => args !== null)) continue;
     const path = resolved(links, tree, bindings);
     if (links[0]?.args && path.includes('()')) continue;
@@ -183,13 +188,13 @@ const assignedIn = (node: SyntaxNode | null): SyntaxNode | null =>
 
 /** The names that a declaration gives, each with the property that it takes: `{ exit: q }` gives `q` from `exit`. */
 function targetsOf(tree: SyntaxTree, target: SyntaxNode): readonly (readonly [as: string, name: string])[] {
-  if (isName(target)) return [[textOf(tree, target), '']];
+  if (isName(target)) return [[nodeText(tree, target), '']];
   if (target.type !== 'object_pattern') return [];
   return target.children.flatMap((each): [string, string][] => {
     if (each.type === 'shorthand_property_identifier_pattern')
-      return [[textOf(tree, each), textOf(tree, each)]];
+      return [[nodeText(tree, each), nodeText(tree, each)]];
     const [key, value] = [child(each, 'key'), child(each, 'value')];
-    return key && value && isName(value) ? [[textOf(tree, value), contentOf(textOf(tree, key))]] : [];
+    return key && value && isName(value) ? [[nodeText(tree, value), contentOf(nodeText(tree, key))]] : [];
   });
 }
 

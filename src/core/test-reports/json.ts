@@ -87,7 +87,7 @@ const mochaParts = ({ file, fullTitle, title }: MochaTest): readonly string[] =>
   return [relativePath(file ?? ''), suites, title];
 };
 
-const Event = z.object({
+const GoEvent = z.object({
   Action: z.string(),
   Package: z.string().catch(''),
   ImportPath: z.string().catch(''),
@@ -101,7 +101,7 @@ const GO_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
   skip: 'skipped',
 };
 /** Characters of a test's output that are kept while its end is awaited. */
-const MAX_OUTPUT_CHARS = 4_000;
+const MAX_GO_OUTPUT_CHARS = 4_000;
 
 /**
  * What `go test -json` writes: one event a line (cmd/test2json in golang/go). Ids are package, test and subtests; a
@@ -120,7 +120,7 @@ export function readGo(text: string): Outcomes {
     const where = event.Package || event.ImportPath;
     const key = JSON.stringify([where, event.Test]);
     if (event.Action === 'output' || event.Action === 'build-output') {
-      output.set(key, `${output.get(key) ?? ''}${event.Output}`.slice(-MAX_OUTPUT_CHARS));
+      output.set(key, `${output.get(key) ?? ''}${event.Output}`.slice(-MAX_GO_OUTPUT_CHARS));
       continue;
     }
     const outcome = GO_OUTCOMES[event.Action];
@@ -136,10 +136,10 @@ export function readGo(text: string): Outcomes {
   return outcomes;
 }
 
-function eventOf(line: string): z.infer<typeof Event> | null {
+function eventOf(line: string): z.infer<typeof GoEvent> | null {
   if (!line.startsWith('{')) return null;
   try {
-    return Event.safeParse(JSON.parse(line)).data ?? null;
+    return GoEvent.safeParse(JSON.parse(line)).data ?? null;
   } catch {
     // Output of the build stands between the events.
     return null;

@@ -6,30 +6,30 @@ import { Outcomes, relativePath } from './outcomes.ts';
 /** `describe` in `describe`; deeper is not a report that people's tests make. */
 const MAX_SUITE_DEPTH = 60;
 
-const Text = z.string().catch('');
-const Suites: z.ZodType<Suite> = z.lazy(() => Suite);
+const JUnitText = z.string().catch('');
+const Suites: z.ZodType<JUnitSuite> = z.lazy(() => JUnitSuite);
 
-const Case = z.object({
-  '@name': Text,
-  '@classname': Text,
-  '@file': Text,
+const JUnitCase = z.object({
+  '@name': JUnitText,
+  '@classname': JUnitText,
+  '@file': JUnitText,
   failure: z.unknown().optional(),
   error: z.unknown().optional(),
   skipped: z.unknown().optional(),
 });
-type Case = z.infer<typeof Case>;
+type JUnitCase = z.infer<typeof JUnitCase>;
 
-interface Suite {
+interface JUnitSuite {
   '@name': string;
   '@file': string;
-  testsuite: Suite[];
-  testcase: Case[];
+  testsuite: JUnitSuite[];
+  testcase: JUnitCase[];
 }
-const Suite = z.object({
-  '@name': Text,
-  '@file': Text,
+const JUnitSuite = z.object({
+  '@name': JUnitText,
+  '@file': JUnitText,
   testsuite: z.array(Suites).default([]),
-  testcase: z.array(Case).default([]),
+  testcase: z.array(JUnitCase).default([]),
 });
 
 const LISTS: ReadonlySet<string> = new Set(['testsuite', 'testcase']);
@@ -58,8 +58,8 @@ export function readJUnit(text: string): Outcomes {
   });
   const root = z
     .object({
-      testsuites: z.union([z.literal(''), Suite.partial()]).optional(),
-      testsuite: z.array(Suite).optional(),
+      testsuites: z.union([z.literal(''), JUnitSuite.partial()]).optional(),
+      testsuite: z.array(JUnitSuite).optional(),
     })
     .safeParse(parser.parse(text, true));
   if (!root.success || (root.data.testsuites === undefined && root.data.testsuite === undefined)) {
@@ -73,14 +73,14 @@ export function readJUnit(text: string): Outcomes {
   return outcomes;
 }
 
-function addSuite(suite: Suite, above: readonly string[], file: string, outcomes: Outcomes): void {
+function addSuite(suite: JUnitSuite, above: readonly string[], file: string, outcomes: Outcomes): void {
   const path = [...above, suite['@name']];
   const own = suite['@file'] || file;
   for (const one of suite.testcase) addCase(one, path, own, outcomes);
   for (const inner of suite.testsuite) addSuite(inner, path, own, outcomes);
 }
 
-function addCase(one: Case, suites: readonly string[], suiteFile: string, outcomes: Outcomes): void {
+function addCase(one: JUnitCase, suites: readonly string[], suiteFile: string, outcomes: Outcomes): void {
   const file = relativePath(one['@file'] || suiteFile || fileLike(one['@classname']));
   const within = suites.map(relativePath).filter((name) => name !== file && name !== 'pytest');
   const inClass = within.length === 0 ? classOf(one['@classname'], file) : [];
@@ -100,7 +100,7 @@ function classOf(name: string, file: string): readonly string[] {
 }
 
 /** The parser leaves these elements' text as it is written, and parses attributes only. */
-const Failure = z.object({ '@message': Text, '#text': z.string().catch('') });
+const Failure = z.object({ '@message': JUnitText, '#text': z.string().catch('') });
 
 /** Message and text of `<failure>` or `<error>`, of which there may be several. */
 function failureTexts(element: unknown): readonly string[] {
@@ -110,12 +110,12 @@ function failureTexts(element: unknown): readonly string[] {
   return found.success ? [found.data['@message'], unescaped(found.data['#text'])] : [];
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+const XML_ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 const unescaped = (text: string): string =>
-  text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => ENTITIES[name] ?? '');
+  text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => XML_ENTITIES[name] ?? '');
 
 /** A test that is marked as to be done may fail: it counts as skipped, as its runner counts it. */
-function junitOutcome(one: Case): TestOutcome {
+function junitOutcome(one: JUnitCase): TestOutcome {
   if (one.skipped !== undefined) return 'skipped';
   return one.failure !== undefined || one.error !== undefined ? 'failed' : 'passed';
 }

@@ -6,7 +6,7 @@ const ROOT = '/repo/';
 const MAX_ID_CHARS = 1_000;
 /** Failing tests of which the runner's words are kept, and characters of each: the first and the last half. */
 const MAX_MESSAGES = 200;
-const MAX_MESSAGE_CHARS = 1_000;
+const MAX_FAILURE_CHARS = 1_000;
 
 export const relativePath = (path: string): string => {
   const plain = path.startsWith('file://') ? path.slice('file://'.length) : path;
@@ -61,9 +61,9 @@ export class Outcomes {
 }
 
 const headAndTail = (text: string): string =>
-  text.length <= MAX_MESSAGE_CHARS
+  text.length <= MAX_FAILURE_CHARS
     ? text
-    : `${text.slice(0, MAX_MESSAGE_CHARS / 2)}\n…\n${text.slice(-MAX_MESSAGE_CHARS / 2)}`;
+    : `${text.slice(0, MAX_FAILURE_CHARS / 2)}\n…\n${text.slice(-MAX_FAILURE_CHARS / 2)}`;
 
 /** Characters of a line that are looked at. */
 const MAX_LINE_CHARS = 4_000;

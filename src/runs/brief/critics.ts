@@ -10,9 +10,9 @@ import {
   followUpQuestion,
   initialQuestion,
   type LedgerEntry,
-  NO_COST,
   type PromptContext,
   sectionsOf,
+  ZERO_COST,
 } from '../../core/debate/index.ts';
 import type { Usd } from '../../core/model/index.ts';
 import type { Random } from '../../ports/index.ts';
@@ -163,7 +163,7 @@ export async function takeTurn(table: DebatePanel, input: CriticTurnInput): Prom
   );
   const sections = memory.lastSpec === null ? null : changedSections(memory.lastSpec, spec);
   if (memory.approved && sections?.length === 0 && own.length === 0) {
-    return { kind: 'stands', cost: NO_COST, memory };
+    return { kind: 'stands', cost: ZERO_COST, memory };
   }
   const said = await askOnce(
     table,

@@ -10,12 +10,12 @@ import {
   hasConsensus,
   issuesToAnswer,
   type LedgerEntry,
-  NO_COST,
   recordCritique,
   reopenUnedited,
   Synthesis,
   specDiff,
   synthesisQuestion,
+  ZERO_COST,
 } from '../../core/debate/index.ts';
 import {
   addCosts,
@@ -43,7 +43,15 @@ export async function* holdDebate(
   { tell = () => {}, from }: { readonly tell?: (news: DebateEvent) => void; readonly from?: Debate } = {},
 ): AsyncGenerator<Debate, Debate> {
   const { spec } = plan;
-  const fresh = { original: spec, spec, rounds: [], ledger: [], acceptance: [], cost: NO_COST, memories: {} };
+  const fresh = {
+    original: spec,
+    spec,
+    rounds: [],
+    ledger: [],
+    acceptance: [],
+    cost: ZERO_COST,
+    memories: {},
+  };
   let debate: Debate = from ?? fresh;
   while (!debate.end) {
     debate = await runRound(table, plan, debate, tell);
@@ -229,7 +237,7 @@ async function synthesise(
     grewTooMuch: false,
     unaffordable,
   });
-  if (open.length === 0) return as(NO_COST, null);
+  if (open.length === 0) return as(ZERO_COST, null);
   const { model, said, cost } = await askSynthesisers(table, plan, { ...given, open }, tell);
   if (said.kind === 'nothing') {
     return as(cost, said.unaffordable ? said.why : null, { model, spec, refused: [], failed: said.why });
@@ -257,7 +265,7 @@ async function askSynthesisers(
 ): Promise<{ readonly model: string; readonly said: CriticAnswer<Synthesis>; readonly cost: Cost }> {
   const { round, debate, open } = given;
   const instructions = plan.instructions.synthesiser;
-  let cost = NO_COST;
+  let cost = ZERO_COST;
   let last = { model: '', said: NO_SYNTHESISER };
   for (const [turn, model] of plan.synthesisers.slice(0, MAX_SYNTHESISERS).entries()) {
     tell({ kind: 'synthesis', round, model, open: open.length });
@@ -284,5 +292,5 @@ const NO_SYNTHESISER: CriticAnswer<Synthesis> & { kind: 'nothing' } = {
   kind: 'nothing',
   why: 'No model is there to answer.',
   unaffordable: false,
-  cost: NO_COST,
+  cost: ZERO_COST,
 };

@@ -1,4 +1,4 @@
-import { briefFrom, type Dialogue, NO_DIALOGUE, specOf, triage } from '../../core/brief/index.ts';
+import { briefFrom, briefSpec, type Dialogue, NO_DIALOGUE, triage } from '../../core/brief/index.ts';
 import { acceptanceLine, assignCritics, type Debate, questionsOf } from '../../core/debate/index.ts';
 import { familyOf, judgeModels } from '../../core/judging/index.ts';
 import { type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
@@ -93,7 +93,7 @@ function debatePlanFor(
   const rotate = assign === 'rotating';
   const { run, tokens } = settings.budget;
   const plan: DebatePlan = {
-    spec: specOf(brief),
+    spec: briefSpec(brief),
     assignments: (round, lost) => assignCritics(agents, models, familyOf, { round, rotate, lost }),
     synthesisers: [...new Set([plannerModel(world, task), ...models])],
     instructions: criticsPrompts(world),

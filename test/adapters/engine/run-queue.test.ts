@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { openRunQueue } from '../../../src/adapters/engine/run-queue.ts';
-import type { Waiting } from '../../../src/core/model/index.ts';
+import type { WaitingRun } from '../../../src/core/model/index.ts';
 
-const who = (id: string, returning = false): Waiting => ({
+const who = (id: string, returning = false): WaitingRun => ({
   id,
   share: 's',
   priority: 1,

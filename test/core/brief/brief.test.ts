@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   briefFrom,
+  briefSpec,
   checkBrief,
   forecast,
   repositoryMap,
-  specOf,
   TOKENS_BY_SIZE,
   triage,
 } from '../../../src/core/brief/index.ts';
@@ -28,7 +28,7 @@ const BRIEF: Brief = {
 
 describe('the brief as a text', () => {
   test('has a section for each part, with one statement per line', () => {
-    expect(specOf(BRIEF)).toMatchInlineSnapshot(`
+    expect(briefSpec(BRIEF)).toMatchInlineSnapshot(`
       "## Goal
 
       It rounds half up.
@@ -67,7 +67,7 @@ describe('the brief as a text', () => {
     fc.assert(
       fc.property(brief, (parts) => {
         const whole: Brief = { ...BRIEF, ...parts };
-        const spec = specOf(whole);
+        const spec = briefSpec(whole);
         expect(briefFrom(spec, whole)).toEqual({
           ...whole,
           goal: squeezed(parts.goal),
@@ -88,20 +88,20 @@ describe('the brief as a text', () => {
     ['a statement without end', (spec: string) => spec.replace('1.5 becomes 2', 'x'.repeat(501))],
     ['words before the first section', (spec: string) => `Hello\n${spec}`],
   ])('is invalid with %s', (_, change) => {
-    expect(briefFrom(change(specOf(BRIEF)), BRIEF)).toBeNull();
+    expect(briefFrom(change(briefSpec(BRIEF)), BRIEF)).toBeNull();
   });
 
   test.each(['# 12: quotes', '\\# x', '#', '\\'])('keeps a goal that begins like %j', (goal) => {
-    expect(briefFrom(specOf({ ...BRIEF, goal }), BRIEF)?.goal).toBe(goal);
+    expect(briefFrom(briefSpec({ ...BRIEF, goal }), BRIEF)?.goal).toBe(goal);
   });
 
   test('loses a settled question when its line is removed', () => {
-    const spec = specOf(BRIEF).replace('- (blocking) Which way?\n', '');
+    const spec = briefSpec(BRIEF).replace('- (blocking) Which way?\n', '');
     expect(briefFrom(spec, BRIEF)?.questions).toEqual([]);
   });
 
   test('reads numbered lists and lines that go on', () => {
-    const spec = specOf(BRIEF).replace(
+    const spec = briefSpec(BRIEF).replace(
       '- Write a test\n- Mend it',
       '1. Write a test\n   that fails\n2) Mend it',
     );

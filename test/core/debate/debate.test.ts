@@ -10,20 +10,20 @@ import {
   type DebateRound,
   debateEnd,
   hasConsensus,
-  type Issue,
   type LedgerEntry,
   maxSpecLength,
-  NO_COST,
   questionsOf,
   recordCritique,
   reopenUnedited,
+  type SpecIssue,
   Synthesis,
   sectionsOf,
   specDiff,
+  ZERO_COST,
 } from '../../../src/core/debate/index.ts';
 
 const SPEC = '# Spec\n\n- Read the file.\n- Write the file.\n\n## More\n\n- Nothing.\n';
-const ISSUE: Issue = {
+const ISSUE: SpecIssue = {
   title: 'No encoding',
   quote: 'Read the file.',
   severity: 'blocking',
@@ -38,7 +38,7 @@ const critique = (over: Partial<Critique> = {}): Critique => ({
   ...over,
 });
 const said = (
-  issues: readonly Issue[],
+  issues: readonly SpecIssue[],
   critic = 'qa',
   ledger: readonly LedgerEntry[] = [],
   sections: readonly string[] | null = null,
@@ -277,7 +277,7 @@ describe('consensus', () => {
       hasConsensus: true,
       diffFromPrevious: '',
       changed: 0,
-      cost: NO_COST,
+      cost: ZERO_COST,
     };
     const end = (over: Partial<Parameters<typeof debateEnd>[0]> = {}, of: Partial<DebateRound> = {}) =>
       debateEnd({

@@ -94,7 +94,7 @@ describe('what people are told of the base', () => {
       exitCode: 1,
       passed: 1,
       total: 7,
-      aside: [
+      excluded: [
         { because: 'network', count: 4, names: ['a', 'b', 'c'] },
         { because: 'database', count: 1, names: ['e'] },
         { because: 'failing', count: 1, names: ['f'] },
@@ -139,6 +139,6 @@ describe('what people are told of the base', () => {
     ['a number that is a port elsewhere', 'failing', 'expected 5432 to be 3306'],
   ])('%s is recognised as %s', (_what, because, said) => {
     const base = reported({ ok: 'passed', t: 'failed' }, { messages: { t: said } });
-    expect(baseFacts(base).aside).toEqual([{ because, count: 1, names: ['t'] }]);
+    expect(baseFacts(base).excluded).toEqual([{ because, count: 1, names: ['t'] }]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { lineOrder, nextInLine, priorityOf, type Waiting } from '../../../src/core/model/index.ts';
+import { nextInQueue, priorityOf, queueOrder, type WaitingRun } from '../../../src/core/model/index.ts';
 
-const waits = (id: string, over: Partial<Waiting> = {}): Waiting => ({
+const waits = (id: string, over: Partial<WaitingRun> = {}): WaitingRun => ({
   id,
   share: 'shop',
   priority: priorityOf('label'),
@@ -9,11 +9,11 @@ const waits = (id: string, over: Partial<Waiting> = {}): Waiting => ({
   returning: false,
   ...over,
 });
-const ids = (line: readonly Waiting[]) => line.map(({ id }) => id).join(' ');
+const ids = (line: readonly WaitingRun[]) => line.map(({ id }) => id).join(' ');
 
 test('an empty queue has no next run', () => {
-  expect(nextInLine([], [{ share: 'shop' }])).toBeNull();
-  expect(lineOrder([], [])).toEqual([]);
+  expect(nextInQueue([], [{ share: 'shop' }])).toBeNull();
+  expect(queueOrder([], [])).toEqual([]);
 });
 
 test('two repositories take turns, whichever labelled first and more', () => {
@@ -24,8 +24,8 @@ test('two repositories take turns, whichever labelled first and more', () => {
     waits('r8', { share: 'bank' }),
     waits('r9', { share: 'bank' }),
   ];
-  expect(ids(lineOrder(line, []))).toBe('r1 r8 r2 r9 r3');
-  expect(ids(lineOrder(line, [{ share: 'shop' }, { share: 'shop' }]))).toBe('r8 r9 r1 r2 r3');
+  expect(ids(queueOrder(line, []))).toBe('r1 r8 r2 r9 r3');
+  expect(ids(queueOrder(line, [{ share: 'shop' }, { share: 'shop' }]))).toBe('r8 r9 r1 r2 r3');
 });
 
 test("a person's run precedes a storm of labels, and a run that had a slot precedes both", () => {
@@ -35,12 +35,12 @@ test("a person's run precedes a storm of labels, and a run that had a slot prece
     waits('r7', { priority: priorityOf('command') }),
     waits('r9', { returning: true }),
   ];
-  expect(ids(lineOrder(line, []))).toBe('r9 r7 r2 r1');
+  expect(ids(queueOrder(line, []))).toBe('r9 r7 r2 r1');
 });
 
 test('runs of the same time have the same order in every process', () => {
   const line = ['r3', 'r1', 'r2'].map((id) => waits(id, { since: 5 }));
-  expect(ids(lineOrder(line, []))).toBe('r1 r2 r3');
+  expect(ids(queueOrder(line, []))).toBe('r1 r2 r3');
 });
 
 test('the displayed queue is the order in which slots are given', () => {
@@ -53,10 +53,10 @@ test('the displayed queue is the order in which slots are given', () => {
     }),
   );
   const left = new Set(line);
-  const placed: Waiting[] = [];
-  for (let next = nextInLine(left, placed); next !== null; next = nextInLine(left, placed)) {
+  const placed: WaitingRun[] = [];
+  for (let next = nextInQueue(left, placed); next !== null; next = nextInQueue(left, placed)) {
     left.delete(next);
     placed.push(next);
   }
-  expect(ids(lineOrder(line, []))).toBe(ids(placed));
+  expect(ids(queueOrder(line, []))).toBe(ids(placed));
 });

@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest';
 import type { BaseFacts } from '../../../src/core/evidence/index.ts';
 import {
   comparison,
+  excludedTestsNote,
   pickComment,
   pullRequest,
-  setAsideNote,
   silenceNote,
   statusComment,
   testNotes,
 } from '../../../src/core/reports/index.ts';
 import { judged, published } from './sample.ts';
 
-const FACTS: BaseFacts = { exitCode: 1, passed: 0, total: 0, aside: [], lines: [] };
+const FACTS: BaseFacts = { exitCode: 1, passed: 0, total: 0, excluded: [], lines: [] };
 const checks = (base: Partial<BaseFacts>, test: string | null = 'npm test') => ({
   checks: { ...(test === null ? {} : { test }), base: { ...FACTS, ...base } },
 });
@@ -62,22 +62,22 @@ describe('what is said first of a run whose tests say nothing', () => {
 
 describe('tests that fail on the base', () => {
   test('are named, with what they need', () => {
-    const aside: BaseFacts['aside'] = [
+    const excluded: BaseFacts['excluded'] = [
       { because: 'network', count: 12, names: ['a', 'b', 'c'] },
       { because: 'failing', count: 2, names: ['d', 'e'] },
     ];
-    const view = checks({ passed: 2_286, total: 2_300, aside });
-    expect(setAsideNote(view)).toBe(
+    const view = checks({ passed: 2_286, total: 2_300, excluded });
+    expect(excludedTestsNote(view)).toBe(
       'Runoff set 14 of 2300 base tests aside, because they fail on the base commit: 12 tests need the network (a; b; c; and 9 more), 2 others (d; e).',
     );
-    expect(testNotes({ ...judged(), ...view })[0]).toBe(setAsideNote(view));
+    expect(testNotes({ ...judged(), ...view })[0]).toBe(excludedTestsNote(view));
   });
 
   test('without a known reason are named alone', () => {
-    const aside: BaseFacts['aside'] = [{ because: 'failing', count: 1, names: ['d'] }];
-    expect(setAsideNote(checks({ passed: 9, total: 10, aside }))).toBe(
+    const excluded: BaseFacts['excluded'] = [{ because: 'failing', count: 1, names: ['d'] }];
+    expect(excludedTestsNote(checks({ passed: 9, total: 10, excluded }))).toBe(
       'Runoff set 1 of 10 base tests aside, because it fails on the base commit: d.',
     );
-    expect(setAsideNote(checks({ passed: 10, total: 10 }))).toBeNull();
+    expect(excludedTestsNote(checks({ passed: 10, total: 10 }))).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ import {
   htmlCode,
   inertSentence,
   link,
-  plain,
+  plainLine,
   prose,
 } from '../../../src/core/reports/index.ts';
 
@@ -98,7 +98,7 @@ test('only web addresses become links, and cannot leave them', () => {
 });
 
 test('titles and commit subjects contain no mention, reference, address or CI keyword', () => {
-  expect(plain('fixes #1, GH-2 @ada https://x.test [skip ci] skip-checks: true', 200)).toBe(
+  expect(plainLine('fixes #1, GH-2 @ada https://x.test [skip ci] skip-checks: true', 200)).toBe(
     'fixes # 1, GH 2 @ ada https:// x.test (skip ci) skip checks: true',
   );
 });

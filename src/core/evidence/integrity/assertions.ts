@@ -2,14 +2,14 @@ import type { PatchFile } from '../../patches/index.ts';
 import {
   ancestors,
   type Chain,
+  type ChainLink,
   chainsOf,
   type Grammar,
   grammarOf,
   isScript,
-  type Link,
+  nodeText,
   type SyntaxNode,
   type SyntaxTree,
-  textOf,
 } from '../../source/index.ts';
 import { enclosingCase, isCallback, lastBefore, type TestCase, testCasesOf } from './cases.ts';
 import { callForm, chainForm, conditionForm, type Form } from './forms.ts';
@@ -107,9 +107,9 @@ function fromChain(tree: SyntaxTree, side: Side, chain: Chain): FoundAssertion |
   const { node, from, links } = chain;
   // What a block does stands for itself.
   const to = node.children.find(({ type }) => type === 'do_block')?.from ?? chain.to;
-  const link = links[at] as Link;
+  const link = links[at] as ChainLink;
   const rest = links.slice(at + 1);
-  const args = (one: Link): readonly string[] | null =>
+  const args = (one: ChainLink): readonly string[] | null =>
     one.args?.map((each) => side.code.slice(each.from, each.to)) ?? null;
   const steps = rest.map((one) => ({ name: one.name, args: args(one) }));
   const awaited =
@@ -143,7 +143,7 @@ function assertionForm(
   at: number,
   { own, steps }: AssertionArguments,
 ): Form {
-  const link = links[at] as Link;
+  const link = links[at] as ChainLink;
   const onValue = at > 0 && VALUE_METHOD.test(link.name) && !ASSERTION_LIBRARY.test(links[0]?.name ?? '');
   if (onValue) {
     const subject = squeeze(side.code.slice(from, links[at - 1]?.to ?? from));
@@ -179,7 +179,7 @@ function assertingLink({ grammar }: SyntaxTree, { links, node }: Chain): number 
 const SHELL_WORD = /^(?:is|isnt|ok|like|assert\w*|refute\w*)$/;
 
 /** `assert.equal(…)`, `Assert.Equal(…)`, `self.assertTrue(…)`, `t.Fatal(…)`: does the call at the end of a path assert? */
-function isAssertingCall(grammar: Grammar, path: readonly Link[]): boolean {
+function isAssertingCall(grammar: Grammar, path: readonly ChainLink[]): boolean {
   const [root = '', owner = '', name = ''] = [path[0]?.name, path.at(-2)?.name, path.at(-1)?.name];
   if (ASSERTING_FUNCTION.test(name) && (ASSERTION_LIBRARY.test(root) || /^assert|^fail$|^expect/i.test(name)))
     return true;
@@ -204,7 +204,7 @@ function fromStatement(tree: SyntaxTree, side: Side, node: SyntaxNode): FoundAss
     node,
     at: node.from,
     end: node.to,
-    text: squeeze(textOf(tree, node)),
+    text: squeeze(nodeText(tree, node)),
     awaited: false,
     form: { ...form, vacuous },
   };

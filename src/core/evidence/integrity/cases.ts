@@ -5,9 +5,9 @@ import {
   type Grammar,
   isScript,
   isString,
+  nodeText,
   type SyntaxNode,
   type SyntaxTree,
-  textOf,
 } from '../../source/index.ts';
 import { lineIndexAt, type Side } from './view.ts';
 
@@ -84,7 +84,7 @@ function declaredByCall(tree: SyntaxTree, { node, from, to, links }: Chain): Tes
   // Elsewhere `test` and `it` are names like others, unless a function is given to them.
   const handed = isScript(tree.grammar) && (isNamed || rest.some(({ type }) => /identifier$/.test(type)));
   if (!callback && !handed) return null;
-  const label = name && name !== callback ? textOf(tree, name) : '';
+  const label = name && name !== callback ? nodeText(tree, name) : '';
   return {
     name: isNamed ? contentOf(label) : singleLine(label).slice(0, 200),
     suite: GROUP_CALL.test(word),
@@ -131,7 +131,7 @@ function caseAt(tree: SyntaxTree, node: SyntaxNode, suite: boolean): TestCase {
   const name = child(node, 'name') ?? child(node, 'declarator');
   const [first] = annotationsOf(node);
   return {
-    name: name ? singleLine(textOf(tree, name)) : '',
+    name: name ? singleLine(nodeText(tree, name)) : '',
     suite,
     node,
     at: Math.min(node.from, first?.from ?? node.from),
@@ -145,8 +145,8 @@ function caseAt(tree: SyntaxTree, node: SyntaxNode, suite: boolean): TestCase {
 function macroName(tree: SyntaxTree, node: SyntaxNode): string | null {
   const declarator = tree.grammar === 'cpp' ? child(node, 'declarator') : null;
   const name = declarator && child(declarator, 'declarator');
-  return declarator && name && TEST_MACRO.test(textOf(tree, name))
-    ? singleLine(textOf(tree, declarator))
+  return declarator && name && TEST_MACRO.test(nodeText(tree, name))
+    ? singleLine(nodeText(tree, declarator))
     : null;
 }
 
@@ -173,7 +173,7 @@ export function annotationsOf(node: SyntaxNode): readonly SyntaxNode[] {
 
 /** The last names of what an annotation names: `tokio::test`, `[Fact, Trait("x")]`. */
 export function annotationNames(tree: SyntaxTree, annotation: SyntaxNode): readonly string[] {
-  const text = textOf(tree, annotation).slice(0, 1_000);
+  const text = nodeText(tree, annotation).slice(0, 1_000);
   const names = text.replace(/\((?:[^()]|\([^()]*\))*\)/g, '').split(/[\s,[\]@#]+/);
   return names.map((name) => name.split(/::|\\|\./).at(-1) ?? '').filter((name) => name !== '');
 }

@@ -2,9 +2,9 @@ import {
   ancestors,
   child,
   contentOf,
+  nodeText,
   type SyntaxNode,
   type SyntaxTree,
-  textOf,
   tokensOf,
   type Use,
 } from '../../source/index.ts';
@@ -83,7 +83,7 @@ function asksForWords({ path, node, written }: Use, tree: SyntaxTree): boolean {
   if (word !== path) return true;
   const { parent } = node;
   if (path.startsWith('"'))
-    return /\bin\s+(?:globalThis|global|window)\b/.test(parent ? textOf(tree, parent).slice(0, 200) : '');
+    return /\bin\s+(?:globalThis|global|window)\b/.test(parent ? nodeText(tree, parent).slice(0, 200) : '');
   return isExistenceCheck(tree, node);
 }
 
@@ -97,7 +97,7 @@ function asksForBinary(use: Use, tree: SyntaxTree): boolean {
   if (/^flag\.(?:Lookup|Set)$/.test(use.path)) return /^test\./.test(firstText(tree, use));
   if (use.path !== 'cfg') return false;
   return (use.node.type === 'attribute' ? /\bnot\s*\(\s*test\b/ : /\btest\b/).test(
-    textOf(tree, use.node).slice(0, 300),
+    nodeText(tree, use.node).slice(0, 300),
   );
 }
 
@@ -198,7 +198,7 @@ const EQUALITY = /^(?:__eq__|equals|Equals|eq|==|operator\s*==)$/;
 export function declarationRule(tree: SyntaxTree, node: SyntaxNode): CodeRule | null {
   const name = child(node, 'name', 'declarator', 'key');
   if (!name) return null;
-  const text = textOf(tree, name);
+  const text = nodeText(tree, name);
   const replaces = (what: string, onlyInProduction = false): CodeRule => ({
     kind: 'assertions-patched',
     what,

@@ -1,9 +1,9 @@
 import {
   contentOf,
   type Grammar,
+  nodeText,
   type SyntaxNode,
   type SyntaxTree,
-  textOf,
   type Use,
 } from '../../source/index.ts';
 import { wordSet } from './cases.ts';
@@ -30,12 +30,12 @@ interface PlacedUse extends Use {
 export type PathsOf = (node: SyntaxNode) => string;
 
 const firstArgument = (tree: SyntaxTree, { args }: Use): string =>
-  args?.[0] ? textOf(tree, args[0]).slice(0, 300) : '';
+  args?.[0] ? nodeText(tree, args[0]).slice(0, 300) : '';
 /** What stands in the first argument's quotes. */
 export const firstText = (tree: SyntaxTree, use: Use): string => contentOf(firstArgument(tree, use));
 /** All arguments as they are written, bounded. */
 export const allArguments = (tree: SyntaxTree, { args }: Use): string =>
-  (args ?? []).map((each) => textOf(tree, each).slice(0, 2_000)).join(',');
+  (args ?? []).map((each) => nodeText(tree, each).slice(0, 2_000)).join(',');
 const isZero = (text: string): boolean => /^(?:0|true|EXIT_SUCCESS)?$/.test(text);
 
 /** What ends the process, whatever it is given but a literal that says failure. */
@@ -104,7 +104,7 @@ export const EXIT_RULES: readonly CodeRule[] = (
       'acts on the exit of the process',
       ({ path, node }, tree) =>
         path === 'process.removeAllListeners' ||
-        (node.type === 'function_definition' && textOf(tree, node).startsWith('def pytest_sessionfinish')),
+        (node.type === 'function_definition' && nodeText(tree, node).startsWith('def pytest_sessionfinish')),
     ],
     [
       'runs a text that ends the process',
@@ -116,7 +116,7 @@ export const EXIT_RULES: readonly CodeRule[] = (
 ).map(([what, fits]) => ({ kind: 'exit-trick', what, fits, normalInPrograms: true }));
 
 const RUNS_TEXT = /^(?:eval|Function|exec|vm\.runIn\w+)$/;
-const blockOf = (tree: SyntaxTree, { node }: Use): string => textOf(tree, node).slice(0, 2_000);
+const blockOf = (tree: SyntaxTree, { node }: Use): string => nodeText(tree, node).slice(0, 2_000);
 const isZeroAssigned = (tree: SyntaxTree, { node }: Use): boolean =>
-  /=\s*(?:0|undefined|null|void 0)\s*;?$/.test(textOf(tree, node.parent ?? node).slice(0, 300)) ||
+  /=\s*(?:0|undefined|null|void 0)\s*;?$/.test(nodeText(tree, node.parent ?? node).slice(0, 300)) ||
   tree.grammar === 'python';

@@ -1,4 +1,11 @@
-import { ancestors, child, type SyntaxNode, type SyntaxTree, textOf, tokensOf } from '../../source/index.ts';
+import {
+  ancestors,
+  child,
+  nodeText,
+  type SyntaxNode,
+  type SyntaxTree,
+  tokensOf,
+} from '../../source/index.ts';
 import { isCallback, isFunction } from './cases.ts';
 
 /** What keeps code from running, or its failure from being seen. */
@@ -77,7 +84,7 @@ const isTried = ({ type }: SyntaxNode): boolean =>
 
 function conditionOf(tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode): Guard {
   const condition = child(outer, 'condition') ?? outer.children.find(({ named }) => named);
-  const text = condition ? textOf(tree, condition).slice(0, 100) : '';
+  const text = condition ? nodeText(tree, condition).slice(0, 100) : '';
   const unless = outer.type.startsWith('unless') || outer.type.startsWith('until');
   const isElse = inner.field === 'alternative' || /^else/.test(inner.type);
   return (unless ? TRUE_CONDITION : FALSE_CONDITION).test(text) && !isElse ? 'never' : 'condition';
@@ -88,12 +95,12 @@ function joinedBy(tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode): Guard
   const operator = child(outer, 'operator') ?? outer.children.find(({ named }) => !named);
   const left = child(outer, 'left');
   if (!operator || !/^(?:&&|\|\||and|or|\?\?)$/.test(operator.type) || inner === left) return null;
-  return left && operator.type === '&&' && FALSE_CONDITION.test(textOf(tree, left)) ? 'never' : 'condition';
+  return left && operator.type === '&&' && FALSE_CONDITION.test(nodeText(tree, left)) ? 'never' : 'condition';
 }
 
 function loopsOverNothing(tree: SyntaxTree, loop: SyntaxNode): boolean {
   const over = child(loop, 'right', 'value');
-  return over !== null && EMPTY_ITERABLE.test(textOf(tree, over).slice(0, 100));
+  return over !== null && EMPTY_ITERABLE.test(nodeText(tree, over).slice(0, 100));
 }
 
 /** Longest handler, and longest name of a function that is called, that is read. */

@@ -4,9 +4,9 @@ import {
   child,
   isComment,
   nodesWithin,
+  nodeText,
   type SyntaxNode,
   type SyntaxTree,
-  textOf,
 } from '../../source/index.ts';
 import { type ParsedTests, type TestView, testAround } from './assertions.ts';
 import {
@@ -89,19 +89,19 @@ function inChain({ node, from, links }: Chain, declared: ReadonlySet<SyntaxNode>
 function atNode(tree: SyntaxTree, node: SyntaxNode): readonly SkipMarker[] {
   const at = { offset: node.from, focus: false };
   if (isComment(node)) {
-    const text = textOf(tree, node);
+    const text = nodeText(tree, node);
     const skips =
       /^\/\/(?:go:build| \+build)/.test(text) ||
       (tree.grammar === 'php' && /@(?:requires|doesNotPerformAssertions)\b/.test(text));
     return skips ? [at] : [];
   }
-  if (node.type === 'identifier' && SKIP_EXCEPTIONS.test(textOf(tree, node)) && tree.grammar === 'python')
+  if (node.type === 'identifier' && SKIP_EXCEPTIONS.test(nodeText(tree, node)) && tree.grammar === 'python')
     return [at];
-  if (node.type === 'inner_attribute_item' && /^#!\[cfg/.test(textOf(tree, node))) return [at];
-  if (tree.grammar === 'cpp' && /identifier$/.test(node.type) && /^DISABLED_/.test(textOf(tree, node)))
+  if (node.type === 'inner_attribute_item' && /^#!\[cfg/.test(nodeText(tree, node))) return [at];
+  if (tree.grammar === 'cpp' && /identifier$/.test(node.type) && /^DISABLED_/.test(nodeText(tree, node)))
     return [at];
   if (tree.grammar !== 'python') return [];
-  const text = textOf(tree, node).slice(0, 200);
+  const text = nodeText(tree, node).slice(0, 200);
   const skips =
     (node.type === 'assignment' &&
       /^(?:pytestmark|collect_ignore\w*)\s*=|^__test__\s*=\s*False|^[tT]est\w*\s*=\s*(?:None|lambda)/.test(
@@ -115,15 +115,15 @@ function atNode(tree: SyntaxTree, node: SyntaxNode): readonly SkipMarker[] {
 /** Options and tags in the head of a test: `{ skip: true }`, `skip: true`, `:focus`, `[.]`. */
 function inOptions(tree: SyntaxTree, { node, head, body, suite }: TestCase): readonly SkipMarker[] {
   return [...nodesWithin(tree, { from: head, to: body })].flatMap((each) => {
-    const text = textOf(tree, each).slice(0, 200);
+    const text = nodeText(tree, each).slice(0, 200);
     if (tree.grammar === 'ruby' && each.type === 'simple_symbol' && SKIP_OPTIONS.test(text.slice(1)))
       return [{ offset: each.from, focus: text === ':focus' }];
     if (tree.grammar === 'cpp' && /string/.test(each.type) && /\[!?\.(?:skip|hide)?\]/.test(text) && !suite)
       return [{ offset: each.from, focus: false }];
     if (each.type !== 'pair' || ancestors(each, node).some(isCallback)) return [];
     const [key, value] = each.children.filter(({ named }) => named);
-    const name = key ? textOf(tree, key).replace(/\W/g, '') : '';
-    if (!value || !SKIP_OPTIONS.test(name) || textOf(tree, value) === 'false') return [];
+    const name = key ? nodeText(tree, key).replace(/\W/g, '') : '';
+    if (!value || !SKIP_OPTIONS.test(name) || nodeText(tree, value) === 'false') return [];
     return [{ offset: each.from, focus: /^(?:only|focus|solo)$/.test(name) }];
   });
 }
@@ -131,7 +131,7 @@ function inOptions(tree: SyntaxTree, { node, head, body, suite }: TestCase): rea
 /** The variable that a value is given to; null where it is given to none, or by its name skips all tests of a file. */
 function nameFor(tree: SyntaxTree, { node: { parent, field } }: Chain): string | null {
   const left = parent?.type === 'assignment' && field === 'right' ? child(parent, 'left') : null;
-  const name = left && textOf(tree, left);
+  const name = left && nodeText(tree, left);
   return name === null || name === 'pytestmark' ? null : name;
 }
 
@@ -141,7 +141,7 @@ function inAnnotations(
   skipping: ReadonlySet<string>,
 ): readonly SkipMarker[] {
   return annotations.flatMap((each) => {
-    const text = textOf(tree, each).slice(0, 1_000);
+    const text = nodeText(tree, each).slice(0, 1_000);
     const skips =
       annotationNames(tree, each).some((name) => SKIP_ANNOTATIONS.test(name) || skipping.has(name)) ||
       /\bcfg_attr\(.*\bignore\b|\bcfg\((?!test\))|\benabled\s*=\s*false|\bSkip\s*=|\.disabled\b/.test(text);

@@ -3,9 +3,9 @@ import {
   child,
   contentOf,
   isString,
+  nodeText,
   type SyntaxNode,
   type SyntaxTree,
-  textOf,
   type Use,
   unparsed,
   usesOf,
@@ -114,7 +114,7 @@ const quotedUses = (tree: SyntaxTree): readonly Use[] =>
     node,
     from: node.from,
     to: node.to,
-    path: `"${contentOf(textOf(tree, node)).slice(0, 200)}`,
+    path: `"${contentOf(nodeText(tree, node)).slice(0, 200)}`,
     args: null,
     written: false,
   }));
@@ -150,13 +150,13 @@ const runsOnlyOnDemand = (tree: SyntaxTree, node: SyntaxNode): boolean =>
     const condition = child(outer, 'condition');
     if (
       condition &&
-      /__name__|\brequire\.main\b|\bimport\.meta\.main\b/.test(textOf(tree, condition).slice(0, 300))
+      /__name__|\brequire\.main\b|\bimport\.meta\.main\b/.test(nodeText(tree, condition).slice(0, 300))
     )
       return true;
     const name = child(outer, 'name');
-    if (name && /^(?:main|cli)$/.test(textOf(tree, name))) return true;
+    if (name && /^(?:main|cli)$/.test(nodeText(tree, name))) return true;
     return (
       /^(?:call_expression|call)$/.test(outer.type) &&
-      /^[\w.]{1,60}\(\s*(?:['"`]SIG|(?:signal\.|syscall\.)?SIG)/.test(textOf(tree, outer).slice(0, 100))
+      /^[\w.]{1,60}\(\s*(?:['"`]SIG|(?:signal\.|syscall\.)?SIG)/.test(nodeText(tree, outer).slice(0, 100))
     );
   });
