@@ -13,7 +13,7 @@ import { LABEL, RUNNING_LABEL, type World } from './runs/index.ts';
 
 /** The Probot application: turns GitHub's events into runs and commands. It decides nothing itself. */
 export const app =
-  (world: World, intake: CommandIntake) =>
+  (world: CancelPorts, intake: CommandIntake) =>
   (probot: Pick<Probot, 'on' | 'onError'>): void => {
     probot.onError(({ errors }) => answerUnavailable(errors));
     probot.on('issues.labeled', (context) => onLabel(world, intake, context));

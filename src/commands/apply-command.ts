@@ -22,12 +22,15 @@ import {
   whyNotOurs,
 } from '../runs/index.ts';
 import { answerRun, cancel, replyNotAccepted, replyStatus, setBudget } from './active-runs.ts';
-import { type CommandResult, done, isLater, refuse } from './context.ts';
-import { retry, startOnIssue, startOnPull } from './start-runs.ts';
+import { type CancelPorts, type CommandResult, done, isLater, refuse } from './context.ts';
+import { retry, type StartPorts, startOnIssue, startOnPull } from './start-runs.ts';
+
+/** What the commands of people take. */
+export type CommandPorts = CancelPorts & CommitPorts & StartPorts & Pick<World, 'ceilings' | 'gateway'>;
 
 /** Applies a command of a person with write access. Safe to repeat: after a crash it is applied again. */
 export async function applyCommand(
-  world: World,
+  world: CommandPorts,
   command: CommandRecord,
   given: Command | null,
 ): Promise<CommandResult> {
@@ -52,7 +55,7 @@ export async function applyCommand(
 type KnownCommand = Exclude<Command, { readonly name: 'unknown' | 'help' }>;
 
 async function applyKnown(
-  world: World,
+  world: CommandPorts,
   command: CommandRecord,
   given: KnownCommand,
   { runs, active }: { readonly runs: readonly GitHubRun[]; readonly active: GitHubRun | undefined },

@@ -2,6 +2,7 @@ import { parseCommand } from '../core/commands/index.ts';
 import { asFault, type GitHubOrigin, type RunId } from '../core/model/index.ts';
 import type { CommandPlace, NewCommand } from '../ports/index.ts';
 import { isLikelyWriter, startRun, type World } from '../runs/index.ts';
+import type { CommandPorts } from './apply-command.ts';
 import { type EditEvent, editOfChoice, onQuestionEdit, restoreChoice } from './checkboxes.ts';
 import { openCommandQueue, STARTS } from './command-queue.ts';
 import {
@@ -35,7 +36,7 @@ export interface CommandIntake {
   idle(): Promise<void>;
 }
 
-export function openCommandIntake(world: World): CommandIntake {
+export function openCommandIntake(world: CommandPorts): CommandIntake {
   const limits = openAuthorLimits(world);
   const queue = openCommandQueue({
     // Only people with write access can edit a comment of ours, and so tick a checkbox in it.

@@ -10,7 +10,7 @@ import {
   requireGitHub,
   type World,
 } from '../runs/index.ts';
-import { applyCommand } from './apply-command.ts';
+import { applyCommand, type CommandPorts } from './apply-command.ts';
 import { type AuthorLimits, type CommandResult, intentScope, refuse } from './context.ts';
 
 /** Milliseconds after which a command fails whose author's permission could not be read. Our default: longer than most outages. */
@@ -20,8 +20,11 @@ const MAX_UNAUTHORISED_AGE_MS = 60 * 60_000;
  * Takes one command from its row to its outcome: authorised now (I4), applied, answered, audited. Never rejects. While
  * GitHub or the database does not answer, the command keeps no outcome and is tried again later; it never counts as allowed.
  */
-export const processCommand = (world: World, limits: AuthorLimits, command: CommandRecord): Promise<void> =>
-  withFaultsReported(world, command, () => settle(world, limits, command));
+export const processCommand = (
+  world: CommandPorts,
+  limits: AuthorLimits,
+  command: CommandRecord,
+): Promise<void> => withFaultsReported(world, command, () => settle(world, limits, command));
 
 /**
  * Whether a command may be applied, without applying it; one of a person without write access is settled. Never rejects.
@@ -107,7 +110,7 @@ async function isAuthorised(
   return false;
 }
 
-async function settle(world: World, limits: AuthorLimits, command: CommandRecord): Promise<void> {
+async function settle(world: CommandPorts, limits: AuthorLimits, command: CommandRecord): Promise<void> {
   const { place, by } = command;
   if (!(await isAuthorised(world, limits, command))) return;
   const publisher = await requireGitHub(world).publisher(handleOf(place));
@@ -155,7 +158,7 @@ async function storedResult(
 }
 
 /** Any fault but an outage becomes a reply. */
-async function applyOrExplain(world: World, command: CommandRecord): Promise<CommandResult> {
+async function applyOrExplain(world: CommandPorts, command: CommandRecord): Promise<CommandResult> {
   try {
     return await applyCommand(world, command, parseCommand(command.text));
   } catch (thrown) {

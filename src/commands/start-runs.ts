@@ -13,7 +13,7 @@ import {
 import { type CommandResult, done, refuse } from './context.ts';
 
 /** What starting a run takes. */
-type StartPorts = Pick<World, 'clock' | 'engine' | 'random' | 'store'>;
+export type StartPorts = Pick<World, 'clock' | 'engine' | 'random' | 'store'>;
 
 interface NewRun {
   /** Number of the issue or pull request. */

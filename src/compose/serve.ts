@@ -4,7 +4,7 @@ import { createNodeMiddleware, createProbot, type Probot } from 'probot';
 import { parse } from 'yaml';
 import { systemRandom } from '../adapters/system/index.ts';
 import { app } from '../app.ts';
-import { type CommandIntake, openCommandIntake } from '../commands/index.ts';
+import { type CancelPorts, type CommandIntake, openCommandIntake } from '../commands/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { missingForServe, type Operator } from '../core/settings/index.ts';
 import type { Fence } from '../ports/index.ts';
@@ -108,7 +108,7 @@ function webhookSecretOf({ app: credentials }: Operator): string {
 
 function webhookMiddleware(
   operator: Operator,
-  world: World,
+  world: CancelPorts,
   intake: CommandIntake,
 ): Promise<WebhookMiddleware> {
   const credentials = operator.app;

@@ -1,4 +1,5 @@
 import {
+  type CancelPorts,
   type CommandIntake,
   findMissedLabels,
   findMissedPickEnds,
@@ -119,7 +120,7 @@ function startQueueNotices(world: Pick<World, 'announcer' | 'clock' | 'log' | 's
  * Looks for events whose webhooks were missed, in the background. If a check takes longer than the interval, the next
  * one is skipped.
  */
-function startMissedEventChecks(world: World): Upkeep {
+function startMissedEventChecks(world: CancelPorts & Pick<World, 'random'>): Upkeep {
   let choicesAt = Number.NEGATIVE_INFINITY;
   let labelsAt = Number.NEGATIVE_INFINITY;
   let stoppedAt: number | null = null;
