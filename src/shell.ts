@@ -76,10 +76,10 @@ export interface InstallRequest {
 export interface Agents {
   list(): Promise<readonly AgentRow[]>;
   /** Throws AGENT_UNKNOWN where there is no such agent or the version is not exact. Nothing is fetched. */
-  check(wish: Pick<InstallRequest, 'name' | 'version'>): void;
+  check(request: Pick<InstallRequest, 'name' | 'version'>): void;
   /** `bytes`: what it takes on the disk. */
   install(
-    wish: InstallRequest,
+    request: InstallRequest,
   ): Promise<{ readonly version: string; readonly folder: string; readonly bytes: number }>;
 }
 
@@ -131,7 +131,7 @@ export interface Shell extends Terminal {
   demo(options: DemoOptions): Promise<number>;
   doctor(): Promise<readonly DoctorFinding[]>;
   /** Rows by table; `onTable` is told how far each is. */
-  moveDatabase(wish: {
+  moveDatabase(request: {
     readonly to: string;
     readonly dryRun: boolean;
     readonly onTable: (table: string, rows: number, of: number) => void;
@@ -151,7 +151,7 @@ export interface Shell extends Terminal {
 export interface Screen {
   out(text: string): void;
   err(text: string): void;
-  /** `out` is read by a person: what a terminal obeys must not get there. */
+  /** `out` is read by a person: escape sequences must not get there. */
   readonly outIsTerminal: boolean;
   /** Characters in a line; null when progress goes to no terminal and is printed as plain lines. */
   readonly width: number | null;

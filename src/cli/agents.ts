@@ -107,7 +107,7 @@ function packageSpecOf(text: string): Pick<InstallRequest, 'name' | 'version'> {
   return { name, ...(version ? { version } : {}) };
 }
 
-/** `runoff arena models`: the models of all providers whose keys are set, with the prices that budgets use. */
+/** `runoff models`: the models of all providers whose keys are set, with the prices that budgets use. */
 export async function listModels(shell: Pick<Shell, 'open' | 'screen'>, json: boolean): Promise<number> {
   const { world, close } = await shell.open({ role: 'reader' });
   try {

@@ -251,8 +251,7 @@ function addAgents(program: Command, shell: Shell, done: (code: number) => void)
     .action(async (names: readonly string[], o: { json?: boolean }) =>
       done(await installAgents(shell, names, o.json ?? false)),
     );
-  const arena = program.command('arena').description('compare agents, models and prompts');
-  arena
+  program
     .command('models')
     .description('list the models and prices of every provider whose key is set')
     .addOption(jsonOption())

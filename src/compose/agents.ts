@@ -19,11 +19,11 @@ export function agentsOf(read: () => Promise<Operator>): Agents {
     check({ name, version }) {
       installable(name, version);
     },
-    async install(wish) {
+    async install(request) {
       const operator = await read();
       await openDataFolder(operator.data, ownerOf(operator));
       const folder = agentsFolder(operator);
-      return { ...(await installAgent({ folder, ...wish })), folder };
+      return { ...(await installAgent({ folder, ...request })), folder };
     },
   };
 }

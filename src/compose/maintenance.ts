@@ -11,20 +11,20 @@ import { openRuntime } from './runtime.ts';
 
 import { pruneUnused } from './upkeep.ts';
 
-interface MoveWish {
+interface MoveRequest {
   readonly to: string;
   readonly dryRun: boolean;
   readonly onTable: (table: string, rows: number, of: number) => void;
 }
 
 /** Copies the database of this environment to the one at `to`; see `moveDatabase`. */
-export async function moveAway(operator: Operator, wish: MoveWish): Promise<readonly MovedTable[]> {
+export async function moveAway(operator: Operator, request: MoveRequest): Promise<readonly MovedTable[]> {
   const cleanups = new AsyncDisposableStack();
   const log = openLog(operator);
   const moved = await disposedOnFailure(cleanups, async () => {
     const from = await openDatabase(operator, false, log, cleanups);
     return moveDatabase({
-      ...wish,
+      ...request,
       from,
       launchLock: LAUNCH_LOCK,
       async prepare(url) {

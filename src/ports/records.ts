@@ -27,7 +27,7 @@ export interface PickRecord {
   readonly at: number;
   /** The command that made it; a repeated one adds nothing. */
   readonly key: string;
-  /** What was before the person's eyes. */
+  /** What the person was shown. */
   readonly shown: {
     /** In the order of the ranking. */
     readonly aliases: readonly Alias[];
@@ -71,7 +71,7 @@ export interface AnswerStore {
 export interface Census {
   readonly runs: Readonly<Record<RunState, number>>;
   /** Runs on GitHub in the run queue. */
-  readonly inLine: number;
+  readonly queuedRuns: number;
   /** Candidates of active runs whose coder has not started. */
   readonly codersWaiting: number;
   /** Processes that gave a sign of life in the last two minutes, by role. */

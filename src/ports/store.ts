@@ -171,7 +171,7 @@ export interface Store extends AnswerStore, Retention {
   /** Runs of an issue that are not in a final state, oldest first. */
   activeRuns(repositoryId: number, issue: number): Promise<readonly RunRecord[]>;
   /** Runs on GitHub that wait for a slot, and those that have one: at work, and not waiting for people. */
-  lined(): Promise<{ readonly waiting: readonly WaitingRun[]; readonly placed: readonly SlotHolder[] }>;
+  queuedRuns(): Promise<{ readonly waiting: readonly WaitingRun[]; readonly placed: readonly SlotHolder[] }>;
   /**
    * Runs on GitHub that came to their end from a moment on (milliseconds since 1970 UTC) and whose intent of this key is
    * not fulfilled with `true`, oldest change first. Left out: those that ended before anything was said of them.
@@ -255,7 +255,7 @@ export interface Store extends AnswerStore, Retention {
   /** Adds a row to the audit. Nothing ever changes one. */
   audit(entry: AuditEntry, place: AuditPlace): Promise<void>;
   /** The newest rows, newest first; of one run where it is named. */
-  audited(wish: { readonly run?: RunId; readonly limit: number }): Promise<readonly AuditRecord[]>;
+  audited(options: { readonly run?: RunId; readonly limit: number }): Promise<readonly AuditRecord[]>;
   census(): Promise<Census>;
   close(): Promise<void>;
 }
@@ -266,7 +266,7 @@ export interface Swept {
   readonly bytes: number;
 }
 
-export interface SweepWish {
+export interface SweepOptions {
   /** By SHA-256 in hexadecimal: true for what somebody still refers to. Asked once for each old artifact. */
   readonly keep: (sha256: string) => boolean;
   /** Milliseconds since 1970 by the store's clock: what was put at this time or later stays, whoever refers to it. */
@@ -283,5 +283,5 @@ export interface Artifacts {
    * Removes what is old and wanted by nobody, also drafts that a crash left. An artifact that is put again meanwhile
    * is there afterwards. May be repeated after a failure. Faults as for `put`.
    */
-  sweep(wish: SweepWish): Promise<Swept>;
+  sweep(options: SweepOptions): Promise<Swept>;
 }

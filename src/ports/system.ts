@@ -48,7 +48,7 @@ export interface Metrics {
   fault(code: FaultCode): void;
   /** How a coder's work on a candidate ended. */
   candidate(state: CandidateState): void;
-  /** All figures as text for a scrape. Rejects where the store cannot be read: half an answer would look like a calm. */
+  /** All metrics as text for a scrape. Rejects if the store cannot be read: an incomplete answer would look like an idle server. */
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 

@@ -84,7 +84,7 @@ export interface Workspaces {
    * Runs the repository's own setup command on the base checkout, in a sandbox, once for each (commit, command), and
    * keeps what it wrote, to its HOME too, as layers for all candidates. No candidate and no issue text is near it. `failed` says why.
    * Commits of one repository share a layer, so that the command is not run again, where the command is an install that
-   * obeys a lock file, all that it reads is the same, and it wrote nothing but ignored files (docs/decisions/0018).
+   * follows a lock file, all that it reads is the same, and it wrote nothing but ignored files (docs/decisions/0018).
    * Callers that ask for the same layer at once share one run of it. A call whose signal is aborted before it is done
    * rejects with AbortError; another that shared its run starts it again.
    */
@@ -154,7 +154,7 @@ export interface Workspaces {
    * of areas whose id `keep` does not accept, and repositories of which nothing else is left. What another process uses
    * right now is left alone. All of it is made again when it is asked for, but for trees.
    */
-  prune(wish: {
+  prune(options: {
     /** Milliseconds since 1970 UTC. */
     readonly before: number;
     readonly keep: (areaId: string) => boolean;

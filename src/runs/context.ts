@@ -52,7 +52,7 @@ export interface World {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Absent where nobody asks for figures. */
+  /** Absent where nobody collects metrics. */
   readonly metrics?: Metrics;
   /** Absent where nobody collects traces. */
   readonly tracer?: Tracer;

@@ -40,14 +40,14 @@ interface TextDebate {
  */
 export async function debateText(
   world: ModelPorts,
-  wish: TextDebateOptions,
+  options: TextDebateOptions,
   signal: AbortSignal,
   tell: (news: DebateEvent) => void,
 ): Promise<TextDebate> {
-  const { text, personas, maxRounds, required, focusAreas, rotate, budgetUsd } = wish;
-  const models = wish.models.length > 0 ? wish.models : world.defaults.models;
-  checkDebateOptions(world, wish, models);
-  const same = [text, personas, models, maxRounds, required, focusAreas, rotate, wish.fresh];
+  const { text, personas, maxRounds, required, focusAreas, rotate, budgetUsd } = options;
+  const models = options.models.length > 0 ? options.models : world.defaults.models;
+  checkDebateOptions(world, options, models);
+  const same = [text, personas, models, maxRounds, required, focusAreas, rotate, options.fresh];
   const { sha256 } = await world.artifacts.put(JSON.stringify(same));
   const id = `d${sha256.slice(0, 10)}`;
   const table: DebatePanel = {

@@ -16,11 +16,11 @@ const MAX_ANNOUNCEMENTS = 40;
 
 /**
  * Brings the store and the engine together again, at a start and every few minutes: runs that were accepted but never
- * started, runs whose flow ended without the run, runs that were not told of a reply, areas that no living run owns. Local runs belong to their own process.
+ * started, runs whose flow ended without the run, runs that were not told of a reply, areas that no active run owns. Local runs belong to their own process.
  */
 export async function reconcile(world: ReconcilePorts): Promise<void> {
-  const living = (await world.store.unfinished()).filter((run) => !isOver(run.state));
-  for (const run of living) {
+  const active = (await world.store.unfinished()).filter((run) => !isOver(run.state));
+  for (const run of active) {
     if (run.origin.kind === 'github') await reconcileRun(world, run);
   }
   await sweepEnded(world);
@@ -86,7 +86,7 @@ export async function startRun(world: Pick<World, 'engine' | 'store'>, runId: Ru
 /** A run on a repository of this disk. Its text goes to an artifact, so that a long task fits. */
 export async function startLocalRun(
   world: Pick<World, 'artifacts' | 'clock' | 'engine' | 'store'>,
-  wish: {
+  options: {
     origin: LocalOrigin;
     runId: RunId;
     title: string;
@@ -96,16 +96,16 @@ export async function startLocalRun(
     trustedChecks?: string;
   },
 ): Promise<void> {
-  const { runId, origin, title, overrides } = wish;
+  const { runId, origin, title, overrides } = options;
   const at = world.clock.now();
-  const text = { title, body: await world.artifacts.put(wish.body) };
+  const text = { title, body: await world.artifacts.put(options.body) };
   const request: RunRequest = {
     runId,
     text,
     triggeredAt: at,
     overrides,
-    ...(wish.base ? { base: wish.base } : {}),
-    ...(wish.trustedChecks ? { trustedChecks: wish.trustedChecks } : {}),
+    ...(options.base ? { base: options.base } : {}),
+    ...(options.trustedChecks ? { trustedChecks: options.trustedChecks } : {}),
   };
   await world.store.createRun({ id: runId, origin, title, request, at });
   await startRun(world, runId);

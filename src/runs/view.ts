@@ -125,8 +125,8 @@ export const isQueued = (run: Pick<RunRecord, 'state' | 'line' | 'stages'>): boo
   run.state === 'queued' && run.line !== undefined && run.stages.length === 0;
 
 /** The runs in line, the next one first, as far as the store tells: with several machines each has a line of its own. */
-export async function queuedRuns(store: Pick<Store, 'lined'>): Promise<readonly RunId[]> {
-  const { waiting, placed } = await store.lined();
+export async function queuedRuns(store: Pick<Store, 'queuedRuns'>): Promise<readonly RunId[]> {
+  const { waiting, placed } = await store.queuedRuns();
   return queueOrder(waiting, placed).map(({ id }) => id);
 }
 

@@ -65,7 +65,13 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@ai-sdk/openai-compatible': ['adapters/coders', 'adapters/models'],
   '@agentclientprotocol/sdk': ['adapters/coders'],
   '@pydantic/genai-prices': ['adapters/gateway'],
-  'async-mutex': ['adapters/database', 'adapters/engine', 'adapters/gateway', 'adapters/git'],
+  'async-mutex': [
+    'adapters/database',
+    'adapters/engine',
+    'adapters/gateway',
+    'adapters/git',
+    'adapters/github',
+  ],
   esbuild: ['adapters/coders', 'adapters/probes', 'adapters/syntax'],
   // Parses what candidates and repositories wrote, inside the sandbox only.
   '@vscode/tree-sitter-wasm': ['adapters/syntax', 'adapters/probes'],

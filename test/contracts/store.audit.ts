@@ -133,7 +133,7 @@ export function auditContract(fresh: Fresh): void {
     }
     await store.transition('r3', 'cancelled', 'by mona', 4);
     const { runs, ...rest } = await store.census();
-    expect(rest).toEqual({ inLine: 1, codersWaiting: 2, executors: {} });
+    expect(rest).toEqual({ queuedRuns: 1, codersWaiting: 2, executors: {} });
     expect(Object.entries(runs).filter(([, number]) => number > 0)).toEqual([
       ['queued', 3],
       ['briefed', 1],

@@ -69,7 +69,7 @@ test('a clone that ships operator settings and programs gets neither the key nor
         await chmod(join(me.repository, 'node_modules/.bin/git'), 0o755);
         await commit(me);
 
-        const models = await me.runoff('arena', 'models');
+        const models = await me.runoff('models');
         expect(elsewhere.calls).toEqual([]);
         expect(models.err).toMatch(
           new RegExp(

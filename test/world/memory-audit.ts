@@ -43,5 +43,5 @@ export function censusOf(runs: readonly RunRecord[], queuedIn: (run: RunRecord) 
   const codersWaiting = coding.reduce((sum, run) => sum + queuedIn(run), 0);
   const isInLine = ({ origin, state, line, stages }: RunRecord): boolean =>
     origin.kind === 'github' && state === 'queued' && line !== undefined && stages.length === 0;
-  return { runs: counts, inLine: runs.filter(isInLine).length, codersWaiting, executors: {} };
+  return { runs: counts, queuedRuns: runs.filter(isInLine).length, codersWaiting, executors: {} };
 }

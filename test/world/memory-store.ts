@@ -282,7 +282,7 @@ export function memoryStore(): Store {
       ]);
       return new Set(text.match(/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g));
     },
-    async lined() {
+    async queuedRuns() {
       const working = ['queued', 'admitted', 'briefed', 'coded', 'examined', 'judged'];
       const known = records().flatMap(({ id, line, state, stages, origin }) =>
         line && origin.kind === 'github' && working.includes(state)

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ArtifactRef, asFault, Fault } from '../../core/model/index.ts';
-import type { Artifacts, SweepWish, Swept } from '../../ports/index.ts';
+import type { Artifacts, SweepOptions, Swept } from '../../ports/index.ts';
 
 const errorCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
@@ -110,7 +110,7 @@ async function remove(path: string, before: number): Promise<boolean> {
   return true;
 }
 
-async function sweepFolder(dir: string, prefix: string, { keep, before }: SweepWish): Promise<Swept> {
+async function sweepFolder(dir: string, prefix: string, { keep, before }: SweepOptions): Promise<Swept> {
   let files = 0;
   let bytes = 0;
   for (const name of (await ifThere(readdir(join(dir, prefix)))) ?? []) {
@@ -155,12 +155,12 @@ export function openArtifacts(dir: string): Artifacts {
     get: (ref) =>
       asFaults(async () => verified(await readShared(join(dir, artifactName(ref.sha256))), ref, dir)),
 
-    sweep: (wish) =>
+    sweep: (options) =>
       asFaults(async () => {
         const swept = { files: 0, bytes: 0 };
         for (const prefix of (await ifThere(readdir(dir))) ?? []) {
           if (!/^[0-9a-f]{2}$/.test(prefix)) continue;
-          const { files, bytes } = await sweepFolder(dir, prefix, wish);
+          const { files, bytes } = await sweepFolder(dir, prefix, options);
           swept.files += files;
           swept.bytes += bytes;
         }

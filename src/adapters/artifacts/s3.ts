@@ -3,7 +3,7 @@ import { XMLParser } from 'fast-xml-parser';
 import { z } from 'zod';
 import { type ArtifactRef, Fault, inParallel } from '../../core/model/index.ts';
 import type { Bucket } from '../../core/settings/index.ts';
-import type { Artifacts, SweepWish, Swept } from '../../ports/index.ts';
+import type { Artifacts, SweepOptions, Swept } from '../../ports/index.ts';
 import { artifactName, artifactRef, hashInName, verified } from './directory.ts';
 import { requester, type S3Request, type S3Response } from './requests.ts';
 
@@ -71,7 +71,7 @@ export function openS3Artifacts(options: S3Options): Artifacts {
     return true;
   }
 
-  async function sweepPage(page: readonly StoredObject[], { keep, before }: SweepWish): Promise<Swept> {
+  async function sweepPage(page: readonly StoredObject[], { keep, before }: SweepOptions): Promise<Swept> {
     const old = page.flatMap(({ key, bytes, modified }) => {
       const hash = key.startsWith(under) ? hashInName(key.slice(under.length)) : null;
       return hash !== null && modified < before && !keep(hash) ? [{ hash, bytes }] : [];
@@ -102,10 +102,10 @@ export function openS3Artifacts(options: S3Options): Artifacts {
       return verified(answer.body, ref, where);
     },
 
-    async sweep(wish) {
+    async sweep(options) {
       const swept = { files: 0, bytes: 0 };
       for await (const page of everything()) {
-        const { files, bytes } = await sweepPage(page, wish);
+        const { files, bytes } = await sweepPage(page, options);
         swept.files += files;
         swept.bytes += bytes;
       }

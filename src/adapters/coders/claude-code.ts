@@ -28,7 +28,7 @@ const claudeFlags = ({ model }: CoderInput): readonly string[] => [
   '--output-format=stream-json',
   '--verbose',
   `--model=${model}`,
-  // The sandbox is the wall; nobody is there to be asked.
+  // The sandbox is the boundary; nobody is there to be asked.
   '--permission-mode=bypassPermissions',
   // Nothing from the repository: settings, hooks, MCP servers, skills and commands.
   '--setting-sources=',

@@ -25,7 +25,7 @@ const codexFlags = ({ model, gateway }: CoderInput): readonly string[] => [
   '--skip-git-repo-check',
   '--ephemeral',
   '--ignore-rules',
-  // The sandbox is the wall; its own cannot be set up inside of it, and nobody is there to be asked.
+  // The sandbox is the boundary; its own cannot be set up inside of it, and nobody is there to be asked.
   '--dangerously-bypass-approvals-and-sandbox',
   ...Object.entries({ ...provider(gateway.url), model: toml(model), ...CODEX_SETTINGS }).map(
     ([name, value]) => `--config=${name}=${value}`,

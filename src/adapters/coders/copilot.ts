@@ -44,7 +44,7 @@ const WITHOUT_TOOLS = [
 
 /** Without `--trust-folder` it takes no hooks, MCP servers or settings from the repository. */
 const COPILOT_FLAGS = [
-  // The sandbox is the wall; nobody is there to be asked.
+  // The sandbox is the boundary; nobody is there to be asked.
   '--allow-all',
   '--no-ask-user',
   '--output-format=json',

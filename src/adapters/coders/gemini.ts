@@ -92,7 +92,7 @@ const GEMINI_SETTINGS = {
 } as const;
 
 /**
- * The sandbox is the wall, and nobody is there to be asked. `argsPattern` keeps it from asking about git, which it does
+ * The sandbox is the boundary, and nobody is there to be asked. `argsPattern` keeps it from asking about git, which it does
  * in folders that are not trusted (`applyShellHeuristics` in 0.61.0). Denied tools are not shown to the model: they need
  * the network, or models and skills that are not there.
  */

@@ -34,7 +34,7 @@ export function opencodeCoder(agentsFolder: string): Coder {
 const OPENCODE_FLAGS = [
   'run',
   '--format=json',
-  // The sandbox is the wall; nobody is there to be asked.
+  // The sandbox is the boundary; nobody is there to be asked.
   '--auto',
   // Without plugins, which it would fetch.
   '--pure',

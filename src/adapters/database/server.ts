@@ -147,7 +147,7 @@ function spawnServer(
 const lastLogLines = (dir: string): string =>
   readFileIfThere(join(dir, 'pg.log'))?.slice(-600).trim() ?? 'there is no log';
 
-/** A pid file whose process is another program by now: Postgres takes it for a living server and refuses to start. */
+/** A pid file whose process is another program by now: Postgres takes it for a running server and refuses to start. */
 function dropForeignPidFile(cluster: Cluster): void {
   const pid = Number(readFileIfThere(pidFile(cluster))?.split('\n', 1)[0]);
   if (processExists(pid) && !isServerOf(cluster, pid)) rmSync(pidFile(cluster), { force: true });

@@ -65,7 +65,7 @@ interface Dbos {
 }
 
 /** DBOS on our connections. */
-function openDbos(options: DbosEngineOptions, residents: ActiveFlows): Dbos {
+function openDbos(options: DbosEngineOptions, activeFlows: ActiveFlows): Dbos {
   const { queue, log, databaseUrl } = options;
   const fence = options.among?.fence;
   let pool: pg.Pool | null = null;
@@ -78,10 +78,10 @@ function openDbos(options: DbosEngineOptions, residents: ActiveFlows): Dbos {
     claims = openUnansweredClaims(pool, log);
     const config = dbosConfigOf(options, pool);
     DBOS.setConfig(config);
-    const found = register(given, residents, queue);
+    const found = register(given, activeFlows, queue);
     await launchDbos({
       limits: queue === null ? new Map() : queueLimitsOf(queue),
-      mayClaim: () => !residents.isStopping() && (fence?.isFresh() ?? true),
+      mayClaim: () => !activeFlows.isStopping() && (fence?.isFresh() ?? true),
       onUnanswered: claims.add,
     });
     if (queue !== null) {
@@ -130,14 +130,14 @@ async function registerQueues(queue: CoderQueue): Promise<void> {
 export function openDbosEngine(options: DbosEngineOptions): Engine {
   const { queue, log, databaseUrl, executorId, runsAtOnce = 8, mayBegin } = options;
   const line = openRunQueue({ slots: runsAtOnce, ...(mayBegin ? { mayBegin } : {}) });
-  const residents = openActiveFlows(
+  const activeFlows = openActiveFlows(
     queue === null ? new Semaphore(options.directConcurrency ?? 3) : null,
     line,
     options.among?.fence ?? null,
   );
   let lock: ExecutorLock | null = null;
   let heartbeat: Heartbeat | null = null;
-  const dbos = openDbos(options, residents);
+  const dbos = openDbos(options, activeFlows);
   let flows: RegisteredFlows | null = null;
 
   function registered(): RegisteredFlows {
@@ -177,9 +177,9 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
 
     async settled(id) {
       for (;;) {
-        if (residents.isStopping()) throw shutDownFault(id);
+        if (activeFlows.isStopping()) throw shutDownFault(id);
         const now = await status(id);
-        if (now.kind !== 'running' && !residents.isWorking(id)) return now;
+        if (now.kind !== 'running' && !activeFlows.isWorking(id)) return now;
         await delay(SETTLED_POLL_MS);
       }
     },
@@ -188,7 +188,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       registered();
       await DBOS.cancelWorkflow(id, { cancelChildren: true });
       // DBOS notifies running steps within a second; those in this process need not wait for that.
-      residents.abort(id);
+      activeFlows.abort(id);
     },
 
     async signal(id, topic, key) {
@@ -204,10 +204,10 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
     async shutdown(graceMs = DEFAULT_GRACE_MS) {
       if (flows === null) return;
       flows = null;
-      await residents.drain(graceMs);
+      await activeFlows.drain(graceMs);
       await heartbeat?.stop();
       await dbos.shutDown();
-      residents.abortAll();
+      activeFlows.abortAll();
       await lock?.release();
     },
   };

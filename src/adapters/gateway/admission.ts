@@ -83,7 +83,7 @@ export async function admit(
   terms: LeaseTerms,
   providers: Providers,
   now: number,
-  room: Room,
+  memory: RequestMemory,
 ): Promise<Admission> {
   const { method = '', url = '' } = request;
   const endpoint = endpointFor(method, url);
@@ -95,7 +95,7 @@ export async function admit(
   if (!endpoint) return refuse('path', 404, 'Not available through this gateway.');
   if (endpoint.kind === 'models') return { kind: 'models', protocol: endpoint.protocol };
 
-  const read = await readRequestBody(request, room);
+  const read = await readRequestBody(request, memory);
   if (read.kind === 'refused') return refuse(read.why, read.status, read.message);
   return admitBody(endpoint, read, terms, providers);
 }
@@ -160,7 +160,7 @@ type ReadBody =
 const NOT_JSON = 'The body is not one JSON object in UTF-8. Correct it before you send it again.';
 
 /** Everything that is checked in a body before it is traversed. */
-async function readRequestBody(request: IncomingMessage, room: Room): Promise<ReadBody> {
+async function readRequestBody(request: IncomingMessage, memory: RequestMemory): Promise<ReadBody> {
   const refuse = (why: 'size' | 'json' | 'busy', status: number, message: string): ReadBody => ({
     kind: 'refused',
     why,
@@ -169,7 +169,7 @@ async function readRequestBody(request: IncomingMessage, room: Room): Promise<Re
   });
   if (!isUncompressedUtf8(request.headers))
     return refuse('json', 415, 'The body is encoded. Send it uncompressed, as JSON in UTF-8.');
-  const bytes = await receive(request, room);
+  const bytes = await receive(request, memory);
   if (bytes === 'too-large') return refuse('size', 413, 'The request is too large.');
   if (bytes === 'crowded')
     return refuse('busy', 503, 'Too many large requests are being made at once. Try again in a few seconds.');
@@ -201,10 +201,13 @@ function isUncompressedUtf8(headers: IncomingMessage['headers']): boolean {
 }
 
 /** Into one block, however small the received parts are. */
-async function receive(request: IncomingMessage, room: Room): Promise<Buffer | Exclude<Taken, 'taken'>> {
+async function receive(
+  request: IncomingMessage,
+  memory: RequestMemory,
+): Promise<Buffer | Exclude<Taken, 'taken'>> {
   const at: { held: number; taken: Taken } = { held: 0, taken: 'taken' };
   const body = openBoundedBuffer(MOST_BODY_BYTES, (bytes) => {
-    at.taken = room.take(bytes - at.held);
+    at.taken = memory.take(bytes - at.held);
     at.held = bytes;
     return at.taken === 'taken';
   });
@@ -228,14 +231,14 @@ const MOST_SHARED_BYTES = 256 * 2 ** 20;
 type Taken = 'taken' | 'too-large' | 'crowded';
 
 /** Memory for one request. */
-export interface Room {
+export interface RequestMemory {
   take(bytes: number): Taken;
   /** The request has ended. */
   leave(): void;
 }
 
 /** The memory that the requests of all leases share beyond what each lease has for itself. */
-export interface SharedRoom {
+export interface SharedMemory {
   bytes: number;
 }
 
@@ -243,7 +246,7 @@ export interface SharedRoom {
  * The memory that the requests of one lease share. A sandbox must not fill our memory with many requests, nor many
  * sandboxes together, and one sandbox must not take the memory of the others.
  */
-export function openRooms(shared: SharedRoom = { bytes: 0 }): { enter(): Room } {
+export function openLeaseMemory(shared: SharedMemory = { bytes: 0 }): { enter(): RequestMemory } {
   let all = 0;
   const beyond = (bytes: number): number => Math.max(0, bytes - LEASE_FLOOR_BYTES);
   return {

@@ -183,7 +183,7 @@ function isPastLimit(meter: Meter, tokens: number | null): boolean {
   if (meter.characters() > tokens * STREAMED.charactersPerToken + STREAMED.onTop) return true;
   // The content of unknown fields does not count as characters of the answer, but is paid for nevertheless.
   if (meter.bytes() > tokens * STREAMED.bytesPerToken + STREAMED.bytesOnTop) return true;
-  // A finished stream is paid for, and its last usage figures are its cost.
+  // A finished stream is paid for, and the last usage in it is its cost.
   return !meter.ended() && (meter.told() ?? 0) > tokens * TOLD.share + TOLD.onTop;
 }
 
@@ -217,7 +217,7 @@ const STREAM_END: Readonly<
 
 /**
  * The record of a finished answer, ended as its provider would have ended it: a client that closes the connection after
- * the last usage figures, as a killed one does, leaves a record without an end.
+ * the last usage report, as a killed one does, leaves a record without an end.
  */
 export function closed(record: Buffer, meter: Meter, protocol: ModelProtocol): Buffer {
   const closing = STREAM_END[protocol];

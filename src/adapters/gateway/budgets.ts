@@ -37,7 +37,7 @@ export type Reserved<R extends Reservation> =
 type Booking<R extends Reservation> = (reservation: R, at: number) => LedgerRow;
 
 /** The budget of one spender in one run. */
-export interface Purse {
+export interface Account {
   /** What this spender has used in this run, without what active calls hold. */
   usage(): Usage;
   /**
@@ -63,7 +63,7 @@ interface Accounts {
   /** Writes what calls of closed leases came to, their answers with it. Faults: DATABASE_UNAVAILABLE when it cannot. */
   flush(): Promise<void>;
   /** Rejects when the ledger cannot be read. */
-  open(payer: Payer): Promise<Purse>;
+  open(payer: Payer): Promise<Account>;
 }
 
 interface AccountsOptions {
@@ -78,7 +78,7 @@ interface AccountsOptions {
 }
 
 /** What all purses of a gateway share. */
-interface Desk extends AccountsOptions {
+interface AccountsContext extends AccountsOptions {
   readonly bookings: Bookings;
   readonly settlements: Settlements;
   /** Books one call at a time: others would only wait for the ledger's lock, each with its own connection. */
@@ -91,7 +91,7 @@ interface Desk extends AccountsOptions {
  * call is one atomic step.
  */
 export function openAccounts(options: AccountsOptions): Accounts {
-  const desk: Desk = {
+  const context: AccountsContext = {
     ...options,
     bookings: openBookings(options.ledger, options.log),
     settlements: openSettlements(),
@@ -100,7 +100,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
   const runs = new Map<RunId, { readonly tallies: Map<string, Tally>; purses: number }>();
   return {
     async flush() {
-      if (await desk.bookings.flush()) return;
+      if (await context.bookings.flush()) return;
       throw new Fault(
         'DATABASE_UNAVAILABLE',
         'What earlier model calls cost cannot be written to the ledger.',
@@ -120,7 +120,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
         // Another lease of this spender has better numbers: the ledger also contains active calls, at their maximum.
         const own = run.tallies.get(spender) ?? { ...booked };
         run.tallies.set(spender, own);
-        return openPurse(desk, payer, own, forget);
+        return openAccount(context, payer, own, forget);
       } catch (error) {
         forget();
         throw error;
@@ -132,16 +132,18 @@ export function openAccounts(options: AccountsOptions): Accounts {
 /** Milliseconds between checks for money that calls of other processes have released. Our default. */
 const LOOK_MS = 2_000;
 
-function openPurse(desk: Desk, payer: Payer, own: Tally, forget: () => void): Purse {
-  const { bookings, settlements } = desk;
+function openAccount(context: AccountsContext, payer: Payer, own: Tally, forget: () => void): Account {
+  const { bookings, settlements } = context;
   let open = true;
   return {
     usage: () => ({ ...own }),
 
     async reserve(plan, booking, signal) {
-      const patience = AbortSignal.timeout(desk.waitMs);
+      const patience = AbortSignal.timeout(context.waitMs);
       for (;;) {
-        const answer = await desk.mutex.runExclusive(() => attempt(desk, payer, own, plan, booking, signal));
+        const answer = await context.mutex.runExclusive(() =>
+          attempt(context, payer, own, plan, booking, signal),
+        );
         if (answer.kind !== 'wait') return answer;
         if (patience.aborted) return { kind: 'busy' };
         const woken = AbortSignal.any([signal, patience, AbortSignal.timeout(LOOK_MS)]);
@@ -178,30 +180,30 @@ type Attempt<R extends Reservation> =
   | { readonly kind: 'wait'; readonly seen: number };
 
 async function attempt<R extends Reservation>(
-  desk: Desk,
+  context: AccountsContext,
   payer: Payer,
   own: Tally,
   plan: Plan<R>,
   booking: Booking<R> | null,
   signal: AbortSignal,
 ): Promise<Attempt<R>> {
-  if (!(await desk.bookings.flush())) return { kind: 'unrecorded' };
+  if (!(await context.bookings.flush())) return { kind: 'unrecorded' };
   if (signal.aborted) return { kind: 'gone' };
-  const seen = desk.settlements.count();
+  const seen = context.settlements.count();
   // Without reading the ledger, so that an agent that retries endlessly costs almost nothing.
   const reached = take(settledScopes(payer, own), plan);
   if (reached.kind === 'cap') return reached;
   try {
-    return await book(desk, payer, plan, booking, seen);
+    return await book(context, payer, plan, booking, seen);
   } catch (error) {
     const { code } = asFault(error);
-    desk.log.error({ run: payer.runId, code }, 'A model call cannot be booked.');
+    context.log.error({ run: payer.runId, code }, 'A model call cannot be booked.');
     return { kind: 'unrecorded' };
   }
 }
 
 async function book<R extends Reservation>(
-  { ledger, clock, dayCaps, underWayMs }: Desk,
+  { ledger, clock, dayCaps, underWayMs }: AccountsContext,
   payer: Payer,
   plan: Plan<R>,
   booking: Booking<R> | null,

@@ -5,13 +5,13 @@ import {
   type AdmittedCall,
   admit,
   type LeaseTerms,
-  type openRooms,
+  type openLeaseMemory,
   type RefusalKind,
   type RefusedCall,
-  type Room,
+  type RequestMemory,
 } from './admission.ts';
 import { type AnswerKey, MAX_STORED_BYTES, type Recall } from './answer-cache.ts';
-import type { Paid, Purse, Reserved } from './budgets.ts';
+import type { Account, Paid, Reserved } from './budgets.ts';
 import { type CallReservation, capSentence, freePlan, leastFor, planFor } from './caps.ts';
 import { upstreamUrl } from './endpoints.ts';
 import type { Counter } from './input-tokens.ts';
@@ -26,7 +26,7 @@ import { unlistedBetas, waitAfter } from './upstream.ts';
 export interface LeaseContext {
   readonly grant: Grant;
   readonly terms: LeaseTerms;
-  readonly purse: Purse;
+  readonly account: Account;
   readonly providers: Providers;
   readonly book: PriceBook;
   readonly counter: Counter;
@@ -48,13 +48,13 @@ export interface LeaseContext {
   readonly onRefusal: ((kind: RefusalKind) => void) | undefined;
   /** Active calls, so that closing the lease can wait until each of them is settled. */
   readonly inFlight: Set<Promise<void>>;
-  readonly rooms: ReturnType<typeof openRooms>;
+  readonly memory: ReturnType<typeof openLeaseMemory>;
 }
 
 export function leaseListener(context: LeaseContext): RequestListener {
   return (request, response) => {
-    const room = context.rooms.enter();
-    const call = serve(context, request, response, room).catch((error: unknown) => {
+    const memory = context.memory.enter();
+    const call = serve(context, request, response, memory).catch((error: unknown) => {
       // The client closed the connection before its request was complete; anything else would be a bug of ours.
       const gone = request.destroyed && !request.complete;
       if (!gone) context.refusals.add('fault', { error: name(error) });
@@ -62,7 +62,7 @@ export function leaseListener(context: LeaseContext): RequestListener {
     });
     context.inFlight.add(call);
     void call.then(() => {
-      room.leave();
+      memory.leave();
       context.inFlight.delete(call);
     });
   };
@@ -74,12 +74,12 @@ async function serve(
   context: LeaseContext,
   request: IncomingMessage,
   response: ServerResponse,
-  room: Room,
+  memory: RequestMemory,
 ): Promise<void> {
   const { clock, terms, providers } = context;
   const gone = new AbortController();
   response.on('close', () => gone.abort());
-  const admission = await admit(request, terms, providers, clock.elapsed(), room);
+  const admission = await admit(request, terms, providers, clock.elapsed(), memory);
   switch (admission.kind) {
     case 'probe':
       return sendError(response, null, 404, 'Not available through this gateway.');
@@ -219,14 +219,14 @@ const RECORD_WAITS_MS = [500, 1_500, 3_000, 5_000, 10_000, ...Array.from({ lengt
 
 /** Waits for a ledger that is temporarily down: nothing has been sent yet, and an agent that gets an error gives up. */
 async function reserve(
-  { grant, purse, book, clock }: LeaseContext,
+  { grant, account, book, clock }: LeaseContext,
   { call, signal }: Exchange,
   startedAt: number,
 ): Promise<Reserved<CallReservation>> {
   const once = () =>
     call.endpoint.kind === 'count'
-      ? purse.reserve(freePlan, null, signal)
-      : purse.reserve(
+      ? account.reserve(freePlan, null, signal)
+      : account.reserve(
           planFor(call, book, startedAt),
           (reservation, at) => bookedRow(grant, call, reservation, at),
           signal,
@@ -270,7 +270,7 @@ async function forward(
     alive: context.alive,
     learned: (input) => {
       const row = free ? null : loweredRow(grant, call, paid, input, book);
-      if (row) void context.purse.lower(paid, row);
+      if (row) void context.account.lower(paid, row);
     },
     settle: async (outcome) => {
       context.note(outcome.trouble);
@@ -281,7 +281,7 @@ async function forward(
       const ms = clock.elapsed() - began;
       const counted = inputIsMissing(told) ? await context.counter({ call, headers: request.headers }) : null;
       const when = { startedAt: paid.at, ms };
-      await context.purse.settle(
+      await context.account.settle(
         paid,
         settledRow(grant, call, paid.reservation, told, counted, book, when),
         kept,

@@ -216,18 +216,18 @@ const DAYS = {
 export function capSentence({ whose, spent, cap }: CapReached, spender: string, needed: Reservation): string {
   const state = spent >= cap ? 'is used up' : 'does not suffice for another call';
   if (whose === 'tokens') {
-    const figures = `${Math.round(spent)} of ${cap} spent, about ${needed.tokens} needed`;
-    return `The budget of tokens of ${spender} for models without a known price ${state}: ${figures}.`;
+    const amounts = `${Math.round(spent)} of ${cap} spent, about ${needed.tokens} needed`;
+    return `The budget of tokens of ${spender} for models without a known price ${state}: ${amounts}.`;
   }
   const owner = whose === 'spender' ? spender : OWNERS[whose];
   // A model without a price needs no money, but gets nothing if none is left.
   const need = needed.usd > 0 ? `, about ${dollarsUp(needed.usd)} needed` : '';
-  const figures = `$${spent.toFixed(4)} of $${cap} spent${need}`;
+  const amounts = `$${spent.toFixed(4)} of $${cap} spent${need}`;
   const day =
     whose === 'repository-day' || whose === 'day'
       ? ` The operator sets it with ${DAYS[whose]}; it resets at midnight UTC.`
       : '';
-  return `The budget of ${owner} ${state}: ${figures}.${day}`;
+  return `The budget of ${owner} ${state}: ${amounts}.${day}`;
 }
 
 /** Rounded up: what is needed must not look smaller than what is left. */

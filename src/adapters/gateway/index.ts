@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { asFault, Fault, type RunId, type Usage, type Usd } from '../../core/model/index.ts';
 import { secretsOf } from '../../core/secrets/index.ts';
 import type { CapName, Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
-import { openRooms, type RefusalKind, type SharedRoom, sha256Of } from './admission.ts';
+import { openLeaseMemory, type RefusalKind, type SharedMemory, sha256Of } from './admission.ts';
 import { type Answers, openRecall } from './answer-cache.ts';
 import { openAccounts } from './budgets.ts';
 import { type LeaseContext, leaseListener } from './calls.ts';
@@ -67,7 +67,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const secrets = secretsOf(Object.values(providers).map(({ key }) => key));
   const silenceMs = options.upstreamSilenceMs ?? UPSTREAM_SILENCE_MS;
   const mostMs = options.upstreamMostMs ?? UPSTREAM_MOST_MS;
-  const room: SharedRoom = { bytes: 0 };
+  const sharedMemory: SharedMemory = { bytes: 0 };
   const counter = openCounter(clock);
   const { onRefusal } = options;
   const shared = { providers, book, counter, secrets, clock, log, silenceMs, mostMs, onRefusal };
@@ -89,12 +89,12 @@ export function openGateway(options: GatewayOptions): Gateway {
       // An answer that was paid for while the database was away is known once it is written.
       await accounts.flush();
       const recall = answers ? await openRecall({ ...answers, clock, log }, grant) : null;
-      const purse = await accounts.open(held);
+      const account = await accounts.open(held);
       const lease = await openLease({
         grant: held,
         onUsage,
-        shared: { ...shared, purse, recall },
-        room,
+        shared: { ...shared, account, recall },
+        sharedMemory,
         dir,
         forget: (closed) => leases.delete(closed),
       });
@@ -124,7 +124,7 @@ interface LeaseOptions {
   readonly onUsage: ((usage: Usage) => void) | undefined;
   readonly shared: Pick<
     LeaseContext,
-    | 'purse'
+    | 'account'
     | 'recall'
     | 'providers'
     | 'book'
@@ -136,13 +136,20 @@ interface LeaseOptions {
     | 'mostMs'
     | 'onRefusal'
   >;
-  readonly room: SharedRoom;
+  readonly sharedMemory: SharedMemory;
   readonly dir: string;
   readonly forget: (lease: Lease) => void;
 }
 
-async function openLease({ grant, onUsage, shared, room, dir, forget }: LeaseOptions): Promise<Lease> {
-  const { purse, clock, log } = shared;
+async function openLease({
+  grant,
+  onUsage,
+  shared,
+  sharedMemory,
+  dir,
+  forget,
+}: LeaseOptions): Promise<Lease> {
+  const { account, clock, log } = shared;
   const key = `gw-${randomBytes(32).toString('base64url')}`;
   let refusal: string | null = null;
   let cap: CapName | null = null;
@@ -163,7 +170,7 @@ async function openLease({ grant, onUsage, shared, room, dir, forget }: LeaseOpt
     },
     settled: () => {
       try {
-        onUsage?.(purse.usage());
+        onUsage?.(account.usage());
       } catch (error) {
         // A fault of the listener must not interrupt an answer that is paid for.
         log.error({ run: grant.runId, code: asFault(error).code }, 'A usage listener failed.');
@@ -171,25 +178,25 @@ async function openLease({ grant, onUsage, shared, room, dir, forget }: LeaseOpt
     },
     refusals,
     inFlight,
-    rooms: openRooms(room),
+    memory: openLeaseMemory(sharedMemory),
   };
   // Calls arrive through the socket, outside of any context; their log lines belong to the work that opened the lease.
   const listener = AsyncLocalStorage.bind(leaseListener(context));
-  const door = await openDoor(dir, listener).catch(async (error: unknown) => {
-    await purse.close();
+  const socket = await listenOnSocket(dir, listener).catch(async (error: unknown) => {
+    await account.close();
     throw error;
   });
   const shut = async () => {
-    await door.close();
+    await socket.close();
     await Promise.all(inFlight);
-    await purse.close();
+    await account.close();
     refusals.close();
     forget(lease);
   };
   const lease: Lease = {
-    socket: door.path,
+    socket: socket.path,
     key,
-    usage: () => purse.usage(),
+    usage: () => account.usage(),
     refusal: () => refusal,
     capReached: () => cap,
     lastActivity: () => lastActivity,
@@ -242,14 +249,14 @@ function isAlive(path: string): Promise<boolean> {
   return promise.finally(() => socket.destroy());
 }
 
-interface Door {
+interface ListeningSocket {
   readonly path: string;
   /** Closes all connections and removes the socket. */
   close(): Promise<void>;
 }
 
 /** A server on a new socket that any user may connect to: in a sandbox the caller has another uid. */
-async function openDoor(dir: string, listener: RequestListener): Promise<Door> {
+async function listenOnSocket(dir: string, listener: RequestListener): Promise<ListeningSocket> {
   const path = join(dir, socketName());
   const server: Server = createServer(TIMEOUTS, listener);
   server.maxConnections = MOST_CONNECTIONS;

@@ -30,7 +30,7 @@ export interface Meter {
   /** Output tokens that the provider has reported so far; null if none. */
   told(): number | null;
   /**
-   * True once a stream has reported its last usage figures, input and output: whatever happens to it then, they are its
+   * True once a stream has reported its last usage, input and output: whatever happens to it then, that is its
    * cost.
    */
   final(): boolean;
@@ -47,7 +47,7 @@ export interface Meter {
 /** A longer JSON answer, or line of a stream, is not parsed for usage. */
 const MOST_BUFFERED = 32 * 2 ** 20;
 
-/** Reads usage from an answer as it passes. Providers report usage cumulatively: later figures replace earlier ones. */
+/** Reads usage from an answer as it passes. Providers report usage cumulatively: later numbers replace earlier ones. */
 export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   const decoder = new StringDecoder('utf8');
   const reading = { input: null, output: null, reasoning: 0, characters: 0 } as {
@@ -59,12 +59,12 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   let bytes = 0;
 
   const take = (json: string) => {
-    if (json.trim() === CLOSING_LINE) end.see('closed', { figures: false, writes: false });
+    if (json.trim() === CLOSING_LINE) end.see('closed', { usage: false, writes: false });
     for (const value of parse(json)) {
       if (stream && errorIn(value) !== null) failed = true;
       const usage = USAGE_OF_EVENT[protocol](value);
       const visible = VISIBLE[protocol](value);
-      end.see(ENDINGS[protocol](value), { figures: usage.output !== null, writes: visible > 0 });
+      end.see(ENDINGS[protocol](value), { usage: usage.output !== null, writes: visible > 0 });
       if (usage.input) reading.input = usage.input;
       if (usage.output !== null) {
         reading.output = usage.output;

@@ -25,7 +25,7 @@ export interface Outcome {
   readonly status: number;
   readonly meter: Meter | null;
   /**
-   * `whole`: the answer reached its end, or its last usage figures. `cut`: it did not, and may have been billed.
+   * `whole`: the answer reached its end, or its last usage. `cut`: it did not, and may have been billed.
    * `unbilled`: an error, or the provider was never reached.
    */
   readonly how: 'whole' | 'cut' | 'unbilled';

@@ -5,7 +5,7 @@ import type { ModelProtocol } from '../../core/settings/index.ts';
 import { type Body, isObject } from './bodies/index.ts';
 
 /**
- * What an event of a stream says about its end. `finished`: the answer is complete, usage figures may follow. `closed`:
+ * What an event of a stream says about its end. `finished`: the answer is complete, usage may follow. `closed`:
  * nothing follows.
  */
 type StreamState = 'open' | 'finished' | 'closed';
@@ -46,10 +46,10 @@ export function errorIn(event: Body): number | null {
     : 500;
 }
 
-/** Follows a stream to the event after which its usage figures no longer change. */
+/** Follows a stream to the event after which its usage no longer changes. */
 interface EndWatch {
-  /** `figures`: the event reports the output; `writes`: it adds to the answer. */
-  see(ending: StreamState, event: { readonly figures: boolean; readonly writes: boolean }): void;
+  /** `usage`: the event reports the output; `writes`: it adds to the answer. */
+  see(ending: StreamState, event: { readonly usage: boolean; readonly writes: boolean }): void;
   /** The answer is complete, and nothing that the provider may still send changes its usage. */
   final(): boolean;
   /** It has announced its end and, as far as we can see, it has ended. */
@@ -61,11 +61,11 @@ export function watchEnd(): EndWatch {
   let told = false;
   let wroteOn = false;
   return {
-    see(ending, { figures, writes }) {
-      // A provider that continues after an end reports "end" in every event: its figures are those so far.
+    see(ending, { usage, writes }) {
+      // A provider that continues after an end reports "end" in every event: the usage in them is that so far.
       if (finished && writes) wroteOn = true;
       if (ending !== 'open') finished = true;
-      if (finished && (figures || ending === 'closed')) told = true;
+      if (finished && (usage || ending === 'closed')) told = true;
     },
     final: () => told && !wroteOn,
     ended: () => finished && !wroteOn,

@@ -14,18 +14,21 @@ interface RepositoryName {
 /** A name that is known for longer is read again: another repository may have taken it. */
 const NAME_LIFE_MS = 10 * 60_000;
 /** GitHub's answers to an old name, and to one that nobody has. */
-const ELSEWHERE: ReadonlySet<number | undefined> = new Set([301, 302, 307, 308, 404]);
+const MOVED_OR_GONE: ReadonlySet<number | undefined> = new Set([301, 302, 307, 308, 404]);
 
 /** What a repository is called now: its name can change while a run is under way, its id never does. */
-export interface Whereabouts {
+export interface RepositoryLocation {
   /** Read from GitHub where it is not known yet, or known for long, or where `failed` is what was known. */
   place(api: Api, failed?: RepositoryName): Promise<RepositoryName>;
   facts(api: Api): Promise<Repository>;
 }
 
-export function openWhereabouts({ repositoryId: id }: RepositoryHandle, now: () => number): Whereabouts {
+export function openRepositoryLocation(
+  { repositoryId: id }: RepositoryHandle,
+  now: () => number,
+): RepositoryLocation {
   let known: { readonly place: RepositoryName; readonly readAt: number } | undefined;
-  const facts: Whereabouts['facts'] = async (api) => {
+  const facts: RepositoryLocation['facts'] = async (api) => {
     // The address that GitHub's own redirects from old names lead to.
     const found = Repository.parse((await api.request('GET /repositories/{id}', { id })).data);
     if (found.id !== id) throw new Fault('GITHUB_REFUSED', `GitHub knows no repository with the id ${id}.`);
@@ -50,7 +53,7 @@ export type Calls = <T>(call: (api: Api, at: RepositoryName, token: Token) => Pr
 
 interface CallsParts {
   readonly tokens: Pick<TokenCache, 'get' | 'drop'>;
-  readonly whereabouts: Whereabouts;
+  readonly location: RepositoryLocation;
   /** Repeats after server errors. */
   reads(token: string): Api;
   /** What the call itself is made with. */
@@ -61,15 +64,15 @@ interface CallsParts {
  * Makes a call once more with a new token where the old one is no longer taken, and once more where the repository
  * turns out to have another name: both answers say that nothing was done.
  */
-export function openCalls({ tokens, whereabouts, reads, client }: CallsParts): Calls {
+export function openCalls({ tokens, location, reads, client }: CallsParts): Calls {
   return (call) =>
     withToken(tokens, async (token) => {
-      const at = await whereabouts.place(reads(token.secret));
+      const at = await location.place(reads(token.secret));
       try {
         return await call(client(token.secret), at, token);
       } catch (error) {
-        if (!ELSEWHERE.has(statusOf(error))) throw error;
-        const now = await whereabouts.place(reads(token.secret), at);
+        if (!MOVED_OR_GONE.has(statusOf(error))) throw error;
+        const now = await location.place(reads(token.secret), at);
         if (now.owner === at.owner && now.repo === at.repo) throw error;
         return call(client(token.secret), now, token);
       }

@@ -1,3 +1,4 @@
+import { Mutex } from 'async-mutex';
 import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
 import type { Fence } from '../../ports/index.ts';
@@ -203,7 +204,7 @@ export interface PaceParts {
 export function openPace({ now, elapsed, sleep, spaced, fence }: PaceParts): Pace {
   let until = Number.NEGATIVE_INFINITY;
   let sent: readonly number[] = [];
-  let last: Promise<unknown> = Promise.resolve();
+  const writes = new Mutex();
 
   const run: Pace['run'] = async (doing, call) => {
     try {
@@ -233,10 +234,7 @@ export function openPace({ now, elapsed, sleep, spaced, fence }: PaceParts): Pac
         await fence?.check();
         return run(doing, call);
       };
-      if (!spaced) return inTurn();
-      const mine = last.then(inTurn, inTurn);
-      last = mine;
-      return mine;
+      return spaced ? writes.runExclusive(inTurn) : inTurn();
     },
   };
 }

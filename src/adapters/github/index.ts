@@ -14,7 +14,7 @@ import {
   type Token,
   type TokenCache,
 } from './app.ts';
-import { openWhereabouts, type Whereabouts } from './calls.ts';
+import { openRepositoryLocation, type RepositoryLocation } from './calls.ts';
 import { type Api, type ClientOptions, openClient, openClockEpochs } from './client.ts';
 import { openPace, type Pace, type PaceParts } from './faults.ts';
 import { openPublisher } from './publisher.ts';
@@ -92,7 +92,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
         appId: options.appId,
         repository,
         tokens: shared.readerTokens(repository, () => openTokenCache(minter(repository, READER_RIGHTS), now)),
-        whereabouts: shared.whereabouts(repository),
+        location: shared.location(repository),
         pace: shared.pace(repository.installationId),
         gitUrl,
         client: withToken(repository, true),
@@ -106,7 +106,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
         mint: minter(repository, PUBLISHER_RIGHTS),
         now,
         botLogin: shared.botLogin,
-        whereabouts: shared.whereabouts(repository),
+        location: shared.location(repository),
         pace: shared.pace(repository.installationId),
         log: options.log,
         fence: options.fence,
@@ -125,7 +125,7 @@ type Clocks = Pick<PaceParts, 'now' | 'elapsed'>;
 
 function openShared(options: GitHubOptions, client: ClientOptions, { now, elapsed }: Clocks) {
   const paces = new Map<number, Pace>();
-  const places = new Map<string, Whereabouts>();
+  const places = new Map<string, RepositoryLocation>();
   const tokens = new Map<string, TokenCache>();
   let login: Promise<string> | undefined;
   let toldOfChecks = false;
@@ -154,8 +154,8 @@ function openShared(options: GitHubOptions, client: ClientOptions, { now, elapse
   return {
     app,
     pace,
-    whereabouts: (repository: RepositoryHandle) =>
-      kept(places, keyOf(repository), () => openWhereabouts(repository, now)),
+    location: (repository: RepositoryHandle) =>
+      kept(places, keyOf(repository), () => openRepositoryLocation(repository, now)),
     readerTokens: (repository: RepositoryHandle, open: () => TokenCache) =>
       kept(tokens, keyOf(repository), open),
     botLogin: () => {

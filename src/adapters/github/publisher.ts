@@ -3,7 +3,7 @@ import type { ExternalWrite, Fence, Log, Publisher, RepositoryHandle } from '../
 import { Comment, IssueAnswer, NodeId, Pull, PullWithSource, pullFacts } from './answers.ts';
 import { openTokenCache, type Token } from './app.ts';
 import { deleteBranch } from './branches.ts';
-import { openCalls, type Whereabouts } from './calls.ts';
+import { openCalls, type RepositoryLocation } from './calls.ts';
 import { showCheck } from './checks.ts';
 import type { Api } from './client.ts';
 import { type Pace, statusOf, unless } from './faults.ts';
@@ -20,7 +20,7 @@ const MINIMISE = `mutation ($subjectId: ID!, $classifier: ReportedContentClassif
 interface PublisherParts {
   readonly appId: number;
   readonly repository: RepositoryHandle;
-  readonly whereabouts: Whereabouts;
+  readonly location: RepositoryLocation;
   readonly pace: Pace;
   readonly log: Log;
   readonly fence?: Fence | undefined;
@@ -60,10 +60,10 @@ const deletionOf = (branch: string): Deed => ({
 
 /** A publisher that holds its token already: one that may not write is known before anything is published. */
 export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
-  const { appId, repository, whereabouts, pace, reads } = parts;
+  const { appId, repository, location, pace, reads } = parts;
   const tokens = await holdTokens(parts);
-  const readCalls = openCalls({ tokens, whereabouts, reads, client: reads });
-  const writeCalls = openCalls({ tokens, whereabouts, reads, client: parts.writes });
+  const readCalls = openCalls({ tokens, location, reads, client: reads });
+  const writeCalls = openCalls({ tokens, location, reads, client: parts.writes });
   const read = <T>(doing: string, call: Parameters<typeof readCalls<T>>[0]): Promise<T> =>
     pace.run(doing, () => readCalls(call));
   const write = <T>(deed: Deed, call: Parameters<typeof writeCalls<T>>[0]): Promise<T> =>

@@ -17,7 +17,7 @@ import {
   Touched,
 } from './answers.ts';
 import type { TokenCache } from './app.ts';
-import { type Calls, openCalls, type Whereabouts, withToken } from './calls.ts';
+import { type Calls, openCalls, type RepositoryLocation, withToken } from './calls.ts';
 import { failedChecks } from './checks.ts';
 import { type Api, backwards, newest, PAGE, pagesOf } from './client.ts';
 import { type Pace, unless } from './faults.ts';
@@ -29,22 +29,22 @@ interface ReaderParts {
   readonly appId: number;
   readonly repository: RepositoryHandle;
   readonly tokens: TokenCache;
-  readonly whereabouts: Whereabouts;
+  readonly location: RepositoryLocation;
   readonly pace: Pace;
   readonly gitUrl: string;
   client(token: string): Api;
 }
 
 export function openReader(parts: ReaderParts): GitHubReader {
-  const { repository, tokens, whereabouts, pace, gitUrl, client } = parts;
-  const calls = openCalls({ tokens, whereabouts, reads: client, client });
+  const { repository, tokens, location, pace, gitUrl, client } = parts;
+  const calls = openCalls({ tokens, location, reads: client, client });
   const read = <T>(doing: string, call: Parameters<typeof calls<T>>[0]): Promise<T> =>
     pace.run(doing, () => calls(call));
 
   return {
     repository: () =>
       pace.run('read the repository', async () => {
-        const found = await withToken(tokens, ({ secret }) => whereabouts.facts(client(secret)));
+        const found = await withToken(tokens, ({ secret }) => location.facts(client(secret)));
         return {
           id: found.id,
           fullName: found.full_name,

@@ -96,13 +96,13 @@ export function openMetrics({ census }: MetricsOptions): Metrics {
 /** Gauges that are set from the store, all as of one moment. */
 function openGauges(of: (name: MetricName) => ConstructorParameters<typeof Gauge>[0]) {
   const runs = new Gauge(of('runoff_runs'));
-  const inLine = new Gauge(of('runoff_queued_runs'));
+  const queuedRuns = new Gauge(of('runoff_queued_runs'));
   const waiting = new Gauge(of('runoff_coders_waiting'));
   const executors = new Gauge(of('runoff_executors'));
   return (found: Census): void => {
     runs.reset();
     for (const [state, number] of Object.entries(found.runs)) runs.set({ state }, number);
-    inLine.set(found.inLine);
+    queuedRuns.set(found.queuedRuns);
     waiting.set(found.codersWaiting);
     executors.reset();
     for (const [role, number] of Object.entries(found.executors)) executors.set({ role }, number);

@@ -206,7 +206,7 @@ async function takeCensus(tx: Tx) {
     .where('runoff.candidate.state', '=', 'queued')
     .where('runoff.run.state', '=', 'briefed')
     .executeTakeFirstOrThrow();
-  const { number: inLine } = await tx
+  const { number: queuedRuns } = await tx
     .selectFrom('runoff.run as run')
     .select(sql<number>`count(*)::integer`.as('number'))
     .where('run.state', '=', 'queued')
@@ -224,7 +224,7 @@ async function takeCensus(tx: Tx) {
   const runs = { ...none, ...Object.fromEntries(states.map(({ state, number }) => [state, number])) };
   return {
     runs,
-    inLine,
+    queuedRuns,
     codersWaiting,
     executors: Object.fromEntries(roles.map(({ role, number }) => [role, number])),
   };

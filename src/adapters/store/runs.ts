@@ -145,7 +145,7 @@ const WORKING_STATES: readonly RunState[] = ['queued', 'admitted', 'briefed', 'c
 /** Queries of admission and intake about all runs. */
 export function lookups(db: Db) {
   return {
-    async lined() {
+    async queuedRuns() {
       const rows = await inStatement(
         db
           .selectFrom('runoff.run as run')

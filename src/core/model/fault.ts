@@ -39,7 +39,7 @@ export const FAULTS = {
   },
   MODEL_UNKNOWN: {
     retry: 'no',
-    advice: 'Name a model as provider/model; `runoff arena models` lists those that your keys can use.',
+    advice: 'Name a model as provider/model; `runoff models` lists those that your keys can use.',
   },
   MODEL_UNAVAILABLE: {
     retry: 'later',

@@ -171,7 +171,7 @@ const TEST = String.raw`test('keeps a comma inside quotes', () => {
 
 test('trims spaces around unquoted cells', () => {`;
 
-/** Looks right and passes its own test, but only mends the comma: doubled quotes and line breaks stay broken. */
+/** Looks right and passes its own test, but only fixes the comma: doubled quotes and line breaks stay broken. */
 export const OTTER: readonly Turn[] = [
   LOOK,
   edit(

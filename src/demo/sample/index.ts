@@ -105,7 +105,7 @@ test('${title}', () => {
 `;
 
 /** What a scripted writer makes of the issue before it has seen a candidate. */
-const NEUTRAL: WrittenTests = {
+const INDEPENDENT_TESTS: WrittenTests = {
   tests: [
     {
       title: 'a comma in a quoted field',
@@ -154,7 +154,7 @@ const NEUTRAL: WrittenTests = {
 /** What every one of them answers when it is asked as planner, or as writer of tests. */
 const ANSWERS = {
   structured: BRIEF,
-  answers: [{ holds: 'You write tests for a software task', structured: NEUTRAL }],
+  answers: [{ holds: 'You write tests for a software task', structured: INDEPENDENT_TESTS }],
 } as const;
 
 /** How the scripted models behave on the sample's issue, by model name. Each of them can also be the planner. */
@@ -177,7 +177,7 @@ export const SAMPLE_MODELS = [
   'openai/scripted-wren',
 ] as const;
 
-/** US dollars for a million tokens: those of a model at a middling price, so that the demo shows figures as real ones. */
+/** US dollars for a million tokens: those of a model at a middling price, so that the demo shows costs like real ones. */
 const PRICE = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 } as const;
 
 /** For the gateway: every scripted model has the same price, with either provider. */

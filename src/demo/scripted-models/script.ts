@@ -27,7 +27,7 @@ export type Turn =
   | { readonly kind: 'status'; readonly status: number };
 
 /** What an answer reports, in tokens, as the ledger counts them. */
-export interface Figures {
+export interface TokenCounts {
   /** All input, cached or not. */
   readonly tokensIn: number;
   /** Part of `tokensIn` that was read from a cache. */
@@ -53,7 +53,7 @@ export interface Script {
   /** Instead of `structured`, for requests that hold a text or match a pattern; the first that fits. */
   readonly answers?: readonly { readonly holds: string | RegExp; readonly structured: unknown }[];
   /** Reported usage by turn, the last for all that follow; absent: derived from the length of what is sent. */
-  readonly usage?: readonly [Figures, ...Figures[]];
+  readonly usage?: readonly [TokenCounts, ...TokenCounts[]];
 }
 
 /** By model name, as the provider knows it. */
@@ -113,7 +113,7 @@ export interface Speech {
   readonly id: string;
   readonly model: string;
   readonly said: Spoken;
-  readonly usage: Figures;
+  readonly usage: TokenCounts;
 }
 
 /** One wire protocol. */
@@ -123,7 +123,7 @@ export interface Wire {
   /** Server-sent events, as they go over the wire. */
   stream(speech: Speech, body: Json): readonly string[];
   /** The part of the usage that the answer to this request reports; null for none. */
-  reported(usage: Figures, body: Json): Figures | null;
+  reported(usage: TokenCounts, body: Json): TokenCounts | null;
   failure(status: number, message: string): Json;
 }
 

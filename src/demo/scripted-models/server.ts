@@ -9,13 +9,13 @@ import { openAiResponses } from './openai-responses.ts';
 import {
   argumentsText,
   asObject,
-  type Figures,
   type Json,
   type ModelRequest,
   type Script,
   type Scripts,
   type Speech,
   type Spoken,
+  type TokenCounts,
   type Turn,
   turnAt,
   type Wire,
@@ -31,7 +31,7 @@ export interface SeenRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
   /** What the answer reported; null before it has been sent as a whole, and when it reports nothing. */
-  readonly usage: Figures | null;
+  readonly usage: TokenCounts | null;
   /** The other side closed the connection before the answer was sent as a whole. */
   readonly left: boolean;
 }

@@ -119,11 +119,11 @@ async function fromGitHub(
   request: RunRequest,
 ): Promise<GatheredTask | RefusedRun> {
   const reader = await requireGitHub(world).reader(handleOf(origin));
-  const ground = await repositoryAccess(world, { origin, reader, self: request.runId }, async () =>
+  const access = await repositoryAccess(world, { origin, reader, self: request.runId }, async () =>
     unfitIssue(await reader.issue(origin.issue), request),
   );
-  if (ground.kind === 'refused') return ground;
-  const { source, defaultBranch, rules } = ground;
+  if (access.kind === 'refused') return access;
+  const { source, defaultBranch, rules } = access;
   const sha = request.base === undefined ? rules : await world.workspaces.resolve(source, request.base);
   if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? defaultBranch });
   const ref = (await branchOf(world, reader, origin, request)) ?? defaultBranch;
@@ -171,12 +171,12 @@ async function fromPull(
 ): Promise<GatheredTask | RefusedRun> {
   const reader = await requireGitHub(world).reader(handleOf(origin));
   const pull = await reader.pull(origin.issue);
-  const ground = await repositoryAccess(world, { origin, reader, self: request.runId }, async () =>
+  const access = await repositoryAccess(world, { origin, reader, self: request.runId }, async () =>
     unfitPull(pull, origin),
   );
-  if (ground.kind === 'refused') return ground;
+  if (access.kind === 'refused') return access;
   if (!pull) return refused({ kind: 'not-a-pull', number: origin.issue });
-  const { source, rules } = ground;
+  const { source, rules } = access;
   const sha = await world.workspaces.resolve(source, request.base ?? pull.headSha);
   if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? pull.head });
   // What fails there now, and what reviewers see, is not what the patches that are taken over were made on.

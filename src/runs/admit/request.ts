@@ -215,8 +215,8 @@ async function activeRun(
   origin: GitHubOrigin,
   self: RunId,
 ): Promise<RunId | null> {
-  const living = await world.store.activeRuns(origin.repositoryId, origin.issue);
-  const oldest = living.find((run) => !isOver(run.state));
+  const active = await world.store.activeRuns(origin.repositoryId, origin.issue);
+  const oldest = active.find((run) => !isOver(run.state));
   return oldest && oldest.id !== self ? oldest.id : null;
 }
 
@@ -229,7 +229,7 @@ const settingsCommitOf = (
 
 /** What a run on GitHub starts from, whatever its task is. */
 interface RepositoryAccess {
-  readonly kind: 'ground';
+  readonly kind: 'repository';
   readonly source: RepositorySource;
   readonly defaultBranch: string;
   /** Commit whose settings and instructions hold. */
@@ -254,5 +254,5 @@ export async function repositoryAccess(
   const { defaultBranch } = facts;
   const rules = await settingsCommitOf(world, source, facts);
   if (!rules) return refused({ kind: 'repository-empty', branch: defaultBranch });
-  return { kind: 'ground', source, defaultBranch, rules };
+  return { kind: 'repository', source, defaultBranch, rules };
 }

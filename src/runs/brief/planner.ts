@@ -27,7 +27,7 @@ type PlannerAnswer = z.infer<typeof PlannerAnswer>;
 /** What was said since an earlier brief of the same run. */
 export interface EarlierBrief {
   readonly brief: Brief;
-  /** A line for each answer or wish, oldest first. */
+  /** A line for each answer or request, oldest first. */
   readonly said: readonly string[];
 }
 

@@ -54,9 +54,9 @@ export async function code(
   watch: CodingWatcher,
 ): Promise<StageResult<'coded'>> {
   const { runId, time } = work;
-  const lined = await stage('contestants', (context) => queueContestants(world, work, context));
-  if (lined.kind === 'fault') return lined;
-  const { inputs, watched } = lined.value;
+  const queued = await stage('contestants', (context) => queueContestants(world, work, context));
+  if (queued.kind === 'fault') return queued;
+  const { inputs, watched } = queued.value;
   let over = false;
   // Begun before the coders, so that a replay counts the steps in the same order. What it meets stops nobody.
   // Its time is not the run's: it lasts while coders wait for their slots.

@@ -73,8 +73,8 @@ export async function closeCoding(
   await world.store.markStage(runId, 'code', 'end', world.clock.now());
   await world.store.transition(runId, 'coded', 'every coder has ended', world.clock.now());
   world.announcer.soon(runId);
-  const lined = candidates.filter(({ alias }) => inputs.some(({ key }) => key === alias));
-  return { codersMs: Math.max(0, ...lined.map(({ ms }) => ms)) };
+  const queued = candidates.filter(({ alias }) => inputs.some(({ key }) => key === alias));
+  return { codersMs: Math.max(0, ...queued.map(({ ms }) => ms)) };
 }
 
 /**
@@ -157,11 +157,11 @@ export async function codeFurther(
   stage: StageRunner,
   time: WorkTime,
 ): Promise<boolean> {
-  const lined = await stage('round', ({ run }) => queueRound(world, run));
-  if (lined.kind === 'fault' || lined.value.length === 0) return false;
+  const queued = await stage('round', ({ run }) => queueRound(world, run));
+  if (queued.kind === 'fault' || queued.value.length === 0) return false;
   const took = time.begin();
-  const results = await flow.fanOut<null>(withTimeLeft(time.left(), lined.value));
-  const closed = await stage('code', ({ run }) => closeCoding(world, run.id, lined.value, results));
+  const results = await flow.fanOut<null>(withTimeLeft(time.left(), queued.value));
+  const closed = await stage('code', ({ run }) => closeCoding(world, run.id, queued.value, results));
   if (closed.kind === 'ok') took(closed.value.codersMs);
   return true;
 }
@@ -172,7 +172,7 @@ async function queueRound(world: RoundPorts, run: RunRecord): Promise<readonly C
   const { id: runId, evidence = [] } = run;
   const candidates = await world.store.candidates(runId);
   const examined = candidates.filter(({ alias }) => evidence.some((one) => one.alias === alias));
-  // Only those that an interrupted pass of this step has lined up are not examined; any other would be asked for again.
+  // Only those that an interrupted pass of this step has queued are not examined; any other would be asked for again.
   if (candidates.some((one) => one.state !== 'queued' && !examined.includes(one))) return [];
   const remainingUsd = await budgetLeft(world, task, examined);
   const next = nextRound({ candidates: examined, evidence, settings: task.settings, remainingUsd });

@@ -140,8 +140,8 @@ async function mayAnnounceQueued(
 ): Promise<boolean> {
   if (!run.line) return false;
   if (!isQueued(run)) return isOver(run.state) && (await parts.store.intent(run.id, 'status')) !== null;
-  const living = await parts.store.activeRuns(origin.repositoryId, origin.issue);
-  return living.find((one) => !isOver(one.state))?.id === run.id;
+  const active = await parts.store.activeRuns(origin.repositoryId, origin.issue);
+  return active.find((one) => !isOver(one.state))?.id === run.id;
 }
 
 /** 👀 alone: the label that asked stays until the run begins, since admission looks for it. */

@@ -57,14 +57,14 @@ export interface Head {
 const plannedKey = (key: string): string => `advance:${key}`;
 const headKey = (sha: Sha): string => `head:${sha}`;
 
-/** The commit that is about to be pushed for this wish: after a crash it is known for ours, wherever the push got to. */
+/** The commit that is about to be pushed for this pick: after a crash it is known for ours, wherever the push got to. */
 export async function storePlannedHead(store: Store, runId: RunId, key: string, head: Head): Promise<void> {
   await store.intend(runId, headKey(head.sha));
   await store.intend(runId, plannedKey(key));
   await store.fulfil(runId, plannedKey(key), head);
 }
 
-/** What was planned for this wish before a crash; null where nothing was. */
+/** What was planned for this pick before a crash; null where nothing was. */
 export async function plannedHead(store: Store, runId: RunId, key: string): Promise<Head | null> {
   const intent = await store.intent(runId, plannedKey(key));
   return intent?.state === 'done' ? (intent.result as Head) : null;

@@ -177,7 +177,7 @@ async function pickOnPull(
 }
 
 interface Advance {
-  /** The same for the same wish, however often it is tried. */
+  /** The same for the same request, however often it is tried. */
   readonly key: string;
   readonly alias: Alias;
   readonly message: string;
@@ -254,7 +254,7 @@ export async function refreshTally(world: PublishPorts, run: GitHubRun): Promise
 export async function releaseCi(
   world: CommitPorts,
   run: GitHubRun,
-  wish: { readonly key: string; readonly at: number },
+  request: { readonly key: string; readonly at: number },
 ): Promise<Applied> {
   const { outcome } = run;
   if (outcome?.kind !== 'pull') return refused('This run has no pull request whose CI could start.');
@@ -262,7 +262,7 @@ export async function releaseCi(
     const alias = await shownOn(world.store, run);
     if (alias === null) return refused('Which candidate the pull request shows is not known.');
     const message = followUpMessage(await viewOf(world, run), { kind: 'ci' });
-    const moved = await advance(context, commits.base, outcome, { ...wish, alias, message });
+    const moved = await advance(context, commits.base, outcome, { ...request, alias, message });
     if (typeof moved === 'string') return refused(moved);
     const { view } = await outcomeForPublishing(context, moved);
     await showCheck(context, view, moved.headSha);

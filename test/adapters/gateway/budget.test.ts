@@ -402,8 +402,8 @@ describe('a budget', () => {
         const sum = (key: string, by: number) => held.set(key, (held.get(key) ?? 0) + by);
         await Promise.all(
           plan.map(async ({ spender, wants, uses, turns }) => {
-            const purse = await accounts.open(payer(spender, capUsd));
-            const got = await purse.reserve(
+            const account = await accounts.open(payer(spender, capUsd));
+            const got = await account.reserve(
               (left) => (left.usd >= wants ? { usd: wants, tokens: 0 } : null),
               (reservation) => ({ ...row(spender, reservation.usd), status: 0 }),
               never,
@@ -415,9 +415,9 @@ describe('a budget', () => {
               for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
               const usd = wants * uses;
               for (const key of [spender, 'run']) sum(key, usd - wants);
-              await purse.settle(got, row(spender, usd));
+              await account.settle(got, row(spender, usd));
             }
-            await purse.close();
+            await account.close();
           }),
         );
         const spent = await ledger.usage('r');
@@ -428,9 +428,9 @@ describe('a budget', () => {
   });
 
   test('ends a waiting call when its client disconnects', async () => {
-    const purse = await open(memoryLedger()).open(payer('A', 10));
+    const account = await open(memoryLedger()).open(payer('A', 10));
     const reserve = (signal: AbortSignal) =>
-      purse.reserve(
+      account.reserve(
         (left) => (left.usd >= 8 ? { usd: 8, tokens: 0 } : null),
         ({ usd }) => ({ ...row('A', usd), status: 0 }),
         signal,

@@ -107,7 +107,7 @@ async function inTime<T>(ms: number, work: () => Promise<T>): Promise<T | null> 
   }
 }
 
-/** The sandbox is the wall: whatever an agent asks for, it could do in there anyway. */
+/** The sandbox is the boundary: whatever an agent asks for, it could do in there anyway. */
 function allowed(
   { options, toolCall }: RequestPermissionRequest,
   heard: Listener,

@@ -23,7 +23,7 @@ import {
 // OpenAI's Responses, as sent by codex, opencode, pi, copilot and the AI SDK (test/adapters/gateway/recorded). Nothing
 // is stored at the provider, so every item must carry its content.
 
-const ELSEWHERE = 'an item or part that refers to content elsewhere, or that a tool of the provider wrote';
+const REMOTE = 'an item or part that refers to content elsewhere, or that a tool of the provider wrote';
 /** Servers require the field in items that they wrote themselves, but do not need its content. */
 const empty: Rule = () => [];
 const RESPONSES_TEXT = object({ type: text, text, annotations: empty, logprobs: empty });
@@ -50,7 +50,7 @@ const RESPONSES_PART: Rule = byType(
       file_url: reference,
     }),
   },
-  ELSEWHERE,
+  REMOTE,
 );
 const parts = either({ string: text, array: listOf(RESPONSES_PART) });
 
@@ -136,7 +136,7 @@ const ITEM: Rule = byType(
     shell_call: object({
       ...call,
       action: object({ commands: listOf(text), timeout_ms: scalar, max_output_length: scalar }),
-      environment: mustBeUnset(ELSEWHERE),
+      environment: mustBeUnset(REMOTE),
     }),
     shell_call_output: object({
       ...call,
@@ -159,7 +159,7 @@ const ITEM: Rule = byType(
     // Codex uses this to declare tools in the middle of a conversation.
     additional_tools: object({ ...item, role: text, tools: tools(RESPONSES_TOOLS) }),
   },
-  ELSEWHERE,
+  REMOTE,
   'message',
 );
 
