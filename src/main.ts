@@ -105,7 +105,7 @@ const shell: Shell = {
   work: async () => work(await settings.read(), terminal),
   // Loaded when it is wanted: the App does not carry a GitHub of its own around.
   demo: async (options) => (await import('./demo/index.ts')).runDemo(options, terminal),
-  doctor: () => diagnose(settings.read),
+  doctor: (repository) => diagnose(settings.read, repository),
   prune: async (dryRun) => pruneByHand(await atTerminal(), dryRun),
   moveDatabase: async (request) => moveAway(await atTerminal(), request),
   agents: agentsOf(() => atTerminal()),

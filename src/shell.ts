@@ -129,7 +129,8 @@ export interface Shell extends Terminal {
   serve(): Promise<number>;
   work(): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
-  doctor(): Promise<readonly DoctorFinding[]>;
+  /** `repository`: a local one whose commands and tools are looked at too. */
+  doctor(repository?: string): Promise<readonly DoctorFinding[]>;
   /** Rows by table; `onTable` is told how far each is. */
   moveDatabase(request: {
     readonly to: string;

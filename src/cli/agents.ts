@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Fault } from '../core/model/index.ts';
 import type { Offer } from '../ports/index.ts';
 import { type AgentRow, type DoctorFinding, EXIT, type InstallRequest, type Shell } from '../shell.ts';
@@ -144,8 +145,11 @@ function modelList({ provider, models }: Extract<Offer, { kind: 'models' }>): st
 const FINDING_SIGNS = { ok: 'ok  ', warning: 'note', fault: 'FAIL' } as const;
 
 /** `runoff doctor`: what works on this machine, and what to do about each problem. */
-export async function examineMachine(shell: Shell, json: boolean): Promise<number> {
-  const findings = await shell.doctor();
+export async function examineMachine(
+  shell: Shell,
+  { json, repo }: { readonly json?: boolean; readonly repo?: string },
+): Promise<number> {
+  const findings = await shell.doctor(repo === undefined ? undefined : resolve(shell.cwd, repo));
   const faults = findings.filter((finding) => finding.state === 'fault');
   shell.screen.out(json ? `${jsonText({ findings })}\n` : findingLines(findings, faults.length));
   return faults.length === 0 ? EXIT.done : EXIT.failed;

@@ -97,8 +97,9 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
   program
     .command('doctor')
     .description('check this machine and say how to fix each problem')
+    .option('--repo <folder>', 'also look at the commands and tools of a local repository')
     .addOption(jsonOption())
-    .action(async (o: { json?: boolean }) => done(await examineMachine(shell, o.json ?? false)));
+    .action(async (o: { json?: boolean; repo?: string }) => done(await examineMachine(shell, o)));
   addMove(program, shell, done);
   addPrune(program, shell, done);
   exitOverrides(program);

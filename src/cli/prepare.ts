@@ -9,8 +9,9 @@ import {
   elapsed,
   excludedTestsNote,
   silenceNote,
+  toolsText,
 } from '../core/reports/index.ts';
-import { type Prepared, prepareRepository } from '../runs/index.ts';
+import { type Prepared, prepareRepository, type Survey } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { jsonOption } from './options.ts';
 import { jsonText, shown, terminalText } from './render/index.ts';
@@ -56,6 +57,7 @@ async function prepare(shell: Shell, flags: PrepareFlags): Promise<number> {
       { kind: 'local', path: top },
       {
         trust: flags.trustChecks ?? false,
+        onSurvey: ({ tools, missing }) => screen.err(surveyLines(tools, missing)),
         onStep: (step) => screen.err(`${stepText(step)} …\n`),
         signal: stop.signal,
       },
@@ -70,6 +72,15 @@ async function prepare(shell: Shell, flags: PrepareFlags): Promise<number> {
     release();
   }
 }
+
+/** What is missing first, then what the commands find. */
+const surveyLines = (tools: Survey['tools'], missing: readonly string[]): string =>
+  [
+    ...missing.map((one) => terminalText(one)),
+    ...(tools.length > 0 ? [`Tools: ${shown(toolsText(tools), 400)}`] : []),
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
 
 function stepText(step: BaseStep): string {
   const label = BASE_STEP_LABELS[step.name];
@@ -97,7 +108,7 @@ function countsOf({ tests }: Prepared['tests']) {
 }
 
 function textOf(prepared: Prepared, written: string | null): string {
-  const { commit, commands, from, ms, services } = prepared;
+  const { commit, commands, from, missing, ms, services, tools } = prepared;
   const row = (title: string, name: keyof Prepared['commands']) => {
     const command = commands[name];
     const file = from[name] ?? '';
@@ -105,7 +116,9 @@ function textOf(prepared: Prepared, written: string | null): string {
     return `${title.padEnd(8)} ${command === undefined ? 'none' : `${shown(command, 300)}${origin}`}`;
   };
   return [
+    ...missing.map((one) => `${terminalText(one)}\n`),
     `Base     ${shown(commit.ref)} at ${commit.sha.slice(0, 7)}`,
+    `Tools    ${tools.length === 0 ? 'none asked for' : shown(toolsText(tools), 400)}`,
     row('Set-up', 'setup'),
     row('Build', 'build'),
     row('Tests', 'test'),

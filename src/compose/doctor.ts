@@ -10,6 +10,7 @@ import type { Health, WebOptions } from '../server/index.ts';
 import type { DoctorFinding, Runtime } from '../shell.ts';
 import { agentFindings } from './agents.ts';
 import { artifactsOf, artifactsText, checkArtifacts, dataPaths, openDataFolder } from './data-folder.ts';
+import { repositoryFindings } from './doctor-repository.ts';
 import { openLog } from './instrumentation.ts';
 import type { SettingsFile, SettingsSource } from './operator-settings.ts';
 import { openSandbox, ownerOf } from './sandbox.ts';
@@ -22,9 +23,12 @@ const MIN_FREE_BYTES = 2 * 2 ** 30;
 
 /**
  * Checks everything that a run needs, in the order in which a run would need it. Leaves nothing behind but one small
- * artifact, which is always the same.
+ * artifact, which is always the same, and the toolchains that `repository`, a local one, asks for.
  */
-export async function diagnose(read: SettingsSource['read']): Promise<readonly DoctorFinding[]> {
+export async function diagnose(
+  read: SettingsSource['read'],
+  repository?: string,
+): Promise<readonly DoctorFinding[]> {
   const findings: DoctorFinding[] = [nodeFinding(), await gitFinding()];
   let operator: Operator;
   try {
@@ -39,6 +43,7 @@ export async function diagnose(read: SettingsSource['read']): Promise<readonly D
     ...findings,
     await checked('data folder', () => spaceIn(operator)),
     ...sandboxFindings,
+    ...(await repositoryOf(operator, sandbox, repository)),
     await checked('database', () => databaseOf(operator)),
     await checked('artifacts', () => artifactsIn(operator)),
     ...(await agentFindings(operator, sandbox).catch((thrown: unknown) => [faultFinding('coders', thrown)])),
@@ -130,6 +135,17 @@ async function sandboxOf(
   } catch (thrown) {
     return { sandbox: null, findings: [faultFinding('sandbox', thrown)] };
   }
+}
+
+async function repositoryOf(
+  operator: Operator,
+  sandbox: Sandbox | null,
+  path: string | undefined,
+): Promise<readonly DoctorFinding[]> {
+  if (path === undefined || sandbox === null) return [];
+  return repositoryFindings(operator, sandbox, path).catch((thrown: unknown) => [
+    faultFinding('repository', thrown),
+  ]);
 }
 
 async function databaseOf(operator: Operator): Promise<Omit<DoctorFinding, 'name'>> {

@@ -1,4 +1,4 @@
-import type { WantedTools } from '../core/settings/index.ts';
+import type { FoundTool, WantedTools } from '../core/settings/index.ts';
 
 /**
  * The files a sandboxed command sees as /repo: read-only layers (topmost first) under one writable layer.
@@ -129,8 +129,8 @@ export interface Sandbox {
 export interface ProvidedTools {
   /** To be set as `tools` of the repository's base checkout. */
   readonly tools: Tools;
-  /** What its commands will find, for people: `node 22.14.0`, `python 3.11.7`. */
-  readonly versions: readonly string[];
+  /** What its commands will find. */
+  readonly found: readonly FoundTool[];
   /** What it asks for and cannot have here, a sentence each, with both ways to get it. */
   readonly missing: readonly string[];
 }

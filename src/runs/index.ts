@@ -23,6 +23,9 @@ export {
   type Prepared,
   type PrepareTools,
   prepareRepository,
+  type Survey,
+  type SurveyTools,
+  surveyRepository,
 } from './prepare.ts';
 export {
   applyPick,

@@ -1,10 +1,12 @@
 import type { TestRun } from '../core/evidence/index.ts';
 import { Fault, type LocalOrigin, type Sha } from '../core/model/index.ts';
 import type { BaseStep, CommandFiles } from '../core/reports/index.ts';
+import type { FoundTool, Settings } from '../core/settings/index.ts';
 import { checksAt, type Exposure, exposureOf, fromLocal } from './admit/index.ts';
-import type { World } from './context.ts';
+import { readTextAt, type World } from './context.ts';
 import { type CheckPorts, checkRunnerOn, testBase } from './examine/index.ts';
 import { prepareBase } from './prepare-base.ts';
+import { toolsAt } from './toolchains.ts';
 
 /** What preparing takes of the world: no model, no GitHub, and no database. */
 export interface PrepareTools
@@ -16,22 +18,58 @@ export interface PrepareTools
 export interface PrepareOptions {
   /** Agreed to run the commands where the sandbox is weaker, or with the hosts that the repository asks for. */
   readonly trust: boolean;
+  /** Called before anything of the repository is executed. */
+  readonly onSurvey: (survey: Survey) => void;
   /** Called as each step begins. */
   readonly onStep: (step: BaseStep) => void;
   readonly signal: AbortSignal;
 }
 
-/** How a repository is set up, built and tested at one commit, and what that gave. */
-export interface Prepared {
+/** How a repository is set up, built and tested at one commit, and with which tools. */
+export interface Survey {
   readonly commit: { readonly ref: string; readonly sha: Sha };
   readonly commands: { readonly setup?: string; readonly build?: string; readonly test?: string };
   /** The file that says each command. */
   readonly from: CommandFiles;
   /** Containers that the repository's CI starts beside the tests, such as `postgres`; the sandbox has none. */
   readonly services: readonly string[];
+  /** What it asks for and its commands find. */
+  readonly tools: readonly FoundTool[];
+  /** What it asks for and cannot have here, a sentence each. */
+  readonly missing: readonly string[];
+}
+
+/** A survey, and what the commands gave. */
+export interface Prepared extends Survey {
   readonly tests: TestRun;
   /** Milliseconds. */
   readonly ms: { readonly setup: number; readonly checks: number };
+}
+
+/** What surveying takes of the world. */
+export type SurveyTools = Pick<World, 'ceilings' | 'defaults' | 'toolchains' | 'workspaces'>;
+
+/** Reads how a local repository would be prepared. Nothing of the repository is executed. */
+export async function surveyRepository(
+  tools: SurveyTools,
+  origin: LocalOrigin,
+  signal?: AbortSignal,
+): Promise<Survey & { readonly settings: Settings }> {
+  const { base } = await fromLocal(tools, origin, {});
+  const source = { kind: 'local', path: origin.path } as const;
+  const { settings, from, services } = await checksAt(tools, source, base.sha);
+  const { setup, build, test } = settings.checks;
+  const read = (path: string) => readTextAt(tools, source, base.sha, path);
+  const provided = await toolsAt(tools, { source, sha: base.sha, read }, signal);
+  return {
+    settings,
+    commit: base,
+    commands: { ...(setup ? { setup } : {}), ...(build ? { build } : {}), ...(test ? { test } : {}) },
+    from,
+    services,
+    tools: provided?.found ?? [],
+    missing: provided?.missing ?? [],
+  };
 }
 
 /**
@@ -42,26 +80,21 @@ export interface Prepared {
 export async function prepareRepository(
   tools: PrepareTools,
   origin: LocalOrigin,
-  { trust, onStep, signal }: PrepareOptions,
+  { trust, onSurvey, onStep, signal }: PrepareOptions,
 ): Promise<Prepared> {
-  const { base } = await fromLocal(tools, origin, {});
-  const source = { kind: 'local', path: origin.path } as const;
-  const { settings, from, services } = await checksAt(tools, source, base.sha);
+  const { settings, ...survey } = await surveyRepository(tools, origin, signal);
   const exposure = await exposureOf(tools, settings);
   if (exposure !== null && !trust) throw untrusted(origin.path, exposure);
-  const { setup, build, test } = settings.checks;
-  const task = { runId: tools.newRunId(), origin, base, settings };
-
+  onSurvey(survey);
+  const source = { kind: 'local', path: origin.path } as const;
+  const task = { runId: tools.newRunId(), origin, base: survey.commit, settings };
   const began = tools.clock.elapsed();
   const prepared = await prepareBase(tools, task, { source, signal, onStep });
   const installed = tools.clock.elapsed();
   const runner = await checkRunnerOn(tools, { task, source, base: prepared, signal });
   const tests = await testBase(runner, onStep);
   return {
-    commit: base,
-    commands: { ...(setup ? { setup } : {}), ...(build ? { build } : {}), ...(test ? { test } : {}) },
-    from,
-    services,
+    ...survey,
     tests,
     ms: { setup: installed - began, checks: tools.clock.elapsed() - installed },
   };

@@ -30,8 +30,10 @@ function commit(files: Readonly<Record<string, string>>): void {
   git('commit', '--quiet', '--message', 'first');
 }
 
-const prepare = (...flags: readonly string[]) =>
-  spawnSync(process.execPath, [main, 'prepare', '--repo', repository, ...flags], {
+const prepare = (...flags: readonly string[]) => runoff('prepare', '--repo', repository, ...flags);
+
+const runoff = (...words: readonly string[]) =>
+  spawnSync(process.execPath, [main, ...words], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, RUNOFF_DATA: join(folder, 'data'), NETWORK_ALLOW: 'none' },
     encoding: 'utf8',
@@ -46,6 +48,7 @@ describe('runoff prepare', () => {
     commit({ 'package.json': node({ test: 'node --test' }), 'a.test.js': PASSES, 'b.test.js': FAILS });
     const { status, stdout, stderr } = prepare();
     expect([status, stderr]).toEqual([0, expect.stringContaining('Testing the base commit: npm test …')]);
+    expect(stdout).toMatch(/^Tools {4}Node [\d.]+ \(/m);
     expect(stdout).toMatch(
       /^Set-up {3}none\nBuild {4}none\nTests {4}npm test {2}\(detected from package\.json\)$/m,
     );
@@ -74,6 +77,42 @@ describe('runoff prepare', () => {
     expect(commands).toEqual({ setup: 'echo once > installed.txt', test: 'cat installed.txt' });
     expect(from).toEqual({ setup: '.github/auto-dev.yml', test: '.github/auto-dev.yml' });
     expect(tests).toMatchObject({ source: 'exit-code', exitCode: 0 });
+  });
+
+  test('names a missing tool first, with both ways to get it, and so does doctor', () => {
+    const ci = `on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    services: { postgres: { image: postgres } }
+    steps:
+      - run: sh ./run-tests.sh
+`;
+    commit({ 'poetry.lock': '', 'run-tests.sh': 'exit 0\n', '.github/workflows/ci.yml': ci });
+    const { status, stdout } = prepare();
+    expect(status).toBe(0);
+    expect(stdout).toMatch(
+      /^The repository needs poetry \(poetry\.lock\), and sandboxes here have none\. Install it on this machine, .* or set RUNOFF_SANDBOX=container/,
+    );
+    expect(stdout).toContain('Tests    sh ./run-tests.sh  (detected from .github/workflows/ci.yml)');
+    expect(stdout).toContain('Its CI starts postgres beside the tests.');
+    const examined = runoff('doctor', '--repo', repository, '--json');
+    expect(JSON.parse(examined.stdout).findings).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          name: 'repository',
+          detail: expect.stringContaining(
+            '`sh ./run-tests.sh` (.github/workflows/ci.yml); its CI starts postgres',
+          ),
+        }),
+        expect.objectContaining({
+          name: 'tools',
+          state: 'warning',
+          detail: expect.stringMatching(/needs poetry/),
+          remedy: expect.stringMatching(/^Install it on this machine/),
+        }),
+      ]),
+    );
   });
 
   test('says which step failed, with the lines that matter', () => {

@@ -13,6 +13,7 @@ import {
   type Usd,
 } from '../model/index.ts';
 import { type Picked, roundText, type Separator } from '../ranking/index.ts';
+import type { FoundTool } from '../settings/index.ts';
 import { code } from './markdown.ts';
 import type { BaseStep, RunView } from './view.ts';
 import { visibleLine } from './visible.ts';
@@ -162,6 +163,18 @@ export function queueText({ queue }: Pick<RunView, 'queue'>): string {
   const where = position === 1 ? 'next in line' : `${ordinal(position)} of ${of} in line`;
   return `Queued, ${where}. It starts when a running one finishes.${why ? ` ${why}` : ''}`;
 }
+
+const TOOL_ORIGINS = {
+  sandbox: 'in the sandbox',
+  machine: 'of this machine',
+  registry: 'from the package registry',
+  repository: 'part of the repository',
+  runoff: "Runoff's own",
+} as const satisfies Record<FoundTool['from'], string>;
+
+/** `Node 22.14.0 (from the package registry), uv 0.5.1 (in the sandbox)`. */
+export const toolsText = (tools: readonly FoundTool[]): string =>
+  tools.map(({ name, from }) => `${name} (${TOOL_ORIGINS[from]})`).join(', ');
 
 /** What is done with the base commit, before the command that does it. */
 export const BASE_STEP_LABELS = {

@@ -31,6 +31,7 @@ export {
   stageNumber,
   stageOf,
   tokens,
+  toolsText,
 } from './format.ts';
 export {
   BODY_LIMIT,

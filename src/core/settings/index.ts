@@ -33,6 +33,7 @@ export { readSettingsText } from './settings-text.ts';
 export { suggest } from './suggest.ts';
 export { type TestStep, testSteps } from './test-steps.ts';
 export {
+  type FoundTool,
   type NodeManager,
   toolchainFiles,
   type WantedManager,

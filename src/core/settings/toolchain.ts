@@ -28,6 +28,14 @@ export interface WantedTools {
   readonly manager: WantedManager | null;
 }
 
+/** A program that a repository asks for and that its commands find. */
+export interface FoundTool {
+  /** With its version, where it has told it: `Node 22.14.0`, `Python 3.11.7`, `uv 0.5.1`. */
+  readonly name: string;
+  /** What has it: the sandbox, this machine, the package registry, the repository, or Runoff. */
+  readonly from: 'sandbox' | 'machine' | 'registry' | 'repository' | 'runoff';
+}
+
 /** Paths of the files of a repository whose text says which versions are wanted; bounded. */
 export const toolchainFiles = (paths: readonly string[]): readonly string[] => {
   const present = new Set(paths);

@@ -50,22 +50,26 @@ describe('toolchains for a repository', () => {
 
   test('are what the sandbox has where that is enough', async () => {
     const provided = await provide(manifest({ engines: { node: '>=18' } }));
-    expect(provided).toEqual({ tools: { mounts: [], path: [] }, versions: ['Node 20.20.2'], missing: [] });
+    expect(provided).toEqual({
+      tools: { mounts: [], path: [] },
+      found: [{ name: 'Node 20.20.2', from: 'sandbox' }],
+      missing: [],
+    });
   });
 
   test('are the Node that Runoff itself runs on where only that one is of the wanted version', async () => {
     const provided = await provide(manifest({ engines: { node: '>=22' } }));
     expect(provided).toMatchObject({
       tools: { mounts: [], path: ['/opt/runoff/bin'] },
-      versions: ['Node 24.21.0'],
+      found: [{ name: 'Node 24.21.0', from: 'runoff' }],
     });
     expect(asked).toEqual([]);
   });
 
   test('come from the registry else: Node with an npm that runs on it, once for each version', async () => {
     const files = { ...manifest({}), '.nvmrc': '18' };
-    const { tools, versions, missing } = await provide(files);
-    expect({ versions, missing }).toEqual({ versions: ['Node 18.7.0'], missing: [] });
+    const { tools, found, missing } = await provide(files);
+    expect({ found, missing }).toEqual({ found: [{ name: 'Node 18.7.0', from: 'registry' }], missing: [] });
     expect(asked).toEqual([expect.stringMatching(/^node-linux-(x64|arm64)@18$/), 'npm@8']);
     const [node] = tools.mounts;
     expect(execFileSync(join(node?.from ?? '', 'bin/node'), { encoding: 'utf8' })).toBe('v18.7.0\n');
@@ -95,11 +99,17 @@ describe('toolchains for a repository', () => {
       '.yarnrc.yml': `yarnPath: ${release}\n`,
       [release]: '',
     };
-    const { tools, versions } = await provide(files);
+    const { tools, found } = await provide(files);
     expect(readFileSync(join(tools.mounts[0]?.from ?? '', 'bin/yarn'), 'utf8')).toContain(
       `exec node /repo/${release}`,
     );
-    expect([asked, versions]).toEqual([[], ['yarn 4.1.0', 'Node 20.20.2']]);
+    expect([asked, found]).toEqual([
+      [],
+      [
+        { name: 'yarn 4.1.0', from: 'repository' },
+        { name: 'Node 20.20.2', from: 'sandbox' },
+      ],
+    ]);
   });
 
   test('that cannot be had are named, with both ways to get them', async () => {
@@ -140,6 +150,6 @@ describe('toolchains for a repository', () => {
     expect(missing[0]).toContain('.netrc in it may hold a credential.');
     rmSync(join(dir, 'go1.22/.netrc'));
     const lent = await provide({ 'go.mod': 'go 1.20\n' }, { host: true, environment });
-    expect(lent).toMatchObject({ versions: ['Go 1.22.1'], missing: [] });
+    expect(lent).toMatchObject({ found: [{ name: 'Go 1.22.1', from: 'machine' }], missing: [] });
   });
 });

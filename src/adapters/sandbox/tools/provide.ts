@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { asFault } from '../../../core/model/index.ts';
 import {
+  type FoundTool,
   type Language,
   parseVersion,
   satisfies,
@@ -34,7 +35,7 @@ export interface ToolchainsOptions {
 /** What was found for one language or program. */
 interface Finding {
   readonly tools?: Tools;
-  readonly versions?: readonly string[];
+  readonly found?: readonly FoundTool[];
   readonly missing?: readonly string[];
 }
 
@@ -90,7 +91,7 @@ function together(findings: readonly Finding[]): ProvidedTools {
       mounts: [...mounts.values()],
       path: [...new Set(findings.flatMap(({ tools = NONE }) => tools.path))],
     },
-    versions: findings.flatMap(({ versions = [] }) => versions),
+    found: findings.flatMap(({ found = [] }) => found),
     missing: findings.flatMap(({ missing = [] }) => missing),
   };
 }
@@ -113,9 +114,9 @@ async function findLanguage(
     const text = await versionTextOf(tool, flag);
     if (!fits(language, wanted, text, tool.root)) continue;
     const lent = await lendTool(tool, parts);
-    if (lent !== null) return { tools: lent, versions: [versionLine(language, text)] };
+    if (lent !== null) return { tools: lent, found: [toolOf('machine', NAMES[language], text)] };
   }
-  if (own) return { versions: [versionLine(language, system)] };
+  if (own) return { found: [toolOf('sandbox', NAMES[language], system)] };
   const asked =
     wanted === undefined ? `needs ${NAMES[language]} (${file})` : askedFor(NAMES[language], wanted);
   const [first] = tools;
@@ -123,23 +124,25 @@ async function findLanguage(
   const text = lent && first ? await versionTextOf(first, flag) : system;
   return {
     ...(lent ? { tools: lent } : {}),
-    versions: text === null ? [] : [versionLine(language, text)],
+    found: text === null ? [] : [toolOf(lent ? 'machine' : 'sandbox', NAMES[language], text)],
     missing: [missingSentence(asked, text, program, refused)],
   };
 }
 
 async function findProgram(parts: Parts, program: string, file: string): Promise<Finding> {
-  if (program === 'gradle' || program === 'mvn' || (await parts.inside([program, '--version'])) === null) {
-    const found = parts.host ? findHostTool(program, parts.environment) : null;
-    if (found !== null && 'program' in found) {
-      const tools = await lendTool(found, parts);
-      if (tools !== null) return { tools };
-    }
-    if ((await parts.inside(['sh', '-c', `command -v ${program}`])) !== null) return {};
-    const refused = found !== null && 'refused' in found ? [found.refused] : [];
-    return { missing: [missingSentence(`needs ${program} (${file})`, null, program, refused)] };
+  // These two take seconds to say their version.
+  const isSlow = program === 'gradle' || program === 'mvn';
+  const own = isSlow ? null : await parts.inside([program, '--version']);
+  if (own !== null) return { found: [toolOf('sandbox', program, own)] };
+  const found = parts.host ? findHostTool(program, parts.environment) : null;
+  if (found !== null && 'program' in found) {
+    const tools = await lendTool(found, parts);
+    if (tools !== null) return { tools, found: [toolOf('machine', program, null)] };
   }
-  return {};
+  if ((await parts.inside(['sh', '-c', `command -v ${program}`])) !== null)
+    return { found: [toolOf('sandbox', program, null)] };
+  const refused = found !== null && 'refused' in found ? [found.refused] : [];
+  return { missing: [missingSentence(`needs ${program} (${file})`, null, program, refused)] };
 }
 
 /** Node in the wanted version, and the package manager of the repository. */
@@ -167,12 +170,12 @@ async function nodeItself(
     if (own && !(await isReachable(tool, parts.owner))) continue;
     const text = await versionTextOf(tool, '--version');
     const lent = fits('node', wanted, text, null) ? await lendTool(tool, parts) : null;
-    if (lent !== null) return { tools: lent, versions: [versionLine('node', text)] };
+    if (lent !== null) return { tools: lent, found: [toolOf('machine', 'Node', text)] };
   }
-  if (own) return { versions: [versionLine('node', system)] };
+  if (own) return { found: [toolOf('sandbox', 'Node', system)] };
   if (wanted === undefined || fits('node', wanted, parts.nodeVersion, null)) {
     const path = [INSIDE.node.replace(/\/node$/, '')];
-    return { tools: { mounts: [], path }, versions: [`Node ${parts.nodeVersion}`] };
+    return { tools: { mounts: [], path }, found: [toolOf('runoff', 'Node', parts.nodeVersion)] };
   }
   try {
     const { version, tools: packaged } = await packagedTool(
@@ -182,7 +185,7 @@ async function nodeItself(
     );
     const range = npmRangeFor(parseVersion(version) ?? [0, 0, 0]);
     const npm = await packagedTool({ name: 'npm', range }, parts, signal);
-    return { tools: joined(packaged, npm.tools), versions: [`Node ${version}`] };
+    return { tools: joined(packaged, npm.tools), found: [toolOf('registry', 'Node', version)] };
   } catch (thrown) {
     const why = excuse(thrown, signal);
     return { missing: [missingSentence(askedFor('Node', wanted), system, 'node', [why])] };
@@ -196,14 +199,14 @@ async function findManager(
 ): Promise<Finding> {
   if (release !== undefined) {
     const { version, tools } = await releasedYarn(release, parts);
-    return { tools, versions: [`yarn ${version}`] };
+    return { tools, found: [toolOf('repository', 'yarn', version)] };
   }
   const has = await parts.inside([name, '--version']);
   const version = has === null ? null : parseVersion(has);
-  if (version !== null && satisfies(version, range)) return { versions: [`${name} ${version.join('.')}`] };
+  if (version !== null && satisfies(version, range)) return { found: [toolOf('sandbox', name, has)] };
   try {
     const { version: installed, tools } = await packagedTool({ name, range }, parts, signal);
-    return { tools, versions: [`${name} ${installed}`] };
+    return { tools, found: [toolOf('registry', name, installed)] };
   } catch (thrown) {
     const asked = range === '' ? `needs ${name} (${file})` : askedFor(name, { range, file });
     return { missing: [missingSentence(asked, has, name, [excuse(thrown, signal)])] };
@@ -241,5 +244,7 @@ function missingSentence(
   ].join(' ');
 }
 
-const versionLine = (language: Language, text: string | null): string =>
-  `${NAMES[language]} ${parseVersion(text ?? '')?.join('.') ?? ''}`.trim();
+const toolOf = (from: FoundTool['from'], name: string, text: string | null): FoundTool => ({
+  name: `${name} ${parseVersion(text ?? '')?.join('.') ?? ''}`.trim(),
+  from,
+});
