@@ -86,7 +86,7 @@ const PARSER = String.raw`/**
  * @param {string} text
  * @returns {string[][]}
  */
-function parseCsv(text) {
+export function parseCsv(text) {
   const rows = [];
   let cells = [];
   let cell = { text: '', quoted: false };
