@@ -22,6 +22,12 @@ if (definition) {
   });
 }
 PARSER.disable(['footnote_inline', 'footnote_tail']);
+// On GitHub the head of a table is a line of a paragraph: a line that begins a list, a fence, HTML or a heading is none.
+const table = PARSER.block.ruler.getRules('').find(({ name }) => name === 'table');
+if (table) {
+  PARSER.disable('table');
+  PARSER.block.ruler.after('heading', 'table_of_paragraph', table, { alt: ['paragraph', 'reference'] });
+}
 
 /** Parts `<!doctype` in small letters, which is HTML to this parser and not to GitHub's: no character of any text. */
 const NO_DECLARATION = '\ufdd1';
@@ -40,9 +46,6 @@ export function githubHtml(written: string): string {
   const writer = new HtmlWriter(lines, uncovered, notes);
   return writer.write(body);
 }
-
-/** A line that begins a fence or HTML, which this parser may take for the head of a table. */
-const OTHER_BLOCK = /`{3}|~{3}|^[\s>*+\-\d.)]*(?:\[\^[^\]]*\]:\s*)?<[!?/A-Za-z]/;
 
 /** Block tokens that stand for the text of their lines; what contains others only holds them. */
 const LEAF_BLOCKS: ReadonlySet<string> = new Set([
@@ -85,12 +88,9 @@ function footnotesOf(
   const notes = new Map<string, Footnote>();
   const body: Token[] = [];
   const open: { readonly name: string; readonly tokens: Token[] }[] = [];
-  let absorbed = 0;
+  let absorbed = { from: 0, to: 0 };
   for (const [at, token] of tokens.entries()) {
-    if (absorbed > 0) {
-      absorbed -= 1;
-      continue;
-    }
+    if (at >= absorbed.from && at < absorbed.to) continue;
     if (token.type === 'footnote_reference_open') {
       open.push({ name: footnoteName(token), tokens: [] });
       continue;
@@ -101,14 +101,17 @@ function footnotesOf(
     }
     const ended = open.pop();
     if (ended === undefined) continue;
-    if (isLazyParagraph(tokens[at + 1], lines)) absorbed = 3;
-    if (absorbed > 0) ended.tokens.push(...tokens.slice(at + 1, at + 1 + absorbed));
+    const next = tokens.findIndex(({ type }, place) => place > at && !ENDS_CONTAINER.test(type));
+    if (isLazyParagraph(tokens[next], lines)) absorbed = { from: next, to: next + 3 };
+    if (absorbed.from > at) ended.tokens.push(...tokens.slice(absorbed.from, absorbed.to));
     const length = ended.tokens.reduce((sum, { content }) => sum + content.length, 0);
     const taken = ended.name === '' || notes.has(ended.name);
     notes.set(taken ? `${ended.name}\n${notes.size}` : ended.name, { tokens: ended.tokens, length });
   }
   return { body, notes };
 }
+
+const ENDS_CONTAINER = /^(?:blockquote|list_item|bullet_list|ordered_list)_close$/;
 
 /** Whether what follows a footnote continues it: a paragraph with no blank line before it. */
 const isLazyParagraph = (token: Token | undefined, lines: readonly string[]): boolean =>
@@ -130,6 +133,7 @@ const escapedText = (text: string): string =>
 class HtmlWriter {
   readonly #lines: readonly string[];
   readonly #uncovered: Map<number, number>;
+  readonly #definitions: ReadonlySet<number>;
   readonly #notes: ReadonlyMap<string, Footnote>;
   /** Names of footnotes in the order in which the text refers to them. */
   readonly #referred: string[] = [];
@@ -144,6 +148,7 @@ class HtmlWriter {
   ) {
     this.#lines = lines;
     this.#uncovered = uncovered;
+    this.#definitions = new Set(uncovered.keys());
     this.#notes = notes;
   }
 
@@ -165,17 +170,7 @@ class HtmlWriter {
   }
 
   #blocks(tokens: readonly Token[]): string {
-    let inside = false;
-    return tokens
-      .map((token) => {
-        // GitHub takes the first line for the beginning of a fence or of HTML.
-        const doubtful =
-          token.type === 'table_open' && OTHER_BLOCK.test(this.#lines[token.map?.[0] ?? -1] ?? '');
-        inside = (inside || doubtful) && token.type !== 'table_close';
-        if (doubtful) return omissionTag(this.#lines.slice(...(token.map ?? [])).join('').length);
-        return inside ? '' : this.#before(token) + this.#block(token);
-      })
-      .join('');
+    return tokens.map((token) => this.#before(token) + this.#block(token)).join('');
   }
 
   /** What stood on lines before this block that no block shows. */
@@ -197,11 +192,15 @@ class HtmlWriter {
     switch (token.type) {
       case 'inline':
         return (
-          (isDoubtful(token) ? omissionTag(token.content.length) : this.#inline(token.children ?? [])) +
+          (isDoubtful(token) ? this.#omitted(token) : this.#inline(token.children ?? [])) +
           this.#raw.endOfBlock()
         );
+      case 'code_block': {
+        // On GitHub an indented line continues a paragraph, and so the definition before it.
+        const definition = (token.map?.[0] ?? 0) - 1;
+        return this.#definitions.has(definition) ? omissionTag(token.content.length) : fence(token);
+      }
       case 'fence':
-      case 'code_block':
         return fence(token);
       case 'html_block':
         return this.#raw.block(token.content.replaceAll(NO_DECLARATION, ''));
@@ -215,6 +214,12 @@ class HtmlWriter {
         if (token.hidden || token.tag === '') return '';
         return token.type.endsWith('_close') ? this.#closed(token) : this.#opened(token);
     }
+  }
+
+  /** A tag of what is left out may hide what follows. */
+  #omitted({ content, children }: Token): string {
+    const tagged = children?.some(({ type }) => type === 'html_inline');
+    return omissionTag(content.length) + (tagged ? this.#raw.hideRest() : '');
   }
 
   #opened(token: Token): string {

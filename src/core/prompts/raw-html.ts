@@ -64,6 +64,10 @@ export class RawHtml {
   #ended = false;
   /** A tag of this block ended the paragraph that the block is. */
   #pastParagraph = false;
+  /** Blocks that ended while elements were dropped. */
+  #blocksWithin = 0;
+  /** Elements that end a paragraph, and are open in what is dropped. */
+  #blocksOpen = 0;
   #open = 0;
   #tags = 0;
 
@@ -102,7 +106,7 @@ export class RawHtml {
       const from = piece.indexOf('<', at);
       if (from < 0) break;
       out += piece.slice(at, from);
-      const { html, to } = this.#markup(piece, from);
+      const { html, to } = this.#markup(piece, from, inLine);
       out += html;
       at = to;
     }
@@ -113,22 +117,25 @@ export class RawHtml {
   endOfBlock(inLine = true): string {
     const past = this.#pastParagraph;
     this.#pastParagraph = false;
+    if (this.#dropping.length > 0) this.#blocksWithin += 1;
     const open = this.#dropping.some((name) => (this.#closers.get(name) ?? 0) > 0);
     if (this.#dropping.length === 0 || open) return '';
-    // A hidden element that is closed nowhere hides all that follows; a paragraph ends with its block.
+    // A hidden element that is closed nowhere hides all that follows; in a paragraph, one of these ends with it.
     const ends = (name: string): boolean =>
-      DROPPED_ELEMENTS.has(name) || name === 'p' || (name === 'rp' && inLine && !past);
+      DROPPED_ELEMENTS.has(name) || (inLine && (name === 'p' || (name === 'rp' && !past)));
     return this.#dropping.every(ends) ? this.#endDropping() : this.#rest('', 0).html;
   }
 
   #endDropping(): string {
     this.#dropping = [];
+    this.#blocksWithin = 0;
+    this.#blocksOpen = 0;
     const after = this.#after;
     this.#after = '';
     return `</textarea>${after}`;
   }
 
-  #markup(piece: string, from: number): { readonly html: string; readonly to: number } {
+  #markup(piece: string, from: number, inLine: boolean): { readonly html: string; readonly to: number } {
     if (/^<(?:[!?]|\/(?![A-Za-z]))/.test(piece.slice(from, from + 3))) return this.#declaration(piece, from);
     OPENING_TAG.lastIndex = from;
     const opening = OPENING_TAG.exec(piece);
@@ -139,6 +146,7 @@ export class RawHtml {
     if (opening) return { html: this.#opening(opening), to: from + opening[0].length };
     CLOSING_TAG.lastIndex = from;
     const closing = CLOSING_TAG.exec(piece);
+    if (closing && this.#isIgnored(closing[1] ?? '', inLine)) return this.#rest(piece, from);
     if (closing) return { html: this.#closing(closing), to: from + closing[0].length };
     if (!/^<\/?[A-Za-z]/.test(piece.slice(from, from + 3))) return { html: '&lt;', to: from + 1 };
     // Not a tag to Markdown, but browsers make one of it.
@@ -167,6 +175,11 @@ export class RawHtml {
     return { html: omissionTag(until + end.length - from), to: until + end.length };
   }
 
+  /** Nothing that follows is shown for certain. */
+  hideRest(): string {
+    return this.#ended ? '' : this.#rest('', 0).html;
+  }
+
   /** Nothing behind this place is shown for certain. */
   #rest(piece: string, from: number): { readonly html: string; readonly to: number } {
     this.#ended = true;
@@ -177,12 +190,7 @@ export class RawHtml {
   #opening([tag, written = '', attributes = '']: RegExpExecArray): string {
     const name = written.toLowerCase();
     this.#pastParagraph ||= ENDS_PARAGRAPH.test(name);
-    if (this.#dropping.length > 0) {
-      if (DROPPED_ELEMENTS.has(name) || this.#dropping.includes(name)) this.#dropping.push(name);
-      // Where GitHub writes the outer tag as text, this one hides what follows even behind its end.
-      if (MAKES_SMALL.test(name) || HIDING_ATTRIBUTES.test(attributes)) this.#after += `<${name} h>`;
-      return '';
-    }
+    if (this.#dropping.length > 0) return this.#openingWithin(name, attributes);
     if (DROPPED_ELEMENTS.has(name) || isHidden(name, attributes)) {
       this.#dropping = [name];
       return `${omissionTag(tag.length)}<textarea>`;
@@ -198,11 +206,28 @@ export class RawHtml {
     return `<${name}${kept}>${VOID.has(name) || name === 'table' ? '' : left}`;
   }
 
+  /** In an element that is dropped. */
+  #openingWithin(name: string, attributes: string): string {
+    if (ENDS_PARAGRAPH.test(name)) this.#blocksOpen += 1;
+    if (DROPPED_ELEMENTS.has(name) || this.#dropping.includes(name)) this.#dropping.push(name);
+    // Where GitHub writes the outer tag as text, this one hides what follows even behind its end.
+    if (MAKES_SMALL.test(name) || HIDING_ATTRIBUTES.test(attributes)) this.#after += `<${name} h>`;
+    return '';
+  }
+
+  /** Whether a browser does not end the hidden element at this tag: a block is open in it. */
+  #isIgnored(written: string, inLine: boolean): boolean {
+    const name = written.toLowerCase();
+    if (this.#dropping[0] !== name || DROPPED_ELEMENTS.has(name) || ENDS_PARAGRAPH.test(name)) return false;
+    return this.#blocksOpen > 0 || (inLine && this.#blocksWithin > 0);
+  }
+
   #closing([tag, written = '']: RegExpExecArray): string {
     const name = written.toLowerCase();
     this.#pastParagraph ||= name === 'p';
     this.#closers.set(name, (this.#closers.get(name) ?? 1) - 1);
     if (this.#dropping.length > 0) {
+      if (ENDS_PARAGRAPH.test(name)) this.#blocksOpen = Math.max(0, this.#blocksOpen - 1);
       const at = this.#dropping.lastIndexOf(name);
       if (at >= 0) this.#dropping.splice(at, 1);
       return this.#dropping.length > 0 ? '' : this.#endDropping();
@@ -250,7 +275,8 @@ export function isDoubtful({ content, children }: Token): boolean {
   const missed = (children ?? []).some(({ type, content: text }) => type === 'text' && /<[!?]/.test(text));
   if (missed && HIDDEN_MARKUP.test(content)) return true;
   const lines = content.split('\n');
-  const rule = lines.findIndex((line, at) => at > 0 && line.includes('|') && TABLE_RULE.test(line));
+  // Its head may be a line that this parser took for a definition.
+  const rule = lines.findIndex((line) => line.includes('|') && TABLE_RULE.test(line));
   if (rule < 0) return false;
   const columns = cellsOf(lines[rule] ?? '').length;
   return lines.slice(rule + 1).some((line) => surplusLength(line, columns) > 0);

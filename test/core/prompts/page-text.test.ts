@@ -203,6 +203,21 @@ const documents = (markup: readonly string[]): fc.Arbitrary<string> =>
     })
     .map((parts) => parts.map((part, at) => part ?? `w${at}q`).join(''));
 
+/** Texts that were read wrongly once. */
+const READ_WRONGLY = [
+  '</p>| - |\n|-|-|\n- <b w0q',
+  '<p hidden>\n\n</div>w0q',
+  '<rp>\n\n</rp>w0q',
+  '<div>\n<rp><div>\n</rp>w0q',
+  '[x]: <div>\n| - |\nw0q|w1q',
+  '> [^a]: [x]: <div>\nw0q',
+  '[x]: ---\n    <rp>w0q',
+  '[x]: <pre><rp>\n\nw0q',
+];
+
+/** A seed of its own makes every test run the same; RUNOFF_TEST_SEED explores others. */
+const SEED = Number(process.env.RUNOFF_TEST_SEED ?? 2611);
+
 const wordsOf = (text: string): readonly string[] => [...new Set(text.match(/w\d+q/g))];
 
 describe('compared with another parser', () => {
@@ -212,7 +227,7 @@ describe('compared with another parser', () => {
         const visible = visibleByAnother(text);
         for (const word of wordsOf(visibleMarkdown(text).text)) expect(visible).toContain(word);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 2_000, seed: SEED, examples: READ_WRONGLY.map((text): [string] => [text]) },
     );
   });
 
