@@ -172,7 +172,7 @@ export type Prunable = Pick<World, 'clock' | 'log'> & {
  * Removes what has not been used for `ms`. Trees of runs whose issue or pull request is still open are kept however old
  * they are, because people may come back to them.
  */
-export async function pruneUnused(world: Prunable, { ms, said } = LONG_UNUSED): Promise<Pruned> {
+export async function pruneUnused(world: Prunable, { ms, label } = LONG_UNUSED): Promise<Pruned> {
   const unfinished = await world.store.unfinished();
   const open = unfinished.map((run) => `${run.id}-`);
   const pruned = await world.workspaces.prune({
@@ -181,7 +181,7 @@ export async function pruneUnused(world: Prunable, { ms, said } = LONG_UNUSED): 
   });
   const { bytes, busy, ...counts } = pruned;
   if (Object.values(counts).some((count) => count > 0)) {
-    world.log.info({ ...pruned }, `Freed ${(bytes / 1e6).toFixed(0)} MB that no run used for ${said}.`);
+    world.log.info({ ...pruned }, `Freed ${(bytes / 1e6).toFixed(0)} MB that no run used for ${label}.`);
   }
   return pruned;
 }

@@ -58,7 +58,8 @@ export async function debateText(
   };
   const plan: DebatePlan = {
     spec: text,
-    assignments: (round, lost) => assignCritics(personas, models, familyOf, { round, rotate, lost }),
+    assignments: (round, lost) =>
+      assignCritics(personas, models, familyOf, { round, rotate, unresponsive: lost }),
     synthesisers: models,
     instructions: criticsPrompts(world),
     shown: { focusAreas },

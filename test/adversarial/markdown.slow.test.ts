@@ -114,7 +114,7 @@ function dialogueTexts(view: RunView, text: string): readonly string[] {
     statusComment(waiting).body,
     questionComment(waiting, open, 'assume').body,
     questionComment(waiting, plan, 'stop').body,
-    questionComment(waiting, open, 'stop', { said: text, why: text, meant: 'answer' }).body,
+    questionComment(waiting, open, 'stop', { text: text, why: text, meant: 'answer' }).body,
     ...settled.map((end) => questionComment(waiting, { ...open, settled: end }, 'stop').body),
   ];
 }

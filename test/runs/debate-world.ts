@@ -109,7 +109,11 @@ function planFor({ critics = ['qa', 'product', 'security'], models, rotate = fal
   const plan: DebatePlan = {
     spec: SPEC,
     assignments: (round, lost) =>
-      assignCritics(critics, names, (model) => model.split('/')[0] ?? '', { round, rotate, lost }),
+      assignCritics(critics, names, (model) => model.split('/')[0] ?? '', {
+        round,
+        rotate,
+        unresponsive: lost,
+      }),
     synthesisers: names,
     instructions: { critic: (persona) => `You are ${persona}.`, synthesiser: 'You keep the spec.' },
     shown: { focusAreas: [] },

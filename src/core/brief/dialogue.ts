@@ -145,11 +145,11 @@ export function nextInquiry(dialogue: Dialogue, wanted: InquiryContext): Inquiry
 }
 
 /** The dialogue with one more inquiry. What was said before it was asked is no reply to it. */
-export function withInquiry(dialogue: Dialogue, inquiry: Inquiry, said: readonly Reply[]): Dialogue {
+export function withInquiry(dialogue: Dialogue, inquiry: Inquiry, replies: readonly Reply[]): Dialogue {
   return {
     ...dialogue,
     inquiries: [...dialogue.inquiries, inquiry],
-    lastReply: Math.max(dialogue.lastReply, ...said.map(({ number }) => number)),
+    lastReply: Math.max(dialogue.lastReply, ...replies.map(({ number }) => number)),
   };
 }
 

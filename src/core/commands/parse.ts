@@ -112,8 +112,8 @@ function invalidArgument(name: CommandName, word: string, advice: string): Comma
 
 /** A number alone is an option. */
 export function answerOf(text: string): { readonly option: number } | { readonly text: string } {
-  const said = visibleCommandText(text);
-  return /^[1-9][0-9]?$/.test(said) ? { option: Number(said) } : { text: said };
+  const commandBody = visibleCommandText(text);
+  return /^[1-9][0-9]?$/.test(commandBody) ? { option: Number(commandBody) } : { text: commandBody };
 }
 
 /** Quotation marks around a single word, as people copy it out of a sentence. */
@@ -162,7 +162,7 @@ const unknown = (word: string, meant: CommandName | null, why: string): Command 
 /** What somebody with the right to answer said in vain to a run that waits. */
 export interface UnrecognizedCommand {
   /** As it was written, as far as it is repeated. */
-  readonly said: string;
+  readonly text: string;
   /** A sentence. */
   readonly why: string;
   /** What was probably meant, or else what would be taken. */
@@ -182,7 +182,7 @@ export function unrecognizedCommand(
   const meant = command.name === 'unknown' ? command.meant : command.name;
   const [first] = REPLY_COMMANDS[kind];
   return {
-    said: `/auto-dev ${commandText(command)}`.trim(),
+    text: `/auto-dev ${commandText(command)}`.trim(),
     why,
     meant: REPLY_COMMANDS[kind].find((name) => name === meant) ?? first,
   };

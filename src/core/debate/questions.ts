@@ -20,10 +20,10 @@ export function assignCritics(
   critics: readonly string[],
   models: readonly string[],
   familyOf: (model: string) => string,
-  turn: { readonly round: number; readonly rotate: boolean; readonly lost?: ReadonlySet<string> },
+  turn: { readonly round: number; readonly rotate: boolean; readonly unresponsive?: ReadonlySet<string> },
 ): readonly CriticAssignment[] {
-  const heard = models.filter((model) => !turn.lost?.has(model));
-  const order = byFamily(heard.length > 0 ? heard : models, familyOf);
+  const responsive = models.filter((model) => !turn.unresponsive?.has(model));
+  const order = byFamily(responsive.length > 0 ? responsive : models, familyOf);
   if (order.length === 0) return [];
   const shift = turn.rotate ? turn.round : 0;
   return critics.map((critic, i) => ({ critic, model: order[(i + shift) % order.length] as string }));

@@ -51,11 +51,11 @@ export function baseFacts(base: TestRun): BaseFacts {
 }
 
 function excludedTests(base: TestRun): readonly ExcludedTests[] {
-  const said = new Map(Object.entries(base.messages ?? {}));
+  const messages = new Map(Object.entries(base.messages ?? {}));
   const groups = new Map<ExcludedTests['because'], string[]>();
   for (const [id, outcome] of Object.entries(base.tests)) {
     if (outcome !== 'failed') continue;
-    const because = needOf(said.get(id) ?? '') ?? 'failing';
+    const because = needOf(messages.get(id) ?? '') ?? 'failing';
     groups.set(because, [...(groups.get(because) ?? []), id]);
   }
   return [...groups]

@@ -116,9 +116,9 @@ const trimmedLines =
 const withoutWhitespace =
   (language: Language): NormalizeLines =>
   (lines) => {
-    const pen: TokenWriter = { out: [], last: '', gap: false };
-    for (const line of lines) if (!isComment(line, language)) writeTokens(line, pen);
-    return pen.out.join('');
+    const writer: TokenWriter = { out: [], last: '', gap: false };
+    for (const line of lines) if (!isComment(line, language)) writeTokens(line, writer);
+    return writer.out.join('');
   };
 
 interface TokenWriter {
@@ -131,18 +131,18 @@ interface TokenWriter {
 const CODE_TOKEN = /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\s+|\/\/.*|\w+|[^\s"'/\w]+|[\s\S]/g;
 
 /** Drops white space outside of quotes, except one space between two words, and a comment at the end of the line. */
-function writeTokens(line: string, pen: TokenWriter): void {
-  pen.gap = true;
+function writeTokens(line: string, writer: TokenWriter): void {
+  writer.gap = true;
   for (const token of line.match(CODE_TOKEN) ?? []) {
     if (/^\s/.test(token)) {
-      pen.gap = true;
+      writer.gap = true;
       continue;
     }
     // Without a space in front, it may be the end of a regular expression.
-    if (pen.gap && token.startsWith('//')) return;
-    if (pen.gap && /\w/.test(pen.last) && /^\w/.test(token)) pen.out.push(' ');
-    pen.out.push(token);
-    pen.last = token.at(-1) as string;
-    pen.gap = false;
+    if (writer.gap && token.startsWith('//')) return;
+    if (writer.gap && /\w/.test(writer.last) && /^\w/.test(token)) writer.out.push(' ');
+    writer.out.push(token);
+    writer.last = token.at(-1) as string;
+    writer.gap = false;
   }
 }

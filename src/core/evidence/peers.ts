@@ -64,8 +64,8 @@ export function resultsOn(
     if (outcome === 'passed') return 'p';
     // A file that was not loaded has no tests to report; the output says why.
     if (outcome === undefined) return unloaded ? 'n' : 'f';
-    const said = run.messages && Object.hasOwn(run.messages, id) ? (run.messages[id] ?? '') : '';
-    return privately(missingNamesIn(said)) ? 'n' : 'f';
+    const message = run.messages && Object.hasOwn(run.messages, id) ? (run.messages[id] ?? '') : '';
+    return privately(missingNamesIn(message)) ? 'n' : 'f';
   });
 }
 

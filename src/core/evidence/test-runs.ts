@@ -104,12 +104,12 @@ export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
   const first = runs[0];
   if (!first) throw new RangeError('steady needs at least one run.');
   if (runs.length === 1) return first;
-  const told = runs.filter((run) => run.source === 'report');
-  if (told.length === 0) return mergeExitCodes(first, runs);
-  const ids = uniqueSorted(told.flatMap((run) => Object.keys(run.tests)));
-  const flaky = ids.filter((id) => new Set(told.map((run) => outcomeIn(run, id))).size > 1);
+  const reported = runs.filter((run) => run.source === 'report');
+  if (reported.length === 0) return mergeExitCodes(first, runs);
+  const ids = uniqueSorted(reported.flatMap((run) => Object.keys(run.tests)));
+  const flaky = ids.filter((id) => new Set(reported.map((run) => outcomeIn(run, id))).size > 1);
   const unsteady = new Set(flaky);
-  const calm = told.find(succeeded) ?? (told[0] as TestRun);
+  const calm = reported.find(succeeded) ?? (reported[0] as TestRun);
   const tests = Object.entries(calm.tests).filter(([id]) => !unsteady.has(id));
   return {
     ...calm,

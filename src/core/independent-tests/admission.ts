@@ -21,24 +21,25 @@ export const TEST_REPEATS = 3;
 export function admitVotes(
   tests: readonly IndependentTest[],
   trials: Readonly<Record<string, Trials>>,
-  aim: TaskKind,
+  taskKind: TaskKind,
   repeats = TEST_REPEATS,
 ): Admission {
-  const votes = tests.flatMap((test) => votesOf(test, trialsOf(trials, test.id), aim, repeats));
-  const said = (test: string, alias: Alias) => lastMessage(trialsOf(trials, test).survivors[alias] ?? []);
-  return { tests, votes, byAlias: testsByAlias(votes, said) };
+  const votes = tests.flatMap((test) => votesOf(test, trialsOf(trials, test.id), taskKind, repeats));
+  const messageOf = (test: string, alias: Alias) =>
+    lastMessage(trialsOf(trials, test).survivors[alias] ?? []);
+  return { tests, votes, byAlias: testsByAlias(votes, messageOf) };
 }
 
 /** Tests that may still be admitted by what is known so far: the others need not be run again. */
 export function stillAdmissible(
   tests: readonly IndependentTest[],
   trials: Readonly<Record<string, Trials>>,
-  aim: TaskKind,
+  taskKind: TaskKind,
 ): readonly IndependentTest[] {
   return tests.filter((test) => {
     const known = trialsOf(trials, test.id);
     if (Object.values(known.survivors).some((runs) => runs.length > 0))
-      return votesOf(test, known, aim, 1).some((one) => one.status === 'admitted');
+      return votesOf(test, known, taskKind, 1).some((one) => one.status === 'admitted');
     const cases = caseIds(test, known);
     // A file that does not load on the base names no case there; it may on what adds what it needs.
     return cases.length === 0
@@ -78,7 +79,7 @@ const trialsOf = (trials: Readonly<Record<string, Trials>>, id: string): Trials 
 function votesOf(
   test: IndependentTest,
   trials: Trials,
-  aim: TaskKind,
+  taskKind: TaskKind,
   repeats: number,
 ): readonly IndependentTestVote[] {
   const cases = caseIds(test, trials);
@@ -87,7 +88,7 @@ function votesOf(
       trials.base.length === 0 ? 'It was not run.' : 'The test runner names no test of it on any tree.';
     return [voteFrom(test, test.id, { status: 'refused', because, passedBy: [], failedBy: [] })];
   }
-  const found = cases.map((id) => ({ id, ...caseResult(test, id, trials, { aim, repeats }) }));
+  const found = cases.map((id) => ({ id, ...caseResult(test, id, trials, { taskKind, repeats }) }));
   return test.votes === 'case'
     ? found.map((one) => voteFrom(test, one.id, one))
     : [voteFrom(test, test.id, fileResult(found))];
@@ -137,7 +138,7 @@ function fileResult(found: readonly CaseResult[]): CaseResult {
 /** What each survivor makes of the admitted votes. */
 function testsByAlias(
   votes: readonly IndependentTestVote[],
-  said: (test: string, alias: Alias) => string | undefined,
+  messageOf: (test: string, alias: Alias) => string | undefined,
 ): Readonly<Record<Alias, IndependentTests>> {
   const admitted = votes.filter((one) => one.status === 'admitted');
   const aliases = uniqueSorted(admitted.flatMap((one) => [...one.passedBy, ...one.failedBy]));
@@ -147,7 +148,7 @@ function testsByAlias(
       const failing = admitted
         .filter((one) => one.failedBy.includes(alias))
         .map(({ id, test, origin }) => {
-          const words = said(test, alias);
+          const words = messageOf(test, alias);
           return { id, origin, ...(words === undefined ? {} : { message: words }) };
         });
       return [alias, { passed, total: passed + failing.length, failing }];
@@ -169,7 +170,7 @@ function caseResult(
   test: IndependentTest,
   id: string,
   trials: Trials,
-  { aim, repeats }: { readonly aim: TaskKind; readonly repeats: number },
+  { taskKind, repeats }: { readonly taskKind: TaskKind; readonly repeats: number },
 ): CaseResult {
   const onBase = caseBehaviour(trials.base, id);
   if (onBase !== test.onBase) return refusedResult(baseMismatchReason(onBase, trials.base.length));
@@ -184,7 +185,7 @@ function caseResult(
   const found =
     test.onBase === 'fails'
       ? newBehaviourResult(passedBy, failedBy)
-      : keptBehaviourResult(passedBy, failedBy, aim);
+      : keptBehaviourResult(passedBy, failedBy, taskKind);
   const judged = [...passedBy, ...failedBy].map((alias) => trials.survivors[alias]?.length ?? 0);
   const runs = Math.min(trials.base.length, ...judged);
   return found.status === 'admitted' && runs < repeats
@@ -198,11 +199,15 @@ const behavesAsClaimed = (test: IndependentTest, id: string, trials: Trials): bo
 
 /** A candidate passes only what it passes every time. A skipped case says nothing. */
 function caseBehaviour(trials: readonly Trial[], id: string): CaseBehaviour {
-  const said = trials.map((trial) => (Object.hasOwn(trial.cases, id) ? trial.cases[id] : 'failed'));
-  if (said.length === 0 || said.includes('skipped') || trials.some((trial) => trial.kind === 'unknown'))
+  const outcomes = trials.map((trial) => (Object.hasOwn(trial.cases, id) ? trial.cases[id] : 'failed'));
+  if (
+    outcomes.length === 0 ||
+    outcomes.includes('skipped') ||
+    trials.some((trial) => trial.kind === 'unknown')
+  )
     return 'unknown';
-  const passes = said.filter((outcome) => outcome === 'passed').length;
-  if (passes === said.length) return 'passes';
+  const passes = outcomes.filter((outcome) => outcome === 'passed').length;
+  if (passes === outcomes.length) return 'passes';
   return passes === 0 ? 'fails' : 'unsteady';
 }
 
@@ -238,12 +243,12 @@ function newBehaviourResult(passedBy: readonly Alias[], failedBy: readonly Alias
 function keptBehaviourResult(
   passedBy: readonly Alias[],
   failedBy: readonly Alias[],
-  aim: TaskKind,
+  taskKind: TaskKind,
 ): CaseResult {
   if (passedBy.length === 0)
     return suspectResult('It passes on the base and on no survivor.', passedBy, failedBy);
   const because = `It passes on the base and on ${aliasList(passedBy)}.`;
-  if (aim === 'refactoring') return { status: 'admitted', because, passedBy, failedBy };
+  if (taskKind === 'refactoring') return { status: 'admitted', because, passedBy, failedBy };
   if (failedBy.length === 0)
     return {
       ...refusedResult('It passes on the base and on every survivor, so it tells nothing.'),

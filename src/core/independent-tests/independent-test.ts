@@ -90,9 +90,9 @@ const CHANGE_WORDS = /\b(?:fix|bug|add|support|allow|implement|new)/i;
  * tests that pass on the base count for less.
  */
 export function taskKindOf(title: string, brief: Pick<Brief, 'goal'>): TaskKind {
-  const said = `${title}\n${brief.goal}`;
-  if (CHANGE_WORDS.test(said)) return 'change';
-  return SAME_BEHAVIOUR.test(said) || REFACTORING.test(said) ? 'refactoring' : 'change';
+  const text = `${title}\n${brief.goal}`;
+  if (CHANGE_WORDS.test(text)) return 'change';
+  return SAME_BEHAVIOUR.test(text) || REFACTORING.test(text) ? 'refactoring' : 'change';
 }
 
 /**

@@ -36,9 +36,9 @@ export interface JudgingResults {
 export function judgementOf(given: JudgingResults): Judgement {
   const results = { ...given, asked: given.asked.toSorted(byPair) };
   const outcomes = outcomesOf(results.judges, results.asked);
-  const said = outcomes.pairs.flatMap(({ byJudge }) => byJudge);
-  const inconsistent = said.filter(({ consistent }) => !consistent).length;
-  if (said.length === 0 && results.alike.length === 0) {
+  const combined = outcomes.pairs.flatMap(({ byJudge }) => byJudge);
+  const inconsistent = combined.filter(({ consistent }) => !consistent).length;
+  if (combined.length === 0 && results.alike.length === 0) {
     return resultWithoutStandings(
       results,
       outcomes,
@@ -46,8 +46,8 @@ export function judgementOf(given: JudgingResults): Judgement {
       noAnswerReason(outcomes.records, results.asked.length),
     );
   }
-  if (said.length > 0 && inconsistent / said.length > MAX_INCONSISTENT) {
-    const share = Math.round((100 * inconsistent) / said.length);
+  if (combined.length > 0 && inconsistent / combined.length > MAX_INCONSISTENT) {
+    const share = Math.round((100 * inconsistent) / combined.length);
     const why = `${share}% of the judges' answers changed with the order of the two candidates, so none of them counts.`;
     return resultWithoutStandings(results, outcomes, 'discarded', why);
   }
@@ -128,9 +128,9 @@ function gamesOf(pairs: readonly JudgedPair[], records: readonly JudgeRecord[]):
   const families = new Map(records.map(({ judge, family }) => [judge, family] as const));
   return pairs.flatMap(({ a, b, byJudge, alike }): readonly Game[] => {
     if (alike) return [{ a, b, y: POINTS.tie, weight: 1 }];
-    const kin = (judge: string) =>
+    const familySize = (judge: string) =>
       byJudge.filter((other) => families.get(other.judge) === families.get(judge)).length;
-    return byJudge.map(({ judge, outcome }) => ({ a, b, y: POINTS[outcome], weight: 1 / kin(judge) }));
+    return byJudge.map(({ judge, outcome }) => ({ a, b, y: POINTS[outcome], weight: 1 / familySize(judge) }));
   });
 }
 
@@ -175,14 +175,14 @@ function whyFirst(
   confidence: JudgedConfidence,
 ): string {
   if (!best || !next) return 'There was nobody to compare.';
-  const figures = `${winsTiesLosses(best)} against ${winsTiesLosses(next)}, won-tied-lost`;
+  const record = `${winsTiesLosses(best)} against ${winsTiesLosses(next)}, won-tied-lost`;
   switch (confidence) {
     case 'clear':
-      return `The judges put ${best.alias} clearly ahead of ${next.alias} (${figures}).`;
+      return `The judges put ${best.alias} clearly ahead of ${next.alias} (${record}).`;
     case 'likely':
-      return `The judges lean to ${best.alias} over ${next.alias} (${figures}).`;
+      return `The judges lean to ${best.alias} over ${next.alias} (${record}).`;
     case 'toss-up':
-      return `The judges do not tell ${best.alias} and ${next.alias} apart (${figures}).`;
+      return `The judges do not tell ${best.alias} and ${next.alias} apart (${record}).`;
   }
 }
 

@@ -128,7 +128,7 @@ export const judgeModels = (
 ];
 
 /** A model family and what in a name tells it: the maker of the weights, by any name its models go by. */
-const FAMILIES: readonly (readonly [family: string, told: RegExp])[] = [
+const FAMILIES: readonly (readonly [family: string, pattern: RegExp])[] = [
   ['claude', /claude|anthropic/],
   ['gpt', /gpt|openai|codex|davinci|(?:^|[/_.-])o[1-9](?=$|[-_.:])/],
   ['gemini', /gemini|gemma|palm-|google/],
@@ -165,8 +165,8 @@ export function familyOf(model: string): string {
 
 function firstFamilyIn(name: string): string | null {
   let best: { readonly family: string; readonly at: number } | null = null;
-  for (const [family, told] of FAMILIES) {
-    const at = name.search(told);
+  for (const [family, pattern] of FAMILIES) {
+    const at = name.search(pattern);
     if (at >= 0 && (!best || at < best.at)) best = { family, at };
   }
   return best?.family ?? null;

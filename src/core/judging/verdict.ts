@@ -65,13 +65,13 @@ interface ShownPair {
  */
 export function checkVerdict(verdict: Verdict, shown: ShownPair): JudgeAnswer {
   const unusable = (why: string): JudgeAnswer => ({ kind: 'unusable', answered: true, why });
-  const said = [
+  const answerText = [
     verdict.because,
     ...verdict.citations.map(({ quote }) => quote),
     ...(verdict.failures ?? []).flatMap(({ input, expected, got }) => [input, expected, got]),
   ].join('\n');
-  if (said.includes(shown.nonce)) return unusable('It repeated the delimiter of its question.');
-  if (repeats(said, shown.instructions)) return unusable('It repeated its instructions.');
+  if (answerText.includes(shown.nonce)) return unusable('It repeated the delimiter of its question.');
+  if (repeats(answerText, shown.instructions)) return unusable('It repeated its instructions.');
   const real = verdict.citations.flatMap((citation) => {
     const line = citedLine(citation, shown);
     return line ? [{ ...citation, file: line.path, line: line.line }] : [];
@@ -112,8 +112,8 @@ const normalizedPath = (file: string): string => file.trim().replace(/^(?:file |
 /** As many characters in a row are no chance. */
 const MIN_REPEATED_CHARS = 60;
 
-function repeats(said: string, instructions: string): boolean {
-  const text = normalizedLine(said);
+function repeats(answerText: string, instructions: string): boolean {
+  const text = normalizedLine(answerText);
   const source = normalizedLine(instructions);
   for (let at = 0; at + MIN_REPEATED_CHARS <= text.length; at += 10) {
     if (source.includes(text.slice(at, at + MIN_REPEATED_CHARS))) return true;
@@ -153,8 +153,8 @@ export function outcomesOf(judges: readonly Judge[], asked: readonly AskedPair[]
     const key = JSON.stringify([one.pair.a, one.pair.b]);
     const pair = pairs.get(key) ?? { ...one.pair, byJudge: [] };
     pairs.set(key, pair);
-    const said = counted.has(one.judge) ? combinedOutcome(one) : null;
-    if (said) pair.byJudge.push(said);
+    const outcome = counted.has(one.judge) ? combinedOutcome(one) : null;
+    if (outcome) pair.byJudge.push(outcome);
   }
   return { pairs: [...pairs.values()], records };
 }

@@ -113,8 +113,8 @@ export function checkReview(
       because: review.because,
       better: 'second',
     };
-    const told = checkVerdict(verdict, { ...shown, first: shown.patch, second: EMPTY_PATCH });
-    const [cited] = told.kind === 'verdict' ? told.verdict.citations : [];
+    const checked = checkVerdict(verdict, { ...shown, first: shown.patch, second: EMPTY_PATCH });
+    const [cited] = checked.kind === 'verdict' ? checked.verdict.citations : [];
     if (!cited) return [];
     const where = { file: cited.file, line: cited.line, quote };
     return [{ alias, ...where, input, expected, got, ...(test ? { test } : {}) }];

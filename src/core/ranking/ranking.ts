@@ -247,11 +247,11 @@ function separatorBetween(
 export function isOverruledBy(own: Evidence, other: Evidence): boolean {
   const { failing, total } = own.independentTests ?? NO_INDEPENDENT_TESTS;
   const theirs = other.independentTests ?? NO_INDEPENDENT_TESTS;
-  const lost = new Set(theirs.failing.map(({ id }) => id));
+  const failingThere = new Set(theirs.failing.map(({ id }) => id));
   // What could not be tried on the other one speaks for nobody.
   return (
     theirs.total >= total &&
-    failing.some(({ id, origin }) => origin === 'reviewer' && !lost.has(id)) &&
-    [...lost].every((id) => failing.some((one) => one.id === id))
+    failing.some(({ id, origin }) => origin === 'reviewer' && !failingThere.has(id)) &&
+    [...failingThere].every((id) => failing.some((one) => one.id === id))
   );
 }

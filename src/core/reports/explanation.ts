@@ -45,7 +45,7 @@ function candidateSections(view: RunView, diffs: Diffs, standing: CandidateStand
   const { candidate, evidence } = standing;
   const { alias } = candidate;
   const diff = diffs[alias];
-  const said = judgesOn(view, alias);
+  const judgeLines = judgesOn(view, alias);
   const review = (view.review ?? []).filter((one) => one.alias === alias);
   return [
     head(view, standing),
@@ -53,11 +53,11 @@ function candidateSections(view: RunView, diffs: Diffs, standing: CandidateStand
     `#### What decided its place\n\n${reasonText(reasonOf(view, standing), MAX_SECTION.against)}`,
     gates(evidence),
     tests(view, evidence),
-    said.length === 0
+    judgeLines.length === 0
       ? ''
       : titled(
           'Model opinions',
-          ['Blind judges said this; none of it was executed.\n', ...said],
+          ['Blind judges said this; none of it was executed.\n', ...judgeLines],
           MAX_SECTION.judges,
         ),
     review.length === 0 ? '' : reviewSection({ ...view, review }, MAX_SECTION.review),

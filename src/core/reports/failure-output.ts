@@ -107,9 +107,9 @@ const STEPS = {
 
 /** One sentence that says which step failed, with its command and the lines that matter, and one that says what would help. */
 export function commandFailure({ step, command, how, lines }: FailedCommand): string {
-  const said = lines.length === 0 ? ', without any output.' : `: ${lines.map(quotedCode).join(', ')}.`;
+  const reason = lines.length === 0 ? ', without any output.' : `: ${lines.map(quotedCode).join(', ')}.`;
   const hint = failureHint(lines, step);
-  return `The ${STEPS[step]} ${quotedCode(command)} failed on the base commit (${how})${said}${hint === null ? '' : ` ${hint}`}`;
+  return `The ${STEPS[step]} ${quotedCode(command)} failed on the base commit (${how})${reason}${hint === null ? '' : ` ${hint}`}`;
 }
 
 const LIMITS = {
@@ -137,8 +137,8 @@ const MACHINE_TOOLS =
   /^(?:cargo|rustc|rustup|go|mvn|gradle|javac?|node|npm|npx|pnpm|yarn|bun|deno|corepack|python3?|pip3?|uv|poetry|pdm|hatch|tox|nox|ruby|gem|bundle|rake|php|composer|dotnet|make|cmake|ninja|gcc|g\+\+|cc|clang|git|docker|psql|jq|curl)$/;
 
 /** What would help, one sentence; null where the lines do not tell. */
-export function failureHint(said: readonly string[], step: FailedCommand['step']): string | null {
-  const lines = said.join('\n');
+export function failureHint(outputLines: readonly string[], step: FailedCommand['step']): string | null {
+  const lines = outputLines.join('\n');
   const missing = /^\S{1,60}: (?:line )?(?:\d+: )?([\w.+-]{1,60}): (?:command )?not found$/m.exec(lines)?.[1];
   if (missing !== undefined && MACHINE_TOOLS.test(missing)) {
     return `${quotedCode(missing)} is missing: install it on the machine that runs Runoff, or use an image that has it (\`RUNOFF_SANDBOX=container\`, \`RUNOFF_SANDBOX_IMAGE\`).`;
@@ -150,10 +150,10 @@ export function failureHint(said: readonly string[], step: FailedCommand['step']
   if (NO_NETWORK.test(lines)) return NETWORK_HELP[step];
   if (/\b(?:E403|403 Forbidden|HTTP 403|status code:? 403)\b/.test(lines))
     return 'The registry or a proxy refused the request: name the registry in `network.allow` (within NETWORK_ALLOW), or use one that this machine may reach.';
-  const lacks =
+  const missingPackage =
     missing ?? /(?:No module named|Cannot find (?:module|package)) '([^'\n]{1,200})'/.exec(lines)?.[1];
-  if (lacks !== undefined && !/^[./]/.test(lacks))
-    return `${quotedCode(lacks)} is not installed: set \`checks.setup\` to the command that installs the packages.`;
+  if (missingPackage !== undefined && !/^[./]/.test(missingPackage))
+    return `${quotedCode(missingPackage)} is not installed: set \`checks.setup\` to the command that installs the packages.`;
   return null;
 }
 

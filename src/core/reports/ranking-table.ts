@@ -110,11 +110,11 @@ export function newTestsText(evidence: Evidence | undefined): string {
     ['independent', evidence?.independentTests ? [evidence.independentTests] : []],
     ['peers', evidence?.peerTests ?? []],
   ] as const;
-  const said = words.flatMap(([name, runs]) => {
+  const texts = words.flatMap(([name, runs]) => {
     const total = runs.reduce((sum, run) => sum + run.total, 0);
     return total === 0 ? [] : [`${name} ${runs.reduce((sum, run) => sum + run.passed, 0)}/${total}`];
   });
-  return said.join(', ') || '–';
+  return texts.join(', ') || '–';
 }
 
 function behaviourText(evidence: Evidence | undefined): string {

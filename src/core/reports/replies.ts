@@ -187,9 +187,9 @@ function replyInstructions(inquiry: Inquiry): string {
 }
 
 /** One line, so that it is one to compare. */
-function unrecognizedText({ said, why, meant }: UnrecognizedCommand): string {
+function unrecognizedText({ text, why, meant }: UnrecognizedCommand): string {
   const { example, does } = COMMANDS[meant];
-  return `Not accepted: ${code(said, 80)}. ${inertSentence(why, 400)} Try \`${example}\`, which ${does}.`;
+  return `Not accepted: ${code(text, 80)}. ${inertSentence(why, 400)} Try \`${example}\`, which ${does}.`;
 }
 
 function settledText(settled: Settlement): string {

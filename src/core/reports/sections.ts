@@ -123,12 +123,12 @@ const roundRow = ({ roundNumber, critiques, changed, cost }: DebateRound): reado
   money(cost.usd),
 ];
 
-function critiqueText(hearing: CriticTurn): string {
-  const who = code(hearing.critic, 41);
-  if (hearing.kind === 'failed') return `${who} failed: ${inertSentence(hearing.why, 120)}`;
-  if (hearing.kind === 'stands') return `${who} approved before`;
-  const raised = hearing.raised.length + hearing.upheldIssues.length;
-  if (hearing.approved) return `${who} approves${raised > 0 ? `, ${counted(raised, 'minor issue')}` : ''}`;
+function critiqueText(turn: CriticTurn): string {
+  const who = code(turn.critic, 41);
+  if (turn.kind === 'failed') return `${who} failed: ${inertSentence(turn.why, 120)}`;
+  if (turn.kind === 'stands') return `${who} approved before`;
+  const raised = turn.raised.length + turn.upheldIssues.length;
+  if (turn.approved) return `${who} approves${raised > 0 ? `, ${counted(raised, 'minor issue')}` : ''}`;
   return `${who} raises ${counted(raised, 'issue')}`;
 }
 
@@ -215,8 +215,8 @@ export function reviewLine({ review = [] }: RunView, alias: string): string {
     const count = objections.filter((one) => one.outcome === outcome).length;
     return count === 0 ? [] : [`${count} ${OBJECTION_RESULT_LABELS[outcome]}`];
   });
-  const heard = counts.length === 0 ? 'no objection' : `objections: ${counts.join(', ')}`;
-  return `- Review by ${counted(own.critics.length, 'critic')}: ${heard}${failed === 0 ? '' : `; ${failed} failed`}`;
+  const summary = counts.length === 0 ? 'no objection' : `objections: ${counts.join(', ')}`;
+  return `- Review by ${counted(own.critics.length, 'critic')}: ${summary}${failed === 0 ? '' : `; ${failed} failed`}`;
 }
 
 /** Code points of what one judge said of one pair, of a note, and of a place in a patch. */

@@ -94,7 +94,7 @@ function independentTestNotes({ models, tests, notes }: IndependentTestReport): 
     const by = origin === 'writer' && models.length > 0 ? ` by ${namesInSentence(models)}` : '';
     return own.length === 0 ? [] : [`${TEST_ORIGIN_LABELS[origin]}${by}: ${counts.join(', ')}.`];
   });
-  const told = tests.flatMap(({ title, status, failedBy, passedBy, because }) => {
+  const notesByTest = tests.flatMap(({ title, status, failedBy, passedBy, because }) => {
     if (status === 'suspect') return [`“${title}” is suspect: ${because}`];
     if (status !== 'admitted' || failedBy.length === 0) return [];
     const passes = `${namesInSentence(passedBy)} ${passedBy.length === 1 ? 'passes' : 'pass'}`;
@@ -102,7 +102,7 @@ function independentTestNotes({ models, tests, notes }: IndependentTestReport): 
       `“${title}”: ${passes}, ${namesInSentence(failedBy)} ${failedBy.length === 1 ? 'fails' : 'fail'}.`,
     ];
   });
-  return [...heads, ...firstNotes([...told, ...notes])];
+  return [...heads, ...firstNotes([...notesByTest, ...notes])];
 }
 
 /** Lines on written tests before the rest is counted. */
@@ -239,7 +239,7 @@ const outputOf = ({ lines }: BaseFacts): string =>
   lines.length === 0 ? '' : `: ${lines.map(quotedCode).join(', ')}`;
 
 function whatHelps({ need, lines }: BaseFacts, silence: Silence): readonly string[] {
-  const lacks =
+  const needNotes =
     need === undefined || need === 'network'
       ? []
       : [`It needs ${NEEDED[need]}, which is not in the sandbox.`];
@@ -251,13 +251,13 @@ function whatHelps({ need, lines }: BaseFacts, silence: Silence): readonly strin
         'Make the command start there (`checks.setup` installs packages), or set `checks.test` to another one.',
       ];
     case 'stopped':
-      return [...lacks, 'Raise `timeout.check`, or set `checks.test` to a smaller part of the tests.'];
+      return [...needNotes, 'Raise `timeout.check`, or set `checks.test` to a smaller part of the tests.'];
     case 'exit-code':
-      return [...lacks, OTHER_COMMAND];
+      return [...needNotes, OTHER_COMMAND];
     case 'none-passes':
     case 'none-reported':
       return [
-        ...lacks,
+        ...needNotes,
         ...[failureHint(lines, 'tests') ?? []].flat(),
         'Make at least one test pass there, or set `checks.test` to another command.',
       ];

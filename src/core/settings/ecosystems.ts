@@ -139,8 +139,12 @@ function node({ files, read }: RepositorySnapshot): Ecosystem | null {
   const lock = LOCKS.find(([file]) => files.has(file));
   const manager = facts.manager ?? lock?.[1] ?? 'npm';
   const script = facts.scripts.get('test');
-  const says = script !== undefined && !PLACEHOLDER.test(script);
-  const test = says ? (manager === 'bun' ? 'bun run test' : `${manager} test`) : guessedTest(facts, files);
+  const hasTestScript = script !== undefined && !PLACEHOLDER.test(script);
+  const test = hasTestScript
+    ? manager === 'bun'
+      ? 'bun run test'
+      : `${manager} test`
+    : guessedTest(facts, files);
   const builds = facts.scripts.has('build');
   if (!test && !builds) return null;
   const setup = lock?.[1] === manager ? lock[2] : `${manager} install`;
@@ -153,7 +157,7 @@ function node({ files, read }: RepositorySnapshot): Ecosystem | null {
     files.has('pnpm-workspace.yaml');
   return {
     file: 'package.json',
-    guessed: !says,
+    guessed: !hasTestScript,
     ...(needs ? { setup: install } : { complete: true }),
     ...(builds ? { build: `${manager} run build` } : {}),
     ...(test ? { test } : {}),

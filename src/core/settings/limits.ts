@@ -123,7 +123,7 @@ function cappedTokens(
 interface Unused {
   readonly ms: number;
   /** In words: `two weeks`. */
-  readonly said: string;
+  readonly label: string;
 }
 
 const MINUTE = 60_000;
@@ -131,15 +131,15 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** Checkouts, installed dependencies and mirrors go after it in any case. Our default. */
-export const LONG_UNUSED: Unused = { ms: 14 * DAY, said: 'two weeks' };
+export const LONG_UNUSED: Unused = { ms: 14 * DAY, label: 'two weeks' };
 
 /** What goes while a quota is exceeded, step by step. Our defaults; the last keeps what a stage has just prepared. */
 const NEARER: readonly Unused[] = [
   LONG_UNUSED,
-  { ms: 3 * DAY, said: 'three days' },
-  { ms: DAY, said: 'a day' },
-  { ms: 6 * HOUR, said: 'six hours' },
-  { ms: 10 * MINUTE, said: 'ten minutes' },
+  { ms: 3 * DAY, label: 'three days' },
+  { ms: DAY, label: 'a day' },
+  { ms: 6 * HOUR, label: 'six hours' },
+  { ms: 10 * MINUTE, label: 'ten minutes' },
 ];
 
 type QuotaStep =

@@ -156,14 +156,14 @@ const DEFAULT_PORT = 3000;
 function operatorOf(env: Environment): Operator {
   const { APP_ID, PRIVATE_KEY, WEBHOOK_SECRET } = env;
   const artifacts = artifactsPlace(env);
-  const lacks = Object.entries({ APP_ID, PRIVATE_KEY, WEBHOOK_SECRET }).filter(
+  const missingVariables = Object.entries({ APP_ID, PRIVATE_KEY, WEBHOOK_SECRET }).filter(
     ([, value]) => value === undefined,
   );
   return {
     ...(APP_ID !== undefined && PRIVATE_KEY && WEBHOOK_SECRET
       ? { app: { appId: APP_ID, privateKey: PRIVATE_KEY, webhookSecret: WEBHOOK_SECRET } }
       : {}),
-    appLacks: lacks.map(([name]) => name),
+    appLacks: missingVariables.map(([name]) => name),
     github: githubOf(env),
     http: { host: env.HOST, port: env.PORT ?? DEFAULT_PORT, portIsSet: env.PORT !== undefined },
     data: env.RUNOFF_DATA,

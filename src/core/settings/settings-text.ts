@@ -62,8 +62,10 @@ export function readSettingsText(text: string, fileName: string): SettingsText {
   }
   const problems = yamlProblems(document);
   if (problems.length > 0) {
-    const told = problems.slice(0, MAX_YAML_PROBLEMS).map(({ offset, message }) => place(offset) + message);
-    return { kind: 'invalid', problems: told };
+    const shownProblems = problems
+      .slice(0, MAX_YAML_PROBLEMS)
+      .map(({ offset, message }) => place(offset) + message);
+    return { kind: 'invalid', problems: shownProblems };
   }
   return {
     kind: 'ok',

@@ -12,7 +12,7 @@ import { Outcomes, reportLines } from './outcomes.ts';
 export function readCargo(text: string): Outcomes {
   const outcomes = new Outcomes();
   const lines = reportLines(text);
-  const said = cargoFailures(lines);
+  const output = cargoFailures(lines);
   let target = '';
   let open = false;
   let targets = 0;
@@ -27,7 +27,7 @@ export function readCargo(text: string): Outcomes {
       const found = CARGO_TEST_LINE.exec(line);
       if (!found) continue;
       const name = (found[1] as string).replace(/ - should panic$/, '');
-      outcomes.add([target, name], CARGO_OUTCOMES[found[2] as string] ?? 'failed', said.get(name));
+      outcomes.add([target, name], CARGO_OUTCOMES[found[2] as string] ?? 'failed', output.get(name));
     }
   }
   if (targets === 0) throw new Error('it shows no target whose tests ran');
@@ -56,17 +56,17 @@ const MAX_FAILURE_LINES = 30;
 
 /** What failing tests printed, by name: a name that two targets share has the words of the last. */
 function cargoFailures(lines: readonly string[]): ReadonlyMap<string, string> {
-  const said = new Map<string, string[]>();
+  const output = new Map<string, string[]>();
   let own: string[] | null = null;
   for (const line of lines) {
     const head = /^---- (.{1,1000}) stdout ----$/.exec(line);
     if (head) {
       own = [];
-      said.set(head[1] as string, own);
+      output.set(head[1] as string, own);
     } else if (/^(?:failures:|test result:|running \d)/.test(line)) own = null;
     else if (own && own.length < MAX_FAILURE_LINES) own.push(line);
   }
-  return new Map([...said].map(([name, text]) => [name, text.join('\n')]));
+  return new Map([...output].map(([name, text]) => [name, text.join('\n')]));
 }
 
 /**
@@ -74,8 +74,8 @@ function cargoFailures(lines: readonly string[]): ReadonlyMap<string, string> {
  * failing one, and a total for each project. Throws an Error where the totals are not the number of lines.
  */
 export function readDotnet(text: string): Outcomes {
-  const found: { readonly name: string; readonly outcome: TestOutcome; readonly said: string[] }[] = [];
-  let told = 0;
+  const found: { readonly name: string; readonly outcome: TestOutcome; readonly output: string[] }[] = [];
+  let expectedCount = 0;
   for (const line of reportLines(text)) {
     const test = /^ {2}(Passed|Failed|Skipped) (\S.{0,900}?)(?: \[[^\]]{1,40}\])?$/.exec(line);
     const total = /^Total tests: (\d{1,7})/.exec(line);
@@ -84,15 +84,17 @@ export function readDotnet(text: string): Outcomes {
       found.push({
         name: test[2] as string,
         outcome: DOTNET_OUTCOMES[test[1] as string] ?? 'failed',
-        said: [],
+        output: [],
       });
-    else if (total) told += Number(total[1]);
-    else if (/^ {2}/.test(line) && last && last.said.length < MAX_FAILURE_LINES) last.said.push(line.trim());
+    else if (total) expectedCount += Number(total[1]);
+    else if (/^ {2}/.test(line) && last && last.output.length < MAX_FAILURE_LINES)
+      last.output.push(line.trim());
   }
   if (found.length === 0) throw new Error('it names no test');
-  if (found.length !== told) throw new Error(`it names ${found.length} tests and says that ${told} ran`);
+  if (found.length !== expectedCount)
+    throw new Error(`it names ${found.length} tests and says that ${expectedCount} ran`);
   const outcomes = new Outcomes();
-  for (const { name, outcome, said } of found) outcomes.add([name], outcome, said.join('\n'));
+  for (const { name, outcome, output } of found) outcomes.add([name], outcome, output.join('\n'));
   return outcomes;
 }
 
@@ -127,12 +129,12 @@ export function readUnittest(text: string): Outcomes {
   }
   const outcomes = new Outcomes();
   for (const { parts, key, outcome } of found) {
-    const said = failures.get(key);
-    outcomes.add(parts, said === undefined ? (outcome ?? 'failed') : 'failed', said);
+    const output = failures.get(key);
+    outcomes.add(parts, output === undefined ? (outcome ?? 'failed') : 'failed', output);
     failures.delete(key);
   }
   // Fixtures of classes and modules fail under names of their own.
-  for (const [key, said] of failures) outcomes.add(key.split(' '), 'failed', said);
+  for (const [key, output] of failures) outcomes.add(key.split(' '), 'failed', output);
   return outcomes;
 }
 
@@ -175,20 +177,20 @@ function unittestFailures(lines: readonly string[]): Map<string, string> {
 export function readMinitest(text: string): Outcomes {
   const outcomes = new Outcomes();
   const lines = reportLines(text);
-  const said = minitestFailures(lines);
+  const output = minitestFailures(lines);
   let count = 0;
-  let told = 0;
+  let expectedCount = 0;
   for (const line of lines) {
     const found = /([\w:]+)#(\S.{0,500}?) = \d+(?:\.\d+)? s = ([.FES])$/.exec(line);
     const total = /^(\d{1,7}) (?:runs|tests), \d+ assertions, /.exec(line);
-    if (total) told += Number(total[1]);
+    if (total) expectedCount += Number(total[1]);
     if (!found) continue;
     const [, group = '', name = '', letter = ''] = found;
     count += 1;
-    outcomes.add([group, name], MINITEST_OUTCOMES[letter] ?? 'failed', said.get(`${group}#${name}`));
+    outcomes.add([group, name], MINITEST_OUTCOMES[letter] ?? 'failed', output.get(`${group}#${name}`));
   }
   if (count === 0) throw new Error('it names no test');
-  if (count !== told) throw new Error(`it names ${count} tests and says that ${told} ran`);
+  if (count !== expectedCount) throw new Error(`it names ${count} tests and says that ${expectedCount} ran`);
   return outcomes;
 }
 
@@ -200,13 +202,13 @@ const MINITEST_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
 };
 
 function minitestFailures(lines: readonly string[]): ReadonlyMap<string, string> {
-  const said = new Map<string, string>();
+  const output = new Map<string, string>();
   for (const [at, line] of lines.entries()) {
     if (!/^\s{1,4}\d+\) (?:Failure|Error):$/.test(line)) continue;
     const name = (lines[at + 1] ?? '').replace(/(?: \[.*\])?:$/, '');
     const rest = lines.slice(at + 1, at + 1 + MAX_FAILURE_LINES);
     const end = rest.findIndex((one) => one.trim() === '');
-    said.set(name, rest.slice(0, end < 0 ? rest.length : end).join('\n'));
+    output.set(name, rest.slice(0, end < 0 ? rest.length : end).join('\n'));
   }
-  return said;
+  return output;
 }

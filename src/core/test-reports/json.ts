@@ -28,8 +28,8 @@ export function readJest(text: string): Outcomes {
   for (const file of Jest.parse(JSON.parse(text)).testResults) {
     const name = relativePath(file.name);
     for (const test of file.assertionResults) {
-      const said = test.failureMessages.join('\n');
-      outcomes.add([name, ...test.ancestorTitles, test.title], jestOutcome(test.status), said);
+      const message = test.failureMessages.join('\n');
+      outcomes.add([name, ...test.ancestorTitles, test.title], jestOutcome(test.status), message);
     }
     // A file that could not be loaded has no tests to name.
     if (file.status === 'failed' && file.assertionResults.length === 0)

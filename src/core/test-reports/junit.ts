@@ -84,8 +84,8 @@ function addCase(one: JUnitCase, suites: readonly string[], suiteFile: string, o
   const file = relativePath(one['@file'] || suiteFile || fileLike(one['@classname']));
   const within = suites.map(relativePath).filter((name) => name !== file && name !== 'pytest');
   const inClass = within.length === 0 ? classOf(one['@classname'], file) : [];
-  const said = [one.failure, one.error].flatMap(failureTexts).join('\n');
-  outcomes.add([file, ...within, ...inClass, relativePath(one['@name'])], junitOutcome(one), said);
+  const message = [one.failure, one.error].flatMap(failureTexts).join('\n');
+  outcomes.add([file, ...within, ...inClass, relativePath(one['@name'])], junitOutcome(one), message);
 }
 
 /** vitest puts the file's path where others put a class. */

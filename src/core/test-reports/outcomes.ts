@@ -17,10 +17,10 @@ export const relativePath = (path: string): string => {
 export class Outcomes {
   readonly #byId = new Map<string, TestOutcome>();
   readonly #times = new Map<string, number>();
-  readonly #said = new Map<string, string>();
+  readonly #messages = new Map<string, string>();
 
   /** `said` is what the runner says about a failure. */
-  add(parts: readonly string[], outcome: TestOutcome, said = ''): void {
+  add(parts: readonly string[], outcome: TestOutcome, message = ''): void {
     const id = parts
       .map((part) => part.trim())
       .filter((part) => part !== '')
@@ -30,8 +30,8 @@ export class Outcomes {
     this.#times.set(id, times);
     const unique = times === 1 ? id : `${id} #${times}`;
     this.#byId.set(unique, outcome);
-    if (outcome === 'failed' && said.trim() !== '' && this.#said.size < MAX_MESSAGES) {
-      this.#said.set(unique, headAndTail(said.trim()));
+    if (outcome === 'failed' && message.trim() !== '' && this.#messages.size < MAX_MESSAGES) {
+      this.#messages.set(unique, headAndTail(message.trim()));
     }
   }
 
@@ -41,8 +41,8 @@ export class Outcomes {
       const known = this.#byId.get(id);
       if (known === 'failed' || (known === 'skipped' && outcome === 'passed')) continue;
       this.#byId.set(id, outcome);
-      const said = other.#said.get(id);
-      if (said !== undefined && this.#said.size < MAX_MESSAGES) this.#said.set(id, said);
+      const message = other.#messages.get(id);
+      if (message !== undefined && this.#messages.size < MAX_MESSAGES) this.#messages.set(id, message);
     }
   }
 
@@ -56,7 +56,7 @@ export class Outcomes {
   }
 
   messages(): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.#said);
+    return Object.fromEntries(this.#messages);
   }
 }
 

@@ -94,7 +94,8 @@ function debatePlanFor(
   const { run, tokens } = settings.budget;
   const plan: DebatePlan = {
     spec: briefSpec(brief),
-    assignments: (round, lost) => assignCritics(agents, models, familyOf, { round, rotate, lost }),
+    assignments: (round, lost) =>
+      assignCritics(agents, models, familyOf, { round, rotate, unresponsive: lost }),
     synthesisers: [...new Set([plannerModel(world, task), ...models])],
     instructions: criticsPrompts(world),
     shown: { task: titleAndBody(task), focusAreas },

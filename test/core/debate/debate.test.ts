@@ -308,7 +308,7 @@ describe('seats', () => {
   const family = (model: string) => model.split('/')[0] ?? '';
   const models = ['a/1', 'a/2', 'b/1'];
   const seated = (round: number, rotate: boolean, lost: readonly string[] = []) =>
-    assignCritics(['x', 'y', 'z'], models, family, { round, rotate, lost: new Set(lost) }).map(
+    assignCritics(['x', 'y', 'z'], models, family, { round, rotate, unresponsive: new Set(lost) }).map(
       ({ model }) => model,
     );
 

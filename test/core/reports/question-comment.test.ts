@@ -69,7 +69,7 @@ describe('a question', () => {
 
   test('shows a rejected reply in a separate line that a tick does not change', () => {
     const unrecognizedCommand = {
-      said: '/auto-dev aprove',
+      text: '/auto-dev aprove',
       why: 'There is no such command.',
       meant: 'approve',
     } as const;

@@ -10,7 +10,7 @@ describe('a folder with a quota', () => {
 
   test('loses data by decreasing age, and then accepts no further run', () => {
     const steps = [0, 1, 2, 3, 4, 5].map((pruned) => quotaStep(25e9, 20e9, pruned));
-    expect(steps.map((step) => (step.kind === 'prune' ? step.unused.said : step.kind))).toEqual([
+    expect(steps.map((step) => (step.kind === 'prune' ? step.unused.label : step.kind))).toEqual([
       'two weeks',
       'three days',
       'a day',

@@ -220,10 +220,10 @@ export function declarationRule(tree: SyntaxTree, node: SyntaxNode): CodeRule | 
   if (text === 'asymmetricMatch') return replaces('replaces what comparisons rest on', true);
   const body = child(node, 'body');
   if (!body || !EQUALITY.test(text) || !isFunction(node)) return null;
-  const says = tokensOf(tree, { from: body.from, to: Math.min(body.to, body.from + 200) }).flatMap((one) =>
+  const words = tokensOf(tree, { from: body.from, to: Math.min(body.to, body.from + 200) }).flatMap((one) =>
     one.kind === 'word' ? [one.text] : [],
   );
-  return /^(?:return )?[tT]rue$/.test(says.join(' '))
+  return /^(?:return )?[tT]rue$/.test(words.join(' '))
     ? replaces('makes things equal to everything', true)
     : null;
 }

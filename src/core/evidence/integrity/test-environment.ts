@@ -113,12 +113,12 @@ export const isSupport = ({ file, language, baseText }: InspectedFile): boolean 
 /** What tests read, or build on, was changed. New parts beside the old ones are fine. */
 export function changedSupport(
   inspected: InspectedFile,
-  elsewhere: (text: string) => boolean,
+  isMoved: (text: string) => boolean,
 ): readonly Suspicion[] {
   const code = isCode(inspected);
   for (const view of inspected.views) {
     const { missing, known } = missingLines(view, code);
-    const missingLine = missing.find(({ text }) => !elsewhere(text))?.change;
+    const missingLine = missing.find(({ text }) => !isMoved(text))?.change;
     const found = missingLine ?? (code ? insertedLine(view, known) : null);
     if (!found) continue;
     const what = code ? 'code that tests rest on was changed' : 'data that tests read was changed';
