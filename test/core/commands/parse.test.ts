@@ -216,7 +216,7 @@ test.each([
   ['/auto-dev answer 7', 'answer', '/auto-dev answer 7', 'answer'],
   ['/auto-dev answer a long story', 'approval', '/auto-dev answer', 'approve'],
   ['/auto-dev', 'approval', '/auto-dev', 'approve'],
-] as const)('%s gets a message about what an open %s accepts', (body, kind, said, meant) => {
+] as const)('%s gets a message about what an open %s accepts', (body, kind, text, meant) => {
   const command = parseCommand(body);
-  expect(command && unrecognizedCommand(command, 'Why.', { kind })).toEqual({ said, why: 'Why.', meant });
+  expect(command && unrecognizedCommand(command, 'Why.', { kind })).toEqual({ text, why: 'Why.', meant });
 });
