@@ -1,0 +1,294 @@
+// How Runoff does on ordinary public repositories, from nothing and without any setting: each of bench/repositories/list.json
+// is prepared at the parent of a true fix of its history, prepared again, and then given that fix as an issue with four
+// programs as coders: the fix, the fix with its tests, the fix with a mistake, and a change that breaks. Writes one JSON line
+// for each repository to --out as it goes, and prints the table of docs/repositories.md. Needs the network for what the
+// repositories install; --from names a folder with clones (OWNER+NAME/repo) where GitHub is not reached.
+import { spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { RunJson } from '../src/cli/render/json.ts';
+import { type Scripts, startScriptedModels } from '../src/demo/scripted-models/index.ts';
+import {
+  type BenchCandidate,
+  candidatesFor,
+  cloneBase,
+  git,
+  type Listed,
+} from './repositories/candidates.ts';
+
+const HELP = `Usage: node bench/repositories.ts [--only NAME,…] [--from FOLDER] [--out FILE] [--jobs N] [--keep FOLDER]
+       [--prepare-only] [--table FILE]`;
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    from: { type: 'string' },
+    out: { type: 'string', default: 'repositories.jsonl' },
+    jobs: { type: 'string', default: '1' },
+    keep: { type: 'string' },
+    table: { type: 'string' },
+    'prepare-only': { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+
+const MODEL = 'anthropic/scripted-planner';
+/** Of one command, minutes: a repository that takes longer counts as failed. */
+const LIMIT_MINUTES = 30;
+
+interface Result {
+  readonly name: string;
+  readonly language: string;
+  readonly commit: string;
+  /** Whether set-up and build worked, and tests of the base passed with a report. */
+  readonly prepared: boolean;
+  readonly passed: number;
+  readonly failed: number;
+  readonly source: string;
+  /** Milliseconds of the set-up, the first time and the second. */
+  readonly setupMs: readonly (number | null)[];
+  readonly decision: string | null;
+  readonly winner: string | null;
+  readonly right: boolean | null;
+  readonly runMs: number | null;
+  /** The last lines of what the person was told, of what failed. */
+  readonly told: string;
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+  readonly ms: number;
+}
+
+function runoff(env: NodeJS.ProcessEnv, ...argv: readonly string[]): Promise<Ended> {
+  const main = join(import.meta.dirname, '../src/main.ts');
+  const began = performance.now();
+  const child = spawn(process.execPath, ['--', main, ...argv], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const timer = setTimeout(() => child.kill('SIGINT'), LIMIT_MINUTES * 60_000);
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (data: Buffer) => {
+    out += data.toString();
+  });
+  child.stderr.on('data', (data: Buffer) => {
+    err += data.toString();
+  });
+  return new Promise((resolve) => {
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, out, err, ms: performance.now() - began });
+    });
+  });
+}
+
+interface PreparedJson {
+  readonly tests: { readonly source: string; readonly passed: number; readonly failed: number };
+  readonly ms: { readonly setup: number };
+}
+
+const json = <T>({ out }: Ended): T | null => {
+  try {
+    return JSON.parse(out) as T;
+  } catch {
+    return null;
+  }
+};
+
+const ESCAPES = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*[A-Za-z]`, 'g');
+
+const lastLines = (text: string, count: number): string =>
+  text.replace(ESCAPES, '').trim().split('\n').slice(-count).join('\n');
+
+/** A folder of one candidate's patch, as the operator's program that applies it. */
+function commandFor(root: string, { name, patch }: BenchCandidate): [string, object] {
+  const folder = join(root, name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'candidate.diff'), patch);
+  return [
+    name,
+    { argv: ['git', 'apply', '--whitespace=nowarn', `/opt/agents/${name}/candidate.diff`], folder },
+  ];
+}
+
+async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): Promise<Result> {
+  const from = options.from
+    ? join(options.from, entry.name.replace('/', '+'), 'repo')
+    : `https://github.com/${entry.name}.git`;
+  const repository = join(root, entry.name.replace('/', '+'));
+  cloneBase(from, repository, entry.fix);
+  chmodSync(repository, 0o755);
+  const first = await runoff(baseEnv, 'prepare', '--repo', repository, '--json');
+  const prepared = json<PreparedJson>(first);
+  const nothing = {
+    name: entry.name,
+    language: entry.language,
+    commit: git(repository, 'rev-parse', '--short=12', 'HEAD').trim(),
+    prepared: first.code === 0,
+    passed: prepared?.tests.passed ?? 0,
+    failed: prepared?.tests.failed ?? 0,
+    source: prepared?.tests.source ?? '',
+    setupMs: [prepared?.ms.setup ?? null, null],
+    decision: null,
+    winner: null,
+    right: null,
+    runMs: null,
+    told: first.code === 0 ? '' : lastLines(first.err, 8),
+  };
+  if (prepared === null) return nothing;
+  const second = json<PreparedJson>(await runoff(baseEnv, 'prepare', '--repo', repository, '--json'));
+  const twice = { ...nothing, setupMs: [prepared.ms.setup, second?.ms.setup ?? null] };
+  const candidates = options['prepare-only'] ? null : candidatesFor(repository, entry.fix);
+  if (candidates === null) return twice;
+
+  const agents = join(root, 'agents', entry.name.replace('/', '+'));
+  const env = {
+    ...baseEnv,
+    AGENT_COMMANDS: JSON.stringify(Object.fromEntries(candidates.map((one) => commandFor(agents, one)))),
+  };
+  const coders = candidates.map(({ name }) => name).join(',');
+  const task = join(agents, 'task.md');
+  writeFileSync(task, git(repository, 'show', '-s', '--format=%B', entry.fix));
+  const argv = [
+    'run',
+    '--repo',
+    repository,
+    '--file',
+    task,
+    '-n',
+    '4',
+    '--coders',
+    coders,
+    '--models',
+    MODEL,
+  ];
+  const ended = await runoff(env, ...argv, '--no-ask', '--json');
+  const run = json<RunJson>(ended)?.run;
+  const agentOf = (alias: string | null | undefined): string | null =>
+    run?.candidates.find((one) => one.alias === alias)?.agent ?? null;
+  const winner = agentOf(run?.decision?.alias);
+  return {
+    ...twice,
+    decision: run?.decision
+      ? `${run.decision.kind}${run.decision.confidence ? `: ${run.decision.confidence}` : ''}`
+      : null,
+    winner: winner ?? (run?.decision?.among.map(agentOf).join(' or ') || null),
+    right: winner === null ? null : (candidates.find(({ name }) => name === winner)?.right ?? null),
+    runMs: ended.ms,
+    told: run?.decision?.because ?? lastLines(ended.err, 8),
+  };
+}
+
+const share = (count: number, of: number): string =>
+  of === 0 ? '–' : `${count} of ${of} (${Math.round((100 * count) / of)} %)`;
+const seconds = (ms: number | null | undefined): string =>
+  ms == null ? '–' : `${(ms / 1000).toFixed(ms < 9_950 ? 1 : 0)} s`;
+
+function table(results: readonly Result[]): string {
+  const rows = results.map((one) =>
+    [
+      one.name,
+      one.language,
+      one.prepared ? 'yes' : 'no',
+      one.source === 'report'
+        ? `${one.passed} passed${one.failed > 0 ? `, ${one.failed} failed` : ''}`
+        : one.prepared
+          ? 'exit code only'
+          : '–',
+      seconds(one.setupMs[0]),
+      seconds(one.setupMs[1]),
+      one.decision ?? '–',
+      one.winner ?? '–',
+      seconds(one.runMs),
+    ].join(' | '),
+  );
+  const prepared = results.filter((one) => one.prepared);
+  const decided = results.filter((one) => one.right !== null);
+  return [
+    '| repository | language | prepared | tests of the base | set-up | again | decision | winner | run |',
+    '| --- | --- | --- | --- | --- | --- | --- | --- | --- |',
+    ...rows.map((row) => `| ${row} |`),
+    '',
+    `Prepared and tested: ${share(prepared.length, results.length)}. Decided: ${share(decided.length, results.length)}. Right, of the decided: ${share(decided.filter((one) => one.right).length, decided.length)}.`,
+  ].join('\n');
+}
+
+const readResults = (file: string): readonly Result[] =>
+  existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Result)
+    : [];
+
+async function main(): Promise<void> {
+  if (options.help) return console.log(HELP);
+  if (options.table) return console.log(table(readResults(options.table)));
+  const listed = JSON.parse(
+    readFileSync(join(import.meta.dirname, 'repositories/list.json'), 'utf8'),
+  ) as readonly Listed[];
+  const only = options.only?.split(',');
+  const done = new Set(readResults(options.out).map(({ name }) => name));
+  const queue = listed.filter(({ name }) => (only ? only.includes(name) : true) && !done.has(name));
+  const root = options.keep ?? mkdtempSync(join(tmpdir(), 'runoff-repositories-'));
+  mkdirSync(root, { recursive: true });
+  chmodSync(root, 0o755);
+  const brief = {
+    goal: 'Do what the task says.',
+    definitionOfDone: ['It is done.'],
+    plan: ['Do it.'],
+    files: [],
+    assumptions: [],
+    questions: [],
+  };
+  const scripts: Scripts = {
+    'scripted-planner': {
+      turns: [],
+      structured: brief,
+      answers: [{ holds: 'You write tests for a software task', structured: { tests: [], note: 'none' } }],
+    },
+  };
+  const models = await startScriptedModels({ scripts });
+  const price = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 };
+  const env = {
+    ...process.env,
+    RUNOFF_DATA: join(root, 'data'),
+    ANTHROPIC_API_KEY: 'scripted',
+    ANTHROPIC_BASE_URL: models.url,
+    MODEL_PRICES: JSON.stringify({ [MODEL]: price }),
+  };
+  mkdirSync(env.RUNOFF_DATA, { recursive: true, mode: 0o755 });
+  try {
+    await Promise.all(
+      Array.from({ length: Number(options.jobs) }, async () => {
+        for (let entry = queue.shift(); entry; entry = queue.shift()) {
+          console.error(`${new Date().toISOString().slice(11, 19)} ${entry.name}`);
+          const result = await tried(entry, env, root);
+          appendFileSync(options.out, `${JSON.stringify(result)}\n`);
+          console.error(
+            `${new Date().toISOString().slice(11, 19)} ${entry.name}: ${result.prepared ? 'prepared' : 'not prepared'}, ${result.decision ?? 'no decision'} ${result.winner ?? ''}`,
+          );
+        }
+      }),
+    );
+  } finally {
+    await models.close();
+    if (!options.keep) rmSync(root, { recursive: true, force: true });
+  }
+  console.log(table(readResults(options.out)));
+}
+
+await main();
