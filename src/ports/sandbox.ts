@@ -152,9 +152,11 @@ export interface RegistryAccess {
   readonly env: Readonly<Record<string, string>>;
   /** The same as files of the command's HOME, by relative path. */
   readonly files: Readonly<Record<string, string>>;
+  /** Folders of this machine that a client takes packages from, and where `env` says that they are; read-only. */
+  readonly folders: NonNullable<ExecSpec['binds']>;
 }
 
-export const NO_REGISTRIES: RegistryAccess = { hosts: [], env: {}, files: {} };
+export const NO_REGISTRIES: RegistryAccess = { hosts: [], env: {}, files: {}, folders: [] };
 
 export interface Registries {
   /**

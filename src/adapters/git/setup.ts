@@ -98,6 +98,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
       files: registries.files,
       egress: setup.egress,
       registries: registries.hosts,
+      binds: registries.folders,
       ...patience(setup.limits),
       ...(signal ? { signal } : {}),
     });

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { z } from 'zod';
 import type { RegistryAccess } from '../../ports/index.ts';
@@ -65,6 +67,7 @@ const accessTo = (urls: readonly string[], settings: Partial<RegistryAccess> = {
   hosts: [...new Set(urls.flatMap((url) => hostOf(url) ?? []))],
   env: {},
   files: {},
+  folders: [],
   ...settings,
 });
 
@@ -94,21 +97,62 @@ async function askNpm(env: Environment): Promise<RegistryAccess> {
 const PIP_DEFAULTS =
   'from pip._internal.models.index import PyPI as p; print(p.simple_url, "https://" + p.file_storage_domain)';
 
-/** Also for uv and Poetry: their built-in index is pip's. */
+/** Folders that stand beside the index in a mirror on disk, and that its pages link to as `../../files/…`. */
+const BESIDE_INDEX = ['files', 'packages'];
+
+/** A folder of packages on this machine, and where a sandbox sees it. */
+function localFolder(
+  path: string,
+  at: string,
+): { readonly to: string; readonly binds: RegistryAccess['folders'] } {
+  const to = `/opt/registries/${at}/${basename(path)}`;
+  const beside = BESIDE_INDEX.map((name) => join(dirname(path), name)).filter(
+    (one) => one !== path && existsSync(one),
+  );
+  return {
+    to,
+    binds: [
+      { from: path, to },
+      ...beside.map((from) => ({ from, to: `/opt/registries/${at}/${basename(from)}` })),
+    ],
+  };
+}
+
+const pathOf = (value: string): string | null => {
+  const path = value.startsWith('file:') && URL.canParse(value) ? fileURLToPath(value) : value;
+  return isAbsolute(path) && existsSync(path) ? resolve(path) : null;
+};
+
+/** Also for uv and Poetry: their built-in index is pip's. An index or a list of links may be a folder of this machine. */
 async function askPip(env: Environment): Promise<RegistryAccess> {
   const settings = await run(env, 'python3', '-m', 'pip', 'config', 'list');
-  const of = (name: string) =>
-    [...settings.matchAll(new RegExp(`(?:^|\\.)${name}='([^']*)'`, 'gm'))].flatMap(([, value = '']) =>
-      urlsIn(value).map(withoutLogin),
-    );
-  const [index] = of('index-url').slice(-1);
+  const folders: RegistryAccess['folders'][number][] = [];
+  const inside = (value: string): readonly string[] => {
+    const path = pathOf(value);
+    if (path === null) return urlsIn(value).map(withoutLogin);
+    const { to, binds } = localFolder(path, `pip-${folders.length}`);
+    folders.push(...binds);
+    return [value.startsWith('file:') ? `file://${to}` : to];
+  };
+  const of = (name: string) => {
+    const values = [...settings.matchAll(new RegExp(`(?:^|\\.)${name}='([^']*)'`, 'gm'))];
+    // What stands later takes the place of what stands before it: files first, then the environment.
+    return (values.at(-1)?.[1] ?? '')
+      .split(/\s+|\\n/)
+      .filter(Boolean)
+      .flatMap(inside);
+  };
+  const [index] = of('index-url');
   const more = of('extra-index-url');
+  const links = of('find-links');
   const own = [...(index ? [index] : urlsIn(await run(env, 'python3', '-c', PIP_DEFAULTS))), ...more];
   return accessTo(own, {
     env: {
       ...(index ? { PIP_INDEX_URL: index, UV_DEFAULT_INDEX: index } : {}),
       ...(more.length > 0 ? { PIP_EXTRA_INDEX_URL: more.join(' '), UV_INDEX: more.join(' ') } : {}),
+      ...(links.length > 0 ? { PIP_FIND_LINKS: links.join(' '), UV_FIND_LINKS: links.join(',') } : {}),
     },
+    folders,
   });
 }
 

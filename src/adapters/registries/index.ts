@@ -47,6 +47,7 @@ export function openRegistries(options: {
         hosts: [...new Set(found.flatMap(({ hosts }) => hosts))],
         env: Object.assign({}, certificates, talkative(command), ...found.map(({ env }) => env)),
         files: Object.assign({}, ...found.map(({ files }) => files)),
+        folders: found.flatMap(({ folders }) => folders),
       };
     },
   };

@@ -9,7 +9,7 @@ import { memoryLog } from '../../server/delivery.ts';
 const PROGRAMS = {
   npm: 'echo \'{"registry":"https://user:secret@npm.corp.test:8443/api/","@acme:registry":"https://acme.test/npm/","//npm.corp.test/:_authToken":"(protected)","proxy":null}\'',
   python3: `case "$*" in
-*"config list"*) [ -n "$INDEX" ] && echo "global.index-url='$INDEX'"; [ -n "$EXTRA" ] && echo "install.extra-index-url='$EXTRA'"; true ;;
+*"config list"*) [ -n "$INDEX" ] && echo "global.index-url='$INDEX'"; [ -n "$EXTRA" ] && echo "install.extra-index-url='$EXTRA'"; [ -n "$LINKS" ] && echo ":env:.find-links='$LINKS'"; true ;;
 *) echo https://index.test/simple https://files.test ;;
 esac`,
   go: "printf 'https://proxy.test,https://second.test|direct\\nsum.test\\n'",
@@ -50,6 +50,25 @@ describe('the registries for a set-up command', () => {
     const access = await open().registries.of('.venv/bin/python -m pip install -e .');
     expect(access.hosts).toEqual(['index.test:443', 'files.test:443']);
     expect(access.env).not.toHaveProperty('PIP_INDEX_URL');
+  });
+
+  test('may be folders of this machine, which set-up can read at another place', async () => {
+    const mirror = join(folder, 'mirror');
+    for (const part of ['simple', 'files', 'private']) await mkdir(join(mirror, part), { recursive: true });
+    const access = await open({
+      EXTRA: `file://${mirror}/simple/ file:///nowhere/at/all`,
+      LINKS: join(mirror, 'files'),
+    }).registries.of('pip install -r requirements.txt');
+    expect(access.env).toMatchObject({
+      PIP_EXTRA_INDEX_URL: 'file:///opt/registries/pip-0/simple',
+      PIP_FIND_LINKS: '/opt/registries/pip-2/files',
+    });
+    expect(access.folders).toEqual([
+      { from: join(mirror, 'simple'), to: '/opt/registries/pip-0/simple' },
+      { from: join(mirror, 'files'), to: '/opt/registries/pip-0/files' },
+      { from: join(mirror, 'files'), to: '/opt/registries/pip-2/files' },
+    ]);
+    expect(access.hosts).toEqual(['index.test:443', 'files.test:443']);
   });
 
   test('are the indexes that an operator has set for pip, also for uv', async () => {
