@@ -145,6 +145,7 @@ function testsText({ commands, tests }: Prepared): string {
   return [
     `${counted(passed, 'test')} passed, ${failed} failed, ${skipped} skipped, ${tests.flaky?.length ?? 0} flaky.`,
     ...(excluded === null ? [] : [terminalText(excluded)]),
+    ...(tests.notes ?? []).map((one) => shown(one, 400)),
   ].join('\n');
 }
 

@@ -33,6 +33,8 @@ export interface FixtureOptions {
   readonly remember?: Remember;
   /** Default: the machine's. */
   readonly clock?: Pick<Clock, 'elapsed'>;
+  /** `checks.packages`. */
+  readonly packages?: readonly string[];
   /** `timeout.examine`. */
   readonly examine?: string;
   /** Stands in front of the real sandbox. */
@@ -100,7 +102,11 @@ async function openFixture(
   const folder = join(root, 'artifacts');
   const artifacts = openArtifacts(folder);
   const { test = NODE_TEST } = options;
-  const checks = { ...(test === null ? {} : { test }), ...(options.build ? { build: options.build } : {}) };
+  const checks = {
+    ...(test === null ? {} : { test }),
+    ...(options.build ? { build: options.build } : {}),
+    ...(options.packages ? { packages: options.packages } : {}),
+  };
   const timeout = options.examine === undefined ? {} : { examine: options.examine };
   const bench = await checkRunnerOn(
     {

@@ -26,6 +26,13 @@ export interface GateReport {
 
 export type TestOutcome = 'passed' | 'failed' | 'skipped';
 
+/** The part of a run that belongs to one package of a workspace, or, with folder null, to none. */
+export interface PackageRun extends Pick<TestRun, 'exitCode' | 'stopped' | 'ms' | 'source'> {
+  readonly folder: string | null;
+  /** Ids of its steps beside the tests. */
+  readonly steps: readonly string[];
+}
+
 /** One execution of a test command in the sandbox. */
 export interface TestRun {
   /**
@@ -42,6 +49,8 @@ export interface TestRun {
   readonly tests: Readonly<Record<string, TestOutcome>>;
   /** Ids in `tests` that are steps of the command beside the tests, as a linter; absent for none. */
   readonly steps?: readonly string[];
+  /** Where the command was taken apart by packages of a workspace: what was run of each. Absent for any other run. */
+  readonly packages?: readonly PackageRun[];
   /** The end of the output, bounded, escapes removed. */
   readonly tail: string;
   /** The lines of the output that say why the command failed; absent for one that did not. */

@@ -1,11 +1,14 @@
-/** What is executed beside the build and the tests of each candidate, in the order in which it is begun. */
-export const EXTRA_WORK = ['repeats', 'probes', 'peer-tests', 'written-tests'] as const;
+/**
+ * What is executed beside the build and the tests of each candidate, in the order in which it is begun; `packages`: the
+ * tests of packages that no candidate can affect.
+ */
+export const EXTRA_WORK = ['packages', 'repeats', 'probes', 'peer-tests', 'written-tests'] as const;
 export type ExtraWork = (typeof EXTRA_WORK)[number];
 
 /** What an examination did not execute because its time was over. */
 export interface LeftOut {
   readonly what: ExtraWork;
-  /** Units of it that were not begun, and all that there were: candidates, authors of tests, or parts. */
+  /** Units of it that were not begun, and all that there were: packages, candidates, authors of tests, or parts. */
   readonly count: number;
   readonly of: number;
 }

@@ -26,6 +26,17 @@ export {
   readProbeRun,
 } from './observations.ts';
 export {
+  joinPackages,
+  ofPackages,
+  packagesIn,
+  packagesLeftOut,
+  packagesMs,
+  packagesOfAll,
+  silentPackages,
+  soundPackages,
+  withoutSilentPackages,
+} from './package-runs.ts';
+export {
   type AuthorResults,
   type AuthorTests,
   authorTests,

@@ -16,6 +16,8 @@ export function cutNotes({ evidence }: RunView): readonly string[] {
 
 function leftOutText({ what, count, of }: LeftOut): string {
   switch (what) {
+    case 'packages':
+      return `the tests of ${count} of ${counted(of, 'package')} (those of changed packages, and of packages that depend on them, come first)`;
     case 'repeats':
       return `repeated runs of failing tests (${count} of ${of})`;
     case 'probes':

@@ -41,4 +41,10 @@ export {
   wantedTools,
 } from './toolchain.ts';
 export { parseVersion, satisfies, type Version } from './version-range.ts';
-export { stepFiles } from './workspace-folders.ts';
+export {
+  affectedPackages,
+  packageFiles,
+  stepFiles,
+  type WorkspacePackage,
+  workspaceGraph,
+} from './workspace-graph.ts';

@@ -102,6 +102,7 @@ const isLintOnly = (script: string): boolean =>
   script.split(/&&|;/).every((part) => /\b(?:lint|eslint|standard|prettier|xo|biome|audit)\b/.test(part));
 
 const PackageJson = z.object({
+  name: z.string().catch(''),
   scripts: z.record(z.string(), z.unknown()).catch({}),
   dependencies: z.record(z.string(), z.unknown()).catch({}),
   devDependencies: z.record(z.string(), z.unknown()).catch({}),
@@ -111,6 +112,8 @@ const PackageJson = z.object({
 
 /** The parts of a package.json that say how a project is built and tested. */
 export interface PackageFacts {
+  /** Empty where the file gives none. */
+  readonly name: string;
   readonly scripts: ReadonlyMap<string, string>;
   /** Names of packages that setup has to install. */
   readonly packages: ReadonlySet<string>;
@@ -130,8 +133,9 @@ export function readPackage(text: string): PackageFacts | null {
   }
   const parsed = PackageJson.safeParse(value);
   if (!parsed.success) return null;
-  const { scripts, dependencies, devDependencies, packageManager, workspaces } = parsed.data;
+  const { name, scripts, dependencies, devDependencies, packageManager, workspaces } = parsed.data;
   return {
+    name,
     scripts: new Map(
       Object.entries(scripts).flatMap(([name, script]) =>
         typeof script === 'string' && script.trim() !== '' ? [[name, script] as const] : [],

@@ -24,6 +24,8 @@ export interface TestCommand {
   readonly prefix: string;
   /** The command runs no tests, as a linter does: it counts as one test of this id, which passes with exit code 0. */
   readonly check?: string;
+  /** Folder of the package of a workspace that is tested; absent for anything else. */
+  readonly package?: string;
 }
 
 /** How to run the tests so that they leave a structured report. */
@@ -113,6 +115,7 @@ function isComposite(steps: readonly TestStep[], reached: boolean): boolean {
   const last = steps.at(-1);
   return (
     tests.length > 1 ||
+    steps.some((step) => step.package !== undefined) ||
     last?.kind !== 'tests' ||
     steps.some(({ kind }) => kind === 'lint' || kind === 'types') ||
     (!reached && canBeReached(last))
@@ -130,15 +133,17 @@ function canBeReached(step: TestStep): boolean {
 /** Each step as a command of its own; without reports where tests leave none, and else as it was given. */
 function stepsPlan(testCommand: string, steps: readonly TestStep[], folder: string): ReportPlan {
   const parts = arrangeSteps(steps).map((part) => ({ part, planned: plannedStep(part, folder) }));
+  const ofPackage = (command: TestCommand, { step }: StepRun): TestCommand =>
+    step.package === undefined ? command : { ...command, package: step.package };
   const last = parts.findLast(({ planned }) => planned.focused !== null);
   const unread = parts.find(({ part, planned }) => part.step.kind === 'tests' && !planned.found);
   const plain = parts.map(({ part, planned }) =>
-    part.step.kind === 'tests' ? plainCommand(shellCommand(part)) : planned.command,
+    ofPackage(part.step.kind === 'tests' ? plainCommand(shellCommand(part)) : planned.command, part),
   );
   const whole = wholeCommand(testCommand);
   return {
     kind: 'reports',
-    commands: withUniqueNames(parts.map(({ planned }) => planned.command)),
+    commands: withUniqueNames(parts.map(({ part, planned }) => ofPackage(planned.command, part))),
     otherwise: { kind: 'steps', commands: withUniqueNames(plain), otherwise: whole, focus: () => null },
     ...(unread ? hintFor(unread.part.step.command) : {}),
     focus(files) {

@@ -178,6 +178,16 @@ export const Settings = z.strictObject({
         .describe(
           'Test command, split into steps (docs/tests.md). Default: detected; `""`: none. Without one nothing is tested, and no result is called clear.',
         ),
+      packages: z
+        .array(
+          z.string().regex(/^[\w@.][\w@./-]{0,199}$/, 'write the folder of a package, such as packages/core'),
+        )
+        .min(1)
+        .max(200)
+        .optional()
+        .describe(
+          'Folders of the packages of a workspace whose tests are run, and no others (docs/tests.md). Default: those that candidates change and those that depend on them, then the others as far as `timeout.examine` allows.',
+        ),
     })
     .prefault({}),
   debate: z

@@ -14,6 +14,17 @@ export interface StepRun {
  * them. Behind the last tests, every step counts for itself.
  */
 export function arrangeSteps(steps: readonly TestStep[]): readonly StepRun[] {
+  // Packages are run apart: what one of them needs is none of another's.
+  const groups: TestStep[][] = [];
+  for (const step of steps) {
+    const last = groups.at(-1);
+    if (last && last[0]?.package === step.package) last.push(step);
+    else groups.push([step]);
+  }
+  return groups.flatMap(arrangeGroup);
+}
+
+function arrangeGroup(steps: readonly TestStep[]): readonly StepRun[] {
   const lastTests = steps.findLastIndex(({ kind }) => kind === 'tests');
   const parts: StepRun[] = [];
   let before: TestStep[] = [];

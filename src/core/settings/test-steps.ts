@@ -1,8 +1,9 @@
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { recipeLines } from './recipes.ts';
+import { type RecursiveCommand, recursiveCommand } from './recursive-commands.ts';
 import { type StepKind, stepKind, stepKindByName } from './step-kinds.ts';
 import { chainParts, wordsOf } from './test-runners.ts';
-import { workspaceFolders } from './workspace-folders.ts';
+import { workspaceFolders, workspaceGraph } from './workspace-graph.ts';
 
 /** Texts of the base commit, by path from the top of the repository. */
 type RepositoryFiles = Readonly<Record<string, string>>;
@@ -20,10 +21,13 @@ export interface TestStep {
   readonly script: boolean;
   /** Written out from a makefile, tox or nox. */
   readonly recipe?: true;
+  /** Folder of the package of a workspace whose tests it is or makes possible; absent outside of packages. */
+  readonly package?: string;
 }
 
-/** Steps that a command is taken apart into, at most. */
+/** Steps that a command is taken apart into, at most: outside of packages, and all in all. */
 const MAX_TEST_STEPS = 30;
+const MAX_PACKAGE_STEPS = 800;
 /** A script that runs a script that runs …: deeper is a circle. */
 const MAX_STEP_DEPTH = 6;
 /** Characters of a command that are looked at. */
@@ -46,7 +50,8 @@ interface CommandContext {
  */
 export function testSteps(command: string, files: RepositoryFiles = {}): readonly TestStep[] | null {
   const steps = stepsIn(command, { files, folder: '', script: false, depth: 0 });
-  if (!steps || steps.length > MAX_TEST_STEPS) return null;
+  const outside = steps?.filter((step) => step.package === undefined) ?? [];
+  if (!steps || outside.length > MAX_TEST_STEPS || steps.length > MAX_PACKAGE_STEPS) return null;
   return withTests(steps);
 }
 
@@ -185,29 +190,35 @@ function patternOf(name: string): RegExp | null {
   return new RegExp(`^${text}$`);
 }
 
-/** The same script of every package of a workspace. */
+/** The same script of every package of a workspace, or the tests of every module of a go.work. */
 function workspaceSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
-  const name = place.folder === '' && workspaceScript(words.join(' '));
-  if (!name) return null;
-  const manager = words[0] ?? 'npm';
-  const steps: TestStep[] = [];
-  for (const folder of workspaceFolders(place.files)) {
-    const within: CommandContext = { ...place, folder, depth: place.depth + 1 };
-    if (!packageOf(within)?.scripts.has(name)) continue;
-    const command = `${manager} run ${name}`;
-    steps.push(...(followed(command, within) ?? [stepOf(command, within)]));
-  }
+  if (place.folder !== '') return null;
+  const found = recursiveCommand(words, place.files);
+  const steps = found ? scriptsOfPackages(found, place) : goSteps(words, place);
   return steps.length > 0 ? steps : null;
 }
 
-function workspaceScript(line: string): string | null {
-  const npm =
-    /^npm (?:run |run-script )?([\w:-]+)(?: --if-present)? (?:--workspaces|-ws)(?: --if-present)?$/.exec(
-      line,
-    );
-  const pnpm = /^pnpm (?:-r|--recursive) (?:run )?(?:--if-present )?([\w:-]+)$/.exec(line);
-  const yarn = /^yarn workspaces (?:run|foreach (?:-[a-zA-Z]+ |--[a-z]+ )*run) ([\w:-]+)$/.exec(line);
-  return (npm ?? pnpm ?? yarn)?.[1] ?? null;
+function scriptsOfPackages({ script, before }: RecursiveCommand, place: CommandContext): readonly TestStep[] {
+  const pnpm = place.files['pnpm-workspace.yaml'] === undefined ? 'npm' : 'pnpm';
+  const manager = packageOf(place)?.manager ?? pnpm;
+  return workspaceFolders(place.files).flatMap((folder) => {
+    const within: CommandContext = { ...place, folder, depth: place.depth + 1 };
+    const facts = packageOf(within);
+    if (!facts?.scripts.has(script)) return [];
+    const command = `${manager} run ${script}`;
+    const needed = before && /^[@\w./-]+$/.test(facts.name) ? [stepOf(before(facts.name), place)] : [];
+    const steps = [...needed, ...(followed(command, within) ?? [stepOf(command, within)])];
+    return (withTests(steps) ?? steps).map((step) => ({ ...step, package: folder }));
+  });
+}
+
+/** `go test ./...` at the top of a workspace, where there is no module. */
+function goSteps(words: readonly string[], place: CommandContext): readonly TestStep[] {
+  const command = words.join(' ');
+  if (!/^go test(?: -[\w=.-]+)* \.\/\.\.\.$/.test(command) || place.files['go.mod'] !== undefined) return [];
+  return workspaceGraph(place.files).flatMap(({ kind, folder }) =>
+    kind === 'go' ? [{ ...stepOf(command, { ...place, folder }), package: folder }] : [],
+  );
 }
 
 /** What a makefile, tox or nox starts at the top of the repository. */

@@ -1,5 +1,5 @@
 import { asFault, type Task } from '../../core/model/index.ts';
-import type { ReportPlan } from '../../core/settings/index.ts';
+import type { ReportPlan, WorkspacePackage } from '../../core/settings/index.ts';
 import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 
@@ -20,6 +20,10 @@ export interface CheckRunner {
   /** Paths of all files of the base commit. */
   readonly baseFiles: readonly string[];
   readonly plan: ReportPlan;
+  /** Packages of the workspace, and who depends on whom; empty where there is none. */
+  readonly packages: readonly WorkspacePackage[];
+  /** What the plan leaves out, in sentences for people. */
+  readonly notes: readonly string[];
   /** What was executed once on a tree is not executed on an equal one. */
   readonly remember: Remember;
   /** The task's own words, where they are known: a name that stands in them is nobody's private one. */

@@ -1,4 +1,13 @@
-import { canRun, outcomeIn, succeeded, type TestRun, withoutTests } from '../../core/evidence/index.ts';
+import {
+  canRun,
+  outcomeIn,
+  silentPackages,
+  soundPackages,
+  succeeded,
+  type TestRun,
+  withoutSilentPackages,
+  withoutTests,
+} from '../../core/evidence/index.ts';
 import { plainCommand, type ReportPlan, type TestCommand } from '../../core/settings/index.ts';
 import type { CheckRunner } from './areas.ts';
 
@@ -13,6 +22,39 @@ export interface BaseAttempt {
  * repository gives the command: until the tests pass, else in the last of these ways.
  */
 export async function firstBaseRun(
+  runner: CheckRunner,
+  runOnce: (runner: CheckRunner) => Promise<TestRun>,
+): Promise<BaseAttempt> {
+  const { run, on } = await firstWay(runner, async (one) => withoutSilentPackages(await runOnce(one)));
+  // Where no package tells anything, the whole run does not, and that is said elsewhere.
+  const silent = soundPackages(run).length > 0 ? silentNotes(run) : [];
+  const notes = [...runner.notes, ...(run.notes ?? []), ...silent];
+  return { run: notes.length > 0 ? { ...run, notes } : run, on };
+}
+
+/** Packages that a note names. */
+const MAX_NAMED_PACKAGES = 10;
+
+/** Which packages of this run of the base count for nothing, and why. */
+export function silentNotes(run: TestRun): readonly string[] {
+  const silent = silentPackages(run);
+  const note = (found: typeof silent, how: string) => {
+    const names = found.slice(0, MAX_NAMED_PACKAGES).map(({ folder }) => folder);
+    const more = found.length - names.length;
+    const all = `${names.join(', ')}${more > 0 ? ` and ${more} more packages` : ''}`;
+    return found.length === 0 ? [] : [`The tests of ${all} ${how}, so they were left out.`];
+  };
+  const isStopped = ({ stopped }: { readonly stopped: TestRun['stopped'] }) => stopped !== null;
+  return [
+    ...note(silent.filter(isStopped), 'exceed a limit on the base commit'),
+    ...note(
+      silent.filter((one) => !isStopped(one)),
+      'fail on the base commit without a report',
+    ),
+  ];
+}
+
+async function firstWay(
   runner: CheckRunner,
   runOnce: (runner: CheckRunner) => Promise<TestRun>,
 ): Promise<BaseAttempt> {
@@ -61,15 +103,26 @@ export function withoutFailingSteps(run: TestRun): TestRun {
 
 /**
  * How candidates are tested, so that they are asked for no more than the base gives: in the same of the plan's ways, with
- * the steps beside the tests that pass there; nothing is run where the command cannot run on the base.
+ * the packages whose tests tell something there and the steps beside the tests that pass there; nothing is run where the
+ * command cannot run on the base.
  */
 export function asOnBase(runner: CheckRunner, onBase: TestRun): CheckRunner {
   if (!canRun(onBase)) return { ...runner, plan: NO_COMMAND };
-  const kind = onBase.source === 'report' ? 'reports' : onBase.bySteps ? 'steps' : 'command';
+  const plan = planUsedOnBase(runner, onBase);
+  const tested = new Set(soundPackages(onBase));
+  const counts = ({ check, package: folder }: TestCommand) =>
+    (folder === undefined || tested.has(folder)) &&
+    (check === undefined || outcomeIn(onBase, check) === 'passed');
+  return { ...runner, plan: { ...plan, commands: plan.commands.filter(counts) } };
+}
+
+/** The way of the plan in which the base was tested. */
+export function planUsedOnBase(runner: CheckRunner, { source, packages, bySteps }: TestRun): ReportPlan {
+  // A command that is not taken apart has no packages.
+  const kind = bySteps ? 'steps' : source === 'report' || packages ? 'reports' : 'command';
   let { plan } = runner;
   while (plan.kind !== kind && plan.otherwise) plan = plan.otherwise;
-  const passes = ({ check }: TestCommand) => check === undefined || outcomeIn(onBase, check) === 'passed';
-  return { ...runner, plan: { ...plan, commands: plan.commands.filter(passes) } };
+  return plan;
 }
 
 const NO_COMMAND: ReportPlan = {
@@ -78,6 +131,45 @@ const NO_COMMAND: ReportPlan = {
   otherwise: null,
   focus: () => null,
 };
+
+/** The plan with these packages only, beside commands of none; in none of its ways the whole command. */
+export function planForPackages(plan: ReportPlan, folders: readonly string[]): ReportPlan {
+  const wanted = new Set(folders);
+  return planWith(plan, (folder) => folder === undefined || wanted.has(folder));
+}
+
+function planWith(plan: ReportPlan, holds: (folder: string | undefined) => boolean): ReportPlan {
+  const { otherwise } = plan;
+  return {
+    ...plan,
+    commands: plan.commands.filter((command) => holds(command.package)),
+    otherwise: otherwise && otherwise.kind !== 'command' ? planWith(otherwise, holds) : null,
+  };
+}
+
+/** The plan for the packages that `checks.packages` names; absent: for all. */
+export function planOfNamedPackages(
+  plan: ReportPlan,
+  named: readonly string[] | undefined,
+): { readonly plan: ReportPlan; readonly notes: readonly string[] } {
+  if (named === undefined) return { plan, notes: [] };
+  const wanted = new Set(named.map((folder) => folder.replace(/^\.\//, '').replace(/\/+$/, '')));
+  const found = new Set(plan.commands.flatMap((command) => command.package ?? []));
+  const unknown = [...wanted].filter((folder) => !found.has(folder));
+  const known = [...wanted].filter((folder) => found.has(folder));
+  const missing =
+    unknown.length === 0
+      ? []
+      : [`\`checks.packages\` names ${unknown.join(', ')}, whose tests Runoff cannot run by themselves.`];
+  if (known.length === 0) return { plan, notes: [...missing, 'So all tests were run.'] };
+  return {
+    plan: planWith(plan, (folder) => folder !== undefined && wanted.has(folder)),
+    notes: [
+      ...missing,
+      `Only the tests of the packages in \`checks.packages\` were run: ${known.join(', ')}.`,
+    ],
+  };
+}
 
 /** The tests alone, for what asks about tests of others: a linter has no say there. */
 export const withoutSteps = (runner: CheckRunner): CheckRunner => ({

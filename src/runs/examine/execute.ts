@@ -1,8 +1,16 @@
 import { Fault, type RunId } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
-import { reportPlan, stepFiles } from '../../core/settings/index.ts';
+import { packageFiles, reportPlan, stepFiles, workspaceGraph } from '../../core/settings/index.ts';
 import type { ExecResult, Limits, WorkArea } from '../../ports/index.ts';
-import { allowedHosts, checkLimits, recordSandbox, sourceOf, taskOf, type World } from '../context.ts';
+import {
+  allowedHosts,
+  checkLimits,
+  readTextAt,
+  recordSandbox,
+  sourceOf,
+  taskOf,
+  type World,
+} from '../context.ts';
 import { type OnBaseStep, prepareBase } from '../prepare-base.ts';
 import { rememberAnswers } from '../restore.ts';
 import { cancelledError, type RunContext } from '../stage.ts';
@@ -13,6 +21,7 @@ import {
   EndedBySignal,
   rememberInMemory,
 } from './areas.ts';
+import { planOfNamedPackages } from './base-plan.ts';
 
 /** What running a repository's checks takes. */
 export type CheckRunnerPorts = CheckPorts & Pick<World, 'clock' | 'github' | 'store'>;
@@ -45,16 +54,22 @@ export async function checkRunnerOn(
   const { sha } = task.base;
   const baseFiles = await world.workspaces.listFiles(source, sha);
   const texts: Record<string, string> = {};
-  for (const path of stepFiles(baseFiles)) {
-    const text = await world.workspaces.readFile(source, sha, path);
-    if (text !== null) texts[path] = text;
-  }
+  const read = async (paths: readonly string[]) => {
+    for (const path of paths) {
+      const text = await readTextAt(world, source, sha, path);
+      if (text !== null) texts[path] = text;
+    }
+  };
+  await read(stepFiles(baseFiles));
+  await read(packageFiles(baseFiles, texts));
+  const { test = '', packages } = task.settings.checks;
   return {
     remember: rememberInMemory(),
     ...on,
     world,
     baseFiles,
-    plan: reportPlan(task.settings.checks.test ?? '', texts, REPORT_FOLDER),
+    packages: workspaceGraph(texts),
+    ...planOfNamedPackages(reportPlan(test, texts, REPORT_FOLDER), packages),
   };
 }
 

@@ -23,6 +23,7 @@ import {
   type TestedOnce,
 } from './candidate.ts';
 import { areaId, runCommand } from './execute.ts';
+import { scopeToPackages } from './packages.ts';
 import { type PeerResults, runPeerTests } from './peer-tests.ts';
 import { type ProbeResults, probeCandidates } from './probe.ts';
 import { openExaminationTime } from './time.ts';
@@ -51,9 +52,10 @@ export interface Gathered {
 export async function gatherEvidence(
   runner: CheckRunner,
   entries: readonly CandidateEntry[],
-  onBase: TestRun,
+  baseRun: TestRun,
   { begins, writing, leftMs }: GatherOptions = {},
 ): Promise<Gathered> {
+  const { onBase, leftOut } = await scopeToPackages(runner, entries, baseRun, leftMs);
   const time = await openExaminationTime(runner, entries, onBase, leftMs);
   const whole: ExaminationTools = {
     runner: asOnBase(runner, onBase),
@@ -74,7 +76,7 @@ export async function gatherEvidence(
     const agreeing = likenessByAlias(examined);
     const evidence = withoutContestedTests(examined.map((one) => evidenceOf(one, crossed, probed, agreeing)));
     const added = writing ? await addWrittenTests(tools, examined, evidence, writing) : null;
-    const all = withCut(added?.evidence ?? evidence, time.cut());
+    const all = withCut(added?.evidence ?? evidence, time.cut(leftOut));
     return added ? { evidence: all, independentTests: added.report } : { evidence: all };
   } finally {
     await tools.trees.close();

@@ -2,9 +2,12 @@ import {
   BASE_RUNS,
   baseFacts,
   canRun,
+  examinationBudget,
   fitsRepeatBudget,
   mergeBaseRuns,
+  packagesOfAll,
   silenceOf,
+  soundPackages,
   type TestRun,
 } from '../../core/evidence/index.ts';
 import { writersInOrder } from '../../core/independent-tests/index.ts';
@@ -18,7 +21,7 @@ import type { OnBaseStep } from '../prepare-base.ts';
 import { rememberAnswers } from '../restore.ts';
 import { type RunContext, unlessDamaged } from '../stage.ts';
 import { type CheckRunner, inArea } from './areas.ts';
-import { firstBaseRun, withoutFailingSteps } from './base-plan.ts';
+import { firstBaseRun, planForPackages, withoutFailingSteps } from './base-plan.ts';
 import type { CandidateEntry } from './candidate.ts';
 import { areaId, build, type CheckRunnerPorts, openCheckRunner, withTopLayer } from './execute.ts';
 import { type Gathered, gatherEvidence } from './gather.ts';
@@ -178,7 +181,8 @@ export async function testBase(runner: CheckRunner, onStep?: OnBaseStep): Promis
 }
 
 async function runBaseRepeatedly(runner: CheckRunner): Promise<TestRun> {
-  const { run: first, on } = await firstBaseRun(runner, (one) => runBase(one, 1));
+  const { run: first, on: whole } = await firstBaseRun(runner, (one) => runBase(one, 1, basePackagesMs(one)));
+  const on = first.packages ? { ...whole, plan: planForPackages(whole.plan, soundPackages(first)) } : whole;
   if (!canRun(first) || !fitsRepeatBudget(first, BASE_RUNS)) return withoutFailingSteps(first);
   const runs: TestRun[] = [first];
   const more = Array.from({ length: BASE_RUNS - 1 }, (_, index) => index + 2);
@@ -188,9 +192,28 @@ async function runBaseRepeatedly(runner: CheckRunner): Promise<TestRun> {
   // A run in which nothing passes, beside others, was disturbed; it would make every test look flaky.
   const sound = runs.filter((run) => run.source !== 'report' || silenceOf(run) === null);
   const { bySteps, notes } = first;
-  const run = { ...mergeBaseRuns(sound.length > 0 ? sound : runs), ...(bySteps ? { bySteps } : {}) };
-  return withoutFailingSteps(notes ? { ...run, notes } : run);
+  const merged = mergeBaseRuns(sound.length > 0 ? sound : runs);
+  return withoutFailingSteps({
+    ...merged,
+    ...(bySteps ? { bySteps } : {}),
+    ...(notes ? { notes } : {}),
+    // Packages that tell nothing were run once.
+    ...(first.packages ? { packages: packagesOfAll(merged, first) } : {}),
+  });
 }
 
-const runBase = (runner: CheckRunner, time: number): Promise<TestRun> =>
-  inArea(runner, areaId(runner.task.runId, 'base', String(time)), (area: WorkArea) => runTests(runner, area));
+/**
+ * Milliseconds after which no further package is tested on the base: nobody knows yet which of them candidates will change.
+ * Those that are not reached are tested when it is known.
+ */
+function basePackagesMs({ task }: CheckRunner): number {
+  const { checks, timeout } = task.settings;
+  if (checks.packages) return Number.POSITIVE_INFINITY;
+  const settingMs = timeout.examine === undefined ? undefined : timeout.examine * 1000;
+  return examinationBudget({ settingMs, suiteMs: 0, candidates: 0, parallel: 1 });
+}
+
+const runBase = (runner: CheckRunner, time: number, packagesMs?: number): Promise<TestRun> =>
+  inArea(runner, areaId(runner.task.runId, 'base', String(time)), (area: WorkArea) =>
+    runTests(runner, area, { packagesMs }),
+  );

@@ -1,4 +1,4 @@
-import { missingNamesIn, succeeded, type TestRun } from '../../core/evidence/index.ts';
+import { missingNamesIn, type PackageRun, succeeded, type TestRun } from '../../core/evidence/index.ts';
 import { programKilled } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import type { ReportSource, TestCommand } from '../../core/settings/index.ts';
@@ -10,23 +10,60 @@ import { egressOf, runCommand } from './execute.ts';
 
 const NOT_RUN: TestRun = { source: 'none', exitCode: null, stopped: null, ms: 0, tests: {}, tail: '' };
 
+interface RunTestsOptions {
+  /** Absent: the whole suite. */
+  readonly commands?: readonly TestCommand[] | undefined;
+  /** Milliseconds after which no further package of a workspace is begun; absent: no limit. */
+  readonly packagesMs?: number | undefined;
+}
+
 /**
- * Runs the tests and reads the runner's report, if it can write one; without `commands`, the whole suite. An empty command
- * runs nothing, and its answer says so.
+ * Runs the tests and reads the runner's report, if it can write one. An empty command runs nothing, and its answer says so.
  */
 export async function runTests(
   runner: CheckRunner,
   area: WorkArea,
-  commands: readonly TestCommand[] = runner.plan.commands,
+  { commands = runner.plan.commands, packagesMs = Number.POSITIVE_INFINITY }: RunTestsOptions = {},
 ): Promise<TestRun> {
-  const runs: TestRun[] = [];
-  const checks: TestRun[] = [];
+  const done: CommandRun[] = [];
+  const late = new Set<string>();
+  let spent = 0;
   for (const command of commands) {
-    const run = command.command === '' ? NOT_RUN : await runCommandOfTests(runner, area, command);
-    if (command.check === undefined) runs.push(run);
-    else checks.push(asTest(command.check, run));
+    const { package: folder } = command;
+    const isBegun = done.some((one) => one.command.package === folder);
+    if (folder !== undefined && !isBegun && spent > packagesMs) late.add(folder);
+    if (folder !== undefined && late.has(folder)) continue;
+    const run = await runCommandOfTests(runner, area, command);
+    spent += run.ms;
+    done.push({ command, run });
   }
-  return withChecks(mergeTestRuns(runs), checks);
+  const runs = done.flatMap(({ command, run }) => (command.check === undefined ? [run] : []));
+  const checks = done.flatMap(({ command, run }) =>
+    command.check === undefined ? [] : [asTest(command.check, run)],
+  );
+  const whole = withChecks(runs.length > 0 ? mergeTestRuns(runs) : NOT_RUN, checks);
+  const isByPackage = commands.some((command) => command.package !== undefined);
+  return isByPackage ? { ...whole, packages: packagesOf(done) } : whole;
+}
+
+interface CommandRun {
+  readonly command: TestCommand;
+  readonly run: TestRun;
+}
+
+/** What was run of each package, and of none. */
+function packagesOf(done: readonly CommandRun[]): readonly PackageRun[] {
+  const folders = [...new Set(done.map(({ command }) => command.package ?? null))];
+  return folders.map((folder) => {
+    const own = done.filter(({ command }) => (command.package ?? null) === folder);
+    const tests = own.flatMap(({ command, run }) => (command.check === undefined ? [run] : []));
+    const { exitCode, stopped, source } = tests.length > 0 ? mergeTestRuns(tests) : NOT_RUN;
+    return {
+      ...{ folder, exitCode, stopped, source },
+      ms: own.reduce((sum, { run }) => sum + run.ms, 0),
+      steps: own.flatMap(({ command }) => command.check ?? []),
+    };
+  });
 }
 
 /** Runs the tests of these files only, where the runner is known to do so; else the whole suite. */
@@ -36,7 +73,7 @@ export async function runFiles(
   files: readonly string[],
 ): Promise<{ readonly run: TestRun; readonly focused: boolean }> {
   const commands = runner.plan.focus(files);
-  return { run: await runTests(runner, area, commands ?? undefined), focused: commands !== null };
+  return { run: await runTests(runner, area, commands ? { commands } : {}), focused: commands !== null };
 }
 
 async function runCommandOfTests(
@@ -44,6 +81,7 @@ async function runCommandOfTests(
   area: WorkArea,
   command: TestCommand,
 ): Promise<TestRun> {
+  if (command.command === '') return NOT_RUN;
   const { report } = command;
   // What an earlier command left there, the build of a candidate among them, is no report of this one.
   const clean = report?.source === 'file' ? `rm -f ${report.file}; ` : '';
@@ -73,10 +111,12 @@ async function runCommandOfTests(
   };
 }
 
-const prefixed = <T>(byId: Readonly<Record<string, T>>, prefix: string): Readonly<Record<string, T>> =>
-  prefix === ''
-    ? byId
-    : Object.fromEntries(Object.entries(byId).map(([id, value]) => [`${prefix} > ${id}`, value]));
+/** Some runners name files from the top of the repository, others from the folder that is the prefix. */
+const prefixed = <T>(byId: Readonly<Record<string, T>>, prefix: string): Readonly<Record<string, T>> => {
+  if (prefix === '') return byId;
+  const within = (id: string) => (id.startsWith(`${prefix}/`) ? id.slice(prefix.length + 1) : id);
+  return Object.fromEntries(Object.entries(byId).map(([id, value]) => [`${prefix} > ${within(id)}`, value]));
+};
 
 /** A step beside the tests as one test, whose exit code is its answer. */
 const asTest = (id: string, run: TestRun): TestRun => ({

@@ -3,6 +3,7 @@ import {
   type ExaminationCut,
   type ExtraWork,
   examinationBudget,
+  type LeftOut,
   type TestRun,
 } from '../../core/evidence/index.ts';
 import type { Candidate } from '../../core/model/index.ts';
@@ -21,8 +22,8 @@ export interface ExaminationTime {
    * `unit` is what people are told of: one is left out where a part of it is. Asked again, the answer is the same.
    */
   allows(what: ExtraWork, unit: string, part?: string, expectedMs?: number): Promise<boolean>;
-  /** What was not allowed; undefined for nothing. */
-  cut(): ExaminationCut | undefined;
+  /** What was not allowed, and what was `planned` to be left out; undefined for nothing. */
+  cut(planned?: LeftOut): ExaminationCut | undefined;
 }
 
 type Entry = Pick<Candidate, 'alias' | 'patch'>;
@@ -71,8 +72,9 @@ export async function openExaminationTime(
       asked.set(`${what} ${unit}`, { what, allowed });
       return allowed;
     },
-    cut() {
-      const leftOut = EXTRA_WORK.flatMap((what) => {
+    cut(planned) {
+      const leftOut = EXTRA_WORK.flatMap((what): readonly LeftOut[] => {
+        if (what === planned?.what) return [planned];
         const all = [...asked.values()].filter((one) => one.what === what);
         const count = all.filter(({ allowed }) => !allowed).length;
         return count === 0 ? [] : [{ what, count, of: all.length }];

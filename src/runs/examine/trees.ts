@@ -117,7 +117,7 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
       // Compiled languages keep tests in the build's output, so it is made again with them.
       const broken = tests === '' ? null : await build(runner, area);
       if (broken) return { kind: 'unbuilt', broken };
-      return { kind: 'ran', run: await runTests(runner, area, commands) };
+      return { kind: 'ran', run: await runTests(runner, area, { commands }) };
     }),
   );
 }

@@ -19,6 +19,7 @@ import type { TestedSurvivor } from './admit.ts';
 import type { CheckRunner } from './areas.ts';
 import type { CandidateEntry } from './candidate.ts';
 import type { TestWriter } from './independent-tests.ts';
+import { scopeToPackages } from './packages.ts';
 import { type Reviewer, review } from './review.ts';
 import { openTrees, type Trees } from './trees.ts';
 
@@ -51,12 +52,13 @@ export async function reviewCandidate(
   writer: TestWriter,
   given: WinnerReviewInput,
 ): Promise<ReviewedWinner> {
-  const { alias, entries, evidence, onBase, reviewers, identities } = given;
+  const { alias, entries, evidence, reviewers, identities } = given;
   const { task, brief } = writer;
   const own = entries.find((entry) => entry.alias === alias);
   const patch = own && (await readEntryPatch(runner, own));
   const found = evidence.find((one) => one.alias === alias);
   if (!patch || !found) return { review: { alias, critics: [], contested: false }, evidence };
+  const { onBase } = await scopeToPackages(runner, entries, given.onBase);
   const trees = openTrees(runner);
   try {
     const { admission, doubts, reports } = await review(runner, writer, {

@@ -1,0 +1,138 @@
+import type { PackageRun, TestRun } from './evidence.ts';
+
+/** Folders of the packages whose tests were run. */
+export const packagesIn = (run: TestRun): readonly string[] =>
+  (run.packages ?? []).flatMap(({ folder }) => folder ?? []);
+
+/** Those of them whose tests tell something: they exceed no limit, and pass or leave a report. */
+export const soundPackages = (run: TestRun): readonly string[] =>
+  (run.packages ?? []).filter(isSound).flatMap(({ folder }) => folder ?? []);
+
+/** The others. */
+export const silentPackages = (run: TestRun): readonly PackageRun[] =>
+  (run.packages ?? []).filter((one) => one.folder !== null && !isSound(one));
+
+const isSound = ({ stopped, source, exitCode }: PackageRun): boolean =>
+  stopped === null && (source !== 'exit-code' || exitCode === 0);
+
+/** Milliseconds that the tests of these packages took, and all that belongs to none. */
+export const packagesMs = (run: TestRun, folders: ReadonlySet<string>): number =>
+  (run.packages ?? [])
+    .filter(({ folder }) => folder === null || folders.has(folder))
+    .reduce((sum, { ms }) => sum + ms, 0);
+
+/** A run as if of its packages only these had been tested, beside what belongs to none. */
+export function ofPackages(run: TestRun, folders: ReadonlySet<string>): TestRun {
+  const kept = (run.packages ?? []).filter(({ folder }) => folder === null || folders.has(folder));
+  return only(run, kept, kept);
+}
+
+/**
+ * A run of the base in which packages whose tests tell nothing count for nothing, as if they had not been run: the others
+ * still count. The same run where no other package is left.
+ */
+export function withoutSilentPackages(run: TestRun): TestRun {
+  const silent = new Set(silentPackages(run));
+  if (silent.size === 0 || soundPackages(run).length === 0) return run;
+  const { packages = [] } = run;
+  return only(
+    run,
+    packages.filter((one) => !silent.has(one)),
+    packages,
+  );
+}
+
+/** What these packages gave, with an account of `packages`. */
+function only(run: TestRun, kept: readonly PackageRun[], packages: readonly PackageRun[]): TestRun {
+  const gone = (run.packages ?? []).filter((one) => !kept.includes(one));
+  if (gone.length === 0) return run;
+  const steps = new Set(gone.flatMap((one) => one.steps));
+  const heads = gone.map(({ folder }) => `${folder} > `);
+  const stays = (id: string) => !steps.has(id) && !heads.some((head) => id.startsWith(head));
+  return { ...withIds(run, stays), ...joined(kept), packages };
+}
+
+/** The packages of a run, and those that only the other one has. */
+export function packagesOfAll({ packages = [] }: TestRun, other: TestRun): readonly PackageRun[] {
+  const known = new Set(packages.map(({ folder }) => folder));
+  return [...packages, ...(other.packages ?? []).filter(({ folder }) => !known.has(folder))];
+}
+
+/** A run and one of more packages of the same tree, as one. */
+export function joinPackages(run: TestRun, more: TestRun): TestRun {
+  const packages = packagesOfAll(run, more);
+  const messages = { ...run.messages, ...more.messages };
+  const steps = [...(run.steps ?? []), ...(more.steps ?? [])];
+  return {
+    ...run,
+    tests: { ...run.tests, ...more.tests },
+    ...joined(packages),
+    packages,
+    ...(Object.keys(messages).length > 0 ? { messages } : {}),
+    ...(steps.length > 0 ? { steps } : {}),
+  };
+}
+
+function joined(packages: readonly PackageRun[]): Pick<TestRun, 'exitCode' | 'stopped' | 'source' | 'ms'> {
+  const sound = packages.filter((one) => one.folder === null || isSound(one));
+  const counted = sound.length > 0 ? sound : packages;
+  const tested = counted.filter(({ source }) => source !== 'none');
+  const sources = new Set(tested.map(({ source }) => source));
+  const failed = tested.find(({ exitCode }) => exitCode !== 0);
+  return {
+    exitCode: failed ? failed.exitCode : tested.length > 0 ? 0 : null,
+    stopped: tested.find(({ stopped }) => stopped !== null)?.stopped ?? null,
+    source: sources.has('report') ? 'report' : sources.has('exit-code') ? 'exit-code' : 'none',
+    ms: counted.reduce((sum, { ms }) => sum + ms, 0),
+  };
+}
+
+function withIds(run: TestRun, stays: (id: string) => boolean): TestRun {
+  const some = <T>(byId: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+    Object.fromEntries(Object.entries(byId).filter(([id]) => stays(id)));
+  const { messages, steps, flaky, ...rest } = run;
+  const left = { steps: steps?.filter(stays) ?? [], flaky: flaky?.filter(stays) ?? [] };
+  return {
+    ...rest,
+    tests: some(run.tests),
+    ...(messages ? { messages: some(messages) } : {}),
+    ...(left.steps.length > 0 ? { steps: left.steps } : {}),
+    ...(left.flaky.length > 0 ? { flaky: left.flaky } : {}),
+  };
+}
+
+/** Runs of each candidate's tests that have to fit into the time: the base's files, and with its own. */
+const RUNS = 2;
+
+/**
+ * Which packages are left out. Those that candidates can affect are not, whatever they take; of the others, as many as fit
+ * into the time are tested, the fastest first. Packages that were not run on the base, or tell nothing there, are always
+ * left out: nothing is known that candidates could be compared with.
+ */
+export function packagesLeftOut(of: {
+  readonly packages: readonly string[];
+  readonly affected: ReadonlySet<string>;
+  readonly onBase: TestRun;
+  readonly budgetMs: number;
+  /** Candidates that are tested one after the other. */
+  readonly rounds: number;
+}): readonly string[] {
+  const sound = new Set(soundPackages(of.onBase));
+  const took = new Map(
+    (of.onBase.packages ?? []).flatMap(({ folder, ms }) => (sound.has(folder ?? '') ? [[folder, ms]] : [])),
+  );
+  const cost = (ms: number) => RUNS * Math.max(1, of.rounds) * ms;
+  let spent = cost(packagesMs(of.onBase, of.affected));
+  const rest = of.packages
+    .filter((folder) => !of.affected.has(folder) || !took.has(folder))
+    .map((folder) => ({ folder, ms: took.get(folder) ?? Number.POSITIVE_INFINITY }))
+    .toSorted((a, b) => a.ms - b.ms || (a.folder < b.folder ? -1 : 1));
+  return rest
+    .filter(({ ms }) => {
+      if (spent + cost(ms) > of.budgetMs) return true;
+      spent += cost(ms);
+      return false;
+    })
+    .map(({ folder }) => folder)
+    .sort();
+}

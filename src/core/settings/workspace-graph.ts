@@ -1,0 +1,263 @@
+import { z } from 'zod';
+
+/** A package of a workspace. */
+export interface WorkspacePackage {
+  readonly kind: 'node' | 'go';
+  /** From the top of the repository. */
+  readonly folder: string;
+  /** Folders of the packages of the workspace that it depends on. */
+  readonly dependsOn: readonly string[];
+}
+
+type RepositoryFiles = Readonly<Record<string, string>>;
+
+/** Packages that are told apart at most: of a bigger workspace nothing is known. Our default. */
+const MAX_PACKAGES = 200;
+/** Characters of a manifest that are read. */
+const MAX_MANIFEST_CHARS = 200_000;
+
+/**
+ * The packages of an npm, pnpm or yarn workspace, and the modules of a go.work, with who depends on whom by the names in
+ * their manifests; sorted by folder. Empty where there is no workspace, where it cannot be read, and where it is too big
+ * to be taken apart.
+ */
+export function workspaceGraph(files: RepositoryFiles): readonly WorkspacePackage[] {
+  const found = [...nodePackages(files), ...goModules(files)];
+  return found.length > MAX_PACKAGES ? [] : found.toSorted((a, b) => (a.folder < b.folder ? -1 : 1));
+}
+
+/** Folders of the packages of an npm, yarn or pnpm workspace among these files, sorted. */
+export const workspaceFolders = (files: RepositoryFiles): readonly string[] =>
+  workspaceGraph(files).flatMap(({ kind, folder }) => (kind === 'node' ? [folder] : []));
+
+/** Files at the top that say what a test command runs. */
+const TOP_FILES: readonly string[] = [
+  ...['package.json', 'pnpm-workspace.yaml', 'GNUmakefile', 'makefile', 'Makefile', 'tox.ini', 'setup.cfg'],
+  ...['noxfile.py', 'turbo.json', 'nx.json', 'lerna.json', 'go.work', 'go.mod'],
+];
+
+/** Those of them that a repository has. */
+export function stepFiles(paths: readonly string[]): readonly string[] {
+  const present = new Set(paths);
+  return TOP_FILES.filter((path) => present.has(path));
+}
+
+/**
+ * Paths of the manifests of a workspace, by the texts of `stepFiles`; one more than are told apart where there are too
+ * many. With nx, also one of its `project.json`.
+ */
+export function packageFiles(paths: readonly string[], files: RepositoryFiles): readonly string[] {
+  const globs = nodeGlobs(files);
+  const modules = new Set(goFolders(files).map((folder) => `${folder}/go.mod`));
+  const manifests = paths.filter((path) => {
+    if (modules.has(path)) return true;
+    const folder = path.endsWith('/package.json') ? path.slice(0, -'/package.json'.length) : null;
+    return folder !== null && isPackageFolder(folder) && matchesAnyGlob(globs, folder);
+  });
+  // One of them says that targets of nx are more than scripts.
+  const project =
+    files['nx.json'] === undefined ? undefined : paths.find((path) => /(?:^|\/)project\.json$/.test(path));
+  return [...manifests.slice(0, MAX_PACKAGES + 1), ...(project === undefined ? [] : [project])];
+}
+
+/** Such a name needs no quotes in a shell, and is no option. */
+const isPackageFolder = (folder: string): boolean =>
+  /^[\w@.][\w@./-]*$/.test(folder) && !/(?:^|\/)(?:node_modules|\.\.?)(?:\/|$)/.test(folder);
+
+const names = z.record(z.string(), z.unknown()).catch({});
+const Manifest = z.object({
+  name: z.string().catch(''),
+  workspaces: z
+    .union([
+      z.array(z.string()),
+      z.object({ packages: z.array(z.string()) }).transform((one) => one.packages),
+    ])
+    .catch([]),
+  dependencies: names,
+  devDependencies: names,
+  peerDependencies: names,
+  optionalDependencies: names,
+});
+
+function manifestOf(text: string | undefined): z.infer<typeof Manifest> | null {
+  if (text === undefined || text.length > MAX_MANIFEST_CHARS) return null;
+  try {
+    return Manifest.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    // A manifest that cannot be read says nothing.
+    return null;
+  }
+}
+
+const nodeGlobs = (files: RepositoryFiles): readonly string[] => [
+  ...(manifestOf(files['package.json'])?.workspaces ?? []),
+  ...pnpmGlobs(files['pnpm-workspace.yaml'] ?? ''),
+];
+
+/** The list under `packages:`, one glob to a line or all in brackets. */
+function pnpmGlobs(text: string): readonly string[] {
+  const lines = text.slice(0, MAX_MANIFEST_CHARS).split('\n');
+  const at = lines.findIndex((line) => /^packages:/.test(line));
+  if (at < 0) return [];
+  const inline = /^packages:[ \t]*\[(.*)\]/.exec(lines[at] ?? '')?.[1];
+  if (inline !== undefined) return inline.split(',').map(unquoted);
+  const more = lines.slice(at + 1);
+  const end = more.findIndex((line) => /^[^\s#-]/.test(line));
+  return more
+    .slice(0, end < 0 ? more.length : end)
+    .flatMap((line) => /^\s*-\s*(.*)$/.exec(line)?.[1] ?? [])
+    .map(unquoted);
+}
+
+const unquoted = (word: string): string => /^['"]?([^'"\s#]*)/.exec(word.trim())?.[1] ?? '';
+
+function nodePackages(files: RepositoryFiles): readonly WorkspacePackage[] {
+  const globs = nodeGlobs(files);
+  const folders = Object.keys(files)
+    .flatMap((path) => (path.endsWith('/package.json') ? [path.slice(0, -'/package.json'.length)] : []))
+    .filter((folder) => isPackageFolder(folder) && matchesAnyGlob(globs, folder));
+  const known = folders.map((folder) => ({ folder, manifest: manifestOf(files[`${folder}/package.json`]) }));
+  const byName = new Map(known.map(({ folder, manifest }) => [manifest?.name ?? '', folder]));
+  byName.delete('');
+  return known.map(({ folder, manifest }) => {
+    const { dependencies, devDependencies, peerDependencies, optionalDependencies } = manifest ?? {};
+    const wanted = [dependencies, devDependencies, peerDependencies, optionalDependencies];
+    const dependsOn = wanted
+      .flatMap((some) => Object.keys(some ?? {}))
+      .flatMap((name) => byName.get(name) ?? []);
+    return { kind: 'node', folder, dependsOn: [...new Set(dependsOn)].sort() };
+  });
+}
+
+/** Folders that a go.work uses below the top; the module at the top is no package of its own. */
+function goFolders(files: RepositoryFiles): readonly string[] {
+  const text = (files['go.work'] ?? '').slice(0, MAX_MANIFEST_CHARS);
+  const used: string[] = [];
+  let inBlock = false;
+  for (const line of text.split('\n')) {
+    const [first = '', second = ''] = line
+      .replace(/\/\/.*$/, '')
+      .trim()
+      .split(/\s+/);
+    if (inBlock && first === ')') inBlock = false;
+    else if (inBlock) used.push(first);
+    else if (first === 'use' && second === '(') inBlock = true;
+    else if (first === 'use') used.push(second);
+  }
+  return used.map((path) => path.replace(/^\.\//, '').replace(/\/$/, '')).filter(isPackageFolder);
+}
+
+function goModules(files: RepositoryFiles): readonly WorkspacePackage[] {
+  const known = goFolders(files).flatMap((folder) => {
+    const text = files[`${folder}/go.mod`];
+    return text === undefined
+      ? []
+      : [{ folder, words: new Set(text.slice(0, MAX_MANIFEST_CHARS).split(/[\s"]+/)), text }];
+  });
+  const modules = known.map(({ folder, text }) => ({ folder, name: /^module\s+(\S+)/m.exec(text)?.[1] }));
+  return known.map(({ folder, words }) => ({
+    kind: 'go',
+    folder,
+    dependsOn: modules.flatMap((other) =>
+      other.folder !== folder && other.name !== undefined && words.has(other.name) ? [other.folder] : [],
+    ),
+  }));
+}
+
+/** Files for people, and for the host of the repository. */
+const BESIDE =
+  /(?:^|\/)(?:[^/]+\.(?:md|mdx|markdown|rst)|LICEN[CS]E[^/]*|CODEOWNERS|\.gitignore)$|^(?:docs?|\.github|\.changeset)\//i;
+
+/**
+ * Folders of the packages that these changes can affect: those that hold a changed file, and all that depend on one of
+ * them, over any number of others. A changed file outside of all packages affects every one, unless it is text for
+ * people.
+ */
+export function affectedPackages(
+  graph: readonly WorkspacePackage[],
+  changed: readonly string[],
+): ReadonlySet<string> {
+  const folders = new Set(graph.map(({ folder }) => folder));
+  const affected = new Set<string>();
+  for (const path of changed) {
+    const owner = ownerOf(path, folders);
+    if (owner !== null) affected.add(owner);
+    else if (!BESIDE.test(path)) return folders;
+  }
+  // A set that grows while it is gone through: each package comes up once, also in a circle.
+  for (const folder of affected)
+    for (const one of graph) if (one.dependsOn.includes(folder)) affected.add(one.folder);
+  return affected;
+}
+
+/** The innermost package that a file belongs to; null for none. */
+function ownerOf(path: string, folders: ReadonlySet<string>): string | null {
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+    const folder = path.slice(0, at);
+    if (folders.has(folder)) return folder;
+  }
+  return null;
+}
+
+/** Globs of a workspace that are looked at, and characters of one. */
+const MAX_GLOBS = 200;
+const MAX_GLOB_CHARS = 200;
+
+/**
+ * Does a folder match one of these globs, and none behind a `!`? `*` stands for anything within one name, `**` for any
+ * number of names. Takes time in proportion to both lengths, whatever the globs are. Where one has another special
+ * character, nothing matches: what it means is not known.
+ */
+function matchesAnyGlob(globs: readonly string[], folder: string): boolean {
+  if (
+    globs.length > MAX_GLOBS ||
+    globs.some((glob) => glob.length > MAX_GLOB_CHARS || /[?[\]{}()|\\]/.test(glob))
+  )
+    return false;
+  const names = folder.split('/');
+  const wanted = globs.filter((glob) => !glob.startsWith('!'));
+  const refused = globs.flatMap((glob) => (glob.startsWith('!') ? [glob.slice(1)] : []));
+  return wanted.some((glob) => matches(glob, names)) && !refused.some((glob) => matches(glob, names));
+}
+
+function matches(glob: string, names: readonly string[]): boolean {
+  const parts = glob.replace(/^\.\//, '').replace(/\/$/, '').split('/');
+  // Places in the glob that the names so far may have led to.
+  let places = beyondStars(parts, new Set([0]));
+  for (const name of names) {
+    const next = new Set<number>();
+    for (const place of places) {
+      const part = parts[place];
+      if (part === '**') next.add(place);
+      else if (part !== undefined && matchesName(part, name)) next.add(place + 1);
+    }
+    places = beyondStars(parts, next);
+  }
+  return places.has(parts.length);
+}
+
+/** `**` may stand for no name at all. */
+function beyondStars(parts: readonly string[], places: Set<number>): Set<number> {
+  for (const place of places) if (parts[place] === '**') places.add(place + 1);
+  return places;
+}
+
+/** With `*` for any characters: on a mismatch only the last star takes one more. */
+function matchesName(pattern: string, name: string): boolean {
+  let [at, from] = [0, 0];
+  let star: { readonly at: number; from: number } | null = null;
+  while (from < name.length) {
+    if (pattern[at] === '*') {
+      star = { at, from };
+      at += 1;
+    } else if (pattern[at] === name[from]) {
+      at += 1;
+      from += 1;
+    } else if (star) {
+      star.from += 1;
+      at = star.at + 1;
+      from = star.from;
+    } else return false;
+  }
+  return /^\**$/.test(pattern.slice(at));
+}

@@ -1,0 +1,120 @@
+import {
+  examinationBudget,
+  joinPackages,
+  type LeftOut,
+  ofPackages,
+  packagesIn,
+  packagesLeftOut,
+  packagesMs,
+  silentPackages,
+  type TestRun,
+  withoutSilentPackages,
+} from '../../core/evidence/index.ts';
+import { affectedPackages } from '../../core/settings/index.ts';
+import { readPatch } from '../context.ts';
+import { unlessDamaged } from '../stage.ts';
+import type { CheckRunner } from './areas.ts';
+import { planUsedOnBase, silentNotes, withoutFailingSteps } from './base-plan.ts';
+import type { CandidateEntry } from './candidate.ts';
+import { areaId } from './execute.ts';
+import { openTrees, runOn } from './trees.ts';
+
+/** Which packages of a workspace candidates are tested with: those of the base run, and no others (`asOnBase`). */
+export interface PackageScope {
+  readonly onBase: TestRun;
+  /** Packages that are not tested for lack of time; absent for none. */
+  readonly leftOut?: LeftOut;
+}
+
+/**
+ * Chooses the packages of a workspace that are tested. Those that the candidates can affect always are, also where there
+ * was no time for them on the base before: then they are run there now. The same for the same candidates, however often
+ * it is asked.
+ */
+export async function scopeToPackages(
+  runner: CheckRunner,
+  entries: readonly CandidateEntry[],
+  onBase: TestRun,
+  leftMs?: number,
+): Promise<PackageScope> {
+  const plan = planUsedOnBase(runner, onBase);
+  const packages = [...new Set(plan.commands.flatMap((command) => command.package ?? []))];
+  if (packages.length === 0 || !onBase.packages) return { onBase };
+  const patched = entries.filter(({ patch }) => patch);
+  const changed = await changedPaths(runner, patched);
+  // Packages that a person names are tested whatever is changed.
+  const isNamed = runner.task.settings.checks.packages !== undefined;
+  const reached = affectedPackages(runner.packages, changed);
+  const affected = new Set(packages.filter((folder) => isNamed || reached.has(folder)));
+  const known = await withMissing(runner, entries, onBase, affected);
+  const { examine } = runner.task.settings.timeout;
+  const parallel = Math.max(1, runner.world.parallelChecks);
+  const key = JSON.stringify(['examination-packages', patched.length, [...changed].sort(), packages]);
+  const leftOut = await runner.remember(key, async () =>
+    packagesLeftOut({
+      packages,
+      affected,
+      onBase: known,
+      budgetMs: examinationBudget({
+        settingMs: examine === undefined ? undefined : examine * 1000,
+        suiteMs: packagesMs(known, affected),
+        candidates: patched.length,
+        parallel,
+        leftMs,
+      }),
+      rounds: Math.ceil(patched.length / parallel),
+    }),
+  );
+  const left = new Set(leftOut);
+  const kept = packages.filter((folder) => !left.has(folder));
+  // Of those that tell nothing on the base, its notes speak.
+  const silent = new Set(silentPackages(known).map(({ folder }) => folder));
+  const count = leftOut.filter((folder) => !silent.has(folder)).length;
+  return {
+    onBase: ofPackages(known, new Set(kept)),
+    ...(count > 0 ? { leftOut: { what: 'packages', count, of: packages.length } } : {}),
+  };
+}
+
+/** Paths of all files that candidates change. */
+async function changedPaths(
+  { world, baseFiles }: CheckRunner,
+  entries: readonly CandidateEntry[],
+): Promise<readonly string[]> {
+  const paths = new Set<string>();
+  for (const { patch } of entries) {
+    const parsed = patch ? await unlessDamaged(readPatch(world.artifacts, patch, { baseFiles })) : null;
+    if (parsed && parsed.kind !== 'refused') for (const file of parsed.patch.files) paths.add(file.path);
+  }
+  return [...paths];
+}
+
+/** The base run with packages in it that were not run there before. */
+async function withMissing(
+  runner: CheckRunner,
+  entries: readonly CandidateEntry[],
+  onBase: TestRun,
+  affected: ReadonlySet<string>,
+): Promise<TestRun> {
+  const before = new Set(packagesIn(onBase));
+  const missing = new Set([...affected].filter((folder) => !before.has(folder)));
+  if (missing.size === 0) return onBase;
+  const commands = planUsedOnBase(runner, onBase).commands.filter(({ package: folder }) =>
+    missing.has(folder ?? ''),
+  );
+  const trees = openTrees(runner);
+  // Examinations of other candidates may be under way beside this one.
+  const name = ['base', 'packages', ...entries.map(({ alias }) => alias)].join('-');
+  try {
+    const base = await trees.of(name, []);
+    if (!base.ready) return onBase;
+    const result = await runOn(runner, base, { id: areaId(runner.task.runId, name), commands });
+    if (result.kind !== 'ran') return onBase;
+    const joined = joinPackages(onBase, result.run);
+    const notes = [...(onBase.notes ?? []), ...silentNotes(result.run)];
+    const run = withoutSilentPackages(joined);
+    return withoutFailingSteps(notes.length > 0 ? { ...run, notes } : run);
+  } finally {
+    await trees.close();
+  }
+}

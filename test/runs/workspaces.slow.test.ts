@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testNotes } from '../../src/core/reports/index.ts';
+import type { RunView } from '../../src/core/reports/view.ts';
+import { NODE_TEST, openSharedFixture, type SharedFixture } from './examination-world.ts';
+
+let shared: SharedFixture;
+beforeAll(async () => {
+  shared = await openSharedFixture();
+});
+afterAll(() => shared.close());
+
+const manifest = (name: string, dependencies: Record<string, string> = {}) =>
+  JSON.stringify({ name, dependencies, scripts: { test: NODE_TEST } });
+const testOf = (module: string, body: string) => `const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const { run } = require('${module}');
+
+test('runs', ${body});
+`;
+const core = (body: string) => ({ 'packages/core/index.js': `exports.run = (list) => ${body};\n` });
+/** `api` depends on `core`; nothing on `archive`, whose tests take four seconds. */
+const WORKSPACE = {
+  'package.json': JSON.stringify({ workspaces: ['packages/*'] }),
+  ...core('list.reduce((a, b) => a + b)'),
+  'packages/core/package.json': manifest('@x/core'),
+  'packages/core/test/core.test.js': testOf('../index.js', '() => assert.equal(run([1, 2]), 3)'),
+  'packages/api/package.json': manifest('@x/api', { '@x/core': '*' }),
+  'packages/api/index.js': "exports.run = (list) => String(require('../core/index.js').run(list));\n",
+  'packages/api/test/api.test.js': testOf('../index.js', "() => assert.equal(run([2]), '2')"),
+  'packages/archive/package.json': manifest('@x/archive'),
+  'packages/archive/index.js': 'exports.run = () => 1;\n',
+  'packages/archive/test/archive.test.js': testOf(
+    '../index.js',
+    'async () => { await new Promise((done) => setTimeout(done, 4000)); assert.equal(run(), 1); }',
+  ),
+};
+const RIGHT = core('list.reduce((a, b) => a + b, 0)');
+const BREAKING = core('list.length === 1 ? null : list.reduce((a, b) => a + b, 0)');
+const CORE = 'packages/core > test/core.test.js > runs';
+const API = 'packages/api > test/api.test.js > runs';
+const ARCHIVE = 'packages/archive > test/archive.test.js > runs';
+const notesOf = (evidence: unknown) => testNotes({ evidence: [evidence] } as unknown as RunView);
+
+describe('in a workspace', () => {
+  test('each package is tested by itself', async () => {
+    const fixture = await shared.fixture({ files: WORKSPACE, test: 'npm test --workspaces' });
+    const onBase = await fixture.base();
+    expect(onBase.tests).toEqual({ [CORE]: 'passed', [API]: 'passed', [ARCHIVE]: 'passed' });
+    expect(onBase.packages?.map(({ folder }) => folder)).toEqual([
+      'packages/api',
+      'packages/archive',
+      'packages/core',
+    ]);
+    const { A, B } = await fixture.examine(onBase, { A: RIGHT, B: BREAKING });
+    expect(A).toMatchObject({ survivor: true, baseTests: { passed: 3, total: 3, regressions: [] } });
+    expect(B?.baseTests?.regressions).toEqual([API]);
+    expect(notesOf(A)).toEqual([]);
+  });
+
+  test('without the time for all, changed packages and those that depend on them are tested, and it is said', async () => {
+    const files = { files: WORKSPACE, test: 'pnpm -r test', examine: '1s' };
+    const fixture = await shared.fixture(files);
+    const onBase = await fixture.base();
+    // On the base, `archive` used up the time before `core` had its turn.
+    expect(onBase.tests).toEqual({ [API]: 'passed', [ARCHIVE]: 'passed' });
+    const { A, B } = await fixture.examine(onBase, { A: RIGHT, B: BREAKING });
+    expect(A).toMatchObject({ survivor: true, baseTests: { passed: 2, total: 2, regressions: [] } });
+    expect(B?.baseTests?.regressions).toEqual([API]);
+    expect(A?.cut?.leftOut[0]).toEqual({ what: 'packages', count: 1, of: 3 });
+    expect(notesOf(A).join(' ')).toContain('the tests of 1 of 3 packages');
+  });
+
+  test('one whose tests tell nothing on the base is left out, and the others count', async () => {
+    const broken = { name: '@x/broken', dependencies: { '@x/core': '*' }, scripts: { test: 'exit 3' } };
+    const files = { ...WORKSPACE, 'packages/broken/package.json': JSON.stringify(broken) };
+    const fixture = await shared.fixture({ files, test: 'npm test --workspaces' });
+    const onBase = await fixture.base();
+    expect(onBase).toMatchObject({ source: 'report', exitCode: 0 });
+    const { A, B } = await fixture.examine(onBase, { A: RIGHT, B: BREAKING });
+    expect(A).toMatchObject({
+      survivor: true,
+      baseTests: { passed: 3, total: 3, exitCode: 0, regressions: [] },
+    });
+    expect(B?.baseTests?.regressions).toEqual([API]);
+    expect(notesOf(A)).toEqual([
+      'The tests of packages/broken fail on the base commit without a report, so they were left out.',
+    ]);
+  });
+
+  test('the settings can name the packages', async () => {
+    const packages = ['./packages/api/', 'packages/nowhere'];
+    const fixture = await shared.fixture({ files: WORKSPACE, test: 'npm test --workspaces', packages });
+    const onBase = await fixture.base();
+    expect(onBase.tests).toEqual({ [API]: 'passed' });
+    const { A, B } = await fixture.examine(onBase, { A: RIGHT, B: BREAKING });
+    expect(B?.baseTests?.regressions).toEqual([API]);
+    expect(notesOf(A)).toEqual([
+      '`checks.packages` names packages/nowhere, whose tests Runoff cannot run by themselves.',
+      'Only the tests of the packages in `checks.packages` were run: packages/api.',
+    ]);
+  });
+});
