@@ -174,6 +174,18 @@ describe('the rules', () => {
     ]);
   });
 
+  test('a name is declared in at most two files', async () => {
+    const said = await judge({
+      'src/core/a.ts':
+        'export const label = 1;\ntype Row = string;\nexport const row: Row = label.toString();\n',
+      'src/core/b.ts':
+        'export function label() {}\ninterface Row { readonly a: 1 }\nexport const b = (r: Row) => r;\n',
+      'src/ports/c.ts': 'export class label {}\n',
+      'packages/local-github/src/d.ts': 'export const label = 1;\nexport class Row {}\n',
+    });
+    expect(said).toEqual(['src/core/a.ts:1: label is also declared in src/core/b.ts, src/ports/c.ts']);
+  });
+
   test('a file outside the layers is rejected', async () => {
     expect(await judge({ 'src/stuff/a.ts': one })).toEqual([
       'src/stuff/a.ts:1: stuff is not a layer; give it a row in the table or move the file',

@@ -36,6 +36,8 @@ export interface Source {
   readonly forbidden: readonly { readonly what: Forbidden; readonly line: number }[];
   /** Uses of what Node gives without an import: clock, chance, environment, timers, network, console. */
   readonly ambient: readonly { readonly what: string; readonly line: number }[];
+  /** Names of functions, constants, classes and types at the top of the file. */
+  readonly names: readonly string[];
 }
 export interface Import {
   /** A path as in `Source`, or a package as it was written. */
@@ -120,8 +122,24 @@ function readSource(root: string, file: SourceFile): Source {
     return Math.max(0, lines - 2);
   };
   visitBelow(file);
-  return { path, lines: file.text.replace(/\n$/, '').split('\n').length, ...source };
+  return { path, lines: file.text.replace(/\n$/, '').split('\n').length, names: namesIn(file), ...source };
 }
+
+/** An overloaded function has its name once. */
+function namesIn(file: SourceFile): readonly string[] {
+  const declared = file.statements.flatMap((node: Node): readonly Node[] => {
+    if (isVariableStatement(node)) return [...node.declarationList.declarations];
+    return DECLARATIONS.has(node.kind) ? [node] : [];
+  });
+  return [...new Set(declared.map((node) => nameOf(node, file)))];
+}
+
+const DECLARATIONS: ReadonlySet<SyntaxKind> = new Set([
+  SyntaxKind.FunctionDeclaration,
+  SyntaxKind.ClassDeclaration,
+  SyntaxKind.InterfaceDeclaration,
+  SyntaxKind.TypeAliasDeclaration,
+]);
 
 function target(from: string, specifier: string): Pick<Import, 'to' | 'internal'> {
   if (!specifier.startsWith('.')) return { to: specifier, internal: false };

@@ -98,7 +98,7 @@ const DRIVERS: ReadonlySet<string> = new Set(['adapters/postgres']);
 /** Folders that only hold other folders; what is inside is reached by each one's own index.ts. */
 const SHELVES: ReadonlySet<string> = new Set(['src', 'src/core', 'src/adapters', 'packages']);
 
-export const LIMITS = { fileLines: 300, functionLines: 50 } as const;
+export const LIMITS = { fileLines: 300, functionLines: 50, filesOfOneName: 2 } as const;
 
 /** Every breach of the rules, as `file:line: sentence`, in order of files. */
 export function violations(sources: readonly Source[]): readonly string[] {
@@ -109,7 +109,7 @@ export function violations(sources: readonly Source[]): readonly string[] {
     ...sizes(source),
     ...house(source),
   ]);
-  return [...each, ...circles(sources)];
+  return [...each, ...circles(sources), ...homonyms(sources)];
 }
 
 /** `core`, `adapters/git`, `main`, …: the layer, and for adapters which one; a package of the workspace by its name. */
@@ -204,6 +204,19 @@ function house(source: Source): readonly string[] {
     ),
     ...source.forbidden.map(({ what, line }) => `${source.path}:${line}: ${what} is not used here`),
   ];
+}
+
+/** Names that more than two files of `src` give to something of their own: a reader would have to ask which is meant. */
+function homonyms(sources: readonly Source[]): readonly string[] {
+  const files = new Map<string, string[]>();
+  for (const { path, names } of sources) {
+    if (!path.startsWith('src/')) continue;
+    for (const name of names) files.set(name, [...(files.get(name) ?? []), path]);
+  }
+  return [...files]
+    .filter(([, paths]) => paths.length > LIMITS.filesOfOneName)
+    .map(([name, paths]) => `${paths[0]}:1: ${name} is also declared in ${paths.slice(1).join(', ')}`)
+    .sort();
 }
 
 /** Circles of imports, in `src` also of types; one line for each, from its first file in the alphabet. */

@@ -94,7 +94,7 @@ export function openSetupCache(parts: {
     point,
 
     async find(base, command) {
-      const pointer = await textOf(pointerOf(base, command));
+      const pointer = await readTextFile(pointerOf(base, command));
       for (const id of [ownId(base, command), ...(pointer === null ? [] : [pointer])]) {
         const layer = layout.layer(base.repositoryKey, id);
         if (await wholeLayer(base.repositoryKey, layer)) return layer;
@@ -125,7 +125,7 @@ export function openSetupCache(parts: {
       if (place.shared === null) return null;
       const layer = layout.layer(base.repositoryKey, place.shared);
       if (!(await wholeLayer(base.repositoryKey, layer))) return null;
-      const roots = await textOf(join(layer, 'roots.json'));
+      const roots = await readTextFile(join(layer, 'roots.json'));
       if (roots === null || !fits(Roots.parse(JSON.parse(roots)), place.tracked)) return null;
       await point(base, command, place.shared);
       return layer;
@@ -136,7 +136,7 @@ export function openSetupCache(parts: {
 /** The fingerprint of a layer: its files, and everything that is known about them. */
 export async function fingerprintLayer(layer: string): Promise<string> {
   const known = await Promise.all(
-    ['brought', 'raw', 'roots.json'].map(async (name) => (await textOf(join(layer, name))) ?? ''),
+    ['brought', 'raw', 'roots.json'].map(async (name) => (await readTextFile(join(layer, name))) ?? ''),
   );
   const hash = createHash('sha256').update(known.join('\0')).digest('hex');
   const [files, home] = [join(layer, 'files'), join(layer, 'home')];
@@ -146,7 +146,7 @@ export async function fingerprintLayer(layer: string): Promise<string> {
 /** Lists of paths from a sandbox are read byte by byte, so paths are compared in the same form. */
 const latin = (path: string): string => Buffer.from(path).toString('latin1');
 
-async function textOf(file: string): Promise<string | null> {
+async function readTextFile(file: string): Promise<string | null> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

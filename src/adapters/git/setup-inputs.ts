@@ -62,7 +62,7 @@ const INPUTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Programs that an installer starts by itself and that may read anything, and manifests that we cannot parse. */
-const PROGRAMS: ReadonlySet<string> = new Set([
+const SETUP_PROGRAMS: ReadonlySet<string> = new Set([
   'binding.gyp',
   '.pnpmfile.cjs',
   '.pnpmfile.mjs',
@@ -128,7 +128,8 @@ export async function installInputs(
   const line = command.trim();
   const install = INSTALLS.find((each) => each.command.test(line));
   if (!install || !entries.some((entry) => install.lock.includes(entry.path))) return null;
-  if (entries.some(({ path }) => PROGRAMS.has(posix.basename(path)) || YARN_PLUGINS.test(path))) return null;
+  if (entries.some(({ path }) => SETUP_PROGRAMS.has(posix.basename(path)) || YARN_PLUGINS.test(path)))
+    return null;
   const inputs = entries.filter(({ path }) => INPUTS.has(posix.basename(path)) || OF_YARN.test(path));
   // An input is a link or a submodule: its content is elsewhere.
   if (inputs.some(({ mode }) => !mode.startsWith('100'))) return null;

@@ -118,7 +118,7 @@ function localFolder(
   };
 }
 
-const pathOf = (value: string): string | null => {
+const localFolderOf = (value: string): string | null => {
   const path = value.startsWith('file:') && URL.canParse(value) ? fileURLToPath(value) : value;
   return isAbsolute(path) && existsSync(path) ? resolve(path) : null;
 };
@@ -128,7 +128,7 @@ async function askPip(env: Environment): Promise<RegistryAccess> {
   const settings = await run(env, 'python3', '-m', 'pip', 'config', 'list');
   const folders: RegistryAccess['folders'][number][] = [];
   const inside = (value: string): readonly string[] => {
-    const path = pathOf(value);
+    const path = localFolderOf(value);
     if (path === null) return urlsIn(value).map(withoutLogin);
     const { to, binds } = localFolder(path, `pip-${folders.length}`);
     folders.push(...binds);

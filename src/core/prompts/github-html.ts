@@ -23,10 +23,10 @@ if (definition) {
 }
 PARSER.disable(['footnote_inline', 'footnote_tail']);
 // On GitHub the head of a table is a line of a paragraph: a line that begins a list, a fence, HTML or a heading is none.
-const table = PARSER.block.ruler.getRules('').find(({ name }) => name === 'table');
-if (table) {
+const tableRule = PARSER.block.ruler.getRules('').find(({ name }) => name === 'table');
+if (tableRule) {
   PARSER.disable('table');
-  PARSER.block.ruler.after('heading', 'table_of_paragraph', table, { alt: ['paragraph', 'reference'] });
+  PARSER.block.ruler.after('heading', 'table_of_paragraph', tableRule, { alt: ['paragraph', 'reference'] });
 }
 
 /** Parts `<!doctype` in small letters, which is HTML to this parser and not to GitHub's: no character of any text. */

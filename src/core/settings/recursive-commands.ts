@@ -8,10 +8,10 @@ export interface RecursiveCommand {
 }
 
 /** Options that do not change what is run. */
-const HARMLESS =
+const HARMLESS_FLAG =
   /^(?:--if-present|--stream|--parallel|--sort|--no-bail|--bail|--no-sort|--silent|-s|--aggregate-output|--no-progress|--verbose|--ci|--all|-A|-a|-p|-t|-v|-i|-pt|-pv|-ptv|-At|-Ap|-Apt|-ap|-apt|--topological|--topological-dev|--interlaced|--continue|--no-cache|--force|--no-daemon|--nxBail|--skip-nx-cache|--include-dependencies|--(?:workspace-concurrency|concurrency|jobs|output-logs|log-order|log-prefix|cache-dir|ui|reporter|reporter-hide-prefix|outputStyle|loglevel)=[\w./-]+)$/;
 
-const isHarmless = (words: readonly string[]): boolean => words.every((word) => HARMLESS.test(word));
+const isHarmless = (words: readonly string[]): boolean => words.every((word) => HARMLESS_FLAG.test(word));
 
 /** The script that a command runs in every package; null for another command, and for one that selects some packages. */
 export function recursiveCommand(
@@ -51,7 +51,7 @@ function plain(script: string | undefined, options: readonly string[]): Recursiv
 /** `npm run test --workspaces`, `pnpm -r run test`, in any order. */
 function byFlag(words: readonly string[], flag: RegExp): RecursiveCommand | null {
   if (!words.some((word) => flag.test(word))) return null;
-  const left = words.filter((word) => !flag.test(word) && !HARMLESS.test(word));
+  const left = words.filter((word) => !flag.test(word) && !HARMLESS_FLAG.test(word));
   const [verb = '', ...more] = left;
   const named = verb === 'run' || verb === 'run-script' ? more : [verb === 't' ? 'test' : verb, ...more];
   return named.length === 1 && named[0] !== 'exec' ? plain(named[0], []) : null;
@@ -74,7 +74,7 @@ const Turbo = z.object({
 /** `turbo run test`: what the task depends on is made before, as it is by turbo. */
 function turboTask(words: readonly string[], text: string | undefined): RecursiveCommand | null {
   const found = plain(words[0], words.slice(1));
-  const config = found && parsed(Turbo, text);
+  const config = found && parseConfig(Turbo, text);
   if (!found || !config) return null;
   const tasks = { ...config.pipeline, ...config.tasks };
   // A task of one package, or of the top: `web#test`, `//#test`.
@@ -100,7 +100,7 @@ function nxTarget(
   [verb, ...words]: readonly string[],
   files: Readonly<Record<string, string>>,
 ): RecursiveCommand | null {
-  const config = verb === 'run-many' ? parsed(Nx, files['nx.json']) : null;
+  const config = verb === 'run-many' ? parseConfig(Nx, files['nx.json']) : null;
   if (!config || config.plugins.length > 0) return null;
   if (Object.keys(files).some((path) => /(?:^|\/)project\.json$/.test(path))) return null;
   const line = words.join(' ');
@@ -111,7 +111,7 @@ function nxTarget(
   return needs.length === 0 ? plain(script, []) : null;
 }
 
-function parsed<T>(schema: z.ZodType<T>, text: string | undefined): T | null {
+function parseConfig<T>(schema: z.ZodType<T>, text: string | undefined): T | null {
   if (text === undefined) return null;
   try {
     return schema.safeParse(JSON.parse(text)).data ?? null;

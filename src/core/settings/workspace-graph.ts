@@ -65,7 +65,7 @@ const isPackageFolder = (folder: string): boolean =>
   /^[\w@.][\w@./-]*$/.test(folder) && !/(?:^|\/)(?:node_modules|\.\.?)(?:\/|$)/.test(folder);
 
 const names = z.record(z.string(), z.unknown()).catch({});
-const Manifest = z.object({
+const WorkspaceManifest = z.object({
   name: z.string().catch(''),
   workspaces: z
     .union([
@@ -79,10 +79,10 @@ const Manifest = z.object({
   optionalDependencies: names,
 });
 
-function manifestOf(text: string | undefined): z.infer<typeof Manifest> | null {
+function manifestOf(text: string | undefined): z.infer<typeof WorkspaceManifest> | null {
   if (text === undefined || text.length > MAX_MANIFEST_CHARS) return null;
   try {
-    return Manifest.safeParse(JSON.parse(text)).data ?? null;
+    return WorkspaceManifest.safeParse(JSON.parse(text)).data ?? null;
   } catch {
     // A manifest that cannot be read says nothing.
     return null;
@@ -217,10 +217,10 @@ function matchesAnyGlob(globs: readonly string[], folder: string): boolean {
   const names = folder.split('/');
   const wanted = globs.filter((glob) => !glob.startsWith('!'));
   const refused = globs.flatMap((glob) => (glob.startsWith('!') ? [glob.slice(1)] : []));
-  return wanted.some((glob) => matches(glob, names)) && !refused.some((glob) => matches(glob, names));
+  return wanted.some((glob) => matchesGlob(glob, names)) && !refused.some((glob) => matchesGlob(glob, names));
 }
 
-function matches(glob: string, names: readonly string[]): boolean {
+function matchesGlob(glob: string, names: readonly string[]): boolean {
   const parts = glob.replace(/^\.\//, '').replace(/\/$/, '').split('/');
   // Places in the glob that the names so far may have led to.
   let places = beyondStars(parts, new Set([0]));

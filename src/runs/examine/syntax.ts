@@ -38,7 +38,7 @@ const NODE = [
   '--experimental-vm-modules',
 ] as const;
 /** Where `compose` puts them inside every sandbox. */
-const PROGRAMS = '/opt/runoff/checks/syntax';
+const CHECK_FOLDER = '/opt/runoff/checks/syntax';
 /** Files of the base that stand for a language; our default, tune on dev data. */
 const SAMPLES = 5;
 
@@ -144,7 +144,7 @@ async function runProgram<T>(
   },
 ): Promise<T | null> {
   const result = await runCommand(runner, area, {
-    argv: [...NODE, `${PROGRAMS}/${program}`],
+    argv: [...NODE, `${CHECK_FOLDER}/${program}`],
     stdin: JSON.stringify(stdin),
     ...(limits ? { limits } : {}),
   });

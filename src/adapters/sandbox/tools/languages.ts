@@ -6,7 +6,7 @@ import { asTool, findHostTool, type HostTool, isExecutable, pyenvVersions, rustT
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The program that stands for a language, and how it is asked for its version. */
-export const PROGRAMS: Readonly<Record<Language, readonly [program: string, flag: string]>> = {
+export const VERSION_COMMANDS: Readonly<Record<Language, readonly [program: string, flag: string]>> = {
   node: ['node', '--version'],
   python: ['python3', '--version'],
   rust: ['cargo', '--version'],
@@ -37,7 +37,7 @@ export interface HostChoice {
 }
 
 export function hostChoice(language: Language, environment: Variables): HostChoice {
-  const [program] = PROGRAMS[language];
+  const [program] = VERSION_COMMANDS[language];
   const others = ofVersionManager(language, environment);
   const paths = others.map((folder) => join(folder, 'bin', program)).filter(isExecutable);
   const found = [findHostTool(program, environment), ...paths.map((path) => asTool(path, environment))];

@@ -13,7 +13,7 @@ import type { ProvidedTools, Toolchains, Tools } from '../../../ports/index.ts';
 import { INSIDE } from '../filesystem.ts';
 import type { Owner } from '../processes.ts';
 import { findHostTool } from './host.ts';
-import { fits, hostChoice, NAMES, PROGRAMS, versionTextOf } from './languages.ts';
+import { fits, hostChoice, NAMES, VERSION_COMMANDS, versionTextOf } from './languages.ts';
 import { isReachable, lendTool } from './lend.ts';
 import { type InstallPackage, npmRangeFor, packagedTool, releasedYarn } from './packages.ts';
 
@@ -102,7 +102,7 @@ async function findLanguage(
   file: string,
   wanted: WantedVersion | undefined,
 ): Promise<Finding> {
-  const [program, flag] = PROGRAMS[language];
+  const [program, flag] = VERSION_COMMANDS[language];
   const { tools, refused } = parts.host
     ? hostChoice(language, parts.environment)
     : { tools: [], refused: [] };
