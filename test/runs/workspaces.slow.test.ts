@@ -39,6 +39,7 @@ const BREAKING = core('list.length === 1 ? null : list.reduce((a, b) => a + b, 0
 const CORE = 'packages/core > test/core.test.js > runs';
 const API = 'packages/api > test/api.test.js > runs';
 const ARCHIVE = 'packages/archive > test/archive.test.js > runs';
+const PLAIN = 'exit code: packages/plain';
 const notesOf = (evidence: unknown) => testNotes({ evidence: [evidence] } as unknown as RunView);
 
 describe('in a workspace', () => {
@@ -85,6 +86,39 @@ describe('in a workspace', () => {
     expect(notesOf(A)).toEqual([
       'The tests of packages/broken fail on the base commit without a report, so they were left out.',
     ]);
+  });
+
+  test('one without a report counts by its exit code, also where tests of another one fail on the base', async () => {
+    const plain = { name: '@x/plain', dependencies: { '@x/core': '*' }, scripts: { test: 'node plain.js' } };
+    const files = {
+      ...WORKSPACE,
+      'packages/archive/test/archive.test.js': testOf('../index.js', '() => assert.equal(run(), 2)'),
+      'packages/plain/package.json': JSON.stringify(plain),
+      'packages/plain/plain.js': "process.exit(require('../core/index.js').run([7]) === 7 ? 0 : 1);\n",
+    };
+    const fixture = await shared.fixture({ files, test: 'npm test --workspaces' });
+    const onBase = await fixture.base();
+    expect(onBase).toMatchObject({ exitCode: 1, tests: { [ARCHIVE]: 'failed', [PLAIN]: 'passed' } });
+    const { A, B } = await fixture.examine(onBase, { A: RIGHT, B: BREAKING });
+    expect(A?.baseTests?.regressions).toEqual([]);
+    expect(B?.baseTests?.regressions).toEqual([PLAIN, API]);
+  });
+
+  test('a failure is checked by its package alone', async () => {
+    const commands: string[] = [];
+    const fixture = await shared.fixture({
+      files: WORKSPACE,
+      test: 'npm test --workspaces',
+      exec: (spec, real) => {
+        commands.push(spec.argv.join(' '));
+        return real(spec);
+      },
+    });
+    const onBase = await fixture.base();
+    commands.length = 0;
+    await fixture.examine(onBase, { A: BREAKING });
+    const times = (folder: string) => commands.filter((one) => one.includes(`cd ${folder} `)).length;
+    expect([times('packages/api'), times('packages/core'), times('packages/archive')]).toEqual([2, 1, 1]);
   });
 
   test('the settings can name the packages', async () => {

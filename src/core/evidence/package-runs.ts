@@ -1,4 +1,5 @@
 import type { PackageRun, TestRun } from './evidence.ts';
+import { packageOfTest } from './test-runs.ts';
 
 /** Folders of the packages whose tests were run. */
 export const packagesIn = (run: TestRun): readonly string[] =>
@@ -47,8 +48,8 @@ function only(run: TestRun, kept: readonly PackageRun[], packages: readonly Pack
   const gone = (run.packages ?? []).filter((one) => !kept.includes(one));
   if (gone.length === 0) return run;
   const steps = new Set(gone.flatMap((one) => one.steps));
-  const heads = gone.map(({ folder }) => `${folder} > `);
-  const stays = (id: string) => !steps.has(id) && !heads.some((head) => id.startsWith(head));
+  const folders = new Set(gone.map(({ folder }) => folder));
+  const stays = (id: string) => !steps.has(id) && !folders.has(packageOfTest(id));
   return { ...withIds(run, stays), ...joined(kept), packages };
 }
 

@@ -1,7 +1,7 @@
 import { type Alias, uniqueSorted } from '../model/index.ts';
 import type { Patch } from '../patches/index.ts';
 import type { PeerTests, TestRun } from './evidence.ts';
-import { outcomeIn } from './test-runs.ts';
+import { isExitCode, outcomeIn } from './test-runs.ts';
 
 /**
  * What an author's test files gave on one tree. `unfit`: they could not be put onto it, or it does not build with them: they
@@ -37,7 +37,7 @@ export function authorTests({ own, onBase, before }: AuthorRuns, flaky: readonly
   const there = onBase.kind === 'ran' ? onBase.run : null;
   const old = (id: string) => (before ? outcomeIn(before, id) : undefined);
   const passes = uniqueSorted(Object.keys(own.tests)).filter(
-    (id) => outcomeIn(own, id) === 'passed' && !unsteady.has(id),
+    (id) => outcomeIn(own, id) === 'passed' && !unsteady.has(id) && !isExitCode(id),
   );
   const onBoth = (id: string) => there !== null && outcomeIn(there, id) === 'passed';
   return {

@@ -9,6 +9,16 @@ export const EXIT_CODE = 'exit code';
 export const outcomeIn = (run: Pick<TestRun, 'tests'>, id: string): TestOutcome | undefined =>
   Object.hasOwn(run.tests, id) ? run.tests[id] : undefined;
 
+/** The id of the exit code of one package of a workspace. */
+export const exitCodeOf = (folder: string): string => `${EXIT_CODE}: ${folder}`;
+
+/** Is it the exit code of a run, or of a package? It stands for many tests at once. */
+export const isExitCode = (id: string): boolean => id === EXIT_CODE || id.startsWith(exitCodeOf(''));
+
+/** Folder of the package that a test of it names. */
+export const packageOfTest = (id: string): string =>
+  isExitCode(id) ? id.slice(exitCodeOf('').length) : (id.split(' > ', 1)[0] ?? '');
+
 export const succeeded = (run: Pick<TestRun, 'exitCode' | 'stopped'>): boolean =>
   run.exitCode === 0 && run.stopped === null;
 
@@ -230,6 +240,6 @@ export function contestedTests(survivors: readonly Evidence[]): readonly string[
     const breaking = survivors.filter((one) => one.baseTests?.regressions.includes(id));
     const families = new Set(breaking.flatMap(({ family }) => family ?? []));
     const many = breaking.length * CONTESTED_SHARE.of >= survivors.length * CONTESTED_SHARE.breaking;
-    return id !== EXIT_CODE && many && families.size >= MIN_CONTESTING_FAMILIES;
+    return !isExitCode(id) && many && families.size >= MIN_CONTESTING_FAMILIES;
   });
 }

@@ -9,6 +9,7 @@ import {
   gateSources,
   newFailures,
   ownTestsGate,
+  packageOfTest,
   resolveSuspects,
   SUSPECT_RUNS,
   staticGates,
@@ -196,8 +197,8 @@ function inOrder(gates: readonly GateReport[]): readonly GateReport[] {
 
 /**
  * A run after its suspects, tests that should pass and did not, have been run again on the same tree: alone where the
- * runner is known to run single files, else the whole suite if there is time for it. What fails twice has failed; of
- * three different answers most count.
+ * runner is known to run single files, else their packages or the whole suite if there is time for it. What fails twice
+ * has failed; of three different answers most count.
  */
 async function rerunSuspects(
   { runner, time }: ExaminationTools,
@@ -208,8 +209,10 @@ async function rerunSuspects(
   const { run, suspects } = first;
   const again: TestRun[] = [];
   if (suspects.length === 0 || run.stopped !== null) return run;
-  const inTime = aloneCommands(runner, options, suspects) ? 0 : run.ms;
-  if (inTime > 0 && !fitsRepeatBudget(run, SUSPECT_RUNS - 1)) return run;
+  const inTime = aloneCommands(runner, options, suspects)
+    ? 0
+    : (packageCommands(runner, run, suspects)?.ms ?? run.ms);
+  if (inTime > 0 && !fitsRepeatBudget({ ms: inTime }, SUSPECT_RUNS - 1)) return run;
   if (!(await time.allows('repeats', options.id, '', inTime))) return run;
   for (let attempt = 2; attempt <= SUSPECT_RUNS; attempt++) {
     const left = undecidedSuspects(suspects, again);
@@ -239,9 +242,25 @@ async function rerunOnce(
     // A runner that cannot be told a file after all says nothing about its tests.
     if (result.kind === 'ran' && result.run.source === on.run.source) return result.run;
   }
-  if (!fitsRepeatBudget(on.run, SUSPECT_RUNS - 1)) return null;
-  const result = await runOn(runner, tree, options);
+  const { ms, commands } = packageCommands(runner, on.run, on.left) ?? { ms: on.run.ms };
+  if (!fitsRepeatBudget({ ms }, SUSPECT_RUNS - 1)) return null;
+  const result = await runOn(runner, tree, { ...options, ...(commands ? { commands } : {}) });
   return result.kind === 'ran' ? result.run : null;
+}
+
+/** Commands for the packages of these tests, and what they took; null where one of them is of no package. */
+function packageCommands(
+  { plan }: CheckRunner,
+  run: TestRun,
+  ids: readonly string[],
+): { readonly commands: readonly TestCommand[]; readonly ms: number } | null {
+  const ran = new Map((run.packages ?? []).map(({ folder, ms }) => [folder, ms]));
+  const folders = new Set(ids.map(packageOfTest));
+  if (![...folders].every((folder) => ran.has(folder))) return null;
+  const commands = plan.commands.filter(
+    (command) => command.check === undefined && folders.has(command.package ?? ''),
+  );
+  return { commands, ms: [...folders].reduce((sum, folder) => sum + (ran.get(folder) ?? 0), 0) };
 }
 
 /** Commands for the files of these tests; null where one of them does not say its file. */

@@ -1,4 +1,10 @@
-import { missingNamesIn, type PackageRun, succeeded, type TestRun } from '../../core/evidence/index.ts';
+import {
+  exitCodeOf,
+  missingNamesIn,
+  type PackageRun,
+  succeeded,
+  type TestRun,
+} from '../../core/evidence/index.ts';
 import { programKilled } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import type { ReportSource, TestCommand } from '../../core/settings/index.ts';
@@ -35,7 +41,7 @@ export async function runTests(
     if (folder !== undefined && late.has(folder)) continue;
     const run = await runCommandOfTests(runner, area, command);
     spent += run.ms;
-    done.push({ command, run });
+    done.push({ command, run: withExitCodeOfPackage(command, run) });
   }
   const runs = done.flatMap(({ command, run }) => (command.check === undefined ? [run] : []));
   const checks = done.flatMap(({ command, run }) =>
@@ -49,6 +55,12 @@ export async function runTests(
 interface CommandRun {
   readonly command: TestCommand;
   readonly run: TestRun;
+}
+
+/** A package without a report counts by its exit code, as one test: the exit code of the whole run is of all packages. */
+function withExitCodeOfPackage({ package: folder, check }: TestCommand, run: TestRun): TestRun {
+  if (folder === undefined || check !== undefined || run.source !== 'exit-code') return run;
+  return asTest(exitCodeOf(folder), run);
 }
 
 /** What was run of each package, and of none. */
@@ -118,7 +130,7 @@ const prefixed = <T>(byId: Readonly<Record<string, T>>, prefix: string): Readonl
   return Object.fromEntries(Object.entries(byId).map(([id, value]) => [`${prefix} > ${within(id)}`, value]));
 };
 
-/** A step beside the tests as one test, whose exit code is its answer. */
+/** A command as one test, whose exit code is its answer. */
 const asTest = (id: string, run: TestRun): TestRun => ({
   ...run,
   tests: { [id]: succeeded(run) ? 'passed' : 'failed' },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  authorTests,
   joinPackages,
   ofPackages,
   type PackageRun,
@@ -88,6 +89,17 @@ describe('of a run of several packages', () => {
     expect(withoutSilentPackages(silent)).toMatchObject({ exitCode: 0, ms: 2_000 });
     const only = run([part('b', { stopped: 'wall' })], {}, { stopped: 'wall' });
     expect(withoutSilentPackages(only)).toBe(only);
+  });
+
+  test('an exit code goes with its package, and is nobody’s added test', () => {
+    const whole = run([part('a'), part('b', { source: 'exit-code' })], {
+      'a > x': 'passed',
+      'exit code: b': 'passed',
+    });
+    expect(ofPackages(whole, new Set(['a'])).tests).toEqual({ 'a > x': 'passed' });
+    expect(ofPackages(whole, new Set(['b'])).tests).toEqual({ 'exit code: b': 'passed' });
+    const author = { own: whole, onBase: { kind: 'unfit' }, before: null } as const;
+    expect(authorTests(author)).toEqual({ proven: ['a > x'], guards: [] });
   });
 
   test('what belongs to no package counts beside them, also where it fails', () => {
