@@ -25,8 +25,8 @@ const PERSONAS = ['qa', 'product', 'security'];
 const BUDGET_USD = 1;
 
 export function addDebate(program: Command, shell: Shell, done: (code: number) => void): void {
-  const list = (flags: string, what: string, fallback: readonly string[], said: string) =>
-    new Option(flags, what).argParser(names).default(fallback, said);
+  const list = (flags: string, what: string, fallback: readonly string[], defaultText: string) =>
+    new Option(flags, what).argParser(names).default(fallback, defaultText);
   program
     .command('debate')
     .description('let critics debate a spec: unclear points are fixed or become questions')

@@ -44,9 +44,9 @@ async function sendReply(shell: Shell, runId: RunId, saying: Saying, json: boole
   try {
     const { origin } = await viewById(world, runId);
     await world.engine.launch(flows(world));
-    const said = replyOf(saying, null, world.clock.now());
-    if (!said) throw new Fault('INTERNAL', `\`${saying.name}\` is not a reply to a run.`);
-    const result = await reply(world, runId, `cli:${own}`, said);
+    const newReply = replyOf(saying, null, world.clock.now());
+    if (!newReply) throw new Fault('INTERNAL', `\`${saying.name}\` is not a reply to a run.`);
+    const result = await reply(world, runId, `cli:${own}`, newReply);
     if (result.kind === 'not-waiting') throw new Fault('RUN_NOT_WAITING', result.why);
     if (result.kind === 'unfit') throw new Fault('REPLY_UNFIT', result.why);
     // A run of the command line has its own process, which may have ended while the run waits.

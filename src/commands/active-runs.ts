@@ -30,15 +30,15 @@ export async function answerRun(
   run: GitHubRun | undefined,
 ): Promise<CommandResult> {
   if (!run) return refuse(command, 'There is no active run here to answer.');
-  const said = replyOf(given, command.by, command.at);
+  const newReply = replyOf(given, command.by, command.at);
   const before = await world.store.replies(run.id);
   if (before.some(({ at, by }) => at === command.at && by?.id === command.by.id))
     return done('already accepted', { runId: run.id });
   const open = awaitedInquiry(run);
-  if (!said || !open) return refuse(command, `Run \`${run.id}\` is not waiting for an answer.`, run.id);
+  if (!newReply || !open) return refuse(command, `Run \`${run.id}\` is not waiting for an answer.`, run.id);
   const early = await whyTooEarly(world, command, run, open.number);
   if (early) return replyNotAccepted(world, command, run, given, early);
-  const result = await reply(world, run.id, command.id, said, open.number);
+  const result = await reply(world, run.id, command.id, newReply, open.number);
   if (result.kind === 'taken') return done('the run continues with it', { runId: run.id });
   return replyNotAccepted(world, command, run, given, result.why);
 }

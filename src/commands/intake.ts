@@ -75,8 +75,8 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
       const likely = association === undefined ? {} : { association: association.slice(0, 40) };
       const command = { id: `${scope}:${place.comment}`, place, by: { id, login }, text, at, ...likely };
       if (!STARTS.has(given.name)) return record(command);
-      const said = { title: issue.title, body: await world.artifacts.put(issue.body) };
-      return record({ ...command, issue: said });
+      const issueText = { title: issue.title, body: await world.artifacts.put(issue.body) };
+      return record({ ...command, issue: issueText });
     },
     async onEdit(event) {
       const edit = await editOfChoice(world, event);

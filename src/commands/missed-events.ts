@@ -101,17 +101,17 @@ async function checkRun(
   run: GitHubRun,
 ): Promise<void> {
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
-  const seen = await issueOf(reader, run);
-  if (seen.kind === 'gone') {
-    await cancelRun(world, run.id, seen.cause);
+  const current = await issueOf(reader, run);
+  if (current.kind === 'gone') {
+    await cancelRun(world, run.id, current.cause);
     return;
   }
-  if (!seen.issue.open) {
+  if (!current.issue.open) {
     await cancelRun(world, run.id, 'the issue was closed');
     return;
   }
   const greeted = (await world.store.intent(run.id, 'greet'))?.state === 'done';
-  if (greeted && !hasLabel(seen.issue.labels, RUNNING_LABEL) && (await someoneStopped(reader, run))) {
+  if (greeted && !hasLabel(current.issue.labels, RUNNING_LABEL) && (await someoneStopped(reader, run))) {
     await cancelRun(world, run.id, `the label ${RUNNING_LABEL} was removed`);
   }
 }
@@ -145,9 +145,9 @@ async function checkWaitForPick(
   run: GitHubRun,
 ): Promise<void> {
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
-  const seen = await issueOf(reader, run);
-  if (seen.kind === 'gone') await endWaitForPick(world, run.id, seen.cause);
-  else if (!seen.issue.open) await endWaitForPick(world, run.id, 'the issue was closed');
+  const current = await issueOf(reader, run);
+  if (current.kind === 'gone') await endWaitForPick(world, run.id, current.cause);
+  else if (!current.issue.open) await endWaitForPick(world, run.id, 'the issue was closed');
 }
 
 async function checkRepository(

@@ -109,12 +109,12 @@ async function agentFinding(
   if (!trial || !sandbox) return { name, state: 'ok', detail: speaks };
   const result = await tryInSandbox(operator, sandbox, { ...trial, wallMs: TRIAL_MS });
   if (result.exitCode === 0) return { name, state: 'ok', detail: `${speaks}; starts in a sandbox` };
-  const said = (result.stderr || result.stdout).trim().split('\n').at(-1)?.slice(0, 200) ?? '';
+  const lastLine = (result.stderr || result.stdout).trim().split('\n').at(-1)?.slice(0, 200) ?? '';
   return {
     name,
     state: 'fault',
     detail:
-      `${version} does not start in a sandbox: ${result.stopped ?? `exit code ${result.exitCode ?? 'none'}`} ${said}`.trim(),
+      `${version} does not start in a sandbox: ${result.stopped ?? `exit code ${result.exitCode ?? 'none'}`} ${lastLine}`.trim(),
     remedy: AGENTS.some((agent) => agent.name === coder.name)
       ? `runoff agents install ${coder.name}`
       : 'It is part of Runoff: `npm run setup` installs what it needs.',

@@ -56,11 +56,13 @@ const REMEDY = ' Install it on this machine';
 
 function toolFindings({ tools, missing }: Survey): readonly DoctorFinding[] {
   const name = 'tools';
-  const lacking = missing.map((sentence): DoctorFinding => {
+  const missingTools = missing.map((sentence): DoctorFinding => {
     const at = sentence.indexOf(REMEDY);
     return at < 0
       ? { name, state: 'warning', detail: sentence }
       : { name, state: 'warning', detail: sentence.slice(0, at), remedy: sentence.slice(at + 1) };
   });
-  return tools.length === 0 ? lacking : [{ name, state: 'ok', detail: toolsText(tools) }, ...lacking];
+  return tools.length === 0
+    ? missingTools
+    : [{ name, state: 'ok', detail: toolsText(tools) }, ...missingTools];
 }

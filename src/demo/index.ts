@@ -113,8 +113,10 @@ async function runOf({ world, github }: DemoEnvironment, issue: number): Promise
     );
     if (run) return run.id;
     if (world.clock.now() > until) {
-      const seen = github.deliveries.map((d) => `${d.event}.${d.action ?? ''} → ${d.status}`).join(', ');
-      throw new Fault('INTERNAL', `The label started no run. Webhooks delivered: ${seen || 'none'}.`);
+      const deliveries = github.deliveries
+        .map((d) => `${d.event}.${d.action ?? ''} → ${d.status}`)
+        .join(', ');
+      throw new Fault('INTERNAL', `The label started no run. Webhooks delivered: ${deliveries || 'none'}.`);
     }
     await world.clock.sleep(50);
   }
@@ -141,7 +143,7 @@ async function report(
   for (const on of places) {
     for (const { id, body } of await maintainer.comments(REPOSITORY, on)) comments.push({ id, on, body });
   }
-  const seen = (await maintainer.request(
+  const issueDetails = (await maintainer.request(
     'GET',
     `/repos/${REPOSITORY.owner}/${REPOSITORY.name}/issues/${issue}`,
   )) as {
@@ -161,7 +163,7 @@ async function report(
         }
       : {}),
     comments,
-    issueLabels: seen.labels.map((label) => label.name),
+    issueLabels: issueDetails.labels.map((label) => label.name),
     timings,
   });
   screen.out(`${jsonText(document)}\n`);

@@ -58,8 +58,8 @@ export async function debateText(
   };
   const plan: DebatePlan = {
     spec: text,
-    assignments: (round, lost) =>
-      assignCritics(personas, models, familyOf, { round, rotate, unresponsive: lost }),
+    assignments: (round, unresponsive) =>
+      assignCritics(personas, models, familyOf, { round, rotate, unresponsive }),
     synthesisers: models,
     instructions: criticsPrompts(world),
     shown: { focusAreas },

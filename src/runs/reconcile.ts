@@ -126,7 +126,7 @@ export async function reply(
   world: Pick<World, 'engine' | 'store'>,
   runId: RunId,
   key: string,
-  said: NewReply,
+  newReply: NewReply,
   to?: number,
 ): Promise<ReplyResult> {
   const run = await loadRun(world, runId);
@@ -135,9 +135,9 @@ export async function reply(
     return { kind: 'not-waiting', why: `Run ${runId} is ${run.state} and is not waiting for a reply.` };
   if (to !== undefined && open.number !== to)
     return { kind: 'unfit', why: 'Something else is asked by now.' };
-  const fit = matchReply(open, said);
+  const fit = matchReply(open, newReply);
   if (fit.kind === 'unfit') return fit;
-  await world.store.addReply(runId, key, said);
+  await world.store.addReply(runId, key, newReply);
   await world.engine.signal(runId, REPLY_TOPIC, key);
   return { kind: 'taken' };
 }

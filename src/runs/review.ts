@@ -147,7 +147,7 @@ async function judgeAfterReview(world: JudgePorts, context: RunContext): Promise
   const decision = await judge(world, context);
   const { id: runId, review = [] } = context.run;
   const after = { alias: pickOf(decision), because: decision.because };
-  const told = review.map((one, i) => (i === review.length - 1 ? { ...one, after } : one));
-  await world.store.updateRun(runId, { review: told }, world.clock.now());
+  const updated = review.map((one, i) => (i === review.length - 1 ? { ...one, after } : one));
+  await world.store.updateRun(runId, { review: updated }, world.clock.now());
   return null;
 }

@@ -35,10 +35,10 @@ export async function settleQuestions(
     const open = await stage('ask', (context) => askNext(world, context));
     if (open.kind === 'fault') return open;
     if (open.value.kind === 'agreed') return { kind: 'ok', value: 'agreed' };
-    const said = await waitForReply(world, flow, stage, open.value.ms);
-    if (said.kind === 'fault') return said;
-    if (said.value.kind === 'stop') return { kind: 'ok', value: 'stopped' };
-    if (said.value.kind === 'go') continue;
+    const next = await waitForReply(world, flow, stage, open.value.ms);
+    if (next.kind === 'fault') return next;
+    if (next.value.kind === 'stop') return { kind: 'ok', value: 'stopped' };
+    if (next.value.kind === 'go') continue;
     const again = await plan();
     if (again.kind === 'fault') return again;
   }
@@ -53,9 +53,9 @@ async function waitForReply(
   let left = ms;
   for (;;) {
     await flow.wait(REPLY_TOPIC, left);
-    const heard = await stage('hear', ({ run }) => takeReplies(world, run));
-    if (heard.kind === 'fault' || heard.value.kind !== 'waits') return heard;
-    left = heard.value.ms;
+    const next = await stage('hear', ({ run }) => takeReplies(world, run));
+    if (next.kind === 'fault' || next.value.kind !== 'waits') return next;
+    left = next.value.ms;
   }
 }
 

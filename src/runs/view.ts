@@ -138,18 +138,18 @@ const REFRESHED_POSITIONS = 10;
 const REFRESH_AFTER_MS = 5 * 60_000;
 const ANNOUNCED_POSITIONS = 40;
 
-/** Says to runs in line where they stand. `told` remembers when each was told last, by the clock that never jumps. */
+/** Says to runs in line where they stand. `announcedAt` has the time of the last announcement to each, by the monotonic clock. */
 export async function announceQueue(
   world: Pick<World, 'store' | 'announcer' | 'clock'>,
-  told: Map<RunId, number>,
+  announcedAt: Map<RunId, number>,
 ): Promise<void> {
   const order = await queuedRuns(world.store);
   const now = world.clock.elapsed();
-  for (const id of told.keys()) if (!order.includes(id)) told.delete(id);
+  for (const id of announcedAt.keys()) if (!order.includes(id)) announcedAt.delete(id);
   for (const [at, id] of order.slice(0, ANNOUNCED_POSITIONS).entries()) {
-    const last = told.get(id);
+    const last = announcedAt.get(id);
     if (last !== undefined && (at >= REFRESHED_POSITIONS || now - last < REFRESH_AFTER_MS)) continue;
-    told.set(id, now);
+    announcedAt.set(id, now);
     world.announcer.soon(id);
   }
 }

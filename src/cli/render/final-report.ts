@@ -196,7 +196,7 @@ const HUNK_LINES = 8;
 function reasonLines(reason: RankReason, width: number, paint: Paint): readonly string[] {
   const indent = '     ';
   const inner = width - indent.length;
-  const said = wrap(printable(reason.because), inner).map((line, index) =>
+  const sentenceLines = wrap(printable(reason.because), inner).map((line, index) =>
     index === 0 ? `  ${padded(reason.alias, 1)}  ${line}` : `${indent}${line}`,
   );
   const failing = reason.failing.flatMap((tests) => [
@@ -205,7 +205,7 @@ function reasonLines(reason: RankReason, width: number, paint: Paint): readonly 
     ...(tests.more > 0 ? [`${indent}  and ${tests.more} more`] : []),
   ]);
   return [
-    ...said,
+    ...sentenceLines,
     ...failing,
     ...hunkLines(reason.hunk ?? '', inner).map((line) => indent + paint('dim', line)),
   ];

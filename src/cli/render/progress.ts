@@ -90,15 +90,15 @@ function columnsFor(view: RunView, width: number): readonly ProgressColumn[] {
 }
 
 /** The contestant's full name if there is space, else the part that differs from the others, else nothing. */
-function nameColumn(view: RunView, room: number): ProgressColumn | null {
+function nameColumn(view: RunView, maxWidth: number): ProgressColumn | null {
   const widest = (text: ProgressColumn['text']): number =>
     Math.max(0, ...view.candidates.map((one) => displayWidth(text(one))));
   const whole = Math.min(widest(candidateLabel), NAME_COLUMNS);
-  if (whole <= room) return { width: whole, side: 'left', text: candidateLabel };
+  if (whole <= maxWidth) return { width: whole, side: 'left', text: candidateLabel };
   const names = shortContestantNames(view.candidates.map(({ contestant }) => contestant));
   const shortNameOf = ({ alias }: Candidate): string =>
     printable(names[view.candidates.findIndex((one) => one.alias === alias)] ?? '', 60);
-  const short = Math.min(widest(shortNameOf), room);
+  const short = Math.min(widest(shortNameOf), maxWidth);
   return short < MIN_NAME_COLUMNS ? null : { width: short, side: 'left', text: shortNameOf };
 }
 

@@ -80,10 +80,10 @@ function checksBody(number: number, checks: readonly FailingCheck[]): string {
 /** As many from the end as there is room for; the newest one always. */
 function newestThatFit(blocks: readonly string[]): readonly string[] {
   const kept: string[] = [];
-  let room = MAX_FINDINGS_CHARS;
+  let remainingChars = MAX_FINDINGS_CHARS;
   for (const block of blocks.toReversed()) {
-    room -= [...block].length;
-    if (room < 0 && kept.length > 0) break;
+    remainingChars -= [...block].length;
+    if (remainingChars < 0 && kept.length > 0) break;
     kept.unshift(block);
   }
   return kept;

@@ -146,9 +146,9 @@ function differenceOn(at: number, { examples }: Split): readonly BehaviourDiffer
   const own = example?.observations[at];
   if (!example || !own) return [];
   const counts = new Map<string, number>();
-  for (const [voter, seen] of example.observations.entries()) {
-    if (seen && voter !== at && exactKey(seen) !== exactKey(own))
-      counts.set(seen.text, (counts.get(seen.text) ?? 0) + 1);
+  for (const [voter, observation] of example.observations.entries()) {
+    if (observation && voter !== at && exactKey(observation) !== exactKey(own))
+      counts.set(observation.text, (counts.get(observation.text) ?? 0) + 1);
   }
   const [others] = [...counts].sort((a, b) => b[1] - a[1] || byCodeUnits(a[0], b[0]));
   if (!others) return [];

@@ -60,16 +60,16 @@ export function stableProbes(
   });
 }
 
-export const exactKey = (seen: Observation): string => `${seen.kind} ${seen.text}`;
-const roughKey = (seen: Observation): string =>
-  seen.kind === 'error' ? `error ${seen.text.split(':')[0]}` : exactKey(seen);
+export const exactKey = (observation: Observation): string => `${observation.kind} ${observation.text}`;
+const roughKey = (observation: Observation): string =>
+  observation.kind === 'error' ? `error ${observation.text.split(':')[0]}` : exactKey(observation);
 
 export function splitsOf(probes: readonly ProbeComparison[]): readonly Split[] {
   const splits = new Map<string, Split>();
   for (const probe of probes) {
     const rough = addToSplit(splits, probe, roughKey, 1);
-    const seen = probe.observations.flatMap((each) => each ?? []);
-    if (new Set(seen.map(exactKey)).size > Math.max(1, rough))
+    const observations = probe.observations.flatMap((each) => each ?? []);
+    if (new Set(observations.map(exactKey)).size > Math.max(1, rough))
       addToSplit(splits, probe, exactKey, WORDING_FACTOR);
   }
   return [...splits.values()];
@@ -79,20 +79,23 @@ export function splitsOf(probes: readonly ProbeComparison[]): readonly Split[] {
 function addToSplit(
   splits: Map<string, Split>,
   probe: ProbeComparison,
-  textOf: (seen: Observation) => string,
+  textOf: (observation: Observation) => string,
   factor: number,
 ): number {
   const ofBase = probe.base ? textOf(probe.base) : null;
   const texts = probe.observations
-    .flatMap((seen) => (seen ? [textOf(seen)] : []))
+    .flatMap((observation) => (observation ? [textOf(observation)] : []))
     .filter((text) => text !== ofBase);
   // Numbered by what they say, not by who said it first.
   const numbers = new Map([...new Set(texts)].sort().map((text, nth) => [text, nth + 1]));
-  const answers = probe.observations.map((seen) => (seen ? (numbers.get(textOf(seen)) ?? 0) : null));
+  const answers = probe.observations.map((observation) =>
+    observation ? (numbers.get(textOf(observation)) ?? 0) : null,
+  );
   const different = new Set(answers.filter((answer) => answer !== null)).size;
   if (different < 2) return different;
   const likelyBugs = probe.observations.map(
-    (seen) => seen !== undefined && isLikelyBug(seen) && !(probe.base && isLikelyBug(probe.base)),
+    (observation) =>
+      observation !== undefined && isLikelyBug(observation) && !(probe.base && isLikelyBug(probe.base)),
   );
   const key = JSON.stringify([answers, probe.base !== undefined, likelyBugs, factor]);
   const split = splits.get(key) ?? {
@@ -121,8 +124,8 @@ export const splitWeight = ({ weight, factor }: Split): number => factor * Math.
 
 /** Small for what people see through at once. */
 export const readingCost = (example: ProbeComparison): number => {
-  const lengths = example.observations.flatMap((seen) =>
-    seen ? [seen.input.length + seen.text.length] : [],
+  const lengths = example.observations.flatMap((observation) =>
+    observation ? [observation.input.length + observation.text.length] : [],
   );
   return Math.max(0, ...lengths) + 200 * (1 - variationWeight(example));
 };

@@ -48,19 +48,19 @@ const MAX_HEADING_CHARS = 120;
 export function blindPatch(
   files: readonly ChangedFile[],
   identities: Identities,
-  room: { readonly production: number; readonly tests: number } = SHOWN_LIMITS,
+  limits: { readonly production: number; readonly tests: number } = SHOWN_LIMITS,
 ): BlindPatch {
   const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   const production = sorted.filter(({ role }) => role === 'production');
   // Where texts for people are all that was changed, they are the work; elsewhere they are a place to praise it.
   const code = production.filter(({ path }) => !isProse(path));
   const shown = code.length > 0 ? code : production;
-  const first = renderSection(shown, production.length - shown.length, identities, room.production);
+  const first = renderSection(shown, production.length - shown.length, identities, limits.production);
   const tests = renderSection(
     sorted.filter(({ role }) => role === 'test'),
     0,
     identities,
-    room.tests,
+    limits.tests,
   );
   return {
     production: first.text || 'No production code is changed.\n',
@@ -80,13 +80,13 @@ function renderSection(
   files: readonly ChangedFile[],
   prose: number,
   identities: Identities,
-  room: number,
+  maxChars: number,
 ): PatchSection {
   const made: PatchSection = { text: '', lines: [], injections: [] };
   const left = { lines: 0, files: 0 };
   for (const file of files) {
     const path = shownPath(file.path, identities);
-    const missing = addFile(made, file, path, { identities, room });
+    const missing = addFile(made, file, path, { identities, maxChars });
     left.lines += missing;
     left.files += missing > 0 ? 1 : 0;
   }
@@ -106,7 +106,7 @@ function addFile(
   made: PatchSection,
   file: ChangedFile,
   path: string,
-  { identities, room }: { readonly identities: Identities; readonly room: number },
+  { identities, maxChars }: { readonly identities: Identities; readonly maxChars: number },
 ): number {
   made.text += `file ${path} (${file.change})\n`;
   if (file.binary) made.text += '(binary, not shown)\n';
@@ -117,7 +117,7 @@ function addFile(
   let missing = 0;
   for (const hunk of file.hunks) {
     const first = made.lines.length === 0;
-    const most = Math.max(0, Math.floor((room - made.text.length) / MIN_LINE_CHARS));
+    const most = Math.max(0, Math.floor((maxChars - made.text.length) / MIN_LINE_CHARS));
     // What cannot fit is not read: a patch may be long.
     const read = hunk.lines.length <= most ? hunk.lines : first ? hunk.lines.slice(0, most) : [];
     missing += changedCount(hunk.lines) - changedCount(read);
@@ -126,7 +126,7 @@ function addFile(
       made.injections.push(...injections.map((what) => ({ file: file.path, line, what })));
     }
     const head = hunkHeader(hunk, identities);
-    const shown = linesThatFit(lines, room - made.text.length - head.length, first);
+    const shown = linesThatFit(lines, maxChars - made.text.length - head.length, first);
     missing += changedCount(lines) - changedCount(shown);
     if (shown.length === 0) continue;
     made.text += head + renderLines(shown);
@@ -152,13 +152,13 @@ function hunkHeader({ heading, newStart }: Hunk, identities: Identities): string
 }
 
 /** The whole hunk or nothing; of the very first one as much as there is room for, so that something is shown. */
-function linesThatFit(lines: readonly BlindLine[], room: number, first: boolean): readonly BlindLine[] {
-  if (renderLines(lines).length <= room) return lines;
+function linesThatFit(lines: readonly BlindLine[], maxChars: number, first: boolean): readonly BlindLine[] {
+  if (renderLines(lines).length <= maxChars) return lines;
   if (!first) return [];
   let size = 0;
   const end = lines.findIndex((line) => {
     size += renderLines([line]).length;
-    return size > room;
+    return size > maxChars;
   });
   return lines.slice(0, Math.max(0, end));
 }

@@ -228,11 +228,11 @@ export const signalIn = (exitCode: number): number | null =>
 export async function retryLost<T>(
   sleep: (ms: number) => Promise<unknown>,
   work: () => Promise<T>,
-  lost: (end: T) => boolean,
+  shouldRetry: (end: T) => boolean,
 ): Promise<T> {
   for (const wait of RESTART_WAITS_MS) {
     const end = await work();
-    if (!lost(end)) return end;
+    if (!shouldRetry(end)) return end;
     await sleep(wait);
   }
   return work();
@@ -255,8 +255,8 @@ export async function restarting<T extends { readonly kind: string }>(
 const isLost = (end: { readonly kind: string }): end is ChildLost => end.kind === 'lost';
 
 /** The fault behind a child that was lost; `program` where it does not say itself which. */
-export const programKilled = (program: string, lost: ChildLost, times = 1): Fault =>
+export const programKilled = (program: string, end: ChildLost, times = 1): Fault =>
   new Fault(
     'PROGRAM_KILLED',
-    `${lost.program ?? program} ${lost.how}${times > 1 ? ` ${times} times` : ''}; the machine that runs Runoff may be out of memory.`,
+    `${end.program ?? program} ${end.how}${times > 1 ? ` ${times} times` : ''}; the machine that runs Runoff may be out of memory.`,
   );

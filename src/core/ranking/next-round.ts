@@ -176,8 +176,8 @@ const MAX_ALIASES = 26;
 
 /** Aliases of a further round: the letters after those that are taken. Fewer where the alphabet ends. */
 export function furtherAliases(taken: number, count: number): readonly Alias[] {
-  const room = Math.max(0, Math.min(count, MAX_ALIASES - taken));
-  return Array.from({ length: room }, (_, i) => String.fromCharCode(65 + taken + i));
+  const length = Math.max(0, Math.min(count, MAX_ALIASES - taken));
+  return Array.from({ length }, (_, i) => String.fromCharCode(65 + taken + i));
 }
 
 /** A candidate's round in a few words, for its note: `repair of B`, `merged from A and C`. */

@@ -154,7 +154,7 @@ const HEAD = [
 ];
 
 /** What was executed, on which commit, with which commands and exit codes: enough to do it again. */
-export function evidenceSection(view: RunView, diffs: Diffs, room: number): string {
+export function evidenceSection(view: RunView, diffs: Diffs, maxLength: number): string {
   const facts = [
     '#### Evidence',
     '',
@@ -175,7 +175,7 @@ export function evidenceSection(view: RunView, diffs: Diffs, room: number): stri
   ].join('\n');
   const rows = standings(view).flatMap(({ evidence }) => (evidence ? [row(evidence)] : []));
   if (rows.length === 0) return facts;
-  const body = fill(tableRows(HEAD, 'llrrrrrl', rows), room - facts.length - 2, {
+  const body = fill(tableRows(HEAD, 'llrrrrrl', rows), maxLength - facts.length - 2, {
     separator: '\n',
     more: (left) => `\n(${left} more, omitted for length)`,
   });
@@ -245,7 +245,7 @@ const HUNK_FRAME_SIZE = 120;
 const MAX_VALUE = 160;
 
 /** Why not each other candidate: one sentence, the tests it fails, inputs that show it, the lines that broke a gate. */
-export function reasonsSection(view: RunView, room: number, everyone = false): string {
+export function reasonsSection(view: RunView, maxLength: number, everyone = false): string {
   const all = reasons(view, everyone);
   if (all.length === 0) return '';
   const title =
@@ -254,24 +254,24 @@ export function reasonsSection(view: RunView, room: number, everyone = false): s
       : everyone
         ? '#### Details of each candidate'
         : '#### Why not the others';
-  const share = Math.floor((room - title.length) / all.length) - 2;
+  const share = Math.floor((maxLength - title.length) / all.length) - 2;
   const entries = all.map((reason) => reasonText(reason, share)).filter((text) => text !== '');
   return [title, ...entries].join('\n\n');
 }
 
 /** One candidate of these. */
-export function reasonText(reason: RankReason, room: number): string {
+export function reasonText(reason: RankReason, maxLength: number): string {
   const lines = [
     `**${reason.alias}**: ${inertSentence(reason.because)}`,
     ...reason.failing.map(failing),
     ...reason.inputs.map(inputLine),
   ];
-  const text = fill(lines, room, {
+  const text = fill(lines, maxLength, {
     separator: '\n',
     more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
   });
   if (reason.hunk === undefined) return text;
-  const hunk = fencedDiff(reason.hunk, Math.min(MAX_HUNK, room - text.length - HUNK_FRAME_SIZE));
+  const hunk = fencedDiff(reason.hunk, Math.min(MAX_HUNK, maxLength - text.length - HUNK_FRAME_SIZE));
   if (hunk === null) return text;
   const block = details('The lines in question', `${hunk.block}${hunk.whole ? '' : '\n\n(shortened)'}`);
   return `${text}\n\n${block}`;

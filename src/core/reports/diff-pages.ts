@@ -57,8 +57,8 @@ export function paginateDiffs(
 }
 
 /** The blocks without those for which there is no room: each is bounded, but all at their longest are too much. */
-function fittingBlocks(blocks: readonly string[], room: number): readonly string[] {
-  let left = room;
+function fittingBlocks(blocks: readonly string[], maxLength: number): readonly string[] {
+  let left = maxLength;
   return blocks.filter((block) => {
     if (block.length + 2 > left) return false;
     left -= block.length + 2;
@@ -145,16 +145,16 @@ function placeDiff(piece: DiffToPlace, pages: Pages, later: number): void {
   let from = 0;
   let spent = 0;
   for (;;) {
-    const room = pages.left - frame - (pages.isLast ? later : 0);
+    const remaining = pages.left - frame - (pages.isLast ? later : 0);
     const share = piece.share - spent;
-    const part = fenced(piece.lines, from, Math.min(room, share));
+    const part = fenced(piece.lines, from, Math.min(remaining, share));
     const ends = part !== null && part.next === piece.totalLines;
     if (part === null || (!ends && part.block.length < MIN_DIFF_PIECE)) {
-      if (share >= MIN_DIFF_PIECE && room < share && pages.turn()) continue;
+      if (share >= MIN_DIFF_PIECE && remaining < share && pages.turn()) continue;
       pages.put(linkOnly(piece, from));
       return;
     }
-    const goesOn = !ends && room < share && !pages.isLast;
+    const goesOn = !ends && remaining < share && !pages.isLast;
     pages.put(details(summaryOf(piece, from), withNote(part, piece, goesOn, ends)));
     if (!goesOn) return;
     from = part.next;

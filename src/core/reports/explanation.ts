@@ -128,11 +128,11 @@ function peerLine({ author, passed, total, guards }: PeerTests): string {
   return `- Tests of ${author}: ${passed} of ${total} pass${stays}`;
 }
 
-const titled = (title: string, lines: readonly string[], room: number): string =>
-  `#### ${title}\n\n${filled(lines, room)}`;
+const titled = (title: string, lines: readonly string[], maxLength: number): string =>
+  `#### ${title}\n\n${filled(lines, maxLength)}`;
 
-const filled = (lines: readonly string[], room: number): string =>
-  fill(lines, room, {
+const filled = (lines: readonly string[], maxLength: number): string =>
+  fill(lines, maxLength, {
     separator: '\n',
     more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
   });

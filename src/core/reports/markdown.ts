@@ -27,26 +27,26 @@ export const details = (summary: string, content: string): string =>
   `<details>\n<summary>${summary}</summary>\n\n${content}\n\n</details>`;
 
 /**
- * As many whole blocks as fit into `room` UTF-16 units, in order; where some are left out, `more` says how many. Never
- * longer than `room`; empty when nothing fits.
+ * As many whole blocks as fit into `maxLength` UTF-16 units, in order; where some are left out, `more` says how many. Never
+ * longer than `maxLength`; empty when nothing fits.
  */
 export function fill(
   blocks: readonly string[],
-  room: number,
+  maxLength: number,
   options: { readonly separator: string; readonly more: (left: number) => string },
 ): string {
   const whole = blocks.join(options.separator);
-  if (whole.length <= room) return whole;
+  if (whole.length <= maxLength) return whole;
   const mark = options.more(blocks.length);
   let kept = '';
   let count = 0;
   for (const block of blocks) {
     const grown = count === 0 ? block : `${kept}${options.separator}${block}`;
-    if (grown.length + options.separator.length + mark.length > room) break;
+    if (grown.length + options.separator.length + mark.length > maxLength) break;
     kept = grown;
     count += 1;
   }
-  if (count === 0) return mark.length <= room ? mark : '';
+  if (count === 0) return mark.length <= maxLength ? mark : '';
   return `${kept}${options.separator}${options.more(blocks.length - count)}`;
 }
 
@@ -220,14 +220,14 @@ export function readableDiff(text: string, most: number): ReadableDiff {
 }
 
 /**
- * Lines of a diff from one on, as one code block of at most `room` UTF-16 units, fence included. Null when not even the
+ * Lines of a diff from one on, as one code block of at most `maxLength` UTF-16 units, fence included. Null when not even the
  * first of them fits. The fence is longer than any run of backticks inside: CommonMark closes a block only with one at
  * least as long.
  */
 export function fenced(
   lines: readonly DiffLine[],
   from: number,
-  room: number,
+  maxLength: number,
 ): { readonly block: string; readonly next: number; readonly cut: boolean } | null {
   let size = 'diff\n'.length;
   let fence = 3;
@@ -235,7 +235,7 @@ export function fenced(
   for (; next < lines.length; next += 1) {
     const { text, backticks } = lines[next] as DiffLine;
     const grown = Math.max(fence, backticks + 1);
-    if (size + text.length + 1 + 2 * grown > room) break;
+    if (size + text.length + 1 + 2 * grown > maxLength) break;
     size += text.length + 1;
     fence = grown;
   }
@@ -257,10 +257,10 @@ interface FencedPart {
   readonly whole: boolean;
 }
 
-/** A diff as one code block of at most `room` UTF-16 units, cut between lines; null when not even the first one fits. */
-export function fencedDiff(text: string, room: number): FencedPart | null {
-  const { lines, totalLines } = readableDiff(text, room);
-  const part = fenced(lines, 0, room);
+/** A diff as one code block of at most `maxLength` UTF-16 units, cut between lines; null when not even the first one fits. */
+export function fencedDiff(text: string, maxLength: number): FencedPart | null {
+  const { lines, totalLines } = readableDiff(text, maxLength);
+  const part = fenced(lines, 0, maxLength);
   if (part === null) return null;
   return {
     block: part.block,

@@ -264,7 +264,7 @@ const COLUMNS: readonly RankingColumn[] = [
 ];
 
 /** One row for each candidate, best first. */
-export function rankingSection(view: RunView, room: number): string {
+export function rankingSection(view: RunView, maxLength: number): string {
   const rows = rankRows(view);
   const columns = COLUMNS.filter(({ optional, cell }) => !optional || rows.some((row) => cell(row) !== '–'));
   const lines = tableRows(
@@ -272,7 +272,7 @@ export function rankingSection(view: RunView, room: number): string {
     columns.map(({ side }) => side).join(''),
     rows.map((row) => columns.map(({ cell }) => cell(row))),
   );
-  return fill(lines, room, {
+  return fill(lines, maxLength, {
     separator: '\n',
     more: (left) => `\n(${left} more, omitted for length)`,
   });

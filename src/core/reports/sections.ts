@@ -22,10 +22,10 @@ import type { RunView } from './view.ts';
 const SUMMARY = 'The brief given to every coder';
 
 /** The brief, folded away. A model wrote it, so every line is made inert. */
-export function briefSection(view: RunView, room: number): string {
+export function briefSection(view: RunView, maxLength: number): string {
   if (view.brief === undefined) return '';
   const frame = details(SUMMARY, '').length;
-  const body = fill(lines(view.brief, view), room - frame, {
+  const body = fill(lines(view.brief, view), maxLength - frame, {
     separator: '\n',
     more: (left) => `\n(${left} more lines, omitted for length)`,
   });
@@ -96,12 +96,12 @@ function issueCounts({ ledger }: Debate): string {
 }
 
 /** Rounds, what became of each issue, and what the debate changed, folded away. Models wrote it: every line is made inert. */
-export function debateSection({ debate }: Pick<RunView, 'debate'>, room: number): string {
+export function debateSection({ debate }: Pick<RunView, 'debate'>, maxLength: number): string {
   if (!debate) return '';
   const summary = 'The debate and its changes to the brief';
   const frame = details(summary, '').length;
   const rounds = table(['round', 'critics', 'changed', 'cost'], 'llrr', debate.rounds.map(roundRow));
-  const left = room - frame - rounds.length - 20;
+  const left = maxLength - frame - rounds.length - 20;
   if (left < 0) return '';
   const why = debate.end ? [inertSentence(debate.end.because, 400)] : [];
   const text = [...why, ...debate.ledger.map(entryLine)];
@@ -172,7 +172,7 @@ export function criticText(report: CriticReport): string {
 const MAX_OBJECTION_CHARACTERS = 200;
 
 /** What critics said of whoever was first, what execution made of it, and who has the place since. */
-export function reviewSection({ review = [] }: RunView, room: number): string {
+export function reviewSection({ review = [] }: RunView, maxLength: number): string {
   if (review.length === 0) return '';
   const title = '#### Review of the winner';
   const blocks = review.flatMap((one) => [
@@ -182,7 +182,7 @@ export function reviewSection({ review = [] }: RunView, room: number): string {
       ...('objections' in report ? report.objections.map(objectionLine) : []),
     ]),
   ]);
-  const body = fill(blocks, room - title.length - 2, {
+  const body = fill(blocks, maxLength - title.length - 2, {
     separator: '\n',
     more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
   });
@@ -225,7 +225,7 @@ const MAX_JUDGE_NOTE_CHARACTERS = 200;
 const MAX_LOCATION_CHARACTERS = 160;
 
 /** What blind judges said, apart from what was executed: an opinion, with who was asked and whom we did not believe. */
-export function judgesSection({ judgement }: RunView, room: number): string {
+export function judgesSection({ judgement }: RunView, maxLength: number): string {
   if (!judgement) return '';
   const { judges, quorum, because, notes, injections, spent } = judgement;
   const head = `#### Model opinions\n\nBlind judges compared the undecided candidates without knowing who wrote them. These are opinions, not executed evidence; they never make a candidate win that failed a gate.`;
@@ -238,14 +238,14 @@ export function judgesSection({ judgement }: RunView, room: number): string {
         `- **Review ${alias} closely:** ${code(`${file}:${line}`, MAX_LOCATION_CHARACTERS)} ${inertSentence(what, MAX_JUDGE_NOTE_CHARACTERS)} The judges were not shown it.`,
     ),
   ];
-  const list = fill(lines, Math.floor(room / 2) - head.length, {
+  const list = fill(lines, Math.floor(maxLength / 2) - head.length, {
     separator: '\n',
     more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
   });
   const words = pairLines(judgement);
   const summary = 'Verdicts on each pair';
   const frame = details(summary, '').length;
-  const folded = fill(words, room - head.length - list.length - frame - 4, {
+  const folded = fill(words, maxLength - head.length - list.length - frame - 4, {
     separator: '\n',
     more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
   });

@@ -46,8 +46,8 @@ export function detectChecks(repository: {
   readonly read: Readonly<Record<string, string>>;
 }): DetectedChecks {
   const { read } = repository;
-  const seen = { files: new Set(repository.files), read };
-  const found = ecosystemsOf(seen);
+  const snapshot = { files: new Set(repository.files), read };
+  const found = ecosystemsOf(snapshot);
   const job = ciJob(read);
   const ci = job === null ? null : ciChecks(job);
   const sure = found.find(({ test, guessed }) => test && !guessed);

@@ -193,11 +193,11 @@ const PASSED_BY_TOX = {
 
 /** Two steps of the same name, as in two hooks, are told apart by a number. */
 function withUniqueNames(commands: readonly TestCommand[]): readonly TestCommand[] {
-  const seen = new Map<string, number>();
+  const counts = new Map<string, number>();
   return commands.map((command) => {
     if (command.check === undefined) return command;
-    const count = (seen.get(command.check) ?? 0) + 1;
-    seen.set(command.check, count);
+    const count = (counts.get(command.check) ?? 0) + 1;
+    counts.set(command.check, count);
     return count === 1 ? command : { ...command, check: `${command.check} #${count}` };
   });
 }

@@ -182,15 +182,15 @@ async function fromPull(
   // What fails there now, and what reviewers see, is not what the patches that are taken over were made on.
   if (request.carry && sha !== pull.headSha) return refused({ kind: 'branch-moved', branch: pull.head });
 
-  const said = await writerComments(reader, origin.issue, request.triggeredAt);
-  const findings = await findingsOf(reader, origin.work, pull, said.remarks);
+  const discussion = await writerComments(reader, origin.issue, request.triggeredAt);
+  const findings = await findingsOf(reader, origin.work, pull, discussion.remarks);
   if (!findings) return refused({ kind: 'nothing-to-do', work: origin.work });
   return {
     kind: 'gathered',
     base: { ref: pull.head, sha },
     rules,
-    comments: said.comments,
-    leftOut: said.leftOut,
+    comments: discussion.comments,
+    leftOut: discussion.leftOut,
     text: pullTask(pull, findings),
   };
 }

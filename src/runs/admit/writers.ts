@@ -46,9 +46,9 @@ export function openWriterComments(reader: GitHubReader): WriterComments {
         break;
       }
       read += 1;
-      const said = page.filter((one) => !one.authorIsBot && one.updatedAt <= before);
-      await people.lookUp(said);
-      found = [...said.filter(({ author }) => people.mayWrite(author)), ...found];
+      const byPeople = page.filter((one) => !one.authorIsBot && one.updatedAt <= before);
+      await people.lookUp(byPeople);
+      found = [...byPeople.filter(({ author }) => people.mayWrite(author)), ...found];
     }
     older ||= found.length > MAX_COMMENTS;
     return found.slice(-MAX_COMMENTS);
@@ -84,8 +84,8 @@ function openPermissionLookup(reader: GitHubReader) {
     known.set(author.id, await mayWrite(reader, author));
   }
   return {
-    async lookUp(said: readonly WriterComment[]): Promise<void> {
-      const newestFirst = said.toReversed();
+    async lookUp(comments: readonly WriterComment[]): Promise<void> {
+      const newestFirst = comments.toReversed();
       for (const one of newestFirst) if (isLikelyWriter(one.association)) await lookUpOne(one);
       for (const one of newestFirst) await lookUpOne(one);
     },

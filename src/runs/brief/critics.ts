@@ -33,8 +33,8 @@ export type DebateEvent =
 /** What is debated, by whom, and how far. */
 export interface DebatePlan {
   readonly spec: string;
-  /** The seats of a round, one for each critic, in a fixed order; `lost` are models that gave no answer before. */
-  readonly assignments: (round: number, lost: ReadonlySet<string>) => readonly CriticAssignment[];
+  /** The seats of a round, one for each critic, in a fixed order; `unresponsive` are models that gave no answer before. */
+  readonly assignments: (round: number, unresponsive: ReadonlySet<string>) => readonly CriticAssignment[];
   /** Who gives issues their verdicts; another one where the first gives no answer. */
   readonly synthesisers: readonly string[];
   readonly instructions: { critic(persona: string): string; readonly synthesiser: string };
@@ -112,15 +112,15 @@ export async function askOnce<T>(
   try {
     return await table.remember(key, async (): Promise<CriticAnswer<T>> => {
       const tokens = budget.tokens === undefined ? {} : { capTokens: budget.tokens };
-      const said = await askModel(
+      const reply = await askModel(
         table,
         { ...table.payer, ...tokens },
         { ...call, capUsd: budget.usd, prompt: ask(await stableNonce(table, key)) },
       );
-      const { usd, tokensIn, tokensOut } = said.usage;
+      const { usd, tokensIn, tokensOut } = reply.usage;
       const cost: Cost = { inputTokens: tokensIn, outputTokens: tokensOut, usd };
-      if (said.kind === 'answer') return { kind: 'answer', value: said.value, cost };
-      throw new NoAnswerError({ kind: 'nothing', why: said.why, unaffordable: said.cap !== null, cost });
+      if (reply.kind === 'answer') return { kind: 'answer', value: reply.value, cost };
+      throw new NoAnswerError({ kind: 'nothing', why: reply.why, unaffordable: reply.cap !== null, cost });
     });
   } catch (thrown) {
     if (thrown instanceof NoAnswerError) return thrown.answer;
@@ -165,7 +165,7 @@ export async function takeTurn(table: DebatePanel, input: CriticTurnInput): Prom
   if (memory.approved && sections?.length === 0 && own.length === 0) {
     return { kind: 'stands', cost: ZERO_COST, memory };
   }
-  const said = await askOnce(
+  const answer = await askOnce(
     table,
     { ...criticCall(input, ''), budget: input.budget, schema: Critique },
     (nonce) => {
@@ -177,13 +177,21 @@ export async function takeTurn(table: DebatePanel, input: CriticTurnInput): Prom
       return followUpQuestion({ sections, unchanged, own, ledger }, shown);
     },
   );
-  if (said.kind === 'nothing') return { ...said, kind: 'failed', memory };
-  const critique = said.value;
-  const seen: CriticMemory = { ...memory, lastSpec: spec, approved: critique.approved };
+  if (answer.kind === 'nothing') return { ...answer, kind: 'failed', memory };
+  const critique = answer.value;
+  const updated: CriticMemory = { ...memory, lastSpec: spec, approved: critique.approved };
   if (!approvesWithoutObjection(critique) || memory.challenged) {
-    return { kind: 'answered', critique, sections, checks: [], test: null, cost: said.cost, memory: seen };
+    return {
+      kind: 'answered',
+      critique,
+      sections,
+      checks: [],
+      test: null,
+      cost: answer.cost,
+      memory: updated,
+    };
   }
-  return challengeCritic(table, input, { critique, sections, cost: said.cost, seen });
+  return challengeCritic(table, input, { critique, sections, cost: answer.cost, memory: updated });
 }
 
 const approvesWithoutObjection = ({ approved, issues, rechecked }: Critique): boolean =>
@@ -197,30 +205,30 @@ async function challengeCritic(
     readonly critique: Critique;
     readonly sections: readonly string[] | null;
     readonly cost: Cost;
-    readonly seen: CriticMemory;
+    readonly memory: CriticMemory;
   },
 ): Promise<CriticTurnResult> {
   const { spec, memory } = turn;
   const budget = remainingBudget(turn.budget, given.cost);
-  const said = await askOnce(
+  const answer = await askOnce(
     table,
     { ...criticCall(turn, ':pressed'), budget, schema: ChallengedCritique },
     (nonce) => challengeQuestion(spec, { ...turn.shown, nonce }),
   );
-  const cost = addCosts(given.cost, said.cost);
-  if (said.kind === 'nothing') {
-    const why = `It approved, and did not answer when it was pressed: ${said.why}`;
-    return { kind: 'failed', why, unaffordable: said.unaffordable, cost, memory };
+  const cost = addCosts(given.cost, answer.cost);
+  if (answer.kind === 'nothing') {
+    const why = `It approved, and did not answer when it was pressed: ${answer.why}`;
+    return { kind: 'failed', why, unaffordable: answer.unaffordable, cost, memory };
   }
-  const { checks, test, ...again } = said.value;
+  const { checks, test, ...again } = answer.value;
   const critique = {
     ...again,
     issues: [...given.critique.issues, ...again.issues],
     rechecked: given.critique.rechecked,
   };
-  const seen = { ...given.seen, approved: critique.approved, challenged: true };
+  const updated = { ...given.memory, approved: critique.approved, challenged: true };
   // Pressed, it looked at the whole spec.
-  return { kind: 'answered', critique, sections: null, checks, test, cost, memory: seen };
+  return { kind: 'answered', critique, sections: null, checks, test, cost, memory: updated };
 }
 
 const criticCall = ({ round, assignment, instructions }: CriticTurnInput, what: string) => ({

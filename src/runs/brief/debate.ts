@@ -238,12 +238,13 @@ async function synthesise(
     unaffordable,
   });
   if (open.length === 0) return as(ZERO_COST, null);
-  const { model, said, cost } = await askSynthesisers(table, plan, { ...given, open }, tell);
-  if (said.kind === 'nothing') {
-    return as(cost, said.unaffordable ? said.why : null, { model, spec, refused: [], failed: said.why });
+  const { model, answer, cost } = await askSynthesisers(table, plan, { ...given, open }, tell);
+  if (answer.kind === 'nothing') {
+    const { unaffordable, why } = answer;
+    return as(cost, unaffordable ? why : null, { model, spec, refused: [], failed: why });
   }
-  const answered = applyVerdicts(ledger, said.value);
-  const patched = applyEdits(spec, said.value, answered, { original, fits: plan.fits });
+  const answered = applyVerdicts(ledger, answer.value);
+  const patched = applyEdits(spec, answer.value, answered, { original, fits: plan.fits });
   return {
     spec: patched.spec,
     ledger: reopenUnedited(ledger, answered, patched.edited),
@@ -262,11 +263,11 @@ async function askSynthesisers(
   plan: DebatePlan,
   given: SynthesisTurn & { readonly open: readonly LedgerEntry[] },
   tell: (news: DebateEvent) => void,
-): Promise<{ readonly model: string; readonly said: CriticAnswer<Synthesis>; readonly cost: Cost }> {
+): Promise<{ readonly model: string; readonly answer: CriticAnswer<Synthesis>; readonly cost: Cost }> {
   const { round, debate, open } = given;
   const instructions = plan.instructions.synthesiser;
   let cost = ZERO_COST;
-  let last = { model: '', said: NO_SYNTHESISER };
+  let last = { model: '', answer: NO_SYNTHESISER };
   for (const [turn, model] of plan.synthesisers.slice(0, MAX_SYNTHESISERS).entries()) {
     tell({ kind: 'synthesis', round, model, open: open.length });
     // The colon stands in no persona's name.
@@ -278,12 +279,12 @@ async function askSynthesisers(
       instructions,
       schema: Synthesis,
     };
-    const said = await askOnce(table, call, (nonce) =>
+    const answer = await askOnce(table, call, (nonce) =>
       synthesisQuestion(debate.spec, open, { ...plan.shown, nonce }),
     );
-    cost = addCosts(cost, said.cost);
-    if (said.kind === 'answer') return { model, said, cost };
-    last = { model, said };
+    cost = addCosts(cost, answer.cost);
+    if (answer.kind === 'answer') return { model, answer, cost };
+    last = { model, answer };
   }
   return { ...last, cost };
 }

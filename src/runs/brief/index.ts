@@ -26,16 +26,16 @@ export async function brief(world: BriefPorts, { run, signal }: RunContext): Pro
   await store.markStage(runId, 'brief', 'start', clock.now());
   const task = taskOf(run);
   const dialogue = run.dialogue ?? NO_DIALOGUE;
-  const said = maintainerReplies(dialogue);
+  const replies = maintainerReplies(dialogue);
   let written = run.brief;
-  if (!written || said.length > dialogue.repliesUsed) {
-    const since: EarlierBrief | null = written ? { brief: written, said } : null;
+  if (!written || replies.length > dialogue.repliesUsed) {
+    const since: EarlierBrief | null = written ? { brief: written, replies } : null;
     written = await plan(world, task, since, signal);
-    const replied = said.length > 0 ? { dialogue: { ...dialogue, repliesUsed: said.length } } : {};
+    const replied = replies.length > 0 ? { dialogue: { ...dialogue, repliesUsed: replies.length } } : {};
     await store.updateRun(runId, { brief: written, ...replied }, clock.now());
     world.announcer.soon(runId);
   }
-  if (!run.debate?.end && said.length === 0 && triage(written, task.settings).debate) {
+  if (!run.debate?.end && replies.length === 0 && triage(written, task.settings).debate) {
     await store.updateRun(runId, await refine(world, task, written, run.debate, signal), clock.now());
   }
   await store.markStage(runId, 'brief', 'end', clock.now());
@@ -94,8 +94,8 @@ function debatePlanFor(
   const { run, tokens } = settings.budget;
   const plan: DebatePlan = {
     spec: briefSpec(brief),
-    assignments: (round, lost) =>
-      assignCritics(agents, models, familyOf, { round, rotate, unresponsive: lost }),
+    assignments: (round, unresponsive) =>
+      assignCritics(agents, models, familyOf, { round, rotate, unresponsive }),
     synthesisers: [...new Set([plannerModel(world, task), ...models])],
     instructions: criticsPrompts(world),
     shown: { task: titleAndBody(task), focusAreas },

@@ -28,7 +28,7 @@ type PlannerAnswer = z.infer<typeof PlannerAnswer>;
 export interface EarlierBrief {
   readonly brief: Brief;
   /** A line for each answer or request, oldest first. */
-  readonly said: readonly string[];
+  readonly replies: readonly string[];
 }
 
 /**
@@ -115,7 +115,7 @@ async function askModelOnce(
   return remember(key, async () => {
     // The same after a crash: what the model answered before it was shown its mistakes is not paid again.
     const nonce = await stableNonce({ random: world.random, remember }, key);
-    const said = await askModel({ ...world, signal }, payerOf(task), {
+    const reply = await askModel({ ...world, signal }, payerOf(task), {
       spender: 'brief',
       model,
       capUsd: Math.min(PLANNER_CAP, task.settings.budget.run),
@@ -124,14 +124,14 @@ async function askModelOnce(
       schema: PlannerAnswer,
       repairs: 1,
     });
-    if (said.kind === 'answer') return said.value;
-    const spent = `Spent so far: $${said.usage.usd.toFixed(4)}.`;
-    if (said.cap !== null) {
+    if (reply.kind === 'answer') return reply.value;
+    const spent = `Spent so far: $${reply.usage.usd.toFixed(4)}.`;
+    if (reply.cap !== null) {
       const code =
-        said.cap === 'day' || said.cap === 'repository-day' ? 'DAY_BUDGET_REACHED' : 'BUDGET_TOO_SMALL';
-      throw new Fault(code, `The planner cannot be paid: ${said.why} ${spent}`);
+        reply.cap === 'day' || reply.cap === 'repository-day' ? 'DAY_BUDGET_REACHED' : 'BUDGET_TOO_SMALL';
+      throw new Fault(code, `The planner cannot be paid: ${reply.why} ${spent}`);
     }
-    throw new Fault('MODEL_UNAVAILABLE', `The planner (${model}) gave no brief: ${said.why}`);
+    throw new Fault('MODEL_UNAVAILABLE', `The planner (${model}) gave no brief: ${reply.why}`);
   });
 }
 
@@ -155,8 +155,8 @@ async function plannerQuestion(
   const readme = paths.find((path) => /^readme(\.\w+)?$/i.test(path));
   const readmeText = readme ? await readTextAt(world, source, task.base.sha, readme) : null;
   const { checks } = task.settings;
-  const said = task.comments.map((c) => `${c.author} wrote:\n${c.body}`);
-  const comments = [...said, ...(task.leftOut ?? []).map((text) => `[${text}]`)].join('\n\n');
+  const commentTexts = task.comments.map((c) => `${c.author} wrote:\n${c.body}`);
+  const comments = [...commentTexts, ...(task.leftOut ?? []).map((text) => `[${text}]`)].join('\n\n');
   return (nonce) => [
     block('TASK', nonce, titleAndBody(task)),
     ...(comments ? [block('COMMENTS', nonce, comments)] : []),
@@ -168,7 +168,7 @@ async function plannerQuestion(
     ...(since
       ? [
           block('YOUR EARLIER BRIEF', nonce, JSON.stringify(since.brief, null, 1)),
-          block('MAINTAINERS SAID', nonce, since.said.join('\n\n')),
+          block('MAINTAINERS SAID', nonce, since.replies.join('\n\n')),
         ]
       : []),
   ];

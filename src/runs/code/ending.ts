@@ -211,19 +211,19 @@ export function listenForStop(
   runId: RunId,
   signal: AbortSignal,
 ): StopListener {
-  const said = new AbortController();
+  const stopped = new AbortController();
   const closed = new AbortController();
   let because: string | null = null;
   const listen = async (): Promise<void> => {
     while (!closed.signal.aborted && !signal.aborted) {
       because = await stopReason(store, runId).catch(() => null);
-      if (because !== null) return said.abort();
+      if (because !== null) return stopped.abort();
       await clock.sleep(STOP_CHECK_MS, closed.signal);
     }
   };
   void listen();
   return {
-    signal: AbortSignal.any([signal, said.signal]),
+    signal: AbortSignal.any([signal, stopped.signal]),
     because: () => because,
     close: () => closed.abort(),
   };
@@ -246,14 +246,14 @@ export function progressLimitFor(
   times: Times,
 ): ProgressLimit {
   const startedAt = clock.elapsed();
-  const seen: string[] = [];
+  const recentSteps: string[] = [];
   // To have been started is no progress, however short the wall time is.
   let progressAt = Number.NEGATIVE_INFINITY;
   return {
     step(text) {
-      if (seen.includes(text)) return;
-      seen.push(text);
-      if (seen.length > REPEATED_STEPS) seen.shift();
+      if (recentSteps.includes(text)) return;
+      recentSteps.push(text);
+      if (recentSteps.length > REPEATED_STEPS) recentSteps.shift();
       progressAt = clock.elapsed();
     },
     onLimit(limit) {

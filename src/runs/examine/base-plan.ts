@@ -96,9 +96,9 @@ export function withoutFailingSteps(run: TestRun): TestRun {
   const { steps = [], notes = [] } = run;
   const failing = steps.filter((id) => outcomeIn(run, id) === 'failed');
   if (failing.length === 0) return run;
-  const told = failing.map((id) => `“${id}” fails on the base commit, so it was left out.`);
+  const leftOutNotes = failing.map((id) => `“${id}” fails on the base commit, so it was left out.`);
   const left = steps.filter((id) => !failing.includes(id));
-  return { ...withoutTests(run, failing), steps: left, notes: [...notes, ...told] };
+  return { ...withoutTests(run, failing), steps: left, notes: [...notes, ...leftOutNotes] };
 }
 
 /**

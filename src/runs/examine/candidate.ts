@@ -94,8 +94,8 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
   const empty = gates.some((gate) => gate.gate === 'content' && !gate.passed);
   if (empty) return settled({ candidate, gates: inOrder(gates), patch });
   const tree = await tools.trees.of(candidate.alias, patch.production);
-  const lost = gates.some((gate) => !gate.passed);
-  const tested = tree.ready ? await execute(tools, tree, { candidate, patch, lost }) : null;
+  const eliminated = gates.some((gate) => !gate.passed);
+  const tested = tree.ready ? await execute(tools, tree, { candidate, patch, eliminated }) : null;
   return async () => {
     const found = tested ? await tested() : { gates: [] };
     const all = inOrder([...gates, ...tree.gates, ...found.gates]);
@@ -122,7 +122,7 @@ async function baseTexts(
 async function execute(
   tools: ExaminationTools,
   tree: Tree,
-  on: { readonly candidate: CandidateEntry; readonly patch: Patch; readonly lost: boolean },
+  on: { readonly candidate: CandidateEntry; readonly patch: Patch; readonly eliminated: boolean },
 ): Promise<() => Promise<Pick<ExaminedCandidate, 'gates' | 'baseTests' | 'own'>>> {
   const { runner, onBase } = tools;
   const { runId, alias } = on.candidate;
@@ -131,8 +131,8 @@ async function execute(
   // Without test files nothing is applied or built that could fail.
   if (result.kind !== 'ran') return async () => ({ gates: [] });
   const ran = result.run.source !== 'none';
-  const suspects = on.lost || !ran ? [] : compareBase(onBase, result.run).regressions;
-  const tests = on.lost ? [] : on.patch.tests;
+  const suspects = on.eliminated || !ran ? [] : compareBase(onBase, result.run).regressions;
+  const tests = on.eliminated ? [] : on.patch.tests;
   const testOwn = await ownTests(tools, tree, { id: areaId(runId, alias, 'own'), tests });
   return async () => {
     const run = await rerunSuspects(tools, tree, options, { run: result.run, suspects });

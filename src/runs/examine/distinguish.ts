@@ -133,7 +133,7 @@ async function writeDistinguishingTest(
     shown.toSorted(),
     before.map(({ path, title }) => [path, title]),
   ]);
-  const heard = await answerOnce(writer, key, async (): Promise<WriterAnswer<IndependentTest | string>> => {
+  const result = await answerOnce(writer, key, async (): Promise<WriterAnswer<IndependentTest | string>> => {
     const taken = [...runner.baseFiles, ...before.map(({ path }) => path)];
     const places = newTestPaths(setting.naming, taken, 'distinguishing', 1);
     const answer = await askWriters(writer, {
@@ -157,7 +157,7 @@ async function writeDistinguishingTest(
       : (rejected[0]?.because ?? 'It was not accepted.');
     return { ...answer, value };
   });
-  return heard.kind === 'answer' ? heard.value : heard.why;
+  return result.kind === 'answer' ? result.value : result.why;
 }
 
 /** One patch of each class, as far as it can be shown. */

@@ -60,9 +60,9 @@ export async function answerOnce<T>(
 ): Promise<WriterAnswer<T>> {
   try {
     return await writer.remember(key, async () => {
-      const heard = await work();
-      if (heard.kind === 'nothing') throw new NoAnswer(heard.why);
-      return heard;
+      const answer = await work();
+      if (answer.kind === 'nothing') throw new NoAnswer(answer.why);
+      return answer;
     });
   } catch (thrown) {
     if (thrown instanceof NoAnswer) return { kind: 'nothing', why: thrown.message };
@@ -82,9 +82,9 @@ export async function askWriters<T>(
   const capUsd = Math.min(1, share) * payer.runCapUsd;
   let why = 'No model is configured.';
   for (const model of writer.models.slice(0, MAX_MODELS)) {
-    const said = await askModel(writer, payer, { ...question, model, capUsd });
-    if (said.kind === 'answer') return { kind: 'answer', value: said.value, model };
-    why = said.why;
+    const reply = await askModel(writer, payer, { ...question, model, capUsd });
+    if (reply.kind === 'answer') return { kind: 'answer', value: reply.value, model };
+    why = reply.why;
   }
   return { kind: 'nothing', why };
 }
@@ -154,7 +154,7 @@ export async function writeIndependentTests(
   if (setting === null)
     return noTestsWritten('The base has no test file that shows how tests are written here.');
   const key = JSON.stringify(['independent-tests', writer.task.runId]);
-  const heard = await answerOnce(writer, key, async (): Promise<WriterAnswer<WriterResult>> => {
+  const result = await answerOnce(writer, key, async (): Promise<WriterAnswer<WriterResult>> => {
     const paths = newTestPaths(setting.naming, runner.baseFiles, 'independent', MAX_WRITTEN_TESTS);
     const nonce = await stableNonce(writer, key);
     const answer = await askWriters(writer, {
@@ -175,9 +175,9 @@ export async function writeIndependentTests(
     const value = { ...accepted, model: answer.model, ...(note.trim() === '' ? {} : { note }) };
     return { ...answer, value };
   });
-  return heard.kind === 'answer'
-    ? heard.value
-    : noTestsWritten(`No independent tests were written: ${heard.why}`);
+  return result.kind === 'answer'
+    ? result.value
+    : noTestsWritten(`No independent tests were written: ${result.why}`);
 }
 
 const noTestsWritten = (note: string): WriterResult => ({ tests: [], rejected: [], note });

@@ -162,11 +162,11 @@ async function runOwnTests(
   const commands = runner.plan.focus(paths);
   if (!commands) return all;
   const names = Object.keys(whole.tests);
-  const told = commands.flatMap(({ args }) => args);
+  const listedFiles = commands.flatMap(({ args }) => args);
   // Its ids name files, so those of a run of these files only are the same.
   const isOf = (file: string, id: string) => id.startsWith(`${file} > `);
-  if (told.every((file) => names.some((id) => isOf(file, id)))) {
-    const others = names.filter((id) => !told.some((file) => isOf(file, id)));
+  if (listedFiles.every((file) => names.some((id) => isOf(file, id)))) {
+    const others = names.filter((id) => !listedFiles.some((file) => isOf(file, id)));
     return { ...all, own: withoutTests(whole, others), commands };
   }
   const { runId, alias } = survivor.candidate;

@@ -94,13 +94,15 @@ export async function review(
       [...tests.values()].flatMap((laid) => laid.filter((test) => test !== null)),
     );
     admission = joinAdmissions(admission, tried);
-    const told = opinions.map((opinion) => reviewerResult(opinion, tests.get(opinion) ?? [], alias, tried));
+    const results = opinions.map((opinion) =>
+      reviewerResult(opinion, tests.get(opinion) ?? [], alias, tried),
+    );
     reports.set(
       alias,
-      told.map(({ report }) => report),
+      results.map(({ report }) => report),
     );
-    notes.push(...new Set(told.flatMap(({ note }) => note ?? [])));
-    const doubt = told.find((one) => one.doubt !== undefined)?.doubt;
+    notes.push(...new Set(results.flatMap(({ note }) => note ?? [])));
+    const doubt = results.find((one) => one.doubt !== undefined)?.doubt;
     if (doubt !== undefined) doubts.set(alias, doubt);
   }
   return { admission, doubts, notes, reports };
@@ -109,7 +111,7 @@ export async function review(
 /** What one reviewer said about one candidate. */
 interface Opinion {
   readonly reviewer: Reviewer;
-  readonly said: CheckedReview;
+  readonly review: CheckedReview;
   /** Empty where none answered. */
   readonly model: string;
 }
@@ -119,11 +121,11 @@ async function opinionsOf(
   competitor: Competitor,
   given: ReviewInput,
 ): Promise<readonly Opinion[]> {
-  const said = new Map<Reviewer, Opinion>();
+  const opinions = new Map<Reviewer, Opinion>();
   await inParallel(CONCURRENT_REVIEWS, given.reviewers, async (reviewer) => {
-    said.set(reviewer, await reviewOne(writer, competitor, reviewer, given));
+    opinions.set(reviewer, await reviewOne(writer, competitor, reviewer, given));
   });
-  return given.reviewers.flatMap((reviewer) => said.get(reviewer) ?? []);
+  return given.reviewers.flatMap((reviewer) => opinions.get(reviewer) ?? []);
 }
 
 async function reviewOne(
@@ -139,18 +141,19 @@ async function reviewOne(
   const key = JSON.stringify(['review', writer.task.runId, name, alias, task, shown]);
   const nonce = await stableNonce(writer, key);
   const question = reviewQuestion(task, { patch, facts }, identities, nonce);
-  if (question.kind === 'leak') return { reviewer, said: { kind: 'ignored', because: NOT_BLIND }, model: '' };
+  if (question.kind === 'leak')
+    return { reviewer, review: { kind: 'ignored', because: NOT_BLIND }, model: '' };
   const asked = { ...writer, models: reviewer.models ?? writer.models };
-  const heard = await answerOnce(writer, key, async (): Promise<WriterAnswer<CheckedReview>> => {
+  const result = await answerOnce(writer, key, async (): Promise<WriterAnswer<CheckedReview>> => {
     const share = REVIEW_BUDGET_SHARE / given.reviewers.length;
     const order = { spender, share, instructions, prompt: question.text } as const;
     const answer = await askWriters(asked, { ...order, schema: Review });
     if (answer.kind === 'nothing') return answer;
     return { ...answer, value: checkReview(alias, answer.value, { patch, nonce, instructions }) };
   });
-  return heard.kind === 'answer'
-    ? { reviewer, said: heard.value, model: heard.model }
-    : { reviewer, said: { kind: 'ignored', because: `The reviewer failed: ${heard.why}` }, model: '' };
+  return result.kind === 'answer'
+    ? { reviewer, review: result.value, model: result.model }
+    : { reviewer, review: { kind: 'ignored', because: `The reviewer failed: ${result.why}` }, model: '' };
 }
 
 /** Blinding could not take every name out of it. */
@@ -167,7 +170,7 @@ async function reproductionTests(
   before: readonly IndependentTest[],
 ): Promise<ReadonlyMap<Opinion, ReproductionFiles>> {
   const objecting = opinions.flatMap((opinion) =>
-    opinion.said.kind === 'claims' ? [{ opinion, claims: opinion.said.claims }] : [],
+    opinion.review.kind === 'claims' ? [{ opinion, claims: opinion.review.claims }] : [],
   );
   const setting = objecting.length > 0 ? await writerContextOf(runner, writer) : null;
   if (setting === null) return new Map();
@@ -220,24 +223,24 @@ interface ReviewerResult {
 
 /** What one opinion comes to after execution. */
 function reviewerResult(
-  { reviewer, said, model }: Opinion,
+  { reviewer, review, model }: Opinion,
   tests: ReproductionFiles,
   alias: Alias,
   tried: Admission,
 ): ReviewerResult {
   const critic = reviewer.name;
-  switch (said.kind) {
+  switch (review.kind) {
     case 'ignored': {
-      const report: CriticReport = { critic, kind: 'failed', why: said.because };
-      const note = `${alias} was not reviewed: ${said.because}`;
+      const report: CriticReport = { critic, kind: 'failed', why: review.because };
+      const note = `${alias} was not reviewed: ${review.because}`;
       // A patch must not get rid of its reviewers by what it says.
-      return said.because === NOT_BLIND ? { report, note, doubt: NOT_BLIND } : { report, note };
+      return review.because === NOT_BLIND ? { report, note, doubt: NOT_BLIND } : { report, note };
     }
     case 'pass':
-      return { report: { critic, kind: 'passed', model, because: said.because, objections: [] } };
+      return { report: { critic, kind: 'passed', model, because: review.because, objections: [] } };
     case 'claims': {
-      const ran = said.claims.map((_, i) => reproduction(tests[i] ?? null, alias, tried));
-      const objections = said.claims.map((claim, i): Objection => {
+      const ran = review.claims.map((_, i) => reproduction(tests[i] ?? null, alias, tried));
+      const objections = review.claims.map((claim, i): Objection => {
         const { file, line, input, expected, got } = claim;
         const outcome = objectionOutcome(ran[i] ?? null);
         return {
@@ -250,8 +253,8 @@ function reviewerResult(
           because: reproductionReason(tests[i] ?? null, tried),
         };
       });
-      const report: CriticReport = { critic, kind: 'objects', model, because: said.because, objections };
-      const { kind, because } = reviewOutcome(said, ran);
+      const report: CriticReport = { critic, kind: 'objects', model, because: review.because, objections };
+      const { kind, because } = reviewOutcome(review, ran);
       if (kind === 'passed') return { report };
       return { report, note: `${alias}: ${because}`, doubt: because };
     }

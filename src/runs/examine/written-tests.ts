@@ -64,9 +64,9 @@ export async function addWrittenTests(
   if (contenders.length === 0) return null;
   const context: WritingContext = { tools, contenders, writing };
   // An exit code that is red without them says nothing of tests that are added.
-  const heard = tools.onBase.source === 'report' || silenceOf(tools.onBase) === null;
+  const conclusive = tools.onBase.source === 'report' || silenceOf(tools.onBase) === null;
   const wrote =
-    heard && writing.may.write && (writing.triedBefore || inDoubt(evidence, writing.rankingOptions))
+    conclusive && writing.may.write && (writing.triedBefore || inDoubt(evidence, writing.rankingOptions))
       ? await writeTests(context, evidence)
       : null;
   const known = wrote ? withTests(evidence, wrote.admission) : evidence;

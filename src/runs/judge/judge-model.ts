@@ -67,18 +67,18 @@ function judgeModelOf(
   parts: JudgeModelParts,
   { route, lease }: { readonly route: ModelRoute; readonly lease: Lease },
 ): JudgeModel {
-  const said = { answers: 0, failures: 0 };
+  const counts = { answers: 0, failures: 0 };
   return {
     async ask(question) {
       parts.signal.throwIfAborted();
-      if (said.answers === 0 && said.failures >= MAX_FAILURES) {
-        return { kind: 'failed', why: `It was not asked any more, after ${said.failures} failures.` };
+      if (counts.answers === 0 && counts.failures >= MAX_FAILURES) {
+        return { kind: 'failed', why: `It was not asked any more, after ${counts.failures} failures.` };
       }
       const answer = await withinTime(parts, (signal) =>
         parts.model.ask({ route, lease, ...question, signal }),
       );
       parts.signal.throwIfAborted();
-      said[answer.kind === 'answer' ? 'answers' : 'failures'] += 1;
+      counts[answer.kind === 'answer' ? 'answers' : 'failures'] += 1;
       return answer;
     },
     usage: () => lease.usage(),

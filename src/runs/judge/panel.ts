@@ -152,10 +152,10 @@ async function knockout(session: JudgingSession): Promise<void> {
     await comparePairs(session, round.matches);
     const { pairs } = outcomesOf(session.leasedJudges(), session.asked);
     left = advancing(left, round, ({ a, b }) => {
-      const said = pairs.find((pair) => pair.a === a && pair.b === b)?.byJudge ?? [];
+      const verdicts = pairs.find((pair) => pair.a === a && pair.b === b)?.byJudge ?? [];
       const ahead =
-        said.filter(({ outcome }) => outcome === 'a').length -
-        said.filter(({ outcome }) => outcome === 'b').length;
+        verdicts.filter(({ outcome }) => outcome === 'a').length -
+        verdicts.filter(({ outcome }) => outcome === 'b').length;
       return ahead === 0 ? null : ahead > 0 ? a : b;
     });
   }
