@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { chown, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { installCoderPrograms, npmInstall } from '../adapters/coders/index.ts';
@@ -10,7 +9,9 @@ import {
   openContainer,
   openToolchains,
   openUnsandboxed,
+  ownFolder,
   prepareToolchain,
+  removeOrphans,
 } from '../adapters/sandbox/index.ts';
 import { installSyntaxCheck } from '../adapters/syntax/index.ts';
 import { Fault } from '../core/model/index.ts';
@@ -32,6 +33,7 @@ export const ownerOf = (operator: Operator): Owner | null =>
 export async function openSandbox(operator: Operator): Promise<Sandbox> {
   const paths = dataPaths(operator.data);
   const owner = ownerOf(operator);
+  for (const folder of [paths.scratch, join(paths.scratch, 'tmp')]) await removeOrphans(folder);
   const toolchain = await prepareToolchain({ dir: paths.toolchain, owner });
   await installCoderPrograms(join(toolchain.dir, 'coders'));
   await installSyntaxCheck(toolchain.dir);
@@ -78,7 +80,7 @@ export async function tryInSandbox(
   command: Pick<ExecSpec, 'argv' | 'env' | 'binds'> & { readonly wallMs: number },
 ): Promise<ExecResult> {
   const owner = ownerOf(operator);
-  const root = join(dataPaths(operator.data).scratch, `try-${randomBytes(6).toString('hex')}`);
+  const root = ownFolder(dataPaths(operator.data).scratch, 'try');
   const [lower = '', upper = '', work = '', merged = '', home = ''] = await Promise.all(
     ['lower', 'upper', 'work', 'merged', 'home'].map(async (name) => {
       const folder = join(root, name);

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { chown, mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
@@ -6,6 +6,7 @@ import { openArtifacts } from '../adapters/artifacts/index.ts';
 import { memoryLedger, openGateway } from '../adapters/gateway/index.ts';
 import { openWorkspaces } from '../adapters/git/index.ts';
 import { openModel } from '../adapters/models/index.ts';
+import { ownFolder } from '../adapters/sandbox/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { Fault } from '../core/model/index.ts';
 import type { Operator } from '../core/settings/index.ts';
@@ -32,7 +33,7 @@ export async function openSelecting(
   await openDataFolder(operator.data, owner);
   const sandbox = await openSandbox(operator);
   const judges = judgesUsd === undefined ? null : openJudges(operator, judgesUsd);
-  const dir = join(dataPaths(operator.data).scratch, `select-${randomBytes(6).toString('hex')}`);
+  const dir = ownFolder(dataPaths(operator.data).scratch, 'select');
   await mkdir(dir, { recursive: true, mode: 0o711 });
   const log = openLog(operator);
   const lend = openLending(join(dir, 'lent'), owner);

@@ -1,6 +1,7 @@
 export { type BubblewrapOptions, openBubblewrap } from './bubblewrap.ts';
 export { type ContainerOptions, openContainer } from './container/index.ts';
 export type { Owner } from './processes.ts';
+export { ownFolder, removeOrphans } from './scratch.ts';
 export { prepareToolchain } from './toolchain.ts';
 export {
   credentialIn,

@@ -1,12 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { asFault } from '../../core/model/index.ts';
 import { DEFAULT_LIMITS, type ExecResult, type ExecSpec } from '../../ports/index.ts';
 import { makeArea, removeArea } from './areas.ts';
 import type { Delegation } from './control-groups.ts';
 import type { Variant } from './launch.ts';
 import { type Owner, runCommand } from './processes.ts';
+import { ownFolder } from './scratch.ts';
 import { SYSCALLS } from './syscalls.ts';
 
 type ProbeFinding =
@@ -156,7 +155,7 @@ async function whyVariantFails(trial: ProbeTrial, variant: Variant): Promise<str
 }
 
 async function whyTrialFails(trial: ProbeTrial, variant: Variant): Promise<string | null> {
-  const root = join(trial.scratch, `probe-${randomBytes(6).toString('hex')}`);
+  const root = ownFolder(trial.scratch, 'probe');
   try {
     const area = makeArea(root, trial.owner);
     const limits = { ...DEFAULT_LIMITS, wallMs: 20_000 };

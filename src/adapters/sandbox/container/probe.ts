@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { asFault } from '../../../core/model/index.ts';
 import { DEFAULT_LIMITS, type ExecResult, type ExecSpec } from '../../../ports/index.ts';
 import { makeArea, removeArea } from '../areas.ts';
 import type { Owner } from '../processes.ts';
+import { ownFolder } from '../scratch.ts';
 import { type ContainerEngine, ENGINES, type EngineName, findEngine } from './engine.ts';
 import type { ContainerSetup } from './flags.ts';
 
@@ -191,7 +190,7 @@ const capital = (word: string): string => word.charAt(0).toUpperCase() + word.sl
 
 /** Why a set-up does not work on this host; null if it does. */
 async function whySetupFails(trial: SetupTrial, setup: ContainerSetup): Promise<string | null> {
-  const root = join(trial.scratch, `probe-${randomBytes(6).toString('hex')}`);
+  const root = ownFolder(trial.scratch, 'probe');
   try {
     const area = makeArea(root, trial.owner);
     const limits = { ...DEFAULT_LIMITS, wallMs: 60_000, processes: MARKED_PROCESSES };

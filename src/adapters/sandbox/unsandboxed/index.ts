@@ -1,7 +1,6 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
 import { asFault, Fault } from '../../../core/model/index.ts';
 import {
   DEFAULT_LIMITS,
@@ -16,6 +15,7 @@ import { INSIDE, INSIDE_PATH, pathIn } from '../filesystem.ts';
 import { commandLine, mountPoint } from '../launch.ts';
 import { NEVER_STARTED } from '../probed.ts';
 import type { Owner } from '../processes.ts';
+import { ownFolder } from '../scratch.ts';
 import { openProcessTree, runUnsandboxed } from './run.ts';
 
 interface UnsandboxedOptions {
@@ -44,7 +44,7 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
     commandLine(spec, false);
     openToOwner(spec);
     const givenBytes = await copies.ensure(spec.area);
-    const temporary = join(folder(scratch, 'tmp'), randomBytes(6).toString('hex'));
+    const temporary = ownFolder(folder(scratch, 'tmp'), 'command');
     mkdirSync(temporary, { mode: 0o700 });
     if (owner !== null) chownSync(temporary, owner.uid, owner.gid);
     const port = spec.gateway === undefined ? null : await ports.take(spec.gateway.port);
@@ -146,7 +146,7 @@ async function probeHost(
 ): Promise<SandboxProbe> {
   const never = reasonAgainst(owner);
   if (never !== null) return { kind: 'missing', ...never };
-  const root = join(scratch, `probe-${randomBytes(6).toString('hex')}`);
+  const root = ownFolder(scratch, 'probe');
   const remedy =
     'sudo apt-get install util-linux   (and set RUNOFF_DATA to a folder that other users may enter)';
   try {
