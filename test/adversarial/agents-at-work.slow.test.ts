@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AGENTS } from '../../src/adapters/coders/index.ts';
-import type { Figures, SeenRequest } from '../../src/demo/scripted-models/index.ts';
+import type { SeenRequest, TokenCounts } from '../../src/demo/scripted-models/index.ts';
 import { INSTALL_MS, TEST_AGENTS } from '../setup/agents.ts';
 import { type AgentBench, openAgentBench, PRICE } from '../world/agents.ts';
 
 /** Of every kind of token some, and other numbers in every call: one that is lost or booked twice shows. */
-const figures = (turn: number): Figures => ({
+const figures = (turn: number): TokenCounts => ({
   tokensIn: 10_000 + turn * 1111,
   tokensCached: 4000 + turn * 222,
   tokensWritten: 300 + turn * 33,

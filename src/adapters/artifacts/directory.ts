@@ -96,17 +96,17 @@ async function readShared(path: string): Promise<Buffer | null> {
 }
 
 /**
- * Takes away one old file. Moved aside first and looked at again: whoever put it once more since we looked has renewed
+ * Takes away one old file. Renamed first and checked again: whoever put it once more since we looked has renewed
  * its time, and gets it back; whoever does so later finds nothing and writes it.
  */
 async function remove(path: string, before: number): Promise<boolean> {
-  const aside = `${path}.${randomBytes(6).toString('hex')}`;
-  if ((await ifThere(rename(path, aside).then(() => true))) === null) return false;
-  if ((await stat(aside)).mtimeMs >= before) {
-    await rename(aside, path);
+  const movedPath = `${path}.${randomBytes(6).toString('hex')}`;
+  if ((await ifThere(rename(path, movedPath).then(() => true))) === null) return false;
+  if ((await stat(movedPath)).mtimeMs >= before) {
+    await rename(movedPath, path);
     return false;
   }
-  await rm(aside, { force: true });
+  await rm(movedPath, { force: true });
   return true;
 }
 

@@ -123,11 +123,11 @@ function faultOf(where: string, method: string, { status, code, message }: S3Res
     403: 'Check the access key, and that it may read, write, list and delete below this prefix.',
     404: 'Check the name of the bucket: Runoff does not make it.',
   };
-  const said = [code, message].filter((part) => part !== '').join(': ');
+  const detail = [code, message].filter((part) => part !== '').join(': ');
   const full = status === 507 || code === 'QuotaExceeded' || code === 'XMinioStorageFull';
   return new Fault(
     full ? 'DISK_FULL' : 'ARTIFACTS_UNAVAILABLE',
-    `The store of artifacts ${where} answered ${method} with ${status}${said ? ` (${said.slice(0, 300)})` : ''}. ${hints[status] ?? ''}`.trim(),
+    `The store of artifacts ${where} answered ${method} with ${status}${detail ? ` (${detail.slice(0, 300)})` : ''}. ${hints[status] ?? ''}`.trim(),
   );
 }
 

@@ -208,12 +208,12 @@ export async function npmInstall(request: NpmRequest): Promise<NpmEnd> {
   if (end.exitCode === 0 && !end.timedOut) return { kind: 'installed' };
   if (end.code === 'ENOENT')
     throw installFault('npm was not found. Install Node with npm, or start Runoff with npm.');
-  const said = errorOf(end.all ?? []);
+  const npmError = errorOf(end.all ?? []);
   if (end.timedOut)
     throw installFault(
-      `npm was stopped: it was not done with ${spec} after ${wordsFor(limitMs)}${said.reason ? ` (${said.reason})` : ''}.`,
+      `npm was stopped: it was not done with ${spec} after ${wordsFor(limitMs)}${npmError.reason ? ` (${npmError.reason})` : ''}.`,
     );
-  return absentOr(spec, said);
+  return absentOr(spec, npmError);
 }
 
 const installFault = (message: string) => new Fault('AGENT_INSTALL_FAILED', message);

@@ -80,11 +80,11 @@ const QwenLine = z.discriminatedUnion('type', [
 
 function toQwenEvent(event: z.infer<typeof QwenLine>): CoderEvent | null {
   if (event.type === 'assistant') return step(event.message.content);
-  const said = event.is_error ? event.error?.message : event.result;
+  const message = event.is_error ? event.error?.message : event.result;
   return {
     kind: 'end',
     ok: !event.is_error,
-    text: shortLine(said ?? '') || (event.is_error ? 'Qwen Code ended with an error.' : 'Done.'),
+    text: shortLine(message ?? '') || (event.is_error ? 'Qwen Code ended with an error.' : 'Done.'),
   };
 }
 

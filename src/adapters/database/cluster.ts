@@ -81,8 +81,8 @@ async function makeCluster(draft: string, passwordFile: string, on: ClusterSetup
     chownTo(draft, account);
     const answer = initdb(draft, passwordFile, binaries, account, dir);
     const { code } = (answer.error ?? {}) as NodeJS.ErrnoException;
-    const lost = answer.signal ?? (mayStartLater(code) ? code : undefined);
-    return lost ? { kind: 'lost', how: `was ended by ${lost}` } : { kind: 'answered', answer };
+    const cause = answer.signal ?? (mayStartLater(code) ? code : undefined);
+    return cause ? { kind: 'lost', how: `was ended by ${cause}` } : { kind: 'answered', answer };
   });
   if (answer.status === 0) return;
   const why = answer.error?.message ?? answer.stderr.trim().slice(-600);
@@ -174,26 +174,26 @@ async function createLock(path: string): Promise<boolean> {
 }
 
 /**
- * Removes a lock whose holder is gone. Two processes may do this at once: the file that is moved away is looked at
+ * Removes a lock whose holder is gone. Two processes may do this at once: the file that is moved away is checked
  * again, and put back if it turns out to be the new lock of the other one.
  */
 async function clearStale(path: string): Promise<void> {
-  const seen = await readFile(path, 'utf8').catch(() => null);
-  if (seen === null || !isStale(seen)) return;
-  const aside = `${path}.stale-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const content = await readFile(path, 'utf8').catch(() => null);
+  if (content === null || !isStale(content)) return;
+  const movedPath = `${path}.stale-${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
-    await rename(path, aside);
+    await rename(path, movedPath);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  const moved = await readFile(aside, 'utf8');
+  const moved = await readFile(movedPath, 'utf8');
   if (!isStale(moved)) {
-    await link(aside, path).catch((error: NodeJS.ErrnoException) => {
+    await link(movedPath, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
   }
-  await rm(aside, { force: true });
+  await rm(movedPath, { force: true });
 }
 
 /**

@@ -35,7 +35,7 @@ export async function keepConnected({ connect, reopen, log }: KeepConnectedOptio
   const ended = new AbortController();
   const { signal } = ended;
   let reviving: Promise<void> = Promise.resolve();
-  const connected = () => connect(lost);
+  const connected = () => connect(onConnectionLost);
 
   async function once(): Promise<void> {
     const again = await reopen(connected);
@@ -59,7 +59,7 @@ export async function keepConnected({ connect, reopen, log }: KeepConnectedOptio
     }
   }
 
-  function lost(why: string): void {
+  function onConnectionLost(why: string): void {
     if (signal.aborted) return;
     log?.warn({ why }, 'The embedded database went away; it is brought back.');
     reviving = revive();

@@ -173,13 +173,13 @@ export async function startServer(
     why = found;
     await delay(trial * START_RETRY_MS);
   }
-  const said = lastLogLines(dir);
-  const damaged = DAMAGE_MESSAGES.test(said)
+  const logTail = lastLogLines(dir);
+  const damaged = DAMAGE_MESSAGES.test(logTail)
     ? ' Files of it are damaged: restore this folder from a backup, or move it away to begin with an empty database.'
     : '';
   throw new Fault(
     'DATABASE_UNAVAILABLE',
-    `The embedded database in ${dir} did not start (${why}).${damaged} Its log says: ${said}`,
+    `The embedded database in ${dir} did not start (${why}).${damaged} Its log says: ${logTail}`,
   );
 }
 

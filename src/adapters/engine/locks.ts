@@ -149,7 +149,7 @@ export async function lockExecutor(
   let holder = taken;
 
   async function retake(): Promise<void> {
-    let told = false;
+    let reported = false;
     while (!signal.aborted) {
       await delay(RELOCK_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
@@ -159,8 +159,8 @@ export async function lockExecutor(
         keep(again);
         return;
       }
-      if (again === null && !told) {
-        told = true;
+      if (again === null && !reported) {
+        reported = true;
         log.error(
           { executorId },
           'Another process took the name of this one while the database was down. Stop one of them.',

@@ -18,7 +18,7 @@ interface PassageParts {
   /** Maximum number of bytes of the answer that are recorded; 0: none. */
   readonly recordBytes: number;
   /** Called for each chunk, after the meter has read it. */
-  readonly seen: () => void;
+  readonly onChunk: () => void;
   /**
    * Called when the answer has ended or was cut off; its last bytes are passed on after it resolves. Resolves to what
    * the client gets as the end of a stream, or instead of any other answer; null: what was received.
@@ -40,7 +40,7 @@ interface Passage {
  * answer is not a stream, all of it waits, because it may still be too long.
  */
 export function openPassage(parts: PassageParts): Passage {
-  const { meter, reserved, secrets, clock, recordBytes, seen, settled } = parts;
+  const { meter, reserved, secrets, clock, recordBytes, onChunk, settled } = parts;
   const redactor = createRedactor(secrets);
   const recorder = openRecorder(recordBytes);
   const held: Buffer[] = [];
@@ -92,7 +92,7 @@ export function openPassage(parts: PassageParts): Passage {
     async *limited(answer) {
       for await (const chunk of answer) {
         meter.see(chunk);
-        seen();
+        onChunk();
         if (!isPastLimit(meter, reserved?.outputTokens ?? null)) {
           yield chunk;
           continue;
@@ -184,7 +184,7 @@ function isPastLimit(meter: Meter, tokens: number | null): boolean {
   // The content of unknown fields does not count as characters of the answer, but is paid for nevertheless.
   if (meter.bytes() > tokens * STREAMED.bytesPerToken + STREAMED.bytesOnTop) return true;
   // A finished stream is paid for, and the last usage in it is its cost.
-  return !meter.ended() && (meter.told() ?? 0) > tokens * TOLD.share + TOLD.onTop;
+  return !meter.ended() && (meter.reportedOutput() ?? 0) > tokens * TOLD.share + TOLD.onTop;
 }
 
 export const CUT =

@@ -147,7 +147,7 @@ function openAccount(context: AccountsContext, payer: Payer, own: Tally, forget:
         if (answer.kind !== 'wait') return answer;
         if (patience.aborted) return { kind: 'busy' };
         const woken = AbortSignal.any([signal, patience, AbortSignal.timeout(LOOK_MS)]);
-        await settlements.next(answer.seen, woken);
+        await settlements.next(answer.settledCount, woken);
       }
     },
 
@@ -177,7 +177,7 @@ function openAccount(context: AccountsContext, payer: Payer, own: Tally, forget:
 
 type Attempt<R extends Reservation> =
   | Exclude<Reserved<R>, { kind: 'busy' }>
-  | { readonly kind: 'wait'; readonly seen: number };
+  | { readonly kind: 'wait'; readonly settledCount: number };
 
 async function attempt<R extends Reservation>(
   context: AccountsContext,
@@ -189,12 +189,12 @@ async function attempt<R extends Reservation>(
 ): Promise<Attempt<R>> {
   if (!(await context.bookings.flush())) return { kind: 'unrecorded' };
   if (signal.aborted) return { kind: 'gone' };
-  const seen = context.settlements.count();
+  const settledCount = context.settlements.count();
   // Without reading the ledger, so that an agent that retries endlessly costs almost nothing.
   const reached = take(settledScopes(payer, own), plan);
   if (reached.kind === 'cap') return reached;
   try {
-    return await book(context, payer, plan, booking, seen);
+    return await book(context, payer, plan, booking, settledCount);
   } catch (error) {
     const { code } = asFault(error);
     context.log.error({ run: payer.runId, code }, 'A model call cannot be booked.');
@@ -207,7 +207,7 @@ async function book<R extends Reservation>(
   payer: Payer,
   plan: Plan<R>,
   booking: Booking<R> | null,
-  seen: number,
+  settledCount: number,
 ): Promise<Attempt<R>> {
   const at = clock.now();
   const whose = {
@@ -225,7 +225,7 @@ async function book<R extends Reservation>(
   });
   const taken = decided.at(-1);
   if (taken?.kind === 'taken') return { kind: 'reserved', reservation: taken.reservation, call, at };
-  return taken?.kind === 'cap' ? taken : { kind: 'wait', seen };
+  return taken?.kind === 'cap' ? taken : { kind: 'wait', settledCount };
 }
 
 /** Notifies calls that wait for money when another call releases some. */
@@ -233,21 +233,21 @@ interface Settlements {
   /** How many there have been. */
   count(): number;
   tell(): void;
-  /** Resolves when there have been more than `seen`, or when the signal aborts. */
-  next(seen: number, signal: AbortSignal): Promise<void>;
+  /** Resolves when there have been more than `settledCount`, or when the signal aborts. */
+  next(settledCount: number, signal: AbortSignal): Promise<void>;
 }
 
 function openSettlements(): Settlements {
   const waiting = new Set<() => void>();
-  let told = 0;
+  let count = 0;
   return {
-    count: () => told,
+    count: () => count,
     tell() {
-      told += 1;
+      count += 1;
       for (const wake of [...waiting]) wake();
     },
-    next(seen, signal) {
-      if (told > seen || signal.aborted) return Promise.resolve();
+    next(settledCount, signal) {
+      if (count > settledCount || signal.aborted) return Promise.resolve();
       const { promise, resolve } = Promise.withResolvers<void>();
       const wake = () => {
         waiting.delete(wake);

@@ -275,15 +275,17 @@ async function forward(
     settle: async (outcome) => {
       context.note(outcome.trouble);
       if (free) return;
-      const told = toldBy(outcome);
+      const report = toldBy(outcome);
       const { finished } = outcome;
       const kept = finished && asked && recall ? await recall.keep(asked, finished) : null;
       const ms = clock.elapsed() - began;
-      const counted = inputIsMissing(told) ? await context.counter({ call, headers: request.headers }) : null;
+      const counted = inputIsMissing(report)
+        ? await context.counter({ call, headers: request.headers })
+        : null;
       const when = { startedAt: paid.at, ms };
       await context.account.settle(
         paid,
-        settledRow(grant, call, paid.reservation, told, counted, book, when),
+        settledRow(grant, call, paid.reservation, report, counted, book, when),
         kept,
       );
       context.settled();

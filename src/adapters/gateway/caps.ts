@@ -174,14 +174,14 @@ export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<C
   const wanted = call.limit.asked;
   const probable = priceOf(call, book, at, estimate);
   const highest = priceOf(call, book, at, most);
-  const room = ({ usd, tokens }: Left): number => {
+  const affordableOutput = ({ usd, tokens }: Left): number => {
     if (!probable.priced) return tokens - estimate;
     return probable.perToken > 0 ? Math.floor((usd - probable.inputUsd) / probable.perToken) : wanted;
   };
   return (left, contended) => {
     // At the cap nothing is sent, not even a call that is free.
     if (left.usd <= 0 || !(probable.inputUsd <= left.usd)) return null;
-    const fits = room(left);
+    const fits = affordableOutput(left);
     if (fits < Math.min(wanted, contended ? LEAST_CONTENDED_OUTPUT : LEAST_OUTPUT)) return null;
     const outputTokens = Math.min(wanted, fits);
     return {

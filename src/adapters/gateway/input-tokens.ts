@@ -289,6 +289,6 @@ async function requestCount(
     return null;
   }
   const value = await readJson(answer, MAX_COUNT_BYTES);
-  const told = isObject(value) ? (value.input_tokens ?? value.totalTokens) : undefined;
-  return typeof told === 'number' && Number.isFinite(told) && told >= 1 ? told : null;
+  const count = isObject(value) ? (value.input_tokens ?? value.totalTokens) : undefined;
+  return typeof count === 'number' && Number.isFinite(count) && count >= 1 ? count : null;
 }

@@ -131,23 +131,23 @@ export function settledRow(
   grant: Grant,
   call: AdmittedCall,
   reserved: CallReservation,
-  told: Told,
+  report: Told,
   counted: number | null,
   book: PriceBook,
   { startedAt, ms }: { readonly startedAt: number; readonly ms: number },
 ): LedgerRow {
-  const { tokens, exact } = used(call, reserved, told, counted);
+  const { tokens, exact } = used(call, reserved, report, counted);
   const priced = book.cost(call.provider, call.model, tokens, startedAt);
   return {
     ...whose(grant, call),
     tokensIn: tokens.input,
     tokensOut: tokens.output,
     tokensCached: tokens.cacheRead,
-    tokensReasoning: told.outcome.how === 'unbilled' ? 0 : (told.reading?.reasoning ?? 0),
+    tokensReasoning: report.outcome.how === 'unbilled' ? 0 : (report.reading?.reasoning ?? 0),
     // Without a price only tokens were reserved, and the sum is incomplete.
     usd: priced ?? reserved.usd,
     exact: exact && priced !== null,
-    status: told.outcome.status,
+    status: report.outcome.status,
     ms,
     at: startedAt,
   };
@@ -160,21 +160,24 @@ const NO_TOKENS: Tokens = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHou
 function used(
   call: AdmittedCall,
   { outputTokens }: CallReservation,
-  told: Told,
+  report: Told,
   counted: number | null,
 ): { readonly tokens: Tokens; readonly exact: boolean } {
-  const { outcome, reading } = told;
+  const { outcome, reading } = report;
   if (outcome.how === 'unbilled') return { tokens: NO_TOKENS, exact: true };
-  const missing = inputIsMissing(told);
+  const missing = inputIsMissing(report);
   const input =
     missing || !reading?.input
       ? dearest(call, Math.min(counted ?? call.input.most, call.input.most))
       : reading.input;
   const output = missing ? null : (reading?.output ?? null);
   // Exceeds the limit only if a provider ignores it.
-  const seen = Math.ceil((reading?.characters ?? 0) / CHARACTERS_PER_TOKEN);
+  const estimatedOutput = Math.ceil((reading?.characters ?? 0) / CHARACTERS_PER_TOKEN);
   if (outcome.how === 'whole' && output !== null) return { tokens: { ...input, output }, exact: true };
-  return { tokens: { ...input, output: Math.max(reading?.output ?? 0, outputTokens, seen) }, exact: false };
+  return {
+    tokens: { ...input, output: Math.max(reading?.output ?? 0, outputTokens, estimatedOutput) },
+    exact: false,
+  };
 }
 
 /** A ledger for a process that stores nothing: it knows what was spent until it ends. */

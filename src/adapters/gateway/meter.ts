@@ -28,7 +28,7 @@ export interface Meter {
   /** Bytes of its data, without comments, which servers send to keep a connection open. */
   bytes(): number;
   /** Output tokens that the provider has reported so far; null if none. */
-  told(): number | null;
+  reportedOutput(): number | null;
   /**
    * True once a stream has reported its last usage, input and output: whatever happens to it then, that is its
    * cost.
@@ -86,7 +86,7 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
     stream,
     characters: () => reading.characters,
     bytes: () => (stream ? bytes : reading.characters),
-    told: () => reading.output,
+    reportedOutput: () => reading.output,
     final: () => stream && end.final() && reading.input !== null && reading.output !== null,
     ended: () => stream && end.ended(),
     failed: () => failed,

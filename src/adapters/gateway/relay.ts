@@ -195,13 +195,13 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
     secrets: input.secrets,
     clock: input.clock,
     recordBytes: failed ? 0 : input.recordBytes,
-    seen: () => {
+    onChunk: () => {
       if (failed) return;
       input.alive();
-      const told = learned ? null : meter.input();
-      if (!told) return;
+      const inputTokens = learned ? null : meter.input();
+      if (!inputTokens) return;
       learned = true;
-      input.learned(told);
+      input.learned(inputTokens);
     },
     async settled(cut) {
       await settleOnce(cut ? { how: 'cut', status, trouble: CUT } : wholeEnd(meter, { status, trouble }));

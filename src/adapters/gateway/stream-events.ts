@@ -58,16 +58,16 @@ interface EndWatch {
 
 export function watchEnd(): EndWatch {
   let finished = false;
-  let told = false;
+  let usageReported = false;
   let wroteOn = false;
   return {
     see(ending, { usage, writes }) {
       // A provider that continues after an end reports "end" in every event: the usage in them is that so far.
       if (finished && writes) wroteOn = true;
       if (ending !== 'open') finished = true;
-      if (finished && (usage || ending === 'closed')) told = true;
+      if (finished && (usage || ending === 'closed')) usageReported = true;
     },
-    final: () => told && !wroteOn,
+    final: () => usageReported && !wroteOn,
     ended: () => finished && !wroteOn,
   };
 }
@@ -93,13 +93,13 @@ async function firstBytes(answer: IncomingMessage): Promise<Buffer | null> {
     if (bytes !== null || answer.readableEnded) return bytes;
     if (answer.destroyed)
       throw answer.errored ?? new Error('the connection was closed before the first byte');
-    const seen = new AbortController();
-    const { signal } = seen;
+    const listening = new AbortController();
+    const { signal } = listening;
     try {
       // `end` without `readable` means an answer without a byte; `close` one that was cut off.
       await Promise.race(['readable', 'end', 'close'].map((event) => once(answer, event, { signal })));
     } finally {
-      seen.abort();
+      listening.abort();
     }
   }
 }

@@ -245,9 +245,9 @@ export function openTrash(
       for (const path of trash) void enqueue(path);
     },
     async idle() {
-      for (let seen: Promise<void> | null = null; seen !== last; ) {
-        seen = last;
-        await seen;
+      for (let awaited: Promise<void> | null = null; awaited !== last; ) {
+        awaited = last;
+        await awaited;
       }
     },
   };

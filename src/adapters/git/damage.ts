@@ -116,8 +116,8 @@ export function openDamageMarks(git: Git): DamageMarks {
         if (wrong !== null) return wrong;
         for (const name of await namesIn(join(repository, 'objects/pack'))) {
           if (!name.endsWith('.idx')) continue;
-          const said = await complaint(repository, 'verify-pack', join('objects/pack', name));
-          if (said !== null) return said;
+          const problem = await complaint(repository, 'verify-pack', join('objects/pack', name));
+          if (problem !== null) return problem;
         }
         return await complaint(repository, 'rev-list', '--objects', '--all', '--quiet');
       } catch (error) {
@@ -136,18 +136,18 @@ async function changedSettings(repository: string): Promise<string | null> {
 }
 
 async function hashOfFile(repository: string, names: readonly string[]): Promise<string> {
-  const seen = createHash('sha256');
-  for (const name of names) seen.update(`${name}\0${(await contentOf(join(repository, name))) ?? ''}\0`);
-  return seen.digest('hex');
+  const hash = createHash('sha256');
+  for (const name of names) hash.update(`${name}\0${(await contentOf(join(repository, name))) ?? ''}\0`);
+  return hash.digest('hex');
 }
 
 async function fingerprintOf(repository: string): Promise<string> {
-  const seen = createHash('sha256').update(await hashOfFile(repository, ['packed-refs', 'shallow']));
+  const hash = createHash('sha256').update(await hashOfFile(repository, ['packed-refs', 'shallow']));
   for (const name of (await namesIn(join(repository, REFS))).toSorted()) {
-    seen.update(`${name}\0${(await contentOf(join(repository, REFS, name))) ?? ''}\0`);
+    hash.update(`${name}\0${(await contentOf(join(repository, REFS, name))) ?? ''}\0`);
   }
-  for (const line of await objectsOf(repository)) seen.update(`${line}\n`);
-  return `${await hashOfFile(repository, REPOSITORY_SETTINGS)} ${seen.digest('hex')}`;
+  for (const line of await objectsOf(repository)) hash.update(`${line}\n`);
+  return `${await hashOfFile(repository, REPOSITORY_SETTINGS)} ${hash.digest('hex')}`;
 }
 
 /** Null if it is not a file; rejects if it cannot be read. */

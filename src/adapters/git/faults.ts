@@ -13,8 +13,8 @@ export function saidBy(done: GitDone): string {
   const lines = done.stderr
     .split('\n')
     .filter((line) => /^(fatal|error|remote|warning): /.test(line) && !PROGRESS.test(line));
-  const said = (lines.length > 0 ? lines.join(' ') : done.stderr).trim().replace(/:\/\/[^/\s@]*@/g, '://');
-  return said.slice(0, MAX_DETAIL) || `it ended with exit code ${done.exitCode}`;
+  const message = (lines.length > 0 ? lines.join(' ') : done.stderr).trim().replace(/:\/\/[^/\s@]*@/g, '://');
+  return message.slice(0, MAX_DETAIL) || `it ended with exit code ${done.exitCode}`;
 }
 
 /** The error of a call that its caller has cancelled. */

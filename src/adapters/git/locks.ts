@@ -88,11 +88,11 @@ const FILE = 3;
 async function take(flags: readonly string[], path: string): Promise<Release | null> {
   const file = await open(path, 'a', 0o600);
   try {
-    const { code, said } = await restarting('flock', sleep, () => lock(flags, file));
+    const { code, stderrText } = await restarting('flock', sleep, () => lock(flags, file));
     if (code === 0) return () => file.close();
     await file.close();
     if (code === TAKEN) return null;
-    throw new Fault('INTERNAL', `${path} could not be locked: ${said.slice(0, 300)}`);
+    throw new Fault('INTERNAL', `${path} could not be locked: ${stderrText.slice(0, 300)}`);
   } catch (error) {
     await file.close();
     throw error;
@@ -102,7 +102,7 @@ async function take(flags: readonly string[], path: string): Promise<Release | n
 interface Locked {
   readonly kind: 'ended';
   readonly code: number;
-  readonly said: string;
+  readonly stderrText: string;
 }
 
 /** In its own session, so that Ctrl-C does not end it before our work is done. */
@@ -113,9 +113,9 @@ function lock(flags: readonly string[], file: FileHandle): Promise<Locked | Chil
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', file.fd],
   });
-  let said = '';
+  let stderrText = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    stderrText += text;
   });
   return new Promise((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
@@ -126,7 +126,7 @@ function lock(flags: readonly string[], file: FileHandle): Promise<Locked | Chil
     child.once('close', (code, signal) => {
       const by = signal ?? (code === null ? null : signalIn(code));
       if (by !== null) resolve({ kind: 'lost', how: `was killed by ${by}` });
-      else resolve({ kind: 'ended', code: code ?? -1, said });
+      else resolve({ kind: 'ended', code: code ?? -1, stderrText });
     });
   });
 }

@@ -175,8 +175,13 @@ async function afterRefusal(
   if (at === sha) return { kind: 'pushed' };
   if (at !== onto) return { kind: 'exists', at };
   const reason = status.split('\t')[2] ?? status;
-  const told = done.stderr.split('\n').filter((line) => /^remote: (error|fatal|warning|GH\d|- )/i.test(line));
-  return { kind: 'refused', why: [reason, ...told].join(' ').replace(/\s+/g, ' ').trim().slice(0, 600) };
+  const remoteMessages = done.stderr
+    .split('\n')
+    .filter((line) => /^remote: (error|fatal|warning|GH\d|- )/i.test(line));
+  return {
+    kind: 'refused',
+    why: [reason, ...remoteMessages].join(' ').replace(/\s+/g, ' ').trim().slice(0, 600),
+  };
 }
 
 async function shaAt(

@@ -24,7 +24,7 @@ interface ToolEnd {
   readonly kind: 'ended';
   readonly ok: boolean;
   readonly out: string;
-  readonly said: string;
+  readonly message: string;
 }
 
 async function toolOnce(
@@ -41,13 +41,13 @@ async function toolOnce(
       timeout,
       ...(owner ? { uid: owner.uid, gid: owner.gid } : {}),
     });
-    return { kind: 'ended', ok: true, out: stdout, said: '' };
+    return { kind: 'ended', ok: true, out: stdout, message: '' };
   } catch (error) {
     const { stdout = '', message, code, signal, killed } = error as ExecFileException;
     // `killed`: by us, because its time was over.
     if (signal != null && !killed) return { kind: 'lost', how: `was killed by ${signal}` };
     if (mayStartLater(String(code))) return { kind: 'lost', how: `could not be started: ${code}` };
-    return { kind: 'ended', ok: false, out: String(stdout), said: message };
+    return { kind: 'ended', ok: false, out: String(stdout), message };
   }
 }
 
@@ -57,7 +57,8 @@ export async function removeTree(path: string): Promise<void> {
   if (first.ok) return;
   await tool('chmod', ['-R', 'u+rwx', '--', path], null);
   const second = await tool('rm', ['-rf', '--', path], null);
-  if (!second.ok) throw new Fault('INTERNAL', `${path} could not be removed: ${second.said.slice(0, 600)}`);
+  if (!second.ok)
+    throw new Fault('INTERNAL', `${path} could not be removed: ${second.message.slice(0, 600)}`);
 }
 
 /**
@@ -68,7 +69,7 @@ export async function removeWithin(path: string, patterns: readonly string[]): P
   const anyOf = patterns.flatMap((pattern) => ['-o', '-path', pattern]).slice(1);
   const found = [path, '-mindepth', '1', '(', ...anyOf, ')', '-prune', '-exec', 'rm', '-rf', '--', '{}', '+'];
   const done = await tool('find', found, null);
-  if (!done.ok) throw new Fault('INTERNAL', `${path} could not be cleaned: ${done.said.slice(0, 600)}`);
+  if (!done.ok) throw new Fault('INTERNAL', `${path} could not be cleaned: ${done.message.slice(0, 600)}`);
 }
 
 /** Milliseconds; our default. Each closed folder takes about one, and a coder can leave several 100,000. */
@@ -123,9 +124,9 @@ export async function isFull(folder: string): Promise<boolean> {
 /** Bytes on disk of trees, as `du` counts them. What does not exist, and what is mounted in them, does not count. */
 export async function bytesOf(paths: readonly string[]): Promise<number> {
   if (paths.length === 0) return 0;
-  const { out, said } = await tool('du', ['-s', '-c', '-x', '--block-size=1', '--', ...paths], null);
+  const { out, message } = await tool('du', ['-s', '-c', '-x', '--block-size=1', '--', ...paths], null);
   const total = /^(\d+)\ttotal$/m.exec(out)?.[1];
-  if (total === undefined) throw new Fault('INTERNAL', `\`du\` gave no sum: ${said.slice(0, 300)}`);
+  if (total === undefined) throw new Fault('INTERNAL', `\`du\` gave no sum: ${message.slice(0, 300)}`);
   return Number(total);
 }
 

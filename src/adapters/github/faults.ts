@@ -103,8 +103,8 @@ function toFault(error: unknown, doing: string, now: number): Fault {
   if (until !== null) return limited(doing, until);
   const graph = GraphQlError.safeParse(error);
   if (graph.success) {
-    const said = graph.data.errors.map(({ message }) => message).join('; ');
-    return new Fault('GITHUB_REFUSED', redacted(`GitHub refused to ${doing}: ${said}`));
+    const messages = graph.data.errors.map(({ message }) => message).join('; ');
+    return new Fault('GITHUB_REFUSED', redacted(`GitHub refused to ${doing}: ${messages}`));
   }
   const parsed = HttpError.safeParse(error);
   if (!parsed.success) {

@@ -67,7 +67,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
   const read = <T>(doing: string, call: Parameters<typeof readCalls<T>>[0]): Promise<T> =>
     pace.run(doing, () => readCalls(call));
   const write = <T>(deed: Deed, call: Parameters<typeof writeCalls<T>>[0]): Promise<T> =>
-    pace.write(deed.doing, () => told(parts, deed, () => writeCalls(call)), deed.yields);
+    pace.write(deed.doing, () => sendAndRecord(parts, deed, () => writeCalls(call)), deed.yields);
 
   /** The GraphQL id of a comment of ours; any other is refused. */
   async function ownComment(id: number): Promise<string> {
@@ -213,8 +213,8 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
   };
 }
 
-/** A write, and word of it: kept right after the answer, so that what GitHub did and what we know of it lie close together. */
-async function told<T>(
+/** Sends a write and records its outcome right after the answer, so that a crash seldom falls between the two. */
+async function sendAndRecord<T>(
   parts: PublisherParts,
   { what, thread, branch }: Deed,
   send: () => Promise<T>,

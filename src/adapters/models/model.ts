@@ -39,9 +39,9 @@ export function openSdkModel(): Model {
 
 async function askAndRepair<T>(question: Question<T>): Promise<Answer<T>> {
   const messages: ModelMessage[] = [{ role: 'user', content: question.prompt }];
-  const repairs = question.repairs ?? REPAIRS;
+  const maxRepairs = question.repairs ?? REPAIRS;
   let problem = '';
-  for (let round = 0; round <= repairs; round += 1) {
+  for (let round = 0; round <= maxRepairs; round += 1) {
     const text = await generate(question, messages);
     const read = readAnswer(question.schema, text);
     if (read.kind === 'fits') return { kind: 'answer', value: read.value };
@@ -58,7 +58,7 @@ async function askAndRepair<T>(question: Question<T>): Promise<Answer<T>> {
   const [first = ''] = problem.split('\n', 1);
   return {
     kind: 'failed',
-    why: `The model's answer was not in the form asked for, ${repairs + 1} times: ${first}`,
+    why: `The model's answer was not in the form asked for, ${maxRepairs + 1} times: ${first}`,
   };
 }
 

@@ -141,9 +141,9 @@ function launchResult(
   outOfMemory: boolean,
 ): LaunchEnded | ChildLost {
   const reason = stopped ?? (outOfMemory ? 'memory' : null);
-  const lost = reason === null ? launcherLost(end, rest.stderr) : null;
-  if (lost?.kind === 'lost' && end.begun) throw programKilled(LAUNCHER, lost);
-  if (lost !== null) return lost;
+  const failure = reason === null ? launcherLost(end, rest.stderr) : null;
+  if (failure?.kind === 'lost' && end.begun) throw programKilled(LAUNCHER, failure);
+  if (failure !== null) return failure;
   const code = reason === null ? launchExitCode(end, rest.stderr) : null;
   return { kind: 'ended', result: { exitCode: code, stopped: reason, ...rest } };
 }

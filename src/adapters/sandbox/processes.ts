@@ -166,7 +166,7 @@ export async function runCommand(
   const { lost: _, ...end } = await retryLost(
     sleep,
     () => runCommandOnce(argv, owner),
-    ({ lost }) => lost,
+    (end) => end.lost,
   );
   return end;
 }

@@ -49,7 +49,7 @@ export async function supervise<End>(
   const pending = (['stdout', 'stderr'] as const).map((name) => {
     const split = splitLines((line) => guard.call(() => terms.onLine?.(line, name), undefined));
     running[name].on('data', (chunk: Buffer) => {
-      guard.heard();
+      guard.onOutput();
       output[name].add(chunk);
       split.add(chunk);
     });
@@ -72,7 +72,7 @@ export async function supervise<End>(
 
 interface Guard {
   /** The command produced output. */
-  heard(): void;
+  onOutput(): void;
   /** Calls a callback of the caller. If it throws, the command is ended, and `outcome` throws the same again. */
   call<T>(callback: () => T, otherwise: T): T;
   close(): void;
@@ -121,7 +121,7 @@ function guardOf(running: Pick<SupervisedCommand<unknown>, 'kill' | 'watch'>, te
     .catch((thrown: unknown) => over.signal.aborted || fail(thrown));
 
   return {
-    heard: () => silence.restart(),
+    onOutput: () => silence.restart(),
     call,
     close() {
       over.abort();
@@ -197,21 +197,21 @@ export function capture(bytes: number): Capture {
   // A ring buffer: byte n of the stream (after the head) is at n modulo its size. It doubles until it reaches the
   // limit.
   let ring = Buffer.alloc(0);
-  let seen = 0;
+  let tailBytes = 0;
 
   const grow = (needed: number): void => {
     if (ring.length >= tailLimit || needed <= ring.length) return;
     const larger = Buffer.alloc(Math.min(tailLimit, Math.max(needed, ring.length * 2, 4096)));
-    ring.copy(larger, 0, 0, Math.min(seen, ring.length));
+    ring.copy(larger, 0, 0, Math.min(tailBytes, ring.length));
     ring = larger;
   };
   const keepTail = (chunk: Buffer): void => {
-    grow(seen + chunk.length);
+    grow(tailBytes + chunk.length);
     const last = chunk.subarray(Math.max(0, chunk.length - ring.length));
-    const at = ring.length === 0 ? 0 : (seen + chunk.length - last.length) % ring.length;
+    const at = ring.length === 0 ? 0 : (tailBytes + chunk.length - last.length) % ring.length;
     const first = last.copy(ring, at);
     last.copy(ring, 0, first);
-    seen += chunk.length;
+    tailBytes += chunk.length;
   };
 
   return {
@@ -222,12 +222,12 @@ export function capture(bytes: number): Capture {
       if (toHead.length < chunk.length) keepTail(chunk.subarray(toHead.length));
     },
     end() {
-      const left = Math.max(0, seen - tailLimit);
+      const left = Math.max(0, tailBytes - tailLimit);
       if (left === 0) {
-        const all = Buffer.concat([...head, ring.subarray(0, seen)]);
+        const all = Buffer.concat([...head, ring.subarray(0, tailBytes)]);
         return { text: all.toString('utf8'), truncated: false };
       }
-      const at = tailLimit === 0 ? 0 : seen % tailLimit;
+      const at = tailLimit === 0 ? 0 : tailBytes % tailLimit;
       const tail = Buffer.concat([ring.subarray(at), ring.subarray(0, at)]);
       const text = `${wholeEnd(Buffer.concat(head))}\n[${left} bytes left out]\n${wholeStart(tail)}`;
       return { text, truncated: true };

@@ -22,7 +22,7 @@ interface WatchedDisk {
   /** Bytes in `folders` that the sandbox did not write. */
   readonly givenBytes: number;
   /** On the file system of the first folder. */
-  readonly room: DiskSpace;
+  readonly spaceBefore: DiskSpace;
 }
 
 interface Watched extends WatchedDisk {
@@ -40,11 +40,11 @@ export async function measureDiskBefore(
   { area, out, readOnly }: Pick<ExecSpec, 'area' | 'out' | 'readOnly'>,
   givenBytes: number,
 ): Promise<WatchedDisk> {
-  const room = await diskSpaceIn(area.upper);
+  const space = await diskSpaceIn(area.upper);
   return {
     folders: [area.upper, area.home, ...(out === undefined ? [] : [out])],
     givenBytes,
-    room: readOnly ? { ...room, full: true } : room,
+    spaceBefore: readOnly ? { ...space, full: true } : space,
   };
 }
 
@@ -106,7 +106,7 @@ async function watchDisk(
   owner: Owner | null,
   signal: AbortSignal,
 ): Promise<'disk' | null> {
-  const { init, folders, givenBytes, diskBytes: limit, room: before } = watched;
+  const { init, folders, givenBytes, diskBytes: limit, spaceBefore: before } = watched;
   let free = Number.POSITIVE_INFINITY;
   let walkedAt = Number.NEGATIVE_INFINITY;
   let step = 0;
@@ -117,8 +117,8 @@ async function watchDisk(
     const written = (await bytesIn(folders, owner)) - givenBytes;
     const { bytes: hidden, unmeasured } = await unlinkedFiles(table.within(init.namespace));
     // What cannot be measured counts as everything that the file system lost, although others may have used some of it.
-    const lost = unmeasured > 0 ? before.bytes - left : 0;
-    const all = Math.max(written + hidden, lost);
+    const decrease = unmeasured > 0 ? before.bytes - left : 0;
+    const all = Math.max(written + hidden, decrease);
     if (all > limit) return 'disk';
     if (full) return blameForFullDisk(before, all);
     step = Math.max(SMALLEST_STEP, (limit - written - hidden) / 4);
@@ -129,7 +129,7 @@ async function watchDisk(
 
 /** The last measurement, after the command has ended: what happened to it on a full disk says nothing about it. */
 export async function checkDiskAtEnd(
-  { folders, givenBytes, room: before }: WatchedDisk,
+  { folders, givenBytes, spaceBefore: before }: WatchedDisk,
   owner: Owner | null,
 ): Promise<'disk' | null> {
   if (!(await diskSpaceIn(folders[0])).full) return null;

@@ -84,7 +84,7 @@ export function replies(db: Db) {
       inTransaction(db, async (tx) => {
         // Replies to one run are stored one after the other: without the lock two could get the same number.
         await lockRun(tx, runId);
-        const said = await tx
+        const existing = await tx
           .selectFrom('runoff.reply')
           .select(({ fn, eb }) => [
             fn.coalesce(fn.max('number'), eb.lit(0)).as('last'),
@@ -92,10 +92,10 @@ export function replies(db: Db) {
           ])
           .where('run_id', '=', runId)
           .executeTakeFirstOrThrow();
-        if (said.known) return null;
+        if (existing.known) return null;
         const inserted = await tx
           .insertInto('runoff.reply')
-          .values({ run_id: runId, number: said.last + 1, key, reply: storableJson(reply) })
+          .values({ run_id: runId, number: existing.last + 1, key, reply: storableJson(reply) })
           .returning(['number', 'reply'])
           .executeTakeFirstOrThrow();
         return { ...inserted.reply, number: inserted.number };

@@ -162,16 +162,16 @@ type Observations = (signs: readonly Heartbeat[]) => (sign: Heartbeat) => number
  * which can be set while all processes are alive.
  */
 function openObservations(elapsed: () => number): Observations {
-  let seen: ReadonlyMap<string, { readonly sign: string; readonly since: number }> = new Map();
+  let previous: ReadonlyMap<string, { readonly sign: string; readonly since: number }> = new Map();
   return (signs) => {
     const at = elapsed();
     const now = new Map(
       signs.map(({ id, sign }) => {
-        const known = seen.get(id);
+        const known = previous.get(id);
         return [id, known?.sign === sign ? known : { sign, since: at }];
       }),
     );
-    seen = now;
+    previous = now;
     return ({ id }) => at - (now.get(id)?.since ?? at);
   };
 }

@@ -77,7 +77,7 @@ function checksBody(number: number, checks: readonly FailingCheck[]): string {
   ].join('\n\n');
 }
 
-/** As many from the end as there is room for; the newest one always. */
+/** As many from the end as fit; the newest one always. */
 function newestThatFit(blocks: readonly string[]): readonly string[] {
   const kept: string[] = [];
   let remainingChars = MAX_FINDINGS_CHARS;

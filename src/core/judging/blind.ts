@@ -43,7 +43,7 @@ const MAX_HEADING_CHARS = 120;
 
 /**
  * A patch without anything that says who wrote it or speaks to its judge: production and tests apart, files by path. What
- * does not fit is left out at the border of a hunk, and counted; the room is the same for every candidate.
+ * does not fit is left out at the border of a hunk, and counted; the limits are the same for every candidate.
  */
 export function blindPatch(
   files: readonly ChangedFile[],
@@ -151,7 +151,7 @@ function hunkHeader({ heading, newStart }: Hunk, identities: Identities): string
   return `@@ line ${newStart}${named ? `: ${named}` : ''}\n`;
 }
 
-/** The whole hunk or nothing; of the very first one as much as there is room for, so that something is shown. */
+/** The whole hunk or nothing; of the very first one as much as fits, so that something is shown. */
 function linesThatFit(lines: readonly BlindLine[], maxChars: number, first: boolean): readonly BlindLine[] {
   if (renderLines(lines).length <= maxChars) return lines;
   if (!first) return [];

@@ -19,7 +19,7 @@ import type { Diffs, DiffView, Report, RunView } from './view.ts';
  * page, and nobody's thread is flooded.
  */
 export const MAX_REPORT_COMMENTS = 5;
-/** UTF-16 units of a marker with its empty line, with room to spare. */
+/** UTF-16 units of a marker with its empty line, with a margin. */
 const MARKER_RESERVE = 100;
 /** What the last line of the first part may take, and the heading of each later one. */
 const CONTINUATION_RESERVE = 120;
@@ -56,7 +56,7 @@ export function paginateDiffs(
   ];
 }
 
-/** The blocks without those for which there is no room: each is bounded, but all at their longest are too much. */
+/** The blocks that fit: each is bounded, but all at their longest are too much. */
 function fittingBlocks(blocks: readonly string[], maxLength: number): readonly string[] {
   let left = maxLength;
   return blocks.filter((block) => {
@@ -90,7 +90,7 @@ function placeDiffs(entries: readonly DiffEntry[], rooms: PageSizes): readonly (
   return pages.all;
 }
 
-/** Shares the room out where it is too little: whoever needs less than an equal share gets all it needs. */
+/** Divides the space where it is too little: whoever needs less than an equal share gets all it needs. */
 function withShares(entries: readonly DiffEntry[], rooms: PageSizes): readonly DiffToPlace[] {
   const most = Math.max(0, rooms.first) + (MAX_REPORT_COMMENTS - 1) * rooms.next;
   const shown = entries.map((entry) => {
@@ -179,7 +179,7 @@ function withNote(
   return note === '' ? part.block : `${part.block}\n\n${note}`;
 }
 
-/** Blocks on one page after another, never more on one than it has room for. */
+/** Blocks on one page after another, never more on one than it has space for. */
 class Pages {
   readonly all: string[][] = [[]];
   left: number;
@@ -203,7 +203,7 @@ class Pages {
     return true;
   }
 
-  /** A block for which there is no room on any page is left out. */
+  /** A block that fits on no page is left out. */
   put(block: string): void {
     if (block.length + 2 > this.left && !this.turn()) return;
     if (block.length + 2 > this.left) return;

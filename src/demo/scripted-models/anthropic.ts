@@ -72,15 +72,15 @@ const input = ({ usage: { tokensIn, tokensCached, tokensWritten } }: Speech) => 
   cache_creation_input_tokens: tokensWritten,
 });
 
-const stopReason = ({ said }: Speech) => (said.call ? 'tool_use' : 'end_turn');
+const stopReason = ({ answer }: Speech) => (answer.call ? 'tool_use' : 'end_turn');
 
 type AnthropicBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: object };
 
-function blocks({ said, id }: Speech): readonly AnthropicBlock[] {
-  const text: readonly AnthropicBlock[] = said.text ? [{ type: 'text', text: said.text }] : [];
-  return said.call
-    ? [...text, { type: 'tool_use', id: `toolu_${id}`, name: said.call.tool, input: said.call.input }]
+function blocks({ answer, id }: Speech): readonly AnthropicBlock[] {
+  const text: readonly AnthropicBlock[] = answer.text ? [{ type: 'text', text: answer.text }] : [];
+  return answer.call
+    ? [...text, { type: 'tool_use', id: `toolu_${id}`, name: answer.call.tool, input: answer.call.input }]
     : text;
 }

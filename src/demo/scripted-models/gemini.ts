@@ -25,10 +25,10 @@ export const gemini: Wire = {
     error: { code: status, message, status: status === 429 ? 'RESOURCE_EXHAUSTED' : 'FAILED_PRECONDITION' },
   }),
 
-  whole: (speech) => last(speech, speech.said.text ? [{ text: speech.said.text }] : []),
+  whole: (speech) => last(speech, speech.answer.text ? [{ text: speech.answer.text }] : []),
 
   stream: (speech) => [
-    ...pieces(speech.said.text).map((text) =>
+    ...pieces(speech.answer.text).map((text) =>
       event(null, {
         candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0 }],
         modelVersion: speech.model,
@@ -40,8 +40,8 @@ export const gemini: Wire = {
 };
 
 /** The answer's end: the call if there is one, and the usage. */
-function last({ said, usage, model, id }: Speech, text: readonly Json[]): Json {
-  const call = said.call ? [{ functionCall: { name: said.call.tool, args: said.call.input } }] : [];
+function last({ answer, usage, model, id }: Speech, text: readonly Json[]): Json {
+  const call = answer.call ? [{ functionCall: { name: answer.call.tool, args: answer.call.input } }] : [];
   const parts = [...text, ...call];
   const { tokensIn, tokensCached, tokensOut, tokensReasoning } = usage;
   return {

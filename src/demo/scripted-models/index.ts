@@ -1,2 +1,2 @@
-export type { Action, Script, Scripts, TokenCounts as Figures, Turn } from './script.ts';
+export type { Action, Script, Scripts, TokenCounts, Turn } from './script.ts';
 export { type ScriptedModels, type SeenRequest, startScriptedModels } from './server.ts';

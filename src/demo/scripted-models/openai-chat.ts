@@ -33,8 +33,10 @@ export const openAiChat: Wire = {
         index: 0,
         message: {
           role: 'assistant',
-          content: speech.said.text,
-          ...(speech.said.call ? { tool_calls: [toolCall(speech, argumentsText(speech.said.call))] } : {}),
+          content: speech.answer.text,
+          ...(speech.answer.call
+            ? { tool_calls: [toolCall(speech, argumentsText(speech.answer.call))] }
+            : {}),
         },
         finish_reason: finishReason(speech),
       },
@@ -43,16 +45,16 @@ export const openAiChat: Wire = {
   }),
 
   stream(speech, body) {
-    const { said } = speech;
+    const { answer } = speech;
     const chunk = (delta: object, finish: string | null = null) =>
       event(null, {
         ...head(speech, 'chat.completion.chunk'),
         choices: [{ index: 0, delta, finish_reason: finish }],
       });
-    const call = said.call
+    const call = answer.call
       ? [
           chunk({ tool_calls: [{ index: 0, ...toolCall(speech, '') }] }),
-          ...pieces(argumentsText(said.call)).map((part) =>
+          ...pieces(argumentsText(answer.call)).map((part) =>
             chunk({ tool_calls: [{ index: 0, function: { arguments: part } }] }),
           ),
         ]
@@ -62,7 +64,7 @@ export const openAiChat: Wire = {
       : [];
     return [
       chunk({ role: 'assistant', content: '' }),
-      ...pieces(said.text).map((part) => chunk({ content: part })),
+      ...pieces(answer.text).map((part) => chunk({ content: part })),
       ...call,
       chunk({}, finishReason(speech)),
       ...last,
@@ -80,12 +82,12 @@ const head = (speech: Speech, kind: string) => ({
   model: speech.model,
 });
 
-const finishReason = ({ said }: Speech) => (said.call ? 'tool_calls' : 'stop');
+const finishReason = ({ answer }: Speech) => (answer.call ? 'tool_calls' : 'stop');
 
-const toolCall = ({ said, id }: Speech, text: string) => ({
+const toolCall = ({ answer, id }: Speech, text: string) => ({
   id: `call_${id}`,
   type: 'function',
-  function: { name: said.call?.tool ?? '', arguments: text },
+  function: { name: answer.call?.tool ?? '', arguments: text },
 });
 
 const usage = ({ usage: { tokensIn, tokensCached, tokensOut, tokensReasoning } }: Speech) => ({

@@ -95,20 +95,20 @@ type Item =
   | (Calling & { readonly type: 'function_call'; readonly arguments: string })
   | (Calling & { readonly type: 'custom_tool_call'; readonly input: string });
 
-function items({ said, id }: Speech): readonly Item[] {
+function items({ answer, id }: Speech): readonly Item[] {
   const status = 'completed';
-  const text: readonly Item[] = said.text
+  const text: readonly Item[] = answer.text
     ? [
         {
           type: 'message',
           id: `msg_${id}`,
           status,
           role: 'assistant',
-          content: [{ type: 'output_text', text: said.text, annotations: [] }],
+          content: [{ type: 'output_text', text: answer.text, annotations: [] }],
         },
       ]
     : [];
-  return said.call ? [...text, calling(said.call, id, status)] : text;
+  return answer.call ? [...text, calling(answer.call, id, status)] : text;
 }
 
 function calling(call: Call, id: string, status: string): Item {

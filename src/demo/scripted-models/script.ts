@@ -112,7 +112,7 @@ export interface Speech {
   /** Differs from turn to turn, for ids. */
   readonly id: string;
   readonly model: string;
-  readonly said: Spoken;
+  readonly answer: Spoken;
   readonly usage: TokenCounts;
 }
 

@@ -178,18 +178,18 @@ function saying(turn: Exclude<Turn, { kind: 'hang' | 'cut' | 'status' }>, asked:
   }
 }
 
-function speech({ route, asked, text }: Exchange, { usage }: Script, said: Spoken): Speech {
+function speech({ route, asked, text }: Exchange, { usage }: Script, answer: Spoken): Speech {
   return {
     // From the whole request, so that no two turns of a conversation share an id.
     id: createHash('sha256').update(text).digest('hex').slice(0, 16),
     model: route.model,
-    said,
+    answer,
     usage: usage?.[asked.results] ??
       usage?.at(-1) ?? {
         tokensIn: estimatedTokens(text),
         tokensCached: 0,
         tokensWritten: 0,
-        tokensOut: estimatedTokens(said.text + (said.call ? argumentsText(said.call) : '')),
+        tokensOut: estimatedTokens(answer.text + (answer.call ? argumentsText(answer.call) : '')),
         tokensReasoning: 0,
       },
   };
@@ -199,14 +199,14 @@ function speech({ route, asked, text }: Exchange, { usage }: Script, said: Spoke
 async function speak(
   response: ServerResponse,
   { route, body }: Exchange,
-  said: Speech,
+  message: Speech,
   paceMs: number,
 ): Promise<boolean> {
   if (!route.stream) {
-    sendJson(response, 200, route.wire.whole(said, body));
+    sendJson(response, 200, route.wire.whole(message, body));
     return true;
   }
-  if (!(await sendEvents(response, route.wire.stream(said, body), paceMs))) return false;
+  if (!(await sendEvents(response, route.wire.stream(message, body), paceMs))) return false;
   response.end();
   return true;
 }

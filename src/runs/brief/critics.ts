@@ -155,7 +155,7 @@ export type CriticTurnResult = { readonly cost: Cost; readonly memory: CriticMem
   | { readonly kind: 'failed'; readonly why: string; readonly unaffordable: boolean }
 );
 
-/** Hears one critic. Blind in the first round; later it sees what changed, and its own rejected issues. */
+/** Asks one critic. Blind in the first round; later it sees what changed, and its own rejected issues. */
 export async function takeTurn(table: DebatePanel, input: CriticTurnInput): Promise<CriticTurnResult> {
   const { memory, spec, ledger, assignment } = input;
   const own = ledger.filter(

@@ -24,7 +24,7 @@ const PlannerAnswer = Brief.extend({
 });
 type PlannerAnswer = z.infer<typeof PlannerAnswer>;
 
-/** What was said since an earlier brief of the same run. */
+/** What maintainers replied to an earlier brief of the same run. */
 export interface EarlierBrief {
   readonly brief: Brief;
   /** A line for each answer or request, oldest first. */

@@ -189,7 +189,7 @@ export async function requestStop(store: Store, runId: RunId, because: string): 
   await store.fulfil(runId, STOP_EARLY_KEY, because);
 }
 
-/** Why the coders of a run may stop; null while nobody has said so. */
+/** Why the coders of a run may stop; null while nobody has requested it. */
 export async function stopReason(store: Store, runId: RunId): Promise<string | null> {
   const intent = await store.intent(runId, STOP_EARLY_KEY);
   return intent?.state === 'done' ? String(intent.result) : null;
@@ -197,15 +197,15 @@ export async function stopReason(store: Store, runId: RunId): Promise<string | n
 
 /** A coder's view of it. */
 interface StopListener {
-  /** Aborts with the coder's own signal, and when enough was said. */
+  /** Aborts with the coder's own signal, and when an early stop is requested. */
   readonly signal: AbortSignal;
-  /** Why, once enough was said. */
+  /** Why, once an early stop is requested. */
   because(): string | null;
   /** No longer listens. */
   close(): void;
 }
 
-/** Hears when enough was said while a coder works. A store that cannot be reached is asked again later. */
+/** Watches for the request to stop early while a coder works. A store that cannot be reached is asked again later. */
 export function listenForStop(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   runId: RunId,

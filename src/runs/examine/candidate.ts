@@ -118,7 +118,7 @@ async function baseTexts(
   return texts;
 }
 
-/** The base suite on its code, then its own tests. Whoever is out of the race already is run once, for the record. */
+/** The base suite on its code, then its own tests. A candidate that is already eliminated is run once, for the record. */
 async function execute(
   tools: ExaminationTools,
   tree: Tree,

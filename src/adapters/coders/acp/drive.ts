@@ -39,11 +39,11 @@ export async function drive(input: DriveInput): Promise<EndLine> {
     broken.resolve(`The agent prints something else than the Agent Client Protocol: ${line}`),
   );
   const died = agent.ended.then((how) => `The agent ${how}.`);
-  const heard = listener(input.emit);
+  const progress = listener(input.emit);
   const talk = client({ name: 'runoff' })
-    .onRequest(methods.client.session.requestPermission, ({ params }) => allowed(params, heard))
-    .onNotification(methods.client.session.update, Update, ({ params }) => heard.hear(params))
-    .connectWith(agent.stream, (context) => converse(context, input, heard))
+    .onRequest(methods.client.session.requestPermission, ({ params }) => allowed(params, progress))
+    .onNotification(methods.client.session.update, Update, ({ params }) => progress.onUpdate(params))
+    .connectWith(agent.stream, (context) => converse(context, input, progress))
     .catch(async (error: unknown) => {
       const dead = await Promise.race([died, sleep(DEATH_MS, null, { ref: false })]);
       return failedEnd(dead ?? `The agent broke off: ${messageOf(error)}`);
@@ -53,7 +53,7 @@ export async function drive(input: DriveInput): Promise<EndLine> {
     return failedEnd(reason);
   });
   try {
-    // What it said before it ended may still be on its way.
+    // Output from before its end may not have been read yet.
     const dead = died.then((how) => Promise.race([talk, sleep(DEATH_MS, failedEnd(how), { ref: false })]));
     const end = await Promise.race([talk, stopped, broken.promise.then(failedEnd), dead]);
     return signal.aborted ? failedEnd(String(signal.reason)) : end;
@@ -62,7 +62,7 @@ export async function drive(input: DriveInput): Promise<EndLine> {
   }
 }
 
-async function converse(context: ClientContext, input: DriveInput, heard: Listener): Promise<EndLine> {
+async function converse(context: ClientContext, input: DriveInput, progress: Listener): Promise<EndLine> {
   const { startMs, signal } = input;
   const opened = await inTime(startMs, () => openSession(context, input.cwd));
   if (!opened) return failedEnd(`The agent did not open a session within ${Math.round(startMs / 1000)} s.`);
@@ -80,7 +80,7 @@ async function converse(context: ClientContext, input: DriveInput, heard: Listen
     sessionId,
     prompt: [{ type: 'text', text: input.task }],
   });
-  return ending(stopReason, heard.lastSaid());
+  return ending(stopReason, progress.lastMessage());
 }
 
 async function openSession(
@@ -110,20 +110,20 @@ async function inTime<T>(ms: number, work: () => Promise<T>): Promise<T | null> 
 /** The sandbox is the boundary: whatever an agent asks for, it could do in there anyway. */
 function allowed(
   { options, toolCall }: RequestPermissionRequest,
-  heard: Listener,
+  progress: Listener,
 ): RequestPermissionResponse {
   const option =
     options.find(({ kind }) => kind === 'allow_once') ?? options.find(({ kind }) => kind === 'allow_always');
-  heard.step(`allowed: ${toolCall.title ?? toolCall.kind ?? 'a tool'}`);
+  progress.step(`allowed: ${toolCall.title ?? toolCall.kind ?? 'a tool'}`);
   return {
     outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' },
   };
 }
 
-function ending(stopReason: string, said: string): EndLine {
+function ending(stopReason: string, lastMessage: string): EndLine {
   switch (stopReason) {
     case 'end_turn':
-      return { type: 'end', ok: true, text: said || 'Done.' };
+      return { type: 'end', ok: true, text: lastMessage || 'Done.' };
     case 'max_tokens':
       return failedEnd('The agent stopped: the model’s answer became too long.');
     case 'max_turn_requests':
@@ -167,35 +167,35 @@ const Update = z.object({
 });
 type Update = z.infer<typeof Update>;
 
-/** Turns what an agent tells into progress lines. */
+/** Turns updates of an agent into progress lines. */
 interface Listener {
-  hear(update: Update): void;
+  onUpdate(update: Update): void;
   step(text: string): void;
-  /** The agent's last words, or an empty text. */
-  lastSaid(): string;
+  /** The last message of the agent; empty without one. */
+  lastMessage(): string;
 }
 
 /** Characters of one message that are kept. */
-const MOST_SAID = 2000;
+const MAX_MESSAGE_CHARS = 2000;
 
 function listener(emit: (line: ProgressLine) => void): Listener {
   // A message comes in pieces, and ends where something else begins.
-  let said = '';
+  let message = '';
   const step = (text: string) => {
     const line = shortLine(text);
     if (line) emit({ type: 'step', text: line });
   };
   const flush = () => {
-    step(said);
-    said = '';
+    step(message);
+    message = '';
   };
   return {
     step,
-    lastSaid: () => shortLine(said),
-    hear({ update: { sessionUpdate, title, kind, content } }) {
+    lastMessage: () => shortLine(message),
+    onUpdate({ update: { sessionUpdate, title, kind, content } }) {
       switch (sessionUpdate) {
         case 'agent_message_chunk':
-          said = (said + (content?.text ?? '')).slice(0, MOST_SAID);
+          message = (message + (content?.text ?? '')).slice(0, MAX_MESSAGE_CHARS);
           emit({ type: 'alive' });
           break;
         case 'tool_call':

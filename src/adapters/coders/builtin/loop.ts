@@ -48,13 +48,13 @@ const MOST_CUTS = 3;
  */
 export async function work(input: LoopInput): Promise<Extract<ProgressLine, { type: 'end' }>> {
   const { signal } = input;
-  const talk: Talk = { messages: [{ role: 'user', content: input.task }], steps: 0, said: '' };
+  const talk: Talk = { messages: [{ role: 'user', content: input.task }], steps: 0, lastText: '' };
   for (let cuts = 0, before = 0; ; before = talk.steps) {
     const failure = await converse(input, talk);
     if (signal.aborted) return { type: 'end', ok: false, text: String(signal.reason) };
     if (talk.steps >= MOST_STEPS)
       return { type: 'end', ok: false, text: `Stopped after ${MOST_STEPS} steps.` };
-    if (failure === undefined) return { type: 'end', ok: true, text: talk.said.trim() || 'Done.' };
+    if (failure === undefined) return { type: 'end', ok: true, text: talk.lastText.trim() || 'Done.' };
     cuts = talk.steps > before ? 1 : cuts + 1;
     if (!brokeOff(failure) || cuts >= MOST_CUTS)
       return { type: 'end', ok: false, text: failureText(failure) };
@@ -66,7 +66,7 @@ interface Talk {
   readonly messages: ModelMessage[];
   steps: number;
   /** The last text. */
-  said: string;
+  lastText: string;
 }
 
 /** Goes on from what has been said, to the end or to a failure, which it returns. */
@@ -95,9 +95,9 @@ async function converse(input: LoopInput, talk: Talk): Promise<unknown> {
   });
   try {
     for await (const part of result.stream) {
-      if (part.type === 'text-start') talk.said = '';
-      else if (part.type === 'text-delta') talk.said += part.text;
-      else if (part.type === 'text-end' && talk.said.trim()) emit({ type: 'step', text: talk.said });
+      if (part.type === 'text-start') talk.lastText = '';
+      else if (part.type === 'text-delta') talk.lastText += part.text;
+      else if (part.type === 'text-end' && talk.lastText.trim()) emit({ type: 'step', text: talk.lastText });
       else if (part.type === 'tool-call') emit({ type: 'step', text: callText(part.toolName, part.input) });
       else if (part.type === 'error') failure = part.error;
       if (part.type.endsWith('-delta')) emit({ type: 'alive' });

@@ -183,9 +183,9 @@ export function createClip(most: number): Clip {
   let dropped = 0;
   return {
     add(text) {
-      const room = half - head.length;
-      head += text.slice(0, room);
-      tail += text.slice(Math.max(0, room));
+      const spaceLeft = half - head.length;
+      head += text.slice(0, spaceLeft);
+      tail += text.slice(Math.max(0, spaceLeft));
       const over = tail.length - half;
       if (over <= 0) return;
       dropped += over;

@@ -40,12 +40,15 @@ export function rewrite(root: Node, source: string, options: RewriteOptions): De
   const bindings = bindingsOf(root, options.own);
   const edits: Edit[] = [...bindings.edits];
   const derived: DerivedCase[] = [];
-  const room = Math.max(MIN_PER_CASE, Math.min(MAX_PER_CASE, Math.floor(options.mostChanges / cases.length)));
+  const maxPerCase = Math.max(
+    MIN_PER_CASE,
+    Math.min(MAX_PER_CASE, Math.floor(options.mostChanges / cases.length)),
+  );
   let left = options.mostChanges;
   let literals = 0;
   for (const [at, each] of cases.entries()) {
     const inputs = inputLiterals(each.body);
-    const changes = choose(inputs, literals, Math.min(room, left), options);
+    const changes = choose(inputs, literals, Math.min(maxPerCase, left), options);
     left -= changes.length;
     for (const [nth, { node }] of inputs.entries())
       edits.push(around(node, `__p.lit(${literals + nth}, `, ')'));

@@ -120,13 +120,13 @@ function installedBy(path: string, program: string, { HOME = '' }: Variables): s
 
 const pyenvRoot = ({ PYENV_ROOT, HOME = '' }: Variables): string => PYENV_ROOT ?? join(HOME, '.pyenv');
 
-/** Folders of the Pythons of pyenv: the ones that it was told to use first, then the newest. */
+/** Folders of the Pythons of pyenv: the configured ones first, then the newest. */
 export function pyenvVersions(environment: Variables): readonly string[] {
   const root = pyenvRoot(environment);
-  const told = (environment.PYENV_VERSION ?? textOf(join(root, 'version')))
+  const requested = (environment.PYENV_VERSION ?? textOf(join(root, 'version')))
     .split(/[\s:]+/)
     .filter(isPlainName);
-  const chosen = told.map((version) => join(root, 'versions', version));
+  const chosen = requested.map((version) => join(root, 'versions', version));
   return [
     ...chosen.filter(existsSync),
     ...foldersIn(join(root, 'versions')).toSorted(byVersion).toReversed(),
@@ -136,14 +136,14 @@ export function pyenvVersions(environment: Variables): readonly string[] {
 /** Folders of the toolchains of rustup: its default first. */
 export function rustToolchains(environment: Variables): readonly string[] {
   const root = environment.RUSTUP_HOME ?? join(environment.HOME ?? '', '.rustup');
-  const told =
+  const defaultToolchain =
     environment.RUSTUP_TOOLCHAIN ??
     /^default_toolchain\s*=\s*"([^"]+)"/m.exec(textOf(join(root, 'settings.toml')))?.[1] ??
     'stable';
   const all = foldersIn(join(root, 'toolchains'));
-  const isTold = (folder: string): boolean =>
-    basename(folder) === told || basename(folder).startsWith(`${told}-`);
-  return [...all.filter(isTold), ...all.filter((folder) => !isTold(folder))];
+  const isDefault = (folder: string): boolean =>
+    basename(folder) === defaultToolchain || basename(folder).startsWith(`${defaultToolchain}-`);
+  return [...all.filter(isDefault), ...all.filter((folder) => !isDefault(folder))];
 }
 
 const isPlainName = (name: string): boolean => /^[\w.+-]+$/.test(name) && !name.startsWith('.');
