@@ -131,7 +131,7 @@ export interface Shell extends Terminal {
   demo(options: DemoOptions): Promise<number>;
   /** `repository`: a local one whose commands and tools are looked at too. */
   doctor(repository?: string): Promise<readonly DoctorFinding[]>;
-  /** Rows by table; `onTable` is told how far each is. */
+  /** Rows by table; `onTable` receives the progress of each. */
   moveDatabase(request: {
     readonly to: string;
     readonly dryRun: boolean;

@@ -143,7 +143,7 @@ export interface Executors {
 export interface Fence {
   /**
    * Passes at once while the last heartbeat is fresh by every clock; else sends one first. Rejects with EXECUTOR_EXPIRED when
-   * others have taken over, with DATABASE_UNAVAILABLE when that cannot be told.
+   * others have taken over, with DATABASE_UNAVAILABLE when that cannot be determined.
    */
   check(): Promise<void>;
 }

@@ -240,7 +240,7 @@ export interface GitHub {
   repositories(): Promise<readonly InstalledRepository[]>;
   reader(repository: RepositoryHandle): Promise<GitHubReader>;
   /**
-   * Mints a token for this one repository with the least rights to publish. `onWrite` is told of each write right after
+   * Mints a token for this one repository with the least rights to publish. `onWrite` is called with each write right after
    * it, before the call returns; it must not reject.
    */
   publisher(

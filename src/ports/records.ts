@@ -139,7 +139,7 @@ export interface CommandPlace {
   readonly on: 'conversation' | 'line';
 }
 
-/** One command of a person, as it was heard. */
+/** One command of a person, as it was received. */
 export interface NewCommand {
   /** The same for the same command however often it is delivered, e.g. `comment:991` (I8). */
   readonly id: string;

@@ -223,7 +223,7 @@ export interface Store extends AnswerStore, Retention {
   /** Whether a label event of this issue was taken whose time is `at` or later. */
   isLabelRecorded(repositoryId: number, issue: number, at: number): Promise<boolean>;
 
-  /** Inbox of commands: false when this one was heard before. */
+  /** Inbox of commands: false when this one was received before. */
   recordCommand(command: NewCommand): Promise<boolean>;
   command(id: string): Promise<CommandRecord | null>;
   /** Writes what became of a command, and its row of the audit; the first outcome stands. */

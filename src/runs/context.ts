@@ -76,7 +76,7 @@ export interface World {
   readonly announcer: Announcer;
 }
 
-/** What questions to models take: who is asked, what they are told, who pays, and where answers are kept. */
+/** What questions to models take: who is asked, what they are shown, who pays, and where answers are kept. */
 export type ModelPorts = Pick<
   World,
   'artifacts' | 'defaults' | 'gateway' | 'model' | 'prompts' | 'random' | 'store'
@@ -95,7 +95,7 @@ export interface Announcer {
 /** The prompts, as text; Markdown files beside the stages unless the operator overrides them. */
 export interface PromptLibrary {
   readonly planner: string;
-  /** What all critics of a spec are told, and who answers them. */
+  /** What all critics of a spec are shown, and who answers them. */
   readonly critic: string;
   readonly synthesiser: string;
   /** For blind judges of two candidates. */
@@ -231,7 +231,7 @@ export async function readPatch(
   return { ...parsePatch(list, diff, options), text: diff };
 }
 
-/** Stores what was collected; what is told of it fits into a row. */
+/** Stores what was collected; what is recorded of it fits into a row. */
 export async function storePatch(artifacts: Artifacts, patch: CollectedPatch): Promise<PatchSummary> {
   const text = await artifacts.put(patch.text);
   const raw = await artifacts.put(patch.raw);

@@ -16,7 +16,7 @@ const MAX_ANNOUNCEMENTS = 40;
 
 /**
  * Brings the store and the engine together again, at a start and every few minutes: runs that were accepted but never
- * started, runs whose flow ended without the run, runs that were not told of a reply, areas that no active run owns. Local runs belong to their own process.
+ * started, runs whose flow ended without the run, runs that were not notified of a reply, areas that no active run owns. Local runs belong to their own process.
  */
 export async function reconcile(world: ReconcilePorts): Promise<void> {
   const active = (await world.store.unfinished()).filter((run) => !isOver(run.state));

@@ -69,7 +69,7 @@ export function throwIfCancelled(signal: AbortSignal): void {
 
 /**
  * Does the work again while a service that we depend on is away, or the disk full. The work must be safe to repeat.
- * `onWait` is told before each wait, of so many milliseconds; it never rejects.
+ * `onWait` is called before each wait, with its milliseconds; it never rejects.
  */
 export async function retryOutages<T>(
   world: Pick<World, 'clock' | 'log'>,

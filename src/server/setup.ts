@@ -188,7 +188,7 @@ const Answer = z.object({
   name: z.string(),
   html_url: z.url({ protocol: /^https?$/ }),
   pem: z.string().regex(/^-----BEGIN [A-Z ]*PRIVATE KEY-----/),
-  // GitHub creates one whenever the manifest has a hook. Without it a webhook could not be told from a forgery.
+  // GitHub creates one whenever the manifest has a hook. Without it a webhook could not be distinguished from a forgery.
   webhook_secret: z.string().min(16),
 });
 

@@ -51,7 +51,7 @@ const COPILOT_FLAGS = [
   '--stream=off',
   '--no-color',
   '--log-level=none',
-  // AGENTS.md and its kin: the prompt holds those of the base commit.
+  // AGENTS.md and similar files: the prompt holds those of the base commit.
   '--no-custom-instructions',
   '--disable-builtin-mcps',
   '--no-bash-env',

@@ -81,7 +81,7 @@ function config({ protocol, model, gateway }: CoderInput): string {
   return text.replaceAll('{env:', '\\u007benv:').replaceAll('{file:', '\\u007bfile:');
 }
 
-/** Tokens, where it is not told a model's own: it shortens the conversation by them. Our default. */
+/** Tokens, where it is not given a model's own: it shortens the conversation by them. Our default. */
 const LIMIT = { context: 200_000, output: 32_000 } as const;
 
 const ToolPart = z.object({ tool: z.string(), state: z.object({ input: z.unknown() }) });

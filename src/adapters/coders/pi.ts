@@ -72,7 +72,7 @@ const settings = ({ model }: CoderInput) => ({
   enableInstallTelemetry: false,
 });
 
-/** Tokens, where it is not told a model's own: it shortens the conversation by them. Our defaults. */
+/** Tokens, where it is not given a model's own: it shortens the conversation by them. Our defaults. */
 const LIMIT = { contextWindow: 200_000, maxTokens: 32_000 } as const;
 /** The gateway counts the money. */
 const PI_NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } as const;

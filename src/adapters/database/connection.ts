@@ -17,7 +17,7 @@ export interface KeptConnection {
 }
 
 interface KeepConnectedOptions {
-  /** Opens our connection; `onLost` is told when it breaks. */
+  /** Opens our connection; `onLost` is called when it breaks. */
   readonly connect: (onLost: (why: string) => void) => Promise<ServerConnection>;
   /**
    * Brings the server back, or finds that another process did, and connects; null when somebody stopped it on purpose.
@@ -90,7 +90,7 @@ interface Referenced {
 
 /**
  * Shows the server, and so every other process, that this process uses it: a connection that the kernel closes
- * however we end. It keeps this process alive only while a query is under way. `onLost` is told once when it breaks.
+ * however we end. It keeps this process alive only while a query is under way. `onLost` is called once when it breaks.
  */
 export async function openPresence(url: string, onLost: (why: string) => void): Promise<ServerConnection> {
   const client = newClient(url, { name: `runoff ${process.pid}` }) as pg.Client & Referenced;

@@ -168,7 +168,7 @@ function asStartFault(error: unknown, dir: string): Fault {
   );
 }
 
-/** A full disk has no room for the lock, and stopping must work then too: the server's own lock still stands. */
+/** A full disk has no space for the lock, and stopping must work then too: the server's own lock still stands. */
 async function lockedIfRoom(lock: string, work: () => Promise<void>): Promise<void> {
   let begun = false;
   try {

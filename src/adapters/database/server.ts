@@ -214,7 +214,7 @@ export async function untilReady(cluster: Cluster, dir: string): Promise<Running
   }
 }
 
-/** Did it end without tidying up? A server that was told to stop takes its pid file away, one that was killed cannot. */
+/** Did it end without tidying up? A server that was ordered to stop takes its pid file away, one that was killed cannot. */
 export const wasKilled = (cluster: Cluster): boolean =>
   runningServer(cluster) === null && existsSync(pidFile(cluster));
 

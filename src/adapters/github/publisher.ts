@@ -37,7 +37,7 @@ interface PublisherParts {
   onWrite(write: ExternalWrite): Promise<void>;
 }
 
-/** What a write is, for whoever is told of it. */
+/** What a write is, for its record. */
 interface Deed {
   readonly what: string;
   /** Completes "GitHub … while we tried to …". */

@@ -148,7 +148,7 @@ const pageOf = <T>(
 const MAX_ISSUES = 100;
 /** Pull requests are listed among issues, so more may have to be read. */
 const MAX_ISSUE_PAGES = 5;
-/** Of an issue's events; what was done to a label before them is not told. */
+/** Of an issue's events; what was done to a label before them is not reported. */
 const MAX_EVENTS = 300;
 
 type Event = z.infer<typeof IssueEvent>;

@@ -63,7 +63,7 @@ export function openPool(url: string, options: PoolOptions): pg.Pool {
 export function newClient(url: string, options: ConnectOptions): pg.Client {
   const { limits = LIMITS } = options;
   const client = new pg.Client(clientConfigOf(url, options));
-  // What goes wrong is told by the query it happens to; without a listener it would end the process.
+  // What goes wrong is reported by the query it happens to; without a listener it would end the process.
   client.on('error', () => undefined);
   cutWhenSilent(client, limits.silenceMs);
   return client;

@@ -132,7 +132,7 @@ export function openInquiry(dialogue: Dialogue): Inquiry | null {
 
 /**
  * What to ask next: the first blocking question that was not asked yet, then whether the plan may be carried out. Null
- * where all is agreed, or something is open already. A question is told from another by its words.
+ * where all is agreed, or something is open already. A question is distinguished from another by its words.
  */
 export function nextInquiry(dialogue: Dialogue, wanted: InquiryContext): Inquiry | null {
   if (openInquiry(dialogue)) return null;

@@ -45,7 +45,7 @@ export type Command =
 
 export type CommandName = Exclude<Command['name'], 'unknown'>;
 
-/** One command as people are told about it. */
+/** One command as people are shown it. */
 export interface CommandRow {
   /** Every way to write it; capitals stand for what is filled in, brackets for what may be left out. */
   readonly usage: readonly [string, ...string[]];

@@ -5,7 +5,7 @@ import { suggest } from '../settings/index.ts';
 import { COMMAND_NAMES, type Command, type CommandName } from './command.ts';
 import { aliasOf, dollarsOf, parseRunOptions, quotedWord } from './run-options.ts';
 
-/** Characters of free text; the rest is cut. Our default: more than any question needs, and far below a prompt's room. */
+/** Characters of free text; the rest is cut. Our default: more than any question needs, and far below a prompt's limit. */
 export const MAX_COMMAND_TEXT = 4_000;
 /** Characters of a word that is no command, as far as it is repeated. */
 const MAX_WORD_CHARACTERS = 40;
@@ -13,7 +13,7 @@ const MAX_WORD_CHARACTERS = 40;
 /**
  * At the very start of the text, as GitHub shows it: empty lines before it are nothing, four spaces are code. Only there:
  * a command that is quoted, fenced, hidden in a comment or mentioned further down was not given (I4). Blanks are spaces
- * and tabs alone: others are not to be told from no blank at all.
+ * and tabs alone: others look like no blank at all.
  */
 const COMMAND = /^(?:[ \t]{0,3}\r?\n)*[ ]{0,3}\/auto-dev(?![^ \t\r\n])[ \t]*([^ \t\r\n]*)([\s\S]*)$/;
 

@@ -137,7 +137,7 @@ const questionFromIssue = ({ title, edit, severity }: LedgerEntry) => ({
   assume: 'As the brief says.',
 });
 
-/** Nobody has answered it, only a maintainer can, or its critic was not heard since it was rejected. */
+/** Nobody has answered it, only a maintainer can, or its critic has not answered since it was rejected. */
 const isUnresolved = ({ status, withdrawn }: LedgerEntry): boolean =>
   status.kind === 'open' || status.kind === 'asked' || (status.kind === 'rejected' && withdrawn !== true);
 

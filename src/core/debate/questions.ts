@@ -12,7 +12,7 @@ export interface CriticAssignment {
 }
 
 /**
- * Models to seats: one of each family first, so that two families are heard wherever there are two. `rotate` moves every
+ * Models to seats: one of each family first, so that two families are asked wherever there are two. `rotate` moves every
  * critic on by a model in each round. `lost` are models that gave no answer before: they are asked only where no other is
  * left.
  */

@@ -123,7 +123,7 @@ export interface LedgerEntry extends SpecIssue {
   readonly status: IssueStatus;
   /** How often it was rejected and upheld. */
   readonly upheld: number;
-  /** Its critic was heard after the rejection, and did not insist. */
+  /** Its critic answered after the rejection, and did not insist. */
   readonly withdrawn?: boolean;
   /** Why its severity is lower than the critic said, if it is. */
   readonly loweredBecause?: string;

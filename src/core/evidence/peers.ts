@@ -28,7 +28,7 @@ export interface AuthorTests {
 const NO_TESTS: AuthorTests = { proven: [], guards: [] };
 
 /**
- * Which tests an author wrote, told by execution: those that pass on its own code and that the base does not have, or has
+ * Which tests an author wrote, determined by execution: those that pass on its own code and that the base does not have, or has
  * in a form that passes there while the author's does not. What is flaky on the base is nobody's evidence.
  */
 export function authorTests({ own, onBase, before }: AuthorRuns, flaky: readonly string[] = []): AuthorTests {

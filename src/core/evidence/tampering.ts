@@ -164,7 +164,7 @@ function compareTestFiles(
   return { compared, held };
 }
 
-/** Test files whose tests cannot be told apart: what happened to them is not known, and a finding says so. */
+/** Test files whose tests cannot be distinguished: what happened to them is not known, and a finding says so. */
 function unreadTests(inspected: InspectedFile): readonly Suspicion[] {
   const { file } = inspected;
   if (file.role !== 'test' || file.binary || file.change !== 'modified') return [];
@@ -181,7 +181,7 @@ function unreadTests(inspected: InspectedFile): readonly Suspicion[] {
       },
     ];
   const isKnown = views.some(({ before }) => before.tests.length + before.assertions.length > 0);
-  // Without a grammar a helper cannot be told from a test.
+  // Without a grammar a helper cannot be distinguished from a test.
   const isTest = isTestNamed(file.path) || (isCode(inspected) && grammarOf(file.path) === null);
   return isKnown || !isTest
     ? []

@@ -86,7 +86,7 @@ function inventedNames(
   return importsOf(path, file, baseFiles).flatMap(({ names, paths }) => {
     const from = paths.find((each) => Object.hasOwn(imported, each));
     const text = from === undefined ? '' : (imported[from] ?? '');
-    // What it hands on cannot be told from its own text.
+    // What it hands on cannot be determined from its own text.
     if (/^\s*export\s*\*|\bimport\s+\*/m.test(text)) return [];
     const words = identifiersIn(text);
     const isModule = (name: string) =>

@@ -1,7 +1,7 @@
 import { byCodeUnits } from '../model/index.ts';
 import { isSnapshot, roleOf } from '../patches/index.ts';
 
-/** How a repository names its test files, told by one of them. */
+/** How a repository names its test files, derived from one of them. */
 export interface TestNaming {
   /** Path of the test file that is shown as an example. */
   readonly sample: string;

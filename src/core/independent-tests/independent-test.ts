@@ -139,7 +139,7 @@ export function independentTestReport(
 export interface RunContextOfTests {
   /** The same command on the base without any of them: what it names is not new. */
   readonly onBase: TestRun;
-  /** The command was told to run these files and no others. */
+  /** The command was given these files to run and no others. */
   readonly focused: boolean;
   /** Without them, all tests of this tree pass: only then an exit code speaks of them. */
   readonly passesWithout: boolean;
@@ -169,7 +169,7 @@ export function trialFromOwnRun(test: IndependentTest, run: TestRun, reading: Ru
 }
 
 /**
- * What a run says of several files laid together, in their order; null where it cannot be told apart, as when one of them
+ * What a run says of several files laid together, in their order; null where it cannot be attributed, as when one of them
  * kept the others from being reported.
  */
 export function trialsFromSharedRun(

@@ -89,7 +89,7 @@ interface PanelJudge {
 /**
  * The judges of one pair, in the order in which models are listed: of families that wrote neither candidate, one model
  * for each family first. Where those are fewer than two families, the authors' families fill up: both alike, as far as
- * there is room, so that the preference for one's own cuts both ways.
+ * the limit allows it, so that the preference for one's own cuts both ways.
  */
 export function judgesForPair(
   authors: readonly (Author | null)[],

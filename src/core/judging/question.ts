@@ -12,7 +12,7 @@ const MAX_FACTS_SHOWN = 5;
 const MAX_FACT_CHARS = 200;
 
 /**
- * What judges are told of executed evidence. Names only of tests that no candidate wrote, and nothing of what tests
+ * What judges are shown of executed evidence. Names only of tests that no candidate wrote, and nothing of what tests
  * printed: a candidate's code can print anything.
  */
 export function factsOf({ baseTests, independentTests, peerTests, behaviour }: Evidence): ExecutionFacts {

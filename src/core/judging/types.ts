@@ -33,7 +33,7 @@ export interface TestFact {
   readonly failing: readonly string[];
 }
 
-/** What was executed, as far as judges are told. Absent: was not executed. */
+/** What was executed, as far as judges are shown it. Absent: was not executed. */
 export interface ExecutionFacts {
   /** The repository's own tests; `failing` are the regressions. */
   readonly base?: TestFact;

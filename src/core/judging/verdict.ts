@@ -159,7 +159,7 @@ export function outcomesOf(judges: readonly Judge[], asked: readonly AskedPair[]
   return { pairs: [...pairs.values()], records };
 }
 
-/** Only when both orders were answered: one alone cannot be told from a preference for a place. */
+/** Only when both orders were answered: one alone cannot be distinguished from a preference for a place. */
 function combinedOutcome({ pair, judge, aFirst, bFirst }: AskedPair): JudgedPair['byJudge'][number] | null {
   if (aFirst.kind === 'unusable' || bFirst.kind === 'unusable') return null;
   const one = outcomeFor(aFirst.verdict.better, ['a', 'b']);

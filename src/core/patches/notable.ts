@@ -16,7 +16,7 @@ const RIGHT_TO_LEFT =
   /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko}|\p{Script=Adlam}/u;
 
 /**
- * The kinds, in the order in which they are told. A row names what tests do not see: what acts on other people's machines,
+ * The kinds, in the order in which they are listed. A row names what tests do not see: what acts on other people's machines,
  * on later agents, in CI and deployment, and what a reader of the diff cannot see. Our list; add a row where one is missed.
  */
 const NOTABLE_KINDS: readonly NotableKind[] = [

@@ -142,7 +142,7 @@ const shownName = (text: string): string =>
 
 const withFullStop = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-/** Names of tests that are told; the rest is counted. Our default. */
+/** Names of tests that are listed; the rest is counted. Our default. */
 const MAX_FAILING_TESTS = 40;
 /** Characters of one name. */
 const MAX_TEST_NAME_CHARS = 300;
@@ -151,7 +151,7 @@ const MAX_SENTENCE_CHARS = 2_000;
 const MAX_HUNK_CHARS = 6_000;
 
 /**
- * What a candidate's coder is told in a repair: the gates it failed, each with the lines or the output in question, and
+ * What a candidate's coder is shown in a repair: the gates it failed, each with the lines or the output in question, and
  * the base tests it breaks. Tests that others wrote are left out: a patch fixed against them could no longer be measured
  * by them, and the others' work would be told.
  */

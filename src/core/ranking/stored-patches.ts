@@ -204,7 +204,7 @@ interface RankedPatch {
   readonly testsKept: boolean;
 }
 
-/** The best candidate of another class than the first; those of its own class it need not be told from. */
+/** The best candidate of another class than the first; those of its own class it need not be distinguished from. */
 const rivalOf = ([best, ...others]: readonly RankedPatch[]): RankedPatch | undefined =>
   others.find((other) => other.agreement.classIndex !== best?.agreement.classIndex);
 

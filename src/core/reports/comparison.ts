@@ -83,7 +83,7 @@ export const pickOptions = (view: RunView): readonly (Alias | null)[] =>
 
 /**
  * The comparison for the issue, when a person must pick: one box for each candidate that may be picked. The same view is
- * always the same text, so that a tick can be told from any other edit; the boxes stand before all text of others. One
+ * always the same text, so that a tick can be distinguished from any other edit; the boxes stand before all text of others. One
  * comment, or up to five; only the first has boxes.
  */
 export function pickComment(view: RunView, diffs: Diffs): ReportComments {

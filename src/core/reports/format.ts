@@ -230,7 +230,7 @@ export const contestantName = (who: Contestant): string =>
   `${[who.agent, ...(who.argv ?? [])].join(' ').slice(0, MAX_PROGRAM_CHARACTERS)} × ${who.model} (${who.prompt}${who.seed ? `, seed ${who.seed}` : ''}${who.round ? `, ${roundText(who.round)}` : ''})`;
 
 /**
- * Names for where the whole ones have no room: of agent, model and prompt what tells these contestants apart, such as
+ * Names for where the whole ones do not fit: of agent, model and prompt what tells these contestants apart, such as
  * `codex`, `codex gpt-6-sol` or `gpt-6-sol (careful)`. In the order given.
  */
 export function shortContestantNames(all: readonly Contestant[]): readonly string[] {

@@ -128,7 +128,7 @@ export type UnansweredPolicy = 'stop' | 'assume';
 
 /**
  * What a run asks, as a comment of its own: an edit of the status comment would notify nobody. The same inquiry in the
- * same state is always the same text, so that a tick can be told from any other edit. `unrecognizedCommand`: the last command that
+ * same state is always the same text, so that a tick can be distinguished from any other edit. `unrecognizedCommand`: the last command that
  * did not fit, while it is open.
  */
 export function questionComment(

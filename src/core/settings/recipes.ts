@@ -11,7 +11,7 @@ interface RecipeLine {
 
 type Files = Readonly<Record<string, string>>;
 
-/** The lines that `make test`, `tox` or `nox` run; null for another command, or where they cannot be told apart. */
+/** The lines that `make test`, `tox` or `nox` run; null for another command, or where they cannot be separated. */
 export function recipeLines(words: readonly string[], files: Files): readonly RecipeLine[] | null {
   const [first = '', ...rest] = words;
   const python = /^python[\d.]*$/.test(first) && rest[0] === '-m';

@@ -185,13 +185,13 @@ function plannedStep(part: StepRun, folder: string): PlannedStep {
 /** Characters of a step's command that name it. */
 const MAX_CHECK_NAME_CHARS = 80;
 
-/** tox hands on variables that it is told to: `TOX_OVERRIDE` since tox 4, the other one before. */
+/** tox passes on the variables that are configured: `TOX_OVERRIDE` since tox 4, the other one before. */
 const PASSED_BY_TOX = {
   TOX_TESTENV_PASSENV: 'PYTEST_ADDOPTS',
   TOX_OVERRIDE: 'testenv.pass_env+=PYTEST_ADDOPTS',
 } as const;
 
-/** Two steps of the same name, as in two hooks, are told apart by a number. */
+/** Two steps of the same name, as in two hooks, are distinguished by a number. */
 function withUniqueNames(commands: readonly TestCommand[]): readonly TestCommand[] {
   const counts = new Map<string, number>();
   return commands.map((command) => {

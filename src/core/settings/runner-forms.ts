@@ -30,7 +30,7 @@ export type ReportSource =
     }
   | { readonly source: 'stdout' | 'stderr'; readonly format: ReportFormat };
 
-/** How a runner is told to leave a report. */
+/** How a runner is made to write a report. */
 export interface RunnerForm {
   readonly env: Readonly<Record<string, string>>;
   /** Arguments for the end of the command; may be empty. */
@@ -40,7 +40,7 @@ export interface RunnerForm {
   readonly report: ReportSource | null;
 }
 
-/** How a runner is told to run some files only. */
+/** How a runner is made to run some files only. */
 export interface FocusForm {
   /** In place of the last command; the files are `"$@"`. */
   readonly command: string;
@@ -188,7 +188,7 @@ function withOptions({ runner, words, at }: Recognised): string {
 
 const SCRIPTS = /\.[cm]?[jt]sx?$/;
 
-/** Null for a runner that cannot be told, or of which we do not know how. */
+/** Null for a runner without such an option, or of which we do not know how. */
 export function focusForm(found: Recognised, folder: string): FocusForm | null {
   const { runner, words, at } = found;
   const start = [...words.slice(0, at + 1), ...optionsOf(found)].join(' ');

@@ -108,7 +108,7 @@ const PAIRS: readonly (readonly [string, RegExp, RunnerName])[] = [
 ];
 
 /**
- * The options of a runner without the files that it was told to run. A word behind an option that may be its value stays:
+ * The options of a runner without the files that it was given to run. A word behind an option that may be its value stays:
  * to run too much costs time, to lose a value would change what is run.
  */
 export function optionsOf({ runner, words, at }: Recognised): readonly string[] {

@@ -30,7 +30,7 @@ export interface WantedTools {
 
 /** A program that a repository asks for and that its commands find. */
 export interface FoundTool {
-  /** With its version, where it has told it: `Node 22.14.0`, `Python 3.11.7`, `uv 0.5.1`. */
+  /** With its version, where it has reported it: `Node 22.14.0`, `Python 3.11.7`, `uv 0.5.1`. */
   readonly name: string;
   /** What has it: the sandbox, this machine, the package registry, the repository, or Runoff. */
   readonly from: 'sandbox' | 'machine' | 'registry' | 'repository' | 'runoff';

@@ -11,7 +11,7 @@ export interface WorkspacePackage {
 
 type RepositoryFiles = Readonly<Record<string, string>>;
 
-/** Packages that are told apart at most: of a bigger workspace nothing is known. Our default. */
+/** Packages that are distinguished at most: of a bigger workspace nothing is known. Our default. */
 const MAX_PACKAGES = 200;
 /** Characters of a manifest that are read. */
 const MAX_MANIFEST_CHARS = 200_000;
@@ -43,7 +43,7 @@ export function stepFiles(paths: readonly string[]): readonly string[] {
 }
 
 /**
- * Paths of the manifests of a workspace, by the texts of `stepFiles`; one more than are told apart where there are too
+ * Paths of the manifests of a workspace, by the texts of `stepFiles`; one more than are distinguished where there are too
  * many. With nx, also one of its `project.json`.
  */
 export function packageFiles(paths: readonly string[], files: RepositoryFiles): readonly string[] {

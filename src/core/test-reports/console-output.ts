@@ -119,7 +119,7 @@ export function readUnittest(text: string): Outcomes {
   for (const line of lines.slice(0, end)) {
     if (line.startsWith('======')) break;
     const named = UNITTEST_NAME_LINE.exec(line);
-    // A subtest is told by two spaces; its failure counts for its test.
+    // A subtest is marked by two spaces; its failure counts for its test.
     if (named && !line.startsWith('  ')) {
       const parts = unittestIdParts(named[1] as string, named[2] as string);
       found.push({ parts, key: parts.join(' '), outcome: null });

@@ -65,7 +65,7 @@ class TapReader {
   #document = 0;
   #version = false;
   #planned = false;
-  /** Tests are told by `# Subtest:`, so that other comments are just that. */
+  /** Tests are announced by `# Subtest:`, so that other comments are just that. */
   #subtests = false;
   #over = false;
 

@@ -21,7 +21,7 @@ export const openAiResponses: Wire = {
       results: input.filter(({ type }) => OUTPUTS.has(type)).length,
       tools: [
         ...asList(body.tools),
-        // Newer Codex models are told of their tools in the conversation.
+        // Newer Codex models receive their tools in the conversation.
         ...input.filter(({ type }) => type === 'additional_tools').flatMap(({ tools }) => asList(tools)),
       ].flatMap(toolsOf),
       structured: typeof format === 'string' && format !== 'text' ? { kind: 'text' } : null,

@@ -104,7 +104,7 @@ async function recordRefusal(
   refusal: Refusal,
 ): Promise<'refused'> {
   await reportRefusal(world, request, origin, refusal);
-  // A status comment that told of its place in line has an end too.
+  // A status comment that showed its place in line has an end too.
   await world.announcer.finish(request.runId);
   return 'refused';
 }
@@ -112,7 +112,7 @@ async function recordRefusal(
 /** What reading a task on GitHub and its repository takes. */
 type GitHubTaskPorts = Pick<World, 'ceilings' | 'clock' | 'github' | 'store' | 'workspaces'>;
 
-/** Checks that the issue still wants a run and that there is room for one, and reads the writers' comments. */
+/** Checks that the issue still wants a run and that the limits allow one, and reads the writers' comments. */
 async function fromGitHub(
   world: GitHubTaskPorts,
   origin: GitHubOrigin,

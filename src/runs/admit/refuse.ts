@@ -32,7 +32,7 @@ interface RefusalReply {
   readonly react: boolean | { readonly daily: string };
   /** `daily`: once a day (UTC) for all refusals of this name in the repository. */
   readonly comment: 'always' | 'never' | { readonly daily: string };
-  /** The label is a command that was heard: it is taken off, so that setting it is one again. */
+  /** The label is a command that was received: it is taken off, so that setting it is one again. */
   readonly unlabel: boolean;
 }
 

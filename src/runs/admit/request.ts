@@ -199,7 +199,7 @@ const sourceFor = (facts: RepositoryFacts, reader: GitHubReader): RepositorySour
   credential: () => reader.credential(),
 });
 
-/** Whether there is room for one more run: nobody is at work here, and no cap of the day is reached. */
+/** Whether the limits allow one more run: nobody is at work here, and no cap of the day is reached. */
 async function capacityRefusal(
   world: Pick<World, 'ceilings' | 'clock' | 'store'>,
   origin: GitHubOrigin,
@@ -236,7 +236,7 @@ interface RepositoryAccess {
   readonly rules: Sha;
 }
 
-/** Checks the repository, then what the caller finds `unfit`, then the room for one more run. */
+/** Checks the repository, then what the caller finds `unfit`, then whether the limits allow one more run. */
 export async function repositoryAccess(
   world: Pick<World, 'ceilings' | 'clock' | 'store' | 'workspaces'>,
   {

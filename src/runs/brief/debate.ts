@@ -126,7 +126,7 @@ const memoriesAfterRound = (
 
 const isSpent = ({ usd, tokens }: BudgetShare): boolean => usd <= 0 || tokens === 0;
 
-/** Why money did not suffice for anybody; null where somebody was heard. */
+/** Why money did not suffice for anybody; null where somebody answered. */
 function unaffordableReason(turns: readonly RoundResult[]): string | null {
   const poor = turns.flatMap(({ turned }) =>
     turned.kind === 'failed' && turned.unaffordable ? [turned.why] : [],

@@ -30,7 +30,7 @@ interface QueuedCandidate {
   readonly contestant: Contestant;
 }
 
-/** The same, told how many milliseconds their run may work from here on. */
+/** The same, given how many milliseconds their run may work from here on. */
 export const withTimeLeft = (leftMs: number, inputs: readonly ChildInput[]): readonly ChildInput[] =>
   inputs.map((one) => ({ ...one, input: { ...Object(one.input), leftMs } }));
 

@@ -214,7 +214,7 @@ async function inputFor(
   const { model, prompt: named, argv, seed = 0 } = candidate.contestant;
   const variant = world.prompts.coder.get(named);
   if (!variant) throw new Fault('SETTINGS_INVALID', `There is no prompt variant ${JSON.stringify(named)}.`);
-  // To the letter what it was told before a crash: only then does the gateway know its questions again.
+  // Exactly the prompt that it got before a crash: only then does the gateway know its questions again.
   const prompt = await rememberAnswers(world, task.runId)(`task:${candidate.alias}`, async () =>
     coderPrompt({ variant, brief, task, seed, given, nonce: world.random.nonce() }),
   );

@@ -106,7 +106,7 @@ interface TestOnTree {
   readonly test: IndependentTest;
 }
 
-/** One run for each tree. Returns what could not be told apart: one test can keep the others from being reported. */
+/** One run for each tree. Returns what could not be distinguished: one test can keep the others from being reported. */
 async function runTogether(
   place: TrialContext,
   tests: readonly IndependentTest[],

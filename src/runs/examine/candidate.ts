@@ -239,7 +239,7 @@ async function rerunOnce(
   const alone = aloneCommands(runner, options, on.left);
   if (alone) {
     const result = await runOn(runner, tree, { ...options, commands: alone });
-    // A runner that cannot be told a file after all says nothing about its tests.
+    // A runner that cannot be given a file after all says nothing about its tests.
     if (result.kind === 'ran' && result.run.source === on.run.source) return result.run;
   }
   const { ms, commands } = packageCommands(runner, on.run, on.left) ?? { ms: on.run.ms };

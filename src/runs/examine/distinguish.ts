@@ -31,7 +31,7 @@ const MAX_CANDIDATES_SHOWN = 4;
 /** The most of a run's budget that all rounds together may use. Our default, tune on dev data. */
 const DISTINGUISHING_BUDGET_SHARE = 0.1;
 
-/** A candidate that evidence so far may not have told from another one. */
+/** A candidate that evidence so far may not distinguish from another one. */
 export interface ComparedCandidate {
   readonly survivor: TestedSurvivor;
   /** Candidates of one class are shown once. */
@@ -44,7 +44,7 @@ export interface DistinguishInput {
   /** Does the work of a round if there is time for it, else returns null. */
   readonly inTime: <T>(round: number, work: () => Promise<T>) => Promise<T | null>;
   readonly contenders: readonly ComparedCandidate[];
-  /** Aliases that are not told apart with these independent tests besides all other evidence, best first; fewer than two: decided. */
+  /** Aliases that are not distinguished with these independent tests besides all other evidence, best first; fewer than two: decided. */
   readonly undecided: (independent: Admission) => readonly Alias[];
   /** Neutral tests that were admitted before. */
   readonly before: Admission;
@@ -170,7 +170,7 @@ function shownPatches({ given, open }: DistinguishRound): readonly string[] {
     .slice(0, MAX_CANDIDATES_SHOWN);
 }
 
-/** Who is who is told by nothing: neither name nor place, nor how many there are of a class. */
+/** Nothing identifies an author: neither name nor place, nor how many there are of a class. */
 async function distinguishingQuestion(
   writer: TestWriter,
   on: DistinguishRound,

@@ -19,7 +19,7 @@ export interface ExaminationTime {
   measured<T>(name: string, work: () => Promise<T>): Promise<T>;
   /**
    * May this part of the work still begin? It may while more time is left than it is expected to take, milliseconds.
-   * `unit` is what people are told of: one is left out where a part of it is. Asked again, the answer is the same.
+   * `unit` is what reports name: one is left out where a part of it is. Asked again, the answer is the same.
    */
   allows(what: ExtraWork, unit: string, part?: string, expectedMs?: number): Promise<boolean>;
   /** What was not allowed, and what was `planned` to be left out; undefined for nothing. */

@@ -203,7 +203,7 @@ async function askComparisons(session: JudgingSession, comparisons: readonly Com
 
 /**
  * In the place of each judge from whom no answer came, the next model that may judge the pair and has not been asked about
- * it, as long as the calls suffice. A judge whose answer cannot be used was heard, and is not replaced.
+ * it, as long as the calls suffice. A judge whose answer cannot be used counts as asked, and is not replaced.
  */
 function substitutes(session: JudgingSession, comparisons: readonly Comparison[]): Comparison[] {
   const most = session.parts.maxCalls ?? MAX_CALLS;

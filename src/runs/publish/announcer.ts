@@ -111,7 +111,7 @@ async function announce(parts: AnnouncerPorts, runId: RunId): Promise<void> {
   if (run?.origin.kind !== 'github' || !parts.github) return;
   const { origin } = run;
   // Before there is a task it is not known whether whoever asked may (I4, I9), and a refusal has said itself what is to be
-  // said: labels and status are those of the run at work. A fault of admission is told, though: the label would just stand.
+  // said: labels and status are those of the run at work. A fault of admission is reported, though: the label would just stand.
   if (!run.task && run.state !== 'failed' && !(await mayAnnounceQueued(parts, run, origin))) return;
   const publisher = await parts.github.publisher(handleOf(origin));
   try {

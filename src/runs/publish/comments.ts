@@ -144,7 +144,7 @@ async function storedChoice(store: Pick<Store, 'intent'>, runId: RunId): Promise
   return intent?.state === 'done' ? (intent.result as StoredChoice) : null;
 }
 
-/** A tick is told from any other edit by what we wrote, not by what GitHub says was there before (I12). */
+/** A tick is distinguished from any other edit by what we wrote, not by what GitHub says was there before (I12). */
 async function storeChoice(
   { store, artifacts }: Pick<World, 'artifacts' | 'store'>,
   runId: RunId,

@@ -73,7 +73,7 @@ async function converse(context: ClientContext, input: DriveInput, progress: Lis
   const { sessionId } = opened;
   if (signal.aborted) return failedEnd(String(signal.reason));
   signal.addEventListener('abort', () => {
-    // When it cannot be told any more, it is killed.
+    // When it cannot be notified any more, it is killed.
     context.notify(methods.agent.session.cancel, { sessionId }).catch(() => {});
   });
   const { stopReason } = await context.request(methods.agent.session.prompt, {

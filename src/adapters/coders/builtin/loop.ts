@@ -44,7 +44,7 @@ const MOST_CUTS = 3;
 
 /**
  * Lets the model work until it says that it is done. An answer that breaks off is asked for again, as what came of it
- * cannot be told from the whole. Returns the last event. Does not throw.
+ * cannot be distinguished from the whole. Returns the last event. Does not throw.
  */
 export async function work(input: LoopInput): Promise<Extract<ProgressLine, { type: 'end' }>> {
   const { signal } = input;

@@ -197,7 +197,7 @@ const listenAt = (server: Server, path: string): Promise<void> =>
   });
 
 /**
- * What a container's entry is told to run. It is sent through a socket, so that none of it is in the engine's argv or
+ * What a container's entry has to run. It is sent through a socket, so that none of it is in the engine's argv or
  * records.
  */
 interface EntryOrder {

@@ -43,7 +43,7 @@ export function suspiciousCode(
       kind: rule.kind,
       what: `${subject} ${rule.what}${name}`,
       at: change,
-      // In a text that nobody parsed, a comment cannot be told from code.
+      // In a text that nobody parsed, a comment cannot be distinguished from code.
       slight: !known,
     }));
 }
