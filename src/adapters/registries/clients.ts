@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { homedir, tmpdir } from 'node:os';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { z } from 'zod';
@@ -97,7 +97,7 @@ async function askNpm(env: Environment): Promise<RegistryAccess> {
 const PIP_DEFAULTS =
   'from pip._internal.models.index import PyPI as p; print(p.simple_url, "https://" + p.file_storage_domain)';
 
-/** Folders that stand beside the index in a mirror on disk, and that its pages link to as `../../files/…`. */
+/** Folders that stand beside `simple` in a mirror on disk, whose pages link to them as `../../files/…`. */
 const BESIDE_INDEX = ['files', 'packages'];
 
 /** A folder of packages on this machine, and where a sandbox sees it. */
@@ -106,9 +106,9 @@ function localFolder(
   at: string,
 ): { readonly to: string; readonly binds: RegistryAccess['folders'] } {
   const to = `/opt/registries/${at}/${basename(path)}`;
-  const beside = BESIDE_INDEX.map((name) => join(dirname(path), name)).filter(
-    (one) => one !== path && existsSync(one),
-  );
+  const beside = (basename(path) === 'simple' ? BESIDE_INDEX : [])
+    .map((name) => join(dirname(path), name))
+    .filter(mayBeShared);
   return {
     to,
     binds: [
@@ -120,8 +120,12 @@ function localFolder(
 
 const localFolderOf = (value: string): string | null => {
   const path = value.startsWith('file:') && URL.canParse(value) ? fileURLToPath(value) : value;
-  return isAbsolute(path) && existsSync(path) ? resolve(path) : null;
+  return isAbsolute(path) && mayBeShared(path) ? realpathSync(path) : null;
 };
+
+/** A folder that holds the home of Runoff's user, and so logins and keys, never enters a sandbox, whatever pip is set to. */
+const mayBeShared = (path: string): boolean =>
+  existsSync(path) && relative(realpathSync(path), realpathSync(homedir())).startsWith('..');
 
 /** Also for uv and Poetry: their built-in index is pip's. An index or a list of links may be a folder of this machine. */
 async function askPip(env: Environment): Promise<RegistryAccess> {

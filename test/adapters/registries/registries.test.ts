@@ -1,5 +1,5 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openRegistries } from '../../../src/adapters/registries/index.ts';
@@ -69,6 +69,17 @@ describe('the registries for a set-up command', () => {
       { from: join(mirror, 'files'), to: '/opt/registries/pip-2/files' },
     ]);
     expect(access.hosts).toEqual(['index.test:443', 'files.test:443']);
+  });
+
+  test('are never a folder with the home of this user, nor what stands beside a list of links', async () => {
+    for (const part of ['wheels', 'files', 'packages']) await mkdir(join(folder, part), { recursive: true });
+    await symlink(homedir(), join(folder, 'link'));
+    const access = await open({
+      EXTRA: `file://${homedir()} file:/// file://${join(folder, 'link')}`,
+      LINKS: join(folder, 'wheels'),
+    }).registries.of('pip install -r requirements.txt');
+    expect(access.folders).toEqual([{ from: join(folder, 'wheels'), to: '/opt/registries/pip-0/wheels' }]);
+    expect(access.env).not.toHaveProperty('PIP_EXTRA_INDEX_URL');
   });
 
   test('are the indexes that an operator has set for pip, also for uv', async () => {
