@@ -61,6 +61,9 @@ describe('the rules', () => {
       'src/adapters/store/index.ts': "export const lazily = () => import('../git/index.ts');\n",
       'src/runs/code/index.ts': one,
       'src/runs/judge/index.ts': "export type One = typeof import('../code/index.ts');\n",
+      'src/runs/questions/index.ts': 'export const asked = 1;\n',
+      'src/runs/brief/index.ts': "export * from '../questions/index.ts';\n",
+      'src/runs/local/index.ts': "export * from '../brief/index.ts';\n",
       'src/runs/index.ts': "export * from './code/index.ts';\nexport * from './judge/index.ts';\n",
     });
     expect(said).toEqual([

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import {
   asFault,
   type FaultCode,
@@ -9,8 +9,8 @@ import {
   type Usd,
 } from '../core/model/index.ts';
 import type { CapName, Gateway, Lease, Model, ModelRoute } from '../ports/index.ts';
-import { repositoryKeyOf } from './context.ts';
-import { throwIfCancelled } from './stage.ts';
+import { repositoryKeyOf, type World } from './context.ts';
+import { throwIfCancelled, unlessDamaged } from './stage.ts';
 
 export interface ModelCallParts {
   readonly gateway: Pick<Gateway, 'open' | 'route'>;
@@ -137,5 +137,31 @@ export function payerOf({ runId, origin, settings }: Pick<Task, 'runId' | 'origi
     repository: repositoryKeyOf(origin),
     runCapUsd: run,
     ...(tokens === undefined ? {} : { capTokens: tokens }),
+  };
+}
+
+/** Characters of a key that stand in the database; of a longer one it is the hash, by which its text can be found. */
+const MAX_ANSWER_CHARS = 200;
+const StoredAnswer = z.object({ sha256: z.string(), bytes: z.number() });
+
+/**
+ * Does work once for each key of a run, also across a crash: an answer that was paid for is given back, not paid again.
+ * Answers are plain JSON. Work that fails is not kept.
+ */
+export function rememberAnswers(
+  { store, artifacts }: Pick<World, 'store' | 'artifacts'>,
+  runId: RunId,
+): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const name = `answer:${key.length > MAX_ANSWER_CHARS ? (await artifacts.put(key)).sha256 : key}`;
+    const { intent } = await store.intend(runId, name);
+    const kept = intent.state === 'done' ? StoredAnswer.safeParse(intent.result) : null;
+    // One that is damaged is worked out again: the gateway has what models answered.
+    const text = kept?.success ? await unlessDamaged(artifacts.get(kept.data)) : null;
+    // Whoever chose the key chose the type with it.
+    if (text !== null) return JSON.parse(text) as T;
+    const answer = await work();
+    await store.fulfil(runId, name, await artifacts.put(JSON.stringify(answer)));
+    return answer;
   };
 }

@@ -17,16 +17,19 @@ export {
   requireGitHub,
   type World,
 } from './context.ts';
-export { debateText } from './debate-text.ts';
-export { pickLocally } from './picks.ts';
 export {
+  debateText,
   type Prepared,
   type PrepareTools,
   prepareRepository,
+  type SelectOptions,
+  type SelectTools,
   type Survey,
   type SurveyTools,
+  select,
   surveyRepository,
-} from './prepare.ts';
+} from './local/index.ts';
+export { pickLocally } from './picks.ts';
 export {
   applyPick,
   type CommitPorts,
@@ -49,21 +52,22 @@ export {
   questionText,
   reportUnrecognized,
   restoreQuestion,
-} from './question.ts';
+} from './questions/index.ts';
+export { flows } from './run.ts';
+export { idempotentWrite, OUTAGES } from './stage.ts';
 export {
   announceEndedRuns,
   awaitedInquiry,
   cancelRun,
   closeUnpicked,
   isWaiting,
+  type RetentionTimes,
+  type Retired,
   reconcile,
   reply,
+  retire,
   startLocalRun,
   startRun,
   sweepEnded,
-} from './reconcile.ts';
-export { type RetentionTimes, type Retired, retire } from './retire.ts';
-export { flows } from './run.ts';
-export { type SelectOptions, type SelectTools, select } from './select.ts';
-export { idempotentWrite, OUTAGES } from './stage.ts';
+} from './upkeep/index.ts';
 export { announceQueue, diffsOf, LABEL, queuedRuns, RUNNING_LABEL, viewOf } from './view.ts';

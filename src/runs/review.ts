@@ -10,6 +10,7 @@ import {
 } from '../core/judging/index.ts';
 import type { Alias, ArtifactRef, Task } from '../core/model/index.ts';
 import { pickOf } from '../core/ranking/index.ts';
+import { rememberAnswers } from './ask-model.ts';
 import { type ModelPorts, type PromptLibrary, taskOf } from './context.ts';
 import {
   type CheckRunnerPorts,
@@ -20,7 +21,6 @@ import {
   reviewCandidate,
 } from './examine/index.ts';
 import { type JudgePorts, judge } from './judge/index.ts';
-import { rememberAnswers } from './restore.ts';
 import type { RunContext, StageResult, StageRunner } from './stage.ts';
 
 /**

@@ -7,9 +7,9 @@ import { checkBase } from './examine/index.ts';
 import { instrumentFlows } from './instrumentation.ts';
 import { judge } from './judge/index.ts';
 import { conclude, publish } from './publish/index.ts';
+import { settleQuestions } from './questions/index.ts';
 import { reviewWinner } from './review.ts';
 import { ExaminationInput, examineHere, examineRounds, stopEarly } from './rounds.ts';
-import { settleQuestions } from './settle-questions.ts';
 import { maxWorkMs, type StageRunner, stagesOf, UNLIMITED, workTimeOf } from './stage.ts';
 
 /** How a run ended, small enough to be the engine's result; all else is in the store. */

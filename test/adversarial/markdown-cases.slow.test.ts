@@ -22,7 +22,7 @@ import {
   visibleCode,
 } from '../../src/core/reports/index.ts';
 import type { CommentFacts, GitHub, GitHubReader } from '../../src/ports/index.ts';
-import { findOwnComment } from '../../src/runs/question.ts';
+import { findOwnComment } from '../../src/runs/questions/question.ts';
 import { CORPUS, hostile, poisoned, poisonedDiffs } from '../core/reports/hostile.ts';
 import { scan } from '../core/reports/scanner.ts';
 import { inPages } from '../world/pages.ts';

@@ -119,7 +119,11 @@ function placeOf(path: string): { readonly layer: string; readonly place: string
   return { layer, place: layer === 'adapters' ? `${layer}/${second}` : layer };
 }
 
-const stageOf = (path: string): string | null => /^src\/runs\/([^/]+)\/./.exec(path)?.[1] ?? null;
+/** Folders of `src/runs` that are not stages: what several stages use, and what uses several stages. */
+const SHARED_BY_STAGES: ReadonlySet<string> = new Set(['base', 'questions']);
+const MADE_OF_STAGES: ReadonlySet<string> = new Set(['local', 'upkeep']);
+
+const folderOfRuns = (path: string): string | null => /^src\/runs\/([^/]+)\/./.exec(path)?.[1] ?? null;
 
 function layers(source: Source): readonly string[] {
   const from = placeOf(source.path);
@@ -138,8 +142,9 @@ function layers(source: Source): readonly string[] {
     if (target.layer === from.layer) {
       if (target.place !== from.place && !DRIVERS.has(target.place))
         return [`${at} an adapter may not import another one (${target.place})`];
-      const [stage, other] = [stageOf(source.path), stageOf(to)];
-      return stage && other && stage !== other
+      const [stage, other] = [folderOfRuns(source.path), folderOfRuns(to)];
+      const separate = stage && other && stage !== other && !SHARED_BY_STAGES.has(other);
+      return separate && !MADE_OF_STAGES.has(stage)
         ? [`${at} the stage ${stage} may not import the stage ${other}`]
         : [];
     }

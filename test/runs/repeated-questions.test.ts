@@ -4,12 +4,11 @@ import { systemRandom } from '../../src/adapters/system/index.ts';
 import { NO_ADMISSION } from '../../src/core/independent-tests/index.ts';
 import { identitiesOf } from '../../src/core/judging/index.ts';
 import type { Question } from '../../src/ports/index.ts';
+import { rememberAnswers } from '../../src/runs/ask-model.ts';
 import { askOnce, type DebatePanel } from '../../src/runs/brief/critics.ts';
 import { distinguish } from '../../src/runs/examine/distinguish.ts';
 import { type TestWriter, writeIndependentTests } from '../../src/runs/examine/independent-tests.ts';
 import { review } from '../../src/runs/examine/review.ts';
-
-import { rememberAnswers } from '../../src/runs/restore.ts';
 import { AUTHORS, candidate } from '../core/judging/sample.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { type Fixture, openSharedFixture, type SharedFixture } from './independent-tests-world.ts';

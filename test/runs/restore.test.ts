@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { restoreTree } from '../../src/runs/base/restore.ts';
 import { storePatch } from '../../src/runs/context.ts';
-import { restoreTree } from '../../src/runs/restore.ts';
 import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { patchOf } from '../contracts/workspaces.suite.ts';
 import { memoryArtifacts } from '../world/memory-store.ts';

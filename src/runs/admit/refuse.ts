@@ -2,7 +2,7 @@ import type { GitHubOrigin, Origin } from '../../core/model/index.ts';
 import { type Refusal, refusalComment, refusalText } from '../../core/reports/index.ts';
 import type { GitHub, Publisher } from '../../ports/index.ts';
 import { handleOf, requireGitHub, type World } from '../context.ts';
-import { findOwnComment } from '../question.ts';
+import { findOwnComment } from '../questions/index.ts';
 import { idempotentWrite } from '../stage.ts';
 import { LABEL } from '../view.ts';
 import { dayOf, type RunRequest } from './request.ts';

@@ -2,10 +2,9 @@ import { briefFrom, briefSpec, type Dialogue, NO_DIALOGUE, triage } from '../../
 import { acceptanceLine, assignCritics, type Debate, questionsOf } from '../../core/debate/index.ts';
 import { familyOf, judgeModels } from '../../core/judging/index.ts';
 import { type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
-import { payerOf } from '../ask-model.ts';
+import { payerOf, rememberAnswers } from '../ask-model.ts';
 import { isUsableModel } from '../contestants.ts';
 import { type ModelPorts, taskOf, titleAndBody, type World } from '../context.ts';
-import { rememberAnswers } from '../restore.ts';
 import type { RunContext } from '../stage.ts';
 import type { DebatePanel, DebatePlan } from './critics.ts';
 import { holdDebate } from './debate.ts';

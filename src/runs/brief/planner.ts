@@ -3,10 +3,9 @@ import { checkBrief, forecast, repositoryMap } from '../../core/brief/index.ts';
 import { asFault, Brief, Fault, type Task } from '../../core/model/index.ts';
 import { block } from '../../core/prompts/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
-import { askModel, payerOf } from '../ask-model.ts';
+import { askModel, payerOf, rememberAnswers } from '../ask-model.ts';
 import { contestantsOf } from '../contestants.ts';
 import { type ModelPorts, readTextAt, sourceOf, stableNonce, titleAndBody, type World } from '../context.ts';
-import { rememberAnswers } from '../restore.ts';
 
 /** What asking the planner takes. */
 export type PlannerPorts = ModelPorts & Pick<World, 'coders' | 'github' | 'log' | 'workspaces'>;

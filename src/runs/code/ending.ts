@@ -9,8 +9,8 @@ import {
 import { PARTIAL_WORK_JUDGED, tailOf } from '../../core/reports/index.ts';
 import { moreSilence, moreTime, type Times } from '../../core/settings/index.ts';
 import type { BaseCheckout, Clock, ExecResult, ExecSpec, Lease, Store, WorkArea } from '../../ports/index.ts';
+import type { RestorePorts } from '../base/index.ts';
 import { storePatch, type World } from '../context.ts';
-import type { RestorePorts } from '../restore.ts';
 import { retryOutages } from '../stage.ts';
 import { noteOf } from './queue.ts';
 import type { StartingPoint } from './task-text.ts';

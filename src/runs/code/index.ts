@@ -2,10 +2,9 @@ import { z } from 'zod';
 import type { Alias, Fault, RunId } from '../../core/model/index.ts';
 import { assignAliases } from '../../core/settings/index.ts';
 import type { ChildInput, FlowContext } from '../../ports/index.ts';
+import { prepareBase, type RestorePorts } from '../base/index.ts';
 import { contestantsOf } from '../contestants.ts';
 import { taskOf, type World } from '../context.ts';
-import { prepareBase } from '../prepare-base.ts';
-import type { RestorePorts } from '../restore.ts';
 import {
   type RunContext,
   retryOutages,

@@ -13,9 +13,9 @@ import {
 import { furtherAliases, type NextRound, nextRound, roundText } from '../../core/ranking/index.ts';
 import { assignAliases } from '../../core/settings/index.ts';
 import type { BaseCheckout, ChildInput, ChildResult, FlowContext, RunRecord } from '../../ports/index.ts';
+import { type RestorePorts, restoreTree } from '../base/index.ts';
 import { hasPrice, oneMoreContestant } from '../contestants.ts';
 import { priorityIn, repositoryKeyOf, taskOf, type World } from '../context.ts';
-import { type RestorePorts, restoreTree } from '../restore.ts';
 import type { StageRunner, WorkTime } from '../stage.ts';
 
 /** What lining up candidates takes. */

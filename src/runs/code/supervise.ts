@@ -16,10 +16,10 @@ import {
   type Lease,
   type RunRecord,
 } from '../../ports/index.ts';
+import { rememberAnswers } from '../ask-model.ts';
+import { prepareBase } from '../base/index.ts';
 import { coderOf, routeOf } from '../contestants.ts';
 import { loadRun, recordSandbox, repositoryKeyOf, taskOf, type World } from '../context.ts';
-import { prepareBase } from '../prepare-base.ts';
-import { rememberAnswers } from '../restore.ts';
 import { cancelledError, retryOutages } from '../stage.ts';
 import {
   COLLECTING,

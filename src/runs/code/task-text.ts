@@ -2,8 +2,8 @@ import { type Brief, type Candidate, Fault, type Sha, type Task } from '../../co
 import { block } from '../../core/prompts/index.ts';
 import { whatFailed } from '../../core/ranking/index.ts';
 import type { RunRecord, WorkArea } from '../../ports/index.ts';
+import { applyPatchIn } from '../base/index.ts';
 import type { World } from '../context.ts';
-import { applyPatchIn } from '../restore.ts';
 
 const MAX_TASK_CHARS = 60_000;
 /** Characters of one patch that a coder goes on from. Our default. */

@@ -2,6 +2,8 @@ import { Fault, type RunId } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import { packageFiles, reportPlan, stepFiles, workspaceGraph } from '../../core/settings/index.ts';
 import type { ExecResult, Limits, WorkArea } from '../../ports/index.ts';
+import { rememberAnswers } from '../ask-model.ts';
+import { type OnBaseStep, prepareBase } from '../base/index.ts';
 import {
   allowedHosts,
   checkLimits,
@@ -11,8 +13,6 @@ import {
   taskOf,
   type World,
 } from '../context.ts';
-import { type OnBaseStep, prepareBase } from '../prepare-base.ts';
-import { rememberAnswers } from '../restore.ts';
 import { cancelledError, type RunContext } from '../stage.ts';
 import {
   type CheckArea,

@@ -16,9 +16,9 @@ import { type ArtifactRef, type Candidate, Fault, inParallel } from '../../core/
 import { rankingOptionsOf } from '../../core/ranking/index.ts';
 import { type BaseStep, commandFailure, howEnded } from '../../core/reports/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
+import { rememberAnswers } from '../ask-model.ts';
+import type { OnBaseStep } from '../base/index.ts';
 import { type ModelPorts, taskOf, type World } from '../context.ts';
-import type { OnBaseStep } from '../prepare-base.ts';
-import { rememberAnswers } from '../restore.ts';
 import { type RunContext, unlessDamaged } from '../stage.ts';
 import { type CheckRunner, inArea } from './areas.ts';
 import { firstBaseRun, planForPackages, withoutFailingSteps } from './base-plan.ts';

@@ -17,8 +17,8 @@ import {
   rankingOptionsOf,
   undecided,
 } from '../../core/ranking/index.ts';
+import { rememberAnswers } from '../ask-model.ts';
 import { type ModelPorts, readPatch, repositoryKeyOf, taskOf, type World } from '../context.ts';
-import { rememberAnswers } from '../restore.ts';
 import type { RunContext } from '../stage.ts';
 import { judgePool } from './panel.ts';
 

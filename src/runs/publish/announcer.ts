@@ -2,7 +2,7 @@ import { asFault, type GitHubOrigin, isOver, type RunId } from '../../core/model
 import { statusComment } from '../../core/reports/index.ts';
 import type { Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
 import { type Announcer, handleOf, type World } from '../context.ts';
-import { closeQuestions, findOwnComment, type OwnComment } from '../question.ts';
+import { closeQuestions, findOwnComment, type OwnComment } from '../questions/index.ts';
 import { idempotentWrite } from '../stage.ts';
 import { isQueued, LABEL, RUNNING_LABEL, viewOf } from '../view.ts';
 

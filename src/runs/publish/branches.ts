@@ -1,8 +1,8 @@
 import type { Alias, GitHubOrigin, RunId, Sha, Task } from '../../core/model/index.ts';
 import { commitMessage } from '../../core/reports/index.ts';
 import type { BaseCheckout, RunRecord, Store } from '../../ports/index.ts';
+import { type RestorePorts, restoreTree } from '../base/index.ts';
 import { sourceOf, type World } from '../context.ts';
-import { type RestorePorts, restoreTree } from '../restore.ts';
 import { viewOf } from '../view.ts';
 
 /** What committing candidates takes. */

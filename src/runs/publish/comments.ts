@@ -18,7 +18,7 @@ import {
 } from '../../core/reports/index.ts';
 import type { Store } from '../../ports/index.ts';
 import { loadRun, requireGitHub, type World } from '../context.ts';
-import { findOwnComment, type OwnComment } from '../question.ts';
+import { findOwnComment, type OwnComment } from '../questions/index.ts';
 import { idempotentWrite, throwIfCancelled } from '../stage.ts';
 import { diffsOf, viewOf } from '../view.ts';
 import type { PublishContext } from './context.ts';

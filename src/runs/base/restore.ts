@@ -1,9 +1,8 @@
-import { z } from 'zod';
-import { type Alias, Fault, type PatchSummary, programKilled, type RunId } from '../core/model/index.ts';
-import { tailOf } from '../core/reports/index.ts';
-import { type BaseCheckout, DEFAULT_LIMITS, type WorkArea } from '../ports/index.ts';
-import type { World } from './context.ts';
-import { cancelledError, unlessDamaged } from './stage.ts';
+import { type Alias, Fault, type PatchSummary, programKilled, type RunId } from '../../core/model/index.ts';
+import { tailOf } from '../../core/reports/index.ts';
+import { type BaseCheckout, DEFAULT_LIMITS, type WorkArea } from '../../ports/index.ts';
+import type { World } from '../context.ts';
+import { cancelledError } from '../stage.ts';
 
 /** What making a collected tree again takes. */
 export type RestorePorts = Pick<World, 'artifacts' | 'log' | 'sandbox' | 'workspaces'>;
@@ -66,29 +65,3 @@ const patchMismatch = (alias: Alias, why: string): Fault =>
     'INTERNAL',
     `What candidate ${alias} left on another machine could not be made again here: ${why}.`,
   );
-
-/** Characters of a key that stand in the database; of a longer one it is the hash, by which its text can be found. */
-const MAX_ANSWER_CHARS = 200;
-const StoredAnswer = z.object({ sha256: z.string(), bytes: z.number() });
-
-/**
- * Does work once for each key of a run, also across a crash: an answer that was paid for is given back, not paid again.
- * Answers are plain JSON. Work that fails is not kept.
- */
-export function rememberAnswers(
-  { store, artifacts }: Pick<World, 'store' | 'artifacts'>,
-  runId: RunId,
-): <T>(key: string, work: () => Promise<T>) => Promise<T> {
-  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const name = `answer:${key.length > MAX_ANSWER_CHARS ? (await artifacts.put(key)).sha256 : key}`;
-    const { intent } = await store.intend(runId, name);
-    const kept = intent.state === 'done' ? StoredAnswer.safeParse(intent.result) : null;
-    // One that is damaged is worked out again: the gateway has what models answered.
-    const text = kept?.success ? await unlessDamaged(artifacts.get(kept.data)) : null;
-    // Whoever chose the key chose the type with it.
-    if (text !== null) return JSON.parse(text) as T;
-    const answer = await work();
-    await store.fulfil(runId, name, await artifacts.put(JSON.stringify(answer)));
-    return answer;
-  };
-}

@@ -1,13 +1,13 @@
-import { type Inquiry, openInquiry } from '../core/brief/index.ts';
-import type { UnrecognizedCommand } from '../core/commands/index.ts';
-import { asFault, type GitHubOrigin, isOver, type RunId } from '../core/model/index.ts';
+import { type Inquiry, openInquiry } from '../../core/brief/index.ts';
+import type { UnrecognizedCommand } from '../../core/commands/index.ts';
+import { asFault, type GitHubOrigin, isOver, type RunId } from '../../core/model/index.ts';
 import {
   checkboxEdit,
   findMarker,
   type Marker,
   questionComment,
   type UnansweredPolicy,
-} from '../core/reports/index.ts';
+} from '../../core/reports/index.ts';
 import type {
   Clock,
   CommentFacts,
@@ -16,10 +16,10 @@ import type {
   Publisher,
   RunRecord,
   Store,
-} from '../ports/index.ts';
-import { handleOf, loadRun, requireGitHub, type World } from './context.ts';
-import { idempotentWrite } from './stage.ts';
-import { viewOf } from './view.ts';
+} from '../../ports/index.ts';
+import { handleOf, loadRun, requireGitHub, type World } from '../context.ts';
+import { idempotentWrite } from '../stage.ts';
+import { viewOf } from '../view.ts';
 
 const questionKey = (number: number): string => `question:${number}`;
 

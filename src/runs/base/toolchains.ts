@@ -1,12 +1,12 @@
-import type { Sha } from '../core/model/index.ts';
-import { toolchainFiles, wantedTools } from '../core/settings/index.ts';
+import type { Sha } from '../../core/model/index.ts';
+import { toolchainFiles, wantedTools } from '../../core/settings/index.ts';
 import type {
   BaseCheckout,
   ProvidedTools,
   RepositorySource,
   Toolchains,
   Workspaces,
-} from '../ports/index.ts';
+} from '../../ports/index.ts';
 
 /** What finding the toolchains of a repository takes. */
 export interface ToolchainPorts {

@@ -1,6 +1,6 @@
-import type { Evidence } from '../core/evidence/index.ts';
-import type { Author, Competitor, Judgement } from '../core/judging/index.ts';
-import { type Alias, byCodeUnits, Fault, inParallel, type Usd } from '../core/model/index.ts';
+import type { Evidence } from '../../core/evidence/index.ts';
+import type { Author, Competitor, Judgement } from '../../core/judging/index.ts';
+import { type Alias, byCodeUnits, Fault, inParallel, type Usd } from '../../core/model/index.ts';
 import {
   type RankingOptions,
   rank,
@@ -12,10 +12,11 @@ import {
   selectStored,
   statementOf,
   undecided,
-} from '../core/ranking/index.ts';
-import { Settings } from '../core/settings/index.ts';
-import type { Artifacts, BaseCheckout } from '../ports/index.ts';
-import { readTextAt, type World } from './context.ts';
+} from '../../core/ranking/index.ts';
+import { Settings } from '../../core/settings/index.ts';
+import type { Artifacts, BaseCheckout } from '../../ports/index.ts';
+import { toolsAt, withTools } from '../base/index.ts';
+import { readTextAt, type World } from '../context.ts';
 import {
   type CandidateEntry,
   type CheckPorts,
@@ -24,9 +25,8 @@ import {
   collectText,
   gatherEvidence,
   testBase,
-} from './examine/index.ts';
-import { competitorOf, decideRanking, type JudgeOptions, judgePool } from './judge/index.ts';
-import { toolsAt, withTools } from './toolchains.ts';
+} from '../examine/index.ts';
+import { competitorOf, decideRanking, type JudgeOptions, judgePool } from '../judge/index.ts';
 
 /** What choosing among given patches takes of the world: no GitHub, no database, and no model. */
 export interface SelectTools extends CheckPorts, Pick<World, 'toolchains'> {

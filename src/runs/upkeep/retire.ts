@@ -1,7 +1,7 @@
-import type { RunId } from '../core/model/index.ts';
-import type { Expired } from '../ports/index.ts';
-import { isGitHubRun, type World } from './context.ts';
-import { deleteLosers } from './publish/index.ts';
+import type { RunId } from '../../core/model/index.ts';
+import type { Expired } from '../../ports/index.ts';
+import { isGitHubRun, type World } from '../context.ts';
+import { deleteLosers } from '../publish/index.ts';
 
 /** How long things are kept, milliseconds. */
 export interface RetentionTimes {

@@ -7,12 +7,12 @@ import {
   settleInquiry,
   withAssumed,
   withInquiry,
-} from '../core/brief/index.ts';
-import { Fault } from '../core/model/index.ts';
-import type { FlowContext, RunRecord } from '../ports/index.ts';
-import type { World } from './context.ts';
+} from '../../core/brief/index.ts';
+import { Fault } from '../../core/model/index.ts';
+import type { FlowContext, RunRecord } from '../../ports/index.ts';
+import type { World } from '../context.ts';
+import { type RunContext, type StageResult, type StageRunner, throwIfCancelled } from '../stage.ts';
 import { defaultOutcomeOf, postQuestion } from './question.ts';
-import { type RunContext, type StageResult, type StageRunner, throwIfCancelled } from './stage.ts';
 
 /** Replies to a run come under this topic. */
 export const REPLY_TOPIC = 'reply';

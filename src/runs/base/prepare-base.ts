@@ -1,7 +1,7 @@
-import { Fault, type Task } from '../core/model/index.ts';
-import { type BaseStep, commandFailure, failureLines } from '../core/reports/index.ts';
-import type { BaseCheckout, RepositorySource } from '../ports/index.ts';
-import { allowedHosts, checkLimits, readTextAt, sourceOf, type World } from './context.ts';
+import { Fault, type Task } from '../../core/model/index.ts';
+import { type BaseStep, commandFailure, failureLines } from '../../core/reports/index.ts';
+import type { BaseCheckout, RepositorySource } from '../../ports/index.ts';
+import { allowedHosts, checkLimits, readTextAt, sourceOf, type World } from '../context.ts';
 import { toolsAt, withTools } from './toolchains.ts';
 
 /** Told what is done with the base commit; work goes on when it resolves. */

@@ -1,10 +1,10 @@
-import { matchReply, type NewReply, openInquiry } from '../core/brief/index.ts';
-import { isOver, type LocalOrigin, type RunId } from '../core/model/index.ts';
-import type { RunRecord } from '../ports/index.ts';
-import type { RunRequest } from './admit/index.ts';
-import { loadRun, type World } from './context.ts';
-import { endWithFault, unannouncedSince } from './publish/index.ts';
-import { REPLY_TOPIC } from './settle-questions.ts';
+import { matchReply, type NewReply, openInquiry } from '../../core/brief/index.ts';
+import { isOver, type LocalOrigin, type RunId } from '../../core/model/index.ts';
+import type { RunRecord } from '../../ports/index.ts';
+import type { RunRequest } from '../admit/index.ts';
+import { loadRun, type World } from '../context.ts';
+import { endWithFault, unannouncedSince } from '../publish/index.ts';
+import { REPLY_TOPIC } from '../questions/index.ts';
 
 /** What bringing store and engine together takes. */
 type ReconcilePorts = Pick<World, 'announcer' | 'clock' | 'engine' | 'store' | 'workspaces'>;

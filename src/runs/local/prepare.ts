@@ -1,12 +1,11 @@
-import type { TestRun } from '../core/evidence/index.ts';
-import { Fault, type LocalOrigin, type Sha } from '../core/model/index.ts';
-import type { BaseStep, CommandFiles } from '../core/reports/index.ts';
-import type { FoundTool, Settings } from '../core/settings/index.ts';
-import { checksAt, type Exposure, exposureOf, fromLocal } from './admit/index.ts';
-import { readTextAt, type World } from './context.ts';
-import { type CheckPorts, checkRunnerOn, testBase } from './examine/index.ts';
-import { prepareBase } from './prepare-base.ts';
-import { toolsAt } from './toolchains.ts';
+import type { TestRun } from '../../core/evidence/index.ts';
+import { Fault, type LocalOrigin, type Sha } from '../../core/model/index.ts';
+import type { BaseStep, CommandFiles } from '../../core/reports/index.ts';
+import type { FoundTool, Settings } from '../../core/settings/index.ts';
+import { checksAt, type Exposure, exposureOf, fromLocal } from '../admit/index.ts';
+import { prepareBase, toolsAt } from '../base/index.ts';
+import { readTextAt, type World } from '../context.ts';
+import { type CheckPorts, checkRunnerOn, testBase } from '../examine/index.ts';
 
 /** What preparing takes of the world: no model, no GitHub, and no database. */
 export interface PrepareTools

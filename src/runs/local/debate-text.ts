@@ -1,15 +1,15 @@
-import { assignCritics, type Debate, MAX_SPEC_CHARS } from '../core/debate/index.ts';
-import { familyOf } from '../core/judging/index.ts';
-import { Fault, type Usd } from '../core/model/index.ts';
+import { assignCritics, type Debate, MAX_SPEC_CHARS } from '../../core/debate/index.ts';
+import { familyOf } from '../../core/judging/index.ts';
+import { Fault, type Usd } from '../../core/model/index.ts';
 import {
   criticsPrompts,
   type DebateEvent,
   type DebatePanel,
   type DebatePlan,
   holdDebate,
-} from './brief/index.ts';
-import { requirePersonas } from './contestants.ts';
-import type { ModelPorts, World } from './context.ts';
+} from '../brief/index.ts';
+import { requirePersonas } from '../contestants.ts';
+import type { ModelPorts, World } from '../context.ts';
 
 /** A debate of a text that is no run's brief. */
 interface TextDebateOptions {

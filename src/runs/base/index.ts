@@ -1,0 +1,3 @@
+export { type OnBaseStep, prepareBase } from './prepare-base.ts';
+export { applyPatchIn, type RestorePorts, restoreTree } from './restore.ts';
+export { toolsAt, withTools } from './toolchains.ts';

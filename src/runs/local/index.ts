@@ -1,0 +1,10 @@
+export { debateText } from './debate-text.ts';
+export {
+  type Prepared,
+  type PrepareTools,
+  prepareRepository,
+  type Survey,
+  type SurveyTools,
+  surveyRepository,
+} from './prepare.ts';
+export { type SelectOptions, type SelectTools, select } from './select.ts';
