@@ -9,6 +9,7 @@ import { systemRandom } from './adapters/system/index.ts';
 import { runCli, terminalText } from './cli/index.ts';
 import {
   agentsOf,
+  createBelow,
   diagnose,
   moveAway,
   openPreparing,
@@ -115,6 +116,7 @@ const shell: Shell = {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text);
   },
+  createBelow,
   unwritable,
   version: manifest.version,
   cwd: startFolder,

@@ -142,6 +142,11 @@ export interface Shell extends Terminal {
   newRunId(): string;
   readText(path: string): Promise<string>;
   writeText(path: string, text: string): Promise<void>;
+  /**
+   * Creates a file in a folder of a repository, which may be a stranger's: never over a file, never through a link.
+   * Why nothing was written, as a clause; null when it was.
+   */
+  createBelow(top: string, path: string, text: string): Promise<string | null>;
   /** Why a file could not be written, as a clause; null when it can. Changes nothing. */
   unwritable(path: string): Promise<string | null>;
   readonly version: string;

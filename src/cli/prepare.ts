@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { baseFacts, silenceOf } from '../core/evidence/index.ts';
 import { Fault, SETTINGS_FILE } from '../core/model/index.ts';
@@ -11,7 +11,7 @@ import {
   silenceNote,
   toolsText,
 } from '../core/reports/index.ts';
-import { type Prepared, prepareRepository, type Survey } from '../runs/index.ts';
+import { type Prepared, type PrepareTools, prepareRepository, type Survey } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { jsonOption } from './options.ts';
 import { jsonText, shown, terminalText } from './render/index.ts';
@@ -62,7 +62,7 @@ async function prepare(shell: Shell, flags: PrepareFlags): Promise<number> {
         signal: stop.signal,
       },
     );
-    const written = flags.write ? await writeSettings(shell, top, prepared) : null;
+    const written = flags.write ? await writeSettings(shell, tools, top, prepared) : null;
     screen.out(flags.json ? `${jsonText(jsonOf(prepared, written))}\n` : textOf(prepared, written));
     return silenceOf(prepared.tests) === null ? EXIT.done : EXIT.nothingSurvived;
   } catch (thrown) {
@@ -149,15 +149,22 @@ function testsText({ commands, tests }: Prepared): string {
   ].join('\n');
 }
 
-/** Fault: SETTINGS_INVALID where the file is there already. */
-async function writeSettings(shell: Shell, top: string, { commands }: Prepared): Promise<string> {
+/** Fault: SETTINGS_INVALID where the base commit or the folder has the file already, or a link in its place. */
+async function writeSettings(
+  shell: Shell,
+  { workspaces }: Pick<PrepareTools, 'workspaces'>,
+  top: string,
+  { commands, commit }: Prepared,
+): Promise<string> {
   const file = join(top, SETTINGS_FILE);
-  const found = await shell.readText(file).catch((thrown: NodeJS.ErrnoException) => {
-    if (thrown.code === 'ENOENT') return null;
-    throw thrown;
-  });
-  if (found !== null) throw new Fault('SETTINGS_INVALID', `${file} exists already and was not changed.`);
+  const committed = await workspaces.listFiles({ kind: 'local', path: top }, commit.sha);
+  // What is a file or a link in the commit is the repository's word, even where the work tree lacks it.
+  const inTheWay = [SETTINGS_FILE, dirname(SETTINGS_FILE)].find((path) => committed.includes(path));
   const lines = Object.entries(commands).map(([name, command]) => `  ${name}: ${JSON.stringify(command)}\n`);
-  await shell.writeText(file, `checks:\n${lines.join('')}`);
+  const why =
+    inTheWay === undefined
+      ? await shell.createBelow(top, SETTINGS_FILE, `checks:\n${lines.join('')}`)
+      : `${shown(commit.ref)} has ${inTheWay} already`;
+  if (why !== null) throw new Fault('SETTINGS_INVALID', `${file} was not written: ${why}.`);
   return file;
 }

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
@@ -71,12 +80,26 @@ describe('runoff prepare', () => {
     const again = prepare('--write');
     expect([again.status, again.stderr]).toEqual([
       1,
-      expect.stringContaining('exists already and was not changed'),
+      expect.stringContaining('has .github/auto-dev.yml already'),
     ]);
     const { commands, from, tests } = JSON.parse(prepare('--json').stdout);
     expect(commands).toEqual({ setup: 'echo once > installed.txt', test: 'cat installed.txt' });
     expect(from).toEqual({ setup: '.github/auto-dev.yml', test: '.github/auto-dev.yml' });
     expect(tests).toMatchObject({ source: 'exit-code', exitCode: 0 });
+  });
+
+  test.each([
+    { link: '.github/auto-dev.yml', to: '../../home/.bash_aliases' },
+    { link: '.github', to: '../home' },
+  ])('never writes through a link that a repository ships as $link', ({ link, to }) => {
+    const home = join(folder, 'home');
+    mkdirSync(home, { recursive: true });
+    mkdirSync(dirname(join(repository, link)), { recursive: true });
+    symlinkSync(to, join(repository, link));
+    commit({ 'package.json': node({ test: 'node --test' }), 'a.test.js': PASSES });
+    const { status, stderr } = prepare('--write');
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`has ${link} already`)]);
+    expect(readdirSync(home)).toEqual([]);
   });
 
   test('names a missing tool first, with both ways to get it, and so does doctor', () => {
