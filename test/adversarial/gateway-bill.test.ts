@@ -89,11 +89,59 @@ interface UnderWay {
   readonly said: number | null;
 }
 
+/** What a call has beside its text. */
+interface Media {
+  readonly protocol: 'anthropic' | 'openai-chat';
+  readonly images: number;
+  readonly documents: number;
+  /** A document may be sent as what it is, or as a part for images. */
+  readonly documentsAs: 'document' | 'image';
+}
+
+function partsOf({ protocol, images, documents, documentsAs }: Media): readonly object[] {
+  const part = (type: string, as: Media['documentsAs']): object => {
+    if (protocol === 'anthropic')
+      return { type: as, source: { type: 'base64', media_type: type, data: 'AAAA' } };
+    const data = `data:${type};base64,AAAA`;
+    return as === 'image'
+      ? { type: 'image_url', image_url: { url: data } }
+      : { type: 'file', file: { file_data: data } };
+  };
+  return [
+    ...Array.from({ length: images }, () => part('image/png', 'image')),
+    ...Array.from({ length: documents }, () => part('application/pdf', documentsAs)),
+  ];
+}
+
+/** As published: 92 × 92 patches; 8 tiles and the whole; and for documents the longest context window of all models. */
+const IMAGE = { anthropic: 8_464, 'openai-chat': 48_169 } as const;
+const DOCUMENTS = 1_310_720;
+
+/** The same usage in the words of the protocol; Chat has no price of its own for newly cached input. */
+function usageIn(protocol: Media['protocol'], usage: Readonly<Record<string, unknown>> | undefined) {
+  if (protocol === 'anthropic' || usage === undefined) return usage;
+  const { input_tokens, cache_creation_input_tokens, output_tokens } = usage;
+  const prompt = cache_creation_input_tokens ?? input_tokens;
+  return {
+    ...(prompt === undefined ? {} : { prompt_tokens: prompt }),
+    ...(output_tokens === undefined ? {} : { completion_tokens: output_tokens }),
+  };
+}
+const ANSWERS = {
+  anthropic: message(0, 0),
+  'openai-chat': {
+    id: 'c',
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
+  },
+} as const;
+
 /** The gateway's decisions over one ledger, and a provider that bills as much as it may. */
-function playedOut(caps: Caps, price: { input: number; output: number; writes: number }) {
+function playedOut(caps: Caps, price: { input: number; output: number; writes: number }, media: Media) {
+  const { protocol } = media;
   const token = { input: price.input, output: price.output, cacheWrite: price.input * price.writes };
   const book = priceBook({ 'anthropic/m': token }, {});
-  const dearestInput = Math.max(token.input, token.cacheWrite);
+  const dearestInput = protocol === 'anthropic' ? Math.max(token.input, token.cacheWrite) : token.input;
   const rows: LedgerRow[] = [];
   const bills: Billed[] = [];
   const open: UnderWay[] = [];
@@ -103,21 +151,15 @@ function playedOut(caps: Caps, price: { input: number; output: number; writes: n
     const own = bills[at];
     if (own) bills[at] = { ...own, usd };
   };
-  const admitted = (
-    bytes: number,
-    images: number,
-    limit: number | null,
-    hourCache: boolean,
-  ): AdmittedCall => {
-    const image = { type: 'image', source: { type: 'base64', data: 'AAAA' } };
-    const body = { messages: [{ role: 'user', content: Array.from({ length: images }, () => image) }] };
-    const measured = measure('anthropic', body, bytes + JSON.stringify(body).length, true);
+  const admitted = (bytes: number, limit: number | null, hourCache: boolean): AdmittedCall => {
+    const body = { messages: [{ role: 'user', content: partsOf(media) }] };
+    const measured = measure(protocol, body, bytes + JSON.stringify(body).length, true);
     if (measured.kind === 'forbidden') throw new Error(measured.why);
     return {
       kind: 'call',
-      endpoint: { kind: 'generate', protocol: 'anthropic', path: '/messages', query: '' },
+      endpoint: { kind: 'generate', protocol, path: '/messages', query: '' },
       provider: 'anthropic',
-      access: { key: 'k', baseUrl: 'http://x', official: true, protocols: ['anthropic'] },
+      access: { key: 'k', baseUrl: 'http://x', official: true, protocols: [protocol] },
       model: 'm',
       body,
       input: measured.input,
@@ -152,7 +194,8 @@ function playedOut(caps: Caps, price: { input: number; output: number; writes: n
       const at = which % Math.max(1, open.length);
       const begun = open[at];
       const booked = begun && rows[begun.row];
-      if (!begun || !booked || begun.said !== null) return;
+      // A chat tells its input at its end.
+      if (!begun || !booked || begun.said !== null || protocol !== 'anthropic') return;
       const { call, reserved } = begun;
       const said = Math.ceil(part * begun.tokens);
       const meter = createMeter('anthropic', true);
@@ -172,9 +215,9 @@ function playedOut(caps: Caps, price: { input: number; output: number; writes: n
       const input = end.how === 'unbilled' ? 0 : (said ?? Math.ceil(end.input * tokens));
       const output = end.how === 'unbilled' ? 0 : Math.ceil(end.output * reserved.outputTokens);
       bill(ended.bill, input, output);
-      const meter = createMeter('anthropic', false);
-      const usage = USAGES[end.usage](input, output);
-      const whole = JSON.stringify({ ...message(0, 0), usage });
+      const meter = createMeter(protocol, false);
+      const usage = usageIn(protocol, USAGES[end.usage](input, output));
+      const whole = JSON.stringify({ ...ANSWERS[protocol], usage });
       meter.see(Buffer.from(end.how === 'cut' ? whole.slice(0, whole.length * end.cutAt) : whole));
       const told = toldBy({ status: 200, meter, how: end.how, trouble: null });
       const counted = end.counts ? Math.max(1, input) : null;
@@ -193,7 +236,12 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const play = fc.record({
   price: prices,
   bytes: fc.oneof(fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 3_000, max: 400_000 })),
-  images: fc.constantFrom(0, 0, 0, 1, 2),
+  media: fc.record({
+    protocol: fc.constantFrom('anthropic' as const, 'openai-chat' as const),
+    images: fc.constantFrom(0, 0, 0, 1, 2),
+    documents: fc.constantFrom(0, 0, 0, 1, 2),
+    documentsAs: fc.constantFrom('document' as const, 'image' as const),
+  }),
   limit: fc.constantFrom(null, 1, 500, 8_000, 32_000),
   calls: fc.record({ spender: multiple(), run: multiple(), repository: multiple(), day: multiple() }),
   steps: fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }),
@@ -204,9 +252,10 @@ function multiple() {
 
 test("no cap is exceeded by more than one call's maximum, whatever the calls, answers, cuts, crashes and prices", () => {
   fc.assert(
-    fc.property(play, ({ price, bytes, images, limit, calls, steps }) => {
-      // A token for each byte, 8,464 for an image, and the largest prompt for tools that is published.
-      const tokensOf = (size: number) => Math.ceil(bytes * size) + images * 8_464 + 530;
+    fc.property(play, ({ price, bytes, media, limit, calls, steps }) => {
+      // A token for each byte, what is not text, and the largest prompt for tools that is published.
+      const fixed = media.images * IMAGE[media.protocol] + (media.documents > 0 ? DOCUMENTS : 0) + 530;
+      const tokensOf = (size: number) => Math.ceil(bytes * size) + fixed;
       const one = (tokensOf(1) * price.input * price.writes + (limit ?? 32_000) * price.output) / 1e6;
       const caps: Caps = {
         spender: calls.spender * one,
@@ -214,12 +263,12 @@ test("no cap is exceeded by more than one call's maximum, whatever the calls, an
         repository: calls.repository * one,
         day: calls.day * one,
       };
-      const played = playedOut(caps, price);
+      const played = playedOut(caps, price, media);
       for (const next of steps) {
         if (next.kind === 'call')
           played.start(
             next,
-            played.admitted(Math.ceil(bytes * next.size), images, limit, next.hour),
+            played.admitted(Math.ceil(bytes * next.size), limit, next.hour),
             tokensOf(next.size),
           );
         if (next.kind === 'end') played.end(next.which, next);

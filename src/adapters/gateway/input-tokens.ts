@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 import type { Clock } from '../../ports/index.ts';
-import { type Body, camel, isObject } from './bodies/index.ts';
+import { type Body, isObject } from './bodies/index.ts';
 import { type CallEndpoint, upstreamUrl } from './endpoints.ts';
+import { boundDetail, dataBytes, mediaKindOf, partsOf } from './media.ts';
 import type { ProviderAccess } from './providers.ts';
 import { readJson, sendUpstream } from './upstream.ts';
 
@@ -62,21 +63,6 @@ const IMAGE_TOKENS: Readonly<Record<ModelProtocol, number>> = {
 /** One image elsewhere: the maximum of all known rules, because the applicable one is not known. */
 const UNKNOWN_IMAGE_TOKENS = IMAGE_TOKENS['openai-chat'];
 
-type Kind = 'image' | 'document' | 'audio or video';
-
-/** Fields that contain the agent's own JSON, in which no provider looks for content. */
-const ARBITRARY = [
-  'inputSchema',
-  'outputSchema',
-  'parameters',
-  'parametersJsonSchema',
-  'responseSchema',
-  'responseJsonSchema',
-  'schema',
-  'args',
-  'arguments',
-];
-
 /**
  * The possible cost of a call's input, by kind of content. Text: at most one token per byte, because tokenizers work on
  * bytes. `official`: the provider is the vendor whose rules are known, and which reads an image as an image or rejects
@@ -113,69 +99,6 @@ export function measure(protocol: ModelProtocol, body: Body, bytes: number, offi
       media: images + documents > 0,
     },
   };
-}
-
-/** Fields of a part that contain its image. */
-const IMAGE_PLACES = ['source', 'imageUrl', 'inlineData'];
-
-/** Every object in a body, except an image's own and the agent's JSON. */
-function* partsOf(body: Body): Generator<Body> {
-  const open: unknown[] = [body];
-  while (open.length > 0) {
-    const value = open.pop();
-    if (Array.isArray(value)) for (const one of value) open.push(one);
-    if (!isObject(value)) continue;
-    yield value;
-    const passed =
-      value === body ? [] : mediaKindOf(value) === 'image' ? [...IMAGE_PLACES, ...ARBITRARY] : ARBITRARY;
-    for (const [key, within] of Object.entries(value)) {
-      if (!passed.includes(camel(key)) && (value === body || !isArbitrary(key, value))) open.push(within);
-    }
-  }
-}
-
-/** In Gemini's protocol a function's `response` is the agent's JSON, and its `parts` are content. */
-const isArbitrary = (key: string, within: Body): boolean =>
-  (key === 'input' && /tool_use$/.test(String(within.type))) || (key === 'response' && 'name' in within);
-
-/** Null for text, and for objects that only contain other content. Anything unknown counts as a document. */
-function mediaKindOf(part: Body): Kind | null {
-  const keys = Object.keys(part).map(camel);
-  const type = typeof part.type === 'string' ? part.type : '';
-  if (/audio|video/.test(type) || keys.some((key) => ['inputAudio', 'audioUrl', 'videoUrl'].includes(key)))
-    return 'audio or video';
-  const inline = part.inlineData ?? part.inline_data;
-  if (inline !== undefined) return kindOfInline(inline);
-  if (/image|screenshot/.test(type) || keys.includes('imageUrl')) return 'image';
-  if (['file', 'input_file', 'container_upload'].includes(type) || keys.some((key) => FILES.includes(key)))
-    return 'document';
-  // Each sentence of a document that may be cited gets a mark, so its size in bytes is no measure.
-  if (isObject(part.citations) && part.citations.enabled !== false) return 'document';
-  const source = isObject(part.source) ? part.source.type : undefined;
-  return type === 'document' && source !== 'text' && source !== 'content' ? 'document' : null;
-}
-
-const FILES = ['fileData', 'fileId', 'fileUrl', 'documentUrl'];
-
-function kindOfInline(inline: unknown): Kind | null {
-  const data = isObject(inline) ? inline : {};
-  const mime = String(data.mimeType ?? data.mime_type ?? '').toLowerCase();
-  if (/^(audio|video)\//.test(mime)) return 'audio or video';
-  if (/^image\//.test(mime)) return 'image';
-  return /^text\/plain\b/.test(mime) ? null : 'document';
-}
-
-/** If no detail is requested, some models use as many tokens as the image has pixels for. */
-function boundDetail(part: Body): void {
-  const image = isObject(part.image_url) ? part.image_url : part.type === 'input_image' ? part : null;
-  if (image && image.detail !== 'low') image.detail = 'high';
-}
-
-/** Number of bytes of the image itself, which the vendors read as an image or reject. */
-function dataBytes(part: Body): number {
-  const places = [part.source, part.image_url, part.inlineData, part.inline_data].filter(isObject);
-  const data = [part.image_url, ...places.flatMap(({ data: own, url }) => [own, url])];
-  return data.reduce<number>((sum, one) => sum + (typeof one === 'string' ? one.length : 0), 0);
 }
 
 /**

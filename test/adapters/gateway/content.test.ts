@@ -4,6 +4,7 @@ import { measure } from '../../../src/adapters/gateway/input-tokens.ts';
 import type { ModelProtocol } from '../../../src/core/settings/index.ts';
 
 const DATA = 'A'.repeat(400_000);
+const PNG = `data:image/png;base64,${DATA}`;
 const user = (...content: readonly unknown[]) => ({ messages: [{ role: 'user', content }] });
 const gemini = (...parts: readonly unknown[]) => ({ contents: [{ role: 'user', parts }] });
 const source = (media_type: string) => ({ type: 'base64', media_type, data: DATA });
@@ -26,18 +27,18 @@ describe("an image counts at its vendor's maximum, whatever its size", () => {
     ['in a message', 'anthropic', user(image), 10],
     ['in the result of a tool', 'anthropic', user({ type: 'tool_result', content: [image] }), 10],
     ['twice', 'anthropic', user(image, image), 19],
-    ['in a chat', 'openai-chat', user({ type: 'image_url', image_url: { url: DATA } }), 50],
-    ['as a plain address', 'openai-chat', user({ type: 'image_url', image_url: DATA }), 50],
+    ['in a chat', 'openai-chat', user({ type: 'image_url', image_url: { url: PNG } }), 50],
+    ['as a plain address', 'openai-chat', user({ type: 'image_url', image_url: PNG }), 50],
     [
       'in a response',
       'openai-responses',
-      { input: [{ content: [{ type: 'input_image', image_url: DATA }] }] },
+      { input: [{ content: [{ type: 'input_image', image_url: PNG }] }] },
       50,
     ],
     [
       'in the output of a function',
       'openai-responses',
-      { input: [{ type: 'function_call_output', output: [{ type: 'input_image', image_url: DATA }] }] },
+      { input: [{ type: 'function_call_output', output: [{ type: 'input_image', image_url: PNG }] }] },
       50,
     ],
     ['for Gemini', 'gemini', gemini(inline('image/png')), 4],
@@ -56,9 +57,9 @@ describe("an image counts at its vendor's maximum, whatever its size", () => {
 
   test('OpenAI is asked for a detail whose most is published', () => {
     const body = user(
-      { type: 'image_url', image_url: { url: DATA, detail: 'original' } },
-      { type: 'image_url', image_url: { url: DATA, detail: 'low' } },
-      { type: 'input_image', image_url: DATA },
+      { type: 'image_url', image_url: { url: PNG, detail: 'original' } },
+      { type: 'image_url', image_url: { url: PNG, detail: 'low' } },
+      { type: 'input_image', image_url: PNG },
     );
     measure('openai-chat', body, 0, true);
     expect(body.messages[0]?.content).toMatchObject([
@@ -98,6 +99,8 @@ describe('a document counts as a whole context window', () => {
       { type: 'tool_use', input: [{ content: [{ type: 'input_file', file_id: 'f' }] }] },
     ],
     ['for Gemini', 'gemini', gemini(inline('application/pdf'))],
+    ['for Gemini, without a type', 'gemini', gemini({ inlineData: { data: DATA } })],
+    ['for Gemini, as a drawing', 'gemini', gemini(inline('image/svg+xml'))],
     ['of a kind that nobody knows', 'gemini', gemini(inline('application/x-new'))],
   ])('%s', (_, protocol, body) => expect(thousands(protocol, body)).toBeGreaterThanOrEqual(1_310));
 });
@@ -108,6 +111,69 @@ test.each<[string, ModelProtocol, object]>([
   ['sound for Gemini', 'gemini', gemini(inline('audio/wav'))],
   ['a film for Gemini', 'gemini', gemini({ inline_data: { mimeType: 'video/mp4', data: DATA } })],
 ])('%s is refused', (_, protocol, body) => expect(thousands(protocol, body)).toContain('audio and video'));
+
+describe('what is sent as an image counts as the type that it declares', () => {
+  const url = (type: string) => `data:${type};base64,${DATA}`;
+  const forms: readonly [string, ModelProtocol, (type: string) => object][] = [
+    ['in a message', 'anthropic', (type) => user({ type: 'image', source: source(type) })],
+    [
+      'in the result of a tool',
+      'anthropic',
+      (type) => user({ type: 'tool_result', content: [{ type: 'image', source: source(type) }] }),
+    ],
+    ['in a chat', 'openai-chat', (type) => user({ type: 'image_url', image_url: { url: url(type) } })],
+    ['as a plain address', 'openai-chat', (type) => user({ type: 'image_url', image_url: url(type) })],
+    [
+      'beside an address that says image',
+      'openai-chat',
+      (type) => user({ type: 'image_url', image_url: { url: PNG, media_type: type } }),
+    ],
+    [
+      'in a response',
+      'openai-responses',
+      (type) => ({ input: [{ content: [{ type: 'input_image', image_url: url(type) }] }] }),
+    ],
+    ['for Gemini', 'gemini', (type) => gemini(inline(type))],
+  ];
+  test.each(forms)('%s', (_, protocol, body) => {
+    for (const type of ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/heic', 'IMAGE/PNG'])
+      expect([type, thousands(protocol, body(type))]).toEqual([type, expect.toSatisfy((most) => most <= 50)]);
+    for (const type of [
+      'application/pdf',
+      'APPLICATION/PDF',
+      '',
+      'image/svg+xml',
+      'image/tiff',
+      'text/html',
+      'x',
+    ])
+      expect([type, thousands(protocol, body(type))]).toEqual([
+        type,
+        expect.toSatisfy((most) => most >= 1_310),
+      ]);
+    for (const type of ['audio/wav', 'video/mp4', 'Video/MP4;codecs=x'])
+      expect(thousands(protocol, body(type))).toContain('audio and video');
+  });
+
+  test.each<[string, ModelProtocol, object]>([
+    ['a file in a chat', 'openai-chat', user({ type: 'file', file: { file_data: url('audio/wav') } })],
+    ['a document in a chat', 'openai-chat', user({ type: 'document_url', document_url: url('video/mp4') })],
+    ['a document', 'anthropic', user({ type: 'document', source: source('video/mp4') })],
+    [
+      'a file in a response',
+      'openai-responses',
+      { input: [{ content: [{ type: 'input_file', file_data: url('video/mp4') }] }] },
+    ],
+  ])('sound and films are refused as %s', (_, protocol, body) =>
+    expect(thousands(protocol, body)).toContain('audio and video'),
+  );
+
+  test('an image without a type is a document', () => {
+    expect(
+      thousands('anthropic', user({ type: 'image', source: { type: 'base64', data: DATA } })),
+    ).toBeGreaterThan(1_310);
+  });
+});
 
 describe('only text counts by its bytes', () => {
   const schema = {
