@@ -21,7 +21,7 @@ import { CORPUS, debateOf, poisoned } from '../core/reports/hostile.ts';
 import { candidate, evidence } from '../core/reports/sample.ts';
 import { scan } from '../core/reports/scanner.ts';
 
-const MOST_BYTES = 262_144;
+const MAX_BYTES = 262_144;
 const ALIASES = [...'ABCDEFGHIJKL'];
 
 /** Twelve candidates, each with every list as long as it can be. */
@@ -118,7 +118,7 @@ function checkedParts(parts: ReportComments): void {
 
 function checked(body: string, most = BODY_LIMIT): void {
   expect(body.length).toBeLessThanOrEqual(most);
-  expect(new TextEncoder().encode(body).length).toBeLessThanOrEqual(MOST_BYTES);
+  expect(new TextEncoder().encode(body).length).toBeLessThanOrEqual(MAX_BYTES);
   expect(body.isWellFormed()).toBe(true);
   const { outside, unclosed } = scan(body);
   expect(unclosed).toBe(false);

@@ -47,7 +47,7 @@ async function tell(one: RoundNews): Promise<void> {
 
 /** A command that failed may bring all that it said. */
 const LONGEST = 2_000;
-const MOST_TOLD = 100;
+const MAX_REPORTED = 100;
 
 const WORKER = 'one';
 const LOOK_EVERY_MS = 20;
@@ -134,7 +134,7 @@ async function play(environment: ChaosEnvironment, { setting, runsAtOnce, faults
   await processes.app().stop();
   const folders = setting === 'workers' ? [WORKER] : [];
   const lost = (await findProblems(environment, issues, folders)).map((one) => one.slice(0, LONGEST));
-  await tell({ what: 'ends', runs: issues.length, lost: lost.slice(0, MOST_TOLD) });
+  await tell({ what: 'ends', runs: issues.length, lost: lost.slice(0, MAX_REPORTED) });
   if (lost.length > 0) throw new Lost();
 }
 

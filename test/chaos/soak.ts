@@ -101,7 +101,7 @@ const say = (line: string): void =>
 
 const ROUND = fileURLToPath(new URL('round.ts', import.meta.url));
 /** Milliseconds for one round, from its start: its own patience ends long before. */
-const MOST_MS = 900_000;
+const MAX_MS = 900_000;
 
 /** Null for anything else, as the rest of a line that was cut off. */
 function newsOf(line: string): RoundNews | null {
@@ -134,7 +134,7 @@ async function playRound(options: RoundOptions, tally: Tally, going: Set<ChildPr
       say(`round ${options.round}: ${one.kind}: ${one.detail} [${killsOf(tally)} kills]`);
     }
   });
-  const late = setTimeout(() => child.kill('SIGKILL'), MOST_MS);
+  const late = setTimeout(() => child.kill('SIGKILL'), MAX_MS);
   await once(child, 'close');
   clearTimeout(late);
   if (!going.delete(child)) return;

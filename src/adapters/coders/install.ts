@@ -196,7 +196,7 @@ export async function npmInstall(request: NpmRequest): Promise<NpmEnd> {
     all: true,
     reject: false,
     lines: true,
-    maxBuffer: { all: MOST_LINES },
+    maxBuffer: { all: MAX_LINES },
     timeout: limitMs,
     ...(signal ? { cancelSignal: signal } : {}),
   });
@@ -225,7 +225,7 @@ const wordsFor = (ms: number): string =>
 const NOISE = /^npm (warn EBADENGINE\b|(error|ERR!) +at )/i;
 
 /** Lines of npm's output that are kept. */
-const MOST_LINES = 2000;
+const MAX_LINES = 2000;
 
 /** npm itself if it started us (npm_execpath may be another package manager's), else the one on PATH. */
 const npmCommand = ({ npm_execpath }: EnvironmentVariables): readonly [string, ...string[]] =>

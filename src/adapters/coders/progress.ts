@@ -31,13 +31,13 @@ export const readProgress = lineReader(ProgressLine, (line) => {
 });
 
 /** Characters of an event's text that are shown. */
-const MOST_SHOWN = 300;
+const MAX_SHOWN = 300;
 /** Characters of a line beyond which it is not read: agents repeat whole files in some. Our default. */
-const MOST_READ = 1_000_000;
+const MAX_READ = 1_000_000;
 
 /** What a line of JSON holds; null for any other line. */
 export function parseJsonLine(line: string): unknown {
-  if (line.length > MOST_READ) return null;
+  if (line.length > MAX_READ) return null;
   try {
     return JSON.parse(line);
   } catch {
@@ -48,11 +48,11 @@ export function parseJsonLine(line: string): unknown {
 /** One short line without control and bidirectional characters, as it may end up on a terminal. */
 export function shortLine(text: string): string {
   const flat = text
-    .slice(0, 4 * MOST_SHOWN)
+    .slice(0, 4 * MAX_SHOWN)
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .toWellFormed()
     .trim();
-  return flat.length > MOST_SHOWN ? `${flat.slice(0, MOST_SHOWN - 1).toWellFormed()}…` : flat;
+  return flat.length > MAX_SHOWN ? `${flat.slice(0, MAX_SHOWN - 1).toWellFormed()}…` : flat;
 }
 
 /** Names under which tools of the agents take what is worth showing, the most telling first. */

@@ -206,7 +206,7 @@ async function receive(
   memory: RequestMemory,
 ): Promise<Buffer | Exclude<Taken, 'taken'>> {
   const at: { held: number; taken: Taken } = { held: 0, taken: 'taken' };
-  const body = openBoundedBuffer(MOST_BODY_BYTES, (bytes) => {
+  const body = openBoundedBuffer(MAX_BODY_BYTES, (bytes) => {
     at.taken = memory.take(bytes - at.held);
     at.held = bytes;
     return at.taken === 'taken';
@@ -219,13 +219,13 @@ async function receive(
 }
 
 /** Maximum number of bytes of a request body. A million tokens of text are about four million bytes. */
-const MOST_BODY_BYTES = 16 * 2 ** 20;
+const MAX_BODY_BYTES = 16 * 2 ** 20;
 /** Maximum number of bytes of all bodies that one lease has in memory: an agent with a few subagents. Our default. */
-const MOST_LEASE_BYTES = 3 * MOST_BODY_BYTES;
+const MAX_LEASE_BYTES = 3 * MAX_BODY_BYTES;
 /** Bytes that each lease has for itself; most requests of an agent are much smaller. Our default. */
 const LEASE_FLOOR_BYTES = 4 * 2 ** 20;
 /** Bytes that all leases share beyond that: six leases at their maximum. Our default. */
-const MOST_SHARED_BYTES = 256 * 2 ** 20;
+const MAX_SHARED_BYTES = 256 * 2 ** 20;
 
 /** `crowded`: not too large, but there is no memory left for it now. */
 type Taken = 'taken' | 'too-large' | 'crowded';
@@ -254,9 +254,9 @@ export function openLeaseMemory(shared: SharedMemory = { bytes: 0 }): { enter():
       let own = 0;
       return {
         take(bytes) {
-          if (own + bytes > MOST_BODY_BYTES || all + bytes > MOST_LEASE_BYTES) return 'too-large';
+          if (own + bytes > MAX_BODY_BYTES || all + bytes > MAX_LEASE_BYTES) return 'too-large';
           const more = beyond(all + bytes) - beyond(all);
-          if (more > 0 && shared.bytes + more > MOST_SHARED_BYTES) return 'crowded';
+          if (more > 0 && shared.bytes + more > MAX_SHARED_BYTES) return 'crowded';
           shared.bytes += more;
           own += bytes;
           all += bytes;

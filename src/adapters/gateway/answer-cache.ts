@@ -38,7 +38,7 @@ export interface Recall {
  * disk. Our defaults.
  */
 export const MAX_STORED_BYTES = 8 * 2 ** 20;
-const MOST_LEASE_BYTES = 128 * 2 ** 20;
+const MAX_LEASE_BYTES = 128 * 2 ** 20;
 
 type Whose = Pick<Grant, 'runId' | 'spender'>;
 type AnswerCacheParts = Answers & { readonly clock: Pick<Clock, 'now' | 'sleep'>; readonly log: Log };
@@ -98,7 +98,7 @@ export async function openRecall(
     },
 
     async keep({ question, number }, { status, headers, body }) {
-      if (!isUtf8(body) || bytes + body.length > MOST_LEASE_BYTES) return null;
+      if (!isUtf8(body) || bytes + body.length > MAX_LEASE_BYTES) return null;
       bytes += body.length;
       try {
         const kept = await put(body.toString('utf8'));

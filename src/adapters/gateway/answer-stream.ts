@@ -224,10 +224,10 @@ export function closed(record: Buffer, meter: Meter, protocol: ModelProtocol): B
   if (!meter.stream || closing === undefined) return record;
   // An incomplete line contains nothing yet.
   const text = record.toString('utf8', 0, record.lastIndexOf(0x0a) + 1);
-  if (closing.mark.test(text.slice(-MOST_CLOSING))) return record;
+  if (closing.mark.test(text.slice(-MAX_CLOSING))) return record;
   const gap = /\n\r?\n$/.test(text) ? '' : '\n';
   return Buffer.from(`${text}${gap}${closing.event}`);
 }
 
 /** Number of characters in which the last event of a stream is, including what providers add to it. */
-const MOST_CLOSING = 2_000;
+const MAX_CLOSING = 2_000;

@@ -125,9 +125,9 @@ export interface CallReservation extends Reservation {
 }
 
 /** Fewer output tokens than this are useless for an agent: the cap counts as reached. */
-const LEAST_OUTPUT = 256;
+const MIN_OUTPUT = 256;
 /** While other calls hold money, it is better to wait than to get an answer shorter than this. */
-const LEAST_CONTENDED_OUTPUT = 8_000;
+const MIN_CONTENDED_OUTPUT = 8_000;
 
 const FREE_CALL: CallReservation = { usd: 0, tokens: 0, outputTokens: 0 };
 
@@ -182,7 +182,7 @@ export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<C
     // At the cap nothing is sent, not even a call that is free.
     if (left.usd <= 0 || !(probable.inputUsd <= left.usd)) return null;
     const fits = affordableOutput(left);
-    if (fits < Math.min(wanted, contended ? LEAST_CONTENDED_OUTPUT : LEAST_OUTPUT)) return null;
+    if (fits < Math.min(wanted, contended ? MIN_CONTENDED_OUTPUT : MIN_OUTPUT)) return null;
     const outputTokens = Math.min(wanted, fits);
     return {
       usd: highest.inputUsd + outputTokens * highest.perToken,
@@ -196,7 +196,7 @@ export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<C
 export function leastFor(call: AdmittedCall, book: PriceBook, at: number): Reservation {
   const { estimate } = call.input;
   const { inputUsd, perToken } = priceOf(call, book, at, estimate);
-  const output = Math.min(call.limit.asked, LEAST_OUTPUT);
+  const output = Math.min(call.limit.asked, MIN_OUTPUT);
   return { usd: inputUsd + output * perToken, tokens: estimate + output };
 }
 

@@ -213,7 +213,7 @@ const LONGEST_PATH = 99;
 const SOCKET_NAME = /^gw-[0-9a-f]{12}\.sock$/;
 const socketName = () => `gw-${randomBytes(6).toString('hex')}.sock`;
 /** Limits the memory that one sandbox can make us use, together with the limit of a body. */
-const MOST_CONNECTIONS = 24;
+const MAX_CONNECTIONS = 24;
 /** Milliseconds for the headers and for a whole request: a sandbox sends from the same machine. Our defaults. */
 const TIMEOUTS = {
   headersTimeout: 10_000,
@@ -259,7 +259,7 @@ interface ListeningSocket {
 async function listenOnSocket(dir: string, listener: RequestListener): Promise<ListeningSocket> {
   const path = join(dir, socketName());
   const server: Server = createServer(TIMEOUTS, listener);
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
   server.listen(path, resolve);

@@ -32,7 +32,7 @@ const ADDED_TOKENS = 500;
  * The maximum that they add: 530 tokens is the largest prompt for tools in
  * https://docs.anthropic.com/en/docs/tool-use-pricing-and-tokens; this is nearly four times that.
  */
-const MOST_ADDED_TOKENS = 2_000;
+const MAX_ADDED_TOKENS = 2_000;
 /**
  * A tool that the vendor describes itself, such as `bash_20250124` (245 tokens) or `text_editor_20250429` (700), see
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/text-editor-tool; about three times the largest.
@@ -95,7 +95,7 @@ export function measure(protocol: ModelProtocol, body: Body, bytes: number, offi
     kind: 'tokens',
     input: {
       estimate: readings * (Math.ceil(text / BYTES_PER_TOKEN) + ADDED_TOKENS + fixed),
-      most: readings * (text + MOST_ADDED_TOKENS + fixed),
+      most: readings * (text + MAX_ADDED_TOKENS + fixed),
       media: images + documents > 0,
     },
   };

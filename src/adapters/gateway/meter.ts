@@ -45,7 +45,7 @@ export interface Meter {
 }
 
 /** A longer JSON answer, or line of a stream, is not parsed for usage. */
-const MOST_BUFFERED = 32 * 2 ** 20;
+const MAX_BUFFERED = 32 * 2 ** 20;
 
 /** Reads usage from an answer as it passes. Providers report usage cumulatively: later numbers replace earlier ones. */
 export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
@@ -95,7 +95,7 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
       text += decoder.write(chunk);
       if (stream) takeLines();
       else reading.characters += chunk.length;
-      if (text.length <= MOST_BUFFERED) return;
+      if (text.length <= MAX_BUFFERED) return;
       bytes += text.length;
       text = '';
     },

@@ -116,7 +116,7 @@ export const defaultModelsOf = (providers: Providers): readonly string[] =>
 /** Our default: a person waits for it. */
 const OFFERS_MS = 10_000;
 /** The longest known list (OpenRouter's) has less than two MiB. */
-const MOST_BYTES = 16 * 2 ** 20;
+const MAX_BYTES = 16 * 2 ** 20;
 /** Model names of providers; nothing else may be printed in a terminal. */
 const Id = z.string().regex(/^[\w.:@/+~-]{1,200}$/);
 
@@ -156,7 +156,7 @@ async function offerOf(input: OffersInput, provider: string, access: ProviderAcc
   const limit = AbortSignal.timeout(ms);
   const signal = input.signal ? AbortSignal.any([limit, input.signal]) : limit;
   const url = upstreamUrl(access.baseUrl, protocol, '/models', LISTS[protocol]);
-  const answer = await fetchJson({ url, protocol, key: access.key, mostBytes: MOST_BYTES, signal });
+  const answer = await fetchJson({ url, protocol, key: access.key, mostBytes: MAX_BYTES, signal });
   switch (answer.kind) {
     case 'unreachable':
       if (input.signal?.aborted) return failed('The question was cancelled.');

@@ -19,7 +19,7 @@ export interface RefusalLog {
 }
 
 /** Names of fields that one lease may write to the log, and their format. Our default. */
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 const FIELD_NAME = /^[A-Za-z_][\w-]{0,59}$/;
 
 const MESSAGES = {
@@ -59,7 +59,7 @@ export function openRefusalLog(
     addUnknown(found) {
       const fields = found
         .filter((field) => FIELD_NAME.test(field) && !names.has(field))
-        .slice(0, MOST_NAMES - names.size);
+        .slice(0, MAX_NAMES - names.size);
       if (fields.length === 0) return;
       for (const field of fields) names.add(field);
       log.info({ ...whose, fields }, 'Unknown fields or beta features were dropped from a model call.');

@@ -211,7 +211,7 @@ function acceptHeader({ accept = '' }: IncomingHttpHeaders): Readonly<Record<str
 }
 
 /** Maximum number of calls to a provider for one question. Our default. */
-const MOST_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 /**
  * Milliseconds: the first wait is up to `first`, each further one up to twice as long, none longer than `most`. Our
  * defaults.
@@ -221,7 +221,7 @@ const WAIT = { first: 1_000, most: 20_000 } as const;
  * Maximum number of milliseconds that a provider may ask us to wait; if it asks for more, there is no further call. Our
  * default.
  */
-const MOST_ASKED_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 
 /** Nothing was done, or a retry may help: too early, in conflict, too many requests, or the provider's own error. */
 export const passing = (status: number): boolean => [408, 409, 425, 429].includes(status) || status >= 500;
@@ -236,8 +236,8 @@ export function waitAfter(
   asked: number | null,
   chance: () => number = Math.random,
 ): number | null {
-  if (tries >= MOST_TRIES) return null;
-  if (asked !== null) return asked <= MOST_ASKED_MS ? asked : null;
+  if (tries >= MAX_ATTEMPTS) return null;
+  if (asked !== null) return asked <= MAX_RETRY_AFTER_MS ? asked : null;
   return chance() * Math.min(WAIT.most, WAIT.first * 2 ** (tries - 1));
 }
 

@@ -48,7 +48,7 @@ const STAGE_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 1800, 3600, 7200];
 /** Seconds. GitHub waits ten for an answer; we aim at two. */
 const WEBHOOK_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 /** Distinct values of a label that others choose (repositories name models); further ones are counted as `other`. Our default. */
-const MOST_VALUES = 60;
+const MAX_VALUES = 60;
 
 /** Metrics of one process, in their own registry. */
 export function openMetrics({ census }: MetricsOptions): Metrics {
@@ -121,7 +121,7 @@ function outcomeOf(status: number): string {
 function boundedValues(): (value: string) => string {
   const known = new Set<string>();
   return (value) => {
-    if (known.size < MOST_VALUES) known.add(value);
+    if (known.size < MAX_VALUES) known.add(value);
     return known.has(value) ? value : 'other';
   };
 }

@@ -11,7 +11,7 @@ import { asJavaScript, asJson, asPython, asShell, asTypeScript } from './parsers
 import { textOf } from './texts.mjs';
 import { troubleIn } from './troubles.mjs';
 
-const MOST_CHARACTERS = 300;
+const MAX_CHARACTERS = 300;
 /** Marks of templates, whose files are of no language yet; `{{` alone is common in some. */
 const TEMPLATE = /\{\{|\{%|<%/;
 const TEMPLATE_OF_CODE = /\{\{ |\{%|<%/;
@@ -91,6 +91,6 @@ for (const path of paths) {
   const trouble = file && (await troubleOf(file, answers));
   if (!trouble) continue;
   const message = /^<{7} /m.test(file.text) ? 'marks of a merge conflict' : trouble.message;
-  found.push({ path, ...trouble, message: message.slice(0, MOST_CHARACTERS) });
+  found.push({ path, ...trouble, message: message.slice(0, MAX_CHARACTERS) });
 }
 process.stdout.write(JSON.stringify(found));

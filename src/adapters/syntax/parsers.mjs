@@ -7,7 +7,7 @@ import { interpreter } from './languages.mjs';
 
 const COMMAND_MS = 20_000;
 /** Starts of python3, which a hostile file may end. */
-const MOST_RUNS = 3;
+const MAX_RUNS = 3;
 const COMMONJS = ['exports', 'require', 'module', '__filename', '__dirname'];
 
 /** What a parser in this process says: null when it takes the text. Its own limits, such as depth, are no answer. */
@@ -69,7 +69,7 @@ for path in json.load(sys.stdin):
 export function asPython(paths) {
   const answers = new Map();
   let left = paths;
-  for (let run = 0; run < MOST_RUNS && left.length > 0; run += 1) {
+  for (let run = 0; run < MAX_RUNS && left.length > 0; run += 1) {
     const { stdout } = spawnSync('python3', ['-I', '-c', PYTHON], {
       input: JSON.stringify(left),
       encoding: 'utf8',

@@ -24,9 +24,9 @@ export function walk(tree, { enter, leave = () => undefined }) {
 }
 
 /** Nodes of one text and of all, and how deep they may nest. Our defaults. */
-const MOST_NODES = 400_000;
-const MOST_NODES_OF_ALL = 2_000_000;
-const MOST_DEPTH = 2_000;
+const MAX_NODES = 400_000;
+const MAX_TOTAL_NODES = 2_000_000;
+const MAX_DEPTH = 2_000;
 
 /** Prints a tree as numbers; null when it is too big, too deep, or there was not the time. */
 function print(tree, isOver) {
@@ -36,7 +36,7 @@ function print(tree, isOver) {
   let last = 0;
   const isWhole = walk(tree, {
     enter(cursor) {
-      if ((nodes.length % 1_024 === 0 && isOver()) || depth > MOST_DEPTH || nodes.length > MOST_NODES * 4)
+      if ((nodes.length % 1_024 === 0 && isOver()) || depth > MAX_DEPTH || nodes.length > MAX_NODES * 4)
         return 'stop';
       const kind = JSON.stringify([
         cursor.nodeType,
@@ -60,7 +60,7 @@ function print(tree, isOver) {
 /** Trees of { grammar, text }, each with null where it was too much; a grammar that is missing is a fault. */
 export async function parseAll(sources, grammars = openGrammars()) {
   const printed = [];
-  let left = MOST_NODES_OF_ALL * 4;
+  let left = MAX_TOTAL_NODES * 4;
   for (const { grammar, text } of sources) {
     const tree = left > 0 ? await grammars.read(grammar, text, print) : null;
     left -= tree?.nodes.length ?? 0;

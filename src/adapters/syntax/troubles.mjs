@@ -3,7 +3,7 @@ import { walk } from './trees.mjs';
 
 const CLOSES = { '(': ')', '[': ']', '{': '}' };
 const CLOSING = new Set(Object.values(CLOSES));
-const MOST_CHARACTERS = 40;
+const MAX_CHARACTERS = 40;
 
 /** The first token that is missing or text that fits nowhere; null when there was not the time to find it. */
 function firstError(tree, isOver) {
@@ -69,7 +69,7 @@ function looseBracket(tree, isOver) {
 
 function unexpected(node) {
   const text = node.text.trim();
-  const line = text.split('\n')[0].slice(0, MOST_CHARACTERS);
+  const line = text.split('\n')[0].slice(0, MAX_CHARACTERS);
   const to = node.endPosition.row + 1;
   return text === line ? `unexpected \`${line}\`` : `does not parse from \`${line}\` to line ${to}`;
 }

@@ -29,7 +29,7 @@ export interface TracerOptions {
 }
 
 /** Spans that wait to be sent; further ones are dropped. Ours: a few megabytes at most. */
-const MOST_WAITING = 2048;
+const MAX_WAITING = 2048;
 /** Ours: a collector that is down must not hold up a stop. */
 const SEND_MS = 3000;
 const EVERY_MS = 5000;
@@ -56,7 +56,7 @@ export function openTracer({
     spanProcessors: [
       new BatchSpanProcessor({
         exporter,
-        maxQueueSize: MOST_WAITING,
+        maxQueueSize: MAX_WAITING,
         scheduledDelayMillis: everyMs,
         exportTimeoutMillis: sendMs,
       }),

@@ -20,7 +20,7 @@ export interface ExaminationCut {
 }
 
 /** Milliseconds that an examination has at least where the settings do not say how many. Our default. */
-const LEAST_MS = 5 * 60_000;
+const MIN_MS = 5 * 60_000;
 /** Runs of the base's suite for each candidate that fit into it: two without which it is not tested, and one more. */
 const SUITES = 3;
 /** Of the time that a run may still work: the rest is for judges. Our default. */
@@ -40,7 +40,7 @@ export function examinationBudget(of: {
   readonly leftMs?: number | undefined;
 }): number {
   const rounds = Math.ceil(of.candidates / Math.max(1, of.parallel));
-  const wanted = of.settingMs ?? Math.max(LEAST_MS, SUITES * of.suiteMs * rounds);
+  const wanted = of.settingMs ?? Math.max(MIN_MS, SUITES * of.suiteMs * rounds);
   return Math.floor(Math.min(wanted, SHARE_OF_RUN * (of.leftMs ?? Number.POSITIVE_INFINITY)));
 }
 

@@ -218,7 +218,7 @@ interface AgentProcess {
 }
 
 /** Lines that are not the protocol: some agents greet on standard output; more than this is another program. Our default. */
-const MOST_NOISE = 1000;
+const MAX_NOISE = 1000;
 /** Characters of standard error that are kept, for an agent's last words. */
 const LAST_WORDS = 2000;
 
@@ -281,7 +281,7 @@ function messagesOnly(onNoise: (firstLine: string) => void): Transform {
         take(chunk.subarray(at, next), this);
         at = next;
       }
-      if (noise > MOST_NOISE) onNoise(shortLine(first));
+      if (noise > MAX_NOISE) onNoise(shortLine(first));
       done();
     },
   });

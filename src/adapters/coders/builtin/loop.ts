@@ -30,17 +30,17 @@ interface LoopInput {
 }
 
 /** Turns of the model. Our default, tune on dev data. */
-const MOST_STEPS = 100;
+const MAX_STEPS = 100;
 /** Output tokens of one turn where the protocol demands a number; the SDK lowers it to what a model can. */
 const OUTPUT_TOKENS = 32_000;
 /** Characters of conversation beyond which old tool calls are left out; about 130,000 tokens. */
-const MOST_CONVERSATION = 400_000;
+const MAX_CONVERSATION = 400_000;
 const KEPT_MESSAGES = 20;
 /** Protocols with a seed for sampling. */
 const SEEDED: ReadonlySet<ModelProtocol> = new Set(['openai-chat', 'gemini']);
 
 /** Answers in a row that may break off before the work does. Our default. */
-const MOST_CUTS = 3;
+const MAX_CUTS = 3;
 
 /**
  * Lets the model work until it says that it is done. An answer that breaks off is asked for again, as what came of it
@@ -52,12 +52,10 @@ export async function work(input: LoopInput): Promise<Extract<ProgressLine, { ty
   for (let cuts = 0, before = 0; ; before = talk.steps) {
     const failure = await converse(input, talk);
     if (signal.aborted) return { type: 'end', ok: false, text: String(signal.reason) };
-    if (talk.steps >= MOST_STEPS)
-      return { type: 'end', ok: false, text: `Stopped after ${MOST_STEPS} steps.` };
+    if (talk.steps >= MAX_STEPS) return { type: 'end', ok: false, text: `Stopped after ${MAX_STEPS} steps.` };
     if (failure === undefined) return { type: 'end', ok: true, text: talk.lastText.trim() || 'Done.' };
     cuts = talk.steps > before ? 1 : cuts + 1;
-    if (!brokeOff(failure) || cuts >= MOST_CUTS)
-      return { type: 'end', ok: false, text: failureText(failure) };
+    if (!brokeOff(failure) || cuts >= MAX_CUTS) return { type: 'end', ok: false, text: failureText(failure) };
   }
 }
 
@@ -81,7 +79,7 @@ async function converse(input: LoopInput, talk: Talk): Promise<unknown> {
     abortSignal: signal,
     // The gateway has tried again where that helps.
     maxRetries: 0,
-    stopWhen: isStepCount(MOST_STEPS - talk.steps),
+    stopWhen: isStepCount(MAX_STEPS - talk.steps),
     prepareStep: ({ messages }) => ({ messages: shortenedConversation(messages) }),
     ...particulars(input),
     onStepEnd: ({ finishReason, response }) => {
@@ -138,7 +136,7 @@ function languageModel({ protocol, model, url, key }: LoopInput): LanguageModel 
 
 /** Keeps the task and the last turns when a conversation outgrows the models' context. */
 function shortenedConversation(messages: ModelMessage[]): ModelMessage[] {
-  if (JSON.stringify(messages).length <= MOST_CONVERSATION) return messages;
+  if (JSON.stringify(messages).length <= MAX_CONVERSATION) return messages;
   return pruneMessages({
     messages,
     reasoning: 'before-last-message',

@@ -174,7 +174,7 @@ function chatField(protocol: ModelProtocol, field: string, asked: number | null,
 }
 
 /** The smallest thinking budget that Anthropic accepts. */
-const LEAST_BUDGET = 1_024;
+const MIN_BUDGET = 1_024;
 
 /**
  * Thoughts count as output: a thinking budget that leaves no space for an answer becomes half of the limit, or nothing
@@ -184,7 +184,7 @@ function fitting(budget: unknown, tokens: number): unknown {
   if (budget === undefined || budget === null) return budget;
   if (typeof budget === 'number' && budget < tokens) return budget;
   const half = Math.floor(tokens / 2);
-  return half >= LEAST_BUDGET ? half : null;
+  return half >= MIN_BUDGET ? half : null;
 }
 
 /** Undefined, an absent field, stays undefined. */

@@ -1,9 +1,9 @@
 'use strict';
 // Boards: rectangles of few symbols, as lists of lists or of strings. A random change would make them invalid.
 
-const MOST_SYMBOLS = 6;
-const LEAST_CELLS = 4;
-const MOST_CELLS_CHANGED = 8;
+const MAX_SYMBOLS = 6;
+const MIN_CELLS = 4;
+const MAX_CELLS_CHANGED = 8;
 
 /**
  * `{ rows, symbols, join }` if the array is a board, else null. `others`: scalars from elsewhere, for boards with one
@@ -22,8 +22,7 @@ function boardOf(array, others) {
   const rows = array.map((row) => [...row]);
   const cells = rows.flat();
   const known = [...new Set(cells)];
-  if (cells.length < LEAST_CELLS || known.length > MOST_SYMBOLS || known.length * 2 > cells.length)
-    return null;
+  if (cells.length < MIN_CELLS || known.length > MAX_SYMBOLS || known.length * 2 > cells.length) return null;
   if (known.some((cell) => cell !== null && typeof cell === 'object')) return null;
   return {
     rows,
@@ -43,7 +42,7 @@ function boardsLike({ rows, symbols, join }, pick) {
   const found = [];
   const add = (changed, how) => found.push({ value: changed.map(join), how, light: true });
   const width = rows[0].length;
-  for (let nth = 0; nth < MOST_CELLS_CHANGED && symbols.length > 1; nth += 1) {
+  for (let nth = 0; nth < MAX_CELLS_CHANGED && symbols.length > 1; nth += 1) {
     const [y, x] = [pick(rows.length, nth), pick(width, nth + 100)];
     const others = symbols.filter((symbol) => symbol !== rows[y][x]);
     const symbol = others[pick(others.length, nth + 200)];

@@ -4,12 +4,12 @@
 const { hashOf } = require('./mutate.cjs');
 const { observedError, observedValue } = require('./serialise.cjs');
 
-const MOST_SEEN = 200;
-const MOST_NAME = 200;
+const MAX_SEEN = 200;
+const MAX_NAME = 200;
 
 /** A long text, shortened to its start and a hash. */
 const nameOf = (text) =>
-  text.length > MOST_NAME ? `${text.slice(0, 160)}#${hashOf(text).toString(36)}` : text;
+  text.length > MAX_NAME ? `${text.slice(0, 160)}#${hashOf(text).toString(36)}` : text;
 
 class Context {
   #recorder;
@@ -65,8 +65,7 @@ class Context {
 
   #record(at, { kind, text }) {
     const most = typeof at === 'number' ? at : this.#steps;
-    if (!this.over && this.observes && most < MOST_SEEN)
-      this.#recorder.write(['s', this.key, at, kind, text]);
+    if (!this.over && this.observes && most < MAX_SEEN) this.#recorder.write(['s', this.key, at, kind, text]);
   }
 
   wait(promise) {
@@ -100,7 +99,7 @@ class Context {
 
   /** An assertion failed without throwing. */
   broke(why) {
-    this.#broken ??= String(why).slice(0, MOST_NAME);
+    this.#broken ??= String(why).slice(0, MAX_NAME);
   }
 
   /** Replaces randomness: the same for the same variant, and for the same call, on every tree. */

@@ -9,14 +9,14 @@ const { observedValue } = require('./serialise.cjs');
 const { varied } = require('./vary.cjs');
 
 const MOST = 900;
-const MOST_TUPLES = 4;
-const MOST_RECIPES = 10;
-const MOST_STEPS = 30;
-const MOST_FOLLOWED = 4;
-const MOST_LIVES = 60;
-const MOST_A_FUNCTION = 400;
-const LEAST_A_FUNCTION = 16;
-const MOST_TRIES = 3;
+const MAX_TUPLES = 4;
+const MAX_RECIPES = 10;
+const MAX_STEPS = 30;
+const MAX_FOLLOWED = 4;
+const MAX_INSTANCES = 60;
+const MAX_PER_FUNCTION = 400;
+const MIN_PER_FUNCTION = 16;
+const MAX_TRIES = 3;
 /** Weight of an observation; 2 means that it was made here. */
 const EXPLORED = 2;
 
@@ -44,7 +44,7 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
   function exploreFunction(name, { value, self }) {
     const known = history.get(name) ?? [];
     const tuples = known.length > 0 ? combined(known) : borrowed([...functions.keys()], value.length);
-    const most = Math.max(LEAST_A_FUNCTION, Math.floor(MOST_A_FUNCTION / functions.size));
+    const most = Math.max(MIN_PER_FUNCTION, Math.floor(MAX_PER_FUNCTION / functions.size));
     const seen = new Set();
     for (const args of chained(tuples, mixtures(tuples, most, name))) {
       const shown = `${name}(${shownArgs(args)})`;
@@ -57,7 +57,7 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
 
   function exploreClass(name, { value, recipes }) {
     const bare = distinct(recipes.map((recipe) => ({ ...recipe, steps: [] })));
-    const lived = recipes.filter(({ steps }) => steps.length > 0 && steps.length <= MOST_STEPS);
+    const lived = recipes.filter(({ steps }) => steps.length > 0 && steps.length <= MAX_STEPS);
     const full = distinct(lived.sort((a, b) => b.steps.length - a.steps.length));
     const members = membersOf(value);
     const siblings = members.map(({ key }) => `${name}#${key}`);
@@ -65,17 +65,17 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
       const own = history.get(`${name}#${key}`) ?? [];
       return own.length > 0 ? combined(own) : borrowed(siblings, arity, bare);
     };
-    const chosen = [...bare.slice(0, MOST_RECIPES / 2), ...full.slice(0, MOST_RECIPES / 2)];
+    const chosen = [...bare.slice(0, MAX_RECIPES / 2), ...full.slice(0, MAX_RECIPES / 2)];
     for (const [nth, recipe] of chosen.entries()) {
       exploreMembers(recipe, members, (key, arity) => rotated(argumentsOf(key, arity), nth));
-      if (nth < MOST_FOLLOWED) exploreAfter(recipe, members, argumentsOf);
+      if (nth < MAX_FOLLOWED) exploreAfter(recipe, members, argumentsOf);
     }
     exploreLives(name, full, members);
   }
 
   function exploreMembers(recipe, members, argumentsOf) {
     for (const { key, getter, arity } of members) {
-      const tuples = arity === 0 ? [[]] : argumentsOf(key, arity).slice(0, MOST_TUPLES);
+      const tuples = arity === 0 ? [[]] : argumentsOf(key, arity).slice(0, MAX_TUPLES);
       for (const args of tuples) {
         observe(`${shownRecipe(recipe)}.${key}${getter ? '' : `(${shownArgs(args)})`}`, () => {
           const instance = rebuilt(recipe);
@@ -112,9 +112,9 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
   function borrowed(names, arity, instances = []) {
     const lists = names.flatMap((name) => history.get(name) ?? []).filter((args) => args.length === arity);
     const own = arity === 1 ? instances.map((recipe) => [{ recipe }]) : [];
-    const values = pool.filter((value) => typeof value !== 'boolean').slice(0, MOST_TUPLES + arity);
+    const values = pool.filter((value) => typeof value !== 'boolean').slice(0, MAX_TUPLES + arity);
     const plain = values
-      .slice(0, MOST_TUPLES)
+      .slice(0, MAX_TUPLES)
       .map((_, at) =>
         Array.from({ length: arity }, (_, nth) => ({ value: values[(at + nth) % values.length] })),
       );
@@ -144,7 +144,7 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
 
   /** Lists with arguments from known lists, most of them changed. Yields one at a time, because each takes time. */
   function* mixtures(lists, most, seed) {
-    for (let nth = 0; nth < most * MOST_TRIES && lists.length > 0; nth += 1) {
+    for (let nth = 0; nth < most * MAX_TRIES && lists.length > 0; nth += 1) {
       const some = lists[hashOf(`${seed}|${nth}`) % lists.length];
       yield some.map((own, place) => otherArgument(own, lists, place, `${seed}|${nth}|${place}`));
     }
@@ -164,7 +164,7 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
    */
   function exploreLives(name, recipes, members) {
     const asked = members.filter(({ arity }) => arity === 0);
-    for (let nth = 0; nth < MOST_LIVES && recipes.length > 0; nth += 1) {
+    for (let nth = 0; nth < MAX_INSTANCES && recipes.length > 0; nth += 1) {
       const dice = hashOf(`${name}|${nth}`);
       const [first, second] = [recipes[dice % recipes.length], recipes[(dice >>> 5) % recipes.length]];
       const at = (dice >>> 10) % (Math.min(first.steps.length, second.steps.length) + 1);

@@ -7,8 +7,8 @@ const { copied, isPlainData } = require('./plain.cjs');
 const { observedError, observedValue } = require('./serialise.cjs');
 const { isLocked } = require('./shims.cjs');
 
-const MOST_REMEMBERED = 40;
-const MOST_STATES = 4;
+const MAX_REMEMBERED = 40;
+const MAX_STATES = 4;
 
 /** @param state `{ inside }`: set during our own calls, which tests must not notice */
 function makeInstances(current, state) {
@@ -36,13 +36,13 @@ function makeInstances(current, state) {
   function remember(name, args) {
     const known = history.get(name) ?? [];
     const again = kept(args);
-    if (again && known.length < MOST_REMEMBERED) history.set(name, [...known, again]);
+    if (again && known.length < MAX_REMEMBERED) history.set(name, [...known, again]);
     return known;
   }
 
   function list(recipe) {
     const known = classes.get(recipe.name)?.recipes;
-    if (known && known.length < MOST_REMEMBERED && !known.includes(recipe)) known.push(recipe);
+    if (known && known.length < MAX_REMEMBERED && !known.includes(recipe)) known.push(recipe);
   }
 
   /** Tests get a proxy of an instance, which records their calls and the results. Hooks create some too. */
@@ -103,7 +103,7 @@ function makeInstances(current, state) {
   function finalStates(context) {
     const before = state.inside;
     state.inside = true;
-    for (const [nth, { raw: instance, name }] of [...context.touched].slice(0, MOST_STATES).entries()) {
+    for (const [nth, { raw: instance, name }] of [...context.touched].slice(0, MAX_STATES).entries()) {
       for (const member of membersOf(classes.get(name)?.value)) {
         if (member.arity === 0) context.stepped(`${nth}.${member.key}`, saidBy(instance, member));
       }

@@ -4,9 +4,9 @@
 
 const { boardOf, boardsLike } = require('./board.cjs');
 
-const MOST_TEXT = 2000;
-const MOST_COUNT = 12;
-const MOST_PARTS = 40;
+const MAX_TEXT = 2000;
+const MAX_COUNT = 12;
+const MAX_PARTS = 40;
 const TOKENS = /[A-Za-z]+|\d+|\s+|[^\w\s]|_/g;
 
 /** 32-bit FNV-1a of a text: the only source of choice here. */
@@ -107,7 +107,7 @@ function tokensChanged(text, pool, seed) {
   if (tokens.length < 2 || tokens.length > 400) return [];
   const { parts, shapes } = textsOf(pool);
   const some = Array.from(
-    { length: Math.min(MOST_PARTS, parts.length) },
+    { length: Math.min(MAX_PARTS, parts.length) },
     (_, nth) => parts[hashOf(`${seed}|${nth}`) % parts.length],
   );
   const joined = (at, gone, ...put) => [...tokens.slice(0, at), ...put, ...tokens.slice(at + gone)].join('');
@@ -149,14 +149,14 @@ function numbersLike(number, pool, seed) {
   const found = others.map((other) => light(other, 'another value'));
   found.push(light(number + 1, 'one more'), light(number - 1, 'one less'));
   // Small counts often select cases: each may have its own.
-  if (Number.isInteger(number) && number >= 0 && number <= MOST_COUNT) {
-    for (let off = 2; off <= MOST_COUNT; off += 1) {
-      if (number + off <= MOST_COUNT) found.push(light(number + off, 'another count'));
+  if (Number.isInteger(number) && number >= 0 && number <= MAX_COUNT) {
+    for (let off = 2; off <= MAX_COUNT; off += 1) {
+      if (number + off <= MAX_COUNT) found.push(light(number + off, 'another count'));
       if (number - off >= 0) found.push(light(number - off, 'another count'));
     }
   }
   if (!Number.isInteger(number)) found.push(light(Math.round(number), 'rounded'));
-  if (Math.abs(number) > MOST_COUNT) {
+  if (Math.abs(number) > MAX_COUNT) {
     for (const off of [2, 3, 4, 5])
       found.push(light(number + off, 'a little more'), light(number - off, 'a little less'));
     found.push(light(Math.trunc(number / 2), 'half'), light(number + Math.trunc(number / 3), 'a third more'));
@@ -174,12 +174,12 @@ function arraysLike(array, pool, seed, depth) {
     ...boards,
     ...listsLike(array, pool, seed, depth)
       .map((each) => ({ ...each, light: false }))
-      .slice(0, MOST_BROKEN),
+      .slice(0, MAX_BROKEN),
   ];
 }
 
 /** Maximum number of values that are no longer valid boards. */
-const MOST_BROKEN = 4;
+const MAX_BROKEN = 4;
 
 /** The most likely value, another likely one, and any. */
 function someOf(likes, seed) {
@@ -250,7 +250,7 @@ const isPlain = (value) => {
 
 function likeAt(value, pool, seed, depth) {
   if (depth <= 0) return [];
-  if (typeof value === 'string') return value.length > MOST_TEXT ? [] : stringsLike(value, pool, seed);
+  if (typeof value === 'string') return value.length > MAX_TEXT ? [] : stringsLike(value, pool, seed);
   if (typeof value === 'number' && Number.isFinite(value)) return numbersLike(value, pool, seed);
   if (typeof value === 'bigint')
     return [light(value + 1n, 'one more'), wild(0n, 'zero'), wild(-value, 'negative')];

@@ -8,8 +8,8 @@ seen = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(seen)
 hash_of = seen.hash_of
 
-MOST_TEXT = 2000
-MOST_COUNT = 12
+MAX_TEXT = 2000
+MAX_COUNT = 12
 
 
 def shuffled(items, seed):
@@ -49,9 +49,9 @@ def _numbers(number, pool, seed):
     others = [other for other in pool if isinstance(other, (int, float)) and not isinstance(other, bool) and other != number]
     found = [(other, True) for other in shuffled(others, seed)[:8]]
     found += [(number + 1, True), (number - 1, True)]
-    if isinstance(number, int) and 0 <= number <= MOST_COUNT:
-        found += [(other, True) for other in sorted(range(MOST_COUNT + 1), key=lambda other: abs(other - number))]
-    elif abs(number) > MOST_COUNT:
+    if isinstance(number, int) and 0 <= number <= MAX_COUNT:
+        found += [(other, True) for other in sorted(range(MAX_COUNT + 1), key=lambda other: abs(other - number))]
+    elif abs(number) > MAX_COUNT:
         found += [(number + off, True) for off in (2, -2, 3, -3, 4, -4)] + [(number // 2, True)]
     return found + [(0, False), (-number, False), (number * 10, False), (number + 0.5, False)]
 
@@ -74,7 +74,7 @@ def _like(value, pool, seed, depth):
     if isinstance(value, bool):
         return [(not value, True)]
     if isinstance(value, str):
-        return _texts(value, pool, seed) if len(value) <= MOST_TEXT else []
+        return _texts(value, pool, seed) if len(value) <= MAX_TEXT else []
     if isinstance(value, (int, float)) and value == value and abs(value) != float("inf"):
         return _numbers(value, pool, seed)
     if isinstance(value, list):

@@ -15,10 +15,10 @@ const { assertShim, expectShim, isThenable, look, looksLikeT } = require('./shim
 const { makeTargets } = require('./targets.cjs');
 
 /** Variants with a changed literal: for all registrations of one case together, and for each after the first. */
-const MOST_CHANGES = 80;
-const MOST_CHANGES_AGAIN = 12;
+const MAX_CHANGES = 80;
+const MAX_CHANGES_AGAIN = 12;
 /** Registrations of one case, as in a loop over a table, that are followed by further calls. */
-const MOST_FOLLOWED = 40;
+const MAX_FOLLOWED = 40;
 const TEST_WORDS =
   /^(describe|suite|context|it|test|specify|before|after|beforeEach|afterEach|beforeAll|afterAll|x?test|x?it|xdescribe|fit|vi|jest|sinon|mock)$/;
 
@@ -34,14 +34,14 @@ function makeVariants(file, cases) {
     const nth = registrations.get(id) ?? 0;
     registrations.set(id, nth + 1);
     const used = spent.get(id) ?? 0;
-    const most = nth === 0 ? MOST_CHANGES : Math.min(MOST_CHANGES_AGAIN, MOST_CHANGES - used);
+    const most = nth === 0 ? MAX_CHANGES : Math.min(MAX_CHANGES_AGAIN, MAX_CHANGES - used);
     const changes = (cases[id]?.changes ?? []).slice(0, Math.max(0, most));
     spent.set(id, used + changes.length);
     const key = `${file}.${id}.${nth}`;
     return [
       { key: `${key}.check`, mode: 'check' },
       { key: `${key}.look`, mode: 'look' },
-      ...(nth < MOST_FOLLOWED ? [{ key: `${key}.calls`, mode: 'calls' }] : []),
+      ...(nth < MAX_FOLLOWED ? [{ key: `${key}.calls`, mode: 'calls' }] : []),
       ...changes.map(([literal, choice]) => ({
         key: `${key}.l${literal}.${choice}`,
         mode: 'change',

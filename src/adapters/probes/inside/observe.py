@@ -15,8 +15,8 @@ probing = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(probing)
 is_plain, seen_value, values_like = probing.is_plain, probing.seen_value, probing.values_like
 
-MOST_CHANGES_A_CASE = 40
-MOST_POOL = 120
+MAX_CHANGES_PER_CASE = 40
+MAX_POOL = 120
 
 
 class Inputs(ast.NodeVisitor):
@@ -179,8 +179,8 @@ def load(names, path, text):
     probe = probing.Probe(plan)
     names["_runoff_probe"] = probe
     constants = [value for node in ast.walk(tree) if is_test(node) for _, value in inputs_of(node) if isinstance(value, (str, int, float)) and len(repr(value)) < 200]
-    plan["pool"] = probe.pool = list(dict.fromkeys(constants))[:MOST_POOL] + plan["pool"]
-    room = max(4, min(MOST_CHANGES_A_CASE, plan["changes"] // max(1, len(plan["cases"]))))
+    plan["pool"] = probe.pool = list(dict.fromkeys(constants))[:MAX_POOL] + plan["pool"]
+    room = max(4, min(MAX_CHANGES_PER_CASE, plan["changes"] // max(1, len(plan["cases"]))))
     imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     tree.body = derived(tree.body, plan, room)
     explore = ast.parse("def test_zz_runoff_explore():\n    pass").body[0]

@@ -22,10 +22,10 @@ _spec.loader.exec_module(mutate)
 hash_of, seen_value, seen_error, is_plain = seen.hash_of, seen.seen_value, seen.seen_error, seen.is_plain
 values_like = mutate.values_like
 
-MOST_SEEN = 200
-MOST_LIKES = 24
-MOST_CALLS = 1200
-MOST_EXPLORED = 300
+MAX_SEEN = 200
+MAX_LIKES = 24
+MAX_CALLS = 1200
+MAX_EXPLORED = 300
 CURRENT = contextvars.ContextVar("runoff_case", default=None)
 
 
@@ -66,7 +66,7 @@ class Case:
         self.key, self.mode, self.recorder, self.at, self.over = key, mode, recorder, 0, False
 
     def saw(self, seen):
-        if self.mode != "check" and not self.over and self.at < MOST_SEEN:
+        if self.mode != "check" and not self.over and self.at < MAX_SEEN:
             self.recorder.write("s", self.key, self.at, *seen)
         self.at += 1
 
@@ -153,13 +153,13 @@ class Probe:
         count = 0
         for nth in range(max(map(len, likes), default=0)):
             for at, each in enumerate(likes):
-                if nth < len(each) and count < MOST_LIKES:
+                if nth < len(each) and count < MAX_LIKES:
                     other, light = each[nth]
                     count += self.observe(case, name, value, args[:at] + (other,) + args[at + 1:], 1 if light else 0)
 
     def observe(self, case, name, value, args, weight):
         shown = f"{name}({', '.join(seen_value(arg)[1] for arg in args)})"
-        if shown in self.done or named(shown) in self.recorder.avoided or self.made >= MOST_CALLS:
+        if shown in self.done or named(shown) in self.recorder.avoided or self.made >= MAX_CALLS:
             return 0
         self.done.add(shown)
         self.made += 1
@@ -183,7 +183,7 @@ class Probe:
 
     def explore(self, case):
         """Known arguments in new combinations, for all functions that the tests called."""
-        most = max(16, MOST_EXPLORED // max(1, len(self.functions)))
+        most = max(16, MAX_EXPLORED // max(1, len(self.functions)))
         for name, value in sorted(self.functions.items()):
             known = self.history.get(name, [])
             count = 0

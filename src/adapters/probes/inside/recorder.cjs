@@ -6,7 +6,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 
-const MOST_BYTES = 1 << 20;
+const MAX_BYTES = 1 << 20;
 
 /** @returns {{ begun: ReadonlySet<string>, avoided: ReadonlySet<string>, write(line: unknown[]): void, flush(): void, on: boolean }} */
 function openRecorder() {
@@ -32,7 +32,7 @@ function openRecorder() {
     const text = waiting;
     waiting = '';
     written += text.length;
-    if (written <= MOST_BYTES) fs.writeSync(file, text);
+    if (written <= MAX_BYTES) fs.writeSync(file, text);
   };
   process.on('exit', flush);
   return {

@@ -5,7 +5,7 @@ import linecache
 import re
 import types
 
-MOST_SHOWN = 400
+MAX_SHOWN = 400
 FAULTS = (TypeError, AttributeError, NameError, IndexError, KeyError, ZeroDivisionError, RecursionError)
 SCALARS = (str, int, float, bool, type(None))
 
@@ -45,7 +45,7 @@ def text_of(value, depth=0):
 
 
 def shortened(text):
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}… #{hash_of(text[:20000]):x} ({len(text)})"
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}… #{hash_of(text[:20000]):x} ({len(text)})"
 
 
 def seen_value(value):

@@ -3,10 +3,10 @@
 
 const { hashOf } = require('./mutate.cjs');
 
-const MOST_SHOWN = 400;
-const MOST_READ = 20_000;
-const MOST_DEPTH = 8;
-const MOST_ITEMS = 400;
+const MAX_SHOWN = 400;
+const MAX_READ = 20_000;
+const MAX_DEPTH = 8;
+const MAX_ITEMS = 400;
 
 /** Errors thrown by the engine itself, by parts of their messages: a bug, not a result. */
 const ENGINE =
@@ -25,7 +25,7 @@ const NATIVE = new Set([
 function observedValue(value) {
   let text;
   try {
-    text = textOf(value, { left: MOST_READ, seen: new Map() }, 0);
+    text = textOf(value, { left: MAX_READ, seen: new Map() }, 0);
   } catch {
     text = '[unreadable]';
   }
@@ -52,9 +52,9 @@ function nameOf(error) {
 }
 
 const shortened = (text) =>
-  text.length <= MOST_SHOWN
+  text.length <= MAX_SHOWN
     ? text
-    : `${text.slice(0, MOST_SHOWN)}… #${hashOf(text).toString(16)} (${text.length})`;
+    : `${text.slice(0, MAX_SHOWN)}… #${hashOf(text).toString(16)} (${text.length})`;
 
 function textOf(value, budget, depth) {
   budget.left -= 1;
@@ -83,7 +83,7 @@ function textOf(value, budget, depth) {
 function objectText(value, budget, depth) {
   const known = budget.seen.get(value);
   if (known !== undefined) return `[again ${known}]`;
-  if (depth >= MOST_DEPTH) return '[deep]';
+  if (depth >= MAX_DEPTH) return '[deep]';
   budget.seen.set(value, budget.seen.size);
   try {
     return partsText(value, budget, depth);
@@ -97,9 +97,9 @@ function partsText(value, budget, depth) {
   const tag = Object.prototype.toString.call(value);
   if (Array.isArray(value)) {
     const items = [];
-    for (let at = 0; at < Math.min(value.length, MOST_ITEMS); at += 1)
+    for (let at = 0; at < Math.min(value.length, MAX_ITEMS); at += 1)
       items.push(at in value ? inner(value[at]) : '');
-    return `[${items.join(', ')}${value.length > MOST_ITEMS ? `, … ${value.length}` : ''}]`;
+    return `[${items.join(', ')}${value.length > MAX_ITEMS ? `, … ${value.length}` : ''}]`;
   }
   if (tag === '[object Date]') return `Date(${Number(value)})`;
   if (tag === '[object RegExp]') return String(value);
@@ -107,12 +107,12 @@ function partsText(value, budget, depth) {
   if (tag === '[object Error]') return `[${observedError(value).text}]`;
   if (tag === '[object Map]')
     return `Map{${[...value]
-      .slice(0, MOST_ITEMS)
+      .slice(0, MAX_ITEMS)
       .map(([k, v]) => `${inner(k)} => ${inner(v)}`)
       .join(', ')}}`;
-  if (tag === '[object Set]') return `Set{${[...value].slice(0, MOST_ITEMS).map(inner).join(', ')}}`;
+  if (tag === '[object Set]') return `Set{${[...value].slice(0, MAX_ITEMS).map(inner).join(', ')}}`;
   if (ArrayBuffer.isView(value))
-    return `${value.constructor?.name}[${Array.from(value).slice(0, MOST_ITEMS).join(',')}]`;
+    return `${value.constructor?.name}[${Array.from(value).slice(0, MAX_ITEMS).join(',')}]`;
   if (value instanceof Number || value instanceof String || value instanceof Boolean)
     return `boxed ${inner(value.valueOf())}`;
   return fieldsText(value, inner);
@@ -134,7 +134,7 @@ function fieldsText(value, inner) {
         plain || (typeof value[key] !== 'function' && value[key] !== undefined && !key.startsWith('_')),
     )
     .sort()
-    .slice(0, MOST_ITEMS)
+    .slice(0, MAX_ITEMS)
     .map((key) => `${/^[\w$]+$/.test(key) ? key : JSON.stringify(key)}: ${inner(value[key])}`);
   return `${name}{${fields.join(', ')}}`;
 }

@@ -9,12 +9,12 @@ const { observedError, observedValue } = require('./serialise.cjs');
 const { isLocked, isThenable } = require('./shims.cjs');
 const { changedTogether } = require('./together.cjs');
 
-const MOST_CALLS_A_CASE = 40;
-const LEAST_LIKE_A_CALL = 8;
-const MOST_LIKE_A_CALL = 32;
-const MOST_A_FILE = 1200;
-const MOST_ELSEWHERE = 8;
-const MOST_SHOWN = 160;
+const MAX_CALLS_PER_CASE = 40;
+const MIN_LIKE_A_CALL = 8;
+const MAX_LIKE_A_CALL = 32;
+const MAX_PER_FILE = 1200;
+const MAX_ELSEWHERE = 8;
+const MAX_SHOWN = 160;
 
 /** @param probe the object that `open` in observe.cjs created: `current()`, `pool`, `cases`, `binding()` */
 function makeTargets(probe) {
@@ -24,8 +24,8 @@ function makeTargets(probe) {
   const state = { inside: false };
   const { classes, history, remember, followed, finalStates, raw } = makeInstances(probe.current, state);
   const done = new Set();
-  const fair = Math.floor(MOST_A_FILE / 2 / Math.max(1, probe.cases));
-  const likes = Math.max(LEAST_LIKE_A_CALL, Math.min(MOST_LIKE_A_CALL, fair));
+  const fair = Math.floor(MAX_PER_FILE / 2 / Math.max(1, probe.cases));
+  const likes = Math.max(MIN_LIKE_A_CALL, Math.min(MAX_LIKE_A_CALL, fair));
   let made = 0;
 
   /**
@@ -37,7 +37,7 @@ function makeTargets(probe) {
     const others = args.map((value, at) => {
       const elsewhere = known.map((each) => each[at]?.value).filter((each) => each !== undefined);
       const alike = similarValues(value, probe.pool, `${name}|${at}`);
-      return [...elsewhere.slice(-MOST_ELSEWHERE).map((other) => ({ value: other, light: true })), ...alike];
+      return [...elsewhere.slice(-MAX_ELSEWHERE).map((other) => ({ value: other, light: true })), ...alike];
     });
     const longest = Math.max(0, ...others.map((each) => each.length));
     for (let nth = 0; nth < longest; nth += 1) {
@@ -49,11 +49,11 @@ function makeTargets(probe) {
   }
 
   function callOthers(context, name, call, args, known) {
-    if (made >= MOST_A_FILE || context.calls >= MOST_CALLS_A_CASE) return;
+    if (made >= MAX_PER_FILE || context.calls >= MAX_CALLS_PER_CASE) return;
     context.calls += 1;
     let count = 0;
     for (const other of argumentsLike(name, args, known)) {
-      if (count >= likes || made >= MOST_A_FILE) return;
+      if (count >= likes || made >= MAX_PER_FILE) return;
       const shown = `${name}(${other.args.map((each) => observedValue(each).text).join(', ')})`;
       if (!observeOnce(context, shown, other.light ? 1 : 0, () => call(copied(other.args)))) continue;
       count += 1;
@@ -65,7 +65,7 @@ function makeTargets(probe) {
   function observeOnce(context, shown, weight, call) {
     if (done.has(shown) || context.avoids(shown)) return false;
     done.add(shown);
-    const text = shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}…` : shown;
+    const text = shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown;
     const note = (seen) => context.called(shown, text, seen, weight);
     const failed = (error) => note(observedError(error));
     const value = (result) => note(observedValue(result));

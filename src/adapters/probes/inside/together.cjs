@@ -2,18 +2,18 @@
 // Arguments that belong together: two texts that start with the same numbers, such as versions or dates, still do after
 // a number is changed in both. Changing only one of them would test something else.
 
-const MOST_NUMBERS = 4;
-const MOST_LENGTH = 200;
+const MAX_NUMBERS = 4;
+const MAX_LENGTH = 200;
 const NUMBERS = /\d+/g;
 
 /** Similar lists of arguments, in which a number that texts share at the same position is changed in all of them. */
 function changedTogether(args) {
   const texts = args.flatMap((arg, at) =>
-    typeof arg === 'string' && arg.length <= MOST_LENGTH ? [{ at, numbers: arg.match(NUMBERS) ?? [] }] : [],
+    typeof arg === 'string' && arg.length <= MAX_LENGTH ? [{ at, numbers: arg.match(NUMBERS) ?? [] }] : [],
   );
   if (texts.length < 2) return [];
   const found = [];
-  for (let place = 0; place < MOST_NUMBERS; place += 1) {
+  for (let place = 0; place < MAX_NUMBERS; place += 1) {
     const [number] = texts.map(({ numbers }) => numbers[place]);
     if (number === undefined || number.length > 9) break;
     if (texts.some(({ numbers }) => numbers[place] !== number)) break;

@@ -3,7 +3,7 @@
 
 const { hashOf, similarValues } = require('./mutate.cjs');
 
-const MOST_STEPS = 3;
+const MAX_STEPS = 3;
 const PARTS = /[A-Za-z0-9]+|\s+|[^\w\s]|_/g;
 
 /**
@@ -12,7 +12,7 @@ const PARTS = /[A-Za-z0-9]+|\s+|[^\w\s]|_/g;
  */
 function varied(value, others, pool, seed) {
   let result = value;
-  const steps = 1 + (hashOf(`${seed}|steps`) % MOST_STEPS);
+  const steps = 1 + (hashOf(`${seed}|steps`) % MAX_STEPS);
   for (let nth = 0; nth < steps; nth += 1) result = stepped(result, others, pool, `${seed}|${nth}`);
   return result;
 }
