@@ -61,7 +61,7 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
 const settings = settingsSource({ env: process.env, cwd: startFolder });
 const say = (line: string): void => screen.err(visibleCode(`${line}\n`));
 const atTerminal = async (quietly = false): Promise<Operator> =>
-  onTerminal(await settings.readAloud(say, quietly));
+  onTerminal(await settings.readAndReport(say, quietly));
 
 const terminal: Terminal = { screen, onInterrupt, exit: (code) => process.exit(code) };
 

@@ -43,7 +43,7 @@ async function recordWrite(
   instruments.metrics?.githubWrite(what, outcome);
   if (run !== undefined) {
     const attributes = { run, what, outcome, ...(thread === undefined ? {} : { thread }) };
-    instruments.tracer?.tell(
+    instruments.tracer?.record(
       { name: 'github write', run, attributes },
       { ...when, failed: outcome !== 'done' },
     );
@@ -129,7 +129,7 @@ export const instrumentedLedger = (
       endedAt: row.at + row.ms,
       failed: row.status >= 400 || row.status === 0,
     };
-    tracer?.tell({ name: 'model call', run: row.runId, attributes: attributesOf(row) }, when);
+    tracer?.record({ name: 'model call', run: row.runId, attributes: attributesOf(row) }, when);
   },
 });
 

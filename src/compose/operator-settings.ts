@@ -63,7 +63,7 @@ export interface SettingsSource {
    * For commands in a terminal: `say` receives the names of files that were not read and, unless `quietly`, of the one
    * that was.
    */
-  readAloud(say: (line: string) => void, quietly?: boolean): Promise<Operator>;
+  readAndReport(say: (line: string) => void, quietly?: boolean): Promise<Operator>;
 }
 
 export function settingsSource(from: SettingsFrom): SettingsSource {
@@ -74,7 +74,7 @@ export function settingsSource(from: SettingsFrom): SettingsSource {
       envFile = named;
     },
     read,
-    async readAloud(say, quietly = false) {
+    async readAndReport(say, quietly = false) {
       const { operator, file } = await read();
       for (const notice of file.notices) say(notice);
       if (file.path !== null && !quietly) say(`Settings: ${file.path}`);

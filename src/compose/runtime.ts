@@ -63,7 +63,7 @@ export interface RuntimeOptions {
  * Version of the durable flows. Raised only if unfinished runs could not continue at all; `FlowContext.patched` is for
  * everything else.
  */
-const APPLICATION_VERSION = '2';
+const APPLICATION_VERSION = '1';
 
 /**
  * Opens the real world: starts the database and, if anything is to be executed, checks the sandbox. Without a working

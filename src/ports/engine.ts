@@ -132,10 +132,10 @@ export interface Executors {
   /**
    * Expires every other process that has left, or whose heartbeat this process has seen unchanged for `staleMs` by
    * its own monotonic clock, under one and the same start of the database server: so it is found by the second call at
-   * the earliest. `handOn` moves their work: until it is through, none of them can come back under its name; where
+   * the earliest. `transfer` moves their work: until it is through, none of them can come back under its name; where
    * it rejects, they are expired all the same, and the next call finds them again. Returns their ids.
    */
-  expire(staleMs: number, handOn: (ids: readonly string[]) => Promise<void>): Promise<readonly string[]>;
+  expire(staleMs: number, transfer: (ids: readonly string[]) => Promise<void>): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

@@ -47,7 +47,7 @@ export interface RunRecord {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly title: string;
-  /** What the run was started with, as the pipeline wrote it: plain JSON, opaque to the store. */
+  /** What the run was started with, as the run wrote it: plain JSON, opaque to the store. */
   readonly request: unknown;
   readonly task?: Task;
   readonly brief?: Brief;
@@ -77,7 +77,7 @@ export interface RunRecord {
   /** Where candidates were executed. */
   readonly sandbox?: SandboxView;
   /** Its entry in the run queue, also after it left it; absent before it is known that it may start. */
-  readonly line?: QueueEntry;
+  readonly queueEntry?: QueueEntry;
 }
 
 export interface StageTiming {
@@ -171,7 +171,7 @@ export interface Store extends AnswerStore, Retention {
   /** Runs of an issue that are not in a final state, oldest first. */
   activeRuns(repositoryId: number, issue: number): Promise<readonly RunRecord[]>;
   /** Runs on GitHub that wait for a slot, and those that have one: at work, and not waiting for people. */
-  queuedRuns(): Promise<{ readonly waiting: readonly WaitingRun[]; readonly placed: readonly SlotHolder[] }>;
+  queuedRuns(): Promise<{ readonly waiting: readonly WaitingRun[]; readonly holders: readonly SlotHolder[] }>;
   /**
    * Runs on GitHub that came to their end from a moment on (milliseconds since 1970 UTC) and whose intent of this key is
    * not fulfilled with `true`, oldest change first. Left out: those that ended before anything was said of them.

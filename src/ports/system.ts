@@ -63,17 +63,17 @@ export interface SpanAbout {
   readonly attributes: SpanAttributes;
 }
 
-/** Tells a collector what took how long. Never slows or breaks what it tells of: what cannot be sent is dropped. */
+/** Reports to a collector how long work took. Never delays or fails that work: what cannot be sent is dropped. */
 export interface Tracer {
   /** Does work as a span below the one it is called in, else below the run's own. One that rejects is marked as failed. */
   within<T>(about: SpanAbout, work: () => Promise<T>): Promise<T>;
   /** A span of work that is over; milliseconds since 1970 UTC. */
-  tell(
+  record(
     about: SpanAbout,
     when: { readonly startedAt: number; readonly endedAt: number; readonly failed: boolean },
   ): void;
   /** The span above all others of a run, once the run is over. */
-  tellRun(
+  recordRun(
     about: SpanAbout,
     when: { readonly startedAt: number; readonly endedAt: number; readonly failed: boolean },
   ): void;

@@ -186,7 +186,8 @@ export const repositoryKeyOf = (origin: Task['origin']): string =>
   origin.kind === 'github' ? `github-${origin.repositoryId}` : `local-${origin.path}`;
 
 /** Where a run's work stands among that of others, as the run itself stood in line; 0 for one that was in none. */
-export const priorityIn = ({ line }: Pick<RunRecord, 'line'>): number => line?.priority ?? 0;
+export const priorityIn = ({ queueEntry }: Pick<RunRecord, 'queueEntry'>): number =>
+  queueEntry?.priority ?? 0;
 
 /** `host:port` names that the repository's own commands may reach, within the operator's ceiling. */
 export const allowedHosts = (task: Pick<Task, 'settings'>): readonly string[] =>

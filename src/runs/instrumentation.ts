@@ -27,7 +27,7 @@ export const instrumentFlows = (world: InstrumentationPorts, flows: Flows): Flow
     if (!run) return;
     const attributes = { run: runId, end: String(end) };
     const when = { startedAt: run.createdAt, endedAt: world.clock.now(), failed: end === 'failed' };
-    world.tracer?.tellRun({ name: 'run', run: runId, attributes }, when);
+    world.tracer?.recordRun({ name: 'run', run: runId, attributes }, when);
   }),
   candidate: instrumentFlow(world, flows.candidate, async (runId, _end, alias) => {
     if (!world.metrics) return;

@@ -121,13 +121,13 @@ export async function diffsOf(world: { store: Store; artifacts: Artifacts }, run
 }
 
 /** A run that may start and has no place yet. */
-export const isQueued = (run: Pick<RunRecord, 'state' | 'line' | 'stages'>): boolean =>
-  run.state === 'queued' && run.line !== undefined && run.stages.length === 0;
+export const isQueued = (run: Pick<RunRecord, 'state' | 'queueEntry' | 'stages'>): boolean =>
+  run.state === 'queued' && run.queueEntry !== undefined && run.stages.length === 0;
 
 /** The runs in line, the next one first, as far as the store tells: with several machines each has a line of its own. */
 export async function queuedRuns(store: Pick<Store, 'queuedRuns'>): Promise<readonly RunId[]> {
-  const { waiting, placed } = await store.queuedRuns();
-  return queueOrder(waiting, placed).map(({ id }) => id);
+  const { waiting, holders } = await store.queuedRuns();
+  return queueOrder(waiting, holders).map(({ id }) => id);
 }
 
 /**

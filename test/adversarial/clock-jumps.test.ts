@@ -124,7 +124,7 @@ test("a queued run's status is updated after 5 minutes although the clock was se
   const store = memoryStore();
   const origin = githubOrigin({ issue: 1 });
   await store.createRun({ id: 'r1', origin, title: 'Quotes', request: {}, at: 0 });
-  await store.updateRun('r1', { line: { share: 'repository 42', priority: 0, since: 0 } }, 0);
+  await store.updateRun('r1', { queueEntry: { share: 'repository 42', priority: 0, since: 0 } }, 0);
   const said: string[] = [];
   const announcer = {
     soon: (id: string) => void said.push(id),

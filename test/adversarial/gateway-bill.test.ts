@@ -9,7 +9,7 @@ import {
   take,
 } from '../../src/adapters/gateway/caps.ts';
 import { measure } from '../../src/adapters/gateway/input-tokens.ts';
-import { bookedRow, loweredRow, settledRow, sumsOf, toldBy } from '../../src/adapters/gateway/ledger.ts';
+import { bookedRow, loweredRow, reportOf, settledRow, sumsOf } from '../../src/adapters/gateway/ledger.ts';
 import { createMeter } from '../../src/adapters/gateway/meter.ts';
 import { priceBook } from '../../src/adapters/gateway/prices.ts';
 import type { LedgerRow } from '../../src/ports/index.ts';
@@ -85,7 +85,7 @@ interface UnderWay {
   readonly reserved: CallReservation;
   /** Of the input, as the provider can bill them at most. */
   readonly tokens: number;
-  /** What its stream told at the beginning that it bills. */
+  /** What its stream report at the beginning that it bills. */
   readonly said: number | null;
 }
 
@@ -201,9 +201,9 @@ function playedOut(caps: Caps, price: { input: number; output: number; writes: n
       const meter = createMeter('anthropic', true);
       const message = { usage: { input_tokens: 0, cache_creation_input_tokens: said, output_tokens: 1 } };
       meter.see(Buffer.from(`data: ${JSON.stringify({ type: 'message_start', message })}\n`));
-      const told = meter.input();
+      const report = meter.input();
       const grant = { ...booked, models: [], capUsd: 0, runCapUsd: 0, ttlMs: 1 };
-      const row = told && loweredRow(grant, call, { reservation: reserved, at: booked.at }, told, book);
+      const row = report && loweredRow(grant, call, { reservation: reserved, at: booked.at }, report, book);
       if (row) rows[begun.row] = row;
       open[at] = { ...begun, said };
       bill(begun.bill, said, reserved.outputTokens);
@@ -219,13 +219,13 @@ function playedOut(caps: Caps, price: { input: number; output: number; writes: n
       const usage = usageIn(protocol, USAGES[end.usage](input, output));
       const whole = JSON.stringify({ ...ANSWERS[protocol], usage });
       meter.see(Buffer.from(end.how === 'cut' ? whole.slice(0, whole.length * end.cutAt) : whole));
-      const told = toldBy({ status: 200, meter, how: end.how, trouble: null });
+      const report = reportOf({ status: 200, meter, how: end.how, trouble: null });
       const counted = end.counts ? Math.max(1, input) : null;
       const booked = rows[ended.row];
       if (!booked) return;
       const grant = { ...booked, models: [], capUsd: 0, runCapUsd: 0, ttlMs: 1 };
       const when = { startedAt: booked.at, ms: 1 };
-      rows[ended.row] = settledRow(grant, call, reserved, told, counted, book, when);
+      rows[ended.row] = settledRow(grant, call, reserved, report, counted, book, when);
     },
     admitted,
   };

@@ -28,7 +28,7 @@ async function told() {
   cleanUp.push(() => store.close());
   for (const [issue, id] of [RUN.replace('2', '1'), RUN].entries()) {
     await store.createRun({ id, origin: originOf(issue), title: 'Quotes', request: {}, at: issue });
-    await store.updateRun(id, { line: { share: 'repository 42', priority: 1, since: issue } }, 2);
+    await store.updateRun(id, { queueEntry: { share: 'repository 42', priority: 1, since: issue } }, 2);
   }
   const metrics = openMetrics({ census: () => store.census() });
   const clock = { now: () => 60_000, elapsed: () => 0, sleep: async () => {} };

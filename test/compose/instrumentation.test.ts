@@ -32,7 +32,7 @@ function recorders() {
     githubWrite: (kind, outcome) => void told.push(['write', kind, outcome]),
   });
   const tracer = partial<Tracer>({
-    tell: ({ name, attributes }, { failed }) => void told.push(['span', name, attributes, failed]),
+    record: ({ name, attributes }, { failed }) => void told.push(['span', name, attributes, failed]),
     async within({ name, attributes }, work) {
       told.push(['span', name, attributes]);
       return work();

@@ -180,10 +180,10 @@ test('a command says which file it read, unless it only shows what is stored; a 
   await write(clone, HOSTILE);
   const source = settingsSource({ env: { RUNOFF_DATA: data }, cwd: clone, installation });
   const said: string[] = [];
-  await source.readAloud((line) => said.push(line));
+  await source.readAndReport((line) => said.push(line));
   expect(said).toEqual([expect.stringContaining(`${clone}/.env`), `Settings: ${data}/.env`]);
   said.length = 0;
-  await source.readAloud((line) => said.push(line), true);
+  await source.readAndReport((line) => said.push(line), true);
   expect(said).toEqual([expect.stringContaining(`${clone}/.env`)]);
 
   const lines: string[] = [];

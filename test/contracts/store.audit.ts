@@ -109,8 +109,8 @@ export function auditContract(fresh: Fresh): void {
     const store = await fresh();
     for (const id of ['r1', 'r2', 'r3', 'r4', 'r5']) await create(store, id);
     // r4 waits for a place, r5 has begun, and of r1 it is not known yet whether it may.
-    const line = { share: 'repository 42', priority: 1, since: 1 };
-    for (const id of ['r4', 'r5']) await store.updateRun(id, { line }, 2);
+    const queueEntry = { share: 'repository 42', priority: 1, since: 1 };
+    for (const id of ['r4', 'r5']) await store.updateRun(id, { queueEntry }, 2);
     await store.markStage('r5', 'admit', 'start', 3);
     for (const id of ['r2', 'r3']) {
       await store.transition(id, 'admitted', 'may', 2);

@@ -232,7 +232,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           await store.updateRun(id, over, at);
           await store.transition(id, 'cancelled', 'asked', at);
         };
-        const line = { share: 'repository 42', priority: 1, since: 1 };
+        const queueEntry = { share: 'repository 42', priority: 1, since: 1 };
         await ends('late', 30);
         await ends('early', 20);
         await ends('planned', 25);
@@ -240,7 +240,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await ends('said', 20);
         await ends('long-ago', 9);
         await ends('never-spoken-of', 20, {});
-        await ends('left-the-line', 50, { line });
+        await ends('left-the-line', 50, { queueEntry });
         await store.createRun({ id: 'at-work', origin: issue(7), title: '', request: null, at: 60 });
         await store.updateRun('at-work', { task: task('at-work') }, 60);
         await create(store, 'local', 60);

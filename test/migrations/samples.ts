@@ -5,7 +5,7 @@
 export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
   1: [
     `insert into runoff.run
-       (id, origin, repository_id, issue, state, title, request, created_at, updated_at, task, brief, sandbox, judgement, independent_tests, debate, dialogue, review, outcome, line)
+       (id, origin, repository_id, issue, state, title, request, created_at, updated_at, task, brief, sandbox, judgement, independent_tests, debate, dialogue, review, outcome, queue_entry)
      values
        ('r1', '{"kind":"github","installationId":1,"repositoryId":42,"owner":"acme","name":"shop","issue":7,"requestedBy":{"id":5,"login":"mona"}}',
         42, 7, 'published', 'Fix the rounding', '{"kind":"issue"}', 1000, 2000,

@@ -40,7 +40,11 @@ async function openLineUp() {
       requestedBy,
     } as const;
     await store.createRun({ id, origin, title: 'Add is wrong', request: null, at: NOON + count });
-    await store.updateRun(id, { line: { share: 'repository 1', priority: 1, since: count } }, NOON + count);
+    await store.updateRun(
+      id,
+      { queueEntry: { share: 'repository 1', priority: 1, since: count } },
+      NOON + count,
+    );
     return id;
   }
   return {

@@ -34,8 +34,8 @@ test.each([
   'candidates and their examination have the priority of a run that a %s started',
   async (trigger, priority) => {
     const { world } = await codingWorld({ found: (alias) => found(alias, undefined) });
-    const line = { share: 'github-1', priority: priorityOf(trigger), since: 0 };
-    await world.store.updateRun(RUN, { line }, 0);
+    const queueEntry = { share: 'github-1', priority: priorityOf(trigger), since: 0 };
+    await world.store.updateRun(RUN, { queueEntry }, 0);
     const children: ChildInput[] = [];
     const context = noting(children);
     await context.fanOut(await queueCandidates(world, await loadRun(world, RUN), [PLACE]));

@@ -14,7 +14,7 @@ async function lineOf(count: number) {
   const ids = Array.from({ length: count }, (_, i) => `r${String(i).padStart(10, '0')}`);
   for (const [i, id] of ids.entries()) {
     await store.createRun({ id, origin: githubOrigin({ issue: i }), title: id, request: null, at: i });
-    await store.updateRun(id, { line: { share: 'repository 42', priority: 1, since: i } }, i);
+    await store.updateRun(id, { queueEntry: { share: 'repository 42', priority: 1, since: i } }, i);
   }
   const look = async (at: number): Promise<readonly number[]> => {
     now = at;

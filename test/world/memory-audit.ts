@@ -41,7 +41,7 @@ export function censusOf(runs: readonly RunRecord[], queuedIn: (run: RunRecord) 
   for (const { state } of runs) counts[state] += 1;
   const coding = runs.filter(({ state }) => state === 'briefed');
   const codersWaiting = coding.reduce((sum, run) => sum + queuedIn(run), 0);
-  const isInLine = ({ origin, state, line, stages }: RunRecord): boolean =>
-    origin.kind === 'github' && state === 'queued' && line !== undefined && stages.length === 0;
+  const isInLine = ({ origin, state, queueEntry, stages }: RunRecord): boolean =>
+    origin.kind === 'github' && state === 'queued' && queueEntry !== undefined && stages.length === 0;
   return { runs: counts, queuedRuns: runs.filter(isInLine).length, codersWaiting, executors: {} };
 }

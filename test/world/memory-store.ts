@@ -137,7 +137,8 @@ export function memoryStore(): Store {
         .filter(({ origin, state }) => origin.kind === 'github' && isOver(state))
         .filter(({ updatedAt }) => updatedAt >= since)
         .filter(
-          ({ task, line, state }) => task !== undefined || (line !== undefined && state === 'cancelled'),
+          ({ task, queueEntry, state }) =>
+            task !== undefined || (queueEntry !== undefined && state === 'cancelled'),
         )
         .filter(unfulfilled)
         .toSorted((a, b) => a.updatedAt - b.updatedAt || (a.id < b.id ? -1 : 1))
@@ -284,16 +285,16 @@ export function memoryStore(): Store {
     },
     async queuedRuns() {
       const working = ['queued', 'admitted', 'briefed', 'coded', 'examined', 'judged'];
-      const known = records().flatMap(({ id, line, state, stages, origin }) =>
-        line && origin.kind === 'github' && working.includes(state)
-          ? [{ id, line, waits: state === 'queued' && stages.length === 0 }]
+      const known = records().flatMap(({ id, queueEntry, state, stages, origin }) =>
+        queueEntry && origin.kind === 'github' && working.includes(state)
+          ? [{ id, entry: queueEntry, waits: state === 'queued' && stages.length === 0 }]
           : [],
       );
       return {
         waiting: known
           .filter(({ waits }) => waits)
-          .map(({ id, line }) => ({ id, ...line, returning: false })),
-        placed: known.filter(({ waits }) => !waits).map(({ line }) => ({ share: line.share })),
+          .map(({ id, entry }) => ({ id, ...entry, returning: false })),
+        holders: known.filter(({ waits }) => !waits).map(({ entry }) => ({ share: entry.share })),
       };
     },
     async startedSince(at, whose) {

@@ -50,7 +50,7 @@ async function startBackend(folder: string, bucket: string): Promise<Backend> {
   throw new Error('The S3 server ended before it listened.');
 }
 
-async function handOn(backend: Backend, asked: IncomingMessage, answer: ServerResponse): Promise<void> {
+async function forward(backend: Backend, asked: IncomingMessage, answer: ServerResponse): Promise<void> {
   const body = await buffer(asked);
   if (!(await isSigned(asked, body, KEY, KEY))) {
     answer.writeHead(403, { 'content-type': 'application/xml' });
@@ -81,7 +81,7 @@ export async function startS3Server(): Promise<S3Server> {
   const bucket = 'artifacts';
   let backend = await startBackend(folder, bucket);
   const front = createServer((asked, answer) => {
-    handOn(backend, asked, answer).catch((error: unknown) => answer.destroy(error as Error));
+    forward(backend, asked, answer).catch((error: unknown) => answer.destroy(error as Error));
   });
   front.listen(0, '127.0.0.1');
   await once(front, 'listening');

@@ -26,7 +26,7 @@ export interface AnswerKey {
 }
 
 /** The answers that one spender in one run got earlier, from any lease. */
-export interface Recall {
+export interface AnswerCache {
   /** The finished answer to this call, once; null if it must be paid for. Never rejects. */
   take(call: AdmittedCall): Promise<{ readonly asked: AnswerKey; readonly answer: Finished | null }>;
   /** Stores the body, and waits for a while if the disk is full. Null if it cannot be stored. Never rejects. */
@@ -50,10 +50,10 @@ type AnswerCacheParts = Answers & { readonly clock: Pick<Clock, 'now' | 'sleep'>
 const FULL_DISK_WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000, 14_500];
 
 /** Reads once what is stored: nobody else asks for this spender while the lease is open. Rejects if it cannot be read. */
-export async function openRecall(
+export async function openAnswerCache(
   { artifacts, store, clock, log }: AnswerCacheParts,
   whose: Whose,
-): Promise<Recall> {
+): Promise<AnswerCache> {
   const { runId, spender } = whose;
   const nameOf = (question: string, number: number) => `${question} ${number}`;
   const known = new Map(

@@ -10,7 +10,7 @@ import { CLOSING_LINE } from './stream-events.ts';
 /** Milliseconds for which the end of an answer is held back while its provider does not close it. Our default. */
 const HELD_MS = 1_000;
 
-interface PassageParts {
+interface AnswerStreamParts {
   readonly meter: Meter;
   readonly reserved: CallReservation | null;
   readonly secrets: readonly string[];
@@ -26,7 +26,7 @@ interface PassageParts {
   readonly settled: (cut: boolean) => Promise<string | null>;
 }
 
-interface Passage {
+interface AnswerStream {
   /** Reads the answer to its end, or until it exceeds its limit. */
   readonly limited: (answer: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
   readonly stream: Transform;
@@ -39,7 +39,7 @@ interface Passage {
  * answer is recorded, everything from the event that announces its end waits, because agents act on that event. If an
  * answer is not a stream, all of it waits, because it may still be too long.
  */
-export function openPassage(parts: PassageParts): Passage {
+export function openAnswerStream(parts: AnswerStreamParts): AnswerStream {
   const { meter, reserved, secrets, clock, recordBytes, onChunk, settled } = parts;
   const redactor = createRedactor(secrets);
   const recorder = openRecorder(recordBytes);
@@ -171,7 +171,7 @@ const STREAMED = {
   bytesOnTop: 8 * 2 ** 20,
 } as const;
 const WHOLE = { bytesPerToken: 24, onTop: 65_536, most: 32 * 2 ** 20 } as const;
-const TOLD = { share: 1.1, onTop: 256 } as const;
+const REPORTED = { share: 1.1, onTop: 256 } as const;
 
 /** Whether an answer has exceeded the limit that was booked for it; `tokens` null: nothing was booked. */
 function isPastLimit(meter: Meter, tokens: number | null): boolean {
@@ -184,7 +184,7 @@ function isPastLimit(meter: Meter, tokens: number | null): boolean {
   // The content of unknown fields does not count as characters of the answer, but is paid for nevertheless.
   if (meter.bytes() > tokens * STREAMED.bytesPerToken + STREAMED.bytesOnTop) return true;
   // A finished stream is paid for, and the last usage in it is its cost.
-  return !meter.ended() && (meter.reportedOutput() ?? 0) > tokens * TOLD.share + TOLD.onTop;
+  return !meter.ended() && (meter.reportedOutput() ?? 0) > tokens * REPORTED.share + REPORTED.onTop;
 }
 
 export const CUT =

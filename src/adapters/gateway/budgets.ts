@@ -77,7 +77,7 @@ interface AccountsOptions {
   readonly underWayMs: number;
 }
 
-/** What all purses of a gateway share. */
+/** What all accounts of a gateway share. */
 interface AccountsContext extends AccountsOptions {
   readonly bookings: Bookings;
   readonly settlements: Settlements;
@@ -97,7 +97,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
     settlements: openSettlements(),
     mutex: new Mutex(),
   };
-  const runs = new Map<RunId, { readonly tallies: Map<string, Tally>; purses: number }>();
+  const runs = new Map<RunId, { readonly tallies: Map<string, Tally>; accounts: number }>();
   return {
     async flush() {
       if (await context.bookings.flush()) return;
@@ -108,12 +108,12 @@ export function openAccounts(options: AccountsOptions): Accounts {
     },
     async open(payer) {
       const { runId, spender } = payer;
-      const run = runs.get(runId) ?? { tallies: new Map<string, Tally>(), purses: 0 };
+      const run = runs.get(runId) ?? { tallies: new Map<string, Tally>(), accounts: 0 };
       runs.set(runId, run);
-      run.purses += 1;
+      run.accounts += 1;
       const forget = () => {
-        run.purses -= 1;
-        if (run.purses === 0) runs.delete(runId);
+        run.accounts -= 1;
+        if (run.accounts === 0) runs.delete(runId);
       };
       try {
         const booked = await options.ledger.usage(runId, spender);

@@ -10,12 +10,12 @@ import {
   type RefusedCall,
   type RequestMemory,
 } from './admission.ts';
-import { type AnswerKey, MAX_STORED_BYTES, type Recall } from './answer-cache.ts';
+import { type AnswerCache, type AnswerKey, MAX_STORED_BYTES } from './answer-cache.ts';
 import type { Account, Paid, Reserved } from './budgets.ts';
-import { type CallReservation, capSentence, freePlan, leastFor, planFor } from './caps.ts';
+import { type CallReservation, capMessage, freePlan, leastFor, planFor } from './caps.ts';
 import { upstreamUrl } from './endpoints.ts';
 import type { Counter } from './input-tokens.ts';
-import { bookedRow, inputIsMissing, loweredRow, settledRow, toldBy } from './ledger.ts';
+import { bookedRow, inputIsMissing, loweredRow, reportOf, settledRow } from './ledger.ts';
 import type { PriceBook } from './prices.ts';
 import { namedModel, type Providers } from './providers.ts';
 import type { RefusalLog } from './refusal-log.ts';
@@ -35,7 +35,7 @@ export interface LeaseContext {
   /** Milliseconds for one call to a provider. */
   readonly mostMs: number;
   /** The stored answers of this spender; null if none are stored. */
-  readonly recall: Recall | null;
+  readonly cache: AnswerCache | null;
   readonly clock: Clock;
   readonly log: Log;
   /** Remembers why the last call was rejected; null if it was not. */
@@ -147,9 +147,9 @@ interface Exchange {
 /** Answers from the stored answers or from the provider. */
 async function serveAnswer(context: LeaseContext, exchange: Omit<Exchange, 'asked'>): Promise<void> {
   const { call, response } = exchange;
-  const recalled = call.endpoint.kind === 'generate' ? await context.recall?.take(call) : undefined;
-  if (!recalled?.answer) return pay(context, { ...exchange, asked: recalled?.asked ?? null });
-  const { status, headers, body } = recalled.answer;
+  const cached = call.endpoint.kind === 'generate' ? await context.cache?.take(call) : undefined;
+  if (!cached?.answer) return pay(context, { ...exchange, asked: cached?.asked ?? null });
+  const { status, headers, body } = cached.answer;
   context.note(null);
   context.alive();
   response.writeHead(status, headers);
@@ -194,9 +194,9 @@ async function attempt(
       sendRefusal(context, response, { why: 'busy', protocol, status: 503, message: HELD_BY_OTHERS });
       return DONE;
     case 'cap':
-      sendRefusal(context, response, { why: 'budget', protocol, status: 402, message: spentOn(call) });
+      sendRefusal(context, response, { why: 'budget', protocol, status: 402, message: budgetMessage(call) });
       context.note(
-        capSentence(reserved, grant.spender, counting ? NO_COST : leastFor(call, book, startedAt)),
+        capMessage(reserved, grant.spender, counting ? NO_COST : leastFor(call, book, startedAt)),
         reserved.whose,
       );
       return DONE;
@@ -211,7 +211,7 @@ const DONE: Relayed = { kind: 'done' };
 const USED_UP = 'The budget for this work is used up.';
 const MEDIA_TOO_DEAR =
   'The budget for this work does not suffice for this call: its images and documents count with the most that they can cost. Send their text instead.';
-const spentOn = ({ input }: AdmittedCall): string => (input.media ? MEDIA_TOO_DEAR : USED_UP);
+const budgetMessage = ({ input }: AdmittedCall): string => (input.media ? MEDIA_TOO_DEAR : USED_UP);
 const HELD_BY_OTHERS =
   'Other calls that are still under way hold what is left of the budget for this work. Try again when they have ended.';
 /** Milliseconds between tries to write to the ledger: five minutes in all. Our default. */
@@ -247,7 +247,7 @@ async function forward(
   again: (askedMs: number | null) => number | null,
 ): Promise<Relayed> {
   const { endpoint, access } = call;
-  const { grant, book, clock, recall } = context;
+  const { grant, book, clock, cache } = context;
   const free = paid.call === null;
   const began = clock.elapsed();
   return relay({
@@ -275,9 +275,9 @@ async function forward(
     settle: async (outcome) => {
       context.note(outcome.trouble);
       if (free) return;
-      const report = toldBy(outcome);
+      const report = reportOf(outcome);
       const { finished } = outcome;
-      const kept = finished && asked && recall ? await recall.keep(asked, finished) : null;
+      const kept = finished && asked && cache ? await cache.keep(asked, finished) : null;
       const ms = clock.elapsed() - began;
       const counted = inputIsMissing(report)
         ? await context.counter({ call, headers: request.headers })

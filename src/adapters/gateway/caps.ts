@@ -213,7 +213,7 @@ const DAYS = {
 } as const;
 
 /** For people: which cap, how much of it is used, and the minimum that the rejected call needed. */
-export function capSentence({ whose, spent, cap }: CapReached, spender: string, needed: Reservation): string {
+export function capMessage({ whose, spent, cap }: CapReached, spender: string, needed: Reservation): string {
   const state = spent >= cap ? 'is used up' : 'does not suffice for another call';
   if (whose === 'tokens') {
     const amounts = `${Math.round(spent)} of ${cap} spent, about ${needed.tokens} needed`;

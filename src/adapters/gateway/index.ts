@@ -9,7 +9,7 @@ import { asFault, Fault, type RunId, type Usage, type Usd } from '../../core/mod
 import { secretsOf } from '../../core/secrets/index.ts';
 import type { CapName, Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
 import { openLeaseMemory, type RefusalKind, type SharedMemory, sha256Of } from './admission.ts';
-import { type Answers, openRecall } from './answer-cache.ts';
+import { type Answers, openAnswerCache } from './answer-cache.ts';
 import { openAccounts } from './budgets.ts';
 import { type LeaseContext, leaseListener } from './calls.ts';
 import type { DayCaps } from './caps.ts';
@@ -88,12 +88,12 @@ export function openGateway(options: GatewayOptions): Gateway {
       const { answers } = options;
       // An answer that was paid for while the database was away is known once it is written.
       await accounts.flush();
-      const recall = answers ? await openRecall({ ...answers, clock, log }, grant) : null;
+      const cache = answers ? await openAnswerCache({ ...answers, clock, log }, grant) : null;
       const account = await accounts.open(held);
       const lease = await openLease({
         grant: held,
         onUsage,
-        shared: { ...shared, account, recall },
+        shared: { ...shared, account, cache },
         sharedMemory,
         dir,
         forget: (closed) => leases.delete(closed),
@@ -125,7 +125,7 @@ interface LeaseOptions {
   readonly shared: Pick<
     LeaseContext,
     | 'account'
-    | 'recall'
+    | 'cache'
     | 'providers'
     | 'book'
     | 'counter'

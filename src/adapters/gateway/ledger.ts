@@ -12,7 +12,7 @@ import type {
 } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
 import { type CallReservation, dearest } from './caps.ts';
-import type { InputTold, MeterReading } from './meter.ts';
+import type { MeterReading, ReportedInput } from './meter.ts';
 import type { PriceBook, Tokens } from './prices.ts';
 import type { Outcome } from './relay.ts';
 
@@ -97,7 +97,7 @@ export function loweredRow(
   grant: Grant,
   call: AdmittedCall,
   { reservation, at }: { readonly reservation: CallReservation; readonly at: number },
-  input: InputTold,
+  input: ReportedInput,
   book: PriceBook,
 ): LedgerRow | null {
   if (!call.access.official || call.endpoint.protocol !== 'anthropic') return null;
@@ -109,17 +109,20 @@ export function loweredRow(
 }
 
 /** An outcome, and what its answer reported. */
-interface Told {
+interface ProviderReport {
   readonly outcome: Outcome;
   /** Null if there was no answer, or if it was not read. */
   readonly reading: MeterReading | null;
 }
 
 /** A reading must be taken once, at the end. */
-export const toldBy = (outcome: Outcome): Told => ({ outcome, reading: outcome.meter?.reading() ?? null });
+export const reportOf = (outcome: Outcome): ProviderReport => ({
+  outcome,
+  reading: outcome.meter?.reading() ?? null,
+});
 
 /** Whether the provider did not report its usage: zero input counts as not reported, because no request is empty. */
-export const inputIsMissing = ({ outcome, reading }: Told): boolean =>
+export const inputIsMissing = ({ outcome, reading }: ProviderReport): boolean =>
   outcome.how !== 'unbilled' && !reading?.input?.input;
 
 /**
@@ -131,7 +134,7 @@ export function settledRow(
   grant: Grant,
   call: AdmittedCall,
   reserved: CallReservation,
-  report: Told,
+  report: ProviderReport,
   counted: number | null,
   book: PriceBook,
   { startedAt, ms }: { readonly startedAt: number; readonly ms: number },
@@ -160,7 +163,7 @@ const NO_TOKENS: Tokens = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHou
 function used(
   call: AdmittedCall,
   { outputTokens }: CallReservation,
-  report: Told,
+  report: ProviderReport,
   counted: number | null,
 ): { readonly tokens: Tokens; readonly exact: boolean } {
   const { outcome, reading } = report;

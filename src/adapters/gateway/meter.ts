@@ -6,12 +6,12 @@ import type { Tokens } from './prices.ts';
 import { CLOSING_LINE, ENDINGS, errorIn, watchEnd } from './stream-events.ts';
 
 /** Input as counted by a provider. */
-export type InputTold = Omit<Tokens, 'output'>;
+export type ReportedInput = Omit<Tokens, 'output'>;
 
 /** What an answer reports about its usage. */
 export interface MeterReading {
   /** Input as counted by the provider; null if it was not reported. */
-  readonly input: InputTold | null;
+  readonly input: ReportedInput | null;
   /** Output as counted by the provider at the end; null if it was not reported. */
   readonly output: number | null;
   /** Part of `output`; 0 if it was not reported. */
@@ -35,7 +35,7 @@ export interface Meter {
    */
   final(): boolean;
   /** For a stream: the input as reported so far; null before that, and if there was no number. */
-  input(): InputTold | null;
+  input(): ReportedInput | null;
   /** True once a stream has announced its end: agents act on that, and do not wait for its last byte. */
   ended(): boolean;
   /** Whether the answer ended with an error that the provider reported in it. */

@@ -5,10 +5,10 @@ import type { ModelProtocol } from '../../core/settings/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
 import type { Finished } from './answer-cache.ts';
-import { CUT, closed, closingEvent, openPassage } from './answer-stream.ts';
+import { CUT, closed, closingEvent, openAnswerStream } from './answer-stream.ts';
 import type { CallReservation } from './caps.ts';
 import { refusalBody } from './endpoints.ts';
-import { createMeter, type InputTold, type Meter } from './meter.ts';
+import { createMeter, type Meter, type ReportedInput } from './meter.ts';
 import { errorAtFirst } from './stream-events.ts';
 import {
   askedToWait,
@@ -56,7 +56,7 @@ interface RelayInput {
   /** Called whenever the model sends something that is not an error. */
   readonly alive: () => void;
   /** Called at most once, before `settle`: the provider has reported the input at the start of a stream. */
-  readonly learned: (input: InputTold) => void;
+  readonly learned: (input: ReportedInput) => void;
   /** Called once, before the client gets the end of the answer. Must not reject. */
   readonly settle: (outcome: Outcome) => Promise<void>;
 }
@@ -178,7 +178,7 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
   // Further tries make no sense.
   if (passing(status)) headers['x-should-retry'] = 'false';
   const settleOnce = once((end: Pick<Outcome, 'how' | 'status' | 'trouble'>) => {
-    const record = failed || end.how !== 'whole' ? null : passage.record();
+    const record = failed || end.how !== 'whole' ? null : answerStream.record();
     return settle({
       ...end,
       meter,
@@ -189,7 +189,7 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
     });
   });
   let learned = false;
-  const passage = openPassage({
+  const answerStream = openAnswerStream({
     meter,
     reserved: input.reserved,
     secrets: input.secrets,
@@ -220,7 +220,7 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
     brokeOff = !signal.aborted;
   });
   try {
-    await pipeline(answer, passage.limited, passage.stream, response);
+    await pipeline(answer, answerStream.limited, answerStream.stream, response);
   } catch {
     // What was answered so far is paid for, and the client's connection is closed.
     const why = late.aborted ? TOO_SLOW : 'The model provider broke off its answer.';

@@ -117,7 +117,7 @@ async function openArea(
   await trash.discard(area);
   const [upper, work, merged, home] = [join(area, 'u'), join(area, 'w'), join(area, 'm'), join(area, 'home')];
   const lowers = [...base.layers, base.lower];
-  const standsOnAll = base.home === undefined ? lowers : [...lowers, base.home];
+  const allLowers = base.home === undefined ? lowers : [...lowers, base.home];
   try {
     // We own the area itself, because its content is opened and written by name.
     await mkdir(area, { mode: 0o755 });
@@ -125,11 +125,11 @@ async function openArea(
       await mkdir(folder, { mode: 0o755 });
       await chownTo(folder, owner);
     }
-    const on: AreaRecord = { repositoryKey: base.repositoryKey, lowers: standsOnAll };
+    const on: AreaRecord = { repositoryKey: base.repositoryKey, lowers: allLowers };
     const fresh = temporaryPath(recordFile);
     await writeFile(fresh, JSON.stringify(on));
     await rename(fresh, recordFile);
-    await standOn(standsOnAll);
+    await requireLowers(allLowers);
   } catch (error) {
     await removeTree(area);
     throw error;
@@ -142,7 +142,7 @@ async function openArea(
 }
 
 /** Marks each lower layer as used now, by the folder above its files. */
-async function standOn(lowers: readonly string[]): Promise<void> {
+async function requireLowers(lowers: readonly string[]): Promise<void> {
   for (const lower of lowers) {
     if ((await exists(lower)) && (await touch(join(lower, '..')))) continue;
     throw new Fault('INTERNAL', `${lower} no longer exists; the checkout must be prepared again.`);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createInflate } from 'node:zlib';
 import { Fault } from '../../core/model/index.ts';
-import { localFailure, saidBy } from './faults.ts';
+import { errorTextOf, localFailure } from './faults.ts';
 import type { Git } from './git.ts';
 import { exists, hasCode, isSha, type Layout, namesIn, touch } from './layout.ts';
 import type { Locks } from './locks.ts';
@@ -89,7 +89,7 @@ export function openDamageMarks(git: Git): DamageMarks {
   /** Null if git does this without an error. */
   async function complaint(cwd: string, ...args: readonly string[]): Promise<string | null> {
     const done = await git({ cwd, args });
-    return done.exitCode === 0 ? null : saidBy(done);
+    return done.exitCode === 0 ? null : errorTextOf(done);
   }
 
   return {

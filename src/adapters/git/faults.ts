@@ -9,7 +9,7 @@ const DENIED =
   /Authentication failed|Invalid username or|could not read Username|requested URL returned error: 40[134]|repository '.*' not found/i;
 
 /** What git said, short enough for a sentence. Anything that looks like a login in a URL is removed. */
-export function saidBy(done: GitDone): string {
+export function errorTextOf(done: GitDone): string {
   const lines = done.stderr
     .split('\n')
     .filter((line) => /^(fatal|error|remote|warning): /.test(line) && !PROGRESS.test(line));
@@ -30,7 +30,7 @@ class GitFailure extends Error {
   readonly cwd: string;
 
   constructor(done: GitDone) {
-    super(saidBy(done));
+    super(errorTextOf(done));
     this.name = 'GitFailure';
     this.cwd = done.cwd;
   }
@@ -39,7 +39,7 @@ class GitFailure extends Error {
 /** The fault behind a git command on our own stores that should have worked. */
 export function gitFault(what: string, done: GitDone): Fault {
   const code = isNoSpace(done.stderr) ? 'DISK_FULL' : 'INTERNAL';
-  return new Fault(code, `${what} failed: ${saidBy(done)}`, { cause: new GitFailure(done) });
+  return new Fault(code, `${what} failed: ${errorTextOf(done)}`, { cause: new GitFailure(done) });
 }
 
 /** Matches git's messages about a network or a server, and none about this disk. */
@@ -62,7 +62,7 @@ export function remoteFault(what: string, done: GitDone): Fault {
   if (isNoSpace(done.stderr)) return gitFault(what, done);
   return new Fault(
     wasDenied(done) ? 'GITHUB_REFUSED' : 'GITHUB_UNAVAILABLE',
-    `${what} failed: ${saidBy(done)}`,
+    `${what} failed: ${errorTextOf(done)}`,
     { cause: new GitFailure(done) },
   );
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
 import type { DamageMarks } from './damage.ts';
-import { gitFault, remoteFault, saidBy } from './faults.ts';
+import { errorTextOf, gitFault, remoteFault } from './faults.ts';
 import type { Git } from './git.ts';
 import {
   checkedSha,
@@ -70,7 +70,7 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
     if (done.exitCode === 0) return;
     await clearCrash(mirror);
     if (/not our ref|no such remote ref|couldn't find remote ref|unadvertised object/i.test(done.stderr)) {
-      throw new Fault('BASE_MISSING', `The repository has no commit ${sha}: ${saidBy(done)}`);
+      throw new Fault('BASE_MISSING', `The repository has no commit ${sha}: ${errorTextOf(done)}`);
     }
     if (source.kind === 'remote') throw remoteFault(`Fetching ${source.url}`, done);
     throw gitFault(`Reading ${source.path}`, done);

@@ -90,7 +90,7 @@ async function moveUnused(
     let [moved, left] = [0, 0];
     for (const name of await namesIn(folder)) {
       const path = join(folder, name);
-      const old = !isTemporary(name) && !standsOn(records, path) && (await isOld(path, options));
+      const old = !isTemporary(name) && !isLowerOf(records, path) && (await isOld(path, options));
       if (old) await move(path);
       if (old) moved += 1;
       else left += 1;
@@ -114,7 +114,7 @@ async function moveUnused(
   return { counts, trash, stays: !goes };
 }
 
-const standsOn = (records: readonly AreaRecord[], folder: string): boolean =>
+const isLowerOf = (records: readonly AreaRecord[], folder: string): boolean =>
   records.some(({ lowers }) => lowers.some((lower) => lower.startsWith(`${folder}/`)));
 
 /** True also if it does not exist. */

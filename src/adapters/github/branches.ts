@@ -9,7 +9,7 @@ import { unless } from './faults.ts';
 /** As the branches of candidates are named: nothing else may ever be deleted. */
 const CANDIDATES = /^auto-dev\/\d+\/r[0-9a-z]{10}\/[A-Z]+$/;
 
-interface Means {
+interface BranchCalls {
   readonly read: Calls;
   readonly write: Calls;
 }
@@ -22,7 +22,7 @@ export async function deleteBranch(
   { repositoryId }: RepositoryHandle,
   name: string,
   at: Sha,
-  { read, write }: Means,
+  { read, write }: BranchCalls,
 ): Promise<BranchDeletion> {
   if (!CANDIDATES.test(name)) {
     throw new Fault('INTERNAL', `The branch ${JSON.stringify(name)} is not that of a candidate.`);

@@ -38,7 +38,7 @@ interface PublisherParts {
 }
 
 /** What a write is, for its record. */
-interface Deed {
+interface WriteAction {
   readonly what: string;
   /** Completes "GitHub … while we tried to …". */
   readonly doing: string;
@@ -51,7 +51,7 @@ interface Deed {
 }
 
 /** An old branch can stay for another day. */
-const deletionOf = (branch: string): Deed => ({
+const deletionOf = (branch: string): WriteAction => ({
   what: 'delete-branch',
   doing: `delete the branch ${branch}`,
   branch,
@@ -66,8 +66,8 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
   const writeCalls = openCalls({ tokens, location, reads, client: parts.writes });
   const read = <T>(doing: string, call: Parameters<typeof readCalls<T>>[0]): Promise<T> =>
     pace.run(doing, () => readCalls(call));
-  const write = <T>(deed: Deed, call: Parameters<typeof writeCalls<T>>[0]): Promise<T> =>
-    pace.write(deed.doing, () => sendAndRecord(parts, deed, () => writeCalls(call)), deed.yields);
+  const write = <T>(action: WriteAction, call: Parameters<typeof writeCalls<T>>[0]): Promise<T> =>
+    pace.write(action.doing, () => sendAndRecord(parts, action, () => writeCalls(call)), action.yields);
 
   /** The GraphQL id of a comment of ours; any other is refused. */
   async function ownComment(id: number): Promise<string> {
@@ -216,7 +216,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
 /** Sends a write and records its outcome right after the answer, so that a crash seldom falls between the two. */
 async function sendAndRecord<T>(
   parts: PublisherParts,
-  { what, thread, branch }: Deed,
+  { what, thread, branch }: WriteAction,
   send: () => Promise<T>,
 ): Promise<T> {
   const startedAt = parts.now();

@@ -83,12 +83,12 @@ export function openExecutors(
       await inStatement(update.execute());
     },
 
-    expire: (staleMs, handOn) =>
+    expire: (staleMs, transfer) =>
       inStatement(
         db.connection().execute(async (held) => {
           if (!(await tryExpiryLock(held))) return [];
           try {
-            return await expireAll(held, await findSilent(held, id, staleMs, unchanged), handOn);
+            return await expireAll(held, await findSilent(held, id, staleMs, unchanged), transfer);
           } finally {
             await sql`select pg_advisory_unlock(${EXPIRY_LOCK})`.execute(held);
           }
@@ -199,11 +199,11 @@ async function findSilent(
 async function expireAll(
   db: Db,
   silent: readonly Heartbeat[],
-  handOn: Parameters<Executors['expire']>[1],
+  transfer: Parameters<Executors['expire']>[1],
 ): Promise<readonly string[]> {
   const ids = silent.length === 0 ? [] : await markExpired(db, silent);
   if (ids.length === 0) return [];
-  await handOn(ids);
+  await transfer(ids);
   const stones = db
     .deleteFrom('runoff.executor')
     .where('id', 'in', ids)

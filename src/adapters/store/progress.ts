@@ -211,7 +211,7 @@ async function takeCensus(tx: Tx) {
     .select(sql<number>`count(*)::integer`.as('number'))
     .where('run.state', '=', 'queued')
     .where('run.repository_id', 'is not', null)
-    .where('run.line', 'is not', null)
+    .where('run.queue_entry', 'is not', null)
     .where(({ not }) => not(hasBegun))
     .executeTakeFirstOrThrow();
   const roles = await tx

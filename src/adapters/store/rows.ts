@@ -102,12 +102,11 @@ const DOCUMENTS = [
   'trouble',
   'checks',
   'sandbox',
-  'line',
 ] as const satisfies readonly (keyof RunPatch)[];
 
 /** `undefined` leaves a column unchanged. */
 export function rowOfRunPatch(patch: RunPatch, at: number): Updateable<RunTable> {
-  const { title, independentTests, ...documents } = patch;
+  const { title, independentTests, queueEntry, ...documents } = patch;
   const columns = DOCUMENTS.map((name) => [name, documents[name]] as const).filter(
     ([, value]) => value !== undefined,
   );
@@ -115,6 +114,7 @@ export function rowOfRunPatch(patch: RunPatch, at: number): Updateable<RunTable>
     ...Object.fromEntries(columns.map(([column, value]) => [column, storableJson(value)])),
     ...(title === undefined ? {} : { title: storableText(title) }),
     ...(independentTests === undefined ? {} : { independent_tests: storableJson(independentTests) }),
+    ...(queueEntry === undefined ? {} : { queue_entry: storableJson(queueEntry) }),
     updated_at: at,
   };
 }
@@ -124,7 +124,7 @@ export function runOfRow(
   stages: readonly Selectable<StageTimingTable>[],
 ): RunRecord {
   const { task, brief, debate, dialogue, evidence, ranking } = row;
-  const { judgement, decision, review, outcome, trouble, checks, sandbox, line } = row;
+  const { judgement, decision, review, outcome, trouble, checks, sandbox } = row;
   return {
     id: row.id,
     origin: row.origin,
@@ -148,7 +148,7 @@ export function runOfRow(
       trouble,
       checks,
       sandbox,
-      line,
+      queueEntry: row.queue_entry,
     }),
     stages: stages
       .filter((stage) => stage.run_id === row.id)

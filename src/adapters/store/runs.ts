@@ -98,7 +98,7 @@ export function runs(db: Db) {
 
     endedWithout: (key, since, limit) =>
       inTransaction(db, async (tx) => {
-        const spokenOf = sql<boolean>`(task is not null or (line is not null and run.state = 'cancelled'))`;
+        const spokenOf = sql<boolean>`(task is not null or (queue_entry is not null and run.state = 'cancelled'))`;
         const fulfilled = sql<boolean>`exists (
           select from runoff.intent
           where scope = run.id and key = ${key} and intent.state = 'done' and result = 'true'::jsonb)`;
@@ -151,15 +151,17 @@ export function lookups(db: Db) {
           .selectFrom('runoff.run as run')
           .where('run.state', 'in', WORKING_STATES)
           .where('run.repository_id', 'is not', null)
-          .where('run.line', 'is not', null)
-          .select(['run.id', 'run.line', 'run.state', hasBegun.as('begun')])
+          .where('run.queue_entry', 'is not', null)
+          .select(['run.id', 'run.queue_entry', 'run.state', hasBegun.as('begun')])
           .execute(),
       );
-      const known = rows.flatMap(({ line, ...row }) => (line === null ? [] : [{ ...row, line }]));
+      const known = rows.flatMap(({ queue_entry: entry, ...row }) =>
+        entry === null ? [] : [{ ...row, entry }],
+      );
       const waits = ({ state, begun }: (typeof known)[number]) => state === 'queued' && !begun;
       return {
-        waiting: known.filter(waits).map(({ id, line }) => ({ id, ...line, returning: false })),
-        placed: known.filter((one) => !waits(one)).map(({ line }) => ({ share: line.share })),
+        waiting: known.filter(waits).map(({ id, entry }) => ({ id, ...entry, returning: false })),
+        holders: known.filter((one) => !waits(one)).map(({ entry }) => ({ share: entry.share })),
       };
     },
 

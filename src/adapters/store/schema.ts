@@ -48,7 +48,7 @@ export interface RunTable {
   trouble: OptionalJsonColumn<NonNullable<RunRecord['trouble']>>;
   checks: OptionalJsonColumn<NonNullable<RunRecord['checks']>>;
   sandbox: OptionalJsonColumn<NonNullable<RunRecord['sandbox']>>;
-  line: OptionalJsonColumn<NonNullable<RunRecord['line']>>;
+  queue_entry: OptionalJsonColumn<NonNullable<RunRecord['queueEntry']>>;
 }
 
 export interface CandidateTable {

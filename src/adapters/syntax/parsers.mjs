@@ -85,7 +85,7 @@ export function asPython(paths) {
 }
 
 /** What a shell says: null when it takes the file, is missing, or did not come to an end by itself. */
-function saidBy(command, args) {
+function syntaxErrorOf(command, args) {
   const result = spawnSync(command, args, { encoding: 'utf8', timeout: COMMAND_MS });
   if (result.error || !result.status) return null;
   const message = result.stderr
@@ -100,8 +100,8 @@ export function asShell({ path, text }) {
   const dialect = interpreter(text) ?? (extname(path) === '.bash' ? 'bash' : null);
   // Shells on Windows take line ends that those on Linux do not.
   if (!['bash', 'sh', 'dash'].includes(dialect) || text.includes('\r\n')) return null;
-  const asBash = saidBy('bash', ['-n', '--', path]);
+  const asBash = syntaxErrorOf('bash', ['-n', '--', path]);
   // A script can turn on extended patterns while it runs, and on many systems sh is bash.
-  const trouble = asBash && saidBy('bash', ['-O', 'extglob', '-n', '--', path]);
-  return trouble && dialect !== 'bash' ? saidBy('sh', ['-n', '--', path]) : trouble;
+  const trouble = asBash && syntaxErrorOf('bash', ['-O', 'extglob', '-n', '--', path]);
+  return trouble && dialect !== 'bash' ? syntaxErrorOf('sh', ['-n', '--', path]) : trouble;
 }

@@ -83,12 +83,12 @@ export function openTracer({
         span.end();
       }
     },
-    tell(about, { startedAt, endedAt, failed }) {
+    record(about, { startedAt, endedAt, failed }) {
       const { span } = start(about, { startTime: new Date(startedAt) });
       if (failed) markFailed(span);
       span.end(new Date(endedAt));
     },
-    tellRun({ name, run, attributes }, { startedAt, endedAt, failed }) {
+    recordRun({ name, run, attributes }, { startedAt, endedAt, failed }) {
       // A Date: the package takes a small number for one since the start of the process.
       const options = { startTime: new Date(startedAt), attributes: { ...attributes }, root: true };
       const span = ids.asIf(idsOf(run), () => tracer.startSpan(name, options, ROOT_CONTEXT));

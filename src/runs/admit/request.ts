@@ -81,14 +81,14 @@ export async function enqueue(
   request: RunRequest,
 ): Promise<QueueEntry> {
   const asked = origin.kind === 'local' ? 'local' : (request.trigger ?? 'label');
-  const line: QueueEntry = {
+  const queueEntry: QueueEntry = {
     share: repositoryKeyOf(origin),
     priority: priorityOf(asked),
     since: request.triggeredAt,
   };
   if (origin.kind === 'github' && state === 'queued')
-    await world.store.updateRun(request.runId, { line }, world.clock.now());
-  return line;
+    await world.store.updateRun(request.runId, { queueEntry }, world.clock.now());
+  return queueEntry;
 }
 
 const DAY_MS = 86_400_000;
@@ -151,8 +151,8 @@ async function capReached(
 }
 
 /**
- * Takes one of the day's places for a run that is about to start. Runs that are admitted at the same moment have all
- * counted too few: each place is an intent of its own, so it is taken once.
+ * Takes one of the day's slots for a run that is about to start. Runs that are admitted at the same moment have all
+ * counted too few: each slot is an intent of its own, so it is taken once.
  */
 export async function reserveCapacity(
   world: Pick<World, 'ceilings' | 'clock' | 'store'>,
@@ -172,8 +172,8 @@ async function capacityFor(
 ): Promise<boolean> {
   const day = dayOf(world.clock.now());
   const scope = `day:${day}:${whose.kind}:${whose.id}`;
-  for (let place = await world.store.startedSince(day * DAY_MS, whose); place < most; place++) {
-    const key = `place:${place}`;
+  for (let slot = await world.store.startedSince(day * DAY_MS, whose); slot < most; slot++) {
+    const key = `slot:${slot}`;
     const { fresh, intent } = await world.store.intend(scope, key);
     if (fresh) await world.store.fulfil(scope, key, runId);
     if (fresh || (intent.state === 'done' && intent.result === runId)) return true;

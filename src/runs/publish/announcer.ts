@@ -138,7 +138,7 @@ async function mayAnnounceQueued(
   run: RunRecord,
   origin: GitHubOrigin,
 ): Promise<boolean> {
-  if (!run.line) return false;
+  if (!run.queueEntry) return false;
   if (!isQueued(run)) return isOver(run.state) && (await parts.store.intent(run.id, 'status')) !== null;
   const active = await parts.store.activeRuns(origin.repositoryId, origin.issue);
   return active.find((one) => !isOver(one.state))?.id === run.id;

@@ -68,7 +68,7 @@ test('old runs that are over are deleted with their rows, except those that some
   await database.query(
     `insert into runoff.audit (at, kind, entry) values (10, 'write', '{}'), (9000, 'write', '{}')`,
   );
-  await store.intend('day:0:repository:42', 'place:1');
+  await store.intend('day:0:repository:42', 'slot:1');
 
   const before = { runs: 5_000, ledger: 5_000 };
   const except = { ...before, except: ['r-table'] };

@@ -159,7 +159,7 @@ test('a collector that never answers holds up neither a run nor the end for long
   const store = await withRun();
   await drive(tracer, store);
   for (let n = 0; n < 5_000; n += 1) {
-    tracer.tell(
+    tracer.record(
       { name: 'model call', run: 'r1', attributes: { n } },
       { startedAt: 1, endedAt: 2, failed: false },
     );

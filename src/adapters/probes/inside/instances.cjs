@@ -105,7 +105,7 @@ function makeInstances(current, state) {
     state.inside = true;
     for (const [nth, { raw: instance, name }] of [...context.touched].slice(0, MAX_STATES).entries()) {
       for (const member of membersOf(classes.get(name)?.value)) {
-        if (member.arity === 0) context.stepped(`${nth}.${member.key}`, saidBy(instance, member));
+        if (member.arity === 0) context.stepped(`${nth}.${member.key}`, readMember(instance, member));
       }
     }
     state.inside = before;
@@ -116,7 +116,7 @@ function makeInstances(current, state) {
   return { classes, history, remember, followed, finalStates, raw };
 }
 
-function saidBy(instance, { key, getter }) {
+function readMember(instance, { key, getter }) {
   try {
     return observedValue(getter ? instance[key] : instance[key]());
   } catch (error) {

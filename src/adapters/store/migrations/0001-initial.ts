@@ -28,7 +28,7 @@ const runs = [
       request       jsonb not null,
       created_at    bigint not null,
       updated_at    bigint not null,
-      line          jsonb,
+      queue_entry   jsonb,
       task          jsonb,
       debate        jsonb,
       brief         jsonb,
