@@ -23,6 +23,7 @@ export async function openPreparing(operator: Operator): Promise<PrepareTools> {
     parallelChecks: availableParallelism(),
     ceilings: ceilingsOf(operator),
     clock: systemClock,
+    log,
     defaults: { models: [] },
     ...(operator.registries ? { registries: openRegistries({ log }) } : {}),
     newRunId: () => systemRandom.runId(),

@@ -69,6 +69,8 @@ export interface ExecSpec {
   readonly registries?: readonly string[];
   /** Called each time that the command asks for a host that it may not reach. */
   readonly onRefusedHost?: (host: string) => void;
+  /** Called when bytes of an allowed host came, at most once a second. */
+  readonly onTraffic?: () => void;
   /** Read-only host paths, mounted below /run/runoff or /opt only, never inside /repo (a mount point there is an escape). */
   readonly binds?: readonly { readonly from: string; readonly to: string }[];
   /** A host folder the command may write, seen as /out. */
@@ -96,6 +98,16 @@ export interface ExecResult {
   readonly ms: number;
   /** `host:port` names that it asked for and was not allowed to reach; absent where it had no network at all. */
   readonly refusedHosts?: readonly string[];
+  /** Hosts that it may reach and whose last connection failed; absent where it had no network at all. */
+  readonly failedHosts?: readonly FailedHost[];
+}
+
+/** A host that could not be reached, or gave no answer. */
+export interface FailedHost {
+  /** `host:port`. */
+  readonly host: string;
+  /** Completes "the host …", such as `does not answer`. */
+  readonly why: string;
 }
 
 const SANDBOX_BACKENDS = ['bubblewrap', 'container', 'none'] as const;

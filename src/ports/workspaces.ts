@@ -1,5 +1,5 @@
 import type { Sha } from '../core/model/index.ts';
-import type { Limits, RegistryAccess, Tools, WorkArea } from './sandbox.ts';
+import type { FailedHost, Limits, RegistryAccess, Tools, WorkArea } from './sandbox.ts';
 
 /** Basic credentials for one remote, handed to git by environment only: never in argv, a URL or a config file (I3). */
 export interface GitCredential {
@@ -107,6 +107,8 @@ export interface Workspaces {
         readonly tail: string;
         /** `host:port` names that it asked for and may not reach. */
         readonly refusedHosts: readonly string[];
+        /** Hosts that it may reach and that failed. */
+        readonly failedHosts: readonly FailedHost[];
       }
   >;
   /** A fresh area over the checkout; what an earlier crash left under the same id is removed first. */

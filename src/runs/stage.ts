@@ -43,6 +43,7 @@ export const OUTAGES: ReadonlySet<FaultCode> = new Set([
   'ARTIFACTS_UNAVAILABLE',
   'DISK_FULL',
   'PROGRAM_KILLED',
+  'REGISTRY_UNAVAILABLE',
 ]);
 
 /** An outage that lasted for all of these waits: a wait around it does not begin the work anew. */
@@ -56,6 +57,7 @@ class LongOutage extends Fault {
 function outageText({ code }: Fault): string {
   if (code === 'DISK_FULL') return 'the disk is full';
   if (code === 'PROGRAM_KILLED') return 'a program that Runoff started was killed';
+  if (code === 'REGISTRY_UNAVAILABLE') return 'a package registry does not answer';
   if (code === 'STORED_DATA_DAMAGED') return 'stored data is damaged';
   return 'a service does not answer';
 }
@@ -69,15 +71,16 @@ export function throwIfCancelled(signal: AbortSignal): void {
 
 /**
  * Does the work again while a service that we depend on is away, or the disk full. The work must be safe to repeat.
- * `onWait` is called before each wait, with its milliseconds; it never rejects.
+ * `onWait` is called before each wait, with its milliseconds; it never rejects. `waits`: the milliseconds between tries.
  */
 export async function retryOutages<T>(
   world: Pick<World, 'clock' | 'log'>,
   signal: AbortSignal,
   work: () => Promise<T>,
   onWait: (fault: Fault, wait: number) => Promise<void> = async () => undefined,
+  waits: readonly number[] = WAITS_MS,
 ): Promise<T> {
-  for (const wait of [...WAITS_MS, null]) {
+  for (const wait of [...waits, null]) {
     try {
       return await work();
     } catch (thrown) {

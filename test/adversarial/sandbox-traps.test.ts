@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, BlockList, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { publicInternet } from '../../src/adapters/sandbox/egress.ts';
+import { publicInternet } from '../../src/adapters/sandbox/egress/index.ts';
 import { openBubblewrap } from '../../src/adapters/sandbox/index.ts';
 import { openWorkbench, script, shell, type Workbench } from '../adapters/sandbox/workbench.ts';
 import { isRoot } from './escape/world.ts';

@@ -14,11 +14,12 @@ import { openLocks } from './locks.ts';
 import { openMirrors } from './mirrors.ts';
 import { openPruning } from './prune.ts';
 import { openPublishing } from './publish.ts';
-import { openSetup } from './setup.ts';
+import { openSetup, SETUP_PATIENCE, type SetupPatience } from './setup.ts';
 import { describeLocal } from './sources.ts';
 import { type Owner, removeTree } from './trees.ts';
 
 export type { CollectLimits } from './collect.ts';
+export type { SetupPatience } from './setup.ts';
 export { bytesOf } from './trees.ts';
 
 interface WorkspacesOptions {
@@ -36,6 +37,8 @@ interface WorkspacesOptions {
   readonly onDamage?: () => void;
   /** Default: `COLLECT_LIMITS`. */
   readonly limits?: Partial<CollectLimits>;
+  /** Default: `SETUP_PATIENCE`. */
+  readonly patience?: SetupPatience;
 }
 
 /**
@@ -56,7 +59,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const bases = openBases({ git, layout, locks, mirrors, owner, onDamage });
   const areas = openAreas({ layout, locks, owner, log, trash: openTrash(layout, log) });
   const collector = openCollector(sandbox, layout, { owner, limits });
-  const setup = openSetup({ layout, locks, mirrors, areas, bases, collector, sandbox, owner, onDamage });
+  const patience = options.patience ?? SETUP_PATIENCE;
+  const parts = { layout, locks, mirrors, areas, bases, collector, sandbox, owner, onDamage, patience };
+  const setup = openSetup(parts);
   const store = openCandidateStore(git, layout, limits);
   const publishing = openPublishing(git, store);
   const pruning = openPruning({ git, layout, locks, areas, log });

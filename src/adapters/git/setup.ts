@@ -59,6 +59,7 @@ interface SetupParts {
   readonly sandbox: Sandbox;
   readonly owner: Owner;
   readonly onDamage: (path: string, why: string) => void;
+  readonly patience: SetupPatience;
 }
 
 /** One call of `install` that found no existing layer. */
@@ -99,7 +100,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
       egress: setup.egress,
       registries: registries.hosts,
       binds: registries.folders,
-      ...patience(setup.limits),
+      ...patience(setup.limits, parts.patience),
       ...(signal ? { signal } : {}),
     });
     if (result.stopped === 'cancelled') throw abortError();
@@ -178,26 +179,44 @@ async function keep(
   );
 }
 
-/** Milliseconds without a line of output after which set-up is stopped: by itself, and once a host was refused. Our defaults. */
-const SILENCE_MS = 120_000;
-const REFUSED_SILENCE_MS = 10_000;
+/** When a set-up command is stopped that shows no sign of work. Milliseconds. */
+export interface SetupPatience {
+  /** Without a line of output, and without bytes of a host that it may reach. */
+  readonly silenceMs: number;
+  /** The same once a host was refused. */
+  readonly refusedMs: number;
+}
 
-/** Package managers ask for a host that they cannot reach again and again, for minutes, in silence. */
-function patience(limits: Limits): Pick<ExecSpec, 'limits' | 'onLine' | 'onRefusedHost' | 'onLimit'> {
+/** Our defaults. */
+export const SETUP_PATIENCE: SetupPatience = { silenceMs: 120_000, refusedMs: 10_000 };
+
+/**
+ * Package managers ask for a host that they cannot reach again and again, for minutes, in silence. Others say nothing
+ * while they download, so what comes from a host counts as a line does. A host that was refused stays refused.
+ */
+function patience(
+  limits: Limits,
+  { silenceMs, refusedMs }: SetupPatience,
+): Pick<ExecSpec, 'limits' | 'onLine' | 'onRefusedHost' | 'onTraffic' | 'onLimit'> {
   let refused = false;
   let silent = 0;
+  let traffic = false;
   return {
-    limits: { ...limits, silenceMs: REFUSED_SILENCE_MS },
+    limits: { ...limits, silenceMs: refusedMs },
     onLine: () => {
       silent = 0;
     },
     onRefusedHost: () => {
       refused = true;
     },
+    onTraffic: () => {
+      traffic = true;
+    },
     onLimit: (limit) => {
       if (limit === 'wall') return 0;
-      silent += REFUSED_SILENCE_MS;
-      return refused || silent >= SILENCE_MS ? 0 : REFUSED_SILENCE_MS;
+      silent = traffic ? 0 : silent + refusedMs;
+      traffic = false;
+      return silent > 0 && (refused || silent >= silenceMs) ? 0 : refusedMs;
     },
   };
 }
@@ -217,6 +236,7 @@ function failure(command: string, result: ExecResult): InstallAttempt | null {
       why: `\`${command.split('\n')[0]?.slice(0, 120)}\` ${how}.`,
       tail: tailOf(result),
       refusedHosts: result.refusedHosts ?? [],
+      failedHosts: result.failedHosts ?? [],
     }) as const;
   if (result.stopped !== null)
     return failed(`was stopped after ${Math.round(result.ms / 1000)} s (${result.stopped})`);

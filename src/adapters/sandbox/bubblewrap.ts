@@ -4,7 +4,7 @@ import type { ExecResult, ExecSpec, Sandbox } from '../../ports/index.ts';
 import { folder, openCopies, openToOwner, writeBelow } from './areas.ts';
 import { type BoxEnd, startBox } from './box.ts';
 import { type ControlGroup, type Delegation, findControlGroups, type GroupHost } from './control-groups.ts';
-import { type Dialler, openEgress, publicInternet, withRefusedHosts } from './egress.ts';
+import { type Dialler, openEgress, publicInternet, withHosts } from './egress/index.ts';
 import { INSIDE, makeViews, prepareEtc } from './filesystem.ts';
 import { type Launch, planLaunch, type Variant } from './launch.ts';
 import { findVariant } from './probe.ts';
@@ -72,7 +72,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
       const filter = seccompFilter(process.arch as Architecture);
       const group = found?.kind === 'ready' ? found.groups.open(spec.limits) : null;
       const end = await runLaunch({ spec, launch: started, filter, owner, table, givenBytes, group });
-      return end.kind === 'ended' ? { ...end, result: withRefusedHosts(end.result, egress) } : end;
+      return end.kind === 'ended' ? { ...end, result: withHosts(end.result, egress) } : end;
     } finally {
       await egress?.close();
     }

@@ -89,6 +89,11 @@ export const FAULTS = {
     advice:
       'First make set-up and build run on the base commit (`checks.setup` installs packages), then start the run again.',
   },
+  REGISTRY_UNAVAILABLE: {
+    retry: 'later',
+    advice:
+      'Start the run again when the package registry responds. If it happens again, check that this machine reaches the named host, and what its package client is set to.',
+  },
   CHECKS_UNTRUSTED: {
     retry: 'no',
     advice:

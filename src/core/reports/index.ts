@@ -2,7 +2,7 @@ export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions 
 export { noPatchAtAll, votesLine } from './decision-sections.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { explanation } from './explanation.ts';
-export { commandFailure, failureLines, howEnded } from './failure-output.ts';
+export { commandFailure, failureLines, howEnded, quotedCode } from './failure-output.ts';
 export {
   activityLabel,
   BASE_STEP_LABELS,
@@ -61,6 +61,7 @@ export {
   standings,
 } from './ranking-table.ts';
 export { type DayCap, type Refusal, refusalComment, refusalText } from './refusal.ts';
+export { registryOutage } from './registry-outage.ts';
 export {
   type CheckboxEdit,
   checkboxEdit,

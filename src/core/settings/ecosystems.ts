@@ -65,14 +65,18 @@ function cargo({ files, read }: RepositorySnapshot): Ecosystem | null {
   };
 }
 
-/** Set-up runs the whole life cycle with a test that does not exist: Maven loads the provider of the tests only then. */
+/**
+ * Set-up runs the whole life cycle with a test that does not exist: Maven loads the provider of the tests only then. It
+ * names each download; build and tests are quiet.
+ */
 function maven({ files }: RepositorySnapshot): Ecosystem | null {
   if (!files.has('pom.xml')) return null;
-  const command = `${files.has('mvnw') ? 'sh ./mvnw' : 'mvn'} -q -B`;
+  const program = files.has('mvnw') ? 'sh ./mvnw' : 'mvn';
+  const command = `${program} -q -B`;
   const noTest = '-Dtest=None -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false';
   return {
     file: 'pom.xml',
-    setup: `${command} ${noTest} package`,
+    setup: `${program} -B ${noTest} package`,
     build: `${command} -o -DskipTests package`,
     test: `${command} -o test`,
   };

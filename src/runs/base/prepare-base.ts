@@ -1,5 +1,11 @@
 import { Fault, type Task } from '../../core/model/index.ts';
-import { type BaseStep, commandFailure, failureLines } from '../../core/reports/index.ts';
+import {
+  type BaseStep,
+  commandFailure,
+  failureLines,
+  quotedCode,
+  registryOutage,
+} from '../../core/reports/index.ts';
 import type { BaseCheckout, RepositorySource } from '../../ports/index.ts';
 import { allowedHosts, checkLimits, readTextAt, sourceOf, type World } from '../context.ts';
 import { toolsAt, withTools } from './toolchains.ts';
@@ -27,18 +33,22 @@ export async function prepareBase(
   const { setup } = task.settings.checks;
   if (!setup) return bare;
   await how.onStep?.({ name: 'set-up', command: setup });
+  const egress = allowedHosts(task);
+  const registries = await world.registries?.of(setup);
   const installed = await world.workspaces.install(
     bare,
-    {
-      command: setup,
-      egress: allowedHosts(task),
-      ...(world.registries ? { registries: await world.registries.of(setup) } : {}),
-      limits: checkLimits(task),
-    },
+    { command: setup, egress, ...(registries ? { registries } : {}), limits: checkLimits(task) },
     how.signal,
   );
   if (installed.kind === 'ready') return installed.base;
   const { why, refusedHosts, tail } = installed;
+  const hasNetwork = egress.length > 0 || (registries?.hosts.length ?? 0) > 0;
+  const outage = registryOutage({ ...installed, hasNetwork });
+  if (outage !== null)
+    throw new Fault(
+      'REGISTRY_UNAVAILABLE',
+      `The set-up command ${quotedCode(setup)} could not get its packages: ${outage}.`,
+    );
   const failure = commandFailure({
     step: 'set-up',
     command: setup,

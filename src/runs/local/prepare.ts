@@ -6,11 +6,12 @@ import { checksAt, type Exposure, exposureOf, fromLocal } from '../admit/index.t
 import { prepareBase, toolsAt } from '../base/index.ts';
 import { readTextAt, type World } from '../context.ts';
 import { type CheckPorts, checkRunnerOn, testBase } from '../examine/index.ts';
+import { retryOutages } from '../stage.ts';
 
 /** What preparing takes of the world: no model, no GitHub, and no database. */
 export interface PrepareTools
   extends Omit<CheckPorts, 'clock'>,
-    Pick<World, 'ceilings' | 'clock' | 'defaults' | 'registries' | 'toolchains'> {
+    Pick<World, 'ceilings' | 'clock' | 'defaults' | 'log' | 'registries' | 'toolchains'> {
   newRunId(): string;
 }
 
@@ -71,10 +72,14 @@ export async function surveyRepository(
   };
 }
 
+/** Milliseconds between tries while a registry does not answer: somebody sits in front of it. Our default. */
+const BRIEF_WAITS_MS = [2_000, 10_000];
+
 /**
  * Sets up, builds and tests the base commit of a local repository as a run would do it before a coder starts. Installed
  * packages are kept, so that the next run finds them. Faults as such a run: BASE_BROKEN where set-up or build fails, and
- * CHECKS_UNTRUSTED where nobody has agreed to commands that the full sandbox does not hold.
+ * REGISTRY_UNAVAILABLE where
+ * packages cannot be had after short waits, CHECKS_UNTRUSTED where nobody has agreed to commands that the full sandbox does not hold.
  */
 export async function prepareRepository(
   tools: PrepareTools,
@@ -88,7 +93,13 @@ export async function prepareRepository(
   const source = { kind: 'local', path: origin.path } as const;
   const task = { runId: tools.newRunId(), origin, base: survey.commit, settings };
   const began = tools.clock.elapsed();
-  const prepared = await prepareBase(tools, task, { source, signal, onStep });
+  const prepared = await retryOutages(
+    tools,
+    signal,
+    () => prepareBase(tools, task, { source, signal, onStep }),
+    undefined,
+    BRIEF_WAITS_MS,
+  );
   const installed = tools.clock.elapsed();
   const runner = await checkRunnerOn(tools, { task, source, base: prepared, signal });
   const tests = await testBase(runner, onStep);

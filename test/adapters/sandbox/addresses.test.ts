@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPublicAddress } from '../../../src/adapters/sandbox/egress.ts';
+import { isPublicAddress } from '../../../src/adapters/sandbox/egress/index.ts';
 
 test.each([
   '1.1.1.1',

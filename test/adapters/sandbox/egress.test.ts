@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -8,7 +10,7 @@ import {
   openEgress,
   parseTarget,
   publicInternet,
-} from '../../../src/adapters/sandbox/egress.ts';
+} from '../../../src/adapters/sandbox/egress/index.ts';
 import { openWorkbench, script, shell, type Workbench } from './workbench.ts';
 
 /** Names lead to this machine, except those that stand for a trap. */
@@ -123,13 +125,62 @@ describe('a proxy for one command', () => {
 
   test('reports a name or host that does not exist', async () => {
     expect(await ask(`gone.test:${port}`)).toMatchObject({ status: 502 });
+    expect(proxy.failed()).toEqual([{ host: `gone.test:${port}`, why: 'has no address' }]);
     const closed = createTcpServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const unused = (closed.address() as AddressInfo).port;
     await new Promise((resolve) => closed.close(resolve));
     const other = await opened({ egress: [`registry.test:${unused}`] });
     expect(await ask(`registry.test:${unused}`, { socketPath: other.socket })).toMatchObject({ status: 502 });
+    const why = 'does not accept connections (ECONNREFUSED)';
+    expect(other.failed()).toEqual([{ host: `registry.test:${unused}`, why }]);
     await other.close();
+  });
+
+  describe('notes a host that', () => {
+    /** What is noted of a host that does this with each connection, once a client has tried it. */
+    async function noted(behave: (socket: Socket) => void, giveUpAfterMs = 0) {
+      const host = createTcpServer((socket) => behave(socket.on('error', () => undefined)));
+      await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
+      const at = `registry.test:${(host.address() as AddressInfo).port}`;
+      const traffic = { seen: 0 };
+      const spec = { egress: [at], onTraffic: () => (traffic.seen += 1) };
+      const other = await openEgress(spec, bench.folder(), bench.owner, local, 50);
+      if (other === null) throw new Error('There is no proxy.');
+      const call = request({ socketPath: other.socket, method: 'CONNECT', path: at }).end();
+      const [, socket] = (await once(call, 'connect')) as [unknown, Socket];
+      socket.on('error', () => undefined).resume();
+      socket.write('hello');
+      if (giveUpAfterMs > 0) setTimeout(() => socket.destroy(), giveUpAfterMs);
+      await once(socket, 'close');
+      await other.close();
+      host.close();
+      return { failed: other.failed().map(({ why }) => why), traffic: traffic.seen };
+    }
+
+    test('gives no answer until the client gives up', async () => {
+      expect(await noted(() => undefined, 200)).toEqual({ failed: ['does not answer'], traffic: 0 });
+    });
+    test('breaks the connection', async () => {
+      const broken = await noted((socket) => socket.once('data', () => socket.resetAndDestroy()));
+      expect(broken.failed).toEqual(['broke the connection (ECONNRESET)']);
+    });
+    test('hangs up without an answer', async () => {
+      const hungUp = await noted((socket) => socket.once('data', () => socket.end()));
+      expect(hungUp.failed).toEqual(['closed the connection without an answer']);
+    });
+    test('answers: no failure, but traffic, once a second', async () => {
+      const trickle = async (socket: Socket) => {
+        for (let i = 0; i < 6; i += 1) {
+          socket.write('x');
+          await sleep(200);
+        }
+        socket.end();
+      };
+      const answered = await noted((socket) => void trickle(socket));
+      expect(answered.failed).toEqual([]);
+      expect([1, 2]).toContain(answered.traffic);
+    });
   });
 
   test('forwards no plain request', async () => {

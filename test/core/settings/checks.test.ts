@@ -80,7 +80,7 @@ describe('commands are detected', () => {
       {},
       {
         setup:
-          'sh ./mvnw -q -B -Dtest=None -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false package',
+          'sh ./mvnw -B -Dtest=None -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false package',
         build: 'sh ./mvnw -q -B -o -DskipTests package',
         test: 'sh ./mvnw -q -B -o test',
       },

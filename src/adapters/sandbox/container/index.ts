@@ -3,7 +3,7 @@ import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecResult, ExecSpec, Sandbox } from '../../../ports/index.ts';
 import { folder, openCopies, openToOwner, writeBelow } from '../areas.ts';
-import { type Dialler, openEgress, publicInternet, withRefusedHosts } from '../egress.ts';
+import { type Dialler, openEgress, publicInternet, withHosts } from '../egress/index.ts';
 import { probedSandbox } from '../probed.ts';
 import { type Owner, openProcessTable, readHardLimits, startedAt } from '../processes.ts';
 import {
@@ -75,7 +75,7 @@ export function openContainer(options: ContainerOptions): Sandbox {
         table,
         givenBytes,
       });
-      return withRefusedHosts(result, egress);
+      return withHosts(result, egress);
     } finally {
       await control.close();
       await egress?.close();

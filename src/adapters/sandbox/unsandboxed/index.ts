@@ -10,7 +10,7 @@ import {
   type SandboxProbe,
 } from '../../../ports/index.ts';
 import { folder, makeArea, openCopies, openToOwner, removeArea, writeBelow } from '../areas.ts';
-import { type Dialler, openEgress, publicInternet, withRefusedHosts } from '../egress.ts';
+import { type Dialler, openEgress, publicInternet, withHosts } from '../egress/index.ts';
 import { INSIDE, INSIDE_PATH, pathIn } from '../filesystem.ts';
 import { commandLine, mountPoint } from '../launch.ts';
 import { NEVER_STARTED } from '../probed.ts';
@@ -65,7 +65,7 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
         owner,
         givenBytes,
       });
-      return withRefusedHosts(result, egress);
+      return withHosts(result, egress);
     } finally {
       await egress?.close();
       if (port !== null) ports.release(port);

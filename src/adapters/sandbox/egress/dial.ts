@@ -1,0 +1,75 @@
+import { lookup } from 'node:dns/promises';
+import { connect, type Socket } from 'node:net';
+import { isLinkLocal, isPublicAddress } from './addresses.ts';
+import type { EgressTarget } from './targets.ts';
+
+/** Milliseconds to wait for a host to accept a connection, our default. */
+const CONNECT_TIMEOUT_MS = 15_000;
+/** Addresses of one name that are tried in turn, our default: IPv6 and IPv4 of a host with two of each. */
+const MAX_ADDRESSES = 4;
+
+/** How names are resolved and which addresses may be dialled. */
+export interface Dialler {
+  /** All addresses of a host name. */
+  resolve(host: string): Promise<readonly string[]>;
+  mayDial(address: string): boolean;
+}
+
+export const publicInternet: Dialler = {
+  resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  mayDial: isPublicAddress,
+};
+
+export type Dialled =
+  | { readonly kind: 'connected'; readonly socket: Socket }
+  /** It may not be reached. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** It may be reached, and could not be. `why` completes "the host …". */
+  | { readonly kind: 'failed'; readonly why: string };
+
+/**
+ * Connects to a host. Its name is resolved once, and the address that was checked is the one that is dialled; with
+ * `anyAddress` it may be a private one, but never one of the own link.
+ */
+export async function dial(
+  target: EgressTarget,
+  anyAddress: boolean,
+  dialler: Dialler,
+  signal: AbortSignal,
+): Promise<Dialled> {
+  const addresses = await dialler.resolve(target.host).catch(() => []);
+  if (addresses.length === 0) return { kind: 'failed', why: 'has no address' };
+  const allowed = addresses.filter((one) => (anyAddress ? !isLinkLocal(one) : dialler.mayDial(one)));
+  if (allowed.length === 0) return { kind: 'refused', why: 'the name leads to a private address' };
+  let last: Dialled = { kind: 'failed', why: 'does not answer' };
+  for (const address of allowed.slice(0, MAX_ADDRESSES)) {
+    if (signal.aborted) break;
+    last = await connectTo(address, target.port, signal);
+    if (last.kind === 'connected') break;
+  }
+  return last;
+}
+
+function connectTo(host: string, port: number, signal: AbortSignal): Promise<Dialled> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: CONNECT_TIMEOUT_MS });
+    const give = (dialled: Dialled): void => {
+      signal.removeEventListener('abort', onAbort);
+      socket.removeAllListeners();
+      socket.setTimeout(0);
+      if (dialled.kind !== 'connected') {
+        // A late error of a connection that nobody waits for.
+        socket.on('error', () => undefined);
+        socket.destroy();
+      }
+      resolve(dialled);
+    };
+    const onAbort = (): void => give({ kind: 'failed', why: 'does not answer' });
+    signal.addEventListener('abort', onAbort);
+    socket.once('connect', () => give({ kind: 'connected', socket }));
+    socket.once('timeout', () => give({ kind: 'failed', why: 'does not accept connections in time' }));
+    socket.once('error', ({ code }: NodeJS.ErrnoException) =>
+      give({ kind: 'failed', why: `does not accept connections (${code ?? 'unknown error'})` }),
+    );
+  });
+}

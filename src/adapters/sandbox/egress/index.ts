@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import type { ExecResult, ExecSpec, FailedHost } from '../../../ports/index.ts';
+import type { Owner } from '../processes.ts';
+import { type Dialler, dial } from './dial.ts';
+import { openReachability, type Reachability } from './reachability.ts';
+import { type AllowedHosts, allowList, parseTarget } from './targets.ts';
+import { splice } from './tunnel.ts';
+
+export { isPublicAddress } from './addresses.ts';
+export { type Dialler, publicInternet } from './dial.ts';
+export { parseTarget } from './targets.ts';
+
+/** Maximum number of open connections of one command. Our default; package managers use up to 50. */
+const MAX_TUNNELS = 256;
+
+export interface EgressProxy {
+  /** Path of the unix socket that accepts CONNECT. */
+  readonly socket: string;
+  /** `host:port` names that were asked for and are not allowed, in the order of the first time; at most `MAX_REFUSED`. */
+  refused(): readonly string[];
+  /** Allowed hosts whose last connection failed. */
+  failed(): readonly FailedHost[];
+  close(): Promise<void>;
+}
+
+/** Names that are remembered, our default: a message shows a few. */
+const MAX_REFUSED = 20;
+
+/**
+ * Starts a CONNECT proxy for one command on a new unix socket in `folder`; null for a command that may reach nothing. It
+ * allows only the exact `host:port` names in `egress` and `registries`. Throws SETTINGS_INVALID for a malformed name in
+ * `egress`. `noAnswerMs`: tests only.
+ */
+export async function openEgress(
+  spec: Pick<ExecSpec, 'egress' | 'registries' | 'onRefusedHost' | 'onTraffic'>,
+  folder: string,
+  owner: Owner | null,
+  dialler: Dialler,
+  noAnswerMs?: number,
+): Promise<EgressProxy | null> {
+  const allowed = allowList(spec);
+  if (allowed.all.size === 0) return null;
+  const refused = new Set<string>();
+  const onRefused = (host: string) => {
+    if (refused.size < MAX_REFUSED) refused.add(host);
+    spec.onRefusedHost?.(host);
+  };
+  const reachability = openReachability(spec.onTraffic, noAnswerMs);
+  const tunnels = new Set<Duplex>();
+  const server = createServer({ headersTimeout: 10_000 }, (_request, response) => {
+    response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' });
+    response.end('Only CONNECT to the allowed hosts passes here.\n');
+  });
+  server.on('connect', (request, client: Duplex, head: Buffer) => {
+    client.on('error', () => client.destroy());
+    if (tunnels.size >= MAX_TUNNELS)
+      return refuseTunnel(client, '503 Service Unavailable', 'too many connections');
+    tunnels.add(client);
+    client.on('close', () => tunnels.delete(client));
+    const asked = { authority: request.url ?? '', client, head };
+    void tunnel(asked, { allowed, dialler, onRefused, reachability });
+  });
+  server.on('clientError', (_error, socket) => refuseTunnel(socket, '400 Bad Request', 'malformed request'));
+
+  const { socket, release } = await listenIn(folder, owner, (path) => {
+    return new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(path, resolve);
+    });
+  });
+  return {
+    socket,
+    refused: () => [...refused],
+    failed: reachability.failures,
+    async close() {
+      for (const open of tunnels) open.destroy();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+      release();
+    },
+  };
+}
+
+/** A new unix socket in `folder` that everybody inside may use. */
+async function listenIn(
+  folder: string,
+  owner: Owner | null,
+  listen: (path: string) => Promise<void>,
+): Promise<{ readonly socket: string; release(): void }> {
+  const place = join(folder, randomBytes(6).toString('hex'));
+  mkdirSync(place, { mode: 0o700 });
+  if (owner !== null) chownSync(place, owner.uid, owner.gid);
+  // Bound through a descriptor of its folder: the path of a socket may have only 107 bytes, and that of a data folder
+  // may be longer.
+  const fd = openSync(place, 'r');
+  const socket = join(place, 'egress.sock');
+  const release = () => {
+    closeSync(fd);
+    rmSync(place, { recursive: true, force: true });
+  };
+  try {
+    await listen(`/proc/self/fd/${fd}/egress.sock`);
+    chmodSync(socket, 0o666);
+  } catch (thrown) {
+    release();
+    throw thrown;
+  }
+  return { socket, release };
+}
+
+/** The result of a command with what its proxy refused, and what it could not reach. */
+export const withHosts = (result: ExecResult, egress: EgressProxy | null): ExecResult =>
+  egress === null ? result : { ...result, refusedHosts: egress.refused(), failedHosts: egress.failed() };
+
+function refuseTunnel(client: Duplex, status: string, reason: string): void {
+  client.end(`HTTP/1.1 ${status}\r\nX-Refused: ${reason}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+}
+
+interface TunnelRequest {
+  readonly authority: string;
+  readonly client: Duplex;
+  readonly head: Buffer;
+}
+
+async function tunnel(
+  { authority, client, head }: TunnelRequest,
+  {
+    allowed,
+    dialler,
+    onRefused,
+    reachability,
+  }: {
+    readonly allowed: AllowedHosts;
+    readonly dialler: Dialler;
+    readonly onRefused: (host: string) => void;
+    readonly reachability: Reachability;
+  },
+): Promise<void> {
+  const target = parseTarget(authority);
+  const host = target && `${target.host}:${target.port}`;
+  if (target === null || host === null || !allowed.all.has(host)) {
+    if (host !== null) onRefused(host);
+    return refuseTunnel(client, '403 Forbidden', 'not in the list of allowed hosts');
+  }
+  const hungUp = new AbortController();
+  client.once('close', () => hungUp.abort());
+  const dialled = await dial(target, allowed.anyAddress.has(host), dialler, hungUp.signal);
+  switch (dialled.kind) {
+    case 'refused':
+      onRefused(host);
+      return refuseTunnel(client, '403 Forbidden', dialled.why);
+    case 'failed':
+      if (!client.destroyed) reachability.failed(host, dialled.why);
+      return refuseTunnel(client, '502 Bad Gateway', `the host ${dialled.why}`);
+    case 'connected':
+      if (client.destroyed) dialled.socket.destroy();
+      else splice({ client, head }, dialled.socket, reachability.connected(host));
+  }
+}

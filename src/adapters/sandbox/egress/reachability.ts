@@ -1,0 +1,90 @@
+import type { FailedHost } from '../../../ports/index.ts';
+
+/** Milliseconds between two reports of traffic, our default. */
+const TRAFFIC_EVERY_MS = 1_000;
+/** Hosts that are remembered, our default: a message shows a few. */
+const MAX_HOSTS = 20;
+/** Milliseconds that a host may take for an answer before whoever hangs up has given up on it; our default. */
+const NO_ANSWER_MS = 10_000;
+
+/** What the connections of one command showed about the hosts that it may reach. `why` completes "the host …". */
+export interface Reachability {
+  /** A connection could not be made. */
+  failed(host: string, why: string): void;
+  /** A connection was made. */
+  connected(host: string): Connection;
+  /** Hosts whose last connection failed, in the order of the first time. */
+  failures(): readonly FailedHost[];
+}
+
+interface Connection {
+  /** The client sent bytes. */
+  asked(): void;
+  /** The host sent bytes. */
+  answered(): void;
+  /** The client hung up. */
+  ended(): void;
+  /** The host hung up; `why` where it broke the connection. */
+  lost(why?: string): void;
+}
+
+/**
+ * A host that answered after it had failed counts as reached: clients try again, and fail of something else later.
+ * `noAnswerMs`: tests only.
+ */
+export function openReachability(
+  onTraffic: (() => void) | undefined,
+  noAnswerMs = NO_ANSWER_MS,
+): Reachability {
+  const failures = new Map<string, string>();
+  /** Connections whose host owes an answer: since when. */
+  const owing = new Map<Connection, { readonly host: string; readonly since: number }>();
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  const failed = (host: string, why: string): void => {
+    if (failures.size < MAX_HOSTS || failures.has(host)) failures.set(host, why);
+  };
+  const reportTraffic = (): void => {
+    const now = performance.now();
+    if (now - reportedAt < TRAFFIC_EVERY_MS) return;
+    reportedAt = now;
+    onTraffic?.();
+  };
+  const giveUp = (connection: Connection): void => {
+    const owes = owing.get(connection);
+    owing.delete(connection);
+    if (owes && performance.now() - owes.since >= noAnswerMs) failed(owes.host, 'does not answer');
+  };
+  return {
+    failed,
+    connected(host) {
+      let over = false;
+      const connection: Connection = {
+        asked() {
+          if (!over && !owing.has(connection)) owing.set(connection, { host, since: performance.now() });
+        },
+        answered() {
+          owing.delete(connection);
+          failures.delete(host);
+          reportTraffic();
+        },
+        ended() {
+          over = true;
+          giveUp(connection);
+        },
+        lost(why) {
+          const owed = owing.delete(connection);
+          if (over) return;
+          over = true;
+          if (why !== undefined) failed(host, why);
+          else if (owed) failed(host, 'closed the connection without an answer');
+        },
+      };
+      return connection;
+    },
+    failures() {
+      // The command may have ended a moment ago, and its connections not yet.
+      for (const connection of owing.keys()) giveUp(connection);
+      return [...failures].map(([host, why]) => ({ host, why }));
+    },
+  };
+}
