@@ -14,7 +14,7 @@ import { openLocks } from './locks.ts';
 import { openMirrors } from './mirrors.ts';
 import { openPruning } from './prune.ts';
 import { openPublishing } from './publish.ts';
-import { openSetup, SETUP_PATIENCE, type SetupPatience } from './setup.ts';
+import { openSetup, type SetupPatience } from './setup.ts';
 import { describeLocal } from './sources.ts';
 import { type Owner, removeTree } from './trees.ts';
 
@@ -59,9 +59,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const bases = openBases({ git, layout, locks, mirrors, owner, onDamage });
   const areas = openAreas({ layout, locks, owner, log, trash: openTrash(layout, log) });
   const collector = openCollector(sandbox, layout, { owner, limits });
-  const patience = options.patience ?? SETUP_PATIENCE;
-  const parts = { layout, locks, mirrors, areas, bases, collector, sandbox, owner, onDamage, patience };
-  const setup = openSetup(parts);
+  const setup = openSetup({ ...options, layout, locks, mirrors, areas, bases, collector, onDamage });
   const store = openCandidateStore(git, layout, limits);
   const publishing = openPublishing(git, store);
   const pruning = openPruning({ git, layout, locks, areas, log });

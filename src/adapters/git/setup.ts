@@ -59,7 +59,8 @@ interface SetupParts {
   readonly sandbox: Sandbox;
   readonly owner: Owner;
   readonly onDamage: (path: string, why: string) => void;
-  readonly patience: SetupPatience;
+  /** Default: `SETUP_PATIENCE`. */
+  readonly patience?: SetupPatience;
 }
 
 /** One call of `install` that found no existing layer. */
@@ -188,7 +189,7 @@ export interface SetupPatience {
 }
 
 /** Our defaults. */
-export const SETUP_PATIENCE: SetupPatience = { silenceMs: 120_000, refusedMs: 10_000 };
+const SETUP_PATIENCE: SetupPatience = { silenceMs: 120_000, refusedMs: 10_000 };
 
 /**
  * Package managers ask for a host that they cannot reach again and again, for minutes, in silence. Others say nothing
@@ -196,7 +197,7 @@ export const SETUP_PATIENCE: SetupPatience = { silenceMs: 120_000, refusedMs: 10
  */
 function patience(
   limits: Limits,
-  { silenceMs, refusedMs }: SetupPatience,
+  { silenceMs, refusedMs } = SETUP_PATIENCE,
 ): Pick<ExecSpec, 'limits' | 'onLine' | 'onRefusedHost' | 'onTraffic' | 'onLimit'> {
   let refused = false;
   let silent = 0;
