@@ -62,6 +62,8 @@ const RETRY_LATER: ReadonlySet<FaultCode> = new Set([
   'DATABASE_UNAVAILABLE',
   'ARTIFACTS_UNAVAILABLE',
   'DISK_FULL',
+  'DISK_FAILING',
+  'RESOURCES_EXHAUSTED',
 ]);
 
 /** Probot answers with the status of the first error, 500 where it has none. The reason itself goes to the log only. */

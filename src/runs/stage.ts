@@ -42,6 +42,8 @@ export const OUTAGES: ReadonlySet<FaultCode> = new Set([
   'DATABASE_UNAVAILABLE',
   'ARTIFACTS_UNAVAILABLE',
   'DISK_FULL',
+  'DISK_FAILING',
+  'RESOURCES_EXHAUSTED',
   'PROGRAM_KILLED',
   'REGISTRY_UNAVAILABLE',
 ]);
@@ -56,6 +58,8 @@ class LongOutage extends Fault {
 /** What fails, for the log; the fault itself is beside it. */
 function outageText({ code }: Fault): string {
   if (code === 'DISK_FULL') return 'the disk is full';
+  if (code === 'DISK_FAILING') return 'the disk reports errors or is read-only';
+  if (code === 'RESOURCES_EXHAUSTED') return 'memory or open files have run out';
   if (code === 'PROGRAM_KILLED') return 'a program that Runoff started was killed';
   if (code === 'REGISTRY_UNAVAILABLE') return 'a package registry does not answer';
   if (code === 'STORED_DATA_DAMAGED') return 'stored data is damaged';

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { Fault, type Sha } from '../../core/model/index.ts';
+import { Fault, machineFaultIn, type Sha } from '../../core/model/index.ts';
 import type { CollectedPatch } from '../../ports/index.ts';
 import { BYTE_FOR_BYTE } from './bases.ts';
 import { type CollectedTree, type CollectLimits, type Known, tooBig, tooMany } from './collect.ts';
 import { patchText, rawDiff, rawEntries, withoutSetup } from './diff-trees.ts';
-import { gitFault, isNoSpace } from './faults.ts';
+import { gitFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
 import { checkedSha, exists, isSha, type Layout, temporaryPath, touch } from './layout.ts';
 import { makeBare } from './mirrors.ts';
@@ -76,7 +76,7 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
       args: ['index-pack', '--stdin', '--strict', `--max-input-size=${limits.packBytes}`],
       input: pack,
     });
-    if (isNoSpace(done.stderr)) throw gitFault(what, done);
+    if (done.exitCode !== 0 && machineFaultIn(done.stderr) !== null) throw gitFault(what, done);
     // Not every message of git's names the reason.
     if (done.exitCode !== 0 && (await isFull(cwd))) throw new Fault('DISK_FULL', `${what} failed.`);
     if (done.exitCode !== 0) return corrupt(what, done);

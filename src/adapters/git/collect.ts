@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault, programKilled } from '../../core/model/index.ts';
+import { Fault, machineFaultIn, programKilled } from '../../core/model/index.ts';
 import {
   type BaseCheckout,
   DEFAULT_LIMITS,
@@ -11,7 +11,7 @@ import {
 import { type BaseFacts, BYTE_FOR_BYTE } from './bases.ts';
 import { COLLECTOR, collectorEnv, MAX_LIST_BYTES, REFUSED_EXIT } from './collector-script.ts';
 import { rawEntries, type SetupTraces } from './diff-trees.ts';
-import { abortError, isNoSpace } from './faults.ts';
+import { abortError } from './faults.ts';
 import { chownTo, type Layout, readBounded } from './layout.ts';
 import { isFull, type Owner, openFolders, removeTree } from './trees.ts';
 
@@ -173,7 +173,7 @@ async function refusal(result: ExecResult, out: string, limits: CollectLimits): 
     const word = await readBounded(join(out, 'refused'), WORD_BYTES);
     return refusalSentence(word?.toString('latin1') ?? '', limits);
   }
-  if (isNoSpace(result.stderr) || (await isFull(out))) {
+  if (machineFaultIn(result.stderr) === 'DISK_FULL' || (await isFull(out))) {
     throw new Fault('DISK_FULL', 'There was no space left to read what a candidate changed.');
   }
   throw new Fault(

@@ -1,10 +1,8 @@
-import { Fault } from '../../core/model/index.ts';
+import { Fault, machineFaultIn } from '../../core/model/index.ts';
 import type { GitDone } from './git.ts';
 
 const MAX_DETAIL = 600;
 const PROGRESS = /^remote: (Enumerating|Counting|Compressing|Total)/;
-/** The third is git's own, for a write that took nothing (csum-file.c). */
-const NO_SPACE = /No space left on device|ENOSPC|Out of disk ?space|Disk quota exceeded/i;
 const DENIED =
   /Authentication failed|Invalid username or|could not read Username|requested URL returned error: 40[134]|repository '.*' not found/i;
 
@@ -23,8 +21,6 @@ export const abortError = (): DOMException => new DOMException('The work was can
 export const isAbortError = (thrown: unknown): boolean =>
   thrown instanceof DOMException && thrown.name === 'AbortError';
 
-export const isNoSpace = (text: string): boolean => NO_SPACE.test(text);
-
 /** A git command that failed, as the cause of a fault. */
 class GitFailure extends Error {
   readonly cwd: string;
@@ -38,7 +34,7 @@ class GitFailure extends Error {
 
 /** The fault behind a git command on our own stores that should have worked. */
 export function gitFault(what: string, done: GitDone): Fault {
-  const code = isNoSpace(done.stderr) ? 'DISK_FULL' : 'INTERNAL';
+  const code = machineFaultIn(done.stderr) ?? 'INTERNAL';
   return new Fault(code, `${what} failed: ${errorTextOf(done)}`, { cause: new GitFailure(done) });
 }
 
@@ -49,7 +45,10 @@ const NETWORK =
 /** A failure that a damaged repository of ours may have caused, whatever the code; null for any other fault. */
 export function localFailure({ code, cause }: Fault): GitFailure | null {
   if (!(cause instanceof GitFailure)) return null;
-  return code === 'INTERNAL' || (code === 'GITHUB_UNAVAILABLE' && !NETWORK.test(cause.message))
+  // A block that cannot be read is a damaged file too: another copy of it may land elsewhere.
+  return code === 'INTERNAL' ||
+    code === 'DISK_FAILING' ||
+    (code === 'GITHUB_UNAVAILABLE' && !NETWORK.test(cause.message))
     ? cause
     : null;
 }
@@ -59,7 +58,7 @@ const wasDenied = (done: GitDone): boolean => DENIED.test(done.stderr);
 
 /** The fault behind a git command that talks to a remote. */
 export function remoteFault(what: string, done: GitDone): Fault {
-  if (isNoSpace(done.stderr)) return gitFault(what, done);
+  if (machineFaultIn(done.stderr) !== null) return gitFault(what, done);
   return new Fault(
     wasDenied(done) ? 'GITHUB_REFUSED' : 'GITHUB_UNAVAILABLE',
     `${what} failed: ${errorTextOf(done)}`,

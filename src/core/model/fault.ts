@@ -1,3 +1,5 @@
+import { machineFaultIn } from './system-errors.ts';
+
 /** When it makes sense to try again without changing anything. */
 type Retry = 'now' | 'later' | 'no';
 
@@ -103,6 +105,16 @@ export const FAULTS = {
     retry: 'later',
     advice: 'Free disk space in the RUNOFF_DATA folder, then start the run again.',
   },
+  DISK_FAILING: {
+    retry: 'later',
+    advice:
+      'Check the disk of the RUNOFF_DATA folder on the machine that runs Runoff: it reports errors, does not respond or is read-only (`dmesg`, `mount`). Then start the run again.',
+  },
+  RESOURCES_EXHAUSTED: {
+    retry: 'later',
+    advice:
+      'Start the run again. If it happens again, give the machine that runs Runoff more memory or a higher limit of open files (`ulimit -n`), or let it do less at a time.',
+  },
   PROGRAM_KILLED: {
     retry: 'later',
     advice:
@@ -199,8 +211,7 @@ export class Fault extends Error {
 export function asFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  if (/ENOSPC|no space left/i.test(message)) return new Fault('DISK_FULL', message, { cause: thrown });
-  return new Fault('INTERNAL', message, { cause: thrown });
+  return new Fault(machineFaultIn(message) ?? 'INTERNAL', message, { cause: thrown });
 }
 
 /**

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { gitFault, remoteFault } from '../../../src/adapters/git/faults.ts';
+import { asFault, type FAULTS } from '../../../src/core/model/index.ts';
+import { statusComment } from '../../../src/core/reports/index.ts';
+import { OUTAGES } from '../../../src/runs/stage.ts';
+import { nobody } from '../reports/sample.ts';
+
+const done = (stderr: string) => ({ exitCode: 128, stdout: '', stderr, cwd: '/data/mirrors/1.git' });
+const git = (stderr: string) => gitFault('Writing a commit', done(stderr) as never);
+
+describe('a machine that fails is an outage, and never called a bug in Runoff', () => {
+  test.each([
+    ['ENOSPC', 'DISK_FULL'],
+    ['EDQUOT', 'DISK_FULL'],
+    ['EIO', 'DISK_FAILING'],
+    ['EROFS', 'DISK_FAILING'],
+    ['EUCLEAN', 'DISK_FAILING'],
+    ['EBADMSG', 'DISK_FAILING'],
+    ['ESTALE', 'DISK_FAILING'],
+    ['EREMOTEIO', 'DISK_FAILING'],
+    ['EMFILE', 'RESOURCES_EXHAUSTED'],
+    ['ENFILE', 'RESOURCES_EXHAUSTED'],
+    ['ENOMEM', 'RESOURCES_EXHAUSTED'],
+  ] as const)('%s is %s', (code, wanted) => {
+    for (const message of [`${code}: as Node says it, write`, `spawn git ${code}`])
+      expectOutage(asFault(Object.assign(new Error(message), { code })), wanted);
+  });
+
+  test.each([
+    ['fatal: write error: No space left on device', 'DISK_FULL'],
+    ['error: unable to write file x: Disk quota exceeded', 'DISK_FULL'],
+    ['fatal: sha1 file write error. Out of diskspace', 'DISK_FULL'],
+    ["error: unable to create '/data/x': Read-only file system\nfatal: it failed", 'DISK_FAILING'],
+    ['fatal: read error: Input/output error\n', 'DISK_FAILING'],
+    ['error: cannot stat x: Structure needs cleaning', 'DISK_FAILING'],
+    ['fatal: cannot open x: Stale file handle', 'DISK_FAILING'],
+    ['error: open("x"): Too many open files', 'RESOURCES_EXHAUSTED'],
+    ['fatal: Out of memory, malloc failed (tried to allocate 9 bytes)', 'RESOURCES_EXHAUSTED'],
+    ['fatal: mmap failed: Cannot allocate memory', 'RESOURCES_EXHAUSTED'],
+  ] as const)('git: %s', (stderr, wanted) => {
+    expectOutage(git(stderr), wanted);
+    expectOutage(remoteFault('Fetching', done(stderr) as never), wanted);
+  });
+
+  function expectOutage(fault: ReturnType<typeof asFault>, wanted: keyof typeof FAULTS): void {
+    expect(fault).toMatchObject({ code: wanted, retry: 'later' });
+    expect(OUTAGES).toContain(wanted);
+    const { code, message, advice } = fault;
+    const { body } = statusComment(nobody({ state: 'failed', trouble: { code, message, advice } }));
+    expect(body).toContain('run failed');
+    expect(body).not.toMatch(/\bbug\b|report it/i);
+  }
+});
+
+test('whatever else is thrown is a bug, also where a name sounds like a failing disk', () => {
+  for (const message of [
+    'x is not a function',
+    'Bad message',
+    'no such file: EIOX',
+    'Read-only file systems.md',
+  ])
+    expect(asFault(new Error(message)).code).toBe('INTERNAL');
+  expect(git("error: pathspec 'Input/output error' did not match").code).toBe('INTERNAL');
+});
