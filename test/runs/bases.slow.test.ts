@@ -157,3 +157,27 @@ describe('without a test command', () => {
     expect(decision).not.toMatchObject({ confidence: 'clear' });
   });
 });
+
+test('a candidate that asks for a package which the base does not have is told so where it fails', async () => {
+  const manifest = (dependencies: object) => JSON.stringify({ type: 'module', dependencies }, null, 2);
+  const files = {
+    ...BASE,
+    'package.json': manifest({ a: '1.0.0' }),
+    'test/sum.test.js':
+      "import assert from 'node:assert/strict';\nimport { test } from 'node:test';\nimport { sum } from '../src/sum.js';\ntest('adds', () => assert.equal(sum([1, 2]), 3));\n",
+  };
+  const { evidence } = await decided(
+    { files },
+    {
+      A: RIGHT,
+      B: {
+        'package.json': manifest({ a: '1.0.0', 'left-pad': '1.3.0' }),
+        'src/sum.js': "import 'left-pad';\nexport const sum = (list) => list.reduce((a, b) => a + b, 0);\n",
+      },
+    },
+  );
+  const because = 'package.json, but is built and tested with the packages of the base commit';
+  const told = JSON.stringify([evidence.B?.gates, evidence.B?.baseTests?.notes]);
+  expect(told).toContain(because);
+  expect(JSON.stringify(evidence.A)).not.toContain(because);
+});

@@ -7,6 +7,7 @@ export {
   type Silence,
   silenceOf,
 } from './base-facts.ts';
+export { withPackagesNote } from './base-packages.ts';
 export { type Behaviour, compareBehaviour } from './behaviour.ts';
 export * from './evidence.ts';
 export {

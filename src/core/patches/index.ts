@@ -1,5 +1,5 @@
 export { type DiffLine, type Hunk, READ_LIMITS, type ReadFile, readDiff } from './diff.ts';
-export { notable, notableGroups } from './notable.ts';
+export { changedPackageFiles, notable, notableGroups } from './notable.ts';
 export {
   joinSections,
   PATCH_LIMITS,

@@ -1,4 +1,10 @@
-import { type Looked, type NotableKind, namedFile, PACKAGE_KINDS } from './package-kinds.ts';
+import {
+  INSTALLED_REASONS,
+  type Looked,
+  type NotableKind,
+  namedFile,
+  PACKAGE_KINDS,
+} from './package-kinds.ts';
 
 /** Added lines with something that nobody sees, or that shows code in another order than it runs in. */
 const UNSEEN_LINE =
@@ -190,3 +196,9 @@ export function notableGroups(
     return paths.length === 0 ? [] : [{ what, paths }];
   });
 }
+
+/** Paths of changed files that decide which packages are installed: manifests with another dependency, and lock files. */
+export const changedPackageFiles = (files: readonly Looked[]): readonly string[] =>
+  files
+    .filter((file) => notableReasons(file).some((reason) => INSTALLED_REASONS.includes(reason)))
+    .map(({ path }) => path);

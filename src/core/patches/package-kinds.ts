@@ -68,10 +68,17 @@ const SOURCES = [
 const NPM_DEPENDENCY =
   /^\+\s*"(?!(?:version|node|npm|yarn|pnpm|bun|vscode)")[@\w][^"]*"\s*:\s*"(?:[\^~<>=*]|v?\d+(?:\.[\dx*]|")|latest"|(?:git|git\+\w+|https?|file|link|npm|workspace|github|catalog):)/m;
 
+const FROM_ELSEWHERE = 'takes packages from a place that the lines around it do not name';
+const DECIDES = 'decides which packages are installed, and from where';
+const DEPENDENCY = 'adds or changes a dependency';
+
+/** Reasons of files that decide which packages there are. */
+export const INSTALLED_REASONS: readonly string[] = [FROM_ELSEWHERE, DECIDES, DEPENDENCY];
+
 /** Kinds of files that decide what is installed, from where, and what runs meanwhile. */
 export const PACKAGE_KINDS: readonly NotableKind[] = [
   {
-    what: 'takes packages from a place that the lines around it do not name',
+    what: FROM_ELSEWHERE,
     path: namedFile(
       ...LOCK_FILES,
       ...SOURCES,
@@ -89,27 +96,27 @@ export const PACKAGE_KINDS: readonly NotableKind[] = [
     when: ({ section }) => addsHost(section),
   },
   {
-    what: 'decides which packages are installed, and from where',
+    what: DECIDES,
     path: namedFile(...LOCK_FILES, ...SOURCES),
   },
-  { what: 'adds or changes a dependency', path: namedFile('package\\.json'), line: NPM_DEPENDENCY },
+  { what: DEPENDENCY, path: namedFile('package\\.json'), line: NPM_DEPENDENCY },
   {
-    what: 'adds or changes a dependency',
+    what: DEPENDENCY,
     path: namedFile('Cargo\\.toml', 'pyproject\\.toml', 'Pipfile', 'setup\\.cfg'),
     line: /^\+\s*(?:\[(?:[\w.'-]*dependenc|source|patch|replace|registries|build-system|\[?tool\.[\w.-]*(?:source|index|dependenc)).*|(?!version\b|edition\b|python\b|rust-version\b)["']?[\w.-]+["']?\s*=\s*(?:"[\^~<>=*]*\d|\{\s*(?:git|version|path|url|index|registry)\b).*|["'][\w.-]+(?:\[[\w,-]*\])?\s*(?:[~<>=!]=|[<>@]).*|(?:requires|install_requires)\b.*)/im,
   },
   {
-    what: 'adds or changes a dependency',
+    what: DEPENDENCY,
     path: namedFile('go\\.mod'),
     line: /^\+\s*(?:require\b|replace\b|tool\b|toolchain\b|[\w.-]+\.[\w-]+\/\S+\s+(?:v\d|=>))/m,
   },
   {
-    what: 'adds or changes a dependency',
+    what: DEPENDENCY,
     path: namedFile('Gemfile', 'gems\\.rb', '[^/]*\\.gemspec'),
     line: /^\+.*\b(?:gem|source|git_source|git|add_(?:runtime_|development_)?dependency)\b/m,
   },
   {
-    what: 'adds or changes a dependency',
+    what: DEPENDENCY,
     path: namedFile(
       'pom\\.xml',
       '[^/]*\\.gradle(?:\\.kts)?',
@@ -121,7 +128,7 @@ export const PACKAGE_KINDS: readonly NotableKind[] = [
     line: /^\+.*(?:<(?:dependency|repository|pluginRepository|plugin|extension|parent|artifactId|PackageReference|PackageVersion)\b|\b(?:implementation|api|classpath|compileOnly|runtimeOnly|testImplementation|kapt|annotationProcessor|maven|plugins?|apply|id)\b\s*[({"'=]|module\s*=|libraryDependencies|resolvers|addSbtPlugin)/m,
   },
   {
-    what: 'adds or changes a dependency',
+    what: DEPENDENCY,
     path: namedFile(
       'composer\\.json',
       'pubspec\\.yaml',

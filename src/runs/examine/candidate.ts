@@ -18,6 +18,7 @@ import {
   testsRunGate,
   undecidedSuspects,
   withoutTests,
+  withPackagesNote,
 } from '../../core/evidence/index.ts';
 import type { Candidate } from '../../core/model/index.ts';
 import type { Patch } from '../../core/patches/index.ts';
@@ -99,7 +100,8 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
   return async () => {
     const found = tested ? await tested() : { gates: [] };
     const all = inOrder([...gates, ...tree.gates, ...found.gates]);
-    return { candidate, patch, tree, built: tree.built, ...found, gates: all };
+    const examined = { candidate, patch, tree, built: tree.built, ...found, gates: all };
+    return withPackagesNote(candidate.alias, patch, examined);
   };
 }
 

@@ -1,0 +1,43 @@
+import type { Alias } from '../model/index.ts';
+import { changedPackageFiles, type Patch } from '../patches/index.ts';
+import type { BaseTests, GateReport } from './evidence.ts';
+
+/** Gates whose commands need the packages that set-up installed. */
+const EXECUTED: ReadonlySet<string> = new Set(['builds', 'tests-run']);
+/** Files that the sentence names. */
+const MAX_FILES = 3;
+
+interface Examined {
+  readonly gates: readonly GateReport[];
+  readonly baseTests?: BaseTests;
+}
+
+/**
+ * Set-up runs on the base commit alone, so a candidate that asks for another package is built and tested without it. Where
+ * it changes such files and then fails, its gates and the notes of its tests say so.
+ */
+export function withPackagesNote<T extends Examined>(alias: Alias, { files }: Patch, found: T): T {
+  const failed = found.gates.some(({ gate, passed }) => !passed && EXECUTED.has(gate));
+  const broke = (found.baseTests?.regressions.length ?? 0) > 0;
+  const changed = failed || broke ? changedPackageFiles(files) : [];
+  if (changed.length === 0) return found;
+  const rest = changed.length - MAX_FILES;
+  const names = `${changed.slice(0, MAX_FILES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const because = 'is built and tested with the packages of the base commit: others may be missing.';
+  return {
+    ...found,
+    gates: found.gates.map((report) =>
+      !report.passed && EXECUTED.has(report.gate)
+        ? { ...report, because: `${report.because} It changes ${names}, but ${because}` }
+        : report,
+    ),
+    ...(found.baseTests
+      ? {
+          baseTests: {
+            ...found.baseTests,
+            notes: [...(found.baseTests.notes ?? []), `${alias} changes ${names}, but ${because}`],
+          },
+        }
+      : {}),
+  };
+}
