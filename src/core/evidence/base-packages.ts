@@ -5,7 +5,7 @@ import type { BaseTests, GateReport } from './evidence.ts';
 /** Gates whose commands need the packages that set-up installed. */
 const EXECUTED: ReadonlySet<string> = new Set(['builds', 'tests-run']);
 /** Files that the sentence names. */
-const MAX_FILES = 3;
+const MAX_NAMED_FILES = 3;
 
 interface Examined {
   readonly gates: readonly GateReport[];
@@ -21,8 +21,8 @@ export function withPackagesNote<T extends Examined>(alias: Alias, { files }: Pa
   const broke = (found.baseTests?.regressions.length ?? 0) > 0;
   const changed = failed || broke ? changedPackageFiles(files) : [];
   if (changed.length === 0) return found;
-  const rest = changed.length - MAX_FILES;
-  const names = `${changed.slice(0, MAX_FILES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const rest = changed.length - MAX_NAMED_FILES;
+  const names = `${changed.slice(0, MAX_NAMED_FILES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
   const because = 'is built and tested with the packages of the base commit: others may be missing.';
   return {
     ...found,
