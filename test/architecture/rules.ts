@@ -79,6 +79,8 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'fast-xml-parser': ['adapters/artifacts', 'core'],
   aws4fetch: ['adapters/artifacts'],
   yaml: ['core', 'compose', 'demo'],
+  // Manifests of Python and Rust.
+  'smol-toml': ['core'],
   'prom-client': ['adapters/metrics'],
   '@opentelemetry/api': ['adapters/traces'],
   '@opentelemetry/sdk-trace': ['adapters/traces'],

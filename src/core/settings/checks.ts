@@ -1,8 +1,10 @@
 import type { CiCommand } from './ci-commands.ts';
 import { type CiJob, ciJob, workflowFiles } from './ci-workflow.ts';
-import { type CheckCommands, type Ecosystem, ecosystemsOf } from './ecosystems.ts';
+import { type CheckCommands, type Ecosystem, ecosystemsOf, type RepositorySnapshot } from './ecosystems.ts';
 import { containerSetup, type FoundCommand, LAST_RESORT_FILES, taskTest } from './last-resorts.ts';
-import { inVenv, MAKE_VENV } from './python-setup.ts';
+import { pythonProject } from './python-project.ts';
+import { inVenv, MAKE_VENV, VENV } from './python-setup.ts';
+import { preparedEnvironments, startsProgram, withPythonTools } from './python-tools.ts';
 import { chainParts } from './test-runners.ts';
 
 const CHECK_FILES: readonly string[] = [
@@ -60,8 +62,7 @@ export function detectChecks(repository: {
       : { command: guess.build, file: guess.file };
   const needs = test !== null || build !== null;
   const setup = needs ? setupOf(test === ci?.test, guess, ci, containerSetup(read)) : null;
-  const venv = setup?.command.includes('.venv') === true;
-  const parts = { setup, build, test: venv && test ? { ...test, command: inVenv(test.command) } : test };
+  const parts = { ...withPython({ setup, test }, snapshot), build };
   const named = Object.entries(parts).filter((part): part is [string, FoundCommand] => Boolean(part[1]));
   return {
     commands: Object.fromEntries(named.map(([name, { command }]) => [name, command])),
@@ -69,6 +70,42 @@ export function detectChecks(repository: {
     services: job?.services ?? [],
   };
 }
+
+interface SetupAndTest {
+  readonly setup: FoundCommand | null;
+  readonly test: FoundCommand | null;
+}
+
+/** With the virtual environment, the environments of tox and nox, and the programs of Python that both start. */
+function withPython({ setup, test }: SetupAndTest, repository: RepositorySnapshot): SetupAndTest {
+  if (test === null) return { setup, test };
+  const runner = (['tox', 'nox'] as const).find((name) => startsProgram(test.command, name));
+  const install = runner === undefined ? setup : withRunner(setup, runner, test.file);
+  const command = install?.command.includes('.venv') ? inVenv(test.command) : test.command;
+  const { isPackage, uv } = pythonProject(repository.files, repository.read);
+  const prepared = preparedEnvironments(command, repository, { python: VENV, isPackage });
+  const needed = [install?.command ?? [], prepared?.setup ?? []].flat().join(' && ');
+  const tested = prepared?.test ?? command;
+  const whole = withPythonTools(needed, tested, {
+    uv: /^\d/.test(uv.version) ? `==${uv.version}` : uv.version,
+  });
+  return {
+    setup: whole === '' ? setup : { file: install?.file ?? test.file, command: whole },
+    test: { ...test, command: tested },
+  };
+}
+
+/** tox and nox are installed where the tests are run by them. */
+function withRunner(setup: FoundCommand | null, runner: 'tox' | 'nox', file: string): FoundCommand {
+  if (setup?.command.includes('.venv') && startsInstallOf(setup.command, runner)) return setup;
+  const venv = setup?.command.includes(MAKE_VENV) ? [] : [MAKE_VENV];
+  const own = setup === null ? [] : [setup.command];
+  const command = [...venv, ...own, `${VENV} -m pip install ${runner}`].join(' && ');
+  return { file: setup?.file ?? file, command };
+}
+
+const startsInstallOf = (command: string, runner: string): boolean =>
+  RegExp(`\\bpip install [^&|;]*\\b${runner}\\b`).test(command);
 
 const testOf = (found: Ecosystem | undefined): FoundCommand | null =>
   found?.test === undefined ? null : { command: found.test, file: found.file };
@@ -104,7 +141,7 @@ function ciChecks({ file, commands }: CiJob): CiChecks {
     ? [
         MAKE_VENV,
         ...of('setup')
-          .filter((one) => !/venv\b/.test(one))
+          .filter((one) => !/venv\b/.test(one) && !INSTALLS_TOOL.test(one))
           .map((one) => inVenv(one).replace(/ --system\b/g, '')),
       ]
     : of('setup');
@@ -116,6 +153,9 @@ function ciChecks({ file, commands }: CiJob): CiChecks {
     test: joined(plain.length > 0 ? plain : tests),
   };
 }
+
+/** Set-up brings these along itself, apart from what they install. */
+const INSTALLS_TOOL = /\bpip[\d.]*\s+install\s+(?:-\S+\s+)*(?:uv|poetry|pdm|hatch|pipenv)$/;
 
 /** What only copies or makes files: no installation. */
 const FILES_ONLY = /^(?:cp|mkdir|touch|ln)\s/;

@@ -1,3 +1,4 @@
+import { type PythonProject, pythonProject } from './python-project.ts';
 import { chainParts } from './test-runners.ts';
 
 /** The Python of the virtual environment that set-up makes in the repository. */
@@ -7,7 +8,6 @@ export const MAKE_VENV = 'python3 -m venv --system-site-packages .venv';
 /** Where projects write down what their tests need besides what the package needs. */
 const REQUIREMENTS =
   /^(?:(?:dev|test|tests)[-_])?requirements(?:[-_](?:dev|test|tests|testing))?\.(?:txt)$|^requirements\/(?:dev|test|tests|testing|base)\.txt$/;
-const FOR_TESTS = /^(?:tests?|testing|dev|development)$/;
 
 interface PythonFiles {
   readonly files: ReadonlySet<string>;
@@ -18,35 +18,52 @@ interface PythonFiles {
  * Everything goes into a virtual environment of the repository. `more` are packages beyond those that its files list.
  * Null where they list none.
  */
-export function pythonSetup({ files, read }: PythonFiles, more: readonly string[]): string | null {
-  if (files.has('uv.lock')) return 'uv sync --frozen --all-extras --all-groups';
-  const project = read['pyproject.toml'] ?? '';
-  const isPackage = files.has('setup.py') || /^\[(?:project|build-system|tool\.poetry)\]/m.test(project);
+export function pythonSetup(repository: PythonFiles, more: readonly string[]): string | null {
+  const { files, read } = repository;
+  const project = pythonProject(files, read);
+  const locked = lockedSetup(files, project);
+  if (locked !== null) return locked;
   const lists = [...files].filter((path) => REQUIREMENTS.test(path)).sort();
-  if (!isPackage && lists.length === 0) return null;
-  const extras = keysOf(project, 'project.optional-dependencies').filter((name) => FOR_TESTS.test(name));
-  const groups = keysOf(project, 'dependency-groups').filter((name) => FOR_TESTS.test(name));
+  const { isPackage, extras } = project;
+  const listed = project.requirements.map(quoted);
+  if (!isPackage && lists.length === 0 && listed.length === 0) return null;
   const wanted = [
     ...(isPackage ? [`-e '.${extras.length > 0 ? `[${extras.join(',')}]` : ''}'`] : []),
     ...lists.map((path) => `-r ${path}`),
-    ...groups.map((name) => `--group ${name}`),
-    ...more,
+    ...listed,
+    // What the files want in a version of their own is not asked for twice.
+    ...more.filter((one) => !listed.some((other) => other.startsWith(`'${one}`))),
   ];
-  const newer = groups.length > 0 ? [`${VENV} -m pip install --upgrade pip`] : [];
-  const install = [...newer, `${VENV} -m pip install ${wanted.join(' ')}`].join(' && ');
+  const install = `${VENV} -m pip install ${wanted.join(' ')}`;
   const enough = more.includes('pytest') ? ` || ${VENV} -m pytest --version` : '';
   return `${MAKE_VENV} && { ${install}${enough}; }`;
 }
 
-/** Names in one table of a TOML file whose values are lists; our own reading, good for the tables that are written by hand. */
-function keysOf(toml: string, table: string): readonly string[] {
-  const [, body = ''] = toml.split(`\n[${table}]`);
-  const [own = ''] = body.split(/\n\[/);
-  return [...own.matchAll(/^\s*"?([\w.-]+)"?\s*=\s*\[/gm)].map(([, name = '']) => name);
+const quoted = (requirement: string): string => `'${requirement.replaceAll("'", '"')}'`;
+
+/** What a lock file says, by the program that wrote it. All of them make the environment in `.venv`. */
+function lockedSetup(files: ReadonlySet<string>, project: PythonProject): string | null {
+  if (files.has('uv.lock')) return uvSetup(project);
+  if (files.has('poetry.lock')) {
+    const optional = project.optionalGroups.length > 0 ? ` --with ${project.optionalGroups.join(',')}` : '';
+    return `POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction --all-extras${optional}`;
+  }
+  if (files.has('pdm.lock')) return 'pdm sync -G :all';
+  if (files.has('Pipfile.lock')) return 'PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev';
+  return null;
+}
+
+/** uv would get a Python that is missing from a host that is no registry. */
+function uvSetup({ uv, extras, groups }: PythonProject): string {
+  const all = uv.hasConflicts
+    ? [...extras.map((name) => `--extra ${name}`), ...groups.map((name) => `--group ${name}`)]
+    : ['--all-extras', '--all-groups'];
+  const packages = uv.hasWorkspace ? ['--all-packages'] : [];
+  return ['UV_PYTHON_DOWNLOADS=never uv sync --frozen', ...packages, ...all].join(' ');
 }
 
 /** Programs of Python packages that can be started as modules too. */
-const MODULES = /^(?:pip|pytest|tox|nox|coverage|hatch|stestr|nose2|green|pdm|poetry)[\d.]*$/;
+const MODULES = /^(?:pip|pytest|tox|nox|coverage|stestr|nose2|green)[\d.]*$/;
 
 /** A command as it runs in the virtual environment; written for a Python of the whole machine. */
 export function inVenv(command: string): string {
@@ -60,7 +77,10 @@ function inside(command: string, python: string): string {
   const parts = chainParts(command) ?? [command];
   return parts
     .map((part) => {
-      const [, set = '', program = '', rest = ''] = /^((?:\w+=\S*\s+)*)(\S+)(.*)$/s.exec(part) ?? [];
+      const [, set = '', program = '', rest = ''] =
+        /^((?:\w+=\S*\s+)*)(?:(?:poetry|pdm|pipenv|uv)\s+run\s+(?=(?:python|pytest|coverage|tox|nox)\b))?(\S+)(.*)$/s.exec(
+          part,
+        ) ?? [];
       if (/^python[\d.]*$/.test(program)) return `${set}${python}${rest}`;
       if (MODULES.test(program)) return `${set}${python} -m ${program.replace(/[\d.]+$/, '')}${rest}`;
       // Tests have no network, so uv must not look for newer packages.

@@ -82,8 +82,11 @@ function plainRecipe(line: string, variables: ReadonlyMap<string, string>): stri
 }
 
 /** Environments that tox runs, one to a step; those of the tests together, as `tox -e a,b`. */
-function toxLines(tox: string, options: readonly string[], files: Files): readonly RecipeLine[] | null {
+function toxLines(start: string, given: readonly string[], files: Files): readonly RecipeLine[] | null {
   const ini = sectionsOf(files['tox.ini'] ?? '');
+  const [skip] = given.filter((word) => word === '--skip-pkg-install');
+  const tox = skip === undefined ? start : `${start} ${skip}`;
+  const options = given.filter((word) => word !== skip);
   const chosen = options.length === 0 ? null : /^-e(?: |=)?([\w.,-]+)$/.exec(options.join(' '));
   if (options.length > 0 && !chosen) return null;
   const listed = chosen?.[1] ?? ini.get('tox')?.get('envlist') ?? ini.get('tox')?.get('env_list') ?? '';
@@ -159,8 +162,11 @@ export function sectionsOf(text: string): ReadonlyMap<string, ReadonlyMap<string
 }
 
 /** Sessions of a noxfile that are written as plain functions. */
-function noxLines(nox: string, options: readonly string[], files: Files): readonly RecipeLine[] | null {
+function noxLines(start: string, given: readonly string[], files: Files): readonly RecipeLine[] | null {
   const text = files['noxfile.py'] ?? '';
+  const [reuse] = given.filter((word) => word === '-R');
+  const nox = reuse === undefined ? start : `${start} ${reuse}`;
+  const options = given.filter((word) => word !== reuse);
   const [option, ...chosen] = options;
   if (option !== undefined && !(/^(?:-s|--session|--sessions)$/.test(option) && chosen.length > 0))
     return null;

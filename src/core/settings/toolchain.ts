@@ -76,6 +76,7 @@ const TOOL_FILES: readonly {
   { sign: /^uv\.lock$/, program: 'uv' },
   { sign: /^poetry\.lock$/, program: 'poetry' },
   { sign: /^pdm\.lock$/, program: 'pdm' },
+  { sign: /^Pipfile\.lock$/, program: 'pipenv' },
   { sign: /^deno\.jsonc?$/, program: 'deno' },
 ];
 

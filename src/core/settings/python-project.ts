@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import { readPlainToml } from './plain-toml.ts';
+import { sectionsOf } from './recipes.ts';
+
+/** What the manifests of a Python project say about what it needs for its tests. */
+export interface PythonProject {
+  /** It can be installed as a package. */
+  readonly isPackage: boolean;
+  /** Its extras for tests and development. */
+  readonly extras: readonly string[];
+  /** Packages that its groups for tests and development list, with their versions, in the form of pip. */
+  readonly requirements: readonly string[];
+  /** Groups of `[dependency-groups]` for tests and development. */
+  readonly groups: readonly string[];
+  /** Groups of Poetry that are left out unless they are named. */
+  readonly optionalGroups: readonly string[];
+  readonly uv: {
+    /** Version of uv that it requires; empty for any. */
+    readonly version: string;
+    readonly hasWorkspace: boolean;
+    /** Some of its extras or groups exclude each other, so that they cannot be installed all at once. */
+    readonly hasConflicts: boolean;
+  };
+}
+
+const FOR_TESTS = /^(?:tests?|testing|pytest|unit|unittests?|dev|develop|development)$/i;
+/** Environments of hatch in which tests run. */
+const HATCH_ENVIRONMENTS = /^(?:default|hatch-test|tests?|testing|dev)$/;
+
+const Names = z.record(z.string(), z.unknown()).catch({});
+const TextList = z
+  .array(z.unknown())
+  .transform((all) => all.filter((one): one is string => typeof one === 'string'))
+  .catch([]);
+const Lists = z.record(z.string(), TextList).catch({});
+const FLAG = z.boolean().catch(false);
+const PoetryGroup = z.object({ optional: FLAG.optional(), dependencies: Names }).catch({ dependencies: {} });
+const HatchEnvironment = z
+  .object({ dependencies: TextList, 'extra-dependencies': TextList, features: TextList })
+  .catch({ dependencies: [], 'extra-dependencies': [], features: [] });
+const table = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.preprocess(
+    (value) => (value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {}),
+    z.object(shape),
+  );
+const Manifest = z.object({
+  project: z.unknown().optional(),
+  'build-system': z.unknown().optional(),
+  'dependency-groups': z.record(z.string(), z.array(z.unknown()).catch([])).catch({}),
+  tool: table({
+    poetry: table({
+      name: z.unknown().optional(),
+      'package-mode': z.boolean().catch(true),
+      extras: Names,
+      group: z.record(z.string(), PoetryGroup).catch({}),
+      'dev-dependencies': Names,
+    }),
+    pdm: table({ 'dev-dependencies': Lists }),
+    hatch: table({ envs: z.record(z.string(), HatchEnvironment).catch({}) }),
+    setuptools: table({ dynamic: table({ 'optional-dependencies': Names }) }),
+    uv: table({
+      'required-version': z.string().max(60).catch(''),
+      'dev-dependencies': TextList,
+      workspace: z.unknown().optional(),
+      conflicts: z.array(z.unknown()).catch([]),
+      package: z.boolean().catch(true),
+    }),
+  }),
+});
+type Manifest = z.infer<typeof Manifest>;
+const Project = table({ 'optional-dependencies': Names });
+
+/** `read` has the texts of pyproject.toml and setup.cfg. Hostile or damaged files say nothing. */
+export function pythonProject(
+  files: ReadonlySet<string>,
+  read: Readonly<Record<string, string>>,
+): PythonProject {
+  const manifest = Manifest.parse(readPlainToml(read['pyproject.toml'] ?? ''));
+  const { poetry, pdm, hatch, setuptools, uv } = manifest.tool;
+  const groups = Object.keys(manifest['dependency-groups']).filter(isForTests);
+  const environments = Object.entries(hatch.envs).flatMap(([name, environment]) =>
+    HATCH_ENVIRONMENTS.test(name) ? [environment] : [],
+  );
+  const legacy = sectionsOf((read['setup.cfg'] ?? '').slice(0, 64 * 1024)).get('options.extras_require');
+  const extras = [
+    ...Object.keys(Project.parse(manifest.project ?? {})['optional-dependencies']),
+    ...Object.keys(poetry.extras),
+    ...Object.keys(setuptools.dynamic['optional-dependencies']),
+    ...(legacy?.keys() ?? []),
+  ];
+  const requirements = [
+    ...groups.flatMap((name) => groupRequirements(manifest, name)),
+    ...uv['dev-dependencies'],
+    ...Object.entries(pdm['dev-dependencies']).flatMap(([name, list]) => (isForTests(name) ? list : [])),
+    ...poetryRequirements(poetry),
+    ...environments.flatMap((one) => [...one.dependencies, ...one['extra-dependencies']]),
+  ];
+  return {
+    isPackage:
+      files.has('setup.py') ||
+      (poetry['package-mode'] &&
+        uv.package &&
+        [manifest.project, manifest['build-system'], poetry.name].some((one) => one !== undefined)),
+    extras: unique([
+      ...extras.filter(isForTests),
+      ...environments.flatMap(({ features }) => features.filter((name) => extras.includes(name))),
+    ]).filter((name) => /^[\w.-]{1,60}$/.test(name)),
+    requirements: unique(requirements.map((one) => one.trim()))
+      .filter((one) => REQUIREMENT.test(one))
+      .slice(0, MAX_REQUIREMENTS),
+    groups: groups.filter((name) => /^[\w.-]{1,60}$/.test(name)),
+    optionalGroups: Object.entries(poetry.group).flatMap(([name, { optional }]) =>
+      optional === true && /^[\w.-]{1,60}$/.test(name) ? [name] : [],
+    ),
+    uv: {
+      version: /^[\d.,<>=!~ *]*$/.test(uv['required-version']) ? uv['required-version'] : '',
+      hasWorkspace: uv.workspace !== undefined,
+      hasConflicts: uv.conflicts.length > 0,
+    },
+  };
+}
+
+const isForTests = (name: string): boolean => FOR_TESTS.test(name);
+const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
+
+const MAX_REQUIREMENTS = 200;
+/**
+ * A package with extras, versions and conditions. Not one by its address: that leads outside of the registries, and would
+ * fail the whole set-up. No single quote but around a value of a condition.
+ */
+const REQUIREMENT =
+  /^[A-Za-z0-9][\w.-]{0,100}(?:\s*\[[\w,. -]{1,200}\])?\s*(?:\(?[\w.,<>=!~* ]{0,200}\)?)?(?:\s*;\s*[\w.,<>=!~*()"' +-]{1,300})?$/;
+
+/** Groups that one group includes; each counts once. */
+const MAX_INCLUDED = 20;
+const Included = z.object({ 'include-group': z.string() });
+
+/** What a group lists and what the groups list that it includes. */
+function groupRequirements(manifest: Manifest, first: string): readonly string[] {
+  const names = new Set([first]);
+  const found: string[] = [];
+  // A set that grows while it is gone through: each group comes up once, also in a circle.
+  for (const name of names) {
+    if (names.size > MAX_INCLUDED) break;
+    for (const one of manifest['dependency-groups'][name] ?? []) {
+      if (typeof one === 'string') found.push(one);
+      const included = Included.safeParse(one).data;
+      if (included) names.add(included['include-group']);
+    }
+  }
+  return found;
+}
+
+function poetryRequirements(poetry: Manifest['tool']['poetry']): readonly string[] {
+  const tables = [
+    poetry['dev-dependencies'],
+    ...Object.entries(poetry.group).flatMap(([name, group]) =>
+      isForTests(name) ? [group.dependencies] : [],
+    ),
+  ];
+  return tables.flatMap((one) =>
+    Object.entries(one).flatMap(([name, value]) => poetryRequirement(name, value) ?? []),
+  );
+}
+
+const PoetryDependency = z.object({
+  version: z.string(),
+  extras: TextList.optional(),
+  optional: FLAG.optional(),
+});
+
+/** Null for the Python itself, and for what comes from no registry. */
+function poetryRequirement(name: string, value: unknown): string | null {
+  const { version, extras = [] } =
+    typeof value === 'string' ? { version: value } : (PoetryDependency.safeParse(value).data ?? {});
+  if (version === undefined || name === 'python') return null;
+  return `${name}${extras.length > 0 ? `[${extras.join(',')}]` : ''}${pipVersions(version)}`;
+}
+
+/** Poetry's `^1.2`, `~1.2` and `1.2` as pip writes them; no limit where there are alternatives. */
+function pipVersions(constraint: string): string {
+  if (constraint.includes('||')) return '';
+  const parts = constraint.split(/[\s,]+(?=[\d^~<>=!*])/).map((part) => part.trim());
+  return parts.flatMap(pipVersion).join(',');
+}
+
+function pipVersion(part: string): readonly string[] {
+  const [, sign = '', version = ''] = /^(\^|~(?!=))?\s*(\d+(?:\.\d+)*)$/.exec(part) ?? [];
+  if (part === '*' || part === '') return [];
+  if (version === '') return /^\d+(?:\.\d+)*\.\*$/.test(part) ? [`==${part}`] : [part];
+  if (sign === '') return [`==${version}`];
+  const numbers = version.split('.').map(Number);
+  const first = numbers.findIndex((number) => number > 0);
+  const at = sign === '~' ? Math.min(1, numbers.length - 1) : first < 0 ? numbers.length - 1 : first;
+  const next = [...numbers.slice(0, at), (numbers[at] ?? 0) + 1].join('.');
+  return [`>=${version}`, `<${next}`];
+}

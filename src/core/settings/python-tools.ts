@@ -1,0 +1,108 @@
+import { sectionsOf } from './recipes.ts';
+import { chainParts, wordsOf } from './test-runners.ts';
+
+/** Programs from the package index that set-up can bring along, by the name under which they are started. */
+const TOOLS = ['uv', 'poetry', 'pdm', 'hatch', 'pipenv'] as const;
+type Tool = (typeof TOOLS)[number];
+/** The same, and those that go into the virtual environment of the repository. */
+const PYTHON_TOOLS = [...TOOLS, 'tox', 'nox'] as const;
+
+/** Where they are kept between set-up and tests: outside of the repository, in the HOME that set-up leaves. */
+const TOOLS_FOLDER = '~/.local/lib';
+
+/**
+ * A set-up command that brings along the programs of Python that it, or the test command, starts: each in a virtual
+ * environment of its own in HOME, with a link in a folder of PATH. Programs that are there already are used. `versions`
+ * says which version of one is wanted, as pip writes it.
+ */
+export function withPythonTools(
+  setup: string,
+  test: string,
+  versions: Readonly<Partial<Record<Tool, string>>> = {},
+): string {
+  const used = TOOLS.filter((tool) => startsProgram(setup, tool) || startsProgram(test, tool));
+  return [...used.map((tool) => bringTool(tool, versions[tool] ?? '')), setup].join(' && ');
+}
+
+function bringTool(tool: Tool, version: string): string {
+  const folder = `${TOOLS_FOLDER}/${tool}`;
+  return (
+    `{ ${isThere(tool)} || { python3 -m venv ${folder} && ${folder}/bin/python -m pip install '${tool}${version}' && ` +
+    `mkdir -p ~/.local/bin && ln -sf ${folder}/bin/${tool} ~/.local/bin; }; }`
+  );
+}
+
+const isThere = (tool: Tool): string => `command -v ${tool} >/dev/null`;
+
+/** Programs that a set-up command installs itself where they are not there. */
+export const broughtBySetup = (setup: string): ReadonlySet<string> =>
+  new Set(TOOLS.filter((tool) => setup.includes(`{ ${isThere(tool)} || {`)));
+
+/** Does a command start this program, by itself or as a module of Python? */
+export function startsProgram(command: string, program: (typeof PYTHON_TOOLS)[number]): boolean {
+  const parts = chainParts(command) ?? [command];
+  return parts.some((part) => {
+    const words = wordsOf(part).filter((word) => !/^\w+=/.test(word) && word !== '{' && word !== '(cd');
+    return words[0] === program || (/python[\d.]*$/.test(words[0] ?? '') && words[2] === program);
+  });
+}
+
+/** A test command that needs environments, and what set-up has to do for them. */
+export interface PreparedTests {
+  readonly setup: string;
+  readonly test: string;
+}
+
+interface EnvironmentFiles {
+  readonly files: ReadonlySet<string>;
+  readonly read: Readonly<Record<string, string>>;
+}
+
+/**
+ * tox and nox make an environment for each kind of test when the tests run, which takes the network. Set-up makes them
+ * instead, and the tests install nothing. The project is installed once more in each of them, in editable form, because
+ * otherwise every candidate would be tested with the code of the base; hatch does that by itself. Null for commands that
+ * start none of them. `python` is the Python that has tox or nox, `isPackage` whether the project can be installed.
+ */
+export function preparedEnvironments(
+  test: string,
+  { files, read }: EnvironmentFiles,
+  { python, isPackage }: { readonly python: string; readonly isPackage: boolean },
+): PreparedTests | null {
+  const tox = /^((?:\w+=\S+ )*\S*python[\d.]* -m tox)\b(?: run\b)?(.*)$/.exec(test);
+  if (tox) {
+    const [, start = '', rest = ''] = tox;
+    const options = `${rest}${/ -e| --env/.test(rest) || !listsVersions(files, read) ? '' : ' -e py'}`;
+    return {
+      setup: [`${start} --notest${options}`, ...editable('.tox', python, isPackage)].join(' && '),
+      test: `${start} --skip-pkg-install${options}`,
+    };
+  }
+  const hatch = /^((?:\w+=\S+ )*hatch) (test|run)\b(?: (?:(\w[\w.-]*):)?\S+)?/.exec(test);
+  if (hatch) {
+    const name = hatch[2] === 'test' ? 'hatch-test' : hatch[3];
+    return { setup: `${hatch[1]} env create${name === undefined ? '' : ` ${name}`}`, test };
+  }
+  const nox = /^((?:\w+=\S+ )*\S*python[\d.]* -m nox)\b(.*)$/.exec(test);
+  if (!nox) return null;
+  const [, start = '', rest = ''] = nox;
+  return {
+    setup: [`${start} --install-only${rest}`, ...editable('.nox', python, isPackage)].join(' && '),
+    test: `${start} -R${rest.replace(/ -[rR]\b| --reuse-existing-virtualenvs\b| --no-install\b/g, '')}`,
+  };
+}
+
+/** Every environment has the project as it is in the repository; what it needs is there already. */
+const editable = (folder: string, python: string, isPackage: boolean): readonly string[] =>
+  isPackage
+    ? [
+        `for one in ${folder}/*/bin/python; do ${python} -m pip --python "$one" install --no-deps -e . || exit 1; done`,
+      ]
+    : [];
+
+/** Do the environments of tox differ by the version of Python? The sandbox has one, which tox calls `py`. */
+function listsVersions(files: ReadonlySet<string>, read: Readonly<Record<string, string>>): boolean {
+  const tox = sectionsOf((read['tox.ini'] ?? '').slice(0, 64 * 1024)).get('tox');
+  const listed = tox?.get('envlist') ?? tox?.get('env_list') ?? '';
+  return files.has('tox.ini') && /(?:^|[\s,{])py(?:\d|py|\{)/.test(listed);
+}
