@@ -38,27 +38,27 @@ const PoetryGroup = z.object({ optional: FLAG.optional(), dependencies: Names })
 const HatchEnvironment = z
   .object({ dependencies: TextList, 'extra-dependencies': TextList, features: TextList })
   .catch({ dependencies: [], 'extra-dependencies': [], features: [] });
-const table = <Shape extends z.ZodRawShape>(shape: Shape) =>
+const tomlTable = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.preprocess(
     (value) => (value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {}),
     z.object(shape),
   );
-const Manifest = z.object({
+const PythonManifest = z.object({
   project: z.unknown().optional(),
   'build-system': z.unknown().optional(),
   'dependency-groups': z.record(z.string(), z.array(z.unknown()).catch([])).catch({}),
-  tool: table({
-    poetry: table({
+  tool: tomlTable({
+    poetry: tomlTable({
       name: z.unknown().optional(),
       'package-mode': z.boolean().catch(true),
       extras: Names,
       group: z.record(z.string(), PoetryGroup).catch({}),
       'dev-dependencies': Names,
     }),
-    pdm: table({ 'dev-dependencies': Lists }),
-    hatch: table({ envs: z.record(z.string(), HatchEnvironment).catch({}) }),
-    setuptools: table({ dynamic: table({ 'optional-dependencies': Names }) }),
-    uv: table({
+    pdm: tomlTable({ 'dev-dependencies': Lists }),
+    hatch: tomlTable({ envs: z.record(z.string(), HatchEnvironment).catch({}) }),
+    setuptools: tomlTable({ dynamic: tomlTable({ 'optional-dependencies': Names }) }),
+    uv: tomlTable({
       'required-version': z.string().max(60).catch(''),
       'dev-dependencies': TextList,
       workspace: z.unknown().optional(),
@@ -67,15 +67,15 @@ const Manifest = z.object({
     }),
   }),
 });
-type Manifest = z.infer<typeof Manifest>;
-const Project = table({ 'optional-dependencies': Names });
+type PythonManifest = z.infer<typeof PythonManifest>;
+const Project = tomlTable({ 'optional-dependencies': Names });
 
 /** `read` has the texts of pyproject.toml and setup.cfg. Hostile or damaged files say nothing. */
 export function pythonProject(
   files: ReadonlySet<string>,
   read: Readonly<Record<string, string>>,
 ): PythonProject {
-  const manifest = Manifest.parse(readPlainToml(read['pyproject.toml'] ?? ''));
+  const manifest = PythonManifest.parse(readPlainToml(read['pyproject.toml'] ?? ''));
   const { poetry, pdm, hatch, setuptools, uv } = manifest.tool;
   const groups = Object.keys(manifest['dependency-groups']).filter(isForTests);
   const environments = Object.entries(hatch.envs).flatMap(([name, environment]) =>
@@ -129,14 +129,14 @@ const MAX_REQUIREMENTS = 200;
  * fail the whole set-up. No single quote but around a value of a condition.
  */
 const REQUIREMENT =
-  /^[A-Za-z0-9][\w.-]{0,100}(?:\s*\[[\w,. -]{1,200}\])?\s*(?:\(?[\w.,<>=!~* ]{0,200}\)?)?(?:\s*;\s*[\w.,<>=!~*()"' +-]{1,300})?$/;
+  /^[A-Za-z0-9][\w.-]{0,100} *(?:\[[\w,. -]{1,200}\] *)?(?:\(?[\w.,<>=!~* ]{0,200}\)?)?(?:; *[\w.,<>=!~*()"' +-]{1,300})?$/;
 
 /** Groups that one group includes; each counts once. */
 const MAX_INCLUDED = 20;
 const Included = z.object({ 'include-group': z.string() });
 
 /** What a group lists and what the groups list that it includes. */
-function groupRequirements(manifest: Manifest, first: string): readonly string[] {
+function groupRequirements(manifest: PythonManifest, first: string): readonly string[] {
   const names = new Set([first]);
   const found: string[] = [];
   // A set that grows while it is gone through: each group comes up once, also in a circle.
@@ -151,7 +151,7 @@ function groupRequirements(manifest: Manifest, first: string): readonly string[]
   return found;
 }
 
-function poetryRequirements(poetry: Manifest['tool']['poetry']): readonly string[] {
+function poetryRequirements(poetry: PythonManifest['tool']['poetry']): readonly string[] {
   const tables = [
     poetry['dev-dependencies'],
     ...Object.entries(poetry.group).flatMap(([name, group]) =>

@@ -3,7 +3,7 @@ import { chainParts, wordsOf } from './test-runners.ts';
 
 /** Programs from the package index that set-up can bring along, by the name under which they are started. */
 const TOOLS = ['uv', 'poetry', 'pdm', 'hatch', 'pipenv'] as const;
-type Tool = (typeof TOOLS)[number];
+type PythonTool = (typeof TOOLS)[number];
 /** The same, and those that go into the virtual environment of the repository. */
 const PYTHON_TOOLS = [...TOOLS, 'tox', 'nox'] as const;
 
@@ -18,31 +18,35 @@ const TOOLS_FOLDER = '~/.local/lib';
 export function withPythonTools(
   setup: string,
   test: string,
-  versions: Readonly<Partial<Record<Tool, string>>> = {},
+  versions: Readonly<Partial<Record<PythonTool, string>>> = {},
 ): string {
   const used = TOOLS.filter((tool) => startsProgram(setup, tool) || startsProgram(test, tool));
-  return [...used.map((tool) => bringTool(tool, versions[tool] ?? '')), setup].join(' && ');
+  return [
+    ...used.map((tool) => bringTool(tool, versions[tool] ?? '')),
+    ...(setup === '' ? [] : [setup]),
+  ].join(' && ');
 }
 
-function bringTool(tool: Tool, version: string): string {
+function bringTool(tool: PythonTool, version: string): string {
   const folder = `${TOOLS_FOLDER}/${tool}`;
   return (
-    `{ ${isThere(tool)} || { python3 -m venv ${folder} && ${folder}/bin/python -m pip install '${tool}${version}' && ` +
+    `{ ${isOnPath(tool)} || { python3 -m venv ${folder} && ${folder}/bin/python -m pip install '${tool}${version}' && ` +
     `mkdir -p ~/.local/bin && ln -sf ${folder}/bin/${tool} ~/.local/bin; }; }`
   );
 }
 
-const isThere = (tool: Tool): string => `command -v ${tool} >/dev/null`;
+const isOnPath = (tool: PythonTool): string => `command -v ${tool} >/dev/null`;
 
 /** Programs that a set-up command installs itself where they are not there. */
 export const broughtBySetup = (setup: string): ReadonlySet<string> =>
-  new Set(TOOLS.filter((tool) => setup.includes(`{ ${isThere(tool)} || {`)));
+  new Set(TOOLS.filter((tool) => setup.includes(`{ ${isOnPath(tool)} || {`)));
 
 /** Does a command start this program, by itself or as a module of Python? */
 export function startsProgram(command: string, program: (typeof PYTHON_TOOLS)[number]): boolean {
-  const parts = chainParts(command) ?? [command];
+  const plain = command.replace(/^\(cd \S+ && (.*)\)$/, '$1');
+  const parts = chainParts(plain) ?? [plain];
   return parts.some((part) => {
-    const words = wordsOf(part).filter((word) => !/^\w+=/.test(word) && word !== '{' && word !== '(cd');
+    const words = wordsOf(part).filter((word) => !/^\w+=/.test(word) && word !== '{');
     return words[0] === program || (/python[\d.]*$/.test(words[0] ?? '') && words[2] === program);
   });
 }

@@ -7,6 +7,7 @@ import {
   testedVersions,
   type WantedVersion,
 } from './pinned-versions.ts';
+import { broughtBySetup } from './python-tools.ts';
 
 const NODE_MANAGERS = ['npm', 'pnpm', 'yarn', 'bun'] as const;
 export type NodeManager = (typeof NODE_MANAGERS)[number];
@@ -24,6 +25,8 @@ export interface WantedTools {
   readonly versions: ReadonlyMap<Language, WantedVersion>;
   /** Programs besides those of the languages, such as `mvn`, by the file that shows it. */
   readonly programs: ReadonlyMap<string, string>;
+  /** Those of the programs that set-up installs from the package index where they are not there. */
+  readonly broughtBySetup: readonly string[];
   /** Package manager of the Node packages; null for npm as Node brings it. */
   readonly manager: WantedManager | null;
 }
@@ -80,8 +83,15 @@ const TOOL_FILES: readonly {
   { sign: /^deno\.jsonc?$/, program: 'deno' },
 ];
 
-/** What the files of a commit say. `paths` are all its files, `texts` those of `toolchainFiles` that could be read. */
-export function wantedTools(paths: readonly string[], texts: ReadonlyMap<string, string>): WantedTools {
+/**
+ * What the files of a commit say. `paths` are all its files, `texts` those of `toolchainFiles` that could be read; `setup`
+ * is the command that sets it up.
+ */
+export function wantedTools(
+  paths: readonly string[],
+  texts: ReadonlyMap<string, string>,
+  setup = '',
+): WantedTools {
   const languages = new Map<Language, string>();
   const programs = new Map<string, string>();
   for (const { sign, language, program } of TOOL_FILES) {
@@ -103,6 +113,7 @@ export function wantedTools(paths: readonly string[], texts: ReadonlyMap<string,
     languages,
     versions,
     programs,
+    broughtBySetup: [...broughtBySetup(setup)],
     manager: languages.has('node') ? managerOf(paths, texts, manifest) : null,
   };
 }

@@ -28,9 +28,9 @@ export async function prepareBase(
   const { sha } = task.base;
   const read = (path: string) => readTextAt(world, source, sha, path);
   await how.onStep?.({ name: 'checkout' });
-  const provided = await toolsAt(world, { source, sha, read }, how.signal);
-  const bare = withTools(await world.workspaces.prepare(source, sha), provided);
   const { setup } = task.settings.checks;
+  const provided = await toolsAt(world, { source, sha, read, setup }, how.signal);
+  const bare = withTools(await world.workspaces.prepare(source, sha), provided);
   if (!setup) return bare;
   await how.onStep?.({ name: 'set-up', command: setup });
   const egress = allowedHosts(task);

@@ -20,12 +20,14 @@ interface Place {
   readonly sha: Sha;
   /** Text of a file of the commit; null for none that can be read. */
   readonly read: (path: string) => Promise<string | null>;
+  /** The command that sets it up; absent: none. */
+  readonly setup?: string | undefined;
 }
 
 /** The toolchains that a commit asks for; null where none can be had. */
 export async function toolsAt(
   { workspaces, toolchains }: ToolchainPorts,
-  { source, sha, read }: Place,
+  { source, sha, read, setup }: Place,
   signal?: AbortSignal,
 ): Promise<ProvidedTools | null> {
   if (!toolchains) return null;
@@ -35,7 +37,7 @@ export async function toolsAt(
     const text = await read(file);
     if (text !== null) texts.set(file, text);
   }
-  return toolchains.provide(wantedTools(paths, texts), signal);
+  return toolchains.provide(wantedTools(paths, texts, setup), signal);
 }
 
 /** A base whose areas have these toolchains. */

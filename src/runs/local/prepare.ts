@@ -60,7 +60,7 @@ export async function surveyRepository(
   const { settings, from, services } = await checksAt(tools, source, base.sha);
   const { setup, build, test } = settings.checks;
   const read = (path: string) => readTextAt(tools, source, base.sha, path);
-  const provided = await toolsAt(tools, { source, sha: base.sha, read }, signal);
+  const provided = await toolsAt(tools, { source, sha: base.sha, read, setup }, signal);
   return {
     settings,
     commit: base,

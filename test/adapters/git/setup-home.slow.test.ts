@@ -1,7 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BaseCheckout } from '../../../src/ports/index.ts';
+import { withPythonTools } from '../../../src/core/settings/python-tools.ts';
+import { type BaseCheckout, NO_REGISTRIES, type RegistryAccess } from '../../../src/ports/index.ts';
 import { type GitWorld, LIMITS, openGitWorld } from './world.ts';
 
 describe.each([true, false])('what set-up puts into its HOME (overlays: %s)', (overlay) => {
@@ -12,9 +14,13 @@ describe.each([true, false])('what set-up puts into its HOME (overlays: %s)', (o
   afterAll(() => world.close());
 
   let areas = 0;
-  async function setUp(command: string, source = world.repository({ 'a.txt': 'one\n' })) {
+  async function setUp(
+    command: string,
+    source = world.repository({ 'a.txt': 'one\n' }),
+    registries: RegistryAccess = NO_REGISTRIES,
+  ) {
     const base = await world.workspaces.prepare({ kind: 'local', path: source.path }, source.sha);
-    const done = await world.workspaces.install(base, { command, egress: [], limits: LIMITS });
+    const done = await world.workspaces.install(base, { command, egress: [], registries, limits: LIMITS });
     if (done.kind !== 'ready') throw new Error(`${done.why} ${done.tail}`);
     return done.base;
   }
@@ -33,6 +39,19 @@ describe.each([true, false])('what set-up puts into its HOME (overlays: %s)', (o
         ` printf '#!/bin/sh\\necho tool runs\\n' > ~/.local/bin/tool; chmod +x ~/.local/bin/tool`,
     );
     expect(await over(base, 'cat ~/.cargo/registry/list; tool')).toBe('serde\ntool runs\n');
+  });
+
+  test('has a program of the package index that set-up brought along', async () => {
+    const folder = world.folder();
+    execFileSync('python3', ['-c', MAKE_WHEEL, folder]);
+    chmodSync(folder, 0o755);
+    const registries = {
+      ...NO_REGISTRIES,
+      env: { PIP_NO_INDEX: '1', PIP_FIND_LINKS: '/opt/registries/pip-0' },
+      folders: [{ from: folder, to: '/opt/registries/pip-0' }],
+    };
+    const base = await setUp(withPythonTools('pdm sync', ''), undefined, registries);
+    expect(await over(base, 'cat synced; pdm run test')).toBe('pdm sync\npdm run test\n');
   });
 
   test('can be written over by a candidate for itself alone', async () => {
@@ -138,3 +157,15 @@ describe.each([true, false])('what set-up puts into its HOME (overlays: %s)', (o
     expect(await over(base, 'cat ~/.token 2> /dev/null || echo unreadable')).toBe('unreadable\n');
   });
 });
+
+/** A package named pdm, whose program repeats its arguments and leaves a file. */
+const MAKE_WHEEL = `
+import sys, zipfile
+info = zipfile.ZipInfo('pdm-1.0.data/scripts/pdm')
+info.external_attr = 0o100755 << 16
+with zipfile.ZipFile(sys.argv[1] + '/pdm-1.0-py3-none-any.whl', 'w') as wheel:
+    wheel.writestr(info, '#!/bin/sh\\n[ "$1" != sync ] || echo "pdm sync" > synced\\necho pdm "$@"\\n')
+    wheel.writestr('pdm-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: pdm\\nVersion: 1.0\\n')
+    wheel.writestr('pdm-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr('pdm-1.0.dist-info/RECORD', '')
+`;

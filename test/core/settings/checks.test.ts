@@ -118,7 +118,7 @@ describe('commands are detected', () => {
       },
       {
         setup:
-          "python3 -m venv --system-site-packages .venv && { .venv/bin/python -m pip install --upgrade pip && .venv/bin/python -m pip install -e '.[test]' -r requirements-dev.txt --group dev pytest || .venv/bin/python -m pytest --version; }",
+          "python3 -m venv --system-site-packages .venv && { .venv/bin/python -m pip install -e '.[test]' -r requirements-dev.txt 'ruff' pytest || .venv/bin/python -m pytest --version; }",
         test: '.venv/bin/python -m pytest',
       },
     ],
@@ -126,7 +126,11 @@ describe('commands are detected', () => {
       'a Python project that uv has locked',
       ['pyproject.toml', 'uv.lock', 'tests/conftest.py'],
       { 'pyproject.toml': '[project]\nname = "x"\n' },
-      { setup: 'uv sync --frozen --all-extras --all-groups', test: '.venv/bin/python -m pytest' },
+      {
+        setup:
+          "{ command -v uv >/dev/null || { python3 -m venv ~/.local/lib/uv && ~/.local/lib/uv/bin/python -m pip install 'uv' && mkdir -p ~/.local/bin && ln -sf ~/.local/lib/uv/bin/uv ~/.local/bin; }; } && UV_PYTHON_DOWNLOADS=never uv sync --frozen --all-extras --all-groups",
+        test: '.venv/bin/python -m pytest',
+      },
     ],
     [
       'Ruby',

@@ -109,7 +109,9 @@ describe('commands that only the CI service can run are left out', () => {
   test('expressions are filled in from the matrix where it has no versions, and dropped where they can be', () => {
     const matrix = '    strategy:\n      matrix:\n        suite: [fast]\n        python: ["3.11", "3.12"]\n';
     expect(tested(run(`make test-\${{ matrix.suite }}`), matrix)).toBe('make test-fast');
-    expect(tested(run(`tox -e py\${{ matrix.python }}-unit`), matrix)).toBe('tox -e py');
+    expect(tested(run(`tox -e py\${{ matrix.python }}-unit`), matrix)).toBe(
+      '.venv/bin/python -m tox --skip-pkg-install -e py',
+    );
     expect(tested(run(`TOKEN=\${{ secrets.TOKEN }} make test`), matrix)).toBe('make test');
     expect(tested(run(`make test KEY=\${{ secrets.KEY }}`), matrix)).toBeUndefined();
     expect(tested(run(`make test-py\${{ matrix.python }}`), matrix)).toBeUndefined();

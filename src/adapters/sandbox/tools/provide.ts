@@ -57,7 +57,8 @@ export function openToolchains(options: ToolchainsOptions): Toolchains {
         if (language === 'node') findings.push(...(await findNode(parts, wanted, version, signal)));
         else findings.push(await findLanguage(parts, language, file, version));
       }
-      for (const [program, file] of wanted.programs) findings.push(await findProgram(parts, program, file));
+      for (const [program, file] of wanted.programs)
+        findings.push(await findProgram(parts, wanted, program, file));
       const all = together(findings);
       // What is missing now may be installed, or reached, the next time.
       if (all.missing.length === 0) provided.set(key, all);
@@ -129,7 +130,12 @@ async function findLanguage(
   };
 }
 
-async function findProgram(parts: Parts, program: string, file: string): Promise<Finding> {
+async function findProgram(
+  parts: Parts,
+  { broughtBySetup }: WantedTools,
+  program: string,
+  file: string,
+): Promise<Finding> {
   // These two take seconds to say their version.
   const isSlow = program === 'gradle' || program === 'mvn';
   const own = isSlow ? null : await parts.inside([program, '--version']);
@@ -141,6 +147,7 @@ async function findProgram(parts: Parts, program: string, file: string): Promise
   }
   if ((await parts.inside(['sh', '-c', `command -v ${program}`])) !== null)
     return { found: [toolOf('sandbox', program, null)] };
+  if (broughtBySetup.includes(program)) return { found: [{ name: program, from: 'registry' }] };
   const refused = found !== null && 'refused' in found ? [found.refused] : [];
   return { missing: [missingSentence(`needs ${program} (${file})`, null, program, refused)] };
 }

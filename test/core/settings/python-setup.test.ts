@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest';
+import { detectChecks, wantedTools } from '../../../src/core/settings/index.ts';
+import { pythonProject } from '../../../src/core/settings/python-project.ts';
+import { inVenv } from '../../../src/core/settings/python-setup.ts';
+import { broughtBySetup, startsProgram, withPythonTools } from '../../../src/core/settings/python-tools.ts';
+
+const project = (toml: string, read: Record<string, string> = {}) =>
+  pythonProject(new Set(['pyproject.toml']), { 'pyproject.toml': toml, ...read });
+
+describe('what a Python project needs for its tests', () => {
+  test.each<[what: string, toml: string, requirements: readonly string[]]>([
+    [
+      'groups, with the groups that they include, also in a circle',
+      '[dependency-groups]\ntest = ["pytest>=7", {include-group = "cov"}]\ncov = ["coverage[toml]", {include-group = "test"}]\ndocs = ["sphinx"]\n',
+      ['pytest>=7', 'coverage[toml]'],
+    ],
+    [
+      'groups of Poetry, with their versions as pip writes them',
+      '[tool.poetry.group.test.dependencies]\npytest = "^7.4"\nx = "~1.2.3"\ny = "^0.2.1"\nz = "1.4.*"\nany = "*"\nw = {version = ">=2,<4", extras = ["a"]}\neither = "^1 || ^2"\nexact = "1.0"\npython = "^3.8"\nours = {path = "../ours"}\n[tool.poetry.group.docs.dependencies]\nsphinx = "*"\n',
+      [
+        ...['pytest>=7.4,<8', 'x>=1.2.3,<1.3', 'y>=0.2.1,<0.3', 'z==1.4.*', 'any', 'w[a]>=2,<4'],
+        ...['either', 'exact==1.0'],
+      ],
+    ],
+    [
+      'development dependencies of older Poetry, of pdm and of uv',
+      '[tool.poetry.dev-dependencies]\nmock = "^0.0.3"\n[tool.pdm.dev-dependencies]\ntest = ["pytest", "-e file:///x"]\nlint = ["ruff"]\n[tool.uv]\ndev-dependencies = ["nose2"]\n',
+      ['nose2', 'pytest', 'mock>=0.0.3,<0.0.4'],
+    ],
+    [
+      'environments of hatch in which tests run',
+      '[tool.hatch.envs.default]\ndependencies = ["pytest"]\n[tool.hatch.envs.hatch-test]\nextra-dependencies = ["hypothesis"]\n[tool.hatch.envs.docs]\ndependencies = ["mkdocs"]\n',
+      ['pytest', 'hypothesis'],
+    ],
+    [
+      'nothing that comes from an address, is an option, or is no package',
+      '[dependency-groups]\ntest = ["a @ https://example.org/a.whl", "-r other.txt", "b; rm -rf /", "c$(id)", "d`id`", "e\\nf", 3, "g; python_version < \'3.9\'"]\n',
+      ["g; python_version < '3.9'"],
+    ],
+  ])('%s', (_, toml, requirements) => {
+    expect(project(toml).requirements).toEqual(requirements);
+  });
+
+  test('extras, wherever they are declared', () => {
+    expect(project('[project.optional-dependencies]\ntest = []\n"dev" = []\nplot = ["x"]\n').extras).toEqual([
+      'test',
+      'dev',
+    ]);
+    expect(project('[tool.poetry.extras]\ntesting = ["x"]\n').extras).toEqual(['testing']);
+    expect(
+      project('[tool.setuptools.dynamic.optional-dependencies]\ntest = {file = "t.txt"}\n').extras,
+    ).toEqual(['test']);
+    const legacy = '[options.extras_require]\ntests =\n    pytest\ndocs = sphinx\n';
+    expect(project('', { 'setup.cfg': legacy }).extras).toEqual(['tests']);
+    const features =
+      '[project.optional-dependencies]\ncli = ["x"]\n[tool.hatch.envs.test]\nfeatures = ["cli", "nowhere"]\n';
+    expect(project(features).extras).toEqual(['cli']);
+  });
+
+  test('it is a package, or says that it is none', () => {
+    expect(project('[project]\nname = "x"\n').isPackage).toBe(true);
+    expect(project('[tool.poetry]\nname = "x"\n').isPackage).toBe(true);
+    expect(project('[tool.poetry]\nname = "x"\npackage-mode = false\n').isPackage).toBe(false);
+    expect(project('[project]\nname = "x"\n[tool.uv]\npackage = false\n').isPackage).toBe(false);
+    expect(project('[tool.ruff]\nline-length = 100\n').isPackage).toBe(false);
+  });
+
+  test.each([
+    '{',
+    'a = ',
+    `x = ${'['.repeat(5_000)}`,
+    'project = 3',
+    '[[tool]]\n[[project]]\n',
+    'tool = []\ndependency-groups = "x"\n',
+    '[tool]\npoetry = 1\npdm = []\nhatch = "x"\nuv = 1979-05-27\nsetuptools = {dynamic = 4}\n',
+    '[tool.poetry.group]\ntest = 3\n[tool.hatch.envs]\ntest = [1]\n[tool.pdm]\ndev-dependencies = {test = 5}\n',
+    '__proto__ = {polluted = true}\n[constructor]\nprototype = 1\n',
+    '# '.repeat(300_000),
+  ])('a hostile or damaged pyproject.toml says nothing (%#)', (toml) => {
+    expect(project(toml)).toMatchObject({ requirements: [], extras: [], groups: [] });
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+});
+
+const detect = (files: Record<string, string>) =>
+  detectChecks({ files: Object.keys(files), read: files }).commands;
+const TESTED = { 'tests/conftest.py': '' };
+
+describe('a locked project is set up by the program that wrote the lock file', () => {
+  const setupOf = (lock: string, toml = '[project]\nname = "x"\n'): string =>
+    (detect({ ...TESTED, 'pyproject.toml': toml, [lock]: '' }).setup ?? '').split('; }; } && ')[1] ?? '';
+
+  test('uv: all extras and groups, unless they exclude each other', () => {
+    expect(setupOf('uv.lock')).toBe('UV_PYTHON_DOWNLOADS=never uv sync --frozen --all-extras --all-groups');
+    expect(
+      setupOf(
+        'uv.lock',
+        '[project.optional-dependencies]\ntest = []\ncpu = []\n[dependency-groups]\ndev = []\n[tool.uv]\nconflicts = [[{extra = "cpu"}, {extra = "gpu"}]]\n[tool.uv.workspace]\nmembers = ["x"]\n',
+      ),
+    ).toBe('UV_PYTHON_DOWNLOADS=never uv sync --frozen --all-packages --extra test --group dev');
+  });
+
+  test('poetry: its optional groups by name', () => {
+    expect(
+      setupOf(
+        'poetry.lock',
+        '[tool.poetry.group.test]\noptional = true\n[tool.poetry.group.dev.dependencies]\n',
+      ),
+    ).toBe('POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction --all-extras --with test');
+  });
+
+  test('pdm and pipenv', () => {
+    expect(setupOf('pdm.lock')).toBe('pdm sync -G :all');
+    expect(setupOf('Pipfile.lock')).toBe('PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev');
+  });
+
+  test('which set-up brings along where it is missing, in the version that is wanted', () => {
+    const toml = '[project]\nname = "x"\n[tool.uv]\nrequired-version = ">=0.5"\n';
+    const setup = detect({ ...TESTED, 'pyproject.toml': toml, 'uv.lock': '' }).setup ?? '';
+    expect(setup).toContain('command -v uv >/dev/null || { python3 -m venv ~/.local/lib/uv');
+    expect(setup).toContain("pip install 'uv>=0.5'");
+    const paths = ['pyproject.toml', 'uv.lock'];
+    expect(wantedTools(paths, new Map(), setup).broughtBySetup).toEqual(['uv']);
+    expect(wantedTools(paths, new Map(), 'uv sync').broughtBySetup).toEqual([]);
+  });
+});
+
+describe('programs of Python', () => {
+  test('are recognised wherever a command starts them', () => {
+    expect(startsProgram('poetry install && pytest', 'poetry')).toBe(true);
+    expect(startsProgram('X=1 python3 -m tox -e py', 'tox')).toBe(true);
+    expect(startsProgram('(cd a && uv run pytest)', 'uv')).toBe(true);
+    expect(startsProgram('echo poetry', 'poetry')).toBe(false);
+    expect(startsProgram('python3 tox', 'tox')).toBe(false);
+  });
+
+  test('are brought along for the tests too, and only once', () => {
+    const whole = withPythonTools('pip install x', 'pdm run test && pdm run more');
+    expect([...broughtBySetup(whole)]).toEqual(['pdm']);
+    expect(whole.endsWith('&& pip install x')).toBe(true);
+    expect(withPythonTools('', 'pytest')).toBe('');
+  });
+
+  test.each([
+    ['poetry run pytest -q', '.venv/bin/python -m pytest -q'],
+    ['uv run pytest', '.venv/bin/python -m pytest'],
+    ['pdm run python -m unittest', '.venv/bin/python -m unittest'],
+    ['pdm run test', 'pdm run test'],
+    ['uv run nonsense', 'uv run --no-sync nonsense'],
+  ])('%s runs in the virtual environment', (command, expected) => {
+    expect(inVenv(command)).toBe(expected);
+  });
+});
+
+describe('environments of test tools are made by set-up, and the tests install nothing', () => {
+  const ci = (...runs: readonly string[]): string =>
+    `on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n${runs.map((run) => `      - run: ${run}\n`).join('')}`;
+  const PACKAGE = { 'pyproject.toml': '[project]\nname = "x"\n', 'tests/check.py': '' };
+  const EDITABLE = (folder: string) =>
+    `for one in ${folder}/*/bin/python; do .venv/bin/python -m pip --python "$one" install --no-deps -e . || exit 1; done`;
+  const start = 'python3 -m venv --system-site-packages .venv && .venv/bin/python -m pip install';
+
+  test('tox, of whose versions of Python the sandbox has one', () => {
+    const files = {
+      ...PACKAGE,
+      'tox.ini': '[tox]\nenvlist = py{310,311}\n[testenv]\ncommands = {envpython} tests/check.py\n',
+    };
+    expect(detect({ ...files, '.github/workflows/ci.yml': ci('pip install tox', 'tox') })).toEqual({
+      setup: `${start} tox && .venv/bin/python -m tox --notest -e py && ${EDITABLE('.tox')}`,
+      test: '.venv/bin/python -m tox --skip-pkg-install -e py',
+    });
+    // Where CI has it from elsewhere, set-up installs it.
+    expect(detect({ ...files, '.github/workflows/ci.yml': ci('tox -e unit') })).toEqual({
+      setup: `${start} tox && .venv/bin/python -m tox --notest -e unit && ${EDITABLE('.tox')}`,
+      test: '.venv/bin/python -m tox --skip-pkg-install -e unit',
+    });
+  });
+
+  test('nox', () => {
+    const files = { ...PACKAGE, '.github/workflows/ci.yml': ci('pip install nox', 'nox -s tests') };
+    expect(detect(files)).toEqual({
+      setup: `${start} nox && .venv/bin/python -m nox --install-only -s tests && ${EDITABLE('.nox')}`,
+      test: '.venv/bin/python -m nox -R -s tests',
+    });
+  });
+
+  test('hatch, which is brought along', () => {
+    const files = { ...PACKAGE, '.github/workflows/ci.yml': ci('pip install hatch', 'hatch run test:unit') };
+    const { setup = '', test: command } = detect(files);
+    expect(command).toBe('hatch run test:unit');
+    expect([...broughtBySetup(setup)]).toEqual(['hatch']);
+    expect(setup.endsWith(' && hatch env create test')).toBe(true);
+  });
+});
