@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Task } from '../../src/core/model/index.ts';
-import { visibleMarkdown, visiblePlain } from '../../src/core/prompts/index.ts';
-import { visible } from '../../src/core/reports/index.ts';
+import { commentsBlock, visibleMarkdown, visiblePlain } from '../../src/core/prompts/index.ts';
+import { statusComment, visible } from '../../src/core/reports/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import { coderPrompt } from '../../src/runs/code/task-text.ts';
 import { loadRun, taskOf } from '../../src/runs/context.ts';
+import { judged } from '../core/reports/sample.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { githubOrigin } from '../world/origin.ts';
 
@@ -121,17 +122,60 @@ describe('case 21: text that an issue hides from its readers is hidden from mode
 
   test('case 21: with a note of how much was left out', async () => {
     const body = 'Fix it. <!-- one -->\n\n[docs](https://x.test/a "two")\n\n![three](x.png)';
-    expect(await promptsOf(task(body))).toContain(
-      'Fix it. (…)\n\n[docs](…)\n\n(image)\n\n[Left out, because the page does not show it: 2 passages and the description of 1 image (41 characters; each place is marked (…) or (image)).]',
+    const prompt = await promptsOf(task(body, { comments: [] }));
+    expect(prompt).toContain(
+      '[Left out, because the page does not show it: 2 passages and the description of 1 image (41 characters; each place is marked (…) or (image)).]\n\n<<<ISSUE n\n',
     );
+    expect(prompt).toContain('Fix it. (…)\n\n[docs](…)\n\n(image)\nISSUE n>>>');
   });
 
   test('case 21: but text typed at a terminal loses only invisible characters', async () => {
     const prompt = await promptsOf(
       task('Handle `<!--` and <!-- x -->.\u200b', { origin: { kind: 'local', path: '/x' } }),
     );
+    expect(prompt).toContain('Handle `<!--` and <!-- x -->.\nISSUE n>>>');
     expect(prompt).toContain(
-      'Handle `<!--` and <!-- x -->.\n\n[Left out, because the page does not show it: 1 invisible character (U+200B).]',
+      '[Left out, because the page does not show it: 2 invisible characters (U+200B).]',
+    );
+  });
+
+  test('case 21: however long the text is, nothing is left out in silence', async () => {
+    const body = `Fix it. <!-- ${ORDER} -->\n\n${'word '.repeat(12_200)}\n\nThe end.`;
+    const prompt = await promptsOf(task(body, { comments: [] }));
+    expect(prompt).not.toContain('The end.');
+    const [before = '', after = ''] = prompt.split('<<<ISSUE n');
+    expect(before).toContain('[Left out, because the page does not show it: 1 passage');
+    expect(before).toMatch(/\[The text has 61,0\d\d characters; models read the first 60,000\.\]/);
+    expect(before).toMatch(/\[ISSUE is cut: 1,0\d\d characters at its end are missing\.\]\n$/);
+    expect(after.length).toBeLessThan(60_100);
+  });
+
+  test('case 21: the newest comments are read, and what is cut is said', () => {
+    const log = { author: 'mona', body: `FIRST ${'x'.repeat(40_000)} LAST` };
+    const word = { author: 'lisa', body: 'Only quoted fields, please.' };
+    const [kept = ''] = commentsBlock([log, log, word], 'n');
+    expect(kept).toContain('lisa wrote:\nOnly quoted fields, please.\nCOMMENTS n>>>');
+    expect(kept).toMatch(
+      /^\[1 older comment left out here\.\]\n<<<COMMENTS n\nmona wrote:\nFIRST x+\n\(10,0\d\d more/,
+    );
+    expect(kept.length).toBeLessThan(30_300);
+    const [alone = ''] = commentsBlock([word, log], 'n');
+    expect(alone).toMatch(
+      /^\[1 older comment left out here\.\]\n\[COMMENTS is cut: 10,0\d\d characters at its end are missing\.\]\n<<</,
+    );
+    expect(commentsBlock([log, word], 'n').join('')).not.toContain('older comment');
+    expect(commentsBlock([], 'n')).toEqual([]);
+  });
+
+  test('case 21: people see what models do not read', async () => {
+    const long = { author: 'mona', body: 'x'.repeat(31_000) };
+    const { leftOut = [] } = taskOf({ id: RUN, task: task('a <!-- b -->', { comments: [long] }) });
+    const { body } = statusComment(judged({ leftOut }));
+    expect(body).toContain('The comments have 31,000 characters; models read the newest 30,000.');
+    expect(body).toContain('Left out, because the page does not show it: 1 passage (10 characters');
+    // What the record of the run holds is not said twice.
+    expect(taskOf({ id: RUN, task: task('a <!-- b -->', { comments: [long], leftOut }) }).leftOut).toEqual(
+      leftOut,
     );
   });
 });

@@ -137,7 +137,7 @@ export interface Task {
   readonly body: string;
   /** Comments by people who may write to the repository, oldest first. */
   readonly comments: readonly { readonly author: string; readonly body: string }[];
-  /** Which comments are missing above because of a limit, a sentence each; absent: none. */
+  /** What models do not read of it: comments beyond a limit, and what its page does not show; a sentence each. Absent: none. */
   readonly leftOut?: readonly string[];
   readonly base: { readonly ref: string; readonly sha: Sha };
   readonly settings: Settings;

@@ -8,6 +8,7 @@ import {
   type PullWork,
   type Task,
 } from '../../core/model/index.ts';
+import { visibleTask } from '../../core/prompts/index.ts';
 import type { Refusal } from '../../core/reports/index.ts';
 import type { GitHubReader, IssueFacts, PullDetails, Remark, RunRecord } from '../../ports/index.ts';
 import { handleOf, recordSandbox, requireGitHub, sourceOf, type World } from '../context.ts';
@@ -68,8 +69,14 @@ export async function admit(
     ...(gathered.leftOut.length > 0 ? { leftOut: gathered.leftOut } : {}),
     ...(settled.instructions ? { instructions: settled.instructions } : {}),
   };
+  // People see what models will not read.
+  const { leftOut } = visibleTask(task);
   const { checks } = settled;
-  await world.store.updateRun(run.id, { task, checks }, world.clock.now());
+  await world.store.updateRun(
+    run.id,
+    { task: { ...task, ...(leftOut ? { leftOut } : {}) }, checks },
+    world.clock.now(),
+  );
   await recordSandbox(world, run.id);
   await world.store.markStage(run.id, 'admit', 'end', world.clock.now());
   await world.store.transition(run.id, 'admitted', 'the run may start', world.clock.now());

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkBrief, forecast, repositoryMap } from '../../core/brief/index.ts';
 import { asFault, Brief, Fault, type Task } from '../../core/model/index.ts';
-import { block } from '../../core/prompts/index.ts';
+import { block, commentsBlock, leftOutNotes, MAX_TASK_CHARS } from '../../core/prompts/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
 import { askModel, payerOf, rememberAnswers } from '../ask-model.ts';
 import { contestantsOf } from '../contestants.ts';
@@ -154,15 +154,12 @@ async function plannerQuestion(
   const readme = paths.find((path) => /^readme(\.\w+)?$/i.test(path));
   const readmeText = readme ? await readTextAt(world, source, task.base.sha, readme) : null;
   const { checks } = task.settings;
-  const commentTexts = task.comments.map((c) => `${c.author} wrote:\n${c.body}`);
-  const comments = [...commentTexts, ...(task.leftOut ?? []).map((text) => `[${text}]`)].join('\n\n');
   return (nonce) => [
-    block('TASK', nonce, titleAndBody(task)),
-    ...(comments ? [block('COMMENTS', nonce, comments)] : []),
-    ...(readmeText ? [block('README', nonce, readmeText.slice(0, MAX_README_CHARS))] : []),
-    ...(task.instructions
-      ? [block('INSTRUCTIONS', nonce, task.instructions.text.slice(0, MAX_README_CHARS))]
-      : []),
+    ...leftOutNotes(task),
+    block('TASK', nonce, titleAndBody(task), MAX_TASK_CHARS),
+    ...commentsBlock(task.comments, nonce),
+    ...(readmeText ? [block('README', nonce, readmeText, MAX_README_CHARS)] : []),
+    ...(task.instructions ? [block('INSTRUCTIONS', nonce, task.instructions.text, MAX_README_CHARS)] : []),
     block('MAP', nonce, `Kinds of files: ${languages}\nTests: ${checks.test ?? 'not known'}\n\n${tree}`),
     ...(since
       ? [
@@ -176,6 +173,8 @@ async function plannerQuestion(
 interface ReadFile {
   readonly path: string;
   readonly text: string;
+  /** Characters of it that are shown. */
+  readonly most: number;
 }
 
 async function readWantedFiles(
@@ -189,12 +188,15 @@ async function readWantedFiles(
   for (const path of wanted) {
     const text = await readTextAt(world, source, task.base.sha, path);
     if (text === null || left <= 0) continue;
-    const cut = text.slice(0, Math.min(MAX_FILE_CHARS, left));
-    left -= cut.length;
-    files.push({ path, text: cut });
+    const most = Math.min(MAX_FILE_CHARS, left);
+    left -= Math.min(most, text.length);
+    files.push({ path, text, most });
   }
   return files;
 }
 
 const filesBlocks = (files: readonly ReadFile[], nonce: string): readonly string[] =>
-  files.map(({ path, text }) => block('FILE', nonce, `${path}\n\n${text}`));
+  files.map(({ path, text, most }) => {
+    const head = `${path}\n\n`;
+    return block('FILE', nonce, `${head}${text}`, head.length + most);
+  });

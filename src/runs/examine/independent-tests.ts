@@ -15,7 +15,7 @@ import {
 } from '../../core/independent-tests/index.ts';
 import { asFault, type Brief, type Task } from '../../core/model/index.ts';
 import { roleOf } from '../../core/patches/index.ts';
-import { block } from '../../core/prompts/index.ts';
+import { block, commentsBlock, leftOutNotes, MAX_TASK_CHARS } from '../../core/prompts/index.ts';
 import type { Gateway, Model, Random } from '../../ports/index.ts';
 import { askModel, payerOf } from '../ask-model.ts';
 import { stableNonce } from '../context.ts';
@@ -28,7 +28,7 @@ export interface TestWriter {
   readonly random: Pick<Random, 'nonce'>;
   /** `provider/model` names in the order in which they are asked; `writersInOrder` gives it. */
   readonly models: readonly string[];
-  readonly task: Pick<Task, 'runId' | 'origin' | 'title' | 'body' | 'comments' | 'settings'>;
+  readonly task: Pick<Task, 'runId' | 'origin' | 'title' | 'body' | 'comments' | 'leftOut' | 'settings'>;
   readonly brief: Brief;
   /** Keeps paid answers: asked for again after a crash, they are given back, not paid again. */
   readonly remember: Remember;
@@ -94,7 +94,6 @@ export function taskBlocks(
   { task, brief }: Pick<TestWriter, 'task' | 'brief'>,
   nonce: string,
 ): readonly string[] {
-  const comments = task.comments.map((one) => `${one.author} wrote:\n${one.body}`).join('\n\n');
   const list = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : [`${title}:\n${lines.map((line) => `- ${line}`).join('\n')}`];
   const text = [
@@ -104,8 +103,9 @@ export function taskBlocks(
     ...list('Worth a test', brief.acceptance ?? []),
   ];
   return [
-    block('TASK', nonce, `${task.title}\n\n${task.body}`),
-    ...(comments ? [block('COMMENTS', nonce, comments)] : []),
+    ...leftOutNotes(task),
+    block('TASK', nonce, `${task.title}\n\n${task.body}`, MAX_TASK_CHARS),
+    ...commentsBlock(task.comments, nonce),
     block('BRIEF', nonce, text.join('\n\n')),
   ];
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { pullTask } from '../../../src/core/brief/index.ts';
 import type { Task } from '../../../src/core/model/index.ts';
-import { visibleTask } from '../../../src/core/prompts/index.ts';
+import { leftOutNotes, visibleTask } from '../../../src/core/prompts/index.ts';
 import { partial } from '../../world/partial.ts';
 
 /** What coders read of a review with these remarks. */
@@ -10,7 +10,9 @@ function readBy(bodies: readonly string[]): string {
   const remarks = bodies.map((body) => ({ author: 'mona', body, path: 'src/a.ts', line: 3 }));
   const { title, body } = pullTask({ number: 12, title: 'Round' }, { kind: 'remarks', remarks });
   const origin = { kind: 'github', work: 'review' } as const;
-  return visibleTask(partial<Task>({ title, body, comments: [], origin }, ['instructions'])).body;
+  const task = partial<Task>({ title, body, comments: [], origin }, ['instructions', 'leftOut']);
+  const seen = visibleTask(task);
+  return [...leftOutNotes(seen), seen.body].join('\n\n');
 }
 
 const OPEN: readonly string[] = [
