@@ -129,7 +129,7 @@ async function withEngine(
   json: boolean,
   begin: (runtime: TerminalRuntime) => Promise<'begun' | 'declined'>,
 ): Promise<number> {
-  const stopping = listenForStop(shell, runId);
+  const stopping = listenForInterrupt(shell, runId);
   try {
     const runtime = await shell.open({ role: 'standalone', executor: `cli-${runId}` });
     stopping.opened(runtime);
@@ -158,7 +158,7 @@ async function followed(
   world: Pick<World, 'clock' | 'diskSpace' | 'engine' | 'store'>,
   runId: RunId,
   screen: Screen,
-  stopping: StopListener,
+  stopping: InterruptListener,
 ): Promise<RunView> {
   stopping.begun();
   await follow(world, runId, screen);
@@ -186,7 +186,7 @@ export function exitCode(view: RunView): number {
 const EXIT_GRACE_MS = 3_000;
 
 /** Handles Ctrl-C while a run is followed. The first one cancels the run, the second one exits in any case. */
-interface StopListener {
+interface InterruptListener {
   /** Whether somebody has asked to stop, even if nothing has begun yet. */
   wanted(): boolean;
   opened(runtime: Runtime): void;
@@ -198,7 +198,7 @@ interface StopListener {
   dispose(): void;
 }
 
-export function listenForStop({ screen, onInterrupt, exit }: Terminal, runId: RunId): StopListener {
+export function listenForInterrupt({ screen, onInterrupt, exit }: Terminal, runId: RunId): InterruptListener {
   let wanted = false;
   let runtime: Runtime | null = null;
   let world: World | null = null;

@@ -112,13 +112,13 @@ async function repositoryOf({ store, log }: Instruments): Promise<number | undef
   return found?.origin.kind === 'github' ? found.origin.repositoryId : undefined;
 }
 
-type Ledger = Pick<Store, 'bookCall' | 'settleCall' | 'usage'>;
+type CallLedger = Pick<Store, 'bookCall' | 'settleCall' | 'usage'>;
 
 /** The same ledger; each call is counted and traced when it is settled. */
 export const instrumentedLedger = (
-  ledger: Ledger,
+  ledger: CallLedger,
   { metrics, tracer }: Pick<Instruments, 'metrics' | 'tracer'>,
-): Ledger => ({
+): CallLedger => ({
   bookCall: (whose, decide) => ledger.bookCall(whose, decide),
   usage: (id, spender) => ledger.usage(id, spender),
   async settleCall(call, row, answer) {

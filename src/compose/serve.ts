@@ -10,6 +10,7 @@ import { missingForServe, type Operator } from '../core/settings/index.ts';
 import type { Fence } from '../ports/index.ts';
 import { flows, type World } from '../runs/index.ts';
 import {
+  beforeDeadline,
   fileCredentialStore,
   openSetup,
   startWeb,
@@ -217,6 +218,9 @@ async function serveSetup(
  */
 const DELIVERY_MS = 8_000;
 
+const notAccepted = (ms: number): Fault =>
+  new Fault('DATABASE_UNAVAILABLE', `A delivery was not accepted within ${ms} ms.`);
+
 /**
  * The same Probot, but handlers that take too long fail as if the database were down, so that GitHub shows the delivery
  * as failed. Their work is not stopped: the delivery is accepted once, now or when it is sent again.
@@ -226,19 +230,6 @@ export function answeredInTime(
   ms = DELIVERY_MS,
 ): Pick<Probot, 'on' | 'onError'> {
   const on: Probot['on'] = (events, handler) =>
-    probot.on(events, (context) => beforeDeadline(ms, handler(context)));
+    probot.on(events, (context) => beforeDeadline(ms, handler(context), () => notAccepted(ms)));
   return { on, onError: probot.onError.bind(probot) };
-}
-
-async function beforeDeadline(ms: number, work: unknown): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => late.reject(new Fault('DATABASE_UNAVAILABLE', `A delivery was not accepted within ${ms} ms.`)),
-    ms,
-  );
-  try {
-    await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

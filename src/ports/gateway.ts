@@ -84,7 +84,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-export interface Question<T> {
+export interface ModelQuestion<T> {
   readonly route: ModelRoute;
   readonly lease: Lease;
   readonly instructions: string;
@@ -101,5 +101,5 @@ export type Answer<T> =
 
 /** Asks a model for one schema-checked value. Never rejects for what the model or provider did. */
 export interface Model {
-  ask<T>(question: Question<T>): Promise<Answer<T>>;
+  ask<T>(question: ModelQuestion<T>): Promise<Answer<T>>;
 }

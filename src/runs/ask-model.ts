@@ -83,7 +83,7 @@ export async function askModel<T>(
 }
 
 /** One model that is asked for a run, and what that may cost. */
-export interface LeaseTerms {
+export interface ModelLeaseTerms {
   /** Whose calls these are in the ledger. */
   readonly spender: string;
   /** `provider/model`. */
@@ -97,7 +97,7 @@ export interface LeaseTerms {
 export async function openModelLease(
   gateway: ModelCallParts['gateway'],
   { runId, repository, runCapUsd, capTokens }: Payer,
-  { model, ...terms }: LeaseTerms,
+  { model, ...terms }: ModelLeaseTerms,
 ): Promise<{ readonly route: ModelRoute; readonly lease: Lease }> {
   const tokens = capTokens === undefined ? {} : { capTokens };
   const route = gateway.route(model, tokens);

@@ -168,9 +168,14 @@ async function sendHealth(site: Site, response: ServerResponse): Promise<void> {
   response.end(`${JSON.stringify({ ok: health.ok, detail: health.detail })}\n`);
 }
 
-async function beforeDeadline<T>(ms: number, work: Promise<T>): Promise<T> {
+/** Rejects with `error()` if the work takes longer than `ms` milliseconds; the work is not stopped. */
+export async function beforeDeadline<T>(
+  ms: number,
+  work: Promise<T> | T,
+  error: () => Error = () => new Error(`It took longer than ${ms} ms.`),
+): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`It took longer than ${ms} ms.`)), ms);
+  const timer = setTimeout(() => late.reject(error()), ms);
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 

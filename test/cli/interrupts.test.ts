@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { listenForStop } from '../../src/cli/run.ts';
+import { listenForInterrupt } from '../../src/cli/run.ts';
 import { onPresses, type Terminal } from '../../src/shell.ts';
 
 beforeEach(() => {
@@ -53,7 +53,7 @@ test('an interrupt that arrives twice counts once, and a later one is the next',
 
 test('an interrupt before anything is open is remembered, and the next one exits', async () => {
   const { surroundings, signal, exits } = terminal();
-  const stopping = listenForStop(surroundings, 'r0000000001');
+  const stopping = listenForInterrupt(surroundings, 'r0000000001');
   expect(stopping.wanted()).toBe(false);
   signal();
   expect(stopping.wanted()).toBe(true);
@@ -66,7 +66,7 @@ test('an interrupt before anything is open is remembered, and the next one exits
 
 test('a second interrupt exits although nothing closes', async () => {
   const { surroundings, signal, exits, said } = terminal();
-  const stopping = listenForStop(surroundings, 'r0000000001');
+  const stopping = listenForInterrupt(surroundings, 'r0000000001');
   const never = () => new Promise<never>(() => {});
   const world = { store: { run: never } } as never;
   stopping.opened({ world, close: never });
@@ -88,7 +88,7 @@ test('a failed cancellation is reported, and the next interrupt repeats it befor
     looks += 1;
     throw new Error('no database');
   };
-  const stopping = listenForStop(surroundings, 'r0000000001');
+  const stopping = listenForInterrupt(surroundings, 'r0000000001');
   stopping.opened({ world: { store: { run } } as never, close: async () => {} });
   signal();
   expect(looks).toBe(0);

@@ -6,7 +6,7 @@ import {
   type Synthesis,
 } from '../../src/core/debate/index.ts';
 import { Fault, type Usage } from '../../src/core/model/index.ts';
-import type { Answer, Question } from '../../src/ports/index.ts';
+import type { Answer, ModelQuestion } from '../../src/ports/index.ts';
 import { type DebatePanel, type DebatePlan, holdDebate } from '../../src/runs/brief/index.ts';
 import { openLeases } from '../world/stand-ins.ts';
 
@@ -150,7 +150,7 @@ function tableOf(say: Say, asked: Asked[], { price = 0.01, kept = new Map() }: R
       },
     },
     model: {
-      async ask<T>({ lease, prompt, instructions }: Question<T>): Promise<Answer<T>> {
+      async ask<T>({ lease, prompt, instructions }: ModelQuestion<T>): Promise<Answer<T>> {
         const { spender, models } = leases.grantOf(lease);
         const model = models[0] ?? '';
         const one = askedAs(spender, { model, prompt, instructions });

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Admission, NO_ADMISSION, type WrittenTest } from '../../src/core/independent-tests/index.ts';
+import {
+  NO_ADMISSION,
+  type TestAdmission,
+  type WrittenTest,
+} from '../../src/core/independent-tests/index.ts';
 import type { TestedSurvivor } from '../../src/runs/examine/admit.ts';
 import {
   type ComparedCandidate,
@@ -52,7 +56,7 @@ describe('undecided candidates', () => {
     diff,
   });
   /** Undecided while nothing puts one ahead. */
-  const level = ({ byAlias }: Admission) => {
+  const level = ({ byAlias }: TestAdmission) => {
     const passed = (alias: string) => byAlias[alias]?.passed ?? 0;
     return passed('A') === passed('B') ? ['A', 'B'] : [];
   };

@@ -1,6 +1,6 @@
 import type { Author, Competitor, Judgement, JudgingPool, Verdict } from '../../src/core/judging/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
-import type { Answer, Grant, Lease, Question } from '../../src/ports/index.ts';
+import type { Answer, Grant, Lease, ModelQuestion } from '../../src/ports/index.ts';
 import { type JudgeOptions, judgePool } from '../../src/runs/judge/panel.ts';
 
 /** A question as a judge reads it. */
@@ -89,7 +89,7 @@ export function openJudging(
       },
     },
     model: {
-      async ask<T>(question: Question<T>): Promise<Answer<T>> {
+      async ask<T>(question: ModelQuestion<T>): Promise<Answer<T>> {
         const one = seenIn(question);
         seen.push(one);
         return answerOf(question, rulings[one.model] as JudgeAnswer, one);
@@ -116,7 +116,7 @@ function leaseOf(grant: Grant, seen: readonly Seen[], judging: Judging): Lease {
   };
 }
 
-function answerOf<T>({ schema }: Question<T>, ruling: JudgeAnswer, seen: Seen): Answer<T> {
+function answerOf<T>({ schema }: ModelQuestion<T>, ruling: JudgeAnswer, seen: Seen): Answer<T> {
   try {
     const parsed = schema.safeParse(ruling(seen));
     return parsed.success
@@ -128,7 +128,7 @@ function answerOf<T>({ schema }: Question<T>, ruling: JudgeAnswer, seen: Seen): 
 }
 
 /** Reads a question by its marked lines, as a model that keeps to them would. */
-function seenIn({ prompt, instructions, route }: Question<unknown>): Seen {
+function seenIn({ prompt, instructions, route }: ModelQuestion<unknown>): Seen {
   const nonce = /^<<<TASK (\S+)$/m.exec(prompt)?.[1] ?? '';
   const block = (name: string) =>
     prompt.split(`<<<${name} ${nonce}\n`)[1]?.split(`\n${name} ${nonce}>>>`)[0] ?? '';

@@ -1,6 +1,6 @@
 import { type Brief, Fault, NO_USAGE, type Task, type Usage } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
-import type { Answer, Question } from '../../src/ports/index.ts';
+import type { Answer, ModelQuestion } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { bookRow } from '../world/ledger.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
@@ -62,7 +62,7 @@ export async function planningWorld({ planner, critics, settings = {}, body = 'T
         },
       },
       model: {
-        async ask<T>({ lease, prompt, repairs }: Question<T>): Promise<Answer<T>> {
+        async ask<T>({ lease, prompt, repairs }: ModelQuestion<T>): Promise<Answer<T>> {
           const { spender, models } = leases.grantOf(lease);
           asked.push({ spender, prompt, ...(repairs === undefined ? {} : { repairs }) });
           await bookRow(store, rowOf(spender));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { systemRandom } from '../../src/adapters/system/index.ts';
 import { NO_ADMISSION } from '../../src/core/independent-tests/index.ts';
 import { identitiesOf } from '../../src/core/judging/index.ts';
-import type { Question } from '../../src/ports/index.ts';
+import type { ModelQuestion } from '../../src/ports/index.ts';
 import { rememberAnswers } from '../../src/runs/ask-model.ts';
 import { askOnce, type DebatePanel } from '../../src/runs/brief/critics.ts';
 import { distinguish } from '../../src/runs/examine/distinguish.ts';
@@ -21,7 +21,7 @@ const whatIsKept = () => rememberAnswers({ store: memoryStore(), artifacts: memo
 function killedWhileAsking() {
   const asked: string[] = [];
   const model = {
-    async ask({ prompt }: Question<unknown>): Promise<never> {
+    async ask({ prompt }: ModelQuestion<unknown>): Promise<never> {
       asked.push(prompt);
       throw new Error('killed');
     },

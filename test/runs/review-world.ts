@@ -1,7 +1,7 @@
 import { familyOf } from '../../src/core/judging/index.ts';
 import { type Brief, type Candidate, type Contestant, Fault, type Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
-import type { Answer, Grant, Question, RunRecord } from '../../src/ports/index.ts';
+import type { Answer, Grant, ModelQuestion, RunRecord } from '../../src/ports/index.ts';
 import { testBase } from '../../src/runs/examine/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { judge } from '../../src/runs/judge/index.ts';
@@ -169,7 +169,7 @@ function modelsOf(options: ReviewOptions, seen: Seen[], grants: Grant[]) {
       },
     },
     model: {
-      async ask<T>(question: Question<T>): Promise<Answer<T>> {
+      async ask<T>(question: ModelQuestion<T>): Promise<Answer<T>> {
         const one = seenIn(question, leases.grantOf(question.lease).spender);
         seen.push(one);
         try {
@@ -186,7 +186,10 @@ function modelsOf(options: ReviewOptions, seen: Seen[], grants: Grant[]) {
   };
 }
 
-function seenIn({ prompt, instructions, route }: Omit<Question<unknown>, 'schema'>, spender: string): Seen {
+function seenIn(
+  { prompt, instructions, route }: Omit<ModelQuestion<unknown>, 'schema'>,
+  spender: string,
+): Seen {
   const nonce = /^<<<TASK (\S+)$/m.exec(prompt)?.[1] ?? '';
   const diff = prompt.split(`<<<CANDIDATE ${nonce}\n`)[1]?.split(`\nCANDIDATE ${nonce}>>>`)[0] ?? '';
   const changed = /^\+ (\d+): (?!\s*\[|\S{0,3}$)(.+)$/m.exec(diff);

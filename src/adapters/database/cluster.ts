@@ -43,7 +43,7 @@ export async function writeCredentials(cluster: Cluster, credentials: DatabaseCr
   await rename(draft, cluster.credentialsFile);
 }
 
-function chownTo(path: string, account: ServerAccount): void {
+function chownToServer(path: string, account: ServerAccount): void {
   const { uid, gid } = account.ids;
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
@@ -78,7 +78,7 @@ async function makeCluster(draft: string, passwordFile: string, on: ClusterSetup
   const { answer } = await restarting<Answered | ChildLost>('initdb', sleep, async () => {
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(draft, { mode: 0o700 });
-    chownTo(draft, account);
+    chownToServer(draft, account);
     const answer = initdb(draft, passwordFile, binaries, account, dir);
     const { code } = (answer.error ?? {}) as NodeJS.ErrnoException;
     const cause = answer.signal ?? (mayStartLater(code) ? code : undefined);
@@ -118,7 +118,7 @@ export async function initialise(
   const password = randomBytes(24).toString('hex');
   try {
     writeFileSync(passwordFile, password, { mode: 0o600 });
-    chownTo(passwordFile, account);
+    chownToServer(passwordFile, account);
     await makeCluster(draft, passwordFile, { binaries, account, dir });
   } finally {
     await rm(passwordFile, { force: true });

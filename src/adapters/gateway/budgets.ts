@@ -2,10 +2,10 @@ import { Mutex } from 'async-mutex';
 import { asFault, Fault, type RunId, type Usage } from '../../core/model/index.ts';
 import type { Clock, KeptAnswer, LedgerRow, Log } from '../../ports/index.ts';
 import {
+  type BilledGrant,
   type CapReached,
-  type DayCaps,
+  type DailyBudgets,
   midnightBefore,
-  type Payer,
   type Plan,
   type Reservation,
   scopesOf,
@@ -63,12 +63,12 @@ interface Accounts {
   /** Writes what calls of closed leases came to, their answers with it. Faults: DATABASE_UNAVAILABLE when it cannot. */
   flush(): Promise<void>;
   /** Rejects when the ledger cannot be read. */
-  open(payer: Payer): Promise<Account>;
+  open(payer: BilledGrant): Promise<Account>;
 }
 
 interface AccountsOptions {
   readonly ledger: Ledger;
-  readonly dayCaps: DayCaps;
+  readonly dayCaps: DailyBudgets;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
   /** Milliseconds for which a call waits for money that other calls hold. */
@@ -132,7 +132,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
 /** Milliseconds between checks for money that calls of other processes have released. Our default. */
 const LOOK_MS = 2_000;
 
-function openAccount(context: AccountsContext, payer: Payer, own: Tally, forget: () => void): Account {
+function openAccount(context: AccountsContext, payer: BilledGrant, own: Tally, forget: () => void): Account {
   const { bookings, settlements } = context;
   let open = true;
   return {
@@ -181,7 +181,7 @@ type Attempt<R extends Reservation> =
 
 async function attempt<R extends Reservation>(
   context: AccountsContext,
-  payer: Payer,
+  payer: BilledGrant,
   own: Tally,
   plan: Plan<R>,
   booking: Booking<R> | null,
@@ -204,7 +204,7 @@ async function attempt<R extends Reservation>(
 
 async function book<R extends Reservation>(
   { ledger, clock, dayCaps, underWayMs }: AccountsContext,
-  payer: Payer,
+  payer: BilledGrant,
   plan: Plan<R>,
   booking: Booking<R> | null,
   settledCount: number,

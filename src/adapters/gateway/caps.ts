@@ -81,13 +81,16 @@ function leftOf(scopes: readonly Scope[], of: (scope: Scope) => number): Left {
 }
 
 /** US dollars that may be spent in one day (UTC). */
-export interface DayCaps {
+export interface DailyBudgets {
   readonly repositoryUsd: Usd;
   readonly everythingUsd: Usd;
 }
 
 /** Whose calls these are, and their caps. */
-export type Payer = Pick<Grant, 'runId' | 'spender' | 'repository' | 'capUsd' | 'runCapUsd' | 'capTokens'>;
+export type BilledGrant = Pick<
+  Grant,
+  'runId' | 'spender' | 'repository' | 'capUsd' | 'runCapUsd' | 'capTokens'
+>;
 
 /** What one spender in one run has used, without what active calls hold. */
 export interface Tally {
@@ -101,7 +104,7 @@ const MS_PER_DAY = 24 * 60 * 60 * 1000;
 export const midnightBefore = (now: number): number => Math.floor(now / MS_PER_DAY) * MS_PER_DAY;
 
 /** The caps of one call, with what the ledger contains, whichever process wrote it. */
-export function scopesOf(payer: Payer, dayCaps: DayCaps, sums: LedgerSums): readonly Scope[] {
+export function scopesOf(payer: BilledGrant, dayCaps: DailyBudgets, sums: LedgerSums): readonly Scope[] {
   const { spender, spenderTokens, run, repositoryDay, day } = sums;
   return [
     { name: 'spender', cap: payer.capUsd, ...spender },
@@ -114,7 +117,7 @@ export function scopesOf(payer: Payer, dayCaps: DayCaps, sums: LedgerSums): read
 }
 
 /** The caps of the spender alone, with what its calls are known to have cost. */
-export const settledScopes = (payer: Payer, own: Tally): readonly Scope[] => [
+export const settledScopes = (payer: BilledGrant, own: Tally): readonly Scope[] => [
   { name: 'spender', cap: payer.capUsd, booked: own.usd, held: 0 },
   { name: 'tokens', cap: payer.capTokens ?? 0, booked: own.tokensIn + own.tokensOut, held: 0 },
 ];

@@ -12,7 +12,7 @@ import { openLeaseMemory, type RefusalKind, type SharedMemory, sha256Of } from '
 import { type Answers, openAnswerCache } from './answer-cache.ts';
 import { openAccounts } from './budgets.ts';
 import { type LeaseContext, leaseListener } from './calls.ts';
-import type { DayCaps } from './caps.ts';
+import type { DailyBudgets } from './caps.ts';
 import { openCounter } from './input-tokens.ts';
 import type { Ledger } from './ledger.ts';
 import { priceBook, type TokenPrice } from './prices.ts';
@@ -32,7 +32,7 @@ export interface GatewayOptions {
   readonly providers: Providers;
   /** Prices that override the maintained table, by `provider/model`. */
   readonly prices: Readonly<Record<string, TokenPrice>>;
-  readonly dayCaps: DayCaps;
+  readonly dayCaps: DailyBudgets;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Log;

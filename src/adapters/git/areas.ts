@@ -17,7 +17,7 @@ import {
   usedAt,
 } from './layout.ts';
 import type { Locks } from './locks.ts';
-import type { Owner } from './trees.ts';
+import type { FileOwner } from './trees.ts';
 import { removeTree } from './trees.ts';
 
 /** Age in milliseconds from which incomplete data without a lock counts as left by a crash. */
@@ -41,7 +41,7 @@ export interface Areas {
 interface AreaParts {
   readonly layout: Layout;
   readonly locks: Locks;
-  readonly owner: Owner;
+  readonly owner: FileOwner;
   readonly log: Log;
   readonly trash: Trash;
 }

@@ -9,7 +9,7 @@ import type { Git, GitCall } from './git.ts';
 import { chownTo, type Layout, makeAtomically } from './layout.ts';
 import { type Locks, openSharedWork } from './locks.ts';
 import { clearCrash, type Mirrors } from './mirrors.ts';
-import type { Owner } from './trees.ts';
+import type { FileOwner } from './trees.ts';
 import { fingerprintTree, removeTree } from './trees.ts';
 
 /**
@@ -25,8 +25,8 @@ const HISTORY = 50;
 export const BYTE_FOR_BYTE = '* -text -ident !eol !filter !working-tree-encoding !diff !merge\n';
 
 /** What is known of a base besides its files. `links` are its submodules, which stay as they are in every candidate. */
-const BaseFacts = z.object({ tree: z.string().regex(/^[0-9a-f]{40}$/), links: z.array(z.string()) });
-export type BaseFacts = z.infer<typeof BaseFacts>;
+const CheckoutFacts = z.object({ tree: z.string().regex(/^[0-9a-f]{40}$/), links: z.array(z.string()) });
+export type CheckoutFacts = z.infer<typeof CheckoutFacts>;
 
 /** Without a path, because people may see it; the log has the path. */
 export const DAMAGED_CHECKOUT = 'The checkout of the repository is damaged on the machine that runs Runoff.';
@@ -34,7 +34,7 @@ export const DAMAGED_CHECKOUT = 'The checkout of the repository is damaged on th
 export interface Bases {
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
   /** Fault: STORED_DATA_DAMAGED if it does not exist, for example while it is being recreated. */
-  facts(base: BaseCheckout): Promise<BaseFacts>;
+  facts(base: BaseCheckout): Promise<CheckoutFacts>;
   /** As in the port, without layers. */
   isWhole(base: BaseCheckout): Promise<boolean>;
 }
@@ -44,7 +44,7 @@ interface BaseParts {
   readonly layout: Layout;
   readonly locks: Locks;
   readonly mirrors: Mirrors;
-  readonly owner: Owner;
+  readonly owner: FileOwner;
   readonly onDamage: (path: string, why: string) => void;
 }
 
@@ -60,7 +60,7 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
     const links = (await mirrors.entries(key, sha)).filter((entry) => entry.type === 'commit');
     const tree = await git({ cwd: layout.mirror(key), args: ['rev-parse', `${sha}^{tree}`] });
     if (tree.exitCode !== 0) throw gitFault('Preparing the checkout', tree);
-    const facts: BaseFacts = { tree: tree.stdout.trim(), links: links.map((entry) => entry.path) };
+    const facts: CheckoutFacts = { tree: tree.stdout.trim(), links: links.map((entry) => entry.path) };
     await writeFile(join(folder, 'facts.json'), JSON.stringify(facts));
     await writeMark(folder, await fingerprintBase(folder));
   }
@@ -87,7 +87,7 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
     async facts(base) {
       const file = join(layout.base(base.repositoryKey, base.sha), 'facts.json');
       try {
-        return BaseFacts.parse(JSON.parse(await readFile(file, 'utf8')));
+        return CheckoutFacts.parse(JSON.parse(await readFile(file, 'utf8')));
       } catch (cause) {
         // Damaged, or another process has just set it aside and is recreating it.
         throw new Fault('STORED_DATA_DAMAGED', DAMAGED_CHECKOUT, { cause });
@@ -106,7 +106,7 @@ const fingerprintBase = async (folder: string): Promise<string> =>
 async function checkOut(
   git: Git,
   lower: string,
-  from: { readonly mirror: string; readonly sha: Sha; readonly owner: Owner },
+  from: { readonly mirror: string; readonly sha: Sha; readonly owner: FileOwner },
 ): Promise<void> {
   const onKilled = () => clearCrash(join(lower, '.git'));
   const asOwner = async (...args: string[]) => {

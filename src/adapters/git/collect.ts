@@ -8,12 +8,12 @@ import {
   type Sandbox,
   type WorkArea,
 } from '../../ports/index.ts';
-import { type BaseFacts, BYTE_FOR_BYTE } from './bases.ts';
+import { BYTE_FOR_BYTE, type CheckoutFacts } from './bases.ts';
 import { COLLECTOR, collectorEnv, MAX_LIST_BYTES, REFUSED_EXIT } from './collector-script.ts';
 import { rawEntries, type SetupTraces } from './diff-trees.ts';
 import { abortError } from './faults.ts';
 import { chownTo, type Layout, readBounded } from './layout.ts';
-import { isFull, type Owner, openFolders, removeTree } from './trees.ts';
+import { type FileOwner, isFull, openFolders, removeTree } from './trees.ts';
 
 export interface CollectLimits {
   /** Files that a candidate may change, add and delete together. */
@@ -54,17 +54,22 @@ export type CollectedTree =
 export interface Collector {
   /** Both reject with AbortError if the signal ends the collector. */
   gather(base: BaseCheckout, area: WorkArea, known: Known, signal?: AbortSignal): Promise<CollectedTree>;
-  traces(base: BaseCheckout, area: WorkArea, facts: BaseFacts, signal?: AbortSignal): Promise<SetupResult>;
+  traces(
+    base: BaseCheckout,
+    area: WorkArea,
+    facts: CheckoutFacts,
+    signal?: AbortSignal,
+  ): Promise<SetupResult>;
 }
 export interface Known {
-  readonly facts: BaseFacts;
+  readonly facts: CheckoutFacts;
   readonly traces: SetupTraces | null;
 }
 
 export function openCollector(
   sandbox: Sandbox,
   layout: Layout,
-  setting: { readonly owner: Owner; readonly limits: CollectLimits },
+  setting: { readonly owner: FileOwner; readonly limits: CollectLimits },
 ): Collector {
   const { owner, limits } = setting;
 

@@ -11,7 +11,7 @@ import {
   signalIn,
 } from '../../core/model/index.ts';
 import type { GitCredential } from '../../ports/index.ts';
-import { isFull, type Owner } from './trees.ts';
+import { type FileOwner, isFull } from './trees.ts';
 
 export interface GitCall {
   /** Folder in which git is started; must exist. */
@@ -20,7 +20,7 @@ export interface GitCall {
   /** Added to the clean environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Buffer;
-  readonly as?: Owner;
+  readonly as?: FileOwner;
   /** Settings for this call only: they override every file, including the repository's own. */
   readonly config?: Readonly<Record<string, string>>;
   /** Passed to git as a header in the environment, never in argv, URLs or files (I3). */

@@ -16,7 +16,7 @@ import { openPruning } from './prune.ts';
 import { openPublishing } from './publish.ts';
 import { openSetup, type SetupPatience } from './setup.ts';
 import { describeLocal } from './sources.ts';
-import { type Owner, removeTree } from './trees.ts';
+import { type FileOwner, removeTree } from './trees.ts';
 
 export type { CollectLimits } from './collect.ts';
 export type { SetupPatience } from './setup.ts';
@@ -31,7 +31,7 @@ interface WorkspacesOptions {
   /** Used for setup and collecting. */
   readonly sandbox: Sandbox;
   /** The user that sandboxed processes run as and that owns checkouts and areas; null if that is our own user. */
-  readonly owner: Owner;
+  readonly owner: FileOwner;
   readonly log: Log;
   /** Called for everything stored that is found damaged; the log has its path and the reason. */
   readonly onDamage?: () => void;
@@ -73,7 +73,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     if (signal?.aborted) throw abortError();
     const known = { facts: await bases.facts(base), traces: await setup.traces(base) };
     const gathering = () => collector.gather(base, area, known, signal);
-    const gathered = await unlessDamaged(() => isWhole(base), gathering);
+    const gathered = await withDamageCheck(() => isWhole(base), gathering);
     if (gathered.kind === 'refused') return loggedRefusal(log, area.id, gathered);
     const scratch = join(layout.area(area.id), 'scratch');
     await removeTree(scratch);
@@ -128,7 +128,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
  * The base or a layer of an area may be damaged. That is not the candidate's fault, and `prepare` creates another
  * checkout.
  */
-async function unlessDamaged<T>(isWhole: () => Promise<boolean>, work: () => Promise<T>): Promise<T> {
+async function withDamageCheck<T>(isWhole: () => Promise<boolean>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, open, readdir, rename, stat, utimes, writeFile } f
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import { GIT_SETTINGS } from './git.ts';
-import type { Owner } from './trees.ts';
+import type { FileOwner } from './trees.ts';
 
 /**
  * Reads a file that a sandbox wrote: null unless it is a regular file of at most `most` bytes. Does not follow links or
@@ -86,7 +86,7 @@ export function layoutOf(dataDir: string): Layout {
 }
 
 /** Creates the folders and the settings file. Faults if the owner could not reach them. */
-export async function makeLayout(layout: Layout, owner: Owner): Promise<void> {
+export async function makeLayout(layout: Layout, owner: FileOwner): Promise<void> {
   const root = dirname(layout.areas);
   await mkdir(root, { recursive: true, mode: 0o711 });
   for (const name of FOLDERS) {
@@ -142,7 +142,7 @@ function checkedId(id: string): string {
   return id;
 }
 
-export async function chownTo(path: string, owner: Owner): Promise<void> {
+export async function chownTo(path: string, owner: FileOwner): Promise<void> {
   if (owner) await chown(path, owner.uid, owner.gid);
 }
 

@@ -9,7 +9,7 @@ import { gitFault, remoteFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
 import { checkedSha, isSha, temporaryPath } from './layout.ts';
 import { inUserRepository, REMOTE_SILENCE_MS } from './sources.ts';
-import type { Owner } from './trees.ts';
+import type { FileOwner } from './trees.ts';
 import { userOf } from './trees.ts';
 
 /** Where, and under which name, a commit can be fetched. */
@@ -25,7 +25,7 @@ interface FetchSource {
 async function withFetchSource<T>(
   git: Git,
   commit: { readonly objects: string; readonly base: Sha; readonly sha: Sha },
-  to: Owner,
+  to: FileOwner,
   work: (source: FetchSource) => Promise<T>,
 ): Promise<T> {
   const { objects, base, sha } = commit;

@@ -1,5 +1,5 @@
 import { globLiteral } from './collect.ts';
-import { type Owner, openFolders, removeWithin } from './trees.ts';
+import { type FileOwner, openFolders, removeWithin } from './trees.ts';
 
 /**
  * What is not kept of the HOME of a set-up, as patterns below it. Packages, caches and programs stay. Whatever tells
@@ -24,7 +24,7 @@ const NOT_KEPT = [
 ].flatMap((line) => line.split(' '));
 
 /** Removes from the HOME of a set-up what must not reach later commands. No process may be running in it. */
-export async function cleanHome(home: string, owner: Owner): Promise<void> {
+export async function cleanHome(home: string, owner: FileOwner): Promise<void> {
   await openFolders(home, owner);
   const place = globLiteral(home);
   await removeWithin(

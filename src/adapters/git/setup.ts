@@ -24,7 +24,7 @@ import type { Mirrors } from './mirrors.ts';
 import { fingerprintLayer, openSetupCache, type Place } from './setup-cache.ts';
 import { cleanHome } from './setup-home.ts';
 import { rootsOf } from './setup-inputs.ts';
-import { isFull, type Owner, removeTree } from './trees.ts';
+import { type FileOwner, isFull, removeTree } from './trees.ts';
 
 type Install = Workspaces['install'];
 type Setup = Parameters<Install>[1];
@@ -57,7 +57,7 @@ interface SetupParts {
   readonly bases: Bases;
   readonly collector: Collector;
   readonly sandbox: Sandbox;
-  readonly owner: Owner;
+  readonly owner: FileOwner;
   readonly onDamage: (path: string, why: string) => void;
   /** Default: `SETUP_PATIENCE`. */
   readonly patience?: SetupPatience;

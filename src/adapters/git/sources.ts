@@ -6,7 +6,7 @@ import type { RepositorySource, Workspaces } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
 import type { Git, GitCall, GitDone } from './git.ts';
 import { exists, hasCode, isSha, keyOf, namesIn } from './layout.ts';
-import type { Owner } from './trees.ts';
+import type { FileOwner } from './trees.ts';
 
 import { firstUnwritable, userOf } from './trees.ts';
 
@@ -179,7 +179,7 @@ const WRITTEN = [
   'logs/refs/heads/auto-dev',
 ];
 
-async function unwritable(common: string, user: Owner): Promise<string | null> {
+async function unwritable(common: string, user: FileOwner): Promise<string | null> {
   const there: string[] = [];
   // An object is written to the folder of its first two digits. One of these may belong to root, if root once used git
   // here.

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { type ChildLost, Fault, mayStartLater, restarting } from '../../core/model/index.ts';
 
 /** The user that sandboxed processes run as and that owns all checkouts; null if that is our own user. */
-export type Owner = { readonly uid: number; readonly gid: number } | null;
+export type FileOwner = { readonly uid: number; readonly gid: number } | null;
 
 const execFileAsync = promisify(execFile);
 const MAX_OUTPUT = 2 ** 20;
@@ -16,7 +16,7 @@ const MAX_OUTPUT = 2 ** 20;
  * tree ourselves, because a coder can nest folders deeper than any path that a Node call accepts. Rejects with
  * PROGRAM_KILLED if the tool is killed again and again.
  */
-async function tool(file: string, args: readonly string[], owner: Owner, timeout = 0): Promise<ToolEnd> {
+async function tool(file: string, args: readonly string[], owner: FileOwner, timeout = 0): Promise<ToolEnd> {
   return restarting<ToolEnd | ChildLost>(file, sleep, () => toolOnce(file, args, owner, timeout));
 }
 
@@ -30,7 +30,7 @@ interface ToolEnd {
 async function toolOnce(
   file: string,
   args: readonly string[],
-  owner: Owner,
+  owner: FileOwner,
   timeout: number,
 ): Promise<ToolEnd | ChildLost> {
   try {
@@ -79,7 +79,7 @@ const OPENING_MS = 30_000;
  * Lets the owner read what a coder locked: folders without rwx and files without r. Opens a folder before it enters it.
  * What stays locked, also because this takes too long, is later reported as a file that cannot be read.
  */
-export async function openFolders(path: string, owner: Owner): Promise<void> {
+export async function openFolders(path: string, owner: FileOwner): Promise<void> {
   const folders = ['-type', 'd', '!', '-perm', '-700', '-exec', 'chmod', 'u+rwx', '{}', ';'];
   const files = ['-type', 'f', '!', '-perm', '-400', '-exec', 'chmod', 'u+r', '{}', '+'];
   await tool('find', [path, ...folders, '-o', ...files], owner, OPENING_MS);
@@ -131,14 +131,14 @@ export async function bytesOf(paths: readonly string[]): Promise<number> {
 }
 
 /** The first folder that the user may not write to; null if there is none. */
-export async function firstUnwritable(folders: readonly string[], as: Owner): Promise<string | null> {
+export async function firstUnwritable(folders: readonly string[], as: FileOwner): Promise<string | null> {
   const found = await tool('find', [...folders, '-maxdepth', '0', '!', '-writable', '-print', '-quit'], as);
   if (found.out !== '') return found.out.replace(/\n$/, '');
   return found.ok ? null : (folders[0] ?? null);
 }
 
 /** As root we write to a user's repository as that user: files of root in it would lock its owner out. */
-export async function userOf(path: string): Promise<Owner> {
+export async function userOf(path: string): Promise<FileOwner> {
   if (process.getuid?.() !== 0) return null;
   const { uid, gid } = await stat(path);
   return uid === 0 ? null : { uid, gid };

@@ -14,7 +14,7 @@ import {
   Output,
 } from 'ai';
 import { z } from 'zod';
-import type { Answer, Lease, Model, ModelRoute, Question } from '../../ports/index.ts';
+import type { Answer, Lease, Model, ModelQuestion, ModelRoute } from '../../ports/index.ts';
 
 /** How often a model is shown what was wrong with its answer. Our default. */
 const REPAIRS = 2;
@@ -37,7 +37,7 @@ export function openSdkModel(): Model {
   };
 }
 
-async function askAndRepair<T>(question: Question<T>): Promise<Answer<T>> {
+async function askAndRepair<T>(question: ModelQuestion<T>): Promise<Answer<T>> {
   const messages: ModelMessage[] = [{ role: 'user', content: question.prompt }];
   const maxRepairs = question.repairs ?? REPAIRS;
   let problem = '';
@@ -63,7 +63,7 @@ async function askAndRepair<T>(question: Question<T>): Promise<Answer<T>> {
 }
 
 /** The answer as text; the SDK's own check is left to us, so that a wrong answer can be shown to the model. */
-async function generate<T>(question: Question<T>, messages: ModelMessage[]): Promise<string> {
+async function generate<T>(question: ModelQuestion<T>, messages: ModelMessage[]): Promise<string> {
   const { route, lease, instructions, schema, signal } = question;
   // Servers that imitate OpenAI's chat protocol rarely take a schema, so they get it as text.
   const inText = route.protocol === 'openai-chat';
@@ -129,7 +129,7 @@ function parseJson(text: string): unknown {
   return undefined;
 }
 
-function reason<T>(error: unknown, { lease, signal }: Question<T>): string {
+function reason<T>(error: unknown, { lease, signal }: ModelQuestion<T>): string {
   if (signal?.aborted) return 'The question was cancelled.';
   const refusal = lease.refusal();
   if (refusal) return refusal;

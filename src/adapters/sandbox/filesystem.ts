@@ -134,7 +134,7 @@ export function writeOnce(folder: string, files: Readonly<Record<string, string>
  * source of a bind mount, but of an overlay mount only the options as they were given. These are names of links here,
  * so that no path of the host is visible.
  */
-export interface View {
+export interface MergedView {
   /** Options of the mount: `lowerdir`, `upperdir` and `workdir` are names in the area's mount folder. */
   readonly options: string;
   /** Where it is mounted: on the folder itself. */
@@ -158,7 +158,7 @@ interface ViewInput {
  * The overlay mounts of one command, and the links that name their layers, created in the folder that the area's mount
  * covers. What our own programs read in a read-only run is bound directly.
  */
-export function makeViews({ spec, etc, toolchain, empty, owner }: ViewInput): readonly View[] {
+export function makeViews({ spec, etc, toolchain, empty, owner }: ViewInput): readonly MergedView[] {
   const { area } = spec;
   const names = new Map<string, string>();
   const name = (path: string): string => {
@@ -167,7 +167,7 @@ export function makeViews({ spec, etc, toolchain, empty, owner }: ViewInput): re
     names.set(path, known);
     return known;
   };
-  const through = (at: string, layers: OverlayLayers, optional = false): View => ({
+  const through = (at: string, layers: OverlayLayers, optional = false): MergedView => ({
     options: [...overlayOptions(layers, name), 'userxattr', 'nosuid', 'nodev'].join(','),
     at,
     optional,

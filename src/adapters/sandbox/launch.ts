@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { normalize } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
-import { INSIDE, PUBLIC_ETC, pathIn, SYNTHETIC_ETC, type View, versionedEtc } from './filesystem.ts';
+import { INSIDE, type MergedView, PUBLIC_ETC, pathIn, SYNTHETIC_ETC, versionedEtc } from './filesystem.ts';
 import type { HardLimits } from './processes.ts';
 
 /**
@@ -40,7 +40,7 @@ interface LaunchInput {
   readonly egress: string | null;
   readonly ceilings: HardLimits;
   /** Overlay mounts that are made before bubblewrap starts; none if areas are full copies. */
-  readonly views: readonly View[];
+  readonly views: readonly MergedView[];
 }
 
 export interface Launch {

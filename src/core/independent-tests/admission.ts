@@ -1,10 +1,10 @@
 import { type IndependentTests, NO_INDEPENDENT_TESTS } from '../evidence/index.ts';
 import { type Alias, byCodeUnits, uniqueSorted } from '../model/index.ts';
 import type {
-  Admission,
   IndependentTest,
   IndependentTestVote,
   TaskKind,
+  TestAdmission,
   Trial,
   Trials,
 } from './independent-test.ts';
@@ -23,7 +23,7 @@ export function admitVotes(
   trials: Readonly<Record<string, Trials>>,
   taskKind: TaskKind,
   repeats = TEST_REPEATS,
-): Admission {
+): TestAdmission {
   const votes = tests.flatMap((test) => votesOf(test, trialsOf(trials, test.id), taskKind, repeats));
   const messageOf = (test: string, alias: Alias) =>
     lastMessage(trialsOf(trials, test).survivors[alias] ?? []);
@@ -49,7 +49,7 @@ export function stillAdmissible(
 }
 
 /** Two admissions of different tests as one. */
-export function joinAdmissions(a: Admission, b: Admission): Admission {
+export function joinAdmissions(a: TestAdmission, b: TestAdmission): TestAdmission {
   const aliases = uniqueSorted([...Object.keys(a.byAlias), ...Object.keys(b.byAlias)]);
   return {
     tests: [...a.tests, ...b.tests],
@@ -60,7 +60,7 @@ export function joinAdmissions(a: Admission, b: Admission): Admission {
   };
 }
 
-export const NO_ADMISSION: Admission = { tests: [], votes: [], byAlias: {} };
+export const NO_ADMISSION: TestAdmission = { tests: [], votes: [], byAlias: {} };
 
 /** Neutral tests of two origins, run on the same candidate. */
 export const joinTests = (

@@ -72,7 +72,7 @@ export interface IndependentTestVote {
 }
 
 /** What the independent tests of a run say. Plain JSON. */
-export interface Admission {
+export interface TestAdmission {
   readonly tests: readonly IndependentTest[];
   /** One for each vote, in order of the tests. */
   readonly votes: readonly IndependentTestVote[];
@@ -123,7 +123,7 @@ export interface IndependentTestReport {
 
 /** One line for each vote of an admission. */
 export function independentTestReport(
-  { tests, votes }: Admission,
+  { tests, votes }: TestAdmission,
   more: Pick<IndependentTestReport, 'models' | 'notes'>,
 ): IndependentTestReport {
   return {

@@ -1,3 +1,4 @@
+import { fnv1a } from '../settings/index.ts';
 import type { Author } from './types.ts';
 
 /** Text as a reader takes it: look-alike letters are plain ones, unseen characters are gone. Case is kept. */
@@ -284,11 +285,4 @@ function isWholeWord({ 0: name, index }: RegExpExecArray, text: string): boolean
 function pseudonym(name: string): string {
   const hash = fnv1a(name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-'));
   return `name_${(hash % 1296).toString(36).padStart(2, '0')}`;
-}
-
-/** FNV-1a over UTF-16 code units, 32 bits. */
-function fnv1a(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return hash >>> 0;
 }

@@ -11,7 +11,7 @@ import type {
   JudgeRecord,
   PromptInjection,
 } from './types.ts';
-import { type AskedPair, type JudgeAnswer, type Outcomes, outcomesOf } from './verdict.ts';
+import { type AskedPair, type JudgeAnswer, outcomesOf, type PairOutcomes } from './verdict.ts';
 
 /** Share of judged pairs whose answer changed with the order, above which judges see no difference. Our default, tune on dev data. */
 const MAX_INCONSISTENT = 0.4;
@@ -54,7 +54,7 @@ export function judgementOf(given: JudgingResults): Judgement {
   return judgedResult(results, outcomes);
 }
 
-function judgedResult(results: JudgingResults, outcomes: Outcomes): Judgement {
+function judgedResult(results: JudgingResults, outcomes: PairOutcomes): Judgement {
   const { aliases } = results.plan;
   const pairs = pairsOf(results, outcomes);
   const fit = bradleyTerry(aliases, gamesOf(pairs, outcomes.records));
@@ -85,7 +85,7 @@ function judgedResult(results: JudgingResults, outcomes: Outcomes): Judgement {
 
 const resultWithoutStandings = (
   results: JudgingResults,
-  outcomes: Outcomes,
+  outcomes: PairOutcomes,
   kind: 'discarded' | 'unanswered',
   because: string,
 ): Judgement => ({
@@ -100,7 +100,7 @@ const resultWithoutStandings = (
 
 function commonFields(
   { plan, judges, asked, injections, notes, spent }: JudgingResults,
-  { pairs, records }: Outcomes,
+  { pairs, records }: PairOutcomes,
 ) {
   const answering = new Set(pairs.flatMap(({ byJudge }) => byJudge.map(({ judge }) => judge)));
   return {
@@ -114,7 +114,7 @@ function commonFields(
   };
 }
 
-function pairsOf({ alike }: JudgingResults, outcomes: Outcomes): readonly JudgedPair[] {
+function pairsOf({ alike }: JudgingResults, outcomes: PairOutcomes): readonly JudgedPair[] {
   const same = alike.map((pair) => ({ ...pair, byJudge: [], alike: true }) as const);
   return [...outcomes.pairs, ...same].toSorted((x, y) => byCodeUnits(x.a, y.a) || byCodeUnits(x.b, y.b));
 }

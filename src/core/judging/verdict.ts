@@ -138,14 +138,14 @@ export interface AskedPair {
   readonly bFirst: JudgeAnswer;
 }
 
-export interface Outcomes {
+export interface PairOutcomes {
   /** Per pair and judge; only of judges whose answers count. */
   readonly pairs: readonly (Pair & { readonly byJudge: JudgedPair['byJudge'] })[];
   readonly records: readonly JudgeRecord[];
 }
 
 /** The two answers to one pair made one, and judges left out whose answers are not about the patches. */
-export function outcomesOf(judges: readonly Judge[], asked: readonly AskedPair[]): Outcomes {
+export function outcomesOf(judges: readonly Judge[], asked: readonly AskedPair[]): PairOutcomes {
   const records = judges.map((judge) => judgeRecordOf(judge, asked));
   const counted = new Set(records.filter((one) => !one.discarded).map(({ judge }) => judge));
   const pairs = new Map<string, Pair & { readonly byJudge: JudgedPair['byJudge'][number][] }>();

@@ -8,6 +8,10 @@ export const uniqueSorted = (texts: Iterable<string>): readonly string[] =>
 /** `1 file`, `2 files`. */
 export const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
+/** Length of the longest sequence of backticks: Markdown code needs a longer delimiter. */
+export const longestBackticks = (text: string): number =>
+  (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
+
 /** How large a JSON text from outside may be before it is parsed. */
 interface JsonLimits {
   /** Levels of arrays and objects. */

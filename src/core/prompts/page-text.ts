@@ -1,4 +1,5 @@
 import { parseFragment } from 'parse5';
+import { longestBackticks } from '../model/index.ts';
 import {
   isPlainFormula,
   type Omissions,
@@ -13,7 +14,7 @@ import {
   holdsBlock,
   isElement,
   MAX_DEPTH,
-  type Node,
+  type PageNode,
   textContent,
 } from './page-tree.ts';
 
@@ -54,9 +55,9 @@ class PageRenderer {
   }
 
   /** Blocks of the page; text between them is a block of its own. */
-  blocks(nodes: readonly Node[], place: ElementContext): string[] {
+  blocks(nodes: readonly PageNode[], place: ElementContext): string[] {
     const out: string[] = [];
-    let line: Node[] = [];
+    let line: PageNode[] = [];
     const flush = (): void => {
       const text = this.#line(line, place)
         .replace(/[ \t]*\n[ \t]*/g, '\n')
@@ -120,7 +121,7 @@ class PageRenderer {
     return smaller < MIN_FONT_SCALE || depth > MAX_DEPTH ? null : { scale: smaller, depth: depth + 1 };
   }
 
-  #flat(nodes: readonly Node[], place: ElementContext): string {
+  #flat(nodes: readonly PageNode[], place: ElementContext): string {
     return this.blocks(nodes, place)
       .join(' ')
       .replace(/\s*\n\s*/g, ' ');
@@ -189,19 +190,19 @@ class PageRenderer {
       .replace(FAR_RIGHT, (gone) => this.#omissions.omit(gone.trim().length))
       .replace(/\n$/, '');
     if (code.trim() === '' && mark === '') return [];
-    const bar = '`'.repeat(Math.max(3, longestRun(code) + 1));
+    const bar = '`'.repeat(Math.max(3, longestBackticks(code) + 1));
     return [`${bar}${language}${mark}\n${code}${code === '' ? '' : '\n'}${bar}`];
   }
 
   /** Text of one block, with what stands in its line. */
-  #line(nodes: readonly Node[], place: ElementContext, code = false): string {
+  #line(nodes: readonly PageNode[], place: ElementContext, code = false): string {
     const pieces = nodes.flatMap((node) => this.#pieces(node, place, code));
     return withoutHiddenFormulas(pieces, this.#omissions)
       .map(({ text }) => text)
       .join('');
   }
 
-  #pieces(node: Node, outer: ElementContext, code: boolean): readonly Piece[] {
+  #pieces(node: PageNode, outer: ElementContext, code: boolean): readonly Piece[] {
     if (node.nodeName === '#text') {
       const text = this.#omissions.withoutInvisible(textContent(node));
       return [{ kind: 'text', text: code ? text : shownAddresses(text, this.#omissions) }];
@@ -247,7 +248,7 @@ class PageRenderer {
 
   #span(content: string): string {
     const text = this.#omissions.withoutInvisible(content).replace(/\n/g, ' ');
-    const bar = '`'.repeat(longestRun(text) === 0 ? 1 : longestRun(text) + 1);
+    const bar = '`'.repeat(longestBackticks(text) === 0 ? 1 : longestBackticks(text) + 1);
     const space = /^`|`$|^ .* $/.test(text) ? ' ' : '';
     return text === '' ? '' : `${bar}${space}${text}${space}${bar}`;
   }
@@ -273,9 +274,6 @@ function wrapped(element: Element, inner: readonly Piece[]): readonly Piece[] {
 }
 
 const markdownSign = (text: string): Piece => ({ kind: 'sign', text });
-
-const longestRun = (text: string): number =>
-  (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
 
 const indented = (blocks: readonly string[], by: string, between = '\n\n'): string =>
   blocks.join(between).replace(/\n(?=[^\n])/g, `\n${by}`);

@@ -1,6 +1,6 @@
 import type { DefaultTreeAdapterTypes as Tree } from 'parse5';
 
-export type Node = Tree.ChildNode;
+export type PageNode = Tree.ChildNode;
 export type Element = Tree.Element;
 
 /** Elements of a page, one inside another. What is deeper is left out. Our default. */
@@ -13,7 +13,7 @@ const BLOCKS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-export const isElement = (node: Node): node is Element => 'tagName' in node;
+export const isElement = (node: PageNode): node is Element => 'tagName' in node;
 
 export const attribute = ({ attrs }: Element, name: string): string | null =>
   attrs.find((one) => one.name === name)?.value ?? null;
@@ -25,7 +25,7 @@ export function holdsBlock(element: Element, depth = 0): boolean {
   );
 }
 
-export function textContent(node: Node | Element, depth = 0): string {
+export function textContent(node: PageNode | Element, depth = 0): string {
   if (node.nodeName === '#text') return (node as Tree.TextNode).value;
   return isElement(node) && depth <= MAX_DEPTH
     ? node.childNodes.map((child) => textContent(child, depth + 1)).join('')

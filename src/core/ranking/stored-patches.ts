@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { comparePatches, type Flaw, type PatchLikeness } from '../likeness/index.ts';
 import { byCodeUnits, counted } from '../model/index.ts';
 
-interface SelectOptions {
+interface PickOptions {
   /** Picks the first of the ranking even where nothing speaks for it. */
   readonly alwaysPick?: boolean;
 }
@@ -11,10 +11,7 @@ interface SelectOptions {
  * Answers a request from the texts of its patches and its signals alone, without executing anything. A candidate's
  * place in the request has no effect, nor has its id, unless two patches are the same to the letter.
  */
-export function selectStored(
-  request: StoredRequest,
-  { alwaysPick = false }: SelectOptions = {},
-): SelectAnswer {
+export function selectStored(request: StoredRequest, { alwaysPick = false }: PickOptions = {}): SelectAnswer {
   const placed = rankStored(request.candidates);
   const [best] = placed;
   const abstains = best === undefined || (!alwaysPick && !isPickablePatch(best));

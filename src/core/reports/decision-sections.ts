@@ -1,13 +1,12 @@
 import type { Evidence } from '../evidence/index.ts';
 import { type Alias, SETTINGS_FILE } from '../model/index.ts';
 import { notableGroups } from '../patches/index.ts';
-import { chosenOf } from '../ranking/index.ts';
+import { chosenOf, failedGate } from '../ranking/index.ts';
 import { branchOf, counted, decisionLabel, elapsed, personFirst, personIn } from './format.ts';
 import { code, details, fencedDiff, fill, inertSentence, link, prose, tableRows } from './markdown.ts';
 import {
   baseTestsText,
   type FailingTests,
-  failedGate,
   type InputExample,
   type RankReason,
   reasons,

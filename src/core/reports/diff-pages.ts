@@ -2,7 +2,6 @@ import type { Alias, RunId } from '../model/index.ts';
 import { branchOf, contestantName, counted, plusMinus } from './format.ts';
 import {
   BODY_ROOM,
-  type DiffLine,
   details,
   fenced,
   htmlCode,
@@ -10,6 +9,7 @@ import {
   type ReportKind,
   readableDiff,
   report,
+  type ShownLine,
 } from './markdown.ts';
 import { standings } from './ranking-table.ts';
 import type { Diffs, DiffView, Report, RunView } from './view.ts';
@@ -73,7 +73,7 @@ interface PageSizes {
 }
 
 interface DiffToPlace extends DiffEntry {
-  readonly lines: readonly DiffLine[];
+  readonly lines: readonly ShownLine[];
   readonly totalLines: number;
   /** UTF-16 units that it may take where not all diffs fit. */
   readonly share: number;

@@ -1,4 +1,4 @@
-import type { RunId } from '../model/index.ts';
+import { longestBackticks, type RunId } from '../model/index.ts';
 import type { Report } from './view.ts';
 import { cut, visibleCode, visibleLine } from './visible.ts';
 
@@ -182,15 +182,11 @@ export function inertSentence(text: string, limit = 400): string {
   return rendered.join('') || EMPTY_TEXT;
 }
 
-function longestRun(text: string): number {
-  return (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
-}
-
 /** Code points of a fenced line; a longer one is cut, and the part is then not `whole`. */
 const MAX_LINE_CHARACTERS = 2_000;
 
 /** A line of a diff as it is shown. */
-export interface DiffLine {
+export interface ShownLine {
   readonly text: string;
   /** Backticks of its longest run. */
   readonly backticks: number;
@@ -199,7 +195,7 @@ export interface DiffLine {
 }
 
 interface ReadableDiff {
-  readonly lines: readonly DiffLine[];
+  readonly lines: readonly ShownLine[];
   /** Of the whole diff; more than `lines` where that one was long. */
   readonly totalLines: number;
 }
@@ -207,14 +203,14 @@ interface ReadableDiff {
 /** The lines of a diff made fit to show, as many as `most` UTF-16 units hold. */
 export function readableDiff(text: string, most: number): ReadableDiff {
   const all = text.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n');
-  const lines: DiffLine[] = [];
+  const lines: ShownLine[] = [];
   let size = 0;
   for (const line of all) {
     const bounded = cut(line, { codePoints: MAX_LINE_CHARACTERS });
     const shown = indentedCommand(visibleCode(bounded));
     size += shown.length + 1;
     if (size > most) break;
-    lines.push({ text: shown, backticks: longestRun(shown), cut: bounded !== line });
+    lines.push({ text: shown, backticks: longestBackticks(shown), cut: bounded !== line });
   }
   return { lines, totalLines: all.length };
 }
@@ -225,7 +221,7 @@ export function readableDiff(text: string, most: number): ReadableDiff {
  * least as long.
  */
 export function fenced(
-  lines: readonly DiffLine[],
+  lines: readonly ShownLine[],
   from: number,
   maxLength: number,
 ): { readonly block: string; readonly next: number; readonly cut: boolean } | null {
@@ -233,7 +229,7 @@ export function fenced(
   let fence = 3;
   let next = from;
   for (; next < lines.length; next += 1) {
-    const { text, backticks } = lines[next] as DiffLine;
+    const { text, backticks } = lines[next] as ShownLine;
     const grown = Math.max(fence, backticks + 1);
     if (size + text.length + 1 + 2 * grown > maxLength) break;
     size += text.length + 1;

@@ -1,6 +1,6 @@
 import type { Evidence } from '../evidence/index.ts';
 import type { Alias, Candidate } from '../model/index.ts';
-import { chosenOf, leftToPerson, pickOf, type Ranked } from '../ranking/index.ts';
+import { chosenOf, failedGate, leftToPerson, pickOf, type Ranked } from '../ranking/index.ts';
 import {
   contestantName,
   counted,
@@ -127,14 +127,10 @@ function judgesText({ judgement }: RunView, alias: Alias): string {
   return found ? `${found.wins}-${found.ties}-${found.losses}` : '–';
 }
 
-/** The gate that stopped a candidate; undefined for a survivor. */
-export const failedGate = (evidence: Evidence | undefined) =>
-  evidence?.gates.find((report) => !report.passed);
-
 function resultText(view: RunView, standing: CandidateStanding): string {
   const { candidate, evidence, ranked } = standing;
   if (standing.chosen) return chosenLabel(view);
-  const gate = failedGate(evidence);
+  const gate = evidence && failedGate(evidence);
   if (gate !== undefined) return GATE_FAILURE_LABELS[gate.gate];
   if (candidate.state === 'cancelled') return 'cancelled';
   if (evidence === undefined) return candidate.patch === undefined ? 'left no patch' : 'not examined';
@@ -196,7 +192,7 @@ export function reasonOf(
   { candidate, evidence, ranked, chosen }: CandidateStanding,
 ): RankReason {
   const { alias } = candidate;
-  const gate = failedGate(evidence);
+  const gate = evidence && failedGate(evidence);
   const because = gate?.because ?? ranked?.because ?? candidate.note;
   const passedOver = !chosen && !gate && alias === pickOf(view.decision);
   const suites = [

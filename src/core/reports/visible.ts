@@ -116,7 +116,7 @@ export interface HostFolder {
   readonly name: string;
 }
 
-const HTML_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+const TEXT_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** A character as our Markdown may write it: as it is, behind a backslash, as an entity, or parted from the next one. */
 function characterPattern(character: string): string {
@@ -124,7 +124,7 @@ function characterPattern(character: string): string {
   const literal = character.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
   const entities = [
     `&#${character.codePointAt(0)};`,
-    ...(HTML_ENTITIES[character] ? [HTML_ENTITIES[character]] : []),
+    ...(TEXT_ENTITIES[character] ? [TEXT_ENTITIES[character]] : []),
   ];
   return `(?:\\\\?${literal}|${entities.join('|')})(?:&#8203;)?`;
 }

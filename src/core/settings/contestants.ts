@@ -82,6 +82,7 @@ export function assignAliases(runId: string, count: number): readonly string[] {
     throw new RangeError(`There are aliases for 0 to 26 candidates, not for ${count}.`);
   }
   const letters = Array.from({ length: count }, (_, i) => String.fromCharCode(65 + i));
+  // Run ids are random already.
   const random = mulberry32(fnv1a(runId));
   for (let i = letters.length - 1; i > 0; i--) {
     const j = Math.floor(random() * (i + 1));
@@ -90,8 +91,8 @@ export function assignAliases(runId: string, count: number): readonly string[] {
   return letters;
 }
 
-/** FNV-1a over UTF-16 code units, 32 bits. No cryptographic strength is needed: run ids are random already. */
-function fnv1a(text: string): number {
+/** FNV-1a over UTF-16 code units, 32 bits. Without cryptographic strength. */
+export function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 0;

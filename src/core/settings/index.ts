@@ -1,7 +1,8 @@
 export { checkFiles, type DetectedChecks, detectChecks } from './checks.ts';
-export { assignAliases, contestants, type Entrant, PROVIDERS } from './contestants.ts';
+export { assignAliases, contestants, type Entrant, fnv1a, PROVIDERS } from './contestants.ts';
 export { Environment } from './environment.ts';
 export type { ArtifactsPlace, Bucket } from './environment-problems.ts';
+export { shellQuoted } from './last-resorts.ts';
 export {
   type Ceilings,
   capSettings,
@@ -17,7 +18,7 @@ export {
 } from './limits.ts';
 export * from './operator.ts';
 export { parseSettings, type SettingsDefaults } from './parse-settings.ts';
-export type { Language, WantedVersion } from './pinned-versions.ts';
+export type { RuntimeLanguage, WantedVersion } from './pinned-versions.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
 export type { ReportFormat, ReportSource } from './runner-forms.ts';
 export {

@@ -69,11 +69,11 @@ const linesOf = (value: string | undefined): readonly string[] =>
     .map((line) => line.trim().replace(/^-\s+/, ''))
     .filter((line) => line !== '');
 
-const Command = z.union([z.string(), z.array(z.string())]);
+const CommandValue = z.union([z.string(), z.array(z.string())]);
 const Container = z.object({
-  onCreateCommand: Command.optional().catch(undefined),
-  updateContentCommand: Command.optional().catch(undefined),
-  postCreateCommand: Command.optional().catch(undefined),
+  onCreateCommand: CommandValue.optional().catch(undefined),
+  updateContentCommand: CommandValue.optional().catch(undefined),
+  postCreateCommand: CommandValue.optional().catch(undefined),
 });
 
 /** What a development container runs once it is made. */
@@ -92,7 +92,8 @@ export function containerSetup(read: Read): FoundCommand | null {
   return null;
 }
 
-const shellQuoted = (word: string): string =>
+/** A word that a POSIX shell reads as this text. */
+export const shellQuoted = (word: string): string =>
   /^[\w@./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** JSON with comments and commas behind the last item, as such files have them; null for other text. */

@@ -2,7 +2,7 @@ import type { CiJob } from './ci-workflow.ts';
 import { parseVersion } from './version-range.ts';
 
 export const LANGUAGES = ['node', 'python', 'rust', 'go', 'java', 'ruby', 'php', 'dotnet'] as const;
-export type Language = (typeof LANGUAGES)[number];
+export type RuntimeLanguage = (typeof LANGUAGES)[number];
 
 /** A range of versions, and the file that asks for it. */
 export interface WantedVersion {
@@ -28,7 +28,7 @@ const LTS: Readonly<Record<string, string>> = {
 };
 
 /** A version as people pin it: newer ones of the same major version (minor version, for Python) will do. Null: any. */
-export function pinnedRange(language: Language, pin: string): string | null {
+export function pinnedRange(language: RuntimeLanguage, pin: string): string | null {
   const lts = /^lts\/(.+)$/i.exec(pin)?.[1];
   if (lts !== undefined) return LTS[lts.toLowerCase()] ?? null;
   if (language === 'rust') return /^[\w.-]+$/.test(pin) ? pin : null;
@@ -42,10 +42,10 @@ export function pinnedRange(language: Language, pin: string): string | null {
 }
 
 /** Older ones can hardly be had, and tools that Runoff starts beside the tests do not run on them. Major and minor. */
-const OLDEST: Partial<Record<Language, readonly [number, number]>> = { node: [18, 0], python: [3, 8] };
+const OLDEST: Partial<Record<RuntimeLanguage, readonly [number, number]>> = { node: [18, 0], python: [3, 8] };
 
 /** Any of the versions that CI tests with, without those that are no release yet. */
-export function testedVersions(language: Language, job: CiJob | null): WantedVersion | null {
+export function testedVersions(language: RuntimeLanguage, job: CiJob | null): WantedVersion | null {
   const [major, minor] = OLDEST[language] ?? [0, 0];
   const ranges = (job?.versions.get(language) ?? []).flatMap((version) => {
     if (/pypy|graalpy|nightly|dev|alpha|beta|rc/i.test(version)) return [];

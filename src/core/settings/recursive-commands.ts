@@ -65,10 +65,10 @@ function yarnScript([what, ...words]: readonly string[]): RecursiveCommand | nul
   return run < 0 || words.length !== run + 2 || !isHarmless(options) ? null : plain(words[run + 1], []);
 }
 
-const Task = z.object({ dependsOn: z.array(z.string()).catch([]) });
+const TaskEntry = z.object({ dependsOn: z.array(z.string()).catch([]) });
 const Turbo = z.object({
-  tasks: z.record(z.string(), Task.catch({ dependsOn: [] })).catch({}),
-  pipeline: z.record(z.string(), Task.catch({ dependsOn: [] })).catch({}),
+  tasks: z.record(z.string(), TaskEntry.catch({ dependsOn: [] })).catch({}),
+  pipeline: z.record(z.string(), TaskEntry.catch({ dependsOn: [] })).catch({}),
 });
 
 /** `turbo run test`: what the task depends on is made before, as it is by turbo. */
@@ -92,7 +92,7 @@ function turboTask(words: readonly string[], text: string | undefined): Recursiv
 
 const Nx = z.object({
   plugins: z.array(z.unknown()).catch([]),
-  targetDefaults: z.record(z.string(), Task.catch({ dependsOn: [] })).catch({}),
+  targetDefaults: z.record(z.string(), TaskEntry.catch({ dependsOn: [] })).catch({}),
 });
 
 /** `nx run-many -t test`, where targets are scripts: plugins and `project.json` make them of anything. */

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type CiJob, ciJob, workflowFiles } from './ci-workflow.ts';
 import {
   LANGUAGES,
-  type Language,
   pinnedRange,
+  type RuntimeLanguage,
   testedVersions,
   type WantedVersion,
 } from './pinned-versions.ts';
@@ -21,8 +21,8 @@ export interface WantedManager extends WantedVersion {
 /** The toolchains that a repository needs, as its own files say. */
 export interface WantedTools {
   /** In which each language is used, by the file that shows it. */
-  readonly languages: ReadonlyMap<Language, string>;
-  readonly versions: ReadonlyMap<Language, WantedVersion>;
+  readonly languages: ReadonlyMap<RuntimeLanguage, string>;
+  readonly versions: ReadonlyMap<RuntimeLanguage, WantedVersion>;
   /** Programs besides those of the languages, such as `mvn`, by the file that shows it. */
   readonly programs: ReadonlyMap<string, string>;
   /** Those of the programs that set-up installs from the package index where they are not there. */
@@ -61,7 +61,7 @@ const TOP_FILES = [
 
 const TOOL_FILES: readonly {
   readonly sign: RegExp;
-  readonly language?: Language;
+  readonly language?: RuntimeLanguage;
   readonly program?: string;
 }[] = [
   { sign: /^package\.json$/, language: 'node' },
@@ -92,7 +92,7 @@ export function wantedTools(
   texts: ReadonlyMap<string, string>,
   setup = '',
 ): WantedTools {
-  const languages = new Map<Language, string>();
+  const languages = new Map<RuntimeLanguage, string>();
   const programs = new Map<string, string>();
   for (const { sign, language, program } of TOOL_FILES) {
     const file = paths.find((path) => sign.test(path));
@@ -147,7 +147,7 @@ interface Hints {
 }
 
 /** A pinned version first; what CI tests with says more than the lowest version that is supported. */
-function versionOf(language: Language, texts: Texts, { manifest, job }: Hints): WantedVersion | null {
+function versionOf(language: RuntimeLanguage, texts: Texts, { manifest, job }: Hints): WantedVersion | null {
   const asked = ownFile(language, texts) ?? ofVersionManager(language, texts);
   const tested = testedVersions(language, job);
   switch (language) {
@@ -174,14 +174,14 @@ function versionOf(language: Language, texts: Texts, { manifest, job }: Hints): 
   }
 }
 
-const OWN_FILES: Partial<Record<Language, readonly string[]>> = {
+const OWN_FILES: Partial<Record<RuntimeLanguage, readonly string[]>> = {
   node: ['.nvmrc', '.node-version'],
   python: ['.python-version'],
   ruby: ['.ruby-version'],
   java: ['.java-version'],
 };
 
-function ownFile(language: Language, texts: Texts): WantedVersion | null {
+function ownFile(language: RuntimeLanguage, texts: Texts): WantedVersion | null {
   for (const file of OWN_FILES[language] ?? []) {
     const line = versionInFile(texts, file, /^[ \t]*(?!#)(\S[^\s#]{0,60})/m);
     const range = line === null ? null : pinnedRange(language, line.range);
@@ -191,7 +191,7 @@ function ownFile(language: Language, texts: Texts): WantedVersion | null {
 }
 
 /** Names that asdf and mise know a language by. */
-const PLUGINS: Readonly<Record<Language, string>> = {
+const PLUGINS: Readonly<Record<RuntimeLanguage, string>> = {
   node: 'node(?:js)?',
   python: 'python',
   rust: 'rust',
@@ -202,7 +202,7 @@ const PLUGINS: Readonly<Record<Language, string>> = {
   dotnet: 'dotnet(?:-core)?',
 };
 
-function ofVersionManager(language: Language, texts: Texts): WantedVersion | null {
+function ofVersionManager(language: RuntimeLanguage, texts: Texts): WantedVersion | null {
   const name = PLUGINS[language];
   const found =
     versionInFile(texts, '.tool-versions', RegExp(`^\\s*${name}\\s+([^\\s#]{1,60})`, 'm')) ??

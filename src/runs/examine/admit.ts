@@ -1,6 +1,5 @@
 import { succeeded, type TestRun, testsAlone } from '../../core/evidence/index.ts';
 import {
-  type Admission,
   admitVotes,
   type IndependentTest,
   namesFiles,
@@ -9,6 +8,7 @@ import {
   stillAdmissible,
   type TaskKind,
   TEST_REPEATS,
+  type TestAdmission,
   type Trials,
   trialFromOwnRun,
   trialsFromSharedRun,
@@ -45,7 +45,7 @@ export async function admitTests(
   runner: CheckRunner,
   tests: readonly IndependentTest[],
   options: TestTrialOptions,
-): Promise<Admission> {
+): Promise<TestAdmission> {
   const trial = openTrialRecorder(runner, options);
   const { survivors, taskKind } = options;
   // Most that fall do so on the base, before any survivor is touched.

@@ -1,12 +1,12 @@
 import type { TestRun } from '../../core/evidence/index.ts';
 import {
-  type Admission,
   DistinguishingTest,
   type IndependentTest,
   joinAdmissions,
   NO_ADMISSION,
   newTestPaths,
   type TaskKind,
+  type TestAdmission,
 } from '../../core/independent-tests/index.ts';
 import type { Alias } from '../../core/model/index.ts';
 import { block } from '../../core/prompts/index.ts';
@@ -45,9 +45,9 @@ export interface DistinguishInput {
   readonly inTime: <T>(round: number, work: () => Promise<T>) => Promise<T | null>;
   readonly contenders: readonly ComparedCandidate[];
   /** Aliases that are not distinguished with these independent tests besides all other evidence, best first; fewer than two: decided. */
-  readonly undecided: (independent: Admission) => readonly Alias[];
+  readonly undecided: (independent: TestAdmission) => readonly Alias[];
   /** Neutral tests that were admitted before. */
-  readonly before: Admission;
+  readonly before: TestAdmission;
   /** Takes out of a diff what tells who wrote it, and what speaks to its reader. */
   readonly blind: (text: string) => string;
   readonly instructions: string;
@@ -58,7 +58,7 @@ export interface DistinguishInput {
 /** What the rounds found. Plain JSON. */
 interface DistinguishResult {
   /** Of the new tests, and of those only that separated somebody. */
-  readonly admission: Admission;
+  readonly admission: TestAdmission;
   /** What each round came to, and why there was no further one; for people, and in part a model's words. */
   readonly notes: readonly string[];
 }
@@ -102,7 +102,7 @@ export async function distinguish(
 }
 
 /** Those to tell apart, in their order; null where there is nothing to do. */
-function candidatesToSeparate({ contenders, undecided, before }: DistinguishInput, admission: Admission) {
+function candidatesToSeparate({ contenders, undecided, before }: DistinguishInput, admission: TestAdmission) {
   const aliases = undecided(joinAdmissions(before, admission));
   const open = aliases.flatMap((alias) => contenders.filter(({ survivor }) => survivor.alias === alias));
   return new Set(open.map(({ changeClass }) => changeClass)).size < 2 ? null : open;
@@ -113,7 +113,7 @@ interface DistinguishRound {
   readonly setting: WriterContext;
   readonly open: readonly ComparedCandidate[];
   readonly round: number;
-  readonly admission: Admission;
+  readonly admission: TestAdmission;
 }
 
 /** The test of one round, or why there is none. */
@@ -201,7 +201,7 @@ async function admitRoundTest(
   test: IndependentTest,
   round: number,
   open: readonly ComparedCandidate[],
-): Promise<Admission> {
+): Promise<TestAdmission> {
   return admitTests(runner, [test], {
     survivors: open.map(({ survivor }) => survivor),
     onBase: given.onBase,

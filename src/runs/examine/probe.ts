@@ -14,6 +14,7 @@ import {
 import { comparePatches } from '../../core/likeness/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
 import { joinSections } from '../../core/patches/index.ts';
+import { shellQuoted } from '../../core/settings/index.ts';
 import type { Limits } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
@@ -223,8 +224,6 @@ function probeRequestOf(runner: CheckRunner, { files }: DerivedTests): Omit<Prob
 
 const withArguments = ({ command, args }: { readonly command: string; readonly args: readonly string[] }) =>
   args.length === 0 ? command : `set -- ${args.map(shellQuoted).join(' ')}; ${command}`;
-
-const shellQuoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 async function runProbes(
   runner: CheckRunner,

@@ -1,12 +1,12 @@
 import type { TestRun } from '../../core/evidence/index.ts';
 import {
-  type Admission,
   fileProblem,
   type IndependentTest,
   joinAdmissions,
   NO_ADMISSION,
   newTestPaths,
   type TaskKind,
+  type TestAdmission,
 } from '../../core/independent-tests/index.ts';
 import {
   blindPatch,
@@ -64,7 +64,7 @@ interface ReviewInput {
 
 export interface Objections {
   /** Of the reviewers' tests: one that is admitted counts like any other independent test, and so can unseat a candidate. */
-  readonly admission: Admission;
+  readonly admission: TestAdmission;
   /** Defects that were named on a changed line and that execution did not refute, by alias: they make nobody fall, and nobody clear. */
   readonly doubts: ReadonlyMap<Alias, string>;
   /** For people, in part a model's words. */
@@ -197,7 +197,7 @@ async function admitReproductions(
   { survivors, onBase, taskKind }: ReviewInput,
   alias: Alias,
   tests: readonly IndependentTest[],
-): Promise<Admission> {
+): Promise<TestAdmission> {
   if (tests.length === 0) return NO_ADMISSION;
   const options = { survivors: await survivors(), onBase, taskKind, name: `r${alias}` };
   const asNew = await admitTests(runner, tests, options);
@@ -207,7 +207,7 @@ async function admitReproductions(
   const asOld = refused.map((test): IndependentTest => ({ ...test, onBase: 'passes' }));
   const kept = await admitTests(runner, asOld, options);
   const left = new Set(refused.map(({ id }) => id));
-  const fresh: Admission = {
+  const fresh: TestAdmission = {
     tests: asNew.tests.filter(({ id }) => !left.has(id)),
     votes: asNew.votes.filter(({ test }) => !left.has(test)),
     byAlias: asNew.byAlias,
@@ -226,7 +226,7 @@ function reviewerResult(
   { reviewer, review, model }: Opinion,
   tests: ReproductionFiles,
   alias: Alias,
-  tried: Admission,
+  tried: TestAdmission,
 ): ReviewerResult {
   const critic = reviewer.name;
   switch (review.kind) {
@@ -261,14 +261,14 @@ function reviewerResult(
   }
 }
 
-const voteOn = (test: IndependentTest | null, { votes }: Admission) =>
+const voteOn = (test: IndependentTest | null, { votes }: TestAdmission) =>
   test === null ? undefined : votes.find((one) => one.test === test.id);
 
-const reproductionReason = (test: IndependentTest | null, tried: Admission): string =>
+const reproductionReason = (test: IndependentTest | null, tried: TestAdmission): string =>
   voteOn(test, tried)?.because ?? 'There is no test of it that could be run.';
 
 /** What executing a claim's test came to; null where it has none, or it says nothing. */
-function reproduction(test: IndependentTest | null, alias: Alias, tried: Admission): Reproduction {
+function reproduction(test: IndependentTest | null, alias: Alias, tried: TestAdmission): Reproduction {
   const vote = voteOn(test, tried);
   if (!vote) return null;
   const admitted = vote.status === 'admitted';

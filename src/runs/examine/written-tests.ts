@@ -1,11 +1,11 @@
 import { type Evidence, isSurvivor, silenceOf } from '../../core/evidence/index.ts';
 import {
-  type Admission,
   type IndependentTestReport,
   independentTestReport,
   joinAdmissions,
   joinTests,
   NO_ADMISSION,
+  type TestAdmission,
   taskKindOf,
 } from '../../core/independent-tests/index.ts';
 import {
@@ -95,7 +95,7 @@ interface WritingContext {
 }
 
 interface WrittenAdmission {
-  readonly admission: Admission;
+  readonly admission: TestAdmission;
   readonly models: readonly string[];
   readonly notes: readonly string[];
 }
@@ -182,7 +182,7 @@ function inDoubt(evidence: readonly Evidence[], order: RankingOptions): boolean 
 const undecidedAmong = (evidence: readonly Evidence[], order: RankingOptions): readonly Alias[] =>
   undecided(rank(evidence, order), evidence);
 
-const withTests = (evidence: readonly Evidence[], { byAlias }: Admission): readonly Evidence[] =>
+const withTests = (evidence: readonly Evidence[], { byAlias }: TestAdmission): readonly Evidence[] =>
   evidence.map((one) => {
     const tests = byAlias[one.alias];
     return tests ? { ...one, independentTests: joinTests(one.independentTests, tests) } : one;

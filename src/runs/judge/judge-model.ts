@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { asFault, type FaultCode, NO_USAGE, type Usage } from '../../core/model/index.ts';
 import type { Answer, Clock, Gateway, Lease, Model, ModelRoute, Random } from '../../ports/index.ts';
-import { type LeaseTerms, openModelLease, type Payer } from '../ask-model.ts';
+import { type ModelLeaseTerms, openModelLease, type Payer } from '../ask-model.ts';
 
 /** Milliseconds for one answer; a judge that takes longer is lost. Our default. */
 export const JUDGE_ANSWER_MS = 5 * 60_000;
@@ -49,7 +49,7 @@ const MODEL_UNAVAILABLE: ReadonlySet<FaultCode> = new Set([
 ]);
 
 /** Where a model cannot be asked at all, every answer is a failure that says why. */
-export async function openJudgeModel(parts: JudgeModelParts, terms: LeaseTerms): Promise<JudgeModel> {
+export async function openJudgeModel(parts: JudgeModelParts, terms: ModelLeaseTerms): Promise<JudgeModel> {
   try {
     return judgeModelOf(parts, await openModelLease(parts.gateway, parts.payer, terms));
   } catch (thrown) {

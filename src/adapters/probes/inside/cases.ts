@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { callArguments, isFunction, type Node, rootIdentifier, walk } from './syntax.ts';
 
 /** A test case of a file, or a statement with an assertion outside of any case. */
-export interface TestCase {
+export interface ProbeCase {
   readonly kind: 'case' | 'statement';
   readonly node: Node;
   /** Its function, or the statement itself. */
@@ -11,7 +11,7 @@ export interface TestCase {
 }
 
 interface Cases {
-  readonly cases: readonly TestCase[];
+  readonly cases: readonly ProbeCase[];
   /** Functions of tests that contain other tests. */
   readonly groups: readonly Node[];
 }
@@ -65,7 +65,7 @@ export function asserts(call: Node): boolean {
 }
 
 export function findCases(root: Node): Cases {
-  const cases: TestCase[] = [];
+  const cases: ProbeCase[] = [];
   const groups: Node[] = [];
   const visit = (node: Node): void => {
     const fn = caseFunction(node);

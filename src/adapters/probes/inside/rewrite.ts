@@ -1,5 +1,5 @@
 import { bindingsOf } from './bindings.ts';
-import { findCases, inputLiterals, type Literal, similarValues, type TestCase } from './cases.ts';
+import { findCases, inputLiterals, type Literal, type ProbeCase, similarValues } from './cases.ts';
 import { type Edit, edited, isFunction, type Node, walk } from './syntax.ts';
 
 /** A case of a derived file, and how its literals are changed: `[literal, choice of mutate.cjs]`. */
@@ -80,7 +80,7 @@ const around = (node: Node, open: string, close: string): Edit => ({
   close,
 });
 
-function caseEdits({ kind, node, body, title }: TestCase, id: string): readonly Edit[] {
+function caseEdits({ kind, node, body, title }: ProbeCase, id: string): readonly Edit[] {
   if (kind === 'statement') {
     const waits = [...walk(node)].some((each) => each.type === 'await_expression');
     return [
@@ -105,7 +105,7 @@ function lastCase(register: string | null, takesT: boolean, source: string): Edi
 }
 
 /** How the end of a file can register a case: a name such as `test`, or a method of something at the top level. */
-function registrarOf(cases: readonly TestCase[], groups: readonly Node[]): string | null {
+function registrarOf(cases: readonly ProbeCase[], groups: readonly Node[]): string | null {
   const calls = [
     ...groups.flatMap((fn) => fn.parent?.parent ?? []),
     ...cases.flatMap(({ kind, node }) => (kind === 'case' ? [node] : [])),

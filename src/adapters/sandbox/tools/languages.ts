@@ -1,12 +1,17 @@
 import { basename, join } from 'node:path';
-import { type Language, parseVersion, satisfies, type WantedVersion } from '../../../core/settings/index.ts';
+import {
+  parseVersion,
+  type RuntimeLanguage,
+  satisfies,
+  type WantedVersion,
+} from '../../../core/settings/index.ts';
 import { runCommand } from '../processes.ts';
 import { asTool, findHostTool, type HostTool, isExecutable, pyenvVersions, rustToolchains } from './host.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The program that stands for a language, and how it is asked for its version. */
-export const VERSION_COMMANDS: Readonly<Record<Language, readonly [program: string, flag: string]>> = {
+export const VERSION_COMMANDS: Readonly<Record<RuntimeLanguage, readonly [program: string, flag: string]>> = {
   node: ['node', '--version'],
   python: ['python3', '--version'],
   rust: ['cargo', '--version'],
@@ -18,7 +23,7 @@ export const VERSION_COMMANDS: Readonly<Record<Language, readonly [program: stri
 };
 
 /** As people write them. */
-export const NAMES: Readonly<Record<Language, string>> = {
+export const NAMES: Readonly<Record<RuntimeLanguage, string>> = {
   node: 'Node',
   python: 'Python',
   rust: 'Rust',
@@ -36,7 +41,7 @@ export interface HostChoice {
   readonly refused: readonly string[];
 }
 
-export function hostChoice(language: Language, environment: Variables): HostChoice {
+export function hostChoice(language: RuntimeLanguage, environment: Variables): HostChoice {
   const [program] = VERSION_COMMANDS[language];
   const others = ofVersionManager(language, environment);
   const paths = others.map((folder) => join(folder, 'bin', program)).filter(isExecutable);
@@ -51,7 +56,7 @@ export function hostChoice(language: Language, environment: Variables): HostChoi
   return { tools: [...tools.values()], refused: [...refused] };
 }
 
-function ofVersionManager(language: Language, environment: Variables): readonly string[] {
+function ofVersionManager(language: RuntimeLanguage, environment: Variables): readonly string[] {
   if (language === 'python') return pyenvVersions(environment);
   return language === 'rust' ? rustToolchains(environment) : [];
 }
@@ -64,7 +69,7 @@ export async function versionTextOf(tool: HostTool, flag: string): Promise<strin
 
 /** Whether a toolchain is of a version that is asked for. `root` is its folder, by which rustup names channels. */
 export function fits(
-  language: Language,
+  language: RuntimeLanguage,
   wanted: WantedVersion | undefined,
   text: string | null,
   root: string | null,

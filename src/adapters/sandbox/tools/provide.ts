@@ -2,8 +2,8 @@ import { basename } from 'node:path';
 import { asFault } from '../../../core/model/index.ts';
 import {
   type FoundTool,
-  type Language,
   parseVersion,
+  type RuntimeLanguage,
   satisfies,
   type WantedManager,
   type WantedTools,
@@ -99,7 +99,7 @@ function together(findings: readonly Finding[]): ProvidedTools {
 
 async function findLanguage(
   parts: Parts,
-  language: Language,
+  language: RuntimeLanguage,
   file: string,
   wanted: WantedVersion | undefined,
 ): Promise<Finding> {
