@@ -4,6 +4,7 @@ import type { Clock } from '../../src/ports/index.ts';
 import { prepareBase } from '../../src/runs/base/index.ts';
 import { retryOutages } from '../../src/runs/stage.ts';
 import { openRegistryWorld, type RegistryWorld } from '../adapters/git/registry-world.ts';
+import type { Files } from '../adapters/git/world.ts';
 import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
 
@@ -19,8 +20,12 @@ beforeEach(async () => {
 });
 
 /** Prepares a base as a stage does. `onWait` is called with the number of each wait. */
-function prepared(setup: string, onWait: (wait: number) => Promise<void> = async () => undefined) {
-  const { path, sha } = registry.repository({ 'a.txt': setup });
+function prepared(
+  setup: string,
+  onWait: (wait: number) => Promise<void> = async () => undefined,
+  files: Files = {},
+) {
+  const { path, sha } = registry.repository({ 'a.txt': setup, ...files });
   let waits = 0;
   const clock = partial<Clock>({ sleep: () => onWait(++waits) });
   const world = { log: silent, clock, workspaces: registry.workspaces };
@@ -71,4 +76,22 @@ test('a registry that answered in the end is not to blame for what fails then', 
   const failing = prepared(setup);
   await registry.start();
   await expect(failing).rejects.toMatchObject({ code: 'BASE_BROKEN' });
+});
+
+test('packages that are named by ssh or git are fetched by https, from hosts that must be allowed', async () => {
+  const files = { 'package.json': '{ "dependencies": { "a": "git@scp.test:me/a.git" } }' };
+  const urls = ['git@scp.test:me/a.git', 'ssh://git@ssh.test/me/b.git', 'git://git.test/me/c.git'];
+  const setup = `${urls.map((url) => `git ls-remote ${url}`).join('; ')}; exit 1`;
+  await expect(prepared(setup, undefined, files)).rejects.toMatchObject({
+    code: 'BASE_BROKEN',
+    message: expect.stringContaining('It may not reach scp.test, ssh.test, git.test.'),
+  });
+});
+
+test('a set-up that fails in a repository with submodules says that they are not there', async () => {
+  const files = { '.gitmodules': '[submodule "data"]\n\tpath = data\n\turl = https://git.test/data.git\n' };
+  await expect(prepared('cat data/x', undefined, files)).rejects.toMatchObject({
+    code: 'BASE_BROKEN',
+    message: expect.stringContaining('The submodule data is not fetched, so its folder is empty'),
+  });
 });

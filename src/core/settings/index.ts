@@ -1,7 +1,9 @@
+export { absentContent, absentContentFiles, lfsPaths } from './absent-content.ts';
 export { checkFiles, type DetectedChecks, detectChecks } from './checks.ts';
 export { assignAliases, contestants, type Entrant, fnv1a, PROVIDERS } from './contestants.ts';
 export { Environment } from './environment.ts';
 export type { ArtifactsPlace, Bucket } from './environment-problems.ts';
+export { gitDependencyFiles, gitEnvironment } from './git-dependencies.ts';
 export { shellQuoted } from './last-resorts.ts';
 export {
   type Ceilings,

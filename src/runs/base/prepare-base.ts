@@ -6,8 +6,9 @@ import {
   quotedCode,
   registryOutage,
 } from '../../core/reports/index.ts';
-import type { BaseCheckout, RepositorySource } from '../../ports/index.ts';
+import { type BaseCheckout, NO_REGISTRIES, type RepositorySource } from '../../ports/index.ts';
 import { allowedHosts, checkLimits, readTextAt, sourceOf, type World } from '../context.ts';
+import { absentContentAt, gitEnvironmentAt } from './content.ts';
 import { toolsAt, withTools } from './toolchains.ts';
 
 /** Told what is done with the base commit; work goes on when it resolves. */
@@ -34,15 +35,16 @@ export async function prepareBase(
   if (!setup) return bare;
   await how.onStep?.({ name: 'set-up', command: setup });
   const egress = allowedHosts(task);
-  const registries = await world.registries?.of(setup);
+  const registries = (await world.registries?.of(setup)) ?? NO_REGISTRIES;
+  const env = { ...(await gitEnvironmentAt(world, source, sha)), ...registries.env };
   const installed = await world.workspaces.install(
     bare,
-    { command: setup, egress, ...(registries ? { registries } : {}), limits: checkLimits(task) },
+    { command: setup, egress, registries: { ...registries, env }, limits: checkLimits(task) },
     how.signal,
   );
   if (installed.kind === 'ready') return installed.base;
   const { why, refusedHosts, tail } = installed;
-  const hasNetwork = egress.length > 0 || (registries?.hosts.length ?? 0) > 0;
+  const hasNetwork = egress.length > 0 || registries.hosts.length > 0;
   const outage = registryOutage({ ...installed, hasNetwork });
   if (outage !== null)
     throw new Fault(
@@ -56,7 +58,8 @@ export async function prepareBase(
     lines: failureLines(tail),
   });
   // A missing tool is the likeliest cause, and what a person can do something about.
-  const text = [...(provided?.missing ?? []), `${failure}${refusedText(refusedHosts)}`].join(' ');
+  const missing = [...(provided?.missing ?? []), ...(await absentContentAt(world, source, sha))];
+  const text = [...missing, `${failure}${refusedText(refusedHosts)}`].join(' ');
   throw new Fault('BASE_BROKEN', text);
 }
 

@@ -3,7 +3,7 @@ import { failureLines, tailOf } from '../../core/reports/index.ts';
 import { packageFiles, reportPlan, stepFiles, workspaceGraph } from '../../core/settings/index.ts';
 import type { ExecResult, Limits, WorkArea } from '../../ports/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
-import { type OnBaseStep, prepareBase } from '../base/index.ts';
+import { absentContentAt, type OnBaseStep, prepareBase } from '../base/index.ts';
 import {
   allowedHosts,
   checkLimits,
@@ -63,13 +63,15 @@ export async function checkRunnerOn(
   await read(stepFiles(baseFiles));
   await read(packageFiles(baseFiles, texts));
   const { test = '', packages } = task.settings.checks;
+  const { plan, notes } = planOfNamedPackages(reportPlan(test, texts, REPORT_FOLDER), packages);
   return {
     remember: rememberInMemory(),
     ...on,
     world,
     baseFiles,
     packages: workspaceGraph(texts),
-    ...planOfNamedPackages(reportPlan(test, texts, REPORT_FOLDER), packages),
+    plan,
+    notes: [...(await absentContentAt(world, source, sha)), ...notes],
   };
 }
 

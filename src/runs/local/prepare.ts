@@ -3,7 +3,7 @@ import { Fault, type LocalOrigin, type Sha } from '../../core/model/index.ts';
 import type { BaseStep, CommandFiles } from '../../core/reports/index.ts';
 import type { FoundTool, Settings } from '../../core/settings/index.ts';
 import { checksAt, type Exposure, exposureOf, fromLocal } from '../admit/index.ts';
-import { prepareBase, toolsAt } from '../base/index.ts';
+import { absentContentAt, prepareBase, toolsAt } from '../base/index.ts';
 import { readTextAt, type World } from '../context.ts';
 import { type CheckPorts, checkRunnerOn, testBase } from '../examine/index.ts';
 import { retryOutages } from '../stage.ts';
@@ -68,7 +68,7 @@ export async function surveyRepository(
     from,
     services,
     tools: provided?.found ?? [],
-    missing: provided?.missing ?? [],
+    missing: [...(provided?.missing ?? []), ...(await absentContentAt(tools, source, base.sha))],
   };
 }
 
@@ -78,8 +78,8 @@ const BRIEF_WAITS_MS = [2_000, 10_000];
 /**
  * Sets up, builds and tests the base commit of a local repository as a run would do it before a coder starts. Installed
  * packages are kept, so that the next run finds them. Faults as such a run: BASE_BROKEN where set-up or build fails, and
- * REGISTRY_UNAVAILABLE where
- * packages cannot be had after short waits, CHECKS_UNTRUSTED where nobody has agreed to commands that the full sandbox does not hold.
+ * REGISTRY_UNAVAILABLE where packages cannot be had after short waits, CHECKS_UNTRUSTED where nobody has agreed to commands
+ * that the full sandbox does not hold.
  */
 export async function prepareRepository(
   tools: PrepareTools,

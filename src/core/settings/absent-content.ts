@@ -1,0 +1,65 @@
+/** Submodules that a sentence names, and files that are looked at for Git LFS. Our defaults. */
+const MAX_NAMED = 3;
+const MAX_LOOKED_AT = 8;
+
+const LFS_POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\r?\n/;
+
+/** Files that say which content of a commit is kept elsewhere. */
+export const absentContentFiles = (paths: readonly string[]): readonly string[] =>
+  ['.gitmodules', '.gitattributes'].filter((path) => paths.includes(path));
+
+/** Paths that `.gitattributes` gives to Git LFS; those that should be looked at, a few of each pattern. */
+export function lfsPaths(attributes: string, paths: readonly string[]): readonly string[] {
+  const patterns = attributes
+    .split('\n')
+    .flatMap((line) => (/\sfilter=lfs\b/.test(line) ? [line.trim().split(/\s+/, 1)[0] ?? ''] : []))
+    .slice(0, 50);
+  const found = new Set<string>();
+  for (const pattern of patterns) {
+    const matches = matcherOf(pattern);
+    if (matches === null) continue;
+    const own = paths.filter(matches);
+    for (const path of own.slice(0, 2)) found.add(path);
+  }
+  return [...found].slice(0, MAX_LOOKED_AT);
+}
+
+/** Only the forms that `git lfs track` writes: `*.png`, `dir/**`, a path. */
+function matcherOf(pattern: string): ((path: string) => boolean) | null {
+  const suffix = /^(?:\*\*\/)?\*(\.[\w.-]+)$/.exec(pattern)?.[1];
+  if (suffix !== undefined) return (path) => path.endsWith(suffix);
+  const folder = /^\/?([\w./-]+)\/\*\*?(?:\/\*)?$/.exec(pattern)?.[1];
+  if (folder !== undefined) return (path) => path.startsWith(`${folder}/`);
+  return /^[\w./-]+$/.test(pattern) ? (path) => path === pattern.replace(/^\//, '') : null;
+}
+
+/**
+ * What stands in a commit only as a reference, a sentence each: submodules and content in Git LFS. `texts`: by path, of
+ * `absentContentFiles` and of `lfsPaths`.
+ */
+export function absentContent(texts: Readonly<Record<string, string>>): readonly string[] {
+  const modules = submodulesOf(texts['.gitmodules'] ?? '');
+  const pointers = Object.entries(texts).flatMap(([path, text]) => (LFS_POINTER.test(text) ? [path] : []));
+  return [
+    ...(modules.length === 0
+      ? []
+      : [
+          `The ${modules.length === 1 ? 'submodule' : 'submodules'} ${named(modules)} ${modules.length === 1 ? 'is' : 'are'} not fetched, so ${modules.length === 1 ? 'its folder is' : 'their folders are'} empty: what needs ${modules.length === 1 ? 'it' : 'them'} fails.`,
+        ]),
+    ...(pointers.length === 0
+      ? []
+      : [
+          `The content of ${named(pointers)} is in Git LFS and not fetched: these files hold a pointer to it, and what reads them fails.`,
+        ]),
+  ];
+}
+
+function submodulesOf(text: string): readonly string[] {
+  const paths = [...text.matchAll(/^\s*path\s*=\s*(.{1,200})$/gm)].map(([, path = '']) => path.trim());
+  return [...new Set(paths)];
+}
+
+function named(names: readonly string[]): string {
+  const rest = names.length - MAX_NAMED;
+  return `${names.slice(0, MAX_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
