@@ -113,8 +113,22 @@ function untamperedGate(patch: Patch, { baseTexts = {}, ...options }: StaticOpti
     'untampered',
     findings.length === 0
       ? 'Tests, snapshots and their configuration are as they were, or only added to.'
-      : `Tests of the base ask for something else here; their base versions decide: ${sentences(findings)}.`,
+      : contestedSentences(findings),
   );
+}
+
+/** Changed tests, and code that a person should look at: an honest program may do the same. */
+function contestedSentences(findings: readonly TamperingFinding[]): string {
+  const isInCode = ({ kind }: TamperingFinding) =>
+    kind === 'environment-detected' || kind === 'assertions-patched' || kind === 'exit-trick';
+  const [code, tests] = [findings.filter(isInCode), findings.filter((one) => !isInCode(one))];
+  return [
+    tests.length > 0 &&
+      `Tests of the base ask for something else here; their base versions decide: ${sentences(tests)}.`,
+    code.length > 0 && `A person should look at these lines: ${sentences(code)}.`,
+  ]
+    .filter((one) => one !== false)
+    .join(' ');
 }
 
 function sentences(findings: readonly TamperingFinding[]): string {

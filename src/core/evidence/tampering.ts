@@ -7,6 +7,7 @@ import {
   changedSupport,
   comparedTests,
   excerpt,
+  exportedLibraries,
   firstChange,
   holdsTests,
   type InspectedFile,
@@ -76,6 +77,7 @@ export function findTampering(
     inspectFile(file, baseTextOf(file, baseTexts), options.syntax ?? NO_SYNTAX_TREES),
   );
   const moves = movedLines(files);
+  const exported = exportedLibraries(files);
   const tests = compareTestFiles(files, options.baseFiles ?? []);
   return files.flatMap((inspected) => {
     const { file } = inspected;
@@ -95,7 +97,7 @@ export function findTampering(
       ...(rests && !tests.held.has(file) && unread.length === 0
         ? changedSupport(inspected, (text) => moves.added.has(text))
         : []),
-      ...suspiciousCode(inspected, moves.isMoved),
+      ...suspiciousCode(inspected, moves.isMoved, exported),
     ];
     return withoutDuplicates(all).map((one) => findingOf(file, one, options));
   });

@@ -8,6 +8,8 @@ export interface ChainLink {
   readonly args: readonly SyntaxNode[] | null;
   /** Where the step ends. */
   readonly to: number;
+  /** What has no name: the value that a chain begins with, or what is looked up by. */
+  readonly value?: SyntaxNode;
 }
 
 /** `expect(x).not.toBe(3)`: names and calls that go on from one another, as far as they reach. */
@@ -85,7 +87,7 @@ const unwrapped = (node: SyntaxNode): SyntaxNode =>
     : node;
 
 /** The name of what is looked up by a value. */
-const COMPUTED = '[]';
+export const COMPUTED = '[]';
 
 /** The name that a node is written as; a text in brackets counts as one. */
 function nameIn(node: SyntaxNode, tree: SyntaxTree): string | null {
@@ -103,6 +105,7 @@ interface Step {
   readonly name: string | null;
   readonly args: readonly SyntaxNode[] | null;
   readonly head: SyntaxNode | null;
+  readonly value?: SyntaxNode;
 }
 
 function stepOf(node: SyntaxNode, tree: SyntaxTree): Step {
@@ -110,15 +113,27 @@ function stepOf(node: SyntaxNode, tree: SyntaxTree): Step {
     const inner = /^parenthesized/.test(node.type) ? node.children.find(({ named }) => named) : undefined;
     return inner && isStep(inner)
       ? { name: null, args: null, head: inner }
-      : { name: nameIn(node, tree) ?? '', args: null, head: null };
+      : unnamedStep(node, nameIn(node, tree) ?? '');
   }
   const list = argumentList(node);
   const args = list ? argumentNodes(list) : isBareCall(node) ? [] : null;
   const head = chainHead(node);
   const name = child(node, ...NAME_FIELDS, ...(/creation/.test(node.type) ? ['type'] : []));
   const own = name && name !== head ? nameIn(name, tree) : lastName(node, head, tree);
-  return { name: own ?? (head ? null : ''), args, head };
+  return {
+    name: own ?? (head ? null : ''),
+    args,
+    head,
+    ...(name && own === COMPUTED ? { value: name } : {}),
+  };
 }
+
+const unnamedStep = (node: SyntaxNode, name: string): Step => ({
+  name,
+  args: null,
+  head: null,
+  ...(name === '' ? { value: node } : {}),
+});
 
 /** More links of one chain are not read. */
 const MAX_LINKS = 60;
@@ -134,8 +149,8 @@ function linksOf(top: SyntaxNode, tree: SyntaxTree): readonly ChainLink[] {
   };
   for (let at: SyntaxNode | null = top; at && links.length < MAX_LINKS; ) {
     const { to }: SyntaxNode = at;
-    const { name, args, head }: Step = stepOf(at, tree);
-    if (name !== null) put({ name, args, to });
+    const { name, args, head, value }: Step = stepOf(at, tree);
+    if (name !== null) put({ name, args, to, ...(value ? { value } : {}) });
     else if (args) {
       if (given) put(null);
       given = { args, to };

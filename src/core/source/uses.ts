@@ -1,15 +1,16 @@
+import { type Bindings, bindingsOf, type Imported } from './bindings.ts';
 import { type Chain, type ChainLink, chainsOf, pathOf } from './chains.ts';
 import {
   blankedText,
   child,
   contentOf,
   firstFrom,
-  isString,
   nodesWithin,
   nodeText,
   type SyntaxNode,
   type SyntaxTree,
 } from './tree.ts';
+import { type Exported, moduleName } from './values.ts';
 
 /** One place where something is read, called or given another value, by its name as it was imported. */
 export interface Use {
@@ -24,12 +25,6 @@ export interface Use {
   readonly written: boolean;
 }
 
-/** Local names with what they stand for. */
-type Bindings = ReadonlyMap<string, string>;
-
-const LOADS = /^(?:require|import|__import__|import_module|importlib\.import_module)$/;
-const GLOBALS =
-  /^(?:globalThis|global|window|self)\.(?=(?:process|globalThis|global|Object|Function|Reflect|JSON|Math|eval|require|console)\b)/;
 const IMPORTS =
   /^(?:import_statement|import_from_statement|import_declaration|import_spec|use_declaration|using_directive|namespace_use_clause|export_statement)$/;
 const WRITES =
@@ -37,18 +32,17 @@ const WRITES =
 /** Names that stand for themselves: they declare something, or are part of a longer name. */
 const DECLARES =
   /^(?:name|alias|key|label|parameters|pattern|method|property|attribute|field|type|module_name)$/;
-const MAX_ALIASES = 5;
+/** What the names of a text stand for, and every use of them. */
+export interface UsedNames extends Pick<Bindings, 'valuesOf' | 'named'> {
+  /** In order; imports of a single name are uses of it, too. What may stand for several things is used as each. */
+  readonly uses: readonly Use[];
+}
 
-const moduleName = (text: string): string =>
-  text
-    .replace(/^node:/, '')
-    .replace(/\/strict$/, '')
-    .replaceAll('::', '.');
-
-/** Every use of a name in a text, in order; imports of a single name are uses of it, too. */
-export function usesOf(tree: SyntaxTree, chains: readonly Chain[] = chainsOf(tree)): readonly Use[] {
+/** Every use of a name in a text. `exported`: what other files of the patch give under their names. */
+export function usesOf(tree: SyntaxTree, exported: Exported = []): UsedNames {
+  const chains = chainsOf(tree);
   const imported = tree.nodes.flatMap((node) => importsIn(tree, node));
-  const bindings = bindingsOf(tree, chains, imported);
+  const bindings = bindingsOf(tree, chains, imported, exported);
   const inChain = new Set(chains.map(({ node }) => node));
   const plain = tree.nodes.flatMap((node): Chain[] => {
     if (inChain.has(node) || !isPlainName(node)) return [];
@@ -61,20 +55,34 @@ export function usesOf(tree: SyntaxTree, chains: readonly Chain[] = chainsOf(tre
       },
     ];
   });
-  const uses = [...chains, ...plain].map(({ node, from, to, links }) => ({
-    node,
-    from,
-    to,
+  const uses = [...chains, ...plain].flatMap(({ node, from, to, links }): Use[] => {
+    const written = isWritten(node);
     // A variable that gets another value is not what it stood for.
-    path: links.length === 1 && isWritten(node) ? pathOf(links) : resolved(links, tree, bindings),
-    args: links.at(-1)?.args ?? null,
-    written: isWritten(node),
-  }));
+    const paths = links.length === 1 && written ? [pathOf(links)] : bindings.pathsOf(links, from, written);
+    const args = links.at(-1)?.args ?? null;
+    return [
+      ...paths.map((path) => ({ node, from, to, path, args, written })),
+      ...calledOnTheWay(links).flatMap((some) =>
+        bindings
+          .pathsOf(some, from, false)
+          .map((path) => ({ node, from, to, path, args: some.at(-1)?.args ?? null, written: false })),
+      ),
+    ];
+  });
   const named = imported.flatMap(({ node, path }) =>
     path.includes('.') ? [{ node, from: node.from, to: node.to, path, args: null, written: false }] : [],
   );
-  return [...uses, ...named, ...usesInErrors(tree, bindings)].sort((a, b) => a.from - b.from || b.to - a.to);
+  return {
+    ...bindings,
+    uses: [...uses, ...named, ...usesInErrors(tree, bindings)].sort((a, b) => a.from - b.from || b.to - a.to),
+  };
 }
+
+/** `mock.patch.object(x)` of `mock.patch.object(x).start()`: calls of something that has a name, which go on. */
+const calledOnTheWay = (links: readonly ChainLink[]): readonly (readonly ChainLink[])[] =>
+  links.flatMap(({ args }, i) =>
+    args !== null && i < links.length - 1 && links[i]?.name !== '' ? [links.slice(0, i + 1)] : [],
+  );
 
 const isPlainName = ({ type, field, parent, children }: SyntaxNode): boolean =>
   /^(?:identifier|constant|shorthand_property_identifier_pattern)$/.test(type) &&
@@ -91,42 +99,11 @@ function isWritten(node: SyntaxNode): boolean {
   return WRITES.test(parent.type) && (field === 'left' || parent.children[0] === node);
 }
 
-/** A chain's path with its first name traced back: through imports, `require`, and variables that stand for it. */
-function resolved(links: readonly ChainLink[], tree: SyntaxTree, bindings: Bindings): string {
-  const [first, ...rest] = links;
-  if (!first) return '';
-  const loaded = LOADS.test(pathOf(links.slice(0, first.args ? 1 : 2)))
-    ? links.find(({ args }) => args !== null)
-    : undefined;
-  const [module] = loaded?.args ?? [];
-  if (loaded && module && isString(module)) {
-    const after = links.slice(links.indexOf(loaded) + 1).filter(({ name }) => name !== 'default');
-    return pathOf([{ name: moduleName(contentOf(nodeText(tree, module))), args: null, to: 0 }, ...after]);
-  }
-  let root = first.name;
-  for (let i = 0; i < MAX_ALIASES; i++) {
-    const [word = '', ...more] = root.split('.');
-    const origin = bindings.get(word);
-    if (origin === undefined || origin.split('.')[0] === word) break;
-    root = [origin, ...more].join('.');
-  }
-  const path = pathOf([{ ...first, name: root }, ...rest]).replace(/(^|\.)default(?:\.|$)/, '$1');
-  return path
-    .replace(GLOBALS, '')
-    .replace(GLOBALS, '')
-    .replace(/(?<=\w)\.(?:call|apply|bind)$/, '');
-}
-
-interface Imported {
-  readonly node: SyntaxNode;
-  readonly as: string;
-  readonly path: string;
-}
-
 /** What an import brings: modules, and single names of them. */
 function importsIn(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
   if (!node.named || !IMPORTS.test(node.type)) return [];
-  const source = child(node, 'source', 'module_name', 'path');
+  const clause = node.children.find(({ type }) => type === 'import_require_clause');
+  const source = child(node, 'source', 'module_name', 'path') ?? (clause ? child(clause, 'source') : null);
   const module = source ? moduleName(contentOf(nodeText(tree, source))) : '';
   const own = [...nodesWithin(tree, node)];
   const specifiers = own.flatMap((each): Imported[] => {
@@ -139,7 +116,8 @@ function importsIn(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
   });
   const whole = own.find(
     ({ type, parent }) =>
-      type === 'identifier' && /^(?:import_clause|namespace_import)$/.test(parent?.type ?? ''),
+      type === 'identifier' &&
+      /^(?:import_clause|namespace_import|namespace_export|import_require_clause)$/.test(parent?.type ?? ''),
   );
   return [...specifiers, ...(whole ? [{ node: whole, as: nodeText(tree, whole), path: module }] : [])];
 }
@@ -155,47 +133,6 @@ function bringing(tree: SyntaxTree, name: SyntaxNode, alias: SyntaxNode, module:
       path: alias === name ? (local.split('.')[0] ?? local) : own,
     };
   return { node: name, as: local, path: own === 'default' ? module : `${module}.${own}` };
-}
-
-function bindingsOf(tree: SyntaxTree, chains: readonly Chain[], imported: readonly Imported[]): Bindings {
-  const bindings = new Map(imported.map(({ as, path }) => [as, path] as const));
-  const byNode = new Map(chains.map(({ node, links }) => [node, links] as const));
-  for (const node of tree.nodes) {
-    if (!/^(?:variable_declarator|assignment|assignment_expression)$/.test(node.type)) continue;
-    const target = child(node, 'name', 'left');
-    const given = child(node, 'value', 'right');
-    const value = assignedIn(given);
-    if (!target || !given || !value) continue;
-    const links =
-      byNode.get(given) ??
-      byNode.get(value) ??
-      (isName(value) ? [{ name: nodeText(tree, value), args: null, to: 0 }] : null);
-    if (!links || links.slice(1).some(({ args }) => args !== null)) continue;
-    const path = resolved(links, tree, bindings);
-    if (links[0]?.args && path.includes('()')) continue;
-    for (const [as, name] of targetsOf(tree, target))
-      bindings.set(as, name === '' ? path : `${path}.${name}`);
-  }
-  return bindings;
-}
-
-const isName = ({ type }: SyntaxNode): boolean => /^(?:identifier|constant|this)$/.test(type);
-const assignedIn = (node: SyntaxNode | null): SyntaxNode | null =>
-  node &&
-  /^(?:await_expression|await|parenthesized_expression|as_expression|satisfies_expression)$/.test(node.type)
-    ? assignedIn(node.children.find(({ named }) => named) ?? null)
-    : node;
-
-/** The names that a declaration gives, each with the property that it takes: `{ exit: q }` gives `q` from `exit`. */
-function targetsOf(tree: SyntaxTree, target: SyntaxNode): readonly (readonly [as: string, name: string])[] {
-  if (isName(target)) return [[nodeText(tree, target), '']];
-  if (target.type !== 'object_pattern') return [];
-  return target.children.flatMap((each): [string, string][] => {
-    if (each.type === 'shorthand_property_identifier_pattern')
-      return [[nodeText(tree, each), nodeText(tree, each)]];
-    const [key, value] = [child(each, 'key'), child(each, 'value')];
-    return key && value && isName(value) ? [[nodeText(tree, value), contentOf(nodeText(tree, key))]] : [];
-  });
 }
 
 /** A path with its arguments, as far as they hold no further brackets than one level. */
@@ -225,7 +162,10 @@ function usesInErrors(tree: SyntaxTree, bindings: Bindings): readonly Use[] {
             node,
             from,
             to,
-            path: resolved(links, tree, written && links.length === 1 ? new Map() : bindings),
+            path:
+              written && links.length === 1
+                ? pathOf(links)
+                : (bindings.pathsOf(links, from, written)[0] ?? pathOf(links)),
             args: given && args,
             written,
           },

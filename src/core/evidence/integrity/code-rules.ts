@@ -8,8 +8,10 @@ import {
   tokensOf,
   type Use,
 } from '../../source/index.ts';
-import { isFunction, wordSet } from './cases.ts';
+import { wordSet } from './cases.ts';
+import { equalityRule } from './equality.ts';
 import { allArguments, type CodeRule, EXIT_RULES, firstText, type PathsOf } from './exit-rules.ts';
+import { HOW_STARTED, QUESTION_RULES, WHOLE_ENVIRONMENT } from './question-rules.ts';
 
 /** Variables and marks of test runners, by their whole name. */
 const RUNNER_VARIABLE =
@@ -24,9 +26,6 @@ const ASKS_RUNNER = wordSet(
 );
 const TEST_WORD =
   /pytest|unittest|nose|jest|vitest|mocha|jasmine|junit|rspec|minitest|phpunit|xunit|nunit|(?<![a-z])(?:tests?|specs?)(?![a-z])/i;
-/** How a process was started, and what called it: with a word of tests near it, it asks for tests. */
-const HOW_STARTED =
-  /^(?:process\.(?:argv|execArgv|mainModule|title)|require\.(?:cache|main)|module\.parent|sys\.(?:argv|orig_argv|modules|_getframe)|os\.Args|\$_SERVER|\$PROGRAM_NAME|inspect\.(?:stack|currentframe|getouterframes)|traceback\.(?:extract_stack|format_stack)|runtime\.Callers?|debug_backtrace|StackWalker|caller|caller_locations|getCallSites?)(?![\w$])|(?<![\w$])(?:stack|getStackTrace|prepareStackTrace|StackTrace|current_exe|thread\.current\(\))(?![\w$])/;
 const ENVIRONMENT = /(?:^|\.)(?:(?:NODE|BABEL|APP|RAILS|RACK|MIX|DJANGO|FLASK|GO)_ENV|ENVIRONMENT)(?![\w$])/;
 const CI = /^(?:CI|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|JENKINS_URL|BUILDKITE|CIRCLECI)$/;
 const READS_VARIABLE =
@@ -56,9 +55,12 @@ const DETECTION_RULES: readonly CodeRule[] = (
     ],
     [
       'asks whether it runs in CI (`CI`)',
-      (use, tree) =>
+      (use, tree, pathsOf) =>
         (/(?:^|\.)(?:env|ENV|environ)\./.test(use.path) && CI.test(lastName(use.path))) ||
-        (READS_VARIABLE.test(use.path) && CI.test(firstText(tree, use))),
+        (READS_VARIABLE.test(use.path) && CI.test(firstText(tree, use))) ||
+        (use.path.startsWith('"') &&
+          CI.test(lastName(use.path)) &&
+          isLookedUpInEnvironment(use.node, pathsOf)),
     ],
     [
       STARTED_OR_CALLED,
@@ -75,6 +77,12 @@ const DETECTION_RULES: readonly CodeRule[] = (
   onlyInProduction: true,
   normalInPrograms: what === STARTED_OR_CALLED,
 }));
+
+/** `'CI' in process.env`, `Object.hasOwn(process.env, 'CI')`. */
+const isLookedUpInEnvironment = ({ parent }: SyntaxNode, pathsOf: PathsOf): boolean =>
+  parent !== null &&
+  /^(?:binary_expression|comparison_operator|arguments|argument_list)$/.test(parent.type) &&
+  parent.children.some((each) => each.named && pathsOf(each).some((path) => WHOLE_ENVIRONMENT.test(path)));
 
 function asksForWords({ path, node, written }: Use, tree: SyntaxTree): boolean {
   const word = path.replace(/^(?:globalThis|global|window)\./, '');
@@ -123,46 +131,75 @@ function literalsIn(tree: SyntaxTree, part: Pick<SyntaxNode, 'from' | 'to'>): re
 }
 
 /** Libraries whose functions decide what passes. */
-const LIBRARIES =
+export const LIBRARIES =
   /^(?:assert|expect|chai|sinon\.assert|vitest|jest|@jest\/globals|@vitest\/expect|test|node:test|mocha|tape|ava|uvu|should|pytest|_pytest|unittest|TestCase|builtins|__builtins__|(?:np|numpy)\.testing|RSpec|Minitest|Test\.Unit)(?=$|[./])/;
 const GLOBAL_WORD =
   /^(?:globalThis|global|window|self)\.(?:it|test|describe|expect|assert|suite|(?:before|after)(?:Each|All)?)$/;
 const CHANGES =
-  /^(?:Object\.(?:assign|definePropert(?:y|ies)|setPrototypeOf)|Reflect\.(?:set|defineProperty|deleteProperty|setPrototypeOf)|setattr|delattr|mock\.patch\.object)$/;
+  /^(?:Object\.(?:assign|definePropert(?:y|ies)|setPrototypeOf)|Reflect\.(?:set|defineProperty|deleteProperty|setPrototypeOf)|setattr|delattr|(?:type|object)\.__setattr__|(?:unittest\.)?mock\.patch\.(?:object|multiple)|[\w.]+\.__dict__\.(?:update|setdefault|__setitem__))$/;
+/** What an expectation is made of. */
+const EXPECTATION =
+  /^(?:(?:chai|vitest|jest|@jest\/globals)\.)?(?:expect|assert)\(\)\.(?:__proto__|constructor)(?=$|\.)/;
+const BUILT_IN_MATCHER = /\b(?:to(?:Be|Equal|StrictEqual|Throw|Contain|Match|Have)\w*|resolves|rejects)\b/;
 const OVERWRITES = /(?:^|\.)overwrite(?:Method|Property|ChainableMethod)$/;
 const REOPENS = /\.(?:class_eval|module_eval|prepend|define_method|send|class_exec|module_exec)$/;
+const DICTIONARY = /\.(?:update|setdefault|__setitem__)$/;
 const BUILT_IN =
   /^(?:Object|Function|Error|Promise|RegExp|Map|Set|Array|String|Number|Boolean|Symbol|Date|AssertionError)\.prototype(?=$|\.)/;
 const GROUND =
   /^(?:(?:JSON|Math|Reflect|Number|Object)\.\w+|process\.(?:exit|emit|on|once|send|reallyExit|stdout|stderr|stdout\.write|stderr\.write)|[\w.]*\b__proto__|util\.isDeepStrictEqual)$/;
 const LOADERS =
-  /^(?:(?:module|Module)\._(?:load|resolveFilename|extensions|compile|cache)|Module\.prototype\.(?:require|_compile)|require\.(?:extensions|cache)(?:\..*)?|sys\.(?:meta_path|path_hooks)|builtins\.__import__)$/;
+  /^(?:(?:module|Module)\._(?:load|resolveFilename|extensions|compile|cache)|[mM]odule\.prototype\.(?:require|_compile)|require\.(?:extensions|cache)(?:\..*)?|sys\.(?:meta_path|path_hooks)|builtins\.__import__)$/;
 const HOOKS_LOADER =
   /(?:^|\.)registerHooks$|^module\.register$|^sys\.(?:settrace|setprofile)$|^sys\.(?:meta_path|path_hooks)\.(?:insert|append)$/;
 const MODULES =
   /^(?:sys\.modules|require\.cache)\.(?:_?pytest|unittest|builtins|numpy|assert|chai|vitest|jest)/;
 
-const changedObject = (use: Use, pathsOf: PathsOf): string =>
-  CHANGES.test(use.path) && use.args?.[0] ? pathsOf(use.args[0]) : '';
+/** What stands for `this` where `call` and `apply` are used, and is not changed. */
+const NO_OBJECT = /^(?:null|undefined|None|Object|Reflect|void 0)$/;
+
+/** All that a call of `Object.assign` or one like it may change. */
+function changedObjects(use: Use, tree: SyntaxTree, pathsOf: PathsOf): readonly string[] {
+  const args = use.args ?? [];
+  const [first, second, third] = args;
+  const changes =
+    CHANGES.test(use.path) ||
+    (use.path === 'Reflect.apply' && first !== undefined && pathsOf(first).some((one) => CHANGES.test(one)));
+  if (!changes || !first) return [];
+  const object =
+    use.path === 'Reflect.apply' ? third : NO_OBJECT.test(nodeText(tree, first)) ? second : first;
+  const item =
+    object && /^(?:array|list)$/.test(object.type) ? object.children.find(({ named }) => named) : object;
+  return item ? pathsOf(item) : [];
+}
 
 /** Assertions, test runners, or what they rest on are replaced. */
 const PATCHING_RULES: readonly CodeRule[] = (
   [
     [
       'replaces functions of a test library',
-      (use, _, pathsOf) =>
+      (use, tree, pathsOf) =>
         (use.written && use.path.includes('.') && LIBRARIES.test(use.path)) ||
-        LIBRARIES.test(changedObject(use, pathsOf)) ||
+        (use.written && EXPECTATION.test(use.path)) ||
+        changedObjects(use, tree, pathsOf).some((one) => LIBRARIES.test(one) || EXPECTATION.test(one)) ||
+        (DICTIONARY.test(use.path) && use.args !== null && LIBRARIES.test(use.path)) ||
         OVERWRITES.test(use.path) ||
         (use.written && MODULES.test(use.path)),
       false,
+    ],
+    [
+      'replaces functions of a test library',
+      (use, tree) =>
+        (/(?:^|\.)mock\.patch$/.test(use.path) && LIBRARIES.test(firstText(tree, use))) ||
+        (/(?:^|\.)expect\.extend$/.test(use.path) && BUILT_IN_MATCHER.test(allArguments(tree, use))),
+      true,
     ],
     [
       'replaces the words of the test runner',
       (use, tree) =>
         (use.written && GLOBAL_WORD.test(use.path)) ||
         (CHANGES.test(use.path) &&
-          /^(?:globalThis|global|window)\s*,\s*['"`](?:it|test|describe|expect|assert|suite)\b/.test(
+          /^(?:globalThis|global|window)(?: as \w+)?\s*,\s*['"`](?:it|test|describe|expect|assert|suite)\b/.test(
             allArguments(tree, use),
           )),
       false,
@@ -177,10 +214,9 @@ const PATCHING_RULES: readonly CodeRule[] = (
     ['reopens the test library', ({ path }) => REOPENS.test(path) && LIBRARIES.test(path), false],
     [
       'replaces a built-in function',
-      (use, _, pathsOf) =>
+      (use, tree, pathsOf) =>
         (use.written && (BUILT_IN.test(use.path) || GROUND.test(use.path))) ||
-        BUILT_IN.test(changedObject(use, pathsOf)) ||
-        /^process$/.test(changedObject(use, pathsOf)),
+        changedObjects(use, tree, pathsOf).some((one) => BUILT_IN.test(one) || one === 'process'),
       true,
     ],
     [
@@ -192,10 +228,10 @@ const PATCHING_RULES: readonly CodeRule[] = (
   ] satisfies [string, CodeRule['fits'], boolean][]
 ).map(([what, fits, onlyInProduction]) => ({ kind: 'assertions-patched', what, fits, onlyInProduction }));
 
-const EQUALITY = /^(?:__eq__|equals|Equals|eq|==|operator\s*==)$/;
-
 /** Declarations that take the place of what tests rest on, or make things equal to everything. */
 export function declarationRule(tree: SyntaxTree, node: SyntaxNode): CodeRule | null {
+  const equality = equalityRule(tree, node);
+  if (equality) return equality;
   const name = child(node, 'name', 'declarator', 'key');
   if (!name) return null;
   const text = nodeText(tree, name);
@@ -218,14 +254,12 @@ export function declarationRule(tree: SyntaxTree, node: SyntaxNode): CodeRule | 
   )
     return replaces('takes the name of a test library');
   if (text === 'asymmetricMatch') return replaces('replaces what comparisons rest on', true);
-  const body = child(node, 'body');
-  if (!body || !EQUALITY.test(text) || !isFunction(node)) return null;
-  const words = tokensOf(tree, { from: body.from, to: Math.min(body.to, body.from + 200) }).flatMap((one) =>
-    one.kind === 'word' ? [one.text] : [],
-  );
-  return /^(?:return )?[tT]rue$/.test(words.join(' '))
-    ? replaces('makes things equal to everything', true)
-    : null;
+  return null;
 }
 
-export const CODE_RULES: readonly CodeRule[] = [...PATCHING_RULES, ...DETECTION_RULES, ...EXIT_RULES];
+export const CODE_RULES: readonly CodeRule[] = [
+  ...PATCHING_RULES,
+  ...DETECTION_RULES,
+  ...EXIT_RULES,
+  ...QUESTION_RULES,
+];

@@ -18,6 +18,8 @@ export interface CodeRule {
   readonly normalInPrograms?: boolean;
   /** Nothing special in tests, which fake things. */
   readonly onlyInProduction?: boolean;
+  /** An honest program may do it as well: its lines are shown, and nobody is disqualified for it. */
+  readonly isQuestion?: boolean;
   readonly fits: (use: PlacedUse, tree: SyntaxTree, pathsOf: PathsOf) => boolean;
 }
 
@@ -26,8 +28,8 @@ interface PlacedUse extends Use {
   readonly around: { readonly from: number; readonly to: number };
 }
 
-/** The path of what stands at a node; empty where nothing with a name does. */
-export type PathsOf = (node: SyntaxNode) => string;
+/** All that may stand at a node: paths, and texts behind a quote. */
+export type PathsOf = (node: SyntaxNode) => readonly string[];
 
 const firstArgument = (tree: SyntaxTree, { args }: Use): string =>
   args?.[0] ? nodeText(tree, args[0]).slice(0, 300) : '';

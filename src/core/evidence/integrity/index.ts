@@ -7,7 +7,7 @@ export {
   type TamperingFinding,
   type TamperingKind,
 } from './finding.ts';
-export { suspiciousCode } from './suspicious-code.ts';
+export { exportedLibraries, suspiciousCode } from './suspicious-code.ts';
 export {
   attributeTricks,
   changedRunner,

@@ -2,6 +2,7 @@ import {
   ancestors,
   child,
   contentOf,
+  type Exported,
   isString,
   nodeText,
   type SyntaxNode,
@@ -10,9 +11,10 @@ import {
   unparsed,
   usesOf,
 } from '../../source/index.ts';
-import { CODE_RULES, declarationRule } from './code-rules.ts';
-import type { CodeRule, PathsOf } from './exit-rules.ts';
+import { CODE_RULES, declarationRule, LIBRARIES } from './code-rules.ts';
+import type { CodeRule } from './exit-rules.ts';
 import type { Change, Suspicion } from './finding.ts';
+import { CARRIER_RULE, carriersOf } from './question-rules.ts';
 import { type InspectedFile, lineIndexAt, type Side, type View } from './view.ts';
 
 /** Programs of their own end themselves with an exit code; tests do not load them. */
@@ -30,6 +32,7 @@ const MAX_STATEMENT_LINES = 4;
 export function suspiciousCode(
   inspected: InspectedFile,
   moved: (text: string) => boolean,
+  exported: Exported = [],
 ): readonly Suspicion[] {
   const { file, language, views } = inspected;
   const production = file.role === 'production';
@@ -37,28 +40,56 @@ export function suspiciousCode(
   if (!isRead || (!production && SAMPLES.test(file.path))) return [];
   const subject = production ? 'production code' : 'a file of the tests';
   return views
-    .flatMap((view) => newHits(view, file.path, production).filter(({ change }) => !moved(change.line.text)))
+    .flatMap((view) =>
+      newHits(view, file.path, production, exported).filter(({ change }) => !moved(change.line.text)),
+    )
+    .sort((a, b) => Number(a.rule.isQuestion ?? false) - Number(b.rule.isQuestion ?? false))
     .slice(0, MAX_FINDINGS_PER_FILE)
     .map(({ rule, name, change, known }) => ({
       kind: rule.kind,
       what: `${subject} ${rule.what}${name}`,
       at: change,
       // In a text that nobody parsed, a comment cannot be distinguished from code.
-      slight: !known,
+      slight: !known || rule.isQuestion === true,
     }));
 }
 
+/** Test libraries that production files of a patch give to others under names of their own. */
+export function exportedLibraries(files: readonly InspectedFile[]): Exported {
+  return files.flatMap(({ file, views }) => {
+    if (file.role !== 'production') return [];
+    const stem =
+      /([^/]+)\/(?:index|__init__)\.\w+$/.exec(file.path)?.[1] ?? /([^/]+?)\.\w+$/.exec(file.path)?.[1];
+    return views.flatMap(({ after }) =>
+      after.tree && stem !== undefined
+        ? usesOf(after.tree)
+            .named()
+            .flatMap(([name, path]) =>
+              LIBRARIES.test(path) && name !== path
+                ? [{ file: stem, name: name.replace(/^(?:module\.)?exports\.?/, ''), path }]
+                : [],
+            )
+        : [],
+    );
+  });
+}
+
 /** Hits on added lines, except those that only replace a hit of the same rule on a removed line. */
-function newHits({ before, after }: View, path: string, production: boolean): readonly RuleHit[] {
+function newHits(
+  { before, after }: View,
+  path: string,
+  production: boolean,
+  exported: Exported,
+): readonly RuleHit[] {
   const entry = ENTRY_POINT.test(path) || after.tree?.text.startsWith('#!') === true;
   const counts = ({ normalInPrograms, onlyInProduction }: CodeRule) =>
     !(entry && normalInPrograms) && (production || !onlyInProduction);
   // A line that asked for the same before is only written in another way; one that moved is known by its text.
   const texts = new Set(after.changes.flatMap((change) => (change ? [change.line.text.trim()] : [])));
-  const was = hitsIn(before, counts, production)
+  const was = hitsIn(before, counts, production, exported)
     .filter(({ change }) => !texts.has(change.line.text.trim()))
     .map(({ rule }) => rule.what);
-  return hitsIn(after, counts, production).filter(({ rule }) => {
+  return hitsIn(after, counts, production, exported).filter(({ rule }) => {
     const old = was.indexOf(rule.what);
     if (old >= 0) was.splice(old, 1);
     return old < 0;
@@ -78,13 +109,21 @@ interface RuleHit {
 const COMMENT_LINE = /^[ \t]*(?:\/\/|#|--|\*).*$/gm;
 
 /** Marks on the lines that the patch touches, at most one for each line. */
-function hitsIn(side: Side, counts: (rule: CodeRule) => boolean, production: boolean): readonly RuleHit[] {
+function hitsIn(
+  side: Side,
+  counts: (rule: CodeRule) => boolean,
+  production: boolean,
+  exported: Exported,
+): readonly RuleHit[] {
   if (!side.changes.some((change) => change !== null)) return [];
   const tree = side.tree ?? unparsed(side.code.replace(COMMENT_LINE, (line) => ' '.repeat(line.length)));
   const rules = CODE_RULES.filter(counts);
-  const uses = usesOf(tree);
-  const paths = new Map(uses.map(({ node, path }) => [node, path] as const));
-  const pathsOf: PathsOf = (node) => paths.get(node) ?? '';
+  const { uses, valuesOf: pathsOf, named } = usesOf(tree, exported);
+  const bound = new Set(named().map(([name]) => name));
+  const carriers = carriersOf(
+    tree,
+    (node) => bound.has(nodeText(tree, node)) && pathsOf(node).some((path) => LIBRARIES.test(path)),
+  );
   const hits = new Map<number, RuleHit>();
   const see = (
     { node, from, path }: Pick<Use, 'node' | 'from' | 'path'>,
@@ -100,8 +139,15 @@ function hitsIn(side: Side, counts: (rule: CodeRule) => boolean, production: boo
     hits.set(line, { rule, name, change, known: side.tree !== null });
   };
   for (const use of [...uses, ...quotedUses(tree)])
-    see(use, () =>
-      rules.find(({ fits }) => fits({ ...use, around: surroundingRange(side, use) }, tree, pathsOf)),
+    see(
+      use,
+      () =>
+        rules.find(({ fits }) => fits({ ...use, around: surroundingRange(side, use) }, tree, pathsOf)) ??
+        (use.written &&
+        use.path.includes('.') &&
+        carriers.has(/^\w+/.exec(nodeText(tree, use.node))?.[0] ?? '')
+          ? CARRIER_RULE
+          : null),
     );
   for (const node of tree.nodes)
     see({ node, from: node.from, path: '' }, () => (node.named ? declarationRule(tree, node) : null));

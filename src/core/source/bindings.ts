@@ -1,0 +1,253 @@
+import { type Chain, type ChainLink, COMPUTED } from './chains.ts';
+import { ancestors, child, contentOf, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
+import { type Exported, type Reader, readerOf } from './values.ts';
+
+/** A name that an import brings, and what it is. */
+export interface Imported {
+  readonly node: SyntaxNode;
+  readonly as: string;
+  readonly path: string;
+}
+
+/** What the names of one text stand for, as far as it can be read from it. */
+export interface Bindings extends Pick<Reader, 'pathsOf' | 'valuesOf'> {
+  /** Names of the whole file, with what they stand for. */
+  readonly named: () => readonly (readonly [name: string, path: string])[];
+}
+
+/** What a name stands for in a part of a text. */
+interface Bound {
+  readonly from: number;
+  readonly to: number;
+  readonly paths: Set<string>;
+}
+
+/** A name may stand for more; what is beyond is not followed. */
+const MAX_BOUND_PATHS = 6;
+/** A binding may rest on others, which come later. */
+const ROUNDS = 3;
+const FUNCTION =
+  /^(?:arrow_function|function_expression|function_declaration|generator_function|generator_function_declaration|function|method_definition|function_definition|lambda)$/;
+/** What hands its items, or itself, to the function that it is given. */
+const HANDS_ON = /^(?:then|finally|tap|pipe|let|also)$/;
+
+export function bindingsOf(
+  tree: SyntaxTree,
+  chains: readonly Chain[],
+  imported: readonly Imported[],
+  exported: Exported,
+): Bindings {
+  const bound = new Map<string, Bound[]>();
+  const put: Put = (name, paths, scope = WHOLE_FILE) => {
+    if (paths.length === 0 || name === '') return;
+    const all = bound.get(name) ?? [];
+    bound.set(name, all);
+    const same = all.find(({ from, to }) => from === scope.from && to === scope.to);
+    const into = same ?? { from: scope.from, to: scope.to, paths: new Set<string>() };
+    if (!same) all.push(into);
+    for (const path of paths)
+      if (into.paths.size < MAX_BOUND_PATHS && path.length < MAX_PATH_CHARS) into.paths.add(path);
+  };
+  const standsFor = (name: string, at: number): readonly string[] => {
+    const all = (bound.get(name) ?? []).filter(({ from, to }) => from <= at && at < to);
+    const [nearest] = all.sort((a, b) => a.to - a.from - (b.to - b.from));
+    return nearest ? [...nearest.paths] : [];
+  };
+  const links = new Map(chains.map((chain) => [chain.node, chain.links] as const));
+  const reader = readerOf({ tree, links, standsFor, exported });
+  for (const { as, path } of imported) put(as, [path]);
+  const functions = functionsByName(tree);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const node of tree.nodes) bindAt(tree, node, reader, put);
+    for (const chain of chains) bindArguments(tree, chain, functions, reader, put);
+  }
+  return {
+    pathsOf: reader.pathsOf,
+    valuesOf: reader.valuesOf,
+    named: () =>
+      [...bound].flatMap(([name, all]) =>
+        all.flatMap(({ to, paths }) =>
+          to === WHOLE_FILE.to ? [...paths].map((path) => [name, path] as const) : [],
+        ),
+      ),
+  };
+}
+
+type Scope = Pick<SyntaxNode, 'from' | 'to'>;
+type Put = (name: string, paths: readonly string[], scope?: Scope) => void;
+const WHOLE_FILE: Scope = { from: 0, to: Number.POSITIVE_INFINITY };
+const MAX_PATH_CHARS = 300;
+
+const isName = ({ type }: SyntaxNode): boolean => /^(?:identifier|constant|this)$/.test(type);
+
+/** Variables, fields, loops, and parameters that have a value of their own. */
+function bindAt(tree: SyntaxTree, node: SyntaxNode, reader: Reader, put: Put): void {
+  switch (node.type) {
+    case 'variable_declarator':
+    case 'assignment':
+    case 'assignment_expression':
+    case 'named_expression': {
+      const target = child(node, 'name', 'left');
+      const value = child(node, 'value', 'right');
+      if (target && value) bindTarget(tree, target, value, reader, put);
+      return;
+    }
+    case 'export_statement': {
+      const value = child(node, 'value');
+      if (value) put('module.exports', reader.valuesOf(value));
+      return;
+    }
+    case 'public_field_definition': {
+      const [name, value] = [child(node, 'name'), child(node, 'value')];
+      if (name && value) put(`this.${nodeText(tree, name)}`, reader.valuesOf(value));
+      return;
+    }
+    case 'for_in_statement':
+    case 'for_statement':
+    case 'for_in_clause': {
+      const [left, right] = [child(node, 'left'), child(node, 'right')];
+      const scope = node.type === 'for_in_clause' ? (node.parent ?? node) : node;
+      if (left && right) bindPattern(tree, left, reader.itemsIn(right), (n, p) => put(n, p, scope));
+      return;
+    }
+    case 'required_parameter':
+    case 'optional_parameter':
+    case 'default_parameter':
+    case 'typed_default_parameter': {
+      const [target, value] = [child(node, 'pattern', 'name'), child(node, 'value')];
+      const scope = ancestors(node).find(({ type }) => FUNCTION.test(type));
+      if (target && value && scope)
+        bindPattern(tree, target, reader.valuesOf(value), (n, p) => put(n, p, scope));
+    }
+  }
+}
+
+function bindTarget(tree: SyntaxTree, target: SyntaxNode, value: SyntaxNode, reader: Reader, put: Put): void {
+  const name = /^(?:this|self|exports|module\.exports)(?:\.\w+)?$/.test(nodeText(tree, target).slice(0, 100))
+    ? nodeText(tree, target)
+    : isName(target)
+      ? nodeText(tree, target)
+      : null;
+  if (name === null) {
+    bindPattern(tree, target, reader.valuesOf(value), put);
+    return;
+  }
+  put(name, reader.valuesOf(value));
+  put(`${name}.${COMPUTED}`, reader.itemsIn(value));
+  for (const [key, own] of propertiesOf(tree, value)) put(`${name}.${key}`, reader.valuesOf(own));
+}
+
+/** The values of an object that is written out, by their keys. */
+const propertiesOf = (tree: SyntaxTree, { type, children }: SyntaxNode) =>
+  /^(?:object|dictionary)$/.test(type)
+    ? children.flatMap((each): [string, SyntaxNode][] => {
+        if (each.type === 'shorthand_property_identifier') return [[nodeText(tree, each), each]];
+        const [key, value] = [child(each, 'key'), child(each, 'value')];
+        return key && value ? [[contentOf(nodeText(tree, key)), value]] : [];
+      })
+    : [];
+
+/** The names that a declaration gives, each with the property that it takes: `{ exit: q }` gives `q` from `exit`. */
+function bindPattern(tree: SyntaxTree, target: SyntaxNode, paths: readonly string[], put: Put): void {
+  const values = paths.filter((path) => path !== '');
+  if (isName(target)) {
+    put(nodeText(tree, target), values);
+    return;
+  }
+  const inner = child(target, 'pattern', 'name');
+  if (inner) {
+    bindPattern(tree, inner, values, put);
+    return;
+  }
+  if (target.type === 'typed_parameter' && target.children[0]) {
+    bindPattern(tree, target.children[0], values, put);
+    return;
+  }
+  if (target.type !== 'object_pattern') return;
+  const at = (key: string) => values.map((path) => (key === 'default' ? path : `${path}.${key}`));
+  for (const each of target.children) {
+    if (each.type === 'shorthand_property_identifier_pattern')
+      put(nodeText(tree, each), at(nodeText(tree, each)));
+    const [key, value] = [child(each, 'key'), child(each, 'value')];
+    if (key && value) bindPattern(tree, value, at(contentOf(nodeText(tree, key))), put);
+  }
+}
+
+function functionsByName(tree: SyntaxTree): ReadonlyMap<string, readonly SyntaxNode[]> {
+  const named = tree.nodes.flatMap((node): [string, SyntaxNode][] => {
+    const name = child(node, 'name', 'left', 'key');
+    const own = FUNCTION.test(node.type) ? node : child(node, 'value', 'right');
+    return name && own && FUNCTION.test(own.type) ? [[nodeText(tree, name), own]] : [];
+  });
+  const groups = Map.groupBy(named, ([name]) => name);
+  return new Map([...groups].map(([name, all]) => [name, all.map(([, node]) => node)]));
+}
+
+/** What functions of this text are given as arguments, and what calls hand to a function that is written in them. */
+function bindArguments(
+  tree: SyntaxTree,
+  { links }: Chain,
+  functions: ReadonlyMap<string, readonly SyntaxNode[]>,
+  reader: Reader,
+  put: Put,
+): void {
+  for (const [i, { name, args, value }] of links.entries()) {
+    if (!args) continue;
+    const before = links.slice(0, i);
+    // `((lib) => …)(assert)`: the function stands in front of the call.
+    const front = name === '' ? (value ?? before.at(-1)?.value) : undefined;
+    const called = front ? functionsIn(front) : (functions.get(name) ?? []);
+    for (const one of called) bindParameters(tree, one, args, { method: before.length > 0, reader, put });
+    bindCallbacks(tree, args, before, { name, reader, put });
+  }
+}
+
+/** Functions that are written as arguments get the items of what is in front, and what stands beside them. */
+function bindCallbacks(
+  tree: SyntaxTree,
+  args: readonly SyntaxNode[],
+  before: readonly ChainLink[],
+  { name, reader, put }: { readonly name: string; readonly reader: Reader; readonly put: Put },
+): void {
+  for (const arg of args) {
+    if (!FUNCTION.test(arg.type)) continue;
+    const handed = HANDS_ON.test(name)
+      ? reader.pathsOf(before, arg.from, false)
+      : reader.itemsOf(before, arg.from);
+    const others = args.filter((other) => other !== arg).flatMap(reader.valuesOf);
+    for (const target of parametersOf(arg))
+      bindPattern(tree, target, [...handed, ...others], (n, p) => put(n, p, arg));
+  }
+}
+
+const functionsIn = (node: SyntaxNode): readonly SyntaxNode[] =>
+  FUNCTION.test(node.type)
+    ? [node]
+    : /^parenthesized/.test(node.type)
+      ? node.children.flatMap(functionsIn)
+      : [];
+
+function bindParameters(
+  tree: SyntaxTree,
+  called: SyntaxNode,
+  args: readonly SyntaxNode[],
+  { method, reader, put }: { readonly method: boolean; readonly reader: Reader; readonly put: Put },
+): void {
+  const all = parametersOf(called);
+  const [first] = all;
+  const own = method && first && /^(?:self|cls)$/.test(nodeText(tree, first)) ? all.slice(1) : all;
+  const within: Put = (name, paths) => put(name, paths, called);
+  for (const [i, arg] of args.entries()) {
+    const [key, value] = [child(arg, 'name'), child(arg, 'value')];
+    if (arg.type === 'keyword_argument' && key && value) within(nodeText(tree, key), reader.valuesOf(value));
+    else if (own[i]) bindPattern(tree, own[i], reader.valuesOf(arg), within);
+  }
+}
+
+function parametersOf(called: SyntaxNode): readonly SyntaxNode[] {
+  const single = child(called, 'parameter');
+  if (single) return [single];
+  return (child(called, 'parameters')?.children ?? []).filter(
+    ({ named, type }) => named && !/comment/.test(type),
+  );
+}
