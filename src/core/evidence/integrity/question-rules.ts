@@ -19,10 +19,12 @@ export const HOW_STARTED =
 export const WHOLE_ENVIRONMENT = /(?:^|\.)(?:env|ENV|environ)$/;
 /** Where a program is, who runs it and on what: programs for people ask for these as well. */
 const SURROUNDINGS =
-  /^(?:os\.(?:hostname|userInfo|homedir|networkInterfaces|cpus|uptime|totalmem|freemem|loadavg|release|machine|version|getuid|geteuid|getgid|getegid|getlogin|getppid|uname|cpu_count|getloadavg|path\.expanduser|sysconf)|process\.(?:getuid|getgid|geteuid|getegid|ppid|execPath|uptime|umask|report|config|release)|socket\.(?:gethostname|getfqdn|if_nameindex)|platform\.(?:node|uname|release|version)|getpass\.getuser|pwd\.(?:getpwuid|getpwnam|getpwall)|grp\.\w+|(?:pathlib\.)?Path\.home|time\.(?:tzname|timezone|localtime)|locale\.(?:getlocale|getdefaultlocale)|sys\.(?:executable|flags|prefix|base_prefix|path|getrecursionlimit)|resource\.\w+)(?:\(\)|$|\.)|\.resolvedOptions\(\)\.timeZone$|(?:^|\.)getTimezoneOffset$/;
+  /^(?:os\.(?:hostname|userInfo|homedir|networkInterfaces|cpus|uptime|totalmem|freemem|loadavg|release|machine|version|getuid|geteuid|getgid|getegid|getlogin|getppid|uname|cpu_count|getloadavg|path\.expanduser|sysconf)|process\.(?:getuid|getgid|geteuid|getegid|ppid|execPath|uptime|umask|report|config|release)|socket\.(?:gethostname|getfqdn|if_nameindex)|platform\.(?:node|uname|release|version)|getpass\.getuser|pwd\.(?:getpwuid|getpwnam|getpwall)|grp\.\w+|(?:pathlib\.)?Path\.home|time\.(?:tzname|timezone|localtime)|locale\.(?:getlocale|getdefaultlocale)|sys\.(?:executable|flags|prefix|base_prefix|path|getrecursionlimit)|resource\.\w+)(?:\(\)|$|\.)|\.resolvedOptions\(\)\.timeZone$/;
 /** The same, which most programs ask for: only what is compared with something that is written out counts. */
 const COMMON =
-  /^(?:process\.(?:cwd|argv|execArgv|hrtime|title|pid|platform|version|memoryUsage|stdout\.(?:isTTY|columns))|os\.(?:getcwd|getpid|name|tmpdir|type|arch|platform)|__dirname|__filename|__file__|import\.meta\.(?:url|dirname|filename|resolve)|Date(?:\.now)?|performance\.now|sys\.(?:argv|orig_argv|platform|version|version_info|gettrace|stdin)|(?:pathlib\.)?Path\.cwd|time\.(?:time|time_ns|monotonic|perf_counter|strftime|ctime|gmtime)|(?:datetime\.)?(?:datetime|date)\.(?:now|today|utcnow)|inspect\.stack|Error|new Error)(?:\(\)|$|\.)/;
+  /^(?:process\.(?:cwd|argv|execArgv|hrtime|title|pid|memoryUsage|stdout\.(?:isTTY|columns))|os\.(?:getcwd|getpid|tmpdir)|__dirname|__filename|__file__|import\.meta\.(?:url|dirname|filename|resolve)|Date\.now|performance\.now|sys\.(?:argv|orig_argv|gettrace|stdin)|(?:pathlib\.)?Path\.cwd|time\.(?:time|time_ns|monotonic|perf_counter|strftime|ctime|gmtime)|(?:datetime\.)?(?:datetime|date)\.(?:now|today|utcnow)|inspect\.stack|Date\(\)\.\w+|Error\(\)\.stack)(?:\(\)|$|\.)/;
+/** `new Date()`: the time now, as against `new Date(text)`. */
+const isNow = ({ path, args }: Use): boolean => path === 'Date' && args?.length === 0;
 const VARIABLE =
   /^(?:HOME|USER|LOGNAME|USERNAME|SHELL|HOSTNAME|PWD|OLDPWD|TERM|TZ|LANG|LANGUAGE|LC_\w+|TMPDIR|TEMP|PATH|SHLVL|PYTHONHASHSEED|PYTHONPATH|NODE_OPTIONS|NODE_PATH|SPEC_OPTS|TESTOPTS|TOX_\w+|RUNOFF\w*|npm_\w+)$/;
 /** Places that only programs about the system itself name, and marks of ours. */
@@ -34,6 +36,10 @@ const TEST_FILE =
   /(?:^|\/)(?:tests?|specs?|__tests__)(?:\/|$)|[._-](?:test|spec)s?\.[cm]?[jt]sx?$|(?:^|\/)test_\w+\.py$/i;
 const REACHES =
   /^(?:gc\.get_(?:objects|referrers|referents)|ctypes\.(?:pythonapi|cast|memmove|memset|py_object)|object\.__subclasses__|(?:sys\._getframe|inspect\.currentframe)(?:\(\))?\.(?:f_back\.)*f_(?:globals|locals|builtins))/;
+
+/** `new Date(text).getTime()` is no question about now. */
+const isDateOf = ({ path, node }: Use, tree: SyntaxTree): boolean =>
+  path.startsWith('Date().') && !/^new\s+Date\s*\(\s*\)/.test(nodeText(tree, node).slice(0, 40));
 
 const lastOf = (path: string): string => path.split('.').at(-1) ?? '';
 
@@ -47,7 +53,7 @@ export const QUESTION_RULES: readonly CodeRule[] = (
         !use.written &&
         ((SURROUNDINGS.test(use.path) && use.node.type !== 'import_specifier') ||
           (isVariable(use, tree) && isCompared(tree, use.node)) ||
-          (COMMON.test(use.path) && isCompared(tree, use.node)) ||
+          ((isNow(use) || (COMMON.test(use.path) && !isDateOf(use, tree))) && isCompared(tree, use.node)) ||
           (WHOLE_ENVIRONMENT.test(use.path) && isCounted(tree, use.node))),
     ],
     ['environment-detected', 'names a mark of the place where it runs', ({ path }) => MARKS.test(path)],
