@@ -1,3 +1,4 @@
+import { addsNpmDependency, addsTableDependency } from './dependency-lines.ts';
 import type { PatchFile } from './patch.ts';
 
 export type Looked = Pick<PatchFile, 'path'> & Partial<Pick<PatchFile, 'section' | 'binary'>>;
@@ -59,14 +60,15 @@ const SOURCES = [
     'gradle-wrapper\\.(?:properties|jar)',
     'maven-wrapper\\.(?:properties|jar)',
     '\\.mvn/.*',
+    '(?:gradlew|mvnw)(?:\\.(?:bat|cmd))?',
+    '\\.yarn/(?:releases|plugins|sdks|patches|versions)/.*',
+    '\\.pnp\\.[\\w.]*[cm]?js',
+    'bunfig\\.toml',
+    'patches/.*\\.(?:patch|diff)',
     'settings\\.xml',
   ],
   ...['requirements[\\w.-]*\\.(?:txt|in)', 'constraints[\\w.-]*\\.txt', 'go\\.work', '\\.terraformrc'],
 ];
-
-/** An added line of `package.json` with a version or an address as its value; not its own version, nor engines. */
-const NPM_DEPENDENCY =
-  /^\+\s*"(?!(?:version|node|npm|yarn|pnpm|bun|vscode)")[@\w][^"]*"\s*:\s*"(?:[\^~<>=*]|v?\d+(?:\.[\dx*]|")|latest"|(?:git|git\+\w+|https?|file|link|npm|workspace|github|catalog):)/m;
 
 const FROM_ELSEWHERE = 'takes packages from a place that the lines around it do not name';
 const DECIDES = 'decides which packages are installed, and from where';
@@ -99,11 +101,15 @@ export const PACKAGE_KINDS: readonly NotableKind[] = [
     what: DECIDES,
     path: namedFile(...LOCK_FILES, ...SOURCES),
   },
-  { what: DEPENDENCY, path: namedFile('package\\.json'), line: NPM_DEPENDENCY },
+  {
+    what: DEPENDENCY,
+    path: namedFile('package\\.json'),
+    when: ({ section }) => addsNpmDependency(section),
+  },
   {
     what: DEPENDENCY,
     path: namedFile('Cargo\\.toml', 'pyproject\\.toml', 'Pipfile', 'setup\\.cfg'),
-    line: /^\+\s*(?:\[(?:[\w.'-]*dependenc|source|patch|replace|registries|build-system|\[?tool\.[\w.-]*(?:source|index|dependenc)).*|(?!version\b|edition\b|python\b|rust-version\b)["']?[\w.-]+["']?\s*=\s*(?:"[\^~<>=*]*\d|\{\s*(?:git|version|path|url|index|registry)\b).*|["'][\w.-]+(?:\[[\w,-]*\])?\s*(?:[~<>=!]=|[<>@]).*|(?:requires|install_requires)\b.*)/im,
+    when: ({ section }) => addsTableDependency(section),
   },
   {
     what: DEPENDENCY,
@@ -131,6 +137,7 @@ export const PACKAGE_KINDS: readonly NotableKind[] = [
     what: DEPENDENCY,
     path: namedFile(
       'composer\\.json',
+      'package\\.(?:ya?ml|json5)',
       'pubspec\\.yaml',
       'mix\\.exs',
       'Podfile',

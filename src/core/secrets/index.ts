@@ -130,11 +130,22 @@ function wholeEscapes(text: string, { from, to }: Span): Span {
 }
 
 /**
- * A token may stand right behind an escape of JSON (`\n`, `\\t`, `\u001b`) or of an address (`%3D`): its last letter is then
- * the character before the token. Where a form begins with letters, anything but a letter, a digit or `_` may stand before it,
- * and such an escape.
+ * What may stand right before a token although it ends with a letter or digit: an escape of JSON, C or Python (`\n`,
+ * `\u001b`, `\x1b`, `\012`, `\U0000001b`), of an address (`%3D`, `%253D`), of mail (`=3D`), and a sequence that colours a
+ * terminal, whose beginning may be written in any of these ways (`\u001b[32m`).
  */
-const TOKEN_START = String.raw`(?:(?<![A-Za-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=\\x[0-9A-Fa-f]{2})|(?<=%[0-9A-Fa-f]{2}))`;
+const ESCAPES = [
+  String.raw`\\[abefnrtv]`,
+  String.raw`\\[0-7]{1,3}`,
+  String.raw`\\u[0-9A-Fa-f]{4}`,
+  String.raw`\\U[0-9A-Fa-f]{8}`,
+  String.raw`\\x[0-9A-Fa-f]{2}`,
+  '%(?:25){0,3}[0-9A-Fa-f]{2}',
+  '=[0-9A-F]{2}',
+  String.raw`\[[\d;:?]{0,20}[A-Za-z]`,
+];
+/** Where a form begins with letters, anything but a letter or a digit may stand before it, and such an escape. */
+const TOKEN_START = `(?:(?<![A-Za-z0-9])|(?<=${ESCAPES.join('|')}))`;
 
 /**
  * Tokens that name themselves by their first letters, and what may stand behind those: what gitleaks' default rules and the
@@ -213,7 +224,7 @@ const OTHER_PATTERNS: readonly RegExp[] = [
   /hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{20,200}/g,
   /discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/[\w-]{20,200}/g,
   /webhook\.office\.com\/webhookb2\/[\w@/-]{20,300}/g,
-  new RegExp(String.raw`${TOKEN_START}(?<!\d)\d{8,10}:AA[\w-]{32,36}(?![\w-])`, 'g'),
+  new RegExp(String.raw`${TOKEN_START}\d{8,14}:AA[\w-]{32,36}(?![\w-])`, 'g'),
   // What an operator or a script calls a secret and gives a value of one word.
   /(?:AccountKey|SharedAccessKey|SharedAccessSignature|aws_secret_access_key|_authToken|_auth)["'\\]{0,3}\s{0,3}[=:]\s{0,3}["'\\]{0,3}[A-Za-z0-9+/_.=-]{16,}/gi,
   /(?<=[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|access_token|api_key|apikey)=)[A-Za-z0-9%+/_.=-]{16,}/gi,

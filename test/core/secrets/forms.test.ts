@@ -89,6 +89,16 @@ const WAYS: Readonly<Record<string, (token: string) => string>> = {
   'behind a tab in JSON inside of JSON': (token) =>
     JSON.stringify(JSON.stringify({ text: `a\t${token}\tb` })),
   'behind an escape of a character': (token) => JSON.stringify({ text: `\u001b${token}\u001b` }),
+  'behind a colour of a terminal': (token) => `\u001b[32m${token}\u001b[0m`,
+  'behind a colour in JSON': (token) => JSON.stringify({ text: `\u001b[1;32m${token}` }),
+  'behind a colour in JSON inside of JSON': (token) =>
+    JSON.stringify(JSON.stringify({ text: `\u001b[0m${token}` })),
+  'behind a colour as a shell writes it': (token) => `\\033[38;5;1m${token} \\e[0m${token}`,
+  'as a part of a name': (token) => `old_${token}`,
+  'behind an octal escape': (token) => `a\\012${token}`,
+  'behind a long escape': (token) => `a\\U0000000a${token}`,
+  'in quoted-printable mail': (token) => `TOKEN=3D${token}`,
+  'in an address inside an address': (token) => `https://x.test/?u=https%3A%2F%2Fy.test%3Fa%253D${token}`,
   'in an address': (token) => `https://x.test/?a%3D${token}`,
 };
 
