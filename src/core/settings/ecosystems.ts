@@ -82,11 +82,20 @@ function maven({ files }: RepositorySnapshot): Ecosystem | null {
   };
 }
 
+const GRADLE_FILES = ['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'];
+
+/** Set-up ends with tests that do not exist: Gradle loads what tests need at run time only when it runs some. */
 function gradle({ files }: RepositorySnapshot): Ecosystem | null {
-  const file = ['build.gradle', 'build.gradle.kts'].find((one) => files.has(one));
+  const file = GRADLE_FILES.find((one) => files.has(one));
   if (file === undefined) return null;
-  const command = files.has('gradlew') ? 'sh ./gradlew' : 'gradle';
-  return { file, build: `${command} assemble`, test: `${command} test` };
+  const command = `${files.has('gradlew') ? 'sh ./gradlew' : 'gradle'} --no-daemon`;
+  const loaded = `{ ${command} --continue test --tests runoff.None || true; }`;
+  return {
+    file,
+    setup: `${command} assemble testClasses && ${loaded}`,
+    build: `${command} --offline assemble`,
+    test: `${command} --offline test`,
+  };
 }
 
 function ruby({ files }: RepositorySnapshot): Ecosystem | null {

@@ -11,7 +11,8 @@ export type ReportFormat =
   | 'unittest-text'
   | 'rspec-json'
   | 'minitest-text'
-  | 'dotnet-text';
+  | 'dotnet-text'
+  | 'junit-files';
 
 /**
  * Where a runner's report is found when the command has ended. A file is preferred wherever a runner can write one: what
@@ -28,6 +29,8 @@ export type ReportSource =
       /** Older versions of the runner know no file and write the same to standard output. */
       readonly orStdout?: true;
     }
+  /** Any number of files below the working folder. */
+  | { readonly source: 'tree'; readonly pattern: string; readonly format: 'junit-files' }
   | { readonly source: 'stdout' | 'stderr'; readonly format: ReportFormat };
 
 /** How a runner is made to write a report. */
@@ -77,6 +80,11 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
         append: '--logger "console;verbosity=normal"',
         env: { DOTNET_CLI_UI_LANGUAGE: 'en' },
       };
+    case 'maven':
+      // Otherwise modules that depend on one whose tests fail are not tested.
+      return { ...plain, append: '-Dmaven.test.failure.ignore=true' };
+    case 'gradle':
+      return { ...plain, append: words.includes('--continue') ? '' : '--continue' };
     case 'tape':
     case 'qunit':
     case 'script':
@@ -118,6 +126,16 @@ const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = 
   tap,
   qunit: tap,
   script: tap,
+  maven: () => ({
+    source: 'tree',
+    pattern: String.raw`(?:^|/)target/(?:surefire|failsafe)-reports/TEST-[^/]+\.xml$`,
+    format: 'junit-files',
+  }),
+  gradle: () => ({
+    source: 'tree',
+    pattern: String.raw`(?:^|/)build/test-results/(?:[^/]+/)?TEST-[^/]+\.xml$`,
+    format: 'junit-files',
+  }),
   go: () => ({ source: 'stdout', format: 'go-json' }),
   cargo: () => ({ source: 'stdout', format: 'cargo-text' }),
   unittest: () => ({ source: 'stderr', format: 'unittest-text' }),
@@ -226,6 +244,9 @@ export function focusForm(found: Recognised, folder: string): FocusForm | null {
         apart: true,
         command: `${start} ${appended(runner, words, folder)} "$@"`,
       };
+    case 'maven':
+    case 'gradle':
+      return jvmFocus(runner, words);
     case 'cargo':
     case 'unittest':
     case 'rake':
@@ -234,6 +255,32 @@ export function focusForm(found: Recognised, folder: string): FocusForm | null {
       return null;
   }
 }
+
+function jvmFocus(runner: 'maven' | 'gradle', words: readonly string[]): FocusForm | null {
+  const form = { takes: JVM_TESTS, apart: false };
+  if (runner === 'maven') {
+    return {
+      ...form,
+      command: `${words.join(' ')} ${ANY_TESTS} -Dmaven.test.failure.ignore=true "$@"`,
+      argsOf: (files) => [`-Dtest=${classesOf(files).join(',')}`],
+    };
+  }
+  // Only the task itself knows the option, and it has to stand behind it.
+  if (words.at(-1) !== 'test') return null;
+  return {
+    ...form,
+    command: `${words.slice(0, -1).join(' ')} --continue test "$@"`,
+    argsOf: (files) => classesOf(files).flatMap((name) => ['--tests', `*${name}`]),
+  };
+}
+
+const JVM_TESTS = /(?:^|\/)src\/test\/.*\/?[\w$]+\.(?:java|kt|groovy|scala)$/;
+/** Modules that have none of the tests are no failure; the name of the option depends on the version of Surefire. */
+const ANY_TESTS = '-DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false';
+
+const classesOf = (files: readonly string[]): readonly string[] => [
+  ...new Set(files.map((file) => file.replace(/^.*\//s, '').replace(/\.\w+$/, ''))),
+];
 
 const foldersOf = (files: readonly string[]): readonly string[] => [
   ...new Set(files.map((file) => `./${file.split('/').slice(0, -1).join('/')}`)),

@@ -19,6 +19,8 @@ export type RunnerName =
   | 'rake'
   | 'phpunit'
   | 'dotnet'
+  | 'maven'
+  | 'gradle'
   | 'ctest';
 
 /** A command that is known to run tests: its words, and which of them names the runner. */
@@ -35,6 +37,8 @@ export function recognise(command: string): Recognised | null {
   for (const [index, word] of words.entries()) {
     const runner = NAMES[baseOf(word)];
     if (runner) return { runner, words, at: index };
+    const build = BUILDS[baseOf(word)];
+    if (build && runsTests(words.slice(index + 1))) return { runner: build, words, at: index };
     const second = words[index + 1];
     const pair = PAIRS.find(([one, other]) => one === baseOf(word) && other.test(second ?? ''));
     if (pair) return { runner: pair[2], words, at: index + 1 };
@@ -81,6 +85,19 @@ const NAMES: Readonly<Record<string, RunnerName>> = Object.assign(Object.create(
   pest: 'phpunit',
   ctest: 'ctest',
 });
+
+const BUILDS: Readonly<Record<string, RunnerName>> = Object.assign(Object.create(null), {
+  mvn: 'maven',
+  mvnw: 'maven',
+  gradle: 'gradle',
+  gradlew: 'gradle',
+});
+
+/** Goals of Maven and tasks of Gradle that run tests, unless an option switches them off. */
+const runsTests = (words: readonly string[]): boolean =>
+  words.some((word) => /^(?::?(?:[\w-]+:)*test|test|check|build|verify|install|package)$/.test(word)) &&
+  !words.some((word) => /^-D(?:skipTests|maven\.test\.skip|test=)/.test(word)) &&
+  !words.some((word, index) => /^(?:-x|--exclude-task)$/.test(word) && words[index + 1] === 'test');
 
 const UNREAD: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   karma: 'karma',

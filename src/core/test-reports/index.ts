@@ -2,7 +2,7 @@ import type { TestOutcome } from '../evidence/index.ts';
 import type { ReportFormat } from '../settings/index.ts';
 import { readCargo, readDotnet, readMinitest, readUnittest } from './console-output.ts';
 import { readGo, readJest, readMocha, readRspec } from './json.ts';
-import { readJUnit } from './junit.ts';
+import { readJUnit, readJUnitFiles } from './junit.ts';
 import type { Outcomes } from './outcomes.ts';
 import { readTap } from './tap.ts';
 
@@ -30,6 +30,7 @@ const READERS: Readonly<Record<ReportFormat, (text: string) => Outcomes>> = {
   'rspec-json': readRspec,
   'minitest-text': readMinitest,
   'dotnet-text': readDotnet,
+  'junit-files': readJUnitFiles,
 };
 
 /** Reads a report that a program in a sandbox may have written. Never throws: `unreadable` says why, in a sentence. */

@@ -36,6 +36,41 @@ const LISTS: ReadonlySet<string> = new Set(['testsuite', 'testcase']);
 
 /** JUnit XML of node:test, vitest, pytest and their like. Rejects what is no such report by throwing an Error. */
 export function readJUnit(text: string): Outcomes {
+  const outcomes = new Outcomes();
+  const { cases, suites } = parseJUnit(text);
+  for (const one of cases) addCase(one, [], '', outcomes);
+  for (const suite of suites) addSuite(suite, [], '', outcomes);
+  return outcomes;
+}
+
+const ReportFile = z.tuple([z.string(), z.string()]);
+
+/**
+ * Files of Surefire or Gradle, one JSON array of path and text to a line: their names begin with the folder of the
+ * module, if it is not the top. Throws an Error where there is none, and where one cannot be read.
+ */
+export function readJUnitFiles(lines: string): Outcomes {
+  const outcomes = new Outcomes();
+  const files = lines
+    .split('\n')
+    .flatMap((line) => (line === '' ? [] : [ReportFile.parse(JSON.parse(line))]));
+  if (files.length === 0) throw new Error('there is no file');
+  for (const [path, text] of files) {
+    const module = path.replace(/(?:^|\/)(?:target|build)\/.*$/s, '');
+    const { suites } = parseJUnit(text);
+    for (const suite of suites)
+      for (const one of suite.testcase) {
+        const message = [one.failure, one.error].flatMap(failureTexts).join('\n');
+        outcomes.add([module, one['@classname'] || suite['@name'], one['@name']], junitOutcome(one), message);
+      }
+  }
+  return outcomes;
+}
+
+function parseJUnit(text: string): {
+  readonly cases: readonly JUnitCase[];
+  readonly suites: readonly JUnitSuite[];
+} {
   // A document type is the only way to define entities; no runner writes one.
   if (/^[^<]*(?:<\?[^>]*>[^<]*|<!--[\s\S]*?-->[^<]*)*<!DOCTYPE/i.test(text.slice(0, 4_096))) {
     throw new Error('it has a document type');
@@ -65,12 +100,11 @@ export function readJUnit(text: string): Outcomes {
   if (!root.success || (root.data.testsuites === undefined && root.data.testsuite === undefined)) {
     throw new Error('it has no <testsuites>');
   }
-  const outcomes = new Outcomes();
   const top = root.data.testsuites === '' ? {} : (root.data.testsuites ?? {});
-  for (const one of top.testcase ?? []) addCase(one, [], '', outcomes);
-  for (const suite of [...(top.testsuite ?? []), ...(root.data.testsuite ?? [])])
-    addSuite(suite, [], '', outcomes);
-  return outcomes;
+  return {
+    cases: top.testcase ?? [],
+    suites: [...(top.testsuite ?? []), ...(root.data.testsuite ?? [])],
+  };
 }
 
 function addSuite(suite: JUnitSuite, above: readonly string[], file: string, outcomes: Outcomes): void {

@@ -13,6 +13,7 @@ import type { ExecResult, WorkArea } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
 import type { CheckRunner } from './areas.ts';
 import { egressOf, runCommand } from './execute.ts';
+import { readReports, removeReports } from './report-files.ts';
 
 const NOT_RUN: TestRun = { source: 'none', exitCode: null, stopped: null, ms: 0, tests: {}, tail: '' };
 
@@ -97,6 +98,7 @@ async function runCommandOfTests(
   const { report } = command;
   // What an earlier command left there, the build of a candidate among them, is no report of this one.
   const clean = report?.source === 'file' ? `rm -f ${report.file}; ` : '';
+  if (report?.source === 'tree') await removeReports(runner, area, report.pattern);
   const result = await runCommand(runner, area, {
     argv: ['sh', '-c', `${clean}${command.command}`, 'sh', ...command.args],
     env: command.env,
@@ -177,7 +179,8 @@ function withChecks(run: TestRun, checks: readonly TestRun[]): TestRun {
 const REPORT_BYTES = 32 * 2 ** 20;
 const READ_REPORT_MS = 20_000;
 
-const isOnStream = (report: ReportSource): boolean => report.source !== 'file' || report.orStdout === true;
+const isOnStream = (report: ReportSource): boolean =>
+  report.source === 'file' ? report.orStdout === true : report.source !== 'tree';
 
 /** A report leaves the sandbox as output, of a second command for a file: the host opens no file that a candidate could have made. */
 async function readReport(
@@ -187,12 +190,21 @@ async function readReport(
   result: ExecResult,
 ): Promise<string | null> {
   const onStream = result.truncated ? null : report.source === 'stderr' ? result.stderr : result.stdout;
-  if (report.source !== 'file') return onStream;
-  const limits = { ...checkLimits(runner.task), wallMs: READ_REPORT_MS, outputBytes: REPORT_BYTES };
-  const file = await runCommand(runner, area, { argv: ['cat', report.file], limits });
+  if (report.source !== 'file' && report.source !== 'tree') return onStream;
+  const file = await readFiles(runner, area, report);
   // No process of a candidate is there any more, so that it can only have been killed from outside.
   if (file.exitCode === null && file.stopped === null)
     throw programKilled('The program that reads test reports', { kind: 'lost', how: 'was killed' });
   if (file.exitCode === 0) return file.truncated ? null : file.stdout;
-  return report.orStdout ? onStream : null;
+  return report.source === 'file' && report.orStdout ? onStream : null;
+}
+
+function readFiles(
+  runner: CheckRunner,
+  area: WorkArea,
+  report: Extract<ReportSource, { source: 'file' | 'tree' }>,
+): Promise<ExecResult> {
+  if (report.source === 'tree') return readReports(runner, area, report.pattern);
+  const limits = { ...checkLimits(runner.task), wallMs: READ_REPORT_MS, outputBytes: REPORT_BYTES };
+  return runCommand(runner, area, { argv: ['cat', report.file], limits });
 }

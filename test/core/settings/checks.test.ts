@@ -153,7 +153,17 @@ describe('commands are detected', () => {
       {},
       { setup: 'dotnet restore', build: 'dotnet build --no-restore', test: 'dotnet test --no-build' },
     ],
-    ['Gradle', ['build.gradle.kts'], {}, { build: 'gradle assemble', test: 'gradle test' }],
+    [
+      'Gradle',
+      ['settings.gradle.kts', 'gradlew'],
+      {},
+      {
+        setup:
+          'sh ./gradlew --no-daemon assemble testClasses && { sh ./gradlew --no-daemon --continue test --tests runoff.None || true; }',
+        build: 'sh ./gradlew --no-daemon --offline assemble',
+        test: 'sh ./gradlew --no-daemon --offline test',
+      },
+    ],
     ['make', ['Makefile'], { Makefile: 'all:\n\tcc\ntest: all\n\t./t\n' }, { test: 'make test' }],
     ['make without tests', ['Makefile'], { Makefile: 'test := 1\nall:\n\tcc\n' }, {}],
     ['nothing', ['README.md'], {}, {}],

@@ -204,12 +204,12 @@ describe('last resorts', () => {
 
   test('what a development container installs, with comments in its file', () => {
     const read = {
-      'build.gradle': '',
+      Makefile: 'test:\n\t./check\n',
       '.devcontainer/devcontainer.json':
-        '{\n  // https://example.org\n  "postCreateCommand": "./gradlew dependencies", }\n',
+        '{\n  // https://example.org\n  "postCreateCommand": "./tools/install", }\n',
     };
     expect(detect(read)).toMatchObject({
-      commands: { setup: './gradlew dependencies' },
+      commands: { setup: './tools/install' },
       from: { setup: '.devcontainer/devcontainer.json' },
     });
   });
