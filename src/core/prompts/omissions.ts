@@ -126,12 +126,27 @@ const ENVIRONMENTS =
 const HIDING_COMMANDS =
   /\\(?:[hv]?phantom|color|textcolor|colorbox|fcolorbox|definecolor|tiny|scriptsize|scriptscriptstyle|scriptstyle|fontsize|h?space|hskip|mskip|kern|mkern|mspace|rule|[rl]lap|math[rcl]lap|smash|raise|lower|require|def|let|newcommand|renewcommand|newenvironment|class|style|cssId|href|url|unicode|bbox|mathchoice|tag|label|verb|clap|cancel|enclose|hide|transparent)(?![A-Za-z])/;
 /** Scripts of scripts of scripts are as small as dust. */
-const DEEP_SCRIPT = /[_^]\s*\{[^{}]*[_^]\s*\{[^{}]*[_^]\s*\{/;
+const MAX_SCRIPT_DEPTH = 2;
+
+/** How deep scripts stand in scripts, with the braces of a command that is one (`_\text{…}`). */
+function scriptDepth(formula: string): number {
+  const open: boolean[] = [];
+  let depth = 0;
+  let deepest = 0;
+  for (const [, before, brace] of formula.matchAll(/([_^]\s*(?:\\[A-Za-z]+\s*)?)?([{}])/g)) {
+    if (brace === '{') {
+      open.push(before !== undefined);
+      depth += before === undefined ? 0 : 1;
+    } else if (open.pop()) depth -= 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
 
 /** Whether a formula shows all that is written in it. A comment in it does not show. */
 export const isPlainFormula = (formula: string): boolean =>
   !formula.includes('%') &&
-  !DEEP_SCRIPT.test(formula) &&
+  scriptDepth(formula) <= MAX_SCRIPT_DEPTH &&
   !ENVIRONMENTS.test(formula) &&
   [...formula.matchAll(/\\([A-Za-z]+)/g)].every(([, name = '']) => VISIBLE_COMMANDS.has(name));
 
@@ -143,20 +158,42 @@ const CODE_PLACEHOLDER = '\ufffc';
  * whatever stands between two dollar signs is looked at as one. `$` and code and `$` is one, too.
  */
 export function withoutHiddenFormulas(pieces: readonly Piece[], omissions: Omissions): readonly Piece[] {
-  const whole = pieces
-    .map(({ kind, text }) => (kind === 'text' ? text : kind === 'code' ? CODE_PLACEHOLDER : ''))
-    .join('');
+  const whole = pieces.map(({ kind, text }) => (kind === 'code' ? CODE_PLACEHOLDER : text)).join('');
   if (!whole.includes('$')) return pieces;
-  const hidden = [...formulaRanges(whole)].filter((gap) => isHiding(whole, gap));
+  // Whether GitHub takes a sign of Markdown for a part of the formula is not known: it is looked at with and without.
+  const signs = pieces.map(({ kind, text }) =>
+    kind === 'code' ? ' ' : (kind === 'sign' ? '*' : ' ').repeat(text.length),
+  );
+  const isSign = signs.join('');
+  const hidden = [...formulaRanges(whole)].filter(
+    (range) => isHiding(whole, range) || isHiding(...withoutSigns(whole, isSign, range)),
+  );
   let at = 0;
   return pieces.map((piece) => {
     const from = at;
-    at += piece.kind === 'text' ? piece.text.length : piece.kind === 'code' ? 1 : 0;
+    at += piece.kind === 'code' ? 1 : piece.text.length;
     if (piece.kind === 'sign') return piece;
     if (piece.kind === 'code')
       return formulaInCode(piece, whole.slice(Math.max(0, from - 1), at + 1), omissions);
     return { ...piece, text: omitRanges(piece.text, from, hidden, omissions) };
   });
+}
+
+/** More signs than this in a row are no Markdown that anybody writes. Our default. */
+const NEAR = 40;
+
+/** The same formula, and one character on each side of it, without what `isSign` marks with `*`. */
+function withoutSigns(whole: string, isSign: string, { from, to }: FormulaRange): [string, FormulaRange] {
+  const plain = (begin: number, end: number): string =>
+    whole
+      .slice(begin, end)
+      .split('')
+      .filter((_, at) => isSign[begin + at] !== '*')
+      .join('');
+  const before = plain(Math.max(0, from - NEAR), from).slice(-1);
+  const formula = plain(from, to);
+  const after = plain(to, to + NEAR).slice(0, 1);
+  return [before + formula + after, { from: before.length, to: before.length + formula.length }];
 }
 
 interface FormulaRange {
@@ -206,15 +243,52 @@ function omitRanges(
   return out + text.slice(at);
 }
 
-/** Addresses that GitHub shows as a short name (`#12`, `owner/name@1a2b3c4`), a player or a card, and what follows in them. */
+/** Addresses that GitHub shows as a short name (`#12`, `owner/name@1a2b3c4`) or a card, and what follows in them. */
 const SHORTENED_ADDRESS =
-  /(https?:\/\/github\.com\/(?:[\w.-]+\/[\w.-]+\/(?:(?:issues|pull|discussions)\/\d+|commit\/[0-9a-f]{7,64}|(?:compare|blob|tree)\/[^\s<>?#"')\]]+)|user-attachments\/(?:assets|files)\/[\w./-]+))([/?#][^\s<>"')\]]*)/gi;
+  /(https?:\/\/github\.com\/(?:[\w.-]+\/[\w.-]+\/(?:(?:issues|pull|discussions)\/\d+|commit\/[0-9a-f]{7,64}|(?:compare|blob|tree)\/[^\s<>?#"')\]]+)))([/?#][^\s<>"')\]]*)/gi;
 /** What GitHub itself puts behind them. */
 const GITHUB_ADDRESS_END =
   /^(?:\/(?:files|commits|checks))?\/?(?:#(?:issuecomment-|discussion_r|discussioncomment-|pullrequestreview-|event-|r)\d{1,12}|#L\d{1,7}(?:C\d{1,5})?(?:-L\d{1,7}(?:C\d{1,5})?)?|#diff-[0-9a-f]{32,64}(?:[LR]\d{1,7})?)?[.,;:!?]*$/;
 
+/** Addresses of uploads, which GitHub shows as a picture, a player or a name, and what follows in them. */
+const UPLOAD =
+  /(https?:\/\/(?:github\.com\/(?:user-attachments\/(?:assets|files)|[\w.-]+\/[\w.-]+\/assets)|[\w-]*user-images\.githubusercontent\.com)\/)([^\s<>"')\]]+)/gi;
+/** What GitHub itself names them by: numbers and UUIDs, and the kind of file. */
+const UPLOAD_NAME =
+  /^(?:[0-9a-f-]{1,60}(?:\/(?=[0-9a-f-])|(?=\.)|(?![\w-]))){1,3}(?:\.(?:mp4|mov|webm|png|jpe?g|gif|svg|webp))?/i;
+
 /** Text in which addresses say no more than the short name that GitHub shows for them. */
 export const shownAddresses = (text: string, omissions: Omissions): string =>
-  text.replace(SHORTENED_ADDRESS, (whole, address: string, end: string) =>
-    GITHUB_ADDRESS_END.test(end) ? whole : address + omissions.omit(end.length),
-  );
+  text
+    .replace(SHORTENED_ADDRESS, (whole, address: string, end: string) =>
+      GITHUB_ADDRESS_END.test(end) ? whole : address + omissions.omit(end.length),
+    )
+    .replace(UPLOAD, (whole, address: string, rest: string) => {
+      const name = UPLOAD_NAME.exec(rest)?.[0] ?? '';
+      const end = rest.slice(name.length);
+      return /^[.,;:!?]*$/.test(end) ? whole : address + name + omissions.omit(end.length);
+    });
+
+/** Columns of blanks in a line of code that push what follows out of every window. Our default. */
+const FAR_RIGHT = 160;
+/** Columns of a gap that counts for it; smaller ones stand between ordinary words. Our default. */
+const MIN_GAP = 4;
+/** GitHub's `tab-size` of code. */
+const TAB = 8;
+
+/** A line of code without what its blanks, taken together, push out of sight. */
+export function withoutFarRight(line: string, omissions: Omissions): string {
+  let [column, blanks, end] = [0, 0, 0];
+  for (const { 0: part, index } of line.matchAll(/[ \t]+|[^ \t]+/g)) {
+    if (/[^ \t]/.test(part)) {
+      if (blanks >= FAR_RIGHT) return line.slice(0, end) + omissions.omit(line.slice(index).trim().length);
+      column += part.length;
+      end = index + part.length;
+      continue;
+    }
+    const from = column;
+    for (const blank of part) column += blank === '\t' ? TAB - (column % TAB) : 1;
+    if (column - from >= MIN_GAP) blanks += column - from;
+  }
+  return line;
+}

@@ -5,6 +5,7 @@ import {
   type Omissions,
   type Piece,
   shownAddresses,
+  withoutFarRight,
   withoutHiddenFormulas,
 } from './omissions.ts';
 import {
@@ -33,9 +34,6 @@ const FONT_SCALES: Readonly<Record<string, number>> = {
 };
 /** What is smaller than half of the text around it is not read. Our default; a `sub` in a `sub` is larger. */
 const MIN_FONT_SCALE = 0.5;
-/** Blanks in a row in a line of code that push what follows out of every window. Our default. */
-const FAR_RIGHT = / {160,}(?=[^ ])[^\n]*/g;
-
 /** The text that a page of this HTML shows, as Markdown. `html` comes from `githubHtml`, which holds no raw markup any more. */
 export function pageText(html: string, omissions: Omissions): string {
   const page = new PageRenderer(omissions);
@@ -187,7 +185,9 @@ class PageRenderer {
     const more = Number(attribute(pre, 'n') ?? 0);
     const mark = more > 0 ? ` ${this.#omissions.omit(more)}` : '';
     const code = text
-      .replace(FAR_RIGHT, (gone) => this.#omissions.omit(gone.trim().length))
+      .split('\n')
+      .map((line) => withoutFarRight(line, this.#omissions))
+      .join('\n')
       .replace(/\n$/, '');
     if (code.trim() === '' && mark === '') return [];
     const bar = '`'.repeat(Math.max(3, longestBackticks(code) + 1));
