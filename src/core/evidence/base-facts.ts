@@ -108,7 +108,7 @@ export function canRun(base: TestRun): boolean {
 }
 
 /** What a test can need that the sandbox does not have. */
-const NEEDS = ['database', 'browser', 'docker', 'display', 'time-zone', 'network'] as const;
+const NEEDS = ['database', 'browser', 'docker', 'display', 'time-zone', 'clock', 'network'] as const;
 export type Need = (typeof NEEDS)[number];
 
 /** PostgreSQL, MySQL, Redis, MongoDB, RabbitMQ, Elasticsearch. */
@@ -136,6 +136,11 @@ const NEED_SIGNS: readonly (readonly [Need, RegExp])[] = [
   [
     'time-zone',
     /ZoneInfoNotFoundError|No time zone found with key|unknown time zone|Invalid time zone specified/,
+  ],
+  [
+    // One that can be set, or the date of what the test has with it.
+    'clock',
+    /cannot set date|(?:clock_settime|settimeofday|clock_adjtime)\S*[: ].{0,80}not permitted|libfaketime|certificate has expired|CERT_HAS_EXPIRED|certificate is not yet valid|certificate expired|TokenExpiredError|jwt expired|ExpiredSignatureError/i,
   ],
   [
     'network',

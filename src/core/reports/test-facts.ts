@@ -200,6 +200,7 @@ const NEEDED = {
   docker: 'Docker',
   display: 'a display',
   'time-zone': 'time zone data',
+  clock: 'a clock at another date',
 } as const satisfies Record<Need, string>;
 
 const COMPARED =

@@ -11,6 +11,7 @@ const CHECK_FILES: readonly string[] = [
   ...LAST_RESORT_FILES,
   'package.json',
   'go.mod',
+  'go.work',
   'Cargo.toml',
   'pyproject.toml',
   'setup.cfg',

@@ -1,6 +1,7 @@
 import { toxTests } from './last-resorts.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { inVenv, pythonSetup } from './python-setup.ts';
+import { goFolders } from './workspace-graph.ts';
 
 /** Shell commands; absent where the repository shows none. */
 export interface CheckCommands {
@@ -40,13 +41,28 @@ const DETECTORS: readonly ((repository: RepositorySnapshot) => Ecosystem | null)
   make,
 ];
 
+/** Seconds in which set-up may fill the caches of compilers; what is not there then is compiled by each candidate. */
+const FILL_SECONDS = 600;
+
+/** Compiles code and tests into the caches that set-up leaves; what fails here is the business of build and tests. */
+const fillCaches = (...commands: readonly string[]): string =>
+  `{ ${commands.map((command) => `timeout ${FILL_SECONDS} ${command}`).join(' && ')} || true; }`;
+
 function go({ files, read }: RepositorySnapshot): Ecosystem | null {
-  if (!files.has('go.mod')) return null;
-  const needs = /^\s*require\b/m.test(read['go.mod'] ?? '') && !files.has('vendor/modules.txt');
+  const file = ['go.mod', 'go.work'].find((one) => files.has(one));
+  if (file === undefined) return null;
+  // At the top of a workspace there may be no module, so that each is named.
+  const folders = file === 'go.mod' ? ['.'] : goFolders(read).map((folder) => `./${folder}`);
+  const all = folders.map((folder) => `${folder}/...`).join(' ');
+  if (all === '') return null;
+  const needs =
+    (file === 'go.work' || /^\s*require\b/m.test(read['go.mod'] ?? '')) && !files.has('vendor/modules.txt');
+  // The first of them says what it compiles, so that it is not taken for one that hangs.
+  const caches = fillCaches(`go build -v ${all}`, `go test -run RunoffNone ${all}`);
   return {
-    file: 'go.mod',
-    ...(needs ? { setup: 'go mod download' } : { complete: true }),
-    build: 'go build ./...',
+    file,
+    setup: `${needs ? 'go mod download && ' : ''}${caches}`,
+    build: `go build ${all}`,
     test: 'go test ./...',
   };
 }
@@ -55,11 +71,12 @@ function cargo({ files, read }: RepositorySnapshot): Ecosystem | null {
   if (!files.has('Cargo.toml')) return null;
   const needs =
     files.has('Cargo.lock') ||
+    /^\[workspace\]/m.test(read['Cargo.toml'] ?? '') ||
     /^\[(?:[\w.'"()-]+\.)?(?:dev-|build-)?dependencies\b/m.test(read['Cargo.toml'] ?? '');
   const locked = files.has('Cargo.lock') ? ' --locked' : '';
   return {
     file: 'Cargo.toml',
-    ...(needs ? { setup: `cargo fetch${locked}` } : { complete: true }),
+    setup: `${needs ? `cargo fetch${locked} && ` : ''}${fillCaches('cargo build', 'cargo test --no-run')}`,
     build: 'cargo build',
     test: 'cargo test',
   };

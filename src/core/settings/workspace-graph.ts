@@ -130,7 +130,7 @@ function nodePackages(files: RepositoryFiles): readonly WorkspacePackage[] {
 }
 
 /** Folders that a go.work uses below the top; the module at the top is no package of its own. */
-function goFolders(files: RepositoryFiles): readonly string[] {
+export function goFolders(files: RepositoryFiles): readonly string[] {
   const text = (files['go.work'] ?? '').slice(0, MAX_MANIFEST_CHARS);
   const used: string[] = [];
   let inBlock = false;

@@ -135,6 +135,11 @@ describe('what people are told of the base', () => {
       'time-zone',
       "zoneinfo._common.ZoneInfoNotFoundError: 'No time zone found with key Europe/Berlin'",
     ],
+    ['date', 'clock', 'date: cannot set date: Operation not permitted'],
+    ['clock_settime', 'clock', 'PermissionError: clock_settime() failed: Operation not permitted'],
+    ['a certificate of the test', 'clock', 'Error: certificate has expired (CERT_HAS_EXPIRED)'],
+    ['a token of the test', 'clock', 'TokenExpiredError: jwt expired'],
+    ['a clock that is a value', 'failing', 'expected clock to be 12:00 but it was 12:01'],
     ['a web server of the test itself', 'failing', 'Error: connect ECONNREFUSED 127.0.0.1:8080'],
     ['a number that is a port elsewhere', 'failing', 'expected 5432 to be 3306'],
   ])('%s is recognised as %s', (_what, because, said) => {

@@ -4,6 +4,9 @@ import { detectChecks } from '../../../src/core/settings/index.ts';
 const commandsOf = (repository: Parameters<typeof detectChecks>[0]) => detectChecks(repository).commands;
 const manifest = (fields: object): string => JSON.stringify(fields);
 
+const GO_CACHES = '{ timeout 600 go build -v ./... && timeout 600 go test -run RunoffNone ./... || true; }';
+const CARGO_CACHES = '{ timeout 600 cargo build && timeout 600 cargo test --no-run || true; }';
+
 describe('commands are detected', () => {
   const node = (fields: object, ...files: readonly string[]) =>
     commandsOf({ files: ['package.json', ...files], read: { 'package.json': manifest(fields) } });
@@ -72,8 +75,24 @@ describe('commands are detected', () => {
     ],
     ['pytest by conftest', ['tests/conftest.py'], {}, { test: 'python3 -m pytest' }],
     ['unittest', ['tests/test_a.py'], {}, { test: 'python3 -m unittest discover' }],
-    ['Go', ['go.mod'], {}, { build: 'go build ./...', test: 'go test ./...' }],
-    ['Cargo', ['Cargo.toml'], {}, { build: 'cargo build', test: 'cargo test' }],
+    ['Go', ['go.mod'], {}, { setup: GO_CACHES, build: 'go build ./...', test: 'go test ./...' }],
+    ['Cargo', ['Cargo.toml'], {}, { setup: CARGO_CACHES, build: 'cargo build', test: 'cargo test' }],
+    [
+      'a workspace of Go without a module at the top',
+      ['go.work', 'a/go.mod', 'b/go.mod'],
+      { 'go.work': 'go 1.21\nuse (\n\t./a\n\t./b\n)\n' },
+      {
+        setup: `go mod download && ${GO_CACHES.replaceAll(' ./...', ' ./a/... ./b/...')}`,
+        build: 'go build ./a/... ./b/...',
+        test: 'go test ./...',
+      },
+    ],
+    [
+      'a workspace of Cargo without packages at the top',
+      ['Cargo.toml', 'a/Cargo.toml'],
+      { 'Cargo.toml': '[workspace]\nmembers = ["a"]\n' },
+      { setup: `cargo fetch && ${CARGO_CACHES}`, build: 'cargo build', test: 'cargo test' },
+    ],
     [
       'Maven',
       ['pom.xml', 'mvnw'],
@@ -89,19 +108,19 @@ describe('commands are detected', () => {
       'Go with modules',
       ['go.mod'],
       { 'go.mod': 'module x\n\nrequire (\n\texample.org/y v1.0.0\n)\n' },
-      { setup: 'go mod download', build: 'go build ./...', test: 'go test ./...' },
+      { setup: `go mod download && ${GO_CACHES}`, build: 'go build ./...', test: 'go test ./...' },
     ],
     [
       'Cargo with packages and a lock file',
       ['Cargo.toml', 'Cargo.lock'],
       {},
-      { setup: 'cargo fetch --locked', build: 'cargo build', test: 'cargo test' },
+      { setup: `cargo fetch --locked && ${CARGO_CACHES}`, build: 'cargo build', test: 'cargo test' },
     ],
     [
       'Cargo with packages',
       ['Cargo.toml'],
       { 'Cargo.toml': '[package]\nname = "x"\n[dev-dependencies]\ny = "1"\n' },
-      { setup: 'cargo fetch', build: 'cargo build', test: 'cargo test' },
+      { setup: `cargo fetch && ${CARGO_CACHES}`, build: 'cargo build', test: 'cargo test' },
     ],
     [
       'a Python package with extras, groups and lists for its tests',
