@@ -23,7 +23,7 @@ import type { WebhookMiddleware } from '../server/index.ts';
 /** Where this process records what it does. */
 export interface Instruments {
   readonly store: Store;
-  readonly log: OpenLog;
+  readonly log: ContextLog;
   readonly metrics?: Metrics;
   readonly tracer?: Tracer;
 }
@@ -218,9 +218,14 @@ const REDACTED = [
 ];
 
 /** A log whose lines carry their run, command and delivery. */
-export interface OpenLog extends Log {
+interface ContextLog extends Log {
   /** The fields that lines written here carry. */
   about(): LogContext;
+}
+
+export interface OpenLog extends ContextLog {
+  /** Redacts these as well from now on. */
+  hide(secrets: readonly string[]): void;
 }
 
 /**
@@ -232,6 +237,8 @@ export function openLog(
   to: DestinationStream = destination({ fd: 2, sync: false }),
 ): OpenLog {
   const storage = new AsyncLocalStorage<LogContext>();
+  let secrets = [...secretsIn(operator), ...secretsIn(proxyAddresses())];
+  let redact = redactor(secrets);
   const lines = pino(
     {
       name: 'runoff',
@@ -239,7 +246,7 @@ export function openLog(
       redact: { paths: REDACTED, censor: '[redacted]' },
       // A new object each time, because pino adds the fields of the line to it.
       mixin: () => ({ ...storage.getStore() }),
-      hooks: { streamWrite: redactor(secretsIn(operator)) },
+      hooks: { streamWrite: (line) => redact(line) },
     },
     to,
   );
@@ -249,5 +256,13 @@ export function openLog(
     error: (fields, message) => lines.error(fields, message),
     within: (fields, work) => storage.run({ ...storage.getStore(), ...fields }, work),
     about: () => storage.getStore() ?? {},
+    hide(more) {
+      secrets = [...secrets, ...more];
+      redact = redactor(secrets);
+    },
   };
 }
+
+/** Proxies of this process, whose addresses may hold a password. */
+const proxyAddresses = (): readonly string[] =>
+  ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'].flatMap((name) => process.env[name] ?? []);

@@ -25,7 +25,7 @@ export async function openPreparing(operator: Operator): Promise<PrepareTools> {
     clock: systemClock,
     log,
     defaults: { models: [] },
-    ...(operator.registries ? { registries: openRegistries({ log }) } : {}),
+    ...(operator.registries ? { registries: openRegistries({ log, onSecrets: log.hide }) } : {}),
     newRunId: () => systemRandom.runId(),
   };
 }

@@ -224,7 +224,7 @@ const defaultsOf = ({ multiAgent, debates }: Operator, gateway: Gateway): World[
 });
 
 /** Parts that need no cleanup. */
-const statelessParts = (operator: Operator, log: Log, sandbox: Sandbox) => ({
+const statelessParts = (operator: Operator, log: OpenLog, sandbox: Sandbox) => ({
   coders: codersOf(operator),
   model: openModel(),
   clock: systemClock,
@@ -233,7 +233,7 @@ const statelessParts = (operator: Operator, log: Log, sandbox: Sandbox) => ({
   parallelChecks: availableParallelism(),
   prompts: promptsOf(operator),
   toolchains: toolchainsOf(operator, sandbox),
-  ...(operator.registries ? { registries: openRegistries({ log }) } : {}),
+  ...(operator.registries ? { registries: openRegistries({ log, onSecrets: log.hide }) } : {}),
 });
 
 /** The App shares its work through queues; the command line executes its whole run in its own process. */

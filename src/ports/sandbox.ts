@@ -67,6 +67,8 @@ export interface ExecSpec {
   readonly egress?: readonly string[];
   /** The same for package registries that the operator's machine uses: these may have private addresses. */
   readonly registries?: readonly string[];
+  /** Logins of the operator for some of `registries`; the proxy adds them outside of the sandbox. */
+  readonly logins?: readonly RegistryLogin[];
   /** Called each time that the command asks for a host that it may not reach. */
   readonly onRefusedHost?: (host: string) => void;
   /** Called when bytes of an allowed host came, at most once a second. */
@@ -156,6 +158,22 @@ export interface Toolchains {
   provide(wanted: WantedTools, signal?: AbortSignal): Promise<ProvidedTools>;
 }
 
+/**
+ * The operator's login for one registry, and what stands in for the registry towards a sandbox, whose requests are read to
+ * add it. Nothing of it may enter a sandbox but the authority of `certificate`.
+ */
+export interface RegistryLogin {
+  /** `host:port`. */
+  readonly host: string;
+  /** PEM: a key and its certificate for the host, by an authority that the sandbox trusts. */
+  readonly key: string;
+  readonly certificate: string;
+  /** PEM of the authorities by which the registry itself is verified; absent: those of this process. */
+  readonly trusted?: string;
+  /** Value of `Authorization` for paths that begin with `path`; the longest counts. */
+  readonly rules: readonly { readonly path: string; readonly authorization: string }[];
+}
+
 /** How a set-up command reaches the package registries that this machine uses. */
 export interface RegistryAccess {
   /** `host:port` names; none where nobody may be reached. */
@@ -166,9 +184,11 @@ export interface RegistryAccess {
   readonly files: Readonly<Record<string, string>>;
   /** Folders of this machine that a client takes packages from, and where `env` says that they are; read-only. */
   readonly folders: NonNullable<ExecSpec['binds']>;
+  /** For those of `hosts` that want one. */
+  readonly logins: readonly RegistryLogin[];
 }
 
-export const NO_REGISTRIES: RegistryAccess = { hosts: [], env: {}, files: {}, folders: [] };
+export const NO_REGISTRIES: RegistryAccess = { hosts: [], env: {}, files: {}, folders: [], logins: [] };
 
 export interface Registries {
   /**

@@ -11,7 +11,7 @@ const NOT_KEPT = [
   '.npmrc .netrc _netrc .git-credentials .ssh .gnupg .pypirc .docker .aws .azure .kube .yarnrc .yarnrc.yml',
   '.bunfig.toml .pip .config/pip .config/gh .config/gcloud .config/NuGet .nuget/NuGet .cargo/credentials*',
   '.gem/credentials .m2/settings*.xml .gradle/gradle.properties .gradle/init.d .gradle/init.gradle*',
-  '.composer/auth.json .config/composer/auth.json .npm/_logs',
+  '.composer/auth.json .config/composer/auth.json .npm/_logs .runoff',
   // Shells.
   '.profile .bash* .zsh* .zprofile .zlog* .kshrc .mkshrc .cshrc .tcshrc .inputrc .login .logout .env .envrc',
   '.config/fish .config/environment.d .pam_environment',

@@ -100,6 +100,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
       files: registries.files,
       egress: setup.egress,
       registries: registries.hosts,
+      logins: registries.logins,
       binds: registries.folders,
       ...patience(setup.limits, parts.patience),
       ...(signal ? { signal } : {}),

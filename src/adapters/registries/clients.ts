@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
@@ -8,29 +8,35 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { z } from 'zod';
 import type { RegistryAccess } from '../../ports/index.ts';
+import { type ClientEnvironment, type Login, loginIn, netrcLogins, npmLogins } from './logins.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** What a client of this machine is set to. */
+export interface ClientAnswer extends Omit<RegistryAccess, 'logins'> {
+  readonly logins: readonly Login[];
+  /** PEM of authorities that it trusts besides those of the machine. */
+  readonly authorities: readonly string[];
+}
 
 export interface Client {
   readonly name: string;
   /** Set-up commands that start it. */
   readonly command: RegExp;
   /** Rejects when this machine does not have it (ENOENT), or it does not answer. `env` is its environment. */
-  ask(env: Environment): Promise<RegistryAccess>;
+  ask(env: ClientEnvironment): Promise<ClientAnswer>;
 }
 
 /** Milliseconds for one answer, our default: Maven starts a Java virtual machine. */
 const ANSWER_MS = 30_000;
 
 /** Standard output of a client. It stands in an empty folder: settings of a repository must not answer for the operator. */
-async function run(env: Environment, ...argv: readonly [string, ...string[]]): Promise<string> {
+async function run(env: ClientEnvironment, ...argv: readonly [string, ...string[]]): Promise<string> {
   return inEmptyFolder((cwd) => runIn(cwd, argv, env));
 }
 
 async function runIn(
   cwd: string,
   [program, ...args]: readonly [string, ...string[]],
-  env: Environment,
+  env: ClientEnvironment,
 ): Promise<string> {
   const options = { cwd, env: { ...env }, extendEnv: false, stdin: 'ignore', timeout: ANSWER_MS } as const;
   const { stdout } = await execa(program, args, options);
@@ -63,11 +69,13 @@ function withoutLogin(url: string): string {
 
 const urlsIn = (text: string): readonly string[] => text.match(/https:\/\/[^\s'",|]+/g) ?? [];
 
-const accessTo = (urls: readonly string[], settings: Partial<RegistryAccess> = {}): RegistryAccess => ({
+const accessTo = (urls: readonly string[], settings: Partial<ClientAnswer> = {}): ClientAnswer => ({
   hosts: [...new Set(urls.flatMap((url) => hostOf(url) ?? []))],
   env: {},
   files: {},
   folders: [],
+  logins: urls.flatMap((url) => loginIn(url)),
+  authorities: [],
   ...settings,
 });
 
@@ -80,7 +88,7 @@ const printing =
 const NpmSettings = z.record(z.string(), z.unknown());
 
 /** Also for pnpm, Yarn and Bun, which read the same settings. */
-async function askNpm(env: Environment): Promise<RegistryAccess> {
+async function askNpm(env: ClientEnvironment): Promise<ClientAnswer> {
   const settings = NpmSettings.parse(JSON.parse(await run(env, 'npm', 'config', 'list', '--json')));
   const registries = Object.entries(settings).flatMap(([name, value]): [string, string][] =>
     /^(?:@[^:]+:)?registry$/.test(name) && typeof value === 'string' && hostOf(value) !== null
@@ -88,11 +96,33 @@ async function askNpm(env: Environment): Promise<RegistryAccess> {
       : [],
   );
   const lines = registries.map(([name, url]) => `${name}=${url}\n`);
-  return accessTo(
-    registries.map(([, url]) => url),
-    { files: lines.length > 0 ? { '.npmrc': lines.join('') } : {} },
-  );
+  const urls = registries.map(([, url]) => url);
+  const registry = registries.find(([name]) => name === 'registry')?.[1] ?? null;
+  const files = await Promise.all([settings.globalconfig, settings.userconfig].map(fileText));
+  const written = Object.values(settings).filter((value) => typeof value === 'string');
+  return accessTo(urls, {
+    files: lines.length > 0 ? { '.npmrc': lines.join('') } : {},
+    logins: [
+      ...written.flatMap((value) => loginIn(value)),
+      ...files.flatMap((text) => npmLogins(text, registry, env)),
+    ],
+    authorities: [await fileText(settings.cafile), ...[settings.ca].flat().filter(isText)].filter(Boolean),
+  });
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Text of a file that a setting names; empty where there is none. */
+const fileText = async (path: unknown): Promise<string> =>
+  isText(path) && path !== '' ? readFile(path, 'utf8').catch(() => '') : '';
+
+/** The netrc file of the operator, which pip, uv and Go read. */
+const netrc = (env: ClientEnvironment): Promise<string> =>
+  fileText(env.NETRC ?? join(env.HOME ?? homedir(), '.netrc'));
+
+/** Where an index is `…/simple`, its files lie beside it. */
+const besideIndex = (url: string): string | undefined =>
+  URL.canParse(url) ? new URL(url).pathname.replace(/(?:simple\/?)?$/, '').replace(/\/?$/, '/') : undefined;
 
 const PIP_DEFAULTS =
   'from pip._internal.models.index import PyPI as p; print(p.simple_url, "https://" + p.file_storage_domain)';
@@ -128,12 +158,16 @@ const mayBeShared = (path: string): boolean =>
   existsSync(path) && relative(realpathSync(path), realpathSync(homedir())).startsWith('..');
 
 /** Also for uv and Poetry: their built-in index is pip's. An index or a list of links may be a folder of this machine. */
-async function askPip(env: Environment): Promise<RegistryAccess> {
+async function askPip(env: ClientEnvironment): Promise<ClientAnswer> {
   const settings = await run(env, 'python3', '-m', 'pip', 'config', 'list');
   const folders: RegistryAccess['folders'][number][] = [];
+  const logins: Login[] = [];
   const inside = (value: string): readonly string[] => {
     const path = localFolderOf(value);
-    if (path === null) return urlsIn(value).map(withoutLogin);
+    if (path === null) {
+      logins.push(...urlsIn(value).flatMap((url) => loginIn(url, besideIndex(url))));
+      return urlsIn(value).map(withoutLogin);
+    }
     const { to, binds } = localFolder(path, `pip-${folders.length}`);
     folders.push(...binds);
     return [value.startsWith('file:') ? `file://${to}` : to];
@@ -150,7 +184,10 @@ async function askPip(env: Environment): Promise<RegistryAccess> {
   const more = of('extra-index-url');
   const links = of('find-links');
   const own = [...(index ? [index] : urlsIn(await run(env, 'python3', '-c', PIP_DEFAULTS))), ...more];
+  const { hosts } = accessTo(own);
   return accessTo(own, {
+    logins: [...logins, ...netrcLogins(await netrc(env), hosts)],
+    authorities: [await fileText(/(?:^|\.)cert='([^']*)'/m.exec(settings)?.[1])].filter(Boolean),
     env: {
       ...(index ? { PIP_INDEX_URL: index, UV_DEFAULT_INDEX: index } : {}),
       ...(more.length > 0 ? { PIP_EXTRA_INDEX_URL: more.join(' '), UV_INDEX: more.join(' ') } : {}),
@@ -160,14 +197,17 @@ async function askPip(env: Environment): Promise<RegistryAccess> {
   });
 }
 
-async function askGo(env: Environment): Promise<RegistryAccess> {
+async function askGo(env: ClientEnvironment): Promise<ClientAnswer> {
   const [proxy = '', checksums = ''] = (await run(env, 'go', 'env', 'GOPROXY', 'GOSUMDB')).split('\n');
-  const proxies = urlsIn(proxy).map(withoutLogin);
+  const named = urlsIn(proxy);
+  const proxies = named.map(withoutLogin);
   const database = /^[\w.-]+\.[a-z]+$/.test(checksums.trim())
     ? [`https://${checksums.trim()}`]
     : urlsIn(checksums);
   // `direct` would fetch from wherever a module says it lives.
+  const { hosts } = accessTo(proxies);
   return accessTo([...proxies, ...database], {
+    logins: [...named.flatMap((url) => loginIn(url)), ...netrcLogins(await netrc(env), hosts)],
     env: proxies.length > 0 ? { GOPROXY: proxies.join(',') } : {},
   });
 }
@@ -179,7 +219,7 @@ const CARGO_PROJECT = {
 const CargoIndex = z.object({ dl: z.string() });
 
 /** Cargo tells nobody where its index is: it is watched as it looks for it. The index names the host of the packages. */
-async function askCargo(env: Environment): Promise<RegistryAccess> {
+async function askCargo(env: ClientEnvironment): Promise<ClientAnswer> {
   const [index] = await watched(CARGO_PROJECT, ['cargo', 'fetch'], (proxy) => ({
     ...env,
     CARGO_HTTP_PROXY: proxy,
@@ -196,7 +236,7 @@ const MAVEN_PROJECT = {
     '<project><modelVersion>4.0.0</modelVersion><groupId>x</groupId><artifactId>x</artifactId><version>1</version></project>',
 };
 
-async function askMaven(env: Environment): Promise<RegistryAccess> {
+async function askMaven(env: ClientEnvironment): Promise<ClientAnswer> {
   const hosts = await watched(
     MAVEN_PROJECT,
     ['mvn', '-q', '-B', '-Dmaven.repo.local=repository', 'validate', 'dependency:resolve'],
@@ -212,7 +252,7 @@ async function askMaven(env: Environment): Promise<RegistryAccess> {
 async function watched(
   files: Readonly<Record<string, string>>,
   argv: readonly [string, ...string[]],
-  proxyEnv: (proxy: string) => Environment,
+  proxyEnv: (proxy: string) => ClientEnvironment,
 ): Promise<readonly string[]> {
   const asked = new Set<string>();
   const server = createServer((_request, response) => response.writeHead(403).end());

@@ -1,57 +1,146 @@
-import { existsSync } from 'node:fs';
-import { type Log, NO_REGISTRIES, type Registries, type RegistryAccess } from '../../ports/index.ts';
-import { CLIENTS, type Client } from './clients.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import type { Log, Registries, RegistryAccess, RegistryLogin } from '../../ports/index.ts';
+import { type Authority, openAuthority } from './authority.ts';
+import { CLIENTS, type Client, type ClientAnswer } from './clients.ts';
+import type { ClientEnvironment, Login } from './logins.ts';
 
-/** The bundle of certificates that Debian's `ca-certificates` writes, with what an operator added. */
-const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
+/** Bundles of certificates, with what an operator added: of Debian, RHEL, SUSE and Alpine. */
+const BUNDLES = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+];
 /** What programs read that do not use the system's bundle by themselves. */
 const CERTIFICATE_VARIABLES = [
   'NODE_EXTRA_CA_CERTS',
   'SSL_CERT_FILE',
   'PIP_CERT',
   'REQUESTS_CA_BUNDLE',
+  'CURL_CA_BUNDLE',
   'CARGO_HTTP_CAINFO',
   'GIT_SSL_CAINFO',
 ];
+/** Where set-up finds certificates that are not in the bundle which sandboxes see; below its HOME. */
+const OWN_BUNDLE = '.runoff/certificates.pem';
 
 /**
  * The registries that this machine's own package clients use: each is asked for its settings, so that an in-house mirror
  * works without a word, and no host is written here. A client answers in the name of the operator, so its registries may
- * have private addresses (docs/decisions/0066). Credentials in its settings are left out.
+ * have private addresses (docs/decisions/0066). Logins in its settings are kept out of sandboxes: the egress proxy adds
+ * them (docs/decisions/0079).
  */
 export function openRegistries(options: {
   readonly log: Log;
   /** Of the clients. Default: this process's own. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: ClientEnvironment;
+  /** Told secrets of clients as they are found. */
+  readonly onSecrets?: (secrets: readonly string[]) => void;
 }): Registries {
   const { log, env = process.env } = options;
-  const answers = new Map<string, Promise<RegistryAccess>>();
-  const ask = (client: Client): Promise<RegistryAccess> => {
+  const answers = new Map<string, Promise<ClientAnswer>>();
+  const authority = lazily(openAuthority);
+  const identities = new Map<string, ReturnType<Authority['identityOf']>>();
+  const ask = (client: Client): Promise<ClientAnswer> => {
     const known = answers.get(client.name);
     if (known) return known;
-    const asked = client.ask(env).catch((thrown: unknown): RegistryAccess => {
-      if (!isMissing(thrown)) log.warn({ err: thrown }, `${client.name} did not say which registry it uses.`);
-      return NO_REGISTRIES;
-    });
+    const asked = client.ask(env).then(
+      (answer) => {
+        options.onSecrets?.(answer.logins.flatMap(({ authorization }) => secretsIn(authorization)));
+        return answer;
+      },
+      (thrown: unknown) => {
+        if (!isMissing(thrown))
+          log.warn({ err: thrown }, `${client.name} did not say which registry it uses.`);
+        return NO_ANSWER;
+      },
+    );
     answers.set(client.name, asked);
     return asked;
+  };
+  const identityOf = (host: string): ReturnType<Authority['identityOf']> => {
+    const known = identities.get(host) ?? authority().identityOf(host);
+    identities.set(host, known);
+    return known;
   };
   return {
     async of(command) {
       const named = CLIENTS.filter(({ command: pattern }) => pattern.test(command));
       const found = await Promise.all((named.length > 0 ? named : CLIENTS).map(ask));
-      const certificates = existsSync(CERTIFICATES)
-        ? Object.fromEntries(CERTIFICATE_VARIABLES.map((name) => [name, CERTIFICATES]))
-        : {};
+      const hosts = [...new Set(found.flatMap((one) => one.hosts))];
+      const logins = found.flatMap((one) => one.logins).filter(({ host }) => hosts.includes(host));
+      const more = [...found.flatMap(({ authorities }) => authorities), ...ownCertificates(env)];
+      const trusted = [systemBundle()?.text ?? '', ...more].join('\n');
+      const certificates = certificatesFor(logins.length > 0 ? [...more, authority().certificate] : more);
       return {
-        hosts: [...new Set(found.flatMap(({ hosts }) => hosts))],
-        env: Object.assign({}, certificates, talkative(command), ...found.map(({ env }) => env)),
-        files: Object.assign({}, ...found.map(({ files }) => files)),
+        hosts,
+        env: Object.assign({}, certificates.env, talkative(command), ...found.map((one) => one.env)),
+        files: Object.assign({}, certificates.files, ...found.map(({ files }) => files)),
         folders: found.flatMap(({ folders }) => folders),
+        logins: loginsByHost(logins, (host) => ({
+          ...identityOf(host.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')),
+          ...(trusted.trim() === '' ? {} : { trusted }),
+        })),
       };
     },
   };
 }
+
+const NO_ANSWER: ClientAnswer = { hosts: [], env: {}, files: {}, folders: [], logins: [], authorities: [] };
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+/** What must not be logged of a login: the token, or name and password together and the password. */
+function secretsIn(authorization: string): readonly string[] {
+  const [scheme, value = ''] = authorization.split(' ', 2);
+  const password = Buffer.from(value, 'base64')
+    .toString()
+    .replace(/^[^:]*:/, '');
+  return scheme === 'Basic' ? [value, password] : [value];
+}
+
+function loginsByHost(
+  logins: readonly Login[],
+  standIn: (host: string) => Pick<RegistryLogin, 'key' | 'certificate' | 'trusted'>,
+): readonly RegistryLogin[] {
+  return [...new Set(logins.map(({ host }) => host))].map((host) => ({
+    host,
+    ...standIn(host),
+    rules: logins
+      .filter((login) => login.host === host)
+      .map(({ path, authorization }) => ({ path, authorization })),
+  }));
+}
+
+/** The bundle of this machine; null where there is none. */
+function systemBundle(): { readonly path: string; readonly text: string } | null {
+  const path = BUNDLES.find((one) => existsSync(one));
+  return path === undefined ? null : { path, text: readFileSync(path, 'utf8') };
+}
+
+/** Certificates that the operator gives to Node, and a bundle in place of the machine's. */
+const ownCertificates = (env: ClientEnvironment): readonly string[] =>
+  [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE].flatMap((path) =>
+    path !== undefined && existsSync(path) && !BUNDLES.includes(path) ? [readFileSync(path, 'utf8')] : [],
+  );
+
+/** Sandboxes see the bundle of Debian at its place. Any other, or one with more in it, is a file of set-up's HOME. */
+function certificatesFor(more: readonly string[]): Pick<RegistryAccess, 'env' | 'files'> {
+  const bundle = systemBundle();
+  if (more.length === 0 && (bundle === null || bundle.path === BUNDLES[0]))
+    return { env: bundle === null ? {} : variables(bundle.path), files: {} };
+  const text = [bundle?.text ?? '', ...more].map((part) => part.trim()).join('\n');
+  return { env: variables(`/home/agent/${OWN_BUNDLE}`), files: { [OWN_BUNDLE]: `${text}\n` } };
+}
+
+const variables = (path: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(CERTIFICATE_VARIABLES.map((name) => [name, path]));
 
 /** npm says nothing until it ends, and a set-up command that is silent for long is stopped: it shall name each request. */
 const talkative = (command: string): Readonly<Record<string, string>> =>

@@ -3,6 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openRegistries } from '../../../src/adapters/registries/index.ts';
+import { netrcLogins, npmLogins } from '../../../src/adapters/registries/logins.ts';
 import { memoryLog } from '../../server/delivery.ts';
 
 /** Programs that answer as the real ones do where an operator has set up mirrors. */
@@ -36,14 +37,44 @@ const open = (env: Record<string, string> = {}) => {
   return { log, registries: openRegistries({ log, env: { PATH, ...env } }) };
 };
 
+describe('logins', () => {
+  test('are read from an .npmrc as npm reads it', () => {
+    const text = [
+      `//npm.test/:_authToken=\${TOKEN}`,
+      ';//old.test/:_authToken=x',
+      '//art.test/api/npm/:username=me',
+      `//art.test/api/npm/:_password="${btoa('pass')}"`,
+      '//half.test/:username=me',
+      '_auth=Zm9vOmJhcg==',
+    ].join('\n');
+    expect(npmLogins(text, 'https://default.test/npm/', { TOKEN: 't0ken' })).toEqual([
+      { host: 'npm.test:443', path: '/', authorization: 'Bearer t0ken' },
+      { host: 'art.test:443', path: '/api/npm/', authorization: `Basic ${btoa('me:pass')}` },
+      { host: 'default.test:443', path: '/npm/', authorization: 'Basic Zm9vOmJhcg==' },
+    ]);
+  });
+
+  test('are read from a netrc file, for hosts that are registries', () => {
+    const text =
+      '# mine\nmachine pypi.test login me password one\nmachine other.test\n  login you\n  password two\ndefault login x password y\n';
+    expect(netrcLogins(text, ['pypi.test:443', 'else.test:443'])).toEqual([
+      { host: 'pypi.test:443', path: '/', authorization: `Basic ${btoa('me:one')}` },
+    ]);
+  });
+});
+
 describe('the registries for a set-up command', () => {
-  test('are those that npm is set to, without the logins', async () => {
+  test('are those that npm is set to; what enters a sandbox has no login', async () => {
     const access = await open().registries.of('npm ci --no-audit');
     expect(access.hosts).toEqual(['npm.corp.test:8443', 'acme.test:443']);
-    expect(access.files).toEqual({
-      '.npmrc': 'registry=https://npm.corp.test:8443/api/\n@acme:registry=https://acme.test/npm/\n',
-    });
-    expect(JSON.stringify(access)).not.toContain('secret');
+    expect(access.files['.npmrc']).toBe(
+      'registry=https://npm.corp.test:8443/api/\n@acme:registry=https://acme.test/npm/\n',
+    );
+    const { logins, ...inside } = access;
+    expect(logins.map(({ host, rules }) => [host, rules])).toEqual([
+      ['npm.corp.test:8443', [{ path: '/api/', authorization: `Basic ${btoa('user:secret')}` }]],
+    ]);
+    expect(JSON.stringify(inside)).not.toMatch(/secret|PRIVATE KEY/);
   });
 
   test("are pip's own, with the host of its files, where nobody set another", async () => {

@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns/promises';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { isLinkLocal, isPublicAddress } from './addresses.ts';
 import type { EgressTarget } from './targets.ts';
+import { type Dialled, dialThrough, type Upstream, upstreamFor } from './upstream.ts';
 
 /** Milliseconds to wait for a host to accept a connection, our default. */
 const CONNECT_TIMEOUT_MS = 15_000;
@@ -13,23 +14,19 @@ export interface Dialler {
   /** All addresses of a host name. */
   resolve(host: string): Promise<readonly string[]>;
   mayDial(address: string): boolean;
+  /** The proxy through which a host is reached; null or absent: none. */
+  readonly upstream?: (target: EgressTarget) => Upstream | null;
 }
 
 export const publicInternet: Dialler = {
   resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
   mayDial: isPublicAddress,
+  upstream: (target) => upstreamFor(target, process.env),
 };
-
-export type Dialled =
-  | { readonly kind: 'connected'; readonly socket: Socket }
-  /** It may not be reached. */
-  | { readonly kind: 'refused'; readonly why: string }
-  /** It may be reached, and could not be. `why` completes "the host …". */
-  | { readonly kind: 'failed'; readonly why: string };
 
 /**
  * Connects to a host. Its name is resolved once, and the address that was checked is the one that is dialled; with
- * `anyAddress` it may be a private one, but never one of the own link.
+ * `anyAddress` it may be a private one, but never one of the own link. A proxy of the operator resolves names itself.
  */
 export async function dial(
   target: EgressTarget,
@@ -37,6 +34,8 @@ export async function dial(
   dialler: Dialler,
   signal: AbortSignal,
 ): Promise<Dialled> {
+  const upstream = dialler.upstream?.(target) ?? null;
+  if (upstream !== null) return dialThrough(upstream, target, signal);
   const addresses = await dialler.resolve(target.host).catch(() => []);
   if (addresses.length === 0) return { kind: 'failed', why: 'has no address' };
   const allowed = addresses.filter((one) => (anyAddress ? !isLinkLocal(one) : dialler.mayDial(one)));

@@ -6,8 +6,9 @@ import type { Duplex } from 'node:stream';
 import type { ExecResult, ExecSpec, FailedHost } from '../../../ports/index.ts';
 import type { Owner } from '../processes.ts';
 import { type Dialler, dial } from './dial.ts';
+import { type LoginProxy, openLoginProxy } from './logins.ts';
 import { openReachability, type Reachability } from './reachability.ts';
-import { type AllowedHosts, allowList, parseTarget } from './targets.ts';
+import { type AllowedHosts, allowList, type EgressTarget, literalTarget, parseTarget } from './targets.ts';
 import { splice } from './tunnel.ts';
 
 export { isPublicAddress } from './addresses.ts';
@@ -36,7 +37,7 @@ const MAX_REFUSED = 20;
  * `egress`. `noAnswerMs`: tests only.
  */
 export async function openEgress(
-  spec: Pick<ExecSpec, 'egress' | 'registries' | 'onRefusedHost' | 'onTraffic'>,
+  spec: Pick<ExecSpec, 'egress' | 'registries' | 'logins' | 'onRefusedHost' | 'onTraffic'>,
   folder: string,
   owner: Owner | null,
   dialler: Dialler,
@@ -50,6 +51,12 @@ export async function openEgress(
     spec.onRefusedHost?.(host);
   };
   const reachability = openReachability(spec.onTraffic, noAnswerMs);
+  const over = new AbortController();
+  const logins = openLoginProxy(
+    spec.logins ?? [],
+    (host) => dial(targetOf(host, allowed) ?? NOWHERE, true, dialler, over.signal),
+    reachability,
+  );
   const tunnels = new Set<Duplex>();
   const server = createServer({ headersTimeout: 10_000 }, (_request, response) => {
     response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' });
@@ -62,7 +69,7 @@ export async function openEgress(
     tunnels.add(client);
     client.on('close', () => tunnels.delete(client));
     const asked = { authority: request.url ?? '', client, head };
-    void tunnel(asked, { allowed, dialler, onRefused, reachability });
+    void tunnel(asked, { allowed, dialler, logins, onRefused, reachability });
   });
   server.on('clientError', (_error, socket) => refuseTunnel(socket, '400 Bad Request', 'malformed request'));
 
@@ -77,6 +84,8 @@ export async function openEgress(
     refused: () => [...refused],
     failed: reachability.failures,
     async close() {
+      over.abort();
+      logins.close();
       for (const open of tunnels) open.destroy();
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -120,6 +129,17 @@ function refuseTunnel(client: Duplex, status: string, reason: string): void {
   client.end(`HTTP/1.1 ${status}\r\nX-Refused: ${reason}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
 }
 
+/** Where nothing is. */
+const NOWHERE = { host: 'nowhere.invalid', port: 443 };
+
+const nameOf = ({ host, port }: EgressTarget): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+/** The host that a request names, if it is allowed. */
+function targetOf(authority: string, allowed: AllowedHosts): EgressTarget | null {
+  const target = parseTarget(authority) ?? literalTarget(authority);
+  return target !== null && allowed.all.has(nameOf(target)) ? target : null;
+}
+
 interface TunnelRequest {
   readonly authority: string;
   readonly client: Duplex;
@@ -131,20 +151,28 @@ async function tunnel(
   {
     allowed,
     dialler,
+    logins,
     onRefused,
     reachability,
   }: {
     readonly allowed: AllowedHosts;
     readonly dialler: Dialler;
+    readonly logins: LoginProxy;
     readonly onRefused: (host: string) => void;
     readonly reachability: Reachability;
   },
 ): Promise<void> {
-  const target = parseTarget(authority);
-  const host = target && `${target.host}:${target.port}`;
-  if (target === null || host === null || !allowed.all.has(host)) {
-    if (host !== null) onRefused(host);
+  const target = targetOf(authority, allowed);
+  if (target === null) {
+    const asked = parseTarget(authority);
+    if (asked !== null) onRefused(`${asked.host}:${asked.port}`);
     return refuseTunnel(client, '403 Forbidden', 'not in the list of allowed hosts');
+  }
+  const host = nameOf(target);
+  const login = logins.of(host);
+  if (login) {
+    client.write('HTTP/1.1 200 OK\r\n\r\n');
+    return logins.serve(client, head, login);
   }
   const hungUp = new AbortController();
   client.once('close', () => hungUp.abort());
@@ -153,6 +181,8 @@ async function tunnel(
     case 'refused':
       onRefused(host);
       return refuseTunnel(client, '403 Forbidden', dialled.why);
+    case 'denied':
+      return refuseTunnel(client, `${dialled.status} Denied`, dialled.why);
     case 'failed':
       if (!client.destroyed) reachability.failed(host, dialled.why);
       return refuseTunnel(client, '502 Bad Gateway', `the host ${dialled.why}`);

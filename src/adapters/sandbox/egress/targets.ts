@@ -45,8 +45,22 @@ export function allowList({
       `network.allow: "${entry}" is not a host name with a port, such as registry.example.org:443.`,
     );
   });
-  const anyAddress = new Set(registries.flatMap((entry) => nameOfTarget(entry) ?? []));
+  const anyAddress = new Set(registries.flatMap((entry) => nameOfTarget(entry) ?? literalName(entry) ?? []));
   return { all: new Set([...named, ...anyAddress]), anyAddress };
+}
+
+/** `address:port` where a registry is named by its address; a request must name it the same way. */
+function literalName(authority: string): string | null {
+  const target = literalTarget(authority);
+  return target && authority;
+}
+
+/** Parses an address and a port; only for what `registries` names. */
+export function literalTarget(authority: string): EgressTarget | null {
+  const [, v6, v4, digits] = /^(?:\[([\da-f:.]+)\]|([\d.]+)):(\d{1,5})$/i.exec(authority) ?? [];
+  const host = v6 ?? v4 ?? '';
+  const port = Number(digits);
+  return isIP(host) === (v6 === undefined ? 4 : 6) && port >= 1 && port <= 65_535 ? { host, port } : null;
 }
 
 function nameOfTarget(authority: string): string | null {

@@ -1,0 +1,200 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent, request } from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect, createSecureContext, TLSSocket } from 'node:tls';
+import type { RegistryLogin } from '../../../ports/index.ts';
+import type { Reachability } from './reachability.ts';
+import type { Dialled } from './upstream.ts';
+
+/** Headers of a package client that are passed on; what else it sends, a login above all, is not. */
+const REQUEST_HEADERS = [
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'cache-control',
+  'if-modified-since',
+  'if-none-match',
+  'range',
+  'user-agent',
+];
+/** Headers of an answer that belong to the connection, or that would let a client act as the operator. */
+const NOT_RETURNED = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'set-cookie',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+/** Connections to one host, our default. */
+const MAX_SOCKETS = 32;
+
+export interface LoginProxy {
+  /** The login of a host; undefined for one without. */
+  of(host: string): RegistryLogin | undefined;
+  /** Takes the place of the host for a client that was told that its tunnel is open. */
+  serve(client: Duplex, head: Buffer, login: RegistryLogin): void;
+  close(): void;
+}
+
+/**
+ * Answers for hosts that want a login: it ends the client's TLS, adds the operator's login to requests that only read, and
+ * asks the host itself. Neither login nor keys are ever inside a sandbox, and a redirect to another host gets none.
+ */
+export function openLoginProxy(
+  logins: readonly RegistryLogin[],
+  dialHost: (host: string) => Promise<Dialled>,
+  reachability: Reachability,
+): LoginProxy {
+  const byHost = new Map(logins.map((login) => [login.host, login]));
+  const served = new WeakMap<object, RegistryLogin>();
+  const agents = new Map(logins.map((login) => [login.host, agentFor(login, dialHost, reachability)]));
+  const server = createServer((incoming, response) => {
+    incoming.resume();
+    const login = served.get(incoming.socket);
+    const agent = login && agents.get(login.host);
+    if (login && agent) forward(incoming, response, login, agent, reachability);
+    else refuse(response, 500, 'no login');
+  });
+  server.on('clientError', (_error, socket) => socket.destroy());
+  return {
+    of: (host) => byHost.get(host),
+    serve(client, head, login) {
+      if (head.length > 0) client.unshift(head);
+      // A duplex of an upgraded connection is a socket.
+      const secure = new TLSSocket(client as Socket, {
+        isServer: true,
+        secureContext: createSecureContext({ key: login.key, cert: login.certificate }),
+        ALPNProtocols: ['http/1.1'],
+      });
+      secure.on('error', () => client.destroy());
+      served.set(secure, login);
+      server.emit('connection', secure);
+    },
+    close() {
+      server.closeAllConnections();
+      for (const agent of agents.values()) agent.destroy();
+    },
+  };
+}
+
+function agentFor(
+  login: RegistryLogin,
+  dialHost: (host: string) => Promise<Dialled>,
+  reachability: Reachability,
+): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
+  const name = new URL(`https://${login.host}`).hostname.replace(/^\[|\]$/g, '');
+  agent.createConnection = (_options, callback) => {
+    void dialHost(login.host).then((dialled) => {
+      if (dialled.kind !== 'connected') {
+        if (dialled.kind === 'failed') reachability.failed(login.host, dialled.why);
+        return callback?.(new Error(dialled.why), undefined as never);
+      }
+      const secure = connect({
+        socket: dialled.socket,
+        ...(isIP(name) === 0 ? { servername: name } : { host: name }),
+        ...(login.trusted === undefined ? {} : { ca: login.trusted }),
+        ALPNProtocols: ['http/1.1'],
+      });
+      callback?.(null, secure);
+    });
+    return undefined;
+  };
+  return agent;
+}
+
+function forward(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  login: RegistryLogin,
+  agent: Agent,
+  reachability: Reachability,
+): void {
+  const { method = '', url = '' } = incoming;
+  const admitted = admitRead(method, url, login);
+  if (admitted.kind === 'refused') {
+    refuse(response, admitted.status, admitted.why);
+    return;
+  }
+  const connection = reachability.connected(login.host);
+  const headers = { ...passedOn(incoming), ...admitted.headers };
+  const asked = request(`https://${login.host}${url}`, { method, agent, headers }, (answer) => {
+    connection.answered();
+    const status = answer.statusCode ?? 502;
+    if (status === 429 || status >= 500) reachability.failed(login.host, `answers ${status}`);
+    else answer.on('data', connection.answered);
+    response.writeHead(status, returnedHeaders(answer, login));
+    answer.on('error', () => response.destroy());
+    answer.pipe(response);
+  });
+  connection.asked();
+  asked.on('error', ({ code }: NodeJS.ErrnoException) => {
+    const isBroken = code !== undefined && /^(?:ECONN|EPIPE|ETIMEDOUT|EHOST|ENET)/.test(code);
+    if (isBroken) connection.lost(`broke the connection (${code})`);
+    if (response.headersSent) response.destroy();
+    else if (isBroken || code === undefined) refuse(response, 502, 'the host does not answer');
+    else refuse(response, 403, `the certificate of the host is not accepted (${code})`);
+  });
+  response.on('close', () => {
+    connection.ended();
+    asked.destroy();
+  });
+  asked.end();
+}
+
+type ReadAdmission =
+  | { readonly kind: 'admitted'; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'refused'; readonly status: number; readonly why: string };
+
+/** Whether a request may be made, and with which login. */
+function admitRead(method: string, url: string, { rules }: RegistryLogin): ReadAdmission {
+  const refused = (status: number, why: string) => ({ kind: 'refused', status, why }) as const;
+  if (method !== 'GET' && method !== 'HEAD')
+    return refused(405, 'only reading is allowed with the login of this machine');
+  const path = plainPath(url);
+  if (path === null) return refused(400, 'the path is not plain');
+  const rule = rules
+    .filter((one) => path.startsWith(one.path))
+    .toSorted((a, b) => b.path.length - a.path.length)[0];
+  // What npm's registries answer there is about the login's owner, and not about packages.
+  if (rule && path.slice(rule.path.length).startsWith('-/'))
+    return refused(403, 'only packages are allowed with the login of this machine');
+  return { kind: 'admitted', headers: rule ? { authorization: rule.authorization } : {} };
+}
+
+const passedOn = ({ headers }: IncomingMessage): Record<string, string | string[]> =>
+  Object.fromEntries(
+    REQUEST_HEADERS.flatMap((name) => {
+      const value = headers[name];
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+
+/** The path of a request without its query; null for one that a host may read as another. */
+function plainPath(url: string): string | null {
+  const [path = ''] = url.split(/[?#]/, 1);
+  const dots = path.replaceAll(/%2e/gi, '.').replaceAll(/%2f|%5c|\\/gi, '/');
+  return path.startsWith('/') && !/(?:^|\/)\.{1,2}(?:\/|$)|\/\//.test(dots) ? path : null;
+}
+
+function returnedHeaders(
+  { headers }: IncomingMessage,
+  login: RegistryLogin,
+): Record<string, string | string[]> {
+  const secrets = login.rules.flatMap(({ authorization }) => authorization.split(' ').slice(1));
+  const isSafe = (value: string | string[]): boolean =>
+    !secrets.some((secret) => [value].flat().some((text) => text.includes(secret)));
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value !== undefined && !NOT_RETURNED.has(name) && isSafe(value) ? [[name, value]] : [],
+    ),
+  );
+}
+
+function refuse(response: ServerResponse, status: number, why: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain' });
+  response.end(`${why}\n`);
+}
