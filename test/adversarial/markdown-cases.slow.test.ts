@@ -123,13 +123,13 @@ describe('case 58: invisible or look-alike characters in code', () => {
     expect(shown).toMatch(/<U\+[0-9A-F]{4,5}>/);
     expect(shown).not.toMatch(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/u);
     expect(notable({ path: 'src/a.ts', section: `@@ -1 +1 @@\n+${line}\n` })).toBe(
-      'has characters that nobody sees in lines that it adds',
+      'adds lines with invisible characters',
     );
   });
 
   test('case 58: as a letter of another alphabet are named', () => {
     expect(notable({ path: 'src/a.ts', section: '+const аdmin = true;\n' })).toBe(
-      'has words with letters of two alphabets that look alike',
+      'mixes look-alike letters of two alphabets',
     );
   });
 

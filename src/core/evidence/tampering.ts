@@ -178,7 +178,7 @@ function unreadTests(inspected: InspectedFile): readonly Suspicion[] {
     return [
       {
         kind: 'test-deleted',
-        what: 'the tests of a file are too long or too deep to be read now',
+        what: 'the tests of a file are now too long or too deeply nested to analyse',
         ...wholeFile,
       },
     ];
@@ -190,7 +190,7 @@ function unreadTests(inspected: InspectedFile): readonly Suspicion[] {
     : [
         {
           kind: 'fixture-changed',
-          what: 'a test file was changed whose tests cannot be compared',
+          what: 'a test file whose tests cannot be compared was changed',
           ...wholeFile,
           slight: true,
         },
@@ -225,7 +225,7 @@ function movedLines(files: readonly InspectedFile[]): Moves {
 function changedManifestParts(inspected: InspectedFile): readonly Suspicion[] {
   return changedParts(inspected.file, inspected.baseText).map((part) => ({
     kind: 'runner-configured',
-    what: `it decides how tests or build run, and this part was changed: ${part}`,
+    what: `it controls how tests or the build run, and this part was changed: ${part}`,
     at: firstChange(inspected),
     whole: true,
   }));
@@ -245,11 +245,10 @@ function wholeFileChanges(
   ];
   const kind = isTestNamed(path) ? 'test-deleted' : 'fixture-changed';
   const thing = isTestNamed(path) ? 'a test file' : 'a file that tests use';
-  if (change === 'type-changed') return whole('test-deleted', `${thing} became something else`);
-  if (change === 'modified' && file.binary)
-    return whole('fixture-changed', 'a binary file of the tests was changed');
+  if (change === 'type-changed') return whole('test-deleted', `${thing} changed its type`);
+  if (change === 'modified' && file.binary) return whole('fixture-changed', 'a binary test file was changed');
   if (change === 'modified' && isExecutable(file.oldMode) && !isExecutable(file.newMode))
-    return whole('fixture-changed', `${thing} cannot be executed any more`);
+    return whole('fixture-changed', `${thing} is no longer executable`);
   if (change !== 'deleted' || found.length > 0) return [];
   const lines = inspected.changes.filter(({ line }) => /\w/.test(line.text));
   const gone = lines.filter(({ line }) => !moves.added.has(line.text.trim())).length;

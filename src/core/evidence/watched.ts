@@ -158,7 +158,7 @@ function changedDecisiveParts(
   const before = base === '' ? NO_PARTS : watch.parts(base);
   const after = watch.parts(patched);
   if (before === null) return [];
-  if (after === null) return ['its syntax: it is not JSON any more'];
+  if (after === null) return ['its syntax: it is no longer valid JSON'];
   const known = path.endsWith('package.json') ? testPackageNames(base) : [];
   const names = new Set([...before.decisive, ...after.decisive, ...known]);
   return [...names].filter((name) => before.parts.get(name) !== after.parts.get(name));

@@ -27,13 +27,13 @@ const RIGHT_TO_LEFT =
  */
 const NOTABLE_KINDS: readonly NotableKind[] = [
   {
-    what: 'points to content in Git LFS that nobody has seen',
+    what: 'points to Git LFS content that was not inspected',
     line: /^\+version https:\/\/git-lfs\.github\.com\/spec\/v1$/m,
   },
-  { what: 'has characters that nobody sees in lines that it adds', line: UNSEEN_LINE },
-  { what: 'has words with letters of two alphabets that look alike', line: LOOK_ALIKE_LINE },
+  { what: 'adds lines with invisible characters', line: UNSEEN_LINE },
+  { what: 'mixes look-alike letters of two alphabets', line: LOOK_ALIKE_LINE },
   {
-    what: 'has a name that reads as another one: blanks, look-alike letters or signs, or letters from right to left',
+    what: 'has a misleading name: blanks, look-alike characters or right-to-left letters',
     when: ({ path }) =>
       MISLEADING_NAME.test(path) ||
       LOOK_ALIKE.test(path) ||
@@ -42,11 +42,11 @@ const NOTABLE_KINDS: readonly NotableKind[] = [
       path.split('/').some((part) => part.trim() !== part),
   },
   {
-    what: 'steers coding agents',
+    what: 'instructs coding agents',
     path: /(?:^|\/)(?:(?:AGENTS|CLAUDE|GEMINI|QWEN|CONVENTIONS)(?:\.[\w-]+)?\.md|\.(?:cursorrules|clinerules|windsurfrules|aider\.conf\.ya?ml|mcp\.json)|opencode\.jsonc?|\.(?:agents|claude|codex|cursor|gemini|qwen|opencode|pi|copilot|continue|junie|kiro|roo|goose|windsurf|clinerules|amazonq|augment|trae)\/.*)$|^\.github\/(?:copilot-instructions\.md|instructions\/.*|prompts\/.*|agents\/.*|skills\/.*|chatmodes\/.*)$/i,
   },
   {
-    what: 'decides who must review what',
+    what: 'defines who must review what',
     path: namedFile('CODEOWNERS', 'OWNERS(?:_ALIASES)?', '\\.mailmap'),
   },
   {
@@ -97,7 +97,7 @@ const NOTABLE_KINDS: readonly NotableKind[] = [
   { what: 'changes how git reads files', path: namedFile('\\.gitattributes', '\\.lfsconfig') },
   { what: 'is a Git bundle or pack', path: namedFile('[^/]*\\.(?:bundle|pack|idx)') },
   {
-    what: 'is in a Git repository that is kept in the tree',
+    what: 'is inside a Git repository in the tree',
     path: /(?:^|\/)(?:[^/]+\.git|\.gitted|_git|dotgit)\//i,
   },
   ...PACKAGE_KINDS,
@@ -190,7 +190,7 @@ const NOTABLE_KINDS: readonly NotableKind[] = [
   },
   { what: 'is, or becomes, executable', line: /^new (?:file )?mode 100755$/m },
   { what: 'is a link to another file', line: /^new file mode 120000$/m },
-  { what: 'is binary: no diff shows what is in it', when: ({ binary }) => binary },
+  { what: 'is binary, so no diff shows its content', when: ({ binary }) => binary },
 ];
 
 function notableReasons({ path, section = '', binary = false }: Looked): readonly string[] {

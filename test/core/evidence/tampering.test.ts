@@ -82,9 +82,9 @@ describe('tests of the base', () => {
         { 'test/fixtures/in.bin': Buffer.from([0, 1]) },
         { 'test/fixtures/in.bin': Buffer.from([0, 2]) },
       ),
-    ).toEqual(['test/fixtures/in.bin a binary file of the tests was changed']);
+    ).toEqual(['test/fixtures/in.bin a binary test file was changed']);
     expect(await found({ 'test/a.test.ts': SUITE }, { 'test/a.test.ts': { link: 'b' } })).toEqual([
-      'test/a.test.ts a test file became something else',
+      'test/a.test.ts a test file changed its type',
     ]);
   });
 
@@ -188,7 +188,7 @@ describe('new tests', () => {
       [],
     );
     expect(await found({}, { 'test/new.test.ts': SUITE.replace("test('adds'", "test.only('adds'") })).toEqual(
-      ['test/new.test.ts:2 a test was focused, which silences the others'],
+      ['test/new.test.ts:2 a test was focused, so the others do not run'],
     );
   });
 });
@@ -226,7 +226,7 @@ describe('configuration and snapshots', () => {
 
   test('package.json: scripts that decide about the tests, and those they start', async () => {
     expect(await inPackage({ scripts }, { scripts: { ...scripts, test: 'true' } })).toEqual([
-      'package.json it decides how tests or build run, and this part was changed: scripts.test',
+      'package.json it controls how tests or the build run, and this part was changed: scripts.test',
     ]);
     expect(await inPackage({ scripts }, { scripts: { ...scripts, unit: 'true' } })).toEqual([
       expect.stringContaining('scripts.unit'),
@@ -252,7 +252,7 @@ describe('configuration and snapshots', () => {
     expect(await inPackage({ scripts }, { scripts, version: '2.0.0' }, false)).toEqual([]);
   });
 
-  test('package.json: one that is no JSON any more', async () => {
+  test('package.json: one that is no longer valid JSON', async () => {
     const text = manifest({ scripts });
     expect(
       await found({ 'package.json': text }, { 'package.json': text.slice(0, -3) }, { 'package.json': text }),
@@ -300,7 +300,7 @@ describe('production code that knows it is being tested', () => {
     ['src/lib.rs', 'std::process::exit(0);'],
     ['bin/cli.ts', 'if (process.env.VITEST) return 3;'],
   ])('%s: %s', async (path, line) => {
-    expect(await adding(path, line)).toEqual([expect.stringMatching(/:2 production code (asks|ends|sets)/)]);
+    expect(await adding(path, line)).toEqual([expect.stringMatching(/:2 production code (checks|ends|sets)/)]);
   });
 
   test.each([
@@ -398,7 +398,7 @@ describe('without the text of the base', () => {
     expect(await tamperingIn(patchBetween(before, after), before)).toMatchObject([
       {
         kind: 'fixture-changed',
-        what: 'a test file was changed whose tests cannot be compared',
+        what: 'a test file whose tests cannot be compared was changed',
         contested: true,
       },
     ]);
@@ -410,7 +410,7 @@ describe('without the text of the base', () => {
     const patch = patchBetween(before, { 'test/a.test.ts': SUITE.replace('toBe(3)', 'toBe(4)') + deep });
     expect(await tamperingIn(patch, before)).toContainEqual(
       expect.objectContaining({
-        what: 'the tests of a file are too long or too deep to be read now',
+        what: 'the tests of a file are now too long or too deeply nested to analyse',
         contested: false,
       }),
     );

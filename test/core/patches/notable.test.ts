@@ -5,14 +5,14 @@ import { published } from '../reports/sample.ts';
 
 describe('a change for a reader to review closely', () => {
   test.each([
-    ['CLAUDE.md', 'steers coding agents'],
-    ['packages/a/AGENTS.md', 'steers coding agents'],
-    ['.claude/settings.json', 'steers coding agents'],
-    ['.mcp.json', 'steers coding agents'],
-    ['.codex/config.toml', 'steers coding agents'],
-    ['.agents/skills/deploy/SKILL.md', 'steers coding agents'],
+    ['CLAUDE.md', 'instructs coding agents'],
+    ['packages/a/AGENTS.md', 'instructs coding agents'],
+    ['.claude/settings.json', 'instructs coding agents'],
+    ['.mcp.json', 'instructs coding agents'],
+    ['.codex/config.toml', 'instructs coding agents'],
+    ['.agents/skills/deploy/SKILL.md', 'instructs coding agents'],
     ['.vscode/mcp.json', 'is run by git or on a developer’s machine'],
-    ['.github/copilot-instructions.md', 'steers coding agents'],
+    ['.github/copilot-instructions.md', 'instructs coding agents'],
     ['.husky/pre-commit', 'is run by git or on a developer’s machine'],
     ['.vscode/tasks.json', 'is run by git or on a developer’s machine'],
     ['package-lock.json', 'decides which packages are installed, and from where'],
@@ -23,7 +23,7 @@ describe('a change for a reader to review closely', () => {
   });
 
   test.each<readonly [string, string, string]>([
-    ['.github/CODEOWNERS', '', 'decides who must review what'],
+    ['.github/CODEOWNERS', '', 'defines who must review what'],
     ['package.json', '+    "left-pad": "^1.3.0",', 'adds or changes a dependency'],
     ['package.json', '+    "x": "git+ssh://git@evil.example/x.git"', 'takes packages from a place'],
     ['package.json', '+    "postinstall": "node x.js",', 'runs when packages are installed'],
@@ -63,7 +63,7 @@ describe('a change for a reader to review closely', () => {
     ['vercel.json', '', 'is run by CI or deploys'],
     ['fly.toml', '', 'is run by CI or deploys'],
     ['Procfile', '', 'is run by CI or deploys'],
-    ['.cursor/rules/a.mdc', '', 'steers coding agents'],
+    ['.cursor/rules/a.mdc', '', 'instructs coding agents'],
     ['package.json', '+    "x": "evil/x"', 'adds or changes a dependency'],
     ['package.json', '+    "x": "git@github.com:evil/x.git"', 'adds or changes a dependency'],
     ['package.json', '+    "x": "gitlab:evil/x"', 'adds or changes a dependency'],
@@ -130,20 +130,20 @@ describe('a change for a reader to review closely', () => {
     ['src/run', 'new file mode 100755', 'is, or becomes, executable'],
     ['src/here', 'new file mode 120000', 'is a link to another file'],
     ['data/x.bundle', '', 'is a Git bundle or pack'],
-    ['test/data/repo.git/refs/heads/a', '', 'is in a Git repository that is kept in the tree'],
-    ['src∕index.ts', '', 'has a name that reads as another one'],
-    ['docs/\u2764\ufe0f.md', '', 'has a name that reads as another one'],
-    ['src/a\u00a0b.ts', '', 'has a name that reads as another one'],
-    ['src/\u0430pi.ts', '', 'has a name that reads as another one'],
-    ['src/e\u0301.ts', '', 'has a name that reads as another one'],
-    ['src/\u05d0.ts', '', 'has a name that reads as another one'],
-    ['src /a.ts', '', 'has a name that reads as another one'],
+    ['test/data/repo.git/refs/heads/a', '', 'is inside a Git repository in the tree'],
+    ['src∕index.ts', '', 'has a misleading name'],
+    ['docs/\u2764\ufe0f.md', '', 'has a misleading name'],
+    ['src/a\u00a0b.ts', '', 'has a misleading name'],
+    ['src/\u0430pi.ts', '', 'has a misleading name'],
+    ['src/e\u0301.ts', '', 'has a misleading name'],
+    ['src/\u05d0.ts', '', 'has a misleading name'],
+    ['src /a.ts', '', 'has a misleading name'],
   ])('is one to %s with %j, which %s', (path, line, why) => {
     expect(notable({ path, section: `diff --git a/x b/x\n${line}\n` })).toContain(why);
   });
 
   test('is a binary file', () => {
-    expect(notable({ path: 'a.png', binary: true })).toBe('is binary: no diff shows what is in it');
+    expect(notable({ path: 'a.png', binary: true })).toBe('is binary, so no diff shows its content');
   });
 
   test('is a new host in a lock file, but not an existing one', () => {
@@ -206,14 +206,14 @@ describe('a change for a reader to review closely', () => {
       B: { text: '+x', files: [{ ...file, path: 'CLAUDE.md' }] },
     };
     const [{ body }] = comparison(published(), diffs);
-    expect(body).toContain('- **Review A closely:** `.mcp.json` steers coding agents');
-    expect(body).toContain('- **Review B closely:** `CLAUDE.md` steers coding agents');
+    expect(body).toContain('- **Review A closely:** `.mcp.json` instructs coding agents');
+    expect(body).toContain('- **Review B closely:** `CLAUDE.md` instructs coding agents');
     expect(body).toContain(
-      '- **Review C closely:** `.claude/a`, `.claude/b`, `.claude/c`, `.claude/d`, `.claude/e` and 1 more: each steers coding agents\n' +
+      '- **Review C closely:** `.claude/a`, `.claude/b`, `.claude/c`, `.claude/d`, `.claude/e` and 1 more: each instructs coding agents\n' +
         '- **Review C closely:** `Dockerfile` builds or runs containers\n',
     );
     expect(pullRequest(published(), 'B', diffs).body).toContain(
-      '- `CLAUDE.md` added, +1 −0. **Review closely:** it steers coding agents',
+      '- `CLAUDE.md` added, +1 −0. **Review closely:** it instructs coding agents',
     );
   });
 });

@@ -121,18 +121,18 @@ function changedValues({ removed, added }: ChangeBlock): readonly Suspicion[] {
   const replaced = replacedValues(removed, added);
   const computed = replaced.find(({ old, now }) => maskQuotes(old.value).includes('(') && isLiteral(now));
   if (computed) {
-    const what = 'a value that was computed is now written down';
+    const what = 'a computed value was replaced by a literal';
     return [{ kind: 'assertion-neutralised', what, at: computed.line.change }];
   }
   const named = replaced.find(({ line }) => isMissing(line.text));
   if (named) {
     const expected = EXPECTATION_NAME.test(named.old.name);
-    const what = expected ? 'an expected value was changed' : 'a value that a test works with was changed';
+    const what = expected ? 'an expected value was changed' : 'a value that a test uses was changed';
     return [{ kind: 'expectation-changed', what, at: named.line.change, slight: !expected }];
   }
   const data = removed.find(({ text }) => isLiteral(text) && isMissing(text));
   if (!data || !added.some(({ text }) => isLiteral(text))) return [];
-  const what = 'data that a test works with was changed';
+  const what = 'data that a test uses was changed';
   return [{ kind: 'expectation-changed', what, at: data.change, slight: true }];
 }
 

@@ -33,28 +33,28 @@ const READS_VARIABLE =
 
 const lastName = (path: string): string => path.split('.').at(-1)?.replace(/^"/, '') ?? '';
 
-const STARTED_OR_CALLED = 'asks how it was started or called, and looks for tests there';
+const STARTED_OR_CALLED = 'checks how it was started or called to detect tests';
 
 /** Asks whether it is being tested. */
 const DETECTION_RULES: readonly CodeRule[] = (
   [
     [
-      'asks for a mark of a test runner',
+      'checks for a marker of a test runner',
       (use, tree) =>
         RUNNER_VARIABLE.test(lastName(use.path)) ||
         (LOOKS_UP.test(use.path) && TEST_FRAMEWORK.test(firstText(tree, use))),
     ],
-    ['asks for the words of a test runner', asksForWords],
-    ['asks whether it is a test binary', asksForBinary],
+    ['checks for functions of a test runner', asksForWords],
+    ['checks whether it is a test binary', asksForBinary],
     [
-      'asks whether the environment is a test',
+      'checks whether the environment is a test environment',
       (use, tree) =>
         (ENVIRONMENT.test(use.path) ||
           (READS_VARIABLE.test(use.path) && ENVIRONMENT.test(firstText(tree, use)))) &&
         comparedWith(tree, use.node).some((text) => /^tests?(?:ing)?$/.test(text)),
     ],
     [
-      'asks whether it runs in CI (`CI`)',
+      'checks whether it runs in CI (`CI`)',
       (use, tree, pathsOf) =>
         (/(?:^|\.)(?:env|ENV|environ)\./.test(use.path) && CI.test(lastName(use.path))) ||
         (READS_VARIABLE.test(use.path) && CI.test(firstText(tree, use))) ||
@@ -195,7 +195,7 @@ const PATCHING_RULES: readonly CodeRule[] = (
       true,
     ],
     [
-      'replaces the words of the test runner',
+      'replaces functions of the test runner',
       (use, tree) =>
         (use.written && GLOBAL_WORD.test(use.path)) ||
         (CHANGES.test(use.path) &&
@@ -205,13 +205,13 @@ const PATCHING_RULES: readonly CodeRule[] = (
       false,
     ],
     [
-      'replaces what comparisons rest on',
+      'replaces what comparisons depend on',
       ({ path, written }) =>
         (written && /^(?:Object\.is|util\.isDeepStrictEqual)$/.test(path)) ||
         /(?:^|\.)asymmetricMatch$|^"jest\.asymmetricMatcher/.test(path),
       false,
     ],
-    ['reopens the test library', ({ path }) => REOPENS.test(path) && LIBRARIES.test(path), false],
+    ['modifies the test library', ({ path }) => REOPENS.test(path) && LIBRARIES.test(path), false],
     [
       'replaces a built-in function',
       (use, tree, pathsOf) =>
@@ -245,15 +245,15 @@ export function declarationRule(tree: SyntaxTree, node: SyntaxNode): CodeRule | 
     /^(?:macro_definition|preproc_def|preproc_function_def)$/.test(node.type) &&
     /^(?:(?:debug_)?assert\w*|panic|(?:ASSERT|EXPECT|CHECK|REQUIRE|TEST)\w*|NDEBUG)$/.test(text)
   )
-    return replaces('defines assertions anew');
+    return replaces('redefines assertions');
   if (
     /^(?:class|module|namespace_definition|namespace_declaration|file_scoped_namespace_declaration)$/.test(
       node.type,
     ) &&
     /^(?:RSpec|Minitest|Test::Unit|Xunit|NUnit|PHPUnit)(?![A-Za-z])/.test(text)
   )
-    return replaces('takes the name of a test library');
-  if (text === 'asymmetricMatch') return replaces('replaces what comparisons rest on', true);
+    return replaces('uses the name of a test library');
+  if (text === 'asymmetricMatch') return replaces('replaces what comparisons depend on', true);
   return null;
 }
 

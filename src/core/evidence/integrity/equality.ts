@@ -14,8 +14,8 @@ const rule = (what: string, isQuestion: boolean): CodeRule => ({
   isQuestion,
   fits: () => true,
 });
-const EQUAL_TO_ALL = rule('makes things equal to everything', false);
-const EQUAL_BY_TYPE = rule('makes things equal to everything of a type', true);
+const EQUAL_TO_ALL = rule('makes objects equal to everything', false);
+const EQUAL_BY_TYPE = rule('makes objects equal to everything of a type', true);
 
 /** A comparison that holds whatever it is given. */
 export function equalityRule(tree: SyntaxTree, node: SyntaxNode): CodeRule | null {

@@ -79,7 +79,7 @@ export const EXIT_RULES: readonly CodeRule[] = (
       'ends the process',
       (use, tree) => endsProcess(use, tree) || (ABORTS.has(use.path) && use.args !== null),
     ],
-    ['reaches into `process` by a name that is put together', ({ path }) => path === 'process.[]'],
+    ['accesses `process` by a computed name', ({ path }) => path === 'process.[]'],
     [
       'sets the exit code',
       (use, tree) =>
@@ -94,7 +94,7 @@ export const EXIT_RULES: readonly CodeRule[] = (
         /^(?:process\.p?pid|os\.getp?pid|\$\$|Process\.p?pid)/.test(firstArgument(tree, use)),
     ],
     [
-      'acts on the exit of the process',
+      'runs code when the process exits',
       (use, tree) =>
         EXIT_HOOKS.has(use.path) &&
         (!use.path.startsWith('process.') || /^(?:exit|beforeExit)$/.test(firstText(tree, use))) &&
@@ -103,13 +103,13 @@ export const EXIT_RULES: readonly CodeRule[] = (
         ),
     ],
     [
-      'acts on the exit of the process',
+      'runs code when the process exits',
       ({ path, node }, tree) =>
         path === 'process.removeAllListeners' ||
         (node.type === 'function_definition' && nodeText(tree, node).startsWith('def pytest_sessionfinish')),
     ],
     [
-      'runs a text that ends the process',
+      'runs code from a string that ends the process',
       (use, tree) =>
         RUNS_TEXT.test(use.path) &&
         [...ENDS, ...ENDS_WELL].some((name) => allArguments(tree, use).includes(name)),

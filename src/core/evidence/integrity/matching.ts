@@ -176,18 +176,18 @@ export function weakening(old: Assertion, now: Assertion): Weakening | null {
   const [a, b] = [old.form, now.form];
   if (b.vacuous && !a.vacuous) return neutralised('an assertion was replaced by one that cannot fail');
   if (old.awaited && !now.awaited && /\b(?:resolves|rejects|toPass)\b/.test(now.text))
-    return neutralised('the result of an assertion is not waited for any more');
+    return neutralised('the result of an assertion is no longer awaited');
   if (/^(?:plan|assertions|expect)$/.test(a.matcher) && Number(b.expected) >= Number(a.expected)) return null;
   if (isWider(a.slack, b.slack) && (a.slack !== null || a.subject === b.subject))
     return weakened('the tolerance of an assertion was widened');
   if (a.negative !== b.negative && a.subject === b.subject && (b.negative || a.expected === b.expected))
-    return changedExpectation('an assertion was turned into its opposite');
+    return changedExpectation('an assertion was inverted');
   if (b.strength < a.strength)
     return weakened(
       `an assertion was weakened (${quotedMatcher(a.matcher)} became ${quotedMatcher(b.matcher)})`,
     );
   if (b.loose > a.loose && b.strength <= a.strength)
-    return weakened('an assertion accepts any value where it named one');
+    return weakened('an assertion now accepts any value instead of a specific one');
   return compareReplacement(old, now);
 }
 
@@ -206,7 +206,7 @@ function compareReplacement({ form: a }: Assertion, { form: b }: Assertion): Wea
   const stronger = b.strength > a.strength;
   if (a.expected === b.expected) {
     if (a.subject === b.subject || hasAll(b.subject, literalsOf(a.subject))) return null;
-    return stronger ? null : changedExpectation('what an assertion looks at was changed');
+    return stronger ? null : changedExpectation('the subject of an assertion was changed');
   }
   if (a.subject === b.subject) {
     if (stronger && a.strength <= STRENGTH.yesNo && isSpelledOut(a.expected, b.expected)) return null;

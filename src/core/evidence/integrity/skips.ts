@@ -159,7 +159,7 @@ export function focusedTests({ after }: TestView): readonly Suspicion[] {
     .slice(0, 1)
     .map((marker) => ({
       kind: 'test-focused',
-      what: 'a test was focused, which silences the others',
+      what: 'a test was focused, so the others do not run',
       at: changeAt(after, marker),
     }));
 }
@@ -191,7 +191,7 @@ function newSkipMarkers(matched: MatchedView): readonly Suspicion[] {
   if (added.length <= given && added.every((marker) => isRenamed(owner(after, marker), before))) return [];
   return added.slice(0, 1).map((marker) => ({
     kind: 'test-skipped',
-    what: 'a test was skipped or marked as not to be done',
+    what: 'a test was skipped or marked as to do',
     at: changeAt(after, marker),
   }));
 }
@@ -213,8 +213,8 @@ const GUARDED_TEST_TEXTS: Readonly<Record<Guard, string>> = {
   condition: 'a test runs only under a condition',
   never: 'a test never runs',
   swallow: 'the failure of a test is swallowed',
-  later: 'a test is declared too late to be run',
-  function: 'a test stands in a function that nobody may call',
+  later: 'a test is declared too late to run',
+  function: 'a test is inside a function that may never be called',
 };
 
 /** Tests that stand below something that was put around them. */

@@ -38,7 +38,7 @@ export function suspiciousCode(
   const production = file.role === 'production';
   const isRead = file.change !== 'deleted' && language !== 'prose' && file.role !== 'runner';
   if (!isRead || (!production && SAMPLES.test(file.path))) return [];
-  const subject = production ? 'production code' : 'a file of the tests';
+  const subject = production ? 'production code' : 'a test support file';
   return views
     .flatMap((view) =>
       newHits(view, file.path, production, exported).filter(({ change }) => !moved(change.line.text)),

@@ -30,7 +30,7 @@ export function changedRunner(inspected: InspectedFile): readonly Suspicion[] {
   }
   const lower = loweredThreshold(inspected);
   if (lower)
-    return [{ kind: 'threshold-lowered', what: 'a bound for coverage was lowered or removed', at: lower }];
+    return [{ kind: 'threshold-lowered', what: 'a coverage threshold was lowered or removed', at: lower }];
   const what = `configuration of the tests or of CI was ${CHANGE_VERBS[change]}`;
   return [{ kind: 'runner-configured', what, at: firstChange(inspected), whole: true }];
 }
@@ -66,7 +66,7 @@ const SHADOWING_PATH =
 export function shadowingFile(inspected: InspectedFile): readonly Suspicion[] {
   const { file } = inspected;
   if (file.change === 'deleted' || !SHADOWING_PATH.test(file.path)) return [];
-  const what = 'it takes the place of a library that tests load';
+  const what = 'it replaces a library that tests load';
   return [{ kind: 'assertions-patched', what, at: firstChange(inspected), whole: true }];
 }
 
@@ -88,7 +88,7 @@ export function setVariables({ file, changes }: InspectedFile): readonly Suspici
     ? [
         {
           kind: 'runner-configured',
-          what: 'it sets a variable that changes how programs, tests among them, start',
+          what: 'it sets a variable that changes how programs, including tests, start',
           at: change,
         },
       ]
@@ -121,7 +121,7 @@ export function changedSupport(
     const missingLine = missing.find(({ text }) => !isMoved(text))?.change;
     const found = missingLine ?? (code ? insertedLine(view, known) : null);
     if (!found) continue;
-    const what = code ? 'code that tests rest on was changed' : 'data that tests read was changed';
+    const what = code ? 'code that tests depend on was changed' : 'data that tests read was changed';
     // From hunks alone it is unknown whether code belongs to a test or to what tests rest on.
     return [{ kind: 'fixture-changed', what, at: found, slight: code && inspected.baseText === undefined }];
   }
@@ -243,9 +243,9 @@ export function attributeTricks({ file, changes }: InspectedFile): readonly Susp
     const macro = glob.startsWith('[attr]');
     const harmless = !macro && (BINARY_NAME.test(glob) || GENERATED_PATH.test(glob));
     const what = TRANSFORMING_ATTRIBUTES.test(attributes)
-      ? 'git is told to change content, or to leave it out'
+      ? 'git is configured to change or omit content'
       : HIDING_ATTRIBUTES.test(attributes) && !harmless
-        ? 'git is told to hide changes of files that people read'
+        ? 'git is configured to hide changes to files that people read'
         : null;
     if (what) return [{ kind: 'attributes', what, at: change }];
   }
@@ -263,7 +263,7 @@ export function ignoredTests(
   const change = changes.find(
     ({ line }) => line.kind === 'added' && hidesTests(line.text.trim(), folder, tests),
   );
-  return change ? [{ kind: 'files-ignored', what: 'git is told to ignore tests', at: change }] : [];
+  return change ? [{ kind: 'files-ignored', what: 'git is configured to ignore tests', at: change }] : [];
 }
 
 function hidesTests(pattern: string, folder: string, tests: readonly string[]): boolean {

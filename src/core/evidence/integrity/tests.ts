@@ -93,7 +93,7 @@ const GUARDED_ASSERTION_TEXTS: Readonly<Record<Exclude<Guard, 'function'>, strin
   condition: 'an assertion was made conditional',
   swallow: 'the failure of an assertion is swallowed',
   never: 'an assertion never runs',
-  later: 'an assertion runs only when the test is over',
+  later: 'an assertion runs only after the test has ended',
 };
 
 /** Assertions that read as before, and cannot fail any more. */
@@ -105,7 +105,7 @@ function neutralisedAssertions({ view, kept }: MatchedView): readonly Suspicion[
     if (!guard && !unawaited) continue;
     const what = guard
       ? GUARDED_ASSERTION_TEXTS[guard as Exclude<Guard, 'function'>]
-      : 'the result of an assertion is not waited for any more';
+      : 'the result of an assertion is no longer awaited';
     const at = changeIn(after.side, now.at, now.end) ?? nearestChange(view.inspected, after.side, now.at);
     return [{ kind: 'assertion-neutralised', what, at }];
   }
@@ -120,12 +120,12 @@ interface Allowance {
 
 const ALLOWANCES: readonly Allowance[] = [
   {
-    what: 'a failing test is tried again',
+    what: 'a failing test is retried',
     pattern:
       /\b(?:retryTimes|retries|retry|reruns|max_retries|maxRetries|max_runs|repeats?OnFailure)\s*[:(=]\s*(\d+)|@(?:Retry\w*|RepeatedIfExceptions\w*|RetryingTest|Flaky)\b|\bmark\.flaky\b|^\s*@flaky\b/,
   },
   {
-    what: 'a test may take longer',
+    what: 'the timeout of a test was raised',
     pattern:
       /\b(?:jest\.setTimeout|this\.timeout|mark\.timeout|vi\.setConfig|@Timeout)\s*\(\D{0,30}([\d_]+)|\b(?:timeout|testTimeout|hookTimeout)\s*[:=]\s*([\d_]+)|^\s*\}\s*,\s*([\d_]{4,})\s*\)/,
   },
@@ -199,7 +199,7 @@ function replacedApis({ view }: MatchedView): readonly Suspicion[] {
     if (owner && before.cases.some(({ name }) => name === owner.name))
       found.push({
         kind: 'assertion-neutralised',
-        what: 'a test of the base mocks what it tests',
+        what: 'an existing test now mocks what it tests',
         at: change,
         slight: true,
       });
@@ -212,9 +212,9 @@ function replacedIn(line: string, before: Side): Omit<Suspicion, 'at'> | null {
   const word = local?.[1] ?? local?.[3];
   const from = local?.[2] ?? local?.[4];
   if (word !== undefined && from !== undefined && !before.code.includes(from))
-    return { kind: 'assertions-patched', what: `\`${word}\` now comes from another place` };
+    return { kind: 'assertions-patched', what: `\`${word}\` is now imported from another module` };
   if (REDEFINED_RUNNER_WORD.test(line))
-    return { kind: 'assertions-patched', what: 'the words of the test runner are redefined in a test file' };
+    return { kind: 'assertions-patched', what: 'functions of the test runner are redefined in a test file' };
   const mocked = LOCAL_MOCK.exec(line)?.[1];
   const imported =
     mocked !== undefined &&
