@@ -52,7 +52,7 @@ export const app =
       await stopRunsWithoutAccess(world, {
         installationId: payload.installation.id,
         repositoryIds: payload.repositories_removed.map(({ id }) => id),
-        cause: 'the repository was taken from the App',
+        cause: 'the App lost access to the repository',
       });
     });
   };
@@ -72,8 +72,8 @@ function answerUnavailable(errors: readonly Error[]): void {
     if (!(error instanceof Fault) || !RETRY_LATER.has(error.code)) continue;
     const message =
       error.code === 'DISK_FULL'
-        ? 'Runoff has no room left to take this delivery; nothing was started. Make room, then redeliver it.'
-        : 'Runoff cannot reach what it keeps its work in; nothing was started. Redeliver this once it can, or wait: labels are looked for.';
+        ? 'The disk is full, so Runoff started nothing for this delivery. Free some space, then redeliver it.'
+        : 'Runoff cannot reach its database or artifact store, so it started nothing for this delivery. Redeliver it once it can, or wait: Runoff finds missed labels by itself.';
     Object.assign(error, { status: 503, name: 'Unavailable', message });
   }
 }

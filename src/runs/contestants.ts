@@ -95,7 +95,7 @@ export async function requireCoders(
   if (world.defaults.models.length === 0 && settings.coders.some(({ model }) => model === undefined)) {
     throw new Fault(
       'MODEL_KEY_MISSING',
-      'The coders name no model, and no key of a provider with a default model is set.',
+      'The coders name no model, and no provider with a default model has a key. Name a model, or set a key.',
     );
   }
   for (const { agent, model, argv } of contestantsOf(world, settings)) {
@@ -103,13 +103,13 @@ export async function requireCoders(
     if (coder.wantsArgv !== (argv !== undefined)) {
       const what = coder.wantsArgv
         ? `\`agent: ${agent}\` needs \`argv\`, the program to run.`
-        : `\`argv\` stands at \`agent: ${agent}\`, which is no program of yours; it goes with \`agent: command\` or \`agent: acp\`.`;
+        : `\`argv\` is set for \`agent: ${agent}\`, which is not a custom program; use it with \`agent: command\` or \`agent: acp\`.`;
       throw new Fault('SETTINGS_INVALID', what);
     }
     if ((await coder.version()) === null)
       throw new Fault(
         'AGENT_MISSING',
-        `The coder ${agent} is not installed on this machine; of a program of yours (AGENT_COMMANDS) the folder is missing.`,
+        `The coder ${agent} is not installed on this machine, or the folder of a custom program (AGENT_COMMANDS) is missing.`,
       );
     requireRoute(world, coder, model, settings);
   }

@@ -73,11 +73,11 @@ function requirePickable({ id, origin, state }: RunRecord): void {
   if (origin.kind === 'github') {
     throw new Fault(
       'RUN_NOT_WAITING',
-      `Run ${id} belongs to issue #${origin.issue} of ${origin.owner}/${origin.name}, where its readers must see a pick: comment \`/auto-dev pick B\` there.`,
+      `Run ${id} belongs to issue #${origin.issue} of ${origin.owner}/${origin.name}, so choose there: comment  \`/auto-dev pick B\` there.`,
     );
   }
   if (!isOver(state)) {
-    throw new Fault('RUN_NOT_WAITING', `Run ${id} is still at work, so there is nothing to pick from yet.`);
+    throw new Fault('RUN_NOT_WAITING', `Run ${id} is still active, so there is nothing to pick from yet.`);
   }
   if (state === 'refused') {
     throw new Fault('RUN_NOT_WAITING', `Run ${id} was refused, so it has no candidates to pick from.`);
@@ -88,7 +88,7 @@ function requirePickable({ id, origin, state }: RunRecord): void {
 async function requireSurvivor(world: Pick<World, 'store'>, run: RunRecord, alias: Alias): Promise<void> {
   const candidate = (await world.store.candidates(run.id)).find((one) => one.alias === alias);
   if (!candidate?.patch) {
-    const why = candidate ? 'it left no patch' : 'there is none of this letter';
+    const why = candidate ? 'it left no patch' : 'there is no candidate with this letter';
     throw new Fault('CANDIDATE_UNKNOWN', `Candidate ${alias} of run ${run.id} cannot be picked: ${why}.`);
   }
   const evidence = run.evidence?.find((one) => one.alias === alias);

@@ -92,7 +92,7 @@ async function examineRound(
     return examined;
   }
   const why = result?.why ?? 'it was not started';
-  const fault = new Fault('INTERNAL', `The examination broke off: ${why}`);
+  const fault = new Fault('INTERNAL', `The examination was interrupted: ${why}`);
   return { kind: 'fault', fault: { code: fault.code, message: fault.message } };
 }
 

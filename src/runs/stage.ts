@@ -94,7 +94,7 @@ export async function retryOutages<T>(
       if (wait === null) throw isOutage ? new LongOutage(fault) : thrown;
       const isRemade = fault.code === 'STORED_DATA_DAMAGED' && wait <= MAX_WAIT_FOR_RESTORE_MS;
       if (!isOutage && !isRemade) throw thrown;
-      world.log.warn({ err: thrown, wait }, `${outageText(fault)}; tried again later`);
+      world.log.warn({ err: thrown, wait }, `${outageText(fault)}; Runoff retries later`);
       await onWait(fault, wait);
       await world.clock.sleep(wait, signal);
       throwIfCancelled(signal);
@@ -204,7 +204,7 @@ function runTooLong(world: StagePorts, stage: string): Extract<StageResult<never
   const hours = Math.round(maxWorkMs(world) / 36_000) / 100;
   const fault = new Fault(
     'RUN_TOO_LONG',
-    `The run had worked for the ${hours} h that a run may take on this server, and was ended in its stage \`${stage}\`.`,
+    `The run reached this server's limit of ${hours} h of working time and was stopped in its stage \`${stage}\`.`,
   );
   world.log.warn({ stage, code: fault.code }, fault.message);
   return { kind: 'fault', fault: { code: fault.code, message: fault.message } };

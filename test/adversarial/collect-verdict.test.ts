@@ -61,7 +61,7 @@ describe("a candidate's result is rejected by name", () => {
     [
       '[v02] a link out of the repository',
       'ln -s ../../../../etc/shadow sub/rel',
-      '"sub/rel" is a symbolic link that leads out',
+      '"sub/rel" is a symbolic link to a path outside',
     ],
     ['[v03] a link into .git', 'ln -s .git/config settings', '"settings" is a symbolic link into `.git`'],
     [
@@ -72,7 +72,7 @@ describe("a candidate's result is rejected by name", () => {
     [
       '[v05] a workflow',
       'mkdir -p .github/workflows; echo on: push > .github/workflows/ci.yml',
-      '".github/workflows/ci.yml" is a workflow',
+      '".github/workflows/ci.yml" is a GitHub Actions workflow',
     ],
     ['[v06] a name with a line break', 'echo x > "$(printf \'a\\nb\')"', '"a\\nb" has a control'],
     [

@@ -71,7 +71,7 @@ function verdict(before: Tree, after: Tree): string {
 
 const CONFIG: Tree = { 'sub/config': SETTINGS };
 const FOLDERS: Tree = { 'sub/objects/x': '', 'sub/refs/x': '' };
-const MADE = '"sub" would be a Git repository of its own';
+const MADE = '"sub" would become a Git repository of its own';
 
 describe('a candidate cannot leave a folder that runs a program on a reader’s `git status`', () => {
   test.each<readonly [string, Tree, Tree, string]>([
@@ -119,25 +119,25 @@ describe('a candidate cannot leave a folder that runs a program on a reader’s 
       '[e08] settings of a repository that the base keeps in its tree',
       { ...BARE, 'sub/config': '[core]\n\tbare = true\n' },
       BARE,
-      '"sub/config" decides what git does in "sub"',
+      '"sub/config" controls what git does in "sub"',
     ],
     [
       '[e09] a HEAD that was not one before',
       { ...BARE, 'sub/HEAD': 'nothing\n' },
       BARE,
-      '"sub/HEAD" decides what git does in "sub"',
+      '"sub/HEAD" controls what git does in "sub"',
     ],
     [
       '[e10] without the file that kept git from it',
       { ...BARE, 'sub/commondir': '/nowhere\n' },
       BARE,
-      '"sub/commondir" decides what git does in "sub"',
+      '"sub/commondir" controls what git does in "sub"',
     ],
     [
       '[e11] a file that was not executable before',
       { ...CONFIG, 'sub/HEAD': HEAD, 'sub/objects': '', 'sub/refs': x('') },
       { ...CONFIG, 'sub/HEAD': HEAD, 'sub/objects': x(''), 'sub/refs': x('') },
-      '"sub/objects" decides what git does in "sub"',
+      '"sub/objects" controls what git does in "sub"',
     ],
   ])('%s', (_name, before, after, why) => {
     expect(statusRuns({ 'sub/plain': '', ...before }, 'sub')).toBe(false);
@@ -154,7 +154,7 @@ describe('a candidate cannot leave a folder that runs a program on a reader’s 
     ['[e16] by a short name', ['sub/HEAD', 'sub/COMMON~1']],
   ])('%s', (_name, paths) => {
     expect(verdict({}, Object.fromEntries(paths.map((path) => [path, ''])))).toMatch(
-      /would be a Git repository of its own/,
+      /would become a Git repository of its own/,
     );
   });
 
@@ -167,7 +167,7 @@ describe('a candidate cannot leave a folder that runs a program on a reader’s 
 
   test('[e18] through the root of the repository', () => {
     expect(verdict({ HEAD, 'refs/x': '' }, { HEAD, 'refs/x': '', 'objects/x': '' })).toContain(
-      'The root would be a Git repository',
+      'The root would become a Git repository',
     );
   });
 });
@@ -214,12 +214,12 @@ test('a repository with bare repositories as test data can be changed, including
   );
   expect(await after('gone', 'rm -r test/data/repo.git && echo two > a.js')).not.toContain('decides');
   expect(await after('settings', 'echo "[core] fsmonitor = x" >> test/data/repo.git/config')).toBe(
-    '"test/data/repo.git/config" decides what git does in "test/data/repo.git", a Git repository that is kept in the tree.',
+    '"test/data/repo.git/config" controls what git does in "test/data/repo.git", a Git repository inside the tree.',
   );
   expect(await after('hook', 'cd test/data/repo.git && mkdir hooks && echo x > hooks/update')).toContain(
-    '"test/data/repo.git/hooks/update" decides what git does',
+    '"test/data/repo.git/hooks/update" controls what git does',
   );
   expect(await after('second', 'cp -r test/data/repo.git test/data/other.git')).toContain(
-    '"test/data/other.git" would be a Git repository of its own',
+    '"test/data/other.git" would become a Git repository of its own',
   );
 });

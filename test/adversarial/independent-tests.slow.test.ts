@@ -257,7 +257,7 @@ describe('text addressed to the test writer', () => {
       taskKind: 'change',
     });
     expect(admission).toEqual(NO_ADMISSION);
-    expect(notes).toEqual([expect.stringContaining('do not stand in the task')]);
+    expect(notes).toEqual([expect.stringContaining('do not occur in the task')]);
   });
 
   test('in a base without tests leads to no written test', async () => {

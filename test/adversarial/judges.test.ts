@@ -209,7 +209,7 @@ describe('the author of a patch', () => {
     expect(judging.seen).toEqual([]);
     expect(judgement.kind).toBe('unanswered');
     expect(judgement.notes).toContain(
-      'A and B were not compared: what judges would see still names an author (openai).',
+      'A and B were not compared: what judges would see still reveals an author (openai).',
     );
   });
 });

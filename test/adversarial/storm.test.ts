@@ -95,7 +95,7 @@ test('a delivery is answered with 503 and the reason while the database is away 
     const answer = await app.deliver(body);
     expect(answer.status).toBe(503);
     const text = await answer.text();
-    expect(text).toContain('nothing was started');
+    expect(text).toContain('started nothing');
     expect(text).not.toContain('10.0.0.5');
   }
   expect(await app.store.runs(10)).toEqual([]);

@@ -77,7 +77,7 @@ test("a maintainer's comment is in the brief, however many strangers commented a
   const task = await commentsOf();
   expect(task?.comments.map(({ body }) => body)).toEqual(['Half up, please.', 'And a test.']);
   expect(task?.leftOut).toEqual([
-    'Comments by 1970 people were left out: so many others had written here that their permission was not looked up.',
+    'Comments by 1970 people were left out: too many other people commented, so their permission was not checked.',
   ]);
 });
 

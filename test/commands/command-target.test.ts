@@ -23,12 +23,12 @@ describe('on a Runoff pull request with a review run', () => {
     const theirs = `auto-dev/11/${REVIEW}/B`;
     const before = [s.repository.branches.get(OURS), s.repository.branches.get(theirs)];
     const ci = await s.say('/auto-dev ci', { on: 11 });
-    expect(ci.note).toContain('pushed to #11:');
+    expect(ci.note).toContain('pushed to #11, so');
     expect(s.repository.branches.get(OURS)).not.toBe(before[0]);
     expect((await s.say('/auto-dev explain B', { on: 11 })).reply).toContain(RUN);
     expect((await s.say('/auto-dev vote C', { on: 11 })).outcome).toBe('done');
     expect((await s.say('/auto-dev pick C', { on: 11 })).note).toBe(
-      'The pull request #11 shows candidate C now.',
+      'The pull request #11 now shows candidate C.',
     );
     expect([await picked(s, RUN), await picked(s, REVIEW)]).toEqual([['C'], []]);
     expect([await s.store.votes(RUN), await s.store.votes(REVIEW)]).toMatchObject([[{ alias: 'C' }], []]);
@@ -38,7 +38,7 @@ describe('on a Runoff pull request with a review run', () => {
   test('votes, explanations and picks apply to the review run while it asks for a pick there; `ci` never does', async () => {
     const s = await reviewed('choice');
     const ours = s.repository.branches.get(OURS);
-    expect((await s.say('/auto-dev ci', { on: 11 })).note).toContain('pushed to #11:');
+    expect((await s.say('/auto-dev ci', { on: 11 })).note).toContain('pushed to #11, so');
     expect(s.repository.branches.get(OURS)).not.toBe(ours);
     expect((await s.say('/auto-dev explain B', { on: 11 })).reply).toContain(REVIEW);
     await s.say('/auto-dev vote C', { on: 11 });
@@ -48,13 +48,13 @@ describe('on a Runoff pull request with a review run', () => {
     expect([await picked(s, RUN), await picked(s, REVIEW)]).toEqual([[], ['C']]);
     expect([await s.store.votes(RUN), await s.store.votes(REVIEW)]).toMatchObject([[], [{ alias: 'C' }]]);
     expect((await s.say('/auto-dev pick A', { on: 11 })).note).toBe(
-      'The pull request #11 shows candidate A now.',
+      'The pull request #11 now shows candidate A.',
     );
   });
 
   test("commands on the review's own pull request apply to the review run", async () => {
     const s = await reviewed('pull');
-    expect((await s.say('/auto-dev ci', { on: 12 })).note).toContain('pushed to #12:');
+    expect((await s.say('/auto-dev ci', { on: 12 })).note).toContain('pushed to #12, so');
     await s.say('/auto-dev pick C', { on: 12 });
     expect([await picked(s, RUN), await picked(s, REVIEW)]).toEqual([[], ['C']]);
   });

@@ -89,12 +89,12 @@ describe('on a finished run', () => {
         "/auto-dev vote D: refused (Candidate \`D\` failed a gate or has no patch. \`B\`, \`C\`, \`A\` can be picked.) **Runoff:** Candidate \`D\` failed a gate or has no patch. \`B\`, \`C\`, \`A\` can be picked.",
         "/auto-dev vote Z: refused (Run \`r0000000000\` has no candidate \`Z\`. \`B\`, \`C\`, \`A\` can be picked.) **Runoff:** Run \`r0000000000\` has no candidate \`Z\`. \`B\`, \`C\`, \`A\` can be picked.",
         "/auto-dev explain Z: refused (Run \`r0000000000\` has no candidate \`Z\`; it has \`A\`, \`B\`, \`C\`, \`D\`.) **Runoff:** Run \`r0000000000\` has no candidate \`Z\`; it has \`A\`, \`B\`, \`C\`, \`D\`.",
-        "/auto-dev ci: done (A commit without the skip marker was pushed to #11: the repository's workflows start now.)",
+        "/auto-dev ci: done (A commit without the skip marker was pushed to #11, so the repository's workflows start now.)",
         "/auto-dev pick D: refused (Candidate \`D\` failed a gate or has no patch. \`B\`, \`C\`, \`A\` can be picked.) **Runoff:** Candidate \`D\` failed a gate or has no patch. \`B\`, \`C\`, \`A\` can be picked.",
         "/auto-dev pick Z: refused (Run \`r0000000000\` has no candidate \`Z\`. \`B\`, \`C\`, \`A\` can be picked.) **Runoff:** Run \`r0000000000\` has no candidate \`Z\`. \`B\`, \`C\`, \`A\` can be picked.",
-        "/auto-dev pick C: done (The pull request #11 shows candidate C now.)",
-        "/auto-dev pick C: done (The pull request #11 shows candidate C already.)",
-        "/auto-dev pick none: done (It is noted that none is wanted. The pull request #11 is yours to close.)",
+        "/auto-dev pick C: done (The pull request #11 now shows candidate C.)",
+        "/auto-dev pick C: done (The pull request #11 already shows candidate C.)",
+        "/auto-dev pick none: done (Recorded: no candidate is wanted. Close the pull request #11 yourself.)",
         "/auto-dev retry Z: refused (Run \`r0000000000\` has no candidate \`Z\`; it has \`A\`, \`B\`, \`C\`, \`D\`.) **Runoff:** Run \`r0000000000\` has no candidate \`Z\`; it has \`A\`, \`B\`, \`C\`, \`D\`.",
         "/auto-dev cancel: refused (There is no active run here.) **Runoff:** There is no active run here.",
         "/auto-dev budget 5: refused (There is no active run here, so there is no budget to change.) **Runoff:** There is no active run here, so there is no budget to change.",
@@ -198,7 +198,7 @@ describe('on a finished run', () => {
     await tick(s, 'B');
     const opened = s.repository.branches.get(`auto-dev/7/${RUN}/B`);
     expect((await s.say('/auto-dev pick C', { on: 11, by: ada })).note).toBe(
-      'The pull request #11 shows candidate C now.',
+      'The pull request #11 now shows candidate C.',
     );
     expect(s.repository.branches.get(`auto-dev/7/${RUN}/B`)).not.toBe(opened);
     expect([...s.repository.pulls.keys()]).toEqual([11]);
@@ -219,7 +219,7 @@ describe('on a finished run', () => {
     const ci = await s.say('/auto-dev ci', { on: 11 });
     expect([pushed.reply, closed.reply, ci.reply]).toMatchInlineSnapshot(`
       [
-        "**Runoff:** Somebody has pushed to the branch of \\#&#8203;11, so Runoff leaves it alone from now on.",
+        "**Runoff:** Someone pushed to the branch of \\#&#8203;11, so Runoff no longer changes it.",
         "**Runoff:** The pull request \\#&#8203;11 is closed. To work on the issue again, comment \`/auto-dev retry\` there.",
         "**Runoff:** The pull request \\#&#8203;11 is closed. To work on the issue again, comment \`/auto-dev retry\` there.",
       ]

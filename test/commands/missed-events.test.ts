@@ -354,7 +354,7 @@ describe('a webhook', () => {
     const s = commandWorld();
     await atWork(s);
     await atWork(s, { id: 'r0000000008', origin: { repositoryId: 43 } });
-    const at = { installationId: 1, cause: 'the repository was taken from the App' };
+    const at = { installationId: 1, cause: 'the App lost access to the repository' };
     expect(await stopRunsWithoutAccess(s.world, { ...at, repositoryIds: [43] })).toBe(1);
     expect([await stateOf(s), await stateOf(s, 'r0000000008')]).toEqual(['briefed', 'cancelled']);
     expect(await stopRunsWithoutAccess(s.world, { ...at, installationId: 2 })).toBe(0);

@@ -40,7 +40,7 @@ describe('an existing branch or pull request', () => {
     expect((await branchesOf(fixture)).find(({ branch }) => branch.endsWith('/B'))?.sha).toBe(theirs);
     const outcome = (await fixture.store.run(fixture.runId))?.outcome;
     expect(same(fixture, outcome?.kind === 'table' ? outcome.refusedBecause : '')).toMatchInlineSnapshot(
-      `"The branch \`auto-dev/ISSUE/RUN/B\` is at \`COMMIT\`, which Runoff did not push, and is not ours to move."`,
+      `"The branch \`auto-dev/ISSUE/RUN/B\` is at \`COMMIT\`, a commit that Runoff did not push, so Runoff does not move it."`,
     );
     expect(await kindsOf(fixture, fixture.issue)).toEqual(['outcome', 'status']);
     expect(await labelsOf(fixture)).toEqual(['auto-dev:none']);
@@ -110,13 +110,11 @@ describe("F8: people's changes to a pull request are kept:", () => {
     await rest.push(checkout, remote, pull.head.ref, theirs, pull.head.sha);
     const said = await fixture.says('/auto-dev pick C', { on: pull.number });
     expect(said.replace(/#\d+/, '#N')).toMatchInlineSnapshot(
-      `"refused: Somebody has pushed to the branch of #N, so Runoff leaves it alone from now on."`,
+      `"refused: Someone pushed to the branch of #N, so Runoff no longer changes it."`,
     );
     expect(
       (await fixture.says('/auto-dev ci', { on: pull.number })).replace(/#\d+/, '#N'),
-    ).toMatchInlineSnapshot(
-      `"refused: Somebody has pushed to the branch of #N, so Runoff leaves it alone from now on."`,
-    );
+    ).toMatchInlineSnapshot(`"refused: Someone pushed to the branch of #N, so Runoff no longer changes it."`);
     expect((await branchesOf(fixture)).find(({ branch }) => branch === pull.head.ref)?.sha).toBe(theirs);
   });
 

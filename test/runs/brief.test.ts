@@ -60,7 +60,7 @@ describe('the planner', () => {
     const { run } = await planned({ planner: () => (++asked === 1 ? null : BRIEF) });
     expect(run?.brief?.goal).toBe(BRIEF.goal);
 
-    const none = 'gave no brief: The model gave no answer.';
+    const none = 'wrote no brief: The model gave no answer.';
     await expect(planned({ planner: () => null })).rejects.toMatchObject({
       code: 'MODEL_UNAVAILABLE',
       message: `The planner (anthropic/claude-sonnet-5) ${none} The planner (openai/gpt-5.5) ${none}`,

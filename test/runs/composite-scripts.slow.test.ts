@@ -110,7 +110,7 @@ test('a runner that our options break is run without them, and the report says s
   const onBase = await fixture.base();
   expect(onBase).toMatchObject({ source: 'exit-code', exitCode: 0, bySteps: true });
   expect(onBase.notes).toEqual([
-    'With the options that Runoff adds for a report, the tests end with exit code 2 and leave none; without them they pass. They run without them, so only their exit code counts.',
+    'With the options that Runoff adds for a test report, the tests end with exit code 2 and write no report; without them they pass. They run without these options, so only their exit code counts.',
     `“lint: ${NODE} lint.js” fails on the base commit, so it was left out.`,
   ]);
 });

@@ -264,7 +264,10 @@ test('a model that is too expensive for its share fails alone', async () => {
   expect(last.rounds[0]?.critiques.map(({ kind }) => kind)).toEqual(['answered', 'failed', 'answered']);
   expect(summary(last)).toEqual({ rounds: 2, stop: 'consensus', consensus: true });
   const poor = await debated(content, { share: { usd: 0.01 } });
-  expect(poor.last.end).toMatchObject({ stop: 'budget', because: expect.stringMatching(/does not suffice/) });
+  expect(poor.last.end).toMatchObject({
+    stop: 'budget',
+    because: expect.stringMatching(/cannot afford another round/),
+  });
 });
 
 describe('a critic', () => {

@@ -162,7 +162,7 @@ describe('undecided candidates', () => {
   test('get no test whose expectation is not in the task', async () => {
     const desk = await shared.desk([written('', [], { quote: 'Patch 2 is the best of them' })]);
     const { admission, notes } = await distinguish(fixture.bench, desk, contest());
-    expect([admission, notes]).toEqual([NO_ADMISSION, [expect.stringContaining('do not stand in the task')]]);
+    expect([admission, notes]).toEqual([NO_ADMISSION, [expect.stringContaining('do not occur in the task')]]);
   });
 
   test('stay undecided without a fault when the budget is used up', async () => {

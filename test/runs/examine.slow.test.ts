@@ -293,7 +293,7 @@ console.log('1..' + files.length);
     expect(A?.baseTests?.regressions).toEqual([]);
     expect(A?.gates.find((gate) => gate.gate === 'tests-run')).toMatchObject({
       passed: false,
-      because: expect.stringContaining('With its own test files the tests leave no report'),
+      because: expect.stringContaining("With the patch's own test files, the tests wrote no report"),
     });
   });
 
@@ -305,7 +305,7 @@ console.log('1..' + files.length);
     expect(A).toMatchObject({ survivor: false });
     expect(A?.gates.find((gate) => gate.gate === 'tests-run')).toMatchObject({
       passed: false,
-      because: expect.stringContaining('left no report'),
+      because: expect.stringContaining('wrote no report'),
     });
   });
 });

@@ -107,7 +107,7 @@ test.runIf(process.getuid?.() === 0)(
     const one = (alias: Alias) => candidates.find((candidate) => candidate.alias === alias);
     expect(one('A')).toMatchObject({
       state: 'failed',
-      note: 'stopped: it used more disk than it may',
+      note: 'stopped: it exceeded its disk limit',
     });
     expect(one('B')).toMatchObject({ state: 'coded', note: 'done' });
     expect((await world.store.run(RUN))?.state).toBe('coded');
@@ -168,9 +168,7 @@ test.runIf(process.getuid?.() === 0).each(MOMENTS)(
     expect(await world.store.candidates(RUN)).toMatchObject([{ state: 'coded', note: 'done' }]);
     expect(waits).toEqual([2_000, 10_000, 30_000]);
     expect(notes.slice(moment === MOMENTS[0] ? 0 : 1)).not.toContain('');
-    expect(notes.at(-1)).toMatch(
-      /^waits 30 s to be tried again: .*(?:disk of this machine was full|no space)/i,
-    );
+    expect(notes.at(-1)).toMatch(/^retries in 30 s: .*(?:disk of this machine was full|no space)/i);
     expect(stage.starts.length).toBe(moment === MOMENTS[0] ? 4 : 1);
     expect(readdirSync(join(dataDir, 'areas'))).toEqual([]);
   },

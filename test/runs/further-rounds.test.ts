@@ -49,7 +49,7 @@ describe('a repair', () => {
     const { one } = await playedOut({ ...script, tree: (alias) => (alias === 'C' ? 'tree of A' : alias) });
     expect(one('C')?.patch).toBeDefined();
     const same = await playedOut({ ...script, tree: (alias) => (alias === 'C' ? 'A' : alias) });
-    expect(same.one('C')).toMatchObject({ state: 'failed', note: 'repair of A: left its patch as it was' });
+    expect(same.one('C')).toMatchObject({ state: 'failed', note: 'repair of A: did not change its patch' });
     expect(same.one('C')).not.toHaveProperty('patch');
   });
 

@@ -36,7 +36,7 @@ test('three judges of other families see both orders and agree', async () => {
     confidence: 'clear',
     quorum: { asked: 3, answered: 3 },
     notes: [],
-    because: 'The judges put A clearly ahead of B (3-0-0 against 0-0-3, won-tied-lost).',
+    because: 'The judges clearly prefer A to B (3-0-0 against 0-0-3, won-tied-lost).',
   });
   expect(judging.open).toBe(0);
 });
@@ -117,7 +117,7 @@ test('nothing is decided if all judges fail, with the reason', async () => {
     standings: [],
     confidence: 'toss-up',
     quorum: { asked: 2, answered: 0 },
-    because: 'No judge gave an answer that counts. judge-1: HTTP 529',
+    because: 'No judge gave a usable answer. judge-1: HTTP 529',
   });
   // A model that is down is not asked to the end.
   expect(judging.seen.length).toBeLessThan(12);
@@ -181,7 +181,7 @@ test('a fault unrelated to a model stops the run, and leaves no lease open', asy
 test('a judge that prefers a position is excluded', async () => {
   const judging = openJudging({ ...JUDGES, 'x-ai/grok-5': always('first') });
   const judgement = await judging.judge(poolOf(RIGHT, WRONG, OTHER));
-  expect(judgement.judges.find(({ family }) => family === 'grok')?.discarded).toMatch(/named the first/);
+  expect(judgement.judges.find(({ family }) => family === 'grok')?.discarded).toMatch(/chose the first/);
   expect(judgement.quorum).toEqual({ asked: 3, answered: 2 });
   expect(judgement.standings[0]).toMatchObject({ alias: 'A', losses: 0 });
 });
@@ -209,7 +209,7 @@ test("the authors' families judge if there are no others, which is reported", as
   const judgement = await judging.judge(poolOf(RIGHT, WRONG));
   expect(judgement.judges.map(({ ownFamily }) => ownFamily)).toEqual([true, true]);
   expect(judgement.notes).toEqual([
-    'Too few other families were available, so that judges saw patches of their own family too.',
+    'Too few model families were available, so judges also saw patches of their own family.',
   ]);
 });
 
@@ -221,7 +221,7 @@ test('one family alone is never clear', async () => {
   });
   const judgement = await judging.judge(poolOf(RIGHT, WRONG, OTHER));
   expect(judgement.confidence).not.toBe('clear');
-  expect(judgement.notes).toEqual(['All judges are of one family (deepseek).']);
+  expect(judgement.notes).toEqual(['All judges belong to one model family (deepseek).']);
 });
 
 test('identical patches are a tie without a judge', async () => {

@@ -148,7 +148,7 @@ describe('checks whose process is killed', () => {
         {
           gate: 'collected',
           passed: false,
-          because: 'its patch is damaged on the machine that runs Runoff, and cannot be read',
+          because: 'its stored patch is damaged and cannot be read',
         },
       ],
     });

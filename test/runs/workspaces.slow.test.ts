@@ -129,7 +129,7 @@ describe('in a workspace', () => {
     const { A, B } = await fixture.examine(onBase, { A: RIGHT, B: BREAKING });
     expect(B?.baseTests?.regressions).toEqual([API]);
     expect(notesOf(A)).toEqual([
-      '`checks.packages` names packages/nowhere, whose tests Runoff cannot run by themselves.',
+      '`checks.packages` names packages/nowhere, whose tests Runoff cannot run separately.',
       'Only the tests of the packages in `checks.packages` were run: packages/api.',
     ]);
   });

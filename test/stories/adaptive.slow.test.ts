@@ -66,7 +66,7 @@ test('without a survivor the best two repair their own patches, and a person is 
       expect(mended).toMatchObject({ state: 'examined', note: `repair of ${wren?.alias}: done` });
       expect(stubborn).toMatchObject({
         state: 'failed',
-        note: `repair of ${mole?.alias}: left its patch as it was`,
+        note: `repair of ${mole?.alias}: did not change its patch`,
       });
       expect(view.decision).toMatchObject({ alias: mended?.alias });
       expect(found(view, wren?.alias)?.survivor).toBe(false);

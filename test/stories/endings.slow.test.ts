@@ -115,7 +115,7 @@ test('a coder that never answers is stopped, and the others continue', () =>
       const stork = view.candidates.find((c) => c.contestant.model.endsWith('stork'));
       const heron = view.candidates.find((c) => c.contestant.model.endsWith('heron'));
 
-      expect(stork).toMatchObject({ state: 'failed', note: 'stopped: no output for too long' });
+      expect(stork).toMatchObject({ state: 'failed', note: 'stopped: it exceeded the output-silence limit' });
       expect(view.decision).toMatchObject({ kind: 'winner', alias: heron?.alias });
     },
   ));

@@ -41,11 +41,11 @@ test('a run in which every model fails opens no pull request, and shows each rea
     const reasons = Object.fromEntries(view.candidates.map((one) => [one.contestant.model, one.note]));
     expect(reasons).toEqual({
       'anthropic/scripted-mole':
-        'ended after its last call was refused: The model provider is overloaded (HTTP 529).',
+        'stopped after its last model call was refused: The model provider is overloaded (HTTP 529).',
       'openai/scripted-otter':
-        'ended after its last call was refused: The model provider refused the key. (HTTP 401)',
+        'stopped after its last model call was refused: The model provider refused the key. (HTTP 401)',
       'openai/scripted-wren':
-        'ended after its last call was refused: The model provider broke off its answer.',
+        'stopped after its last model call was refused: The model provider broke off its answer.',
       'anthropic/scripted-idle': 'ended without changing a file',
     });
     expect(view.decision).toMatchObject({

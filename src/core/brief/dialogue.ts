@@ -50,20 +50,21 @@ export function matchReply(inquiry: Inquiry, reply: NewReply): ReplyMatch {
 
 function matchAnswer(options: readonly string[], reply: NewReply): ReplyMatch {
   const { kind, option, by, at } = reply;
-  if (kind === 'approve') return mismatch('It waits for an answer to a question, not for an approval.');
+  if (kind === 'approve')
+    return mismatch('The run is waiting for an answer to a question, not for an approval.');
   const choice = option === undefined ? undefined : options[option - 1];
   if (option !== undefined && options.length > 0 && choice === undefined) {
     return mismatch(`There is no option ${option}: the options are 1 to ${options.length}.`);
   }
   const text = choice ?? (option === undefined ? reply.text.trim() : String(option));
-  if (text === '') return mismatch('The answer has no text.');
+  if (text === '') return mismatch('The answer is empty.');
   return { kind: 'fits', settled: { kind: 'answered', text, by, at } };
 }
 
 function matchApproval({ kind, text, by, at }: NewReply): ReplyMatch {
   if (kind === 'approve') return { kind: 'fits', settled: { kind: 'approved', by, at } };
-  if (kind === 'answer') return mismatch('It waits for the approval of its plan, not for an answer.');
-  if (text.trim() === '') return mismatch('Say what should be different.');
+  if (kind === 'answer') return mismatch('The run is waiting for approval of its plan, not for an answer.');
+  if (text.trim() === '') return mismatch('Say what the new plan should change.');
   return { kind: 'fits', settled: { kind: 'revised', text: text.trim(), by, at } };
 }
 

@@ -56,7 +56,7 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
   explain: (rest) => letter('explain', rest),
   answer: (rest) => {
     const text = visibleCommandText(rest);
-    if (text === '') return unknown('answer', 'answer', 'The answer has no text.');
+    if (text === '') return unknown('answer', 'answer', 'The answer is empty.');
     return { name: 'answer', ...answerOf(text) };
   },
   // Words behind it may be a condition, which an approval has not.
@@ -67,7 +67,7 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
   revise: (rest) => {
     const text = visibleCommandText(rest);
     return text === ''
-      ? unknown('revise', 'revise', 'Say what should be different.')
+      ? unknown('revise', 'revise', 'Say what the new plan should change.')
       : { name: 'revise', text };
   },
   ci: (rest) => withoutArguments('ci', rest),

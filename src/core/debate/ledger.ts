@@ -97,7 +97,7 @@ function checkedSeverity(
   if (severity === 'minor') return { severity };
   if (normalizedText(scenario) === '') return lower('It names no case that would fail.');
   if (sections && !within(sections))
-    return lower('It is about a part that did not change since it was approved.');
+    return lower('It is about a part that has not changed since it was approved.');
   return { severity };
 }
 
@@ -131,7 +131,7 @@ export function reopenUnedited(
 
 /** What a maintainer is asked where critics and synthesiser do not agree. */
 const questionFromIssue = ({ title, edit, severity }: LedgerEntry) => ({
-  text: `${title.replace(/[.?!\s]+$/, '')}: how shall it be?`.slice(0, 400),
+  text: `${title.replace(/[.?!\s]+$/, '')}: what should it be?`.slice(0, 400),
   options: edit.trim() === '' ? [] : [edit.slice(0, 200), 'As the brief says.'],
   severity,
   assume: 'As the brief says.',
@@ -197,10 +197,10 @@ export function debateEnd(parts: StopContext): NonNullable<Debate['end']> | null
   const { critiques: turns, roundNumber, hasConsensus: agreed } = round;
   const ended = (stop: Stop, because: string) => ({ stop, because });
   if (agreed)
-    return ended('consensus', 'Enough critics approve, nothing blocks, and the text has come to rest.');
-  if (spent) return ended('budget', "The debate's share of the budget is used up.");
+    return ended('consensus', 'Enough critics approve, no blocking issue is open, and the text is stable.');
+  if (spent) return ended('budget', 'The debate has used its share of the budget.');
   if (unaffordable !== null)
-    return ended('budget', `What is left for the debate does not suffice: ${unaffordable}`);
+    return ended('budget', `The debate cannot afford another round: ${unaffordable}`);
   const failed = turns.filter((one) => one.kind === 'failed');
   if (failed.length === turns.length) {
     return ended('failed', `No critic answered: ${failed[0]?.kind === 'failed' ? failed[0].why : ''}`);
@@ -209,11 +209,11 @@ export function debateEnd(parts: StopContext): NonNullable<Debate['end']> | null
   if (silent !== undefined && before?.synthesis?.failed !== undefined) {
     return ended('failed', `The synthesiser gave no answer in two rounds: ${silent}`);
   }
-  if (grewTooMuch) return ended('growth', 'The spec would have grown by more than it may.');
+  if (grewTooMuch) return ended('growth', 'The spec would have exceeded its growth limit.');
   if (isRepeating(round, ledger)) {
-    return ended('repeated', 'Nothing new was said: what is left was rejected and upheld before.');
+    return ended('repeated', 'No new issue was raised: those that are left were rejected and upheld before.');
   }
-  if (roundNumber + 1 >= maxRounds) return ended('rounds', `All ${maxRounds} rounds are over.`);
+  if (roundNumber + 1 >= maxRounds) return ended('rounds', `All ${maxRounds} rounds were held.`);
   return null;
 }
 

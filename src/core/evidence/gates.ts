@@ -45,9 +45,9 @@ export function staticGates(
   // A patch that is too big is out of the race: its lines are not worth the time.
   return tooBig
     ? [
-        gateFailed('content', 'Not looked at: the patch is too big.'),
+        gateFailed('content', 'Not checked: the patch is too large.'),
         gateFailed('scope', tooBig),
-        gateFailed('untampered', 'Not looked at: the patch is too big.'),
+        gateFailed('untampered', 'Not checked: the patch is too large.'),
       ]
     : [contentGate(patch), scopeGate(patch, settings.protect), untamperedGate(patch, options)];
 }
@@ -75,10 +75,10 @@ function contentGate(patch: Patch): GateReport {
   const production = patch.production;
   if (patch.files.length === 0) return gateFailed('content', 'The patch changes nothing.');
   if (production.length === 0)
-    return gateFailed('content', 'The patch changes tests or their configuration only.');
+    return gateFailed('content', 'The patch changes only tests or their configuration.');
   return production.some(hasContent)
     ? gatePassed('content', `The patch changes ${counted(production.length, 'production file')}.`)
-    : gateFailed('content', 'The patch changes only white space and comments.');
+    : gateFailed('content', 'The patch changes only whitespace and comments.');
 }
 
 function scopeGate(patch: Patch, protect: readonly string[]): GateReport {
@@ -97,7 +97,7 @@ function sizeFault(patch: Patch, limits: ScopeLimits): string | null {
   if (length > limits.textLength)
     return `The patch is ${length} characters long; at most ${limits.textLength} are accepted.`;
   const long = patch.files.find((file) => !file.binary && hasLongLine(file, limits.lineLength));
-  return long ? `${long.path} gets a line of more than ${limits.lineLength} characters.` : null;
+  return long ? `${long.path} has a line of more than ${limits.lineLength} characters.` : null;
 }
 
 const hasLongLine = (file: PatchFile, most: number): boolean =>
@@ -112,7 +112,7 @@ function untamperedGate(patch: Patch, { baseTexts = {}, ...options }: StaticOpti
   return gatePassed(
     'untampered',
     findings.length === 0
-      ? 'Tests, snapshots and their configuration are as they were, or only added to.'
+      ? 'Existing tests, snapshots and their configuration are unchanged or only extended.'
       : contestedSentences(findings),
   );
 }
@@ -124,7 +124,7 @@ function contestedSentences(findings: readonly TamperingFinding[]): string {
   const [code, tests] = [findings.filter(isInCode), findings.filter((one) => !isInCode(one))];
   return [
     tests.length > 0 &&
-      `Tests of the base ask for something else here; their base versions decide: ${sentences(tests)}.`,
+      `Existing tests were changed to expect something else; their base versions decide: ${sentences(tests)}.`,
     code.length > 0 && `A person should look at these lines: ${sentences(code)}.`,
   ]
     .filter((one) => one !== false)
@@ -156,16 +156,16 @@ function silentGate(base: TestRun, run: TestRun): GateReport | null {
     case 'not-started':
       return gatePassed(
         'tests-run',
-        'No tests were run: their command cannot be started on the base commit.',
+        'No tests were run: the test command could not be started on the base commit.',
       );
     case 'stopped':
-      return gatePassed('tests-run', 'No tests were run: on the base commit they exceed a limit.');
+      return gatePassed('tests-run', 'No tests were run: they exceed a limit on the base commit.');
     default:
       return gatePassed(
         'tests-run',
         succeeded(run)
-          ? 'The test command ended with exit code 0; on the base commit it fails.'
-          : 'The tests say nothing: their command fails on the base commit too.',
+          ? 'The test command passes; it fails on the base commit.'
+          : 'The tests are inconclusive: their command also fails on the base commit.',
       );
   }
 }
@@ -177,7 +177,7 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
   if (run.stopped)
     return gateFailed('tests-run', `The tests were stopped: ${STOP_REASONS[run.stopped]}.`, run.tail);
   if (run.exitCode === null)
-    return gateFailed('tests-run', 'The test command was ended by a signal.', run.tail);
+    return gateFailed('tests-run', 'The test command was killed by a signal.', run.tail);
   if (base.source === 'exit-code') {
     return run.exitCode === 126 || run.exitCode === 127
       ? gateFailed(
@@ -190,13 +190,13 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
   if (run.source !== 'report') {
     return gateFailed(
       'tests-run',
-      `The tests left no report, as they do on the base (exit code ${run.exitCode}).`,
+      `The tests wrote no report (exit code ${run.exitCode}), although they do on the base commit.`,
       run.tail,
     );
   }
   const count = Object.keys(testsAlone(run).tests).length;
   if (count === 0 && Object.keys(testsAlone(base).tests).length > 0) {
-    return gateFailed('tests-run', `The report names no test (exit code ${run.exitCode}).`, run.tail);
+    return gateFailed('tests-run', `The test report is empty (exit code ${run.exitCode}).`, run.tail);
   }
   return gatePassed('tests-run', `${counted(count, 'test')} reported (exit code ${run.exitCode}).`);
 }
@@ -210,7 +210,7 @@ export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
   if (own.stopped) {
     return gateFailed(
       'tests-run',
-      `With its own test files the tests were stopped: ${STOP_REASONS[own.stopped]}.`,
+      `With the patch's own test files, the tests were stopped: ${STOP_REASONS[own.stopped]}.`,
       own.tail,
     );
   }
@@ -218,8 +218,10 @@ export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
     const broken = brokenSteps(base, own);
     if (own.exitCode === 0 && broken.length === 0) return null;
     const what =
-      own.exitCode === 0 ? `this fails: ${firstFew(broken)}` : `the tests end with exit code ${own.exitCode}`;
-    return gateFailed('tests-run', `With its own test files ${what}.`, own.tail);
+      own.exitCode === 0
+        ? `this test fails: ${firstFew(broken)}`
+        : `the tests end with exit code ${own.exitCode}`;
+    return gateFailed('tests-run', `With the patch's own test files, ${what}.`, own.tail);
   }
   const red = Object.keys(own.tests)
     .filter(
@@ -229,15 +231,15 @@ export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
   if (red.length === 0) return null;
   return gateFailed(
     'tests-run',
-    `With its own test files ${counted(red.length, 'test')} fail: ${firstFew(red)}.`,
+    `With the patch's own test files, ${counted(red.length, 'test')} fail: ${firstFew(red)}.`,
     own.tail,
   );
 }
 
 const STOP_REASONS: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
-  wall: 'they took too long',
-  silence: 'they gave no output for too long',
-  memory: 'they took too much memory',
-  disk: 'they wrote too much',
+  wall: 'they exceeded the time limit',
+  silence: 'they exceeded the output-silence limit',
+  memory: 'they exceeded the memory limit',
+  disk: 'they exceeded the disk limit',
   cancelled: 'run cancelled',
 };

@@ -30,7 +30,9 @@ export function acceptTests(written: readonly WrittenTest[], context: Acceptance
   for (const [i, one] of written.entries()) {
     const path = context.paths[i];
     const because =
-      path === undefined ? 'There is no place for it.' : rejectionReason(one, path, context, known, seen);
+      path === undefined
+        ? 'No folder accepts another test file.'
+        : rejectionReason(one, path, context, known, seen);
     if (path === undefined || because !== null) {
       rejected.push({ title: one.title, because: because ?? '' });
       continue;
@@ -67,13 +69,13 @@ function rejectionReason(
 ): string | null {
   const fault = fileProblem(one.file);
   if (fault) return `Its file ${fault}.`;
-  if (seen.has(normalizedTest(one.file))) return 'It is the same as another one.';
+  if (seen.has(normalizedTest(one.file))) return 'It is identical to another test.';
   if (!isQuoted(one.quote, context.requirements))
-    return 'The words that it rests on do not stand in the task.';
+    return 'The words that it is based on do not occur in the task.';
   const invented = inventedNames(path, one.file, context, known);
   return invented.length === 0
     ? null
-    : `It uses names that neither the task nor the code has: ${invented.slice(0, 5).join(', ')}.`;
+    : `It uses names that occur neither in the task nor in the code: ${invented.slice(0, 5).join(', ')}.`;
 }
 
 /** A test may not choose a name for what is yet to be written: candidates could not know it. */

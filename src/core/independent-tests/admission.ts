@@ -85,7 +85,7 @@ function votesOf(
   const cases = caseIds(test, trials);
   if (cases.length === 0) {
     const because =
-      trials.base.length === 0 ? 'It was not run.' : 'The test runner names no test of it on any tree.';
+      trials.base.length === 0 ? 'It was not run.' : 'The test runner reported no test of it on any tree.';
     return [voteFrom(test, test.id, { status: 'refused', because, passedBy: [], failedBy: [] })];
   }
   const found = cases.map((id) => ({ id, ...caseResult(test, id, trials, { taskKind, repeats }) }));
@@ -124,7 +124,7 @@ function fileResult(found: readonly CaseResult[]): CaseResult {
   const counted =
     found.length > admitted.length ? ` ${admitted.length} of its ${found.length} cases count.` : '';
   if (passedBy.length === 0) {
-    const because = `No survivor passes all of it.${counted}`;
+    const because = `No survivor passes the whole test.${counted}`;
     return { status: 'suspect', because, passedBy: [], failedBy };
   }
   return {
@@ -181,7 +181,7 @@ function caseResult(
   // On one survivor alone it may be that candidate's doing, who must not get rid of a test that way.
   if (unsteady.length > 1 || (unsteady.length === 1 && passedBy.length === 0))
     return refusedResult(`It gives different results on the same code (${unsteady.join(', ')}).`);
-  if (passedBy.length + failedBy.length === 0) return refusedResult('No survivor could be tried with it.');
+  if (passedBy.length + failedBy.length === 0) return refusedResult('It could not be run on any survivor.');
   const found =
     test.onBase === 'fails'
       ? newBehaviourResult(passedBy, failedBy)
@@ -189,7 +189,7 @@ function caseResult(
   const judged = [...passedBy, ...failedBy].map((alias) => trials.survivors[alias]?.length ?? 0);
   const runs = Math.min(trials.base.length, ...judged);
   return found.status === 'admitted' && runs < repeats
-    ? refusedResult(`It was run only ${runs} of ${repeats} times.`)
+    ? refusedResult(`It ran only ${runs} of ${repeats} times.`)
     : found;
 }
 
@@ -214,13 +214,13 @@ function caseBehaviour(trials: readonly Trial[], id: string): CaseBehaviour {
 function baseMismatchReason(onBase: CaseBehaviour, runs: number): string {
   switch (onBase) {
     case 'passes':
-      return 'It passes on the base already, so it does not test what is asked for.';
+      return 'It already passes on the base, so it does not test what is asked for.';
     case 'fails':
-      return 'It fails on the base, although it was to show what works there.';
+      return 'It fails on the base, although it should show what works there.';
     case 'unsteady':
       return 'It gives different results on the base.';
     case 'unknown':
-      return runs === 0 ? 'It was not run.' : 'It is skipped on the base, or nothing is known of it there.';
+      return runs === 0 ? 'It was not run.' : 'It is skipped on the base, or its result there is unknown.';
   }
 }
 
@@ -251,13 +251,13 @@ function keptBehaviourResult(
   if (taskKind === 'refactoring') return { status: 'admitted', because, passedBy, failedBy };
   if (failedBy.length === 0)
     return {
-      ...refusedResult('It passes on the base and on every survivor, so it tells nothing.'),
+      ...refusedResult('It passes on the base and on every survivor, so it distinguishes nothing.'),
       passedBy,
     };
   return passedBy.length > failedBy.length
     ? { status: 'admitted', because, passedBy, failedBy }
     : suspectResult(
-        `It passes on the base, but not on ${aliasList(failedBy)}: perhaps that is to change.`,
+        `It passes on the base, but not on ${aliasList(failedBy)}: this behaviour may be meant to change.`,
         passedBy,
         failedBy,
       );

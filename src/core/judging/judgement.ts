@@ -174,15 +174,15 @@ function whyFirst(
   next: JudgedStanding | undefined,
   confidence: JudgedConfidence,
 ): string {
-  if (!best || !next) return 'There was nobody to compare.';
+  if (!best || !next) return 'There were no candidates to compare.';
   const record = `${winsTiesLosses(best)} against ${winsTiesLosses(next)}, won-tied-lost`;
   switch (confidence) {
     case 'clear':
-      return `The judges put ${best.alias} clearly ahead of ${next.alias} (${record}).`;
+      return `The judges clearly prefer ${best.alias} to ${next.alias} (${record}).`;
     case 'likely':
-      return `The judges lean to ${best.alias} over ${next.alias} (${record}).`;
+      return `The judges slightly prefer ${best.alias} to ${next.alias} (${record}).`;
     case 'toss-up':
-      return `The judges do not tell ${best.alias} and ${next.alias} apart (${record}).`;
+      return `The judges see no difference between ${best.alias} and ${next.alias} (${record}).`;
   }
 }
 
@@ -192,19 +192,17 @@ function noAnswerReason(records: readonly JudgeRecord[], asked: number): string 
     const why = discarded ?? problems[0];
     return why ? [`${judge}: ${why}`] : [];
   });
-  return `No judge gave an answer that counts.${first ? ` ${first}` : ''}`;
+  return `No judge gave a usable answer.${first ? ` ${first}` : ''}`;
 }
 
 function weaknessNotes(records: readonly JudgeRecord[]): readonly string[] {
   const families = [...new Set(records.map(({ family }) => family))];
   return [
-    ...(families.length === 1 ? [`All judges are of one family (${families[0]}).`] : []),
+    ...(families.length === 1 ? [`All judges belong to one model family (${families[0]}).`] : []),
     ...(records.some(({ ownFamily }) => ownFamily)
-      ? ['Too few other families were available, so that judges saw patches of their own family too.']
+      ? ['Too few model families were available, so judges also saw patches of their own family.']
       : []),
-    ...records.flatMap(({ judge, discarded }) =>
-      discarded ? [`${judge} does not count: ${discarded}`] : [],
-    ),
+    ...records.flatMap(({ judge, discarded }) => (discarded ? [`${judge} was discarded: ${discarded}`] : [])),
   ];
 }
 

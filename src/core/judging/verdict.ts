@@ -76,7 +76,7 @@ export function checkVerdict(verdict: Verdict, shown: ShownPair): JudgeAnswer {
     const line = citedLine(citation, shown);
     return line ? [{ ...citation, file: line.path, line: line.line }] : [];
   });
-  if (real.length === 0) return unusable('It cited no changed line that was shown to it.');
+  if (real.length === 0) return unusable('It cited no changed line that it was shown.');
   return { kind: 'verdict', verdict: { ...verdict, citations: real } };
 }
 
@@ -201,13 +201,13 @@ function whyDiscarded(own: readonly AskedPair[], answers: readonly JudgeAnswer[]
   const came = answers.filter((answer) => answer.kind === 'verdict' || answer.answered);
   const unusable = came.filter((answer) => answer.kind === 'unusable').length;
   if (came.length > 0 && unusable / came.length > MAX_UNUSABLE) {
-    return `${unusable} of its ${came.length} answers cannot be used.`;
+    return `${unusable} of its ${came.length} answers are unusable.`;
   }
   const whole = own.filter(({ aFirst, bFirst }) => aFirst.kind === 'verdict' && bFirst.kind === 'verdict');
   for (const place of ['first', 'second'] as const) {
     const same = whole.filter((one) => prefers(one.aFirst, place) && prefers(one.bFirst, place)).length;
     if (whole.length >= MIN_PAIRS && same / whole.length > MAX_POSITION_BIAS) {
-      return `It named the ${place} candidate in both orders in ${same} of ${whole.length} pairs.`;
+      return `It chose the ${place} candidate in both orders in ${same} of ${whole.length} pairs.`;
     }
   }
   return null;

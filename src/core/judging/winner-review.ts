@@ -121,7 +121,7 @@ export function checkReview(
   });
   return first
     ? { kind: 'claims', claims: [first, ...rest], because: review.because }
-    : { kind: 'ignored', because: 'The reviewer named no changed line that is in the patch.' };
+    : { kind: 'ignored', because: 'The reviewer named no changed line of the patch.' };
 }
 
 const EMPTY_PATCH: BlindPatch = { production: '', tests: '', lines: [], injections: [] };
@@ -159,10 +159,10 @@ export function reviewOutcome(review: CheckedReview, reproductions: readonly Rep
     outcome: objectionOutcome(reproductions[i] ?? null),
   }));
   const shown = settled.find(({ outcome }) => outcome === 'confirmed');
-  if (shown) return { kind: 'vetoed', because: `A test of the reviewer fails: ${claimText(shown.claim)}` };
+  if (shown) return { kind: 'vetoed', because: `A test by the reviewer fails: ${claimText(shown.claim)}` };
   const open = settled.find(({ outcome }) => outcome === 'doubt');
-  if (!open) return { kind: 'passed', because: 'What the reviewer feared does not happen: its tests pass.' };
-  return { kind: 'doubted', because: `The reviewer doubts ${claimText(open.claim)}` };
+  if (!open) return { kind: 'passed', because: "The reviewer's concern was not confirmed: its tests pass." };
+  return { kind: 'doubted', because: `The reviewer has a doubt: ${claimText(open.claim)}` };
 }
 
 const claimText = ({ file, line, input, expected, got }: VetoClaim): string =>

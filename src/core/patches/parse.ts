@@ -37,7 +37,7 @@ export function parsePatch(raw: string, text: string, options: ParseOptions = {}
   if (list.kind === 'refused') return refusedFor([list.why]);
   const { entries } = list;
   if (entries.length > limits.files) {
-    return refusedFor([`The patch changes ${entries.length} files; at most ${limits.files} are read.`]);
+    return refusedFor([`The patch changes ${entries.length} files; at most ${limits.files} are accepted.`]);
   }
   const named = entries.flatMap((entry) =>
     [...pathFaults(entry.path, limits), ...modeFaults(entry)].map(
@@ -63,9 +63,9 @@ function modeFaults(entry: RawEntry): readonly string[] {
   const faults: string[] = [];
   if (entry.status !== 'D' && !MODES.has(entry.newMode))
     faults.push(`has mode ${entry.newMode}, which is not accepted`);
-  if (expected !== null && entry.oldMode !== expected) faults.push('is said to be new and has an old mode');
+  if (expected !== null && entry.oldMode !== expected) faults.push('is listed as new but has an old mode');
   if (entry.status === 'D' && entry.newMode !== NO_MODE)
-    faults.push('is said to be deleted and has a new mode');
+    faults.push('is listed as deleted but has a new mode');
   return faults;
 }
 
@@ -90,7 +90,7 @@ function treeFaults(entries: readonly RawEntry[], baseFiles: readonly string[]):
 
 function readSections(entries: readonly RawEntry[], text: string, limits: PatchLimits): ParsedPatch {
   const blocks = splitBlocks(text);
-  if (blocks === null) return refusedFor(['The patch text has something in front of its first file.']);
+  if (blocks === null) return refusedFor(['The patch text has content before its first file.']);
   const files: PatchFile[] = [];
   const faults: string[] = [];
   let at = 0;
@@ -102,7 +102,7 @@ function readSections(entries: readonly RawEntry[], text: string, limits: PatchL
     else files.push(read);
   }
   if (at !== blocks.length)
-    faults.push(`The list names ${entries.length} files, the patch text does not match it.`);
+    faults.push(`The list names ${entries.length} files, but the patch text does not match it.`);
   return faults.length > 0
     ? refusedFor(firstReasons(faults, limits.reasons))
     : { kind: 'patch', patch: patchOf(files, text) };
@@ -127,7 +127,7 @@ function readSection(entry: RawEntry, texts: readonly string[]): PatchFile | str
     blocks.push(read.block);
   }
   if (!matchesEntry(entry, blocks))
-    return 'has a section in the patch text that does not agree with the list of changed files';
+    return 'has a section in the patch text that contradicts the list of changed files';
   const binary = blocks.some((block) => block.binary);
   const fault = entry.newMode === LINK ? linkOf(entry, blocks.at(-1) as DiffBlock) : null;
   if (fault) return fault;
@@ -201,8 +201,7 @@ const META = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-
 /** Reads `git diff-tree -r --raw -z --no-renames --no-abbrev base tree`: records of meta, NUL, path, NUL. */
 export function parseRaw(raw: string): RawList {
   if (raw === '') return { kind: 'ok', entries: [] };
-  if (!raw.endsWith('\0'))
-    return { kind: 'refused', why: 'The list of changed files ends in the middle of an entry.' };
+  if (!raw.endsWith('\0')) return { kind: 'refused', why: 'The list of changed files ends within an entry.' };
   const fields = raw.slice(0, -1).split('\0');
   if (fields.length % 2 !== 0)
     return { kind: 'refused', why: 'The list of changed files has an entry without a path.' };
@@ -210,7 +209,7 @@ export function parseRaw(raw: string): RawList {
   for (let i = 0; i < fields.length; i += 2) {
     const meta = META.exec(fields[i] as string);
     if (!meta)
-      return { kind: 'refused', why: `Entry ${i / 2 + 1} of the list of changed files is not readable.` };
+      return { kind: 'refused', why: `Entry ${i / 2 + 1} of the list of changed files is unreadable.` };
     const [, oldMode = '', newMode = '', oldSha = '', newSha = '', status] = meta;
     const path = fields[i + 1] as string;
     entries.push({ oldMode, newMode, oldSha, newSha, status: status as RawEntry['status'], path });

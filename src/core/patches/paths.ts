@@ -23,7 +23,7 @@ export function pathFaults(path: string, limits: PatchLimits): readonly string[]
   add(path.includes('\ufffd') || !path.isWellFormed(), 'is not valid UTF-8');
   add(parts.some(isDotGit), 'reaches into `.git`');
   add(parts.some(isGitModules), 'is `.gitmodules`: submodules are not accepted');
-  add(isWorkflow(parts), 'is a workflow of GitHub Actions: those are never changed by a candidate');
+  add(isWorkflow(parts), 'is a GitHub Actions workflow, which candidates may never change');
   add(
     parts.some((part) => byteLength(part) > limits.componentBytes),
     `has a component of more than ${limits.componentBytes} bytes`,
@@ -48,7 +48,7 @@ export function linkFault(path: string, target: string): string | null {
   const climbs = parts.findIndex((part) => part !== '..');
   const ups = climbs < 0 ? parts.length : climbs;
   if (ups > path.split('/').length - 1 || parts.slice(ups).includes('..')) {
-    return 'is a symbolic link that leads out of the repository';
+    return 'is a symbolic link to a path outside the repository';
   }
   if (parts.some(isDotGit)) return 'is a symbolic link into `.git`';
   return null;
@@ -73,7 +73,7 @@ export function collisions(present: readonly string[], standing: readonly string
         .find(Boolean);
     if (other !== undefined && changed.has(path)) {
       faults.push(
-        `${quotedPath(path)} is the same file as ${quotedPath(other)} where case or Unicode form do not count.`,
+        `${quotedPath(path)} is the same file as ${quotedPath(other)} if case or Unicode form is ignored.`,
       );
     }
     owners.set(key, path);
@@ -213,13 +213,13 @@ export function repositoryFaults(
     .filter((folder) => !known.has(folder))
     .map(
       (folder) =>
-        `${folder === '' ? 'The root' : quotedPath(folder)} would be a Git repository of its own after this: git would apply the settings in it.`,
+        `${folder === '' ? 'The root' : quotedPath(folder)} would become a Git repository of its own, and git would apply its settings.`,
     );
   const altered = changed.flatMap((path) => {
     const place = enclosingRepository(now, path);
     if (place === null || !known.has(place.folder) || !GIT_CONTROL_PATHS.test(place.name)) return [];
     return [
-      `${quotedPath(path)} decides what git does in ${place.folder === '' ? 'the root' : quotedPath(place.folder)}, a Git repository that is kept in the tree.`,
+      `${quotedPath(path)} controls what git does in ${place.folder === '' ? 'the root' : quotedPath(place.folder)}, a Git repository inside the tree.`,
     ];
   });
   return [...others, ...made, ...altered];

@@ -38,7 +38,7 @@ const enough = (because: string): NextRound => ({ kind: 'enough', because });
  */
 export function nextRound(facts: RoundFacts): NextRound {
   const { evidence, settings } = facts;
-  if (evidence.length === 0) return enough('There is no candidate to go on with.');
+  if (evidence.length === 0) return enough('There is no candidate to build on.');
   const clean = evidence.filter(isClean);
   if (clean.length > 0)
     return settings.synthesis ? synthesisRound(facts, clean) : enough(passingReason(clean.length));
@@ -48,7 +48,7 @@ export function nextRound(facts: RoundFacts): NextRound {
 }
 
 const NO_FURTHER_ROUND =
-  'No candidate passes without breaking a test, and the settings ask for no further round.';
+  'No candidate passes without breaking a test, and the settings allow no further round.';
 
 /** Passed every gate, and breaks no test. */
 const isClean = ({ survivor, baseTests }: Evidence): boolean =>
@@ -81,28 +81,29 @@ function affordableCandidates({ candidates, remainingUsd }: RoundFacts): number 
 
 const budgetReason = ({ remainingUsd }: RoundFacts): string =>
   remainingUsd === null
-    ? 'Nobody knows what is left of the budget.'
-    : 'What is left of the budget does not pay for another candidate.';
+    ? 'The remaining budget is unknown.'
+    : 'The remaining budget is too small for another candidate.';
 
 function repairRound(facts: RoundFacts): NextRound {
-  if (hasHadRound(facts, 'repair')) return enough('No candidate passes, and there was a round of repairs.');
+  if (hasHadRound(facts, 'repair')) return enough('No candidate passes, and repairs were already tried.');
   const failing = repairable(facts.evidence).slice(0, MAX_REPAIRS);
   if (failing.length === 0) return enough('No candidate left a patch that could be fixed.');
   const aliases = failing.slice(0, affordableCandidates(facts)).map(({ alias }) => alias);
   if (aliases.length === 0) return enough(`No candidate passes. ${budgetReason(facts)}`);
   const who =
     aliases.length === 1
-      ? `${aliases[0]} comes closest and gets`
-      : `${aliases.join(' and ')} come closest and get`;
+      ? `${aliases[0]} is the closest and gets`
+      : `${aliases.join(' and ')} are the closest and get`;
   return {
     kind: 'repair',
     aliases,
-    because: `No candidate passes without breaking a test; ${who} one more turn.`,
+    because: `No candidate passes without breaking a test; ${who} another attempt.`,
   };
 }
 
 function oneMoreRound(facts: RoundFacts): NextRound {
-  if (hasHadRound(facts, 'one-more')) return enough('No candidate passes, and one more was asked already.');
+  if (hasHadRound(facts, 'one-more'))
+    return enough('No candidate passes, and one more contestant was already tried.');
   // A candidate and its repair fail for one reason, so the later one stands for both.
   const fixed = new Set(
     facts.candidates.flatMap(({ contestant: { round } }) => (round?.kind === 'repair' ? round.of : [])),
@@ -114,12 +115,12 @@ function oneMoreRound(facts: RoundFacts): NextRound {
   if (affordableCandidates(facts) < 1) return enough(`No candidate passes. ${budgetReason(facts)}`);
   return {
     kind: 'one-more',
-    because: `All ${failing.length} candidates fail, each for a reason of its own, so one more is asked.`,
+    because: `All ${failing.length} candidates fail for different reasons, so another contestant starts.`,
   };
 }
 
 function synthesisRound(facts: RoundFacts, clean: readonly Evidence[]): NextRound {
-  if (hasHadRound(facts, 'synthesis')) return enough('There was a synthesis already.');
+  if (hasHadRound(facts, 'synthesis')) return enough('A synthesis was already tried.');
   const pair = complementaryPair(clean);
   if (!pair) return enough('No two candidates each fix what the other misses.');
   if (affordableCandidates(facts) < 1) return enough(budgetReason(facts));
@@ -127,7 +128,7 @@ function synthesisRound(facts: RoundFacts, clean: readonly Evidence[]): NextRoun
   return {
     kind: 'synthesise',
     from: [a, b],
-    because: `${a} and ${b} each pass tests that the other fails, so that a coder merges them.`,
+    because: `${a} and ${b} each pass tests that the other fails, so a coder merges them.`,
   };
 }
 

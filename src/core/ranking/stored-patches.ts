@@ -218,10 +218,10 @@ const DISQUALIFICATION_TEXT: Readonly<Record<Exclude<RankedPatch['disqualificati
 
 const FLAW_SENTENCES: Readonly<Record<Exclude<Flaw, 'does-not-apply'>, string>> = {
   'no-source-change': 'It changes no source file.',
-  'no-effective-change': 'It changes nothing but comments and formatting.',
-  'unbalanced-brackets': 'A hunk of it leaves brackets open, or closes more than it opens.',
-  'removes-tests': 'It takes many lines out of existing tests.',
-  'scratch-files': 'Scratch files are left in it.',
+  'no-effective-change': 'It changes only comments and formatting.',
+  'unbalanced-brackets': 'One of its hunks has unbalanced brackets.',
+  'removes-tests': 'It removes many lines from existing tests.',
+  'scratch-files': 'It leaves scratch files behind.',
 };
 
 /** Why a candidate stands where it does, among so many others. */
@@ -241,21 +241,21 @@ function agreementText({ agreement }: RankedPatch, others: number): string {
   const met = files.filter((file) => file.others > 0).length;
   const whom = others === 1 ? 'the other candidate' : `the ${others} others`;
   return (
-    `Agreement with ${whom} ${share.toFixed(2)}: its changes read ${percent(text)} like theirs, and it covers ` +
+    `Agreement with ${whom} ${share.toFixed(2)}: its changes are ${percent(text)} similar to theirs, and it covers ` +
     `${percent(cover)} of the files and places that they change; of its ${counted(files.length, 'file')}, ${met} ` +
-    `${met === 1 ? 'is' : 'are'} changed by others too.`
+    `${met === 1 ? 'is' : 'are'} also changed by others.`
   );
 }
 
 function sameChangeText({ id, agreement }: RankedPatch): readonly string[] {
   const same = agreement.alike.filter((other) => other !== id).map(shownId);
-  return same.length === 0 ? [] : [`Its source changes are those of ${same.join(', ')}.`];
+  return same.length === 0 ? [] : [`Its source changes equal those of ${same.join(', ')}.`];
 }
 
 /** The whole decision in a sentence or two. */
 function decisionReason(decidedBy: DecidedBy, placed: readonly RankedPatch[]): string {
   const [best] = placed;
-  if (!best) return 'There was no candidate to decide on.';
+  if (!best) return 'There was no candidate to choose from.';
   if (decidedBy === 'none') {
     return `No candidate can be right. The first of them, ${shownId(best.id)}: ${rankReason(best, placed.length - 1)}`;
   }
@@ -270,15 +270,15 @@ function separatorReason(
   const winner = shownId(best.id);
   const rival = rivalOf(placed);
   if (decidedBy === 'only-candidate') return `${winner} is the only candidate.`;
-  if (!rival) return `All candidates make the same source changes; ${winner} stands for them.`;
+  if (!rival) return `All candidates make the same source changes, so ${winner} represents them.`;
   const other = shownId(rival.id);
   switch (decidedBy) {
     case 'signals':
-      return `${winner} is ahead by what is known of the candidates; ${other}: ${rankReason(rival, placed.length - 1)}`;
+      return `${winner} is ahead by the known facts about the candidates; ${other}: ${rankReason(rival, placed.length - 1)}`;
     case 'agreement':
-      return `${winner} agrees best with the others: ${agreementScore(best)} against ${agreementScore(rival)} for ${other}.`;
+      return `${winner} agrees most with the others: ${agreementScore(best)} against ${agreementScore(rival)} for ${other}.`;
     case 'hash':
-      return `Nothing separates ${winner} from ${other}; the texts of the patches decided.`;
+      return `Nothing distinguishes ${winner} from ${other}, so the hash of the patch decided.`;
   }
 }
 

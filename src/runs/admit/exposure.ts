@@ -66,7 +66,7 @@ export async function requireTrust(
 ): Promise<void> {
   const exposure = await exposureOf(world, settings);
   if (exposure === null || exposure.digest === trustedChecks) return;
-  throw new Fault('CHECKS_UNTRUSTED', `Nobody has agreed to run the checks of ${path} on this machine.`);
+  throw new Fault('CHECKS_UNTRUSTED', `No one has allowed the checks of ${path} to run on this machine.`);
 }
 
 /**
@@ -103,13 +103,13 @@ export async function fromLocal(
   if (found.dirty && !request.base) {
     throw new Fault(
       'REPOSITORY_DIRTY',
-      `${origin.path} has changes that are not committed; candidates would not see them.`,
+      `${origin.path} has uncommitted changes, which candidates would not see. Commit or stash them first.`,
     );
   }
   if (found.unwritable) {
     throw new Fault(
       'REPOSITORY_READ_ONLY',
-      `${origin.path} cannot be written here, so no branch could be left in it: ${found.unwritable} is closed to this user.`,
+      `${origin.path} cannot be written, so Runoff could not create branches in it: this user may not write ${found.unwritable}.`,
     );
   }
   const ref = request.base ?? found.branch ?? 'HEAD';

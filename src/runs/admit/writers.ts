@@ -58,7 +58,7 @@ export function openWriterComments(reader: GitHubReader): WriterComments {
     leftOut: () => [
       ...(people.unasked() > 0
         ? [
-            `Comments by ${counted(people.unasked(), 'person', 'people')} were left out: so many others had written here that their permission was not looked up.`,
+            `Comments by ${counted(people.unasked(), 'person', 'people')} were left out: too many other people commented, so their permission was not checked.`,
           ]
         : []),
       ...(older ? [`Comments older than the newest ${MAX_COMMENTS} by writers were left out.`] : []),

@@ -93,7 +93,7 @@ async function askPlanner(
   } catch (thrown) {
     const fault = asFault(thrown);
     if (fault.code !== 'MODEL_UNAVAILABLE' || second === undefined || signal.aborted) throw thrown;
-    world.log.warn({ run: task.runId, err: thrown }, 'The planner gave no brief; another model is asked.');
+    world.log.warn({ run: task.runId, err: thrown }, 'The planner wrote no brief; another model is asked.');
     return askModelOnce(world, task, second, turn, shown, signal).catch((again: unknown) => {
       const also = asFault(again);
       throw also.code === fault.code ? new Fault(fault.code, `${fault.message} ${also.message}`) : also;
@@ -128,9 +128,9 @@ async function askModelOnce(
     if (reply.cap !== null) {
       const code =
         reply.cap === 'day' || reply.cap === 'repository-day' ? 'DAY_BUDGET_REACHED' : 'BUDGET_TOO_SMALL';
-      throw new Fault(code, `The planner cannot be paid: ${reply.why} ${spent}`);
+      throw new Fault(code, `The budget does not cover the planner: ${reply.why} ${spent}`);
     }
-    throw new Fault('MODEL_UNAVAILABLE', `The planner (${model}) gave no brief: ${reply.why}`);
+    throw new Fault('MODEL_UNAVAILABLE', `The planner (${model}) wrote no brief: ${reply.why}`);
   });
 }
 

@@ -53,7 +53,7 @@ export const COLLECTING = 'its patch is being collected';
 
 /** What a candidate's note says while it waits for something outside of it. */
 export const waitNote = ({ message }: Fault, wait: number): string =>
-  `waits ${Math.round(wait / 1000)} s to be tried again: ${message}`;
+  `retries in ${Math.round(wait / 1000)} s: ${message}`;
 
 type CandidateEnd = Pick<Candidate, 'state' | 'note'> & { patch?: Candidate['patch'] & object };
 
@@ -76,7 +76,7 @@ export async function storeCandidatePatch(
   const collect = () => world.workspaces.collect(base, area, signal);
   const collected = await waiting(world, signal, collect, say);
   if (given?.kind === 'repair' && collected.kind === 'patch' && collected.patch.tree === given.tree) {
-    return { state: 'failed', note: ending ?? 'left its patch as it was' };
+    return { state: 'failed', note: ending ?? 'did not change its patch' };
   }
   switch (collected.kind) {
     case 'empty':
@@ -95,18 +95,18 @@ export async function storeCandidatePatch(
 /** One clause for people when the coder did not end well; null when it did. */
 export function endingOf(result: ExecResult, lease: Lease): string | null {
   const refusal = lease.refusal();
-  if (refusal) return `ended after its last call was refused: ${refusal}`;
+  if (refusal) return `stopped after its last model call was refused: ${refusal}`;
   switch (result.stopped) {
     case 'wall':
-      return `stopped after ${Math.round(result.ms / 1000)} s, its time limit`;
+      return `stopped at its time limit of ${Math.round(result.ms / 1000)} s`;
     case 'silence':
-      return 'stopped: no output for too long';
+      return 'stopped: it exceeded the output-silence limit';
     case 'memory':
     case 'disk':
-      return `stopped: it used more ${result.stopped} than it may`;
+      return `stopped: it exceeded its ${result.stopped} limit`;
     case 'cancelled':
     case null:
-      if (result.exitCode === OUT_OF_TIME) return 'stopped by itself, shortly before its time limit';
+      if (result.exitCode === OUT_OF_TIME) return 'stopped on its own shortly before its time limit';
       return result.exitCode === 0
         ? null
         : `ended with exit code ${result.exitCode ?? 'none'}${lastOutput(result)}`;

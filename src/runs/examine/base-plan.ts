@@ -82,7 +82,7 @@ function unreadNotes(plan: ReportPlan, planned: TestRun, used: TestRun): readonl
   if (!succeeded(planned) && succeeded(used)) {
     const code = planned.exitCode === null ? 'without an exit code' : `with exit code ${planned.exitCode}`;
     return [
-      `With the options that Runoff adds for a report, the tests end ${code} and leave none; without them they pass. They run without them, so only their exit code counts.`,
+      `With the options that Runoff adds for a test report, the tests end ${code} and write no report; without them they pass. They run without these options, so only their exit code counts.`,
     ];
   }
   return plan.hint === undefined ? [] : [plan.hint];
@@ -160,8 +160,8 @@ export function planOfNamedPackages(
   const missing =
     unknown.length === 0
       ? []
-      : [`\`checks.packages\` names ${unknown.join(', ')}, whose tests Runoff cannot run by themselves.`];
-  if (known.length === 0) return { plan, notes: [...missing, 'So all tests were run.'] };
+      : [`\`checks.packages\` names ${unknown.join(', ')}, whose tests Runoff cannot run separately.`];
+  if (known.length === 0) return { plan, notes: [...missing, 'All tests were run instead.'] };
   return {
     plan: planWith(plan, (folder) => folder !== undefined && wanted.has(folder)),
     notes: [

@@ -105,7 +105,7 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
   };
 }
 
-const PATCH_DAMAGED = 'its patch is damaged on the machine that runs Runoff, and cannot be read';
+const PATCH_DAMAGED = 'its stored patch is damaged and cannot be read';
 
 /** Text on the base of the files whose change may be tampering: what stood there before is no finding. */
 async function baseTexts(
@@ -166,7 +166,7 @@ async function ownTests(
       case 'refused':
         return { gates: [fail('collected', `its test files do not apply: ${result.why}`)] };
       case 'unbuilt':
-        return { gates: [unbuilt('with its own test files the build ends', result.broken)] };
+        return { gates: [unbuilt("with the patch's own test files, the build ends", result.broken)] };
       case 'ran': {
         const calm = withoutTests(result.run, onBase.flaky ?? []);
         const suspects = newFailures(onBase, calm);
@@ -183,7 +183,7 @@ const missingReportGate = (base: TestRun, own: TestRun): GateReport | null =>
   base.source === 'report' && own.source !== 'report'
     ? fail(
         'tests-run',
-        `With its own test files the tests leave no report (exit code ${own.exitCode}).`,
+        `With the patch's own test files, the tests wrote no report (exit code ${own.exitCode}).`,
         own.tail,
       )
     : null;

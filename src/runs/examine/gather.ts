@@ -196,7 +196,7 @@ export async function collectText(
     });
     const failed = [taken, shown].find(({ exitCode, truncated }) => exitCode !== 0 || truncated);
     if (failed) {
-      const why = failed.truncated ? 'it is too big' : tailOf(failed.stderr, 5);
+      const why = failed.truncated ? 'it is too large' : tailOf(failed.stderr, 5);
       return { note: `could not be read: ${why}` };
     }
     const end = taken.stdout.indexOf('\n');

@@ -62,7 +62,7 @@ async function prepare(
   if (refused) return { ready: false, gates: [fail('collected', `does not apply: ${refused}`)] };
   const troubles = await parseErrors(runner, built, production);
   if (troubles) return { ready: false, gates: [fail('parses', troubles)] };
-  const parses = pass('parses', 'every changed file whose language we can check parses');
+  const parses = pass('parses', 'every changed file in a language that Runoff can check parses');
   const broken = await build(runner, built);
   if (broken) return { ready: false, gates: [parses, unbuilt('the build ends', broken)] };
   const command = runner.task.settings.checks.build;

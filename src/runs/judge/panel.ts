@@ -54,7 +54,7 @@ export interface JudgeOptions extends JudgeModelParts {
 export async function judgePool(parts: JudgeOptions, pool: JudgingPool): Promise<Judgement> {
   const models = [...new Set(parts.models)];
   const aliases = pool.competitors.map(({ alias }) => alias);
-  if (aliases.length < 2) return notJudged('There are not two candidates to compare.');
+  if (aliases.length < 2) return notJudged('There are fewer than two candidates to compare.');
   if (models.length === 0) return notJudged('No model is available as a judge.');
   const options = { maxCalls: parts.maxCalls, knockout: parts.knockout };
   const session = openSession(parts, pool, judgingPlanOf(aliases, models.length, options), models);
@@ -230,14 +230,16 @@ function canCompare(session: JudgingSession, pair: Pair): boolean {
   const [a, b] = [candidateIn(session, pair.a), candidateIn(session, pair.b)];
   if (looksIdentical(a, b)) {
     session.alike.push(pair);
-    session.notes.push(`Judges would see the same code of ${pair.a} and ${pair.b}: a tie without asking.`);
+    session.notes.push(
+      `${pair.a} and ${pair.b} look the same to judges, so they count as tied without being judged.`,
+    );
     return false;
   }
   const question = comparisonQuestion(session.pool.task, { first: a, second: b }, session.identities, '');
   if (question.kind === 'question') return true;
   const names = question.names.slice(0, 3).join(', ');
   session.notes.push(
-    `${pair.a} and ${pair.b} were not compared: what judges would see still names an author (${names}).`,
+    `${pair.a} and ${pair.b} were not compared: what judges would see still reveals an author (${names}).`,
   );
   return false;
 }
@@ -280,7 +282,7 @@ async function askJudge(
     const nonce = await stableNonce(parts, key);
     const question = comparisonQuestion(pool.task, sides, identities, nonce);
     if (question.kind === 'leak')
-      return { kind: 'unusable', answered: false, why: 'Its question named an author.' };
+      return { kind: 'unusable', answered: false, why: 'Its question revealed an author.' };
     const { instructions } = parts;
     const answer = await judgeModel.ask({ instructions, prompt: question.text, schema: Verdict });
     if (answer.kind === 'failed') return { kind: 'unusable', answered: false, why: answer.why };

@@ -107,10 +107,10 @@ function checkDebateOptions(
   if (text.trim() === '') throw new Fault('SPEC_MISSING', 'There is nothing to debate: the spec is empty.');
   const seats = new Set(personas).size;
   if (seats === 0 || seats < personas.length) {
-    throw new Fault('SETTINGS_INVALID', 'A debate needs at least one persona, and each once.');
+    throw new Fault('SETTINGS_INVALID', 'A debate needs at least one persona, and no persona twice.');
   }
   if (required > seats) {
-    throw new Fault('SETTINGS_INVALID', `${required} critics cannot approve where ${seats} are asked.`);
+    throw new Fault('SETTINGS_INVALID', `${required} critics cannot approve if only ${seats} are asked.`);
   }
   if (text.length > MAX_SPEC_CHARS) {
     throw new Fault(
@@ -119,7 +119,7 @@ function checkDebateOptions(
     );
   }
   if (models.length === 0) {
-    throw new Fault('MODEL_KEY_MISSING', 'A debate needs a model, and no key of a provider is set.');
+    throw new Fault('MODEL_KEY_MISSING', 'A debate needs a model, but no provider has a key. Set one.');
   }
   for (const model of models) world.gateway.route(model);
   requirePersonas(world, personas);

@@ -56,7 +56,7 @@ export const candidateBranch = ({ run }: PublishContext, alias: Alias): string =
 /** The commit of a candidate that is to be pushed. */
 export function commitOf({ byAlias }: Commits, alias: Alias): Sha {
   const sha = byAlias.get(alias);
-  if (!sha) throw new Fault('INTERNAL', `Candidate ${alias} has no commit although it is to be pushed.`);
+  if (!sha) throw new Fault('INTERNAL', `Candidate ${alias} has no commit although it must be pushed.`);
   return sha;
 }
 
@@ -82,7 +82,7 @@ export async function push(
     case 'exists':
       return result.at === null
         ? `The branch \`${branch}\` is gone.`
-        : `The branch \`${branch}\` is at \`${result.at.slice(0, 10)}\`, which Runoff did not push, and is not ours to move.`;
+        : `The branch \`${branch}\` is at \`${result.at.slice(0, 10)}\`, a commit that Runoff did not push, so Runoff does not move it.`;
     case 'refused':
       return `The push of \`${branch}\` was refused: ${result.why}`;
   }

@@ -129,11 +129,11 @@ export async function whyNotOurs(
   run: { readonly id: RunId; readonly outcome?: RunOutcome },
   pull: PullDetails | null,
 ): Promise<string | null> {
-  if (!pull) return 'The pull request is not there any more.';
+  if (!pull) return 'The pull request no longer exists.';
   if (pull.state !== 'open')
     return `The pull request #${pull.number} is ${pull.state}. To work on the issue again, comment \`/auto-dev retry\` there.`;
   if (!(await isHeadOfOurs(store, run, pull.headSha)))
-    return `Somebody has pushed to the branch of #${pull.number}, so Runoff leaves it alone from now on.`;
+    return `Someone pushed to the branch of #${pull.number}, so Runoff no longer changes it.`;
   return null;
 }
 
@@ -147,7 +147,7 @@ async function pickOnPull(
   const { world, run } = context;
   if (alias === null) {
     await refreshPull(context, outcome);
-    return done(`It is noted that none is wanted. The pull request #${outcome.number} is yours to close.`);
+    return done(`Recorded: no candidate is wanted. Close the pull request #${outcome.number} yourself.`);
   }
   const { store } = world;
   const before = await shownOn(store, run);
@@ -155,7 +155,7 @@ async function pickOnPull(
   const begun = (await plannedHead(store, run.id, pick.key)) !== null;
   if (before === alias && !begun) {
     await refreshPull(context, outcome);
-    return done(`The pull request #${outcome.number} shows candidate ${alias} already.`);
+    return done(`The pull request #${outcome.number} already shows candidate ${alias}.`);
   }
   const view = await viewOf(world, run);
   const message = followUpMessage(view, { kind: 'pick', alias, instead: before ?? '–' });
@@ -173,7 +173,7 @@ async function pickOnPull(
     write: () => describePull(context, moved, alias),
   });
   await refreshPull(context, moved);
-  return done(`The pull request #${outcome.number} shows candidate ${alias} now.`);
+  return done(`The pull request #${outcome.number} now shows candidate ${alias}.`);
 }
 
 interface Advance {
@@ -199,7 +199,7 @@ async function advance(
   const { store } = world;
   const pull = await context.reader.pull(outcome.number);
   const why = await whyNotOurs(store, run, pull);
-  if (why !== null || !pull) return why ?? 'The pull request is not there any more.';
+  if (why !== null || !pull) return why ?? 'The pull request no longer exists.';
   const planned = await plannedHead(store, run.id, next.key);
   if (planned && pull.headSha !== planned.sha && (await wasPushed(store, run.id, planned.sha))) {
     // Done before a crash, and somebody has picked again since.
@@ -257,17 +257,17 @@ export async function releaseCi(
   request: { readonly key: string; readonly at: number },
 ): Promise<Applied> {
   const { outcome } = run;
-  if (outcome?.kind !== 'pull') return refused('This run has no pull request whose CI could start.');
+  if (outcome?.kind !== 'pull') return refused('This run has no pull request, so there is no CI to start.');
   return withCommits(world, run, async (context, commits) => {
     const alias = await shownOn(world.store, run);
-    if (alias === null) return refused('Which candidate the pull request shows is not known.');
+    if (alias === null) return refused('It is unknown which candidate the pull request shows.');
     const message = followUpMessage(await viewOf(world, run), { kind: 'ci' });
     const moved = await advance(context, commits.base, outcome, { ...request, alias, message });
     if (typeof moved === 'string') return refused(moved);
     const { view } = await outcomeForPublishing(context, moved);
     await showCheck(context, view, moved.headSha);
     return done(
-      `A commit without the skip marker was pushed to #${moved.number}: the repository's workflows start now.`,
+      `A commit without the skip marker was pushed to #${moved.number}, so the repository's workflows start now.`,
     );
   });
 }

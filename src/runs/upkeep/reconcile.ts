@@ -70,9 +70,14 @@ async function reconcileRun(world: ReconcilePorts, run: RunRecord): Promise<void
       return world.announcer.finish(run.id);
     case 'failed':
     case 'done': {
-      const why = flow.kind === 'failed' ? flow.why : 'its flow ended and its record did not';
+      const why = flow.kind === 'failed' ? flow.why : 'its flow ended before its state was stored';
       const quiet = run.task === undefined ? 'quietly' : 'aloud';
-      await endWithFault(world, run.id, { code: 'INTERNAL', message: `The run broke off: ${why}` }, quiet);
+      await endWithFault(
+        world,
+        run.id,
+        { code: 'INTERNAL', message: `The run was interrupted: ${why}` },
+        quiet,
+      );
     }
   }
 }
@@ -134,7 +139,7 @@ export async function reply(
   if (!open)
     return { kind: 'not-waiting', why: `Run ${runId} is ${run.state} and is not waiting for a reply.` };
   if (to !== undefined && open.number !== to)
-    return { kind: 'unfit', why: 'Something else is asked by now.' };
+    return { kind: 'unfit', why: 'The question has changed in the meantime.' };
   const fit = matchReply(open, newReply);
   if (fit.kind === 'unfit') return fit;
   await world.store.addReply(runId, key, newReply);

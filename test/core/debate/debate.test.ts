@@ -176,8 +176,8 @@ describe('the ledger', () => {
     ];
     expect(questionsOf({ ledger }).map(({ text, severity }) => `${severity} ${text}`)).toEqual([
       'blocking Which?',
-      'blocking No encoding: how shall it be?',
-      'blocking No encoding: how shall it be?',
+      'blocking No encoding: what should it be?',
+      'blocking No encoding: what should it be?',
     ]);
   });
 });

@@ -27,7 +27,7 @@ describe('content', () => {
     expect(report).toEqual({
       gate: 'content',
       passed: false,
-      because: 'The patch changes tests or their configuration only.',
+      because: 'The patch changes only tests or their configuration.',
     });
   });
 
@@ -83,7 +83,7 @@ describe('scope', () => {
     [{ files: 1 }, 'changes 2 files; at most 1'],
     [{ lines: 1 }, 'changes 2 lines; at most 1'],
     [{ textLength: 100 }, 'characters long; at most 100'],
-    [{ lineLength: 50 }, 'a.ts gets a line of more than 50 characters'],
+    [{ lineLength: 50 }, 'a.ts has a line of more than 50 characters'],
   ])('with %j: %s', (limits, why) => {
     const found = gates({}, { 'a.ts': `${'x'.repeat(60)}\n`, 'b.ts': 'y\n' }, limits);
     expect(found.scope?.because).toContain(why);
@@ -128,7 +128,7 @@ test('the gate `untampered` accepts a declared change of a test, and names it', 
     gate: 'untampered',
     passed: true,
     because:
-      'Tests of the base ask for something else here; their base versions decide: test/a.test.ts:2: an expected value was changed.',
+      'Existing tests were changed to expect something else; their base versions decide: test/a.test.ts:2: an expected value was changed.',
   });
 });
 
@@ -159,10 +159,10 @@ describe('tests-run', () => {
   });
 
   test.each<[Partial<TestRun>, Partial<TestRun>, string]>([
-    [{}, { stopped: 'wall' }, 'they took too long'],
-    [{}, { exitCode: null }, 'ended by a signal'],
-    [{}, { ...plain, exitCode: 0 }, 'left no report'],
-    [{}, { tests: {} }, 'names no test'],
+    [{}, { stopped: 'wall' }, 'they exceeded the time limit'],
+    [{}, { exitCode: null }, 'killed by a signal'],
+    [{}, { ...plain, exitCode: 0 }, 'wrote no report'],
+    [{}, { tests: {} }, 'report is empty'],
     [plain, { ...plain, exitCode: 127 }, 'could not be started'],
   ])('compares %j on the base with %j on the candidate: %s', (base, own, why) => {
     const report = verdict(base, own);

@@ -300,7 +300,9 @@ describe('production code that knows it is being tested', () => {
     ['src/lib.rs', 'std::process::exit(0);'],
     ['bin/cli.ts', 'if (process.env.VITEST) return 3;'],
   ])('%s: %s', async (path, line) => {
-    expect(await adding(path, line)).toEqual([expect.stringMatching(/:2 production code (checks|ends|sets)/)]);
+    expect(await adding(path, line)).toEqual([
+      expect.stringMatching(/:2 production code (checks|ends|sets)/),
+    ]);
   });
 
   test.each([

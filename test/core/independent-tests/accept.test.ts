@@ -34,7 +34,9 @@ test('a written test gets its assigned path, also when an earlier one is left ou
     [written({ quote: 'nobody said this' }), written({ now: 'passes' })],
     ground(),
   );
-  expect(rejected).toEqual([{ title: 'comma in quotes', because: expect.stringContaining('do not stand') }]);
+  expect(rejected).toEqual([
+    { title: 'comma in quotes', because: expect.stringContaining('do not occur in the task') },
+  ]);
   // Where it stands was told before: its imports are relative to that.
   expect(tests).toEqual([
     {
@@ -53,7 +55,7 @@ test('a written test gets its assigned path, also when an earlier one is left ou
 test('a duplicate test is left out', () => {
   const twice = acceptTests([written(), written({ file: `\n${written().file}  \n` })], ground());
   expect(twice.tests).toHaveLength(1);
-  expect(twice.rejected[0]?.because).toContain('same as another');
+  expect(twice.rejected[0]?.because).toContain('identical to another');
 });
 
 test('tests beyond the assigned paths are left out', () => {
@@ -103,7 +105,7 @@ describe('a test must not choose names for new code', () => {
     ['outside the repository', js('{ x }', '../../../etc/x.js'), 'x'],
   ])('%s', (_, fields, named) => {
     if (named === null) expect(why(fields)).toBeNull();
-    else expect(why(fields)).toContain(`has: ${named}.`);
+    else expect(why(fields)).toContain(`nor in the code: ${named}.`);
   });
 
   test('except re-exported names, which cannot be checked', () => {
@@ -119,7 +121,9 @@ describe('a test must not choose names for new code', () => {
     });
     const says = (file: string) => acceptTests([written({ file })], python).rejected[0]?.because ?? null;
     expect(says('from shop.cart import total\nfrom shop import cart, tax\nimport os\n')).toBeNull();
-    expect(says('from shop.cart import (\n  total as t,\n  discount,\n)\n')).toContain('has: discount.');
+    expect(says('from shop.cart import (\n  total as t,\n  discount,\n)\n')).toContain(
+      'nor in the code: discount.',
+    );
     expect(says('from decimal import Decimal\n')).toBeNull();
   });
 

@@ -32,7 +32,7 @@ const LOST: JudgeAnswer = { kind: 'unusable', answered: false, why: 'HTTP 529' }
 const UNUSABLE: JudgeAnswer = {
   kind: 'unusable',
   answered: true,
-  why: 'It cited no changed line that was shown to it.',
+  why: 'It cited no changed line that it was shown.',
 };
 
 /** `a`, `b`, `tie`: the same in both orders; `first`, `second`: the place; `lost`: no answer to one order. */
@@ -137,7 +137,7 @@ describe('answers of judges', () => {
     const judgement = judgementOf(hearing(['A', 'B', 'C'], answers));
     expect(judgement).toMatchObject({ kind: 'judged', quorum: { asked: 3, answered: 2 } });
     expect(judgement.judges[0]?.discarded).toBe(
-      'It named the first candidate in both orders in 3 of 3 pairs.',
+      'It chose the first candidate in both orders in 3 of 3 pairs.',
     );
     expect(judgement.standings[0]).toMatchObject({ alias: 'A', wins: 4, losses: 0 });
   });
@@ -150,7 +150,7 @@ describe('answers of judges', () => {
       ...allPairs(['A', 'B', 'C']).map(({ a, b }) => asked(2, a, b, 'a')),
     ];
     const judgement = judgementOf(hearing(['A', 'B', 'C'], answers));
-    expect(judgement.judges[0]?.discarded).toBe('4 of its 6 answers cannot be used.');
+    expect(judgement.judges[0]?.discarded).toBe('4 of its 6 answers are unusable.');
     expect(judgement.pairs.flatMap(({ byJudge }) => byJudge.map(({ judge }) => judge))).toEqual([
       'judge-2',
       'judge-2',
@@ -161,7 +161,7 @@ describe('answers of judges', () => {
   test('that are all missing are reported with a reason', () => {
     expect(two('unusable', 'unusable', 'unusable')).toMatchObject({
       kind: 'unanswered',
-      because: 'No judge gave an answer that counts. judge-1: 2 of its 2 answers cannot be used.',
+      because: 'No judge gave a usable answer. judge-1: 2 of its 2 answers are unusable.',
       quorum: { asked: 3, answered: 0 },
     });
   });

@@ -54,7 +54,7 @@ describe('a veto', () => {
   test('with a line only is a doubt, which eliminates nobody', () => {
     expect(reviewOutcome(claims, [null])).toEqual({
       kind: 'doubted',
-      because: 'The reviewer doubts src/run.ts:10, input []: expected 0, got NaN.',
+      because: 'The reviewer has a doubt: src/run.ts:10, input []: expected 0, got NaN.',
     });
     expect(reviewOutcome(claims, []).kind).toBe('doubted');
   });

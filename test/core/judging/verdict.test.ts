@@ -79,7 +79,7 @@ describe('a citation', () => {
     expect(cited(changed)).toEqual({
       kind: 'unusable',
       answered: true,
-      why: 'It cited no changed line that was shown to it.',
+      why: 'It cited no changed line that it was shown.',
     });
   });
 

@@ -39,8 +39,8 @@ describe('paths that no candidate may write', () => {
     ['a\u202eb', 'a control, invisible or direction-changing character'],
     ['a\u{e0041}b', 'a control, invisible or direction-changing character'],
     ['a\ufffdb', 'is not valid UTF-8'],
-    ['.github/workflows/ci.yml', 'is a workflow of GitHub Actions'],
-    ['.GitHub/Workflows/x/ci.yml', 'is a workflow of GitHub Actions'],
+    ['.github/workflows/ci.yml', 'is a GitHub Actions workflow'],
+    ['.GitHub/Workflows/x/ci.yml', 'is a GitHub Actions workflow'],
     ['é'.repeat(128), 'a component of more than 255 bytes'],
     ['ab/'.repeat(400), 'is longer than 1024 bytes'],
   ])('%j is refused: %s', (path, why) => {
@@ -84,11 +84,11 @@ describe('symbolic links', () => {
   test.each([
     ['a', '/etc/passwd', 'to an absolute path'],
     ['a', 'C:/windows', 'to an absolute path'],
-    ['a', '..', 'leads out of the repository'],
-    ['sub/a', '../../x', 'leads out of the repository'],
-    ['sub/a', 'b/../../../x', 'leads out of the repository'],
+    ['a', '..', 'to a path outside the repository'],
+    ['sub/a', '../../x', 'to a path outside the repository'],
+    ['sub/a', 'b/../../../x', 'to a path outside the repository'],
     // `d` may be a link to `.`, and then this is the folder above the repository.
-    ['a', 'd/../x', 'leads out of the repository'],
+    ['a', 'd/../x', 'to a path outside the repository'],
     ['a', '.git/hooks', 'into `.git`'],
     ['sub/a', '../.GIT', 'into `.git`'],
     ['a', 'x\ny', 'an unreadable target'],
@@ -195,7 +195,9 @@ describe('names that are equal on some file systems', () => {
 describe('sizes', () => {
   test('too many files, and too much text', () => {
     const raw = listed('a') + listed('b') + listed('c');
-    expect(reasons(raw, '', { limits: { files: 2 } })).toBe('The patch changes 3 files; at most 2 are read.');
+    expect(reasons(raw, '', { limits: { files: 2 } })).toBe(
+      'The patch changes 3 files; at most 2 are accepted.',
+    );
     expect(reasons(raw, 'x'.repeat(11), { limits: { textLength: 10 } })).toBe(
       'The patch is longer than 10 characters.',
     );
@@ -209,8 +211,8 @@ describe('sizes', () => {
 });
 
 test('a list that is truncated or repeats a file is rejected', () => {
-  expect(reasons(listed('a').slice(0, -1))).toContain('in the middle of an entry');
+  expect(reasons(listed('a').slice(0, -1))).toContain('ends within an entry');
   expect(reasons(`${listed('a')}x\0`)).toContain('without a path');
-  expect(reasons('junk\0a\0')).toContain('is not readable');
+  expect(reasons('junk\0a\0')).toContain('is unreadable');
   expect(reasons(listed('a') + listed('a'))).toContain('listed twice');
 });

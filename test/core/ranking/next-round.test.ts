@@ -50,7 +50,8 @@ describe('repairs', () => {
     ).toEqual({
       kind: 'repair',
       aliases: ['C', 'A'],
-      because: 'No candidate passes without breaking a test; C and A come closest and get one more turn.',
+      because:
+        'No candidate passes without breaking a test; C and A are the closest and get another attempt.',
     });
     expect(
       nextRound(facts([found('A', { lost: 'parses' }), found('B', { lost: 'tests-run' })])),
@@ -72,7 +73,7 @@ describe('repairs', () => {
     expect(nextRound(facts([found('A', same), found('B', same)]))).toMatchObject({
       kind: 'repair',
       aliases: ['A'],
-      because: expect.stringContaining('A comes closest'),
+      because: expect.stringContaining('A is the closest'),
     });
   });
 
@@ -81,7 +82,7 @@ describe('repairs', () => {
     const candidates = [runner('A'), runner('B', 0.1, { kind: 'repair', of: ['A'] })];
     expect(nextRound(facts(evidence, { candidates, settings: off('oneMore') }))).toEqual({
       kind: 'enough',
-      because: 'No candidate passes, and there was a round of repairs.',
+      because: 'No candidate passes, and repairs were already tried.',
     });
   });
 
@@ -94,11 +95,11 @@ describe('repairs', () => {
     expect(next(0.79)).toMatchObject({ kind: 'repair', aliases: ['A'] });
     expect(next(0.39)).toEqual({
       kind: 'enough',
-      because: 'No candidate passes. What is left of the budget does not pay for another candidate.',
+      because: 'No candidate passes. The remaining budget is too small for another candidate.',
     });
     expect(next(null)).toEqual({
       kind: 'enough',
-      because: 'No candidate passes. Nobody knows what is left of the budget.',
+      because: 'No candidate passes. The remaining budget is unknown.',
     });
   });
 });
@@ -113,7 +114,7 @@ describe('one more contestant', () => {
   test('competes when all fail for different reasons', () => {
     expect(nextRound(facts(different, { settings: off('repair') }))).toEqual({
       kind: 'one-more',
-      because: 'All 3 candidates fail, each for a reason of its own, so one more is asked.',
+      because: 'All 3 candidates fail for different reasons, so another contestant starts.',
     });
   });
 
@@ -145,7 +146,7 @@ describe('one more contestant', () => {
     const candidates = [runner('A'), runner('B'), runner('C', 0.1, { kind: 'one-more', of: [] })];
     expect(nextRound(facts(different, { candidates, settings: off('repair') }))).toEqual({
       kind: 'enough',
-      because: 'No candidate passes, and one more was asked already.',
+      because: 'No candidate passes, and one more contestant was already tried.',
     });
   });
 });
@@ -155,7 +156,7 @@ describe('a synthesis', () => {
     expect(nextRound(facts([found('A', { neutral: ['n'] }), found('B', { neutral: ['m', 'o'] })]))).toEqual({
       kind: 'synthesise',
       from: ['A', 'B'],
-      because: 'A and B each pass tests that the other fails, so that a coder merges them.',
+      because: 'A and B each pass tests that the other fails, so a coder merges them.',
     });
     expect(
       nextRound(facts([found('A', { peers: { B: ['p'] } }), found('B', { peers: { A: ['q'] } })])).kind,
@@ -201,7 +202,7 @@ describe('a synthesis', () => {
     const evidence = [...pair, found('C', { neutral: ['o'] })];
     expect(nextRound(facts(evidence, { candidates }))).toEqual({
       kind: 'enough',
-      because: 'There was a synthesis already.',
+      because: 'A synthesis was already tried.',
     });
     expect(nextRound(facts(pair, { remainingUsd: 0.05 })).kind).toBe('enough');
   });

@@ -40,29 +40,29 @@ test('the candidate that agrees best with the others is picked, with this reason
   ]);
   expect(answer).toMatchInlineSnapshot(`
     {
-      "because": "c agrees best with the others: 0.59 against 0.40 for b. Nothing was executed.",
+      "because": "c agrees most with the others: 0.59 against 0.40 for b. Nothing was executed.",
       "confidence": 0.298,
       "decidedBy": "agreement",
       "id": "r",
       "pick": "c",
       "ranking": [
         {
-          "because": "Agreement with the 3 others 0.54: its changes read 46% like theirs, and it covers 67% of the files and places that they change; of its 1 file, 1 is changed by others too. Its source changes are those of d.",
+          "because": "Agreement with the 3 others 0.54: its changes are 46% similar to theirs, and it covers 67% of the files and places that they change; of its 1 file, 1 is also changed by others. Its source changes equal those of d.",
           "id": "c",
           "score": 0.585907692,
         },
         {
-          "because": "Agreement with the 3 others 0.54: its changes read 46% like theirs, and it covers 67% of the files and places that they change; of its 1 file, 1 is changed by others too. Its source changes are those of c.",
+          "because": "Agreement with the 3 others 0.54: its changes are 46% similar to theirs, and it covers 67% of the files and places that they change; of its 1 file, 1 is also changed by others. Its source changes equal those of c.",
           "id": "d",
           "score": 0.585907692,
         },
         {
-          "because": "Agreement with the 3 others 0.33: its changes read 22% like theirs, and it covers 50% of the files and places that they change; of its 1 file, 1 is changed by others too.",
+          "because": "Agreement with the 3 others 0.33: its changes are 22% similar to theirs, and it covers 50% of the files and places that they change; of its 1 file, 1 is also changed by others.",
           "id": "b",
           "score": 0.399612903,
         },
         {
-          "because": "Agreement with the 3 others 0.03: its changes read 5% like theirs, and it covers 0% of the files and places that they change; of its 1 file, 0 are changed by others too.",
+          "because": "Agreement with the 3 others 0.03: its changes are 5% similar to theirs, and it covers 0% of the files and places that they change; of its 1 file, 0 are also changed by others.",
           "id": "a",
           "score": 0.126951872,
         },
