@@ -58,6 +58,7 @@ function crowd(text: string): RunView {
       place: index + 1,
       survivor: true,
       regressions: 0,
+      fixed: 0,
       signals: { tests: null, behaviour: null, agreement: null },
       support: 0.5,
       metrics: { tests: 0, simplicity: 0, speed: 0, total: 0 },

@@ -30,7 +30,7 @@ describe('a maintainer labels an issue', () => {
         kind: 'winner',
         alias: by.heron,
         confidence: 'clear',
-        decidedBy: 'tests',
+        decidedBy: 'independent',
       });
       expect(failed('heron')).toBeUndefined();
       expect(failed('otter')).toBeUndefined();

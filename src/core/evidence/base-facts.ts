@@ -152,5 +152,5 @@ const NEED_SIGNS: readonly (readonly [Need, RegExp])[] = [
 const MAX_SEARCHED_CHARS = 20_000;
 
 /** What a failure's output shows to be missing; null where it shows nothing of the kind. */
-const needOf = (output: string): Need | null =>
+export const needOf = (output: string): Need | null =>
   NEED_SIGNS.find(([, sign]) => sign.test(output.slice(-MAX_SEARCHED_CHARS)))?.[0] ?? null;

@@ -79,7 +79,7 @@ export interface BaseTests {
   readonly total: number;
   /** Tests that pass on base and fail, are skipped or are missing here. With `exit-code` only: the one id `exit code`. */
   readonly regressions: readonly string[];
-  /** Tests that fail on base and pass here. */
+  /** Tests that fail on base and pass here; without steps beside the tests, and without what lacks something of the environment there. */
   readonly fixed: readonly string[];
   /** Tests that most survivors of several families break: taken out of `regressions`, a person is asked. */
   readonly contested?: readonly string[];
@@ -146,7 +146,7 @@ export interface Evidence {
   readonly alias: Alias;
   readonly gates: readonly GateReport[];
   readonly survivor: boolean;
-  /** SHA-256 of the patch text, or the empty string where there is none: the last tie. */
+  /** SHA-256 of the patch text, or the empty string where there is none: orders what is tied. */
   readonly patchSha256: string;
   /** Added plus removed lines of production files. */
   readonly productionLines: number;

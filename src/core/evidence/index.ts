@@ -37,6 +37,7 @@ export {
   soundPackages,
   withoutSilentPackages,
 } from './package-runs.ts';
+export { changeClasses, type SameSetTests, sameSetTests } from './peer-matrix.ts';
 export {
   type AuthorResults,
   type AuthorTests,

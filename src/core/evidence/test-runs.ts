@@ -1,5 +1,5 @@
 import { uniqueSorted } from '../model/index.ts';
-import { silenceOf } from './base-facts.ts';
+import { needOf, silenceOf } from './base-facts.ts';
 import type { BaseTests, Evidence, TestOutcome, TestRun } from './evidence.ts';
 
 /** The one id there is when a runner gives no report, and for a command that fails although no test does. */
@@ -72,8 +72,14 @@ function countsByReport(base: TestRun, run: TestRun): Counts {
     failed,
     total: passes.length + failed,
     regressions: silent ? [EXIT_CODE] : broken,
-    fixed: passes.filter((id) => outcomeIn(base, id) === 'failed'),
+    fixed: passes.filter((id) => outcomeIn(base, id) === 'failed' && asksForCode(base, id)),
   };
+}
+
+/** A linter, or a test that lacks the network or a database on the base, says nothing of the task when it passes. */
+function asksForCode({ steps = [], messages = {} }: TestRun, id: string): boolean {
+  if (steps.includes(id)) return false;
+  return !Object.hasOwn(messages, id) || needOf(messages[id] ?? '') === null;
 }
 
 const flakinessOf = (base: TestRun, run: TestRun): Pick<BaseTests, 'flaky' | 'baseRuns' | 'notes'> => {

@@ -1,7 +1,9 @@
-import { type Evidence, GATES, type GateName, lacksComparison } from '../evidence/index.ts';
+import { type Evidence, GATES, type GateName } from '../evidence/index.ts';
 import type { Alias, Candidate } from '../model/index.ts';
-import { chanceOf, type Ranked, type Separator, showsFix } from './odds.ts';
-import { failedGate, someTests } from './reasons.ts';
+import { type ChanceCap, chanceOf, hasVerdict, type JudgedOutcome } from './chance.ts';
+import { type Ranked, type Separator, sameSetOf } from './odds.ts';
+import { type Compared, comparisonClause, failedGate, someTests } from './reasons.ts';
+import { CALIBRATION, type Calibration } from './weights.ts';
 
 /** What people picked, in order; `alias` null: none of them. */
 type Picks = readonly { readonly alias: Alias | null }[];
@@ -34,7 +36,7 @@ export function pickable({
 
 /** The settings leave the pick to a person, though the evidence would have named a winner. */
 export const leftToPerson = (decision: Decision | undefined): boolean =>
-  decision?.kind === 'toss-up' && decision.chance >= LIKELY;
+  decision?.kind === 'toss-up' && decision.chance >= CALIBRATION.likely;
 
 /** What we do about the evidence. `none` is a first-class result: no pull request is opened. */
 export type Decision =
@@ -46,6 +48,8 @@ export type Decision =
       readonly because: string;
       /** Estimated chance that the pick is right, in [0, 1]; for programs, people read the word. */
       readonly chance: number;
+      /** What limits the chance; absent for nothing. */
+      readonly caps?: readonly Pick<ChanceCap, 'most' | 'because'>[];
     }
   | {
       /** Evidence does not decide: a draft of the first is shown, and a person is asked. */
@@ -56,6 +60,7 @@ export type Decision =
       readonly decidedBy: Separator;
       readonly because: string;
       readonly chance: number;
+      readonly caps?: readonly Pick<ChanceCap, 'most' | 'because'>[];
     }
   | { readonly kind: 'none'; readonly decidedBy: Separator; readonly because: string };
 
@@ -66,16 +71,13 @@ export type Picked = Exclude<Decision, { readonly kind: 'none' }>;
 export const pickOf = (decision: Decision | undefined): Alias | null =>
   decision && decision.kind !== 'none' ? decision.alias : null;
 
-/**
- * From which estimated chance a pick is called clear, or likely; below it is a toss-up. Our defaults, from dev data:
- * docs/selection.md says how often each word was right.
- */
-const CLEAR = 0.85;
-const LIKELY = 0.5;
-
 interface DecideOptions {
   /** The settings leave the choice to a person. */
   readonly askPerson?: boolean;
+  /** What the judges said, where they were asked. */
+  readonly judgement?: JudgedOutcome | undefined;
+  /** Absent: ours. */
+  readonly calibration?: Calibration;
 }
 
 /**
@@ -85,7 +87,7 @@ interface DecideOptions {
 export function decide(
   ranking: readonly Ranked[],
   evidence: readonly Evidence[],
-  { askPerson = false }: DecideOptions = {},
+  options: DecideOptions = {},
 ): Decision {
   const survivors = ranking.filter((one) => one.survivor);
   const [best] = survivors;
@@ -99,18 +101,42 @@ export function decide(
       because: allBreakReason(best, winning, survivors.length),
     };
   }
-  // Those who made the same change are no rivals: to pick one is to pick all of them.
-  const rivals = survivors.filter((one) => one !== best && !(winning.alike ?? []).includes(one.alias));
+  return decideBetween({ best, winning, survivors, evidence }, options);
+}
+
+interface Deciding {
+  readonly best: Ranked;
+  readonly winning: Evidence;
+  readonly survivors: readonly Ranked[];
+  readonly evidence: readonly Evidence[];
+}
+
+function decideBetween(
+  { best, winning, survivors, evidence }: Deciding,
+  { askPerson = false, judgement, calibration = CALIBRATION }: DecideOptions,
+): Decision {
+  // Who made the same change as another one is no rival of its own: to pick one is to pick all of them.
+  const rivals = survivors.filter(
+    (one, i) =>
+      survivors[i - 1]?.separatedBy !== 'alike' && one !== best && !(winning.alike ?? []).includes(one.alias),
+  );
   const decidedBy = rivals[0] ? separatorAgainst(survivors, rivals[0]) : 'gates';
-  const chance = chanceOf({ best, winning, rivals, evidence });
-  const because = winnerReason(best, winning, rivals, survivors.length, decidedBy);
-  const decided = { alias: best.alias, decidedBy, chance };
-  if (askPerson || chance < LIKELY) {
+  const sameSet = sameSetOf(evidence);
+  const estimate = chanceOf({ best, winning, rivals, evidence, sameSet, decidedBy, judgement, calibration });
+  const { chance } = estimate;
+  const because = [
+    winnerReason(best, rivals, { evidence, survivors: survivors.length, decidedBy }),
+    ...(judgement && !hasVerdict(judgement) ? [`The judges gave no verdict: ${judgement.because}`] : []),
+    ...estimate.caps.filter(({ said }) => said).map((cap) => cap.because),
+  ].join(' ');
+  const caps = estimate.caps.map(({ most, because: why }) => ({ most, because: why }));
+  const decided = { alias: best.alias, decidedBy, chance, ...(caps.length > 0 ? { caps } : {}) };
+  if (askPerson || chance < calibration.likely) {
     const among = [best, ...rivals.filter((one) => one.regressions === 0)].slice(0, MAX_ASKED);
     const why = askPerson ? ' Your settings leave the choice to you.' : '';
     return { kind: 'toss-up', ...decided, among: among.map(({ alias }) => alias), because: because + why };
   }
-  const confidence = chance >= CLEAR && mayBeClear(winning, decidedBy) ? 'clear' : 'likely';
+  const confidence = chance >= calibration.clear ? 'clear' : 'likely';
   return { kind: 'winner', ...decided, confidence, because };
 }
 
@@ -120,86 +146,38 @@ const MAX_ASKED = 4;
 /** What put the last one before the first rival ahead of it. */
 function separatorAgainst(survivors: readonly Ranked[], rival: Ranked): Separator {
   const above = survivors[survivors.indexOf(rival) - 1];
-  return above?.separatedBy ?? 'hash';
-}
-
-/**
- * Exit codes alone, what nobody executed, and tests of which none passes on the base, never make it clear; nor does an
- * examination whose time was over before candidates were compared.
- */
-function mayBeClear(winning: Evidence, decidedBy: Separator): boolean {
-  const { baseTests } = winning;
-  const tested = baseTests?.source === 'report' && baseTests.passed > 0 && !baseTests.silent;
-  // While a person is asked whether tests should change, or a reviewer names a defect, nobody is right beyond doubt.
-  if (
-    !tested ||
-    !showsFix(winning) ||
-    winning.doubt !== undefined ||
-    lacksComparison(winning.cut) ||
-    (winning.baseTests?.contested ?? []).length > 0
-  )
-    return false;
-  switch (decidedBy) {
-    // Nobody else was there to question it: something that its coder did not write must show that anything is fixed.
-    case 'gates':
-      return (winning.independentTests?.passed ?? 0) > 0 || (winning.baseTests?.fixed.length ?? 0) > 0;
-    case 'regressions':
-    case 'objections':
-    case 'tests':
-    case 'behaviour':
-    case 'judges':
-      return true;
-    case 'agreement':
-    case 'vote':
-    case 'score':
-    case 'metrics':
-    case 'hash':
-      return false;
-  }
+  return above?.separatedBy ?? 'tie';
 }
 
 function winnerReason(
   best: Ranked,
-  winning: Evidence,
   rivals: readonly Ranked[],
-  survivors: number,
-  decidedBy: Separator,
+  how: {
+    readonly evidence: readonly Evidence[];
+    readonly survivors: number;
+    readonly decidedBy: Separator;
+  },
 ): string {
-  const base = `${best.alias} ${baseClause(winning)}`;
+  const sameSet = sameSetOf(how.evidence);
+  const compared = (one: Ranked): Compared => {
+    const found = how.evidence.find(({ alias }) => alias === one.alias) as Evidence;
+    const families = new Set(
+      how.evidence.flatMap(({ alias, family }) =>
+        (found.alike ?? [one.alias]).includes(alias) ? [family ?? `of ${alias}`] : [],
+      ),
+    );
+    return { ...one, evidence: found, sameSet: sameSet(one.alias), votes: families.size };
+  };
+  const winner = compared(best);
+  const base = `${best.alias} ${baseClause(winner.evidence)}`;
   const [next] = rivals;
   if (!next) {
-    return survivors === 1
+    return how.survivors === 1
       ? `${base} and is the only candidate that passed every gate.`
-      : `${base}; all ${survivors} that passed every gate made the same change, which is agreement, not proof.`;
+      : `${base}; all ${how.survivors} that passed every gate made the same change, which is agreement, not proof.`;
   }
-  return `${base}${comparisonClause(best, next, decidedBy)}.`;
-}
-
-function comparisonClause(best: Ranked, next: Ranked, decidedBy: Separator): string {
-  switch (decidedBy) {
-    case 'gates':
-      return '';
-    case 'regressions':
-      return `; ${next.alias} breaks ${next.regressions}`;
-    case 'objections':
-      return `; a critic's test fails on ${next.alias} and passes on it`;
-    case 'tests':
-      return ` and passes more of the tests that it did not write than ${next.alias}`;
-    case 'behaviour':
-      return `; on inputs that tell them apart, what the others do speaks for it rather than for ${next.alias}`;
-    case 'agreement':
-      return `; execution does not separate it from ${next.alias}, but its changes are closer to what the others wrote`;
-    case 'judges':
-      return `; execution does not separate it from ${next.alias}, blind judges preferred it`;
-    case 'vote':
-      return `; execution does not separate it from ${next.alias}, but more model families wrote the same change`;
-    case 'score':
-      return `; execution does not separate it from ${next.alias}, the patch score does`;
-    case 'metrics':
-      return `; execution does not separate it from ${next.alias}, metrics do (${best.metrics.total.toFixed(1)} against ${next.metrics.total.toFixed(1)})`;
-    case 'hash':
-      return `; nothing that was measured separates it from ${next.alias}, so the hash of the patch decided`;
-  }
+  if (how.decidedBy === 'regressions') return `${base}; ${next.alias} breaks ${next.regressions}.`;
+  return `${base} and ${comparisonClause(how.decidedBy, winner, compared(next))}.`;
 }
 
 function baseClause({ baseTests }: Evidence): string {

@@ -13,7 +13,9 @@ export {
   type RoundFacts,
   roundText,
 } from './next-round.ts';
-export { type Ranked, type Separator, SIGNALS, type Signal, signalsOf, supportOf } from './odds.ts';
-export { isOverruledBy, type RankingOptions, rank, rankingOptionsOf, undecided } from './ranking.ts';
+export { type Ranked, type Separator, SIGNALS, type Signal } from './odds.ts';
+export { rank, undecidedBefore } from './ranking.ts';
 export { failedGate, someTests, whatFailed } from './reasons.ts';
 export * from './stored-patches.ts';
+export { isOverruledBy, type RankingOptions, rankingOptionsOf } from './strategies.ts';
+export { CALIBRATION, type Calibration } from './weights.ts';

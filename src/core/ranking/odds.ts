@@ -1,12 +1,15 @@
-import type { Evidence } from '../evidence/index.ts';
+import { type Evidence, type SameSetTests, sameSetTests } from '../evidence/index.ts';
 import { type Alias, byCodeUnits } from '../model/index.ts';
 import type { Weights } from '../settings/index.ts';
+import { CALIBRATION, type Calibration } from './weights.ts';
 
 /** What put one candidate behind the one above it. */
 const SEPARATORS = [
   'gates',
   'regressions',
   'objections',
+  'fixed',
+  'independent',
   'tests',
   'behaviour',
   'agreement',
@@ -14,7 +17,8 @@ const SEPARATORS = [
   'vote',
   'score',
   'metrics',
-  'hash',
+  'alike',
+  'tie',
 ] as const;
 export type Separator = (typeof SEPARATORS)[number];
 
@@ -28,17 +32,19 @@ interface Metrics {
 
 export interface Ranked {
   readonly alias: Alias;
-  /** 1-based. */
+  /** 1-based. Candidates that nothing separates, or that made the same change, have the same place. */
   readonly place: number;
   readonly survivor: boolean;
   readonly regressions: number;
+  /** Base tests that fail on the base commit and pass here. */
+  readonly fixed: number;
   readonly signals: Signals;
   /** The signals as one number: natural logarithm of odds, of use only within the pool. */
   readonly support: number;
   readonly metrics: Metrics;
   /** What decided between this one and the next; absent on the last. */
   readonly separatedBy?: Separator;
-  /** One sentence: why it stands here. */
+  /** One or two sentences: why it stands here. */
   readonly because: string;
 }
 
@@ -47,6 +53,8 @@ export interface RankedEvidence {
   readonly evidence: Evidence;
   readonly gatesPassed: number;
   readonly regressions: number;
+  readonly fixed: number;
+  readonly sameSet: SameSetTests;
   readonly signals: Signals;
   readonly support: number;
   readonly metrics: Metrics;
@@ -68,53 +76,79 @@ interface Signals {
 export type Signal = keyof Signals;
 export const SIGNALS: readonly Signal[] = ['tests', 'behaviour', 'agreement'];
 
-/**
- * What each signal is worth, in natural logarithms of odds. Our defaults, from dev data (docs/selection.md has what each
- * adds): tests of others are the strongest; behaviour is one already; the text of a patch is for what execution does not
- * tell apart.
- */
-const SIGNAL_WEIGHTS: Readonly<Record<Signal, number>> = { tests: 10, behaviour: 1, agreement: 4.5 };
 /** Odds below are not worth telling apart. */
 const MIN_SIGNAL = -30;
 
-/** Whoever wrote no candidate is believed more than a rival. Our default. */
-const INDEPENDENT_WEIGHT = 4;
-
-/**
- * A = (1/2 + sum w v) / (1 + sum w) over authors of tests: v is the share of an author's tests that pass, w is 1 for
- * another candidate and more for independent tests. CodeT's idea (arXiv 2207.10397) with own tests left out, one vote for each
- * author, and a Laplace prior of one half. 1/2 without tests.
- */
-function testShare({ peerTests, independentTests }: Evidence): number {
-  const votes = [
-    ...peerTests.filter(({ total }) => total > 0).map(({ passed, total }) => ({ w: 1, v: passed / total })),
-    ...(independentTests && independentTests.total > 0
-      ? [{ w: INDEPENDENT_WEIGHT, v: independentTests.passed / independentTests.total }]
-      : []),
-  ];
-  return rounded(
-    (0.5 + sortedSum(votes.map(({ w, v }) => w * v))) / (1 + sortedSum(votes.map(({ w }) => w))),
-  );
+/** How the signals are made: which do not count, and what each is worth. */
+export interface SignalOptions {
+  /** Signals that shall not count, to see what each adds. */
+  readonly without?: readonly Signal[];
+  /** Absent: ours. */
+  readonly calibration?: Calibration;
 }
 
-const hasTests = ({ peerTests, independentTests }: Evidence): boolean =>
-  peerTests.some(({ total }) => total > 0) || (independentTests?.total ?? 0) > 0;
+/** Of a candidate that was compared with nobody by tests of the others. */
+const NO_SAME_SET: SameSetTests = {
+  shares: [],
+  confirmed: { passed: 0, total: 0 },
+  unconfirmed: { passed: 0, total: 0 },
+  unconfirmedShares: [],
+  ownConfirmed: false,
+  disputed: 0,
+};
 
-/** `without`: signals that shall not count. */
-export const signalsOf = (evidence: Evidence, without: readonly Signal[] = []): Signals => ({
-  tests: hasTests(evidence) && !without.includes('tests') ? testShare(evidence) : null,
+/** What tests of survivors say of each candidate; of one that is no survivor, nothing. */
+export function sameSetOf(evidence: readonly Evidence[]): (alias: Alias) => SameSetTests {
+  const all = sameSetTests(evidence);
+  return (alias) => all.get(alias) ?? NO_SAME_SET;
+}
+
+/**
+ * A = (1/2 + sum w v) / (1 + sum w) over authors of tests: v is the share of an author's tests that pass, w is 1 for a group
+ * of candidates that made the same change and more for independent tests. CodeT's idea (arXiv 2207.10397) over the same set of
+ * tests for all, with one vote for each author and a Laplace prior of one half. Tests that nobody confirms add a little of
+ * their own, however many they are.
+ */
+function testShare({ independentTests }: Evidence, same: SameSetTests, calibration: Calibration): number {
+  const votes = [
+    ...same.shares.map((v) => ({ w: 1, v })),
+    ...(independentTests && independentTests.total > 0
+      ? [{ w: calibration.independentVotes, v: independentTests.passed / independentTests.total }]
+      : []),
+  ];
+  const confirmed =
+    (0.5 + sortedSum(votes.map(({ w, v }) => w * v))) / (1 + sortedSum(votes.map(({ w }) => w)));
+  return rounded(Math.min(1, confirmed + unconfirmedShare(same, calibration)));
+}
+
+function unconfirmedShare({ unconfirmedShares }: SameSetTests, calibration: Calibration): number {
+  if (unconfirmedShares.length === 0 || calibration.signals.tests === 0) return 0;
+  const mean = sortedSum(unconfirmedShares) / unconfirmedShares.length;
+  return (mean * calibration.unconfirmedTests) / calibration.signals.tests;
+}
+
+const hasTests = ({ independentTests }: Evidence, same: SameSetTests): boolean =>
+  same.confirmed.total + same.unconfirmed.total + (independentTests?.total ?? 0) > 0;
+
+export const signalsOf = (
+  evidence: Evidence,
+  same: SameSetTests,
+  { without = [], calibration = CALIBRATION }: SignalOptions = {},
+): Signals => ({
+  tests:
+    hasTests(evidence, same) && !without.includes('tests') ? testShare(evidence, same, calibration) : null,
   behaviour: without.includes('behaviour') ? null : (evidence.behaviour?.logOdds ?? null),
   agreement: without.includes('agreement') ? null : (evidence.agreement ?? null),
 });
 
 /** The signals as one number: natural logarithm of odds, of use only against others of the same pool. */
-export const supportOf = (signals: Signals): number =>
-  rounded(sortedSum(weightedSignals(signals).map(([, part]) => part)));
+export const supportOf = (signals: Signals, calibration = CALIBRATION): number =>
+  rounded(sortedSum(weightedSignals(signals, calibration).map(([, part]) => part)));
 
 /** The signal that puts one ahead of another the most; null where none does. */
-export function strongestSignal(ahead: Signals, behind: Signals): Signal | null {
-  const other = new Map(weightedSignals(behind));
-  const leads = weightedSignals(ahead).map(([name, part]) => ({
+export function strongestSignal(ahead: Signals, behind: Signals, calibration = CALIBRATION): Signal | null {
+  const other = new Map(weightedSignals(behind, calibration));
+  const leads = weightedSignals(ahead, calibration).map(([name, part]) => ({
     name,
     lead: rounded(part - (other.get(name) ?? 0)),
   }));
@@ -124,18 +158,25 @@ export function strongestSignal(ahead: Signals, behind: Signals): Signal | null 
 
 /** What is missing says neither yes nor no. */
 const MISSING_SIGNALS: Readonly<Record<Signal, number>> = { tests: 0.5, behaviour: 0, agreement: 0.5 };
-const weightedSignals = (signals: Signals): readonly (readonly [Signal, number])[] =>
+const weightedSignals = (
+  signals: Signals,
+  calibration: Calibration,
+): readonly (readonly [Signal, number])[] =>
   SIGNALS.map((name) => [
     name,
-    SIGNAL_WEIGHTS[name] * Math.max(signals[name] ?? MISSING_SIGNALS[name], MIN_SIGNAL),
+    calibration.signals[name] * Math.max(signals[name] ?? MISSING_SIGNALS[name], MIN_SIGNAL),
   ]);
 
 /**
- * Three ratios, each 1 for the best survivor. Without peer tests there is no evidence for `tests`: its weight goes to
+ * Three ratios, each 1 for the best survivor. Without executed tests there is no evidence for `tests`: its weight goes to
  * the other two. Weights need not add up to anything.
  */
-export function metricsOf(evidence: Evidence, survivors: readonly Evidence[], weights: Weights): Metrics {
-  const tests = shareOfPeerTests(evidence);
+export function metricsOf(
+  evidence: Evidence,
+  same: SameSetTests,
+  { survivors, weights }: { readonly survivors: readonly Evidence[]; readonly weights: Weights },
+): Metrics {
+  const tests = shareOfAllTests(evidence, same);
   const simplicity = ratioToLeast(survivors, evidence, (one) => one.productionLines);
   const speed = ratioToLeast(survivors, evidence, (one) => one.coderMs);
   const weighed = [
@@ -149,10 +190,16 @@ export function metricsOf(evidence: Evidence, survivors: readonly Evidence[], we
   return { tests, simplicity, speed, total: Math.min(100, rounded(total)) };
 }
 
-/** Mean over authors, so that nobody gains by writing many tests. */
-function shareOfPeerTests({ peerTests }: Evidence): number | null {
-  const shares = peerTests.filter((one) => one.total > 0).map((one) => one.passed / one.total);
-  return shares.length === 0 ? null : rounded(sortedSum(shares) / shares.length);
+/** Of all executed tests that count for every survivor: base tests, independent ones, and those that survivors added. */
+function shareOfAllTests({ baseTests, independentTests }: Evidence, same: SameSetTests): number | null {
+  const all = [
+    ...(baseTests ? [baseTests] : []),
+    ...(independentTests ? [independentTests] : []),
+    same.confirmed,
+    same.unconfirmed,
+  ];
+  const total = sortedSum(all.map((one) => one.total));
+  return total === 0 ? null : rounded(sortedSum(all.map((one) => one.passed)) / total);
 }
 
 /** The survivors' least, divided by this one's; a candidate that is no survivor can be below it and counts as 1. */
@@ -171,83 +218,6 @@ export const sortedSum = (numbers: readonly number[]): number =>
 
 /** Sums of different fractions that mean the same must compare as equal. */
 export const rounded = (n: number): number => Math.round(n * 1e9) / 1e9;
-
-interface LeadingCandidate {
-  readonly best: Ranked;
-  readonly winning: Evidence;
-  /** Survivors that made another change, best first. */
-  readonly rivals: readonly Ranked[];
-  readonly evidence: readonly Evidence[];
-}
-
-/**
- * A straight line in log-odds, fitted on picks whose outcome is known, and rounded; docs/selection.md says how well it
- * ranks right picks before wrong ones and how often each word was right. `alone` (no rival is left that breaks
- * nothing), `unfixed` (nothing that was executed shows that the task is done) and `unmetExamples` (nobody meets an example of the
- * issue) are our own: of these there is too little data.
- */
-const LOG_ODDS = {
-  start: 0.9,
-  alone: 1.3,
-  perRivals: -0.7,
-  perBehaviour: 0.6,
-  unfixed: -1.5,
-  unmetExamples: -2.5,
-} as const;
-/** Rivals all together as far behind as this, or further, say no more. */
-const MIN_RIVALS_LOG_ODDS = -2.5;
-const MAX_RIVALS_LOG_ODDS = 1.5;
-const BEHAVIOUR_LEAD = { least: -1, most: 3, unasked: 1 } as const;
-
-/**
- * Estimated chance that the best survivor is right, in [0, 1]: by the odds of all its rivals together, and by how far its
- * behaviour is ahead of those who behave otherwise.
- */
-export function chanceOf(standing: LeadingCandidate): number {
-  const { best, winning, rivals } = standing;
-  const sound = rivals.filter((one) => one.regressions === 0);
-  const fixed = showsFix(winning);
-  const alone = fixed ? LOG_ODDS.alone : 0;
-  const compared =
-    sound.length === 0
-      ? alone
-      : LOG_ODDS.perRivals * rivalsLogOdds(best, sound) +
-        LOG_ODDS.perBehaviour * behaviourLead(standing, sound);
-  const score =
-    LOG_ODDS.start +
-    compared +
-    (fixed ? 0 : LOG_ODDS.unfixed) +
-    ((winning.unmetExamples ?? []).length > 0 ? LOG_ODDS.unmetExamples : 0);
-  return Math.round(1000 / (1 + Math.exp(-score))) / 1000;
-}
-
-/** Does any executed test show that something is fixed: the task's own, the base's, or a new one? */
-export const showsFix = ({ independentTests, baseTests, peerTests, provenTests }: Evidence): boolean =>
-  (independentTests?.passed ?? 0) > 0 ||
-  (baseTests?.fixed.length ?? 0) > 0 ||
-  (provenTests ?? 0) > 0 ||
-  peerTests.some(({ passed }) => passed > 0);
-
-/** Logarithm of the odds of all rivals together against the best. */
-function rivalsLogOdds(best: Ranked, rivals: readonly Ranked[]): number {
-  const odds = rivals.reduce(
-    (sum, one) => sum + Math.exp(one.support - best.support),
-    Math.exp(MIN_RIVALS_LOG_ODDS),
-  );
-  return clamp(Math.log(odds), MIN_RIVALS_LOG_ODDS, MAX_RIVALS_LOG_ODDS);
-}
-
-/** Logarithm of the odds, by behaviour alone, against the best of those who behave otherwise. */
-function behaviourLead({ best, evidence }: LeadingCandidate, rivals: readonly Ranked[]): number {
-  const groupOf = ({ alias }: Ranked) => evidence.find((one) => one.alias === alias)?.behaviour?.group;
-  const others = rivals.filter((one) => groupOf(one) !== groupOf(best));
-  const own = best.signals.behaviour;
-  if (own === null || others.length === 0) return BEHAVIOUR_LEAD.unasked;
-  const lead = own - Math.max(...others.map(({ signals }) => signals.behaviour ?? 0));
-  return clamp(lead, BEHAVIOUR_LEAD.least, BEHAVIOUR_LEAD.most);
-}
-
-const clamp = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, value));
 
 /** By the hash of the patch, so that neither order of arrival nor name has an effect. */
 export const byPatchHash = (a: Evidence, b: Evidence): number =>

@@ -1,5 +1,5 @@
 import { type Evidence, GATES, type GateReport } from '../evidence/index.ts';
-import { type RankedEvidence, type Separator, sortedSum } from './odds.ts';
+import type { RankedEvidence, Separator } from './odds.ts';
 
 interface Neighbour {
   readonly standing: RankedEvidence;
@@ -15,7 +15,8 @@ export function reasonFor(
   if (!own.evidence.survivor) return failedGateReason(own.evidence);
   if (above) return behindReason(own, above);
   if (!below) return 'It is the only candidate, and it passed every gate.';
-  return aheadReason(own, below);
+  if (below.by === 'gates') return 'It is the only candidate that passed every gate.';
+  return `It ${comparisonClause(below.by, own, below.standing)}.`;
 }
 
 /** The first gate that a candidate did not pass. */
@@ -31,86 +32,144 @@ function failedGateReason(evidence: Evidence): string {
     : 'Was not examined to the end.';
 }
 
-function aheadReason(own: RankedEvidence, { standing: other, by }: Neighbour): string {
-  const name = other.evidence.alias;
-  switch (by) {
-    case 'gates':
-      return 'It is the only candidate that passed every gate.';
-    case 'regressions':
-      return `It breaks ${regressionsText(own)}; ${name} breaks ${regressionsText(other)}.`;
-    case 'objections':
-      return `It passes a critic's test that ${name} fails, and every independent test that ${name} passes.`;
-    case 'tests':
-      return `Of the tests that it did not write it ${testsText(own)}; ${name} ${testsText(other)}.`;
-    case 'behaviour':
-      return `On inputs that tell the candidates apart what the others do speaks for it rather than for ${name}${probesText(own)}.`;
-    case 'agreement':
-      return `Execution does not separate it from ${name}; its changes are closer to what the others wrote (${percent(own.signals.agreement)} against ${percent(other.signals.agreement)}).`;
-    case 'judges':
-      return `Execution does not separate it from ${name}; blind judges preferred it.`;
-    case 'vote':
-      return `Execution does not separate it from ${name}; ${familiesText(own)} wrote the same change, ${name}'s was written by ${familiesText(other)}.`;
-    case 'score':
-      return `Execution does not separate it from ${name}; the form of its patch scores ${scoreText(own)} against ${scoreText(other)}.`;
-    case 'metrics':
-      return `Execution does not separate it from ${name}; it is ahead on metrics: ${metricsText(own)} against ${metricsText(other)}.`;
-    case 'hash':
-      return `Nothing that was measured separates it from ${name}; the hash of the patch put it first.`;
-  }
-}
-
 function behindReason(own: RankedEvidence, { standing: other, by }: Neighbour): string {
   const name = other.evidence.alias;
+  const failing = failingTests(own);
+  const fails = failing === '' ? '' : ` It fails ${failing}.`;
   switch (by) {
     case 'gates':
       return `Passed fewer gates than ${name}.`;
+    case 'alike':
+      return `Its source changes are the same as those of ${name}.`;
+    case 'tie':
+      return `It ${comparisonClause(by, own, other)}.`;
     case 'regressions':
       return `Breaks ${regressionsText(own)}${regressionNames(own)}; ${name} breaks ${regressionsText(other)}.`;
+    case 'independent':
+      return `Fails independent tests that a candidate above it passes, and passes none that this one fails.${fails}`;
     case 'objections':
-      return `Fails a critic's test that ${name} passes; ${name} also passes every other independent test that it passes${failingTests(own)}.`;
     case 'tests':
-      return `Of the tests that it did not write it ${testsText(own)}${failingTests(own)}; ${name} ${testsText(other)}.`;
+      return `${name} ${comparisonClause(by, other, own, 'this one')}.${fails}`;
     case 'behaviour':
-      return `On inputs that tell the candidates apart what the others do speaks for ${name} rather than for it${differenceText(own)}.`;
-    case 'agreement':
-      return `Execution does not separate it from ${name}; its changes are less like what the others wrote (${percent(own.signals.agreement)} against ${percent(other.signals.agreement)}).`;
-    case 'judges':
-      return `Execution does not separate it from ${name}; blind judges preferred ${name}.`;
-    case 'vote':
-      return `Execution does not separate it from ${name}, whose change was written by ${familiesText(other)}; this one by ${familiesText(own)}.`;
-    case 'score':
-      return `Execution does not separate it from ${name}; the form of its patch scores ${scoreText(own)} against ${scoreText(other)}.`;
-    case 'metrics':
-      return `Execution does not separate it from ${name}; it is behind on metrics: ${metricsText(own)} against ${metricsText(other)}.`;
-    case 'hash':
-      return `Nothing that was measured separates it from ${name}; the hash of the patch put it behind.`;
+      return `${name} ${comparisonClause(by, other, own, 'this one')}${differenceText(own)}.`;
+    default:
+      return `${name} ${comparisonClause(by, other, own, 'this one')}.`;
   }
 }
 
-const regressionsText = ({ regressions }: RankedEvidence): string =>
+/** What of a candidate is put into words. */
+export type Compared = Pick<
+  RankedEvidence,
+  'evidence' | 'fixed' | 'regressions' | 'sameSet' | 'signals' | 'metrics' | 'votes'
+>;
+
+/** What `ahead` has that `behind` has not, as a clause whose subject is `ahead`; `name` is what the other one is called. */
+export function comparisonClause(
+  by: Separator,
+  ahead: Compared,
+  behind: Compared,
+  name: string = behind.evidence.alias,
+): string {
+  switch (by) {
+    case 'gates':
+      return `passed more gates than ${name}`;
+    case 'regressions':
+      return `breaks ${regressionsText(ahead)}; ${name} breaks ${regressionsText(behind)}`;
+    case 'objections':
+      return `passes a critic's test that ${name} fails, and every independent test that ${name} passes`;
+    case 'fixed':
+      return `makes ${ahead.fixed} of the base tests pass that fail on the base commit, ${name} ${behind.fixed}`;
+    case 'independent':
+      return `passes every independent test that ${name} passes, and more: ${testsText(ahead)}, ${name} ${testsText(behind)}`;
+    case 'tests':
+      return `passes more tests: ${testsText(ahead)}, ${name} ${testsText(behind)}`;
+    case 'behaviour':
+      return `is supported more than ${name} by how the other candidates behave on derived inputs${probesText(ahead)}`;
+    case 'alike':
+      return `makes the same source changes as ${name}`;
+    case 'tie':
+      return `is tied with ${name}: ${executedClause(ahead, behind, name)}`;
+    default:
+      return `${preferenceClause(by, ahead, behind, name)}; ${executedClause(ahead, behind, name)}`;
+  }
+}
+
+type Preference = 'agreement' | 'judges' | 'vote' | 'score' | 'metrics';
+
+/** What was not executed. */
+function preferenceClause(by: Preference, ahead: Compared, behind: Compared, name: string): string {
+  switch (by) {
+    case 'agreement':
+      return `is more similar to what the others wrote than ${name} (${percent(ahead.signals.agreement)} against ${percent(behind.signals.agreement)})`;
+    case 'judges':
+      return `was preferred to ${name} by blind judges`;
+    case 'vote':
+      return `was written by ${familiesText(ahead)}, ${name} by ${familiesText(behind)}`;
+    case 'score':
+      return `has a patch score of ${scoreText(ahead)}, ${name} of ${scoreText(behind)}`;
+    case 'metrics':
+      return `has a higher total of metrics: ${metricsText(ahead)} against ${metricsText(behind)}`;
+  }
+}
+
+/** What execution says of the two, whatever else decided. */
+function executedClause(own: Compared, other: Compared, name: string): string {
+  const [mine, theirs] = [executedFacts(own), executedFacts(other)];
+  const differing = mine.flatMap((fact, at) =>
+    fact === theirs[at] ? [] : [`${fact}, ${name} ${theirs[at]}`],
+  );
+  if (differing.length > 0) return `executed: ${differing.join('; ')}`;
+  return own.signals.behaviour !== other.signals.behaviour
+    ? 'all executed tests have equal results, and the behaviour on derived inputs decides little'
+    : 'all executed measurements are equal';
+}
+
+const executedFacts = (one: Compared): readonly string[] => [
+  `${one.fixed} base tests fixed`,
+  `${countText(one.evidence.independentTests)} independent tests`,
+  `${countText(pooled(one))} tests of candidates`,
+];
+
+const regressionsText = ({ regressions }: Compared): string =>
   regressions === 0 ? 'no base test' : `${regressions} base test${regressions === 1 ? '' : 's'}`;
 
-const regressionNames = ({ evidence }: RankedEvidence): string => {
+const regressionNames = ({ evidence }: Compared): string => {
   const named = someTests(evidence.baseTests?.regressions ?? []);
   return named ? ` (${named})` : '';
 };
 
-function testsText({ evidence: { peerTests, independentTests } }: RankedEvidence): string {
-  const all = independentTests ? [...peerTests, independentTests] : peerTests;
-  const total = sortedSum(all.map((one) => one.total));
-  return total === 0 ? 'had none to run' : `passes ${sortedSum(all.map((one) => one.passed))} of ${total}`;
+interface Count {
+  readonly passed: number;
+  readonly total: number;
 }
 
-const failingTests = ({ evidence: { peerTests, independentTests } }: RankedEvidence): string => {
-  const named = someTests([
+const countText = (count: Count | undefined): string =>
+  count && count.total > 0 ? `${count.passed} of ${count.total}` : 'no';
+
+/** Tests that candidates added, over the same set for all; an author passes its own. */
+const pooled = ({ sameSet: { confirmed, unconfirmed } }: Compared): Count => ({
+  passed: confirmed.passed + unconfirmed.passed,
+  total: confirmed.total + unconfirmed.total,
+});
+
+function testsText(one: Compared): string {
+  const independent = one.evidence.independentTests;
+  const candidates = pooled(one);
+  const parts = [
+    ...(independent && independent.total > 0 ? [`${countText(independent)} independent tests`] : []),
+    ...(candidates.total > 0 ? [`${countText(candidates)} tests of candidates`] : []),
+  ];
+  return parts.join(' and ') || 'none';
+}
+
+const failingTests = ({ evidence: { peerTests, independentTests } }: RankedEvidence): string =>
+  someTests([
     ...(independentTests?.failing ?? []).map(({ id }) => id),
     ...peerTests.flatMap((one) => one.failing).toSorted(),
   ]);
-  return named ? ` (fails ${named})` : '';
-};
 
-const probesText = ({ evidence: { behaviour } }: RankedEvidence): string =>
-  behaviour ? ` (${behaviour.contested} of ${behaviour.observed})` : '';
+const probesText = ({ evidence: { behaviour } }: Compared): string =>
+  behaviour ? ` (${behaviour.contested} of ${behaviour.observed} show a difference)` : '';
 
 function differenceText({ evidence: { behaviour } }: RankedEvidence): string {
   const [first] = behaviour?.differences ?? [];
@@ -120,11 +179,10 @@ function differenceText({ evidence: { behaviour } }: RankedEvidence): string {
 }
 
 const percent = (share: number | null): string => (share === null ? 'none' : `${Math.round(share * 100)}%`);
-const familiesText = ({ votes }: RankedEvidence): string =>
-  `${votes} model ${votes === 1 ? 'family' : 'families'}`;
-const scoreText = ({ evidence }: RankedEvidence): string => String(evidence.staticScore ?? 0);
+const familiesText = ({ votes }: Compared): string => `${votes} model ${votes === 1 ? 'family' : 'families'}`;
+const scoreText = ({ evidence }: Compared): string => String(evidence.staticScore ?? 0);
 
-const metricsText = ({ metrics, evidence }: RankedEvidence): string =>
+const metricsText = ({ metrics, evidence }: Compared): string =>
   `${metrics.total.toFixed(1)} (${evidence.productionLines} production line${evidence.productionLines === 1 ? '' : 's'}, ${Math.round(evidence.coderMs / 1000)} s)`;
 
 const MAX_TESTS_SHOWN = 3;

@@ -14,8 +14,11 @@ interface PickOptions {
 export function selectStored(request: StoredRequest, { alwaysPick = false }: PickOptions = {}): SelectAnswer {
   const placed = rankStored(request.candidates);
   const [best] = placed;
-  const abstains = best === undefined || (!alwaysPick && !isPickablePatch(best));
-  const decidedBy = abstains ? 'none' : separatorOf(best, rivalOf(placed), placed.length);
+  const decidedBy =
+    best === undefined || (!alwaysPick && !isPickablePatch(best))
+      ? 'none'
+      : separatorOf(best, rivalOf(placed), placed.length);
+  const abstains = best === undefined || decidedBy === 'none' || (!alwaysPick && decidedBy === 'tie');
   return {
     id: request.id,
     pick: abstains ? null : best.id,
@@ -74,9 +77,10 @@ const scoreOf = ({ disqualification, agreement }: RankedPatch): number =>
 
 function separatorOf(best: RankedPatch, rival: RankedPatch | undefined, candidates: number): DecidedBy {
   if (candidates === 1) return 'only-candidate';
-  if (!rival) return 'hash';
+  // All make the same change: the first stands for them.
+  if (!rival) return 'agreement';
   if (best.disqualification !== rival.disqualification) return 'signals';
-  return best.agreement.score === rival.agreement.score ? 'hash' : 'agreement';
+  return best.agreement.score === rival.agreement.score ? 'tie' : 'agreement';
 }
 
 /**
@@ -188,7 +192,7 @@ export const statementOf = ({ issue }: SelectRequest): string =>
   typeof issue === 'string' ? issue : (issue?.statement ?? '');
 
 /** What put the first candidate before the second; `none`: nobody was picked. */
-type DecidedBy = 'none' | 'only-candidate' | 'signals' | 'agreement' | 'hash';
+type DecidedBy = 'none' | 'only-candidate' | 'signals' | 'agreement' | 'tie';
 
 /** A candidate in its place, with all that it is ranked by. */
 interface RankedPatch {
@@ -277,8 +281,8 @@ function separatorReason(
       return `${winner} is ahead by the known facts about the candidates; ${other}: ${rankReason(rival, placed.length - 1)}`;
     case 'agreement':
       return `${winner} agrees most with the others: ${agreementScore(best)} against ${agreementScore(rival)} for ${other}.`;
-    case 'hash':
-      return `Nothing distinguishes ${winner} from ${other}, so the hash of the patch decided.`;
+    case 'tie':
+      return `${winner} and ${other} are tied: nothing separates them.`;
   }
 }
 

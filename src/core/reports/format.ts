@@ -97,6 +97,8 @@ export const SEPARATOR_LABELS = {
   gates: 'the gates',
   regressions: 'base tests',
   objections: "a critic's test",
+  fixed: 'failing base tests that it fixes',
+  independent: 'independent tests',
   tests: 'new tests',
   behaviour: 'behaviour',
   agreement: 'agreement',
@@ -104,7 +106,8 @@ export const SEPARATOR_LABELS = {
   vote: 'votes',
   score: 'patch score',
   metrics: 'metrics (tests, size, speed)',
-  hash: 'tie-break (patch hash)',
+  alike: 'nothing: the same change',
+  tie: 'nothing: a tie',
 } as const satisfies Record<Separator, string>;
 
 /** What a candidate did that failed a gate: a few words for a table. */
@@ -254,7 +257,9 @@ export function decisionLabel(decision: Picked): string {
   const by = SEPARATOR_LABELS[decision.decidedBy];
   if (decision.kind === 'winner') return `${decision.confidence.toUpperCase()}, decided by ${by}`;
   const among = decision.among.length > 1 ? ` between ${decision.among.join(', ')}` : '';
-  return `TOSS-UP${among}: please choose; ranked first by ${by}`;
+  return decision.decidedBy === 'tie'
+    ? `TOSS-UP${among}, which are tied: please choose`
+    : `TOSS-UP${among}: please choose; ranked first by ${by}`;
 }
 
 /** How a debate ended. */

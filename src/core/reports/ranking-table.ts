@@ -136,9 +136,11 @@ function resultText(view: RunView, standing: CandidateStanding): string {
   if (evidence === undefined) return candidate.patch === undefined ? 'left no patch' : 'not examined';
   const broken = evidence.baseTests?.regressions.length ?? 0;
   if (broken > 0) return `breaks ${counted(broken, 'base test')}`;
-  const above = view.ranking.find((other) => other.place === (ranked?.place ?? 0) - 1);
   if (candidate.alias === pickOf(view.decision)) return 'ranked first by evidence';
+  const above = ranked && view.ranking[view.ranking.indexOf(ranked) - 1];
   if (above?.separatedBy === undefined) return evidence.survivor ? 'survived' : 'failed a gate';
+  if (above.separatedBy === 'alike') return `same as ${above.alias}`;
+  if (above.separatedBy === 'tie') return `tied with ${above.alias}`;
   return `behind ${above.alias} on ${SEPARATOR_LABELS[above.separatedBy]}`;
 }
 

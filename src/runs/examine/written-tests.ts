@@ -19,7 +19,7 @@ import {
 } from '../../core/judging/index.ts';
 import type { Alias } from '../../core/model/index.ts';
 import { roleOf } from '../../core/patches/index.ts';
-import { decide, type RankingOptions, rank, undecided } from '../../core/ranking/index.ts';
+import { decide, type RankingOptions, rank, undecidedBefore } from '../../core/ranking/index.ts';
 import { admitTests, type TestedSurvivor } from './admit.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { type ComparedCandidate, distinguish } from './distinguish.ts';
@@ -180,7 +180,7 @@ function inDoubt(evidence: readonly Evidence[], order: RankingOptions): boolean 
 }
 
 const undecidedAmong = (evidence: readonly Evidence[], order: RankingOptions): readonly Alias[] =>
-  undecided(rank(evidence, order), evidence);
+  undecidedBefore('judges', evidence, order);
 
 const withTests = (evidence: readonly Evidence[], { byAlias }: TestAdmission): readonly Evidence[] =>
   evidence.map((one) => {

@@ -15,7 +15,7 @@ import {
   type RankingOptions,
   rank,
   rankingOptionsOf,
-  undecided,
+  undecidedBefore,
 } from '../../core/ranking/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
 import { type ModelPorts, readPatch, repositoryKeyOf, taskOf, type World } from '../context.ts';
@@ -35,7 +35,7 @@ export async function judge(world: JudgePorts, { run, signal }: RunContext): Pro
   const task = taskOf(run);
   await world.store.markStage(runId, 'judge', 'start', world.clock.now());
   const order = rankingOptionsOf(task.settings);
-  const near = undecided(rank(evidence, order), evidence);
+  const near = undecidedBefore('judges', evidence, order);
   const asked = order.strategies.includes('judges') && near.length > 1;
   const matter = { task, evidence, undecided: near, ...(brief ? { brief } : {}) };
   const judgement = asked ? await askJudges(world, runId, matter, signal) : undefined;
@@ -58,10 +58,10 @@ export function decideRanking(
   judgement: Judgement | undefined,
   { askPerson }: { readonly askPerson: boolean },
 ): { readonly ranking: readonly Ranked[]; readonly decision: Decision } {
-  const sure = judgement && judgement.kind === 'judged' && judgement.confidence !== 'toss-up';
+  const sure = judgement?.kind === 'judged' && judgement.confidence !== 'toss-up';
   const strengths = sure ? { strengths: strengthsOf(judgement) } : {};
   const ranking = rank(evidence, { ...order, ...strengths });
-  return { ranking, decision: decide(ranking, evidence, { askPerson }) };
+  return { ranking, decision: decide(ranking, evidence, { askPerson, judgement }) };
 }
 
 interface JudgingInput {

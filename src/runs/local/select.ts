@@ -3,7 +3,6 @@ import type { Author, Competitor, Judgement } from '../../core/judging/index.ts'
 import { type Alias, byCodeUnits, Fault, inParallel, type Usd } from '../../core/model/index.ts';
 import {
   type RankingOptions,
-  rank,
   rankingOptionsOf,
   type SelectAnswer,
   type SelectCandidate,
@@ -11,7 +10,7 @@ import {
   type Signal,
   selectStored,
   statementOf,
-  undecided,
+  undecidedBefore,
 } from '../../core/ranking/index.ts';
 import { Settings } from '../../core/settings/index.ts';
 import type { Artifacts, BaseCheckout } from '../../ports/index.ts';
@@ -85,7 +84,7 @@ async function execute(
     ids: new Map(named.map(({ alias, candidate }) => [alias, candidate.id])),
   };
   const order = { ...rankingOptionsOf(Settings.parse({})), without: context.options.without ?? [] };
-  const near = undecided(rank(evidence, order), evidence);
+  const near = undecidedBefore('judges', evidence, order);
   const judgement =
     tools.judging && near.length > 1
       ? await judgeStored(tools.judging, tools.artifacts, {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../../src/core/evidence/index.ts';
 import { decide, type RankingOptions, rank } from '../../../src/core/ranking/index.ts';
-import { candidate, independentTests, pools } from './sample.ts';
+import { by, candidate, fixing, independentTests, pools } from './sample.ts';
 
 const WEIGHTS = { tests: 50, simplicity: 30, speed: 20 };
 const HOW: RankingOptions = { weights: WEIGHTS, strategies: ['evidence', 'judges'] };
@@ -77,7 +77,7 @@ describe('a winner is clear', () => {
       kind: 'winner',
       alias: 'A',
       confidence: 'clear',
-      decidedBy: 'tests',
+      decidedBy: 'independent',
     });
   });
 
@@ -97,9 +97,9 @@ describe('it is a toss-up', () => {
       kind: 'toss-up',
       alias: 'A',
       among: ['A', 'B'],
-      decidedBy: 'hash',
+      decidedBy: 'tie',
       because:
-        'A breaks no base test (12 of 12 pass); nothing that was measured separates it from B, so the hash of the patch decided.',
+        'A breaks no base test (12 of 12 pass) and is tied with B: all executed measurements are equal.',
     });
   });
 
@@ -125,6 +125,121 @@ test('candidates with the same change count as one, and unanimity is reported as
     'A breaks no base test (12 of 12 pass); all 2 that passed every gate made the same change, which is agreement, not proof.',
   );
   expect(made).not.toMatchObject({ confidence: 'clear' });
+});
+
+describe('whoever writes a test', () => {
+  const hackPasses = [
+    candidate('A', { family: 'gpt', addedTests: 1, provenTests: 1 }),
+    candidate('B', { family: 'claude', peerTests: [by('A', 1, 1)] }),
+  ];
+
+  test('does not lose to a rival that passes it: nothing separates them', () => {
+    expect(decision(...hackPasses)).toMatchObject({ kind: 'toss-up', decidedBy: 'tie' });
+  });
+
+  test('does not win by it either, where nobody confirms it', () => {
+    const overSpecified = [
+      candidate('A', { family: 'gpt', addedTests: 1, provenTests: 1 }),
+      candidate('B', { family: 'claude', peerTests: [by('A', 0, 1)] }),
+    ];
+    const made = decision(...overSpecified);
+    expect(made).toMatchObject({ kind: 'toss-up', decidedBy: 'tests', among: ['A', 'B'] });
+    expect(made.because).toMatch(/Only tests that nobody but their own author's model family confirms/);
+  });
+
+  test('is believed a little where nobody else is left', () => {
+    const [lone] = hackPasses as [Evidence];
+    expect(decision(lone)).toMatchObject({ kind: 'winner', confidence: 'likely' });
+    expect(decision(candidate('A'))).toMatchObject({ kind: 'toss-up' });
+  });
+});
+
+test('colluding candidates that confirm each other are not clear against one whose test they fail', () => {
+  for (const families of [
+    ['gpt', 'gpt'],
+    ['gpt', 'gemini'],
+  ]) {
+    const colluders = families.map((family, i) =>
+      candidate('AB'[i] as string, {
+        family,
+        agreement: 0.9,
+        addedTests: 2,
+        provenTests: 2,
+        peerTests: [by('AB'[1 - i] as string, 2, 2), by('C', 0, 1)],
+      }),
+    );
+    const honest = candidate('C', {
+      family: 'claude',
+      agreement: 0.2,
+      addedTests: 1,
+      provenTests: 1,
+      peerTests: [by('A', 0, 2), by('B', 0, 2)],
+    });
+    expect(decision(...colluders, honest)).not.toMatchObject({ confidence: 'clear' });
+    // An independent test that the majority fails decides against it.
+    const asked = colluders.map((one) => ({ ...one, independentTests: independentTests(0, 1) }));
+    expect(decision(...asked, { ...honest, independentTests: independentTests(1, 0) })).toMatchObject({
+      kind: 'winner',
+      alias: 'C',
+      decidedBy: 'independent',
+    });
+  }
+});
+
+describe('judges', () => {
+  const pool = [
+    candidate('A', { independentTests: independentTests(3, 0), agreement: 0.5 }),
+    candidate('B', { independentTests: independentTests(3, 0), agreement: 0.45 }),
+  ];
+  const verdict = (confidence: 'clear' | 'likely' | 'toss-up') =>
+    ({ kind: 'judged', confidence, because: 'The judges do not tell A and B apart.' }) as const;
+  const judged = (evidence: readonly Evidence[], confidence: 'clear' | 'likely' | 'toss-up') => {
+    const strengths = new Map([
+      ['A', -1],
+      ['B', 1],
+    ]);
+    const how = {
+      ...HOW,
+      strategies: ['judges'],
+      ...(confidence === 'toss-up' ? {} : { strengths }),
+    } as const;
+    return decide(rank(evidence, how), evidence, { judgement: verdict(confidence) });
+  };
+
+  test('decide where they are named first and sure', () => {
+    const unshown = pool.map(({ independentTests: _none, ...one }) => one);
+    expect(judged(pool, 'clear')).toMatchObject({ kind: 'winner', alias: 'B', decidedBy: 'judges' });
+    expect(judged(unshown, 'clear')).toMatchObject({ kind: 'winner', alias: 'B', chance: 0.6 });
+    expect(judged(unshown, 'likely')).toMatchObject({ kind: 'winner', alias: 'B', chance: 0.5 });
+  });
+
+  test('leave it to what was executed if they are not sure, and the reason says so', () => {
+    const made = judged(pool, 'toss-up');
+    expect(made).toMatchObject({ alias: 'A', decidedBy: 'agreement' });
+    expect(made.because).toMatch(/The judges gave no verdict: The judges do not tell A and B apart\.$/);
+  });
+
+  test('do not win against executed tests: a person chooses', () => {
+    const failing = pool.map((one) =>
+      one.alias === 'B' ? { ...one, independentTests: independentTests(0, 3) } : one,
+    );
+    const made = judged(failing, 'clear');
+    expect(made).toMatchObject({ kind: 'toss-up', alias: 'B', among: ['B', 'A'] });
+    expect(made.because).toBe(
+      'B breaks no base test (12 of 12 pass) and was preferred to A by blind judges; executed: 0 of 3 independent tests, A 3 of 3 independent tests. A passes executed tests that B fails, so a person must choose.',
+    );
+  });
+});
+
+test('a candidate that fixes base tests is ahead of one that does not, whatever is more alike', () => {
+  const full = fixing(candidate('A', { agreement: 0.3 }), 6);
+  const part = candidate('B', { agreement: 0.6, alike: ['B', 'C'] });
+  const copy = candidate('C', { agreement: 0.6, alike: ['B', 'C'] });
+  const made = decision(full, part, copy);
+  expect(made).toMatchObject({ kind: 'winner', alias: 'A', decidedBy: 'fixed' });
+  expect(made.because).toBe(
+    'A breaks no base test (12 of 12 pass) and makes 6 of the base tests pass that fail on the base commit, B 0.',
+  );
 });
 
 test('the same evidence in any order gives the same decision, and a candidate that failed a gate or breaks a test never wins', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../../src/core/evidence/index.ts';
-import { type RankingOptions, rank, signalsOf } from '../../../src/core/ranking/index.ts';
-import { behaving, by, candidate, independentTests, pools } from './sample.ts';
+import { type RankingOptions, rank, undecidedBefore } from '../../../src/core/ranking/index.ts';
+import { behaving, by, candidate, fixing, independentTests, peerTestsOf, pools } from './sample.ts';
 
 const WEIGHTS = { tests: 50, simplicity: 30, speed: 20 };
 const HOW: RankingOptions = { weights: WEIGHTS, strategies: ['evidence', 'judges'] };
@@ -21,22 +21,44 @@ describe('the order', () => {
     expect(order(none, candidate('B', { lost: 'untampered' }))).toBe('B gates A');
   });
 
-  test("regressions precede the share of others' tests", () => {
-    const few = candidate('A', { breaks: ['x'], peerTests: [by('C', 0, 4)] });
-    const many = candidate('B', { breaks: ['x', 'y'], peerTests: [by('C', 4, 4)] });
+  test('regressions precede tests of any kind', () => {
+    const few = candidate('A', { breaks: ['x'], independentTests: independentTests(0, 4) });
+    const many = candidate('B', { breaks: ['x', 'y'], independentTests: independentTests(4, 0) });
     expect(order(few, many)).toBe('A regressions B');
   });
 
-  test("others' tests precede everything that was not executed", () => {
-    const right = candidate('B', { agreement: 0.2, peerTests: [by('A', 3, 3)] });
-    const alike = candidate('A', { agreement: 0.9, peerTests: [by('B', 0, 3)] });
-    expect(order(right, alike)).toBe('B tests A');
+  test('base tests that a candidate fixes precede everything else that was executed', () => {
+    const all = candidate('A', { agreement: 0.1, behaviour: behaving(0.3) });
+    const none = candidate('B', { agreement: 0.9, behaviour: behaving(1) });
+    expect(order(fixing(all, 6), none)).toBe('A fixed B');
+    expect(order(fixing(all, 1), fixing(none, 1))).toBe('B agreement A');
   });
 
-  test("independent tests count more than a rival's", () => {
-    const asked = candidate('A', { independentTests: independentTests(2, 0), peerTests: [by('B', 0, 2)] });
-    const liked = candidate('B', { independentTests: independentTests(0, 2), peerTests: [by('A', 2, 2)] });
-    expect(order(asked, liked)).toBe('A tests B');
+  test('whoever passes every independent test that another one passes, and more, precedes it', () => {
+    const right = candidate('A', { agreement: 0.1, independentTests: independentTests(20, 0) });
+    const wrong = candidate('B', { agreement: 0.9, independentTests: independentTests(19, 1) });
+    const alike = candidate('C', { agreement: 0.9, independentTests: independentTests(19, 1) });
+    expect(order(right, wrong, alike)).toBe('A independent B tie C');
+  });
+
+  test("an author's tests that a rival passes as well separate nobody", () => {
+    const author = candidate('A', { addedTests: 1, family: 'gpt' });
+    const rival = candidate('B', { peerTests: [by('A', 1, 1)], family: 'claude' });
+    expect(order(author, rival)).toBe('A tie B');
+  });
+
+  test('tests that another model family confirms precede what was not executed', () => {
+    const author = candidate('A', { agreement: 0.1, addedTests: 3, family: 'gpt' });
+    const agreeing = candidate('B', { agreement: 0.2, family: 'claude', peerTests: [by('A', 3, 3)] });
+    const wrong = candidate('C', { agreement: 0.9, family: 'gemini', peerTests: [by('A', 0, 3)] });
+    expect(order(author, agreeing, wrong)).toBe('B agreement A tests C');
+  });
+
+  test('tests that nobody confirms weigh little, however many they are', () => {
+    const author = candidate('A', { agreement: 0.4, addedTests: 9, family: 'gpt' });
+    const colluding = candidate('B', { agreement: 0.4, family: 'gpt', peerTests: [by('A', 9, 9)] });
+    const other = candidate('C', { agreement: 0.5, family: 'claude', peerTests: [by('A', 0, 9)] });
+    expect(order(author, colluding, other)).toBe('C agreement A tie B');
   });
 
   test('behaviour on derived inputs and agreement separate what tests do not', () => {
@@ -47,18 +69,30 @@ describe('the order', () => {
     );
   });
 
-  test('the hash of the patch, and then the letter, break ties', () => {
-    expect(order(candidate('A', { patchSha256: 'f' }), candidate('B', { patchSha256: 'e' }))).toBe(
-      'B hash A',
-    );
-    expect(order(candidate('B', { patchSha256: 'e' }), candidate('A', { patchSha256: 'e' }))).toBe(
-      'A hash B',
-    );
+  test('where nothing separates two they are tied: the hash orders the table, and the place is the same', () => {
+    const tied = [candidate('A', { patchSha256: 'f' }), candidate('B', { patchSha256: 'e' })];
+    const third = candidate('C', { breaks: ['x'] });
+    expect(order(...tied, third)).toBe('B tie A regressions C');
+    expect(rank([...tied, third], HOW).map(({ place }) => place)).toEqual([1, 1, 3]);
+  });
+
+  test('candidates with the same change are one, and the one with tests stands for them', () => {
+    const alike = ['A', 'B'];
+    const bare = candidate('A', { alike, agreement: 0.5 });
+    const tested = candidate('B', { alike, agreement: 0.5, addedTests: 2 });
+    const hack = candidate('C', { peerTests: [by('B', 2, 2)], agreement: 0.4 });
+    const ranked = rank([bare, tested, hack], HOW);
+    expect(ranked.map(({ alias, place, separatedBy }) => [alias, place, separatedBy])).toEqual([
+      ['B', 1, 'alike'],
+      ['A', 1, 'agreement'],
+      ['C', 3, undefined],
+    ]);
+    expect(ranked[1]?.because).toBe('Its source changes are the same as those of B.');
   });
 
   test('size and speed count only if the settings ask for them', () => {
     const [long, short] = [candidate('A', { productionLines: 20 }), candidate('B')];
-    expect(order(long, short)).toBe('A hash B');
+    expect(order(long, short)).toBe('A tie B');
     expect(orderBy({ ...HOW, strategies: ['evidence', 'metrics'] }, long, short)).toBe('B metrics A');
   });
 
@@ -68,19 +102,35 @@ describe('the order', () => {
       strengths: new Map([
         ['A', -1],
         ['B', 1],
-        ['C', 3],
       ]),
     };
-    const near = [candidate('A', { agreement: 0.5 }), candidate('B', { agreement: 0.4 })];
-    const far = candidate('C', { agreement: 0.5, peerTests: [by('A', 0, 3)] });
-    expect(orderBy(how, ...near, far)).toBe('B judges A tests C');
+    const near = [candidate('A', { agreement: 0.5 }), candidate('B', { agreement: 0.45 })];
+    const far = candidate('C', { agreement: 0.1 });
+    expect(orderBy(how, ...near, far)).toBe('B judges A agreement C');
+    expect(undecidedBefore('judges', [...near, far], how)).toEqual(['A', 'B']);
+  });
+
+  test('the strategy that is named first sees every survivor that breaks nothing', () => {
+    const pool = [
+      candidate('A', { independentTests: independentTests(0, 5) }),
+      candidate('B', { independentTests: independentTests(5, 0) }),
+      candidate('C', { breaks: ['x'] }),
+    ];
+    const how: RankingOptions = { ...HOW, strategies: ['judges'] };
+    expect(undecidedBefore('judges', pool, how)).toEqual(['B', 'A']);
+    // Judges who say nothing leave it to what was executed, not to a hash.
+    expect(orderBy(how, ...pool)).toBe('B independent A regressions C');
+    for (const strategies of [[], ['vote'], ['score']] as const)
+      expect(orderBy({ ...HOW, strategies }, ...pool)).toBe('B independent A regressions C');
   });
 
   test('a vote counts model families, not candidates', () => {
     const alike = ['A', 'B', 'C'];
     const three = alike.map((alias) => candidate(alias, { alike, family: 'claude' }));
     const two = [candidate('D', { alike: ['D', 'E'], family: 'gpt' }), candidate('E', { alike: ['D', 'E'] })];
-    expect(orderBy({ ...HOW, strategies: ['vote'] }, ...three, ...two)).toBe('D hash E vote A hash B hash C');
+    expect(orderBy({ ...HOW, strategies: ['vote'] }, ...three, ...two)).toBe(
+      'D alike E vote A alike B alike C',
+    );
   });
 
   test('is identical for the same evidence in any order', () => {
@@ -96,7 +146,8 @@ describe('the order', () => {
     fc.assert(
       fc.property(pools, ([pool]) => {
         const ranked = rank(pool, HOW);
-        expect(ranked.map((one) => one.place)).toEqual(pool.map((_, i) => i + 1));
+        for (const [i, one] of ranked.entries())
+          expect(one.place).toBe(ranked[i - 1]?.separatedBy === 'tie' ? ranked[i - 1]?.place : i + 1);
         expect(ranked.map((one) => one.alias).sort()).toEqual(pool.map((one) => one.alias).sort());
         for (const [i, one] of ranked.entries()) {
           const next = ranked[i + 1];
@@ -115,8 +166,8 @@ test("a candidate that passes one more of others' tests never drops", () => {
     fc.property(pools, fc.nat(), fc.nat(), ([pool], which, at) => {
       const lucky = pool[which % Math.max(1, pool.length)];
       const tests = lucky?.peerTests[at % Math.max(1, lucky.peerTests.length)];
-      if (!lucky || !tests || tests.passed === tests.total) return;
-      const better = { ...tests, passed: tests.passed + 1, failing: tests.failing.slice(1) };
+      if (!lucky || !tests?.results?.includes('f')) return;
+      const better = peerTestsOf(tests.author, tests.results.replace('f', 'p'));
       const raised = { ...lucky, peerTests: lucky.peerTests.map((one) => (one === tests ? better : one)) };
       const placeIn = (all: readonly Evidence[]) =>
         rank(all, HOW).find(({ alias }) => alias === lucky.alias)?.place;
@@ -127,38 +178,30 @@ test("a candidate that passes one more of others' tests never drops", () => {
   );
 });
 
-describe('the share of the tests of others', () => {
-  const shareOf = (...peerTests: Evidence['peerTests']) => signalsOf(candidate('A', { peerTests })).tests;
-
-  test('is (1/2 + shares) / (1 + authors), or missing without authors', () => {
-    expect(shareOf()).toBeNull();
-    expect(shareOf(by('B', 4, 4))).toBe(0.75);
-    expect(shareOf(by('B', 0, 4))).toBe(0.25);
-    expect(shareOf(by('B', 1, 2), by('C', 1, 4))).toBeCloseTo(1.25 / 3, 8);
-  });
-
-  test('gives every author one vote, whatever the number of tests', () => {
-    expect(shareOf(by('B', 0, 1), by('C', 1_000, 1_000))).toBe(0.5);
-  });
-
-  test('ignores authors without tests', () => {
-    expect(shareOf(by('B', 4, 4), by('C', 0, 0))).toBe(0.75);
-  });
-});
-
 describe('metrics', () => {
   const metrics = (evidence: readonly Evidence[], weights = WEIGHTS) =>
     rank(evidence, { ...HOW, weights }).find((one) => one.alias === 'A')?.metrics;
+  const untested = (alias: string, fields: Partial<Evidence> = {}): Evidence => {
+    const { baseTests: _none, ...rest } = candidate(alias, fields);
+    return rest;
+  };
 
-  test('compare with the smallest and the fastest survivor', () => {
-    const slow = candidate('A', { productionLines: 40, coderMs: 20_000, peerTests: [by('B', 1, 2)] });
-    const quick = candidate('B', { productionLines: 10, coderMs: 5_000 });
+  test('compare with the smallest and the fastest survivor, and pool all executed tests', () => {
+    const slow = candidate('A', {
+      productionLines: 40,
+      coderMs: 20_000,
+      independentTests: independentTests(2, 2),
+      peerTests: [by('B', 2, 4)],
+    });
+    const quick = candidate('B', { productionLines: 10, coderMs: 5_000, addedTests: 4 });
     const out = candidate('C', { lost: 'builds', productionLines: 1, coderMs: 1 });
-    expect(metrics([slow, quick, out])).toEqual({ tests: 0.5, simplicity: 0.25, speed: 0.25, total: 37.5 });
+    // 12 of 12 base tests, 2 of 4 independent ones, and neither of the tests of B that tell the two apart.
+    expect(metrics([slow, quick, out])).toMatchObject({ simplicity: 0.25, speed: 0.25 });
+    expect(metrics([slow, quick, out])?.tests).toBeCloseTo(14 / 18, 8);
   });
 
-  test('distribute the weight of peer tests if there are none', () => {
-    expect(metrics([candidate('A', { coderMs: 20_000 }), candidate('B')])).toEqual({
+  test('distribute the weight of tests if none was executed', () => {
+    expect(metrics([untested('A', { coderMs: 20_000 }), untested('B')])).toEqual({
       tests: null,
       simplicity: 1,
       speed: 0.5,
@@ -167,7 +210,7 @@ describe('metrics', () => {
   });
 
   test('are missing if all weights are zero', () => {
-    expect(metrics([candidate('A')], { tests: 1, simplicity: 0, speed: 0 })?.total).toBe(0);
+    expect(metrics([untested('A')], { tests: 1, simplicity: 0, speed: 0 })?.total).toBe(0);
   });
 
   test('stay in range, also without survivors and with empty patches', () => {
@@ -190,18 +233,23 @@ test('every place has a reason', () => {
   const [common, rare] = [behaving(0.9), behaving(0.1)];
   const telling = [{ input: 'sum([])', got: 'NaN', others: '0', base: null, unfixed: false }];
   const evidence = [
-    candidate('A', { peerTests: [by('B', 3, 3)], behaviour: common }),
-    candidate('B', { peerTests: [by('A', 0, 2)], behaviour: common }),
-    candidate('C', { peerTests: [by('A', 0, 2)], behaviour: { ...rare, differences: telling } }),
+    fixing(candidate('A', { behaviour: common, independentTests: independentTests(2, 0) }), 2),
+    candidate('B', { behaviour: common, independentTests: independentTests(1, 1) }),
+    candidate('C', {
+      behaviour: { ...rare, differences: telling },
+      independentTests: independentTests(1, 1),
+    }),
+    candidate('F', { behaviour: rare, independentTests: independentTests(0, 2) }),
     candidate('D', { breaks: ['list > empty', 'list > \u202enull\n', 'a', 'b'] }),
     candidate('E', { lost: 'builds' }),
   ];
   expect(rank(evidence, HOW).map(({ alias, because }) => `${alias}: ${because}`)).toMatchInlineSnapshot(`
     [
-      "A: Of the tests that it did not write it passes 3 of 3; B passes 0 of 2.",
-      "B: Of the tests that it did not write it passes 0 of 2 (fails A 0; A 1); A passes 3 of 3.",
-      "C: On inputs that tell the candidates apart what the others do speaks for B rather than for it: sum([]) gives NaN, others 0.",
-      "D: Breaks 4 base tests (list > empty; list >  null ; a; and 1 more); C breaks no base test.",
+      "A: It makes 2 of the base tests pass that fail on the base commit, B 0.",
+      "B: A makes 2 of the base tests pass that fail on the base commit, this one 0.",
+      "C: B is supported more than this one by how the other candidates behave on derived inputs (8 of 40 show a difference): sum([]) gives NaN, others 0.",
+      "F: Fails independent tests that a candidate above it passes, and passes none that this one fails. It fails neutral 0; neutral 1.",
+      "D: Breaks 4 base tests (list > empty; list >  null ; a; and 1 more); F breaks no base test.",
       "E: Failed the gate \`builds\`: builds said no.",
     ]
   `);

@@ -41,12 +41,8 @@ export function candidate(
   };
 }
 
-export const by = (author: string, passed: number, total: number): PeerTests => ({
-  author,
-  passed,
-  total,
-  failing: Array.from({ length: total - passed }, (_, i) => `${author} ${i}`),
-});
+export const by = (author: string, passed: number, total: number): PeerTests =>
+  peerTestsOf(author, 'p'.repeat(passed) + 'f'.repeat(total - passed));
 
 export const independentTests = (passed: number, failed: number): IndependentTests => ({
   passed,
@@ -71,10 +67,12 @@ const small = fc.integer({ min: 0, max: 3 });
 const anyFields = fc.record({
   lost: fc.option(fc.constantFrom(...GATES), { nil: undefined }),
   breaks: small.map((n) => Array.from({ length: n }, (_, i) => `test ${i}`)),
-  peers: fc.array(fc.tuple(small, fc.integer({ min: 0, max: 7 })), { maxLength: 4 }),
+  fixes: fc.constantFrom(0, 0, 0, 1, 2),
   productionLines: fc.constantFrom(0, 1, 10, 30),
   coderMs: fc.constantFrom(0, 1_000, 3_000),
   addedTests: small,
+  /** What this one says to each test of each other one. */
+  marks: fc.array(fc.constantFrom('p', 'p', 'f', 'n'), { minLength: 18, maxLength: 18 }),
   neutral: fc.option(fc.tuple(small, small), { nil: undefined }),
   behaviour: fc.option(fc.constantFrom(0, 0.3, 0.34, 1), { nil: undefined }),
   agreement: fc.option(fc.constantFrom(0, 0.5, 0.55, 1), { nil: undefined }),
@@ -82,15 +80,19 @@ const anyFields = fc.record({
   patchSha256: fc.constantFrom('a'.repeat(64), 'b'.repeat(64), ''),
 });
 
+const letter = (i: number): string => String.fromCharCode(65 + i);
+
 /** A pool of candidates and the same pool in another order. */
 export const pools: fc.Arbitrary<readonly [readonly Evidence[], readonly Evidence[]]> = fc
   .array(anyFields, { minLength: 0, maxLength: 6 })
   .map((all) =>
-    all.map(({ lost, breaks, peers, neutral, behaviour, agreement, ...rest }, i) => {
-      const peerTests = peers.map(([passed, more], j) =>
-        by(String.fromCharCode(97 + j), passed, passed + more),
-      );
-      return candidate(String.fromCharCode(65 + i), {
+    all.map(({ lost, breaks, fixes, marks, neutral, behaviour, agreement, ...rest }, i) => {
+      const peerTests = all.flatMap((author, j) => {
+        const results = marks.slice(3 * j, 3 * j + author.addedTests);
+        const apart = lost || author.lost || j === i || results.length === 0;
+        return apart ? [] : [peerTestsOf(letter(j), results.join(''))];
+      });
+      const one = candidate(letter(i), {
         ...(lost ? { lost } : {}),
         breaks,
         peerTests,
@@ -99,6 +101,7 @@ export const pools: fc.Arbitrary<readonly [readonly Evidence[], readonly Evidenc
         ...(agreement === undefined ? {} : { agreement }),
         ...rest,
       });
+      return fixing(one, fixes);
     }),
   )
   .chain((pool) =>
@@ -114,3 +117,16 @@ export const pools: fc.Arbitrary<readonly [readonly Evidence[], readonly Evidenc
         ),
     ),
   );
+
+/** What the tests of an author gave: one letter for each. */
+export const peerTestsOf = (author: string, results: string): PeerTests => {
+  const failing = [...results].flatMap((mark, i) => (mark === 'f' ? [`${author} ${i}`] : []));
+  const passed = [...results].filter((mark) => mark === 'p').length;
+  return { author, passed, total: passed + failing.length, failing, results };
+};
+
+/** The same candidate, which makes so many base tests pass that fail on the base. */
+export const fixing = (one: Evidence, count: number): Evidence => {
+  const fixed = Array.from({ length: count }, (_, i) => `red ${i}`);
+  return one.baseTests ? { ...one, baseTests: { ...one.baseTests, fixed } } : one;
+};

@@ -132,17 +132,21 @@ test('more agreement, and tests that are known to pass, raise the confidence', (
   });
 });
 
-test('the texts break a tie of two patches, not their order', () => {
+test('two patches between which nothing decides are tied, and neither is picked unless one must be', () => {
   const [other, another] = [change('src/a.ts', '+start'), change('src/b.ts', '-stop')];
-  const answer = select([
+  const pool = [
     { id: 'a', patch: other },
     { id: 'b', patch: another },
-  ]);
-  expect(answer.decidedBy).toBe('hash');
-  const turned = select([
-    { id: 'a', patch: another },
-    { id: 'b', patch: other },
-  ]);
+  ];
+  expect(select(pool)).toMatchObject({ pick: null, decidedBy: 'tie', confidence: 0 });
+  const answer = select(pool, true);
+  const turned = select(
+    [
+      { id: 'a', patch: another },
+      { id: 'b', patch: other },
+    ],
+    true,
+  );
   expect(turned.pick).not.toBe(answer.pick);
 });
 

@@ -81,6 +81,7 @@ function ranked(alias: string, place: number, change: Partial<Ranked> = {}): Ran
     place,
     survivor: true,
     regressions: 0,
+    fixed: 0,
     signals: { tests: 0.5, behaviour: null, agreement: null },
     support: 0.5,
     metrics: { tests: 1, simplicity: 1, speed: 1, total: 100 },

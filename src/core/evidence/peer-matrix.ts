@@ -1,0 +1,160 @@
+import { type Alias, byCodeUnits } from '../model/index.ts';
+import type { Evidence } from './evidence.ts';
+
+/**
+ * Tests that survivors added, as answered by one of them, over the same set of tests for all: those that some survivor
+ * fails and every survivor can be asked. An author passes its own tests, since only those were admitted that pass on its code.
+ */
+export interface SameSetTests {
+  /** Of each group of authors: the share of its confirmed tests that pass, in [0, 1]. Same groups, in the same order, for all. */
+  readonly shares: readonly number[];
+  readonly confirmed: TestCount;
+  /** Tests that nobody but their author's own family confirms. */
+  readonly unconfirmed: TestCount;
+  /** Shares as above, of unconfirmed tests. */
+  readonly unconfirmedShares: readonly number[];
+  /** One of its own tests is confirmed by somebody else. */
+  readonly ownConfirmed: boolean;
+  /** Tests of others that it fails and their authors pass, confirmed or not. */
+  readonly disputed: number;
+}
+
+interface TestCount {
+  readonly passed: number;
+  readonly total: number;
+}
+
+/** Survivors with the same production changes: one author, and one candidate to compare. */
+type ChangeClass = readonly Evidence[];
+
+/** One test, and whether each class passes it. */
+interface Column {
+  readonly author: ChangeClass;
+  readonly results: ReadonlyMap<ChangeClass, 'p' | 'f'>;
+  readonly confirmed: boolean;
+}
+
+/**
+ * By alias, for all survivors. A test is confirmed if it passes on another change by another
+ * model family, one that breaks no base test, or if an admitted
+ * independent test is failed by the same candidates. A family that is not known counts as one of its own.
+ */
+export function sameSetTests(evidence: readonly Evidence[]): ReadonlyMap<Alias, SameSetTests> {
+  const classes = changeClasses(evidence.filter(({ survivor }) => survivor));
+  const columns = classes.flatMap((author) => columnsOf(author, classes));
+  const telling = columns.filter(({ results }) => [...results.values()].includes('f'));
+  return new Map(
+    classes.flatMap((own) => {
+      const answers = answersOf(own, classes, columns, telling);
+      return own.map(({ alias }) => [alias, answers] as const);
+    }),
+  );
+}
+
+/** Classes of equal production changes, in order of their first alias. */
+export function changeClasses(survivors: readonly Evidence[]): readonly ChangeClass[] {
+  const sorted = survivors.toSorted((a, b) => byCodeUnits(a.alias, b.alias));
+  const classes: Evidence[][] = [];
+  for (const one of sorted) {
+    const own = classes.find((members) => members.some(({ alias }) => (one.alike ?? []).includes(alias)));
+    if (own) own.push(one);
+    else classes.push([one]);
+  }
+  return classes;
+}
+
+function columnsOf(author: ChangeClass, classes: readonly ChangeClass[]): readonly Column[] {
+  return author.flatMap(({ alias }) => {
+    const marks = new Map(
+      classes.filter((one) => one !== author).map((one) => [one, marksOf(one, alias)] as const),
+    );
+    const count = Math.max(0, ...[...marks.values()].map((own) => own.length));
+    return Array.from({ length: count }, (_, at) => at).flatMap((at): readonly Column[] => {
+      const answers = [...marks].map(([one, own]) => [one, own[at]] as const);
+      // A test that somebody cannot be asked compares nobody: it needs a name that only its author has.
+      if (answers.some(([, mark]) => mark !== 'p' && mark !== 'f')) return [];
+      const results = new Map<ChangeClass, 'p' | 'f'>([
+        [author, 'p'],
+        ...answers.map(([one, mark]) => [one, mark === 'p' ? 'p' : 'f'] as const),
+      ]);
+      return [{ author, results, confirmed: isConfirmed(author, results, classes) }];
+    });
+  });
+}
+
+/** What the tests of one author say of a class; where its members differ, the worse counts. */
+function marksOf(members: ChangeClass, author: Alias): readonly string[] {
+  const all = members.flatMap(
+    ({ peerTests }) => peerTests.find((one) => one.author === author)?.results ?? [],
+  );
+  const length = Math.max(0, ...all.map((own) => own.length));
+  return Array.from({ length }, (_, at) => {
+    const marks = all.map((own) => own[at]);
+    if (marks.some((mark) => mark !== 'p' && mark !== 'f')) return 'n';
+    return marks.includes('f') ? 'f' : 'p';
+  });
+}
+
+function isConfirmed(
+  author: ChangeClass,
+  results: Column['results'],
+  classes: readonly ChangeClass[],
+): boolean {
+  const own = familiesOf(author);
+  const failing = classes.filter((one) => results.get(one) === 'f');
+  const passing = classes.filter(
+    (one) => one !== author && results.get(one) === 'p' && one.some(breaksNothing),
+  );
+  return (
+    passing.some((one) => [...familiesOf(one)].some((family) => !own.has(family))) ||
+    (failing.length > 0 && classes.some((one) => asksTheSame(one, failing, classes)))
+  );
+}
+
+/** Is there an independent test that just those classes fail? */
+function asksTheSame(
+  by: ChangeClass,
+  failing: readonly ChangeClass[],
+  classes: readonly ChangeClass[],
+): boolean {
+  if (!failing.includes(by)) return false;
+  return [...failedIndependently(by)].some((id) =>
+    classes.every((one) => failedIndependently(one).has(id) === failing.includes(one)),
+  );
+}
+
+const failedIndependently = (members: ChangeClass): ReadonlySet<string> =>
+  new Set(members.flatMap(({ independentTests }) => (independentTests?.failing ?? []).map(({ id }) => id)));
+
+const breaksNothing = ({ baseTests }: Evidence): boolean => (baseTests?.regressions.length ?? 0) === 0;
+
+const familiesOf = (members: ChangeClass): ReadonlySet<string> =>
+  new Set(members.map(({ family, alias }) => family ?? `of ${alias}`));
+
+function answersOf(
+  own: ChangeClass,
+  classes: readonly ChangeClass[],
+  columns: readonly Column[],
+  telling: readonly Column[],
+): SameSetTests {
+  const passes = ({ results }: Column) => results.get(own) === 'p';
+  const confirmed = telling.filter((one) => one.confirmed);
+  const unconfirmed = telling.filter((one) => !one.confirmed);
+  const sharesOf = (all: readonly Column[]) =>
+    classes.flatMap((author) => {
+      const those = all.filter((one) => one.author === author);
+      return those.length === 0 ? [] : [those.filter(passes).length / those.length];
+    });
+  const count = (all: readonly Column[]): TestCount => ({
+    passed: all.filter(passes).length,
+    total: all.length,
+  });
+  return {
+    shares: sharesOf(confirmed),
+    confirmed: count(confirmed),
+    unconfirmed: count(unconfirmed),
+    unconfirmedShares: sharesOf(unconfirmed),
+    ownConfirmed: columns.some((one) => one.author === own && one.confirmed),
+    disputed: telling.filter((one) => one.author !== own && !passes(one)).length,
+  };
+}
