@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { Fault, isOver, RUN_STATES, type RunId } from '../core/model/index.ts';
-import { ordinal, type RunView, visibleCode } from '../core/reports/index.ts';
+import { decisionRecord, ordinal, type RunView, visibleCode } from '../core/reports/index.ts';
 import type { AuditEntry, AuditRecord } from '../ports/index.ts';
 import { cancelRun, diffsOf, flows, viewOf, type World } from '../runs/index.ts';
 import { EXIT, type Screen, type Shell } from '../shell.ts';
@@ -67,7 +67,7 @@ export const showRun = (
   inWorld(shell, async (world, screen) => {
     const view = await viewById(world, runId);
     if (!alias) {
-      if (json) screen.out(document(runJson(view)));
+      if (json) screen.out(document({ ...runJson(view), explanation: decisionRecord(view) }));
       else await printReport(world, view, { screen, cwd: shell.cwd });
       return EXIT.done;
     }

@@ -59,6 +59,7 @@ function crowd(text: string): RunView {
       survivor: true,
       regressions: 0,
       fixed: 0,
+      votes: 1,
       signals: { tests: null, behaviour: null, agreement: null },
       support: 0.5,
       metrics: { tests: 0, simplicity: 0, speed: 0, total: 0 },

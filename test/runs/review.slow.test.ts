@@ -30,7 +30,7 @@ describe('the review of a winner', { timeout: 120_000 }, () => {
     });
     const run = await play();
     expect(fates(run)).toEqual(['confirmed']);
-    expect(run.decision).toMatchObject({ alias: 'B', decidedBy: 'tests' });
+    expect(run.decision).toMatchObject({ alias: 'B', decidedBy: 'objections' });
     expect(run.review).toMatchObject([
       {
         alias: 'A',

@@ -92,7 +92,7 @@ test('given patches are executed in sandboxes, and the correct one is picked wha
     const answers = answersIn(ended.out);
 
     const found = answers.get('words');
-    expect(found).toMatchObject({ pick: 'right', decidedBy: 'tests' });
+    expect(found).toMatchObject({ pick: 'right', decidedBy: 'independent' });
     expect(found?.confidence).toBeGreaterThan(0.5);
     expect(found?.ranking.map(({ id }) => id).slice(0, 2)).toEqual(['right', 'wrong']);
     expect(found?.ranking.find(({ id }) => id === 'tampers')?.because).toContain('untampered');

@@ -1,5 +1,7 @@
 import type { Evidence } from '../../core/evidence/index.ts';
+import type { JudgedStanding } from '../../core/judging/index.ts';
 import type { Alias, Candidate } from '../../core/model/index.ts';
+import type { Ranked } from '../../core/ranking/index.ts';
 import { contestantName, type RunView } from '../../core/reports/index.ts';
 import { mergeCommand } from './commands.ts';
 
@@ -34,10 +36,28 @@ interface CandidateJson {
   readonly behaviour: Evidence['behaviour'] | null;
   /** How similar its source changes are to those of the other survivors, 0 to 1. */
   readonly agreement: number | null;
+  /** What each strategy says of it; null before the decision. */
+  readonly scores: ScoresJson | null;
   readonly tokens: { readonly in: number; readonly out: number };
   readonly usd: number;
   /** Wall time of the coder, milliseconds. */
   readonly ms: number;
+}
+
+interface ScoresJson {
+  /** Executed evidence: natural logarithm of odds, of use only within the run. */
+  readonly evidence: number;
+  /** Ratios 0 to 1, `total` 0 to 100. */
+  readonly metrics: Ranked['metrics'];
+  /** Model families whose candidates made the same change. */
+  readonly votes: number;
+  /** Of the form of the patch, 0 to 120, with a sentence for each rule that applied. */
+  readonly patch: NonNullable<Evidence['staticScore']> | null;
+  /** Blind judges; null if they did not compare it. */
+  readonly judges: JudgedStanding | null;
+  /** Weighted mean of the standardised scores; null without such weights. */
+  readonly weighted: number | null;
+  readonly because: string;
 }
 
 interface PullJson {
@@ -116,6 +136,8 @@ interface DecisionJson {
   readonly among: readonly Alias[];
   readonly decidedBy: string;
   readonly because: string;
+  /** What limits the chance, with a sentence each. */
+  readonly caps: readonly { readonly most: number; readonly because: string }[];
 }
 
 export function runJson(view: RunView, github: GitHubParts = {}): RunJson {
@@ -165,11 +187,11 @@ function decisionJson(decision: RunView['decision']): DecisionJson | null {
   if (decision === undefined) return null;
   const { kind, decidedBy, because } = decision;
   if (decision.kind === 'none')
-    return { kind, alias: null, confidence: null, chance: null, among: [], decidedBy, because };
-  const { alias, chance } = decision;
+    return { kind, alias: null, confidence: null, chance: null, among: [], decidedBy, because, caps: [] };
+  const { alias, chance, caps = [] } = decision;
   const confidence = decision.kind === 'winner' ? decision.confidence : null;
   const among = decision.kind === 'toss-up' ? decision.among : [];
-  return { kind, alias, confidence, chance, among, decidedBy, because };
+  return { kind, alias, confidence, chance, among, decidedBy, because, caps };
 }
 
 function timings(view: RunView): Readonly<Record<string, number>> {
@@ -198,10 +220,26 @@ function candidateJson(view: RunView, candidate: Candidate): CandidateJson {
       : null,
     behaviour: evidence?.behaviour ?? null,
     agreement: evidence?.agreement ?? null,
+    scores: scoresJson(view, alias),
     checks: evidence ? checksJson(evidence) : [],
     tokens: { in: usage.tokensIn, out: usage.tokensOut },
     usd: microDollars(usage.usd),
     ms: candidate.ms,
+  };
+}
+
+function scoresJson(view: RunView, alias: Alias): ScoresJson | null {
+  const ranked = view.ranking.find((one) => one.alias === alias);
+  if (!ranked) return null;
+  const { support, metrics, votes, weighted = null, because } = ranked;
+  return {
+    evidence: support,
+    metrics,
+    votes,
+    patch: view.evidence.find((one) => one.alias === alias)?.staticScore ?? null,
+    judges: view.judgement?.standings.find((one) => one.alias === alias) ?? null,
+    weighted,
+    because,
   };
 }
 

@@ -1,5 +1,5 @@
 import { byCodeUnits } from '../model/index.ts';
-import type { ProbeRun } from './observations.ts';
+import type { DerivedTests, ProbeRun } from './observations.ts';
 import {
   answerGroups,
   breadths,
@@ -55,14 +55,17 @@ export interface Behaviour {
 
 /**
  * Compares what candidates do on the same inputs. `base` holds two runs or more of the base itself: what differs between
- * them is left out. The order of candidates has no effect on what is said of each.
+ * them is left out, as is what was derived from a candidate's tests that nobody confirms. The order of candidates has no
+ * effect on what is said of each.
  */
 export function compareBehaviour(
   base: readonly ProbeRun[],
   candidates: readonly ProbedCandidate[],
-  likeness: Likeness,
+  likenessOfChanges: Likeness,
+  files: DerivedTests['files'] = [],
 ): readonly Behaviour[] {
-  const probes = stableProbes(base, candidates);
+  const likeness = votersOf(candidates, likenessOfChanges);
+  const probes = stableProbes(base, candidates, unconfirmedFiles(files, candidates, likeness));
   const breadth = breadths(probes, candidates, likeness);
   const splits = splitsOf(probes);
   const voted = splits.map((split) => ({
@@ -81,6 +84,41 @@ export function compareBehaviour(
       ...supportFrom(logOdds),
     };
   });
+}
+
+/**
+ * Candidates of one model family are one voter as those with one change are: a model that repeats itself confirms nothing.
+ * Where all are known to be of one family there is nobody else, and each votes.
+ */
+function votersOf(candidates: readonly ProbedCandidate[], likeness: Likeness): Likeness {
+  const families = new Set(candidates.map(({ family }) => family));
+  if (families.size < 2) return likeness;
+  return (one, other) => {
+    const family = candidates[one]?.family;
+    return family !== undefined && family === candidates[other]?.family ? 1 : likeness(one, other);
+  };
+}
+
+/**
+ * Test files that candidates added and of which no other voter passes all that their authors pass: inputs that one author
+ * chose could be chosen to set it apart.
+ */
+function unconfirmedFiles(
+  files: DerivedTests['files'],
+  candidates: readonly ProbedCandidate[],
+  likeness: Likeness,
+): ReadonlySet<string> {
+  const passing = (at: number, id: string) => candidates[at]?.run?.cases.get(id) === 'passed';
+  const unconfirmed = files.filter(({ file, by, cases }) => {
+    const authors = [...candidates.keys()].filter((at) => by.includes(candidates[at]?.id ?? ''));
+    const [first] = authors;
+    if (first === undefined) return by.length > 0;
+    const passed = cases.map(({ id }) => `${file}.${id}`).filter((id) => passing(first, id));
+    return ![...candidates.keys()].some(
+      (at) => at !== first && likeness(at, first) < 1 && passed.every((id) => passing(at, id)),
+    );
+  });
+  return new Set(unconfirmed.map(({ file }) => file));
 }
 
 const supportFrom = (logOdds: number) => ({

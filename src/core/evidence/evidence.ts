@@ -177,6 +177,6 @@ export interface Evidence {
   readonly alike?: readonly Alias[];
   /** Family of the model that wrote it; absent where nobody knows. */
   readonly family?: string;
-  /** Of the patch's form alone, 0 to 120; see `staticScore`. */
-  readonly staticScore?: number;
+  /** Of the patch's form alone, 0 to 120, and a sentence for each rule that applied; see `staticScore`. */
+  readonly staticScore?: { readonly score: number; readonly because: readonly string[] };
 }

@@ -189,6 +189,9 @@ function readObservation(
 /** The same call is the same probe, whichever case of a file led to it. */
 const callId = (key: string, call: string): string => `${key.split('.')[0]}:${call}`;
 
+/** The derived file that a probe or a case is of. */
+export const fileOfProbe = (id: string): string => id.split(/[.:]/, 1)[0] ?? '';
+
 function readCaseOutcome(line: ProbeLine): { id: string; passed: boolean } | null {
   const [type, key] = line;
   const [file, id, , variant] = key.split('.');

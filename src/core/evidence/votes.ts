@@ -1,4 +1,4 @@
-import type { Observation, ProbeRun, ProbeVariation } from './observations.ts';
+import { fileOfProbe, type Observation, type ProbeRun, type ProbeVariation } from './observations.ts';
 
 /** A candidate whose behaviour is compared. */
 export interface ProbedCandidate {
@@ -10,6 +10,8 @@ export interface ProbedCandidate {
   readonly passesTests: boolean;
   /** Changes nothing that could matter: it says no more than the base does. */
   readonly hasNoEffect: boolean;
+  /** Family of the model that wrote it; absent where nobody knows. */
+  readonly family?: string;
 }
 
 /** How much two candidates' source changes are alike, 0 to 1; 1 makes them one voter. Symmetric. */
@@ -47,6 +49,7 @@ export interface ProbeComparison {
 export function stableProbes(
   base: readonly ProbeRun[],
   candidates: readonly { readonly run: ProbeRun | null }[],
+  ignoredFiles: ReadonlySet<string> = new Set(),
 ): readonly ProbeComparison[] {
   const ids = new Set(
     [...base, ...candidates.flatMap(({ run }) => run ?? [])].flatMap(({ observations }) => [
@@ -54,6 +57,7 @@ export function stableProbes(
     ]),
   );
   return [...ids].sort().flatMap((id): readonly ProbeComparison[] => {
+    if (ignoredFiles.has(fileOfProbe(id))) return [];
     const [first, ...again] = base.map(({ observations }) => observations.get(id));
     if (again.some((other) => other?.text !== first?.text || other?.kind !== first?.kind)) return [];
     return [{ id, base: first, observations: candidates.map(({ run }) => run?.observations.get(id)) }];

@@ -7,8 +7,9 @@ interface StaticScore {
 
 /**
  * A score of the patch's shape alone: size, files, headers, commit message, balance. Starts at 100. On patches whose
- * outcome is known it picks no better than chance, so it is for comparison and never the default. The rules and their
- * figures are those users know from single-shot tools (MultiplAI, `packages/api/src/core/consensus.ts`).
+ * outcome is known it picks no better than chance, so it is for comparison and never the default. The points are our own;
+ * what is counted is counted as single-shot tools do it (MultiplAI, `packages/api/src/core/consensus.ts`): all lines of the
+ * diff with context and headers, added lines by `^\+[^+]`, removed ones by `^-[^-]`.
  */
 export function staticScore(patchText: string, commitMessage?: string): StaticScore {
   const shape = shapeOf(patchText);
@@ -27,6 +28,8 @@ export function staticScore(patchText: string, commitMessage?: string): StaticSc
 type ScoreRule = readonly [holds: boolean, points: number, why: string];
 
 interface PatchShape {
+  /** All lines of the text. */
+  readonly lines: number;
   readonly additions: number;
   readonly deletions: number;
   readonly files: number;
@@ -35,25 +38,22 @@ interface PatchShape {
 }
 
 function shapeOf(text: string): PatchShape {
-  const shape = { additions: 0, deletions: 0, git: 0, plain: 0, hunkHeader: false };
-  for (const line of text.split('\n')) {
-    if (line.startsWith('+++ ')) shape.plain++;
-    else if (line.startsWith('--- ')) continue;
-    else if (line.startsWith('+')) shape.additions++;
-    else if (line.startsWith('-')) shape.deletions++;
-    else if (line.startsWith('@@')) shape.hunkHeader = true;
-    else if (line.startsWith('diff --git ')) shape.git++;
-  }
-  const { additions, deletions, git, plain, hunkHeader } = shape;
-  return { additions, deletions, files: git || plain, hunkHeader, fileHeader: git + plain > 0 };
+  const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
+  return {
+    lines: text.split('\n').length,
+    additions: count(/^\+[^+]/gm),
+    deletions: count(/^-[^-]/gm),
+    files: count(/^diff --git /gm) || count(/^\+\+\+ /gm),
+    hunkHeader: text.includes('@@'),
+    fileHeader: text.includes('---') && text.includes('+++'),
+  };
 }
 
-function sizeRules({ additions, deletions, files }: PatchShape): readonly ScoreRule[] {
-  const lines = additions + deletions;
+function sizeRules({ lines, additions, deletions, files }: PatchShape): readonly ScoreRule[] {
   return [
-    [lines > 200, -20, `${lines} changed lines, more than 200`],
-    [lines > 300, -30, `${lines} changed lines, more than 300`],
-    [lines < 50, 10, `${lines} changed lines, fewer than 50`],
+    [lines > 200, -20, `${lines} lines of diff, more than 200`],
+    [lines > 300, -30, `${lines} lines of diff, more than 300`],
+    [lines < 50, 10, `${lines} lines of diff, fewer than 50`],
     [files > 5, -15, `${files} files, more than 5`],
     [files === 1, 10, '1 file'],
     [deletions > 3 * additions, -20, `${deletions} lines deleted, more than 3 times the ${additions} added`],
@@ -64,7 +64,7 @@ function formRules({ hunkHeader, fileHeader }: PatchShape, message: string): rea
   const length = [...message].length;
   return [
     [!hunkHeader, -50, 'no hunk header (`@@`)'],
-    [!fileHeader, -50, 'no file header (`diff --git`, or `---` with `+++`)'],
+    [!fileHeader, -50, 'no file header (`---` and `+++`)'],
     [length === 0, -30, 'no commit message'],
     [length > 0 && length < 10, -10, `a commit message of ${length} characters, shorter than 10`],
   ];

@@ -223,6 +223,7 @@ const NOT_EXECUTED: ReadonlySet<Separator> = new Set([
   'vote',
   'score',
   'metrics',
+  'weights',
   'alike',
   'tie',
 ]);

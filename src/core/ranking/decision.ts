@@ -161,12 +161,7 @@ function winnerReason(
   const sameSet = sameSetOf(how.evidence);
   const compared = (one: Ranked): Compared => {
     const found = how.evidence.find(({ alias }) => alias === one.alias) as Evidence;
-    const families = new Set(
-      how.evidence.flatMap(({ alias, family }) =>
-        (found.alike ?? [one.alias]).includes(alias) ? [family ?? `of ${alias}`] : [],
-      ),
-    );
-    return { ...one, evidence: found, sameSet: sameSet(one.alias), votes: families.size };
+    return { ...one, evidence: found, sameSet: sameSet(one.alias), weighted: one.weighted ?? null };
   };
   const winner = compared(best);
   const base = `${best.alias} ${baseClause(winner.evidence)}`;

@@ -16,6 +16,7 @@ export {
 export { type Ranked, type Separator, SIGNALS, type Signal } from './odds.ts';
 export { rank, undecidedBefore } from './ranking.ts';
 export { failedGate, someTests, whatFailed } from './reasons.ts';
+export * from './select-lines.ts';
 export * from './stored-patches.ts';
-export { isOverruledBy, type RankingOptions, rankingOptionsOf } from './strategies.ts';
+export { isOverruledBy, type RankingOptions, rankingOptionsOf, wantsJudges } from './strategies.ts';
 export { CALIBRATION, type Calibration } from './weights.ts';

@@ -17,6 +17,7 @@ const SEPARATORS = [
   'vote',
   'score',
   'metrics',
+  'weights',
   'alike',
   'tie',
 ] as const;
@@ -42,6 +43,10 @@ export interface Ranked {
   /** The signals as one number: natural logarithm of odds, of use only within the pool. */
   readonly support: number;
   readonly metrics: Metrics;
+  /** Model families whose candidates changed the same, itself included. */
+  readonly votes: number;
+  /** Weighted mean of the standardised scores of all strategies; absent where the settings give them no weights. */
+  readonly weighted?: number;
   /** What decided between this one and the next; absent on the last. */
   readonly separatedBy?: Separator;
   /** One or two sentences: why it stands here. */
@@ -62,6 +67,8 @@ export interface RankedEvidence {
   readonly judgeStrength: number | null;
   /** Model families whose candidates changed the same, itself included. */
   readonly votes: number;
+  /** Weighted mean of the standardised scores of all strategies; null where the settings give them no weights. */
+  readonly weighted: number | null;
 }
 
 /** What executed evidence and agreement say for a candidate; null where there is no such evidence. */

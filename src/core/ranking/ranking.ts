@@ -13,12 +13,14 @@ import { reasonFor } from './reasons.ts';
 import {
   allSteps,
   isOverruledBy,
+  isWeighted,
   leadingGroup,
   namedSteps,
   orderedBySteps,
   type Placed,
   type RankingOptions,
   type Strategy,
+  weightedScores,
 } from './strategies.ts';
 
 /**
@@ -28,7 +30,7 @@ import {
  * yields to one that a critic's test speaks for. Same evidence in any order, same ranking.
  */
 export function rank(evidence: readonly Evidence[], options: RankingOptions): readonly Ranked[] {
-  const { represented, followers } = representatives(standingsOf(evidence, options));
+  const { represented, followers } = comparedCandidates(evidence, options);
   const levels = groupedEqual(represented, byGatesAndRegressions).map((level, at) =>
     at === 0 ? orderByObjections(level, options) : orderedBySteps(level, allSteps(options), options),
   );
@@ -46,6 +48,8 @@ export function rank(evidence: readonly Evidence[], options: RankingOptions): re
       signals: standing.signals,
       support: standing.support,
       metrics: standing.metrics,
+      votes: standing.votes,
+      ...(standing.weighted === null ? {} : { weighted: standing.weighted }),
       ...(by ? { separatedBy: by } : {}),
       because: reasonFor(
         standing,
@@ -66,12 +70,13 @@ export function undecidedBefore(
   evidence: readonly Evidence[],
   options: RankingOptions,
 ): readonly Alias[] {
-  const { represented } = representatives(standingsOf(evidence, options));
+  const { represented } = comparedCandidates(evidence, options);
   let group: readonly RankedEvidence[] = represented.filter(
     (one) => one.evidence.survivor && one.regressions === 0,
   );
   for (const step of namedSteps(options)) {
-    if (step.strategy === strategy || group.length < 2) break;
+    const weighed = step.strategy === 'weights' && strategy in (options.strategyWeights ?? {});
+    if (step.strategy === strategy || weighed || group.length < 2) break;
     group = leadingGroup(group, step, options);
   }
   const left = group.filter((one) => !group.some((other) => isOverruledBy(one.evidence, other.evidence)));
@@ -98,6 +103,7 @@ function standingsOf(evidence: readonly Evidence[], options: RankingOptions): re
       metrics: metricsOf(one, same, { survivors, weights: options.weights }),
       judgeStrength: options.strengths?.get(one.alias) ?? null,
       votes: familyVotes(one, survivors),
+      weighted: null,
     };
   });
 }
@@ -112,6 +118,19 @@ interface Representatives {
   /** All that are ranked: who is no survivor, and of survivors with the same change one. */
   readonly represented: readonly RankedEvidence[];
   readonly followers: ReadonlyMap<RankedEvidence, readonly RankedEvidence[]>;
+}
+
+/** Those that are ranked, with the weighted mean of their scores where the settings want it. */
+function comparedCandidates(evidence: readonly Evidence[], options: RankingOptions): Representatives {
+  const { represented, followers } = representatives(standingsOf(evidence, options));
+  if (!isWeighted(options)) return { represented, followers };
+  const sound = represented.filter((one) => one.evidence.survivor && one.regressions === 0);
+  const means = weightedScores(sound, options.strategyWeights ?? {});
+  const weighed = new Map(represented.map((one) => [one, { ...one, weighted: means.get(one) ?? null }]));
+  return {
+    represented: represented.map((one) => weighed.get(one) ?? one),
+    followers: new Map([...followers].map(([one, others]) => [weighed.get(one) ?? one, others])),
+  };
 }
 
 /** Of survivors with the same change the one stands for all that breaks least, then the one with most tests of its own. */

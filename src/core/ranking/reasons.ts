@@ -60,7 +60,7 @@ function behindReason(own: RankedEvidence, { standing: other, by }: Neighbour): 
 /** What of a candidate is put into words. */
 export type Compared = Pick<
   RankedEvidence,
-  'evidence' | 'fixed' | 'regressions' | 'sameSet' | 'signals' | 'metrics' | 'votes'
+  'evidence' | 'fixed' | 'regressions' | 'sameSet' | 'signals' | 'metrics' | 'votes' | 'weighted'
 >;
 
 /** What `ahead` has that `behind` has not, as a clause whose subject is `ahead`; `name` is what the other one is called. */
@@ -94,7 +94,7 @@ export function comparisonClause(
   }
 }
 
-type Preference = 'agreement' | 'judges' | 'vote' | 'score' | 'metrics';
+type Preference = 'agreement' | 'judges' | 'vote' | 'score' | 'metrics' | 'weights';
 
 /** What was not executed. */
 function preferenceClause(by: Preference, ahead: Compared, behind: Compared, name: string): string {
@@ -109,6 +109,8 @@ function preferenceClause(by: Preference, ahead: Compared, behind: Compared, nam
       return `has a patch score of ${scoreText(ahead)}, ${name} of ${scoreText(behind)}`;
     case 'metrics':
       return `has a higher total of metrics: ${metricsText(ahead)} against ${metricsText(behind)}`;
+    case 'weights':
+      return `has a higher weighted mean of all scores: ${meanText(ahead)} against ${meanText(behind)}`;
   }
 }
 
@@ -180,7 +182,8 @@ function differenceText({ evidence: { behaviour } }: RankedEvidence): string {
 
 const percent = (share: number | null): string => (share === null ? 'none' : `${Math.round(share * 100)}%`);
 const familiesText = ({ votes }: Compared): string => `${votes} model ${votes === 1 ? 'family' : 'families'}`;
-const scoreText = ({ evidence }: Compared): string => String(evidence.staticScore ?? 0);
+const scoreText = ({ evidence }: Compared): string => String(evidence.staticScore?.score ?? 0);
+const meanText = ({ weighted }: Compared): string => (weighted ?? 0).toFixed(2);
 
 const metricsText = ({ metrics, evidence }: Compared): string =>
   `${metrics.total.toFixed(1)} (${evidence.productionLines} production line${evidence.productionLines === 1 ? '' : 's'}, ${Math.round(evidence.coderMs / 1000)} s)`;

@@ -1,6 +1,13 @@
 import { type Evidence, NO_INDEPENDENT_TESTS } from '../evidence/index.ts';
 import type { Settings, Weights } from '../settings/index.ts';
-import { type RankedEvidence, rounded, type Separator, type SignalOptions, strongestSignal } from './odds.ts';
+import {
+  type RankedEvidence,
+  rounded,
+  type Separator,
+  type SignalOptions,
+  sortedSum,
+  strongestSignal,
+} from './odds.ts';
 import { CALIBRATION } from './weights.ts';
 
 /** The strategies that put survivors in order, each among those whom the ones before it leave undecided. */
@@ -11,9 +18,13 @@ export interface RankingOptions extends SignalOptions {
   readonly weights: Weights;
   /** In order. Executed evidence is the last, whether it is named or not. */
   readonly strategies: readonly Strategy[];
+  /** Where one is above 0, survivors are ordered by the weighted mean of standardised scores, and not in turn. */
+  readonly strategyWeights?: StrategyWeights;
   /** Strengths by the judges' verdicts, where there are any. */
   readonly strengths?: ReadonlyMap<string, number>;
 }
+
+export type StrategyWeights = Readonly<Partial<Record<Strategy, number>>>;
 
 /** How the settings want survivors put in order. `reviewer` and `human` act on the decision. */
 export const rankingOptionsOf = ({
@@ -22,6 +33,12 @@ export const rankingOptionsOf = ({
 }: Pick<Settings, 'weights' | 'evaluator'>): RankingOptions => ({
   weights,
   strategies: [...new Set(evaluator.flatMap((name) => STRATEGY_OF_EVALUATOR[name] ?? []))],
+  strategyWeights: Object.fromEntries(
+    STRATEGIES.flatMap((name) => {
+      const weight = weights[name] ?? 0;
+      return weight > 0 ? [[name, weight] as const] : [];
+    }),
+  ),
 });
 const STRATEGY_OF_EVALUATOR: Readonly<Record<Settings['evaluator'][number], Strategy | null>> = {
   evidence: 'evidence',
@@ -34,21 +51,32 @@ const STRATEGY_OF_EVALUATOR: Readonly<Record<Settings['evaluator'][number], Stra
   human: null,
 };
 
+/** Are strategies weighed against each other? */
+export const isWeighted = ({ strategyWeights = {} }: Pick<RankingOptions, 'strategyWeights'>): boolean =>
+  Object.keys(strategyWeights).length > 0;
+
+/** Whether blind judges are wanted at all. */
+export const wantsJudges = (options: RankingOptions): boolean =>
+  isWeighted(options) ? 'judges' in (options.strategyWeights ?? {}) : options.strategies.includes('judges');
+
 /** A strategy, and the lead within which it leaves candidates undecided. */
-interface Step {
-  readonly strategy: Strategy;
+interface RankingStep {
+  readonly strategy: Strategy | 'weights';
   readonly margin: number;
 }
 
 /** What the settings name. */
-export const namedSteps = ({ strategies, calibration = CALIBRATION }: RankingOptions): readonly Step[] =>
-  strategies.map((strategy) => ({
+export function namedSteps(options: RankingOptions): readonly RankingStep[] {
+  const { strategies, calibration = CALIBRATION } = options;
+  if (isWeighted(options)) return [{ strategy: 'weights', margin: 0 }];
+  return strategies.map((strategy) => ({
     strategy,
     margin: strategy === 'evidence' ? calibration.undecidedMargin : 0,
   }));
+}
 
 /** What the settings name, then executed evidence down to the smallest difference. */
-export const allSteps = (options: RankingOptions): readonly Step[] => [
+export const allSteps = (options: RankingOptions): readonly RankingStep[] => [
   ...namedSteps(options),
   { strategy: 'evidence', margin: 0 },
 ];
@@ -66,7 +94,7 @@ export interface Placed {
  */
 export function orderedBySteps(
   all: readonly RankedEvidence[],
-  steps: readonly Step[],
+  steps: readonly RankingStep[],
   options: RankingOptions,
 ): readonly Placed[] {
   const [step, ...rest] = steps;
@@ -88,7 +116,7 @@ export function orderedBySteps(
 /** Those whom a strategy puts first, or leaves undecided with the first; in the order given. */
 export function leadingGroup(
   all: readonly RankedEvidence[],
-  { strategy, margin }: Step,
+  { strategy, margin }: RankingStep,
   { without = [] }: Pick<RankingOptions, 'without'>,
 ): readonly RankedEvidence[] {
   const group = strategy === 'evidence' ? undominated(all, !without.includes('tests')) : all;
@@ -108,7 +136,7 @@ function undominated(all: readonly RankedEvidence[], byIndependentTests: boolean
 }
 
 /** Larger is better; equal for all where a strategy has nothing to go by. */
-function strategyValue(one: RankedEvidence, strategy: Strategy): number {
+function strategyValue(one: RankedEvidence, strategy: RankingStep['strategy']): number {
   switch (strategy) {
     case 'evidence':
       return one.support;
@@ -118,15 +146,17 @@ function strategyValue(one: RankedEvidence, strategy: Strategy): number {
     case 'vote':
       return one.votes;
     case 'score':
-      return one.evidence.staticScore ?? 0;
+      return one.evidence.staticScore?.score ?? 0;
     case 'metrics':
       return one.metrics.total;
+    case 'weights':
+      return one.weighted ?? 0;
   }
 }
 
 /** What put the last of a leading group before the first of the others. */
 function separatorOf(
-  { strategy }: Step,
+  { strategy }: RankingStep,
   near: readonly RankedEvidence[],
   { last, next }: { readonly last: RankedEvidence; readonly next: RankedEvidence },
   { calibration, without = [] }: RankingOptions,
@@ -177,3 +207,29 @@ export function isContradictedBy(own: RankedEvidenceFacts, other: RankedEvidence
 }
 
 type RankedEvidenceFacts = Pick<RankedEvidence, 'evidence' | 'fixed'>;
+
+/**
+ * H = sum w z / sum w over the strategies with a weight; z is a score minus the mean of the pool, divided by its standard
+ * deviation, or 0 where all are equal or nobody judged. By candidate.
+ */
+export function weightedScores(
+  pool: readonly RankedEvidence[],
+  weights: StrategyWeights,
+): ReadonlyMap<RankedEvidence, number> {
+  const named = STRATEGIES.flatMap((name) =>
+    weights[name] === undefined ? [] : [[name, weights[name]] as const],
+  );
+  const whole = named.reduce((sum, [, weight]) => sum + weight, 0);
+  const standardised = named.map(([name, weight]) => {
+    const values = pool.map((one) => strategyValue(one, name));
+    const known = values.filter(Number.isFinite);
+    const mean = sortedSum(known) / known.length;
+    const deviation = Math.sqrt(sortedSum(known.map((value) => (value - mean) ** 2)) / known.length);
+    return values.map((value) =>
+      Number.isFinite(value) && deviation > 0 ? (weight * (value - mean)) / deviation : 0,
+    );
+  });
+  return new Map(
+    pool.map((one, at) => [one, rounded(sortedSum(standardised.map((all) => all[at] ?? 0)) / whole)]),
+  );
+}

@@ -53,6 +53,8 @@ function candidateSections(view: RunView, diffs: Diffs, standing: CandidateStand
     `#### What decided its place\n\n${reasonText(reasonOf(view, standing), MAX_SECTION.against)}`,
     gates(evidence),
     tests(view, evidence),
+    scores(view, standing),
+    limits(view, alias),
     judgeLines.length === 0
       ? ''
       : titled(
@@ -121,6 +123,35 @@ function tests(view: RunView, evidence: Evidence | undefined): string {
       : []),
   ];
   return titled('What was executed', lines, MAX_SECTION.tests);
+}
+
+/** What each strategy says of it, whether it decided or not. */
+function scores(view: RunView, { candidate, evidence, ranked }: CandidateStanding): string {
+  if (!ranked) return '';
+  const { signals, support, metrics, votes, weighted } = ranked;
+  const judged = view.judgement?.standings.find((one) => one.alias === candidate.alias);
+  const share = (value: number | null) => (value === null ? 'none' : value.toFixed(2));
+  const form = evidence?.staticScore;
+  const lines = [
+    `- Evidence: ${support.toFixed(2)} (tests ${share(signals.tests)}, behaviour ${share(signals.behaviour)}, agreement ${share(signals.agreement)}), ${counted(ranked.fixed, 'base test')} fixed`,
+    `- Metrics: ${metrics.total.toFixed(1)} (tests ${share(metrics.tests)}, simplicity ${share(metrics.simplicity)}, speed ${share(metrics.speed)})`,
+    ...(form
+      ? [`- Patch score: ${form.score} (100; ${inertSentence(form.because.join(' '), MAX_REASON)})`]
+      : []),
+    `- Votes: ${counted(votes, 'model family', 'model families')}`,
+    ...(judged ? [`- Blind judges: strength ${judged.strength.toFixed(2)}`] : []),
+    ...(weighted === undefined ? [] : [`- Weighted mean of these scores: ${weighted.toFixed(2)}`]),
+  ];
+  return titled('Scores', lines, MAX_SECTION.head);
+}
+
+/** Why the estimated chance of the pick is not higher. */
+function limits({ decision }: RunView, alias: Alias): string {
+  if (!decision || decision.kind === 'none' || decision.alias !== alias || !decision.caps) return '';
+  const lines = decision.caps.map(
+    ({ most, because }) => `- At most ${most}: ${inertSentence(because, MAX_REASON)}`,
+  );
+  return titled('What limits the confidence', lines, MAX_SECTION.head);
 }
 
 function peerLine({ author, passed, total, guards }: PeerTests): string {

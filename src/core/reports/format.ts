@@ -106,6 +106,7 @@ export const SEPARATOR_LABELS = {
   vote: 'votes',
   score: 'patch score',
   metrics: 'metrics (tests, size, speed)',
+  weights: 'the weighted mean of all scores',
   alike: 'nothing: the same change',
   tie: 'nothing: a tie',
 } as const satisfies Record<Separator, string>;

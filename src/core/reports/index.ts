@@ -1,4 +1,5 @@
 export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions } from './comparison.ts';
+export { type DecisionRecord, decisionRecord } from './decision-record.ts';
 export { noPatchAtAll, votesLine } from './decision-sections.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { explanation } from './explanation.ts';

@@ -58,6 +58,8 @@ export interface RankRow {
   readonly alike: string;
   /** Wins, ties and losses before blind judges. */
   readonly judges: string;
+  /** Scores that decided between candidates: patch score, metrics, weighted mean. */
+  readonly scores: string;
   readonly lines: string;
   readonly cost: string;
   readonly time: string;
@@ -78,6 +80,7 @@ export function rankRows(view: RunView): readonly RankRow[] {
     behaviour: behaviourText(standing.evidence),
     alike: (standing.evidence?.alike ?? []).join(' = ') || '–',
     judges: judgesText(view, standing.candidate.alias),
+    scores: scoresText(view, standing),
     lines: standing.candidate.patch === undefined ? '–' : plusMinus(standing.candidate.patch),
     cost: costText(standing.candidate.usage),
     time: elapsed(standing.candidate.ms),
@@ -125,6 +128,19 @@ function behaviourText(evidence: Evidence | undefined): string {
 function judgesText({ judgement }: RunView, alias: Alias): string {
   const found = judgement?.standings.find((one) => one.alias === alias);
   return found ? `${found.wins}-${found.ties}-${found.losses}` : '–';
+}
+
+/** `patch score 110, metrics 80.0`: those that put some candidate before another. */
+function scoresText({ ranking }: RunView, { evidence, ranked }: CandidateStanding): string {
+  if (!ranked?.survivor) return '–';
+  const decided = new Set(ranking.map(({ separatedBy }) => separatedBy));
+  const texts = [
+    ...(decided.has('score') ? [`patch score ${evidence?.staticScore?.score ?? 0}`] : []),
+    ...(decided.has('metrics') ? [`metrics ${ranked.metrics.total.toFixed(1)}`] : []),
+    ...(decided.has('vote') ? [`${counted(ranked.votes, 'family', 'families')}`] : []),
+    ...(decided.has('weights') ? [`weighted ${(ranked.weighted ?? 0).toFixed(2)}`] : []),
+  ];
+  return texts.join(', ') || '–';
 }
 
 function resultText(view: RunView, standing: CandidateStanding): string {
@@ -255,6 +271,7 @@ const COLUMNS: readonly RankingColumn[] = [
   { title: 'behaviour', side: 'r', cell: (row) => row.behaviour, optional: true },
   { title: 'class', side: 'l', cell: (row) => row.alike, optional: true },
   { title: 'judges W-T-L', side: 'r', cell: (row) => row.judges, optional: true },
+  { title: 'scores', side: 'r', cell: (row) => row.scores, optional: true },
   { title: 'lines', side: 'r', cell: (row) => row.lines },
   { title: 'cost', side: 'r', cell: (row) => row.cost },
   { title: 'time', side: 'r', cell: (row) => row.time },

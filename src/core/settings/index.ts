@@ -3,6 +3,7 @@ export { checkFiles, type DetectedChecks, detectChecks } from './checks.ts';
 export { assignAliases, contestants, type Entrant, fnv1a, PROVIDERS } from './contestants.ts';
 export { Environment } from './environment.ts';
 export type { ArtifactsPlace, Bucket } from './environment-problems.ts';
+export { EVALUATORS, type Evaluator, EvaluatorNames, Weights } from './evaluator.ts';
 export { gitDependencyFiles, gitEnvironment } from './git-dependencies.ts';
 export { shellQuoted } from './last-resorts.ts';
 export {
@@ -23,15 +24,7 @@ export { parseSettings, type SettingsDefaults } from './parse-settings.ts';
 export type { RuntimeLanguage, WantedVersion } from './pinned-versions.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
 export type { ReportFormat, ReportSource } from './runner-forms.ts';
-export {
-  CoderSetting,
-  EVALUATORS,
-  type Evaluator,
-  MODEL_PROTOCOLS,
-  type ModelProtocol,
-  Settings,
-  Weights,
-} from './settings.ts';
+export { CoderSetting, MODEL_PROTOCOLS, type ModelProtocol, Settings } from './settings.ts';
 export { readSettingsText } from './settings-text.ts';
 export { suggest } from './suggest.ts';
 export { type TestStep, testSteps } from './test-steps.ts';

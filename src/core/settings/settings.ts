@@ -1,32 +1,11 @@
 import { z } from 'zod';
 import { duration, seconds } from './duration.ts';
-import { suggest } from './suggest.ts';
+import { EvaluatorNames, Weights } from './evaluator.ts';
 
 /** Wire protocols that the gateway speaks. */
 export const MODEL_PROTOCOLS = ['anthropic', 'openai-chat', 'openai-responses', 'gemini'] as const;
 
 export type ModelProtocol = (typeof MODEL_PROTOCOLS)[number];
-
-export const Weights = z
-  .strictObject({
-    tests: z.number().min(0).max(100).default(50).describe('Weight of the share of peer tests that pass.'),
-    simplicity: z
-      .number()
-      .min(0)
-      .max(100)
-      .default(30)
-      .describe("Weight of the size of the smallest survivor's production patch, divided by this one's."),
-    speed: z
-      .number()
-      .min(0)
-      .max(100)
-      .default(20)
-      .describe("Weight of the fastest survivor's coder time, divided by this one's."),
-  })
-  .refine((weights) => weights.tests + weights.simplicity + weights.speed > 0, {
-    message: 'at least one weight must be above 0',
-  });
-export type Weights = z.infer<typeof Weights>;
 
 /** A program and its arguments, as the sandbox sees them. */
 export const Argv = z
@@ -91,30 +70,6 @@ const Critics = z.strictObject({
     .default(0.15)
     .describe('Maximum share of `budget.run` that a debate may cost.'),
 });
-
-/** Strategies that rank candidates. In a list each one decides among the candidates that the ones before it leave undecided. */
-export const EVALUATORS = [
-  'evidence',
-  'model',
-  'vote',
-  'score',
-  'metrics',
-  'reviewer',
-  'human',
-  'tournament',
-] as const;
-export type Evaluator = (typeof EVALUATORS)[number];
-
-const EvaluatorName = z.enum(EVALUATORS, { error: ({ input }) => noSuchEvaluator(input) });
-
-function noSuchEvaluator(written: unknown): string {
-  const meant = typeof written === 'string' ? suggest(written.slice(0, 60), EVALUATORS) : null;
-  const hint = meant ? `did you mean ${meant}?` : `known: ${EVALUATORS.join(', ')}`;
-  return `there is no strategy ${shownValue(written)}; ${hint}`;
-}
-
-const shownValue = (value: unknown): string =>
-  typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : 'of this kind';
 
 /** `.github/auto-dev.yml`. Every key has a default; unknown keys are errors with a suggestion. */
 export const Settings = z.strictObject({
@@ -224,14 +179,9 @@ export const Settings = z.strictObject({
     .describe(
       "Critics look for defects in the winner's diff: `always`, `never`, or `auto`: if the brief states a high risk or was debated. Their claims are executed and can change the winner.",
     ),
-  evaluator: z
-    .array(EvaluatorName)
-    .min(1)
-    .refine((names) => new Set(names).size === names.length, { error: 'name each strategy once' })
-    .default(['evidence', 'model'])
-    .describe(
-      'Strategies in the order in which they decide: `evidence` (what was executed), `model` (blind judges, every pair), `tournament` (blind judges, knockout), `vote` (one vote per model family), `score` (patch score), `metrics` (weights), `reviewer` (looks for defects in the leading candidates; its tests must be confirmed by execution), `human` (a person picks). With `model` or `tournament`, a model also writes tests if execution leaves doubt. Gates come before all strategies.',
-    ),
+  evaluator: EvaluatorNames.default(['evidence', 'model']).describe(
+    'Strategies in the order in which they decide: `evidence` (what was executed), `model` (blind judges, every pair), `tournament` (blind judges, knockout), `vote` (one vote per model family), `score` (patch score), `metrics` (weights), `reviewer` (looks for defects in the leading candidates; its tests must be confirmed by execution), `human` (a person picks). With `model` or `tournament`, a model also writes tests if execution leaves doubt. Gates come before all strategies.',
+  ),
   weights: Weights.prefault({}),
   adaptive: z
     .strictObject({

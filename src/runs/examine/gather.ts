@@ -72,9 +72,10 @@ export async function gatherEvidence(
   try {
     const examined = await examineAll(whole, entries, begins);
     const probed = await probeCandidates(tools, examined);
-    const crossed = await runPeerTests(tools, examined);
     const agreeing = likenessByAlias(examined);
-    const evidence = withoutContestedTests(examined.map((one) => evidenceOf(one, crossed, probed, agreeing)));
+    const crossed = await runPeerTests(tools, examined, (alias) => agreeing.get(alias)?.alike ?? []);
+    const known = { crossed, probed, agreeing, message: firstLine(runner.asked ?? '') };
+    const evidence = withoutContestedTests(examined.map((one) => evidenceOf(one, known)));
     const added = writing ? await addWrittenTests(tools, examined, evidence, writing) : null;
     const all = withCut(added?.evidence ?? evidence, time.cut(leftOut));
     return added ? { evidence: all, independentTests: added.report } : { evidence: all };
@@ -131,11 +132,20 @@ const changesOf = ({ files, functions }: PatchLikeness) => [
 /** Examples that are kept. */
 const MAX_UNMET = 5;
 
+/** What was found out of all candidates together. */
+interface PoolResults {
+  readonly crossed: PeerResults;
+  readonly probed: ProbeResults | null;
+  readonly agreeing: ReadonlyMap<Alias, PatchLikeness>;
+  /** Under which every candidate would be committed. */
+  readonly message: string;
+}
+
+const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
+
 function evidenceOf(
   { candidate, gates, patch, baseTests }: ExaminedCandidate,
-  crossed: PeerResults,
-  probed: ProbeResults | null,
-  agreeing: ReadonlyMap<Alias, PatchLikeness>,
+  { crossed, probed, agreeing, message }: PoolResults,
 ): Evidence {
   const agreed = agreeing.get(candidate.alias);
   const examples = probed?.examples.byAlias.get(candidate.alias);
@@ -158,7 +168,7 @@ function evidenceOf(
     ...(unmetExamples.length > 0 ? { unmetExamples } : {}),
     ...(behaviour ? { behaviour } : {}),
     ...(agreed ? { agreement: agreed.score, alike: agreed.alike, changes: changesOf(agreed) } : {}),
-    ...(patch ? { staticScore: staticScore(patch.text).score } : {}),
+    ...(patch ? { staticScore: staticScore(patch.text, message) } : {}),
     peerTests: peerTests.toSorted((a, b) => (a.author < b.author ? -1 : 1)),
   };
 }

@@ -32,6 +32,7 @@ export interface PeerResults {
 export async function runPeerTests(
   tools: ExaminationTools,
   examined: readonly ExaminedCandidate[],
+  alike: (alias: Alias) => readonly Alias[],
 ): Promise<PeerResults> {
   const survivors = examined.flatMap((one) =>
     isSurvivor(one.gates) && one.tree?.ready && one.patch
@@ -39,8 +40,9 @@ export async function runPeerTests(
       : [],
   );
   const authors = await findAuthors(tools, survivors);
-  // Whoever wrote the same code is the author as well.
-  const peersOf = (author: TestAuthor) => survivors.filter(({ tree }) => tree !== author.survivor.tree);
+  // Whoever made the same change is the author as well.
+  const peersOf = ({ survivor: { tree, candidate } }: TestAuthor) =>
+    survivors.filter((one) => one.tree !== tree && !alike(candidate.alias).includes(one.candidate.alias));
   const pairs = authors.flatMap((author) => peersOf(author).map((peer) => ({ author, peer })));
   const allows = allowsAuthor(tools, (author) => peersOf(author).length);
   const found: { readonly author: TestAuthor; readonly result: AuthorResults['onPeers'][number] }[] = [];

@@ -129,12 +129,12 @@ function compareCandidates(
       run: runOf(one),
       passesTests,
       hasNoEffect: hasNoSourceEffect(productionText(one)),
+      ...(one.candidate.family === undefined ? {} : { family: one.candidate.family }),
     };
   });
   const texts = ready.map(productionText);
-  const compared = compareBehaviour(onBase, behaving, (a, b) =>
-    patchLikeness(texts[a] ?? '', texts[b] ?? ''),
-  );
+  const likeness = (a: number, b: number) => patchLikeness(texts[a] ?? '', texts[b] ?? '');
+  const compared = compareBehaviour(onBase, behaving, likeness, derived.files);
   return {
     behaviour: new Map(compared.map(({ id, ...behaviour }) => [id, behaviour])),
     examples,

@@ -16,6 +16,7 @@ import {
   rank,
   rankingOptionsOf,
   undecidedBefore,
+  wantsJudges,
 } from '../../core/ranking/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
 import { type ModelPorts, readPatch, repositoryKeyOf, taskOf, type World } from '../context.ts';
@@ -36,7 +37,7 @@ export async function judge(world: JudgePorts, { run, signal }: RunContext): Pro
   await world.store.markStage(runId, 'judge', 'start', world.clock.now());
   const order = rankingOptionsOf(task.settings);
   const near = undecidedBefore('judges', evidence, order);
-  const asked = order.strategies.includes('judges') && near.length > 1;
+  const asked = wantsJudges(order) && near.length > 1;
   const matter = { task, evidence, undecided: near, ...(brief ? { brief } : {}) };
   const judgement = asked ? await askJudges(world, runId, matter, signal) : undefined;
   const askPerson = task.settings.evaluator.includes('human');

@@ -1,5 +1,5 @@
 import type { Evidence } from '../../core/evidence/index.ts';
-import type { Author, Competitor, Judgement } from '../../core/judging/index.ts';
+import { type Author, type Competitor, type Judgement, notJudged } from '../../core/judging/index.ts';
 import { type Alias, byCodeUnits, Fault, inParallel, type Usd } from '../../core/model/index.ts';
 import {
   type RankingOptions,
@@ -11,7 +11,9 @@ import {
   selectStored,
   statementOf,
   undecidedBefore,
+  wantsJudges,
 } from '../../core/ranking/index.ts';
+import type { DecisionRecord } from '../../core/reports/index.ts';
 import { Settings } from '../../core/settings/index.ts';
 import type { Artifacts, BaseCheckout } from '../../ports/index.ts';
 import { toolsAt, withTools } from '../base/index.ts';
@@ -40,6 +42,8 @@ export interface SelectOptions {
   readonly alwaysPick: boolean;
   /** Signals that shall not count, to see what each adds. */
   readonly without?: readonly Signal[];
+  /** The answer says all that the decision follows from. */
+  readonly explain?: boolean;
 }
 
 /**
@@ -83,21 +87,37 @@ async function execute(
     evidence,
     ids: new Map(named.map(({ alias, candidate }) => [alias, candidate.id])),
   };
-  const order = { ...rankingOptionsOf(Settings.parse({})), without: context.options.without ?? [] };
+  const settings = Settings.parse({
+    ...(request.evaluator ? { evaluator: request.evaluator } : {}),
+    ...(request.weights ? { weights: request.weights } : {}),
+  });
+  const order = { ...rankingOptionsOf(settings), without: context.options.without ?? [] };
   const near = undecidedBefore('judges', evidence, order);
   const judgement =
-    tools.judging && near.length > 1
+    tools.judging && wantsJudges(order) && near.length > 1
       ? await judgeStored(tools.judging, tools.artifacts, {
           runId: runner.task.runId,
           task: statementOf(request),
           entries,
           evidence,
           undecided: near,
+          knockout: settings.evaluator.includes('tournament'),
           signal: context.signal,
         })
-      : undefined;
-  return selectionAnswer(request, found, { order, judgement, ...context.options });
+      : unaskedJudges(request, order, tools.judging);
+  const askPerson = settings.evaluator.includes('human');
+  return selectionAnswer(request, found, { order, judgement, askPerson, ...context.options });
 }
+
+/** A request that names judges is told why none was asked. */
+const unaskedJudges = (
+  { evaluator, weights }: SelectRequest,
+  order: RankingOptions,
+  judging: Judging | undefined,
+): Judgement | undefined =>
+  (evaluator || weights) && wantsJudges(order) && !judging
+    ? notJudged('No judge was asked; --judges allows it.')
+    : undefined;
 
 /** `A` to `Z`, then `A2`, `B2`, … */
 const aliasOf = (ordinal: number): string =>
@@ -149,10 +169,14 @@ function selectionAnswer(
   how: {
     readonly order: RankingOptions;
     readonly judgement: Judgement | undefined;
+    readonly askPerson: boolean;
     readonly alwaysPick: boolean;
+    readonly explain?: boolean;
   },
 ): SelectAnswer {
-  const { ranking, decision } = decideRanking(evidence, how.order, how.judgement, { askPerson: false });
+  const { order, judgement, askPerson } = how;
+  const { ranking, decision } = decideRanking(evidence, order, judgement, { askPerson });
+  const record: DecisionRecord = { evidence, ranking, decision, judgement: judgement ?? null };
   const best = ranking[0];
   const alias = decision.kind === 'winner' ? decision.alias : how.alwaysPick ? best?.alias : undefined;
   return {
@@ -166,6 +190,7 @@ function selectionAnswer(
     })),
     decidedBy: decision.decidedBy,
     because: decision.because,
+    ...(how.explain ? { explanation: { ids: Object.fromEntries(ids), ...record } } : {}),
   };
 }
 
@@ -186,6 +211,7 @@ async function judgeStored(
     readonly entries: readonly CandidateEntry[];
     readonly evidence: readonly Evidence[];
     readonly undecided: readonly Alias[];
+    readonly knockout: boolean;
     readonly signal: AbortSignal;
   },
 ): Promise<Judgement> {
@@ -204,6 +230,7 @@ async function judgeStored(
       // All of the budget is for judges here: there are no coders to pay.
       share: 1,
       remember: (_, work) => work(),
+      knockout: on.knockout,
       signal: on.signal,
     },
     { task: on.task, competitors, authors: on.entries.flatMap((entry) => authorOf(entry) ?? []) },

@@ -188,6 +188,48 @@ describe('behaviour on the same inputs', () => {
   });
 });
 
+describe('who votes', () => {
+  const KEPT = { ...RIGHT, 'f(9)': 'y' };
+  const CHANGED = { ...RIGHT, 'f(9)': 'z' };
+
+  test('candidates of one model family have one vote together', () => {
+    const pool = (...families: readonly string[]) =>
+      ['A', 'B', 'C', 'D', 'E'].map((id, at) =>
+        behaving(id, at < 3 ? CHANGED : KEPT, { family: families[at] ?? '' }),
+      );
+    const majority = compare(BASE, pool('gpt', 'gemini', 'grok', 'claude', 'claude'));
+    const repeated = compare(BASE, pool('gpt', 'gpt', 'gpt', 'claude', 'gemini'));
+    expect(repeated.of('A').agreement).toBeLessThan(majority.of('A').agreement);
+    expect(repeated.best).toEqual(['D', 'E']);
+    // Where there is no other family, everybody votes.
+    expect(compare(BASE, pool('gpt', 'gpt', 'gpt', 'gpt', 'gpt')).of('A').agreement).toBe(
+      compare(
+        BASE,
+        ['A', 'B', 'C', 'D', 'E'].map((id, at) => behaving(id, at < 3 ? CHANGED : KEPT)),
+      ).of('A').agreement,
+    );
+  });
+
+  test('inputs from tests of one author count only if somebody else passes these tests', () => {
+    const file = { file: 'a1', path: 'by-a.test.js', text: '', by: ['A'] };
+    const cases = [{ id: '0', title: 'exact message', source: '', origin: 'candidate' as const }];
+    const shown = (id: string, text: string, passes: boolean): ProbedCandidate => {
+      const one = run({ ...RIGHT, 'a1.0#0': text });
+      return {
+        ...behaving(id, {}),
+        run: { ...one, cases: new Map([['a1.0', passes ? 'passed' : 'failed']]) },
+      };
+    };
+    const base = [run({ ...BASE, 'a1.0#0': 'old' }), run({ ...BASE, 'a1.0#0': 'old' })];
+    const contested = (...pool: readonly ProbedCandidate[]) =>
+      compareBehaviour(base, pool, strangers, [{ ...file, cases }]).map((one) => one.contested);
+    expect(contested(shown('A', 'mine', true), shown('B', 'other', false))).toEqual([0, 0]);
+    expect(contested(shown('A', 'mine', true), shown('B', 'other', false), shown('C', 'mine', true))).toEqual(
+      [1, 1, 1],
+    );
+  });
+});
+
 describe('for any observations', () => {
   const texts = fc.constantFrom('a', 'b', 'c', 'NaN', '[1, undefined]', '__proto__');
   const seen = fc.record({

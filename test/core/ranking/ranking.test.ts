@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../../src/core/evidence/index.ts';
-import { type RankingOptions, rank, undecidedBefore } from '../../../src/core/ranking/index.ts';
+import {
+  type RankingOptions,
+  rank,
+  rankingOptionsOf,
+  undecidedBefore,
+  wantsJudges,
+} from '../../../src/core/ranking/index.ts';
+import { Settings } from '../../../src/core/settings/index.ts';
 import { behaving, by, candidate, fixing, independentTests, peerTestsOf, pools } from './sample.ts';
 
 const WEIGHTS = { tests: 50, simplicity: 30, speed: 20 };
@@ -131,6 +138,43 @@ describe('the order', () => {
     expect(orderBy({ ...HOW, strategies: ['vote'] }, ...three, ...two)).toBe(
       'D alike E vote A alike B alike C',
     );
+  });
+
+  describe('with weights for strategies', () => {
+    const pool = [
+      candidate('A', { agreement: 0.2, staticScore: { score: 120, because: [] } }),
+      candidate('B', { agreement: 0.8, staticScore: { score: 100, because: [] } }),
+      candidate('C', { agreement: 0.5, staticScore: { score: 110, because: [] }, breaks: ['x'] }),
+    ];
+    const weighed = (weights: NonNullable<RankingOptions['strategyWeights']>): RankingOptions => ({
+      ...HOW,
+      strategies: ['evidence'],
+      strategyWeights: weights,
+    });
+
+    test('survivors that break nothing are ordered by the weighted mean of their standardised scores', () => {
+      expect(orderBy(weighed({ score: 3, evidence: 1 }), ...pool)).toBe('A weights B regressions C');
+      expect(orderBy(weighed({ score: 1, evidence: 3 }), ...pool)).toBe('B weights A regressions C');
+      const means = rank(pool, weighed({ score: 3, evidence: 1 })).map(({ weighted }) => weighted);
+      expect(means).toEqual([0.5, -0.5, undefined]);
+    });
+
+    test('equal means leave it to executed evidence, and equal scores say nothing', () => {
+      expect(orderBy(weighed({ score: 1, evidence: 1 }), ...pool)).toBe('B agreement A regressions C');
+      expect(orderBy(weighed({ vote: 1 }), ...pool)).toBe('B agreement A regressions C');
+    });
+
+    test('judges compare all survivors that break nothing, if they have a weight', () => {
+      const far = [...pool, candidate('D', { behaviour: behaving(0) })];
+      expect(undecidedBefore('judges', far, weighed({ judges: 1, evidence: 1 }))).toEqual(['B', 'A', 'D']);
+      expect(wantsJudges(weighed({ evidence: 1 }))).toBe(false);
+    });
+
+    test('come from the settings', () => {
+      const { evaluator, weights } = Settings.parse({ weights: { judges: 2, score: 0 } });
+      expect(rankingOptionsOf({ evaluator, weights }).strategyWeights).toEqual({ judges: 2 });
+      expect(rankingOptionsOf(Settings.parse({})).strategyWeights).toEqual({});
+    });
   });
 
   test('is identical for the same evidence in any order', () => {

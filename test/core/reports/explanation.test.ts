@@ -46,6 +46,13 @@ test("the explanation of a candidate has everything known about it, and separate
     - Same change as B, apart from comments and layout
     - Behaviour: 33% alike on the 3 of 12 inputs where candidates disagree
 
+    #### Scores
+
+    - Evidence: 0.50 (tests 0.50, behaviour none, agreement none), 0 base tests fixed
+    - Metrics: 100.0 (tests 1.00, simplicity 1.00, speed 1.00)
+    - Votes: 1 model family
+    - Blind judges: strength -0.80
+
     #### Model opinions
 
     Blind judges said this; none of it was executed.

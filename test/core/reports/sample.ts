@@ -82,6 +82,7 @@ function ranked(alias: string, place: number, change: Partial<Ranked> = {}): Ran
     survivor: true,
     regressions: 0,
     fixed: 0,
+    votes: 1,
     signals: { tests: 0.5, behaviour: null, agreement: null },
     support: 0.5,
     metrics: { tests: 1, simplicity: 1, speed: 1, total: 100 },

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { suggest } from './suggest.ts';
+
+const strategyWeight = (what: string) => z.number().min(0).max(100).optional().describe(`Weight of ${what}.`);
+
+export const Weights = z
+  .strictObject({
+    tests: z
+      .number()
+      .min(0)
+      .max(100)
+      .default(50)
+      .describe(
+        'For `metrics`: weight of the share of all executed tests that pass: base tests, independent ones, and those of candidates over the same set.',
+      ),
+    simplicity: z
+      .number()
+      .min(0)
+      .max(100)
+      .default(30)
+      .describe(
+        "For `metrics`: weight of the size of the smallest survivor's production patch, divided by this one's.",
+      ),
+    speed: z
+      .number()
+      .min(0)
+      .max(100)
+      .default(20)
+      .describe("For `metrics`: weight of the fastest survivor's coder time, divided by this one's."),
+    evidence: strategyWeight(
+      'executed evidence. If this or one of the next four weights is above 0, survivors are ordered by the weighted mean of their standardised scores instead of by `evaluator`',
+    ),
+    judges: strategyWeight('blind judges, who then compare all survivors that break nothing'),
+    vote: strategyWeight('the votes of model families'),
+    score: strategyWeight('the patch score'),
+    metrics: strategyWeight('the total of metrics'),
+  })
+  .refine((weights) => weights.tests + weights.simplicity + weights.speed > 0, {
+    message: 'at least one weight must be above 0',
+  });
+export type Weights = z.infer<typeof Weights>;
+
+/** Strategies that rank candidates. In a list each one decides among the candidates that the ones before it leave undecided. */
+export const EVALUATORS = [
+  'evidence',
+  'model',
+  'vote',
+  'score',
+  'metrics',
+  'reviewer',
+  'human',
+  'tournament',
+] as const;
+export type Evaluator = (typeof EVALUATORS)[number];
+
+const EvaluatorName = z.enum(EVALUATORS, { error: ({ input }) => noSuchEvaluator(input) });
+
+/** Strategies in the order in which they decide. */
+export const EvaluatorNames = z
+  .array(EvaluatorName)
+  .min(1)
+  .refine((names) => new Set(names).size === names.length, { error: 'name each strategy once' });
+
+function noSuchEvaluator(written: unknown): string {
+  const meant = typeof written === 'string' ? suggest(written.slice(0, 60), EVALUATORS) : null;
+  const hint = meant ? `did you mean ${meant}?` : `known: ${EVALUATORS.join(', ')}`;
+  return `there is no strategy ${shownValue(written)}; ${hint}`;
+}
+
+const shownValue = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : 'of this kind';
