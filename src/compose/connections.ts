@@ -43,7 +43,7 @@ export function openAppGitHub(
     privateKey,
     apiUrl: operator.github.apiUrl,
     gitUrl: operator.github.gitUrl,
-    hostFolders: hostFolders(operator.data),
+    hostFolders: hostFolders(operator),
     log,
     ...extra,
   });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { access, chmod, chown, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -75,15 +76,48 @@ export function defaultData(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Folders that public texts must not name. `/tmp` and `/root` are not replaced: every machine has them, and candidates
- * mention their own.
+ * Folders that public texts must not name: all that settings name, ours, and where links among them lead. `/tmp` and
+ * `/root` are not replaced: every machine has them, and candidates mention their own.
  */
-export const hostFolders = (data: string): readonly HostFolder[] => [
-  { path: resolve(data), name: '(data folder)' },
-  { path: resolve(import.meta.dirname, '../..'), name: '(installation)' },
-  { path: homedir(), name: '(home)' },
-  { path: tmpdir(), name: '(temporary folder)' },
-];
+export function hostFolders(
+  operator: Pick<Operator, 'agentsFolder' | 'artifacts' | 'data' | 'privateKeyPath' | 'prompts'>,
+): readonly HostFolder[] {
+  const { artifacts, data, privateKeyPath } = operator;
+  const named: readonly (readonly [string | undefined, string])[] = [
+    [data, '(data folder)'],
+    ...linksIn(data).map((name) => [join(data, name), `(data folder)/${name}`] as const),
+    [artifacts?.kind === 'folder' ? artifacts.path : undefined, '(artifacts folder)'],
+    [operator.agentsFolder, '(agents folder)'],
+    [operator.prompts, '(prompts folder)'],
+    [privateKeyPath, '(private key)'],
+    [privateKeyPath && dirname(privateKeyPath), '(folder of the private key)'],
+    [resolve(import.meta.dirname, '../..'), '(installation)'],
+    [homedir(), '(home)'],
+    [tmpdir(), '(temporary folder)'],
+  ];
+  const all = named.flatMap(([path, name]) =>
+    path ? [...new Set([resolve(path), realPath(path)])].map((one) => ({ path: one, name })) : [],
+  );
+  // The first name of a folder counts.
+  return all.filter(({ path }, at) => all.findIndex((other) => other.path === path) === at);
+}
+
+/** Links of a data folder, such as one to a larger disk; none where it is not there yet. */
+const linksIn = (folder: string): readonly string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isSymbolicLink())
+        .map(({ name }) => name)
+    : [];
+
+/** Without links; what is not there, or whose disk is away, is only known as it was named. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
 
 /** Others may pass through to what is open to them inside, but may not list it. */
 const PASSABLE = 0o711;

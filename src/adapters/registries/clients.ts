@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { z } from 'zod';
 import type { RegistryAccess } from '../../ports/index.ts';
+import { clientEnvironment } from './client-environment.ts';
 import { type ClientEnvironment, type Login, loginIn, netrcLogins, npmLogins } from './logins.ts';
 
 /** What a client of this machine is set to. */
@@ -38,8 +39,8 @@ async function runIn(
   [program, ...args]: readonly [string, ...string[]],
   env: ClientEnvironment,
 ): Promise<string> {
-  const options = { cwd, env: { ...env }, extendEnv: false, stdin: 'ignore', timeout: ANSWER_MS } as const;
-  const { stdout } = await execa(program, args, options);
+  const limits = { extendEnv: false, stdin: 'ignore', timeout: ANSWER_MS } as const;
+  const { stdout } = await execa(program, args, { ...limits, cwd, env: clientEnvironment(env) });
   return stdout;
 }
 

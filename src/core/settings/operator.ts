@@ -60,6 +60,8 @@ export interface Operator {
   /** Data folder. */
   readonly data: string;
   readonly prompts?: string;
+  /** File that the App's key was read from. */
+  readonly privateKeyPath?: string;
   readonly databaseUrl?: string;
   /** Where artifacts are kept; absent: below the data folder. */
   readonly artifacts?: ArtifactsPlace;
@@ -156,9 +158,8 @@ const DEFAULT_PORT = 3000;
 function operatorOf(env: Environment): Operator {
   const { APP_ID, PRIVATE_KEY, WEBHOOK_SECRET } = env;
   const artifacts = artifactsPlace(env);
-  const missingVariables = Object.entries({ APP_ID, PRIVATE_KEY, WEBHOOK_SECRET }).filter(
-    ([, value]) => value === undefined,
-  );
+  const ofApp = { APP_ID, PRIVATE_KEY, WEBHOOK_SECRET };
+  const missingVariables = Object.entries(ofApp).filter(([, value]) => value === undefined);
   return {
     ...(APP_ID !== undefined && PRIVATE_KEY && WEBHOOK_SECRET
       ? { app: { appId: APP_ID, privateKey: PRIVATE_KEY, webhookSecret: WEBHOOK_SECRET } }
@@ -167,6 +168,7 @@ function operatorOf(env: Environment): Operator {
     github: githubOf(env),
     http: { host: env.HOST, port: env.PORT ?? DEFAULT_PORT, portIsSet: env.PORT !== undefined },
     data: env.RUNOFF_DATA,
+    ...(env.PRIVATE_KEY_PATH ? { privateKeyPath: env.PRIVATE_KEY_PATH } : {}),
     ...(env.RUNOFF_PROMPTS ? { prompts: env.RUNOFF_PROMPTS } : {}),
     ...(env.DATABASE_URL ? { databaseUrl: env.DATABASE_URL } : {}),
     ...(artifacts ? { artifacts } : {}),

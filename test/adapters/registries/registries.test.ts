@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { memoryLog } from '../../server/delivery.ts';
 const PROGRAMS = {
   npm: 'echo \'{"registry":"https://user:secret@npm.corp.test:8443/api/","@acme:registry":"https://acme.test/npm/","//npm.corp.test/:_authToken":"(protected)","proxy":null}\'',
   python3: `case "$*" in
-*"config list"*) [ -n "$INDEX" ] && echo "global.index-url='$INDEX'"; [ -n "$EXTRA" ] && echo "install.extra-index-url='$EXTRA'"; [ -n "$LINKS" ] && echo ":env:.find-links='$LINKS'"; true ;;
+*"config list"*) [ -n "$PIP_TEST_INDEX" ] && echo "global.index-url='$PIP_TEST_INDEX'"; [ -n "$PIP_TEST_EXTRA" ] && echo "install.extra-index-url='$PIP_TEST_EXTRA'"; [ -n "$PIP_TEST_LINKS" ] && echo ":env:.find-links='$PIP_TEST_LINKS'"; true ;;
 *) echo https://index.test/simple https://files.test ;;
 esac`,
   go: "printf 'https://proxy.test,https://second.test|direct\\nsum.test\\n'",
@@ -64,6 +64,34 @@ describe('logins', () => {
 });
 
 describe('the registries for a set-up command', () => {
+  test('are asked for without the secrets of this process', async () => {
+    const seen = join(folder, 'seen');
+    const bin = join(folder, 'telling');
+    await mkdir(bin);
+    const names = ['npm', 'python3', 'go', 'cargo', 'mvn', 'gem', 'composer', 'dotnet'];
+    for (const name of names) {
+      await writeFile(join(bin, name), `#!/bin/sh\n/usr/bin/env >> ${seen}\nexit 1\n`, { mode: 0o755 });
+    }
+    const secrets = Object.fromEntries(
+      [
+        ...[
+          'ANTHROPIC_API_KEY',
+          'DATABASE_URL',
+          'PRIVATE_KEY',
+          'WEBHOOK_SECRET',
+          'GITHUB_TOKEN',
+          'MY_SECRET',
+        ],
+        ...['AWS_SECRET_ACCESS_KEY', 'NODE_OPTIONS', 'LD_PRELOAD'],
+      ].map((name) => [name, 'canary']),
+    );
+    const env = { ...secrets, PATH: bin, HOME: folder, GOPROXY: 'https://kept.test' };
+    await openRegistries({ log: memoryLog(), env }).of('make');
+    const told = await readFile(seen, 'utf8');
+    expect(told).toContain('GOPROXY=https://kept.test');
+    expect(told).not.toContain('canary');
+  });
+
   test('are those that npm is set to; what enters a sandbox has no login', async () => {
     const access = await open().registries.of('npm ci --no-audit');
     expect(access.hosts).toEqual(['npm.corp.test:8443', 'acme.test:443']);
@@ -87,8 +115,8 @@ describe('the registries for a set-up command', () => {
     const mirror = join(folder, 'mirror');
     for (const part of ['simple', 'files', 'private']) await mkdir(join(mirror, part), { recursive: true });
     const access = await open({
-      EXTRA: `file://${mirror}/simple/ file:///nowhere/at/all`,
-      LINKS: join(mirror, 'files'),
+      PIP_TEST_EXTRA: `file://${mirror}/simple/ file:///nowhere/at/all`,
+      PIP_TEST_LINKS: join(mirror, 'files'),
     }).registries.of('pip install -r requirements.txt');
     expect(access.env).toMatchObject({
       PIP_EXTRA_INDEX_URL: 'file:///opt/registries/pip-0/simple',
@@ -106,15 +134,18 @@ describe('the registries for a set-up command', () => {
     for (const part of ['wheels', 'files', 'packages']) await mkdir(join(folder, part), { recursive: true });
     await symlink(homedir(), join(folder, 'link'));
     const access = await open({
-      EXTRA: `file://${homedir()} file:/// file://${join(folder, 'link')}`,
-      LINKS: join(folder, 'wheels'),
+      PIP_TEST_EXTRA: `file://${homedir()} file:/// file://${join(folder, 'link')}`,
+      PIP_TEST_LINKS: join(folder, 'wheels'),
     }).registries.of('pip install -r requirements.txt');
     expect(access.folders).toEqual([{ from: join(folder, 'wheels'), to: '/opt/registries/pip-0/wheels' }]);
     expect(access.env).not.toHaveProperty('PIP_EXTRA_INDEX_URL');
   });
 
   test('are the indexes that an operator has set for pip, also for uv', async () => {
-    const env = { INDEX: 'https://me:secret@pypi.corp.test/simple', EXTRA: 'https://more.test/simple' };
+    const env = {
+      PIP_TEST_INDEX: 'https://me:secret@pypi.corp.test/simple',
+      PIP_TEST_EXTRA: 'https://more.test/simple',
+    };
     const access = await open(env).registries.of('uv sync --frozen');
     expect(access.hosts).toEqual(['pypi.corp.test:443', 'more.test:443']);
     expect(access.env).toMatchObject({
