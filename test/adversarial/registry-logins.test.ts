@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createProxy, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
@@ -39,6 +39,12 @@ const answer =
       return response.writeHead(302, { location }).end();
     }
     if (url.endsWith('/echo')) response.setHeader('x-echo', String(headers.authorization));
+    if (url === '/npm/left-pad') {
+      const dist = { tarball: `https://${headers.host}/npm/left-pad/-/left-pad-1.3.0.tgz`, shasum: '0' };
+      const versions = { '1.3.0': { name: 'left-pad', version: '1.3.0', dist } };
+      const body = JSON.stringify({ name: 'left-pad', 'dist-tags': { latest: '1.3.0' }, versions });
+      return response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    }
     response.setHeader('set-cookie', 'session=operator');
     response.writeHead(url.endsWith('/busy') ? 503 : 200).end(`from ${host}`);
   };
@@ -102,17 +108,23 @@ const get = (path: string, more = '') => `curl --silent --max-time 20 ${more} '$
 describe('the login of the operator for a registry', () => {
   test('is added outside of the sandbox, for the paths that it is for', async () => {
     const { stdout } = await run(
-      `${get('/npm/left-pad')}; ${get('/pypi/simple/a/')}; ${get('/pypi/packages/a.whl')}; ${get('/elsewhere')}`,
+      `${get('/npm/a-package')}; ${get('/pypi/simple/a/')}; ${get('/pypi/packages/a.whl')}; ${get('/elsewhere')}`,
     );
     expect(stdout).toBe('from npm.test'.repeat(4));
     const basic = `Basic ${Buffer.from(`me:${PASSWORD}`).toString('base64')}`;
     expect(asked.map(({ path, headers }) => [path, headers.authorization])).toEqual([
-      ['/npm/left-pad', `Bearer ${TOKEN}`],
+      ['/npm/a-package', `Bearer ${TOKEN}`],
       ['/pypi/simple/a/', basic],
       ['/pypi/packages/a.whl', basic],
       ['/elsewhere', undefined],
     ]);
     expect(asked[0]?.headers.host).toBe(access.hosts[0]);
+  });
+
+  test.skipIf(!existsSync('/usr/bin/npm'))('serves npm, which knows nothing of it', async () => {
+    const { stdout } = await run('/usr/bin/npm view left-pad version dist.tarball --fetch-retries=0');
+    expect(stdout).toContain('1.3.0');
+    expect(asked[0]).toMatchObject({ path: '/npm/left-pad', headers: { authorization: `Bearer ${TOKEN}` } });
   });
 
   test('is nowhere inside: not in files, environment, processes or settings of clients', async () => {
@@ -209,7 +221,7 @@ describe('the proxy of the operator', () => {
       upstream: () => ({ ...upstream, authorization: `Basic ${Buffer.from(PASSWORD).toString('base64')}` }),
     };
     const sandbox = openBubblewrap({ ...bench.options, dialler });
-    const { stdout } = await run(`${get('/npm/left-pad')}; curl --silent '${url('/x', 1)}'; env`, sandbox);
+    const { stdout } = await run(`${get('/npm/a-package')}; curl --silent '${url('/x', 1)}'; env`, sandbox);
     expect(stdout).toContain('from npm.testfrom other.test');
     expect(stdout).not.toContain(PASSWORD);
     const basic = `Basic ${Buffer.from(PASSWORD).toString('base64')}`;

@@ -38,8 +38,8 @@ type InstallAttempt = Installed & { readonly bySignal?: true };
  */
 const MAX_TRIES = 3;
 
-/** Characters that are kept of the output of a failed setup. */
-const TAIL = 4_000;
+/** Characters that are kept of the end of a failed setup's output: how npm is called takes 5,000 alone. Our default. */
+const TAIL = 32_000;
 
 interface SetupLayers {
   install: Install;

@@ -136,7 +136,12 @@ function certificatesFor(more: readonly string[]): Pick<RegistryAccess, 'env' | 
   if (more.length === 0 && (bundle === null || bundle.path === BUNDLES[0]))
     return { env: bundle === null ? {} : variables(bundle.path), files: {} };
   const text = [bundle?.text ?? '', ...more].map((part) => part.trim()).join('\n');
-  return { env: variables(`/home/agent/${OWN_BUNDLE}`), files: { [OWN_BUNDLE]: `${text}\n` } };
+  const path = `/home/agent/${OWN_BUNDLE}`;
+  // A cafile of npm's global settings, which sandboxes may see, would take the place of Node's.
+  return {
+    env: { ...variables(path), npm_config_cafile: path },
+    files: { [OWN_BUNDLE]: `${text}\n` },
+  };
 }
 
 const variables = (path: string): Readonly<Record<string, string>> =>

@@ -12,6 +12,8 @@ const LATER: readonly RegExp[] = [
 /** Tries that failed and were repeated: the command may have ended for another reason. */
 const REPEATED = /^(?:npm (?:http|warn|info|verb|sill)\b|warn|\s*\S*warning\b|.{0,80}\bretry(?:ing)?\b)/i;
 
+/** Characters from the end of the output that are looked at: clients say last what they gave up on. */
+const MAX_CHARS = 8_000;
 /** Code points of a line that is quoted. */
 const MAX_LINE = 240;
 
@@ -32,7 +34,7 @@ export function registryOutage(failed: {
       .slice(0, 3)
       .map(({ host, why }) => `${host.replace(/:443$/, '')} ${why}`)
       .join(', ');
-  const line = visible(failed.tail)
+  const line = visible(failed.tail.slice(-MAX_CHARS))
     .split('\n')
     .find((one) => !REPEATED.test(one) && LATER.some((pattern) => pattern.test(one)));
   return line === undefined ? null : `\`${cut(line.trim(), { codePoints: MAX_LINE }).replaceAll('`', "'")}\``;
