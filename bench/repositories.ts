@@ -2,7 +2,8 @@
 // is prepared at the parent of a true fix of its history, prepared again, and then given that fix as an issue with four
 // programs as coders: the fix, the fix with its tests, the fix with a mistake, and a change that breaks. Writes one JSON line
 // for each repository to --out as it goes, and prints the table of docs/repositories.md. Needs the network for what the
-// repositories install; --from names a folder with clones (OWNER+NAME/repo) where GitHub is not reached.
+// repositories install; --from names a folder with clones (OWNER+NAME/repo) where GitHub is not reached. --write puts the
+// table of --out into docs/repositories.md.
 import { spawn } from 'node:child_process';
 import {
   appendFileSync,
@@ -14,7 +15,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { RunJson } from '../src/cli/render/json.ts';
@@ -28,7 +29,7 @@ import {
 } from './repositories/candidates.ts';
 
 const HELP = `Usage: node bench/repositories.ts [--only NAME,…] [--from FOLDER] [--out FILE] [--jobs N] [--keep FOLDER]
-       [--prepare-only] [--table FILE]`;
+       [--prepare-only] [--table FILE] [--write FILE]`;
 
 const { values: options } = parseArgs({
   options: {
@@ -38,6 +39,7 @@ const { values: options } = parseArgs({
     jobs: { type: 'string', default: '1' },
     keep: { type: 'string' },
     table: { type: 'string' },
+    write: { type: 'string' },
     'prepare-only': { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -77,7 +79,10 @@ function runoff(env: NodeJS.ProcessEnv, ...argv: readonly string[]): Promise<End
   const main = join(import.meta.dirname, '../src/main.ts');
   const began = performance.now();
   const child = spawn(process.execPath, ['--', main, ...argv], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const timer = setTimeout(() => child.kill('SIGINT'), LIMIT_MINUTES * 60_000);
+  const timers = [
+    setTimeout(() => child.kill('SIGINT'), LIMIT_MINUTES * 60_000),
+    setTimeout(() => child.kill('SIGKILL'), (LIMIT_MINUTES + 2) * 60_000),
+  ];
   let out = '';
   let err = '';
   child.stdout.on('data', (data: Buffer) => {
@@ -88,7 +93,7 @@ function runoff(env: NodeJS.ProcessEnv, ...argv: readonly string[]): Promise<End
   });
   return new Promise((resolve) => {
     child.on('close', (code) => {
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
       resolve({ code, out, err, ms: performance.now() - began });
     });
   });
@@ -192,37 +197,91 @@ async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): P
 }
 
 const share = (count: number, of: number): string =>
-  of === 0 ? '–' : `${count} of ${of} (${Math.round((100 * count) / of)} %)`;
+  of === 0 ? '–' : `${count} of ${of} (${Math.round((100 * count) / of)}%)`;
 const seconds = (ms: number | null | undefined): string =>
   ms == null ? '–' : `${(ms / 1000).toFixed(ms < 9_950 ? 1 : 0)} s`;
 
+/** What Runoff says where the cause lies outside of it: a tool or a registry that this machine does not have. */
+const OUT_OF_REACH = /Install it on this machine|could not get its packages|may not reach/;
+
+const withinReach = ({ prepared, told }: Result): boolean => prepared || !OUT_OF_REACH.test(told);
+
+/** What a person has to do before it works: nothing, or what the first sentence of the failure says. */
+function needed({ prepared, told }: Result): string {
+  if (prepared) return 'nothing';
+  const [sentence = ''] = told
+    .replaceAll('\n', ' ')
+    .replace(/^\S*: /, '')
+    .split(/(?<=[.!?]) (?=[A-Z])/);
+  return sentence.replaceAll('|', '\\|').slice(0, 160) || 'see the output';
+}
+
+const testsText = ({ source, prepared, passed, failed }: Result): string => {
+  if (source === 'report') return `${passed} passed${failed > 0 ? `, ${failed} failed` : ''}`;
+  return prepared ? 'exit code only' : '–';
+};
+
 function table(results: readonly Result[]): string {
-  const rows = results.map((one) =>
-    [
-      one.name,
-      one.language,
-      one.prepared ? 'yes' : 'no',
-      one.source === 'report'
-        ? `${one.passed} passed${one.failed > 0 ? `, ${one.failed} failed` : ''}`
-        : one.prepared
-          ? 'exit code only'
-          : '–',
-      seconds(one.setupMs[0]),
-      seconds(one.setupMs[1]),
-      one.decision ?? '–',
-      one.winner ?? '–',
-      seconds(one.runMs),
-    ].join(' | '),
-  );
-  const prepared = results.filter((one) => one.prepared);
-  const decided = results.filter((one) => one.right !== null);
+  const rows = results
+    .toSorted((a, b) => a.language.localeCompare(b.language) || a.name.localeCompare(b.name))
+    .map((one) =>
+      [
+        one.name,
+        one.language,
+        one.prepared ? 'yes' : 'no',
+        testsText(one),
+        seconds(one.setupMs[0]),
+        seconds(one.setupMs[1]),
+        one.decision ?? '–',
+        one.winner ?? '–',
+        one.right === null ? '–' : one.right ? 'yes' : '**no**',
+        seconds(one.runMs),
+        needed(one),
+      ].join(' | '),
+    );
   return [
-    '| repository | language | prepared | tests of the base | set-up | again | decision | winner | run |',
-    '| --- | --- | --- | --- | --- | --- | --- | --- | --- |',
+    '| repository | language | prepared | tests of the base | set-up | again | decision | winner | right | run | to do first |',
+    '| --- | --- | --- | --- | --: | --: | --- | --- | --- | --: | --- |',
     ...rows.map((row) => `| ${row} |`),
     '',
-    `Prepared and tested: ${share(prepared.length, results.length)}. Decided: ${share(decided.length, results.length)}. Right, of the decided: ${share(decided.filter((one) => one.right).length, decided.length)}.`,
+    summary(results),
   ].join('\n');
+}
+
+function summary(results: readonly Result[]): string {
+  const reached = results.filter(withinReach);
+  const prepared = results.filter((one) => one.prepared);
+  const tried = results.filter((one) => one.runMs !== null);
+  const decided = tried.filter((one) => one.decision?.startsWith('winner'));
+  const right = decided.filter((one) => one.right);
+  const again = prepared.flatMap(({ setupMs: [first, second] }) =>
+    first && second !== null && second !== undefined ? [second / first] : [],
+  );
+  const median = again.toSorted((a, b) => a - b)[Math.floor(again.length / 2)];
+  return [
+    `Prepared and tested without a setting: ${share(prepared.length, reached.length)} of those whose tools and registries were reached; ${share(prepared.length, results.length)} of all.`,
+    `Decided: ${share(decided.length, tried.length)}. Right, of the decided: ${share(right.length, decided.length)}.`,
+    median === undefined
+      ? ''
+      : `Set-up the second time: ${Math.round(100 * median)}% of the first, as the median.`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+const PAGE = join(import.meta.dirname, '../docs/repositories.md');
+const BEGIN = '<!-- Written by `node bench/repositories.ts --write`. -->';
+const END = '<!-- End of what it wrote. -->';
+
+/** Puts the table into the page of the documentation. */
+function writePage(results: readonly Result[]): void {
+  const page = readFileSync(PAGE, 'utf8');
+  const from = page.indexOf(BEGIN);
+  const to = page.indexOf(END);
+  if (from < 0 || to < from) throw new Error(`${PAGE} has no place for the table.`);
+  const date = new Date().toISOString().slice(0, 10);
+  const text = `Measured on ${date}, on ${availableParallelism()} cores.\n\n${table(results)}`;
+  writeFileSync(PAGE, `${page.slice(0, from)}${BEGIN}\n${text}\n${page.slice(to)}`);
 }
 
 const readResults = (file: string): readonly Result[] =>
@@ -237,6 +296,7 @@ const readResults = (file: string): readonly Result[] =>
 async function main(): Promise<void> {
   if (options.help) return console.log(HELP);
   if (options.table) return console.log(table(readResults(options.table)));
+  if (options.write) return writePage(readResults(options.write));
   const listed = JSON.parse(
     readFileSync(join(import.meta.dirname, 'repositories/list.json'), 'utf8'),
   ) as readonly Listed[];

@@ -18,7 +18,7 @@ export interface BenchCandidate {
 
 const TEST =
   /(^|\/)(tests?|__tests__|specs?|testing)\/|[._-](test|spec)\.[cm]?[jt]sx?$|_(test|spec)\.(go|py|rs|rb)$|(^|\/)(test|spec)_?[^/]*\.(py|rb|[cm]?[jt]s)$|Test\.(java|php)$|(^|\/)conftest\.py$/;
-const SOURCE = /\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|php)$/;
+const SOURCE = /\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|php|[ch])$/;
 
 export const git = (cwd: string, ...args: readonly string[]): string =>
   execFileSync('git', ['-c', 'advice.detachedHead=false', '-c', 'core.hooksPath=/dev/null', ...args], {
