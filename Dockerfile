@@ -5,9 +5,9 @@
 #   docker build --build-arg AGENTS="claude-code codex" .      with agents; `runoff agents` lists their names
 #
 # Debian 12 by name: newer images carry a `mount` whose system calls deploy/seccomp-bwrap.json does not allow.
-# A tag can be moved: for a release pin the image by digest, --build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:…
-# (deploy/pin-images looks it up). Debian packages are the newest at build time.
-ARG NODE_IMAGE=node:24-bookworm-slim
+# By digest, since a tag can be moved; deploy/pin-images looks up the newest one for --build-arg NODE_IMAGE. Debian packages
+# are the newest at build time.
+ARG NODE_IMAGE=node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

@@ -21,7 +21,11 @@ const stop = (text) => {
 /** Of the environment, what the installation of agents passes on too: children of set-up see no key of the operator's. */
 const names = JSON.parse(readFileSync(join(root, 'src/adapters/coders/npm-environment.json'), 'utf8'));
 const allowed = new RegExp(`^(?:${names.join('|')})$`, 'i');
-const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => allowed.test(name)));
+const allowedEntries = Object.entries(process.env).filter(([name]) => allowed.test(name));
+/** npm's settings, among them the login of its registry: for npm alone. */
+const ofNpm = /^(?:npm_|node_auth_token$)/i;
+const npmEnvironment = Object.fromEntries(allowedEntries);
+const environment = Object.fromEntries(allowedEntries.filter(([name]) => !ofNpm.test(name)));
 
 function run(command, args, more = {}) {
   const result = spawnSync(command, args, {
@@ -62,7 +66,7 @@ function installPackages() {
     '--loglevel=error',
     ...(omitDev ? ['--omit=dev'] : []),
   ];
-  const result = run(npm[0], [...npm[1], ...args]);
+  const result = run(npm[0], [...npm[1], ...args], npmEnvironment);
   if (!result.ok) stop(`npm could not install the packages:\n${result.output}`);
   writeFileSync(stamp, `${wanted(!omitDev)}\n`);
 }

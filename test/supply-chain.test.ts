@@ -118,7 +118,7 @@ describe('npm run setup', () => {
     writeFileSync(join(home, 'bin', name), text, { mode: 0o755 });
   }
 
-  test('shows no secret to npm, git, Node and apt-get', () => {
+  test('shows no secret to npm, git, Node and apt-get, and the login of the npm registry to npm alone', () => {
     for (const name of ['git', 'apt-get']) program(name);
     const makesNode = `/bin/mkdir -p ${root}/node_modules/.bin && /bin/cp ${home}/bin/git ${root}/node_modules/.bin/node`;
     program('npm', makesNode);
@@ -138,6 +138,8 @@ describe('npm run setup', () => {
         GITHUB_TOKEN: 'canary',
         MY_SECRET: 'canary',
         npm_config_node_options: 'canary',
+        NPM_TOKEN: 'registry login',
+        NODE_AUTH_TOKEN: 'registry login',
         NODE_OPTIONS: '--title=canary',
       },
     });
@@ -151,6 +153,7 @@ describe('npm run setup', () => {
     for (const name of seen) {
       const text = readFileSync(join(home, name), 'utf8');
       expect(text).not.toContain('canary');
+      expect(text.match(/=registry login$/gm)?.length ?? 0).toBe(name.startsWith('npm.') ? 2 : 0);
       expect(text).toContain('HTTPS_PROXY=http://proxy.example');
       expect(readFileSync(join(home, name.replace('.seen', '.at')), 'utf8')).toBe(`${root}\n`);
     }
@@ -176,7 +179,7 @@ describe('deploy/pin-images', () => {
       env: { PATH: `${join(home, 'bin')}:/usr/bin:/bin` },
     });
 
-  test('pins every image that the container files name by tag', () => {
+  test('pins every image that the container files name, and their defaults are pinned', () => {
     docker(`echo ${DIGEST}`);
     const { status, stdout } = pin();
     expect(status).toBe(0);
@@ -188,6 +191,12 @@ describe('deploy/pin-images', () => {
     const named = [...files.matchAll(/^\s*(?:FROM|image:)\s+(\S+)/gm)].map(([, image = '']) => image);
     expect(named.filter((image) => !names.some((name) => image.startsWith(`\${${name}`)))).toEqual([]);
     for (const name of names) expect(files).toContain(`\${${name}`);
+    // Those with a default are pinned there, too.
+    const defaults = [...files.matchAll(/(?:_IMAGE:-|^ARG [A-Z]+_IMAGE=)([^}\s]+)/gm)].map(
+      ([, image]) => image,
+    );
+    expect(defaults).toHaveLength(3);
+    for (const image of defaults) expect(image).toMatch(/^[a-z0-9./:-]+@sha256:[0-9a-f]{64}$/);
     const tags = lines.map((line) => /=(.*)@/.exec(line)?.[1] ?? '');
     expect(tags.filter((tag) => !files.includes(tag) && tag !== 'minio/minio:latest')).toEqual([]);
 
