@@ -124,7 +124,9 @@ describe('the login of the operator for a registry', () => {
   test.skipIf(!existsSync('/usr/bin/npm'))('serves npm, which knows nothing of it', async () => {
     const { stdout } = await run('/usr/bin/npm view left-pad version dist.tarball --fetch-retries=0');
     expect(stdout).toContain('1.3.0');
-    expect(asked[0]).toMatchObject({ path: '/npm/left-pad', headers: { authorization: `Bearer ${TOKEN}` } });
+    // It may also ask for a newer version of itself.
+    const found = asked.find(({ path }) => path === '/npm/left-pad');
+    expect(found?.headers.authorization).toBe(`Bearer ${TOKEN}`);
   });
 
   test('is nowhere inside: not in files, environment, processes or settings of clients', async () => {
