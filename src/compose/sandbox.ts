@@ -1,6 +1,7 @@
 import { chown, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { installCoderPrograms, npmInstall } from '../adapters/coders/index.ts';
+import { copyPostgres } from '../adapters/database/index.ts';
 import { installProbes } from '../adapters/probes/index.ts';
 import {
   type InstallPackage,
@@ -12,6 +13,7 @@ import {
   ownFolder,
   prepareToolchain,
   removeOrphans,
+  type ToolchainsOptions,
 } from '../adapters/sandbox/index.ts';
 import { installSyntaxCheck } from '../adapters/syntax/index.ts';
 import { Fault } from '../core/model/index.ts';
@@ -113,6 +115,7 @@ export const toolchainsOf = (operator: Operator, sandbox: Sandbox): Toolchains =
     environment: process.env,
     nodeVersion: process.versions.node,
     install,
+    postgres: postgresIn(join(dataPaths(operator.data).toolchain, 'postgres')),
     async ask(argv) {
       const end = await tryInSandbox(operator, sandbox, { argv: [...argv], wallMs: ASK_MS });
       if (end.exitCode !== 0) return null;
@@ -120,6 +123,17 @@ export const toolchainsOf = (operator: Operator, sandbox: Sandbox): Toolchains =
       return `${end.stdout.trim() || end.stderr.trim()}`.split('\n')[0] ?? '';
     },
   });
+
+/** One copy of the embedded Postgres for all tests of this process, made when the first of them needs it. */
+function postgresIn(dir: string): NonNullable<ToolchainsOptions['postgres']> {
+  const copies = new Map<string, ReturnType<typeof copyPostgres>>();
+  return () => {
+    const copy = copies.get(dir) ?? copyPostgres(dir);
+    copies.set(dir, copy);
+    copy.catch(() => copies.delete(dir));
+    return copy;
+  };
+}
 
 const install: InstallPackage = async (folder, spec, signal) => {
   const end = await npmInstall({

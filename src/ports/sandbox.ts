@@ -1,4 +1,4 @@
-import type { FoundTool, WantedTools } from '../core/settings/index.ts';
+import type { FoundService, FoundTool, WantedTools } from '../core/settings/index.ts';
 
 /**
  * The files a sandboxed command sees as /repo: read-only layers (topmost first) under one writable layer.
@@ -24,6 +24,8 @@ export interface Tools {
   readonly mounts: readonly { readonly from: string; readonly to: string }[];
   /** Folders inside that come first on PATH, in this order. */
   readonly path: readonly string[];
+  /** Services whose programs are among them, or in every sandbox; absent: none. */
+  readonly services?: readonly FoundService[];
 }
 
 export interface Limits {

@@ -107,7 +107,7 @@ describe('runoff prepare', () => {
 jobs:
   test:
     runs-on: ubuntu-latest
-    services: { postgres: { image: postgres } }
+    services: { store: { image: mysql } }
     steps:
       - run: sh ./run-tests.sh
 `;
@@ -118,14 +118,14 @@ jobs:
       /^The repository needs poetry \(poetry\.lock\), and sandboxes here have none\. Install it on this machine, .* or set RUNOFF_SANDBOX=container/,
     );
     expect(stdout).toContain('Tests    sh ./run-tests.sh  (detected from .github/workflows/ci.yml)');
-    expect(stdout).toContain('Its CI starts postgres beside the tests.');
+    expect(stdout).toContain('Its CI starts store beside the tests.');
     const examined = runoff('doctor', '--repo', repository, '--json');
     expect(JSON.parse(examined.stdout).findings).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
           name: 'repository',
           detail: expect.stringContaining(
-            '`sh ./run-tests.sh` (.github/workflows/ci.yml); its CI starts postgres',
+            '`sh ./run-tests.sh` (.github/workflows/ci.yml); its CI starts store',
           ),
         }),
         expect.objectContaining({
@@ -136,6 +136,43 @@ jobs:
         }),
       ]),
     );
+  });
+
+  test('gives the tests the database that CI starts beside them', () => {
+    const ci = `on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    env:
+      DATABASE_URL: postgres://shop:secret@localhost:\${{ job.services.db.ports[5432] }}/orders
+    services:
+      db:
+        image: postgres:15
+        env: { POSTGRES_USER: shop, POSTGRES_PASSWORD: secret, POSTGRES_DB: orders }
+        ports: ['5433:5432']
+    steps:
+      - run: npm test
+`;
+    const tests = `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { query } from '../query.js';
+const ask = (sql) => query(process.env.DATABASE_URL, sql);
+test('counts', async () => assert.equal(await ask('select 6 * 7'), '42'));
+test('has a database of its own', async () => assert.equal(await ask('select current_database()'), 'orders'));
+test('fails', async () => assert.equal(await ask('select 1'), '2'));
+`;
+    commit({
+      'package.json': node({ test: 'node --test' }),
+      'query.js': QUERY,
+      'test/orders.test.js': tests,
+      '.github/workflows/ci.yml': ci,
+    });
+    const { status, stdout, stderr } = prepare();
+    expect([status, stderr.includes('could not be started')], stdout + stderr).toEqual([0, false]);
+    expect(stdout).toContain('2 tests passed, 1 failed');
+    expect(stdout).toMatch(/because it fails on the base commit: (?:test\/orders\.test\.js > )?fails\./);
+    expect(stdout).toMatch(/The tests ran with Postgres \d+\.\d+; CI asks for postgres:15\./);
+    expect(stdout).not.toContain('Its CI starts');
   });
 
   test('says which step failed, with the lines that matter', () => {
@@ -155,3 +192,42 @@ jobs:
     expect([status, stdout]).toEqual([3, expect.stringContaining('found no test command')]);
   });
 });
+
+const QUERY = `import { connect } from 'node:net';
+
+/** First value of the answer to a query, by the protocol of Postgres. */
+export function query(url, sql) {
+  const { hostname, port, username, pathname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const body = Buffer.from(\`user\\0\${username}\\0database\\0\${pathname.slice(1)}\\0\\0\`);
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(body.length + 8, 0);
+  head.writeInt32BE(196608, 4);
+  socket.write(Buffer.concat([head, body]));
+  return new Promise((resolve, reject) => {
+    let data = Buffer.alloc(0);
+    let asked = false;
+    socket.on('error', reject);
+    socket.on('data', (chunk) => {
+      data = Buffer.concat([data, chunk]);
+      while (data.length > 4 && data.length > data.readInt32BE(1)) {
+        const [type, length] = [String.fromCharCode(data[0]), data.readInt32BE(1)];
+        const message = data.subarray(5, length + 1);
+        data = data.subarray(length + 1);
+        if (type === 'E') return reject(new Error(message.toString()));
+        if (type === 'D') {
+          socket.end();
+          return resolve(message.subarray(6, 6 + message.readInt32BE(2)).toString());
+        }
+        if (type === 'Z' && !asked) {
+          asked = true;
+          const text = Buffer.from(\`\${sql}\\0\`);
+          const start = Buffer.from('Q\\0\\0\\0\\0');
+          start.writeInt32BE(text.length + 4, 1);
+          socket.write(Buffer.concat([start, text]));
+        }
+      }
+    });
+  });
+};
+`;

@@ -13,6 +13,9 @@ import {
   writeCredentials,
 } from './cluster.ts';
 import { type KeptConnection, keepConnected, openPresence, type ServerConnection } from './connection.ts';
+
+export { copyPostgres } from './install.ts';
+
 import {
   type Binaries,
   installBinaries,

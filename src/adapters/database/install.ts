@@ -164,6 +164,26 @@ export async function installBinaries(dir: string): Promise<Binaries> {
   };
 }
 
+/**
+ * The same programs as a folder for others to use, and their version; a copy that another process makes at the same time
+ * is as good.
+ */
+export async function copyPostgres(
+  dir: string,
+): Promise<{ readonly folder: string; readonly version: string }> {
+  const { version, root } = await findPackage();
+  const home = join(dir, `bin-${version}`);
+  const found = { folder: join(home, 'native'), version: /^\d+\.\d+/.exec(version)?.[0] ?? version };
+  if (existsSync(found.folder)) return found;
+  await mkdir(dir, { recursive: true, mode: 0o755 });
+  try {
+    await copyBinaries({ root, version }, home);
+  } catch (thrown) {
+    if (!existsSync(found.folder)) throw thrown;
+  }
+  return found;
+}
+
 /** Removes copies of other versions, and drafts that a crash left. Only right after our own server was started. */
 export async function removeOtherBinaries(dir: string, keep: string): Promise<void> {
   for (const entry of await readdir(dir)) {

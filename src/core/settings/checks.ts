@@ -1,5 +1,5 @@
 import type { CiCommand } from './ci-commands.ts';
-import { type CiJob, ciJob, workflowFiles } from './ci-workflow.ts';
+import { type CiJob, type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
 import { type CheckCommands, type Ecosystem, ecosystemsOf, type RepositorySnapshot } from './ecosystems.ts';
 import { containerSetup, type FoundCommand, LAST_RESORT_FILES, taskTest } from './last-resorts.ts';
 import { pythonProject } from './python-project.ts';
@@ -34,8 +34,8 @@ export interface DetectedChecks {
   readonly commands: CheckCommands;
   /** The file that each command was detected from. */
   readonly from: Readonly<Partial<Record<keyof CheckCommands, string>>>;
-  /** Containers that the repository's CI starts beside the tests, such as `postgres`: sandboxes have none. */
-  readonly services: readonly string[];
+  /** Containers that the repository's CI starts beside the tests. */
+  readonly services: readonly CiService[];
 }
 
 /**

@@ -10,8 +10,20 @@ export interface CiJob {
   readonly commands: readonly CiCommand[];
   /** Versions by the name of the action that sets them up (`node`, `python`, `java`, …), each as the file has it. */
   readonly versions: ReadonlyMap<string, readonly string[]>;
-  /** Names of containers that run beside the tests, such as `postgres`. */
-  readonly services: readonly string[];
+  /** Containers that run beside the tests. */
+  readonly services: readonly CiService[];
+  /** Variables of workflow, job and the steps that test, as the file has them. */
+  readonly env: ReadonlyMap<string, string>;
+}
+
+/** A container that runs beside the tests of a job. */
+export interface CiService {
+  readonly name: string;
+  /** Such as `postgres:16`; empty where the file has none. */
+  readonly image: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** `host:container`, or one number. */
+  readonly ports: readonly string[];
 }
 
 const MAX_WORKFLOWS = 12;
@@ -55,6 +67,11 @@ const Step = z
   })
   .partial();
 type Step = z.infer<typeof Step>;
+const Service = z.object({
+  image: z.string().max(200),
+  env: Texts,
+  ports: z.array(z.unknown()).catch([]),
+});
 const Job = z
   .object({
     name: OptionalText,
@@ -150,6 +167,7 @@ function readJob(file: string, job: Job, around: Around): CiJob | null {
   const value = (expression: string): string | null => matrixValue(job, env, expression);
   const folder = workingDirectory(job.defaults) || around.folder;
   const commands: CiCommand[] = [];
+  const ofTests: (readonly [string, string])[] = [...env];
   for (const step of stepsOf(job.steps ?? [], around.files)) {
     if (!runsHere(step.if)) continue;
     for (const [name, range] of versionsOf(step, job)) if (!versions.has(name)) versions.set(name, range);
@@ -158,7 +176,9 @@ function readJob(file: string, job: Job, around: Around): CiJob | null {
     const own = textsOf(step.env);
     const at = folderIn('', step['working-directory'] ?? (folder || '.'));
     if (at === null) continue;
-    commands.push(...scriptCommands(step.run, { folder: at, value, env: new Map([...env, ...own]), own }));
+    const found = scriptCommands(step.run, { folder: at, value, env: new Map([...env, ...own]), own });
+    commands.push(...found);
+    ofTests.push(...variablesOfTests(found, own));
   }
   const last = commands.findLastIndex(({ part }) => part === 'test');
   if (last < 0) return null;
@@ -166,9 +186,25 @@ function readJob(file: string, job: Job, around: Around): CiJob | null {
     file,
     commands: commands.slice(0, last + 1),
     versions,
-    services: Object.keys(job.services ?? {}).slice(0, 10),
+    services: servicesOf(job),
+    env: new Map(ofTests),
   };
 }
+
+const variablesOfTests = (
+  commands: readonly CiCommand[],
+  own: ReadonlyMap<string, string>,
+): readonly (readonly [string, string])[] => (commands.some(({ part }) => part === 'test') ? [...own] : []);
+
+const MAX_SERVICES = 10;
+
+const servicesOf = ({ services }: Job): readonly CiService[] =>
+  Object.entries(services ?? {})
+    .slice(0, MAX_SERVICES)
+    .map(([name, value]) => {
+      const { image = '', env = {}, ports = [] } = Service.safeParse(value).data ?? {};
+      return { name, image, env: Object.fromEntries(textsOf(env)), ports: ports.map(String) };
+    });
 
 /** Steps of a job, with those of the repository's own actions written out. */
 function stepsOf(steps: readonly Step[], files: Files): readonly Step[] {

@@ -1,5 +1,6 @@
 export { absentContent, absentContentFiles, lfsPaths } from './absent-content.ts';
 export { checkFiles, type DetectedChecks, detectChecks } from './checks.ts';
+export { type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
 export { assignAliases, contestants, type Entrant, fnv1a, PROVIDERS } from './contestants.ts';
 export { Environment } from './environment.ts';
 export type { ArtifactsPlace, Bucket } from './environment-problems.ts';
@@ -24,6 +25,7 @@ export { parseSettings, type SettingsDefaults } from './parse-settings.ts';
 export type { RuntimeLanguage, WantedVersion } from './pinned-versions.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
 export type { ReportFormat, ReportSource } from './runner-forms.ts';
+export { type FoundService, missingServices, type ServicePlan, servicePlan } from './services.ts';
 export { CoderSetting, MODEL_PROTOCOLS, type ModelProtocol, Settings } from './settings.ts';
 export { readSettingsText } from './settings-text.ts';
 export { suggest } from './suggest.ts';

@@ -8,6 +8,7 @@ import {
   type WantedVersion,
 } from './pinned-versions.ts';
 import { broughtBySetup } from './python-tools.ts';
+import { type FoundService, wantedServices } from './services.ts';
 
 const NODE_MANAGERS = ['npm', 'pnpm', 'yarn', 'bun'] as const;
 export type NodeManager = (typeof NODE_MANAGERS)[number];
@@ -27,6 +28,8 @@ export interface WantedTools {
   readonly programs: ReadonlyMap<string, string>;
   /** Those of the programs that set-up installs from the package index where they are not there. */
   readonly broughtBySetup: readonly string[];
+  /** Services that the CI job of the tests starts, and that can run inside the sandbox. */
+  readonly services: readonly FoundService['name'][];
   /** Package manager of the Node packages; null for npm as Node brings it. */
   readonly manager: WantedManager | null;
 }
@@ -113,6 +116,7 @@ export function wantedTools(
     languages,
     versions,
     programs,
+    services: wantedServices(job),
     broughtBySetup: [...broughtBySetup(setup)],
     manager: languages.has('node') ? managerOf(paths, texts, manifest) : null,
   };

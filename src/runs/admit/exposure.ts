@@ -1,6 +1,7 @@
 import { Fault, type LocalOrigin, SETTINGS_FILE, type Sha, type Task } from '../../core/model/index.ts';
 import type { CommandFiles } from '../../core/reports/index.ts';
 import {
+  type CiService,
   capSettings,
   checkFiles,
   type DetectedChecks,
@@ -204,7 +205,7 @@ export async function checksAt(
   readonly settings: Settings;
   readonly from: CommandFiles;
   /** Containers that the repository's CI starts beside the tests. */
-  readonly services: readonly string[];
+  readonly services: readonly CiService[];
 }> {
   const read = await readSettings(world, source, sha);
   if (read.kind === 'invalid') throw new Fault('SETTINGS_INVALID', read.problems.join(' '));

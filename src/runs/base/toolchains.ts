@@ -42,4 +42,6 @@ export async function toolsAt(
 
 /** A base whose areas have these toolchains. */
 export const withTools = (base: BaseCheckout, provided: ProvidedTools | null): BaseCheckout =>
-  provided === null || provided.tools.path.length === 0 ? base : { ...base, tools: provided.tools };
+  provided === null || (provided.tools.path.length === 0 && provided.tools.services === undefined)
+    ? base
+    : { ...base, tools: provided.tools };

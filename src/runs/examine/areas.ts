@@ -1,5 +1,5 @@
 import { asFault, type Task } from '../../core/model/index.ts';
-import type { ReportPlan, WorkspacePackage } from '../../core/settings/index.ts';
+import type { ReportPlan, ServicePlan, WorkspacePackage } from '../../core/settings/index.ts';
 import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 
@@ -22,6 +22,8 @@ export interface CheckRunner {
   readonly plan: ReportPlan;
   /** Packages of the workspace, and who depends on whom; empty where there is none. */
   readonly packages: readonly WorkspacePackage[];
+  /** Services that run beside each command of the tests; null for none. */
+  readonly services: ServicePlan | null;
   /** What the plan leaves out, in sentences for people. */
   readonly notes: readonly string[];
   /** What was executed once on a tree is not executed on an equal one. */

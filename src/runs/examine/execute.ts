@@ -1,6 +1,14 @@
 import { Fault, type RunId } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
-import { packageFiles, reportPlan, stepFiles, workspaceGraph } from '../../core/settings/index.ts';
+import {
+  ciJob,
+  packageFiles,
+  reportPlan,
+  servicePlan,
+  stepFiles,
+  workflowFiles,
+  workspaceGraph,
+} from '../../core/settings/index.ts';
 import type { ExecResult, Limits, WorkArea } from '../../ports/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
 import { absentContentAt, type OnBaseStep, prepareBase } from '../base/index.ts';
@@ -64,6 +72,9 @@ export async function checkRunnerOn(
   await read(packageFiles(baseFiles, texts));
   const { test = '', packages } = task.settings.checks;
   const { plan, notes } = planOfNamedPackages(reportPlan(test, texts, REPORT_FOLDER), packages);
+  const found = on.base.tools?.services ?? [];
+  if (found.length > 0) await read(workflowFiles(baseFiles));
+  const services = servicePlan(ciJob(texts), found);
   return {
     remember: rememberInMemory(),
     ...on,
@@ -71,7 +82,8 @@ export async function checkRunnerOn(
     baseFiles,
     packages: workspaceGraph(texts),
     plan,
-    notes: [...(await absentContentAt(world, source, sha)), ...notes],
+    services,
+    notes: [...(await absentContentAt(world, source, sha)), ...notes, ...(services?.notes ?? [])],
   };
 }
 

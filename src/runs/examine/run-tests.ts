@@ -96,12 +96,14 @@ async function runCommandOfTests(
 ): Promise<TestRun> {
   if (command.command === '') return NOT_RUN;
   const { report } = command;
+  // A linter needs none.
+  const services = command.check === undefined ? runner.services : null;
   // What an earlier command left there, the build of a candidate among them, is no report of this one.
   const clean = report?.source === 'file' ? `rm -f ${report.file}; ` : '';
   if (report?.source === 'tree') await removeReports(runner, area, report.pattern);
   const result = await runCommand(runner, area, {
-    argv: ['sh', '-c', `${clean}${command.command}`, 'sh', ...command.args],
-    env: command.env,
+    argv: ['sh', '-c', `${services?.script ?? ''}${clean}${command.command}`, 'sh', ...command.args],
+    env: { ...services?.env, ...command.env },
     egress: egressOf(runner),
     limits: {
       ...checkLimits(runner.task),

@@ -1,7 +1,7 @@
 import type { TestRun } from '../../core/evidence/index.ts';
 import { Fault, type LocalOrigin, type Sha } from '../../core/model/index.ts';
 import type { BaseStep, CommandFiles } from '../../core/reports/index.ts';
-import type { FoundTool, Settings } from '../../core/settings/index.ts';
+import { type FoundTool, missingServices, type Settings } from '../../core/settings/index.ts';
 import { checksAt, type Exposure, exposureOf, fromLocal } from '../admit/index.ts';
 import { absentContentAt, prepareBase, toolsAt } from '../base/index.ts';
 import { readTextAt, type World } from '../context.ts';
@@ -31,7 +31,7 @@ export interface Survey {
   readonly commands: { readonly setup?: string; readonly build?: string; readonly test?: string };
   /** The file that says each command. */
   readonly from: CommandFiles;
-  /** Containers that the repository's CI starts beside the tests, such as `postgres`; the sandbox has none. */
+  /** Containers that the repository's CI starts beside the tests, such as `mysql`, and that the sandbox does not have. */
   readonly services: readonly string[];
   /** What it asks for and its commands find. */
   readonly tools: readonly FoundTool[];
@@ -66,7 +66,7 @@ export async function surveyRepository(
     commit: base,
     commands: { ...(setup ? { setup } : {}), ...(build ? { build } : {}), ...(test ? { test } : {}) },
     from,
-    services,
+    services: missingServices(services, provided?.tools.services ?? []),
     tools: provided?.found ?? [],
     missing: [...(provided?.missing ?? []), ...(await absentContentAt(tools, source, base.sha))],
   };

@@ -172,7 +172,7 @@ ${run('npm test')}`,
   });
 
   test('containers beside the tests are named', () => {
-    expect(detect(read).services).toEqual(['postgres']);
+    expect(detect(read).services).toEqual([{ name: 'postgres', image: 'postgres:16', env: {}, ports: [] }]);
   });
 });
 

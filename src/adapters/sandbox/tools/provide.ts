@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { asFault } from '../../../core/model/index.ts';
 import {
+  type FoundService,
   type FoundTool,
   parseVersion,
   type RuntimeLanguage,
@@ -14,7 +15,7 @@ import { INSIDE } from '../filesystem.ts';
 import type { Owner } from '../processes.ts';
 import { findHostTool } from './host.ts';
 import { fits, hostChoice, NAMES, VERSION_COMMANDS, versionTextOf } from './languages.ts';
-import { isReachable, lendTool } from './lend.ts';
+import { isReachable, lendTool, SHELF } from './lend.ts';
 import { type InstallPackage, npmRangeFor, packagedTool, releasedYarn } from './packages.ts';
 
 export interface ToolchainsOptions {
@@ -30,6 +31,8 @@ export interface ToolchainsOptions {
   /** The first line that a program of the sandbox prints; null if it is missing there or fails. */
   readonly ask: (argv: readonly [string, ...string[]]) => Promise<string | null>;
   readonly install: InstallPackage;
+  /** A Postgres for tests that need one, in a folder that the sandboxes' user can read; absent: none. */
+  readonly postgres?: () => Promise<{ readonly folder: string; readonly version: string }>;
 }
 
 /** What was found for one language or program. */
@@ -59,6 +62,7 @@ export function openToolchains(options: ToolchainsOptions): Toolchains {
       }
       for (const [program, file] of wanted.programs)
         findings.push(await findProgram(parts, wanted, program, file));
+      for (const service of wanted.services) findings.push(await findService(parts, service));
       const all = together(findings);
       // What is missing now may be installed, or reached, the next time.
       if (all.missing.length === 0) provided.set(key, all);
@@ -87,10 +91,12 @@ function together(findings: readonly Finding[]): ProvidedTools {
   const mounts = new Map(
     findings.flatMap(({ tools = NONE }) => tools.mounts.map((mount) => [mount.to, mount])),
   );
+  const services = findings.flatMap(({ tools = NONE }) => tools.services ?? []);
   return {
     tools: {
       mounts: [...mounts.values()],
       path: [...new Set(findings.flatMap(({ tools = NONE }) => tools.path))],
+      ...(services.length > 0 ? { services } : {}),
     },
     found: findings.flatMap(({ found = [] }) => found),
     missing: findings.flatMap(({ missing = [] }) => missing),
@@ -150,6 +156,27 @@ async function findProgram(
   if (broughtBySetup.includes(program)) return { found: [{ name: program, from: 'registry' }] };
   const refused = found !== null && 'refused' in found ? [found.refused] : [];
   return { missing: [missingSentence(`needs ${program} (${file})`, null, program, refused)] };
+}
+
+/** Programs of a service for tests: Postgres as Runoff has it, others as sandboxes have them. */
+async function findService(parts: Parts, name: FoundService['name']): Promise<Finding> {
+  if (name === 'postgres') {
+    if (!parts.host || parts.postgres === undefined) return {};
+    const { folder, version } = await parts.postgres();
+    const to = `${SHELF}/postgres`;
+    return {
+      tools: { mounts: [{ from: folder, to }], path: [`${to}/bin`], services: [{ name, version }] },
+      found: [{ name: `Postgres ${version}`, from: 'runoff' }],
+    };
+  }
+  const answer = await parts.inside(['redis-server', '--version']);
+  const version = /v=(\d+(?:\.\d+)*)/.exec(answer ?? '')?.[1];
+  return version === undefined
+    ? {}
+    : {
+        tools: { ...NONE, services: [{ name, version }] },
+        found: [{ name: `Redis ${version}`, from: 'sandbox' }],
+      };
 }
 
 /** Node in the wanted version, and the package manager of the repository. */
