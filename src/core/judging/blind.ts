@@ -1,17 +1,8 @@
-import type { Hunk, Patch } from '../patches/index.ts';
+import type { Hunk, PatchFile } from '../patches/index.ts';
 import { type BlindLine, blindLines, isCitable, redactInjections, shownLine } from './blind-line.ts';
 import type { Identities } from './identity.ts';
 import { isGenerated, isProse } from './syntax.ts';
-import type { ChangedFile, PromptInjection } from './types.ts';
-
-export const changedFiles = (patch: Patch): readonly ChangedFile[] =>
-  patch.files.map((file) => ({
-    path: file.path,
-    change: file.change,
-    role: file.role,
-    binary: file.binary,
-    hunks: file.hunks,
-  }));
+import type { PromptInjection } from './types.ts';
 
 /** A line that a verdict may cite. */
 export interface ShownLine {
@@ -46,7 +37,7 @@ const MAX_HEADING_CHARS = 120;
  * does not fit is left out at the border of a hunk, and counted; the limits are the same for every candidate.
  */
 export function blindPatch(
-  files: readonly ChangedFile[],
+  files: readonly PatchFile[],
   identities: Identities,
   limits: { readonly production: number; readonly tests: number } = SHOWN_LIMITS,
 ): BlindPatch {
@@ -77,7 +68,7 @@ interface PatchSection {
 }
 
 function renderSection(
-  files: readonly ChangedFile[],
+  files: readonly PatchFile[],
   prose: number,
   identities: Identities,
   maxChars: number,
@@ -104,7 +95,7 @@ const shownPath = (path: string, identities: Identities): string =>
 /** Adds what fits of a file; returns how many changed lines did not. */
 function addFile(
   made: PatchSection,
-  file: ChangedFile,
+  file: PatchFile,
   path: string,
   { identities, maxChars }: { readonly identities: Identities; readonly maxChars: number },
 ): number {

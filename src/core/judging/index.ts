@@ -1,4 +1,4 @@
-export { type BlindPatch, blindPatch, changedFiles, type ShownLine } from './blind.ts';
+export { type BlindPatch, blindPatch, type ShownLine } from './blind.ts';
 export { redactInjections } from './blind-line.ts';
 export { bradleyTerry, type Game } from './bradley-terry.ts';
 export { type Identities, identitiesOf, leaksIn, scrub } from './identity.ts';

@@ -1,14 +1,5 @@
 import type { Alias, Usage } from '../model/index.ts';
-import type { Hunk, PatchFile } from '../patches/index.ts';
-
-/** A changed file as judging needs it; made from a `PatchFile` by `changedFiles`, or read from a stored patch. */
-export interface ChangedFile {
-  readonly path: string;
-  readonly change: PatchFile['change'];
-  readonly role: PatchFile['role'];
-  readonly binary: boolean;
-  readonly hunks: readonly Hunk[];
-}
+import type { PatchFile } from '../patches/index.ts';
 
 /** Who wrote a candidate. Never shown to judges: it chooses them, and says what must be scrubbed. */
 export interface Author {
@@ -49,7 +40,7 @@ export interface ExecutionFacts {
 /** One candidate as it is put before the judges. */
 export interface Competitor {
   readonly alias: Alias;
-  readonly files: readonly ChangedFile[];
+  readonly files: readonly PatchFile[];
   readonly facts: ExecutionFacts;
   /** Null where nobody knows, as with a stored patch. */
   readonly author: Author | null;

@@ -31,8 +31,11 @@ const LOCK_FILE = /(?:^|\/)(?:[\w.-]+\.lock|[\w.-]*-lock\.(?:json|ya?ml)|go\.sum
  * another place of the base are another change. Empty for a patch that changes nothing in production; a patch beyond
  * the limits of what is compared is its own key.
  */
-export function changeKey(patchText: string): string {
-  const files = classifyFiles(patchText).filter(isProduction);
+export const changeKey = (patchText: string): string => changeKeyOf(patchText, classifyFiles(patchText));
+
+/** The same for a patch whose files were classified. */
+export function changeKeyOf(patchText: string, classified: readonly ClassifiedFile[]): string {
+  const files = classified.filter(isProduction);
   if (patchText.length > READ_LIMITS.characters || isBeyondLimits(files)) return patchText;
   return files
     .map(fileKey)

@@ -1,4 +1,5 @@
-import { changeKey } from './change-key.ts';
+import { changeKeyOf } from './change-key.ts';
+import { classifyFiles } from './file-kinds.ts';
 import { type Bag, type LineRange, type PatchProfile, profileOf } from './profile.ts';
 
 /** A candidate of a pool: the text of its patch, and optionally who stands behind it. */
@@ -77,6 +78,12 @@ const FLAW_FACTORS: Readonly<Record<Flaw, number>> = {
   'scratch-files': 0.8,
 };
 
+/** Reads a patch once, for its profile and its class. */
+function readMember(text: string): Omit<PoolMember, 'patch'> {
+  const files = classifyFiles(text);
+  return { profile: profileOf(files), key: changeKeyOf(text, files) };
+}
+
 interface PoolMember {
   readonly patch: PoolPatch;
   readonly profile: PatchProfile;
@@ -97,7 +104,7 @@ type ClassOf = (member: PoolMember) => number;
 export function comparePatches(pool: readonly PoolPatch[]): readonly PatchLikeness[] {
   const read = new Map<string, Omit<PoolMember, 'patch'>>();
   const members = pool.map((patch) => {
-    const known = read.get(patch.text) ?? { profile: profileOf(patch.text), key: changeKey(patch.text) };
+    const known = read.get(patch.text) ?? readMember(patch.text);
     read.set(patch.text, known);
     return { patch, ...known };
   });

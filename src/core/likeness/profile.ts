@@ -1,5 +1,5 @@
 import type { DiffLine, Hunk, ReadFile } from '../patches/index.ts';
-import { type ClassifiedFile, classifyFiles } from './file-kinds.ts';
+import type { ClassifiedFile } from './file-kinds.ts';
 import { Lexer, type LexicalRules, lexicalRulesOf, openBefore } from './lexer.ts';
 
 /** How often each thing occurs, and all together; where things weigh differently, weighed. */
@@ -40,8 +40,7 @@ const PROFILE_LIMITS = {
   tokens: 10_000,
 } as const;
 
-export function profileOf(text: string): PatchProfile {
-  const files = classifyFiles(text);
+export function profileOf(files: readonly ClassifiedFile[]): PatchProfile {
   const source = files.filter((file) => file.fileKind === 'source');
   const compared = source.length > 0 ? source : files.filter((file) => file.fileKind !== 'scratch');
   const added = new Set<string>();

@@ -6,7 +6,6 @@ import {
   taskKindOf,
 } from '../../core/independent-tests/index.ts';
 import {
-  changedFiles,
   factsOf,
   hasConfirmedObjection,
   type Identities,
@@ -62,7 +61,7 @@ export async function reviewCandidate(
   const trees = openTrees(runner);
   try {
     const { admission, doubts, reports } = await review(runner, writer, {
-      competitors: [{ alias, files: changedFiles(patch), facts: factsOf(found), author: null }],
+      competitors: [{ alias, files: patch.files, facts: factsOf(found), author: null }],
       reviewers,
       survivors: () => survivorsOf(runner, trees, given),
       task: [task.title, '', task.body, '', brief.goal, ...brief.definitionOfDone].join('\n'),

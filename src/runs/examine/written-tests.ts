@@ -11,7 +11,6 @@ import {
 import {
   blindPatch,
   type Competitor,
-  changedFiles,
   factsOf,
   type Identities,
   leaksIn,
@@ -197,7 +196,7 @@ function contenderOf(
   const found = evidence.find((one) => one.alias === alias);
   if (!isSurvivor(gates) || !patch || !tree?.ready || !found) return [];
   const survivor: TestedSurvivor = { alias, tree, passesBaseTests: baseTests?.exitCode === 0 };
-  const files = changedFiles(patch);
+  const { files } = patch;
   const diff = blindPatch(files, identities).production;
   return [
     {

@@ -1,7 +1,6 @@
 import type { Evidence } from '../../core/evidence/index.ts';
 import {
   type Competitor,
-  changedFiles,
   factsOf,
   type Judgement,
   judgeModels,
@@ -117,7 +116,7 @@ export async function competitorOf(
   evidence: Evidence,
 ): Promise<Competitor> {
   const parsed = patch && (await readPatch(artifacts, patch));
-  const files = parsed?.kind === 'patch' ? changedFiles(parsed.patch) : [];
+  const files = parsed?.kind === 'patch' ? parsed.patch.files : [];
   return { alias, files, facts: factsOf(evidence), author };
 }
 

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   blindPatch,
-  type ChangedFile,
   identitiesOf,
   leaksIn,
   scrub,
 } from '../../../src/core/judging/index.ts';
+import type { PatchFile } from '../../../src/core/patches/index.ts';
 import { AUTHORS, adding, changing } from './sample.ts';
 
 const IDENTITIES = identitiesOf([
@@ -14,7 +14,7 @@ const IDENTITIES = identitiesOf([
   AUTHORS.gpt,
   { agent: 'pi', model: 'openrouter/acme/zeta-coder-9', prompt: 'root-cause' },
 ]);
-const seen = (...files: readonly ChangedFile[]) => blindPatch(files, IDENTITIES);
+const seen = (...files: readonly PatchFile[]) => blindPatch(files, IDENTITIES);
 /** The added lines of one file as judges see them, from line 10 on. */
 const lines = (path: string, ...texts: readonly string[]) =>
   seen(adding(path, ...texts))

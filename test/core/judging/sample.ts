@@ -1,4 +1,5 @@
-import type { Author, ChangedFile, Competitor } from '../../../src/core/judging/index.ts';
+import type { Author, Competitor } from '../../../src/core/judging/index.ts';
+import type { PatchFile } from '../../../src/core/patches/index.ts';
 
 export const AUTHORS = {
   claude: { agent: 'claude-code', model: 'anthropic/claude-sonnet-5', prompt: 'plain' },
@@ -7,11 +8,11 @@ export const AUTHORS = {
 } as const satisfies Record<string, Author>;
 
 /** A file to which a candidate adds these lines, from line 10 on, behind one line of the base. */
-export const adding = (path: string, ...texts: readonly string[]): ChangedFile =>
+export const adding = (path: string, ...texts: readonly string[]): PatchFile =>
   changing(path, [` function run(input) {`, ...texts.map((text) => `+${text}`)]);
 
 /** A file with one hunk that begins at line 9; each line with its sign. */
-export function changing(path: string, signed: readonly string[]): ChangedFile {
+export function changing(path: string, signed: readonly string[]): PatchFile {
   const KINDS = { ' ': 'context', '+': 'added', '-': 'removed' } as const;
   const at = { old: 9, fresh: 9 };
   const lines = signed.map((text) => {
@@ -25,6 +26,11 @@ export function changing(path: string, signed: readonly string[]): ChangedFile {
   return {
     path,
     change: 'modified',
+    oldMode: '100644',
+    newMode: '100644',
+    additions: lines.filter(({ kind }) => kind === 'added').length,
+    deletions: lines.filter(({ kind }) => kind === 'removed').length,
+    section: '',
     role: /test/.test(path) ? 'test' : 'production',
     binary: false,
     hunks: [
