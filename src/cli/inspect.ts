@@ -73,9 +73,9 @@ export const showRun = (
     }
     const diff = (await diffsOf(world, runId))[alias.toUpperCase()];
     if (!diff) throw new Fault('CANDIDATE_UNKNOWN', `Run ${runId} has no candidate ${alias} with a patch.`);
-    if (json) screen.out(document({ alias: alias.toUpperCase(), diff: diff.text }));
+    if (json) screen.out(document({ alias: alias.toUpperCase(), diff: diff.patch.text }));
     // `git apply` gets every byte; a terminal must not get escape sequences that a coder wrote.
-    else screen.out(screen.outIsTerminal ? visibleCode(diff.text) : diff.text);
+    else screen.out(screen.outIsTerminal ? visibleCode(diff.patch.text) : diff.patch.text);
     return EXIT.done;
   });
 

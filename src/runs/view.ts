@@ -112,9 +112,10 @@ export async function diffsOf(world: { store: Store; artifacts: Artifacts }, run
     const parsed = await unlessDamaged(readPatch(world.artifacts, patch));
     // One that cannot be read is left out: all else is shown.
     if (parsed === null) continue;
+    // One that was refused is shown as text only.
+    const { text } = parsed;
     diffs[alias] = {
-      text: parsed.text,
-      files: parsed.kind === 'patch' ? parsed.patch.files : [],
+      patch: parsed.kind === 'patch' ? parsed.patch : { text, files: [], production: [], tests: [] },
     };
   }
   return diffs;

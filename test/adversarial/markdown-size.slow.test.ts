@@ -18,7 +18,7 @@ import {
   statusComment,
 } from '../../src/core/reports/index.ts';
 import { CORPUS, debateOf, poisoned } from '../core/reports/hostile.ts';
-import { candidate, evidence } from '../core/reports/sample.ts';
+import { candidate, evidence, shownPatch } from '../core/reports/sample.ts';
 import { scan } from '../core/reports/scanner.ts';
 
 const MAX_BYTES = 262_144;
@@ -103,8 +103,9 @@ const diffsOf = (view: RunView, texts: readonly string[]): Diffs =>
     view.candidates.map(({ alias }, index): [string, DiffView] => [
       alias,
       {
-        text: texts[index % texts.length] ?? '',
-        files: [{ path: 'a', change: 'modified', additions: 1, deletions: 0, binary: false }],
+        patch: shownPatch(texts[index % texts.length] ?? '', [
+          { path: 'a', change: 'modified', additions: 1, deletions: 0, binary: false },
+        ]),
         compareUrl: `https://github.test/acme/lists/compare/x...${alias}`,
       },
     ]),

@@ -228,7 +228,7 @@ const FILES_SHOWN = 12;
 
 function changes(view: RunView, diffs: Diffs, width: number, paint: Paint): readonly string[] {
   const alias = chosenOf(view);
-  const files = alias === null ? [] : (diffs[alias]?.files ?? []);
+  const files = alias === null ? [] : (diffs[alias]?.patch.files ?? []);
   if (files.length === 0) return [];
   const sizes = files.map((file) => (file.binary ? 'binary' : plusMinus(file)));
   const column = Math.max(...sizes.map(displayWidth));

@@ -190,8 +190,8 @@ const MAX_FILES_NAMED = 5;
 function notableFacts(diffs: Diffs): readonly string[] {
   return Object.entries(diffs)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .flatMap(([alias, { files }]) =>
-      notableGroups(files).map(
+    .flatMap(([alias, { patch }]) =>
+      notableGroups(patch.files).map(
         ({ what, paths }) => `- **Review ${alias} closely:** ${namedFiles(paths)} ${what}`,
       ),
     );

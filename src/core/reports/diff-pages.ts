@@ -94,7 +94,7 @@ function placeDiffs(entries: readonly DiffEntry[], rooms: PageSizes): readonly (
 function withShares(entries: readonly DiffEntry[], rooms: PageSizes): readonly DiffToPlace[] {
   const most = Math.max(0, rooms.first) + (MAX_REPORT_COMMENTS - 1) * rooms.next;
   const shown = entries.map((entry) => {
-    const diff = readableDiff(entry.diff.text, most);
+    const diff = readableDiff(entry.diff.patch.text, most);
     const size = diff.lines.reduce((sum, { text }) => sum + text.length + 1, 0);
     return { entry, ...diff, need: diff.lines.length < diff.totalLines ? most : size + FENCES };
   });
@@ -225,19 +225,19 @@ interface DiffEntry {
 export function diffEntries(view: RunView, diffs: Diffs, everyone: boolean): readonly DiffEntry[] {
   return standings(view).flatMap(({ candidate, chosen }): DiffEntry[] => {
     const diff = diffs[candidate.alias];
-    if ((chosen && !everyone) || diff === undefined || diff.text.trim() === '') return [];
+    if ((chosen && !everyone) || diff === undefined || diff.patch.text.trim() === '') return [];
     const size = candidate.patch ?? sizeOf(diff);
     const summary = [
       `<b>${candidate.alias}</b>: ${htmlCode(contestantName(candidate.contestant), 80)}`,
-      `${plusMinus(size)} in ${counted(diff.files.length, 'file')}`,
+      `${plusMinus(size)} in ${counted(diff.patch.files.length, 'file')}`,
     ].join(', ');
     return [{ summary, diff, where: whereToRead(view, candidate.alias, diff) }];
   });
 }
 
 const sizeOf = (diff: DiffView) => ({
-  additions: diff.files.reduce((sum, file) => sum + file.additions, 0),
-  deletions: diff.files.reduce((sum, file) => sum + file.deletions, 0),
+  additions: diff.patch.files.reduce((sum, file) => sum + file.additions, 0),
+  deletions: diff.patch.files.reduce((sum, file) => sum + file.deletions, 0),
 });
 
 /** Code points of a compare page's address: a longer one cannot be ours. */

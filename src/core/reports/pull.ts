@@ -1,5 +1,5 @@
 import type { Alias, Candidate } from '../model/index.ts';
-import { notable } from '../patches/index.ts';
+import { notable, type PatchFile } from '../patches/index.ts';
 import { chosenOf, pickable } from '../ranking/index.ts';
 import { decisionSection, evidenceText, joinBlocks, lastPick, pickedBy } from './decision-sections.ts';
 import { branchName, counted, decisionLabel, elapsed, money, plusMinus } from './format.ts';
@@ -56,8 +56,8 @@ function chosenLine(view: RunView, alias: Alias): string {
 }
 
 function changes(diff: DiffView | undefined): string {
-  if (diff === undefined || diff.files.length === 0) return '';
-  const lines = diff.files.map(
+  if (diff === undefined || diff.patch.files.length === 0) return '';
+  const lines = diff.patch.files.map(
     (file) =>
       `- ${code(file.path, 200)} ${file.change}, ${file.binary ? 'binary' : plusMinus(file)}${reviewNote(file)}`,
   );
@@ -65,7 +65,7 @@ function changes(diff: DiffView | undefined): string {
   return `### What changed\n\n${list}`;
 }
 
-function reviewNote(file: DiffView['files'][number]): string {
+function reviewNote(file: PatchFile): string {
   const why = notable(file);
   return why === null ? '' : `. **Review closely:** it ${why}`;
 }

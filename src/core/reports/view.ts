@@ -16,7 +16,7 @@ import type {
   Stage,
   Usd,
 } from '../model/index.ts';
-import type { PatchFile } from '../patches/index.ts';
+import type { Patch } from '../patches/index.ts';
 import type { Decision, Ranked } from '../ranking/index.ts';
 import type { Settings } from '../settings/index.ts';
 
@@ -154,11 +154,9 @@ export interface RunView {
   readonly now: number;
 }
 
-/** A candidate's patch as text, for the reports that show it. `core/patches` fills `files`. */
+/** A candidate's patch, for the reports that show it. */
 export interface DiffView {
-  readonly text: string;
-  readonly files: readonly (Pick<PatchFile, 'path' | 'change' | 'additions' | 'deletions' | 'binary'> &
-    Partial<Pick<PatchFile, 'section'>>)[];
+  readonly patch: Patch;
   /** GitHub's page that compares base and branch; absent where no branch was pushed. */
   readonly compareUrl?: string;
 }

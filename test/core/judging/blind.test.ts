@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  blindPatch,
-  identitiesOf,
-  leaksIn,
-  scrub,
-} from '../../../src/core/judging/index.ts';
+import { blindPatch, identitiesOf, leaksIn, scrub } from '../../../src/core/judging/index.ts';
 import type { PatchFile } from '../../../src/core/patches/index.ts';
 import { AUTHORS, adding, changing } from './sample.ts';
 

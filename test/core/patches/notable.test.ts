@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { notable } from '../../../src/core/patches/index.ts';
 import { comparison, pullRequest } from '../../../src/core/reports/index.ts';
-import { published } from '../reports/sample.ts';
+import { published, shownPatch } from '../reports/sample.ts';
 
 describe('a change for a reader to review closely', () => {
   test.each([
@@ -201,9 +201,9 @@ describe('a change for a reader to review closely', () => {
     const file = { change: 'added', additions: 1, deletions: 0, binary: false } as const;
     const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ ...file, path: `.claude/${name}` }));
     const diffs = {
-      A: { text: '+x', files: [{ ...file, path: '.mcp.json' }] },
-      C: { text: '+x', files: [...many, { ...file, path: 'Dockerfile' }] },
-      B: { text: '+x', files: [{ ...file, path: 'CLAUDE.md' }] },
+      A: { patch: shownPatch('+x', [{ ...file, path: '.mcp.json' }]) },
+      C: { patch: shownPatch('+x', [...many, { ...file, path: 'Dockerfile' }]) },
+      B: { patch: shownPatch('+x', [{ ...file, path: 'CLAUDE.md' }]) },
     };
     const [{ body }] = comparison(published(), diffs);
     expect(body).toContain('- **Review A closely:** `.mcp.json` instructs coding agents');

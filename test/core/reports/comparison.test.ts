@@ -6,7 +6,18 @@ import {
   MAX_REPORT_COMMENTS,
   outcomeComment,
 } from '../../../src/core/reports/index.ts';
-import { BEHAVIOUR, diffsOf, JUDGEMENT, judged, MONA, nobody, published, TABLE, VOTES } from './sample.ts';
+import {
+  BEHAVIOUR,
+  diffsOf,
+  JUDGEMENT,
+  judged,
+  MONA,
+  nobody,
+  published,
+  shownPatch,
+  TABLE,
+  VOTES,
+} from './sample.ts';
 import { scan } from './scanner.ts';
 
 const manyLines = (lines: number): string =>
@@ -150,7 +161,10 @@ describe('the comparison', () => {
     const view = judged();
     const small = diffsOf(view);
     const large = manyLines(12_000);
-    const parts = comparison(view, { ...small, A: { ...(small.A as DiffView), text: large } });
+    const parts = comparison(view, {
+      ...small,
+      A: { ...(small.A as DiffView), patch: shownPatch(large, small.A?.patch.files ?? []) },
+    });
     expect(parts.map(({ marker }) => marker)).toMatchInlineSnapshot(`
       [
         "<!-- runoff:comparison:r7k2m9q4xa -->",
@@ -197,7 +211,10 @@ describe('the comparison', () => {
   test('says in the fifth comment what is left out, and where it is', () => {
     const view = judged();
     const small = diffsOf(view);
-    const parts = comparison(view, { ...small, A: { ...(small.A as DiffView), text: manyLines(60_000) } });
+    const parts = comparison(view, {
+      ...small,
+      A: { ...(small.A as DiffView), patch: shownPatch(manyLines(60_000), small.A?.patch.files ?? []) },
+    });
     expect(parts).toHaveLength(MAX_REPORT_COMMENTS);
     const last = parts.at(-1)?.body ?? '';
     expect(parts.map(({ body }) => body).join('')).toContain('<b>D</b>');

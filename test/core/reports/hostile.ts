@@ -4,7 +4,7 @@ import type { Debate } from '../../../src/core/debate/index.ts';
 import type { Judgement, Objection } from '../../../src/core/judging/index.ts';
 import type { Question } from '../../../src/core/model/index.ts';
 import type { Diffs, DiffView, RunView } from '../../../src/core/reports/index.ts';
-import { BEHAVIOUR, JUDGEMENT, judged } from './sample.ts';
+import { BEHAVIOUR, JUDGEMENT, judged, shownPatch } from './sample.ts';
 
 /** What candidates, issue writers and models have tried or could try to put into a bot's text. */
 export const CORPUS: readonly string[] = [
@@ -207,8 +207,7 @@ const objectionsOf = (text: string): readonly Objection[] =>
 
 export function poisonedDiffs(view: RunView, text: string): Diffs {
   const diff: DiffView = {
-    text,
-    files: [{ path: text, change: 'modified', additions: 1, deletions: 0, binary: false }],
+    patch: shownPatch(text, [{ path: text, change: 'modified', additions: 1, deletions: 0, binary: false }]),
   };
   return Object.fromEntries(view.candidates.map(({ alias }) => [alias, diff]));
 }

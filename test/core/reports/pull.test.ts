@@ -6,7 +6,7 @@ import {
   localBranch,
   pullRequest,
 } from '../../../src/core/reports/index.ts';
-import { diffsOf, judged, local, MONA, RUN, waiting } from './sample.ts';
+import { diffsOf, judged, local, MONA, RUN, shownPatch, waiting } from './sample.ts';
 
 describe('the draft pull request', () => {
   test('says what changed, what was run, and that CI is held', () => {
@@ -81,7 +81,7 @@ describe('the draft pull request', () => {
       },
     });
     const file = { path: evil, change: 'added', additions: 1, deletions: 0, binary: false } as const;
-    const { title, body } = pullRequest(view, 'B', { B: { text: '', files: [file] } });
+    const { title, body } = pullRequest(view, 'B', { B: { patch: shownPatch('', [file]) } });
     const references = /(?<!&)#\d+|:\/\/\S/g;
     expect(body.match(references)).toEqual(['#7']);
     expect(title.match(references)).toEqual(['#7']);
@@ -130,7 +130,7 @@ describe('the draft pull request', () => {
       deletions: 0,
       binary: false,
     }));
-    const { body } = pullRequest(judged(), 'B', { B: { text: '', files } });
+    const { body } = pullRequest(judged(), 'B', { B: { patch: shownPatch('', files) } });
     expect(body).toMatch(/\n- and \d+ more\n/);
     expect(body.length).toBeLessThan(10_000);
   });

@@ -1,7 +1,7 @@
 import { type Evidence, GATES, type GateReport } from '../../../src/core/evidence/index.ts';
-
 import type { Judgement } from '../../../src/core/judging/index.ts';
 import type { Candidate } from '../../../src/core/model/index.ts';
+import type { Patch, PatchFile } from '../../../src/core/patches/index.ts';
 import type { Ranked } from '../../../src/core/ranking/index.ts';
 import type { Diffs, RunView } from '../../../src/core/reports/index.ts';
 
@@ -347,16 +347,33 @@ export const coding = (): RunView => {
   };
 };
 
+type ShownFile = Pick<PatchFile, 'path' | 'change' | 'additions' | 'deletions' | 'binary'> &
+  Partial<Pick<PatchFile, 'section'>>;
+
+/** A patch as reports show it: what they do not read is left empty. */
+export const shownPatch = (text: string, files: readonly ShownFile[]): Patch => ({
+  text,
+  files: files.map((file) => ({
+    oldMode: '100644',
+    newMode: '100644',
+    role: 'production',
+    hunks: [],
+    section: '',
+    ...file,
+  })),
+  production: [],
+  tests: [],
+});
+
 export function diffsOf(view: RunView, text: string = DIFF): Diffs {
   return Object.fromEntries(
     view.candidates.map(({ alias }) => [
       alias,
       {
-        text,
-        files: [
-          { path: 'src/list.ts', change: 'modified', additions: 1, deletions: 1, binary: false } as const,
-          { path: 'test/list.test.ts', change: 'added', additions: 11, deletions: 0, binary: false } as const,
-        ],
+        patch: shownPatch(text, [
+          { path: 'src/list.ts', change: 'modified', additions: 1, deletions: 1, binary: false },
+          { path: 'test/list.test.ts', change: 'added', additions: 11, deletions: 0, binary: false },
+        ]),
         compareUrl: `https://github.test/acme/lists/compare/${SHA}...auto-dev/7/${RUN}/${alias}`,
       },
     ]),
