@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
@@ -8,15 +8,19 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { z } from 'zod';
 import type { RegistryAccess } from '../../ports/index.ts';
+import {
+  accessTo,
+  besideIndex,
+  type ClientAnswer,
+  fileText,
+  hostOf,
+  isText,
+  urlsIn,
+  withoutLogin,
+} from './answers.ts';
 import { clientEnvironment } from './client-environment.ts';
 import { type ClientEnvironment, type Login, loginIn, netrcLogins, npmLogins } from './logins.ts';
-
-/** What a client of this machine is set to. */
-export interface ClientAnswer extends Omit<RegistryAccess, 'logins'> {
-  readonly logins: readonly Login[];
-  /** PEM of authorities that it trusts besides those of the machine. */
-  readonly authorities: readonly string[];
-}
+import { askUv } from './uv.ts';
 
 export interface Client {
   readonly name: string;
@@ -53,33 +57,6 @@ async function inEmptyFolder<T>(work: (folder: string) => Promise<T>): Promise<T
   }
 }
 
-/** `host:port` of a URL by https; null for any other text, a folder or a plain http address among them. */
-export function hostOf(url: string): string | null {
-  if (!URL.canParse(url)) return null;
-  const { protocol, hostname, port } = new URL(url);
-  return protocol === 'https:' && hostname !== '' ? `${hostname}:${port || '443'}` : null;
-}
-
-/** Without a login: a sandbox gets none. */
-function withoutLogin(url: string): string {
-  const clean = new URL(url);
-  clean.username = '';
-  clean.password = '';
-  return clean.href;
-}
-
-const urlsIn = (text: string): readonly string[] => text.match(/https:\/\/[^\s'",|]+/g) ?? [];
-
-const accessTo = (urls: readonly string[], settings: Partial<ClientAnswer> = {}): ClientAnswer => ({
-  hosts: [...new Set(urls.flatMap((url) => hostOf(url) ?? []))],
-  env: {},
-  files: {},
-  folders: [],
-  logins: urls.flatMap((url) => loginIn(url)),
-  authorities: [],
-  ...settings,
-});
-
 /** For a client that prints the addresses it uses. */
 const printing =
   (...argv: readonly [string, ...string[]]): Client['ask'] =>
@@ -101,7 +78,14 @@ async function askNpm(env: ClientEnvironment): Promise<ClientAnswer> {
   const registry = registries.find(([name]) => name === 'registry')?.[1] ?? null;
   const files = await Promise.all([settings.globalconfig, settings.userconfig].map(fileText));
   const written = Object.values(settings).filter((value) => typeof value === 'string');
-  return accessTo(urls, {
+  const yarn = /^npmRegistryServer:\s*["']?([^\s"']+)/m.exec(
+    await fileText(join(env.HOME ?? homedir(), '.yarnrc.yml')),
+  )?.[1];
+  // Yarn since its second version reads no .npmrc, and has a registry of its own.
+  const forYarn = yarn !== undefined && hostOf(yarn) !== null ? yarn : registry;
+  return accessTo([...urls, ...(forYarn === null ? [] : [forYarn])], {
+    env:
+      forYarn === null ? {} : { YARN_NPM_REGISTRY_SERVER: withoutLogin(forYarn), YARN_ENABLE_TELEMETRY: '0' },
     files: lines.length > 0 ? { '.npmrc': lines.join('') } : {},
     logins: [
       ...written.flatMap((value) => loginIn(value)),
@@ -111,19 +95,9 @@ async function askNpm(env: ClientEnvironment): Promise<ClientAnswer> {
   });
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string';
-
-/** Text of a file that a setting names; empty where there is none. */
-const fileText = async (path: unknown): Promise<string> =>
-  isText(path) && path !== '' ? readFile(path, 'utf8').catch(() => '') : '';
-
 /** The netrc file of the operator, which pip, uv and Go read. */
 const netrc = (env: ClientEnvironment): Promise<string> =>
   fileText(env.NETRC ?? join(env.HOME ?? homedir(), '.netrc'));
-
-/** Where an index is `…/simple`, its files lie beside it. */
-const besideIndex = (url: string): string | undefined =>
-  URL.canParse(url) ? new URL(url).pathname.replace(/(?:simple\/?)?$/, '').replace(/\/?$/, '/') : undefined;
 
 const PIP_DEFAULTS =
   'from pip._internal.models.index import PyPI as p; print(p.simple_url, "https://" + p.file_storage_domain)';
@@ -282,6 +256,7 @@ async function watched(
 export const CLIENTS: readonly Client[] = [
   { name: 'npm', command: /\b(?:npm|npx|pnpm|yarn|bun|bunx|corepack)\b/, ask: askNpm },
   { name: 'pip', command: /\b(?:pip3?|python3?|uv|uvx|poetry|pdm|hatch|tox|nox|pipenv)\b/, ask: askPip },
+  { name: 'uv', command: /\buvx?\b/, ask: askUv },
   { name: 'go', command: /\bgo\b/, ask: askGo },
   { name: 'cargo', command: /\bcargo\b/, ask: askCargo },
   { name: 'maven', command: /\b(?:mvn|mvnw|gradle|gradlew)\b/, ask: askMaven },

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Log, Registries, RegistryAccess, RegistryLogin } from '../../ports/index.ts';
+import type { ClientAnswer } from './answers.ts';
 import { type Authority, openAuthority } from './authority.ts';
-import { CLIENTS, type Client, type ClientAnswer } from './clients.ts';
+import { CLIENTS, type Client } from './clients.ts';
 import type { ClientEnvironment, Login } from './logins.ts';
 
 /** Bundles of certificates, with what an operator added: of Debian, RHEL, SUSE and Alpine. */
@@ -139,7 +140,7 @@ function certificatesFor(more: readonly string[]): Pick<RegistryAccess, 'env' | 
   const path = `/home/agent/${OWN_BUNDLE}`;
   // A cafile of npm's global settings, which sandboxes may see, would take the place of Node's.
   return {
-    env: { ...variables(path), npm_config_cafile: path },
+    env: { ...variables(path), npm_config_cafile: path, YARN_HTTPS_CA_FILE_PATH: path },
     files: { [OWN_BUNDLE]: `${text}\n` },
   };
 }

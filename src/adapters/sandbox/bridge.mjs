@@ -34,6 +34,8 @@ const proxyEnvironment = (proxy) => ({
       'https_proxy',
       'npm_config_proxy',
       'npm_config_https_proxy',
+      'YARN_HTTP_PROXY',
+      'YARN_HTTPS_PROXY',
     ].map((name) => [name, proxy]),
   ),
   NO_PROXY: 'localhost,127.0.0.1,::1',

@@ -23,6 +23,7 @@ export {
 export * from './operator.ts';
 export { parseSettings, type SettingsDefaults } from './parse-settings.ts';
 export type { RuntimeLanguage, WantedVersion } from './pinned-versions.ts';
+export { readPlainToml } from './plain-toml.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
 export type { ReportFormat, ReportSource } from './runner-forms.ts';
 export { type FoundService, missingServices, type ServicePlan, servicePlan } from './services.ts';

@@ -155,6 +155,35 @@ describe('the registries for a set-up command', () => {
     });
   });
 
+  test('are those of uv where it is set to others, in its file or by variables', async () => {
+    await mkdir(join(folder, 'config/uv'), { recursive: true });
+    await writeFile(
+      join(folder, 'config/uv/uv.toml'),
+      'extra-index-url = ["https://more.test/simple"]\n[[index]]\nurl = "https://me:secret@uv.test/simple"\ndefault = true\n',
+    );
+    const { logins, ...access } = await open({ XDG_CONFIG_HOME: join(folder, 'config') }).registries.of(
+      'uv sync',
+    );
+    expect(access.hosts).toEqual(expect.arrayContaining(['uv.test:443', 'more.test:443']));
+    expect(access.env).toMatchObject({
+      UV_DEFAULT_INDEX: 'https://uv.test/simple',
+      UV_INDEX: 'https://more.test/simple',
+    });
+    expect(logins.map(({ host, rules }) => [host, rules[0]?.path])).toEqual([['uv.test:443', '/']]);
+    const variables = await open({ UV_INDEX: 'corp=https://named.test/simple' }).registries.of('uv sync');
+    expect(variables.env.UV_INDEX).toBe('https://named.test/simple');
+  });
+
+  test('are for yarn those of npm, unless its own settings name another', async () => {
+    const npm = await open({ HOME: join(folder, 'none') }).registries.of('yarn install --immutable');
+    expect(npm.env.YARN_NPM_REGISTRY_SERVER).toBe('https://npm.corp.test:8443/api/');
+    await mkdir(join(folder, 'yarn-home'), { recursive: true });
+    await writeFile(join(folder, 'yarn-home/.yarnrc.yml'), 'npmRegistryServer: "https://yarn.test/npm"\n');
+    const own = await open({ HOME: join(folder, 'yarn-home') }).registries.of('yarn install --immutable');
+    expect(own.env.YARN_NPM_REGISTRY_SERVER).toBe('https://yarn.test/npm');
+    expect(own.hosts).toContain('yarn.test:443');
+  });
+
   test('are the proxies of Go and its database of checksums, and nothing that a module names itself', async () => {
     const access = await open().registries.of('go mod download');
     expect(access.hosts).toEqual(['proxy.test:443', 'second.test:443', 'sum.test:443']);

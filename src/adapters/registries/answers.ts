@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import type { RegistryAccess } from '../../ports/index.ts';
+import { type Login, loginIn } from './logins.ts';
+
+/** What a client of this machine is set to. */
+export interface ClientAnswer extends Omit<RegistryAccess, 'logins'> {
+  readonly logins: readonly Login[];
+  /** PEM of authorities that it trusts besides those of the machine. */
+  readonly authorities: readonly string[];
+}
+
+/** `host:port` of a URL by https; null for any other text, a folder or a plain http address among them. */
+export function hostOf(url: string): string | null {
+  if (!URL.canParse(url)) return null;
+  const { protocol, hostname, port } = new URL(url);
+  return protocol === 'https:' && hostname !== '' ? `${hostname}:${port || '443'}` : null;
+}
+
+/** Without a login: a sandbox gets none. */
+export function withoutLogin(url: string): string {
+  const clean = new URL(url);
+  clean.username = '';
+  clean.password = '';
+  return clean.href;
+}
+
+export const urlsIn = (text: string): readonly string[] => text.match(/https:\/\/[^\s'",|]+/g) ?? [];
+
+export const accessTo = (urls: readonly string[], settings: Partial<ClientAnswer> = {}): ClientAnswer => ({
+  hosts: [...new Set(urls.flatMap((url) => hostOf(url) ?? []))],
+  env: {},
+  files: {},
+  folders: [],
+  logins: urls.flatMap((url) => loginIn(url)),
+  authorities: [],
+  ...settings,
+});
+
+export const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Text of a file that a setting names; empty where there is none. */
+export const fileText = async (path: unknown): Promise<string> =>
+  isText(path) && path !== '' ? readFile(path, 'utf8').catch(() => '') : '';
+
+/** Where an index is `…/simple`, its files lie beside it. */
+export const besideIndex = (url: string): string | undefined =>
+  URL.canParse(url) ? new URL(url).pathname.replace(/(?:simple\/?)?$/, '').replace(/\/?$/, '/') : undefined;
