@@ -180,12 +180,16 @@ export function readMinitest(text: string): Outcomes {
   const output = minitestFailures(lines);
   let count = 0;
   let expectedCount = 0;
+  let begun: RegExpExecArray | null = null;
   for (const line of lines) {
-    const found = /([\w:]+)#(\S.{0,500}?) = \d+(?:\.\d+)? s = ([.FES])$/.exec(line);
+    // What a test prints stands between its name and its outcome.
+    begun ??= /^(\S.{0,300}?)#(\S.{0,500}?) = /.exec(line);
+    const letter = /\d(?:\.\d+)? s = ([.FES])$/.exec(line)?.[1];
     const total = /^(\d{1,7}) (?:runs|tests), \d+ assertions, /.exec(line);
     if (total) expectedCount += Number(total[1]);
-    if (!found) continue;
-    const [, group = '', name = '', letter = ''] = found;
+    if (!begun || letter === undefined) continue;
+    const [, group = '', name = ''] = begun;
+    begun = null;
     count += 1;
     outcomes.add([group, name], MINITEST_OUTCOMES[letter] ?? 'failed', output.get(`${group}#${name}`));
   }

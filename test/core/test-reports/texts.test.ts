@@ -276,6 +276,24 @@ describe('minitest -v', () => {
     expect(read('minitest-text', ['TestList#test_more = 0.00 s = .', ...LINES])).toContain('4 tests');
     expect(read('minitest-text', ['ok'])).toContain('names no test');
   });
+
+  test('of a spec, and of tests that print, as minitest 5.17 wrote it', () => {
+    const lines = [
+      'a list#test_0001_is empty = 0.00 s = .',
+      'the list#test_0001_is empty = 0.00 s = .',
+      'SumTest#test_adds = loud#er = 1',
+      'more0.00 s = .',
+      '',
+      '3 runs, 3 assertions, 0 failures, 0 errors, 0 skips',
+    ];
+    expect(read('minitest-text', lines)).toMatchObject({
+      tests: {
+        'a list > test_0001_is empty': 'passed',
+        'the list > test_0001_is empty': 'passed',
+        'SumTest > test_adds': 'passed',
+      },
+    });
+  });
 });
 
 describe('dotnet test', () => {
