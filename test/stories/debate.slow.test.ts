@@ -144,7 +144,7 @@ test('runoff debate handles agreement in one challenged round, a dissenter, a fa
     const agreed = await debate('Clear', ...MODELS);
     expect(agreed).toMatchObject({ code: 0, stop: 'consensus', acceptance: [{}, {}, {}] });
     expect(agreed.rounds).toHaveLength(1);
-    expect(agreed.err).toMatch(/security +approves, pressed, 0 issues/);
+    expect(agreed.err).toMatch(/security +approves, challenged, 0 issues/);
 
     const contested = await debate('Contested', ...MODELS);
     expect(contested).toMatchObject({ code: 3, stop: 'repeated', questions: [{ severity: 'blocking' }] });

@@ -45,7 +45,7 @@ function critiqueResult(turned: Extract<DebateEvent, { kind: 'answered' }>['turn
   if (turned.kind === 'stands') return 'approved before, nothing changed';
   if (turned.kind === 'failed') return `failed: ${printable(turned.why)}`;
   const { issues, approved } = turned.critique;
-  const pressed = turned.checks.length > 0 ? ', pressed' : '';
+  const pressed = turned.checks.length > 0 ? ', challenged' : '';
   return `${approved ? `approves${pressed}` : 'does not approve'}, ${counted(issues.length, 'issue')}, ${money(turned.cost.usd)}`;
 }
 

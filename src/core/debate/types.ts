@@ -98,7 +98,7 @@ export type CriticTurn = {
       readonly raised: readonly string[];
       /** Rejected issues that it insists on. */
       readonly upheldIssues: readonly string[];
-      /** Of an approval that was pressed. */
+      /** Of an approval that was challenged. */
       readonly checks: readonly string[];
     }
   /** Nothing that it had to look at changed since it approved: it was not asked again. */
@@ -159,7 +159,7 @@ export interface CriticMemory {
   /** The spec that it looked at last; null before its first look. */
   readonly lastSpec: string | null;
   readonly approved: boolean;
-  /** Its agreement was pressed once; that is enough. */
+  /** Its agreement was challenged once; that is enough. */
   readonly challenged: boolean;
 }
 

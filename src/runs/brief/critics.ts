@@ -217,7 +217,7 @@ async function challengeCritic(
   );
   const cost = addCosts(given.cost, answer.cost);
   if (answer.kind === 'nothing') {
-    const why = `It approved, and did not answer when it was pressed: ${answer.why}`;
+    const why = `It approved, but did not answer when it was challenged: ${answer.why}`;
     return { kind: 'failed', why, unaffordable: answer.unaffordable, cost, memory };
   }
   const { checks, test, ...again } = answer.value;

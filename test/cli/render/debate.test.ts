@@ -124,7 +124,7 @@ test('progress has a line for each request, and one for its result', () => {
   ]).toMatchInlineSnapshot(`
     [
       "round 1  qa           reads (a/1)",
-      "round 1  qa           approves, pressed, 0 issues, $0.0032",
+      "round 1  qa           approves, challenged, 0 issues, $0.0032",
       "round 2  qa           approved before, nothing changed",
       "round 1  synthesis    2 open issues (a/1)",
       "round 1  no consensus yet; 25% of the lines changed; 1.3k tokens, $0.0032
