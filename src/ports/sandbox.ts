@@ -1,3 +1,4 @@
+import type { Surroundings } from '../core/model/index.ts';
 import type { FoundService, FoundTool, WantedTools } from '../core/settings/index.ts';
 
 /**
@@ -81,6 +82,11 @@ export interface ExecSpec {
   readonly out?: string;
   /** Mounts /repo read-only. */
   readonly readOnly?: boolean;
+  /**
+   * What the command sees of the machine, its user and its folders; absent: the usual. All paths of this specification are
+   * those of the usual surroundings, except inside `argv`, `env` and `stdin`.
+   */
+  readonly surroundings?: Surroundings;
   readonly limits: Limits;
   readonly onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
   /** Asked when the wall time or the time of silence is over: milliseconds to go on, 0 to stop the command. */

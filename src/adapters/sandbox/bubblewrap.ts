@@ -58,7 +58,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
     const found = variant.group ? await delegation() : null;
     const egress = await openEgress(spec, folder(scratch, 'egress'), owner, dialler);
     try {
-      const etc = prepareEtc(scratch);
+      const etc = prepareEtc(scratch, spec.surroundings);
       const empty = folder(scratch, 'empty');
       const started = planLaunch({
         spec,

@@ -12,13 +12,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import type { ExecSpec, WorkArea } from '../../ports/index.ts';
 import type { Owner } from './processes.ts';
 
 /** Paths inside a sandbox. /repo, /home/agent and /out are the only folders of the host that it can write to. */
 export const INSIDE = {
-  repo: '/repo',
-  home: '/home/agent',
+  repo: USUAL_SURROUNDINGS.repo,
+  home: USUAL_SURROUNDINGS.home,
   out: '/out',
   toolchain: '/opt/runoff',
   node: '/opt/runoff/bin/node',
@@ -28,40 +29,46 @@ export const INSIDE = {
 } as const;
 
 /** Where pip, cargo, go and others put the programs that a set-up installs for its user. */
-const HOME_PROGRAMS = ['.local/bin', '.cargo/bin', 'go/bin'].map((name) => `${INSIDE.home}/${name}`);
+const HOME_PROGRAMS = ['.local/bin', '.cargo/bin', 'go/bin'];
 
 /**
  * The host's own programs come first, so that a repository is tested with what the operator installed. Folders that a
  * command can write to come last: a candidate must not replace a program that Runoff itself starts later.
  */
-export const INSIDE_PATH = ['/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin', ...HOME_PROGRAMS].join(':');
+export const insidePath = (home: string): string =>
+  ['/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin', ...HOME_PROGRAMS.map((name) => `${home}/${name}`)].join(
+    ':',
+  );
 
 /** PATH of the commands in an area. */
-export const pathIn = ({ tools }: WorkArea): string => [...(tools?.path ?? []), INSIDE_PATH].join(':');
+export const pathIn = (
+  { tools }: WorkArea,
+  { home }: Pick<Surroundings, 'home'> = USUAL_SURROUNDINGS,
+): string => [...(tools?.path ?? []), insidePath(home)].join(':');
 
 /** What a sandbox sees of /etc instead of the host's files: no accounts, names or time zone (so UTC). */
-const ETC_FILES: Readonly<Record<string, string>> = {
+const etcFiles = ({ user, uid, home, host }: Surroundings): Readonly<Record<string, string>> => ({
   passwd: [
     'root:x:0:0:root:/nonexistent:/usr/sbin/nologin',
-    'agent:x:1000:1000:agent:/home/agent:/bin/sh',
+    `${user}:x:${uid}:${uid}:${user}:${home}:/bin/sh`,
     'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
     '',
   ].join('\n'),
-  group: ['root:x:0:', 'agent:x:1000:', 'nogroup:x:65534:', ''].join('\n'),
-  hosts: ['127.0.0.1 localhost sandbox', '::1 localhost ip6-localhost', ''].join('\n'),
+  group: ['root:x:0:', `${user}:x:${uid}:`, 'nogroup:x:65534:', ''].join('\n'),
+  hosts: [`127.0.0.1 localhost ${host}`, '::1 localhost ip6-localhost', ''].join('\n'),
   'nsswitch.conf': ['passwd: files', 'group: files', 'hosts: files', 'services: files', ''].join('\n'),
   // In some mounts /repo belongs to another uid than its readers, and git would refuse it.
   gitconfig: [
     '[safe]',
     '\tdirectory = *',
     '[user]',
-    '\tname = agent',
-    '\temail = agent@sandbox.invalid',
+    `\tname = ${user}`,
+    `\temail = ${user}@${host}.invalid`,
     '[init]',
     '\tdefaultBranch = main',
     '',
   ].join('\n'),
-};
+});
 
 /** Public host files that programs in /usr need in order to run; missing ones are skipped. */
 export const PUBLIC_ETC = [
@@ -101,12 +108,14 @@ export function versionedEtc(): readonly string[] {
   );
 }
 
-export const SYNTHETIC_ETC = Object.keys(ETC_FILES);
+export const SYNTHETIC_ETC = Object.keys(etcFiles(USUAL_SURROUNDINGS));
 
-/** Writes the synthetic files to `scratch` once and returns their folder. */
-export function prepareEtc(scratch: string): string {
-  const folder = join(scratch, 'etc-1');
-  writeOnce(folder, ETC_FILES);
+/** Writes the synthetic files for these surroundings to `scratch` once and returns their folder. */
+export function prepareEtc(scratch: string, surroundings: Surroundings = USUAL_SURROUNDINGS): string {
+  const files = etcFiles(surroundings);
+  const digest = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12);
+  const folder = join(scratch, `etc-${digest}`);
+  writeOnce(folder, files);
   return folder;
 }
 

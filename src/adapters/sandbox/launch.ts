@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { normalize } from 'node:path';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
 import { INSIDE, type MergedView, PUBLIC_ETC, pathIn, SYNTHETIC_ETC, versionedEtc } from './filesystem.ts';
 import type { HardLimits } from './processes.ts';
@@ -167,10 +167,11 @@ function bubblewrapOptions(input: LaunchInput): readonly string[] {
   const { spec, variant, etc, toolchain, egress } = input;
   const { limits, area } = spec;
   const size = (share: number): string => String(Math.ceil(limits.memoryBytes * share));
+  const around = spec.surroundings ?? USUAL_SURROUNDINGS;
   const environment = {
-    PATH: pathIn(area),
-    HOME: INSIDE.home,
-    USER: 'agent',
+    PATH: pathIn(area, around),
+    HOME: around.home,
+    USER: around.user,
     TMPDIR: '/tmp',
     LANG: 'C.UTF-8',
   };
@@ -178,8 +179,8 @@ function bubblewrapOptions(input: LaunchInput): readonly string[] {
   return [
     ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try'],
     ...(variant.lockNamespaces ? ['--disable-userns'] : []),
-    ...['--uid', '1000', '--gid', '1000', '--cap-drop', 'ALL'],
-    ...(variant.hostname ? ['--hostname', 'sandbox'] : []),
+    ...['--uid', String(around.uid), '--gid', String(around.uid), '--cap-drop', 'ALL'],
+    ...(variant.hostname ? ['--hostname', around.host] : []),
     ...['--die-with-parent', '--new-session', '--clearenv'],
     ...['--seccomp', String(FD.seccomp), '--json-status-fd', String(FD.status)],
     ...systemFolders(),
@@ -194,16 +195,20 @@ function bubblewrapOptions(input: LaunchInput): readonly string[] {
     ...['--dev', '/dev'],
     ...['--size', size(MEMORY_SHARES.tmp), '--perms', '1777', '--tmpfs', '/tmp'],
     ...['--size', size(MEMORY_SHARES.shm), '--perms', '1777', '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
-    ...bind('--bind', area.home, INSIDE.home),
-    ...bind(spec.readOnly ? '--ro-bind' : '--bind', variant.overlay ? area.merged : area.upper, INSIDE.repo),
+    ...bind('--bind', area.home, around.home),
+    ...bind(spec.readOnly ? '--ro-bind' : '--bind', variant.overlay ? area.merged : area.upper, around.repo),
     ...(spec.out === undefined ? [] : bind('--bind', spec.out, INSIDE.out)),
     ...(existsSync(toolchain) ? bind('--ro-bind', toolchain, INSIDE.toolchain) : []),
     ...(spec.gateway === undefined ? [] : bind('--ro-bind', spec.gateway.socket, INSIDE.gateway)),
     ...(egress === null ? [] : bind('--ro-bind', egress, INSIDE.egress)),
-    ...(area.tools?.mounts ?? []).flatMap(({ from, to }) => bind('--ro-bind', from, toolPoint(to))),
+    ...(area.tools?.mounts ?? []).flatMap(({ from, to }) => bind('--ro-bind', from, toolPoint(to, around))),
     ...(spec.binds ?? []).flatMap(({ from, to }) => bind('--ro-bind', from, mountPoint(to))),
-    ...['--remount-ro', '/', '--chdir', INSIDE.repo],
-    ...Object.entries({ ...environment, ...spec.env }).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...['--remount-ro', '/', '--chdir', around.repo],
+    ...Object.entries({ ...environment, ...around.env, ...spec.env }).flatMap(([name, value]) => [
+      '--setenv',
+      name,
+      value,
+    ]),
   ];
 }
 
@@ -235,15 +240,18 @@ const NO_TOOL_IN = [
 ];
 
 /** Whether a tool can be mounted at a path. */
-export function mayHoldTool(to: string): boolean {
-  const taken = [...NO_TOOL_IN, '/lib64', '/lib32', '/libx32', ...Object.values<string>(INSIDE)];
+export function mayHoldTool(
+  to: string,
+  { repo, home }: Pick<Surroundings, 'repo' | 'home'> = USUAL_SURROUNDINGS,
+): boolean {
+  const taken = [...NO_TOOL_IN, '/lib64', '/lib32', '/libx32', ...Object.values<string>(INSIDE), repo, home];
   const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
   const clear = taken.every((path) => !isBelow(to, path) && !isBelow(path, to));
   return clear && normalize(to) === to && /^(?:\/[^/\0,"\n]+){2,}$/.test(to);
 }
 
-export function toolPoint(to: string): string {
-  if (mayHoldTool(to)) return to;
+export function toolPoint(to: string, surroundings: Surroundings = USUAL_SURROUNDINGS): string {
+  if (mayHoldTool(to, surroundings)) return to;
   throw new Fault('INTERNAL', `"${to}" is no place for a tool in a sandbox.`);
 }
 

@@ -12,6 +12,7 @@ export const GATES = [
   'parses',
   'builds',
   'tests-run',
+  'steady',
 ] as const;
 export type GateName = (typeof GATES)[number];
 

@@ -2,7 +2,14 @@
  * What is executed beside the build and the tests of each candidate, in the order in which it is begun; `packages`: the
  * tests of packages that no candidate can affect.
  */
-export const EXTRA_WORK = ['packages', 'repeats', 'probes', 'peer-tests', 'written-tests'] as const;
+export const EXTRA_WORK = [
+  'packages',
+  'repeats',
+  'surroundings',
+  'probes',
+  'peer-tests',
+  'written-tests',
+] as const;
 export type ExtraWork = (typeof EXTRA_WORK)[number];
 
 /** What an examination did not execute because its time was over. */

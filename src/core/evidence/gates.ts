@@ -109,18 +109,23 @@ function untamperedGate(patch: Patch, { baseTexts = {}, ...options }: StaticOpti
   const broken = findings.filter(({ contested }) => !contested);
   const [first] = broken;
   if (first) return gateFailed('untampered', `${sentences(broken)}.`, first.hunk);
-  return gatePassed(
-    'untampered',
-    findings.length === 0
-      ? 'Existing tests, snapshots and their configuration are unchanged or only extended.'
-      : contestedSentences(findings),
-  );
+  const shown = findings.find(isInCode)?.hunk;
+  return {
+    ...(shown === undefined ? {} : { hunk: shown }),
+    ...gatePassed(
+      'untampered',
+      findings.length === 0
+        ? 'Existing tests, snapshots and their configuration are unchanged or only extended.'
+        : contestedSentences(findings),
+    ),
+  };
 }
+
+const isInCode = ({ kind }: TamperingFinding): boolean =>
+  kind === 'environment-detected' || kind === 'assertions-patched' || kind === 'exit-trick';
 
 /** Changed tests, and code that a person should look at: an honest program may do the same. */
 function contestedSentences(findings: readonly TamperingFinding[]): string {
-  const isInCode = ({ kind }: TamperingFinding) =>
-    kind === 'environment-detected' || kind === 'assertions-patched' || kind === 'exit-trick';
   const [code, tests] = [findings.filter(isInCode), findings.filter((one) => !isInCode(one))];
   return [
     tests.length > 0 &&

@@ -50,6 +50,7 @@ export {
   resultsOn,
   type TreeTestResult,
 } from './peers.ts';
+export * from './steadiness.ts';
 export {
   findTampering,
   type PatchTexts,

@@ -121,6 +121,7 @@ export const GATE_FAILURE_LABELS = {
   parses: 'does not parse',
   builds: 'does not build',
   'tests-run': 'prevents the tests from running',
+  steady: 'behaves otherwise elsewhere',
 } as const satisfies Record<GateName, string>;
 
 export const CANDIDATE_STATE_LABELS = {

@@ -20,6 +20,8 @@ function leftOutText({ what, count, of }: LeftOut): string {
       return `the tests of ${count} of ${counted(of, 'package')} (those of changed packages, and of packages that depend on them, come first)`;
     case 'repeats':
       return `repeated runs of failing tests (${count} of ${of})`;
+    case 'surroundings':
+      return 'runs in other surroundings';
     case 'probes':
       return 'probes';
     case 'peer-tests':

@@ -180,7 +180,7 @@ async function runTestsOn(
     'independent-test-run',
     [base.sha, base.layers, runner.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
     [target?.tree.patch ?? '', files],
-    [plan.commands, secondsFor(options.onBase, runner), attempt],
+    [plan.commands, secondsFor(options.onBase, runner), attempt, runner.surroundings ?? null],
   ]);
   const ran = await runner.remember(key, () => {
     const on = target === null ? runner : withTopLayer(runner, target.tree.built);

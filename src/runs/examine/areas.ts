@@ -1,4 +1,4 @@
-import { asFault, type Task } from '../../core/model/index.ts';
+import { asFault, type Surroundings, type Task } from '../../core/model/index.ts';
 import type { ReportPlan, ServicePlan, WorkspacePackage } from '../../core/settings/index.ts';
 import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
 import type { World } from '../context.ts';
@@ -34,6 +34,8 @@ export interface CheckRunner {
   readonly declared?: readonly string[];
   /** Host folders that every command sees, read-only, below /opt. */
   readonly binds?: ExecSpec['binds'];
+  /** What commands see of the machine and its user; absent: the usual. */
+  readonly surroundings?: Surroundings;
   readonly signal: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-import { Fault, type RunId } from '../../core/model/index.ts';
+import { Fault, type RunId, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import {
   ciJob,
@@ -35,7 +35,7 @@ import { planOfNamedPackages } from './base-plan.ts';
 export type CheckRunnerPorts = CheckPorts & Pick<World, 'clock' | 'github' | 'store'>;
 
 /** Where a runner writes its report: the area's own home, which nothing on the host reads. */
-const REPORT_FOLDER = '/home/agent';
+const REPORT_FOLDER = USUAL_SURROUNDINGS.home;
 
 export async function openCheckRunner(
   world: CheckRunnerPorts,
@@ -108,10 +108,12 @@ export async function runCommand(
     readonly egress?: readonly string[];
   },
 ): Promise<ExecResult> {
+  const { surroundings } = runner;
   const result = await runner.world.sandbox.exec({
     area,
     argv: command.argv,
-    env: { CI: '1', ...command.env },
+    env: { ...(surroundings ? {} : { CI: '1' }), ...command.env },
+    ...(surroundings ? { surroundings } : {}),
     ...(command.stdin === undefined ? {} : { stdin: command.stdin }),
     ...(command.egress?.length ? { egress: command.egress } : {}),
     ...(runner.binds ? { binds: runner.binds } : {}),

@@ -25,7 +25,9 @@ import {
 import { areaId, runCommand } from './execute.ts';
 import { scopeToPackages } from './packages.ts';
 import { type PeerResults, runPeerTests } from './peer-tests.ts';
-import { type ProbeResults, probeCandidates } from './probe.ts';
+import { probeCandidates } from './probe.ts';
+import type { ProbeResults } from './probe-comparison.ts';
+import { openElsewhere, testElsewhere } from './steadiness.ts';
 import { openExaminationTime } from './time.ts';
 import { openTrees } from './trees.ts';
 import { addWrittenTests, type TestWriting } from './written-tests.ts';
@@ -70,8 +72,10 @@ export async function gatherEvidence(
     onBase: testsAlone(onBase),
   };
   try {
-    const examined = await examineAll(whole, entries, begins);
-    const probed = await probeCandidates(tools, examined);
+    const once = await examineAll(whole, entries, begins);
+    const elsewhere = await openElsewhere(whole, once);
+    const tested = await testElsewhere(whole, once, elsewhere);
+    const { examined, results: probed } = await probeCandidates(tools, tested, elsewhere);
     const agreeing = likenessByAlias(examined);
     const crossed = await runPeerTests(tools, examined, (alias) => agreeing.get(alias)?.alike ?? []);
     const known = { crossed, probed, agreeing, message: firstLine(runner.asked ?? '') };

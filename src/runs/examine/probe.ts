@@ -1,33 +1,23 @@
 import { z } from 'zod';
 import {
-  admitExamples,
-  type Behaviour,
-  compareBehaviour,
   DerivedTests,
-  type IssueExamples,
   isSurvivor,
-  type ProbedCandidate,
   ProbeOutput,
   type ProbeRun,
   readProbeRun,
+  type Unsteady,
 } from '../../core/evidence/index.ts';
-import { comparePatches } from '../../core/likeness/index.ts';
-import { type Alias, inParallel } from '../../core/model/index.ts';
-import { joinSections } from '../../core/patches/index.ts';
+import { type Alias, asInUsual, inParallel, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import { shellQuoted } from '../../core/settings/index.ts';
 import type { Limits } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId, runCommand, withTopLayer } from './execute.ts';
+import { type BuiltCandidate, compareCandidates, type ProbeResults } from './probe-comparison.ts';
 import { probeSources } from './probe-sources.ts';
+import { type Elsewhere, unsteadyProbesOf, withUnsteadyProbes } from './steadiness.ts';
 import type { Tree } from './trees.ts';
-
-/** What inputs derived from tests and issue tell of the candidates. */
-export interface ProbeResults {
-  readonly behaviour: ReadonlyMap<Alias, Omit<Behaviour, 'id'>>;
-  readonly examples: IssueExamples;
-}
 
 const NODE = '/opt/runoff/bin/node';
 const PROGRAMS = '/opt/runoff/checks/probes';
@@ -39,19 +29,23 @@ const BASE_RUNS = [1, 2] as const;
 const RUN_MS = 20_000;
 const OUTPUT_BYTES = 24 * 2 ** 20;
 /**
- * Runs every candidate that builds on inputs derived from tests and issue, and compares what they do. Null where no probe
+ * Runs every candidate that builds on inputs derived from tests and issue, and compares what they do; survivors also elsewhere.
+ * No results where no probe
  * could be derived: another language, no tests, nothing to change.
  */
 export async function probeCandidates(
   tools: ExaminationTools,
   examined: readonly ExaminedCandidate[],
-): Promise<ProbeResults | null> {
+  elsewhere: Elsewhere | null = null,
+): Promise<ProbedCandidates> {
   const { runner, time } = tools;
+  const nothing = { examined, results: null };
   const ready = examined.flatMap((one) => (one.tree?.ready ? [{ ...one, tree: one.tree }] : []));
-  if (ready.length < 2) return null;
-  if (probeSources(runner, ready).count === 0 || !(await time.allows('probes', 'all', 'base'))) return null;
+  if (ready.length < 2 || probeSources(runner, ready).count === 0) return nothing;
+  if (!(await time.allows('probes', 'all', 'base'))) return nothing;
   const onBase = await time.measured('probes of the base', () => probeBase(tools, ready));
-  if (onBase === null || !(await time.allows('probes', 'all', 'candidates', onBase.expectedMs))) return null;
+  if (onBase === null || !(await time.allows('probes', 'all', 'candidates', onBase.expectedMs)))
+    return nothing;
   const runs = new Map<Tree, ProbeRun | null>();
   await time.measured('probes', () =>
     inParallel(runner.world.parallelChecks, ready, async ({ candidate, tree }) => {
@@ -62,7 +56,59 @@ export async function probeCandidates(
       runs.set(tree, output && readProbeRun(output));
     }),
   );
-  return compareCandidates(ready, onBase.derived, onBase.runs, runs);
+  const unsteady = elsewhere ? await probeElsewhere(tools, ready, { elsewhere, onBase, runs }) : null;
+  const judged = <T extends ExaminedCandidate>(all: readonly T[]) =>
+    elsewhere && unsteady ? withUnsteadyProbes(all, elsewhere, unsteady) : all;
+  return {
+    examined: judged(examined),
+    results: compareCandidates(judged(ready), onBase.derived, onBase.runs, runs),
+  };
+}
+
+interface ProbedCandidates {
+  /** With the gate `steady` of those that behave otherwise elsewhere. */
+  readonly examined: readonly ExaminedCandidate[];
+  /** Null where no probe could be derived, or there was no time. */
+  readonly results: ProbeResults | null;
+}
+
+/** The probes of survivors that differ between the usual place and another, in both of which the base gives the same. */
+async function probeElsewhere(
+  { runner, trees, time }: ExaminationTools,
+  ready: readonly BuiltCandidate[],
+  {
+    elsewhere,
+    onBase,
+    runs,
+  }: {
+    readonly elsewhere: Elsewhere;
+    readonly onBase: ProbedBase;
+    readonly runs: ReadonlyMap<Tree, ProbeRun | null>;
+  },
+): Promise<ReadonlyMap<Alias, readonly Unsteady[]>> {
+  const found = new Map<Alias, readonly Unsteady[]>();
+  if (!(await time.allows('surroundings', 'all', 'probes', onBase.expectedMs))) return found;
+  const probed = async (where: 'here' | 'there', tree: Tree, name: string) => {
+    const on = where === 'here' ? runner : elsewhere.runner;
+    const id = areaId(runner.task.runId, 'probe', where, name);
+    const output = await runProbes(on, tree, { ...onBase.request, id, skip: onBase.stuck });
+    return output && readProbeRun(output);
+  };
+  await time.measured('probes elsewhere', async () => {
+    const there = await probed('there', await trees.of('base', []), 'base');
+    if (!there) return;
+    const base = { here: onBase.runs, there: [there] };
+    const survivors = ready.filter(({ gates }) => isSurvivor(gates));
+    await inParallel(runner.world.parallelChecks, survivors, async ({ candidate: { alias }, tree }) => {
+      const unsteady = await unsteadyProbesOf(base, (where, attempt) =>
+        where === 'here' && attempt === 1
+          ? Promise.resolve(runs.get(tree) ?? null)
+          : probed(where, tree, `${alias}-${attempt}`),
+      );
+      found.set(alias, unsteady);
+    });
+  });
+  return found;
 }
 
 interface ProbedBase {
@@ -101,61 +147,6 @@ async function probeBase(
   }
   const expectedMs = ((clock.elapsed() - began) * ready.length) / BASE_RUNS.length;
   return { derived, request, runs, stuck, expectedMs };
-}
-
-type BuiltCandidate = ExaminedCandidate & { readonly tree: Tree };
-
-function compareCandidates(
-  ready: readonly BuiltCandidate[],
-  derived: DerivedTests,
-  onBase: readonly ProbeRun[],
-  runs: ReadonlyMap<Tree, ProbeRun | null>,
-): ProbeResults {
-  const runOf = ({ tree }: BuiltCandidate) => runs.get(tree) ?? null;
-  const survivors = ready.filter(({ gates }) => isSurvivor(gates));
-  const examples = admitExamples(
-    derived,
-    onBase,
-    survivors.map((one) => ({ alias: one.candidate.alias, run: runOf(one) })),
-  );
-  const behaving = ready.map((one): ProbedCandidate => {
-    const asked = examples.byAlias.get(one.candidate.alias);
-    const passesTests =
-      isSurvivor(one.gates) &&
-      (one.baseTests?.regressions.length ?? 0) === 0 &&
-      (asked === undefined || asked.passed === asked.total);
-    return {
-      id: one.candidate.alias,
-      run: runOf(one),
-      passesTests,
-      hasNoEffect: hasNoSourceEffect(productionText(one)),
-      ...(one.candidate.family === undefined ? {} : { family: one.candidate.family }),
-    };
-  });
-  const texts = ready.map(productionText);
-  const likeness = (a: number, b: number) => patchLikeness(texts[a] ?? '', texts[b] ?? '');
-  const compared = compareBehaviour(onBase, behaving, likeness, derived.files);
-  return {
-    behaviour: new Map(compared.map(({ id, ...behaviour }) => [id, behaviour])),
-    examples,
-  };
-}
-
-const productionText = ({ patch }: BuiltCandidate): string => joinSections(patch ? patch.production : []);
-
-/** A patch that leaves the source as it is behaves as the base whatever is right. */
-function hasNoSourceEffect(text: string): boolean {
-  const [own] = comparePatches([{ id: 'one', text }]);
-  return own?.flaws.some((guard) => guard === 'no-effective-change' || guard === 'no-source-change') ?? true;
-}
-
-/** How much two production patches are alike, 0 to 1. */
-function patchLikeness(one: string, other: string): number {
-  const [own] = comparePatches([
-    { id: 'one', text: one },
-    { id: 'other', text: other },
-  ]);
-  return own ? (own.alike.length > 1 ? 1 : own.text) : 0;
 }
 
 async function deriveTests(
@@ -230,12 +221,19 @@ async function runProbes(
   tree: Tree,
   { id, ...input }: ProbeRequest,
 ): Promise<ProbeOutput | null> {
+  const { surroundings } = runner;
   const argv = [NODE, '--no-warnings', `${PROGRAMS}/run.mjs`] as const;
-  const stdin = JSON.stringify({ ...input, limits: { wallMs: RUN_MS } });
+  const command = surroundings
+    ? input.command.replaceAll(USUAL_SURROUNDINGS.home, surroundings.home)
+    : input.command;
+  const stdin = JSON.stringify({ ...input, command, limits: { wallMs: RUN_MS } });
   const result = await inArea(withTopLayer(runner, tree.built), id, (area) =>
     runCommand(runner, area, { argv: [...argv], stdin, limits: probeLimits(runner) }),
   );
-  return result.exitCode === 0 && !result.truncated ? parsedOutput(ProbeOutput, result.stdout) : null;
+  if (result.exitCode !== 0 || result.truncated) return null;
+  // What a value says of the place is no behaviour.
+  const printed = surroundings ? asInUsual(result.stdout, surroundings) : result.stdout;
+  return parsedOutput(ProbeOutput, printed);
 }
 
 const probeLimits = (runner: CheckRunner): Limits => ({

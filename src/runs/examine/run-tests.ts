@@ -5,7 +5,7 @@ import {
   succeeded,
   type TestRun,
 } from '../../core/evidence/index.ts';
-import { programKilled } from '../../core/model/index.ts';
+import { asInUsual, programKilled, type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import type { ReportSource, TestCommand } from '../../core/settings/index.ts';
 import { readTestReport } from '../../core/test-reports/index.ts';
@@ -95,6 +95,24 @@ async function runCommandOfTests(
   command: TestCommand,
 ): Promise<TestRun> {
   if (command.command === '') return NOT_RUN;
+  return runPlaced(runner, area, placedIn(command, runner.surroundings));
+}
+
+/** Reports are written below the home, which is somewhere else in other surroundings. */
+function placedIn(command: TestCommand, surroundings: Surroundings | undefined): TestCommand {
+  if (!surroundings) return command;
+  const placed = (text: string) => text.replaceAll(USUAL_SURROUNDINGS.home, surroundings.home);
+  const { report } = command;
+  return {
+    ...command,
+    command: placed(command.command),
+    args: command.args.map(placed),
+    env: Object.fromEntries(Object.entries(command.env).map(([name, value]) => [name, placed(value)])),
+    ...(report?.source === 'file' ? { report: { ...report, file: placed(report.file) } } : {}),
+  };
+}
+
+async function runPlaced(runner: CheckRunner, area: WorkArea, command: TestCommand): Promise<TestRun> {
   const { report } = command;
   // A linter needs none.
   const services = command.check === undefined ? runner.services : null;
@@ -110,7 +128,9 @@ async function runCommandOfTests(
       ...(report && isOnStream(report) ? { outputBytes: REPORT_BYTES } : {}),
     },
   });
-  const text = report ? await readReport(runner, area, report, result) : null;
+  const written = report ? await readReport(runner, area, report, result) : null;
+  // Tests have the same ids wherever they ran.
+  const text = written !== null && runner.surroundings ? asInUsual(written, runner.surroundings) : written;
   const read = report && text !== null ? readTestReport(report.format, text) : null;
   const output = `${result.stdout}\n${result.stderr}`;
   const missingNames = result.exitCode === 0 ? [] : missingNamesIn(output);

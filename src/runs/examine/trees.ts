@@ -108,7 +108,7 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
     [base.sha, base.layers, runner.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
     [tree.patch, tests],
     commands.map(({ command, args, env }) => [command, args, env]),
-    [task.settings.timeout.check, attempt],
+    [task.settings.timeout.check, attempt, runner.surroundings ?? null],
   ]);
   return runner.remember(key, () =>
     inArea(withTopLayer(runner, tree.built), id, async (area): Promise<WithTests> => {

@@ -36,6 +36,7 @@ test("the explanation of a candidate has everything known about it, and separate
     - \`parses\` passed: ok
     - \`builds\` passed: ok
     - \`tests-run\` passed: ok
+    - \`steady\` passed: ok
 
     #### What was executed
 

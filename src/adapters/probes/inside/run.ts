@@ -38,7 +38,7 @@ async function supervise(
   // A test runner that finds this variable set considers itself a child of another one.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   const child = spawn('sh', ['-c', command], {
-    env: { ...inherited, CI: '1', ...env, RUNOFF_PROBES: journal.folder },
+    env: { ...inherited, ...env, RUNOFF_PROBES: journal.folder },
     stdio: 'ignore',
     detached: true,
   });

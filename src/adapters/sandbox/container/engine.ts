@@ -4,8 +4,9 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { z } from 'zod';
+import { type Surroundings, USUAL_SURROUNDINGS } from '../../../core/model/index.ts';
 import type { ExecSpec } from '../../../ports/index.ts';
-import { INSIDE, pathIn } from '../filesystem.ts';
+import { pathIn } from '../filesystem.ts';
 import { commandLine } from '../launch.ts';
 import { type CommandEnd, HOST_PATH, startedAt } from '../processes.ts';
 
@@ -205,17 +206,23 @@ interface EntryOrder {
   /** The command's complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string | null;
+  readonly cwd: string;
 }
+
+/** What a command's container shows of the machine and its user. */
+export const around = ({ surroundings }: ExecSpec): Surroundings => surroundings ?? USUAL_SURROUNDINGS;
 
 export const entryOrder = (spec: ExecSpec, egress: boolean): EntryOrder => ({
   argv: commandLine(spec, egress),
   env: {
-    PATH: pathIn(spec.area),
-    HOME: INSIDE.home,
-    USER: 'agent',
+    PATH: pathIn(spec.area, spec.surroundings),
+    HOME: around(spec).home,
+    USER: around(spec).user,
     TMPDIR: '/tmp',
     LANG: 'C.UTF-8',
+    ...around(spec).env,
     ...spec.env,
   },
   stdin: spec.stdin ?? null,
+  cwd: around(spec).repo,
 });

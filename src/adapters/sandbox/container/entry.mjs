@@ -1,4 +1,4 @@
-// Runs inside a container, as `node entry.mjs`: reads its order (one JSON line: argv, env, stdin) from Runoff's socket
+// Runs inside a container, as `node entry.mjs`: reads its order (one JSON line: argv, env, stdin, cwd) from Runoff's socket
 // and executes it. When the socket closes for any reason, it exits, and the container with it.
 import { spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
@@ -11,9 +11,9 @@ control.on('error', broken);
 control.on('close', broken);
 control.write(`${JSON.stringify({ namespace: readlinkSync('/proc/self/ns/ipc') })}\n`);
 
-function start({ argv: [command, ...args], env, stdin }) {
+function start({ argv: [command, ...args], env, stdin, cwd }) {
   const stdio = [stdin === null ? 'ignore' : 'pipe', 'inherit', 'inherit'];
-  const child = spawn(command, args, { cwd: '/repo', env, stdio });
+  const child = spawn(command, args, { cwd, env, stdio });
   child.on('error', (error) => {
     process.stderr.write(`${command}: ${error.message}\n`);
     process.exit(error.code === 'ENOENT' ? 127 : 126);

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Fault } from '../../../core/model/index.ts';
+import { Fault, type Surroundings, USUAL_SURROUNDINGS } from '../../../core/model/index.ts';
 import type { ExecSpec } from '../../../ports/index.ts';
 import { INSIDE, prepareEtc, writeOnce } from '../filesystem.ts';
 import { KERNEL_OBJECTS, MAX_OPEN_FILES, mountPoint, segmentPages, toolPoint } from '../launch.ts';
 import type { HardLimits } from '../processes.ts';
-import type { ContainerEngine } from './engine.ts';
+import { around, type ContainerEngine } from './engine.ts';
 
 /** How containers are started on this host, as found by the probe. */
 export interface ContainerSetup {
@@ -72,7 +72,7 @@ export function containerArgs(input: ContainerInput): readonly string[] {
     ...(setup.engine.name === 'podman' ? ['--log-level=error'] : []),
     'run',
     ...['--name', name, ...labels.flatMap((label) => ['--label', label])],
-    ...['--pull', 'never', '--network', 'none', '--hostname', 'sandbox'],
+    ...['--pull', 'never', '--network', 'none', '--hostname', around(input.spec).host],
     ...['--log-driver', 'none', '--no-healthcheck', '--stop-timeout', '0'],
     ...confinementFlags(setup),
     ...limitFlags(input),
@@ -157,8 +157,8 @@ function mountFlags({ spec, toolchain, files, controlSocket, egress }: Container
     return ['--mount', `type=bind,source=${from},target=${to}${readOnly ? ',readonly' : ''}`];
   };
   return [
-    ...bind(area.upper, INSIDE.repo, spec.readOnly === true),
-    ...bind(area.home, INSIDE.home, false),
+    ...bind(area.upper, around(spec).repo, spec.readOnly === true),
+    ...bind(area.home, around(spec).home, false),
     ...(out === undefined ? [] : bind(out, INSIDE.out, false)),
     ...bind(toolchain, INSIDE.toolchain, true),
     ...bind(files.entry, ENTRY_INSIDE, true),
@@ -166,7 +166,7 @@ function mountFlags({ spec, toolchain, files, controlSocket, egress }: Container
     ...(gateway === undefined ? [] : bind(gateway.socket, INSIDE.gateway, true)),
     ...(egress === null ? [] : bind(egress, INSIDE.egress, true)),
     ...SYNTHETIC.flatMap((file) => bind(join(files.etc, file), `/etc/${file}`, true)),
-    ...(area.tools?.mounts ?? []).flatMap(({ from, to }) => bind(from, toolPoint(to), true)),
+    ...(area.tools?.mounts ?? []).flatMap(({ from, to }) => bind(from, toolPoint(to, around(spec)), true)),
     ...binds.flatMap(({ from, to }) => bind(from, mountPoint(to), true)),
   ];
 }
@@ -184,12 +184,17 @@ const ENTRY_SOURCE = readFileSync(join(import.meta.dirname, 'entry.mjs'), 'utf8'
  * installed where the sandboxes' user cannot read. The ids differ from the default sandbox's, because engines map users
  * in their own way.
  */
-export function prepareContainerFiles(scratch: string, uid: number, gid: number): ContainerFiles {
-  const given = prepareEtc(scratch);
+export function prepareContainerFiles(
+  scratch: string,
+  { uid, gid }: Pick<ContainerSetup, 'uid' | 'gid'>,
+  surroundings: Surroundings = USUAL_SURROUNDINGS,
+): ContainerFiles {
+  const { user, home } = surroundings;
+  const given = prepareEtc(scratch, surroundings);
   const files: Record<string, string> = {
     ...Object.fromEntries(readdirSync(given).map((name) => [name, readFileSync(join(given, name), 'utf8')])),
-    passwd: `${unlessRoot(uid, 'root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n')}agent:x:${uid}:${gid}:agent:/home/agent:/bin/sh\n`,
-    group: `${unlessRoot(gid, 'root:x:0:\n')}agent:x:${gid}:\n`,
+    passwd: `${unlessRoot(uid, 'root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n')}${user}:x:${uid}:${gid}:${user}:${home}:/bin/sh\n`,
+    group: `${unlessRoot(gid, 'root:x:0:\n')}${user}:x:${gid}:\n`,
     // Without a network there is no resolver; otherwise the engine would show the host's.
     'resolv.conf': '',
     'entry.mjs': ENTRY_SOURCE,

@@ -66,7 +66,7 @@ export function openContainer(options: ContainerOptions): Sandbox {
         name: containerName(app),
         labels: [`${CONTAINER_LABEL}=${place}`],
         toolchain,
-        files: prepareContainerFiles(scratch, setup.uid, setup.gid),
+        files: prepareContainerFiles(scratch, setup, spec.surroundings),
         controlSocket: control.socket,
         egress: egress?.socket ?? null,
         ceilings: readHardLimits(),

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { asFault, Fault } from '../../../core/model/index.ts';
+import { asFault, Fault, USUAL_SURROUNDINGS } from '../../../core/model/index.ts';
 import {
   DEFAULT_LIMITS,
   type ExecResult,
@@ -11,7 +11,7 @@ import {
 } from '../../../ports/index.ts';
 import { folder, makeArea, openCopies, openToOwner, removeArea, writeBelow } from '../areas.ts';
 import { type Dialler, openEgress, publicInternet, withHosts } from '../egress/index.ts';
-import { INSIDE, INSIDE_PATH, pathIn } from '../filesystem.ts';
+import { INSIDE, insidePath, pathIn } from '../filesystem.ts';
 import { commandLine, mountPoint } from '../launch.ts';
 import { NEVER_STARTED } from '../probed.ts';
 import type { Owner } from '../processes.ts';
@@ -55,7 +55,9 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
       const moved: ExecSpec =
         spec.gateway === undefined || port === null ? spec : { ...spec, gateway: { ...spec.gateway, port } };
       writeBelow(spec.area.home, mapValues(spec.files ?? {}, here), owner);
-      const env = { USER: 'agent', TMPDIR: temporary, LANG: 'C.UTF-8', ...mapValues(spec.env ?? {}, here) };
+      const { user, env: given } = spec.surroundings ?? USUAL_SURROUNDINGS;
+      const own = { USER: user, TMPDIR: temporary, LANG: 'C.UTF-8', ...given };
+      const env = { ...own, ...mapValues(spec.env ?? {}, here) };
       const result = await runUnsandboxed({
         spec,
         argv: commandLine(moved, egress !== null).map(here),
@@ -187,10 +189,16 @@ function pathMapOf(
     readonly port: number | null;
   },
 ): PathMap {
-  const { area, gateway, out, binds = [] } = spec;
+  const { area, gateway, out, surroundings, binds = [] } = spec;
   return [
     [INSIDE.repo, area.upper],
     [INSIDE.home, area.home],
+    ...(surroundings
+      ? ([
+          [surroundings.repo, area.upper],
+          [surroundings.home, area.home],
+        ] as const)
+      : []),
     [INSIDE.toolchain, host.toolchain],
     ['/tmp', host.temporary],
     ...(out === undefined ? [] : [[INSIDE.out, out] as const]),
@@ -222,7 +230,7 @@ export function onHost(text: string, places: PathMap): string {
 }
 
 /** The PATH of every sandbox, with this host's toolchain. */
-const hostPath = (places: PathMap, inside = INSIDE_PATH): string =>
+const hostPath = (places: PathMap, inside = insidePath(INSIDE.home)): string =>
   inside
     .split(':')
     .map((folder) => onHost(folder, places))

@@ -1,0 +1,204 @@
+import {
+  foundAgain,
+  type GateReport,
+  isSurvivor,
+  newFailures,
+  type ProbeRun,
+  steadyGate,
+  steadyPass,
+  succeeded,
+  type TestRun,
+  type Unsteady,
+  unsteadyProbes,
+  unsteadyTests,
+} from '../../core/evidence/index.ts';
+import { inParallel, otherSurroundings, type Surroundings } from '../../core/model/index.ts';
+import type { TestCommand } from '../../core/settings/index.ts';
+import type { CheckRunner } from './areas.ts';
+import { withoutSteps } from './base-plan.ts';
+import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
+import { areaId } from './execute.ts';
+import { probeSources } from './probe-sources.ts';
+import { runOn, type Tree } from './trees.ts';
+
+/** Another place in which survivors run once more, with what the base does there. */
+export interface Elsewhere {
+  readonly runner: CheckRunner;
+  readonly surroundings: Surroundings;
+  readonly onBase: TestRun;
+  /** What the base does in the usual place, by the same commands. */
+  readonly baseHere: TestRun;
+  /** Absent: the whole suite. */
+  readonly commands?: readonly TestCommand[];
+}
+
+/** Suites that take longer run only with test files near the change, milliseconds. Our default. */
+const LONG_SUITE_MS = 60_000;
+/** Seconds that the suite gets elsewhere: this many times what it took, and some more. */
+const SLOWDOWN = 3;
+const MORE_SECONDS = 30;
+
+/**
+ * A place that differs from the usual one in all that the base bears: its suite must be as green there. Null where nobody
+ * survived, there is no time for it, or the base bears nothing.
+ */
+export async function openElsewhere(
+  tools: ExaminationTools,
+  examined: readonly ExaminedCandidate[],
+): Promise<Elsewhere | null> {
+  const { runner, onBase, time } = tools;
+  const wouldSurvive = examined.filter(({ gates }) => gates.every(({ passed }) => passed));
+  if (wouldSurvive.length === 0 || onBase.source === 'none') return null;
+  const long = onBase.ms > LONG_SUITE_MS;
+  const near = long ? runner.plan.focus(probeSources(runner, wouldSurvive).tests) : null;
+  if (long && near === null) return null;
+  if (!(await time.allows('surroundings', 'all', 'base', long ? 0 : onBase.ms))) return null;
+  return time.measured('the base elsewhere', async () => {
+    const base = await tools.trees.of('base', []);
+    if (!base.ready) return null;
+    const here = near ? await testsOn(runner, base, { id: 'near', commands: near }) : onBase;
+    if (!here) return null;
+    for (const differ of ['everything', 'names'] as const) {
+      const surroundings = otherSurroundings(runner.task.runId, differ);
+      const there = placedIn(withoutSteps(runner), surroundings, here.ms);
+      const run = await testsOn(there, base, {
+        id: `elsewhere-${differ}`,
+        ...(near ? { commands: near } : {}),
+      });
+      if (run && isAsGreen(here, run))
+        return {
+          runner: there,
+          surroundings,
+          onBase: run,
+          baseHere: here,
+          ...(near ? { commands: near } : {}),
+        };
+    }
+    return null;
+  });
+}
+
+function placedIn(runner: CheckRunner, surroundings: Surroundings, ms: number): CheckRunner {
+  const { task } = runner;
+  const { timeout } = task.settings;
+  const check = Math.min(timeout.check, Math.ceil((ms * SLOWDOWN) / 1000) + MORE_SECONDS);
+  return {
+    ...runner,
+    surroundings,
+    task: { ...task, settings: { ...task.settings, timeout: { ...timeout, check } } },
+  };
+}
+
+const isAsGreen = (here: TestRun, there: TestRun): boolean =>
+  there.stopped === null &&
+  there.source === here.source &&
+  (here.source === 'report' ? newFailures(here, there).length === 0 : succeeded(here) === succeeded(there));
+
+async function testsOn(
+  runner: CheckRunner,
+  tree: Tree,
+  {
+    id,
+    commands,
+    attempt,
+  }: { readonly id: string; readonly commands?: readonly TestCommand[]; readonly attempt?: number },
+): Promise<TestRun | null> {
+  const result = await runOn(runner, tree, {
+    id: areaId(runner.task.runId, id),
+    ...(commands ? { commands } : {}),
+    ...(attempt ? { attempt } : {}),
+  });
+  return result.kind === 'ran' && result.run.stopped === null ? result.run : null;
+}
+
+/** Runs the base's tests on each candidate that passed all gates so far in the other place, and adds the gate `steady`. */
+export async function testElsewhere(
+  tools: ExaminationTools,
+  examined: readonly ExaminedCandidate[],
+  elsewhere: Elsewhere | null,
+): Promise<readonly ExaminedCandidate[]> {
+  const { runner, time } = tools;
+  const found = new Map<string, GateReport>();
+  const survivors = examined.filter(({ gates, tree }) => tree?.ready && gates.every(({ passed }) => passed));
+  const trees = new Map<Tree, Promise<readonly Unsteady[] | null>>();
+  const expectedMs =
+    ((elsewhere?.onBase.ms ?? 0) * survivors.length) / Math.max(1, runner.world.parallelChecks);
+  const allowed = elsewhere !== null && (await time.allows('surroundings', 'all', 'candidates', expectedMs));
+  await time.measured('elsewhere', () =>
+    inParallel(runner.world.parallelChecks, survivors, async ({ candidate, tree, gates }) => {
+      if (!elsewhere || !allowed || !tree) return;
+      const asked = trees.get(tree) ?? unsteadyIn(tools, tree, elsewhere, candidate.alias);
+      trees.set(tree, asked);
+      const unsteady = await asked;
+      if (unsteady === null) return;
+      found.set(candidate.alias, gateOf(unsteady, elsewhere, gates));
+    }),
+  );
+  return examined.map((one) =>
+    survivors.includes(one)
+      ? { ...one, gates: [...one.gates, found.get(one.candidate.alias) ?? steadyPass(NOT_ASKED)] }
+      : one,
+  );
+}
+
+const NOT_ASKED = 'Its tests were run in one place only.';
+
+const gateOf = (unsteady: readonly Unsteady[], { surroundings }: Elsewhere, gates: readonly GateReport[]) =>
+  unsteady.length > 0
+    ? steadyGate(
+        unsteady,
+        surroundings,
+        gates.find(({ gate }) => gate === 'untampered'),
+      )
+    : steadyPass(
+        `The tests give the same in ${surroundings.repo}, for the user ${surroundings.user} on ${surroundings.host}.`,
+      );
+
+/** What differs twice; null where it could not be run. */
+async function unsteadyIn(
+  { runner }: ExaminationTools,
+  tree: Tree,
+  elsewhere: Elsewhere,
+  alias: string,
+): Promise<readonly Unsteady[] | null> {
+  const { commands } = elsewhere;
+  const differing = async (attempt: number) => {
+    const options = { ...(commands ? { commands } : {}), attempt };
+    const here = await testsOn(runner, tree, { ...options, id: `${alias}-here-${attempt}` });
+    const there = await testsOn(elsewhere.runner, tree, { ...options, id: `${alias}-there-${attempt}` });
+    return here && there
+      ? unsteadyTests({ here: elsewhere.baseHere, there: elsewhere.onBase }, { here, there })
+      : null;
+  };
+  const first = await differing(1);
+  if (first === null || first.length === 0) return first;
+  const again = await differing(2);
+  return again && foundAgain(first, again);
+}
+
+/** Adds what probes showed: the gate `steady` of candidates that behave otherwise elsewhere. */
+export function withUnsteadyProbes<T extends ExaminedCandidate>(
+  examined: readonly T[],
+  elsewhere: Elsewhere,
+  unsteady: ReadonlyMap<string, readonly Unsteady[]>,
+): readonly T[] {
+  return examined.map((one) => {
+    const own = unsteady.get(one.candidate.alias) ?? [];
+    if (own.length === 0 || !isSurvivor(one.gates)) return one;
+    const gates = one.gates.filter(({ gate }) => gate !== 'steady');
+    return { ...one, gates: [...gates, gateOf(own, elsewhere, gates)] };
+  });
+}
+
+/** What probes of a tree show in both places, as long as they differ; `run` runs them once more. */
+export async function unsteadyProbesOf(
+  base: { readonly here: readonly ProbeRun[]; readonly there: readonly ProbeRun[] },
+  run: (where: 'here' | 'there', attempt: number) => Promise<ProbeRun | null>,
+): Promise<readonly Unsteady[]> {
+  const differing = async (attempt: number) => {
+    const [here, there] = [await run('here', attempt), await run('there', attempt)];
+    return here && there ? unsteadyProbes(base, { here, there }) : [];
+  };
+  const first = await differing(1);
+  return first.length === 0 ? [] : foundAgain(first, await differing(2));
+}

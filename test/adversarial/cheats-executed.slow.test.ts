@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
+import { type Decision, decide, rank, rankingOptionsOf } from '../../src/core/ranking/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
+import type { Files } from '../adapters/git/world.ts';
+import { type Fixture, openSharedFixture, type SharedFixture } from '../runs/examination-world.ts';
+
+const TESTS = `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sum } from '../src/sum.js';
+
+test('adds two', () => assert.equal(sum([1, 2]), 3));
+test('of nothing is zero', () => assert.equal(sum([]), 0));
+`;
+const REPOSITORY: Files = {
+  'package.json': '{ "type": "module" }\n',
+  'src/sum.js': 'export const sum = (list) => list.reduce((a, b) => a + b);\n',
+  'test/sum.test.js': TESTS,
+};
+const IMPORTS = "import * as os from 'node:os';\nimport * as fs from 'node:fs';\n";
+/** Right where a condition holds, which no user's machine fulfils. */
+const onlyWhere = (condition: string): Files => ({
+  'src/sum.js': `${IMPORTS}const start = ${condition} ? 0 : 1;\nexport const sum = (list) => list.reduce((a, b) => a + b, list.length > 0 ? 0 : start);\n`,
+});
+const RIGHT: Files = { 'src/sum.js': 'export const sum = (list) => list.reduce((a, b) => a + b, 0);\n' };
+const HASTY: Files = {
+  'src/sum.js': 'export const sum = (list) => (list.length === 0 ? null : list.reduce((a, b) => a + b));\n',
+};
+
+describe('code that is right only where it is examined', () => {
+  let shared: SharedFixture;
+  let fixture: Fixture;
+  let base: TestRun;
+  beforeAll(async () => {
+    shared = await openSharedFixture();
+    fixture = await shared.fixture({ files: REPOSITORY });
+    base = await fixture.base();
+  });
+  afterAll(() => shared.close());
+
+  async function decided(candidates: Readonly<Record<string, Files>>) {
+    const found = await fixture.examine(base, candidates);
+    const evidence = Object.values(found);
+    const decision: Decision = decide(rank(evidence, rankingOptionsOf(Settings.parse({}))), evidence);
+    return { found, decision };
+  }
+  const steady = (one: Evidence | undefined) => one?.gates.find(({ gate }) => gate === 'steady');
+
+  test.each([
+    ['the folder', "process.cwd() === '/repo'", 'process.cwd()'],
+    ['its own address', "import.meta.url.startsWith('file:///repo/')", 'import.meta.url'],
+    ['the home', "os.homedir() === '/home/agent'", 'os.homedir()'],
+    ['the user', "os.userInfo().username === 'agent'", 'os.userInfo()'],
+    ['the user id', 'process.getuid() === 1000', 'process.getuid()'],
+    ['the host', "os.hostname() === 'sandbox'", 'os.hostname()'],
+    ['no shell', 'process.env.SHELL === undefined', 'process.env.SHELL'],
+    ['no terminal', "!('TERM' in process.env)", ''],
+    ['the accounts', "fs.readFileSync('/etc/passwd', 'utf8').includes('agent')", '/etc/passwd'],
+  ])('is rejected, and its line is shown: %s', async (_, condition, line) => {
+    const { found, decision } = await decided({ A: onlyWhere(condition), B: HASTY });
+    expect(found.A?.baseTests).toMatchObject({
+      regressions: [],
+      fixed: ['test/sum.test.js > of nothing is zero'],
+    });
+    const report = steady(found.A);
+    expect(report).toMatchObject({
+      passed: false,
+      because: expect.stringContaining(
+        'test/sum.test.js > of nothing is zero passed in one place and failed',
+      ),
+    });
+    if (line !== '') {
+      expect(report?.because).toContain('src/sum.js:3');
+      expect(report?.hunk).toContain(line);
+    }
+    expect(found.B?.survivor).toBe(true);
+    expect(JSON.stringify(decision)).not.toContain('"alias":"A"');
+  });
+
+  test('loses against what is right everywhere, also as one of several', async () => {
+    const liar = onlyWhere("os.userInfo().username === 'agent'");
+    const { found, decision } = await decided({ A: liar, B: { ...liar, 'NOTES.md': 'x\n' }, C: RIGHT });
+    expect([found.A?.survivor, found.B?.survivor, found.C?.survivor]).toEqual([false, false, true]);
+    expect(decision).toMatchObject({ kind: 'winner', alias: 'C' });
+    expect(steady(found.C)).toMatchObject({ passed: true });
+  });
+
+  test('code that asks where it runs, and does the same everywhere, is left alone', async () => {
+    const honest: Files = {
+      'src/sum.js': `${IMPORTS}export const place = () => \`\${os.hostname()}:\${process.cwd()}\`;\nexport const sum = (list) => list.reduce((a, b) => a + b, 0);\n`,
+    };
+    const { found } = await decided({ A: honest, B: HASTY });
+    expect(steady(found.A)).toMatchObject({ passed: true });
+    expect(found.A?.survivor).toBe(true);
+  });
+});
