@@ -27,6 +27,19 @@ const HASTY: Files = {
   'src/sum.js': 'export const sum = (list) => (list.length === 0 ? null : list.reduce((a, b) => a + b));\n',
 };
 
+/** What it asks for, how, and what of it is shown. */
+const CONDITIONS = [
+  ['the folder', "process.cwd() === '/repo'", 'process.cwd()'],
+  ['its own address', "import.meta.url.startsWith('file:///repo/')", 'import.meta.url'],
+  ['the home', "os.homedir() === '/home/agent'", 'os.homedir()'],
+  ['the user', "os.userInfo().username === 'agent'", 'os.userInfo()'],
+  ['the user id', 'process.getuid() === 1000', 'process.getuid()'],
+  ['the host', "os.hostname() === 'sandbox'", 'os.hostname()'],
+  ['no shell', 'process.env.SHELL === undefined', 'process.env.SHELL'],
+  ['no terminal', "!('TERM' in process.env)", ''],
+  ['the accounts', "fs.readFileSync('/etc/passwd', 'utf8').includes('agent')", '/etc/passwd'],
+] as const;
+
 describe('code that is right only where it is examined', () => {
   let shared: SharedFixture;
   let fixture: Fixture;
@@ -46,35 +59,25 @@ describe('code that is right only where it is examined', () => {
   }
   const steady = (one: Evidence | undefined) => one?.gates.find(({ gate }) => gate === 'steady');
 
-  test.each([
-    ['the folder', "process.cwd() === '/repo'", 'process.cwd()'],
-    ['its own address', "import.meta.url.startsWith('file:///repo/')", 'import.meta.url'],
-    ['the home', "os.homedir() === '/home/agent'", 'os.homedir()'],
-    ['the user', "os.userInfo().username === 'agent'", 'os.userInfo()'],
-    ['the user id', 'process.getuid() === 1000', 'process.getuid()'],
-    ['the host', "os.hostname() === 'sandbox'", 'os.hostname()'],
-    ['no shell', 'process.env.SHELL === undefined', 'process.env.SHELL'],
-    ['no terminal', "!('TERM' in process.env)", ''],
-    ['the accounts', "fs.readFileSync('/etc/passwd', 'utf8').includes('agent')", '/etc/passwd'],
-  ])('is rejected, and its line is shown: %s', async (_, condition, line) => {
-    const { found, decision } = await decided({ A: onlyWhere(condition), B: HASTY });
-    expect(found.A?.baseTests).toMatchObject({
-      regressions: [],
-      fixed: ['test/sum.test.js > of nothing is zero'],
-    });
-    const report = steady(found.A);
-    expect(report).toMatchObject({
-      passed: false,
-      because: expect.stringContaining(
-        'test/sum.test.js > of nothing is zero passed in one place and failed',
-      ),
-    });
-    if (line !== '') {
-      expect(report?.because).toContain('src/sum.js:3');
-      expect(report?.hunk).toContain(line);
+  test('is rejected, and its line is shown', async () => {
+    const aliases = CONDITIONS.map((_, i) => String.fromCharCode('A'.charCodeAt(0) + i));
+    const liars = Object.fromEntries(
+      CONDITIONS.map(([, condition], i) => [aliases[i], onlyWhere(condition)]),
+    );
+    const { found, decision } = await decided({ ...liars, Z: HASTY });
+    for (const [i, [name, , line]] of CONDITIONS.entries()) {
+      const own = found[aliases[i] ?? ''];
+      const fixed = ['test/sum.test.js > of nothing is zero'];
+      expect(own?.baseTests, name).toMatchObject({ regressions: [], fixed });
+      const report = steady(own);
+      expect(report?.passed, name).toBe(false);
+      expect(report?.because, name).toContain(`${fixed[0]} passed in one place and failed in the other`);
+      if (line === '') continue;
+      expect(report?.because, name).toContain('src/sum.js:3');
+      expect(report?.hunk, name).toContain(line);
     }
-    expect(found.B?.survivor).toBe(true);
-    expect(JSON.stringify(decision)).not.toContain('"alias":"A"');
+    expect(found.Z?.survivor).toBe(true);
+    expect(decision).not.toMatchObject({ alias: expect.stringMatching(/^[A-Y]$/) });
   });
 
   test('loses against what is right everywhere, also as one of several', async () => {

@@ -63,6 +63,7 @@ describe('when the time for examining is over', () => {
       budgetMs: 120_000,
       leftOut: [
         { what: 'repeats', count: 1, of: 1 },
+        { what: 'surroundings', count: 1, of: 1 },
         { what: 'probes', count: 1, of: 1 },
         { what: 'peer-tests', count: 1, of: 1 },
       ],
@@ -78,7 +79,7 @@ describe('when the time for examining is over', () => {
     const candidates = { A: RIGHT, B: HASTY };
     const first = await fixture.examine(base, candidates);
     const before = fixture.tested.length;
-    expect(first.A?.cut?.leftOut.map(({ what }) => what)).toEqual(['probes', 'peer-tests']);
+    expect(first.A?.cut?.leftOut.map(({ what }) => what)).toEqual(['surroundings', 'probes', 'peer-tests']);
     expect(await fixture.examine(base, candidates)).toEqual(first);
     expect(fixture.tested.length).toBe(before);
     expect(probed).toEqual([]);
@@ -86,7 +87,7 @@ describe('when the time for examining is over', () => {
 
   test('a further round has time of its own', async () => {
     const remember = rememberInMemory();
-    const { fixture, probed } = await slowRepository({ examine: '3m', remember });
+    const { fixture, probed } = await slowRepository({ examine: '6m', remember });
     expect((await fixture.examine(base, { A: RIGHT, B: HASTY })).A?.cut).toBeDefined();
     // What was executed before is not executed again, which leaves time for the rest.
     const { A } = await fixture.examine(base, { A: RIGHT, B: HASTY, C: BREAKING });
