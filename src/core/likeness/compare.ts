@@ -99,9 +99,13 @@ type ClassOf = (member: PoolMember) => number;
  *
  * Every voter has one vote, however many candidates it sent: a family is one voter, and where families are not known,
  * a class is. A family's other candidates have no vote on each other while there is anybody else, for a model that
- * repeats itself confirms nothing.
+ * repeats itself confirms nothing. With `classesAsOne` this holds for candidates of one class as well, unless they are known to
+ * be of different families: where a class is ranked as one candidate, its copies do not vote for it.
  */
-export function comparePatches(pool: readonly PoolPatch[]): readonly PatchLikeness[] {
+export function comparePatches(
+  pool: readonly PoolPatch[],
+  { classesAsOne = false }: { readonly classesAsOne?: boolean } = {},
+): readonly PatchLikeness[] {
   const read = new Map<string, Omit<PoolMember, 'patch'>>();
   const members = pool.map((patch) => {
     const known = read.get(patch.text) ?? readMember(patch.text);
@@ -113,7 +117,7 @@ export function comparePatches(pool: readonly PoolPatch[]): readonly PatchLikene
   const classOf: ClassOf = ({ key }) => numbers.get(key) as number;
   return members.map((own) => {
     const others = members.filter((other) => other !== own);
-    const { text, cover } = votes(own, others, classOf);
+    const { text, cover } = votes(own, others, classOf, classesAsOne);
     const share = roundedShare(WEIGHTS.text * text + WEIGHTS.cover * cover);
     const flaws = flawsOf(own.patch, own.profile, own.key);
     const alike = members.filter(({ key }) => key === own.key).map(({ patch }) => patch.id);
@@ -134,10 +138,17 @@ export function comparePatches(pool: readonly PoolPatch[]): readonly PatchLikene
   });
 }
 
-function votes(own: PoolMember, others: readonly PoolMember[], classOf: ClassOf): Similarity {
-  const strangers = others.filter(
-    ({ patch }) => patch.family === undefined || patch.family !== own.patch.family,
-  );
+function votes(
+  own: PoolMember,
+  others: readonly PoolMember[],
+  classOf: ClassOf,
+  classesAsOne: boolean,
+): Similarity {
+  const strangers = others.filter((other) => {
+    const { family } = other.patch;
+    if (family !== undefined && own.patch.family !== undefined) return family !== own.patch.family;
+    return !classesAsOne || classOf(other) !== classOf(own);
+  });
   const voters = Map.groupBy(strangers.length > 0 ? strangers : others, (other) =>
     other.patch.family === undefined ? `class ${classOf(other)}` : `family ${other.patch.family}`,
   );

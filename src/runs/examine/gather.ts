@@ -121,6 +121,7 @@ function likenessByAlias(examined: readonly ExaminedCandidate[]): ReadonlyMap<Al
       text: patch?.text ?? '',
       ...(candidate.family === undefined ? {} : { family: candidate.family }),
     })),
+    { classesAsOne: true },
   );
   return new Map(found.map((one) => [one.id, one]));
 }

@@ -64,6 +64,16 @@ test('a third copy of a patch adds nothing', () => {
   for (const i of [0, 2, 3, 4]) expect(often[i]?.share).toBe(twice[i]?.share);
 });
 
+test('a class that is ranked as one candidate has no vote on itself, unless another family made the same change', () => {
+  const shareOf = (candidates: readonly PoolPatch[]) =>
+    comparePatches(candidates, { classesAsOne: true }).find(({ id }) => id === 'A')?.share ?? 0;
+  const alone = shareOf(pool(trims, lowers, elsewhere));
+  const [a, b, c, d] = pool(trims, trims, lowers, elsewhere) as [PoolPatch, PoolPatch, PoolPatch, PoolPatch];
+  expect(shareOf([a, b, c, d])).toBe(alone);
+  expect(comparePatches([a, b, c, d])[0]?.share).toBeGreaterThan(alone);
+  expect(shareOf([{ ...a, family: 'gpt' }, { ...b, family: 'claude' }, c, d])).toBeGreaterThan(alone);
+});
+
 test('three candidates of one family have one vote on the others, and none on each other', () => {
   const run = (text: string, family: string, id: string): PoolPatch => ({ id, text, family });
   const loud = [
