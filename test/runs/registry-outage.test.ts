@@ -50,7 +50,7 @@ test('a registry that stays away ends the run with an outage that names it', asy
   await expect(prepared(registry.get('a'))).rejects.toMatchObject({
     code: 'REGISTRY_UNAVAILABLE',
     message: expect.stringMatching(
-      /^The set-up command `curl .*` could not get its packages: registry\.test:\d+ does not accept connections \(ECONNREFUSED\)\.$/,
+      /^The set-up command `curl .*` could not get its packages: registry\.test:\d+ does not accept connections \(ECONNREFUSED\)\. Its output: `curl: /,
     ),
   });
 });

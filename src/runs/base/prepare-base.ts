@@ -49,7 +49,7 @@ export async function prepareBase(
   if (outage !== null)
     throw new Fault(
       'REGISTRY_UNAVAILABLE',
-      `The set-up command ${quotedCode(setup)} could not get its packages: ${outage}.`,
+      `The set-up command ${quotedCode(setup)} could not get its packages: ${outage}.${outputText(tail)}`,
     );
   const failure = commandFailure({
     step: 'set-up',
@@ -61,6 +61,12 @@ export async function prepareBase(
   const missing = [...(provided?.missing ?? []), ...(await absentContentAt(world, source, sha))];
   const text = [...missing, `${failure}${refusedText(refusedHosts)}`].join(' ');
   throw new Fault('BASE_BROKEN', text);
+}
+
+/** What else may have made it fail; empty without output. */
+function outputText(tail: string): string {
+  const lines = failureLines(tail);
+  return lines.length === 0 ? '' : ` Its output: ${lines.map(quotedCode).join(', ')}.`;
 }
 
 /** Which lines would allow the hosts that a set-up command was refused; empty for none. */
