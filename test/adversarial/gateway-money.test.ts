@@ -118,7 +118,9 @@ describe('a PDF of one kilobyte and a hundred pages, over 24 sockets at once,', 
     const statuses = await burst(async () => (await ask(lease, asking([part]))).status);
     expect(new Set(statuses)).toEqual(new Set([402]));
     expect(bill).toEqual({ usd: 0, calls: 0 });
-    expect((await ask(lease, asking([part]))).text).toContain('images and documents count with the most');
+    expect((await ask(lease, asking([part]))).text).toContain(
+      'images and documents are counted at their maximum',
+    );
     // The budget is not used up for anything else.
     expect((await ask(lease, asking([{ type: 'text', text: 'hello' }]))).status).toBe(200);
   });

@@ -59,6 +59,6 @@ test("an operator's name that replaces a built-in one is noted", async () => {
 test('names and versions are checked without a folder, an operator or the network', () => {
   const agents = agentsOf(() => Promise.reject(new Error('must not be asked')));
   expect(() => agents.check({ name: 'claud-code' })).toThrow('Did you mean claude-code?');
-  expect(() => agents.check({ name: 'codex', version: 'latest' })).toThrow('no exact version of codex');
+  expect(() => agents.check({ name: 'codex', version: 'latest' })).toThrow('not an exact version of codex');
   expect(() => agents.check({ name: 'codex', version: '1.2.3' })).not.toThrow();
 });

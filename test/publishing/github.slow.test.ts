@@ -54,7 +54,7 @@ describe('F4: a rate limit of GitHub', () => {
     expect(
       same(fixture, await fixture.publishes()).replace(/\d{4}-[\d-]+T[\d:.]+Z/, 'TIME'),
     ).toMatchInlineSnapshot(
-      `"GITHUB_UNAVAILABLE: GitHub's rate limit is reached, so we could not open a draft pull request from auto-dev/1/RUN/B. Try again after TIME."`,
+      `"GITHUB_UNAVAILABLE: GitHub's rate limit is reached, so Runoff could not open a draft pull request from auto-dev/1/RUN/B. Try again after TIME."`,
     );
     // One write met the limit; the later tries knew of it.
     expect(

@@ -77,7 +77,7 @@ export function installable(
   if (!EXACT.test(version))
     throw new Fault(
       'AGENT_UNKNOWN',
-      `${JSON.stringify(version)} is no exact version of ${name}. Write ${name}@${agent.tested}, the one that Runoff was tried with, or another in that form.`,
+      `${JSON.stringify(version)} is not an exact version of ${name}. Write ${name}@${agent.tested}, the version that Runoff was tested with, or another in that form.`,
     );
   return { agent, version };
 }
@@ -93,10 +93,10 @@ function unknownText(name: string): string {
 function absent(why: string, { name, tested, asked }: InstallableAgent, version: string): Fault {
   const packageName = asked.split('@npm:').at(-1) ?? asked;
   return version === tested
-    ? new Fault('AGENT_INSTALL_FAILED', `${why} It is the version that Runoff was tried with.`)
+    ? new Fault('AGENT_INSTALL_FAILED', `${why} It is the version that Runoff was tested with.`)
     : new Fault(
         'AGENT_UNKNOWN',
-        `${why} \`npm view ${packageName} versions\` lists those that it has; Runoff was tried with ${name}@${tested}.`,
+        `${why} \`npm view ${packageName} versions\` lists the available ones; Runoff was tested with ${name}@${tested}.`,
       );
 }
 
@@ -119,7 +119,7 @@ async function requireWhole(
   if (!there || found !== version)
     throw new Fault(
       'AGENT_INSTALL_FAILED',
-      `npm ended well, but ${agent.name} ${version} has no program at ${agent.package}/${agent.program}.`,
+      `npm succeeded, but ${agent.name} ${version} has no program at ${agent.package}/${agent.program}.`,
     );
 }
 
@@ -128,7 +128,7 @@ async function sizeOf(folder: string): Promise<number> {
   const { failed, stdout, stderr } = await execa('du', ['-sk', '--', folder], { reject: false });
   const kilobytes = Number.parseInt(stdout, 10);
   if (failed || Number.isNaN(kilobytes))
-    throw new Fault('AGENT_INSTALL_FAILED', `Its size cannot be told: ${stderr}`);
+    throw new Fault('AGENT_INSTALL_FAILED', `Its size cannot be determined: ${stderr}`);
   return kilobytes * 1024;
 }
 
@@ -211,7 +211,7 @@ export async function npmInstall(request: NpmRequest): Promise<NpmEnd> {
   const npmError = errorOf(end.all ?? []);
   if (end.timedOut)
     throw installFault(
-      `npm was stopped: it was not done with ${spec} after ${wordsFor(limitMs)}${npmError.reason ? ` (${npmError.reason})` : ''}.`,
+      `npm was stopped: it had not finished ${spec} after ${wordsFor(limitMs)}${npmError.reason ? ` (${npmError.reason})` : ''}.`,
     );
   return absentOr(spec, npmError);
 }
@@ -261,7 +261,8 @@ const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/;
 function absentOr(spec: string, { code, reason }: NpmError): NpmEnd {
   if (code === 'E404' || code === 'ETARGET')
     return { kind: 'absent', why: `The package registry has no ${spec}.` };
-  if (code === 'ENOSPC') throw new Fault('DISK_FULL', `No space left for ${spec}.`);
+  if (code === 'ENOSPC')
+    throw new Fault('DISK_FULL', `The disk is full: no space is left to install ${spec}.`);
   if (UNREACHABLE.test(code)) throw installFault(`The package registry could not be reached (${code}).`);
   if (UNTRUSTED.test(code))
     throw installFault(

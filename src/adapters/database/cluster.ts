@@ -87,7 +87,7 @@ async function makeCluster(draft: string, passwordFile: string, on: ClusterSetup
   if (answer.status === 0) return;
   const why = answer.error?.message ?? answer.stderr.trim().slice(-600);
   if (/no space left/i.test(why))
-    throw new Fault('DISK_FULL', `No room for the embedded database in ${dir}.`);
+    throw new Fault('DISK_FULL', `The disk is full: there is no space for the embedded database in ${dir}.`);
   throw new Fault(
     'DATABASE_UNAVAILABLE',
     `The embedded database could not be set up in ${dir}: ${why}. Set DATABASE_URL to a Postgres server if its programs do not run on this system.`,

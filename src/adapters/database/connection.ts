@@ -40,7 +40,7 @@ export async function keepConnected({ connect, reopen, log }: KeepConnectedOptio
   async function once(): Promise<void> {
     const again = await reopen(connected);
     if (again === null) {
-      log?.error({}, 'Somebody stopped the embedded database. Start Runoff again to go on.');
+      log?.error({}, 'The embedded database was stopped from outside. Restart Runoff to continue.');
       return;
     }
     presence = again;
@@ -53,7 +53,7 @@ export async function keepConnected({ connect, reopen, log }: KeepConnectedOptio
         await once();
         return;
       } catch (error) {
-        log?.warn({ err: error, pause }, 'The embedded database could not be brought back yet.');
+        log?.warn({ err: error, pause }, 'The embedded database could not be restarted yet.');
       }
       await delay(pause, undefined, { signal }).catch(() => undefined);
     }
@@ -61,7 +61,7 @@ export async function keepConnected({ connect, reopen, log }: KeepConnectedOptio
 
   function onConnectionLost(why: string): void {
     if (signal.aborted) return;
-    log?.warn({ why }, 'The embedded database went away; it is brought back.');
+    log?.warn({ why }, 'The embedded database stopped; it is being restarted.');
     reviving = revive();
   }
 
@@ -109,7 +109,7 @@ export async function openPresence(url: string, onLost: (why: string) => void): 
   } catch (error) {
     throw new Fault(
       'DATABASE_UNAVAILABLE',
-      `The embedded database does not let us in: ${(error as Error).message}.`,
+      `The embedded database rejected the login: ${(error as Error).message}.`,
       {
         cause: error,
       },

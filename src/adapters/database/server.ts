@@ -175,7 +175,7 @@ export async function startServer(
   }
   const logTail = lastLogLines(dir);
   const damaged = DAMAGE_MESSAGES.test(logTail)
-    ? ' Files of it are damaged: restore this folder from a backup, or move it away to begin with an empty database.'
+    ? ' Its files are damaged: restore this folder from a backup, or move it away to begin with an empty database.'
     : '';
   throw new Fault(
     'DATABASE_UNAVAILABLE',
@@ -207,7 +207,7 @@ export async function untilReady(cluster: Cluster, dir: string): Promise<Running
     if (performance.now() > giveUpAt) {
       throw new Fault(
         'DATABASE_UNAVAILABLE',
-        `The embedded database in ${dir} (process ${found.pid}) does not get ready. Its log says: ${lastLogLines(dir)}`,
+        `The embedded database in ${dir} (process ${found.pid}) did not become ready. Its log says: ${lastLogLines(dir)}`,
       );
     }
     await delay(POLL_MS);
@@ -229,7 +229,7 @@ export async function stopServer(cluster: Cluster, dir: string): Promise<void> {
     if (performance.now() > giveUpAt) {
       throw new Fault(
         'DATABASE_UNAVAILABLE',
-        `The embedded database in ${dir} does not stop (process ${found.pid}).`,
+        `The embedded database in ${dir} did not stop (process ${found.pid}).`,
       );
     }
     await delay(POLL_MS);

@@ -210,10 +210,10 @@ const UNRECORDED = 'Calls cannot be recorded at the moment.';
 const DONE: Relayed = { kind: 'done' };
 const USED_UP = 'The budget for this work is used up.';
 const MEDIA_TOO_DEAR =
-  'The budget for this work does not suffice for this call: its images and documents count with the most that they can cost. Send their text instead.';
+  'The remaining budget for this work is too small for this call: its images and documents are counted at their maximum cost. Send their text instead.';
 const budgetMessage = ({ input }: AdmittedCall): string => (input.media ? MEDIA_TOO_DEAR : USED_UP);
 const HELD_BY_OTHERS =
-  'Other calls that are still under way hold what is left of the budget for this work. Try again when they have ended.';
+  'Other active calls hold the rest of the budget for this work. Try again when they have ended.';
 /** Milliseconds between tries to write to the ledger: five minutes in all. Our default. */
 const RECORD_WAITS_MS = [500, 1_500, 3_000, 5_000, 10_000, ...Array.from({ length: 19 }, () => 15_000)];
 

@@ -267,7 +267,7 @@ function isJson(record: Buffer): boolean {
 function unreadable(answer: IncomingMessage): string | null {
   const encoding = answer.headers['content-encoding'];
   return encoding && encoding !== 'identity'
-    ? 'The model provider answered in a form that was not asked for.'
+    ? 'The model provider answered in a format that was not requested.'
     : null;
 }
 

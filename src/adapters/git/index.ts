@@ -155,7 +155,7 @@ function rememberSuccess(work: () => Promise<void>): () => Promise<void> {
 const damageReporter =
   ({ log, onDamage }: WorkspacesOptions) =>
   (path: string, why: string): void => {
-    log.error({ path, why }, 'Stored data is damaged; it is made again.');
+    log.error({ path, why }, 'Stored data is damaged; it is rebuilt.');
     onDamage?.();
   };
 

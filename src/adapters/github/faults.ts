@@ -138,13 +138,13 @@ function words(data: unknown): string {
 
 const limited = (doing: string, until: number): Fault =>
   unavailable(
-    `GitHub's rate limit is reached, so we could not ${doing}. Try again after ${new Date(until).toISOString()}.`,
+    `GitHub's rate limit is reached, so Runoff could not ${doing}. Try again after ${new Date(until).toISOString()}.`,
   );
 
 /** Our own measure is full, before GitHub would refuse. */
 const spent = (doing: string, until: number): Fault =>
   unavailable(
-    `We have written to GitHub as often as its limits let an App, so we did not ${doing}. Try again after ${new Date(until).toISOString()}.`,
+    `The App has reached GitHub's limit for writes, so Runoff did not ${doing}. Try again after ${new Date(until).toISOString()}.`,
   );
 
 const unavailable = (message: string): Fault => new Fault('GITHUB_UNAVAILABLE', redacted(message));

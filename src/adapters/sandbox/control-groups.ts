@@ -76,10 +76,11 @@ function ownGroup({ proc }: GroupHost): string | null {
 /** Why we may not divide the group; null if we may. */
 async function whyNotDelegated(root: string, host: GroupHost): Promise<string | null> {
   const missing = CONTROLLERS.filter((name) => !wordsIn(join(root, 'cgroup.controllers')).includes(name));
-  if (missing.length > 0) return `no ${missing.join(' and ')} controller in ours`;
+  if (missing.length > 0) return `no ${missing.join(' and ')} controller in Runoff's own group`;
   const files = ['', 'cgroup.procs', 'cgroup.subtree_control'];
-  if (!files.every((name) => writable(join(root, name)))) return 'ours is not delegated';
-  if (processesIn(root).some((pid) => !descendsFromUs(pid, host.pid))) return 'other programs are in ours';
+  if (!files.every((name) => writable(join(root, name)))) return "Runoff's own group is not delegated";
+  if (processesIn(root).some((pid) => !descendsFromUs(pid, host.pid)))
+    return "other programs are in Runoff's own group";
   return process.getuid?.() === 0 ? await notDelegatedToRoot(root) : null;
 }
 
@@ -129,7 +130,7 @@ function moveIntoLeaf(root: string, host: GroupHost): void {
     if (left.length === 0) return;
     for (const pid of left) moveIfThere(leaf, pid, host);
   }
-  throw new Error('our control group does not become empty');
+  throw new Error("Runoff's control group does not become empty");
 }
 
 function moveIfThere(leaf: string, pid: number, host: GroupHost): void {

@@ -121,12 +121,12 @@ describe('an agent that speaks the Agent Client Protocol', () => {
 
   test.each([
     ['too-long', 'The agent stopped: the model’s answer became too long.'],
-    ['too-often', 'The agent stopped: it asked the model too often.'],
-    ['refuses', 'The agent refused to go on.'],
+    ['too-often', 'The agent stopped: it made too many model calls.'],
+    ['refuses', 'The agent refused to continue.'],
     ['fails', 'The agent broke off: Internal error ({"details":"HTTP 402: the budget is used up"})'],
     ['dies', 'The agent ended with exit code 3: out of luck.'],
     ['newer', 'The agent speaks version 9 of the Agent Client Protocol, not 1.'],
-    ['garbage', 'The agent prints something else than the Agent Client Protocol: no protocol, no manners'],
+    ['garbage', 'The agent printed something that is not the Agent Client Protocol: no protocol, no manners'],
     ['one-endless-line', expect.stringContaining('The agent broke off: ')],
   ])('that fails ends with a clear message: %s', async (how, sentence) => {
     const { code, end } = await run(scripted(how));

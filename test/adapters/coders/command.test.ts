@@ -33,7 +33,7 @@ coderContract('operator’s own', () => ({ coder: agents.plain, steps: LINES, en
 coderContract('operator’s own ACP', () => ({
   coder: agents.acp,
   steps: ['{"type":"step","text":"allowed: Write hello.txt"}'],
-  end: { line: '{"type":"end","ok":false,"text":"The agent refused to go on."}', ok: false },
+  end: { line: '{"type":"end","ok":false,"text":"The agent refused to continue."}', ok: false },
 }));
 
 describe('a program named by a contestant', () => {

@@ -213,7 +213,7 @@ test('that a package wants another Node than npm’s is not said, other warnings
 test('npm is stopped when it does not finish, and nothing remains', async () => {
   await expect(install('pi', { HANG: '1' }, undefined, 2000)).rejects.toMatchObject({
     code: 'AGENT_INSTALL_FAILED',
-    message: expect.stringMatching(/npm was stopped: it was not done with .* after 2 seconds/),
+    message: expect.stringMatching(/npm was stopped: it had not finished .* after 2 seconds/),
   });
   expect(await readdir(folder)).toEqual([]);
 });
@@ -248,9 +248,9 @@ test.each([
   [
     'codex',
     'latest',
-    new RegExp(`"latest" is no exact version of codex. Write codex@${agentOf('codex').tested},`),
+    new RegExp(`"latest" is not an exact version of codex. Write codex@${agentOf('codex').tested},`),
   ],
-  ['pi', '1.0.0 --ignore-scripts=false', /no exact version/],
+  ['pi', '1.0.0 --ignore-scripts=false', /not an exact version/],
 ])('%s in version %s is refused before anything runs', async (name, version, why) => {
   const refused = { code: 'AGENT_UNKNOWN', message: expect.stringMatching(why) };
   await expect(install(name, {}, version)).rejects.toMatchObject(refused);

@@ -119,7 +119,7 @@ test('a server that a person stopped is not restarted', async () => {
   await theirs.stop({ force: true });
   await expect
     .poll(() => said.at(-1))
-    .toBe('Somebody stopped the embedded database. Start Runoff again to go on.');
+    .toBe('The embedded database was stopped from outside. Restart Runoff to continue.');
   await ours.stop();
   expect(existsSync(pidFile())).toBe(false);
 });
@@ -128,5 +128,5 @@ test('a process that releases its server while it is down does not restart it', 
   const server = await open();
   process.kill(await postmaster(), 'SIGKILL');
   await server.stop({ force: true });
-  expect(said.filter((text) => /could not be brought back/.test(text))).toEqual([]);
+  expect(said.filter((text) => /could not be restarted/.test(text))).toEqual([]);
 });

@@ -52,7 +52,7 @@ test('the maximum cost of a call counts after its process is killed', async () =
   const sibling = await rig.open({ spender: 'B', runCapUsd: booked.usd + 0.0005 });
   // For all that a sibling knows the call may still be under way, and come to less.
   expect((await ask(sibling)).status).toBe(503);
-  expect(sibling.refusal()).toContain('still under way');
+  expect(sibling.refusal()).toContain('Other active calls');
   expect(provider.seen).toHaveLength(1);
 });
 

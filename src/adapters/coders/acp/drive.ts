@@ -36,7 +36,7 @@ export async function drive(input: DriveInput): Promise<EndLine> {
   const { signal } = input;
   const broken = Promise.withResolvers<string>();
   const agent = startAgent(input.agent, input.cwd, (line) =>
-    broken.resolve(`The agent prints something else than the Agent Client Protocol: ${line}`),
+    broken.resolve(`The agent printed something that is not the Agent Client Protocol: ${line}`),
   );
   const died = agent.ended.then((how) => `The agent ${how}.`);
   const progress = listener(input.emit);
@@ -127,11 +127,11 @@ function ending(stopReason: string, lastMessage: string): EndLine {
     case 'max_tokens':
       return failedEnd('The agent stopped: the model’s answer became too long.');
     case 'max_turn_requests':
-      return failedEnd('The agent stopped: it asked the model too often.');
+      return failedEnd('The agent stopped: it made too many model calls.');
     case 'refusal':
-      return failedEnd('The agent refused to go on.');
+      return failedEnd('The agent refused to continue.');
     case 'cancelled':
-      return failedEnd('The agent says that it was cancelled.');
+      return failedEnd('The agent reported that it was cancelled.');
     default:
       return failedEnd(`The agent stopped: ${stopReason}.`);
   }
