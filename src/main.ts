@@ -16,6 +16,7 @@ import {
   openRuntime,
   openSelecting,
   pruneByHand,
+  replaceBelow,
   serve,
   settingsSource,
   work,
@@ -117,6 +118,7 @@ const shell: Shell = {
     await writeFile(path, text);
   },
   createBelow,
+  replaceBelow,
   unwritable,
   version: manifest.version,
   cwd: startFolder,

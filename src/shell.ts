@@ -147,6 +147,12 @@ export interface Shell extends Terminal {
    * Why nothing was written, as a clause; null when it was.
    */
   createBelow(top: string, path: string, text: string): Promise<string | null>;
+  /** Replaces the text of a file that is still as it was read, with the same promises. */
+  replaceBelow(
+    top: string,
+    path: string,
+    change: { readonly before: string; readonly text: string },
+  ): Promise<string | null>;
   /** Why a file could not be written, as a clause; null when it can. Changes nothing. */
   unwritable(path: string): Promise<string | null>;
   readonly version: string;

@@ -6,10 +6,11 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openArtifacts, openS3Artifacts } from '../adapters/artifacts/index.ts';
 import { readPrompts } from '../adapters/config/index.ts';
+import { openRecipeFiles } from '../adapters/recipes/index.ts';
 import { Fault } from '../core/model/index.ts';
 import type { HostFolder } from '../core/reports/index.ts';
 import type { Operator } from '../core/settings/index.ts';
-import type { Artifacts } from '../ports/index.ts';
+import type { Artifacts, Recipes } from '../ports/index.ts';
 import type { TrustedChecks } from '../shell.ts';
 
 /** Folders in the data folder. Several processes may use them at the same time. */
@@ -21,6 +22,7 @@ interface DataPaths {
   readonly scratch: string;
   readonly agents: string;
   readonly trusted: string;
+  readonly recipes: string;
 }
 
 export const dataPaths = (data: string): DataPaths => ({
@@ -31,6 +33,7 @@ export const dataPaths = (data: string): DataPaths => ({
   scratch: join(data, 'scratch'),
   agents: join(data, 'runoff-agents'),
   trusted: join(data, 'trusted-checks'),
+  recipes: join(data, 'recipes'),
 });
 
 /** All folders that can fill a data folder: ours, and those of the workspaces. */
@@ -48,6 +51,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 /** Our own files that are not code. */
 export const OWN = {
   planner: here('../runs/brief/planner.md'),
+  setup: here('../runs/recipe/setup.md'),
   critic: here('../runs/brief/critic.md'),
   synthesiser: here('../runs/brief/synthesiser.md'),
   judge: here('../runs/judge/judge.md'),
@@ -227,10 +231,33 @@ export function openTrustedChecks(data: string): TrustedChecks {
   };
 }
 
+/**
+ * The recipes of this machine. With a database, what `runoff prepare` found here is taken over into it, and what a run finds
+ * is known to `prepare`, too.
+ */
+export function recipesOf(operator: Operator, database?: Recipes): Recipes {
+  const files = openRecipeFiles(dataPaths(operator.data).recipes);
+  if (!database) return files;
+  return {
+    async recipe(repository, key, at) {
+      const known = await database.recipe(repository, key, at);
+      if (known) return known;
+      const prepared = await files.recipe(repository, key, at);
+      if (prepared) await database.keepRecipe(repository, key, prepared, at);
+      return prepared;
+    },
+    async keepRecipe(...kept) {
+      await database.keepRecipe(...kept);
+      await files.keepRecipe(...kept);
+    },
+  };
+}
+
 /** The built-in prompts, replaced by the operator's where there are any. */
 export const promptsOf = (operator: Operator) =>
   readPrompts({
     planner: OWN.planner,
+    setup: OWN.setup,
     critic: OWN.critic,
     synthesiser: OWN.synthesiser,
     judge: OWN.judge,

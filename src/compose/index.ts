@@ -3,7 +3,7 @@ export { closing, disposedOnFailure, openAppGitHub } from './connections.ts';
 export { diagnose } from './doctor.ts';
 export { openLog } from './instrumentation.ts';
 export { moveAway, pruneByHand } from './maintenance.ts';
-export { createBelow } from './new-file.ts';
+export { createBelow, replaceBelow } from './new-file.ts';
 export { readOperator, readSettings, settingsSource } from './operator-settings.ts';
 export { openPreparing } from './prepare.ts';
 export { openRuntime } from './runtime.ts';

@@ -1,4 +1,4 @@
-import { constants, lstat, mkdir, open, rm } from 'node:fs/promises';
+import { constants, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /**
@@ -27,6 +27,29 @@ export async function createBelow(top: string, path: string, text: string): Prom
     await handle.close();
   }
   return null;
+}
+
+/**
+ * Replaces the text of a regular file below such a folder, if it is still `before`; through no link, and whole or not at
+ * all. Returns why nothing was written, as a clause, or null.
+ */
+export async function replaceBelow(
+  top: string,
+  path: string,
+  { before, text }: { readonly before: string; readonly text: string },
+): Promise<string | null> {
+  const folders = dirname(path).split('/');
+  for (const [at] of folders.entries()) {
+    const folder = join(top, ...folders.slice(0, at + 1));
+    if (!(await lstat(folder)).isDirectory()) return `${folder} is not a folder but a link or a file`;
+  }
+  const file = join(top, path);
+  if (!(await lstat(file)).isFile()) return `${file} is not a file`;
+  if ((await readFile(file, 'utf8')) !== before) return `${file} is not as it was committed`;
+  const fresh = `${path}.${process.pid}.tmp`;
+  const why = await createBelow(top, fresh, text);
+  if (why === null) await rename(join(top, fresh), file);
+  return why;
 }
 
 function unlessThere(thrown: NodeJS.ErrnoException): false {

@@ -5,7 +5,7 @@ import { openRegistries } from '../adapters/registries/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { ceilingsOf, type Operator } from '../core/settings/index.ts';
 import type { PrepareTools } from '../runs/index.ts';
-import { dataPaths, openDataFolder } from './data-folder.ts';
+import { dataPaths, openDataFolder, recipesOf } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
 import { openSandbox, ownerOf, toolchainsOf } from './sandbox.ts';
 
@@ -18,6 +18,7 @@ export async function openPreparing(operator: Operator): Promise<PrepareTools> {
   return {
     artifacts: openArtifacts(dataPaths(operator.data).artifacts),
     workspaces: openWorkspaces({ dataDir: operator.data, sandbox, owner, log }),
+    recipes: recipesOf(operator),
     sandbox,
     toolchains: toolchainsOf(operator, sandbox),
     parallelChecks: availableParallelism(),

@@ -25,7 +25,14 @@ import {
   type Sharing,
   type SharingOptions,
 } from './connections.ts';
-import { artifactsOf, dataPaths, openDataFolder, openTrustedChecks, promptsOf } from './data-folder.ts';
+import {
+  artifactsOf,
+  dataPaths,
+  openDataFolder,
+  openTrustedChecks,
+  promptsOf,
+  recipesOf,
+} from './data-folder.ts';
 import { type DiskSpace, enforceQuota, type Quota, watchDiskSpace, watchQuota } from './disk-space.ts';
 import {
   type Instruments,
@@ -146,7 +153,7 @@ async function openParts(
   const workspaces = openInstrumentedWorkspaces({ dataDir: operator.data, sandbox, owner, log }, instruments);
   return {
     ...statelessParts(operator, log, sandbox),
-    store,
+    ...keptIn(store, operator),
     artifacts,
     engine,
     workspaces,
@@ -160,6 +167,8 @@ async function openParts(
     diskSpace,
   };
 }
+
+const keptIn = (store: Store, operator: Operator) => ({ store, recipes: recipesOf(operator, store) });
 
 const metricsAndTracer = ({ metrics, tracer }: Instruments): Pick<World, 'metrics' | 'tracer'> => ({
   ...(metrics ? { metrics } : {}),

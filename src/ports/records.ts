@@ -1,4 +1,5 @@
 import type { Actor, Alias, ArtifactRef, RunId, RunState } from '../core/model/index.ts';
+import type { Recipe } from '../core/settings/index.ts';
 
 export interface Delivery {
   /** GitHub's delivery id. */
@@ -189,6 +190,16 @@ export interface Expired {
   readonly audit: number;
   /** Rows: answers of models that were kept for a repetition, of runs that are over. */
   readonly answers: number;
+}
+
+/** How repositories were set up, built and tested when that worked. */
+export interface Recipes {
+  /**
+   * What was kept last for a repository under a key, and marks it as used; null for nothing, and for what cannot be read.
+   * The key, in hexadecimal, is made of everything that a recipe depends on. `at`: milliseconds since 1970 UTC.
+   */
+  recipe(repository: string, key: string, at: number): Promise<Recipe | null>;
+  keepRecipe(repository: string, key: string, recipe: Recipe, at: number): Promise<void>;
 }
 
 /** What the database lets go of. Each method is one transaction. Faults: DATABASE_UNAVAILABLE. */

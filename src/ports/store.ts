@@ -34,6 +34,7 @@ import type {
   KeptAnswer,
   NewCommand,
   PickRecord,
+  Recipes,
   Retention,
   Vote,
   Whose,
@@ -151,7 +152,7 @@ export interface LedgerSums {
 }
 
 /** Our database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
-export interface Store extends AnswerStore, Retention {
+export interface Store extends AnswerStore, Recipes, Retention {
   /** False when a run with this id exists; nothing is changed then. */
   createRun(run: {
     id: RunId;

@@ -76,6 +76,8 @@ export interface Workspaces {
   readFile(source: RepositorySource, sha: Sha, path: string): Promise<string | null>;
   /** Paths of all files at a commit, in git's order. */
   listFiles(source: RepositorySource, sha: Sha): Promise<readonly string[]>;
+  /** SHA-256 in hexadecimal of the paths and contents of these files at a commit; files that are not there count for nothing. */
+  fingerprint(source: RepositorySource, sha: Sha, paths: readonly string[]): Promise<string>;
   /** Makes the mirror and the prepared checkout, or finds the one made before. */
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
   /** Whether the files of a prepared checkout, and of what `setup` installed over it, are still as they were left. */

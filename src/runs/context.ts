@@ -26,6 +26,7 @@ import {
   type Metrics,
   type Model,
   type Random,
+  type Recipes,
   type Registries,
   type RepositoryHandle,
   type RepositorySource,
@@ -41,6 +42,8 @@ import {
 export interface World {
   readonly store: Store;
   readonly artifacts: Artifacts;
+  /** How repositories were set up when that worked. */
+  readonly recipes: Recipes;
   readonly engine: Engine;
   readonly workspaces: Workspaces;
   readonly sandbox: Sandbox;
@@ -95,6 +98,8 @@ export interface Announcer {
 /** The prompts, as text; Markdown files beside the stages unless the operator overrides them. */
 export interface PromptLibrary {
   readonly planner: string;
+  /** For who suggests commands where those of the repository fail on its base commit. */
+  readonly setup: string;
   /** What all critics of a spec are shown, and who answers them. */
   readonly critic: string;
   readonly synthesiser: string;

@@ -3,11 +3,11 @@ import { type AdmitPorts, admit, enqueue, permit, RunRequest } from './admit/ind
 import { brief } from './brief/index.ts';
 import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
 import type { World } from './context.ts';
-import { checkBase } from './examine/index.ts';
 import { instrumentFlows } from './instrumentation.ts';
 import { judge } from './judge/index.ts';
 import { conclude, publish } from './publish/index.ts';
 import { settleQuestions } from './questions/index.ts';
+import { checkBase } from './recipe/index.ts';
 import { reviewWinner } from './review.ts';
 import { ExaminationInput, examineHere, examineRounds, stopEarly } from './rounds.ts';
 import { maxWorkMs, type StageRunner, stagesOf, UNLIMITED, workTimeOf } from './stage.ts';

@@ -77,11 +77,7 @@ describe('runoff prepare', () => {
     commit({
       '.github/auto-dev.yml': 'checks:\n  setup: echo once > installed.txt\n  test: cat installed.txt\n',
     });
-    const again = prepare('--write');
-    expect([again.status, again.stderr]).toEqual([
-      1,
-      expect.stringContaining('has .github/auto-dev.yml already'),
-    ]);
+    expect(prepare('--write').stdout).not.toContain('auto-dev.yml');
     const { commands, from, tests } = JSON.parse(prepare('--json').stdout);
     expect(commands).toEqual({ setup: 'echo once > installed.txt', test: 'cat installed.txt' });
     expect(from).toEqual({ setup: '.github/auto-dev.yml', test: '.github/auto-dev.yml' });
@@ -173,6 +169,72 @@ test('fails', async () => assert.equal(await ask('select 1'), '2'));
     expect(stdout).toMatch(/because it fails on the base commit: (?:test\/orders\.test\.js > )?fails\./);
     expect(stdout).toMatch(/The tests ran with Postgres \d+\.\d+; CI asks for postgres:15\./);
     expect(stdout).not.toContain('Its CI starts');
+  });
+
+  test('finds another set-up where the lock file does not match, and uses it at once the next time', () => {
+    const manifest = {
+      name: 'x',
+      type: 'module',
+      scripts: { test: 'node --test' },
+      dependencies: { dep: 'file:./dep' },
+    };
+    commit({
+      'package.json': JSON.stringify(manifest),
+      'package-lock.json': JSON.stringify({ name: 'x', lockfileVersion: 3, packages: { '': { name: 'x' } } }),
+      'dep/package.json': JSON.stringify({ name: 'dep', version: '1.0.0', main: 'index.js' }),
+      'dep/index.js': 'module.exports = 1;\n',
+      'a.test.js': `import assert from 'node:assert';\nimport one from 'dep';\n${PASSES.replace('{}', '{ assert.equal(one, 1); }')}`,
+      '.gitignore': 'node_modules\n',
+    });
+    const first = prepare();
+    expect([first.status, first.stdout]).toEqual([
+      0,
+      expect.stringContaining(
+        'Set-up   npm install --no-audit --no-fund  (detected from package.json; `npm ci --no-audit --no-fund` failed)',
+      ),
+    ]);
+    expect(first.stderr).toMatch(
+      /Set-up failed \(.*in sync.*\)\. Trying set-up `npm install --no-audit --no-fund`\./,
+    );
+    expect(first.stdout).toContain('  setup: "npm install --no-audit --no-fund"');
+    const second = prepare('--json');
+    expect(second.stderr).not.toContain('npm ci');
+    const known = JSON.parse(second.stdout);
+    expect(known).toMatchObject({ how: 'known', instead: { setup: 'npm ci --no-audit --no-fund' } });
+    expect(known.tests.passed).toBe(1);
+    // What is installed is found: nothing is downloaded and nothing is run for it.
+    expect(known.ms.setup).toBeLessThan(2_000);
+  });
+
+  test('leaves out a build that fails where the tests pass without it, but none that the settings name', () => {
+    commit({
+      'package.json': node({ test: 'node --test', build: 'echo broken; exit 1' }),
+      'a.test.js': PASSES,
+    });
+    const found = prepare('--write');
+    expect([found.status, found.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Build {4}none {2}\(`npm run build` failed\)$/m),
+    ]);
+    const file = join(repository, '.github/auto-dev.yml');
+    expect(readFileSync(file, 'utf8')).toBe('checks:\n  build: ""\n  test: "npm test"\n');
+    commit({ '.github/auto-dev.yml': '# ours\nchecks:\n  build: npm run build # must pass\n' });
+    const named = prepare();
+    expect([named.status, named.stderr]).toEqual([
+      1,
+      expect.stringMatching(/The build `npm run build` failed/),
+    ]);
+  });
+
+  test('adds to a settings file and keeps its comments', () => {
+    commit({
+      'package.json': node({ test: 'node --test' }),
+      'a.test.js': PASSES,
+      '.github/auto-dev.yml': '# ours\ncandidates: 2 # enough\n',
+    });
+    expect(prepare('--write').status).toBe(0);
+    const file = join(repository, '.github/auto-dev.yml');
+    expect(readFileSync(file, 'utf8')).toBe('# ours\ncandidates: 2 # enough\nchecks:\n  test: "npm test"\n');
   });
 
   test('says which step failed, with the lines that matter', () => {

@@ -13,6 +13,7 @@ import { Settings } from '../../src/core/settings/index.ts';
 import type { KeptAnswer, LedgerRow, RunOutcome, Store } from '../../src/ports/index.ts';
 import { bookRow, readSums, spentSince } from '../world/ledger.ts';
 import { githubOrigin } from '../world/origin.ts';
+import { recipesContract } from './recipes.suite.ts';
 import { auditContract } from './store.audit.ts';
 import { commandsContract, countsContract, picksContract } from './store.commands.ts';
 
@@ -593,6 +594,8 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(answers.filter((answer) => answer.fresh)).toHaveLength(1);
       });
     });
+
+    describe('recipes', () => recipesContract(fresh));
 
     describe('answers that belong to no run', () => {
       test('are found by scope and key, and the first one is kept', async () => {

@@ -157,6 +157,27 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         }
       });
 
+      test('a fingerprint changes with the files that it is of, and with no others', async () => {
+        const { path, sha } = world.repository({ 'package.json': '{}', 'a.txt': 'a\n' });
+        const source = local(path);
+        const commit = (files: Record<string, string>): string => {
+          world.write(path, files);
+          world.git(path, 'add', '--all');
+          world.git(path, 'commit', '-q', '-m', 'Next');
+          return world.git(path, 'rev-parse', 'HEAD');
+        };
+        const of = async (at: string) => {
+          await workspaces.resolve(source, at);
+          return workspaces.fingerprint(source, at, ['package.json', 'package-lock.json']);
+        };
+        const first = await of(sha);
+        expect(first).toMatch(/^[0-9a-f]{64}$/);
+        expect(await of(commit({ 'a.txt': 'b\n' }))).toBe(first);
+        const second = await of(commit({ 'package-lock.json': '{}' }));
+        expect(second).not.toBe(first);
+        expect(await of(commit({ 'package.json': '{} ' }))).not.toBe(second);
+      });
+
       test('refuses to read a file over 1 MiB', async () => {
         const { path, sha } = world.repository({ big: 'x'.repeat(2 ** 20 + 1), most: 'x'.repeat(2 ** 20) });
         await expect(workspaces.readFile(local(path), sha, 'big')).rejects.toMatchObject({ name: 'Fault' });

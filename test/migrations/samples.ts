@@ -41,6 +41,8 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
        ('tick:990:1:1202', 42, 990, 1202,
         '{"id":"tick:990:1:1202","place":{"installationId":1,"repositoryId":42,"owner":"acme","name":"shop","thread":7,"isPull":false,"comment":990,"on":"conversation"},"by":{"id":5,"login":"mona"},"text":"/auto-dev pick A","at":1202,"ticked":"r1"}',
         null, null, null)`,
+    `insert into runoff.recipe values ('github-42', 'ab12',
+        '{"commands":{"setup":"npm install","test":"npm test"},"from":{"setup":"package.json","test":"package.json"},"instead":{"setup":"npm ci"}}', 1200)`,
     `insert into runoff.vote values ('r1', 5, '{"by":{"id":5,"login":"mona"},"alias":"A","at":1150}', 1150)`,
     `insert into runoff.pick values ('r1', 1, 'comment:991',
         '{"alias":"A","by":{"id":5,"login":"mona"},"at":1200,"key":"comment:991","shown":{"aliases":["A"],"first":"A","votes":{"A":1}}}')`,

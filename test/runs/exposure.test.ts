@@ -60,6 +60,7 @@ test('a run outside the full sandbox is refused until somebody has agreed to exa
     test: 'npm test',
     hosts: [],
     backend: 'none',
+    others: 'tried',
     weaker: ['Nothing holds.'],
   });
   await expect(admitted(local(NONE, settingsOf('npm test')))).rejects.toMatchObject(untrusted);

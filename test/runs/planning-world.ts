@@ -22,6 +22,8 @@ export interface Call {
 export interface Planned {
   /** `null`: no answer. */
   readonly planner: (call: Call) => (Brief & { read?: string[] }) | null;
+  /** Answers who is asked for commands. */
+  readonly setup?: () => unknown;
   readonly critics?: Say;
   readonly settings?: object;
   readonly body?: string;
@@ -34,7 +36,13 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** A world in which a run was admitted and its brief is all there is to do. Models are functions, and cost a cent a call. */
-export async function planningWorld({ planner, critics, settings = {}, body = 'They break.' }: Planned) {
+export async function planningWorld({
+  planner,
+  setup,
+  critics,
+  settings = {},
+  body = 'They break.',
+}: Planned) {
   const store = memoryStore();
   const asked: Call[] = [];
   const persona = { spec: 'Look.', code: 'Look.' };
@@ -68,9 +76,11 @@ export async function planningWorld({ planner, critics, settings = {}, body = 'T
           await bookRow(store, rowOf(spender));
           spent.set(spender, await store.usage(RUN, spender));
           const said =
-            spender === 'brief'
-              ? planner({ spender, prompt })
-              : heard(critics, spender, models[0] ?? '', prompt);
+            spender === 'setup'
+              ? (setup?.() ?? null)
+              : spender === 'brief'
+                ? planner({ spender, prompt })
+                : heard(critics, spender, models[0] ?? '', prompt);
           return said === null
             ? { kind: 'failed', why: 'The model gave no answer.' }
             : { kind: 'answer', value: said as T };
@@ -82,6 +92,7 @@ export async function planningWorld({ planner, critics, settings = {}, body = 'T
       defaults: { models: ['anthropic/claude-sonnet-5', 'openai/gpt-5.5'] },
       prompts: {
         planner: 'Plan.',
+        setup: 'Set up.',
         critic: 'Criticise.',
         synthesiser: 'Answer.',
         personas: new Map(['qa', 'product', 'security'].map((name) => [name, persona])),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { RunJson } from '../../src/cli/render/json.ts';
-import { ISSUE } from '../../src/demo/sample/index.ts';
+import { ISSUE, SCRIPTS } from '../../src/demo/sample/index.ts';
 import { withDemoApp } from '../world/demo-app.ts';
 import { atTerminal } from '../world/terminal.ts';
 
@@ -59,3 +59,48 @@ test('a test command that fails on the base commit without a report is named fir
       expect(said).toContain('Make the command pass there');
     },
   ));
+
+/** What a model answers that is asked for commands: the sample's tests need no package manager. */
+const SUGGESTED = { setup: '', build: '', test: 'node --test', because: 'The runner is not installed.' };
+const ANSWERS = [{ holds: 'how a software project is set up', structured: SUGGESTED }];
+const scripts = Object.fromEntries(
+  Object.entries(SCRIPTS).map(([name, script]) => [
+    name,
+    { ...script, answers: [...ANSWERS, ...script.answers] },
+  ]),
+);
+
+test('where build and tests of the repository fail, a model is asked with their output, and the next command uses what worked', () =>
+  atTerminal({ settings: stringify({ candidates: 2, coders }), scripts }, async (me) => {
+    const manifest = {
+      name: 'tally',
+      type: 'module',
+      scripts: { build: 'exit 3', test: 'nosuch-runner --all' },
+    };
+    await writeFile(join(me.repository, 'package.json'), JSON.stringify(manifest));
+    await me.git('add', '--all');
+    await me.git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-m', 'Another runner');
+
+    const ended = await me.runoff('run', PROMPT, '--json');
+    const { run } = JSON.parse(ended.out) as RunJson;
+    expect(run.decision).toMatchObject({ kind: 'winner' });
+    const asked = me.asked.filter(({ body }) =>
+      JSON.stringify(body).includes('how a software project is set up'),
+    );
+    expect(asked).toHaveLength(1);
+    const question = JSON.stringify(asked[0]?.body);
+    expect(question).toContain('nosuch-runner');
+    expect(question).not.toContain('RFC 4180');
+
+    const shown = await me.runoff('status', run.id);
+    expect(shown.out.replaceAll(/\s+/g, ' ')).toContain(
+      'On the base commit, `npm run build` failed and is left out; `npm test` failed, and `node --test` is used (suggested by a model).',
+    );
+    const prepared = JSON.parse((await me.runoff('prepare', '--repo', me.repository, '--json')).out);
+    expect(prepared).toMatchObject({
+      how: 'known',
+      commands: { test: 'node --test' },
+      from: { test: 'suggested by a model' },
+      instead: { build: 'npm run build', test: 'npm test' },
+    });
+  }));

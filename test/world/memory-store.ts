@@ -13,6 +13,7 @@ import {
   type RunId,
   STAGES,
 } from '../../src/core/model/index.ts';
+import type { Recipe } from '../../src/core/settings/index.ts';
 import type {
   Artifacts,
   Intent,
@@ -87,6 +88,7 @@ export function memoryStore(): Store {
   const semanticKeys = new Set<string>();
   const calls: LedgerRow[] = [];
   const answers = new Map<string, ArtifactRef>();
+  const recipes = new Map<string, Recipe>();
   const intents = new Map<string, Map<string, Intent>>();
   const { keepAnswer, ...modelAnswers } = memoryAnswers();
   const picked = memoryPicks((id) => entry(id));
@@ -319,6 +321,10 @@ export function memoryStore(): Store {
       );
     },
     ...memoryCommands(audit.add),
+    recipe: async (repository, key) => recipes.get(JSON.stringify([repository, key])) ?? null,
+    async keepRecipe(repository, key, recipe) {
+      recipes.set(JSON.stringify([repository, key]), kept(recipe));
+    },
     ...picked,
     executors: async () => [],
     ...audit.store,

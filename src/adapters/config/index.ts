@@ -87,6 +87,7 @@ const ORDER = ['plain', 'careful', 'test-first', 'root-cause'];
 /** Prompts that there is one of. */
 type Single =
   | 'planner'
+  | 'setup'
   | 'critic'
   | 'synthesiser'
   | 'judge'
@@ -115,6 +116,7 @@ export function readPrompts(
     (overrides ? readIf(join(overrides, name)) : null) ?? readFileSync(ours, 'utf8');
   return {
     planner: one('planner.md', folders.planner),
+    setup: one('setup.md', folders.setup),
     critic: one('critic.md', folders.critic),
     synthesiser: one('synthesiser.md', folders.synthesiser),
     judge: one('judge.md', folders.judge),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asFault, Fault, type Sha } from '../../core/model/index.ts';
@@ -11,7 +12,7 @@ import { abortError, isAbortError } from './faults.ts';
 import { openGit } from './git.ts';
 import { layoutOf, makeLayout } from './layout.ts';
 import { openLocks } from './locks.ts';
-import { openMirrors } from './mirrors.ts';
+import { type Mirrors, openMirrors } from './mirrors.ts';
 import { openPruning } from './prune.ts';
 import { openPublishing } from './publish.ts';
 import { openSetup, type SetupPatience } from './setup.ts';
@@ -62,7 +63,6 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const setup = openSetup({ ...options, layout, locks, mirrors, areas, bases, collector, onDamage });
   const store = openCandidateStore(git, layout, limits);
   const publishing = openPublishing(git, store);
-  const pruning = openPruning({ git, layout, locks, areas, log });
   /** For a call on a prepared base: nothing of its repository is pruned meanwhile. */
   const using = <A extends readonly unknown[], R>(work: (base: BaseCheckout, ...args: A) => Promise<R>) =>
     prepared((base: BaseCheckout, ...args: A) => locks.using(base.repositoryKey, () => work(base, ...args)));
@@ -108,6 +108,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     resolve: prepared(mirrors.resolve),
     readFile: prepared(mirrors.readFile),
     listFiles: prepared(mirrors.listFiles),
+    fingerprint: prepared(fingerprints(mirrors)),
     prepare: prepared(bases.prepare),
     isWhole: prepared(isWhole),
     install: prepared(setup.install),
@@ -120,9 +121,21 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     push: using(publishing.push),
     remove: prepared((area) => areas.remove(area.id)),
     sweep: prepared(areas.sweep),
-    prune: prepared(pruning.prune),
+    prune: prepared(openPruning({ git, layout, locks, areas, log }).prune),
   };
 }
+
+/** Git's own names for the contents say when they change, without reading them. */
+const fingerprints =
+  (mirrors: Mirrors): Workspaces['fingerprint'] =>
+  async (source, sha, paths) => {
+    const wanted = new Set(paths);
+    const all = await mirrors.using(source, async () =>
+      mirrors.entries(await mirrors.hold(source, sha), sha),
+    );
+    const found = all.filter(({ path }) => wanted.has(path)).map(({ mode, oid, path }) => [path, mode, oid]);
+    return createHash('sha256').update(JSON.stringify(found)).digest('hex');
+  };
 
 /**
  * The base or a layer of an area may be damaged. That is not the candidate's fault, and `prepare` creates another

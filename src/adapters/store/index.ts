@@ -6,6 +6,7 @@ import { executorList } from './executors.ts';
 import { answers, ledger, modelAnswers } from './ledger.ts';
 import { isMigrated, migrate } from './migrations/index.ts';
 import { audits, intents, progress } from './progress.ts';
+import { recipes } from './recipes.ts';
 import { retention } from './retention.ts';
 import { lookups, runs } from './runs.ts';
 
@@ -55,6 +56,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     ...picks(db),
     ...executorList(db),
     ...audits(db),
+    ...recipes(db),
     ...retention(slow.db),
     close,
   };

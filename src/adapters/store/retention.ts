@@ -48,13 +48,14 @@ async function expireRuns(
   return ids;
 }
 
-/** Removes counts of past days, and settled commands. */
+/** Removes counts of past days, settled commands, and recipes that no run has used. */
 async function expireTraces(tx: Tx, before: number): Promise<void> {
   await sql`
     delete from runoff.intent
     where scope ~ '^day:[0-9]{1,9}:' and split_part(scope, ':', 2)::bigint < ${Math.floor(before / INTENT_DAY_MS)}`.execute(
     tx,
   );
+  await tx.deleteFrom('runoff.recipe').where('used_at', '<', before).execute();
   await tx.deleteFrom('runoff.command').where('settled_at', '<', before).execute();
 }
 

@@ -164,6 +164,13 @@ interface AuditTable {
   entry: JsonColumn<AuditEntry>;
 }
 
+interface RecipeTable {
+  repository: string;
+  key: string;
+  recipe: JsonColumn<unknown>;
+  used_at: number;
+}
+
 /** The tables of `migrations/`, as of the last step. */
 export interface Schema {
   'runoff.run': RunTable;
@@ -181,6 +188,7 @@ export interface Schema {
   'runoff.pick': PickTable;
   'runoff.executor': ExecutorTable;
   'runoff.audit': AuditTable;
+  'runoff.recipe': RecipeTable;
 }
 
 interface ExecutorTable {

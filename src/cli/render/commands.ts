@@ -1,5 +1,6 @@
 import { chosenOf } from '../../core/ranking/index.ts';
 import { branchOf, type RunView, shortSha, visibleCode } from '../../core/reports/index.ts';
+import { MAX_ALTERNATIVES } from '../../core/settings/index.ts';
 import type { Exposure } from '../../runs/index.ts';
 import { printable } from './terminal.ts';
 
@@ -55,7 +56,7 @@ export function nextCommands(view: RunView, cwd?: string): readonly (readonly [s
 
 /** What a person must know before the checks of a repository run without the full sandbox. */
 export function trustText(repository: string, exposure: Exposure): string {
-  const { setup, build, test, hosts, backend, weaker } = exposure;
+  const { setup, build, test, hosts, backend, others, weaker } = exposure;
   const commands = Object.entries({ setup, build, test }).flatMap(([name, command]) =>
     command ? commandLines(name, command) : [],
   );
@@ -64,6 +65,12 @@ export function trustText(repository: string, exposure: Exposure): string {
     '',
     ...commands,
     '',
+    ...(others === 'none'
+      ? []
+      : [
+          `If they fail on the base commit, Runoff tries others with the same access, at most ${MAX_ALTERNATIVES}: changed options, and commands of its CI workflow, development container and Dockerfile.${others === 'suggested' ? ` After that, it asks a model for commands, at most twice.` : ''} Commands that the settings name are never replaced.`,
+          '',
+        ]),
     ...(hosts.length > 0
       ? [`They can connect to these hosts: ${hosts.map((host) => printable(host)).join(', ')}`]
       : []),

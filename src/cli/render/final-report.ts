@@ -15,6 +15,7 @@ import {
   type RunView,
   rankRows,
   reasons,
+  replacedCommands,
   silenceNote,
   stageOf,
   testNotes,
@@ -255,9 +256,7 @@ function notes(view: RunView, width: number, paint: Paint): readonly string[] {
   const question = contestedQuestion(view);
   const lines = [
     ...(question === null ? [] : [question]),
-    ...(view.lowered ?? []),
-    ...(view.leftOut ?? []),
-    ...(view.sandbox?.weaker ?? []),
+    ...[view.lowered, view.leftOut, view.sandbox?.weaker, replacedCommands(view)].flatMap((one) => one ?? []),
     ...testNotes(view),
     ...(view.debate ? [`Debate of the brief: ${debateSummary(view.debate, (critic) => critic)}`] : []),
   ];

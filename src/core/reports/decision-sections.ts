@@ -1,7 +1,8 @@
 import type { Evidence } from '../evidence/index.ts';
-import { type Alias, SETTINGS_FILE } from '../model/index.ts';
+import type { Alias } from '../model/index.ts';
 import { notableGroups } from '../patches/index.ts';
 import { chosenOf, failedGate } from '../ranking/index.ts';
+import { checkCommands } from './commands-used.ts';
 import { branchOf, counted, decisionLabel, elapsed, personFirst, personIn } from './format.ts';
 import { code, details, fencedDiff, fill, inertSentence, link, prose, tableRows } from './markdown.ts';
 import {
@@ -22,7 +23,7 @@ import {
   testNotes,
   whereFacts,
 } from './test-facts.ts';
-import type { ChecksView, Diffs, RunView } from './view.ts';
+import type { Diffs, RunView } from './view.ts';
 
 /** The first thing a reader sees: who won, how sure that is, what decided it. */
 export const decisionSection = (view: RunView): string =>
@@ -201,23 +202,6 @@ function namedFiles(paths: readonly string[]): string {
   const shown = paths.slice(0, MAX_FILES_NAMED).map((path) => code(path, 100));
   const more = paths.length > MAX_FILES_NAMED ? ` and ${paths.length - MAX_FILES_NAMED} more` : '';
   return paths.length === 1 ? (shown[0] as string) : `${shown.join(', ')}${more}: each`;
-}
-
-/** How the repository is set up, built and tested, as it is run, and which files say so. */
-export function checkCommands(checks: ChecksView): string {
-  const shown = (['setup', 'build', 'test'] as const).flatMap((name) => {
-    const command = checks[name];
-    return command ? [{ text: `${name} ${code(command, 200)}`, from: checks.from?.[name] }] : [];
-  });
-  const origins = new Set(shown.map(({ from }) => from));
-  if (origins.size > 1) return shown.map(({ text, from }) => `${text}${originText(from)}`).join(', ');
-  return `${shown.map(({ text }) => text).join(', ')}${originText(shown[0]?.from)}`;
-}
-
-/** Where a command comes from, in brackets; empty where that is not known. */
-function originText(file: string | undefined): string {
-  if (file === undefined) return '';
-  return file === SETTINGS_FILE ? ' (settings)' : ` (detected from ${code(file, 100)})`;
 }
 
 function row(evidence: Evidence): readonly string[] {

@@ -1,6 +1,7 @@
 import type { Evidence, PeerTests } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
-import { checkCommands, reasonText } from './decision-sections.ts';
+import { checkCommands } from './commands-used.ts';
+import { reasonText } from './decision-sections.ts';
 import { whereToRead } from './diff-pages.ts';
 import { counted, elapsed, escapedMoney, money, plusMinus, tokens } from './format.ts';
 import { code, fill, inertSentence, prose, report } from './markdown.ts';

@@ -18,7 +18,7 @@ import type {
 } from '../model/index.ts';
 import type { Patch } from '../patches/index.ts';
 import type { Decision, Ranked } from '../ranking/index.ts';
-import type { Settings } from '../settings/index.ts';
+import type { CommandName, Settings } from '../settings/index.ts';
 
 /** Where a run came from, as far as a reader needs it. */
 export type OriginView =
@@ -65,8 +65,8 @@ interface TroubleView {
   readonly advice: string;
 }
 
-/** A path in the repository for each command. */
-export type CommandFiles = Readonly<Partial<Record<'setup' | 'build' | 'test', string>>>;
+/** A path in the repository for each command, or `SUGGESTED`. */
+export type CommandFiles = Readonly<Partial<Record<CommandName, string>>>;
 
 /** What is done with the base commit before coders start, and the command that does it. */
 export type BaseStep =
@@ -81,6 +81,12 @@ export interface ChecksView {
   readonly test?: string;
   /** The file that says each command: the settings file, or another one that it was detected from. */
   readonly from?: CommandFiles;
+  /** Commands that the settings decide, also where they switch one off: they are never replaced. */
+  readonly named?: readonly CommandName[];
+  /** Detected commands that failed on the base commit, where another one or none is used. */
+  readonly instead?: Readonly<Partial<Record<CommandName, string>>>;
+  /** The commands were tried on the base commit, and stay as they are for this run. */
+  readonly settled?: true;
   /** What is done with the base commit right now; absent before and after that. */
   readonly step?: BaseStep & {
     /** Milliseconds since 1970 UTC. */

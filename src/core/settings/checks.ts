@@ -1,10 +1,17 @@
 import type { CiCommand } from './ci-commands.ts';
 import { type CiJob, type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
 import { type CheckCommands, type Ecosystem, ecosystemsOf, type RepositorySnapshot } from './ecosystems.ts';
-import { containerSetup, type FoundCommand, LAST_RESORT_FILES, taskTest } from './last-resorts.ts';
+import {
+  containerSetup,
+  dockerSetup,
+  type FoundCommand,
+  LAST_RESORT_FILES,
+  taskTest,
+} from './last-resorts.ts';
 import { pythonProject } from './python-project.ts';
 import { inVenv, MAKE_VENV, VENV } from './python-setup.ts';
 import { preparedEnvironments, startsProgram, withPythonTools } from './python-tools.ts';
+import type { Recipe } from './repository-recipe.ts';
 import { chainParts } from './test-runners.ts';
 
 const CHECK_FILES: readonly string[] = [
@@ -36,6 +43,8 @@ export interface DetectedChecks {
   readonly from: Readonly<Partial<Record<keyof CheckCommands, string>>>;
   /** Containers that the repository's CI starts beside the tests. */
   readonly services: readonly CiService[];
+  /** Other ways, whole, that CI workflow, development container and Dockerfile show, the likeliest first. */
+  readonly others: readonly Recipe[];
 }
 
 /**
@@ -63,12 +72,28 @@ export function detectChecks(repository: {
       : { command: guess.build, file: guess.file };
   const needs = test !== null || build !== null;
   const setup = needs ? setupOf(test === ci?.test, guess, ci, containerSetup(read)) : null;
-  const parts = { ...withPython({ setup, test }, snapshot), build };
-  const named = Object.entries(parts).filter((part): part is [string, FoundCommand] => Boolean(part[1]));
+  const own = { setup, build, test };
+  const containers = [containerSetup(read), dockerSetup(read)].map((one) => ({ ...own, setup: one }));
+  const others = [...(ci ? [{ ...ci, build: ci.build ?? build }] : []), ...containers];
+  const detected = recipeOf(own, snapshot);
   return {
-    commands: Object.fromEntries(named.map(([name, { command }]) => [name, command])),
-    from: Object.fromEntries(named.map(([name, { file }]) => [name, file])),
+    ...detected,
     services: job?.services ?? [],
+    others: others
+      .filter((one) => one.setup !== null)
+      .map((one) => recipeOf(one, snapshot))
+      .filter((one) => JSON.stringify(one) !== JSON.stringify(detected)),
+  };
+}
+
+type FoundCommands = Readonly<Record<keyof CheckCommands, FoundCommand | null>>;
+
+function recipeOf({ setup, build, test }: FoundCommands, repository: RepositorySnapshot): Recipe {
+  const parts = { ...withPython({ setup, test }, repository), build };
+  const found = Object.entries(parts).filter((part): part is [string, FoundCommand] => Boolean(part[1]));
+  return {
+    commands: Object.fromEntries(found.map(([name, { command }]) => [name, command])),
+    from: Object.fromEntries(found.map(([name, { file }]) => [name, file])),
   };
 }
 

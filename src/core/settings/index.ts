@@ -1,4 +1,13 @@
 export { absentContent, absentContentFiles, lfsPaths } from './absent-content.ts';
+export {
+  comparedWith,
+  type DetectedRecipe,
+  type FailedTry,
+  MAX_ALTERNATIVES,
+  nextRecipe,
+  recipeFiles,
+  withRecipe,
+} from './alternatives.ts';
 export { checkFiles, type DetectedChecks, detectChecks } from './checks.ts';
 export { type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
 export { assignAliases, contestants, type Entrant, fnv1a, PROVIDERS } from './contestants.ts';
@@ -25,9 +34,11 @@ export { parseSettings, type SettingsDefaults } from './parse-settings.ts';
 export type { RuntimeLanguage, WantedVersion } from './pinned-versions.ts';
 export { readPlainToml } from './plain-toml.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
+export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED } from './repository-recipe.ts';
 export type { ReportFormat, ReportSource } from './runner-forms.ts';
 export { type FoundService, missingServices, type ServicePlan, servicePlan } from './services.ts';
 export { CoderSetting, MODEL_PROTOCOLS, type ModelProtocol, Settings } from './settings.ts';
+export { settingsOfRecipe } from './settings-of-recipe.ts';
 export { readSettingsText } from './settings-text.ts';
 export { suggest } from './suggest.ts';
 export { type TestStep, testSteps } from './test-steps.ts';

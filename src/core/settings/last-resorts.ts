@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { namesTests } from './ci-commands.ts';
+import { namesTests, scriptCommands } from './ci-commands.ts';
 import { sectionsOf } from './recipes.ts';
 import { stepKind } from './step-kinds.ts';
 
@@ -14,12 +14,13 @@ type Read = Readonly<Record<string, string>>;
 /** Characters of a command that is taken over. */
 const MAX_COMMAND_CHARS = 2_000;
 
-/** Files that `taskTest`, `toxTests` and `containerSetup` read, by path. */
+/** Files that `taskTest`, `toxTests`, `containerSetup` and `dockerSetup` read, by path. */
 export const LAST_RESORT_FILES: readonly string[] = [
   'mise.toml',
   '.mise.toml',
   '.devcontainer/devcontainer.json',
   '.devcontainer.json',
+  'Dockerfile',
 ];
 
 /** What a task named `test` of mise runs. */
@@ -90,6 +91,28 @@ export function containerSetup(read: Read): FoundCommand | null {
     if (fits) return { command, file };
   }
   return null;
+}
+
+/** Characters of a Dockerfile that are looked at. */
+const MAX_DOCKERFILE_CHARS = 64 * 1024;
+
+/** What a Dockerfile installs for the repository itself; its system packages are left out. */
+export function dockerSetup(read: Read): FoundCommand | null {
+  const file = 'Dockerfile';
+  const text = (read[file] ?? '').slice(0, MAX_DOCKERFILE_CHARS).replace(/\\\r?\n/g, ' ');
+  const place = {
+    folder: '',
+    value: () => null,
+    env: new Map<string, string>(),
+    own: new Map<string, string>(),
+  };
+  const commands = [...text.matchAll(/^\s*RUN\s+(?:--\S+\s+)*([^[\s].*)$/gim)]
+    .flatMap(([, script = '']) => scriptCommands(script, place))
+    .flatMap(({ part, command }) =>
+      part === 'setup' && !/^(?:cp|mkdir|touch|ln)\s/.test(command) ? [command] : [],
+    );
+  const command = [...new Set(commands)].join(' && ');
+  return command === '' || command.length > MAX_COMMAND_CHARS ? null : { command, file };
 }
 
 /** A word that a POSIX shell reads as this text. */

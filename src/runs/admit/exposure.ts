@@ -2,17 +2,17 @@ import { Fault, type LocalOrigin, SETTINGS_FILE, type Sha, type Task } from '../
 import type { CommandFiles } from '../../core/reports/index.ts';
 import {
   type CiService,
+  COMMAND_NAMES,
+  type CommandName,
   capSettings,
-  checkFiles,
-  type DetectedChecks,
-  detectChecks,
   parseSettings,
   readSettingsText,
   type Settings,
 } from '../../core/settings/index.ts';
 import type { RepositorySource, RunRecord, SandboxBackend } from '../../ports/index.ts';
 import { requireCoders, requirePersonas } from '../contestants.ts';
-import { readTextAt, type World } from '../context.ts';
+import type { World } from '../context.ts';
+import { commandsOf, detect, namedIn, originsOf } from './detected.ts';
 import type { GatheredTask, Overrides, RefusedRun, RunRequest } from './request.ts';
 
 /** What reading and resolving a repository's settings takes. */
@@ -29,22 +29,30 @@ export interface Exposure {
   /** `host` or `host:port` that some of them would reach. */
   readonly hosts: readonly string[];
   readonly backend: SandboxBackend;
+  /** What may be tried where these commands fail: nothing, where the settings name them all; what a model suggests, too. */
+  readonly others: 'none' | 'tried' | 'suggested';
   /** What the sandbox of this machine does not hold back, a sentence each. */
   readonly weaker: readonly string[];
   /** SHA-256 of all of the above: another command, host or sandbox is another one. */
   readonly digest: string;
 }
 
+/** Nothing holds back on the machine itself: there only commands of the repository are run (docs/decisions/0083). */
+export const mayBeSuggested = (backend: SandboxBackend): boolean => backend !== 'none';
+
 /** Null where the full sandbox holds them, without a network: then they are no more than what candidates run unread. */
 export async function exposureOf(
   world: Pick<World, 'artifacts' | 'sandbox'>,
   { checks, network }: Settings,
+  named: readonly CommandName[] = [],
 ): Promise<Exposure | null> {
   const probe = await world.sandbox.probe();
   if (probe.kind === 'missing') return null;
   const { backend, weaker } = probe;
   const { setup, build, test } = checks;
-  const hosts = setup !== undefined || network.checks ? network.allow : [];
+  // Another set-up may be tried where the settings do not switch it off.
+  const sets = setup !== undefined || !named.includes('setup');
+  const hosts = sets || network.checks ? network.allow : [];
   if (weaker.length === 0 && hosts.length === 0) return null;
   const facts = {
     ...(setup === undefined ? {} : { setup }),
@@ -52,8 +60,9 @@ export async function exposureOf(
     ...(test === undefined ? {} : { test }),
     hosts,
     backend,
+    others: named.length === COMMAND_NAMES.length ? 'none' : mayBeSuggested(backend) ? 'suggested' : 'tried',
     weaker,
-  };
+  } as const;
   const { sha256 } = await world.artifacts.put(JSON.stringify({ ...facts, everywhere: network.checks }));
   return { ...facts, digest: sha256 };
 }
@@ -63,9 +72,9 @@ export async function requireTrust(
   world: Pick<World, 'artifacts' | 'sandbox'>,
   { path }: LocalOrigin,
   { trustedChecks }: RunRequest,
-  settings: Settings,
+  { settings, checks }: Pick<ResolvedSettings, 'checks' | 'settings'>,
 ): Promise<void> {
-  const exposure = await exposureOf(world, settings);
+  const exposure = await exposureOf(world, settings, checks.named);
   if (exposure === null || exposure.digest === trustedChecks) return;
   throw new Fault('CHECKS_UNTRUSTED', `No one has allowed the checks of ${path} to run on this machine.`);
 }
@@ -86,7 +95,9 @@ export async function exposureOfLocal(
   try {
     const { base, rules } = await fromLocal(world, origin, request);
     const settled = await resolveSettings(world, source, { base: base.sha, rules }, request);
-    return settled.kind === 'refused' ? null : await exposureOf(world, settled.settings);
+    return settled.kind === 'refused'
+      ? null
+      : await exposureOf(world, settled.settings, settled.checks.named);
   } catch (thrown) {
     if (thrown instanceof Fault) return null;
     throw thrown;
@@ -173,27 +184,10 @@ export async function resolveSettings(
   return {
     kind: 'settled',
     settings: { ...settings, checks },
-    checks: { ...commands, from: originsOf(settings, detected) },
+    checks: { ...commands, from: originsOf(settings, detected), named: namedIn(settings) },
     lowered,
     ...(instructions ? { instructions } : {}),
   };
-}
-
-/** What is run: an empty command in the settings switches off what would be detected. */
-function commandsOf(
-  { checks }: Settings,
-  detected: DetectedChecks,
-): { readonly test?: string; readonly build?: string; readonly setup?: string } {
-  const { setup, build, test } = { ...detected.commands, ...checks };
-  return { ...(test ? { test } : {}), ...(build ? { build } : {}), ...(setup ? { setup } : {}) };
-}
-
-/** Which file says each of the commands that are run. */
-function originsOf(settings: Settings, detected: DetectedChecks): CommandFiles {
-  const used = Object.keys(commandsOf(settings, detected)) as (keyof CommandFiles)[];
-  return Object.fromEntries(
-    used.map((name) => [name, settings.checks[name] ? SETTINGS_FILE : detected.from[name]]),
-  );
 }
 
 /** The settings of a repository with the commands that a run would use, and what else was found with them. */
@@ -204,6 +198,7 @@ export async function checksAt(
 ): Promise<{
   readonly settings: Settings;
   readonly from: CommandFiles;
+  readonly named: readonly CommandName[];
   /** Containers that the repository's CI starts beside the tests. */
   readonly services: readonly CiService[];
 }> {
@@ -216,6 +211,7 @@ export async function checksAt(
   return {
     settings: { ...settings, checks },
     from: originsOf(settings, detected),
+    named: namedIn(settings),
     services: settings.checks.test === undefined ? detected.services : [],
   };
 }
@@ -268,14 +264,4 @@ function applyOverrides(settings: Settings, overrides: Overrides): Settings {
       ? { ...settings.budget, run: budgetUsd, candidate: Math.min(settings.budget.candidate, budgetUsd) }
       : settings.budget,
   };
-}
-
-async function detect(world: Pick<World, 'workspaces'>, source: RepositorySource, sha: Sha) {
-  const files = await world.workspaces.listFiles(source, sha);
-  const read: Record<string, string> = {};
-  for (const file of checkFiles(files)) {
-    const text = await readTextAt(world, source, sha, file);
-    if (text !== null) read[file] = text;
-  }
-  return detectChecks({ files, read });
 }

@@ -25,7 +25,15 @@ import {
 } from './request.ts';
 import { openWriterComments } from './writers.ts';
 
-export { checksAt, type Exposure, exposureOf, exposureOfLocal, fromLocal } from './exposure.ts';
+export { detectedRecipe } from './detected.ts';
+export {
+  checksAt,
+  type Exposure,
+  exposureOf,
+  exposureOfLocal,
+  fromLocal,
+  mayBeSuggested,
+} from './exposure.ts';
 export { enqueue, Overrides, RunRequest } from './request.ts';
 export { isLikelyWriter, mayWrite, permit } from './writers.ts';
 
@@ -54,7 +62,7 @@ export async function admit(
     request,
   );
   if (settled.kind === 'refused') return recordRefusal(world, request, run.origin, settled.refusal);
-  if (run.origin.kind === 'local') await requireTrust(world, run.origin, request, settled.settings);
+  if (run.origin.kind === 'local') await requireTrust(world, run.origin, request, settled);
   const full = run.origin.kind === 'github' ? await reserveCapacity(world, run.origin, run.id) : null;
   if (full) return recordRefusal(world, request, run.origin, full);
 

@@ -6,7 +6,12 @@ import {
   quotedCode,
   registryOutage,
 } from '../../core/reports/index.ts';
-import { type BaseCheckout, NO_REGISTRIES, type RepositorySource } from '../../ports/index.ts';
+import {
+  type BaseCheckout,
+  NO_REGISTRIES,
+  type ProvidedTools,
+  type RepositorySource,
+} from '../../ports/index.ts';
 import { allowedHosts, checkLimits, readTextAt, sourceOf, type World } from '../context.ts';
 import { absentContentAt, gitEnvironmentAt } from './content.ts';
 import { toolsAt, withTools } from './toolchains.ts';
@@ -14,36 +19,82 @@ import { toolsAt, withTools } from './toolchains.ts';
 /** Told what is done with the base commit; work goes on when it resolves. */
 export type OnBaseStep = (step: BaseStep) => Promise<void> | void;
 
+type BasePorts = Pick<World, 'github' | 'registries' | 'toolchains' | 'workspaces'>;
+
+interface BaseHow {
+  readonly source?: RepositorySource;
+  readonly signal: AbortSignal;
+  /** Called as each step begins. */
+  readonly onStep?: OnBaseStep;
+}
+
+/** The checkout of a base commit with its toolchains, before anything is installed. */
+export interface BareBase {
+  readonly base: BaseCheckout;
+  readonly source: RepositorySource;
+  /** Null where there are none but those of the sandbox. */
+  readonly tools: ProvidedTools | null;
+}
+
+/** A set-up command that failed on the base commit. */
+export interface FailedSetUp {
+  /** For the person who must act. */
+  readonly message: string;
+  /** The end of what it printed. */
+  readonly output: string;
+  readonly timedOut: boolean;
+  readonly refusedHosts: readonly string[];
+}
+
 /** The prepared checkout of the task's base commit with what `checks.setup` installed; made once, then found again. */
 export async function prepareBase(
-  world: Pick<World, 'github' | 'registries' | 'toolchains' | 'workspaces'>,
+  world: BasePorts,
   task: Pick<Task, 'base' | 'origin' | 'settings'>,
-  how: {
-    readonly source?: RepositorySource;
-    readonly signal: AbortSignal;
-    /** Called as each step begins. */
-    readonly onStep?: OnBaseStep;
-  },
+  how: BaseHow,
 ): Promise<BaseCheckout> {
+  const installed = await setUpBase(world, task, await openBase(world, task, how), how);
+  if (installed.kind === 'ready') return installed.base;
+  throw new Fault('BASE_BROKEN', installed.failed.message);
+}
+
+export async function openBase(
+  world: BasePorts,
+  task: Pick<Task, 'base' | 'origin' | 'settings'>,
+  how: BaseHow,
+): Promise<BareBase> {
   const source = how.source ?? (await sourceOf(world, task));
   const { sha } = task.base;
   const read = (path: string) => readTextAt(world, source, sha, path);
   await how.onStep?.({ name: 'checkout' });
   const { setup } = task.settings.checks;
-  const provided = await toolsAt(world, { source, sha, read, setup }, how.signal);
-  const bare = withTools(await world.workspaces.prepare(source, sha), provided);
-  if (!setup) return bare;
+  const tools = await toolsAt(world, { source, sha, read, setup }, how.signal);
+  return { source, tools, base: withTools(await world.workspaces.prepare(source, sha), tools) };
+}
+
+/** Runs the set-up command of the settings, or finds what it installed before. That it fails is an answer. */
+export async function setUpBase(
+  world: BasePorts,
+  task: Pick<Task, 'base' | 'settings'>,
+  bare: BareBase,
+  how: BaseHow,
+): Promise<
+  | { readonly kind: 'ready'; readonly base: BaseCheckout }
+  | { readonly kind: 'failed'; readonly failed: FailedSetUp }
+> {
+  const { setup } = task.settings.checks;
+  if (!setup) return { kind: 'ready', base: bare.base };
+  const { sha } = task.base;
   await how.onStep?.({ name: 'set-up', command: setup });
   const egress = allowedHosts(task);
   const registries = (await world.registries?.of(setup)) ?? NO_REGISTRIES;
-  const env = { ...(await gitEnvironmentAt(world, source, sha)), ...registries.env };
+  const env = { ...(await gitEnvironmentAt(world, bare.source, sha)), ...registries.env };
   const installed = await world.workspaces.install(
-    bare,
+    bare.base,
     { command: setup, egress, registries: { ...registries, env }, limits: checkLimits(task) },
     how.signal,
   );
-  if (installed.kind === 'ready') return installed.base;
-  const { why, refusedHosts, tail } = installed;
+  if (installed.kind === 'ready') return installed;
+  const { why, refusedHosts, tail: output } = installed;
   const hasNetwork = egress.length > 0 || registries.hosts.length > 0;
   const outage = registryOutage({ ...installed, hasNetwork });
   if (outage !== null)
@@ -55,12 +106,12 @@ export async function prepareBase(
     step: 'set-up',
     command: setup,
     how: why.replace(/^`[^`]*` (?:ended with |was )?|\.$/g, ''),
-    lines: failureLines(tail),
+    lines: failureLines(output),
   });
   // A missing tool is the likeliest cause, and what a person can do something about.
-  const missing = [...(provided?.missing ?? []), ...(await absentContentAt(world, source, sha))];
-  const text = [...missing, `${failure}${refusedText(refusedHosts)}`].join(' ');
-  throw new Fault('BASE_BROKEN', text);
+  const missing = [...(bare.tools?.missing ?? []), ...(await absentContentAt(world, bare.source, sha))];
+  const message = [...missing, `${failure}${refusedText(refusedHosts)}`].join(' ');
+  return { kind: 'failed', failed: { message, output, refusedHosts, timedOut: /\(wall\)\.$/.test(why) } };
 }
 
 /** What else may have made it fail; empty without output. */

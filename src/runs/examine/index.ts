@@ -1,6 +1,5 @@
 import {
   BASE_RUNS,
-  baseFacts,
   canRun,
   examinationBudget,
   fitsRepeatBudget,
@@ -14,7 +13,7 @@ import { writersInOrder } from '../../core/independent-tests/index.ts';
 import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts';
 import { type ArtifactRef, type Candidate, Fault, inParallel } from '../../core/model/index.ts';
 import { rankingOptionsOf } from '../../core/ranking/index.ts';
-import { type BaseStep, commandFailure, howEnded } from '../../core/reports/index.ts';
+import { commandFailure, howEnded } from '../../core/reports/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
 import type { OnBaseStep } from '../base/index.ts';
@@ -36,29 +35,7 @@ export { type Reviewer, reviewCandidate } from './winner.ts';
 
 export type ExaminePorts = CheckRunnerPorts & ModelPorts & Pick<World, 'announcer'>;
 
-/**
- * Builds and tests the base commit itself, so that a failure is the candidate's own. Notes for people what the tests gave,
- * and returns the test run, stored. Faults with BASE_BROKEN before anything is spent on coders.
- */
-export async function checkBase(
-  world: CheckRunnerPorts & Pick<World, 'announcer'>,
-  context: RunContext,
-): Promise<ArtifactRef> {
-  const { id } = context.run;
-  const { step: _left, ...checks } = context.run.checks ?? {};
-  const onStep = async (step: BaseStep): Promise<void> => {
-    const since = world.clock.now();
-    await world.store.updateRun(id, { checks: { ...checks, step: { ...step, since } } }, since);
-    world.announcer.soon(id);
-  };
-  const runner = await openCheckRunner(world, context, onStep);
-  const onBase = await testBase(runner, onStep);
-  await world.store.updateRun(id, { checks: { ...checks, base: baseFacts(onBase) } }, world.clock.now());
-  world.announcer.soon(id);
-  return world.artifacts.put(JSON.stringify(onBase));
-}
-
-/** What `checkBase` stored; a test run that is damaged since is made again. */
+/** What the stage `base` stored; a test run that is damaged since is made again. */
 export async function readBaseRun(runner: CheckRunner, stored: ArtifactRef): Promise<TestRun> {
   const text = await unlessDamaged(runner.world.artifacts.get(stored));
   return text === null ? testBase(runner) : (JSON.parse(text) as TestRun);
@@ -163,21 +140,34 @@ function testWritingFor(
 /**
  * Builds and tests the base commit itself: three times where there is time for it, so that tests which do not always give
  * the same answer are known before they are held against anyone. Whatever the tests give is an answer: those that fail
- * are set aside, and where none is known to pass, they say nothing (docs/decisions/0064). Faults with BASE_BROKEN where
- * the build fails.
+ * are set aside, and where none is known to pass, they say nothing (docs/decisions/0064). `broken`: the build failed.
  */
-export async function testBase(runner: CheckRunner, onStep?: OnBaseStep): Promise<TestRun> {
+export async function tryBase(
+  runner: CheckRunner,
+  onStep?: OnBaseStep,
+): Promise<
+  | { readonly kind: 'tested'; readonly tests: TestRun }
+  | { readonly kind: 'broken'; readonly message: string; readonly output: string; readonly timedOut: boolean }
+> {
   const { checks } = runner.task.settings;
   return inArea(runner, areaId(runner.task.runId, 'base'), async (built) => {
     if (checks.build) await onStep?.({ name: 'build', command: checks.build });
     const broken = await build(runner, built);
     if (broken) {
       const how = { step: 'build', command: checks.build ?? '', how: howEnded(broken) } as const;
-      throw new Fault('BASE_BROKEN', commandFailure({ ...how, lines: broken.errors }));
+      const message = commandFailure({ ...how, lines: broken.errors });
+      return { kind: 'broken', message, output: broken.tail, timedOut: broken.stopped === 'wall' } as const;
     }
     if (checks.test) await onStep?.({ name: 'tests', command: checks.test });
-    return runBaseRepeatedly(withTopLayer(runner, built));
+    return { kind: 'tested', tests: await runBaseRepeatedly(withTopLayer(runner, built)) } as const;
   });
+}
+
+/** As `tryBase`. Faults with BASE_BROKEN where the build fails. */
+export async function testBase(runner: CheckRunner): Promise<TestRun> {
+  const done = await tryBase(runner);
+  if (done.kind === 'broken') throw new Fault('BASE_BROKEN', done.message);
+  return done.tests;
 }
 
 async function runBaseRepeatedly(runner: CheckRunner): Promise<TestRun> {

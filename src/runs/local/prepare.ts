@@ -1,17 +1,21 @@
-import type { TestRun } from '../../core/evidence/index.ts';
 import { Fault, type LocalOrigin, type Sha } from '../../core/model/index.ts';
 import type { BaseStep, CommandFiles } from '../../core/reports/index.ts';
-import { type FoundTool, missingServices, type Settings } from '../../core/settings/index.ts';
-import { checksAt, type Exposure, exposureOf, fromLocal } from '../admit/index.ts';
-import { absentContentAt, prepareBase, toolsAt } from '../base/index.ts';
+import {
+  type CommandName,
+  type FailedTry,
+  type FoundTool,
+  missingServices,
+  type Recipe,
+  type Settings,
+} from '../../core/settings/index.ts';
+import { checksAt, detectedRecipe, type Exposure, exposureOf, fromLocal } from '../admit/index.ts';
+import { absentContentAt, openBase, toolsAt } from '../base/index.ts';
 import { readTextAt, type World } from '../context.ts';
-import { type CheckPorts, checkRunnerOn, testBase } from '../examine/index.ts';
+import { type FoundRecipe, findRecipe, type RecipePorts } from '../recipe/index.ts';
 import { retryOutages } from '../stage.ts';
 
 /** What preparing takes of the world: no model, no GitHub, and no database. */
-export interface PrepareTools
-  extends Omit<CheckPorts, 'clock'>,
-    Pick<World, 'ceilings' | 'clock' | 'defaults' | 'log' | 'registries' | 'toolchains'> {
+export interface PrepareTools extends RecipePorts, Pick<World, 'ceilings' | 'defaults' | 'log'> {
   newRunId(): string;
 }
 
@@ -22,6 +26,8 @@ export interface PrepareOptions {
   readonly onSurvey: (survey: Survey) => void;
   /** Called as each step begins. */
   readonly onStep: (step: BaseStep) => void;
+  /** Told that commands failed and which are tried next. */
+  readonly onNext: (failed: FailedTry, next: Recipe) => void;
   readonly signal: AbortSignal;
 }
 
@@ -39,11 +45,13 @@ export interface Survey {
   readonly missing: readonly string[];
 }
 
-/** A survey, and what the commands gave. */
-export interface Prepared extends Survey {
-  readonly tests: TestRun;
-  /** Milliseconds. */
-  readonly ms: { readonly setup: number; readonly checks: number };
+/** A survey, and what the commands gave that worked: those of the survey, or others that were tried. */
+export interface Prepared extends Survey, Pick<FoundRecipe, 'how' | 'tests' | 'ms'> {
+  /** Commands of the survey that failed, where another one or none is used. */
+  readonly instead?: Recipe['commands'];
+  /** That the settings allow for set-up. */
+  readonly hosts: readonly string[];
+  readonly named: readonly CommandName[];
 }
 
 /** What surveying takes of the world. */
@@ -54,15 +62,16 @@ export async function surveyRepository(
   tools: SurveyTools,
   origin: LocalOrigin,
   signal?: AbortSignal,
-): Promise<Survey & { readonly settings: Settings }> {
+): Promise<Survey & { readonly settings: Settings; readonly named: readonly CommandName[] }> {
   const { base } = await fromLocal(tools, origin, {});
   const source = { kind: 'local', path: origin.path } as const;
-  const { settings, from, services } = await checksAt(tools, source, base.sha);
+  const { settings, from, named, services } = await checksAt(tools, source, base.sha);
   const { setup, build, test } = settings.checks;
   const read = (path: string) => readTextAt(tools, source, base.sha, path);
   const provided = await toolsAt(tools, { source, sha: base.sha, read, setup }, signal);
   return {
     settings,
+    named,
     commit: base,
     commands: { ...(setup ? { setup } : {}), ...(build ? { build } : {}), ...(test ? { test } : {}) },
     from,
@@ -84,29 +93,32 @@ const BRIEF_WAITS_MS = [2_000, 10_000];
 export async function prepareRepository(
   tools: PrepareTools,
   origin: LocalOrigin,
-  { trust, onSurvey, onStep, signal }: PrepareOptions,
+  { trust, onSurvey, onStep, onNext, signal }: PrepareOptions,
 ): Promise<Prepared> {
-  const { settings, ...survey } = await surveyRepository(tools, origin, signal);
-  const exposure = await exposureOf(tools, settings);
+  const { settings, named, ...survey } = await surveyRepository(tools, origin, signal);
+  const exposure = await exposureOf(tools, settings, named);
   if (exposure !== null && !trust) throw untrusted(origin.path, exposure);
   onSurvey(survey);
   const source = { kind: 'local', path: origin.path } as const;
   const task = { runId: tools.newRunId(), origin, base: survey.commit, settings };
   const began = tools.clock.elapsed();
-  const prepared = await retryOutages(
+  const bare = await openBase(tools, task, { source, signal, onStep });
+  const opened = tools.clock.elapsed() - began;
+  const detected = await detectedRecipe(tools, source, { task, checks: { from: survey.from, named } });
+  const { recipe, how, tests, ms } = await retryOutages(
     tools,
     signal,
-    () => prepareBase(tools, task, { source, signal, onStep }),
+    () => findRecipe(tools, { task, bare, detected, signal, onStep, onNext }),
     undefined,
     BRIEF_WAITS_MS,
   );
-  const installed = tools.clock.elapsed();
-  const runner = await checkRunnerOn(tools, { task, source, base: prepared, signal });
-  const tests = await testBase(runner, onStep);
+  const { commands, from, instead } = recipe;
   return {
     ...survey,
-    tests,
-    ms: { setup: installed - began, checks: tools.clock.elapsed() - installed },
+    ...{ commands, from, named, how, tests },
+    ...(instead ? { instead } : {}),
+    hosts: settings.network.allow,
+    ms: { ...ms, setup: opened + ms.setup },
   };
 }
 

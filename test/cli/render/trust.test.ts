@@ -6,6 +6,7 @@ const exposure = (change: Partial<Exposure>): Exposure => ({
   test: 'npm test',
   hosts: [],
   backend: 'bubblewrap',
+  others: 'none',
   weaker: [],
   digest: '0'.repeat(64),
   ...change,
@@ -30,4 +31,14 @@ test('a question about checks shows a command to its end, with invisible charact
   const text = trustText('/srv/lists', exposure({ build: long, test: 'true\u202e\u001b[8m && evil' }));
   expect(text.includes(`  build  ${long}\n`)).toBe(true);
   expect(text).toContain('  test   true<U+202E><U+001B>[8m && evil\n');
+});
+
+test('a question about checks says what else may run with the same access', () => {
+  expect(trustText('/srv/lists', exposure({ others: 'none' }))).not.toContain('tries others');
+  const tried = trustText('/srv/lists', exposure({ others: 'tried' }));
+  expect(tried).toContain('Runoff tries others with the same access, at most 3');
+  expect(tried).not.toContain('model');
+  expect(trustText('/srv/lists', exposure({ others: 'suggested' }))).toContain(
+    'it asks a model for commands, at most twice.',
+  );
 });

@@ -13,6 +13,7 @@ const FENCED_TABLES = [
   'runoff.command',
   'runoff.vote',
   'runoff.pick',
+  'runoff.recipe',
 ];
 
 /** Runs and everything in them. */
@@ -213,6 +214,18 @@ const people = [
   sql`create index audit_of_repository on runoff.audit (repository_id, id) where repository_id is not null`,
 ];
 
+/** How repositories are set up, built and tested. A run has a copy of what it used. */
+const recipes = [
+  sql`
+    create table runoff.recipe (
+      repository text not null,
+      key        text not null,
+      recipe     jsonb not null,
+      used_at    bigint not null,
+      primary key (repository, key)
+    )`,
+];
+
 /** The processes that share the work. An expired one can no longer write anything (docs/decisions/0036). */
 const executors = [
   sql`
@@ -256,5 +269,5 @@ const executors = [
 export const initial = {
   version: 1,
   name: 'initial',
-  up: [...runs, ...modelCalls, ...exchange, ...people, ...executors],
+  up: [...runs, ...modelCalls, ...exchange, ...people, ...recipes, ...executors],
 };

@@ -1,0 +1,135 @@
+import { baseFacts } from '../../core/evidence/index.ts';
+import { SETTINGS_FILE } from '../../core/model/index.ts';
+import {
+  BASE_STEP_LABELS,
+  type BaseStep,
+  counted,
+  elapsed,
+  excludedTestsNote,
+  failureLines,
+  quotedCode,
+  silenceNote,
+  toolsText,
+} from '../../core/reports/index.ts';
+import { type CommandName, type FailedTry, type Recipe, SUGGESTED } from '../../core/settings/index.ts';
+import type { Prepared, Survey } from '../../runs/index.ts';
+import { printable as shown, terminalText } from './terminal.ts';
+
+/** What is missing first, then what the commands find. */
+export const surveyText = ({ tools, missing }: Survey): string =>
+  [
+    ...missing.map((one) => terminalText(one)),
+    ...(tools.length > 0 ? [`Tools: ${shown(toolsText(tools), 400)}`] : []),
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
+
+export function stepText(step: BaseStep): string {
+  const label = BASE_STEP_LABELS[step.name];
+  const sentence = `${label.slice(0, 1).toUpperCase()}${label.slice(1)}`;
+  return step.name === 'checkout' ? sentence : `${sentence}: ${shown(step.command, 200)}`;
+}
+
+const FAILED_STEPS = {
+  'set-up': 'Set-up failed',
+  build: 'The build failed',
+  tests: 'The tests say nothing',
+} as const satisfies Record<FailedTry['step'], string>;
+
+/** Why other commands are tried, and which. */
+export function nextTryText({ step, output, recipe: before }: FailedTry, next: Recipe): string {
+  const lines = failureLines(output, 2);
+  // npm gives a code first, and then says what it means.
+  const line = lines.find((one) => !/^npm (?:ERR!|error) code /.test(one)) ?? lines[0];
+  const changes = (['setup', 'build', 'test'] as const).flatMap((name) => {
+    const command = next.commands[name];
+    if (command === before.commands[name]) return [];
+    return command === undefined
+      ? [`no ${COMMAND_LABELS[name]}`]
+      : [`${COMMAND_LABELS[name]} ${quotedCode(command)}`];
+  });
+  return shown(
+    `${FAILED_STEPS[step]}${line === undefined ? '' : ` (${line})`}. Trying ${changes.join(', ')}.`,
+    600,
+  );
+}
+
+const COMMAND_LABELS = { setup: 'set-up', build: 'build', test: 'tests' } as const satisfies Record<
+  CommandName,
+  string
+>;
+
+/** `settings`: the settings file that keeps what was found; null where it says all already. `written`: where it was written. */
+export function preparedText(prepared: Prepared, settings: string | null, written: string | null): string {
+  const { commit, how, missing, ms, services, tools } = prepared;
+  return [
+    ...missing.map((one) => `${terminalText(one)}\n`),
+    `Base     ${shown(commit.ref)} at ${commit.sha.slice(0, 7)}`,
+    `Tools    ${tools.length === 0 ? 'none asked for' : shown(toolsText(tools), 400)}`,
+    commandRow(prepared, 'Set-up', 'setup'),
+    commandRow(prepared, 'Build', 'build'),
+    commandRow(prepared, 'Tests', 'test'),
+    '',
+    ...(how === 'known' ? ['These commands worked before, and were used at once.'] : []),
+    `Set-up took ${elapsed(ms.setup)}, build and tests ${elapsed(ms.checks)}${how === 'tried' ? `; all tries together ${elapsed(ms.tried)}` : ''}.`,
+    testsText(prepared),
+    ...(services.length === 0 ? [] : [servicesText(services)]),
+    ...(written === null
+      ? settingsText(settings)
+      : [`Wrote ${shown(written)}. Commit it to keep these commands.`]),
+    '',
+  ].join('\n');
+}
+
+function commandRow({ commands, from, instead }: Prepared, title: string, name: CommandName): string {
+  const command = commands[name];
+  const failed = instead?.[name];
+  const replaced = failed === undefined ? '' : `${quotedCode(shown(failed, 200))} failed`;
+  if (command === undefined) return `${title.padEnd(8)} none${replaced === '' ? '' : `  (${replaced})`}`;
+  const file = from[name] ?? '';
+  const origin =
+    file === SETTINGS_FILE
+      ? 'settings'
+      : file === SUGGESTED
+        ? SUGGESTED
+        : `detected from ${shown(file, 100)}`;
+  return `${title.padEnd(8)} ${shown(command, 300)}  (${[origin, ...(replaced === '' ? [] : [replaced])].join('; ')})`;
+}
+
+const settingsText = (settings: string | null): readonly string[] =>
+  settings === null
+    ? []
+    : [
+        '',
+        `${SETTINGS_FILE} that keeps these commands (\`--write\` writes it):`,
+        '',
+        ...settings.trimEnd().split('\n').map(settingsLine),
+      ];
+
+/** A line as it stands, but for what a terminal would act on. */
+const settingsLine = (line: string): string =>
+  `  ${/^ */.exec(line)?.[0] ?? ''}${shown(line.trimStart(), 1_000)}`;
+
+const servicesText = (services: readonly string[]): string =>
+  `Its CI starts ${shown(services.join(', '), 200)} beside the tests. The sandbox has none of them, so tests that need one fail.`;
+
+export function testCounts({ tests }: Prepared['tests']) {
+  const outcomes = Object.values(tests);
+  const count = (wanted: string) => outcomes.filter((outcome) => outcome === wanted).length;
+  return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+}
+
+function testsText({ commands, tests }: Prepared): string {
+  const view = { checks: { ...commands, base: baseFacts(tests) } };
+  const silent = silenceNote(view);
+  if (silent !== null) return terminalText(silent);
+  if (tests.source === 'exit-code')
+    return 'The tests pass. Runoff reads no report of their runner, so only the exit code counts.';
+  const { passed, failed, skipped } = testCounts(tests);
+  const excluded = excludedTestsNote(view);
+  return [
+    `${counted(passed, 'test')} passed, ${failed} failed, ${skipped} skipped, ${tests.flaky?.length ?? 0} flaky.`,
+    ...(excluded === null ? [] : [terminalText(excluded)]),
+    ...(tests.notes ?? []).map((one) => shown(one, 400)),
+  ].join('\n');
+}

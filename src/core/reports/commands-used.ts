@@ -1,0 +1,42 @@
+import { SETTINGS_FILE } from '../model/index.ts';
+import { COMMAND_NAMES, SUGGESTED } from '../settings/index.ts';
+import { quotedCode } from './failure-output.ts';
+import { code } from './markdown.ts';
+import type { ChecksView, RunView } from './view.ts';
+
+/** How the repository is set up, built and tested, as it is run, which files say so, and what failed before. */
+export function checkCommands(checks: ChecksView): string {
+  const shown = COMMAND_NAMES.flatMap((name) => {
+    const command = checks[name];
+    const failed = checks.instead?.[name];
+    if (!command && failed === undefined) return [];
+    const notes = [
+      ...(command ? originNotes(checks.from?.[name]) : []),
+      ...(failed === undefined ? [] : [`${code(failed, 200)} failed`]),
+    ];
+    const text = command ? `${name} ${code(command, 200)}` : `no ${name}`;
+    return [{ text, note: notes.length === 0 ? '' : ` (${notes.join('; ')})` }];
+  });
+  const notes = new Set(shown.map(({ note }) => note));
+  if (notes.size > 1) return shown.map(({ text, note }) => `${text}${note}`).join(', ');
+  return `${shown.map(({ text }) => text).join(', ')}${shown[0]?.note ?? ''}`;
+}
+
+/** Which detected commands failed, and what is used instead, as one sentence of plain text; null where none did. */
+export function replacedCommands({ checks = {} }: Pick<RunView, 'checks'>): string | null {
+  const replaced = COMMAND_NAMES.flatMap((name) => {
+    const [failed, command] = [checks.instead?.[name], checks[name]];
+    if (failed === undefined) return [];
+    if (command === undefined) return [`${quotedCode(failed)} failed and is left out`];
+    const by = checks.from?.[name] === SUGGESTED ? ` (${SUGGESTED})` : '';
+    return [`${quotedCode(failed)} failed, and ${quotedCode(command)} is used${by}`];
+  });
+  return replaced.length === 0 ? null : `On the base commit, ${replaced.join('; ')}.`;
+}
+
+/** Where a command comes from; empty where that is not known. */
+function originNotes(file: string | undefined): readonly string[] {
+  if (file === undefined) return [];
+  if (file === SUGGESTED) return [SUGGESTED];
+  return [file === SETTINGS_FILE ? 'settings' : `detected from ${code(file, 100)}`];
+}

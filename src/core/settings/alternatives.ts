@@ -1,0 +1,296 @@
+import { checkFiles } from './checks.ts';
+import type { CheckCommands } from './ecosystems.ts';
+import { VENV } from './python-setup.ts';
+import { COMMAND_NAMES, type CommandName, type Recipe, withoutUndefined } from './repository-recipe.ts';
+import type { Settings } from './settings.ts';
+import { chainParts } from './test-runners.ts';
+import { toolchainFiles } from './toolchain.ts';
+
+/** The recipe that a commit's settings and files show, and what may be tried instead. */
+export interface DetectedRecipe {
+  readonly recipe: Recipe;
+  /** What the settings decide: never replaced, also where they switch a command off. */
+  readonly named: readonly CommandName[];
+  /** Whole recipes that other files of the repository show, the likeliest first. */
+  readonly others: readonly Recipe[];
+}
+
+/** What was tried on the base commit, and what did not work. */
+export interface FailedTry {
+  readonly recipe: Recipe;
+  /** `tests`: the command says nothing about candidates. */
+  readonly step: 'set-up' | 'build' | 'tests';
+  /** What the command printed; its end is enough. */
+  readonly output: string;
+  /** It was stopped at its time limit. */
+  readonly timedOut?: boolean;
+  /** It asked for hosts that it may not reach. */
+  readonly refusedHosts?: readonly string[];
+}
+
+/** Recipes that are tried after the detected one; our default. */
+export const MAX_ALTERNATIVES = 3;
+
+/** What is tried next, after the detected commands and what was tried since; null where nothing else is known. */
+export function nextRecipe(
+  { others, named }: Omit<DetectedRecipe, 'recipe'>,
+  tries: readonly FailedTry[],
+): Recipe | null {
+  const [first] = tries;
+  const last = tries.at(-1);
+  if (!first || !last || last.timedOut || tries.length > MAX_ALTERNATIVES) return null;
+  const proposals = [
+    ...PROPOSALS[last.step](last),
+    ...others.filter((one) => differs(one, first, last.step)),
+  ];
+  const seen = new Set(tries.map(({ recipe }) => keyOf(recipe.commands)));
+  const next = proposals
+    .map((proposal) => withNamed(proposal, first.recipe, named))
+    .find(({ commands }) => !seen.has(keyOf(commands)));
+  return next === undefined ? null : comparedWith(next, first.recipe);
+}
+
+/** Files that say how a repository is set up, at any depth. */
+const RECIPE_FILES =
+  /(?:^|\/)(?:package\.json|package-lock\.json|npm-shrinkwrap\.json|pnpm-(?:lock|workspace)\.yaml|yarn\.lock|bun\.lockb?|\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.cjs|pyproject\.toml|setup\.(?:py|cfg)|(?:[\w.-]*requirements[\w.-]*|requirements\/[\w.-]+)\.(?:txt|in)|(?:poetry|pdm|uv|Pipfile|Cargo|composer|Gemfile|packages)\.lock(?:\.json)?|Pipfile|tox\.ini|noxfile\.py|pytest\.ini|Cargo\.toml|go\.(?:mod|sum|work)|pom\.xml|(?:build|settings)\.gradle(?:\.kts)?|gradle\.lockfile|gradle-wrapper\.properties|Gemfile|[\w.-]+\.gemspec|composer\.json|[\w.-]+\.(?:csproj|fsproj|slnx?)|(?:GNUm|m|M)akefile|Dockerfile)$/;
+
+/** Paths of the files that decide whether a recipe still holds. */
+export const recipeFiles = (paths: readonly string[]): readonly string[] => {
+  const read = new Set([...checkFiles(paths), ...toolchainFiles(paths)]);
+  return paths.filter((path) => read.has(path) || RECIPE_FILES.test(path));
+};
+
+/** Settings whose commands are those of a recipe. */
+export const withRecipe = (settings: Settings, { commands }: Recipe): Settings => {
+  const { setup: _setup, build: _build, test: _test, ...others } = settings.checks;
+  return { ...settings, checks: { ...others, ...commands } };
+};
+
+/** A recipe in which the commands that the settings name are as in another one. */
+function withNamed(recipe: Recipe, settled: Recipe, named: readonly CommandName[]): Recipe {
+  const pick = (of: (one: Recipe) => CheckCommands): CheckCommands =>
+    withoutUndefined(
+      Object.fromEntries(
+        COMMAND_NAMES.map((name) => [name, of(named.includes(name) ? settled : recipe)[name]]),
+      ),
+    );
+  return { commands: pick(({ commands }) => commands), from: pick(({ from }) => from) };
+}
+
+/** A recipe that says what of the detected one it replaces. */
+export function comparedWith(recipe: Recipe, detected: Recipe): Recipe {
+  const replaced = COMMAND_NAMES.filter(
+    (name) => detected.commands[name] !== undefined && detected.commands[name] !== recipe.commands[name],
+  );
+  const { instead: _before, ...own } = recipe;
+  return replaced.length === 0
+    ? own
+    : { ...own, instead: Object.fromEntries(replaced.map((name) => [name, detected.commands[name]])) };
+}
+
+const keyOf = (commands: CheckCommands): string =>
+  JSON.stringify(COMMAND_NAMES.map((name) => commands[name] ?? ''));
+
+/** Whether a recipe has another command for what failed; without one for it, it is no answer to that. */
+function differs({ commands }: Recipe, { recipe }: FailedTry, step: FailedTry['step']): boolean {
+  const name = step === 'set-up' ? 'setup' : step === 'tests' ? 'test' : 'build';
+  return commands[name] !== undefined && commands[name] !== recipe.commands[name];
+}
+
+const PROPOSALS: Readonly<Record<FailedTry['step'], (failed: FailedTry) => readonly Recipe[]>> = {
+  'set-up': setupProposals,
+  build: buildProposals,
+  tests: toolProposals,
+};
+
+/** Webpack 4 and its contemporaries ask OpenSSL 3 for a hash that it has only on request. */
+const OLD_HASH = /digital envelope routines::(?:unsupported|initialization error)/;
+const WITH_OLD_HASH = 'NODE_OPTIONS=--openssl-legacy-provider';
+
+function buildProposals({ recipe, output }: FailedTry): readonly Recipe[] {
+  const { build = '' } = recipe.commands;
+  const old =
+    OLD_HASH.test(output) && !build.startsWith(WITH_OLD_HASH)
+      ? [withCommand(recipe, 'build', `${WITH_OLD_HASH} ${build}`)]
+      : [];
+  return [...old, without(recipe, 'build')];
+}
+
+function without({ commands, from }: Recipe, name: CommandName): Recipe {
+  const { [name]: _command, ...others } = commands;
+  const { [name]: _file, ...files } = from;
+  return { commands: others, from: files };
+}
+
+const withCommand = (recipe: Recipe, name: CommandName, command: string): Recipe => ({
+  ...recipe,
+  commands: { ...recipe.commands, [name]: command },
+});
+
+/** A package manager is asked in another way where its output matches. */
+interface Rule {
+  readonly of: RegExp;
+  readonly when: RegExp;
+  readonly becomes: (command: string) => string;
+}
+
+const adding = (option: string) => (command: string) =>
+  command.includes(option) ? command : `${command} ${option}`;
+const removing = (option: RegExp) => (command: string) => command.replace(option, '');
+
+/** Lifecycle scripts of packages that fail: downloads of browsers, compilers that are not there, git hooks. */
+const SCRIPT_FAILED =
+  /\bELIFECYCLE\b|npm (?:ERR!|error) command (?:failed|sh -c)|\bgyp ERR!|\bnode-gyp\b|\bYN0009\b|\b(?:pre|post)?install(?:: | script)[^\n]{0,80}(?:fail|exit)|error: (?:post|pre)?install script|Exit (?:status|code):? \d+\s*\n?\s*Command: /i;
+
+const RULES: readonly Rule[] = [
+  {
+    of: /^npm ci\b/,
+    when: /can only install (?:with an existing|packages when your)|\bEUSAGE\b|lock ?file[^\n]{0,80}not (?:in sync|satisfy)/i,
+    becomes: (command) => command.replace(/^npm ci\b/, 'npm install'),
+  },
+  {
+    of: /^pnpm install\b/,
+    when: /\bERR_PNPM_(?:OUTDATED_LOCKFILE|NO_LOCKFILE|BROKEN_LOCKFILE|LOCKFILE_\w+|FROZEN_LOCKFILE\w*)/,
+    becomes: (command) => adding('--no-frozen-lockfile')(removing(/ --frozen-lockfile\b/)(command)),
+  },
+  {
+    of: /^yarn\b.*--immutable\b/,
+    when: /\bYN0028\b|lockfile would have been (?:modified|created)/,
+    becomes: (command) => command.replace(/--immutable\b/, '--no-immutable'),
+  },
+  {
+    of: /^yarn\b.*--frozen-lockfile\b/,
+    when: /lockfile needs to be updated|frozen-lockfile|No lockfile found/i,
+    becomes: removing(/ --frozen-lockfile\b/),
+  },
+  { of: /^bun install\b/, when: /lockfile/i, becomes: removing(/ --frozen-lockfile\b/) },
+  {
+    of: /^cargo fetch\b/,
+    when: /--locked|lock file[^\n]{0,120}(?:needs to be updated|cannot be updated)|failed to parse lock file/,
+    becomes: removing(/ --locked\b/),
+  },
+  { of: /^uv sync\b/, when: /lockfile|uv\.lock/i, becomes: removing(/ --(?:frozen|locked)\b/) },
+  {
+    of: /^poetry install\b/,
+    when: /changed significantly since poetry\.lock|poetry\.lock is not up to date/i,
+    becomes: (command) => `poetry lock && ${command}`,
+  },
+  {
+    of: /^composer install\b/,
+    when: /requires (?:php|ext-)|platform requirements/i,
+    becomes: adding('--ignore-platform-reqs'),
+  },
+  { of: /^npm (?:ci|install)\b/, when: /\bERESOLVE\b/, becomes: adding('--legacy-peer-deps') },
+  { of: /^npm (?:ci|install)\b/, when: /\bEBADENGINE\b/, becomes: adding('--no-engine-strict') },
+  {
+    of: /^pnpm install\b/,
+    when: /\bERR_PNPM_UNSUPPORTED_ENGINE\b/,
+    becomes: adding('--config.engine-strict=false'),
+  },
+  {
+    of: /^yarn install\b/,
+    when: /The engine "\w+" is incompatible/,
+    becomes: adding('--ignore-engines'),
+  },
+];
+
+const IGNORE_SCRIPTS: readonly Omit<Rule, 'when'>[] = [
+  { of: /^yarn\b.*--(?:no-)?immutable\b/, becomes: adding('--mode=skip-build') },
+  {
+    of: /^(?:npm (?:ci|install)|pnpm install|yarn install|bun install)\b/,
+    becomes: adding('--ignore-scripts'),
+  },
+];
+
+/** A registry that is away: nothing is gained by asking it in another way. */
+const AWAY =
+  /\b(?:ECONNRESET|ETIMEDOUT|EAI_AGAIN|ECONNREFUSED)\b|Temporary failure in name resolution|\b50[234] (?:Bad Gateway|Service Unavailable|Gateway Time-?out)/i;
+
+/** The repository itself as an argument of pip, with or without extras. */
+const SELF = / -e (?:'\.(?:\[[^\]']*\])?'|"\.(?:\[[^\]"]*\])?"|\.(?:\[\S*\])?)(?=\s|$)/;
+
+function setupProposals({ recipe, output, refusedHosts = [] }: FailedTry): readonly Recipe[] {
+  const { setup } = recipe.commands;
+  if (setup === undefined) return [];
+  const scripts = SCRIPT_FAILED.test(output) || refusedHosts.length > 0;
+  if (AWAY.test(output) && !scripts) return [];
+  const rules = [...RULES.filter(({ when }) => when.test(output)), ...(scripts ? IGNORE_SCRIPTS : [])];
+  const rewritten = rules.flatMap(({ of, becomes }) => {
+    const parts = chainParts(setup) ?? [setup];
+    const fresh = parts.map((part) => (of.test(part) ? becomes(part) : part)).join(' && ');
+    return fresh === parts.join(' && ') ? [] : [withCommand(recipe, 'setup', fresh)];
+  });
+  return [...rewritten, ...withoutSelf(recipe, setup)];
+}
+
+/** A Python project that cannot be installed is tested where it lies, with the packages that its lists name. */
+function withoutSelf(recipe: Recipe, setup: string): readonly Recipe[] {
+  const fresh = setup.replace(SELF, '');
+  // Without an argument, pip has nothing to install.
+  if (fresh === setup || /\bpip install(?: --\w[\w-]*)*\s*(?:&&|\|\||;|\}|$)/.test(fresh)) return [];
+  const { test } = recipe.commands;
+  const lists = withCommand(recipe, 'setup', fresh);
+  return [
+    test === undefined || test.startsWith('PYTHONPATH=')
+      ? lists
+      : withCommand(lists, 'test', `PYTHONPATH=.:src ${test}`),
+  ];
+}
+
+/** What pytest says where a plugin or a module of tests is not installed; closed, so that no output names a package. */
+const PYTHON_TOOLS: readonly (readonly [sign: RegExp, distribution: string])[] = [
+  [/No module named '?pytest'?(?![\w.])/, 'pytest'],
+  [/unrecognized arguments:[^\n]* --(?:no-)?cov\b/, 'pytest-cov'],
+  [/unrecognized arguments:[^\n]* (?:-n\b|--numprocesses|--dist)/, 'pytest-xdist'],
+  [/unrecognized arguments:[^\n]* --timeout\b/, 'pytest-timeout'],
+  [/unrecognized arguments:[^\n]* --benchmark/, 'pytest-benchmark'],
+  [/unrecognized arguments:[^\n]* --reruns\b/, 'pytest-rerunfailures'],
+  [/fixture 'mocker' not found/, 'pytest-mock'],
+  [/fixture 'benchmark' not found/, 'pytest-benchmark'],
+  [/fixture 'httpbin' not found/, 'pytest-httpbin'],
+  [/Unknown config option: asyncio_mode|async def functions are not natively supported/, 'pytest-asyncio'],
+  ...Object.entries({
+    attr: 'attrs',
+    coverage: 'coverage',
+    dateutil: 'python-dateutil',
+    distutils: 'setuptools',
+    flask: 'flask',
+    freezegun: 'freezegun',
+    hypothesis: 'hypothesis',
+    jinja2: 'jinja2',
+    mock: 'mock',
+    nose: 'nose',
+    numpy: 'numpy',
+    parameterized: 'parameterized',
+    PIL: 'pillow',
+    pkg_resources: 'setuptools<81',
+    pretend: 'pretend',
+    pytest_asyncio: 'pytest-asyncio',
+    pytest_mock: 'pytest-mock',
+    pytz: 'pytz',
+    requests: 'requests',
+    requests_mock: 'requests-mock',
+    responses: 'responses',
+    setuptools: 'setuptools',
+    six: 'six',
+    toml: 'toml',
+    tomli: 'tomli',
+    trio: 'trio',
+    trustme: 'trustme',
+    typing_extensions: 'typing-extensions',
+    yaml: 'pyyaml',
+  }).map(
+    ([name, distribution]) => [RegExp(`No module named '${name}(?:\\.[\\w.]+)?'`), distribution] as const,
+  ),
+];
+
+function toolProposals({ recipe, output }: FailedTry): readonly Recipe[] {
+  const { setup, test = '' } = recipe.commands;
+  if (setup === undefined || !test.includes(VENV)) return [];
+  // Where pip could not install the project and something else made set-up succeed, its tests do not find it.
+  const uninstalled = /No module named|\bImportError\b/.test(output) ? withoutSelf(recipe, setup) : [];
+  const missing = new Set(PYTHON_TOOLS.flatMap(([sign, name]) => (sign.test(output) ? [name] : [])));
+  if (missing.size === 0) return uninstalled;
+  const list = [...missing].map((name) => (/[<>]/.test(name) ? `'${name}'` : name)).join(' ');
+  return [withCommand(recipe, 'setup', `${setup} && ${VENV} -m pip install ${list}`), ...uninstalled];
+}

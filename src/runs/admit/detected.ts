@@ -1,0 +1,56 @@
+import { SETTINGS_FILE, type Sha, type Task } from '../../core/model/index.ts';
+import type { ChecksView, CommandFiles } from '../../core/reports/index.ts';
+import {
+  COMMAND_NAMES,
+  type CommandName,
+  checkFiles,
+  type DetectedChecks,
+  type DetectedRecipe,
+  detectChecks,
+  type Settings,
+} from '../../core/settings/index.ts';
+import type { RepositorySource } from '../../ports/index.ts';
+import { readTextAt, type World } from '../context.ts';
+
+/** What is run: an empty command in the settings switches off what would be detected. */
+export function commandsOf(
+  { checks }: Settings,
+  detected: DetectedChecks,
+): { readonly test?: string; readonly build?: string; readonly setup?: string } {
+  const { setup, build, test } = { ...detected.commands, ...checks };
+  return { ...(test ? { test } : {}), ...(build ? { build } : {}), ...(setup ? { setup } : {}) };
+}
+
+/** Which file says each of the commands that are run. */
+export function originsOf(settings: Settings, detected: DetectedChecks): CommandFiles {
+  const used = Object.keys(commandsOf(settings, detected)) as (keyof CommandFiles)[];
+  return Object.fromEntries(
+    used.map((name) => [name, settings.checks[name] ? SETTINGS_FILE : detected.from[name]]),
+  );
+}
+
+/** What the settings decide, also where they switch a command off. */
+export const namedIn = ({ checks }: Settings): readonly CommandName[] =>
+  COMMAND_NAMES.filter((name) => checks[name] !== undefined);
+
+/** The recipe that a run was admitted with, and what else its files show. */
+export async function detectedRecipe(
+  world: Pick<World, 'workspaces'>,
+  source: RepositorySource,
+  { task, checks }: { readonly task: Pick<Task, 'base' | 'settings'>; readonly checks: Partial<ChecksView> },
+): Promise<DetectedRecipe> {
+  const { setup, build, test } = task.settings.checks;
+  const commands = { ...(setup ? { setup } : {}), ...(build ? { build } : {}), ...(test ? { test } : {}) };
+  const { others } = await detect(world, source, task.base.sha);
+  return { recipe: { commands, from: checks.from ?? {} }, named: checks.named ?? [], others };
+}
+
+export async function detect(world: Pick<World, 'workspaces'>, source: RepositorySource, sha: Sha) {
+  const files = await world.workspaces.listFiles(source, sha);
+  const read: Record<string, string> = {};
+  for (const file of checkFiles(files)) {
+    const text = await readTextAt(world, source, sha, file);
+    if (text !== null) read[file] = text;
+  }
+  return detectChecks({ files, read });
+}

@@ -1,0 +1,71 @@
+import { baseFacts } from '../../core/evidence/index.ts';
+import { type ArtifactRef, Fault, type Task } from '../../core/model/index.ts';
+import type { BaseStep, ChecksView } from '../../core/reports/index.ts';
+import { COMMAND_NAMES, withRecipe } from '../../core/settings/index.ts';
+import type { RunRecord } from '../../ports/index.ts';
+import { detectedRecipe, mayBeSuggested } from '../admit/index.ts';
+import { openBase } from '../base/index.ts';
+import { type ModelPorts, recordSandbox, sourceOf, taskOf, type World } from '../context.ts';
+import type { RunContext } from '../stage.ts';
+import { type FoundRecipe, findRecipe, type RecipePorts } from './find-recipe.ts';
+import { openSuggestions } from './suggest.ts';
+
+export type CheckBasePorts = RecipePorts & ModelPorts & Pick<World, 'announcer' | 'coders' | 'log' | 'store'>;
+
+/**
+ * Sets up, builds and tests the base commit itself, so that a failure is the candidate's own, and settles the commands of
+ * the run: those that worked are written into its task once, before any coder starts, so that everybody who works on the
+ * run uses the same (I5). Notes for people what the tests gave, and returns the test run, stored. Faults with BASE_BROKEN
+ * before anything is spent on coders.
+ */
+export async function checkBase(world: CheckBasePorts, { run, signal }: RunContext): Promise<ArtifactRef> {
+  await recordSandbox(world, run.id);
+  const task = taskOf(run);
+  const { step: _left, ...checks } = run.checks ?? {};
+  const onStep = async (step: BaseStep): Promise<void> => {
+    const since = world.clock.now();
+    await world.store.updateRun(run.id, { checks: { ...checks, step: { ...step, since } } }, since);
+    world.announcer.soon(run.id);
+  };
+  const source = await sourceOf(world, task);
+  const bare = await openBase(world, task, { source, signal, onStep });
+  const detected = await detectedRecipe(world, source, { task, checks });
+  // Once settled, as before a crash of this stage, the commands stay as they are.
+  const searched = checks.settled === true;
+  const probe = await world.sandbox.probe();
+  const mayAsk = !searched && probe.kind === 'ready' && mayBeSuggested(probe.backend);
+  const suggest = openSuggestions(world, { task, source, named: detected.named, signal });
+  const found = await findRecipe(world, {
+    task,
+    bare,
+    signal,
+    onStep,
+    detected: searched ? { ...detected, others: [], named: COMMAND_NAMES } : detected,
+    ...(mayAsk ? { suggest } : {}),
+    onNext: ({ step }, { commands }) =>
+      world.log.info(
+        { run: run.id, step, commands },
+        'The commands failed on the base commit; others are tried.',
+      ),
+  });
+  await world.store.updateRun(
+    run.id,
+    { task: settledTask(run, found), checks: { ...settledChecks(run, found), base: baseFacts(found.tests) } },
+    world.clock.now(),
+  );
+  world.announcer.soon(run.id);
+  return world.artifacts.put(JSON.stringify(found.tests));
+}
+
+/** The record's own task, whose words models may not all see, with the commands that worked. */
+function settledTask({ task }: RunRecord, { recipe }: FoundRecipe): Task {
+  if (!task) throw new Fault('INTERNAL', 'A run whose base is checked has a task.');
+  return { ...task, settings: withRecipe(task.settings, recipe) };
+}
+
+/** The commands as they are shown from now on. */
+function settledChecks({ checks = {} }: RunRecord, { recipe }: FoundRecipe): ChecksView {
+  const { setup: _setup, build: _build, test: _test, step: _step, ...others } = checks;
+  const instead = recipe.instead ?? checks.instead;
+  return { ...others, ...recipe.commands, from: recipe.from, ...(instead ? { instead } : {}), settled: true };
+}

@@ -1,0 +1,173 @@
+import { silenceOf, type TestRun } from '../../core/evidence/index.ts';
+import { asFault, Fault, type Task } from '../../core/model/index.ts';
+import { failureLines, quotedCode } from '../../core/reports/index.ts';
+import {
+  comparedWith,
+  type DetectedRecipe,
+  type FailedTry,
+  nextRecipe,
+  type Recipe,
+  recipeFiles,
+  withRecipe,
+} from '../../core/settings/index.ts';
+import type { BaseCheckout, Recipes } from '../../ports/index.ts';
+import { type BareBase, type OnBaseStep, openBase, setUpBase } from '../base/index.ts';
+import { repositoryKeyOf, type World } from '../context.ts';
+import { type CheckPorts, checkRunnerOn, tryBase } from '../examine/index.ts';
+
+/** What finding a recipe takes: no model, no GitHub for a local repository, and no database. */
+export interface RecipePorts
+  extends Omit<CheckPorts, 'clock'>,
+    Pick<World, 'clock' | 'github' | 'registries' | 'toolchains'> {
+  readonly recipes: Recipes;
+}
+
+export interface RecipeSearch {
+  readonly task: Pick<Task, 'base' | 'origin' | 'runId' | 'settings'>;
+  readonly detected: DetectedRecipe;
+  /** As the detected recipe finds it. */
+  readonly bare: BareBase;
+  readonly signal: AbortSignal;
+  readonly onStep?: OnBaseStep;
+  /** Told that a recipe failed and which one is tried next. */
+  readonly onNext?: (failed: FailedTry, next: Recipe) => void;
+  /** Asked when nothing else is known; null: it knows nothing either. Absent: nobody is asked. */
+  readonly suggest?: (tries: readonly FailedTry[]) => Promise<Recipe | null>;
+}
+
+export interface FoundRecipe {
+  readonly recipe: Recipe;
+  /** `known`: from an earlier run or `runoff prepare`. */
+  readonly how: 'detected' | 'tried' | 'known';
+  /** With what set-up installed. */
+  readonly base: BaseCheckout;
+  readonly tests: TestRun;
+  /** Milliseconds of the recipe that was found; of all tries together, `tried`. */
+  readonly ms: { readonly setup: number; readonly checks: number; readonly tried: number };
+}
+
+type Attempt =
+  | { readonly kind: 'done'; readonly found: Found }
+  | { readonly kind: 'failed'; readonly message: string; readonly failed: FailedTry };
+
+/**
+ * Sets up, builds and tests the base commit in fresh areas: as the recipe says that worked before, else as detected, else
+ * in the ways that are tried next, until the tests say something. Tests that say nothing in any of them are an answer too
+ * (docs/decisions/0064). What worked is kept. Faults with BASE_BROKEN, in the words of the detected commands, where no
+ * way gets to the tests.
+ */
+export async function findRecipe(ports: RecipePorts, search: RecipeSearch): Promise<FoundRecipe> {
+  const { clock, recipes } = ports;
+  const repository = repositoryKeyOf(search.task.origin);
+  const key = await recipeKey(ports, search);
+  const known = await recipes.recipe(repository, key, clock.now());
+  const again = known === null ? null : await tryRecipe(ports, search, known);
+  if (again?.kind === 'done') return { ...again.found, how: 'known' };
+  const began = clock.elapsed();
+  const { found, tries } = await tryInTurn(ports, search);
+  if (tries === 0) return { ...found, how: 'detected' };
+  await recipes.keepRecipe(repository, key, found.recipe, clock.now());
+  return { ...found, ms: { ...found.ms, tried: clock.elapsed() - began }, how: 'tried' };
+}
+
+type Found = Omit<FoundRecipe, 'how'>;
+
+/** `tries`: recipes that failed before one was found, or beside the one whose tests say nothing. */
+async function tryInTurn(
+  ports: RecipePorts,
+  search: RecipeSearch,
+): Promise<{ readonly found: Found; readonly tries: number }> {
+  const { detected, suggest, onNext } = search;
+  const tries: FailedTry[] = [];
+  let message: string | null = null;
+  let silent: Found | null = null;
+  for (let recipe: Recipe | null = detected.recipe; recipe !== null; ) {
+    const one: Attempt = await tryRecipe(ports, search, recipe).catch(unlessOutage(recipe, tries.length > 0));
+    const failed = one.kind === 'failed' ? one.failed : silentTry(recipe, one.found.tests);
+    if (one.kind === 'failed') message ??= one.message;
+    else if (silenceOf(one.found.tests) === null) return { found: one.found, tries: tries.length };
+    else if (isBuilt(recipe, detected)) silent ??= one.found;
+    if (failed === null) break;
+    tries.push(failed);
+    recipe = nextRecipe(detected, tries) ?? (await suggest?.(tries)) ?? null;
+    if (recipe !== null) onNext?.(failed, recipe);
+  }
+  if (silent === null) throw new Fault('BASE_BROKEN', brokenText(message ?? '', tries));
+  return { found: silent, tries: Math.max(0, tries.length - 1) };
+}
+
+/** Without the build, tests that say nothing say nothing about the build either. */
+const isBuilt = ({ commands }: Recipe, { recipe }: DetectedRecipe): boolean =>
+  commands.build !== undefined || recipe.commands.build === undefined;
+
+/** Where the detected commands reached their registries, another way that does not reach its own is no outage. */
+const unlessOutage =
+  (recipe: Recipe, isAnother: boolean) =>
+  (thrown: unknown): Attempt => {
+    const { code, message } = asFault(thrown);
+    if (code !== 'REGISTRY_UNAVAILABLE' || !isAnother) throw thrown;
+    return { kind: 'failed', message, failed: { recipe, step: 'set-up', output: message } };
+  };
+
+/** Sets up, builds and tests once. */
+async function tryRecipe(ports: RecipePorts, search: RecipeSearch, recipe: Recipe): Promise<Attempt> {
+  const { clock } = ports;
+  const { detected, onStep, signal } = search;
+  const task = { ...search.task, settings: withRecipe(search.task.settings, recipe) };
+  const how = { signal, source: search.bare.source, ...(onStep ? { onStep } : {}) };
+  const began = clock.elapsed();
+  // What set-up brings along itself is not missing.
+  const isSame = recipe.commands.setup === detected.recipe.commands.setup;
+  const bare = isSame ? search.bare : await openBase(ports, task, how);
+  const installed = await setUpBase(ports, task, bare, how);
+  if (installed.kind === 'failed') {
+    const { message, ...failed } = installed.failed;
+    return { kind: 'failed', message, failed: { recipe, step: 'set-up', ...failed } };
+  }
+  const ready = clock.elapsed();
+  const runner = await checkRunnerOn(ports, { task, source: bare.source, base: installed.base, signal });
+  const done = await tryBase(runner, onStep);
+  if (done.kind === 'broken') {
+    const { output, timedOut } = done;
+    return { kind: 'failed', message: done.message, failed: { recipe, step: 'build', output, timedOut } };
+  }
+  const ms = { setup: ready - began, checks: clock.elapsed() - ready, tried: clock.elapsed() - began };
+  const compared = comparedWith(recipe, detected.recipe);
+  return { kind: 'done', found: { recipe: compared, base: installed.base, tests: done.tests, ms } };
+}
+
+/** Null where the tests say something, and where no other command could make them. */
+function silentTry(recipe: Recipe, tests: TestRun): FailedTry | null {
+  const silence = silenceOf(tests);
+  if (silence === null || silence === 'no-command' || silence === 'stopped') return null;
+  return { recipe, step: 'tests', output: [...(tests.errors ?? []), tests.tail].join('\n') };
+}
+
+/** Raised when the same files would lead to other commands than before. */
+const FORM = 1;
+
+/** Everything that a recipe depends on: manifests and lock files, tools, what is detected and what the settings say. */
+async function recipeKey(
+  { workspaces, artifacts }: Pick<RecipePorts, 'artifacts' | 'workspaces'>,
+  { task, detected: { recipe, named }, bare }: RecipeSearch,
+): Promise<string> {
+  const paths = await workspaces.listFiles(bare.source, task.base.sha);
+  const files = await workspaces.fingerprint(bare.source, task.base.sha, recipeFiles(paths));
+  const tools = { found: bare.tools?.found ?? [], missing: bare.tools?.missing ?? [] };
+  const parts = JSON.stringify([FORM, files, tools, recipe, named, task.settings.network]);
+  return (await artifacts.put(parts)).sha256;
+}
+
+const STEP_NAMES = { 'set-up': 'set-up', build: 'the build', tests: 'the tests' } as const;
+
+/** What the detected commands gave, and which others were tried. */
+function brokenText(message: string, [, ...others]: readonly FailedTry[]): string {
+  if (others.length === 0) return message;
+  const tried = others.map(({ recipe, step, output }) => {
+    const name = step === 'set-up' ? 'setup' : step === 'build' ? 'build' : 'test';
+    const command = recipe.commands[name] ?? '';
+    const [line] = failureLines(output, 1);
+    return `${quotedCode(command.slice(0, 200))} (${STEP_NAMES[step]} failed${line === undefined ? '' : `: ${quotedCode(line)}`})`;
+  });
+  return `${message} Runoff also tried ${tried.join(', ')}.`;
+}

@@ -1,0 +1,239 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type FailedTry,
+  MAX_ALTERNATIVES,
+  nextRecipe,
+  type Recipe,
+  recipeFiles,
+  settingsOfRecipe,
+} from '../../../src/core/settings/index.ts';
+
+const recipe = (commands: Recipe['commands']): Recipe => ({
+  commands,
+  from: Object.fromEntries(Object.keys(commands).map((name) => [name, 'package.json'])),
+});
+const failed = (commands: Recipe['commands'], step: FailedTry['step'], output: string): FailedTry => ({
+  recipe: recipe(commands),
+  step,
+  output,
+});
+const nothingElse = { others: [], named: [] };
+const next = (tries: readonly FailedTry[], known: Partial<Parameters<typeof nextRecipe>[0]> = {}) =>
+  nextRecipe({ ...nothingElse, ...known }, tries);
+
+const MISMATCH =
+  'npm error code EUSAGE\nnpm error `npm ci` can only install packages when your package.json and package-lock.json or npm-shrinkwrap.json are in sync.';
+const PIP = 'python3 -m venv .venv && { .venv/bin/python -m pip install';
+
+describe('after a set-up that failed', () => {
+  test.each([
+    ['npm ci --no-audit --no-fund', MISMATCH, 'npm install --no-audit --no-fund'],
+    [
+      'npm ci',
+      'npm error The `npm ci` command can only install with an existing package-lock.json',
+      'npm install',
+    ],
+    [
+      'npm install',
+      'npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree',
+      'npm install --legacy-peer-deps',
+    ],
+    [
+      'npm ci',
+      'npm error command failed\nnpm error command sh -c node install.js',
+      'npm ci --ignore-scripts',
+    ],
+    [
+      'pnpm install --frozen-lockfile',
+      ' ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with "frozen-lockfile"',
+      'pnpm install --no-frozen-lockfile',
+    ],
+    [
+      'yarn install --frozen-lockfile',
+      'error Your lockfile needs to be updated, but yarn was run with `--frozen-lockfile`.',
+      'yarn install',
+    ],
+    [
+      'yarn install --immutable',
+      '➤ YN0028: │ The lockfile would have been modified by this install',
+      'yarn install --no-immutable',
+    ],
+    [
+      'yarn install --immutable',
+      "➤ YN0009: │ esbuild@npm:0.1 couldn't be built successfully",
+      'yarn install --immutable --mode=skip-build',
+    ],
+    ['bun install --frozen-lockfile', 'error: lockfile had changes, but lockfile is frozen', 'bun install'],
+    [
+      'cargo fetch --locked',
+      'error: the lock file Cargo.lock needs to be updated but --locked was passed',
+      'cargo fetch',
+    ],
+    ['uv sync --frozen --all-extras', 'error: Failed to parse lockfile `uv.lock`', 'uv sync --all-extras'],
+    ['cp a b && npm ci', MISMATCH, 'cp a b && npm install'],
+    [
+      `${PIP} -e '.[test]' -r requirements.txt; }`,
+      'error: subprocess-exited-with-error',
+      `${PIP} -r requirements.txt; }`,
+    ],
+  ])('%s is followed by another way', (setup, output, wanted) => {
+    expect(next([failed({ setup, test: 'npm test' }, 'set-up', output)])?.commands.setup).toBe(wanted);
+  });
+
+  test('the project itself is tested where it lies when only its lists can be installed', () => {
+    const tried = failed(
+      { setup: `${PIP} -e . -r dev.txt; }`, test: '.venv/bin/python -m pytest' },
+      'set-up',
+      'error: metadata-generation-failed',
+    );
+    expect(next([tried])?.commands.test).toBe('PYTHONPATH=.:src .venv/bin/python -m pytest');
+    const alone = failed(
+      { setup: `${PIP} -e '.'; }`, test: 'pytest' },
+      'set-up',
+      'error: metadata-generation-failed',
+    );
+    expect(next([alone])).toBeNull();
+  });
+
+  test('a registry that is away is not asked in another way', () => {
+    const tried = failed({ setup: 'npm ci', test: 'npm test' }, 'set-up', 'npm error code ETIMEDOUT');
+    expect(next([tried])).toBeNull();
+  });
+
+  test('what was refused a host is tried without scripts, which download what tests seldom need', () => {
+    const tried = { ...failed({ setup: 'npm ci' }, 'set-up', 'stuck'), refusedHosts: ['cdn.example:443'] };
+    expect(next([tried])?.commands.setup).toBe('npm ci --ignore-scripts');
+  });
+
+  test('other files of the repository come after it, and only where they say something else', () => {
+    const first = failed({ setup: 'make deps', test: 'make test' }, 'set-up', 'no');
+    const same: Recipe = {
+      commands: { setup: 'make deps', test: 'make unit' },
+      from: { setup: 'ci.yml', test: 'ci.yml' },
+    };
+    const ci: Recipe = {
+      commands: { setup: 'npm i', test: 'npm t' },
+      from: { setup: 'ci.yml', test: 'ci.yml' },
+    };
+    expect(next([first], { others: [same, ci] })).toEqual({ ...ci, instead: first.recipe.commands });
+  });
+
+  test('a time limit is not tried again', () => {
+    expect(next([{ ...failed({ setup: 'npm ci' }, 'set-up', MISMATCH), timedOut: true }])).toBeNull();
+  });
+});
+
+describe('after a build that failed', () => {
+  test('there is none, and it says so', () => {
+    const tried = failed({ setup: 'npm ci', build: 'npm run build', test: 'npm test' }, 'build', 'error TS1');
+    expect(next([tried])).toEqual({
+      commands: { setup: 'npm ci', test: 'npm test' },
+      from: { setup: 'package.json', test: 'package.json' },
+      instead: { build: 'npm run build' },
+    });
+  });
+
+  test('one for an older OpenSSL is given its switch first', () => {
+    const tried = failed(
+      { build: 'npm run build', test: 'npm test' },
+      'build',
+      'error:0308010C:digital envelope routines::unsupported',
+    );
+    const second = next([tried]);
+    expect(second?.commands.build).toBe('NODE_OPTIONS=--openssl-legacy-provider npm run build');
+    expect(next([tried, { ...tried, recipe: second as Recipe }])?.commands).toEqual({ test: 'npm test' });
+  });
+});
+
+describe('after tests that say nothing', () => {
+  const commands = { setup: `${PIP} -e '.'; }`, test: '.venv/bin/python -m pytest' };
+
+  test.each([
+    ["ModuleNotFoundError: No module named 'yaml'", 'pyyaml'],
+    ['error: unrecognized arguments: --cov=x --cov-report=term', 'pytest-cov'],
+    ["E       fixture 'mocker' not found", 'pytest-mock'],
+    ["ModuleNotFoundError: No module named 'hypothesis.strategies'", 'hypothesis'],
+  ])('%s: what is missing is installed', (output, name) => {
+    expect(next([failed(commands, 'tests', output)])?.commands.setup).toBe(
+      `${commands.setup} && .venv/bin/python -m pip install ${name}`,
+    );
+  });
+
+  test('a name that only the output knows is never installed', () => {
+    const output = "No module named 'evil_package; rm -rf /'\nNo module named 'acme'";
+    expect(next([failed(commands, 'tests', output)])).toBeNull();
+  });
+});
+
+describe('in any case', () => {
+  const output = fc.constantFrom(MISMATCH, 'ERESOLVE', 'gyp ERR!', 'error', '');
+  const command = fc.constantFrom('npm ci', 'pnpm install --frozen-lockfile', 'make', 'npm test');
+
+  test('what the settings name stays, also what they switch off', () => {
+    fc.assert(
+      fc.property(output, command, command, (text, setup, other) => {
+        const tried = failed({ setup, test: 'npm test' }, 'set-up', text);
+        const others = [recipe({ setup: other, build: 'make', test: 'make test' })];
+        const found = next([tried], { others, named: ['build', 'test'] });
+        expect(found?.commands.build).toBeUndefined();
+        expect(found?.commands.test ?? 'npm test').toBe('npm test');
+        expect(next([tried], { others, named: ['setup', 'build', 'test'] })).toBeNull();
+      }),
+    );
+  });
+
+  test('it ends, and never tries the same twice', () => {
+    fc.assert(
+      fc.property(fc.array(output, { minLength: 10, maxLength: 10 }), command, (outputs, setup) => {
+        const others = ['a', 'b', 'c', 'd', 'e'].map((one) => recipe({ setup: one, test: 'x' }));
+        const tries = [failed({ setup, build: 'b', test: 't' }, 'set-up', outputs[0] ?? '')];
+        for (const text of outputs) {
+          const found = next(tries, { others });
+          if (found === null) break;
+          tries.push({ recipe: found, step: 'set-up', output: text });
+        }
+        expect(tries.length).toBeLessThanOrEqual(MAX_ALTERNATIVES + 1);
+        const seen = new Set(tries.map((one) => JSON.stringify(one.recipe.commands)));
+        expect(seen.size).toBe(tries.length);
+      }),
+    );
+  });
+});
+
+describe('a settings file for a recipe', () => {
+  const found = {
+    commands: { setup: 'npm install', test: 'npm test: "a"' },
+    instead: { build: 'make', setup: 'npm ci' },
+  };
+
+  test('names its commands, and switches off what failed', () => {
+    expect(settingsOfRecipe(null, found, [])).toBe(
+      'checks:\n  setup: "npm install"\n  build: ""\n  test: "npm test: \\"a\\""\n',
+    );
+  });
+
+  test('keeps what is there, comments included', () => {
+    const before = '# ours\ncandidates: 2 # enough\nchecks:\n  # slow\n  test: make test\n';
+    expect(settingsOfRecipe(before, found, ['test'])).toBe(
+      '# ours\ncandidates: 2 # enough\nchecks:\n  # slow\n  test: make test\n  setup: "npm install"\n  build: ""\n',
+    );
+    expect(settingsOfRecipe('# only words\n', { commands: { test: 'x' } }, [])).toBe(
+      '# only words\n\nchecks:\n  test: "x"\n',
+    );
+    expect(settingsOfRecipe(before, { commands: { test: 'make test' } }, ['test'])).toBeNull();
+  });
+});
+
+test('the files of a recipe are manifests and locks at any depth, workflows and containers', () => {
+  const paths = [
+    'src/a.ts',
+    'packages/a/package.json',
+    'package-lock.json',
+    '.github/workflows/ci.yml',
+    'requirements/dev.txt',
+    'Dockerfile',
+    'README.md',
+  ];
+  expect(recipeFiles(paths)).toEqual(paths.filter((path) => !/^src|README/.test(path)));
+});
