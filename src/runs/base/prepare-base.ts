@@ -100,7 +100,7 @@ export async function setUpBase(
   if (outage !== null)
     throw new Fault(
       'REGISTRY_UNAVAILABLE',
-      `The set-up command ${quotedCode(setup)} could not get its packages: ${outage}.${outputText(tail)}`,
+      `The set-up command ${quotedCode(setup)} could not get its packages: ${outage}.${outputText(output)}`,
     );
   const failure = commandFailure({
     step: 'set-up',
