@@ -55,6 +55,18 @@ describe('the rules', () => {
     ]);
   });
 
+  test('a program is started only where one that was killed is started again', async () => {
+    const said = await judge({
+      'src/adapters/git/index.ts': "export { spawn } from 'node:child_process';\n",
+      'src/adapters/git/trees.ts': "export { spawn } from 'node:child_process';\n",
+      'src/adapters/coders/index.ts': "export { execa } from 'execa';\n",
+    });
+    expect(said).toEqual([
+      'src/adapters/coders/index.ts:1: only listed files start programs (STARTS_PROGRAMS)',
+      'src/adapters/git/index.ts:1: only listed files start programs (STARTS_PROGRAMS)',
+    ]);
+  });
+
   test('neither adapters nor stages import each other, however it is written', async () => {
     const said = await judge({
       'src/adapters/git/index.ts': one,

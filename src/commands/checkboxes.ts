@@ -103,7 +103,7 @@ async function restoreText(
     const publisher = await requireGitHub(world).publisher(handleOf(place));
     const wanted = async () => (await choiceTexts(world, runId))[0] ?? '';
     try {
-      for (let shown = '', body = await wanted(); shown !== body; body = await wanted()) {
+      for (let shown = '', body = await wanted(); body !== '' && shown !== body; body = await wanted()) {
         await publisher.editComment(place.comment, body);
         shown = body;
       }

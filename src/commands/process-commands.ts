@@ -1,15 +1,8 @@
 import { parseCommand } from '../core/commands/index.ts';
-import { asFault, isOver } from '../core/model/index.ts';
+import { asFault, isOver, OUTAGES } from '../core/model/index.ts';
 import { findMarker } from '../core/reports/index.ts';
 import type { CommandPlace, CommandRecord, Publisher, Reaction, ReactionTarget } from '../ports/index.ts';
-import {
-  findOwnComment,
-  handleOf,
-  idempotentWrite,
-  OUTAGES,
-  requireGitHub,
-  type World,
-} from '../runs/index.ts';
+import { findOwnComment, handleOf, idempotentWrite, requireGitHub, type World } from '../runs/index.ts';
 import { applyCommand, type CommandPorts } from './apply-command.ts';
 import { type AuthorLimits, type CommandResult, intentScope, refuse } from './context.ts';
 

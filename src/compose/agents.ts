@@ -1,4 +1,5 @@
 import { AGENTS, coders, installAgent, installable } from '../adapters/coders/index.ts';
+import { ownFolder } from '../adapters/sandbox/index.ts';
 import type { AgentCommand, Operator } from '../core/settings/index.ts';
 import type { Coder, Sandbox } from '../ports/index.ts';
 import type { AgentRow, Agents, DoctorFinding } from '../shell.ts';
@@ -23,7 +24,10 @@ export function agentsOf(read: () => Promise<Operator>): Agents {
       const operator = await read();
       await openDataFolder(operator.data, ownerOf(operator));
       const folder = agentsFolder(operator);
-      return { ...(await installAgent({ folder, ...request })), folder };
+      return {
+        ...(await installAgent({ folder, newFolder: () => ownFolder(folder, 'agent'), ...request })),
+        folder,
+      };
     },
   };
 }

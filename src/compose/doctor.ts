@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
-import { execa } from 'execa';
 import { startEmbeddedPostgres } from '../adapters/database/index.ts';
+import { runCommand } from '../adapters/sandbox/index.ts';
 import { openStore } from '../adapters/store/index.ts';
 import { asFault, Fault } from '../core/model/index.ts';
 import { missingForServe, type Operator, PROVIDERS } from '../core/settings/index.ts';
@@ -81,10 +81,11 @@ function nodeFinding(): DoctorFinding {
 
 async function gitFinding(): Promise<DoctorFinding> {
   try {
-    const { stdout } = await execa('git', ['--version']);
-    return { name: 'git', state: 'ok', detail: stdout.trim() };
-  } catch {
+    const { code, stdout } = await runCommand(['git', '--version'], null);
+    if (code === 0) return { name: 'git', state: 'ok', detail: stdout.trim() };
     return { name: 'git', state: 'fault', detail: 'not found', remedy: 'sudo apt-get install git' };
+  } catch (thrown) {
+    return faultFinding('git', thrown);
   }
 }
 

@@ -1,13 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { openArtifacts } from '../adapters/artifacts/index.ts';
 import { openWorkspaces } from '../adapters/git/index.ts';
-import { openRegistries } from '../adapters/registries/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { ceilingsOf, type Operator } from '../core/settings/index.ts';
 import type { PrepareTools } from '../runs/index.ts';
 import { dataPaths, openDataFolder, recipesOf } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
-import { openSandbox, ownerOf, toolchainsOf } from './sandbox.ts';
+import { openSandbox, ownerOf, registriesOf, toolchainsOf } from './sandbox.ts';
 
 /** What `runoff prepare` executes with: the data folder of runs, so that they find the packages it installs. No database. */
 export async function openPreparing(operator: Operator): Promise<PrepareTools> {
@@ -26,7 +25,7 @@ export async function openPreparing(operator: Operator): Promise<PrepareTools> {
     clock: systemClock,
     log,
     defaults: { models: [] },
-    ...(operator.registries ? { registries: openRegistries({ log, onSecrets: log.hide }) } : {}),
+    ...registriesOf(operator, log),
     newRunId: () => systemRandom.runId(),
   };
 }

@@ -5,7 +5,6 @@ import { openWorkspaces } from '../adapters/git/index.ts';
 import { openMetrics } from '../adapters/metrics/index.ts';
 import { openModel } from '../adapters/models/index.ts';
 import type { ConnectionLimits } from '../adapters/postgres/index.ts';
-import { openRegistries } from '../adapters/registries/index.ts';
 import { openStore } from '../adapters/store/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { Fault } from '../core/model/index.ts';
@@ -43,7 +42,7 @@ import {
   type OpenLog,
   openLog,
 } from './instrumentation.ts';
-import { NO_SANDBOX, openSandbox, ownerOf, toolchainsOf } from './sandbox.ts';
+import { NO_SANDBOX, openSandbox, ownerOf, registriesOf, toolchainsOf } from './sandbox.ts';
 
 import { pruneUnused } from './upkeep.ts';
 
@@ -242,7 +241,7 @@ const statelessParts = (operator: Operator, log: OpenLog, sandbox: Sandbox) => (
   parallelChecks: availableParallelism(),
   prompts: promptsOf(operator),
   toolchains: toolchainsOf(operator, sandbox),
-  ...(operator.registries ? { registries: openRegistries({ log, onSecrets: log.hide }) } : {}),
+  ...registriesOf(operator, log),
 });
 
 /** The App shares its work through queues; the command line executes its whole run in its own process. */

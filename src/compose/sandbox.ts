@@ -1,9 +1,12 @@
-import { chown, mkdir, rm } from 'node:fs/promises';
+import { chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { installCoderPrograms, npmInstall } from '../adapters/coders/index.ts';
 import { copyPostgres } from '../adapters/database/index.ts';
 import { installProbes } from '../adapters/probes/index.ts';
+import { openRegistries } from '../adapters/registries/index.ts';
 import {
+  discardFolder,
   type InstallPackage,
   type Owner,
   openBubblewrap,
@@ -16,16 +19,18 @@ import {
   type ToolchainsOptions,
 } from '../adapters/sandbox/index.ts';
 import { installSyntaxCheck } from '../adapters/syntax/index.ts';
-import { Fault } from '../core/model/index.ts';
+import { Fault, programKilled, retryLost } from '../core/model/index.ts';
 import type { Operator, SandboxChoice } from '../core/settings/index.ts';
 import {
   DEFAULT_LIMITS,
   type ExecResult,
   type ExecSpec,
+  type Registries,
   type Sandbox,
   type Toolchains,
 } from '../ports/index.ts';
-import { dataPaths } from './data-folder.ts';
+import { agentsFolder, dataPaths } from './data-folder.ts';
+import type { OpenLog } from './instrumentation.ts';
 
 /** The dedicated user of all sandboxes if we are root; null if we are an unprivileged user. */
 export const ownerOf = (operator: Operator): Owner | null =>
@@ -35,9 +40,11 @@ export const ownerOf = (operator: Operator): Owner | null =>
 export async function openSandbox(operator: Operator): Promise<Sandbox> {
   const paths = dataPaths(operator.data);
   const owner = ownerOf(operator);
-  for (const folder of [paths.scratch, join(paths.scratch, 'tmp')]) await removeOrphans(folder);
+  for (const folder of foldersOfProcesses(operator)) await removeOrphans(folder);
   const toolchain = await prepareToolchain({ dir: paths.toolchain, owner });
-  await installCoderPrograms(join(toolchain.dir, 'coders'));
+  const programs = join(toolchain.dir, 'coders');
+  for (const folder of [toolchain.dir, programs]) await removeOrphans(folder);
+  await installCoderPrograms(programs);
   await installSyntaxCheck(toolchain.dir);
   await installProbes(toolchain.dir);
   const sandbox = backend(operator.sandbox, { toolchain: toolchain.dir, owner, scratch: paths.scratch });
@@ -46,6 +53,15 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
     throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To fix it: ${probe.remedy}`);
   return sandbox;
 }
+
+/** Where processes have folders of their own, which nobody needs once they were killed. */
+function foldersOfProcesses(operator: Operator): readonly string[] {
+  const { scratch, toolchain } = dataPaths(operator.data);
+  const parts = ['tmp', 'egress', 'containers', 'copies'].map((name) => join(scratch, name));
+  return [scratch, ...parts, toolchain, lentIn(toolchain), agentsFolder(operator)];
+}
+
+const lentIn = (toolchain: string): string => join(toolchain, 'lent');
 
 function backend(
   choice: SandboxChoice,
@@ -96,8 +112,7 @@ export async function tryInSandbox(
     const area = { id: 'try', lowers: [lower], upper, work, merged, home };
     return await sandbox.exec({ ...given, area, limits: { ...DEFAULT_LIMITS, wallMs } });
   } finally {
-    // The kernel creates a folder in `work` that is closed to everyone but root of its own namespace.
-    await rm(root, { recursive: true, force: true, maxRetries: 3 });
+    await discardFolder(root);
   }
 }
 
@@ -109,7 +124,7 @@ const INSTALL_MS = 5 * 60_000;
 /** The toolchains that runs of this process may use. Nothing is looked for before the first run needs it. */
 export const toolchainsOf = (operator: Operator, sandbox: Sandbox): Toolchains =>
   openToolchains({
-    dir: join(dataPaths(operator.data).toolchain, 'lent'),
+    dir: lentIn(dataPaths(operator.data).toolchain),
     owner: ownerOf(operator),
     host: operator.sandbox.backend !== 'container',
     environment: process.env,
@@ -117,7 +132,14 @@ export const toolchainsOf = (operator: Operator, sandbox: Sandbox): Toolchains =
     install,
     postgres: postgresIn(join(dataPaths(operator.data).toolchain, 'postgres')),
     async ask(argv) {
-      const end = await tryInSandbox(operator, sandbox, { argv: [...argv], wallMs: ASK_MS });
+      const end = await retryLost(
+        sleep,
+        () => tryInSandbox(operator, sandbox, { argv: [...argv], wallMs: ASK_MS }),
+        ({ exitCode, stopped }) => exitCode === null && stopped === null,
+      );
+      // Nobody knows whether the program is there: a run that waits asks again.
+      if (end.exitCode === null)
+        throw programKilled(`${argv[0]} in a sandbox`, { kind: 'lost', how: endOf(end) });
       if (end.exitCode !== 0) return null;
       // Java says its version on standard error.
       return `${end.stdout.trim() || end.stderr.trim()}`.split('\n')[0] ?? '';
@@ -134,6 +156,21 @@ function postgresIn(dir: string): NonNullable<ToolchainsOptions['postgres']> {
     return copy;
   };
 }
+
+const endOf = ({ stopped }: ExecResult): string =>
+  stopped === null ? 'was killed' : `had to be stopped (${stopped}) while it said its version`;
+
+/** The registries of this machine, unless the operator shows none to set-up. */
+export const registriesOf = (operator: Operator, log: OpenLog): { readonly registries?: Registries } =>
+  operator.registries
+    ? {
+        registries: openRegistries({
+          log,
+          onSecrets: log.hide,
+          newFolder: () => ownFolder(dataPaths(operator.data).scratch, 'registries'),
+        }),
+      }
+    : {};
 
 const install: InstallPackage = async (folder, spec, signal) => {
   const end = await npmInstall({

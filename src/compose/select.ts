@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { chown, mkdir, realpath, rm, stat } from 'node:fs/promises';
+import { chown, mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { execa } from 'execa';
 import { openArtifacts } from '../adapters/artifacts/index.ts';
 import { memoryLedger, openGateway } from '../adapters/gateway/index.ts';
 import { openWorkspaces } from '../adapters/git/index.ts';
 import { openModel } from '../adapters/models/index.ts';
-import { ownFolder } from '../adapters/sandbox/index.ts';
+import { copyFault, discardFolder, ownFolder, runCommand } from '../adapters/sandbox/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { Fault } from '../core/model/index.ts';
 import type { Operator } from '../core/settings/index.ts';
@@ -51,7 +50,7 @@ export async function openSelecting(
     },
     async close() {
       await judges?.close();
-      await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+      await discardFolder(dir);
     },
   };
 }
@@ -127,12 +126,14 @@ async function copyFolder(dir: string, { from, name, key, owner }: Copy): Promis
   const layer = join(dir, createHash('sha256').update(key).digest('hex').slice(0, 24));
   await mkdir(layer, { recursive: true, mode: 0o755 });
   const to = join(layer, name);
-  const copied = await execa('cp', ['-R', '-P', '--reflink=auto', '--', from, to], { reject: false });
-  if (copied.failed) {
-    throw new Fault('DISK_FULL', `${from} could not be copied for the sandbox: ${copied.stderr.slice(-300)}`);
+  // A try that was killed may have left a part, into which another would copy the folder once more.
+  const script = 'set -e; rm -rf -- "$2"; cp -R -P --reflink=auto -- "$1" "$2"; chmod -R u+rwX,go+rX -- "$2"';
+  const copied = await runCommand(['sh', '-c', script, 'sh', from, to], null);
+  if (copied.code !== 0) throw copyFault(from, copied.stderr);
+  if (owner) {
+    const given = await runCommand(['chown', '-R', '-h', `${owner.uid}:${owner.gid}`, '--', layer], null);
+    if (given.code !== 0) throw copyFault(from, given.stderr);
   }
-  await execa('chmod', ['-R', 'u+rwX,go+rX', '--', to]);
-  if (owner) await execa('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', layer]);
   if (owner) await chown(dir, owner.uid, owner.gid);
   return layer;
 }

@@ -31,6 +31,8 @@ export interface BaseCheckout {
   readonly home?: string;
   /** Programs that every area over this base sees, its `setup` included; set by who prepares it. Absent: none. */
   readonly tools?: Tools;
+  /** What these programs, and those that every sandbox has, are: `Node 22.1.0`. Absent where nobody looked. */
+  readonly toolVersions?: readonly string[];
 }
 
 /** What a coder left behind, as data. `raw` is authoritative; `text` is a full binary patch in the same file order. */

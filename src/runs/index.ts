@@ -54,7 +54,7 @@ export {
   restoreQuestion,
 } from './questions/index.ts';
 export { flows } from './run.ts';
-export { idempotentWrite, OUTAGES } from './stage.ts';
+export { idempotentWrite } from './stage.ts';
 export {
   announceEndedRuns,
   awaitedInquiry,

@@ -24,6 +24,7 @@ import {
   type Timed,
   throwIfCancelled,
   UNLIMITED,
+  unlessDamaged,
   type WorkTime,
   workTimeOf,
 } from './stage.ts';
@@ -166,8 +167,10 @@ async function earlyFieldOf(
   candidates: readonly Candidate[],
 ): Promise<AgreementContext> {
   const texts = new Map<Alias, string>();
-  for (const { alias, patch } of candidates)
-    if (patch) texts.set(alias, await world.artifacts.get(patch.text));
+  for (const { alias, patch } of candidates) {
+    const text = patch ? await unlessDamaged(world.artifacts.get(patch.text)) : null;
+    if (text !== null) texts.set(alias, text);
+  }
   return {
     families: new Set(candidates.map(({ contestant }) => familyOf(contestant.model))).size,
     similarity(a, b) {

@@ -1,4 +1,4 @@
-import { asFault, Fault, type FaultCode, type RunId } from '../core/model/index.ts';
+import { asFault, Fault, type FaultCode, OUTAGES, type RunId } from '../core/model/index.ts';
 import type { Clock, FlowContext, RunRecord, Store } from '../ports/index.ts';
 import { loadRun, type World } from './context.ts';
 
@@ -36,18 +36,6 @@ export type StageRunner = <T>(
 const WAITS_MS = [2_000, 10_000, ...Array.from({ length: 29 }, () => 30_000)];
 /** Longest wait for stored data that was found damaged: what can be made again is made by the next try. */
 const MAX_WAIT_FOR_RESTORE_MS = 10_000;
-/** Faults that waiting can fix. */
-export const OUTAGES: ReadonlySet<FaultCode> = new Set([
-  'GITHUB_UNAVAILABLE',
-  'DATABASE_UNAVAILABLE',
-  'ARTIFACTS_UNAVAILABLE',
-  'DISK_FULL',
-  'DISK_FAILING',
-  'RESOURCES_EXHAUSTED',
-  'PROGRAM_KILLED',
-  'REGISTRY_UNAVAILABLE',
-]);
-
 /** An outage that lasted for all of these waits: a wait around it does not begin the work anew. */
 class LongOutage extends Fault {
   constructor({ code, message, cause }: Fault) {

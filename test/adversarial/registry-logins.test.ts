@@ -76,6 +76,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'python3'), `#!/bin/sh\necho "global.index-url='${index}'"\n`, { mode: 0o755 });
   const registries = openRegistries({
     log: memoryLog(),
+    newFolder: () => join(folder, 'asked'),
     env: { PATH: `${folder}:/usr/bin:/bin`, TOKEN, HOME: folder },
     onSecrets: (secrets) => hidden.push(...secrets),
   });

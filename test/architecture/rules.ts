@@ -51,7 +51,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@octokit/plugin-throttling': ['adapters/github'],
   '@octokit/rest': ['adapters/github'],
   'simple-git': ['adapters/git', 'demo'],
-  execa: ['adapters/coders', 'adapters/git', 'adapters/registries', 'adapters/sandbox', 'compose'],
+  execa: ['adapters/coders', 'adapters/registries', 'adapters/sandbox'],
   '@dbos-inc/dbos-sdk': ['adapters/engine'],
   kysely: ['adapters/store'],
   // The database and the engine each keep tables of their own, so each has connections of its own.
@@ -92,6 +92,29 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   emulate: ['local-github'],
   '@runoff/local-github': ['demo'],
 };
+/**
+ * Files that start programs on the host. A program that was killed, or for which the machine had no process left, is started
+ * again (docs/decisions/0056): whoever needs one asks for it in one of these files, where that is seen to.
+ */
+export const STARTS_PROGRAMS: ReadonlySet<string> = new Set([
+  'src/adapters/coders/install.ts',
+  'src/adapters/database/cluster.ts',
+  'src/adapters/database/install.ts',
+  'src/adapters/database/server.ts',
+  'src/adapters/git/locks.ts',
+  'src/adapters/git/trees.ts',
+  'src/adapters/registries/clients.ts',
+  'src/adapters/sandbox/box.ts',
+  'src/adapters/sandbox/container/run.ts',
+  'src/adapters/sandbox/processes.ts',
+  'src/adapters/sandbox/unsandboxed/run.ts',
+  // Inside of a sandbox, where everything ends together.
+  'src/adapters/coders/acp/drive.ts',
+  'src/adapters/coders/builtin/tools.ts',
+  'src/adapters/probes/inside/run.ts',
+]);
+const STARTERS: ReadonlySet<string> = new Set(['execa', 'node:child_process']);
+
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { probot: ['app'] };
 
 /** What several adapters speak one protocol by: they may import it, and it imports none of them. */
@@ -107,12 +130,20 @@ export function violations(sources: readonly Source[]): readonly string[] {
   const each = sources.flatMap((source) => [
     ...layers(source),
     ...owners(source),
+    ...starters(source),
     ...doors(source, sources),
     ...sizes(source),
     ...house(source),
   ]);
   return [...each, ...circles(sources), ...homonyms(sources)];
 }
+
+const starters = ({ path, imports }: Source): readonly string[] =>
+  STARTS_PROGRAMS.has(path) || !path.startsWith('src/')
+    ? []
+    : imports
+        .filter(({ to }) => STARTERS.has(to))
+        .map(({ line }) => `${path}:${line}: only listed files start programs (STARTS_PROGRAMS)`);
 
 /** `core`, `adapters/git`, `main`, …: the layer, and for adapters which one; a package of the workspace by its name. */
 function placeOf(path: string): { readonly layer: string; readonly place: string } {

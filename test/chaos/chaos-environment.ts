@@ -20,6 +20,8 @@ import { type AppProcess, type Program, startProcess } from './process.ts';
 import { issueNumbered, makeTinyRepository, TINY_SCRIPTS } from './repository.ts';
 
 export const OWNER = 'alice';
+/** Folder for temporary files of the App and its workers. */
+export const TEMPORARY = 'tmp';
 export const PLACE = { owner: OWNER, name: 'tiny' } as const;
 
 /**
@@ -93,6 +95,7 @@ export async function withChaosEnvironment(
   await furnishFrom(furnished, data);
   const from = join(home, 'tiny');
   await mkdir(from);
+  await mkdir(join(home, TEMPORARY), { mode: 0o1777 });
   await makeTinyRepository(from);
   const github = await startLocalGitHub({
     users: [OWNER],
@@ -226,6 +229,7 @@ const environment = (home: string, github: LocalGitHub, models: ScriptedModels):
   HOME: home,
   [MARK]: home,
   RUNOFF_DATA: join(home, 'data'),
+  TMPDIR: join(home, TEMPORARY),
   ...appEnvironment(github),
   PORT: '0',
   ANTHROPIC_API_KEY: 'scripted-key-for-anthropic',

@@ -8,5 +8,5 @@ export async function expectNoProblems(
   issues: readonly number[],
   folders: readonly string[] = [],
 ): Promise<void> {
-  expect(await findProblems(environment, issues, folders)).toEqual([]);
+  expect(await findProblems(environment, issues, { folders })).toEqual([]);
 }

@@ -23,6 +23,13 @@ type Done = string | null;
 const LOOK_FOR_MS = 4_000;
 const LOOK_EVERY_MS = 4;
 
+/** Folder of the store of artifacts. */
+const ARTIFACTS = 'artifacts';
+
+/** Whether what was damaged may be gone for ever, as a patch or the text of an issue: a run may end without it. */
+export const mayBeGone = ({ kind }: PlannedFault, done: Done): boolean =>
+  kind === 'damage' && (done?.includes(` ${ARTIFACTS}/`) ?? false);
+
 const programs = (processes: RoundProcesses): readonly number[] =>
   [processes.app(), processes.worker()].flatMap((one) => (one ? [one.pid] : []));
 
@@ -128,8 +135,8 @@ async function silence(
   return `${how} for ${ms} ms`;
 }
 
-/** What is fetched or made again: mirrors and what is checked out of them. */
-const MADE_AGAIN = ['mirrors', 'bases'] as const;
+/** Mirrors, checkouts, what set-up wrote and candidates' trees are made again. Of artifacts, only some can be. */
+const DAMAGEABLE = ['mirrors', 'bases', 'layers', 'objects', ARTIFACTS] as const;
 
 async function damage(
   processes: RoundProcesses,
@@ -137,8 +144,10 @@ async function damage(
 ): Promise<Done> {
   const worker = processes.worker();
   const data = join(processes.environment.home, worker && third < 500 ? 'one' : 'data');
-  const folder = chosen(MADE_AGAIN, first) ?? 'mirrors';
-  const names = await readdir(join(data, folder), { recursive: true, withFileTypes: true }).catch(() => []);
+  const folder = chosen(DAMAGEABLE, first) ?? 'mirrors';
+  // Several machines share one store of artifacts.
+  const above = folder === ARTIFACTS && worker ? processes.environment.home : data;
+  const names = await readdir(join(above, folder), { recursive: true, withFileTypes: true }).catch(() => []);
   const files = names
     .filter((one) => one.isFile() && !one.name.endsWith('.lock'))
     .map((one) => join(one.parentPath, one.name));
@@ -147,7 +156,7 @@ async function damage(
   const { size } = await stat(file);
   if (third % 2 === 0) await truncate(file, Math.floor(size / 2));
   else await rm(file, { force: true });
-  return `${third % 2 === 0 ? 'truncated' : 'removed'} ${file.slice(data.length + 1)}`;
+  return `${third % 2 === 0 ? 'truncated' : 'removed'} ${file.slice(above.length + 1)}`;
 }
 
 async function fillDisk(processes: RoundProcesses, { ms }: PlannedFault): Promise<Done> {

@@ -1,14 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { ChaosEnvironment } from './chaos-environment.ts';
+import { type ChaosEnvironment, TEMPORARY } from './chaos-environment.ts';
 
-/** What stopped processes and their stopped database left on this machine, and in these data folders. */
+/** What stopped processes and their stopped database left on this machine, in these data folders, and in TMPDIR. */
 export async function findLeftovers(
   { home }: ChaosEnvironment,
   folders: readonly string[],
 ): Promise<readonly string[]> {
   const files = await Promise.all(folders.map((folder) => filesOf(join(home, folder))));
-  return [...(await processesOf(home)), ...files.flat()];
+  const temporary = (await readdir(join(home, TEMPORARY))).map((name) => `file ${TEMPORARY}/${name}`);
+  return [...(await processesOf(home)), ...files.flat(), ...temporary];
 }
 
 /** The same before the database is stopped: it outlives an App some of whose connections were still closing. */
@@ -37,19 +38,39 @@ async function processesOf(home: string): Promise<readonly string[]> {
 }
 
 /** Folders that hold something only while somebody works. */
-const EMPTY_AFTERWARDS = ['areas', 'gw', 'scratch', 'scratch/egress'] as const;
+const EMPTY_AFTERWARDS = [
+  'areas',
+  'gw',
+  'scratch',
+  'scratch/egress',
+  'scratch/containers',
+  'scratch/tmp',
+] as const;
+/** What all sandboxes share. */
+const SHARED = /^(?:etc-\d+|empty|egress|containers|tmp|copies)$/;
+
+/** Names of what is being made or removed, and of locks, anywhere. */
+const UNFINISHED = [
+  /\.(?:lock|tmp|draft)$/,
+  /^\.(?:tmp|trash)-/,
+  // A folder of one process, with whose it is.
+  /^[a-z]+-\d+-\d+-\d+-[0-9a-f]{12}$/,
+  /\.[0-9a-f]{12}$/,
+  /^pg\.(?:json|lock)\../,
+] as const;
+
+/** The server's own files. Half-written artifacts: other machines may be writing them, so they are removed by age. */
+const NOT_OURS = /^(?:pg\/pg\d+|artifacts)\//;
 
 async function filesOf(data: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const folder of EMPTY_AFTERWARDS) {
     const names = await readdir(join(data, folder)).catch(() => []);
-    // What all sandboxes share.
-    const left = names.filter((name) => !/^(?:etc-\d+|empty|egress)$/.test(name));
-    found.push(...left.map((name) => `file ${folder}/${name}`));
+    found.push(...names.filter((name) => !SHARED.test(name)).map((name) => `file ${folder}/${name}`));
   }
   const all = await readdir(data, { recursive: true }).catch(() => []);
-  return [
-    ...found,
-    ...all.filter((path) => /(?:^|\/)[^/]*\.(?:lock|tmp|draft)$/.test(path)).map((path) => `file ${path}`),
-  ];
+  const unfinished = all.filter(
+    (path) => !NOT_OURS.test(path) && UNFINISHED.some((pattern) => pattern.test(basename(path))),
+  );
+  return [...new Set([...found, ...unfinished.map((path) => `file ${path}`)])];
 }

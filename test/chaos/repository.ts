@@ -17,6 +17,7 @@ export async function makeTinyRepository(folder: string): Promise<void> {
       "test('adds nothing', () => assert.equal(add(2, 0), 2));",
       '',
     ].join('\n'),
+    '.gitignore': 'node_modules\n',
     '.github/auto-dev.yml': SETTINGS,
   };
   for (const [path, text] of Object.entries(files)) {
@@ -29,6 +30,14 @@ export async function makeTinyRepository(folder: string): Promise<void> {
   await git.addConfig('user.name', 'Alice').addConfig('user.email', 'alice@example.com').commit('Tiny');
 }
 
+/** Reaches for nothing. It names npm, so that Runoff asks this machine's npm for its registry; packages and HOME get a layer. */
+const SETUP = [
+  'npm --version',
+  'mkdir -p node_modules/tiny ~/.cache/tiny',
+  'echo "export const zero = 0;" > node_modules/tiny/index.js',
+  'for n in 1 2 3 4 5 6 7 8 9; do echo $n > ~/.cache/tiny/$n; done',
+].join(' && ');
+
 const SETTINGS = stringify({
   candidates: 2,
   coders: [
@@ -36,7 +45,7 @@ const SETTINGS = stringify({
     { agent: 'builtin', model: 'anthropic/scripted-wren', prompt: 'plain' },
   ],
   evaluator: ['evidence'],
-  checks: { build: 'true', test: 'node --test' },
+  checks: { setup: SETUP, build: 'true', test: 'node --test' },
   // A call that a kill cuts off is booked at the most that it can have cost, and there are many.
   budget: { run: 10, candidate: 5 },
 });

@@ -13,7 +13,7 @@ import {
   type ChaosEnvironmentOptions,
   withChaosEnvironment,
 } from './chaos-environment.ts';
-import { type RoundProcesses, strike } from './faults.ts';
+import { mayBeGone, type RoundProcesses, strike } from './faults.ts';
 import { findProblems } from './find-problems.ts';
 import { type Kind, type Plan, type PlannedFault, planOf, type Setting } from './plan.ts';
 import type { AppProcess } from './process.ts';
@@ -119,11 +119,13 @@ async function topUp({ environment }: RoundProcesses, issues: number[], runsAtOn
 async function play(environment: ChaosEnvironment, { setting, runsAtOnce, faults }: Plan): Promise<void> {
   const processes = await startProcesses(environment, setting);
   const issues = [...(await environment.label(runsAtOnce))];
+  let gone = false;
   for (const fault of faults) {
     if (Date.now() > options.until) break;
     await momentOf(processes, fault);
     await topUp(processes, issues, runsAtOnce);
     const detail = await strike(processes, fault);
+    gone ||= mayBeGone(fault, detail);
     tell(
       detail === null ? { what: 'missed', kind: fault.kind } : { what: 'fault', kind: fault.kind, detail },
     );
@@ -133,7 +135,8 @@ async function play(environment: ChaosEnvironment, { setting, runsAtOnce, faults
   await processes.worker()?.stop();
   await processes.app().stop();
   const folders = setting === 'workers' ? [WORKER] : [];
-  const lost = (await findProblems(environment, issues, folders)).map((one) => one.slice(0, LONGEST));
+  const found = await findProblems(environment, issues, { folders, gone });
+  const lost = found.map((one) => one.slice(0, LONGEST));
   await tell({ what: 'ends', runs: issues.length, lost: lost.slice(0, MAX_REPORTED) });
   if (lost.length > 0) throw new Lost();
 }

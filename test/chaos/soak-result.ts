@@ -24,7 +24,8 @@ const WHAT: Readonly<Record<Kind, string>> = {
   silence:
     'The database is silent in one direction or both, refuses, resets, is slow, or is cut in a message.',
   freeze: 'A process is frozen for up to three seconds: App, worker, Postgres, a child.',
-  damage: 'A file of a mirror or a checkout is truncated or removed.',
+  damage:
+    'A file of a mirror, a checkout, a layer, the trees of candidates, or an artifact is truncated or removed.',
   disk: 'The disk of the data folder is full for up to three seconds.',
 };
 

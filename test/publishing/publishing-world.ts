@@ -155,7 +155,8 @@ export async function openFixture(shared: SharedFixture, options: FixtureOptions
   const workspaces = options.audited ? instrumentedPushes(pushing, eyes, () => NOON) : pushing;
   const github = options.audited ? instrumentedGitHub(plain, eyes) : plain;
   const announcer = openAnnouncer({ store, clock, log, github });
-  const parts = { store, artifacts, engine, workspaces, github, clock, log, announcer };
+  const { sandbox } = shared.git;
+  const parts = { store, artifacts, engine, workspaces, sandbox, github, clock, log, announcer };
   const world = partial<World>(parts, ['diskSpace', 'metrics']);
   const issue =
     options.issue ?? (await hub.github.as(ALICE).openIssue(hub.repository, { title: 'Add is wrong' }));

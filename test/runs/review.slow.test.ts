@@ -87,6 +87,18 @@ describe('the review of a winner', { timeout: 120_000 }, () => {
     }
   });
 
+  test('of one whose patch was damaged since ends the review, and the decision stands', async () => {
+    const { play, seen, world } = await stage({ critics: { qa: objects(EMPTY) } });
+    const patch = (await world.store.candidates(world.random.runId())).find(
+      ({ alias }) => alias === 'A',
+    )?.patch;
+    await world.artifacts.sweep({ keep: (hash) => hash !== patch?.text.sha256, before: Date.now() + 1e9 });
+    const run = await play();
+    expect(seen).toEqual([]);
+    expect(run.review).toEqual([{ alias: 'A', critics: [], contested: false }]);
+    expect(run.decision).toMatchObject({ alias: 'A' });
+  });
+
   test('uses a single model for every critic if there is only one', async () => {
     const { play, seen } = await stage({ models: ['anthropic/claude-sonnet-5'] });
     const run = await play();

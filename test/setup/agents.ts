@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,7 +28,13 @@ export async function installedAgents(names: readonly string[] = TEST_AGENTS): P
     await mkdir(FOLDER, { recursive: true, mode: 0o755 });
     await alone(async () => {
       for (const { name, tested } of await missingOf(names)) {
-        await installAgent({ folder: FOLDER, name, version: tested, onLine: () => {} });
+        await installAgent({
+          folder: FOLDER,
+          newFolder: () => join(FOLDER, `.${name}.${randomUUID()}`),
+          name,
+          version: tested,
+          onLine: () => {},
+        });
       }
     });
   }

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, machineFaultIn, runToEnd } from '../../core/model/index.ts';
 import { suggest } from '../../core/settings/index.ts';
 import { AGENTS, type InstallableAgent, installedVersion, programFile } from './catalogue.ts';
 import names from './npm-environment.json' with { type: 'json' };
@@ -10,6 +10,8 @@ import names from './npm-environment.json' with { type: 'json' };
 interface InstallRequest {
   /** Folder of all agents; made when it is not there. */
   readonly folder: string;
+  /** The path of a new folder in it that only this process uses. */
+  readonly newFolder: () => string;
   readonly name: string;
   /** Exact, such as `1.2.3`; absent: the version that our tests run with. */
   readonly version?: string;
@@ -35,20 +37,16 @@ const EXACT = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 
 /**
  * Installs an agent with npm, without running any script of a package, in place of the version that was there. Whole or
- * not at all: what a crash leaves behind is a hidden folder that nobody reads. Faults: AGENT_UNKNOWN, AGENT_INSTALL_FAILED,
- * DISK_FULL. Rejects with AbortError when the signal is aborted before it is in place.
+ * not at all. Faults: AGENT_UNKNOWN, AGENT_INSTALL_FAILED,
+ * DISK_FULL, PROGRAM_KILLED. Rejects with AbortError when the signal is aborted before it is in place.
  */
 export async function installAgent(request: InstallRequest): Promise<InstalledPackage> {
   const { folder, name, onLine, signal, limitMs = LIMIT_MS, environment = process.env } = request;
   const { agent, version } = installable(name, request.version);
   await mkdir(folder, { recursive: true, mode: 0o755 });
-  const mark = randomBytes(6).toString('hex');
-  const fresh = join(folder, `.${name}.${mark}`);
-  const old = `${fresh}.old`;
+  const [fresh, old] = [request.newFolder(), request.newFolder()];
   try {
     await mkdir(fresh, { mode: 0o755 });
-    // Without one of its own, npm would look for a project in the folders above.
-    await writeFile(join(fresh, 'package.json'), '{ "private": true }\n');
     const spec = `${agent.asked}@${version}${agent.suffix}`;
     const end = await npmInstall({ folder: fresh, spec, limitMs, environment, onLine, signal });
     if (end.kind === 'absent') throw absent(end.why, agent, version);
@@ -107,7 +105,9 @@ async function requireWhole(
   agent: InstallableAgent,
   version: string,
 ): Promise<void> {
-  const opened = await execa('chmod', ['-R', 'a+rX', '--', join(folder, fresh)], { reject: false });
+  const opened = await runToEnd('chmod', sleep, () =>
+    execa('chmod', ['-R', 'a+rX', '--', join(folder, fresh)], { reject: false }),
+  );
   if (opened.failed) throw new Fault('AGENT_INSTALL_FAILED', `Sandboxes cannot read it: ${opened.stderr}`);
   const program = programFile(join(folder, fresh), agent);
   const mode = agent.script ? constants.R_OK : constants.X_OK;
@@ -125,7 +125,9 @@ async function requireWhole(
 
 /** Bytes on the disk. */
 async function sizeOf(folder: string): Promise<number> {
-  const { failed, stdout, stderr } = await execa('du', ['-sk', '--', folder], { reject: false });
+  const { failed, stdout, stderr } = await runToEnd('du', sleep, () =>
+    execa('du', ['-sk', '--', folder], { reject: false }),
+  );
   const kilobytes = Number.parseInt(stdout, 10);
   if (failed || Number.isNaN(kilobytes))
     throw new Fault('AGENT_INSTALL_FAILED', `Its size cannot be determined: ${stderr}`);
@@ -149,7 +151,7 @@ function unlessMissing(error: NodeJS.ErrnoException): void {
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 interface NpmRequest {
-  /** Folder with a `package.json`; the package comes into its `node_modules`. */
+  /** The package comes into its `node_modules`. What npm writes there is removed before. */
   readonly folder: string;
   /** A package and its exact version, as npm is asked for it. */
   readonly spec: string;
@@ -184,9 +186,31 @@ const NPM_FLAGS = [
   '--fetch-retry-maxtimeout=10000',
 ] as const;
 
-/** Installs one package with npm, without its scripts. Faults: AGENT_INSTALL_FAILED, DISK_FULL; rejects when the signal is aborted. */
+/**
+ * Installs one package with npm, without its scripts; from the beginning if npm was killed. Faults: AGENT_INSTALL_FAILED,
+ * DISK_FULL, PROGRAM_KILLED; rejects when the signal is aborted.
+ */
 export async function npmInstall(request: NpmRequest): Promise<NpmEnd> {
-  const { folder, spec, limitMs, environment, onLine, signal } = request;
+  const { spec, limitMs, signal } = request;
+  const end = await runToEnd('npm', sleep, () => startNpm(request));
+  signal?.throwIfAborted();
+  if (end.exitCode === 0 && !end.timedOut) return { kind: 'installed' };
+  if (end.code === 'ENOENT')
+    throw installFault('npm was not found. Install Node with npm, or start Runoff with npm.');
+  const npmError = errorOf(end.all ?? []);
+  if (end.timedOut)
+    throw installFault(
+      `npm was stopped: it had not finished ${spec} after ${wordsFor(limitMs)}${npmError.reason ? ` (${npmError.reason})` : ''}.`,
+    );
+  return absentOr(spec, npmError);
+}
+
+async function startNpm({ folder, spec, limitMs, environment, onLine, signal }: NpmRequest) {
+  signal?.throwIfAborted();
+  for (const left of ['node_modules', 'package-lock.json'])
+    await rm(join(folder, left), { recursive: true, force: true });
+  // Without one of its own, npm would look for a project in the folders above.
+  await writeFile(join(folder, 'package.json'), '{ "private": true }\n');
   const [file, ...first] = npmCommand(environment);
   const running = execa(file, [...first, 'install', ...NPM_FLAGS, '--prefix', folder, '--', spec], {
     cwd: folder,
@@ -203,17 +227,7 @@ export async function npmInstall(request: NpmRequest): Promise<NpmEnd> {
   for await (const line of running.iterable({ from: 'all' })) {
     if (line.trim() !== '' && !NOISE.test(line)) onLine(line);
   }
-  const end = await running;
-  signal?.throwIfAborted();
-  if (end.exitCode === 0 && !end.timedOut) return { kind: 'installed' };
-  if (end.code === 'ENOENT')
-    throw installFault('npm was not found. Install Node with npm, or start Runoff with npm.');
-  const npmError = errorOf(end.all ?? []);
-  if (end.timedOut)
-    throw installFault(
-      `npm was stopped: it had not finished ${spec} after ${wordsFor(limitMs)}${npmError.reason ? ` (${npmError.reason})` : ''}.`,
-    );
-  return absentOr(spec, npmError);
+  return running;
 }
 
 const installFault = (message: string) => new Fault('AGENT_INSTALL_FAILED', message);
@@ -261,7 +275,7 @@ const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/;
 function absentOr(spec: string, { code, reason }: NpmError): NpmEnd {
   if (code === 'E404' || code === 'ETARGET')
     return { kind: 'absent', why: `The package registry has no ${spec}.` };
-  if (code === 'ENOSPC')
+  if (machineFaultIn(`${code} ${reason}`) === 'DISK_FULL')
     throw new Fault('DISK_FULL', `The disk is full: no space is left to install ${spec}.`);
   if (UNREACHABLE.test(code)) throw installFault(`The package registry could not be reached (${code}).`);
   if (UNTRUSTED.test(code))

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay, setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { type ChildLost, Fault, mayStartLater, restarting } from '../../core/model/index.ts';
+import { type ChildLost, Fault, machineFaultIn, mayStartLater, restarting } from '../../core/model/index.ts';
 import type { Binaries, ServerAccount } from './install.ts';
 
 /** Owner of everything in the embedded database. */
@@ -86,7 +86,7 @@ async function makeCluster(draft: string, passwordFile: string, on: ClusterSetup
   });
   if (answer.status === 0) return;
   const why = answer.error?.message ?? answer.stderr.trim().slice(-600);
-  if (/no space left/i.test(why))
+  if (machineFaultIn(why) === 'DISK_FULL')
     throw new Fault('DISK_FULL', `The disk is full: there is no space for the embedded database in ${dir}.`);
   throw new Fault(
     'DATABASE_UNAVAILABLE',
@@ -194,6 +194,17 @@ async function clearStale(path: string): Promise<void> {
     });
   }
   await rm(movedPath, { force: true });
+}
+
+/** Drafts of the password file and of the lock, and locks that were moved away: each name has the process that made it. */
+const DRAFT = /^pg\.(?:json|lock(?:\.stale-)?)\.?(\d+)(?:-[0-9a-f]{8})?$/;
+
+/** Removes what processes that were killed left beside the data folder. */
+export async function removeDrafts(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) {
+    const pid = DRAFT.exec(name)?.[1];
+    if (pid !== undefined && !processExists(Number(pid))) await rm(join(dir, name), { force: true });
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { asFault, Fault } from '../../core/model/index.ts';
+import { asFault, Fault, machineFaultIn } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
 import {
   type Cluster,
@@ -8,6 +8,7 @@ import {
   type DatabaseCredentials,
   initialise,
   readCredentials,
+  removeDrafts,
   SUPERUSER,
   withLock,
   writeCredentials,
@@ -146,6 +147,7 @@ async function reach(place: Installation): Promise<Reached> {
 }
 
 async function startOrAttach(dir: string, lock: string, account: ServerAccount, log: Log | undefined) {
+  await removeDrafts(dir);
   const binaries = await installBinaries(dir);
   const cluster: Cluster = clusterAt(dir, binaries.major);
   await initialise(cluster, binaries, account, dir);
@@ -180,7 +182,7 @@ async function lockedIfRoom(lock: string, work: () => Promise<void>): Promise<vo
       return work();
     });
   } catch (error) {
-    if (begun || (error as { code?: string }).code !== 'ENOSPC') throw error;
+    if (begun || machineFaultIn(String(error)) !== 'DISK_FULL') throw error;
     await work();
   }
 }
@@ -188,10 +190,10 @@ async function lockedIfRoom(lock: string, work: () => Promise<void>): Promise<vo
 /**
  * Starts the Postgres server of `dir`, or attaches to the one that runs there; what is missing is set up first.
  * The server outlives a crash of this process, and is started again, on the same port, when it dies under us.
- * Faults: DATABASE_UNAVAILABLE, DISK_FULL.
+ * Faults: DATABASE_UNAVAILABLE, DISK_FULL, PROGRAM_KILLED.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const account = serverAccount();
+  const account = await serverAccount();
   const { dir, lock, server } = await openServer(options, account).catch((error: unknown) => {
     throw asStartFault(error, options.dir);
   });

@@ -3,7 +3,8 @@ import { chmodSync, constants, existsSync, mkdirSync, realpathSync, statSync } f
 import { chmod, cp, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { Fault } from '../../core/model/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault, type ProgramEnd, runToEnd } from '../../core/model/index.ts';
 
 /** The account the database server runs as; `ids` is empty when it is our own. */
 export interface ServerAccount {
@@ -11,17 +12,25 @@ export interface ServerAccount {
   readonly ids: { readonly uid?: number; readonly gid?: number };
 }
 
-function numericId(flag: '-u' | '-g', name: string): number | null {
-  const answer = spawnSync('id', [flag, name], { encoding: 'utf8' });
-  return answer.status === 0 ? Number(answer.stdout) : null;
+/** Null if there is no such user. Rejects with PROGRAM_KILLED: another user must not be taken because `id` was killed. */
+async function numericId(flag: '-u' | '-g', name: string): Promise<number | null> {
+  const { exitCode, stdout } = await runToEnd(
+    'id',
+    sleep,
+    async (): Promise<ProgramEnd & { stdout: string }> => {
+      const { status, signal, error, stdout } = spawnSync('id', [flag, name], { encoding: 'utf8' });
+      return { exitCode: status, signal, code: (error as NodeJS.ErrnoException | undefined)?.code, stdout };
+    },
+  );
+  return exitCode === 0 ? Number(stdout) : null;
 }
 
 /** Postgres refuses to run as root, and initdb wants an entry in the password file: root takes `postgres`, else `nobody`. */
-export function serverAccount(): ServerAccount {
+export async function serverAccount(): Promise<ServerAccount> {
   if (process.getuid?.() !== 0) return { name: 'this user', ids: {} };
   for (const name of ['postgres', 'nobody']) {
-    const uid = numericId('-u', name);
-    const gid = numericId('-g', name);
+    const uid = await numericId('-u', name);
+    const gid = await numericId('-g', name);
     if (uid && gid !== null) return { name, ids: { uid, gid } };
   }
   throw new Fault(

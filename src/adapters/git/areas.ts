@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
@@ -30,12 +30,17 @@ export const SETUP_AREA = 'setup-';
 const AreaRecord = z.object({ repositoryKey: z.string(), lowers: z.array(z.string()) });
 export type AreaRecord = z.infer<typeof AreaRecord>;
 
+/** An area that may stand on anything that was used since a time, in milliseconds since 1970: opening it was a use. */
+export interface UnknownArea {
+  readonly since: number;
+}
+
 export interface Areas {
   open(base: BaseCheckout, id: string): Promise<WorkArea>;
   remove(id: string): Promise<void>;
   sweep(keep: (id: string) => boolean): Promise<readonly string[]>;
-  /** The records of all open areas, of every process. */
-  records(): Promise<readonly AreaRecord[]>;
+  /** What all open areas stand on, of every process. */
+  records(): Promise<readonly (AreaRecord | UnknownArea)[]>;
 }
 
 interface AreaParts {
@@ -66,6 +71,13 @@ export function openAreas(parts: AreaParts): Areas {
     if (on) return (await locks.alone(on.repositoryKey, async () => true)) ?? false;
     const at = await usedAt(layout.area(id));
     return at !== null && Date.now() - at > ABANDONED_MS;
+  }
+
+  /** What it stands on is not known: a disk or a power failure took its record. */
+  async function unreadable(id: string, thrown: unknown): Promise<UnknownArea> {
+    if (!(thrown instanceof SyntaxError || thrown instanceof z.ZodError)) throw thrown;
+    log.warn({ err: thrown, path: recordFile(id) }, 'The record of an area cannot be read.');
+    return { since: (await stat(layout.area(id))).birthtimeMs };
   }
 
   async function discard(path: string): Promise<void> {
@@ -101,7 +113,7 @@ export function openAreas(parts: AreaParts): Areas {
 
     async records() {
       const all = (await namesIn(layout.areas)).filter((id) => !id.startsWith('.'));
-      const found = await Promise.all(all.map(record));
+      const found = await Promise.all(all.map((id) => record(id).catch((thrown) => unreadable(id, thrown))));
       return found.filter((each) => each !== null);
     },
   };

@@ -11,6 +11,7 @@ import {
   signalIn,
 } from '../../core/model/index.ts';
 import type { GitCredential } from '../../ports/index.ts';
+import { ensureSettings } from './settings-file.ts';
 import { type FileOwner, isFull } from './trees.ts';
 
 export interface GitCall {
@@ -50,48 +51,6 @@ export interface GitDone {
  */
 export type Git = (call: GitCall) => Promise<GitDone>;
 
-/**
- * Settings of every git on the host, as a file: `safe.directory` must also reach the upload-pack that a local fetch
- * starts, and git does not pass settings from the environment on to that child.
- */
-export const GIT_SETTINGS = `[safe]
-	directory = *
-[init]
-	defaultBranch = work
-	templateDir =
-[core]
-	hooksPath = /dev/null
-	fsmonitor = false
-	quotePath = false
-	autocrlf = false
-	symlinks = true
-	logAllRefUpdates = false
-[gc]
-	auto = 0
-[maintenance]
-	auto = false
-[protocol]
-	allow = never
-[protocol "file"]
-	allow = always
-[protocol "http"]
-	allow = always
-[protocol "https"]
-	allow = always
-[http]
-	followRedirects = false
-	lowSpeedLimit = 1000
-	lowSpeedTime = 60
-[push]
-	negotiate = true
-[fetch]
-	recurseSubmodules = false
-[submodule]
-	recurse = false
-[advice]
-	detachedHead = false
-`;
-
 /** Inherited from our own environment: where programs are, and how to reach the network. */
 const INHERITED = [
   'PATH',
@@ -121,8 +80,10 @@ const NO_SPACE = 'fatal: No space left on device';
 
 type GitEnd = Omit<GitDone, 'cwd'> & { readonly kind: 'done' };
 
+/** Every git reads `settingsFile`, which is written where it is missing or not as it should be. */
 export function openGit(settingsFile: string): Git {
   return async (call) => {
+    await ensureSettings(settingsFile);
     const program = `git ${call.args[0]}`;
     let killed = false;
     const run = () =>

@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, chown, mkdir, open, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readdir, rename, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
-import { GIT_SETTINGS } from './git.ts';
 import type { FileOwner } from './trees.ts';
 
 /**
@@ -85,7 +84,7 @@ export function layoutOf(dataDir: string): Layout {
   };
 }
 
-/** Creates the folders and the settings file. Faults if the owner could not reach them. */
+/** Creates the folders. Faults if the owner could not reach them. */
 export async function makeLayout(layout: Layout, owner: FileOwner): Promise<void> {
   const root = dirname(layout.areas);
   await mkdir(root, { recursive: true, mode: 0o711 });
@@ -97,9 +96,6 @@ export async function makeLayout(layout: Layout, owner: FileOwner): Promise<void
     if (owner) await chown(folder, 0, owner.gid);
   }
   if (owner) await assertReachable(root, owner);
-  const fresh = temporaryPath(layout.settingsFile);
-  await writeFile(fresh, GIT_SETTINGS, { mode: 0o644 });
-  await rename(fresh, layout.settingsFile);
 }
 
 const TEMPORARY = '.tmp-';

@@ -1,8 +1,8 @@
 import { rename, rm, rmdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log, Pruned, Workspaces } from '../../ports/index.ts';
-import type { AreaRecord, Areas } from './areas.ts';
-import { CLAIMS } from './candidate-store.ts';
+import type { AreaRecord, Areas, UnknownArea } from './areas.ts';
+import { BUNDLED, CLAIMS } from './candidate-store.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 import { hasCode, isTemporary, type Layout, namesIn, usedAt } from './layout.ts';
@@ -78,7 +78,9 @@ async function moveUnused(
   key: string,
   options: PruneOptions,
 ): Promise<UnusedData> {
-  const records = (await areas.records()).filter((record) => record.repositoryKey === key);
+  const all = await areas.records();
+  const records = all.filter((record) => !isUnknown(record) && record.repositoryKey === key);
+  const unused = { before: Math.min(options.before, ...all.filter(isUnknown).map(beforeOpening)) };
   const trash: string[] = [];
   const move = async (path: string): Promise<void> => {
     const name = layout.trash();
@@ -90,7 +92,7 @@ async function moveUnused(
     let [moved, left] = [0, 0];
     for (const name of await namesIn(folder)) {
       const path = join(folder, name);
-      const old = !isTemporary(name) && !isLowerOf(records, path) && (await isOld(path, options));
+      const old = !isTemporary(name) && !isLowerOf(records, path) && (await isOld(path, unused));
       if (old) await move(path);
       if (old) moved += 1;
       else left += 1;
@@ -101,6 +103,7 @@ async function moveUnused(
   const [bases, layers] = [await moveOld(layout.bases(key)), await moveOld(layout.layers(key))];
   const [mirror, store] = [layout.mirror(key), layout.objects(key)];
   const claims = await dropClaims(store, options);
+  await rm(join(store, BUNDLED), { recursive: true, force: true });
   const isUnused = records.length + bases.left + layers.left + claims.left === 0;
   const goes = isUnused && (await isOld(mirror, options)) && (await isOld(store, options));
   // The store borrows objects from the mirror, so it goes first.
@@ -114,11 +117,16 @@ async function moveUnused(
   return { counts, trash, stays: !goes };
 }
 
-const isLowerOf = (records: readonly AreaRecord[], folder: string): boolean =>
-  records.some(({ lowers }) => lowers.some((lower) => lower.startsWith(`${folder}/`)));
+const isUnknown = (record: AreaRecord | UnknownArea): record is UnknownArea => 'since' in record;
+
+/** Times of files are up to some milliseconds behind the clock. */
+const beforeOpening = ({ since }: UnknownArea): number => since - 1_000;
+
+const isLowerOf = (records: readonly (AreaRecord | UnknownArea)[], folder: string): boolean =>
+  records.some((one) => !isUnknown(one) && one.lowers.some((lower) => lower.startsWith(`${folder}/`)));
 
 /** True also if it does not exist. */
-async function isOld(path: string, options: PruneOptions): Promise<boolean> {
+async function isOld(path: string, options: Pick<PruneOptions, 'before'>): Promise<boolean> {
   return ((await usedAt(path)) ?? 0) < options.before;
 }
 

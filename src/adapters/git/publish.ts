@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChildLost, Fault, restarting, type Sha } from '../../core/model/index.ts';
 import type { Workspaces } from '../../ports/index.ts';
-import type { CandidateStore } from './candidate-store.ts';
+import { BUNDLED, type CandidateStore } from './candidate-store.ts';
 import { gitFault, remoteFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
 import { checkedSha, isSha, temporaryPath } from './layout.ts';
@@ -30,7 +30,7 @@ async function withFetchSource<T>(
 ): Promise<T> {
   const { objects, base, sha } = commit;
   if (to === null) return await work({ from: objects, name: checkedSha(sha) });
-  const name = `refs/runoff/bundle/${randomBytes(8).toString('hex')}`;
+  const name = `${BUNDLED}/${randomBytes(8).toString('hex')}`;
   // Beside the folders, where others may pass; after a crash a sweep removes it.
   const bundle = temporaryPath(join(dirname(dirname(objects)), 'bundle'));
   const ref = join(objects, name);

@@ -37,7 +37,8 @@ interface SetupCache {
 const ASK_MS = 60_000;
 
 /** Packages may be built for the very programs that installed them. */
-const toolsOf = ({ tools }: BaseCheckout): string => (tools ? `${tools.path.join(':')}\0` : '');
+const toolsOf = ({ tools, toolVersions = [] }: BaseCheckout): string =>
+  `${[...(tools?.path ?? []), ...toolVersions].join(':')}\0`;
 
 /** Part of every key: layers of an older form, which lack the HOME of set-up, are not found and pruned with time. */
 const FORM = 'files and home';

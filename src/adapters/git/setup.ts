@@ -24,7 +24,7 @@ import type { Mirrors } from './mirrors.ts';
 import { fingerprintLayer, openSetupCache, type Place } from './setup-cache.ts';
 import { cleanHome } from './setup-home.ts';
 import { rootsOf } from './setup-inputs.ts';
-import { type FileOwner, isFull, removeTree } from './trees.ts';
+import { type FileOwner, isFull, removeTree, TreeTooLarge } from './trees.ts';
 
 type Install = Workspaces['install'];
 type Setup = Parameters<Install>[1];
@@ -115,7 +115,8 @@ export function openSetup(parts: SetupParts): SetupLayers {
     await cleanHome(area.home, parts.owner);
     const roots = place.shared === null ? null : rootsOf(wrote, place.tracked, place);
     const id = roots === null || place.shared === null ? place.own : place.shared;
-    await keep(layout.layer(base.repositoryKey, id), area, wrote, roots);
+    const excess = await keep(layout.layer(base.repositoryKey, id), area, wrote, roots);
+    if (excess !== null) return failedSetup(setup.command, `left too much behind. ${excess.message}`, result);
     if (id !== place.own) await cache.point(base, setup.command, id);
     return withLayer(base, layout.layer(base.repositoryKey, id));
   }
@@ -157,15 +158,15 @@ export function openSetup(parts: SetupParts): SetupLayers {
   };
 }
 
-/** Moves what setup wrote out of its area into a layer. */
+/** Moves what setup wrote out of its area into a layer. Null, or why it is too much for one. */
 async function keep(
   layer: string,
   area: WorkArea,
   wrote: SetupResult,
   roots: readonly string[] | null,
-): Promise<void> {
+): Promise<TreeTooLarge | null> {
   await mkdir(join(layer, '..'), { recursive: true });
-  await makeAtomically(
+  const making = makeAtomically(
     layer,
     async (folder) => {
       await writeFile(join(folder, 'brought'), wrote.brought);
@@ -178,6 +179,13 @@ async function keep(
       await writeMark(folder, await fingerprintLayer(folder));
     },
     removeTree,
+  );
+  return making.then(
+    () => null,
+    (thrown: unknown) => {
+      if (thrown instanceof TreeTooLarge) return thrown;
+      throw thrown;
+    },
   );
 }
 
@@ -232,18 +240,20 @@ const withLayer = (base: BaseCheckout, layer: string): Installed => ({
 });
 
 function failure(command: string, result: ExecResult): InstallAttempt | null {
-  const failed = (how: string) =>
-    ({
-      kind: 'failed',
-      why: `\`${command.split('\n')[0]?.slice(0, 120)}\` ${how}.`,
-      tail: tailOf(result),
-      refusedHosts: result.refusedHosts ?? [],
-      failedHosts: result.failedHosts ?? [],
-    }) as const;
+  const failed = (how: string) => failedSetup(command, `${how}.`, result);
   if (result.stopped !== null)
     return failed(`was stopped after ${Math.round(result.ms / 1000)} s (${result.stopped})`);
   if (result.exitCode === null) return { ...failed('was ended by a signal'), bySignal: true };
   return result.exitCode === 0 ? null : failed(`ended with exit code ${result.exitCode}`);
 }
+
+const failedSetup = (command: string, how: string, result: ExecResult) =>
+  ({
+    kind: 'failed',
+    why: `\`${command.split('\n')[0]?.slice(0, 120)}\` ${how}`,
+    tail: tailOf(result),
+    refusedHosts: result.refusedHosts ?? [],
+    failedHosts: result.failedHosts ?? [],
+  }) as const;
 
 const tailOf = (result: ExecResult): string => `${result.stdout}\n${result.stderr}`.trim().slice(-TAIL);

@@ -86,30 +86,68 @@ export async function openFolders(path: string, owner: FileOwner): Promise<void>
 }
 
 /**
- * The fingerprint of a tree: kind, mode, size and modification time of everything in it, as one hash. This is far
- * cheaper than reading the content, which changes without any of these only if a disk loses bits.
+ * Bytes of the list of a tree beyond which it is too large; our default. A million files of packages take a fifth of it,
+ * 23,000 folders inside of each other all of it, because each is listed with its whole path.
  */
-export async function fingerprintTree(path: string): Promise<string> {
-  const { lines } = await restarting('find', sleep, () => listTree(path));
-  return createHash('sha256').update(lines.split('\0').toSorted().join('\0')).digest('hex');
+const MAX_LIST_BYTES = 512 * 2 ** 20;
+
+/** A tree that cannot be described: the paths in it are too many or too long. */
+export class TreeTooLarge extends Fault {
+  constructor() {
+    super(
+      'BASE_BROKEN',
+      `The paths of all files take more than ${MAX_LIST_BYTES / 2 ** 20} MiB: there are too many, or folders are nested too deeply.`,
+    );
+  }
 }
 
-function listTree(path: string): Promise<{ readonly kind: 'listed'; readonly lines: string } | ChildLost> {
+/**
+ * The fingerprint of a tree: kind, mode, size and modification time of everything in it, as one hash. This is far
+ * cheaper than reading the content, which changes without any of these only if a disk loses bits. Rejects with
+ * TreeTooLarge.
+ */
+export async function fingerprintTree(path: string): Promise<string> {
+  const { hashes } = await restarting('find', sleep, () => listTree(path));
+  const all = createHash('sha256');
+  for (const hash of hashes.toSorted()) all.update(hash);
+  return all.digest('hex');
+}
+
+/** A hash of each entry, in the order in which `find` met them; the entries themselves may not fit into memory. */
+async function listTree(
+  path: string,
+): Promise<{ readonly kind: 'listed'; readonly hashes: readonly string[] } | ChildLost> {
   const child = spawn('find', [path, '-printf', '%y %m %s %T@ %P\\0'], {
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
     cwd: '/',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  return new Promise((resolve) => {
+  const lost = new Promise<ChildLost | null>((resolve) => {
     child.once('error', (error) => resolve({ kind: 'lost', how: `could not be started: ${error.message}` }));
-    child.once('close', (code, signal) => {
-      // A folder that lists nothing shows what it could not read, so its exit code adds nothing.
-      if (code === null) resolve({ kind: 'lost', how: `was killed by ${signal}` });
-      else resolve({ kind: 'listed', lines: Buffer.concat(chunks).toString('latin1') });
-    });
+    // A folder that lists nothing shows what it could not read, so its exit code adds nothing.
+    child.once('close', (code, signal) =>
+      resolve(code === null ? { kind: 'lost', how: `was killed by ${signal}` } : null),
+    );
   });
+  const hashes: string[] = [];
+  let entry = createHash('sha256');
+  let bytes = 0;
+  // Without free descriptors there is no stream.
+  for await (const chunk of (child.stdout ?? []) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_LIST_BYTES) {
+      child.kill('SIGKILL');
+      throw new TreeTooLarge();
+    }
+    let start = 0;
+    for (let end = chunk.indexOf(0); end >= 0; end = chunk.indexOf(0, start)) {
+      hashes.push(entry.update(chunk.subarray(start, end)).digest('base64'));
+      entry = createHash('sha256');
+      start = end + 1;
+    }
+    entry.update(chunk.subarray(start));
+  }
+  return (await lost) ?? { kind: 'listed', hashes };
 }
 
 /** Bytes of free space below which a failure counts as lack of space. */

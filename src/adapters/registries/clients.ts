@@ -1,12 +1,14 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { z } from 'zod';
+import { Fault, runToEnd } from '../../core/model/index.ts';
 import type { RegistryAccess } from '../../ports/index.ts';
 import {
   accessTo,
@@ -27,30 +29,49 @@ export interface Client {
   /** Set-up commands that start it. */
   readonly command: RegExp;
   /** Rejects when this machine does not have it (ENOENT), or it does not answer. `env` is its environment. */
-  ask(env: ClientEnvironment): Promise<ClientAnswer>;
+  ask(question: ClientQuestion): Promise<ClientAnswer>;
 }
 
 /** Milliseconds for one answer, our default: Maven starts a Java virtual machine. */
 const ANSWER_MS = 30_000;
 
-/** Standard output of a client. It stands in an empty folder: settings of a repository must not answer for the operator. */
-async function run(env: ClientEnvironment, ...argv: readonly [string, ...string[]]): Promise<string> {
-  return inEmptyFolder((cwd) => runIn(cwd, argv, env));
+/** A client that gave no answer in its time. */
+export class SilentClient extends Fault {
+  constructor(program: string) {
+    super('PROGRAM_KILLED', `${program} did not say within ${ANSWER_MS / 1000} s which registry it uses.`);
+  }
 }
 
+/** How a client is asked. */
+interface ClientQuestion {
+  readonly env: ClientEnvironment;
+  /** The path of a new folder that only this process uses. */
+  readonly newFolder: () => string;
+}
+
+/** Standard output of a client. It stands in an empty folder: settings of a repository must not answer for the operator. */
+const run = ({ env, newFolder }: ClientQuestion, ...argv: readonly [string, ...string[]]): Promise<string> =>
+  inEmptyFolder(newFolder, (cwd) => runIn(cwd, argv, env));
+
+/** Rejects with PROGRAM_KILLED if the client was killed each time, or does not answer. */
 async function runIn(
   cwd: string,
   [program, ...args]: readonly [string, ...string[]],
   env: ClientEnvironment,
 ): Promise<string> {
-  const limits = { extendEnv: false, stdin: 'ignore', timeout: ANSWER_MS } as const;
-  const { stdout } = await execa(program, args, { ...limits, cwd, env: clientEnvironment(env) });
-  return stdout;
+  const limits = { extendEnv: false, stdin: 'ignore', timeout: ANSWER_MS, killSignal: 'SIGKILL' } as const;
+  const end = await runToEnd(program, sleep, () =>
+    execa(program, args, { ...limits, cwd, env: clientEnvironment(env), reject: false }),
+  );
+  if (end.timedOut) throw new SilentClient(program);
+  if (end.failed) throw end;
+  return end.stdout;
 }
 
-async function inEmptyFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'runoff-registries-'));
+async function inEmptyFolder<T>(newFolder: () => string, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = newFolder();
   try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     return await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -60,14 +81,15 @@ async function inEmptyFolder<T>(work: (folder: string) => Promise<T>): Promise<T
 /** For a client that prints the addresses it uses. */
 const printing =
   (...argv: readonly [string, ...string[]]): Client['ask'] =>
-  async (env) =>
-    accessTo(urlsIn(await run(env, ...argv)));
+  async (question) =>
+    accessTo(urlsIn(await run(question, ...argv)));
 
 const NpmSettings = z.record(z.string(), z.unknown());
 
 /** Also for pnpm, Yarn and Bun, which read the same settings. */
-async function askNpm(env: ClientEnvironment): Promise<ClientAnswer> {
-  const settings = NpmSettings.parse(JSON.parse(await run(env, 'npm', 'config', 'list', '--json')));
+async function askNpm(question: ClientQuestion): Promise<ClientAnswer> {
+  const { env } = question;
+  const settings = NpmSettings.parse(JSON.parse(await run(question, 'npm', 'config', 'list', '--json')));
   const registries = Object.entries(settings).flatMap(([name, value]): [string, string][] =>
     /^(?:@[^:]+:)?registry$/.test(name) && typeof value === 'string' && hostOf(value) !== null
       ? [[name, withoutLogin(value)]]
@@ -133,8 +155,9 @@ const mayBeShared = (path: string): boolean =>
   existsSync(path) && relative(realpathSync(path), realpathSync(homedir())).startsWith('..');
 
 /** Also for uv and Poetry: their built-in index is pip's. An index or a list of links may be a folder of this machine. */
-async function askPip(env: ClientEnvironment): Promise<ClientAnswer> {
-  const settings = await run(env, 'python3', '-m', 'pip', 'config', 'list');
+async function askPip(question: ClientQuestion): Promise<ClientAnswer> {
+  const { env } = question;
+  const settings = await run(question, 'python3', '-m', 'pip', 'config', 'list');
   const folders: RegistryAccess['folders'][number][] = [];
   const logins: Login[] = [];
   const inside = (value: string): readonly string[] => {
@@ -158,7 +181,7 @@ async function askPip(env: ClientEnvironment): Promise<ClientAnswer> {
   const [index] = of('index-url');
   const more = of('extra-index-url');
   const links = of('find-links');
-  const own = [...(index ? [index] : urlsIn(await run(env, 'python3', '-c', PIP_DEFAULTS))), ...more];
+  const own = [...(index ? [index] : urlsIn(await run(question, 'python3', '-c', PIP_DEFAULTS))), ...more];
   const { hosts } = accessTo(own);
   return accessTo(own, {
     logins: [...logins, ...netrcLogins(await netrc(env), hosts)],
@@ -172,8 +195,10 @@ async function askPip(env: ClientEnvironment): Promise<ClientAnswer> {
   });
 }
 
-async function askGo(env: ClientEnvironment): Promise<ClientAnswer> {
-  const [proxy = '', checksums = ''] = (await run(env, 'go', 'env', 'GOPROXY', 'GOSUMDB')).split('\n');
+async function askGo(question: ClientQuestion): Promise<ClientAnswer> {
+  const { env } = question;
+  const printed = await run(question, 'go', 'env', 'GOPROXY', 'GOSUMDB');
+  const [proxy = '', checksums = ''] = printed.split('\n');
   const named = urlsIn(proxy);
   const proxies = named.map(withoutLogin);
   const database = /^[\w.-]+\.[a-z]+$/.test(checksums.trim())
@@ -194,9 +219,8 @@ const CARGO_PROJECT = {
 const CargoIndex = z.object({ dl: z.string() });
 
 /** Cargo tells nobody where its index is: it is watched as it looks for it. The index names the host of the packages. */
-async function askCargo(env: ClientEnvironment): Promise<ClientAnswer> {
-  const [index] = await watched(CARGO_PROJECT, ['cargo', 'fetch'], (proxy) => ({
-    ...env,
+async function askCargo(question: ClientQuestion): Promise<ClientAnswer> {
+  const [index] = await watched(question, CARGO_PROJECT, ['cargo', 'fetch'], (proxy) => ({
     CARGO_HTTP_PROXY: proxy,
     CARGO_NET_RETRY: '0',
   }));
@@ -211,20 +235,22 @@ const MAVEN_PROJECT = {
     '<project><modelVersion>4.0.0</modelVersion><groupId>x</groupId><artifactId>x</artifactId><version>1</version></project>',
 };
 
-async function askMaven(env: ClientEnvironment): Promise<ClientAnswer> {
+async function askMaven(question: ClientQuestion): Promise<ClientAnswer> {
   const hosts = await watched(
+    question,
     MAVEN_PROJECT,
     ['mvn', '-q', '-B', '-Dmaven.repo.local=repository', 'validate', 'dependency:resolve'],
     (proxy) => {
       const { hostname, port } = new URL(proxy);
-      return { ...env, MAVEN_OPTS: `-Dhttps.proxyHost=${hostname} -Dhttps.proxyPort=${port}` };
+      return { MAVEN_OPTS: `-Dhttps.proxyHost=${hostname} -Dhttps.proxyPort=${port}` };
     },
   );
   return accessTo(hosts.map((host) => `https://${host}`));
 }
 
-/** `host:port` names that a client asks a proxy for which lets nothing through. */
+/** `host:port` names that a client asks a proxy for which lets nothing through. `proxyEnv` leads it there. */
 async function watched(
+  { env, newFolder }: ClientQuestion,
   files: Readonly<Record<string, string>>,
   argv: readonly [string, ...string[]],
   proxyEnv: (proxy: string) => ClientEnvironment,
@@ -238,13 +264,15 @@ async function watched(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const proxy = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
-    await inEmptyFolder(async (folder) => {
+    await inEmptyFolder(newFolder, async (folder) => {
       for (const [path, text] of Object.entries(files)) {
         await mkdir(dirname(join(folder, path)), { recursive: true });
         await writeFile(join(folder, path), text);
       }
-      // It ends with an error: nothing was reached.
-      await runIn(folder, argv, proxyEnv(proxy)).catch(() => '');
+      await runIn(folder, argv, { ...env, ...proxyEnv(proxy) }).catch((thrown: unknown) => {
+        // An error of its own is expected, because nothing was reached; one that waits may have asked before.
+        if (thrown instanceof Fault && !(thrown instanceof SilentClient && asked.size > 0)) throw thrown;
+      });
     });
   } finally {
     server.closeAllConnections();
@@ -256,7 +284,7 @@ async function watched(
 export const CLIENTS: readonly Client[] = [
   { name: 'npm', command: /\b(?:npm|npx|pnpm|yarn|bun|bunx|corepack)\b/, ask: askNpm },
   { name: 'pip', command: /\b(?:pip3?|python3?|uv|uvx|poetry|pdm|hatch|tox|nox|pipenv)\b/, ask: askPip },
-  { name: 'uv', command: /\buvx?\b/, ask: askUv },
+  { name: 'uv', command: /\buvx?\b/, ask: ({ env }) => askUv(env) },
   { name: 'go', command: /\bgo\b/, ask: askGo },
   { name: 'cargo', command: /\bcargo\b/, ask: askCargo },
   { name: 'maven', command: /\b(?:mvn|mvnw|gradle|gradlew)\b/, ask: askMaven },

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { asFault, OUTAGES } from '../../core/model/index.ts';
 import type { Log, Registries, RegistryAccess, RegistryLogin } from '../../ports/index.ts';
 import type { ClientAnswer } from './answers.ts';
 import { type Authority, openAuthority } from './authority.ts';
-import { CLIENTS, type Client } from './clients.ts';
+import { CLIENTS, type Client, SilentClient } from './clients.ts';
 import type { ClientEnvironment, Login } from './logins.ts';
 
 /** Bundles of certificates, with what an operator added: of Debian, RHEL, SUSE and Alpine. */
@@ -29,35 +30,46 @@ const OWN_BUNDLE = '.runoff/certificates.pem';
  * The registries that this machine's own package clients use: each is asked for its settings, so that an in-house mirror
  * works without a word, and no host is written here. A client answers in the name of the operator, so its registries may
  * have private addresses (docs/decisions/0066). Logins in its settings are kept out of sandboxes: the egress proxy adds
- * them (docs/decisions/0079).
+ * them (docs/decisions/0079). A client that does not answer is asked again by the next set-up. `of` rejects with
+ * PROGRAM_KILLED if a client is killed again and again, and with DISK_FULL, because a set-up without its registries would
+ * fail as if the repository were at fault.
  */
 export function openRegistries(options: {
   readonly log: Log;
+  /** The path of a new folder that only this process uses; one is made for each question, and removed. */
+  readonly newFolder: () => string;
   /** Of the clients. Default: this process's own. */
   readonly env?: ClientEnvironment;
   /** Told secrets of clients as they are found. */
   readonly onSecrets?: (secrets: readonly string[]) => void;
 }): Registries {
-  const { log, env = process.env } = options;
+  const { log, newFolder, env = process.env } = options;
   const answers = new Map<string, Promise<ClientAnswer>>();
   const authority = lazily(openAuthority);
   const identities = new Map<string, ReturnType<Authority['identityOf']>>();
+  /** Only an answer is kept, and that there is no such program. */
   const ask = (client: Client): Promise<ClientAnswer> => {
     const known = answers.get(client.name);
     if (known) return known;
-    const asked = client.ask(env).then(
-      (answer) => {
-        options.onSecrets?.(answer.logins.flatMap(({ authorization }) => secretsIn(authorization)));
-        return answer;
-      },
-      (thrown: unknown) => {
-        if (!isMissing(thrown))
-          log.warn({ err: thrown }, `${client.name} did not say which registry it uses.`);
-        return NO_ANSWER;
-      },
-    );
+    const asked = client.ask({ env, newFolder }).then((answer) => {
+      options.onSecrets?.(answer.logins.flatMap(({ authorization }) => secretsIn(authorization)));
+      return answer;
+    });
     answers.set(client.name, asked);
+    asked.catch((thrown: unknown) => isMissing(thrown) || answers.delete(client.name));
     return asked;
+  };
+  const answerOf = async (client: Client, isNamed: boolean): Promise<ClientAnswer> => {
+    try {
+      return await ask(client);
+    } catch (thrown) {
+      if (isMissing(thrown)) return NO_ANSWER;
+      const fault = asFault(thrown);
+      // A client that a command does not even name, and that never answers on this machine, must not stop its set-up.
+      if (OUTAGES.has(fault.code) && (isNamed || !(fault instanceof SilentClient))) throw fault;
+      log.warn({ err: thrown }, `${client.name} did not say which registry it uses.`);
+      return NO_ANSWER;
+    }
   };
   const identityOf = (host: string): ReturnType<Authority['identityOf']> => {
     const known = identities.get(host) ?? authority().identityOf(host);
@@ -67,7 +79,8 @@ export function openRegistries(options: {
   return {
     async of(command) {
       const named = CLIENTS.filter(({ command: pattern }) => pattern.test(command));
-      const found = await Promise.all((named.length > 0 ? named : CLIENTS).map(ask));
+      const asked = named.length > 0 ? named : CLIENTS;
+      const found = await Promise.all(asked.map((client) => answerOf(client, named.length > 0)));
       const hosts = [...new Set(found.flatMap((one) => one.hosts))];
       const logins = found.flatMap((one) => one.logins).filter(({ host }) => hosts.includes(host));
       const more = [...found.flatMap(({ authorities }) => authorities), ...ownCertificates(env)];

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -9,14 +9,17 @@ import {
   fchownSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Fault } from '../../core/model/index.ts';
+import { z } from 'zod';
+import { Fault, machineFaultIn } from '../../core/model/index.ts';
 import type { ExecSpec, WorkArea } from '../../ports/index.ts';
 import { type Owner, runCommand } from './processes.ts';
 import { bytesIn } from './usage.ts';
@@ -41,13 +44,19 @@ export function openCopies(scratch: string, owner: Owner | null): Copies {
     const key = createHash('sha256').update(`${upper}\0${ino}\0${birthtimeMs}`).digest('hex');
     return join(marks, key);
   };
+  /** Folders are removed and moved without a word to us. */
+  const sweepMarks = (): void => {
+    for (const name of readdirSync(marks).filter((each) => MARK.test(each))) {
+      const mark = join(marks, name);
+      const upper = readMark(mark)?.upper;
+      if (upper === undefined || !existsSync(upper) || markOf(upper) !== mark) rmSync(mark, { force: true });
+    }
+  };
   // An existing file is removed first: it may be read-only, or a link that would be followed.
   const cp = ['cp', '-a', '--remove-destination', '--reflink=auto', '--'] as const;
   const copyInto = async (layer: string, folder: string): Promise<void> => {
     const copy = await runCommand([...cp, `${layer}/.`, folder], owner);
-    if (copy.code !== 0) {
-      throw new Fault('SANDBOX_UNAVAILABLE', `${layer} could not be copied: ${copy.stderr.trim()}`);
-    }
+    if (copy.code !== 0) throw copyFault(layer, copy.stderr);
   };
   const fill = async (area: WorkArea, mark: string): Promise<number> => {
     const whole = area.lowers.findIndex((layer) => existsSync(layer) && existsSync(markOf(layer)));
@@ -58,19 +67,51 @@ export function openCopies(scratch: string, owner: Owner | null): Copies {
     if (area.homeLower !== undefined) await copyInto(area.homeLower, area.home);
     const bytes = await bytesIn([area.upper, area.home], owner);
     mkdirSync(marks, { recursive: true });
-    writeFileSync(mark, String(bytes));
+    writeMark(mark, { bytes, upper: area.upper });
+    sweepMarks();
     return bytes;
   };
 
   return {
     async ensure(area) {
       const mark = markOf(area.upper);
-      if (existsSync(mark)) return Number(readFileSync(mark, 'utf8'));
+      const filled = readMark(mark);
+      if (filled !== null) return filled.bytes;
       const filling = underWay.get(mark) ?? fill(area, mark).finally(() => underWay.delete(mark));
       underWay.set(mark, filling);
       return await filling;
     },
   };
+}
+
+/** The name of a mark; a draft of one has more. */
+const MARK = /^[0-9a-f]{64}$/;
+
+const CopyMark = z.object({ bytes: z.number(), upper: z.string() });
+type CopyMark = z.infer<typeof CopyMark>;
+
+/** Null if there is none, or a crash left a part of it. */
+function readMark(mark: string): CopyMark | null {
+  try {
+    return CopyMark.parse(JSON.parse(readFileSync(mark, 'utf8')));
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError || thrown instanceof z.ZodError) return null;
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw thrown;
+  }
+}
+
+/** Whole or not at all: one that is lost has the area filled anew, and brings back what a command has deleted. */
+function writeMark(mark: string, content: CopyMark): void {
+  const draft = `${mark}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(draft, JSON.stringify(content), { flush: true });
+  renameSync(draft, mark);
+}
+
+/** Why a folder or a tool could not be copied for a sandbox, from what the program that copies said. */
+export function copyFault(from: string, said: string): Fault {
+  const code = machineFaultIn(said) === 'DISK_FULL' ? 'DISK_FULL' : 'SANDBOX_UNAVAILABLE';
+  return new Fault(code, `${from} could not be copied: ${said.trim().slice(-600)}`);
 }
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
@@ -82,7 +123,7 @@ const CREATE_FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
  * Writes files below a folder that a command may have written to: every step uses a descriptor of the folder that the
  * last step entered and follows no link, so that nothing outside can be reached even if the folder changes meanwhile.
  * The files are new, and only their owner can read them. Throws INTERNAL for a path that is not a plain relative one,
- * SANDBOX_UNAVAILABLE if something is in the way.
+ * DISK_FULL, or SANDBOX_UNAVAILABLE if something is in the way.
  */
 export function writeBelow(
   scratchFolder: string,
@@ -94,7 +135,9 @@ export function writeBelow(
     try {
       writeFileBelow(scratchFolder, parts, text, owner);
     } catch (thrown) {
-      const { code } = thrown as NodeJS.ErrnoException;
+      const { code, message } = thrown as NodeJS.ErrnoException;
+      if (machineFaultIn(message) === 'DISK_FULL')
+        throw new Fault('DISK_FULL', `There is no space left for ${parts.join('/')} of a command's HOME.`);
       throw new Fault(
         'SANDBOX_UNAVAILABLE',
         `${parts.join('/')} cannot be written below a command's HOME (${code}): a link, a file or a closed folder is in the way.`,

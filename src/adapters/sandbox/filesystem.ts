@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   chownSync,
   existsSync,
@@ -11,10 +11,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import type { ExecSpec, WorkArea } from '../../ports/index.ts';
 import type { Owner } from './processes.ts';
+import { ownFolder } from './scratch.ts';
 
 /** Paths inside a sandbox. /repo, /home/agent and /out are the only folders of the host that it can write to. */
 export const INSIDE = {
@@ -125,7 +126,7 @@ export function prepareEtc(scratch: string, surroundings: Surroundings = USUAL_S
  */
 export function writeOnce(folder: string, files: Readonly<Record<string, string>>): void {
   if (existsSync(folder)) return;
-  const building = `${folder}-${randomBytes(6).toString('hex')}`;
+  const building = ownFolder(dirname(folder), 'building');
   mkdirSync(building, { recursive: true, mode: 0o755 });
   for (const [name, text] of Object.entries(files))
     writeFileSync(join(building, name), text, { mode: 0o644 });
@@ -183,7 +184,7 @@ export function makeViews({ spec, etc, toolchain, empty, owner }: ViewInput): re
   });
   if (spec.readOnly) return [through(area.merged, { lowers: [area.upper, ...area.lowers] })];
   const work = join(area.work, 'home');
-  ownFolder(work, owner);
+  folderOf(work, owner);
   // Tools are mostly seen where they are on the host too; a copy of ours is not.
   const copies = (area.tools?.mounts ?? []).flatMap(({ from, to }) => (from === to ? [] : [from]));
   const folders = [etc, toolchain, ...copies, ...(spec.binds ?? []).map(({ from }) => from)];
@@ -217,7 +218,7 @@ function linkOnce(path: string, link: string): void {
   if (lstatSync(link, { throwIfNoEntry: false }) === undefined) symlinkSync(path, link);
 }
 
-function ownFolder(path: string, owner: Owner | null): void {
+function folderOf(path: string, owner: Owner | null): void {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return;
   mkdirSync(path, { mode: 0o755 });
   if (owner !== null) chownSync(path, owner.uid, owner.gid);

@@ -23,7 +23,7 @@ interface ProbedMissing {
   readonly remedy: string;
 }
 
-/** A sandbox that executes nothing before its probe has found a working variant. `find` never rejects. */
+/** A sandbox that executes nothing before its probe has found a working variant. `find` rejects with outages only. */
 export function probedSandbox<Found extends ProbedReady>(
   backend: SandboxBackend,
   find: () => Promise<Found | ProbedMissing>,
@@ -33,9 +33,14 @@ export function probedSandbox<Found extends ProbedReady>(
   let finding: Promise<Found | ProbedMissing> | null = null;
   const look = async (): Promise<Found | ProbedMissing> => {
     finding ??= find();
-    const found = await finding;
-    if (found.kind === 'missing') finding = null;
-    return found;
+    try {
+      const found = await finding;
+      if (found.kind === 'missing') finding = null;
+      return found;
+    } catch (thrown) {
+      finding = null;
+      throw thrown;
+    }
   };
   return {
     async probe() {

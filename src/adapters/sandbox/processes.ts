@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execa } from 'execa';
-import { mayStartLater, retryLost, signalIn } from '../../core/model/index.ts';
+import { execa, type Options } from 'execa';
+import { Fault, mayStartLater, programKilled, runToEnd } from '../../core/model/index.ts';
 
 /** Milliseconds for which one scan of /proc is reused by all sandboxes. */
 const SCAN_FRESH_MS = 100;
@@ -151,50 +151,50 @@ export const HOST_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbi
 const MAX_STREAM_CHARS = 1024 * 1024;
 
 export interface CommandEnd {
-  /** Null if the program could not be started or a signal ended it. */
+  /** Null if there is no such program, or it crashed. */
   readonly code: number | null;
   readonly stdout: string;
   /** Its standard error, or why it could not be started. */
   readonly stderr: string;
 }
 
-/** Runs a trusted host program to its end with an environment of only PATH, and again if it was killed. Never rejects. */
+/**
+ * Runs a trusted host program to its end with an environment of only PATH, and again if it was killed. Rejects with
+ * PROGRAM_KILLED if that does not help, and for no other end.
+ */
 export async function runCommand(
-  argv: readonly [string, ...string[]],
+  [file, ...args]: readonly [string, ...string[]],
   owner: Owner | null,
 ): Promise<CommandEnd> {
-  const { lost: _, ...end } = await retryLost(
-    sleep,
-    () => runCommandOnce(argv, owner),
-    (end) => end.lost,
-  );
-  return end;
+  const options = { env: { PATH: HOST_PATH }, stripFinalNewline: false, maxBuffer: MAX_STREAM_CHARS };
+  return commandEnd(file, args, { ...options, ...asOwner(owner) });
 }
 
-async function runCommandOnce([file, ...args]: readonly [string, ...string[]], owner: Owner | null) {
-  const end = await execa(file, args, {
-    cwd: '/',
-    env: { PATH: HOST_PATH },
-    extendEnv: false,
-    stdin: 'ignore',
-    stripFinalNewline: false,
-    reject: false,
-    maxBuffer: MAX_STREAM_CHARS,
-    ...asOwner(owner),
-  });
+/** The same for a program with options of its own. */
+export async function commandEnd(
+  file: string,
+  args: readonly string[],
+  options: Pick<Options, 'env' | 'maxBuffer' | 'stripFinalNewline' | 'timeout' | 'uid' | 'gid'>,
+): Promise<CommandEnd> {
+  const end = await runToEnd(file, sleep, () =>
+    execa(file, args, {
+      ...options,
+      cwd: '/',
+      extendEnv: false,
+      stdin: 'ignore',
+      reject: false,
+      killSignal: 'SIGKILL',
+    }),
+  );
   const why = end instanceof Error ? (end.shortMessage ?? '') : '';
-  const { signal, code } = end as { readonly signal?: string; readonly code?: string };
-  // We cut off endless output ourselves. A missing program is not tried again, because its absence is an answer. A
-  // shell or `unshare` around a killed program reports that in its own exit code.
-  const inside = end.exitCode !== undefined && signalIn(end.exitCode) !== null;
-  const killed = (signal !== undefined && code === undefined) || inside;
-  return {
-    lost: killed || (code !== 'ENOENT' && mayStartLater(code)),
-    code: end.exitCode ?? null,
-    stdout: end.stdout ?? '',
-    stderr: end.stderr || why,
-  };
+  return { code: end.exitCode ?? null, stdout: String(end.stdout ?? ''), stderr: String(end.stderr || why) };
 }
+
+/** The fault behind a program of a sandbox that could not be started: an outage if the machine is short of something. */
+export const spawnFault = (program: string, error: NodeJS.ErrnoException): Fault =>
+  mayStartLater(error.code)
+    ? programKilled(program, { kind: 'lost', how: `could not be started: ${error.code}` })
+    : new Fault('SANDBOX_UNAVAILABLE', `${program} could not be started: ${error.message}`);
 
 /** O_CLOEXEC as /proc/PID/fdinfo shows it; the same on x64 and arm64. */
 const CLOSE_ON_EXEC = 0o2000000;

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { startedAt } from './processes.ts';
+import { lstat, readdir, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runCommand, startedAt } from './processes.ts';
 
 /** Milliseconds after which a folder of a process that cannot be looked up is taken for left behind. Our default. */
 const LONGEST_USE_MS = 24 * 60 * 60_000;
+
+/** What other adapters build before they rename it; its name does not say whose it is. */
+const DRAFT = /\.[0-9a-f]{12}(?:\.tmp)?$/;
 
 /** Kind, process namespace, process, its start time, and a random part. */
 const OWNED = /^[a-z]+-(\d+)-(\d+)-(\d+)-[0-9a-f]{12}$/;
@@ -19,22 +23,52 @@ export function ownFolder(parent: string, kind: string): string {
   return join(parent, `${kind}-${owner}-${randomBytes(6).toString('hex')}`);
 }
 
+/** Milliseconds to wait for a removal, our default: nearly every folder is gone by then. */
+const REMOVAL_WAIT_MS = 1_000;
+
+/**
+ * Removes a folder that a command may have written to: its path is free when this resolves. The removal itself, by `rm`
+ * because a command can nest folders deeper than any path that a Node call accepts, may go on in the background; what is
+ * left when this process ends is an orphan.
+ */
+export async function discardFolder(folder: string): Promise<void> {
+  const trash = ownFolder(dirname(folder), 'removed');
+  try {
+    await rename(folder, trash);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw thrown;
+  }
+  await Promise.race([removeFolder(trash), sleep(REMOVAL_WAIT_MS, undefined, { ref: false })]);
+}
+
+/** Also with folders that a command has closed. What cannot be removed now is tried again at the next start. */
+async function removeFolder(trash: string): Promise<void> {
+  const remove = ['rm', '-rf', '--', trash] as const;
+  try {
+    if ((await runCommand(remove, null)).code === 0) return;
+    await runCommand(['chmod', '-R', 'u+rwx', '--', trash], null);
+    await runCommand(remove, null);
+  } catch {
+    // The programs were killed.
+  }
+}
+
 /** Removes what processes that were killed left of their own folders. A folder that cannot be removed yet stays. */
 export async function removeOrphans(parent: string): Promise<void> {
   const names = await readdir(parent).catch(() => []);
   for (const name of names) {
     const folder = join(parent, name);
-    if (!(await isOrphan(folder, name))) continue;
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
+    if (await isOrphan(folder, name)) await discardFolder(folder).catch(() => undefined);
   }
 }
 
 async function isOrphan(folder: string, name: string): Promise<boolean> {
   const [owned, namespace, pid, start] = OWNED.exec(name) ?? [];
-  if (owned === undefined) return false;
-  if (namespace === namespaceOfProcesses()) return startOf(Number(pid)) !== start;
-  // The same number is another process there.
-  const found = await stat(folder).catch(() => null);
+  if (owned === undefined && !DRAFT.test(name)) return false;
+  if (owned !== undefined && namespace === namespaceOfProcesses()) return startOf(Number(pid)) !== start;
+  // Nobody can tell whether its process runs: in another namespace, the same number is another one.
+  const found = await lstat(folder).catch(() => null);
   return found !== null && Date.now() - found.mtimeMs > LONGEST_USE_MS;
 }
 

@@ -1,12 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { constants, existsSync, readFileSync, realpathSync } from 'node:fs';
 import { chmod, copyFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
 import { INSIDE } from './filesystem.ts';
 import { type Owner, runCommand } from './processes.ts';
+import { ownFolder } from './scratch.ts';
 
 interface Toolchain {
   /** Pass it to `openBubblewrap` as `toolchain`. */
@@ -79,7 +79,7 @@ function findNpm(environment: Readonly<Record<string, string | undefined>>): Npm
 }
 
 async function buildToolchain(dir: string, npm: NpmPackage | null): Promise<void> {
-  const building = `${dir}.${randomBytes(6).toString('hex')}`;
+  const building = ownFolder(dirname(dir), 'building');
   try {
     await mkdir(join(building, 'bin'), { recursive: true, mode: 0o755 });
     // No hard link: a change of mode or owner would also affect the original.
@@ -111,23 +111,11 @@ async function addNpm(building: string, npm: NpmPackage): Promise<void> {
   }
 }
 
-/**
- * Number of tries, and milliseconds between two of them, while a file that was just written is still open in a forked
- * process.
- */
-const BUSY_RETRY = { tries: 40, waitMs: 50 } as const;
-
 async function mustRun(
   argv: readonly [string, ...string[]],
   owner: Owner | null,
   otherwise: string,
 ): Promise<void> {
-  for (let tried = 1; ; tried += 1) {
-    const end = await runCommand(argv, owner);
-    if (end.code === 0) return;
-    // Between fork and exec, any child of this process has the copy open for writing; this ends by itself.
-    if (!/ETXTBSY/.test(end.stderr) || tried === BUSY_RETRY.tries)
-      throw new Fault('SANDBOX_UNAVAILABLE', `${otherwise}: ${end.stderr.trim()}`);
-    await sleep(BUSY_RETRY.waitMs);
-  }
+  const end = await runCommand(argv, owner);
+  if (end.code !== 0) throw new Fault('SANDBOX_UNAVAILABLE', `${otherwise}: ${end.stderr.trim()}`);
 }

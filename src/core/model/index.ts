@@ -1,4 +1,5 @@
 export * from './bounded-buffer.ts';
+export * from './child.ts';
 export * from './concurrency.ts';
 export * from './fault.ts';
 export * from './queue.ts';

@@ -118,7 +118,7 @@ export const restartText = (view: RunView): string =>
 export const noPatchAtAll = ({ candidates }: RunView): boolean =>
   candidates.every(({ patch }) => patch === undefined);
 
-/** Why GitHub would not have the pull request of a winner and what to do about it; empty where it had none to refuse. */
+/** Why there is no pull request of a winner and what to do about it; empty where none was to be opened. */
 export function unopenedText(view: RunView, compareUrl: string | undefined): string {
   const { outcome } = view;
   const alias = chosenOf(view);
@@ -130,7 +130,9 @@ export function unopenedText(view: RunView, compareUrl: string | undefined): str
       ? 'Its branch could not be pushed either; the comparison has its diff.'
       : `Its branch is ${code(branch)}${url === null ? '' : ` (${link('compare', url)})`}: open a pull request from it manually.`;
   const again = inertSentence(restartText(view));
-  return `**${alias}** has no pull request: ${inertSentence(outcome.refusedBecause, 400)} ${where} Or fix what GitHub reports, then ${again}.`;
+  const none = `**${alias}** has no pull request: ${inertSentence(outcome.refusedBecause, 400)}`;
+  if (outcome.isDamaged) return `${none} To have it made again, ${again}.`;
+  return `${none} ${where} Or fix what GitHub reports, then ${again}.`;
 }
 
 /** GitHub's page for a candidate's branch, from the address of our own comment; null where that is not known. */

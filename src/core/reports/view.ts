@@ -54,8 +54,10 @@ export type OutcomeView =
   | {
       readonly kind: 'table';
       readonly comparisonUrl?: string;
-      /** Why GitHub would not have a pull request of the winner, a sentence; absent where none was to be opened. */
+      /** Why there is no pull request of the winner, a sentence; absent where none was to be opened. */
       readonly refusedBecause?: string;
+      /** It was not GitHub who refused it: what the winner changed is damaged. */
+      readonly isDamaged?: true;
       readonly branches: Readonly<Record<Alias, string>>;
     };
 

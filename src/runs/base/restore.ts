@@ -2,7 +2,7 @@ import { type Alias, Fault, type PatchSummary, programKilled, type RunId } from 
 import { tailOf } from '../../core/reports/index.ts';
 import { type BaseCheckout, DEFAULT_LIMITS, type WorkArea } from '../../ports/index.ts';
 import type { World } from '../context.ts';
-import { cancelledError } from '../stage.ts';
+import { cancelledError, unlessDamaged } from '../stage.ts';
 
 /** What making a collected tree again takes. */
 export type RestorePorts = Pick<World, 'artifacts' | 'log' | 'sandbox' | 'workspaces'>;
@@ -33,16 +33,17 @@ export async function applyPatchIn(
 
 /**
  * Sees to it that a collected tree is on this machine: where another one collected it, it is made again from the patch, and
- * must be the same to the bit. Fault INTERNAL where it is not, or where the patch is gone.
+ * must be the same to the bit. Fault INTERNAL where it is not. `unreadable`: the patch is damaged or gone as well.
  */
 export async function restoreTree(
   world: RestorePorts,
   base: BaseCheckout,
   { runId, alias, patch }: { readonly runId: RunId; readonly alias: Alias; readonly patch: PatchSummary },
   signal: AbortSignal,
-): Promise<void> {
-  if (await world.workspaces.holds(base, patch.tree)) return;
-  const text = await world.artifacts.get(patch.text);
+): Promise<'there' | 'unreadable'> {
+  if (await world.workspaces.holds(base, patch.tree)) return 'there';
+  const text = await unlessDamaged(world.artifacts.get(patch.text));
+  if (text === null) return 'unreadable';
   // The id of the coder's own area: what is kept for one is kept for the other.
   const area = await world.workspaces.open(base, `${runId}-${alias}`);
   try {
@@ -58,6 +59,7 @@ export async function restoreTree(
     { run: runId, candidate: alias },
     'A candidate of another machine was made again from its patch.',
   );
+  return 'there';
 }
 
 const patchMismatch = (alias: Alias, why: string): Fault =>

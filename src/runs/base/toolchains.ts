@@ -40,8 +40,14 @@ export async function toolsAt(
   return toolchains.provide(wantedTools(paths, texts, setup), signal);
 }
 
-/** A base whose areas have these toolchains. */
-export const withTools = (base: BaseCheckout, provided: ProvidedTools | null): BaseCheckout =>
-  provided === null || (provided.tools.path.length === 0 && provided.tools.services === undefined)
-    ? base
-    : { ...base, tools: provided.tools };
+/** A base whose areas have these toolchains, and that says in which versions. */
+export function withTools(base: BaseCheckout, provided: ProvidedTools | null): BaseCheckout {
+  if (provided === null) return base;
+  const { tools, found } = provided;
+  const toolVersions = found.map(({ name, from }) => `${name} (${from})`);
+  return {
+    ...base,
+    toolVersions,
+    ...(tools.path.length === 0 && tools.services === undefined ? {} : { tools }),
+  };
+}

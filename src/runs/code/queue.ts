@@ -119,8 +119,7 @@ async function isRestorable(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    await restoreTree(world, base, candidate, signal);
-    return true;
+    return (await restoreTree(world, base, candidate, signal)) === 'there';
   } catch (thrown) {
     const { code } = asFault(thrown);
     if ((code !== 'INTERNAL' && code !== 'STORED_DATA_DAMAGED') || signal.aborted) throw thrown;

@@ -97,7 +97,7 @@ type WithTests =
   | { readonly kind: 'unbuilt'; readonly broken: BuildFailure }
   | { readonly kind: 'ran'; readonly run: TestRun };
 
-/** Runs tests in a fresh area over a built tree, once for each (tree, tests, commands, environment, attempt). */
+/** Runs tests in a fresh area over a built tree, once for each (tree, tests, commands, tools, environment, attempt). */
 export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promise<WithTests> {
   const { id, attempt = 1 } = options;
   const tests = joinSections(options.tests ?? []);
@@ -106,6 +106,8 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
   const key = JSON.stringify([
     'tests',
     [base.sha, base.layers, runner.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
+    // A run may go on after an update, or on a machine that has other ones.
+    [base.tools ?? null, base.toolVersions ?? []],
     [tree.patch, tests],
     commands.map(({ command, args, env }) => [command, args, env]),
     [task.settings.timeout.check, attempt, runner.surroundings ?? null],

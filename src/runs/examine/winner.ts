@@ -14,6 +14,7 @@ import {
 import type { Alias } from '../../core/model/index.ts';
 import type { Patch } from '../../core/patches/index.ts';
 import { readPatch } from '../context.ts';
+import { unlessDamaged } from '../stage.ts';
 import type { TestedSurvivor } from './admit.ts';
 import type { CheckRunner } from './areas.ts';
 import type { CandidateEntry } from './candidate.ts';
@@ -107,11 +108,12 @@ async function survivorsOf(
   return survivors;
 }
 
+/** Null where there is none, also where it was damaged since it was examined. */
 async function readEntryPatch(
   { world, baseFiles }: CheckRunner,
   { patch }: CandidateEntry,
 ): Promise<Patch | null> {
   if (!patch) return null;
-  const parsed = await readPatch(world.artifacts, patch, { baseFiles });
-  return parsed.kind === 'patch' ? parsed.patch : null;
+  const parsed = await unlessDamaged(readPatch(world.artifacts, patch, { baseFiles }));
+  return parsed?.kind === 'patch' ? parsed.patch : null;
 }

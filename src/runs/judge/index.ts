@@ -19,7 +19,7 @@ import {
 } from '../../core/ranking/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
 import { type ModelPorts, readPatch, repositoryKeyOf, taskOf, type World } from '../context.ts';
-import type { RunContext } from '../stage.ts';
+import { type RunContext, unlessDamaged } from '../stage.ts';
 import { judgePool } from './panel.ts';
 
 export { type JudgeOptions, judgePool } from './panel.ts';
@@ -72,13 +72,16 @@ interface JudgingInput {
   readonly undecided: readonly Alias[];
 }
 
-/** Puts undecided survivors before blind judges; what they say is kept, so that nobody is paid twice for it. */
+/**
+ * Puts undecided survivors before blind judges; what they say is kept, so that nobody is paid twice for it. Undefined where
+ * fewer than two have a patch that can be read.
+ */
 async function askJudges(
   world: JudgePorts,
   runId: RunId,
   matter: JudgingInput,
   signal: AbortSignal,
-): Promise<Judgement> {
+): Promise<Judgement | undefined> {
   const { task, evidence, undecided } = matter;
   const { settings } = task;
   const candidates = await world.store.candidates(runId);
@@ -88,8 +91,11 @@ async function askJudges(
     const found = evidence.find((one) => one.alias === alias);
     if (!candidate || !found) continue;
     const author = candidate.contestant;
-    competitors.push(await competitorOf(world.artifacts, { ...candidate, author }, found));
+    // A patch that was damaged since it was examined cannot be shown: judges choose among the others.
+    const competitor = await unlessDamaged(competitorOf(world.artifacts, { ...candidate, author }, found));
+    if (competitor) competitors.push(competitor);
   }
+  if (competitors.length < 2) return undefined;
   return judgePool(
     {
       ...world,

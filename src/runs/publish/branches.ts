@@ -12,7 +12,13 @@ export type CommitPorts = RestorePorts & Pick<World, 'clock' | 'diskSpace' | 'gi
 export interface Commits {
   readonly base: BaseCheckout;
   readonly byAlias: ReadonlyMap<Alias, Sha>;
+  /** Those of whom neither the tree nor the patch can be read any more. */
+  readonly damaged: ReadonlySet<Alias>;
 }
+
+/** Why a candidate cannot be published, for people. */
+export const damagedSentence = (alias: Alias): string =>
+  `What candidate ${alias} changed was stored when it was examined, and is damaged now on the machine that runs Runoff.`;
 
 /** Of every commit that we make. */
 export const AUTHOR = { name: 'Runoff', email: 'runoff@users.noreply.github.com' };
@@ -27,11 +33,16 @@ export async function commitCandidates(
   const view = await viewOf(world, run);
   const base = await world.workspaces.prepare(await sourceOf(world, task), task.base.sha);
   const byAlias = new Map<Alias, Sha>();
+  const damaged = new Set<Alias>();
   for (const candidate of await world.store.candidates(run.id)) {
     const gates = run.evidence?.find((e) => e.alias === candidate.alias)?.gates ?? [];
     const safe = gates.some((gate) => gate.gate === 'safe' && gate.passed);
     if (!candidate.patch || !safe) continue;
-    await restoreTree(world, base, { ...candidate, patch: candidate.patch }, signal);
+    if ((await restoreTree(world, base, { ...candidate, patch: candidate.patch }, signal)) === 'unreadable') {
+      world.log.error({ run: run.id, alias: candidate.alias }, damagedSentence(candidate.alias));
+      damaged.add(candidate.alias);
+      continue;
+    }
     const sha = await world.workspaces.commit(base, {
       base: task.base.sha,
       tree: candidate.patch.tree,
@@ -42,7 +53,7 @@ export async function commitCandidates(
     });
     byAlias.set(candidate.alias, sha);
   }
-  return { base, byAlias };
+  return { base, byAlias, damaged };
 }
 
 /** A commit of ours on top of a pull request's branch. */

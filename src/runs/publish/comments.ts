@@ -19,7 +19,7 @@ import {
 import type { Store } from '../../ports/index.ts';
 import { loadRun, requireGitHub, type World } from '../context.ts';
 import { findOwnComment, type OwnComment } from '../questions/index.ts';
-import { idempotentWrite, throwIfCancelled } from '../stage.ts';
+import { idempotentWrite, throwIfCancelled, unlessDamaged } from '../stage.ts';
 import { diffsOf, viewOf } from '../view.ts';
 import type { PublishContext } from './context.ts';
 
@@ -157,14 +157,20 @@ async function storeChoice(
   await store.fulfil(runId, CHOICE_TEXT, { now, ...(kept ? { before: kept.now } : {}) });
 }
 
-/** The comment that lets people pick, as we wrote it last, then as we wrote it before; empty where there is none. */
+/**
+ * The comment that lets people pick, as we wrote it last, then as we wrote it before; empty where there is none, and where
+ * what we wrote last is damaged.
+ */
 export async function choiceTexts(
   { store, artifacts }: Pick<World, 'store' | 'artifacts'>,
   runId: RunId,
 ): Promise<readonly string[]> {
   const kept = await storedChoice(store, runId);
   if (!kept) return [];
-  return Promise.all([kept.now, ...(kept.before ? [kept.before] : [])].map((ref) => artifacts.get(ref)));
+  const [now, before] = await Promise.all(
+    [kept.now, kept.before].map(async (ref) => (ref ? unlessDamaged(artifacts.get(ref)) : null)),
+  );
+  return typeof now !== 'string' ? [] : [now, ...(typeof before === 'string' ? [before] : [])];
 }
 
 async function showPart(

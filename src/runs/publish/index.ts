@@ -14,7 +14,7 @@ import {
 } from '../stage.ts';
 import { type CommitPorts, type Commits, commitCandidates } from './branches.ts';
 import { withPublisher } from './context.ts';
-import { publishChoice, publishPull, publishTable } from './on-github.ts';
+import { publishChoice, publishPull, publishTable, publishTableOfDamaged } from './on-github.ts';
 
 export { openAnnouncer, statusUrl, unannouncedSince } from './announcer.ts';
 export type { CommitPorts } from './branches.ts';
@@ -62,7 +62,9 @@ async function publishResult(world: CommitPorts, { run, signal }: RunContext): P
   return withPublisher(world, { run: { ...run, origin }, signal }, (context) => {
     if (decision?.kind === 'toss-up') return publishChoice(context, commits);
     const pick = pickOf(decision);
-    return pick === null ? publishTable(context, commits) : publishPull(context, commits, pick);
+    if (pick === null) return publishTable(context, commits);
+    if (commits.damaged.has(pick)) return publishTableOfDamaged(context, commits, pick);
+    return publishPull(context, commits, pick);
   });
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../core/reports/index.ts';
 import type { PullFacts, RunOutcome } from '../../ports/index.ts';
 import { idempotentWrite, throwIfCancelled } from '../stage.ts';
-import type { Commits } from './branches.ts';
+import { type Commits, damagedSentence } from './branches.ts';
 import { showCheck, showComparison, supersede, viewForPublishing, withLinks } from './comments.ts';
 import { candidateBranch, commitOf, type PublishContext, push, pushOthers } from './context.ts';
 
@@ -47,25 +47,38 @@ export const publishChoice = async (context: PublishContext, commits: Commits): 
 export const publishTable = async (context: PublishContext, commits: Commits): Promise<RunOutcome> =>
   publishOnIssue(context, commits, 'outcome', await viewForPublishing(context));
 
+/** What the winner changed is damaged since it was examined: the table on the issue says so. */
+export const publishTableOfDamaged = async (
+  context: PublishContext,
+  commits: Commits,
+  winner: Alias,
+): Promise<RunOutcome> =>
+  publishOnIssue(context, commits, 'outcome', await viewForPublishing(context), {
+    refusedBecause: damagedSentence(winner),
+    isDamaged: true,
+  });
+
 type Published = Awaited<ReturnType<typeof viewForPublishing>>;
 
 const tableInstead = (
   context: PublishContext,
   commits: Commits,
   published: Published,
-  unopened: string,
-): Promise<RunOutcome> => publishOnIssue(context, commits, 'outcome', published, unopened);
+  refusedBecause: string,
+): Promise<RunOutcome> => publishOnIssue(context, commits, 'outcome', published, { refusedBecause });
 
-/** `unopened`: why GitHub would not have the pull request of the winner. */
+/** Why there is no pull request of a winner. */
+type Unopened = Pick<Extract<OutcomeView, { kind: 'table' }>, 'refusedBecause' | 'isDamaged'>;
+
 async function publishOnIssue(
   context: PublishContext,
   commits: Commits,
   kind: 'choice' | 'outcome',
   published: Published,
-  unopened?: string,
+  unopened: Unopened = {},
 ): Promise<RunOutcome> {
   const branches = byLetter(await pushOthers(context, commits, null));
-  const outcome: OutcomeView = { kind: 'table', ...(unopened ? { refusedBecause: unopened } : {}), branches };
+  const outcome: OutcomeView = { kind: 'table', ...unopened, branches };
   const view = { ...published.view, outcome };
   const write = kind === 'choice' ? pickComment : outcomeComment;
   const text = write(view, withLinks(context, published.diffs, branches));

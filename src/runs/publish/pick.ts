@@ -1,15 +1,16 @@
-import { type Alias, asFault, Fault, type RunId, type Sha } from '../../core/model/index.ts';
+import { type Alias, asFault, Fault, OUTAGES, type RunId, type Sha } from '../../core/model/index.ts';
 import { comparison, followUpMessage, pickComment, pullRequest } from '../../core/reports/index.ts';
 import type { BaseCheckout, PickRecord, PullDetails, RunOutcome, Store } from '../../ports/index.ts';
 import { type GitHubRun, isGitHubRun, loadRun, taskOf, type World } from '../context.ts';
 import { rejectPick, whyPickRejected } from '../picks.ts';
-import { idempotentWrite, OUTAGES } from '../stage.ts';
+import { idempotentWrite } from '../stage.ts';
 import { viewOf } from '../view.ts';
 import {
   AUTHOR,
   type CommitPorts,
   type Commits,
   commitCandidates,
+  damagedSentence,
   type Head,
   isHeadOfOurs,
   plannedHead,
@@ -45,11 +46,16 @@ export async function applyPick(
   const dropped = await whyPickRejected(world.store, run.id, pick);
   if (dropped !== null) return refused(dropped);
   const { outcome } = run;
-  const applied = await withCommits(world, run, (context, commits) =>
-    outcome?.kind === 'pull'
+  const applied = await withCommits(world, run, async (context, commits) => {
+    if (pick.alias !== null && commits.damaged.has(pick.alias)) {
+      const why = damagedSentence(pick.alias);
+      await rejectPick(world.store, run.id, pick.key, why);
+      return refused(why);
+    }
+    return outcome?.kind === 'pull'
       ? pickOnPull(context, commits, outcome, pick)
-      : pickFromTable(context, commits, pick.alias),
-  );
+      : pickFromTable(context, commits, pick.alias);
+  });
   // A crash may have come between the pull request and this.
   if (outcome?.kind === 'pull' && run.state === 'awaiting_pick')
     await world.store.transition(run.id, 'published', 'a person picked', world.clock.now());
@@ -261,6 +267,7 @@ export async function releaseCi(
   return withCommits(world, run, async (context, commits) => {
     const alias = await shownOn(world.store, run);
     if (alias === null) return refused('It is unknown which candidate the pull request shows.');
+    if (commits.damaged.has(alias)) return refused(damagedSentence(alias));
     const message = followUpMessage(await viewOf(world, run), { kind: 'ci' });
     const moved = await advance(context, commits.base, outcome, { ...request, alias, message });
     if (typeof moved === 'string') return refused(moved);

@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AGENTS, coders, installAgent, installable } from '../../../src/adapters/coders/index.ts';
+import { tried } from '../../world/tried.ts';
 
 /** Stands in for npm: writes down how it was called, and the package that it was asked for, in a private mode. */
 const NPM = `
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 const asked = JSON.parse(readFileSync(new URL('asked.json', import.meta.url), 'utf8'));
 const argv = process.argv.slice(2);
@@ -14,6 +16,15 @@ const folder = argv[argv.indexOf('--prefix') + 1];
 writeFileSync(asked.SEEN, JSON.stringify({ argv, env: process.env, cwd: process.cwd() }));
 const level = argv.find((word) => word.startsWith('--loglevel='))?.slice(11) ?? process.env.npm_config_loglevel;
 const json = process.env.npm_config_json === 'true' && !argv.includes('--no-json');
+if (asked.KILLS) {
+  const left = join(folder, 'node_modules/half');
+  if (existsSync(left)) throw new Error('Something is left of an npm that was killed.');
+  mkdirSync(left, { recursive: true });
+  const file = new URL('kills', import.meta.url);
+  const kills = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+  writeFileSync(file, String(kills + 1));
+  if (kills < Number(asked.KILLS)) process.kill(process.pid, 'SIGKILL');
+}
 if (asked.FAIL) {
   const said = 'npm error code ' + asked.FAIL + '\\nnpm error network request failed\\nnpm error     at its.own (stack)';
   if (level !== 'silent') console.error(json ? '{}' : said);
@@ -36,6 +47,7 @@ else {
 let home: string;
 let folder: string;
 const lines: string[] = [];
+const newFolder = () => join(folder, randomUUID());
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'install-'));
   folder = join(home, 'agents');
@@ -59,6 +71,7 @@ const install = async (
   await ask({ PROGRAM: AGENTS.find((agent) => agent.name === name)?.program ?? '', ...extra });
   return installAgent({
     folder,
+    newFolder,
     name,
     ...(version ? { version } : {}),
     ...(limitMs ? { limitMs } : {}),
@@ -218,6 +231,22 @@ test('npm is stopped when it does not finish, and nothing remains', async () => 
   expect(await readdir(folder)).toEqual([]);
 });
 
+test('an npm that is killed begins anew, without what it left; after four times it is an outage', async () => {
+  tried({
+    id: 'agent-npm-killed',
+    part: 'Child processes are killed',
+    what: 'The `npm` that installs an agent, or a package manager that a repository asks for.',
+    held: 'It is started again in an empty folder; if that does not help, the stage waits.',
+  });
+  await install('codex', { KILLS: '1' });
+  expect(await installed('codex')).toBe(agentOf('codex').tested);
+  await expect(install('pi', { KILLS: '9' })).rejects.toMatchObject({
+    code: 'PROGRAM_KILLED',
+    message: expect.stringMatching(/^npm was killed by SIGKILL 4 times/),
+  });
+  expect(await readdir(folder)).toEqual(['codex']);
+});
+
 test('a package without its program is not put in place', async () => {
   await expect(install('pi', { PROGRAM: 'elsewhere.js' })).rejects.toMatchObject({
     code: 'AGENT_INSTALL_FAILED',
@@ -231,6 +260,7 @@ test('a cancelled installation ends and leaves nothing', async () => {
   await ask({ HANG: '1' });
   const going = installAgent({
     folder,
+    newFolder,
     name: 'pi',
     onLine: (line) => line === 'hangs' && stop.abort(),
     signal: stop.signal,
@@ -262,7 +292,13 @@ test('a missing npm is reported', async () => {
   await mkdir(join(home, 'empty'));
   await chmod(join(home, 'empty'), 0o755);
   await expect(
-    installAgent({ folder, name: 'pi', onLine: () => {}, environment: { PATH: join(home, 'empty') } }),
+    installAgent({
+      folder,
+      newFolder,
+      name: 'pi',
+      onLine: () => {},
+      environment: { PATH: join(home, 'empty') },
+    }),
   ).rejects.toMatchObject({
     code: 'AGENT_INSTALL_FAILED',
     message: expect.stringContaining('npm was not found'),

@@ -362,4 +362,20 @@ describe('a damaged stored copy', () => {
     const area = await workspaces.open(await installed(), 'run-A');
     expect((await world.run(area, 'cat deps/lib')).stdout).toBe('lib\n');
   });
+
+  test.each(['cut off', 'emptied', 'removed'])(
+    'of the settings of git, %s, condemns no mirror',
+    async (how) => {
+      const made = await mirrored();
+      const { dataDir, workspaces, damages } = made;
+      const settings = join(dataDir, 'gitconfig');
+      const whole = readFileSync(settings, 'utf8');
+      HOW[how]?.(settings);
+      await readsAll(workspaces, made);
+      HOW[how]?.(settings);
+      await readsAll(workspaces, made);
+      expect(damages()).toBe(0);
+      expect(readFileSync(settings, 'utf8')).toBe(whole);
+    },
+  );
 });

@@ -31,7 +31,7 @@ describe('a git process that is killed', () => {
   }
 
   const run = (more: object = {}) =>
-    openGit('/dev/null')({ cwd: world.root, args: ['--version'], ...more } as Parameters<
+    openGit(join(world.root, 'gitconfig'))({ cwd: world.root, args: ['--version'], ...more } as Parameters<
       ReturnType<typeof openGit>
     >[0]);
 

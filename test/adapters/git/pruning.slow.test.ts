@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BaseCheckout } from '../../../src/ports/index.ts';
@@ -196,5 +204,32 @@ describe('a checkout that no run used for a long time', () => {
     execFileSync('sh', ['-c', 'echo broken > "$1"', 'sh', join(area.upper, '..', 'area.json')]);
     expect(await pruneAll()).toMatchObject({ checkouts: 0, layers: 0 });
     expect(readFileSync(join(base.lower, 'a.txt'), 'utf8')).toBe('one\n');
+  });
+
+  test.runIf(process.getuid?.() === 0)('does not stop after work was handed to another user', async () => {
+    const { path, base } = await based();
+    const tree = await collected(base, 'r1-A');
+    execFileSync('chown', ['-R', '64192:64192', path]);
+    const commit = await world.workspaces.commit(base, { base: base.sha, tree, message: 'm', author, at: 1 });
+    await world.workspaces.branch(base, path, 'auto-dev/1', commit);
+    // What a kill in the middle of it leaves.
+    const store = join(world.dataDir, 'objects', `${base.repositoryKey}.git`);
+    mkdirSync(join(store, 'refs/bundled'), { recursive: true });
+    writeFileSync(join(store, 'refs/bundled/0123456789abcdef'), `${commit}\n`);
+    expect(await pruneAll((id) => id === 'r1-A')).toMatchObject({ checkouts: 1, layers: 1, repositories: 0 });
+    expect(git(store, 'for-each-ref', '--format=%(refname)')).toBe('refs/runoff/r1-A');
+    expect(await pruneAll()).toMatchObject({ patches: 1, repositories: 1 });
+  });
+
+  test('does not stop because the record of an area is damaged', async () => {
+    const { base } = await based();
+    const area = await world.workspaces.open(base, 'r1-A');
+    truncateSync(join(area.upper, '../area.json'), 7);
+    const { base: other } = await based('two\n');
+    await collected(other, 'r2-A');
+    const old = new Date(Date.now() - DAY);
+    for (const folder of [other.lower, ...other.layers]) utimesSync(join(folder, '..'), old, old);
+    expect(await pruneAll()).toMatchObject({ checkouts: 1, layers: 1 });
+    expect(existsSync(base.lower)).toBe(true);
   });
 });

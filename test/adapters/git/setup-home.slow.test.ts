@@ -156,6 +156,20 @@ describe.each([true, false])('what set-up puts into its HOME (overlays: %s)', (o
     const base = await setUp(`ln -s ${secret} ~/.token`);
     expect(await over(base, 'cat ~/.token 2> /dev/null || echo unreadable')).toBe('unreadable\n');
   });
+
+  test('cannot bring Runoff down by folders that are nested 30,000 deep', async () => {
+    const script =
+      "import os\nos.chdir(os.environ['HOME'])\nfor _ in range(30000):\n  os.mkdir('d')\n  os.chdir('d')";
+    const { path, sha } = world.repository({ 'a.txt': 'one\n', 'deep.py': script });
+    const base = await world.workspaces.prepare({ kind: 'local', path }, sha);
+    const command = 'python3 deep.py';
+    const done = await world.workspaces.install(base, { command, egress: [], limits: LIMITS });
+    expect(done).toMatchObject({
+      kind: 'failed',
+      why: expect.stringMatching(/^`python3 deep\.py` left too much behind\. .* nested too deeply\.$/),
+    });
+    expect(await setUp('echo fine > ~/x', { path, sha })).toMatchObject({ sha });
+  });
 });
 
 /** A package named pdm, whose program repeats its arguments and leaves a file. */

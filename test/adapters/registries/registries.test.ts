@@ -1,10 +1,12 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openRegistries } from '../../../src/adapters/registries/index.ts';
 import { netrcLogins, npmLogins } from '../../../src/adapters/registries/logins.ts';
 import { memoryLog } from '../../server/delivery.ts';
+import { tried } from '../../world/tried.ts';
 
 /** Programs that answer as the real ones do where an operator has set up mirrors. */
 const PROGRAMS = {
@@ -31,10 +33,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const open = (env: Record<string, string> = {}) => {
+const newFolder = () => join(folder, 'scratch', randomUUID());
+
+const open = (env: Record<string, string> = {}, programs = 'bin') => {
   const log = memoryLog();
-  const PATH = [join(folder, 'bin'), '/usr/bin', '/bin'].join(delimiter);
-  return { log, registries: openRegistries({ log, env: { PATH, ...env } }) };
+  const PATH = [join(folder, programs), '/usr/bin', '/bin'].join(delimiter);
+  return { log, registries: openRegistries({ log, newFolder, env: { PATH, ...env } }) };
 };
 
 describe('logins', () => {
@@ -86,7 +90,7 @@ describe('the registries for a set-up command', () => {
       ].map((name) => [name, 'canary']),
     );
     const env = { ...secrets, PATH: bin, HOME: folder, GOPROXY: 'https://kept.test' };
-    await openRegistries({ log: memoryLog(), env }).of('make');
+    await openRegistries({ log: memoryLog(), newFolder, env }).of('make');
     const told = await readFile(seen, 'utf8');
     expect(told).toContain('GOPROXY=https://kept.test');
     expect(told).not.toContain('canary');
@@ -205,12 +209,68 @@ describe('the registries for a set-up command', () => {
     expect(first.hosts).toEqual(
       expect.arrayContaining(['npm.corp.test:8443', 'gems.test:443', 'proxy.test:443']),
     );
-    expect(log.lines.filter(({ message }) => message.startsWith('dotnet'))).toHaveLength(1);
+    // One that gave no answer is asked again.
+    expect(log.lines.filter(({ message }) => message.startsWith('dotnet'))).toHaveLength(2);
+    expect(await readdir(join(folder, 'scratch'))).toEqual([]);
+  });
+});
+
+describe('a client that is killed', () => {
+  /** An npm that is killed some times before it answers; the number of its starts is in a file. */
+  async function killedNpm(kills: number) {
+    const name = `npm-${randomUUID()}`;
+    const starts = join(folder, name, 'starts');
+    await mkdir(join(folder, name));
+    const script = `#!/bin/sh\necho >> ${starts}\n[ "$(wc -l < ${starts})" -gt ${kills} ] || kill -KILL $$\n${PROGRAMS.npm}\n`;
+    await writeFile(join(folder, name, 'npm'), script, { mode: 0o755 });
+    return { ...open({}, name), starts: async () => (await readFile(starts, 'utf8')).length };
+  }
+
+  test('once is asked again, and its answer is kept', async () => {
+    tried({
+      id: 'registry-client-killed',
+      part: 'Child processes are killed',
+      what: 'The `npm` that says which registry a set-up uses, once and again and again.',
+      held: 'It is asked again; if that does not help, the stage waits, and the next set-up asks anew.',
+    });
+    const { registries, starts } = await killedNpm(1);
+    expect((await registries.of('npm ci')).hosts).toContain('npm.corp.test:8443');
+    expect((await registries.of('npm ci')).hosts).toContain('npm.corp.test:8443');
+    expect(await starts()).toBe(2);
+  });
+
+  test('each time is an outage, and the next set-up asks it anew', async () => {
+    const { registries } = await killedNpm(4);
+    await expect(registries.of('npm ci')).rejects.toMatchObject({
+      code: 'PROGRAM_KILLED',
+      message: expect.stringMatching(/^npm was killed by SIGKILL 4 times/),
+    });
+    expect((await registries.of('npm ci')).hosts).toContain('npm.corp.test:8443');
+  });
+
+  test('while it looks for its proxy, too', async () => {
+    const name = `cargo-${randomUUID()}`;
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, 'cargo'), '#!/bin/sh\nkill -KILL $$\n', { mode: 0o755 });
+    await expect(open({}, name).registries.of('cargo fetch')).rejects.toMatchObject({
+      code: 'PROGRAM_KILLED',
+    });
+  });
+
+  test('is no client that says it has no settings, which is asked again by the next set-up', async () => {
+    const name = `broken-${randomUUID()}`;
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, 'npm'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const { log, registries } = open({}, name);
+    expect((await registries.of('npm ci')).hosts).toEqual([]);
+    await writeFile(join(folder, name, 'npm'), `#!/bin/sh\n${PROGRAMS.npm}\n`);
+    expect((await registries.of('npm ci')).hosts).toContain('npm.corp.test:8443');
+    expect(log.lines).toHaveLength(1);
   });
 });
 
 test('the npm of this machine names its registry', async () => {
-  const access = await openRegistries({ log: memoryLog() }).of('npm ci');
+  const access = await openRegistries({ log: memoryLog(), newFolder }).of('npm ci');
   expect(access.hosts.length).toBeGreaterThan(0);
   expect(access.files['.npmrc']).toMatch(/^registry=https:\/\//m);
 });

@@ -1,6 +1,16 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { WorkArea } from '../../../src/ports/index.ts';
 import { openWorkbench, shell, type Workbench } from './workbench.ts';
 
@@ -52,5 +62,29 @@ describe('areas that are full copies', () => {
     const next: WorkArea = { ...bench.area(), lowers: [base.upper, ...base.lowers] };
     expect(await read(next, 'ls')).toBe('a.txt\nmade\n');
     expect(existsSync(join(base.upper, 'a.txt'))).toBe(false);
+  });
+
+  const marks = () => readdirSync(join(bench.options.scratch, 'copies'));
+
+  test('are remembered no longer than they are there', async () => {
+    const [gone, stays] = [bench.area({ a: 'a' }), bench.area({ b: 'b' })];
+    await read(gone, 'true');
+    await read(stays, 'true');
+    const before = marks().length;
+    rmSync(gone.upper, { recursive: true });
+    await read(bench.area({ c: 'c' }), 'true');
+    // One more, and one less.
+    expect(marks()).toHaveLength(before);
+    await read(stays, 'rm b');
+    expect(await read(stays, 'ls')).toBe('');
+  });
+
+  test.runIf(process.getuid?.() === 0)('wait for space on a full disk', async () => {
+    const area = bench.area({ big: 'x'.repeat(3_000_000) });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=1m,uid=${bench.owner?.uid ?? 0}`, 'tmpfs', area.upper]);
+    onTestFinished(() => void execFileSync('umount', ['-l', area.upper]));
+    await expect(read(area, 'true')).rejects.toMatchObject({ code: 'DISK_FULL' });
+    execFileSync('mount', ['-o', 'remount,size=8m', area.upper]);
+    expect(await read(area, 'wc -c < big')).toBe('3000000\n');
   });
 });

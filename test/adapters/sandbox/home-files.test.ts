@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   linkSync,
   mkdirSync,
@@ -13,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { writeBelow } from '../../../src/adapters/sandbox/areas.ts';
+import { tried } from '../../world/tried.ts';
 
 const AS_ROOT = process.getuid?.() === 0;
 const OWNER = AS_ROOT ? { uid: 64190, gid: 64190 } : null;
@@ -91,5 +93,24 @@ describe('files written below a folder that a command owns', () => {
       refused({ 'a/b': 'x' });
     }
     expect(count()).toBe(before);
+  });
+
+  test.runIf(AS_ROOT)('are no reason to blame anybody when the disk is full', () => {
+    tried({
+      id: 'disk-full-home',
+      part: 'Disks are full',
+      what: 'The disk is full while the files of an agent are written, or an area is copied.',
+      held: 'The fault says so, so that the candidate waits and does not fail.',
+    });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=755', 'tmpfs', home]);
+    try {
+      expect(() => writeBelow(home, { 'a/b': 'x'.repeat(1_000_000) }, OWNER)).toThrow(
+        expect.objectContaining({ code: 'DISK_FULL' }),
+      );
+      writeBelow(home, { 'a/b': 'small' }, OWNER);
+      expect(readFileSync(join(home, 'a/b'), 'utf8')).toBe('small');
+    } finally {
+      execFileSync('umount', ['-l', home]);
+    }
   });
 });

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openToolchains, type ToolchainsOptions } from '../../../src/adapters/sandbox/index.ts';
 import { Fault } from '../../../src/core/model/index.ts';
 import { wantedTools } from '../../../src/core/settings/index.ts';
+import { tried } from '../../world/tried.ts';
 
 describe('toolchains for a repository', () => {
   let dir: string;
@@ -133,6 +134,33 @@ describe('toolchains for a repository', () => {
     const controller = new AbortController();
     controller.abort();
     await expect(toolchains.provide(wanted, controller.signal)).rejects.toThrow(/abort/i);
+  });
+
+  test('that nobody could look for, because programs are killed, are not taken for missing', async () => {
+    tried({
+      id: 'tool-question-killed',
+      part: 'Child processes are killed',
+      what: 'The program that says the version of a tool, or the npm that installs it, again and again.',
+      held: 'The tool is not taken for missing: the stage waits, and nothing of it is remembered.',
+    });
+    const killed = new Fault('PROGRAM_KILLED', 'It was killed.');
+    const outage = { code: 'PROGRAM_KILLED' };
+    let kills = 1;
+    const toolchains = open({
+      install: (folder, spec) => (kills-- > 0 ? Promise.reject(killed) : install(folder, spec)),
+    });
+    const wanted = wantedTools(['package.json'], new Map([['package.json', '{"engines":{"node":"18"}}']]));
+    await expect(toolchains.provide(wanted)).rejects.toMatchObject(outage);
+    expect((await toolchains.provide(wanted)).missing).toEqual([]);
+    let questions = 0;
+    const ask = async () => {
+      questions += 1;
+      if (questions === 1) throw killed;
+      return 'v18.0.0';
+    };
+    const asking = open({ ask });
+    await expect(asking.provide(wanted)).rejects.toMatchObject(outage);
+    expect((await asking.provide(wanted)).found).toEqual([{ name: 'Node 18.0.0', from: 'sandbox' }]);
   });
 
   test('of the operator that may hold a credential are not lent, and the reason is said', async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { gitFault, remoteFault } from '../../../src/adapters/git/faults.ts';
-import { asFault, type FAULTS } from '../../../src/core/model/index.ts';
+import { asFault, type FAULTS, OUTAGES } from '../../../src/core/model/index.ts';
 import { statusComment } from '../../../src/core/reports/index.ts';
-import { OUTAGES } from '../../../src/runs/stage.ts';
 import { nobody } from '../reports/sample.ts';
 
 const done = (stderr: string) => ({ exitCode: 128, stdout: '', stderr, cwd: '/data/mirrors/1.git' });

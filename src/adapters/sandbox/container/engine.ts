@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { z } from 'zod';
 import { type Surroundings, USUAL_SURROUNDINGS } from '../../../core/model/index.ts';
 import type { ExecSpec } from '../../../ports/index.ts';
 import { pathIn } from '../filesystem.ts';
 import { commandLine } from '../launch.ts';
-import { type CommandEnd, HOST_PATH, startedAt } from '../processes.ts';
+import { type CommandEnd, commandEnd, HOST_PATH, startedAt } from '../processes.ts';
 
 export const ENGINES = ['podman', 'docker'] as const;
 export type EngineName = (typeof ENGINES)[number];
@@ -35,7 +34,7 @@ export interface ContainerEngine {
   /** Whether it runs as the same unprivileged user as Runoff. */
   readonly rootless: boolean;
   readonly env: Readonly<Record<string, string>>;
-  /** Runs a command of the engine to its end. Never rejects. */
+  /** Runs a command of the engine, which must be safe to repeat, to its end. Rejects with PROGRAM_KILLED only. */
   run(args: readonly string[]): Promise<CommandEnd>;
 }
 
@@ -46,7 +45,8 @@ export async function findEngine(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<EngineFound> {
   const env = { PATH: HOST_PATH, ...pickEnvironment(environment) };
-  const run = (args: readonly string[]): Promise<CommandEnd> => runEngine(name, args, env);
+  const run = (args: readonly string[]): Promise<CommandEnd> =>
+    commandEnd(name, args, { env, timeout: ENGINE_TIMEOUT_MS });
   const asked =
     name === 'podman'
       ? '{{.Version.Version}} rootless={{.Host.Security.Rootless}}'
@@ -68,24 +68,6 @@ const pickEnvironment = (environment: Readonly<Record<string, string | undefined
       return value === undefined ? [] : [[name, value]];
     }),
   );
-
-async function runEngine(
-  name: EngineName,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<CommandEnd> {
-  const end = await execa(name, args, {
-    cwd: '/',
-    env,
-    extendEnv: false,
-    stdin: 'ignore',
-    reject: false,
-    timeout: ENGINE_TIMEOUT_MS,
-    killSignal: 'SIGKILL',
-  });
-  const why = end instanceof Error ? (end.shortMessage ?? '') : '';
-  return { code: end.exitCode ?? null, stdout: end.stdout ?? '', stderr: end.stderr || why };
-}
 
 /** Its value is the scratch folder, so that one Runoff does not touch the containers of another. */
 export const CONTAINER_LABEL = 'runoff.sandbox';

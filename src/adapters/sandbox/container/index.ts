@@ -1,11 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { chownSync, mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ExecResult, ExecSpec, Sandbox } from '../../../ports/index.ts';
 import { folder, openCopies, openToOwner, writeBelow } from '../areas.ts';
 import { type Dialler, openEgress, publicInternet, withHosts } from '../egress/index.ts';
 import { probedSandbox } from '../probed.ts';
 import { type Owner, openProcessTable, readHardLimits, startedAt } from '../processes.ts';
+import { ownFolder } from '../scratch.ts';
 import {
   CONTAINER_LABEL,
   containerName,
@@ -53,7 +53,7 @@ export function openContainer(options: ContainerOptions): Sandbox {
     openToOwner(spec);
     const givenBytes = await copies.ensure(spec.area);
     writeBelow(spec.area.home, spec.files ?? {}, owner);
-    const own = join(folder(scratch, 'containers'), randomBytes(6).toString('hex'));
+    const own = ownFolder(folder(scratch, 'containers'), 'container');
     mkdirSync(own, { mode: 0o711 });
     if (owner !== null) chownSync(own, owner.uid, owner.gid);
     const egress = await openEgress(spec, folder(scratch, 'egress'), owner, dialler);

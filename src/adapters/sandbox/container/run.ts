@@ -12,6 +12,7 @@ import {
   KILL_TIMEOUT_MS,
   type Owner,
   type ProcessTable,
+  spawnFault,
 } from '../processes.ts';
 import { DEADLY_SIGNALS, supervise } from '../supervise.ts';
 import { checkDiskAtEnd, measureDiskBefore, watchLimits } from '../watchdog.ts';
@@ -93,15 +94,14 @@ function startContainer(input: ContainerRun): Container {
   const { control, setup, table } = input;
   const child = spawnClient(input);
   if (!child.stdout || !child.stderr) {
-    throw new Fault('SANDBOX_UNAVAILABLE', 'No container can be started: Runoff has too many files open.');
+    child.once('error', () => undefined);
+    throw spawnFault(setup.engine.name, Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
   }
   let exited = false;
   // Registered from the start: if the watcher is killed too, this comes with the exit.
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exit = new Promise<number | null>((resolve, reject) => {
-    child.once('error', (error) =>
-      reject(new Fault('SANDBOX_UNAVAILABLE', `${setup.engine.name} cannot be started: ${error.message}`)),
-    );
+    child.once('error', (error) => reject(spawnFault(setup.engine.name, error)));
     child.once('exit', resolve);
   }).finally(() => {
     exited = true;

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { ExecResult, ExecSpec, FailedHost } from '../../../ports/index.ts';
 import type { Owner } from '../processes.ts';
+import { ownFolder } from '../scratch.ts';
 import { type Dialler, dial } from './dial.ts';
 import { type LoginProxy, openLoginProxy } from './logins.ts';
 import { openReachability, type Reachability } from './reachability.ts';
@@ -100,7 +100,7 @@ async function listenIn(
   owner: Owner | null,
   listen: (path: string) => Promise<void>,
 ): Promise<{ readonly socket: string; release(): void }> {
-  const place = join(folder, randomBytes(6).toString('hex'));
+  const place = ownFolder(folder, 'egress');
   mkdirSync(place, { mode: 0o700 });
   if (owner !== null) chownSync(place, owner.uid, owner.gid);
   // Bound through a descriptor of its folder: the path of a socket may have only 107 bytes, and that of a data folder

@@ -1,11 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault } from '../../../core/model/index.ts';
 import type { Tools } from '../../../ports/index.ts';
+import { copyFault } from '../areas.ts';
 import { mayHoldTool } from '../launch.ts';
 import { type Owner, runCommand } from '../processes.ts';
+import { ownFolder } from '../scratch.ts';
 import type { HostTool } from './host.ts';
 
 /** Where tools that have no path of their own are in a sandbox. */
@@ -40,22 +41,33 @@ export async function lendTool(tool: HostTool, { dir, owner }: Lender): Promise<
   return { mounts: [{ from: copy, to }], path };
 }
 
-/** Copies without documentation, which is half of a toolchain; completely or not at all. */
+/**
+ * Copies without documentation, which is half of a toolchain; completely or not at all. Removes first what a try before it
+ * left. Where one of the two `tar` was killed, its exit code counts, not that of the other one, which only suffered from
+ * it: 141 is the end of a writer whose reader has gone.
+ */
 const COPY = `set -e
+rm -rf -- "$2"
 if test -d "$1"; then
   mkdir -- "$2"
+  set +e
   tar -C "$1" --exclude=./share/doc --exclude=./share/man --exclude=__pycache__ -cf - . | tar -C "$2" --no-same-owner -xf -
+  ends=("\${PIPESTATUS[@]}")
+  set -e
+  for end in "\${ends[@]}"; do
+    if test "$end" -gt 128 && test "$end" -ne 141; then exit "$end"; fi
+  done
+  test "\${ends[1]}" -eq 0 || exit "\${ends[1]}"
+  test "\${ends[0]}" -eq 0 || exit "\${ends[0]}"
 else cp -- "$1" "$2"; fi
 chmod -R u+w,a+rX -- "$2"`;
 
 async function copyTool(from: string, to: string): Promise<void> {
   await mkdir(join(to, '..'), { recursive: true, mode: 0o755 });
-  const building = `${to}.${randomBytes(6).toString('hex')}`;
+  const building = ownFolder(join(to, '..'), 'building');
   try {
-    const end = await runCommand(['bash', '-o', 'pipefail', '-c', COPY, 'bash', from, building], null);
-    if (end.code !== 0) {
-      throw new Fault('SANDBOX_UNAVAILABLE', `${from} could not be copied: ${end.stderr.trim().slice(-300)}`);
-    }
+    const end = await runCommand(['bash', '-c', COPY, 'bash', from, building], null);
+    if (end.code !== 0) throw copyFault(from, end.stderr);
     await rename(building, to);
   } catch (thrown) {
     await rm(building, { recursive: true, force: true });

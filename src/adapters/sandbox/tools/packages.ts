@@ -1,14 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Fault } from '../../../core/model/index.ts';
 import type { NodeManager, Version } from '../../../core/settings/index.ts';
 import type { Tools } from '../../../ports/index.ts';
 import { INSIDE } from '../filesystem.ts';
 import { runCommand } from '../processes.ts';
+import { ownFolder } from '../scratch.ts';
 import { type Lender, SHELF } from './lend.ts';
 
 /** Installs a package, without its scripts, into the `node_modules` of a folder. Rejects with a fault that says why not. */
@@ -63,7 +63,7 @@ export async function packagedTool(
   const key = `${wanted.name}-${createHash('sha256').update(`${spec}\0${ARCH}`).digest('hex').slice(0, 12)}`;
   const folder = join(dir, key);
   if (!existsSync(join(folder, 'version'))) {
-    const building = `${folder}.${randomBytes(6).toString('hex')}`;
+    const building = ownFolder(dir, 'building');
     try {
       await build({ ...wanted, spec, building, inside: `${SHELF}/${key}`, install }, signal);
       await rename(building, folder);
@@ -96,7 +96,6 @@ async function build(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   await mkdir(join(building, 'bin'), { recursive: true, mode: 0o755 });
-  await writeFile(join(building, 'package.json'), '{ "private": true }\n');
   await install(building, spec, signal);
   const at = join('node_modules', packageOf(name, range));
   const found = Installed.parse(JSON.parse(await readFile(join(building, at, 'package.json'), 'utf8')));
@@ -115,7 +114,7 @@ async function build(
   await writeFile(join(building, 'version'), `${found.version.replace(/^v/, '')}\n`);
   const opened = await runCommand(['chmod', '-R', 'a+rX', '--', building], null);
   if (opened.code !== 0)
-    throw new Fault('INTERNAL', `${building} could not be opened: ${opened.stderr.trim()}`);
+    throw new Fault('INTERNAL', `${building} could not be made readable: ${opened.stderr.trim()}`);
 }
 
 /** Package managers must not look for another version of themselves: there is no network. */
@@ -138,16 +137,10 @@ async function placeNode(building: string, at: string): Promise<void> {
   await rename(join(building, at, 'bin/node'), join(building, 'bin/node'));
 }
 
-/** Between fork and exec, any child of this process may have a new file open for writing; that ends by itself. */
 async function mustStart(program: string, owner: Lender['owner']): Promise<void> {
-  for (let left = 40; ; left -= 1) {
-    const end = await runCommand([program, '--version'], owner);
-    if (end.code === 0) return;
-    if (left === 0 || !/ETXTBSY/.test(end.stderr)) {
-      throw new Fault('SANDBOX_UNAVAILABLE', `It does not run here: ${end.stderr.trim().slice(-300)}`);
-    }
-    await sleep(50);
-  }
+  const end = await runCommand([program, '--version'], owner);
+  if (end.code !== 0)
+    throw new Fault('SANDBOX_UNAVAILABLE', `It does not run here: ${end.stderr.trim().slice(-300)}`);
 }
 
 /** The yarn that is part of a repository, under the name `yarn`. `release` is its path there. */
@@ -155,10 +148,16 @@ export async function releasedYarn(release: string, { dir }: Lender): Promise<Pa
   const key = `yarn-${createHash('sha256').update(release).digest('hex').slice(0, 12)}`;
   const folder = join(dir, key);
   if (!existsSync(folder)) {
-    const building = `${folder}.${randomBytes(6).toString('hex')}`;
-    await mkdir(join(building, 'bin'), { recursive: true, mode: 0o755 });
-    await writeProgram(join(building, 'bin/yarn'), `exec node ${INSIDE.repo}/${release}`);
-    await rename(building, folder).catch(() => rm(building, { recursive: true, force: true }));
+    const building = ownFolder(dir, 'building');
+    try {
+      await mkdir(join(building, 'bin'), { recursive: true, mode: 0o755 });
+      await writeProgram(join(building, 'bin/yarn'), `exec node ${INSIDE.repo}/${release}`);
+      await rename(building, folder);
+    } catch (thrown) {
+      await rm(building, { recursive: true, force: true });
+      // Another process may have been faster.
+      if (!existsSync(folder)) throw thrown;
+    }
   }
   const tools = { mounts: [{ from: folder, to: `${SHELF}/${key}` }], path: [`${SHELF}/${key}/bin`] };
   return { version: /(\d[\w.-]*?)\.[cm]?js$/.exec(release)?.[1] ?? release, tools };

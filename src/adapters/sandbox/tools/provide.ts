@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { asFault } from '../../../core/model/index.ts';
+import { asFault, OUTAGES } from '../../../core/model/index.ts';
 import {
   type FoundService,
   type FoundTool,
@@ -251,7 +251,7 @@ async function findManager(
 function excuse(thrown: unknown, signal: AbortSignal | undefined): string {
   signal?.throwIfAborted();
   const fault = asFault(thrown);
-  if (fault.code === 'DISK_FULL' || fault.code === 'INTERNAL') throw fault;
+  if (OUTAGES.has(fault.code) || fault.code === 'INTERNAL') throw fault;
   return fault.message;
 }
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { chownSync, mkdirSync, rmSync } from 'node:fs';
+import { chownSync, mkdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { asFault, Fault, USUAL_SURROUNDINGS } from '../../../core/model/index.ts';
 import {
@@ -15,7 +15,7 @@ import { INSIDE, insidePath, pathIn } from '../filesystem.ts';
 import { commandLine, mountPoint } from '../launch.ts';
 import { NEVER_STARTED } from '../probed.ts';
 import type { Owner } from '../processes.ts';
-import { ownFolder } from '../scratch.ts';
+import { discardFolder, ownFolder } from '../scratch.ts';
 import { openProcessTree, runUnsandboxed } from './run.ts';
 
 interface UnsandboxedOptions {
@@ -71,7 +71,7 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
     } finally {
       await egress?.close();
       if (port !== null) ports.release(port);
-      rmSync(temporary, { recursive: true, force: true });
+      await discardFolder(temporary);
     }
   };
 

@@ -13,6 +13,7 @@ import {
   type Owner,
   type ProcessTable,
   readHardLimits,
+  spawnFault,
 } from '../processes.ts';
 import { DEADLY_SIGNALS, supervise } from '../supervise.ts';
 import { checkDiskAtEnd, measureDiskBefore, watchLimits } from '../watchdog.ts';
@@ -59,8 +60,10 @@ export async function runUnsandboxed(input: UnsandboxedRun): Promise<ExecResult>
   const disk = await measureDiskBefore(spec, givenBytes);
   const child = startCommand(input);
   const { stdout, stderr } = child;
-  if (!stdout || !stderr)
-    throw new Fault('SANDBOX_UNAVAILABLE', 'No command can be started: Runoff has too many files open.');
+  if (!stdout || !stderr) {
+    child.once('error', () => undefined);
+    throw spawnFault('A command', Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
+  }
   const { end, stopped, ...rest } = await supervise(
     {
       stdout,
@@ -116,9 +119,7 @@ function startCommand({ spec, argv, env, stdin, tree, owner }: UnsandboxedRun): 
 async function commandEnded(child: ChildProcess, tree: ProcessTree): Promise<number | null> {
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', (error) =>
-      reject(new Fault('SANDBOX_UNAVAILABLE', `The command could not be started: ${error.message}`)),
-    );
+    child.once('error', (error) => reject(spawnFault('A command', error)));
     child.once('exit', resolve);
   });
   // The group first: it contains the watcher, which would otherwise start to end the rest itself.
