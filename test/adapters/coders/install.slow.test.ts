@@ -178,7 +178,7 @@ test.each([
   ['there is no such package', { FAIL: 'E404' }, 'AGENT_UNKNOWN', `tried with pi@${agentOf('pi').tested}`],
   ['npm fails otherwise', { FAIL: 'EWHATEVER' }, FAILED, 'network request failed'],
   ['npm brought something else', { OTHER: '6.6.6' }, FAILED, 'has no program'],
-  ['the disk is full', { FAIL: 'ENOSPC' }, 'DISK_FULL', 'No space left'],
+  ['the disk is full', { FAIL: 'ENOSPC' }, 'DISK_FULL', 'no space is left'],
 ])('what was installed stays when %s', async (_, extra, code, why) => {
   await install('pi', {}, '1.0.0');
   await expect(install('pi', extra, '9.9.9')).rejects.toMatchObject({
