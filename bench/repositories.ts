@@ -104,7 +104,11 @@ interface PreparedJson {
   readonly ms: { readonly setup: number };
 }
 
-const json = <T>({ out }: Ended): T | null => {
+/** Exit codes of a command that has a result: done, or nothing that can be compared. */
+const ENDED_WITH_RESULT: readonly (number | null)[] = [0, 3];
+
+const json = <T>({ code, out }: Ended): T | null => {
+  if (!ENDED_WITH_RESULT.includes(code)) return null;
   try {
     return JSON.parse(out) as T;
   } catch {
@@ -336,7 +340,12 @@ async function main(): Promise<void> {
       Array.from({ length: Number(options.jobs) }, async () => {
         for (let entry = queue.shift(); entry; entry = queue.shift()) {
           console.error(`${new Date().toISOString().slice(11, 19)} ${entry.name}`);
-          const result = await tried(entry, env, root);
+          const result = await tried(entry, env, root).catch((thrown: unknown) => {
+            // A stored snapshot can lack files: such a repository is left out, and the others go on.
+            console.error(`${entry.name} could not be tried: ${thrown}`);
+            return null;
+          });
+          if (result === null) continue;
           appendFileSync(options.out, `${JSON.stringify(result)}\n`);
           console.error(
             `${new Date().toISOString().slice(11, 19)} ${entry.name}: ${result.prepared ? 'prepared' : 'not prepared'}, ${result.decision ?? 'no decision'} ${result.winner ?? ''}`,

@@ -32,6 +32,7 @@ export function cloneBase(from: string, to: string, fix: string): void {
   git('/', 'clone', '-q', '--no-checkout', from, to);
   git(to, 'checkout', '-q', '-b', 'bench', `${fix}^`);
   git(to, 'remote', 'remove', 'origin');
+  if (git(to, 'status', '--porcelain') !== '') throw new Error(`the clone of ${from} lacks files`);
 }
 
 /**
