@@ -73,7 +73,7 @@ function requirePickable({ id, origin, state }: RunRecord): void {
   if (origin.kind === 'github') {
     throw new Fault(
       'RUN_NOT_WAITING',
-      `Run ${id} belongs to issue #${origin.issue} of ${origin.owner}/${origin.name}, so choose there: comment  \`/auto-dev pick B\` there.`,
+      `Run ${id} belongs to issue #${origin.issue} of ${origin.owner}/${origin.name}, so pick there: comment \`/auto-dev pick B\`.`,
     );
   }
   if (!isOver(state)) {

@@ -174,7 +174,7 @@ describe('case 80: the publisher', () => {
     for (let i = 0; i < before; i++) await insist(storm, () => publisher.editComment(12, 'x'));
     await expect(publisher.editComment(12, 'x')).rejects.toMatchObject({
       code: 'GITHUB_UNAVAILABLE',
-      message: expect.stringContaining('we did not edit our comment'),
+      message: expect.stringContaining('so Runoff did not edit our comment'),
     });
     for (let i = 0; i < PACE.reserved; i++) await publisher.comment(7, 'x');
     expect(storm.arrived.filter(({ kind }) => kind === 'edit')).toHaveLength(before);

@@ -72,10 +72,10 @@ test('a pick prints JSON', async () => {
 test.each([
   ['C', {}, 'CANDIDATE_UNKNOWN', 'it failed the gate `untampered` (One test was removed).'],
   ['D', {}, 'CANDIDATE_UNKNOWN', 'it left no patch.'],
-  ['Z', {}, 'CANDIDATE_UNKNOWN', 'there is none of this letter.'],
+  ['Z', {}, 'CANDIDATE_UNKNOWN', 'there is no candidate with this letter.'],
   ['AB', {}, 'CANDIDATE_UNKNOWN', 'give one letter, or "none".'],
-  ['A', { over: false }, 'RUN_NOT_WAITING', 'still at work'],
-  ['A', { origin: ON_GITHUB }, 'RUN_NOT_WAITING', 'comment `/auto-dev pick B` there.'],
+  ['A', { over: false }, 'RUN_NOT_WAITING', 'is still active'],
+  ['A', { origin: ON_GITHUB }, 'RUN_NOT_WAITING', 'pick there: comment `/auto-dev pick B`.'],
 ])('%s of %j is refused with %s', async (word, how, code, why) => {
   const { type, picks, out } = await shellWith(how);
   expect(await type('pick', RUN, word, '--json')).toBeGreaterThan(0);

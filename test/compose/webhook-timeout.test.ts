@@ -34,6 +34,6 @@ test("a delivery that cannot be processed is answered with 503 before GitHub's t
   const { port } = server.address() as AddressInfo;
   const answer = await fetch(`http://127.0.0.1:${port}${HOOKS}`, delivery(LABELLED));
   expect(answer.status).toBe(503);
-  expect(await answer.text()).toMatch(/Redeliver this once it can/);
+  expect(await answer.text()).toMatch(/Redeliver it once it can/);
   server.close();
 });

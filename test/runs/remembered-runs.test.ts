@@ -29,7 +29,7 @@ async function keyOn(base: BaseCheckout): Promise<string> {
         return { kind: 'refused', why: '' } as T;
       },
     },
-    ['binds'],
+    ['binds', 'surroundings'],
   );
   await runOn(runner, partial<Tree>({ patch: '' }), { id: 'r1-x-A' });
   return keys.join();
