@@ -175,7 +175,7 @@ test.each([
     'AGENT_UNKNOWN',
     'has no @earendil-works/pi-coding-agent@9.9.9. `npm view @earendil-works/pi-coding-agent versions` lists',
   ],
-  ['there is no such package', { FAIL: 'E404' }, 'AGENT_UNKNOWN', `tried with pi@${agentOf('pi').tested}`],
+  ['there is no such package', { FAIL: 'E404' }, 'AGENT_UNKNOWN', `tested with pi@${agentOf('pi').tested}`],
   ['npm fails otherwise', { FAIL: 'EWHATEVER' }, FAILED, 'network request failed'],
   ['npm brought something else', { OTHER: '6.6.6' }, FAILED, 'has no program'],
   ['the disk is full', { FAIL: 'ENOSPC' }, 'DISK_FULL', 'no space is left'],
@@ -198,7 +198,7 @@ test("a version that does not exist is looked up under npm's name of the package
 test('a registry without the tested version is not reported as a wrong argument', async () => {
   await expect(install('pi', { FAIL: 'ETARGET' })).rejects.toMatchObject({
     code: 'AGENT_INSTALL_FAILED',
-    message: expect.stringContaining('It is the version that Runoff was tried with.'),
+    message: expect.stringContaining('It is the version that Runoff was tested with.'),
   });
 });
 
