@@ -1,6 +1,6 @@
 import { openWorkspaces } from '../adapters/git/index.ts';
 import { toolsText, visibleLine } from '../core/reports/index.ts';
-import { ceilingsOf, type Operator } from '../core/settings/index.ts';
+import { ceilingsOf, type Operator, shownSetup } from '../core/settings/index.ts';
 import type { Sandbox } from '../ports/index.ts';
 import { type Survey, surveyRepository } from '../runs/index.ts';
 import type { DoctorFinding } from '../shell.ts';
@@ -31,7 +31,7 @@ export async function repositoryFindings(
 function commandsFinding({ commands, from, services }: Survey): DoctorFinding {
   const shown = Object.entries(commands).map(
     ([name, command]) =>
-      `${name} \`${visibleLine(command, 120)}\` (${from[name as keyof typeof from] ?? ''})`,
+      `${name} \`${visibleLine(shownSetup(command), 120)}\` (${from[name as keyof typeof from] ?? ''})`,
   );
   const name = 'repository';
   if (commands.test === undefined)

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
+import { shownSetup } from '../../core/settings/index.ts';
 import {
   type BaseCheckout,
   type ExecResult,
@@ -108,7 +109,10 @@ export function openSetup(parts: SetupParts): SetupLayers {
     if (result.stopped === 'cancelled') throw abortError();
     const failed = failure(setup.command, result);
     if (failed !== null && (await isFull(layout.areas))) {
-      throw new Fault('DISK_FULL', `There was no space left while ${setup.command.slice(0, 120)} ran.`);
+      throw new Fault(
+        'DISK_FULL',
+        `There was no space left while ${shownSetup(setup.command).slice(0, 120)} ran.`,
+      );
     }
     if (failed !== null) return failed;
     const wrote = await parts.collector.traces(base, area, await parts.bases.facts(base), signal);
@@ -250,7 +254,7 @@ function failure(command: string, result: ExecResult): InstallAttempt | null {
 const failedSetup = (command: string, how: string, result: ExecResult) =>
   ({
     kind: 'failed',
-    why: `\`${command.split('\n')[0]?.slice(0, 120)}\` ${how}`,
+    why: `\`${shownSetup(command).split('\n')[0]?.slice(0, 120)}\` ${how}`,
     tail: tailOf(result),
     refusedHosts: result.refusedHosts ?? [],
     failedHosts: result.failedHosts ?? [],

@@ -11,7 +11,13 @@ import {
   silenceNote,
   toolsText,
 } from '../../core/reports/index.ts';
-import { type CommandName, type FailedTry, type Recipe, SUGGESTED } from '../../core/settings/index.ts';
+import {
+  type CommandName,
+  type FailedTry,
+  type Recipe,
+  SUGGESTED,
+  shownSetup,
+} from '../../core/settings/index.ts';
 import type { Prepared, Survey } from '../../runs/index.ts';
 import { printable as shown, terminalText } from './terminal.ts';
 
@@ -46,7 +52,7 @@ export function nextTryText({ step, output, recipe: before }: FailedTry, next: R
     if (command === before.commands[name]) return [];
     return command === undefined
       ? [`no ${COMMAND_LABELS[name]}`]
-      : [`${COMMAND_LABELS[name]} ${quotedCode(command)}`];
+      : [`${COMMAND_LABELS[name]} ${quotedCode(shownSetup(command))}`];
   });
   return shown(
     `${FAILED_STEPS[step]}${line === undefined ? '' : ` (${line})`}. Trying ${changes.join(', ')}.`,
@@ -84,7 +90,7 @@ export function preparedText(prepared: Prepared, settings: string | null, writte
 function commandRow({ commands, from, instead }: Prepared, title: string, name: CommandName): string {
   const command = commands[name];
   const failed = instead?.[name];
-  const replaced = failed === undefined ? '' : `${quotedCode(shown(failed, 200))} failed`;
+  const replaced = failed === undefined ? '' : `${quotedCode(shown(shownSetup(failed), 200))} failed`;
   if (command === undefined) return `${title.padEnd(8)} none${replaced === '' ? '' : `  (${replaced})`}`;
   const file = from[name] ?? '';
   const origin =
@@ -93,7 +99,7 @@ function commandRow({ commands, from, instead }: Prepared, title: string, name: 
       : file === SUGGESTED
         ? SUGGESTED
         : `detected from ${shown(file, 100)}`;
-  return `${title.padEnd(8)} ${shown(command, 300)}  (${[origin, ...(replaced === '' ? [] : [replaced])].join('; ')})`;
+  return `${title.padEnd(8)} ${shown(shownSetup(command), 300)}  (${[origin, ...(replaced === '' ? [] : [replaced])].join('; ')})`;
 }
 
 const settingsText = (settings: string | null): readonly string[] =>

