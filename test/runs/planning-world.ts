@@ -27,6 +27,8 @@ export interface Planned {
   readonly critics?: Say;
   readonly settings?: object;
   readonly body?: string;
+  /** Beside those of the small repository, by path. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 const FILES: Readonly<Record<string, string>> = {
@@ -42,8 +44,10 @@ export async function planningWorld({
   critics,
   settings = {},
   body = 'They break.',
+  files = {},
 }: Planned) {
   const store = memoryStore();
+  const repository = { ...FILES, ...files };
   const asked: Call[] = [];
   const persona = { spec: 'Look.', code: 'Look.' };
   let nonce = 0;
@@ -54,8 +58,8 @@ export async function planningWorld({
       store,
       artifacts: memoryArtifacts(),
       workspaces: {
-        listFiles: async () => Object.keys(FILES),
-        readFile: async (_: unknown, __: unknown, path: string) => FILES[path] ?? null,
+        listFiles: async () => Object.keys(repository),
+        readFile: async (_: unknown, __: unknown, path: string) => repository[path] ?? null,
       },
       coders: new Map([['builtin', coderNamed('builtin', ['anthropic', 'openai-chat'])]]),
       gateway: {

@@ -16,7 +16,10 @@ const PLANNER_CAP = 1;
 const MAX_FILES = 8;
 const MAX_FILE_CHARS = 24_000;
 const MAX_FILES_CHARS = 80_000;
-const MAX_README_CHARS = 6_000;
+/** Of each document of the repository. */
+const MAX_DOCUMENT_CHARS = 6_000;
+/** Where GitHub looks for the guide of a repository to those who contribute. */
+const CONTRIBUTING = /^(?:\.github\/|docs\/)?contributing(?:\.(?:md|rst|txt))?$/i;
 
 const PlannerAnswer = Brief.extend({
   read: z.array(z.string().max(300)).max(20).optional().describe('Paths to be shown first; mostly empty.'),
@@ -153,13 +156,16 @@ async function plannerQuestion(
   const { languages, tree } = repositoryMap(paths);
   const readme = paths.find((path) => /^readme(\.\w+)?$/i.test(path));
   const readmeText = readme ? await readTextAt(world, source, task.base.sha, readme) : null;
+  const guide = paths.find((path) => CONTRIBUTING.test(path));
+  const guideText = guide ? await readTextAt(world, source, task.base.sha, guide) : null;
   const { checks } = task.settings;
   return (nonce) => [
     ...leftOutNotes(task),
     block('TASK', nonce, titleAndBody(task), MAX_TASK_CHARS),
     ...commentsBlock(task.comments, nonce),
-    ...(readmeText ? [block('README', nonce, readmeText, MAX_README_CHARS)] : []),
-    ...(task.instructions ? [block('INSTRUCTIONS', nonce, task.instructions.text, MAX_README_CHARS)] : []),
+    ...(readmeText ? [block('README', nonce, readmeText, MAX_DOCUMENT_CHARS)] : []),
+    ...(guideText ? [block('CONTRIBUTING', nonce, guideText, MAX_DOCUMENT_CHARS)] : []),
+    ...(task.instructions ? [block('INSTRUCTIONS', nonce, task.instructions.text, MAX_DOCUMENT_CHARS)] : []),
     block('MAP', nonce, `Kinds of files: ${languages}\nTests: ${checks.test ?? 'not known'}\n\n${tree}`),
     ...(since
       ? [
