@@ -71,6 +71,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'adapters/gateway',
     'adapters/git',
     'adapters/github',
+    'local-github',
   ],
   esbuild: ['adapters/coders', 'adapters/probes', 'adapters/syntax'],
   // Parses what candidates and repositories wrote, inside the sandbox only.
@@ -257,15 +258,10 @@ function homonyms(sources: readonly Source[]): readonly string[] {
     .sort();
 }
 
-/** Circles of imports, in `src` also of types; one line for each, from its first file in the alphabet. */
+/** Circles of imports, also of types; one line for each, from its first file in the alphabet. */
 function circles(sources: readonly Source[]): readonly string[] {
   const next = new Map(
-    sources.map(({ path, imports }) => [
-      path,
-      imports.flatMap(({ to, internal, types }) =>
-        internal && (!types || path.startsWith('src/')) ? [to] : [],
-      ),
-    ]),
+    sources.map(({ path, imports }) => [path, imports.flatMap(({ to, internal }) => (internal ? [to] : []))]),
   );
   const found = new Set<string>();
   const done = new Set<string>();

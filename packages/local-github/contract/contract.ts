@@ -1,37 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import ajvFormats from 'ajv-formats';
-
-type Schema = boolean | { readonly [keyword: string]: unknown };
-type Ref = { readonly $ref: string };
-interface Parameter {
-  readonly name: string;
-  readonly in: 'path' | 'query' | 'header';
-  readonly required: boolean;
-  readonly schema: Schema;
-}
-interface ResponseBody {
-  readonly schema: Schema | null;
-}
-interface Operation {
-  readonly id: string;
-  readonly method: string;
-  readonly path: string;
-  readonly parameters: readonly (Parameter | Ref)[];
-  readonly body: { readonly required: boolean; readonly schema: Schema | null } | null;
-  readonly responses: Readonly<Record<string, ResponseBody | Ref>>;
-}
-interface RestDescription {
-  readonly operations: readonly Operation[];
-  readonly components: {
-    readonly parameters?: Readonly<Record<string, Parameter>>;
-    readonly responses?: Readonly<Record<string, ResponseBody>>;
-  };
-}
-interface WebhookDescription {
-  readonly events: Readonly<Record<string, Schema>>;
-  readonly components: object;
-}
+import {
+  descriptions,
+  type Operation,
+  type Parameter,
+  type ResponseBody,
+  type Route,
+} from './descriptions.ts';
+import { type Check, closed, typed } from './schemas.ts';
 
 export interface Violation {
   /** Operation id, or webhook name such as `issues-labeled`. */
@@ -39,92 +13,6 @@ export interface Violation {
   /** `body`, `query.page`, `response 201`, `webhook`, … */
   readonly where: string;
   readonly message: string;
-}
-
-type Check = (key: string, schema: Schema, data: unknown) => readonly string[];
-
-/** A checker of values against schemas whose `#/components/…` references resolve in `components`. */
-function checker(components: object): Check {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
-  // The module is CommonJS; its type names the namespace, not the function that Node hands over.
-  (ajvFormats as unknown as (ajv: Ajv2020) => void)(ajv);
-  for (const format of ['int64', 'repo.nwo', 'ssh', 'ssh-key fingerprint', 'timestamp']) {
-    ajv.addFormat(format, true);
-  }
-  ajv.addSchema({ $id: 'github', components }, 'github');
-  const compiled = new Map<string, ValidateFunction>();
-  return (key, schema, data) => {
-    const validate = compiled.get(key) ?? ajv.compile(rooted(schema) as Schema);
-    compiled.set(key, validate);
-    return validate(data) ? [] : (validate.errors ?? []).map(sentence);
-  };
-}
-
-/** The same schema with references that start at the registered components. */
-function rooted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(rooted);
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) =>
-      key === '$ref' && typeof inner === 'string' && inner.startsWith('#')
-        ? [key, `github${inner}`]
-        : [key, rooted(inner)],
-    ),
-  );
-}
-
-function sentence(error: ErrorObject): string {
-  const { allowedValues, additionalProperty } = error.params as Record<string, unknown>;
-  const detail = allowedValues ? ` ${JSON.stringify(allowedValues)}` : '';
-  const extra = typeof additionalProperty === 'string' ? ` (${additionalProperty})` : '';
-  return `${error.instancePath || '/'} ${error.message}${detail}${extra}`;
-}
-
-/** GitHub's request schemas allow unknown fields; here they are refused, so that a misspelt one is seen. */
-function closed(schema: Schema): Schema {
-  return typeof schema === 'object' && 'properties' in schema && !('additionalProperties' in schema)
-    ? { ...schema, additionalProperties: false }
-    : schema;
-}
-
-/** A path or query value as the type that its schema names. */
-function typed(raw: string, schema: Schema): unknown {
-  const type = typeof schema === 'object' ? schema.type : undefined;
-  if ((type === 'integer' || type === 'number') && raw !== '' && Number.isFinite(Number(raw)))
-    return Number(raw);
-  if (type === 'boolean' && (raw === 'true' || raw === 'false')) return raw === 'true';
-  return raw;
-}
-
-interface Route {
-  readonly operation: Operation;
-  readonly pattern: RegExp;
-  readonly names: readonly string[];
-  readonly literalLength: number;
-  readonly parameters: readonly Parameter[];
-}
-
-function routes(description: RestDescription): readonly Route[] {
-  const parameter = (p: Parameter | Ref): Parameter => {
-    if (!('$ref' in p)) return p;
-    const found = description.components.parameters?.[p.$ref.split('/').at(-1) ?? ''];
-    if (!found) throw new Error(`The contract lacks ${p.$ref}.`);
-    return found;
-  };
-  return description.operations
-    .map((operation) => {
-      const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
-      const literal = operation.path.replaceAll(/\{\w+\}/g, '');
-      const source = operation.path.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '([^/]+)');
-      return {
-        operation,
-        pattern: new RegExp(`^${source}$`),
-        names,
-        literalLength: literal.length,
-        parameters: operation.parameters.map(parameter),
-      };
-    })
-    .sort((a, b) => b.literalLength - a.literalLength);
 }
 
 interface Call {
@@ -193,9 +81,6 @@ const MINIMIZE_COMMENT = {
  */
 const named = (path: string): string => path.replace(/^\/repositories\/\d+(?=\/|$)/, '/repos/by-id/by-id');
 
-const readDescription = <T>(name: string): T =>
-  JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as T;
-
 export interface GitHubContract {
   /** Everything that did not fit GitHub's descriptions, in the order seen. */
   readonly violations: readonly Violation[];
@@ -208,28 +93,6 @@ export interface GitHubContract {
   watch(inner: typeof fetch, prefix?: string): typeof fetch;
   webhook(event: string, payload: unknown): void;
 }
-
-/** GitHub's descriptions, and what checks values against them. */
-function openDescriptions() {
-  const rest = readDescription<RestDescription>('rest.json');
-  const hooks = readDescription<WebhookDescription>('webhooks.json');
-  return {
-    rest,
-    hooks,
-    table: routes(rest),
-    checkRest: checker(rest.components),
-    checkHook: checker(hooks.components),
-  };
-}
-
-/** Shared by all contracts of a process: to compile the schemas that one test meets takes about a second. */
-const descriptions = (() => {
-  let opened: ReturnType<typeof openDescriptions> | undefined;
-  return () => {
-    opened ??= openDescriptions();
-    return opened;
-  };
-})();
 
 /** A recorder of violations of GitHub's own REST and webhook descriptions. */
 export function openGitHubContract(): GitHubContract {

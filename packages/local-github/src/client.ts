@@ -1,10 +1,18 @@
 import { ApiError } from './emulator.ts';
-import type { Commit } from './push.ts';
-import type { Json, JsonObject } from './state.ts';
+import type { Json, JsonObject } from './json.ts';
 
 export interface RepositoryName {
   readonly owner: string;
   readonly name: string;
+}
+
+export interface Commit {
+  readonly branch: string;
+  /** By path; null removes a file. */
+  readonly files: Readonly<Record<string, string | null>>;
+  /** Branch that a new branch starts from. Default: the default branch. */
+  readonly from?: string;
+  readonly message?: string;
 }
 
 /** What one user does on GitHub. A refusal rejects with an ApiError. */

@@ -2,7 +2,7 @@ import { createHash, createSign } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:net';
 import { createEmulator } from 'emulate';
-import { isObject, type Json } from './state.ts';
+import { isObject, type Json } from './json.ts';
 
 export interface RawResponse {
   readonly status: number;

@@ -1,7 +1,6 @@
-export type { CheckSummary, Client, CommentSummary, PullSummary, RepositoryName } from './client.ts';
+export type { CheckSummary, Client, CommentSummary, Commit, PullSummary, RepositoryName } from './client.ts';
 export { ApiError } from './emulator.ts';
-export type { Commit } from './push.ts';
-export type { Faults, InjectedFault } from './server.ts';
+export type { Faults, InjectedFault } from './faults.ts';
 export { appEnvironment, startLocalGitHub } from './start.ts';
 export type {
   Delivery,

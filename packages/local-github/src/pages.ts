@@ -1,17 +1,10 @@
 import { type Client, clientFor, type RepositoryName } from './client.ts';
 import { APP, FIRST_INSTALLATION, okOrThrow } from './emulator.ts';
+import { type Json, listAt, numberAt, textAt } from './json.ts';
 import { commitTo, fork, protect } from './push.ts';
 import { rename } from './rest.ts';
 import { setInstalled, suspend, uninstall, unsuspend } from './routes-app.ts';
-import {
-  type GitHubState,
-  type Json,
-  listAt,
-  numberAt,
-  ownerToken,
-  type Repository,
-  textAt,
-} from './state.ts';
+import { type GitHubState, ownerToken, type Repository } from './state.ts';
 import type { LocalGitHub } from './types.ts';
 
 export interface Page {

@@ -1,5 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Mutex } from 'async-mutex';
+import type { Commit } from './client.ts';
 import {
   bareDirectory,
   branches,
@@ -10,19 +12,9 @@ import {
   type Refs,
   readBlobs,
 } from './git.ts';
+import { isObject, listAt, numberAt, objectAt, textAt } from './json.ts';
 import { fixResponse } from './response-fixes.ts';
-import {
-  createMutex,
-  type GitHubState,
-  hasRole,
-  isObject,
-  listAt,
-  numberAt,
-  objectAt,
-  ownerToken,
-  type Repository,
-  textAt,
-} from './state.ts';
+import { type GitHubState, hasRole, ownerToken, type Repository } from './state.ts';
 
 /**
  * Takes over into the emulator what a push brought: objects first, each checked to have the same name there, then
@@ -239,7 +231,7 @@ export async function fork(
     forkOf: parent.id,
     collaborators: new Map(),
     imported: new Set(),
-    inTurn: createMutex(),
+    mutex: new Mutex(),
   };
   state.repositories.set(fullName, repository);
   // The emulator fills a fork with a first commit of its own.
@@ -248,15 +240,6 @@ export async function fork(
   const seeded = await state.emulator.call('GET', `/repos/${fullName}/git/ref/${branch}`, token);
   await importPush(state, repository, { [`refs/${branch}`]: textAt(seeded, 'object', 'sha') }, token);
   return repository;
-}
-
-export interface Commit {
-  readonly branch: string;
-  /** By path; null removes a file. */
-  readonly files: Readonly<Record<string, string | null>>;
-  /** Branch that a new branch starts from. Default: the default branch. */
-  readonly from?: string;
-  readonly message?: string;
 }
 
 /** Puts one commit on a branch, as a push of this user would; resolves with its SHA. */
@@ -269,7 +252,7 @@ export async function commitTo(
   if (!hasRole(repository, by.login, 'push')) {
     throw new Error(`${by.login} may not push to ${repository.fullName}.`);
   }
-  return repository.inTurn(async () => {
+  return repository.mutex.runExclusive(async () => {
     const { directory } = repository;
     const before = await branches(directory);
     const ref = `refs/heads/${commit.branch}`;

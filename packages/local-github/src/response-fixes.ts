@@ -1,16 +1,7 @@
 import { okOrThrow } from './emulator.ts';
 import { branches, git } from './git.ts';
-import {
-  type GitHubState,
-  isObject,
-  type Json,
-  type JsonObject,
-  numberAt,
-  objectAt,
-  ownerToken,
-  type Repository,
-  textAt,
-} from './state.ts';
+import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from './json.ts';
+import { type GitHubState, ownerToken, type Repository } from './state.ts';
 
 /** Puts right, in place, what GitHub always sends and the emulator leaves out or gets wrong. */
 export async function fixResponse(state: GitHubState, value: Json): Promise<Json> {

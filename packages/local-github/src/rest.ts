@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { tokenTimeError } from './emulator.ts';
+import { isObject, type Json } from './json.ts';
 import { fixResponse } from './response-fixes.ts';
 import { errorResponse, type RestRequest, type RestResponse } from './route.ts';
 import {
@@ -11,14 +12,7 @@ import {
 } from './routes-app.ts';
 import { issueRoutes, labelEventRoutes, reactionRoutes } from './routes-issues.ts';
 import { checkRoutes, pullRoutes } from './routes-pulls.ts';
-import {
-  type GitHubState,
-  isObject,
-  type Json,
-  type Repository,
-  repositoryById,
-  type TokenHolder,
-} from './state.ts';
+import { type GitHubState, type Repository, repositoryById, type TokenHolder } from './state.ts';
 
 const BASE_PATH = '/api/v3';
 const ROUTES = [

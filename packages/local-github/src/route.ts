@@ -1,12 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  type GitHubState,
-  hasRole,
-  type Json,
-  objectAt,
-  type Repository,
-  type TokenHolder,
-} from './state.ts';
+import { type Json, objectAt } from './json.ts';
+import { type GitHubState, hasRole, type Repository, type TokenHolder } from './state.ts';
 import type { Role } from './types.ts';
 
 export interface RestResponse {

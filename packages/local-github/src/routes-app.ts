@@ -1,4 +1,14 @@
 import { APP, appJwt, okOrThrow } from './emulator.ts';
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  listAt,
+  numberAt,
+  objectAt,
+  objectIn,
+  textAt,
+} from './json.ts';
 import { simpleUser } from './push.ts';
 import { fixResponse } from './response-fixes.ts';
 import {
@@ -10,22 +20,7 @@ import {
   type Route,
   repositoryRoute,
 } from './route.ts';
-import {
-  type GitHubState,
-  isObject,
-  isRole,
-  type Json,
-  type JsonObject,
-  listAt,
-  numberAt,
-  objectAt,
-  objectIn,
-  ownerToken,
-  type Repository,
-  repositoryById,
-  roleOf,
-  textAt,
-} from './state.ts';
+import { type GitHubState, isRole, ownerToken, type Repository, repositoryById, roleOf } from './state.ts';
 
 /** Mints an installation token; the front has to know it too. */
 async function mint(state: GitHubState, request: RestRequest, installation = ''): Promise<RestResponse> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from './emulator.ts';
+import { type Json, type JsonObject, listAt, numberAt, objectAt, objectIn, textAt } from './json.ts';
 import { simpleUser } from './push.ts';
 import { fixResponse, pullAsIssue, pullAt } from './response-fixes.ts';
 import {
@@ -13,18 +14,7 @@ import {
   type Route,
   repositoryRoute,
 } from './route.ts';
-import {
-  type GitHubState,
-  type Json,
-  type JsonObject,
-  listAt,
-  numberAt,
-  objectAt,
-  objectIn,
-  ownerToken,
-  type Repository,
-  textAt,
-} from './state.ts';
+import { type GitHubState, ownerToken, type Repository } from './state.ts';
 
 /** Every pull request can be read as an issue. */
 async function issue(

@@ -1,4 +1,5 @@
 import { branches, currentBranch, git, gitWithInput } from './git.ts';
+import { isObject, type JsonObject, listAt, numberAt, objectAt, objectIn, textAt } from './json.ts';
 import { simpleUser } from './push.ts';
 import { fixResponse, pullAt } from './response-fixes.ts';
 import {
@@ -10,18 +11,7 @@ import {
   type Route,
   repositoryRoute,
 } from './route.ts';
-import {
-  type GitHubState,
-  isObject,
-  type JsonObject,
-  listAt,
-  numberAt,
-  objectAt,
-  objectIn,
-  ownerToken,
-  type Repository,
-  textAt,
-} from './state.ts';
+import { type GitHubState, ownerToken, type Repository } from './state.ts';
 
 const invalid = (field: 'head' | 'base', message?: string): RestResponse =>
   errorResponse(422, 'Validation Failed', [
@@ -98,7 +88,7 @@ async function merge(
 ): Promise<RestResponse> {
   if (!hasAccess(repository, request, 'push'))
     return errorResponse(403, 'Resource not accessible by this account');
-  return repository.inTurn(async () => {
+  return repository.mutex.runExclusive(async () => {
     const path = `/repos/${repository.fullName}/pulls/${number}`;
     const pull = objectAt(
       { pull: await state.emulator.call('GET', path, ownerToken(state, repository)) },

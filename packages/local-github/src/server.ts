@@ -2,14 +2,16 @@ import type { ChildProcess } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { ApiError } from './emulator.ts';
+import type { InjectedFault } from './faults.ts';
 import { branches, type GitResponse, type GitRoute, killProcessGroup, matchGit, serveGit } from './git.ts';
+import { numberAt, objectIn } from './json.ts';
 import { PAGE_HEADERS, pageFor } from './pages.ts';
 import { importPush } from './push.ts';
 import { fixWebhookPayload } from './response-fixes.ts';
 import { handleRest, holderOfToken, renamedRepository, tokenOf, withoutBase } from './rest.ts';
 import { errorResponse, type RestResponse } from './route.ts';
 import { installationRefusal } from './routes-app.ts';
-import { type GitHubState, type Json, numberAt, objectIn, ownerToken } from './state.ts';
+import { type GitHubState, ownerToken } from './state.ts';
 import type { WebhookRelay } from './webhooks.ts';
 
 const MAX_BODY_BYTES = 25 << 20;
@@ -109,7 +111,7 @@ export async function startServer(port: number, served: () => ServedState | unde
     const runGit = (): Promise<number> => serveGit(route, repository.directory, request, answer, started);
     if (route.service === 'git-upload-pack' || route.advertise) await runGit();
     else {
-      await repository.inTurn(async () => {
+      await repository.mutex.runExclusive(async () => {
         const before = await branches(repository.directory);
         if ((await runGit()) === 0) await importPush(state, repository, before, token);
       });
@@ -208,55 +210,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(parts).toString();
 }
 
-/** What goes wrong with a call. */
-export interface InjectedFault {
-  /** HTTP method; `*` for any. */
-  readonly method: string;
-  /** Of the path without query and without `/api/v3`; for git such as `/alice/demo.git/git-receive-pack`. */
-  readonly path: RegExp;
-  /** How many calls it happens to. Default 1. */
-  readonly times?: number;
-  /** HTTP status; 0 breaks the connection. Default 502. */
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Json;
-  /** The call is carried out first, and then its answer is lost. Default false: nothing is done. */
-  readonly after?: boolean;
-}
-
-export interface Faults {
-  add(fault: InjectedFault): void;
-  /** How many calls of what was added have not come. */
-  left(): number;
-  clear(): void;
-}
-
-export interface FaultList extends Faults {
-  /** The fault of this call, which counts as one of its times. */
-  take(method: string, path: string): InjectedFault | undefined;
-}
-
-export function createFaults(): FaultList {
-  const waiting: { readonly fault: InjectedFault; left: number }[] = [];
-  return {
-    add: (fault) => void waiting.push({ fault, left: fault.times ?? 1 }),
-    left: () => waiting.reduce((sum, { left }) => sum + left, 0),
-    clear: () => void waiting.splice(0),
-    take: (method, path) => {
-      const found = waiting.find(
-        ({ fault, left }) =>
-          left > 0 && (fault.method === '*' || fault.method === method) && path.search(fault.path) >= 0,
-      );
-      if (found) found.left -= 1;
-      return found?.fault;
-    },
-  };
-}
-
-export function answerWithFault(
-  answer: ServerResponse,
-  { status = 502, headers = {}, body }: InjectedFault,
-): void {
+function answerWithFault(answer: ServerResponse, { status = 502, headers = {}, body }: InjectedFault): void {
   if (status === 0) {
     answer.destroy();
     return;

@@ -2,22 +2,15 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Mutex } from 'async-mutex';
 import { APP, appJwt, type Emulator, FIRST_INSTALLATION, startEmulator } from './emulator.ts';
+import { createFaults } from './faults.ts';
 import { bareDirectory, copyBare, currentBranch } from './git.ts';
+import { type JsonObject, numberAt, objectAt, textAt } from './json.ts';
 import { publicApi } from './pages.ts';
 import { importPush, simpleUser } from './push.ts';
-import { createFaults, type LocalServer, type ServedState, startServer } from './server.ts';
-import {
-  createMutex,
-  type GitHubState,
-  type JsonObject,
-  numberAt,
-  objectAt,
-  ownerToken,
-  type Repository,
-  type TokenHolder,
-  textAt,
-} from './state.ts';
+import { type LocalServer, type ServedState, startServer } from './server.ts';
+import { type GitHubState, ownerToken, type Repository, type TokenHolder } from './state.ts';
 import type { LocalGitHub, LocalGitHubOptions, LocalRepository } from './types.ts';
 import { openWebhookRelay, type WebhookRelay } from './webhooks.ts';
 
@@ -147,7 +140,7 @@ async function furnish(f: Furnishing): Promise<GitHubState> {
       installationId: FIRST_INSTALLATION + f.owners.indexOf(owner),
       collaborators: new Map(Object.entries(f.options.collaborators ?? {})),
       imported: new Set(),
-      inTurn: createMutex(),
+      mutex: new Mutex(),
     };
     repositories.set(fullName, repository);
     await importPush(state, repository, {}, ownerToken(state, repository));

@@ -1,5 +1,7 @@
+import type { Mutex } from 'async-mutex';
 import type { Emulator } from './emulator.ts';
-import type { FaultList } from './server.ts';
+import type { FaultList } from './faults.ts';
+import type { JsonObject } from './json.ts';
 import type { Delivery, Minimised, Reaction, Role } from './types.ts';
 
 /** Whose token it is and what it may do. */
@@ -30,8 +32,8 @@ export interface Repository {
   readonly collaborators: Map<string, Role>;
   /** Git objects that the emulator has. */
   readonly imported: Set<string>;
-  /** Runs one job at a time: pushes and merges change refs in two places. */
-  readonly inTurn: <T>(job: () => Promise<T>) => Promise<T>;
+  /** Held by what changes refs: pushes and merges change them in two places. */
+  readonly mutex: Mutex;
 }
 
 export interface StoredReaction extends Reaction {
@@ -116,56 +118,3 @@ export const isRole = (name: string): name is Role => name in RANK;
 /** A token of the repository's owner for our own bookkeeping. */
 export const ownerToken = (state: GitHubState, repository: Repository): string =>
   state.emulator.ownToken(repository.owner);
-
-/** Runs jobs one after the other, each when the one before has ended. */
-export function createMutex(): <T>(job: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (job) => {
-    const next = last.then(job, job);
-    last = next;
-    return next;
-  };
-}
-
-export type Json = string | number | boolean | null | Json[] | JsonObject;
-export interface JsonObject {
-  [key: string]: Json | undefined;
-}
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The object in a text; an empty object where the text is empty, not JSON, or JSON of another kind. */
-export function objectIn(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-/** The string at a path of keys; empty where there is none. */
-export function textAt(value: unknown, ...keys: readonly string[]): string {
-  const found = at(value, ...keys);
-  return typeof found === 'string' ? found : '';
-}
-
-export function numberAt(value: unknown, ...keys: readonly string[]): number | undefined {
-  const found = at(value, ...keys);
-  return typeof found === 'number' ? found : undefined;
-}
-
-export function listAt(value: unknown, ...keys: readonly string[]): readonly Json[] {
-  const found = at(value, ...keys);
-  return Array.isArray(found) ? found : [];
-}
-
-export function objectAt(value: unknown, ...keys: readonly string[]): JsonObject {
-  const found = at(value, ...keys);
-  return isObject(found) ? found : {};
-}
-
-function at(value: unknown, ...keys: readonly string[]): unknown {
-  return keys.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), value);
-}

@@ -1,6 +1,6 @@
 import type { Client, RepositoryName } from './client.ts';
-import type { Faults } from './server.ts';
-import type { JsonObject } from './state.ts';
+import type { Faults } from './faults.ts';
+import type { JsonObject } from './json.ts';
 
 /** GitHub's words for what a collaborator may do, as its collaborators route takes them. */
 export type Role = 'admin' | 'maintain' | 'push' | 'triage' | 'pull';

@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { type JsonObject, textAt, type WebhookQueue } from './state.ts';
+import { type JsonObject, textAt } from './json.ts';
+import type { WebhookQueue } from './state.ts';
 import type { Delivery } from './types.ts';
 
 /** GitHub waits as long for an answer. */
