@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { duration } from './duration.ts';
 import {
   AgentCommands,
   amount,
@@ -18,6 +17,7 @@ import {
   wholeNumber,
   yesNo,
 } from './environment-values.ts';
+import { duration } from './settings.ts';
 
 /** The operator's environment, by variable. `npm run docs` generates `docs/configuration.md` and `.env.example` from the descriptions. */
 export const Environment = z.object({

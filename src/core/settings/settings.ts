@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { duration, seconds } from './duration.ts';
 import { EvaluatorNames, Weights } from './evaluator.ts';
 
 /** Wire protocols that the gateway speaks. */
@@ -14,6 +13,22 @@ export const Argv = z
     error: 'at most 50 words',
   })
   .refine((argv) => !argv.some((word) => word.includes('\0')), { error: 'no word may hold a NUL' });
+
+/** Seconds; timers end at 24 days. */
+const MAX_DURATION_SECONDS = 168 * 3600;
+
+/** `90s`, `30m` or `2h`, in seconds. */
+const seconds = () =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,4}(s|m|h)$/, 'write a whole number and a unit: 90s, 30m or 2h')
+    .transform(
+      (text) => Number.parseInt(text, 10) * { s: 1, m: 60, h: 3600 }[text.slice(-1) as 's' | 'm' | 'h'],
+    )
+    .refine((length) => length <= MAX_DURATION_SECONDS, { error: 'at most a week: 168h' });
+
+/** The same with a default. */
+export const duration = (fallback: string) => seconds().prefault(fallback);
 
 export const CoderSetting = z.strictObject({
   agent: z.string().min(1).max(60).describe('Name of a coder. `runoff agents` lists them.'),
