@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Candidate, Fault, type Task } from '../../src/core/model/index.ts';
+import { Fault, NO_USAGE, type Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { judge } from '../../src/runs/judge/index.ts';
@@ -58,8 +58,11 @@ async function undecidedRun(aliases: readonly string[], damaged: readonly string
       ordinal,
       contestant: { agent: 'builtin', model: `anthropic/claude-${ordinal}`, prompt: 'plain' },
       state: 'examined',
-      patch: { text, raw, sha256: text.sha256, tree: 'b'.repeat(40) },
-    } as unknown as Candidate);
+      patch: { files: 1, additions: 1, deletions: 1, text, raw, sha256: text.sha256, tree: 'b'.repeat(40) },
+      usage: NO_USAGE,
+      ms: 0,
+      note: '',
+    });
   }
   await store.updateRun(RUN, { task, evidence: aliases.map((alias) => evidenceOf(alias)) }, 0);
   for (const state of ['admitted', 'briefed', 'coded', 'examined'] as const)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Evidence } from '../../src/core/evidence/index.ts';
 import { testNotes } from '../../src/core/reports/index.ts';
-import type { RunView } from '../../src/core/reports/view.ts';
 import { NODE_TEST, openSharedFixture, type SharedFixture } from './examination-world.ts';
 
 let shared: SharedFixture;
@@ -40,7 +40,7 @@ const CORE = 'packages/core > test/core.test.js > runs';
 const API = 'packages/api > test/api.test.js > runs';
 const ARCHIVE = 'packages/archive > test/archive.test.js > runs';
 const PLAIN = 'exit code: packages/plain';
-const notesOf = (evidence: unknown) => testNotes({ evidence: [evidence] } as unknown as RunView);
+const notesOf = (evidence: Evidence | undefined) => testNotes({ evidence: evidence ? [evidence] : [] });
 
 describe('in a workspace', () => {
   test('each package is tested by itself', async () => {

@@ -3,7 +3,7 @@ import { counted, elapsed } from './format.ts';
 import type { RunView } from './view.ts';
 
 /** What was not executed for lack of time. */
-export function cutNotes({ evidence }: RunView): readonly string[] {
+export function cutNotes({ evidence }: Pick<RunView, 'evidence'>): readonly string[] {
   const cut = evidence.find((one) => one.cut)?.cut;
   if (!cut) return [];
   const parts = cut.leftOut.map(leftOutText).join(', ');

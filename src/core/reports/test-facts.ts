@@ -47,7 +47,9 @@ export function agreementNote({ evidence }: RunView): string | null {
 }
 
 /** What became of tests that count for nothing, and of those that models wrote, a sentence each: plain text. */
-export function testNotes(view: RunView): readonly string[] {
+export function testNotes(
+  view: Pick<RunView, 'checks' | 'evidence' | 'independentTests'>,
+): readonly string[] {
   const { evidence, independentTests } = view;
   const excluded = excludedTestsNote(view);
   const unmet = [...new Set(evidence.flatMap((one) => one.unmetExamples ?? []))].sort();
