@@ -19,7 +19,7 @@ import type { Random } from '../../ports/index.ts';
 import { askModel, type ModelCall, type ModelCallParts, type Payer } from '../ask-model.ts';
 import { stableNonce } from '../context.ts';
 
-/** What happens inside a round, for those who watch. */
+/** Events inside a round, for progress display. */
 export type DebateEvent =
   | { readonly kind: 'asked'; readonly round: number; readonly assignment: CriticAssignment }
   | {
@@ -30,33 +30,36 @@ export type DebateEvent =
     }
   | { readonly kind: 'synthesis'; readonly round: number; readonly model: string; readonly open: number };
 
-/** What is debated, by whom, and how far. */
+/** Subject, participants and limits of a debate. */
 export interface DebatePlan {
   readonly spec: string;
-  /** The seats of a round, one for each critic, in a fixed order; `unresponsive` are models that gave no answer before. */
+  /** Seats of a round, one per critic, in a fixed order. `unresponsive`: models that have failed to answer before. */
   readonly assignments: (round: number, unresponsive: ReadonlySet<string>) => readonly CriticAssignment[];
-  /** Who gives issues their verdicts; another one where the first gives no answer. */
+  /** Models that give verdicts on issues, in order of preference; the next is used when one fails to answer. */
   readonly synthesisers: readonly string[];
   readonly instructions: { critic(persona: string): string; readonly synthesiser: string };
   readonly shown: Omit<PromptContext, 'nonce'>;
   readonly maxRounds: number;
-  /** Approvals for a consensus; absent: of all critics. */
+  /** Approvals required for consensus; absent: from all critics. */
   readonly required?: number;
-  /** For the whole debate. */
+  /** Budget of the whole debate. */
   readonly share: BudgetShare;
-  /** Says whether a text may stand as spec. */
+  /** Checks whether a text is acceptable as a spec. */
   readonly fits: (spec: string) => boolean;
 }
 
-/** What a debate takes of the world. */
+/** Dependencies of a debate. */
 export interface DebatePanel extends ModelCallParts {
   readonly random: Pick<Random, 'nonce'>;
   readonly payer: Payer;
-  /** Keeps paid answers: asked for again after a crash, they are given back, not paid again. A rejection is not kept. */
+  /**
+   * Caches paid answers: a call repeated after a crash returns the stored answer and costs nothing. Rejections are not
+   * cached.
+   */
   remember<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** What one call may use: dollars, and tokens of models without a price. */
+/** Limits of one call: dollars, and tokens for models without a price. */
 export interface BudgetShare {
   readonly usd: Usd;
   readonly tokens?: number;
@@ -68,13 +71,13 @@ export const addCosts = (a: Cost, b: Cost): Cost => ({
   usd: a.usd + b.usd,
 });
 
-/** What is left of a budget. */
+/** Remaining budget. */
 export const remainingBudget = ({ usd, tokens }: BudgetShare, spent: Cost): BudgetShare => ({
   usd: Math.max(0, usd - spent.usd),
   ...(tokens === undefined ? {} : { tokens: Math.max(0, tokens - spent.inputTokens - spent.outputTokens) }),
 });
 
-/** One of equal parts. */
+/** One of `parts` equal shares. */
 export const equalShare = ({ usd, tokens }: BudgetShare, parts: number): BudgetShare => ({
   usd: usd / parts,
   ...(tokens === undefined ? {} : { tokens: Math.floor(tokens / parts) }),
@@ -99,8 +102,8 @@ class NoAnswerError extends Error {
 }
 
 /**
- * Puts one question to one assignment. `ask` gives its text for a nonce; question and answer are kept by that text without one,
- * so that a restart finds them.
+ * Asks one assignment one question. `ask` builds the question's text for a given nonce. Question and answer are stored
+ * under the text without a nonce, so that they are found after a restart.
  */
 export async function askOnce<T>(
   table: DebatePanel,
@@ -130,7 +133,7 @@ export async function askOnce<T>(
 
 export const NEW_CRITIC: CriticMemory = { lastSpec: null, approved: false, challenged: false };
 
-/** A critic's turn in a round. */
+/** Input of one critic's turn. */
 interface CriticTurnInput {
   readonly round: number;
   readonly assignment: CriticAssignment;
@@ -146,7 +149,7 @@ export type CriticTurnResult = { readonly cost: Cost; readonly memory: CriticMem
   | {
       readonly kind: 'answered';
       readonly critique: Critique;
-      /** Null: it looked at the whole spec. */
+      /** Null: the critic reviewed the whole spec. */
       readonly sections: readonly string[] | null;
       readonly checks: readonly string[];
       readonly test: AcceptanceTest | null;
@@ -155,7 +158,10 @@ export type CriticTurnResult = { readonly cost: Cost; readonly memory: CriticMem
   | { readonly kind: 'failed'; readonly why: string; readonly unaffordable: boolean }
 );
 
-/** Asks one critic. Blind in the first round; later it sees what changed, and its own rejected issues. */
+/**
+ * Asks one critic. In the first round critics do not see each other's issues; later they see what changed and their own
+ * rejected issues.
+ */
 export async function takeTurn(table: DebatePanel, input: CriticTurnInput): Promise<CriticTurnResult> {
   const { memory, spec, ledger, assignment } = input;
   const own = ledger.filter(
@@ -197,7 +203,9 @@ export async function takeTurn(table: DebatePanel, input: CriticTurnInput): Prom
 const approvesWithoutObjection = ({ approved, issues, rechecked }: Critique): boolean =>
   approved && issues.every(({ severity }) => severity === 'minor') && !rechecked.some(({ stands }) => stands);
 
-/** Early agreement is cheap: the critic looks again, and leaves checks and a test. */
+/**
+ * Challenges a first approval, since early agreement is cheap: the critic must review again and name checks and a test.
+ */
 async function challengeCritic(
   table: DebatePanel,
   turn: CriticTurnInput,
@@ -227,7 +235,7 @@ async function challengeCritic(
     rechecked: given.critique.rechecked,
   };
   const updated = { ...given.memory, approved: critique.approved, challenged: true };
-  // Pressed, it looked at the whole spec.
+  // When challenged, the critic reviews the whole spec.
   return { kind: 'answered', critique, sections: null, checks, test, cost, memory: updated };
 }
 

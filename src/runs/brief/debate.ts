@@ -33,9 +33,9 @@ import {
 } from './critics.ts';
 
 /**
- * Debates a spec, round after round; yields the debate as it stands after each, the last with its end. `from` is a debate
- * that was stored after a round: it goes on with the next one. Deterministic but for what models say, and those answers are
- * kept, so that a round that a crash cut off is begun again without paying for what was answered.
+ * Debates a spec in rounds. Yields the debate after each round; the last one has its `end` set. `from` is a stored
+ * debate, which continues with its next round. Deterministic apart from model answers, which are cached: a round
+ * interrupted by a crash is repeated without paying for them again.
  */
 export async function* holdDebate(
   table: DebatePanel,
@@ -68,7 +68,7 @@ async function runRound(
 ): Promise<Debate> {
   const roundNumber = debate.rounds.length;
   const assignments = plan.assignments(roundNumber, failedModels(debate));
-  // Equal parts, the synthesiser's included, so that calls side by side cannot pass the share together.
+  // Equal shares, including the synthesiser's, so that concurrent calls cannot exceed the total together.
   const budget = equalShare(remainingBudget(plan.share, debate.cost), assignments.length + 1);
   const turns = await takeTurns(table, plan, { assignments, debate, budget }, tell);
   const noted = recordTurns(debate, roundNumber, turns);
@@ -111,7 +111,7 @@ async function runRound(
   };
 }
 
-/** An approval that came with a grave issue was none. */
+/** An approval that comes with a severe issue does not count. */
 const memoriesAfterRound = (
   turns: readonly RoundResult[],
   criticTurns: readonly CriticTurn[],
@@ -126,7 +126,7 @@ const memoriesAfterRound = (
 
 const isSpent = ({ usd, tokens }: BudgetShare): boolean => usd <= 0 || tokens === 0;
 
-/** Why money did not suffice for anybody; null where somebody answered. */
+/** Why the budget was too small for every critic; null if at least one answered. */
 function unaffordableReason(turns: readonly RoundResult[]): string | null {
   const poor = turns.flatMap(({ turned }) =>
     turned.kind === 'failed' && turned.unaffordable ? [turned.why] : [],
@@ -160,7 +160,7 @@ function takeTurns(
   );
 }
 
-/** Models that gave no answer in the debate so far. */
+/** Models that have failed to answer so far in this debate. */
 const failedModels = ({ rounds }: Debate): ReadonlySet<string> =>
   new Set(
     rounds.flatMap(({ critiques }) => critiques.flatMap((one) => (one.kind === 'failed' ? [one.model] : []))),
@@ -174,7 +174,7 @@ interface RoundResult {
 const acceptanceTestOf = (turned: CriticTurnResult) =>
   turned.kind === 'answered' && turned.test ? [turned.test] : [];
 
-/** Writes what critics said into the ledger, in the order of their assignments whatever order they answered in. */
+/** Records critics' answers in the ledger, in the order of their assignments, not of arrival. */
 function recordTurns(
   debate: Debate,
   round: number,
@@ -199,7 +199,7 @@ function recordTurns(
   return { ledger, criticTurns };
 }
 
-/** The synthesiser's part of a round. */
+/** Input of the synthesiser in one round. */
 interface SynthesisTurn {
   readonly round: number;
   readonly debate: Debate;
@@ -215,7 +215,7 @@ interface SynthesisResult {
   readonly unaffordable: string | null;
 }
 
-/** Asks for verdicts on what is open, and makes the edits that follow the rules. */
+/** Asks for verdicts on open issues and applies the resulting edits. */
 async function synthesise(
   table: DebatePanel,
   plan: DebatePlan,
@@ -255,7 +255,7 @@ async function synthesise(
   };
 }
 
-/** Synthesisers that are asked in one round. Our default. */
+/** Maximum number of synthesisers asked per round. Our default. */
 const MAX_SYNTHESISERS = 2;
 
 async function askSynthesisers(
@@ -270,7 +270,7 @@ async function askSynthesisers(
   let last = { model: '', answer: NO_SYNTHESISER };
   for (const [turn, model] of plan.synthesisers.slice(0, MAX_SYNTHESISERS).entries()) {
     tell({ kind: 'synthesis', round, model, open: open.length });
-    // The colon stands in no persona's name.
+    // Persona names cannot contain a colon.
     const spender = `debate-${round}:synthesis${turn > 0 ? `:${turn + 1}` : ''}`;
     const call = {
       spender,

@@ -16,8 +16,8 @@ export { holdDebate } from './debate.ts';
 type BriefPorts = PlannerPorts & Pick<World, 'announcer' | 'clock'>;
 
 /**
- * Writes the brief: the planner, and where it pays a debate of critics. Asked again, it takes in what maintainers said
- * since, and debates no second time.
+ * Writes the brief with the planner, and where it pays has critics debate it. Called again, it includes maintainers'
+ * replies and does not repeat the debate.
  */
 export async function brief(world: BriefPorts, { run, signal }: RunContext): Promise<'briefed'> {
   const { store, clock } = world;
@@ -41,7 +41,7 @@ export async function brief(world: BriefPorts, { run, signal }: RunContext): Pro
   return 'briefed';
 }
 
-/** What maintainers said to the questions of a run, a line each, oldest first. */
+/** Maintainers' replies to a run's questions, one per line, oldest first. */
 function maintainerReplies({ inquiries }: Dialogue): readonly string[] {
   return inquiries.flatMap((inquiry): string[] => {
     const { settled } = inquiry;
@@ -52,12 +52,12 @@ function maintainerReplies({ inquiries }: Dialogue): readonly string[] {
   });
 }
 
-/** Questions that one brief holds at most. */
+/** Maximum number of questions in one brief. */
 const MAX_QUESTIONS = 5;
 
 /**
- * Lets critics debate a run's brief; each round is stored as it ends, and `from` is what an earlier start stored. Returns the
- * brief that came of it.
+ * Has critics debate a run's brief, and returns the refined brief. Each round is stored as it ends; `from` is what was
+ * stored before a restart.
  */
 async function refine(
   world: ModelPorts & Pick<World, 'announcer' | 'clock' | 'coders'>,
@@ -106,16 +106,16 @@ function debatePlanFor(
   return { payer: payerOf(task), plan };
 }
 
-/** Instructions of each critic: what is common to all, then what its persona looks for. */
+/** Instructions of each critic: the common part, then the persona's. */
 export const criticsPrompts = ({ prompts }: Pick<World, 'prompts'>): DebatePlan['instructions'] => ({
   critic: (persona) => `${prompts.critic.trim()}\n\n${prompts.personas.get(persona)?.spec ?? ''}`.trim(),
   synthesiser: prompts.synthesiser,
 });
 
-/** The brief that the debated spec says, with what is left to a person and the tests that critics named. */
+/** The brief from the debated spec, with the questions left to people and the tests named by critics. */
 function refinedBrief(brief: Brief, debate: Debate): Brief {
   const read = briefFrom(debate.spec, brief) ?? brief;
-  // Stable: of questions that weigh the same, those of the debate come first.
+  // The sort is stable: of questions with equal weight, those of the debate come first.
   const questions = [...questionsOf(debate), ...read.questions]
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
     .slice(0, MAX_QUESTIONS);

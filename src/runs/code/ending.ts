@@ -15,7 +15,7 @@ import { retryOutages } from '../stage.ts';
 import { noteOf } from './queue.ts';
 import type { StartingPoint } from './task-text.ts';
 
-/** What one coder at work takes. */
+/** Dependencies of one running coder. */
 export type CoderPorts = RestorePorts &
   Pick<World, 'ceilings' | 'clock' | 'coders' | 'gateway' | 'prompts' | 'random' | 'store'>;
 
@@ -23,13 +23,13 @@ export interface WritingOptions {
   readonly leftMs: number;
   readonly signal: AbortSignal;
   /**
-   * Asked when a signal that Runoff did not send ended the coder, after `ms` milliseconds of at most `mostMs`: whether it
-   * may start over.
+   * Decides whether a coder that was ended by a signal from outside Runoff may restart. It ran for `ms` milliseconds of
+   * at most `mostMs`.
    */
   readonly mayRestart: (ms: number, mostMs: number) => boolean;
 }
 
-/** One coder at work, from its open area to the end of its lease. */
+/** One running coder, from opening its area to closing its lease. */
 export interface CoderSession {
   readonly world: CoderPorts;
   readonly task: Task;
@@ -39,25 +39,28 @@ export interface CoderSession {
   readonly area: WorkArea;
   readonly given: StartingPoint | null;
   readonly progress: Progress;
-  /** Milliseconds that its run may work from here on. */
+  /** Milliseconds of work time left to its run. */
   readonly leftMs: number;
   readonly signal: AbortSignal;
   readonly mayRestart: WritingOptions['mayRestart'];
 }
 
-/** Exit code of a coder that saw its time limit come, as `timeout` of the coreutils has it. */
+/** Exit code of a coder that noticed its own time limit, as with `timeout` of GNU coreutils. */
 const OUT_OF_TIME = 124;
 
-/** What a candidate's note says between its coder's end and the finished patch. */
+/** A candidate's note between the end of its coder and the finished patch. */
 export const COLLECTING = 'its patch is being collected';
 
-/** What a candidate's note says while it waits for something outside of it. */
+/** A candidate's note while it waits for an external resource. */
 export const waitNote = ({ message }: Fault, wait: number): string =>
   `retries in ${Math.round(wait / 1000)} s: ${message}`;
 
 type CandidateEnd = Pick<Candidate, 'state' | 'note'> & { patch?: Candidate['patch'] & object };
 
-/** Of a coder that may have filled the disk: whatever is in the way of its patch then is its own, and waiting is no use. */
+/**
+ * Stores the patch of a coder that may have filled the disk. A lack of space is then the coder's own failure, so
+ * waiting would not help.
+ */
 export async function storeIfItFits(work: CoderSession, ending: string | null): Promise<CandidateEnd> {
   try {
     return await storeCandidatePatch(work, ending, (_world, _signal, keep) => keep());
@@ -92,7 +95,7 @@ export async function storeCandidatePatch(
   }
 }
 
-/** One clause for people when the coder did not end well; null when it did. */
+/** Explains in one clause how the coder ended; null if it ended normally. */
 export function endingOf(result: ExecResult, lease: Lease): string | null {
   const refusal = lease.refusal();
   if (refusal) return `stopped after its last model call was refused: ${refusal}`;
@@ -113,23 +116,28 @@ export function endingOf(result: ExecResult, lease: Lease): string | null {
   }
 }
 
-/** Characters of what an agent said last. */
+/** Maximum length of an agent's last output, in characters. */
 const MAX_LAST_OUTPUT_CHARS = 200;
 
-/** The last line that an agent wrote, best where errors go; nothing where it said nothing. */
+/** The last line that an agent wrote, preferably to stderr; empty if it wrote nothing. */
 function lastOutput({ stdout, stderr }: ExecResult): string {
   const last = tailOf(stderr, 1) || tailOf(stdout, 1);
   return last === '' ? '' : `: ${last.slice(0, MAX_LAST_OUTPUT_CHARS)}`;
 }
 
 interface Progress {
-  /** Remembers the change, a note with how the candidate came about before it; the database hears of it at once when the state changed, else with the next write. */
+  /**
+   * Records the change; a candidate's note is prefixed with how the candidate came about. A change of state is written
+   * to the database at once, anything else with the next write.
+   */
   set(change: Partial<Omit<Candidate, 'runId' | 'alias'>>): void;
-  /** Writes what is remembered; rejects if that fails, and may be asked again. */
+  /** Writes pending changes. Rejects if that fails; may be called again. */
   flush(): Promise<void>;
 }
 
-/** Serialises writes of one candidate's row: a coder's chatter becomes at most one write at a time. */
+/**
+ * Serialises the writes of one candidate's row, so that frequent progress updates cause at most one write at a time.
+ */
 export function progressOf(
   store: Pick<Store, 'putCandidate'>,
   start: Candidate,
@@ -148,7 +156,7 @@ export function progressOf(
         await store.putCandidate(current);
       }
     } catch (thrown) {
-      // Not lost: the next change, or whoever flushes, writes it.
+      // The change stays pending for the next write or flush.
       dirty = true;
       throw thrown;
     } finally {
@@ -158,7 +166,7 @@ export function progressOf(
   const write = (): void => {
     if (busy) return;
     writing = pump();
-    // The rejection is delivered by flush; without this line it would count as unhandled until then.
+    // `flush` reports the rejection; without this handler it would be unhandled until then.
     writing.catch(() => {});
   };
 
@@ -178,34 +186,34 @@ export function progressOf(
   };
 }
 
-/** Key of the intent that holds why the coders of a run may stop: written once, found again after a crash. */
+/** Key of the intent that stores why a run's coders may stop early: written once, read again after a crash. */
 const STOP_EARLY_KEY = 'enough';
-/** Milliseconds between two looks of a coder that may be stopped. Our default: small beside its minutes. */
+/** Milliseconds between checks for an early stop. Our default: short compared with a coder's minutes. */
 const STOP_CHECK_MS = 1_000;
 
-/** Tells the coders of a run, on whatever machine, that those who have finished are enough. */
+/** Requests that the coders of a run, on any machine, stop early because enough candidates are finished. */
 export async function requestStop(store: Store, runId: RunId, because: string): Promise<void> {
   await store.intend(runId, STOP_EARLY_KEY);
   await store.fulfil(runId, STOP_EARLY_KEY, because);
 }
 
-/** Why the coders of a run may stop; null while nobody has requested it. */
+/** Why the coders of a run may stop early; null if no stop was requested. */
 export async function stopReason(store: Store, runId: RunId): Promise<string | null> {
   const intent = await store.intent(runId, STOP_EARLY_KEY);
   return intent?.state === 'done' ? String(intent.result) : null;
 }
 
-/** A coder's view of it. */
+/** A coder's subscription to the stop request. */
 interface StopListener {
   /** Aborts with the coder's own signal, and when an early stop is requested. */
   readonly signal: AbortSignal;
-  /** Why, once an early stop is requested. */
+  /** The reason, once an early stop is requested. */
   because(): string | null;
-  /** No longer listens. */
+  /** Stops listening. */
   close(): void;
 }
 
-/** Watches for the request to stop early while a coder works. A store that cannot be reached is asked again later. */
+/** Polls for a stop request while a coder works. If the store is unreachable, it tries again later. */
 export function listenForStop(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   runId: RunId,
@@ -229,17 +237,17 @@ export function listenForStop(
   };
 }
 
-/** Steps that are remembered to tell something new from a repetition. Our default, tune on dev data. */
+/** Number of recent steps kept to detect repetition. Our default, tune on dev data. */
 const REPEATED_STEPS = 20;
 
 interface ProgressLimit {
-  /** The coder did something. */
+  /** Reports a step of the coder. */
   step(text: string): void;
-  /** What the sandbox asks when a time is over. */
+  /** Called by the sandbox when a time limit is reached. */
   readonly onLimit: NonNullable<ExecSpec['onLimit']>;
 }
 
-/** Watches one coder from its start on: does it get anywhere, and is it alive? */
+/** Tracks one coder's progress from its start: whether it advances, and whether it is responsive. */
 export function progressLimitFor(
   clock: Pick<Clock, 'elapsed'>,
   lease: Pick<Lease, 'lastActivity'>,
@@ -247,7 +255,7 @@ export function progressLimitFor(
 ): ProgressLimit {
   const startedAt = clock.elapsed();
   const recentSteps: string[] = [];
-  // To have been started is no progress, however short the wall time is.
+  // Starting is not progress, however short the wall time.
   let progressAt = Number.NEGATIVE_INFINITY;
   return {
     step(text) {

@@ -26,24 +26,27 @@ type CodePorts = RoundPorts & RestorePorts & Pick<World, 'ceilings' | 'github'>;
 export const CandidateInput = z.strictObject({
   runId: z.string(),
   alias: z.string(),
-  /** Milliseconds that its run may work from here on. */
+  /** Milliseconds of work time left to the run. */
   leftMs: z.number(),
 });
 export type CandidateInput = z.infer<typeof CandidateInput>;
 
-/** Whose coders work, in what time; `carry`: one contestant of an earlier run once more, beside what the others of it wrote. */
+/**
+ * Contestants and time for coding. `carry`: reruns one contestant of an earlier run and takes over that run's other
+ * patches.
+ */
 interface CodingOptions {
   readonly runId: RunId;
   readonly time: WorkTime;
   readonly carry?: { readonly run: RunId; readonly again: Alias } | undefined;
 }
 
-/** Looks on while coders work, until `over` says that they have all ended. */
+/** Runs alongside the coders until `over` returns true, which means that all have ended. */
 type CodingWatcher = (context: RunContext, over: () => boolean) => Promise<null>;
 
 /**
- * Lets every contestant write its candidate, side by side, and waits for all of them. `watch` goes on meanwhile where the
- * settings let coders be stopped early.
+ * Runs all contestants concurrently and waits for them. `watch` runs alongside where the settings allow coders to be
+ * stopped early.
  */
 export async function code(
   world: CodePorts,
@@ -57,8 +60,8 @@ export async function code(
   if (queued.kind === 'fault') return queued;
   const { inputs, watched } = queued.value;
   let over = false;
-  // Begun before the coders, so that a replay counts the steps in the same order. What it meets stops nobody.
-  // Its time is not the run's: it lasts while coders wait for their slots.
+  // Started before the coders, so that a replay numbers the steps in the same order. Its failures stop no coder. Its
+  // time does not count towards the run: it includes waiting for slots.
   const watching = watched
     ? stagesOf(world, flow, runId, UNLIMITED)('watch', (context) => watch(context, () => over))
     : null;
@@ -73,7 +76,7 @@ export async function code(
   return { kind: 'ok', value: 'coded' };
 }
 
-/** One candidate's own flow: a single step, so that a finished candidate is never coded twice. */
+/** The flow of one candidate: a single step, so that a finished candidate is never coded twice. */
 export async function codeOne(
   world: CoderPorts & Pick<World, 'announcer' | 'github'>,
   flow: FlowContext,
@@ -81,7 +84,7 @@ export async function codeOne(
 ): Promise<null> {
   const { runId, alias, leftMs } = input;
   return flow.step('write', async (signal) => {
-    // A coder can kill itself as often as it wants to; the machine does not come back for the same one.
+    // Limits restarts, because a coder could kill itself any number of times.
     let restarts = 0;
     let workedMs = 0;
     const mayRestart = (ms: number, mostMs: number): boolean => {
@@ -90,7 +93,7 @@ export async function codeOne(
       workedMs += ms;
       return true;
     };
-    // Whoever starts over finds what its models said already.
+    // After a restart, cached model answers are reused.
     const write = () =>
       writeCandidate(world, runId, alias, { leftMs: leftMs - workedMs, signal, mayRestart });
     await retryOutages(world, signal, write, (fault, wait) => noteWait(world, { runId, alias }, fault, wait));
@@ -98,7 +101,7 @@ export async function codeOne(
   });
 }
 
-/** Shows on the status why a candidate stands still. What waits for the database cannot be shown there. */
+/** Shows in the status comment why a candidate is waiting. Waits for the database cannot be shown there. */
 async function noteWait(
   world: Pick<World, 'announcer' | 'log' | 'store'>,
   { runId, alias }: Pick<CandidateInput, 'runId' | 'alias'>,
@@ -118,15 +121,15 @@ async function noteWait(
 }
 
 /**
- * How often a coder starts over that was ended by a signal from nobody knows where; our default. It costs time only, since
- * the answers that it had are given to it again: less than one more time limit, and none beyond what its run has left.
+ * Maximum number of restarts of a coder that was ended by an unknown signal; our default. Restarts cost only time,
+ * since model answers are cached: less than one more time limit, and never beyond the run's remaining time.
  */
 const MAX_RESTARTS = 4;
 
-/** Two who agree can only spare a third one its work. */
+/** Minimum number of coders for early stopping: agreement between two can only save the work of a third. */
 const MIN_WATCHED = 3;
 
-/** Gives each contestant an alias that says nothing about it, and prepares the checkout they all start from. */
+/** Gives each contestant an alias that does not identify it, and prepares the common base checkout. */
 async function queueContestants(
   world: CodePorts,
   { carry }: Pick<CodingOptions, 'carry'>,

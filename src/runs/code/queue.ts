@@ -18,7 +18,7 @@ import { hasPrice, oneMoreContestant } from '../contestants.ts';
 import { priorityIn, repositoryKeyOf, taskOf, type World } from '../context.ts';
 import type { StageRunner, WorkTime } from '../stage.ts';
 
-/** What lining up candidates takes. */
+/** Dependencies of queueing candidates. */
 export type RoundPorts = Pick<
   World,
   'announcer' | 'clock' | 'coders' | 'defaults' | 'gateway' | 'log' | 'prompts' | 'store'
@@ -30,11 +30,11 @@ interface QueuedCandidate {
   readonly contestant: Contestant;
 }
 
-/** The same, given how many milliseconds their run may work from here on. */
+/** The same inputs with the run's remaining work time in milliseconds. */
 export const withTimeLeft = (leftMs: number, inputs: readonly ChildInput[]): readonly ChildInput[] =>
   inputs.map((one) => ({ ...one, input: { ...Object(one.input), leftMs } }));
 
-/** Writes down who codes next. One that is known already, from before a crash, is left as it is. */
+/** Stores the candidates to be coded next. Candidates stored before a crash stay unchanged. */
 export async function queueCandidates(
   world: Pick<World, 'store' | 'announcer'>,
   run: RunRecord,
@@ -51,11 +51,14 @@ export async function queueCandidates(
   return places.map(({ alias }) => ({ key: alias, ...where, input: { runId, alias } }));
 }
 
-/** A note says first how its candidate came about, if it was not there from the start. */
+/** Prefixes a note with how the candidate came about, unless it is from the first round. */
 export const noteOf = ({ round }: Contestant, note: string): string =>
   round ? `${roundText(round)}: ${note}` : note;
 
-/** Every coder of a line-up has ended: what a fault stopped is noted, and the run moves on. Milliseconds of the longest. */
+/**
+ * Closes coding once every coder has ended: notes candidates that a fault stopped, and moves the run to its next state.
+ * Returns the longest coder's time in milliseconds.
+ */
 export async function closeCoding(
   world: Pick<World, 'announcer' | 'clock' | 'store'>,
   runId: RunId,
@@ -78,8 +81,8 @@ export async function closeCoding(
 }
 
 /**
- * One contestant of an earlier run once more, beside what the others of that run wrote on the same base commit: their
- * patches are taken over as they are and paid for no more. All get new aliases, so that nothing tells old from new.
+ * Reruns one contestant of an earlier run beside that run's other patches on the same base commit, which are reused at
+ * no cost. All get new aliases, so that aliases do not distinguish old from new.
  */
 export async function queueRetry(
   world: RestorePorts & Pick<World, 'announcer' | 'store'>,
@@ -111,7 +114,7 @@ export async function queueRetry(
   return queueCandidates(world, run, anew);
 }
 
-/** One whose tree and patch were removed since could be judged, but not published. */
+/** False if its tree and patch have been deleted: it could be judged but not published. */
 async function isRestorable(
   world: RestorePorts,
   base: BaseCheckout,
@@ -129,7 +132,7 @@ async function isRestorable(
   }
 }
 
-/** How it came about there names candidates of that run, which are others here. */
+/** Moves the further round it came from into the note, since that refers to aliases of the earlier run. */
 function takenOver(
   { contestant: { round, ...contestant }, ...candidate }: Candidate,
   here: Pick<Candidate, 'runId' | 'alias' | 'ordinal'>,
@@ -146,9 +149,9 @@ function takenOver(
 }
 
 /**
- * Codes a further round where the evidence asks for one: repairs, one more candidate, a synthesis. Its candidates run in
- * flows of their own like all others, so that none is coded twice. False when there is nothing more to examine: then the
- * run goes on with what it has, which a round that could not be made does not change.
+ * Codes a further round if the evidence calls for one: repairs, one more contestant, or a synthesis. Its candidates run
+ * in their own flows, so that none is coded twice. Returns false if there is nothing more to examine; a round that
+ * fails leaves the run's existing candidates unchanged.
  */
 export async function codeFurther(
   world: RoundPorts,
@@ -165,13 +168,14 @@ export async function codeFurther(
   return true;
 }
 
-/** Decides from what was examined alone: repeated after a crash, it names the same candidates again. */
+/** Decides from the examination alone, so that a repeat after a crash chooses the same candidates. */
 async function queueRound(world: RoundPorts, run: RunRecord): Promise<readonly ChildInput[]> {
   const task = taskOf(run);
   const { id: runId, evidence = [] } = run;
   const candidates = await world.store.candidates(runId);
   const examined = candidates.filter(({ alias }) => evidence.some((one) => one.alias === alias));
-  // Only those that an interrupted pass of this step has queued are not examined; any other would be asked for again.
+  // Unexamined candidates are allowed only if an interrupted execution of this step queued them; with any others, a
+  // further round would be requested twice.
   if (candidates.some((one) => one.state !== 'queued' && !examined.includes(one))) return [];
   const remainingUsd = await budgetLeft(world, task, examined);
   const next = nextRound({ candidates: examined, evidence, settings: task.settings, remainingUsd });
@@ -188,7 +192,7 @@ async function queueRound(world: RoundPorts, run: RunRecord): Promise<readonly C
   return queueCandidates(world, run, places);
 }
 
-/** US dollars; null where a model has no price, so that what was spent is more than the ledger's sum says. */
+/** US dollars; null if a model has no price, because the ledger then understates the spending. */
 async function budgetLeft(
   world: Pick<World, 'coders' | 'gateway' | 'store'>,
   task: Task,

@@ -36,12 +36,12 @@ import {
 } from './ending.ts';
 import { applyOwnPatch, coderPrompt, startingPointOf } from './task-text.ts';
 
-/** A lease outlives its coder a little, so that a last call is not refused for the clock. */
+/** Time by which a lease outlasts its coder, so that a last call is not refused as expired. */
 const LEASE_SLACK_MS = 60_000;
 
 /**
- * Runs one coder in its own sandboxed clone and keeps what it left behind. Judged by the patch and the gateway's
- * ledger, never by an exit code. Does nothing when the candidate was finished before a crash.
+ * Runs one coder in its own sandboxed clone and stores its patch. Success depends on the patch and the gateway's
+ * ledger, never on an exit code. Does nothing if the candidate was finished before a crash.
  */
 export async function writeCandidate(
   world: CoderPorts & Pick<World, 'announcer' | 'github'>,
@@ -52,7 +52,7 @@ export async function writeCandidate(
   const { signal } = how;
   const candidate = (await world.store.candidates(runId)).find((c) => c.alias === alias);
   if (!candidate) throw new Fault('INTERNAL', `Run ${runId} has no candidate ${alias}.`);
-  // A shutdown aborts coders like a cancel does; if the flow goes on, it was a shutdown.
+  // Both shutdown and cancellation abort coders; if the flow resumes, it was a shutdown.
   if (!['queued', 'coding', 'cancelled'].includes(candidate.state)) return;
 
   const run = await loadRun(world, runId);
@@ -81,7 +81,7 @@ function briefOf({ id, brief }: RunRecord): Brief {
   return brief;
 }
 
-/** Whoever was asked for in a further round is wanted, whatever others agree on. */
+/** Candidates of a further round are never stopped early: they were requested individually. */
 const mayStopEarly = ({ settings }: Task, { contestant }: Candidate): boolean =>
   settings.adaptive.stopEarly && contestant.round === undefined;
 
@@ -104,7 +104,7 @@ async function runSession(work: CoderSession): Promise<void> {
       progress.set({ state: 'cancelled', note: 'cancelled' });
       throw cancelledError();
     }
-    // What its models answered is given to it again, and paid no second time (docs/decisions/0040).
+    // Its model answers are cached, so a restart does not pay for them again (docs/decisions/0040).
     if (
       result.exitCode === null &&
       result.stopped === null &&
@@ -123,7 +123,7 @@ async function runSession(work: CoderSession): Promise<void> {
   }
 }
 
-/** `enough`: why it was stopped, when the first to finish agreed meanwhile. */
+/** `enough`: the reason why it was stopped early, after the first finishers agreed. */
 async function runUntilStopped(
   work: CoderSession,
   coder: Coder,
@@ -171,7 +171,7 @@ function openCoderLease(
   );
 }
 
-/** One run of the coder in its sandbox, with the gateway as its only way out. */
+/** Runs the coder once in its sandbox, with the gateway as its only network access. */
 async function runCoder(
   work: CoderSession,
   coder: Coder,
@@ -194,7 +194,8 @@ async function runCoder(
     gateway: { socket: lease.socket, port },
     limits: { ...DEFAULT_LIMITS, wallMs: times.wallMs, silenceMs: times.silenceMs },
     onLine: (line, stream) => {
-      // A program may print its environment. Before it is read: a text that is cut could end in most of the key.
+      // A program may print its environment. Redact the key before parsing, because truncation could leave most of it
+      // at the end of a text.
       const event = stream === 'stdout' ? coder.read(line.replaceAll(lease.key, '[key]')) : null;
       if (!event?.text) return;
       patience.step(event.text);
@@ -214,7 +215,7 @@ async function inputFor(
   const { model, prompt: named, argv, seed = 0 } = candidate.contestant;
   const variant = world.prompts.coder.get(named);
   if (!variant) throw new Fault('SETTINGS_INVALID', `There is no prompt variant ${JSON.stringify(named)}.`);
-  // Exactly the prompt that it got before a crash: only then does the gateway know its questions again.
+  // The prompt must be identical after a crash, so that the gateway recognises its questions.
   const prompt = await rememberAnswers(world, task.runId)(`task:${candidate.alias}`, async () =>
     coderPrompt({ variant, brief, task, seed, given, nonce: world.random.nonce() }),
   );

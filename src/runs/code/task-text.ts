@@ -5,7 +5,7 @@ import type { RunRecord, WorkArea } from '../../ports/index.ts';
 import { applyPatchIn } from '../base/index.ts';
 import type { World } from '../context.ts';
 
-/** Characters of one patch that a coder goes on from. Our default. */
+/** Maximum length of a patch given to a coder, in characters. Our default. */
 const MAX_PATCH_CHARS = 120_000;
 
 interface TaskParts {
@@ -13,14 +13,17 @@ interface TaskParts {
   readonly variant: string;
   readonly brief: Brief;
   readonly task: Task;
-  /** Repetitions of the same agent, model and prompt differ by it: providers' caches would answer the same. */
+  /**
+   * Distinguishes repetitions of the same agent, model and prompt, which would otherwise get the same answers from
+   * providers' caches.
+   */
   readonly seed: number;
-  /** What a candidate of a further round goes on from; null: it begins with the task alone. */
+  /** Starting point of a candidate of a further round; null: the task alone. */
   readonly given: StartingPoint | null;
   readonly nonce: string;
 }
 
-/** The whole task as one coder gets it: how to work, the brief, then the words of repository and issue as data. */
+/** Builds a coder's complete task: how to work, the brief, then text from the repository and the issue as data. */
 export function coderPrompt({ variant, brief, task, seed, given, nonce }: TaskParts): string {
   const { checks } = task.settings;
   return [
@@ -46,7 +49,10 @@ export function coderPrompt({ variant, brief, task, seed, given, nonce }: TaskPa
     .join('\n\n');
 }
 
-/** Patches and findings as data: a patch was written by a model, and test names are anybody's words. Whose they are is not said. */
+/**
+ * Presents patches and findings as untrusted data: models wrote the patches, and anyone can choose test names. Authors
+ * are not named.
+ */
 function continueFrom(given: StartingPoint, nonce: string): string {
   if (given.kind === 'repair') {
     return `# Your second turn
@@ -79,19 +85,19 @@ function instructions({ instructions: found }: Task, nonce: string): string {
 const taskSection = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : `# ${title}\n\n${lines.map((line) => `- ${line}`).join('\n')}`;
 
-/** What a candidate of a further round goes on from. */
+/** Starting point of a candidate of a further round. */
 export type StartingPoint =
   | {
       readonly kind: 'repair';
-      /** Its own patch of before, as text and as the tree it leads to. */
+      /** Its own earlier patch, as text and as the resulting tree. */
       readonly patch: string;
       readonly tree: Sha;
-      /** What was found when that was examined. */
+      /** Findings of the examination of that patch. */
       readonly failed: readonly string[];
     }
   | { readonly kind: 'synthesis'; readonly patches: readonly string[] };
 
-/** Null for a candidate that begins with the task alone. */
+/** Null for a candidate that starts from the task alone. */
 export async function startingPointOf(
   world: Pick<World, 'store' | 'artifacts'>,
   { id: runId, evidence = [] }: RunRecord,
@@ -112,8 +118,8 @@ export async function startingPointOf(
 }
 
 /**
- * Puts a candidate's own patch onto the base in its area, inside the sandbox, so that what is collected later is against
- * the base again. Null when it is there, else why not.
+ * Applies a candidate's own earlier patch to the base in its area, inside the sandbox, so that the collected diff is
+ * again relative to the base. Returns null on success, else the reason.
  */
 export async function applyOwnPatch(
   world: Pick<World, 'sandbox'>,

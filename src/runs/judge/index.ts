@@ -27,8 +27,8 @@ export { type JudgeOptions, judgePool } from './panel.ts';
 export type JudgePorts = ModelPorts & Pick<World, 'clock'>;
 
 /**
- * The decision falls: from executed evidence, and where that leaves several undecided from what the settings name next.
- * The same for the same evidence in any order.
+ * Decides the run: from executed evidence and, where that leaves several candidates undecided, by the strategies in the
+ * settings. Does not depend on the order of the evidence.
  */
 export async function judge(world: JudgePorts, { run, signal }: RunContext): Promise<Decision> {
   const { id: runId, evidence = [], brief } = run;
@@ -51,7 +51,7 @@ export async function judge(world: JudgePorts, { run, signal }: RunContext): Pro
   return decision;
 }
 
-/** Judges who are not sure themselves put nobody before another. */
+/** Judges that are not confident do not rank one candidate above another. */
 export function decideRanking(
   evidence: readonly Evidence[],
   order: RankingOptions,
@@ -68,13 +68,13 @@ interface JudgingInput {
   readonly task: Task;
   readonly brief?: Brief;
   readonly evidence: readonly Evidence[];
-  /** Those between whom judges are to choose, best first. */
+  /** Candidates for judges to choose between, best first. */
   readonly undecided: readonly Alias[];
 }
 
 /**
- * Puts undecided survivors before blind judges; what they say is kept, so that nobody is paid twice for it. Undefined where
- * fewer than two have a patch that can be read.
+ * Has blind judges compare undecided survivors and stores their answers, so that none is paid for twice. Undefined if
+ * fewer than two patches are readable.
  */
 async function askJudges(
   world: JudgePorts,
@@ -91,7 +91,7 @@ async function askJudges(
     const found = evidence.find((one) => one.alias === alias);
     if (!candidate || !found) continue;
     const author = candidate.contestant;
-    // A patch that was damaged since it was examined cannot be shown: judges choose among the others.
+    // A patch damaged since its examination cannot be shown: judges choose among the others.
     const competitor = await unlessDamaged(competitorOf(world.artifacts, { ...candidate, author }, found));
     if (competitor) competitors.push(competitor);
   }
@@ -115,7 +115,7 @@ async function askJudges(
   );
 }
 
-/** A candidate as judges are shown it. */
+/** A candidate in the form shown to judges. */
 export async function competitorOf(
   artifacts: World['artifacts'],
   { alias, patch, author }: Pick<Candidate, 'alias' | 'patch'> & Pick<Competitor, 'author'>,
@@ -126,7 +126,7 @@ export async function competitorOf(
   return { alias, files, facts: factsOf(evidence), author };
 }
 
-/** What was asked for: the issue in its own words, then what the brief made of it. */
+/** The issue's original text, then the brief. */
 function taskDescription({ task, brief }: JudgingInput): string {
   const done = brief ? ['', brief.goal, ...brief.definitionOfDone.map((one) => `- ${one}`)] : [];
   return [task.title, '', task.body, ...done].join('\n');

@@ -3,33 +3,33 @@ import { asFault, type FaultCode, NO_USAGE, type Usage } from '../../core/model/
 import type { Answer, Clock, Gateway, Lease, Model, ModelRoute, Random } from '../../ports/index.ts';
 import { type ModelLeaseTerms, openModelLease, type Payer } from '../ask-model.ts';
 
-/** Milliseconds for one answer; a judge that takes longer is lost. Our default. */
+/** Milliseconds for one answer; a judge that takes longer is treated as failed. Our default. */
 export const JUDGE_ANSWER_MS = 5 * 60_000;
-/** A model that failed as often, and never answered, is not asked again. Our default. */
+/** Failures after which a model that has never answered is no longer asked. Our default. */
 const MAX_FAILURES = 3;
 
-/** What asking judges takes of the world. */
+/** Dependencies of asking judges. */
 export interface JudgeModelParts {
   readonly gateway: Pick<Gateway, 'route' | 'open'>;
   readonly model: Model;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly random: Pick<Random, 'nonce'>;
-  /** `provider/model` names that may be asked, the preferred first. */
+  /** Allowed `provider/model` names, in order of preference. */
   readonly models: readonly string[];
   readonly payer: Payer;
   /**
-   * Runs `work` once for a key within the run, and gives back what it gave then: an answer that is paid for is not paid
-   * for twice. What it gives is plain JSON. A rejection is not remembered.
+   * Runs `work` once per key within the run and then returns the stored result, so that no answer is paid for twice.
+   * Results are plain JSON. Rejections are not stored.
    */
   remember<T>(key: string, work: () => Promise<T>): Promise<T>;
   readonly signal: AbortSignal;
 }
 
-/** One model that is asked several questions. */
+/** A model that is asked several questions. */
 export interface JudgeModel {
-  /** Never rejects for what the model did; rejects when the run was cancelled. */
+  /** Model failures are values; rejects only when the run is cancelled. */
   ask<T>(question: JudgeQuestion<T>): Promise<Answer<T>>;
-  /** Of this spender in this run, earlier leases included. */
+  /** Usage of this spender in this run, including earlier leases. */
   usage(): Usage;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ interface JudgeQuestion<T> {
   readonly schema: z.ZodType<T>;
 }
 
-/** These say that one model cannot be asked; the others can. */
+/** Faults that make one model unavailable but not the others. */
 const MODEL_UNAVAILABLE: ReadonlySet<FaultCode> = new Set([
   'MODEL_UNKNOWN',
   'MODEL_KEY_MISSING',
@@ -48,7 +48,7 @@ const MODEL_UNAVAILABLE: ReadonlySet<FaultCode> = new Set([
   'MODEL_MISMATCH',
 ]);
 
-/** Where a model cannot be asked at all, every answer is a failure that says why. */
+/** Opens a model for judging. If it is unavailable, every answer is a failure that states the reason. */
 export async function openJudgeModel(parts: JudgeModelParts, terms: ModelLeaseTerms): Promise<JudgeModel> {
   try {
     return judgeModelOf(parts, await openModelLease(parts.gateway, parts.payer, terms));
@@ -86,7 +86,7 @@ function judgeModelOf(
   };
 }
 
-/** Ends when its time is over or the run is cancelled, also where the model does not. */
+/** Rejects when its time is over or the run is cancelled, even if the model does not respond. */
 async function withinTime<T>(
   { clock, signal }: JudgeModelParts,
   ask: (signal: AbortSignal) => Promise<Answer<T>>,

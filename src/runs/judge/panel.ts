@@ -30,25 +30,25 @@ import { type Alias, inParallel, NO_USAGE, type Usage } from '../../core/model/i
 import { stableNonce } from '../context.ts';
 import { JUDGE_ANSWER_MS, type JudgeModel, type JudgeModelParts, openJudgeModel } from './judge-model.ts';
 
-/** Of the run's budget, all judges together. Our default: by then coders have had their part. */
+/** Share of the run's budget for all judges together. Our default: the coders have been paid by then. */
 const JUDGES_SHARE = 0.2;
-/** Questions under way at a time. Our default: providers refuse more than a few at once. */
+/** Maximum number of concurrent questions. Our default: providers reject more than a few at once. */
 const CONCURRENT_QUESTIONS = 4;
 
 export interface JudgeOptions extends JudgeModelParts {
-  /** The text of `judge.md`, or what the operator put in its place. */
+  /** The text of `judge.md`, or the operator's replacement. */
   readonly instructions: string;
-  /** Calls at most; absent: our default. */
+  /** Maximum number of calls; absent: our default. */
   readonly maxCalls?: number;
-  /** Of the run's budget, for all judges together, 0 to 1; absent: our default. */
+  /** Share of the run's budget for all judges together, 0 to 1; absent: our default. */
   readonly share?: number;
-  /** A knockout also where every pair could meet. */
+  /** Uses a knockout even if there are enough calls for every pair. */
   readonly knockout?: boolean;
 }
 
 /**
- * Puts the survivors before judges: blind, in pairs, in both orders. Never rejects for what models do: judges that are
- * lost are in the judgement. Rejects when the run is cancelled, and for faults that stop a run. The caller gives it only
+ * Has judges compare the survivors pairwise, blind, and in both orders. Never rejects because of a model: failed judges
+ * are listed in the judgement. Rejects when the run is cancelled and for faults that stop a run. Callers pass only
  * candidates that passed every gate (I7).
  */
 export async function judgePool(parts: JudgeOptions, pool: JudgingPool): Promise<Judgement> {
@@ -67,7 +67,7 @@ export async function judgePool(parts: JudgeOptions, pool: JudgingPool): Promise
   }
 }
 
-/** Everything one judgement works with; `asked`, `alike` and `notes` grow. */
+/** State of one judgement; `asked`, `alike` and `notes` grow. */
 interface JudgingSession {
   readonly parts: JudgeOptions;
   readonly pool: JudgingPool;
@@ -79,7 +79,7 @@ interface JudgingSession {
   readonly asked: AskedPair[];
   readonly alike: Pair[];
   readonly notes: string[];
-  /** Opened when a judge is first asked. */
+  /** Opened on first use. */
   judgeModel(judge: Judge): Promise<JudgeModel>;
   leasedJudges(): readonly Judge[];
   spent(): Promise<Usage>;
@@ -103,7 +103,7 @@ function openSession(
   const leased = new Map<string, { readonly judge: Judge; readonly judgeModel: Promise<JudgeModel> }>();
   const allLeased = () => Promise.all([...leased.values()].map(({ judgeModel }) => judgeModel));
   const capUsd = (parts.payer.runCapUsd * (parts.share ?? JUDGES_SHARE)) / plan.judges;
-  // Long enough for one question after the other to take all its time; it ends with the judgement.
+  // Long enough for all questions in sequence, each with its full time; the lease ends with the judgement.
   const ttlMs = JUDGE_ANSWER_MS * (1 + (parts.maxCalls ?? MAX_CALLS));
   return {
     parts,
@@ -144,7 +144,7 @@ const addUsage = (a: Usage, b: Usage): Usage => ({
   calls: a.calls + b.calls,
 });
 
-/** Round after round; who wins most judges goes on, and where they are even the better evidence. */
+/** Knockout rounds: the candidate that most judges prefer advances; on a tie, the one with better evidence. */
 async function knockout(session: JudgingSession): Promise<void> {
   let left = session.plan.aliases;
   while (left.length > 1) {
@@ -168,7 +168,7 @@ interface Comparison {
   readonly answers: { aFirst: JudgeAnswer | null; bFirst: JudgeAnswer | null };
 }
 
-/** Asks every judge of every pair in both orders, and another model where one gives no answer. */
+/** Asks every judge about every pair in both orders, and a substitute model where one fails to answer. */
 async function comparePairs(session: JudgingSession, pairs: readonly Pair[]): Promise<void> {
   let comparisons: readonly Comparison[] = pairs
     .filter((pair) => canCompare(session, pair))
@@ -202,8 +202,8 @@ async function askComparisons(session: JudgingSession, comparisons: readonly Com
 }
 
 /**
- * In the place of each judge from whom no answer came, the next model that may judge the pair and has not been asked about
- * it, as long as the calls suffice. A judge whose answer cannot be used counts as asked, and is not replaced.
+ * For each judge that failed to answer, the next eligible model that has not been asked about the pair, as long as
+ * calls remain. A judge with an unusable answer counts as asked and is not replaced.
  */
 function substitutes(session: JudgingSession, comparisons: readonly Comparison[]): Comparison[] {
   const most = session.parts.maxCalls ?? MAX_CALLS;
@@ -225,7 +225,7 @@ function substitutes(session: JudgingSession, comparisons: readonly Comparison[]
   return next;
 }
 
-/** Is there something to ask, and may it be sent? Otherwise it says in the judgement why not. */
+/** Checks whether a comparison is needed and allowed; if not allowed, notes the reason in the judgement. */
 function canCompare(session: JudgingSession, pair: Pair): boolean {
   const [a, b] = [candidateIn(session, pair.a), candidateIn(session, pair.b)];
   if (looksIdentical(a, b)) {

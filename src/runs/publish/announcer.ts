@@ -6,7 +6,7 @@ import { closeQuestions, findOwnComment, type OwnComment } from '../questions/in
 import { idempotentWrite } from '../stage.ts';
 import { isQueued, LABEL, RUNNING_LABEL, viewOf } from '../view.ts';
 
-/** Shortest time between two edits of one status comment, so that a run stays far below GitHub's limits. */
+/** Minimum time between two edits of a status comment, to stay far below GitHub's rate limits. */
 const EDIT_EVERY_MS = 5_000;
 const OUTCOMES = {
   won: 'auto-dev:done',
@@ -25,17 +25,17 @@ interface AnnouncerPorts {
   readonly diskSpace?: NonNullable<World['diskSpace']>;
 }
 
-/** The edits of one run, one after another. */
+/** The edits of one run, in sequence. */
 interface RunUpdates {
-  /** Not before this time, by the clock that never jumps. */
+  /** Earliest time of the next edit, by the monotonic clock. */
   next: number;
   work: Promise<void>;
   waiting: boolean;
-  /** Ends the waiting between edits: the run is over. */
+  /** Aborts the wait between edits when the run is over. */
   readonly hurry: AbortController;
 }
 
-/** The announcer of one process. Local runs have nobody to announce to: for them it does nothing. */
+/** Creates the announcer of this process. Does nothing for local runs, which have no comments. */
 export function openAnnouncer(parts: AnnouncerPorts): Announcer {
   const lanes = new Map<RunId, RunUpdates>();
 
@@ -51,7 +51,7 @@ export function openAnnouncer(parts: AnnouncerPorts): Announcer {
   };
   const enqueue = (runId: RunId, work: () => Promise<void>): Promise<void> => {
     const own = lane(runId);
-    // Beside whatever asked for it: no stage, candidate or command.
+    // Logged apart from the caller's stage, candidate or command.
     own.work = parts.log.within({ ...ALONE, run: runId }, () =>
       own.work.then(work).catch((thrown: unknown) => {
         parts.log.warn({ err: thrown }, 'the status comment could not be written');
@@ -86,14 +86,14 @@ export function openAnnouncer(parts: AnnouncerPorts): Announcer {
 
 const END_ANNOUNCED_KEY = 'said';
 
-/** Runs whose end since then was not said as it is now, because a crash or an outage of GitHub came in between. */
+/** Runs that ended since then without a current announcement, because of a crash or an outage of GitHub. */
 export const unannouncedSince = (
   store: Pick<Store, 'endedWithout'>,
   since: number,
   limit: number,
 ): Promise<readonly RunRecord[]> => store.endedWithout(END_ANNOUNCED_KEY, since, limit);
 
-/** What GitHub refuses is not tried again: the App may be gone, and nobody else can let us in. */
+/** Refused writes are not retried: the App may have been uninstalled, and only its owner can restore access. */
 async function announceEnd(parts: AnnouncerPorts, runId: RunId): Promise<void> {
   await parts.store.intend(runId, END_ANNOUNCED_KEY);
   await parts.store.fulfil(runId, END_ANNOUNCED_KEY, false);
@@ -110,8 +110,9 @@ async function announce(parts: AnnouncerPorts, runId: RunId): Promise<void> {
   const run = await parts.store.run(runId);
   if (run?.origin.kind !== 'github' || !parts.github) return;
   const { origin } = run;
-  // Before there is a task it is not known whether whoever asked may (I4, I9), and a refusal has said itself what is to be
-  // said: labels and status are those of the run at work. A fault of admission is reported, though: the label would just stand.
+  // Before admission, the requester's permission may be unknown (I4, I9), and a refusal posts its own message: labels
+  // and status belong to the active run. A fault during admission is still reported, because otherwise the label would
+  // stay without a reaction.
   if (!run.task && run.state !== 'failed' && !(await mayAnnounceQueued(parts, run, origin))) return;
   const publisher = await parts.github.publisher(handleOf(origin));
   try {
@@ -121,7 +122,7 @@ async function announce(parts: AnnouncerPorts, runId: RunId): Promise<void> {
       await closeQuestions(parts, publisher, run);
       await writeStatus(parts, parts.github, publisher, run, origin);
     } finally {
-      // Somebody may have deleted the comment: labels and reaction still tell the end.
+      // The comment may have been deleted: labels and reaction still show the outcome.
       if (isOver(run.state)) await close(parts, publisher, run, origin);
     }
   } finally {
@@ -130,8 +131,8 @@ async function announce(parts: AnnouncerPorts, runId: RunId): Promise<void> {
 }
 
 /**
- * Whether a run that has not begun is spoken of: while it waits in line, which only one that may start does, and when it
- * ends there. Of two on one issue the older one speaks: the younger is refused when its turn comes.
+ * Whether to announce a run that has not begun: while it is queued (only permitted runs are), and when it ends there.
+ * Of two runs on one issue only the older is announced, because the younger is refused when its turn comes.
  */
 async function mayAnnounceQueued(
   parts: AnnouncerPorts,
@@ -144,7 +145,7 @@ async function mayAnnounceQueued(
   return active.find((one) => !isOver(one.state))?.id === run.id;
 }
 
-/** 👀 alone: the label that asked stays until the run begins, since admission looks for it. */
+/** Sets the 👀 reaction alone: the triggering label stays until the run begins, since admission checks for it. */
 async function acknowledgeQueued(
   parts: AnnouncerPorts,
   publisher: Publisher,
@@ -160,13 +161,13 @@ async function acknowledgeQueued(
   });
 }
 
-/** Address of the status comment; null before it is written. */
+/** URL of the status comment; null before it is written. */
 export async function statusUrl(store: Pick<Store, 'intent'>, runId: RunId): Promise<string | null> {
   const intent = await store.intent(runId, 'status');
   return intent?.state === 'done' ? (intent.result as OwnComment).url : null;
 }
 
-/** 👀 and the label that says a run is on: once, and harmless to repeat. */
+/** Sets the 👀 reaction and the label of an active run. Idempotent. */
 async function acknowledge(
   parts: AnnouncerPorts,
   publisher: Publisher,
@@ -178,7 +179,7 @@ async function acknowledge(
     look: nothing,
     write: async () => {
       await publisher.react({ issue: origin.issue }, 'eyes');
-      // The label was a command, and is obeyed now.
+      // The triggering label is removed once the run has begun.
       await publisher.setLabels(origin.issue, {
         add: [RUNNING_LABEL],
         remove: [LABEL, ...Object.values(OUTCOMES)],
@@ -224,13 +225,13 @@ function endingOf(run: RunRecord): RunConclusion {
       return run.outcome?.kind === 'pull' ? 'won' : 'none';
     case 'failed':
       return 'failed';
-    // `closed`: nobody was picked, or the pull request was closed.
+    // `closed`: no candidate was picked, or the pull request was closed.
     default:
       return 'quiet';
   }
 }
 
-/** The label that tells how it ended, and a reaction; once for each way of ending, since a pick can follow a first one. */
+/** Sets the label and reaction for the outcome; once per outcome, since a pick can follow an earlier one. */
 async function close(
   parts: AnnouncerPorts,
   publisher: Publisher,
@@ -254,7 +255,7 @@ async function close(
   });
 }
 
-/** The labels of an issue tell of its newest run. */
+/** Labels of an issue reflect its newest run only. */
 async function isSuperseded(store: Store, self: RunRecord, origin: GitHubOrigin): Promise<boolean> {
   const runs = await store.runsAt(origin.repositoryId, origin.issue);
   return runs.some(

@@ -5,25 +5,28 @@ import { type RestorePorts, restoreTree } from '../base/index.ts';
 import { sourceOf, type World } from '../context.ts';
 import { viewOf } from '../view.ts';
 
-/** What committing candidates takes. */
+/** Dependencies of committing candidates. */
 export type CommitPorts = RestorePorts & Pick<World, 'clock' | 'diskSpace' | 'github' | 'store'>;
 
-/** The commits of all candidates whose patch is safe to keep in a repository, each one commit on the base. */
+/** Commits of all candidates whose patch is safe to store in a repository, each one commit on the base. */
 export interface Commits {
   readonly base: BaseCheckout;
   readonly byAlias: ReadonlyMap<Alias, Sha>;
-  /** Those of whom neither the tree nor the patch can be read any more. */
+  /** Candidates of which neither the tree nor the patch is readable. */
   readonly damaged: ReadonlySet<Alias>;
 }
 
-/** Why a candidate cannot be published, for people. */
+/** Explains why a candidate cannot be published. */
 export const damagedSentence = (alias: Alias): string =>
   `What candidate ${alias} changed was stored when it was examined, and is damaged now on the machine that runs Runoff.`;
 
-/** Of every commit that we make. */
+/** Author of every commit that Runoff makes. */
 export const AUTHOR = { name: 'Runoff', email: 'runoff@users.noreply.github.com' };
 
-/** Writes the commits ourselves, with our message: a candidate's own commits, names and messages never leave the sandbox. */
+/**
+ * Creates the commits with Runoff's own message and author: a candidate's commits, names and messages never leave the
+ * sandbox.
+ */
 export async function commitCandidates(
   world: CommitPorts,
   run: RunRecord,
@@ -48,7 +51,7 @@ export async function commitCandidates(
       tree: candidate.patch.tree,
       message: commitMessage(view, candidate.alias),
       author: AUTHOR,
-      // The same second on every try, so that a repeated step writes the same commit.
+      // The time is fixed, so that a repeated step creates the same commit.
       at: Math.floor(run.createdAt / 1000),
     });
     byAlias.set(candidate.alias, sha);
@@ -56,26 +59,29 @@ export async function commitCandidates(
   return { base, byAlias, damaged };
 }
 
-/** A commit of ours on top of a pull request's branch. */
+/** A commit by Runoff on top of a pull request's branch. */
 export interface Head {
   readonly sha: Sha;
-  /** What it was put on. */
+  /** Its parent. */
   readonly onto: Sha;
-  /** Whose tree it has. */
+  /** The candidate whose tree it has. */
   readonly alias: Alias;
 }
 
 const plannedKey = (key: string): string => `advance:${key}`;
 const headKey = (sha: Sha): string => `head:${sha}`;
 
-/** The commit that is about to be pushed for this pick: after a crash it is known for ours, wherever the push got to. */
+/**
+ * Stores the commit to be pushed for this pick, so that after a crash it is recognised as Runoff's, whether or not the
+ * push succeeded.
+ */
 export async function storePlannedHead(store: Store, runId: RunId, key: string, head: Head): Promise<void> {
   await store.intend(runId, headKey(head.sha));
   await store.intend(runId, plannedKey(key));
   await store.fulfil(runId, plannedKey(key), head);
 }
 
-/** What was planned for this pick before a crash; null where nothing was. */
+/** The commit planned for this pick before a crash; null if there is none. */
 export async function plannedHead(store: Store, runId: RunId, key: string): Promise<Head | null> {
   const intent = await store.intent(runId, plannedKey(key));
   return intent?.state === 'done' ? (intent.result as Head) : null;
@@ -88,7 +94,7 @@ export async function wasPushed(store: Store, runId: RunId, sha: Sha): Promise<b
   return (await store.intent(runId, headKey(sha)))?.state === 'done';
 }
 
-/** Whether a run's branch that points there points to a commit of ours; an outage can have kept us from noting it. */
+/** Whether a run's branch at this commit was pushed by Runoff; an outage may have prevented recording it. */
 export async function isHeadOfOurs(
   store: Pick<Store, 'intent'>,
   { id, outcome }: Pick<RunRecord, 'id' | 'outcome'>,
@@ -99,7 +105,7 @@ export async function isHeadOfOurs(
   return (await store.intent(id, headKey(sha))) !== null;
 }
 
-/** Which candidate the pull request shows: the last pick that got there, else the one it was opened with. */
+/** The candidate that the pull request shows: the last pick that was applied, else the one it was opened with. */
 export async function shownOn(
   store: Pick<Store, 'intent'>,
   { id, outcome, origin }: RunRecord & { readonly origin: GitHubOrigin },

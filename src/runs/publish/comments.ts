@@ -23,16 +23,16 @@ import { idempotentWrite, throwIfCancelled, unlessDamaged } from '../stage.ts';
 import { diffsOf, viewOf } from '../view.ts';
 import type { PublishContext } from './context.ts';
 
-/** Kinds of reports that hold a comparison, whatever they are on. */
+/** Kinds of comments that contain a comparison. */
 const COMPARISONS = ['comparison', 'choice', 'outcome'] as const satisfies readonly ReportKind[];
 type ComparisonKind = (typeof COMPARISONS)[number];
 
-/** Comments that one comparison takes at most; core keeps to fewer. */
+/** Maximum number of comments per comparison; core produces fewer. */
 const MAX_COMMENTS_EACH = 9;
 
 const commentKey = (kind: ComparisonKind, part: number): string => (part === 1 ? kind : `${kind}:${part}`);
 
-/** The first comment of a comparison, as we recorded it when we wrote it; null where there is none. */
+/** The first comment of a comparison, as recorded when it was written; null if there is none. */
 export async function writtenComparison(
   store: Pick<Store, 'intent'>,
   runId: RunId,
@@ -43,7 +43,7 @@ export async function writtenComparison(
   return intent?.state === 'done' ? (intent.result as OwnComment) : null;
 }
 
-/** The run and its diffs as readers of what is published now see them, without links to branches. */
+/** The run and its diffs as currently published, without links to branches. */
 export async function viewForPublishing(
   context: PublishContext,
 ): Promise<{ readonly view: RunView; readonly diffs: Diffs }> {
@@ -59,7 +59,7 @@ export async function viewForPublishing(
   return { view, diffs: await diffsOf(world, run.id) };
 }
 
-/** The diffs with where each branch that was pushed can be compared to the base. */
+/** The diffs with links that compare each pushed branch with the base. */
 export const withLinks = (
   { facts, task }: PublishContext,
   diffs: Diffs,
@@ -73,7 +73,7 @@ export const withLinks = (
     }),
   );
 
-/** The run as readers see it with this outcome, and its diffs with links. */
+/** The run with this outcome, and its diffs with links. */
 export async function outcomeForPublishing(
   context: PublishContext,
   outcome: OutcomeView,
@@ -82,7 +82,10 @@ export async function outcomeForPublishing(
   return { view: { ...view, outcome }, diffs: withLinks(context, diffs, outcome.branches) };
 }
 
-/** An issue is read once, at the trigger; that it says something else now is shown (I5). A review is no issue. */
+/**
+ * Whether the issue was edited after the trigger: its text is read only once (I5), so reports point out later edits.
+ * Does not apply to reviews.
+ */
 async function editedSince({ reader, run }: PublishContext): Promise<boolean> {
   const { origin, task } = run;
   if (origin.work || !task) return false;
@@ -90,15 +93,15 @@ async function editedSince({ reader, run }: PublishContext): Promise<boolean> {
     const issue = await reader.issue(origin.issue);
     return issue.title !== task.title || issue.body !== task.body;
   } catch (thrown) {
-    // Deleted, or moved away: what it says now nobody can tell.
+    // Deleted or transferred: its current text is unknown.
     if (asFault(thrown).code === 'GITHUB_REFUSED') return false;
     throw thrown;
   }
 }
 
 /**
- * Shows a comparison in as many comments as it has parts. Each is written once and found again by its marker if a crash
- * cut us off; one that is there already is edited.
+ * Writes a comparison as one comment per part. Each is written once, found again by its marker after a crash, and
+ * edited if it exists.
  */
 export async function showComparison(
   context: PublishContext,
@@ -106,7 +109,7 @@ export async function showComparison(
   on: number,
   parts: readonly [Report, ...Report[]],
 ): Promise<OwnComment> {
-  // Kept before anybody can tick a box in it.
+  // Stored before anyone can tick a box in it.
   if (kind === 'choice') await storeChoice(context.world, context.run.id, parts[0].body);
   const first = await showPart(context, kind, on, 1, parts[0].body);
   for (const [at, part] of parts.slice(1).entries()) await showPart(context, kind, on, at + 2, part.body);
@@ -119,7 +122,7 @@ export async function showComparison(
   return first;
 }
 
-/** Shows the first comment of a comparison anew, where it was written: the tally of votes stands there. */
+/** Updates the first comment of a comparison, which contains the vote tally. */
 export async function showTally(
   context: PublishContext,
   kind: ComparisonKind,
@@ -133,7 +136,7 @@ export async function showTally(
 
 const CHOICE_TEXT = 'choice:text';
 
-/** What the comment should say now, and what it said before: a tick may be set while it is being edited. */
+/** The comment's current and previous text: a box may be ticked while the comment is being edited. */
 interface StoredChoice {
   readonly now: ArtifactRef;
   readonly before?: ArtifactRef;
@@ -144,7 +147,7 @@ async function storedChoice(store: Pick<Store, 'intent'>, runId: RunId): Promise
   return intent?.state === 'done' ? (intent.result as StoredChoice) : null;
 }
 
-/** A tick is distinguished from any other edit by what we wrote, not by what GitHub says was there before (I12). */
+/** Ticks are detected by comparison with the stored text, not with the previous text in GitHub's event (I12). */
 async function storeChoice(
   { store, artifacts }: Pick<World, 'artifacts' | 'store'>,
   runId: RunId,
@@ -157,10 +160,7 @@ async function storeChoice(
   await store.fulfil(runId, CHOICE_TEXT, { now, ...(kept ? { before: kept.now } : {}) });
 }
 
-/**
- * The comment that lets people pick, as we wrote it last, then as we wrote it before; empty where there is none, and where
- * what we wrote last is damaged.
- */
+/** Current and previous text of the comment with checkboxes; empty if there is none or its current text is damaged. */
 export async function choiceTexts(
   { store, artifacts }: Pick<World, 'store' | 'artifacts'>,
   runId: RunId,
@@ -195,7 +195,7 @@ async function showPart(
   return comment;
 }
 
-/** Somebody may have deleted a comment of ours: what else there is to do is done all the same. */
+/** Tolerates a deleted comment: the remaining work continues. */
 async function editUnlessGone({ world, run, publisher }: PublishContext, { id }: OwnComment, body: string) {
   try {
     await publisher.editComment(id, body);
@@ -205,7 +205,7 @@ async function editUnlessGone({ world, run, publisher }: PublishContext, { id }:
   }
 }
 
-/** The check run on the head of the pull request. A repository without that right goes without it. */
+/** Writes the check run on the head of the pull request. Skipped if the App lacks the permission. */
 export async function showCheck(context: PublishContext, view: RunView, headSha: Sha): Promise<void> {
   try {
     await context.publisher.showCheck({ headSha, externalId: view.id, ...checkText(view) });
@@ -216,8 +216,8 @@ export async function showCheck(context: PublishContext, view: RunView, headSha:
 }
 
 /**
- * Folds the comparisons of earlier runs of the same issue, and ends those that still wait for a pick. A run in which
- * nobody survived takes no such choice away.
+ * Collapses comparisons of earlier runs of the same issue and ends runs that still wait for a pick. A run without
+ * survivors does not end them.
  */
 export async function supersede(context: PublishContext, view: RunView): Promise<void> {
   const { world } = context;
@@ -254,7 +254,7 @@ async function minimiseComparison(
           await context.publisher.minimise(comment.id);
           return 'minimised';
         } catch (thrown) {
-          // Somebody may have deleted it; an older comparison that stays open harms nobody.
+          // The comment may have been deleted; an older comparison that stays open does no harm.
           if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
           log.warn(
             { run: runId, comment: comment.id, err: thrown },

@@ -12,13 +12,13 @@ import { type GitHubRun, handleOf, requireGitHub, taskOf, type World } from '../
 import { throwIfCancelled } from '../stage.ts';
 import type { Commits } from './branches.ts';
 
-/** What writing a run's result to GitHub takes. */
+/** Dependencies of publishing a run on GitHub. */
 export type PublishPorts = Pick<
   World,
   'artifacts' | 'clock' | 'diskSpace' | 'github' | 'log' | 'store' | 'workspaces'
 >;
 
-/** A run whose result is being published on GitHub, with what it takes to read and write there. */
+/** A run being published on GitHub, with the clients to read and write there. */
 export interface PublishContext {
   readonly world: PublishPorts;
   readonly run: GitHubRun;
@@ -30,8 +30,8 @@ export interface PublishContext {
 }
 
 /**
- * Publishes with a token that is given back at the end. A pick comes from no flow: whatever is done here is logged and
- * audited for its run.
+ * Publishes with a token that is revoked afterwards. A pick belongs to no flow, so its actions are logged and audited
+ * under its run.
  */
 export const withPublisher = <T>(
   world: PublishPorts,
@@ -63,11 +63,11 @@ export function commitOf({ byAlias }: Commits, alias: Alias): Sha {
 interface BranchPush {
   readonly branch: string;
   readonly sha: Sha;
-  /** What the branch must point to; absent: it must not exist. */
+  /** Commit that the branch must point to; absent: the branch must not exist. */
   readonly onto?: Sha | undefined;
 }
 
-/** Pushes a commit to a branch of ours; null when it is there, else why GitHub refused it, a sentence. */
+/** Pushes a commit to one of Runoff's branches. Returns null on success, else why GitHub refused it, as a sentence. */
 export async function push(
   context: PublishContext,
   base: BaseCheckout,
@@ -88,7 +88,7 @@ export async function push(
   }
 }
 
-/** Once more with a new token where the first is not taken: it may have run out, or been revoked, on the way. */
+/** Retries with a new token if the first is rejected, since it may have expired or been revoked meanwhile. */
 async function pushWithToken(
   { world, facts, publisher }: PublishContext,
   base: BaseCheckout,
@@ -106,7 +106,7 @@ async function pushWithToken(
   }
 }
 
-/** Refused with a good token as well: that is an answer, and the comparison can say it. */
+/** Refused with a valid token too: the refusal is the result, and the comparison can report it. */
 async function refusalOr<T>(
   push: () => Promise<T>,
 ): Promise<T | { readonly kind: 'refused'; readonly why: string }> {
@@ -119,7 +119,10 @@ async function refusalOr<T>(
   }
 }
 
-/** Every candidate but one. One that GitHub refuses (a secret in its patch, a rule) stays in the comment's text only. */
+/**
+ * Pushes every candidate but one. A candidate that GitHub refuses (a secret in its patch, a rule) is only shown in the
+ * comment.
+ */
 export async function pushOthers(
   context: PublishContext,
   commits: Commits,
@@ -138,7 +141,7 @@ export async function pushOthers(
 
 const pushedKey = (branch: string): string => `pushed:${branch}`;
 
-/** Kept before the push: after a crash it is known what may stand there and be ours. */
+/** Stored before the push, so that after a crash it is known which branches may be Runoff's. */
 async function storePushed(
   store: Pick<Store, 'intend' | 'fulfil'>,
   runId: string,
@@ -154,7 +157,7 @@ interface LosingBranch {
   readonly sha: Sha;
 }
 
-/** Branches of candidates that the pull request is not made from, with the commits that we pushed there, as far as they were kept. */
+/** Branches of candidates other than the pull request's, with the pushed commits as far as recorded. */
 async function losingBranches(
   store: Pick<Store, 'intent'>,
   run: RunRecord,
@@ -171,8 +174,8 @@ async function losingBranches(
 }
 
 /**
- * Deletes the branches of a run's losing candidates that are as we pushed them. Returns how many went, and the fault that
- * stood in the way of the rest: whoever asks may come back.
+ * Deletes branches of a run's losing candidates that are unchanged since the push. Returns the number deleted and the
+ * fault that prevented the rest, so that the caller can retry.
  */
 export async function deleteLosers(
   { store, log, github }: Pick<World, 'store' | 'log' | 'github'>,

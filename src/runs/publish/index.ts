@@ -22,7 +22,7 @@ export { choiceTexts, writtenComparison } from './comments.ts';
 export { deleteLosers, type PublishPorts } from './context.ts';
 export { applyPick, loadOnGitHub, refreshTally, releaseCi, whyNotOurs } from './pick.ts';
 
-/** Brings the result to where its users look. Every write is made once, however often this is repeated. */
+/** Publishes the result. Every write is idempotent. */
 export async function publish(
   world: CommitPorts & Pick<World, 'announcer'>,
   context: RunContext,
@@ -40,7 +40,7 @@ export async function publish(
   return 'published';
 }
 
-/** Where evidence does not decide, a person does, who may take as long as they like: nothing is held meanwhile. */
+/** Where the evidence is inconclusive, a person decides, without a time limit: no resource is held meanwhile. */
 async function moveToFinalState(
   world: Pick<World, 'store' | 'clock'>,
   { id, origin, decision }: RunRecord,
@@ -68,15 +68,15 @@ async function publishResult(world: CommitPorts, { run, signal }: RunContext): P
   });
 }
 
-/** Says the end of a run where people look, and removes what its coders and checks left on this disk. */
+/** Announces the end of a run and deletes its areas on this disk. */
 async function announceAndSweep(world: Pick<World, 'announcer' | 'workspaces'>, runId: RunId): Promise<void> {
   await world.announcer.finish(runId);
   await world.workspaces.sweep((id) => !id.startsWith(`${runId}-`));
 }
 
 /**
- * Ends a run that met a fault: its record is kept and it is said where people look, unless nobody with the right to
- * ask for the run is known yet (`quietly`).
+ * Ends a run that met a fault: stores the fault and announces it, unless the requester's permission is still unknown
+ * (`quietly`).
  */
 export async function conclude(
   world: StagePorts & Pick<World, 'announcer' | 'workspaces'>,
@@ -89,7 +89,7 @@ export async function conclude(
   return 'failed';
 }
 
-/** The fault as the run's end. */
+/** Records the fault as the end of the run. */
 export async function endWithFault(
   world: Pick<World, 'announcer' | 'clock' | 'store' | 'workspaces'>,
   runId: RunId,
@@ -103,7 +103,7 @@ export async function endWithFault(
   return null;
 }
 
-/** Leaves every candidate on a branch of its own in the user's repository; the work tree is not touched. */
+/** Creates a branch for every candidate in the user's repository; the work tree stays unchanged. */
 async function leaveBranches(
   world: Pick<World, 'workspaces'>,
   task: Task,

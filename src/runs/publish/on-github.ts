@@ -13,8 +13,8 @@ import { showCheck, showComparison, supersede, viewForPublishing, withLinks } fr
 import { candidateBranch, commitOf, type PublishContext, push, pushOthers } from './context.ts';
 
 /**
- * Pushes a candidate, opens its draft pull request, then shows the comparison with every other diff on it. Where GitHub
- * refuses it (a rule, a branch of that name), the comparison goes onto the issue and says why.
+ * Pushes a candidate, opens its draft pull request, then posts the comparison with all other diffs on it. If GitHub
+ * refuses the pull request (a rule, an existing branch), posts the comparison on the issue with the reason.
  */
 export async function publishPull(
   context: PublishContext,
@@ -39,15 +39,18 @@ export async function publishPull(
   return { ...outcome, comparisonUrl: shown.url };
 }
 
-/** Evidence does not decide, or the settings leave it to a person: the comparison with boxes, and no pull request. */
+/**
+ * Posts the comparison with checkboxes on the issue and opens no pull request: the evidence is inconclusive, or the
+ * settings require a person to choose.
+ */
 export const publishChoice = async (context: PublishContext, commits: Commits): Promise<RunOutcome> =>
   publishOnIssue(context, commits, 'choice', await viewForPublishing(context));
 
-/** Nothing survived: an honest table on the issue, and no pull request. */
+/** Posts a table on the issue and opens no pull request: no candidate survived. */
 export const publishTable = async (context: PublishContext, commits: Commits): Promise<RunOutcome> =>
   publishOnIssue(context, commits, 'outcome', await viewForPublishing(context));
 
-/** What the winner changed is damaged since it was examined: the table on the issue says so. */
+/** Posts the table on the issue: the winner's patch was damaged after its examination. */
 export const publishTableOfDamaged = async (
   context: PublishContext,
   commits: Commits,
@@ -67,7 +70,7 @@ const tableInstead = (
   refusedBecause: string,
 ): Promise<RunOutcome> => publishOnIssue(context, commits, 'outcome', published, { refusedBecause });
 
-/** Why there is no pull request of a winner. */
+/** Why a winner has no pull request. */
 type Unopened = Pick<Extract<OutcomeView, { kind: 'table' }>, 'refusedBecause' | 'isDamaged'>;
 
 async function publishOnIssue(
@@ -90,7 +93,7 @@ async function publishOnIssue(
 const byLetter = (branches: Readonly<Record<Alias, string>>): Record<Alias, string> =>
   Object.fromEntries(Object.entries(branches).toSorted(([a], [b]) => a.localeCompare(b)));
 
-/** The pull request, or why GitHub refused it, a sentence. */
+/** Opens the pull request; returns why GitHub refused it, as a sentence, if it did. */
 async function openPull(
   context: PublishContext,
   { view, diffs }: Published,
@@ -110,7 +113,7 @@ async function openPull(
   } catch (thrown) {
     const fault = asFault(thrown);
     if (fault.code !== 'GITHUB_REFUSED') throw thrown;
-    // Somebody may have opened it by hand, or an answer got lost.
+    // Someone may have opened it by hand, or the response was lost.
     const there = await reader.pullByHead(branch);
     if (!there) return fault.message;
     await world.store.fulfil(run.id, 'pull', there);

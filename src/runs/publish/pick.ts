@@ -25,7 +25,7 @@ import { publishPull } from './on-github.ts';
 
 type PullOutcome = Extract<RunOutcome, { readonly kind: 'pull' }>;
 
-/** What came of a command on a result: a sentence for whoever gave it. */
+/** Result of a command on a run's result, with a sentence for its author. */
 type Applied =
   | { readonly kind: 'done'; readonly note: string }
   | { readonly kind: 'refused'; readonly why: string };
@@ -34,8 +34,8 @@ const done = (note: string): Applied => ({ kind: 'done', note });
 const refused = (why: string): Applied => ({ kind: 'refused', why });
 
 /**
- * Brings the last pick of a run to where its users look: opens the pull request, or puts the picked candidate's files on
- * top of the one that is open. Nobody codes again. Every write is made once, however often this is repeated.
+ * Applies the last pick of a run: opens the pull request, or commits the picked candidate's files on top of the open
+ * one. No coder runs again. Every write is idempotent.
  */
 export async function applyPick(
   world: CommitPorts & Pick<World, 'announcer'>,
@@ -56,7 +56,7 @@ export async function applyPick(
       ? pickOnPull(context, commits, outcome, pick)
       : pickFromTable(context, commits, pick.alias);
   });
-  // A crash may have come between the pull request and this.
+  // A crash may have come between opening the pull request and this update.
   if (outcome?.kind === 'pull' && run.state === 'awaiting_pick')
     await world.store.transition(run.id, 'published', 'a person picked', world.clock.now());
   await world.announcer.finish(run.id);
@@ -99,7 +99,7 @@ async function pickFromTable(
   );
 }
 
-/** The comparison on the issue no longer asks: it says who picked what. */
+/** Replaces the checkboxes of the comparison on the issue by who picked what. */
 async function refreshIssue(context: PublishContext, outcome: RunOutcome | undefined): Promise<void> {
   const { world, run } = context;
   if (!outcome || outcome.kind === 'branches') return;
@@ -108,7 +108,7 @@ async function refreshIssue(context: PublishContext, outcome: RunOutcome | undef
   await showComparison(context, 'choice', run.origin.issue, pickComment(view, diffs));
 }
 
-/** A pull request that somebody opened from our branch before us is theirs to describe. */
+/** If someone else opened a pull request from Runoff's branch, its description stays theirs. */
 async function describePull(
   context: PublishContext,
   outcome: PullOutcome,
@@ -129,7 +129,7 @@ async function describePull(
   }
 }
 
-/** What stands in the way of going on with the pull request of a run: a sentence; null where nothing does. */
+/** Why Runoff cannot update the pull request of a run, as a sentence; null if it can. */
 export async function whyNotOurs(
   store: { readonly intent: Store['intent'] },
   run: { readonly id: RunId; readonly outcome?: RunOutcome },
@@ -157,7 +157,7 @@ async function pickOnPull(
   }
   const { store } = world;
   const before = await shownOn(store, run);
-  // What this very pick has pushed before a crash is not there already for whoever picked.
+  // A commit that this pick pushed before a crash does not count as already published.
   const begun = (await plannedHead(store, run.id, pick.key)) !== null;
   if (before === alias && !begun) {
     await refreshPull(context, outcome);
@@ -183,7 +183,7 @@ async function pickOnPull(
 }
 
 interface Advance {
-  /** The same for the same request, however often it is tried. */
+  /** Identifies the request across retries. */
   readonly key: string;
   readonly alias: Alias;
   readonly message: string;
@@ -192,8 +192,8 @@ interface Advance {
 }
 
 /**
- * Puts a commit with the tree of a candidate on top of the branch of a pull request, where nobody else has pushed to it.
- * The new outcome, or a sentence that says why not.
+ * Commits the tree of a candidate on top of a pull request's branch, unless someone else has pushed to it. Returns the
+ * new outcome, or a sentence that explains why not.
  */
 async function advance(
   context: PublishContext,
@@ -208,7 +208,7 @@ async function advance(
   if (why !== null || !pull) return why ?? 'The pull request no longer exists.';
   const planned = await plannedHead(store, run.id, next.key);
   if (planned && pull.headSha !== planned.sha && (await wasPushed(store, run.id, planned.sha))) {
-    // Done before a crash, and somebody has picked again since.
+    // Applied before a crash; someone has picked again since.
     return outcome;
   }
   const head = await headFor(context, base, { at: pull.headSha, planned, next });
@@ -223,7 +223,7 @@ async function advance(
   return moved;
 }
 
-/** What was planned before a crash, where it still fits; else a commit on what is there. */
+/** The commit planned before a crash if it still fits, else a new commit on the current head. */
 async function headFor(
   { world, run }: PublishContext,
   base: BaseCheckout,
@@ -244,7 +244,7 @@ async function refreshPull(context: PublishContext, outcome: PullOutcome): Promi
   await refreshIssue(context, outcome);
 }
 
-/** Votes have changed: shows the tally where the comparison is, by as few writes as can be. */
+/** Updates the vote tally in the comparison with as few writes as possible. */
 export async function refreshTally(world: PublishPorts, run: GitHubRun): Promise<void> {
   const { outcome, origin } = run;
   if (!outcome || outcome.kind === 'branches') return;
@@ -256,7 +256,7 @@ export async function refreshTally(world: PublishPorts, run: GitHubRun): Promise
   });
 }
 
-/** An empty commit without the skip marker on top of the pull request: the repository's own workflows start. */
+/** Pushes an empty commit without the skip marker to the pull request, so that the repository's own workflows start. */
 export async function releaseCi(
   world: CommitPorts,
   run: GitHubRun,
@@ -279,7 +279,7 @@ export async function releaseCi(
   });
 }
 
-/** The run as it is now, if it came from GitHub. */
+/** Loads the run if it came from GitHub. */
 export async function loadOnGitHub(world: Pick<World, 'store'>, runId: RunId): Promise<GitHubRun> {
   const run = await loadRun(world, runId);
   if (!isGitHubRun(run)) throw new Fault('INTERNAL', `Run ${runId} did not come from GitHub.`);

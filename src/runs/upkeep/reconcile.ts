@@ -6,17 +6,23 @@ import { loadRun, type World } from '../context.ts';
 import { endWithFault, unannouncedSince } from '../publish/index.ts';
 import { REPLY_TOPIC } from '../questions/index.ts';
 
-/** What bringing store and engine together takes. */
+/** Dependencies of `reconcile`. */
 type ReconcilePorts = Pick<World, 'announcer' | 'clock' | 'engine' | 'store' | 'workspaces'>;
 
-/** How long a run's last words are still news, milliseconds. Our default: longer than most outages of GitHub. */
+/**
+ * Maximum age of an ending that is still announced, in milliseconds. Our default: longer than most outages of GitHub.
+ */
 const ANNOUNCE_WITHIN_MS = 24 * 60 * 60_000;
-/** How many ends are said in one look; the next look is a few minutes later. Our default: a tenth of what may be written in an hour. */
+/**
+ * Maximum number of endings announced per pass; the next pass is a few minutes later. Our default: a tenth of the
+ * hourly write limit.
+ */
 const MAX_ANNOUNCEMENTS = 40;
 
 /**
- * Brings the store and the engine together again, at a start and every few minutes: runs that were accepted but never
- * started, runs whose flow ended without the run, runs that were not notified of a reply, areas that no active run owns. Local runs belong to their own process.
+ * Reconciles the store and the engine at start-up and every few minutes: runs that were accepted but never started,
+ * runs whose flow ended without the run, runs that were not notified of a reply, areas that no active run owns. Local
+ * runs are handled by their own process.
  */
 export async function reconcile(world: ReconcilePorts): Promise<void> {
   const active = (await world.store.unfinished()).filter((run) => !isOver(run.state));
@@ -28,7 +34,10 @@ export async function reconcile(world: ReconcilePorts): Promise<void> {
 
 const RUN_AREA = /^(r[0-9a-z]{10})-/;
 
-/** Removes areas whose run is over. Areas are listed before runs are asked, so that a run that begins meanwhile keeps its own. */
+/**
+ * Deletes areas of ended runs. Areas are listed before runs are looked up, so that a run that begins meanwhile keeps
+ * its own.
+ */
 export async function sweepEnded(
   world: Pick<World, 'workspaces'> & { readonly store: Pick<World['store'], 'run'> },
 ): Promise<void> {
@@ -46,7 +55,7 @@ export async function sweepEnded(
   await world.workspaces.sweep((area) => !ended.has(RUN_AREA.exec(area)?.[1] ?? ''));
 }
 
-/** Says the ends of runs that a crash, or an outage of GitHub, left unsaid. Repeating is harmless. */
+/** Announces run endings that were missed because of a crash or an outage of GitHub. Idempotent. */
 export async function announceEndedRuns(world: Pick<World, 'announcer' | 'clock' | 'store'>): Promise<void> {
   const since = world.clock.now() - ANNOUNCE_WITHIN_MS;
   for (const { id } of await unannouncedSince(world.store, since, MAX_ANNOUNCEMENTS))
@@ -82,13 +91,13 @@ async function reconcileRun(world: ReconcilePorts, run: RunRecord): Promise<void
   }
 }
 
-/** Hands a stored run to the durable engine; starting it twice joins the first. */
+/** Starts a stored run in the durable engine. Idempotent: a second start joins the first. */
 export async function startRun(world: Pick<World, 'engine' | 'store'>, runId: RunId): Promise<void> {
   const { request } = await loadRun(world, runId);
   await world.engine.start(runId, request);
 }
 
-/** A run on a repository of this disk. Its text goes to an artifact, so that a long task fits. */
+/** Starts a run on a local repository. Its text is stored as an artifact, so that its length is not limited. */
 export async function startLocalRun(
   world: Pick<World, 'artifacts' | 'clock' | 'engine' | 'store'>,
   options: {
@@ -118,14 +127,14 @@ export async function startLocalRun(
 
 type ReplyResult =
   | { readonly kind: 'taken' }
-  /** A sentence for whoever said it. */
+  /** A sentence for the author of the reply. */
   | { readonly kind: 'not-waiting'; readonly why: string }
   | { readonly kind: 'unfit'; readonly why: string };
 
 /**
- * Says something to a run that waits. Stored before the run is woken: a crash in between is fixed by `reconcile`. The
- * same key again changes nothing and wakes nobody twice. Whether the speaker may is the caller's business. `to`: the number
- * of the inquiry that it replies to; absent: whichever is open.
+ * Records a reply to a waiting run and wakes the run. The reply is stored first: `reconcile` completes it after a crash
+ * in between. Idempotent per key. The caller checks the author's permission. `to`: number of the inquiry; absent: the
+ * open one.
  */
 export async function reply(
   world: Pick<World, 'engine' | 'store'>,
@@ -154,7 +163,7 @@ export const awaitedInquiry = (run: RunRecord) =>
 export const isWaiting = ({ state }: Pick<RunRecord, 'state'>): boolean =>
   !isOver(state) && (state === 'awaiting_answer' || state === 'awaiting_approval');
 
-/** Wakes a run that has replies which it did not look at: whoever stored them could not tell it. */
+/** Wakes a run with unread replies, in case the wake-up was lost after they were stored. */
 async function wakeIfReplied(world: Pick<World, 'engine' | 'store'>, run: RunRecord): Promise<void> {
   if (!isWaiting(run) || !run.dialogue) return;
   const last = (await world.store.replies(run.id)).at(-1);
@@ -163,7 +172,10 @@ async function wakeIfReplied(world: Pick<World, 'engine' | 'store'>, run: RunRec
   }
 }
 
-/** Stops a run: no further step starts, coders are killed, what exists is kept. False when it was over already. */
+/**
+ * Cancels a run: no further step starts, coders are killed, results so far are kept. Returns false if the run was
+ * already over.
+ */
 export async function cancelRun(
   world: Pick<World, 'announcer' | 'clock' | 'engine' | 'store'>,
   runId: RunId,
@@ -174,7 +186,7 @@ export async function cancelRun(
   await world.engine.cancel(runId);
   const state = await world.store.transition(runId, 'cancelled', cause, world.clock.now());
   for (const { alias } of await world.store.candidates(runId)) {
-    // Read again right before: one that has just ended keeps its patch.
+    // Read again just before the write: a candidate that has just ended keeps its patch.
     const candidate = (await world.store.candidates(runId)).find((c) => c.alias === alias);
     if (candidate && (candidate.state === 'queued' || candidate.state === 'coding')) {
       await world.store.putCandidate({ ...candidate, state: 'cancelled', note: 'cancelled' });
@@ -184,7 +196,7 @@ export async function cancelRun(
   return state === 'cancelled';
 }
 
-/** A person need not pick any more; the comparison stays. False when the run does not wait for a pick. */
+/** Closes a run that waits for a pick; the comparison stays. Returns false if the run does not wait for one. */
 export async function closeUnpicked(
   world: Pick<World, 'announcer' | 'clock' | 'store'>,
   runId: RunId,

@@ -3,38 +3,44 @@ import type { Expired } from '../../ports/index.ts';
 import { isGitHubRun, type World } from '../context.ts';
 import { deleteLosers } from '../publish/index.ts';
 
-/** How long things are kept, milliseconds. */
+/** Retention periods in milliseconds. */
 export interface RetentionTimes {
   readonly runs: number;
   readonly ledger: number;
 }
 
-/** What was let go of, or would be. */
+/** What was deleted, or would be. */
 export interface Retired extends Omit<Expired, 'runs'> {
   readonly runs: number;
-  /** On GitHub, of candidates that did not win; 0 where nothing was to be removed yet. */
+  /** Branches of losing candidates deleted on GitHub; 0 if none were due. */
   readonly branches: number;
-  /** That have expired and stay for now, because their branches could not be deleted. */
+  /** Expired runs that are kept for now because their branches could not be deleted. */
   readonly held: number;
-  /** Of the engine's own record. */
+  /** Flow records deleted from the engine. */
   readonly flows: number;
   readonly artifacts: { readonly files: number; readonly bytes: number };
 }
 
 const DAY_MS = 86_400_000;
-/** The engine needs to know of a run that is over only for as long as somebody may ask whether it is. Our default. */
+/** Retention of flow records: the engine needs an ended run only while its status may be queried. Our default. */
 const FLOWS_MS = 7 * DAY_MS;
-/** An artifact is written before the row that speaks of it. Our default: far longer than any step. */
+/**
+ * Minimum age of a deletable artifact, since an artifact is written before the row that refers to it. Our default: far
+ * longer than any step.
+ */
 const ARTIFACTS_MS = DAY_MS;
-/** For how long after its time a run stays whose branches cannot be deleted: the App may have been taken away for good. Our default. */
+/**
+ * How long an expired run is kept if its branches cannot be deleted: the App may have been uninstalled for good. Our
+ * default.
+ */
 const KEEP_UNFINISHED_MS = 30 * DAY_MS;
 
 type RetirePorts = Pick<World, 'store' | 'artifacts' | 'engine' | 'clock' | 'log' | 'github'>;
 
 /**
- * Lets go of what need not be kept any longer: branches of losing candidates on GitHub, then rows, then the artifacts that
- * no row speaks of. Whatever breaks off in between is made up for the next time. `dry` only says what would go: runs and
- * rows; branches, flows and artifacts are known when it is done. Faults: DATABASE_UNAVAILABLE.
+ * Deletes expired data: branches of losing candidates on GitHub, then rows, then artifacts that are no longer
+ * referenced. An interrupted pass is completed by the next. `dry` only counts runs and rows; branches, flows and
+ * artifacts are only known when they are deleted. Faults: DATABASE_UNAVAILABLE.
  */
 export async function retire(parts: RetirePorts, keep: RetentionTimes, dry = false): Promise<Retired> {
   const { store, artifacts, engine, clock } = parts;
@@ -52,7 +58,7 @@ export async function retire(parts: RetirePorts, keep: RetentionTimes, dry = fal
   return { ...expired, ...done, runs: expired.runs.length };
 }
 
-/** `held`: runs that wait for another day. One that changed last before `giveUp` does not, whatever stands in the way. */
+/** `held`: runs whose branches could not be deleted this time. Runs last changed before `giveUp` are never held. */
 async function deleteBranches(parts: RetirePorts, due: readonly RunId[], giveUp: number) {
   const held: RunId[] = [];
   const closed = new Set<number>();
@@ -69,7 +75,7 @@ async function deleteBranches(parts: RetirePorts, due: readonly RunId[], giveUp:
     const { deleted, stopped } = await deleteLosers(parts, run);
     branches += deleted;
     if (stopped === undefined) continue;
-    // Another run of the repository would meet the same today.
+    // Further runs of this repository would fail in the same way today.
     closed.add(repositoryId);
     hold();
     parts.log.warn({ run: id, err: stopped }, 'Branches of a run that has expired could not be deleted.');
