@@ -18,18 +18,18 @@ export interface ModelCallParts {
   readonly signal: AbortSignal;
 }
 
-/** Who pays, as in a `Grant`. */
+/** Who pays, as in `Grant`. */
 export interface Payer {
   readonly runId: RunId;
   readonly repository: string;
-  /** US dollars of the whole run. */
+  /** US dollars for the whole run. */
   readonly runCapUsd: Usd;
-  /** Of each spender, for models without a known price; absent: such a model is not asked. */
+  /** Token cap of each spender for models without a known price; absent: such models are not asked. */
   readonly capTokens?: number;
 }
 
 export interface ModelCall<T> {
-  /** Whose call this is in the ledger. */
+  /** Name of the caller in the ledger. */
   readonly spender: string;
   /** `provider/model`. */
   readonly model: string;
@@ -37,7 +37,7 @@ export interface ModelCall<T> {
   readonly instructions: string;
   readonly prompt: string;
   readonly schema: z.ZodType<T>;
-  /** How often a model is shown what was wrong with its answer; absent: as often as the adapter does. */
+  /** How often a model may correct an invalid answer; absent: the adapter's default. */
   readonly repairs?: number;
 }
 
@@ -49,14 +49,14 @@ type ModelReply<T> = {
       readonly kind: 'nothing';
       /** One sentence for people. */
       readonly why: string;
-      /** The cap that stood in the way; null where none did. */
+      /** The cap that prevented the call; null if none did. */
       readonly cap: CapName | null;
     }
 );
 
 const TTL_MS = 10 * 60_000;
 
-/** What goes without an answer is worse, but no fault of the run. */
+/** Faults that leave a question unanswered, which makes the result worse but does not fail the run. */
 const NO_ANSWER: ReadonlySet<FaultCode> = new Set([
   'MODEL_UNKNOWN',
   'MODEL_KEY_MISSING',
@@ -67,7 +67,10 @@ const NO_ANSWER: ReadonlySet<FaultCode> = new Set([
   'DAY_BUDGET_REACHED',
 ]);
 
-/** Asks one model once, within a cap. Whatever it or its provider does is a value; rejects only when the run was cancelled. */
+/**
+ * Asks one model once, within a cap. Failures of the model or its provider are values; rejects only when the run is
+ * cancelled.
+ */
 export async function askModel<T>(
   parts: ModelCallParts,
   payer: Payer,
@@ -82,18 +85,18 @@ export async function askModel<T>(
   }
 }
 
-/** One model that is asked for a run, and what that may cost. */
+/** A model to be asked in a run, and its cost limits. */
 export interface ModelLeaseTerms {
-  /** Whose calls these are in the ledger. */
+  /** Name of the caller in the ledger. */
   readonly spender: string;
   /** `provider/model`. */
   readonly model: string;
   readonly capUsd: Usd;
-  /** Milliseconds. */
+  /** Lifetime in milliseconds. */
   readonly ttlMs: number;
 }
 
-/** Rejects with the gateway's fault where the model cannot be asked. */
+/** Opens a lease. Rejects with the gateway's fault if the model is unavailable. */
 export async function openModelLease(
   gateway: ModelCallParts['gateway'],
   { runId, repository, runCapUsd, capTokens }: Payer,
@@ -122,14 +125,14 @@ async function askThrough<T>(
   const answer = await parts.model
     .ask({ route, lease, ...question, signal: parts.signal })
     .finally(() => lease.close());
-  // Otherwise a cancelled question would be taken for one without an answer.
+  // Otherwise cancellation would be mistaken for an unanswered question.
   throwIfCancelled(parts.signal);
   const usage = lease.usage();
   if (answer.kind === 'answer') return { kind: 'answer', value: answer.value, usage };
   return { kind: 'nothing', why: lease.refusal() ?? answer.why, cap: lease.capReached(), usage };
 }
 
-/** Who pays for what is asked in a run. */
+/** Who pays for the questions of a run. */
 export function payerOf({ runId, origin, settings }: Pick<Task, 'runId' | 'origin' | 'settings'>): Payer {
   const { run, tokens } = settings.budget;
   return {
@@ -140,13 +143,13 @@ export function payerOf({ runId, origin, settings }: Pick<Task, 'runId' | 'origi
   };
 }
 
-/** Characters of a key that stand in the database; of a longer one it is the hash, by which its text can be found. */
+/** Maximum length of a key stored as text, in characters; longer keys are stored as a hash and an artifact. */
 const MAX_ANSWER_CHARS = 200;
 const StoredAnswer = z.object({ sha256: z.string(), bytes: z.number() });
 
 /**
- * Does work once for each key of a run, also across a crash: an answer that was paid for is given back, not paid again.
- * Answers are plain JSON. Work that fails is not kept.
+ * Caches results per key within a run, across crashes, so that a paid answer is never paid for twice. Results are plain
+ * JSON. Failures are not cached.
  */
 export function rememberAnswers(
   { store, artifacts }: Pick<World, 'store' | 'artifacts'>,
@@ -156,9 +159,9 @@ export function rememberAnswers(
     const name = `answer:${key.length > MAX_ANSWER_CHARS ? (await artifacts.put(key)).sha256 : key}`;
     const { intent } = await store.intend(runId, name);
     const kept = intent.state === 'done' ? StoredAnswer.safeParse(intent.result) : null;
-    // One that is damaged is worked out again: the gateway has what models answered.
+    // A damaged entry is computed again: the gateway has the models' answers.
     const text = kept?.success ? await unlessDamaged(artifacts.get(kept.data)) : null;
-    // Whoever chose the key chose the type with it.
+    // The caller that chose the key determines the type.
     if (text !== null) return JSON.parse(text) as T;
     const answer = await work();
     await store.fulfil(runId, name, await artifacts.put(JSON.stringify(answer)));

@@ -3,7 +3,7 @@ import { contestants, type Entrant, type Settings, suggest } from '../core/setti
 import type { Coder, ModelRoute } from '../ports/index.ts';
 import type { World } from './context.ts';
 
-/** Who competes under these settings on this machine. */
+/** The contestants under these settings on this machine. */
 export function contestantsOf(
   world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>,
   settings: Settings,
@@ -15,7 +15,7 @@ export function contestantsOf(
   });
 }
 
-/** Who would have competed as well, had one more been asked for from the start. */
+/** The contestant that would have been added if one more had been requested at the start. */
 export function oneMoreContestant(
   world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>,
   settings: Settings,
@@ -24,7 +24,7 @@ export function oneMoreContestant(
   return contestantsOf(world, wider).at(-1) as Entrant;
 }
 
-/** Whether what this contestant spends is known in dollars. */
+/** Whether this contestant's spending is known in dollars. */
 export function hasPrice(
   world: Pick<World, 'coders' | 'gateway'>,
   { agent, model }: Pick<Entrant, 'agent' | 'model'>,
@@ -32,7 +32,7 @@ export function hasPrice(
   return isRouted(() => world.gateway.route(model, { protocols: coderOf(world, agent).protocols }));
 }
 
-/** Whether a model can be asked under these settings, by whatever protocol. */
+/** Whether a model is available under these settings, by any protocol. */
 export function isUsableModel(
   { gateway }: Pick<World, 'gateway'>,
   { budget }: Settings,
@@ -62,7 +62,7 @@ function speaksProtocol(
   return coder !== undefined && isRouted(() => routeOf(world, coder, model, settings));
 }
 
-/** How this coder calls this model. Faults as `Gateway.route`. */
+/** The route by which this coder calls this model. Faults as `Gateway.route`. */
 export function routeOf(
   world: Pick<World, 'gateway'>,
   coder: Coder,
@@ -87,7 +87,9 @@ export function coderOf(world: Pick<World, 'coders'>, agent: string): Coder {
   );
 }
 
-/** Faults on an agent that is unknown or not installed, on a missing key, an unknown price, and an agent that cannot speak to its model. */
+/**
+ * Faults if an agent is unknown, not installed or incompatible with its model, a key is missing, or a price is unknown.
+ */
 export async function requireCoders(
   world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>,
   settings: Settings,
@@ -115,7 +117,7 @@ export async function requireCoders(
   }
 }
 
-/** Faults on a critic of which nobody wrote what it looks for. */
+/** Faults if a configured critic has no persona text. */
 export function requirePersonas({ prompts }: Pick<World, 'prompts'>, names: readonly string[]): void {
   const known = [...prompts.personas.keys()];
   const unknown = names.find((name) => !prompts.personas.has(name));
@@ -127,7 +129,7 @@ export function requirePersonas({ prompts }: Pick<World, 'prompts'>, names: read
   );
 }
 
-/** An agent that cannot speak to its model is told with what would help: more so where it was given a default one. */
+/** If an agent cannot speak to its model, the fault suggests a fix, with more detail if the model was a default. */
 function requireRoute(world: Pick<World, 'gateway'>, coder: Coder, model: string, settings: Settings): void {
   try {
     routeOf(world, coder, model, settings);

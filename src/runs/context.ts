@@ -38,16 +38,16 @@ import {
   type Workspaces,
 } from '../ports/index.ts';
 
-/** Everything a run needs from outside, put together once by `main.ts`. */
+/** Everything a run needs from outside, assembled once by `main.ts`. */
 export interface World {
   readonly store: Store;
   readonly artifacts: Artifacts;
-  /** How repositories were set up when that worked. */
+  /** Recipes of earlier successful set-ups. */
   readonly recipes: Recipes;
   readonly engine: Engine;
   readonly workspaces: Workspaces;
   readonly sandbox: Sandbox;
-  /** Absent where sandboxes have only what they have. */
+  /** Absent: only the sandbox's own tools are available. */
   readonly toolchains?: Toolchains;
   readonly coders: ReadonlyMap<string, Coder>;
   readonly gateway: Gateway;
@@ -55,64 +55,64 @@ export interface World {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Absent where nobody collects metrics. */
+  /** Absent if metrics are disabled. */
   readonly metrics?: Metrics;
-  /** Absent where nobody collects traces. */
+  /** Absent if tracing is disabled. */
   readonly tracer?: Tracer;
   /** Absent in a process that serves local repositories only. */
   readonly github?: GitHub;
-  /** Absent where set-up commands may reach no package registries. */
+  /** Absent if set-up commands may not reach package registries. */
   readonly registries?: Registries;
-  /** What the operator allows at most; the repository's settings are lowered to it. */
+  /** The operator's upper limits, to which a repository's settings are lowered. */
   readonly ceilings: Ceilings;
-  /** What stands where a repository's settings are silent. */
+  /** Defaults for missing settings. */
   readonly defaults: SettingsDefaults & { readonly models: readonly string[] };
-  /** How many builds and test runs may execute at the same time on this machine. */
+  /** Maximum number of concurrent builds and test runs on this machine. */
   readonly parallelChecks: number;
   readonly prompts: PromptLibrary;
-  /** Absent where runs never wait for disk space. */
+  /** Absent if runs never wait for disk space. */
   readonly diskSpace?: {
-    /** Why no further run may begin on this machine, a sentence; null where one may. */
+    /** Why no further run may begin on this machine, as a sentence; null if one may. */
     shortage(): string | null;
   };
   /** Keeps the status comment of a run up to date. */
   readonly announcer: Announcer;
 }
 
-/** What questions to models take: who is asked, what they are shown, who pays, and where answers are kept. */
+/** Dependencies of asking models: models, prompts, payment, and storage of answers. */
 export type ModelPorts = Pick<
   World,
   'artifacts' | 'defaults' | 'gateway' | 'model' | 'prompts' | 'random' | 'store'
 >;
 
-/** Says on GitHub where a run stands. Never rejects: a comment that cannot be edited must not stop a run. */
+/** Reports a run's status on GitHub. Never rejects: a comment that cannot be edited must not stop a run. */
 export interface Announcer {
-  /** Edits the status comment soon; calls that come close together become one edit. */
+  /** Schedules an edit of the status comment; calls in quick succession are merged. */
   soon(runId: RunId): void;
-  /** The run has ended: writes the last state, sets the labels and the reaction. Waits for edits under way. */
+  /** Writes the final status, labels and reaction of an ended run. Waits for pending edits. */
   finish(runId: RunId): Promise<void>;
-  /** Waits for edits under way; for shutdown. */
+  /** Waits for pending edits; for shutdown. */
   idle(): Promise<void>;
 }
 
-/** The prompts, as text; Markdown files beside the stages unless the operator overrides them. */
+/** Prompts as text: Markdown files beside the stages unless the operator overrides them. */
 export interface PromptLibrary {
   readonly planner: string;
-  /** For who suggests commands where those of the repository fail on its base commit. */
+  /** For suggesting commands when the repository's own fail on its base commit. */
   readonly setup: string;
-  /** What all critics of a spec are shown, and who answers them. */
+  /** For the critics of a spec, and for the synthesiser. */
   readonly critic: string;
   readonly synthesiser: string;
   /** For blind judges of two candidates. */
   readonly judge: string;
-  /** For writers of tests: one that sees no candidate, one that tells candidates apart. */
+  /** For writers of tests: one that sees no candidate, and one that distinguishes candidates. */
   readonly independentTests: string;
   readonly distinguish: string;
   /** For a reviewer of one candidate. */
   readonly reviewer: string;
-  /** Variant name → instructions for the coder. The order is the order in which contestants take them. */
+  /** Prompt variant → instructions for the coder, in the order in which contestants take them. */
   readonly coder: ReadonlyMap<string, string>;
-  /** Name → points of view of critics. */
+  /** Name → instructions of a critic's persona. */
   readonly personas: Personas;
 }
 
@@ -122,7 +122,7 @@ export async function loadRun(world: Pick<World, 'store'>, runId: RunId): Promis
   return run;
 }
 
-/** The frozen task of an admitted run, as models may read it: the record keeps it as it was written. */
+/** The frozen task of an admitted run in the form that models may read; the record keeps the original text. */
 export function taskOf({ id, task }: Pick<RunRecord, 'id' | 'task'>): Task {
   if (!task) throw new Fault('INTERNAL', `Run ${id} has no task although it was admitted.`);
   return visibleTask(task);
@@ -149,7 +149,7 @@ export function requireGitHub(world: Pick<World, 'github'>): GitHub {
   return world.github;
 }
 
-/** Where the task's code is fetched from; a token for a remote is minted now. */
+/** Where to fetch the task's code; for a remote, with a newly created token. */
 export async function sourceOf(
   world: Pick<World, 'github'>,
   task: Pick<Task, 'origin'>,
@@ -158,14 +158,14 @@ export async function sourceOf(
   if (origin.kind === 'local') return { kind: 'local', path: origin.path };
   const reader = await requireGitHub(world).reader(handleOf(origin));
   const facts = await reader.repository();
-  // What candidates left is kept under the name that the repository had when the run began.
+  // Candidates' work is stored under the repository's name at the start of the run.
   const knownAs = facts.cloneUrl.replace(`${facts.fullName}.git`, `${origin.owner}/${origin.name}.git`);
   return { kind: 'remote', url: facts.cloneUrl, knownAs, credential: () => reader.credential() };
 }
 
 export const titleAndBody = ({ title, body }: Pick<Task, 'title' | 'body'>): string => `${title}\n\n${body}`;
 
-/** Text of a file of the base commit; null where there is none, and also for one that is too big to be read. */
+/** Text of a file of the base commit; null if it does not exist or is too large. */
 export async function readTextAt(
   world: Pick<World, 'workspaces'>,
   source: RepositorySource,
@@ -186,11 +186,11 @@ export const checkLimits = (task: Pick<Task, 'settings'>): Limits => ({
   wallMs: task.settings.timeout.check * 1000,
 });
 
-/** Name of the repository for queues and the caps of its day. */
+/** Key of the repository for queues and daily caps. */
 export const repositoryKeyOf = (origin: Task['origin']): string =>
   origin.kind === 'github' ? `github-${origin.repositoryId}` : `local-${origin.path}`;
 
-/** Where a run's work stands among that of others, as the run itself stood in line; 0 for one that was in none. */
+/** Priority of a run's work, as in the run queue; 0 for a run that was not queued. */
 export const priorityIn = ({ queueEntry }: Pick<RunRecord, 'queueEntry'>): number =>
   queueEntry?.priority ?? 0;
 
@@ -199,8 +199,8 @@ export const allowedHosts = (task: Pick<Task, 'settings'>): readonly string[] =>
   task.settings.network.allow.map((host) => (host.includes(':') ? host : `${host}:443`));
 
 /**
- * Notes what this process executes in, for every report; called before each stage that executes, since a run may go on
- * elsewhere. What was weaker once stays weaker. A fault where there is no sandbox that can be trusted (I10).
+ * Records this process's sandbox for the reports. Called before each stage that executes code, since a run may move
+ * between processes; the weakest sandbox is kept. Faults if there is no trustworthy sandbox (I10).
  */
 export async function recordSandbox(
   world: Pick<World, 'clock' | 'sandbox' | 'store'>,
@@ -225,8 +225,8 @@ function mergeSandboxes(before: SandboxView | undefined, now: SandboxView): Sand
 }
 
 /**
- * A stored patch, parsed: the one place where that is done. `baseFiles`: paths of the base commit, where the patch is to be
- * applied. Faults with STORED_DATA_DAMAGED.
+ * Reads and parses a stored patch; the only place that does so. `baseFiles`: paths of the base commit to which the
+ * patch applies. Faults with STORED_DATA_DAMAGED.
  */
 export async function readPatch(
   artifacts: Pick<Artifacts, 'get'>,
@@ -237,7 +237,7 @@ export async function readPatch(
   return { ...parsePatch(list, diff, options), text: diff };
 }
 
-/** Stores what was collected; what is recorded of it fits into a row. */
+/** Stores a collected patch; its record fits into a row. */
 export async function storePatch(artifacts: Artifacts, patch: CollectedPatch): Promise<PatchSummary> {
   const text = await artifacts.put(patch.text);
   const raw = await artifacts.put(patch.raw);
@@ -245,9 +245,9 @@ export async function storePatch(artifacts: Artifacts, patch: CollectedPatch): P
 }
 
 /**
- * The delimiter of one question: drawn when the question is first put, and the same whenever it is put again, also by
- * another process. Only a question that is the same to the letter is answered by the gateway from what was paid before a
- * crash. `key` says all that the question depends on, so that whoever wrote what stands in it wrote before the draw.
+ * The delimiter of one question: random on first use, then the same in every repetition by any process. The gateway
+ * serves a cached answer only for an identical question. `key` must contain everything that the question depends on, so
+ * that all text in it was written before the delimiter was drawn.
  */
 export const stableNonce = (
   parts: {

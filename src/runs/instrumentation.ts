@@ -3,10 +3,10 @@ import { FAULTS, type FaultCode } from '../core/model/index.ts';
 import type { FlowContext, Flows } from '../ports/index.ts';
 import type { World } from './context.ts';
 
-/** What all flows are given, as far as it says what they are about. */
+/** The subject of a flow, taken from its input. */
 const FlowSubject = z.object({ runId: z.string(), alias: z.string().optional() });
 
-/** A stage's fault comes back as a value. */
+/** A stage returns its fault as a value. */
 const FaultResult = z.object({
   kind: z.literal('fault'),
   fault: z.object({
@@ -18,8 +18,8 @@ type Flow = Flows[keyof Flows];
 type InstrumentationPorts = Pick<World, 'store' | 'clock' | 'log' | 'metrics' | 'tracer'>;
 
 /**
- * The same flows, seen from outside: every line they log says its run, candidate and stage; what they execute is timed and
- * traced, and faults and ends are counted. What is replayed after a crash is not executed, and not counted again.
+ * Instruments flows: log lines carry run, candidate and stage; steps are timed and traced; faults and endings are
+ * counted. Steps replayed after a crash are not executed and not counted again.
  */
 export const instrumentFlows = (world: InstrumentationPorts, flows: Flows): Flows => ({
   run: instrumentFlow(world, flows.run, async (runId, end) => {
@@ -47,7 +47,7 @@ function instrumentFlow(
     const lines = { run: runId, candidate: alias, stage: undefined, command: undefined, delivery: undefined };
     return world.log.within(lines, async () => {
       const end = await flow(instrumentSteps(world, context, runId, alias), input);
-      // What cannot be counted must not fail what is done.
+      // A failing metric must not fail the work.
       await ended(runId, end, alias).catch((thrown: unknown) =>
         world.log.warn({ err: thrown }, 'the end of a flow could not be counted'),
       );

@@ -5,13 +5,13 @@ import { loadRun, type World } from './context.ts';
 
 const rejectedPickKey = (key: string): string => `dropped:${key}`;
 
-/** GitHub would not have what was picked: the pick stays on record, and counts no more. `why`: a sentence. */
+/** Rejects a pick that GitHub refused: it stays on record but no longer counts. `why`: a sentence. */
 export async function rejectPick(store: Store, runId: RunId, key: string, why: string): Promise<void> {
   await store.intend(runId, rejectedPickKey(key));
   await store.fulfil(runId, rejectedPickKey(key), why);
 }
 
-/** Why a pick counts no more; null where it counts. */
+/** Why a pick no longer counts; null if it counts. */
 export async function whyPickRejected(
   store: StorePart<'intent'>,
   runId: RunId,
@@ -21,7 +21,7 @@ export async function whyPickRejected(
   return intent?.state === 'done' ? String(intent.result) : null;
 }
 
-/** The picks that count, in order: the last one stands. */
+/** The picks that count, in order; the last one is in effect. */
 export async function standingPicks(
   store: StorePart<'intent' | 'picks'>,
   runId: RunId,
@@ -37,14 +37,13 @@ type StorePart<K extends keyof Store> = { readonly [M in K]: Store[M] };
 
 interface LocalPick {
   readonly alias: Alias | null;
-  /** Where its commit is, e.g. `runoff/r7k2m9q4xa/B`; null for none of them, and where the run left no branch of it. */
+  /** The branch with its commit, e.g. `runoff/r7k2m9q4xa/B`; null if none was picked or the run left no branch. */
   readonly branch: string | null;
 }
 
 /**
- * Records what the person at this machine picked of a local run; `alias` null: none of them. `key`: the same for the same
- * command, which then adds nothing. Faults: RUN_UNKNOWN, RUN_NOT_WAITING while there is nothing to pick from,
- * CANDIDATE_UNKNOWN.
+ * Records the local user's pick for a local run; `alias` null: none of the candidates. Idempotent per `key`. Faults:
+ * RUN_UNKNOWN, RUN_NOT_WAITING if there is nothing to pick from, CANDIDATE_UNKNOWN.
  */
 export async function pickLocally(
   world: Pick<World, 'store' | 'clock'>,
@@ -84,7 +83,7 @@ function requirePickable({ id, origin, state }: RunRecord): void {
   }
 }
 
-/** Nobody picks past a gate, a person as little as a judge (I7). */
+/** Only candidates that passed every gate can be picked, by people as by judges (I7). */
 async function requireSurvivor(world: Pick<World, 'store'>, run: RunRecord, alias: Alias): Promise<void> {
   const candidate = (await world.store.candidates(run.id)).find((one) => one.alias === alias);
   if (!candidate?.patch) {

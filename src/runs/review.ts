@@ -24,8 +24,8 @@ import { type JudgePorts, judge } from './judge/index.ts';
 import type { RunContext, StageResult, StageRunner } from './stage.ts';
 
 /**
- * Where the settings want it, critics look at the diff of whoever is about to be published. What they claim is executed;
- * then the decision is made again, and who takes the place is reviewed as well, once.
+ * Has critics review the winner's diff before publishing, if the settings require it. Their claims are executed and the
+ * decision is made again; a new winner is reviewed once as well.
  */
 export async function reviewWinner(
   world: ExaminePorts,
@@ -42,7 +42,9 @@ export async function reviewWinner(
   return { kind: 'ok', value: null };
 }
 
-/** Reviews the winner, unless it was. Repeated after a crash it says the same, and what was answered is not asked again. */
+/**
+ * Reviews the winner unless it has been reviewed. Idempotent: after a crash, answered questions are not asked again.
+ */
 async function reviewPick(
   world: ExaminePorts,
   context: RunContext,
@@ -64,7 +66,7 @@ interface ReviewedPick {
   readonly baseRun: ArtifactRef;
 }
 
-/** Null where the settings want no review, or nobody is there to make it. */
+/** Null if the settings require no review or no critic is available. */
 async function reviewOf(
   world: CheckRunnerPorts & ModelPorts,
   context: RunContext,
@@ -103,7 +105,7 @@ async function reviewOf(
   return found.review;
 }
 
-/** Each asks another model first, of families that did not write the patch as far as there are such. */
+/** Each critic tries a different model first, if possible of a family that did not write the patch. */
 function reviewersOf(
   prompts: PromptLibrary,
   { settings }: Pick<Task, 'settings'>,
@@ -142,7 +144,7 @@ const mergeReports = (
   notes: [...(before?.notes ?? []), ...notes],
 });
 
-/** Decides from the evidence with what critics showed, and writes down what became of the reviewed one. */
+/** Decides again from the evidence with the critics' findings, and records the result for the reviewed candidate. */
 async function judgeAfterReview(world: JudgePorts, context: RunContext): Promise<null> {
   const decision = await judge(world, context);
   const { id: runId, review = [] } = context.run;

@@ -33,12 +33,12 @@ export const ExaminationInput = z.strictObject({
   runId: z.string(),
   /** The test run on the base commit. */
   baseRun: z.strictObject({ sha256: z.string(), bytes: z.number() }),
-  /** Milliseconds that the run may still work. */
+  /** Milliseconds of work time left to the run. */
   leftMs: z.number(),
 });
 export type ExaminationInput = z.infer<typeof ExaminationInput>;
 
-/** What the examination's own flow does, on whatever machine takes it; with the milliseconds that it took. */
+/** Executes the examination's own flow, on any machine; returns its milliseconds as well. */
 export async function examineHere(
   world: ExaminePorts & StagePorts,
   flow: FlowContext,
@@ -50,7 +50,9 @@ export async function examineHere(
   return { ...examined, elapsed: leftMs - time.left() };
 }
 
-/** Examines all candidates, and again as long as `codeFurther` adds some: a repair, one more contestant, a synthesis. */
+/**
+ * Examines all candidates, and again as long as `codeFurther` adds some: a repair, one more contestant, a synthesis.
+ */
 export async function examineRounds(
   world: StagePorts,
   flow: FlowContext,
@@ -97,12 +99,12 @@ async function examineRound(
   return { kind: 'fault', fault: { code: fault.code, message: fault.message } };
 }
 
-/** Milliseconds between two looks at who has finished. Our default: small beside a coder's minutes. */
+/** Milliseconds between checks for finished coders. Our default: short compared with a coder's minutes. */
 const FINISHER_CHECK_MS = 1_000;
 
 /**
- * While coders work: examines the first who finish, each by itself, and tells the others to stop when these pass and
- * agree. What is found here only ends the coding; the stage that follows examines everybody, with each other's tests.
+ * Examines the first finishers individually while other coders work, and stops the others when the finishers pass and
+ * agree. The result only ends coding; the following stage examines all candidates, including with each other's tests.
  */
 export async function stopEarly(
   world: CheckRunnerPorts,
@@ -134,7 +136,7 @@ export async function stopEarly(
 
 const isCoding = ({ state }: Candidate): boolean => state === 'queued' || state === 'coding';
 
-/** Where finishers are examined. */
+/** Dependencies of examining finishers. */
 interface FinisherChecks {
   readonly runner: CheckRunner;
   readonly onBase: TestRun;

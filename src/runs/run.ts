@@ -12,10 +12,10 @@ import { reviewWinner } from './review.ts';
 import { ExaminationInput, examineHere, examineRounds, stopEarly } from './rounds.ts';
 import { maxWorkMs, type StageRunner, stagesOf, UNLIMITED, workTimeOf } from './stage.ts';
 
-/** How a run ended, small enough to be the engine's result; all else is in the store. */
+/** How a run ended, small enough to be the engine's result; everything else is in the store. */
 type RunEnd = 'published' | 'refused' | 'failed' | 'stopped';
 
-/** A run until it is admitted: it may start, has waited for a slot, and its inputs are frozen. Else how it ended. */
+/** Checks permission, waits for a slot and freezes the run's inputs. Null if the run is admitted, else how it ended. */
 async function admitRun(
   world: AdmitPorts,
   flow: FlowContext,
@@ -36,7 +36,7 @@ async function admitRun(
   return admitted.value === 'refused' ? 'refused' : null;
 }
 
-/** One run, top to bottom. Each stage is a durable step: after a crash, finished ones are not repeated. */
+/** One run from start to end. Each stage is a durable step: finished ones are not repeated after a crash. */
 async function runTask(world: World, flow: FlowContext, request: RunRequest): Promise<RunEnd> {
   const { runId } = request;
   const time = workTimeOf(maxWorkMs(world));
@@ -45,7 +45,7 @@ async function runTask(world: World, flow: FlowContext, request: RunRequest): Pr
   const ended = await admitRun(world, flow, request, stage);
   if (ended !== null) return ended;
 
-  // The base must build before anything is spent on coders; the planner thinks meanwhile.
+  // The base must build before anything is spent on coders; the planner works concurrently.
   const plan = () => stage('brief', (context) => brief(world, context));
   const [briefed, base] = await Promise.all([plan(), stage('base', (context) => checkBase(world, context))]);
   if (base.kind === 'fault') return conclude(world, flow, runId, base.fault);
@@ -71,7 +71,7 @@ async function runTask(world: World, flow: FlowContext, request: RunRequest): Pr
   const reviewed = await reviewWinner(world, base.value, stage);
   if (reviewed.kind === 'fault') return conclude(world, flow, runId, reviewed.fault);
 
-  // However long it took to get here: what is decided is shown.
+  // Without a time limit, so that a decision is always published.
   const published = await stagesOf(
     world,
     flow,

@@ -2,10 +2,10 @@ import { asFault, Fault, type FaultCode, OUTAGES, type RunId } from '../core/mod
 import type { Clock, FlowContext, RunRecord, Store } from '../ports/index.ts';
 import { loadRun, type World } from './context.ts';
 
-/** What every stage takes. */
+/** Dependencies of every stage. */
 export type StagePorts = Pick<World, 'store' | 'clock' | 'log' | 'ceilings'>;
 
-/** A fault as plain data: what a durable step may return. */
+/** A fault as plain data, which a durable step can return. */
 export interface FaultData {
   readonly code: FaultCode;
   readonly message: string;
@@ -15,28 +15,28 @@ export type StageResult<T> =
   | { readonly kind: 'ok'; readonly value: T }
   | { readonly kind: 'fault'; readonly fault: FaultData };
 
-/** What a stage works on: the run as it was stored when the stage began, and the signal that ends the stage. */
+/** Input of a stage: the run as stored when the stage began, and the signal that aborts the stage. */
 export interface RunContext {
   readonly run: RunRecord;
   readonly signal: AbortSignal;
-  /** Milliseconds that the run may still work; absent where nothing limits it. */
+  /** Milliseconds of work time left to the run; absent: unlimited. */
   readonly leftMs?: number;
 }
 
-/** Runs a stage as one durable step, with the run loaded for it once; a fault comes back as a value. */
+/** Runs a stage as one durable step, with the run loaded once; returns a fault as a value. */
 export type StageRunner = <T>(
   name: string,
   work: (context: RunContext) => Promise<T>,
 ) => Promise<StageResult<T>>;
 
 /**
- * Waits between tries while something outside of the run is away, or the machine kills what Runoff starts, milliseconds: a
- * quarter of an hour in all.
+ * Milliseconds between retries during an external outage or while the machine kills Runoff's programs: a quarter of an
+ * hour in total.
  */
 const WAITS_MS = [2_000, 10_000, ...Array.from({ length: 29 }, () => 30_000)];
-/** Longest wait for stored data that was found damaged: what can be made again is made by the next try. */
+/** Longest wait for damaged stored data: the next try recreates what can be recreated. */
 const MAX_WAIT_FOR_RESTORE_MS = 10_000;
-/** An outage that lasted for all of these waits: a wait around it does not begin the work anew. */
+/** An outage that outlasted all retries: an outer retry does not repeat the work. */
 class LongOutage extends Fault {
   constructor({ code, message, cause }: Fault) {
     super(code, message, { cause });
@@ -54,7 +54,7 @@ function outageText({ code }: Fault): string {
   return 'a service does not answer';
 }
 
-/** What a cancelled step rejects with. */
+/** The error with which a cancelled step rejects. */
 export const cancelledError = (): DOMException => new DOMException('The run was cancelled.', 'AbortError');
 
 export function throwIfCancelled(signal: AbortSignal): void {
@@ -62,8 +62,8 @@ export function throwIfCancelled(signal: AbortSignal): void {
 }
 
 /**
- * Does the work again while a service that we depend on is away, or the disk full. The work must be safe to repeat.
- * `onWait` is called before each wait, with its milliseconds; it never rejects. `waits`: the milliseconds between tries.
+ * Retries the work during an outage of a dependency or while the disk is full. The work must be safe to repeat.
+ * `onWait` is called before each wait with its milliseconds and never rejects. `waits`: milliseconds between tries.
  */
 export async function retryOutages<T>(
   world: Pick<World, 'clock' | 'log'>,
@@ -91,23 +91,25 @@ export async function retryOutages<T>(
   throw new Fault('INTERNAL', 'The last try returns or rejects.');
 }
 
-/** Back from data, for its advice and retry class. */
+/** Restores the fault from data, with its advice and retry class. */
 export const faultOf = (data: FaultData): Fault => new Fault(data.code, data.message);
 
-/** A result with the time that it took. A stage that had no time left did not begin, and has none. */
+/** A result with its duration. A stage without remaining time does not begin and has no duration. */
 export type Timed<T> = T & {
-  /** Milliseconds that it worked, in the process that finished it. */
+  /** Milliseconds of work in the process that finished it. */
   readonly elapsed?: number;
 };
 
 /**
- * How long a run has worked, kept in the flow's body from what its steps remember: the same after a restart, and without
- * what nobody worked in (waits for people, for a slot, for a worker, for a process that comes back).
+ * A run's work time, computed in the flow's body from recorded steps, so that it is the same after a restart. Excludes
+ * time without work (waits for people, a slot, a worker, or a restarted process).
  */
 export interface WorkTime {
-  /** Milliseconds that are left at this place of the flow; never below 0. */
+  /** Milliseconds left at this point of the flow; never below 0. */
   left(): number;
-  /** Something begins; call what is returned with the milliseconds it took. Of what goes on side by side the longest counts. */
+  /**
+   * Starts measuring; call the returned function with the milliseconds it took. Of concurrent work, the longest counts.
+   */
   begin(): (elapsed: number) => void;
 }
 
@@ -124,13 +126,13 @@ export function workTimeOf(mostMs: number): WorkTime {
   };
 }
 
-/** For stages that run however long the run has worked, and whose time is not the run's. */
+/** For stages without a time limit, whose time does not count towards the run's. */
 export const UNLIMITED: WorkTime = { left: () => Number.POSITIVE_INFINITY, begin: () => () => undefined };
 
-/** Milliseconds that a run may work; the operator's MAX_RUN_TIME. */
+/** Maximum work time of a run in milliseconds; the operator's MAX_RUN_TIME. */
 export const maxWorkMs = ({ ceilings }: Pick<World, 'ceilings'>): number => ceilings.runSeconds * 1_000;
 
-/** The stages of a run, each with the time that the ones before it left. */
+/** The stages of a run, each with the time that earlier ones left. */
 export const stagesOf =
   (world: StagePorts, flow: FlowContext, runId: RunId, time: WorkTime): StageRunner =>
   async (name, work) => {

@@ -12,7 +12,7 @@ import {
 import type { RepositorySource } from '../../ports/index.ts';
 import { readTextAt, type World } from '../context.ts';
 
-/** What is run: an empty command in the settings switches off what would be detected. */
+/** The commands to run: an empty command in the settings disables the detected one. */
 export function commandsOf(
   { checks }: Settings,
   detected: DetectedChecks,
@@ -21,7 +21,7 @@ export function commandsOf(
   return { ...(test ? { test } : {}), ...(build ? { build } : {}), ...(setup ? { setup } : {}) };
 }
 
-/** Which file says each of the commands that are run. */
+/** The file that each command comes from. */
 export function originsOf(settings: Settings, detected: DetectedChecks): CommandFiles {
   const used = Object.keys(commandsOf(settings, detected)) as (keyof CommandFiles)[];
   return Object.fromEntries(
@@ -29,11 +29,11 @@ export function originsOf(settings: Settings, detected: DetectedChecks): Command
   );
 }
 
-/** What the settings decide, also where they switch a command off. */
+/** Commands that the settings define or disable. */
 export const namedIn = ({ checks }: Settings): readonly CommandName[] =>
   COMMAND_NAMES.filter((name) => checks[name] !== undefined);
 
-/** The recipe that a run was admitted with, and what else its files show. */
+/** The recipe that a run was admitted with, and what else was detected in its files. */
 export async function detectedRecipe(
   world: Pick<World, 'workspaces'>,
   source: RepositorySource,

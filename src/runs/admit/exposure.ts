@@ -15,7 +15,7 @@ import type { World } from '../context.ts';
 import { commandsOf, detect, namedIn, originsOf } from './detected.ts';
 import type { GatheredTask, Overrides, RefusedRun, RunRequest } from './request.ts';
 
-/** What reading and resolving a repository's settings takes. */
+/** Dependencies of reading and resolving a repository's settings. */
 export type SettingsPorts = Pick<
   World,
   'ceilings' | 'coders' | 'defaults' | 'gateway' | 'prompts' | 'workspaces'
@@ -26,21 +26,27 @@ export interface Exposure {
   readonly setup?: string;
   readonly build?: string;
   readonly test?: string;
-  /** `host` or `host:port` that some of them would reach. */
+  /** Hosts that some of them may reach, as `host` or `host:port`. */
   readonly hosts: readonly string[];
   readonly backend: SandboxBackend;
-  /** What may be tried where these commands fail: nothing, where the settings name them all; what a model suggests, too. */
+  /**
+   * Which other commands may be tried if these fail: none if the settings name them all; also ones suggested by a
+   * model.
+   */
   readonly others: 'none' | 'tried' | 'suggested';
-  /** What the sandbox of this machine does not hold back, a sentence each. */
+  /** What the sandbox on this machine does not protect against, one sentence each. */
   readonly weaker: readonly string[];
-  /** SHA-256 of all of the above: another command, host or sandbox is another one. */
+  /** SHA-256 of all of the above, so that it changes with any command, host or sandbox. */
   readonly digest: string;
 }
 
-/** Nothing holds back on the machine itself: there only commands of the repository are run (docs/decisions/0083). */
+/** Without a sandbox, only the repository's own commands are run (docs/decisions/0083). */
 export const mayBeSuggested = (backend: SandboxBackend): boolean => backend !== 'none';
 
-/** Null where the full sandbox holds them, without a network: then they are no more than what candidates run unread. */
+/**
+ * Null if the full sandbox contains the checks, without a network: then they can do no more than candidates, which run
+ * unread.
+ */
 export async function exposureOf(
   world: Pick<World, 'artifacts' | 'sandbox'>,
   { checks, network }: Settings,
@@ -50,7 +56,7 @@ export async function exposureOf(
   if (probe.kind === 'missing') return null;
   const { backend, weaker } = probe;
   const { setup, build, test } = checks;
-  // Another set-up may be tried where the settings do not switch it off.
+  // Other set-up commands may be tried unless the settings disable set-up.
   const sets = setup !== undefined || !named.includes('setup');
   const hosts = sets || network.checks ? network.allow : [];
   if (weaker.length === 0 && hosts.length === 0) return null;
@@ -67,7 +73,7 @@ export async function exposureOf(
   return { ...facts, digest: sha256 };
 }
 
-/** A local run whose checks get more than the full sandbox gives starts only where somebody has agreed to these. Fault: CHECKS_UNTRUSTED. */
+/** Requires consent for a local run whose checks get more than the full sandbox allows. Fault: CHECKS_UNTRUSTED. */
 export async function requireTrust(
   world: Pick<World, 'artifacts' | 'sandbox'>,
   { path }: LocalOrigin,
@@ -80,8 +86,8 @@ export async function requireTrust(
 }
 
 /**
- * What a local run would expose, for the person who starts it; null: nothing, or its admission refuses it and says why.
- * Settled as the admission settles it, which compares the digest.
+ * The exposure of a local run, for the person who starts it; null if there is none or admission will refuse the run.
+ * Resolved exactly as in admission, which compares the digest.
  */
 export async function exposureOfLocal(
   world: SettingsPorts & Pick<World, 'artifacts' | 'sandbox'>,
@@ -104,7 +110,9 @@ export async function exposureOfLocal(
   }
 }
 
-/** The user's own repository: no permission to check, but a state that candidates can start from. */
+/**
+ * Prepares a run on the user's own repository: needs no permission check, but a state that candidates can start from.
+ */
 export async function fromLocal(
   world: Pick<World, 'workspaces'>,
   origin: LocalOrigin,
@@ -136,25 +144,25 @@ export async function fromLocal(
 
 interface ResolvedSettings {
   readonly kind: 'settled';
-  /** As they will be used: overrides applied, lowered to the operator's ceilings, checks filled in. */
+  /** Effective settings: overrides applied, lowered to the operator's ceilings, checks filled in. */
   readonly settings: Settings;
   readonly checks: NonNullable<RunRecord['checks']>;
   readonly lowered: readonly string[];
   readonly instructions?: NonNullable<Task['instructions']>;
 }
 
-/** The commits that a run is made from. */
+/** The commits that a run is based on. */
 interface Commits {
-  /** What candidates start from. */
+  /** Commit that candidates start from. */
   readonly base: Sha;
   /**
-   * Where settings and instructions are read. On GitHub the default branch, wherever a run starts: what stands on another
-   * branch may be what a candidate wrote.
+   * Commit from which settings and instructions are read. On GitHub always on the default branch: other branches may
+   * contain what a candidate wrote.
    */
   readonly rules: Sha;
 }
 
-/** Reads the settings that hold for a run, and proves before anything is spent that the run can be done with them. */
+/** Reads the run's settings and verifies, before anything is spent, that the run is possible with them. */
 export async function resolveSettings(
   world: SettingsPorts,
   source: RepositorySource,
@@ -169,7 +177,7 @@ export async function resolveSettings(
     };
   }
   const { settings, lowered } = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
-  // Nobody would see what it waits for. On GitHub people do.
+  // Without questions, a local run cannot ask for the approval. On GitHub people see it.
   if (source.kind === 'local' && request.overrides.ask === false && settings.approval === 'plan') {
     return { kind: 'refused', refusal: { kind: 'nobody-approves', file: SETTINGS_FILE } };
   }
@@ -190,7 +198,7 @@ export async function resolveSettings(
   };
 }
 
-/** The settings of a repository with the commands that a run would use, and what else was found with them. */
+/** The settings of a repository with the commands that a run would use, and the other detection results. */
 export async function checksAt(
   world: Pick<World, 'ceilings' | 'defaults' | 'workspaces'>,
   source: RepositorySource,
@@ -199,7 +207,7 @@ export async function checksAt(
   readonly settings: Settings;
   readonly from: CommandFiles;
   readonly named: readonly CommandName[];
-  /** Containers that the repository's CI starts beside the tests. */
+  /** Containers that the repository's CI starts for the tests. */
   readonly services: readonly CiService[];
 }> {
   const read = await readSettings(world, source, sha);
@@ -216,12 +224,12 @@ export async function checksAt(
   };
 }
 
-/** In the order of preference: where both exist, one is mostly a link to the other. */
+/** In order of preference: where both exist, one is usually a link to the other. */
 const INSTRUCTION_FILES = ['AGENTS.md', 'CLAUDE.md'];
-/** Characters; Codex reads as many bytes of AGENTS.md (its `project_doc_max_bytes`). */
+/** In characters; Codex reads as many bytes of AGENTS.md (its `project_doc_max_bytes`). */
 const MAX_INSTRUCTION_CHARS = 32_768;
 
-/** The repository's own words to agents: what a candidate writes there is not read. */
+/** The repository's instructions to agents, from the base: a candidate's changes to them are not read. */
 async function readInstructions(
   world: Pick<World, 'workspaces'>,
   source: RepositorySource,

@@ -41,7 +41,7 @@ export type AdmitPorts = SettingsPorts &
   GitHubTaskPorts &
   Pick<World, 'announcer' | 'artifacts' | 'log' | 'sandbox'>;
 
-/** May this run start? Freezes the task, its base commit and its settings, or refuses and says why. */
+/** Decides whether a run may start: freezes its task, base commit and settings, or refuses with a reason. */
 export async function admit(
   world: AdmitPorts,
   run: RunRecord,
@@ -77,7 +77,7 @@ export async function admit(
     ...(gathered.leftOut.length > 0 ? { leftOut: gathered.leftOut } : {}),
     ...(settled.instructions ? { instructions: settled.instructions } : {}),
   };
-  // People see what models will not read.
+  // Tell people what models will not read.
   const { leftOut } = visibleTask(task);
   const { checks } = settled;
   await world.store.updateRun(
@@ -92,7 +92,7 @@ export async function admit(
   return 'go';
 }
 
-/** The task's own words as they were at the trigger. */
+/** The task's text as of the trigger. */
 async function readTaskText(
   world: Pick<World, 'artifacts'>,
   { text }: RunRequest,
@@ -119,15 +119,18 @@ async function recordRefusal(
   refusal: Refusal,
 ): Promise<'refused'> {
   await reportRefusal(world, request, origin, refusal);
-  // A status comment that showed its place in line has an end too.
+  // The status comment that showed the position in the queue needs a final state too.
   await world.announcer.finish(request.runId);
   return 'refused';
 }
 
-/** What reading a task on GitHub and its repository takes. */
+/** Dependencies of reading a task and its repository on GitHub. */
 type GitHubTaskPorts = Pick<World, 'ceilings' | 'clock' | 'github' | 'store' | 'workspaces'>;
 
-/** Checks that the issue still wants a run and that the limits allow one, and reads the writers' comments. */
+/**
+ * Checks that the issue still requests a run and that the limits allow one, and reads comments by people with write
+ * access.
+ */
 async function fromGitHub(
   world: GitHubTaskPorts,
   origin: GitHubOrigin,
@@ -154,8 +157,8 @@ async function fromGitHub(
 }
 
 /**
- * The branch that a pull request can go into: the one that was named. Null for a tag, a commit, and where none was named.
- * A run that carries on another goes where that went.
+ * The branch that a pull request can target: the named one. Null for a tag, a commit, or no name. A retry uses the
+ * target of the earlier run.
  */
 async function branchOf(
   world: Pick<World, 'store'>,
@@ -169,7 +172,7 @@ async function branchOf(
   return base !== undefined && (await reader.branchHead(base)) !== null ? base : null;
 }
 
-/** Events come late and in any order: what GitHub says now decides. */
+/** Events arrive late and in any order: the current state on GitHub decides. */
 function unfitIssue(issue: IssueFacts, { trigger }: RunRequest): Refusal | null {
   if (issue.isPull) return { kind: 'not-an-issue' };
   if (trigger === 'label' && !hasLabel(issue.labels, LABEL)) return { kind: 'label-gone' };
@@ -178,7 +181,9 @@ function unfitIssue(issue: IssueFacts, { trigger }: RunRequest): Refusal | null 
 
 type PullOrigin = GitHubOrigin & { readonly work: PullWork };
 
-/** Makes a task of what was said about a pull request, or of what fails in it. The run starts from its branch. */
+/**
+ * Builds a task from a review of a pull request or its failing checks. The run starts from the pull request's branch.
+ */
 async function fromPull(
   world: GitHubTaskPorts,
   origin: PullOrigin,
@@ -194,7 +199,8 @@ async function fromPull(
   const { source, rules } = access;
   const sha = await world.workspaces.resolve(source, request.base ?? pull.headSha);
   if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? pull.head });
-  // What fails there now, and what reviewers see, is not what the patches that are taken over were made on.
+  // If the branch has moved, the patches to be reused were made on a different commit than the current checks and
+  // reviews refer to.
   if (request.carry && sha !== pull.headSha) return refused({ kind: 'branch-moved', branch: pull.head });
 
   const discussion = await writerComments(reader, origin.issue, request.triggeredAt);
@@ -213,7 +219,7 @@ async function fromPull(
 function unfitPull(pull: PullDetails | null, { repositoryId, issue }: GitHubOrigin): Refusal | null {
   if (!pull) return { kind: 'not-a-pull', number: issue };
   if (pull.state !== 'open') return { kind: 'pull-closed' };
-  // What outsiders push to a fork is not ours to build on, and nothing could be offered to its branch.
+  // A fork's branch contains code by people without write access, and Runoff cannot push to it.
   return pull.headRepositoryId === repositoryId ? null : { kind: 'from-a-fork' };
 }
 

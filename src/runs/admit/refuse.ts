@@ -10,8 +10,8 @@ import { dayOf, type RunRequest } from './request.ts';
 type RefusedRequest = Pick<RunRequest, 'runId' | 'trigger'>;
 
 /**
- * Records why a run may not start, and says it. To somebody without any right here we answer with a reaction only: a
- * stranger must not be able to make us write (I4, I9).
+ * Records and reports why a run may not start. A user without any permission gets a reaction at most: strangers must
+ * not be able to trigger comments (I4, I9).
  */
 export async function reportRefusal(
   world: Pick<World, 'clock' | 'github' | 'log' | 'store'>,
@@ -26,13 +26,13 @@ export async function reportRefusal(
   await world.store.transition(runId, 'refused', message, world.clock.now());
 }
 
-/** How a refusal shows on GitHub. */
+/** How a refusal is shown on GitHub. */
 interface RefusalReply {
-  /** `daily`: once a day (UTC) for all refusals of this name in the repository. */
+  /** `daily`: at most once a day (UTC) for all refusals of this name in the repository. */
   readonly react: boolean | { readonly daily: string };
-  /** `daily`: once a day (UTC) for all refusals of this name in the repository. */
+  /** `daily`: at most once a day (UTC) for all refusals of this name in the repository. */
   readonly comment: 'always' | 'never' | { readonly daily: string };
-  /** The label is a command that was received: it is taken off, so that setting it is one again. */
+  /** Removes the triggering label, so that setting it again is a new command. */
   readonly unlabel: boolean;
 }
 
@@ -47,13 +47,13 @@ function replyTo(
   const aloud: RefusalReply = { react: trigger !== 'command', comment: 'always', unlabel: byLabel };
   switch (refusal.kind) {
     case 'label-gone':
-    // Nobody can write there, we included.
+    // An archived repository is read-only, also for Runoff.
     case 'archived':
       return NO_REPLY;
     case 'no-permission':
       if (byLabel && refusal.mayLabel)
         return { ...aloud, comment: { daily: `no-permission:${issue}:${requestedBy.id}` } };
-      // A template of issues sets the label for anybody, and every write is one less that GitHub lets us make for others.
+      // An issue template sets the label for anyone, and each write uses up part of GitHub's rate limit.
       return {
         react: aloud.react && { daily: `reaction:${requestedBy.id}` },
         comment: 'never',
@@ -108,7 +108,7 @@ async function replyOnGitHub(
   }
 }
 
-/** Whether this run is the one that says it today. A crash right here may cost the comment, never double it. */
+/** Whether this run posts today's refusal. A crash at this point may lose the comment, but never duplicates it. */
 async function hasReply(
   world: Pick<World, 'clock' | 'store'>,
   { runId }: RefusedRequest,
@@ -118,7 +118,7 @@ async function hasReply(
   return (await world.store.intent(runId, 'refusal')) !== null || isFirst(world, origin, name);
 }
 
-/** Whether nothing of this name was said or shown in the repository today. */
+/** Whether this is the first refusal of this name in the repository today. */
 async function isFirst(
   world: Pick<World, 'clock' | 'store'>,
   { repositoryId }: GitHubOrigin,

@@ -20,16 +20,16 @@ import type {
 } from '../../ports/index.ts';
 import { repositoryKeyOf, type World } from '../context.ts';
 
-/** Where the task starts and what was said about it, before settings are known. */
+/** Starting commit and text of a task, before its settings are known. */
 export interface GatheredTask {
   readonly kind: 'gathered';
   readonly base: Task['base'];
   readonly comments: Task['comments'];
-  /** What was said and not taken, because of a limit: a sentence each. */
+  /** Comments omitted because of a limit, one sentence each. */
   readonly leftOut: readonly string[];
-  /** Commit whose settings and instructions hold. */
+  /** Commit from which settings and instructions are read. */
   readonly rules: Sha;
-  /** Absent: the request's own text is the task. */
+  /** Absent: the text of the request is the task. */
   readonly text?: Pick<Task, 'title' | 'body'>;
 }
 
@@ -38,43 +38,40 @@ export interface RefusedRun {
   readonly refusal: Refusal;
 }
 
-/** What the command line, or a command on GitHub, sets over the repository's settings; the operator's ceilings still apply. */
+/** Settings overridden on the command line or by a command on GitHub; the operator's ceilings still apply. */
 export const Overrides = z.strictObject({
   candidates: z.number().int().min(1).optional(),
   coders: z.array(CoderSetting).min(1).optional(),
   evaluator: z.array(z.enum(EVALUATORS)).min(1).optional(),
   timeoutSeconds: z.number().int().positive().optional(),
   budgetUsd: z.number().positive().optional(),
-  /** Whether anybody is there to be asked. */
+  /** Whether someone is available to answer questions. */
   ask: z.boolean().optional(),
 });
 export type Overrides = z.infer<typeof Overrides>;
 
 const Ref = z.object({ sha256: z.string(), bytes: z.number() });
 
-/** What a run is started with: the engine keeps it, so it is plain JSON and small. */
+/** Input of a run. The engine stores it, so it is small plain JSON. */
 export const RunRequest = z.strictObject({
   runId: z.string(),
-  /** The task's text as it was at the trigger: later edits are not read (I5). */
+  /** The task's text as of the trigger: later edits are not read (I5). */
   text: z.strictObject({ title: z.string(), body: Ref }),
-  /** Milliseconds since 1970 UTC; comments written or edited after it are not read. */
+  /** Milliseconds since 1970 UTC; comments written or edited later are not read. */
   triggeredAt: z.number(),
-  /** Branch, tag or commit to start from; absent: the default branch, or what is checked out. */
+  /** Branch, tag or commit to start from; absent: the default branch, or for local runs what is checked out. */
   base: z.string().optional(),
   overrides: Overrides.default({}),
-  /** Local runs: the digest of the exposed checks that the person who starts the run has agreed to. */
+  /** Local runs: digest of the exposed checks that the user has consented to. */
   trustedChecks: z.string().optional(),
-  /** What started it on GitHub; absent for a local run. */
+  /** Trigger on GitHub; absent for a local run. */
   trigger: z.enum(['label', 'command']).optional(),
-  /**
-   * `again`: this candidate's contestant is tried once more beside what the candidates of `run` left, on that run's base
-   * commit.
-   */
+  /** `again`: reruns this candidate's contestant beside the candidates of `run`, on that run's base commit. */
   carry: z.strictObject({ run: z.string(), again: z.string() }).optional(),
 });
 export type RunRequest = z.infer<typeof RunRequest>;
 
-/** Puts a run that may start into the line, where everybody can see it, and says where it stands in there. */
+/** Adds an admissible run to the queue and shows its position in the status comment. */
 export async function enqueue(
   world: Pick<World, 'store' | 'clock'>,
   { origin, state }: RunRecord,
@@ -102,7 +99,7 @@ interface Cap {
   readonly most: number;
 }
 
-/** The narrowest first: whoever has reached theirs takes no place from others. */
+/** Narrowest first, so that a requester who has reached their own cap uses up no slot of the wider ones. */
 const runCaps = (day: DayCaps, origin: GitHubOrigin): readonly Cap[] => [
   { cap: 'runs-user', whose: { kind: 'user', id: origin.requestedBy.id }, most: day.runsOfUser },
   {
@@ -117,7 +114,7 @@ const runCaps = (day: DayCaps, origin: GitHubOrigin): readonly Cap[] => [
   },
 ];
 
-/** US dollars. A repository's day and the whole day are held by the gateway. */
+/** US dollars. The gateway enforces the caps of a repository's day and of the whole day. */
 const budgetCaps = (day: DayCaps, origin: GitHubOrigin): readonly Cap[] => [
   { cap: 'budget-user', whose: { kind: 'user', id: origin.requestedBy.id }, most: day.budgetOfUser },
   {
@@ -134,7 +131,9 @@ const refusalOf = ({ requestedBy }: GitHubOrigin, cap: DayCap, most: number): Re
   login: requestedBy.login,
 });
 
-/** The first cap of this day (UTC) that the run's repository, installation or asker has reached; null when there is none. */
+/**
+ * The first daily cap (UTC) that the run's repository, installation or requester has reached; null if there is none.
+ */
 async function capReached(
   world: Pick<World, 'ceilings' | 'clock' | 'store'>,
   origin: GitHubOrigin,
@@ -151,8 +150,8 @@ async function capReached(
 }
 
 /**
- * Takes one of the day's slots for a run that is about to start. Runs that are admitted at the same moment have all
- * counted too few: each slot is an intent of its own, so it is taken once.
+ * Reserves one of the day's slots for a run. Runs admitted concurrently may all count too few; each slot is an intent
+ * of its own, so it is reserved only once.
  */
 export async function reserveCapacity(
   world: Pick<World, 'ceilings' | 'clock' | 'store'>,
@@ -183,7 +182,7 @@ async function capacityFor(
 
 export const refused = (refusal: Refusal): RefusedRun => ({ kind: 'refused', refusal });
 
-/** The repository that the run was asked for: by its number, whatever it is called by now. */
+/** The repository by its id, so that a rename does not matter. */
 async function repositoryFor(reader: GitHubReader, origin: GitHubOrigin): Promise<RepositoryFacts> {
   const facts = await reader.repository();
   if (facts.id === origin.repositoryId) return facts;
@@ -199,7 +198,7 @@ const sourceFor = (facts: RepositoryFacts, reader: GitHubReader): RepositorySour
   credential: () => reader.credential(),
 });
 
-/** Whether the limits allow one more run: nobody is at work here, and no cap of the day is reached. */
+/** Checks that no run is active on the issue and no daily cap is reached. */
 async function capacityRefusal(
   world: Pick<World, 'ceilings' | 'clock' | 'store'>,
   origin: GitHubOrigin,
@@ -209,7 +208,7 @@ async function capacityRefusal(
   return other ? { kind: 'already-running', run: other } : capReached(world, origin);
 }
 
-/** The oldest run that is at work on the issue goes on; a younger one is refused. */
+/** The oldest active run on the issue continues; younger ones are refused. */
 async function activeRun(
   world: Pick<World, 'store'>,
   origin: GitHubOrigin,
@@ -220,23 +219,23 @@ async function activeRun(
   return oldest && oldest.id !== self ? oldest.id : null;
 }
 
-/** Where settings are read from; null where the repository has no commit yet. */
+/** Commit from which settings are read; null if the repository has no commit yet. */
 const settingsCommitOf = (
   world: Pick<World, 'workspaces'>,
   source: RepositorySource,
   { defaultBranch }: RepositoryFacts,
 ): Promise<Sha | null> => world.workspaces.resolve(source, defaultBranch);
 
-/** What a run on GitHub starts from, whatever its task is. */
+/** Starting data of a run on GitHub, for any kind of task. */
 interface RepositoryAccess {
   readonly kind: 'repository';
   readonly source: RepositorySource;
   readonly defaultBranch: string;
-  /** Commit whose settings and instructions hold. */
+  /** Commit from which settings and instructions are read. */
   readonly rules: Sha;
 }
 
-/** Checks the repository, then what the caller finds `unfit`, then whether the limits allow one more run. */
+/** Checks the repository, then the caller's `unfit`, then the limits. */
 export async function repositoryAccess(
   world: Pick<World, 'ceilings' | 'clock' | 'store' | 'workspaces'>,
   {

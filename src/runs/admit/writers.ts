@@ -6,11 +6,14 @@ import { LABEL } from '../view.ts';
 import { reportRefusal } from './refuse.ts';
 import type { RunRequest } from './request.ts';
 
-/** Comments by writers that a task takes, the newest. Our default. */
+/** Maximum number of writers' comments in a task; the newest are kept. Our default. */
 const MAX_COMMENTS = 200;
-/** Pages of 100 that are read of one list: GitHub takes no more than 2,500 comments on an issue. */
+/** Maximum number of pages (of 100) read from one list: GitHub allows at most 2,500 comments on an issue. */
 const MAX_PAGES = 25;
-/** People whose permission is looked up for one task: likely writers (`isLikelyWriter`), and all others. Our defaults. */
+/**
+ * Maximum number of people whose permission is looked up for one task: likely writers (`isLikelyWriter`), and all
+ * others. Our defaults.
+ */
 const MAX_LOOKUPS = { likely: 60, others: 30 } as const;
 
 interface WriterComment {
@@ -21,14 +24,14 @@ interface WriterComment {
   readonly updatedAt: number;
 }
 
-/** What people with write permission said, found among whatever strangers add to it. */
+/** Filters comments by people with write access. */
 interface WriterComments {
   /**
-   * What was said before a moment, bots and later edits left out (I5), by authors who may write to the repository now
-   * (I4); oldest first. Pages come newest first and are read until there is enough. Faults: GITHUB_UNAVAILABLE.
+   * Comments made before `before`, without bots and later edits (I5), by authors who currently have write access (I4);
+   * oldest first. Reads pages, which are newest first, until there is enough. Faults: GITHUB_UNAVAILABLE.
    */
   among<T extends WriterComment>(pages: AsyncIterable<readonly T[]>, before: number): Promise<readonly T[]>;
-  /** What was left out because of a limit, a sentence each. */
+  /** Comments omitted because of a limit, one sentence each. */
   leftOut(): readonly string[];
 }
 
@@ -40,7 +43,7 @@ export function openWriterComments(reader: GitHubReader): WriterComments {
     let found: readonly T[] = [];
     let read = 0;
     for await (const page of pages) {
-      // One more page is there, or one more comment than is taken.
+      // There is at least one more page or comment.
       if (read === MAX_PAGES || found.length >= MAX_COMMENTS) {
         older = true;
         break;
@@ -66,7 +69,7 @@ export function openWriterComments(reader: GitHubReader): WriterComments {
   };
 }
 
-/** Looks each person up once, likely writers first; they have look-ups of their own, which strangers cannot use up. */
+/** Looks up each person once, likely writers first; they have a separate quota, which strangers cannot exhaust. */
 function openPermissionLookup(reader: GitHubReader) {
   const known = new Map<number, boolean>();
   const unasked = new Set<number>();
@@ -96,7 +99,7 @@ function openPermissionLookup(reader: GitHubReader) {
 
 const MAY_WRITE: ReadonlySet<Permission> = new Set(['admin', 'maintain', 'write']);
 
-/** Did somebody with the right to write ask for this run? Until that is known, nothing is said in public (I4, I9). Faults: GITHUB_UNAVAILABLE. */
+/** Checks that the requester has write access. Until then, nothing is posted (I4, I9). Faults: GITHUB_UNAVAILABLE. */
 export async function permit(
   world: Pick<World, 'clock' | 'github' | 'log' | 'store'>,
   run: RunRecord,
@@ -117,7 +120,7 @@ export async function permit(
   return 'refused';
 }
 
-/** The delivery of a label does not tell whether an App set it in a person's name; the issue's events do. */
+/** The webhook of a label does not say whether an App set it on a person's behalf; the issue's events do. */
 async function isSetByApp(
   reader: GitHubReader,
   { issue }: GitHubOrigin,
@@ -129,8 +132,8 @@ async function isSetByApp(
 }
 
 /**
- * Asks GitHub now what this person may do. `label`: may set labels, but not start or steer anything. A refusal means no
- * right (I4). While GitHub does not answer, nothing is decided: GITHUB_UNAVAILABLE.
+ * Queries a person's current permission. `label`: may set labels, but not start or control runs. A refusal by GitHub
+ * means no permission (I4). Faults with GITHUB_UNAVAILABLE if GitHub does not respond.
  */
 async function rightOf(reader: GitHubReader, actor: Actor): Promise<'write' | 'label' | 'none'> {
   try {
@@ -144,13 +147,15 @@ async function rightOf(reader: GitHubReader, actor: Actor): Promise<'write' | 'l
 }
 
 /**
- * GitHub's author associations of people who probably may write. Only for deciding who is looked up first: a member may
- * have no write permission here, and somebody whose membership is private is not named a member.
+ * GitHub's author associations of people who probably have write access. Only determines who is looked up first: a
+ * member may lack write access, and private members are not marked as members.
  */
 const LIKELY_WRITERS: ReadonlySet<string> = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 export const isLikelyWriter = (association: string | undefined): boolean =>
   LIKELY_WRITERS.has(association ?? '');
 
-/** May this person start and steer runs now? A refusal means no (I4). Faults: GITHUB_UNAVAILABLE. */
+/**
+ * Whether a person may currently start and control runs. A refusal by GitHub means no (I4). Faults: GITHUB_UNAVAILABLE.
+ */
 export const mayWrite = async (reader: GitHubReader, actor: Actor): Promise<boolean> =>
   (await rightOf(reader, actor)) === 'write';

@@ -25,7 +25,7 @@ async function textsAt(
   return texts;
 }
 
-/** What stands in a commit only as a reference, a sentence each: submodules and content in Git LFS. */
+/** Content that a commit only references, one sentence each: submodules and files in Git LFS. */
 export async function absentContentAt(
   world: Ports,
   source: RepositorySource,
@@ -37,7 +37,7 @@ export async function absentContentAt(
   return absentContent({ ...texts, ...(await textsAt(world, source, sha, suspects)) });
 }
 
-/** The environment in which git fetches the dependencies of a commit by https. */
+/** Environment in which git fetches a commit's dependencies over HTTPS. */
 export async function gitEnvironmentAt(
   world: Ports,
   source: RepositorySource,

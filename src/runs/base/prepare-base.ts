@@ -17,7 +17,7 @@ import { allowedHosts, checkLimits, readTextAt, sourceOf, type World } from '../
 import { absentContentAt, gitEnvironmentAt } from './content.ts';
 import { toolsAt, withTools } from './toolchains.ts';
 
-/** Told what is done with the base commit; work goes on when it resolves. */
+/** Called for each step on the base commit; work continues when it resolves. */
 export type OnBaseStep = (step: BaseStep) => Promise<void> | void;
 
 type BasePorts = Pick<World, 'github' | 'registries' | 'toolchains' | 'workspaces'>;
@@ -29,11 +29,11 @@ interface BaseHow {
   readonly onStep?: OnBaseStep;
 }
 
-/** The checkout of a base commit with its toolchains, before anything is installed. */
+/** The checkout of a base commit with its toolchains, before set-up. */
 export interface BareBase {
   readonly base: BaseCheckout;
   readonly source: RepositorySource;
-  /** Null where there are none but those of the sandbox. */
+  /** Null if there are only those of the sandbox. */
   readonly tools: ProvidedTools | null;
 }
 
@@ -41,13 +41,13 @@ export interface BareBase {
 export interface FailedSetUp {
   /** For the person who must act. */
   readonly message: string;
-  /** The end of what it printed. */
+  /** The end of its output. */
   readonly output: string;
   readonly timedOut: boolean;
   readonly refusedHosts: readonly string[];
 }
 
-/** The prepared checkout of the task's base commit with what `checks.setup` installed; made once, then found again. */
+/** Prepares the checkout of the task's base commit and runs `checks.setup` in it; later calls reuse the result. */
 export async function prepareBase(
   world: BasePorts,
   task: Pick<Task, 'base' | 'origin' | 'settings'>,
@@ -72,7 +72,7 @@ export async function openBase(
   return { source, tools, base: withTools(await world.workspaces.prepare(source, sha), tools) };
 }
 
-/** Runs the set-up command of the settings, or finds what it installed before. That it fails is an answer. */
+/** Runs the configured set-up command, or reuses its earlier result. A failing command is a value. */
 export async function setUpBase(
   world: BasePorts,
   task: Pick<Task, 'base' | 'settings'>,
@@ -109,19 +109,19 @@ export async function setUpBase(
     how: why.replace(/^`[^`]*` (?:ended with |was )?|\.$/g, ''),
     lines: failureLines(output),
   });
-  // A missing tool is the likeliest cause, and what a person can do something about.
+  // A missing tool is the likeliest cause, and one that a person can fix.
   const missing = [...(bare.tools?.missing ?? []), ...(await absentContentAt(world, bare.source, sha))];
   const message = [...missing, `${failure}${refusedText(refusedHosts)}`].join(' ');
   return { kind: 'failed', failed: { message, output, refusedHosts, timedOut: /\(wall\)\.$/.test(why) } };
 }
 
-/** What else may have made it fail; empty without output. */
+/** Other possible causes; empty without output. */
 function outputText(tail: string): string {
   const lines = failureLines(tail);
   return lines.length === 0 ? '' : ` Its output: ${lines.map(quotedCode).join(', ')}.`;
 }
 
-/** Which lines would allow the hosts that a set-up command was refused; empty for none. */
+/** Settings that would allow the hosts that a set-up command was denied; empty if there are none. */
 function refusedText(hosts: readonly string[]): string {
   if (hosts.length === 0) return '';
   const names = hosts.slice(0, 5).map((host) => host.replace(/:443$/, ''));

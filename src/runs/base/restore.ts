@@ -4,13 +4,13 @@ import { type BaseCheckout, DEFAULT_LIMITS, type WorkArea } from '../../ports/in
 import type { World } from '../context.ts';
 import { cancelledError, unlessDamaged } from '../stage.ts';
 
-/** What making a collected tree again takes. */
+/** Dependencies of restoring a collected tree. */
 export type RestorePorts = Pick<World, 'artifacts' | 'log' | 'sandbox' | 'workspaces'>;
 
-/** Applying a patch is a matter of milliseconds. */
+/** Applying a patch takes milliseconds. */
 const APPLY_MS = 60_000;
 
-/** Applies a patch to an area, inside the sandbox: null when it is there, else why not. */
+/** Applies a patch to an area, inside the sandbox. Returns null on success, else the reason. */
 export async function applyPatchIn(
   world: Pick<World, 'sandbox'>,
   area: WorkArea,
@@ -32,8 +32,8 @@ export async function applyPatchIn(
 }
 
 /**
- * Sees to it that a collected tree is on this machine: where another one collected it, it is made again from the patch, and
- * must be the same to the bit. Fault INTERNAL where it is not. `unreadable`: the patch is damaged or gone as well.
+ * Ensures that a collected tree exists on this machine. If it was collected elsewhere, it is rebuilt from the patch and
+ * must be bit-identical. Fault INTERNAL if it is not. `unreadable`: the patch is damaged or deleted as well.
  */
 export async function restoreTree(
   world: RestorePorts,
@@ -44,7 +44,7 @@ export async function restoreTree(
   if (await world.workspaces.holds(base, patch.tree)) return 'there';
   const text = await unlessDamaged(world.artifacts.get(patch.text));
   if (text === null) return 'unreadable';
-  // The id of the coder's own area: what is kept for one is kept for the other.
+  // Same id as the coder's own area, so that both share what is kept.
   const area = await world.workspaces.open(base, `${runId}-${alias}`);
   try {
     const refused = await applyPatchIn(world, area, text, signal);

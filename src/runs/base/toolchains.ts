@@ -8,23 +8,23 @@ import type {
   Workspaces,
 } from '../../ports/index.ts';
 
-/** What finding the toolchains of a repository takes. */
+/** Dependencies of finding a repository's toolchains. */
 export interface ToolchainPorts {
   readonly workspaces: Pick<Workspaces, 'listFiles'>;
-  /** Absent where sandboxes have only what they have. */
+  /** Absent: only the sandbox's own tools are available. */
   readonly toolchains?: Toolchains;
 }
 
 interface Place {
   readonly source: RepositorySource;
   readonly sha: Sha;
-  /** Text of a file of the commit; null for none that can be read. */
+  /** Reads a file of the commit; null if it does not exist or is unreadable. */
   readonly read: (path: string) => Promise<string | null>;
-  /** The command that sets it up; absent: none. */
+  /** The set-up command; absent: none. */
   readonly setup?: string | undefined;
 }
 
-/** The toolchains that a commit asks for; null where none can be had. */
+/** The toolchains that a commit requires; null if none is available. */
 export async function toolsAt(
   { workspaces, toolchains }: ToolchainPorts,
   { source, sha, read, setup }: Place,
@@ -40,7 +40,7 @@ export async function toolsAt(
   return toolchains.provide(wantedTools(paths, texts, setup), signal);
 }
 
-/** A base whose areas have these toolchains, and that says in which versions. */
+/** A base whose areas have these toolchains, with their versions. */
 export function withTools(base: BaseCheckout, provided: ProvidedTools | null): BaseCheckout {
   if (provided === null) return base;
   const { tools, found } = provided;

@@ -11,32 +11,33 @@ import {
 import { requirePersonas } from '../contestants.ts';
 import type { ModelPorts, World } from '../context.ts';
 
-/** A debate of a text that is no run's brief. */
+/** Options for debating a text that is not a run's brief. */
 interface TextDebateOptions {
   readonly text: string;
   readonly personas: readonly string[];
-  /** `provider/model`; the first one keeps the text. Empty: those whose keys are set. */
+  /** `provider/model`; the first is the synthesiser. Empty: models with configured keys. */
   readonly models: readonly string[];
   readonly maxRounds: number;
-  /** Approvals for a consensus; absent: of all critics. */
+  /** Approvals required for consensus; absent: from all critics. */
   readonly required?: number;
   readonly focusAreas: readonly string[];
   readonly rotate: boolean;
   readonly budgetUsd: Usd;
-  /** Absent: a debate of the same text in the same way goes on where it stopped. Else a word that makes it another one. */
+  /**
+   * Absent: a repeated debate of the same text with the same options resumes. Else a value that makes it a new debate.
+   */
   readonly fresh?: string;
 }
 
 interface TextDebate {
-  /** `d` and ten hex digits: the same for the same text, debated in the same way. */
+  /** `d` and ten hex digits, derived from text and options. */
   readonly id: string;
   readonly rounds: AsyncGenerator<Debate, Debate>;
 }
 
 /**
- * Debates a text. Whatever was answered is kept in the store, so that an interrupted debate goes on when it is asked for
- * again. Faults: SPEC_MISSING, SPEC_TOO_LONG, SETTINGS_INVALID for personas
- * that there are not, and those of `Gateway.route`.
+ * Debates a text. Answers are stored, so that an interrupted debate resumes. Faults: SPEC_MISSING, SPEC_TOO_LONG,
+ * SETTINGS_INVALID for unknown personas, and those of `Gateway.route`.
  */
 export async function debateText(
   world: ModelPorts,
@@ -71,7 +72,7 @@ export async function debateText(
   return { id, rounds: continueDebate(world, id, table, plan, tell) };
 }
 
-/** Begins with the last round that was kept. One that ended for want of money or models is held again. */
+/** Resumes after the last stored round. A debate that ended for lack of money or models is repeated. */
 async function* continueDebate(
   { store, artifacts }: Pick<World, 'artifacts' | 'store'>,
   id: string,
@@ -132,7 +133,7 @@ function rememberRounds(
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const name = (await artifacts.put(key)).sha256;
     const known = await store.kept(scope, name);
-    // Whoever chose the key chose the type with it.
+    // The caller that chose the key determines the type.
     if (known) return JSON.parse(await artifacts.get(known)) as T;
     const answer = await work();
     await store.keep(scope, name, await artifacts.put(JSON.stringify(answer)));

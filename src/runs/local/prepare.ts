@@ -14,19 +14,19 @@ import { readTextAt, type World } from '../context.ts';
 import { type FoundRecipe, findRecipe, type RecipePorts } from '../recipe/index.ts';
 import { retryOutages } from '../stage.ts';
 
-/** What preparing takes of the world: no model, no GitHub, and no database. */
+/** Dependencies of preparing: no model, no GitHub and no database. */
 export interface PrepareTools extends RecipePorts, Pick<World, 'ceilings' | 'defaults' | 'log'> {
   newRunId(): string;
 }
 
 export interface PrepareOptions {
-  /** Agreed to run the commands where the sandbox is weaker, or with the hosts that the repository asks for. */
+  /** Consent to run the commands in a weaker sandbox or with the hosts that the repository requests. */
   readonly trust: boolean;
-  /** Called before anything of the repository is executed. */
+  /** Called before any of the repository's code is executed. */
   readonly onSurvey: (survey: Survey) => void;
   /** Called as each step begins. */
   readonly onStep: (step: BaseStep) => void;
-  /** Told that commands failed and which are tried next. */
+  /** Called when commands failed, with the recipe that is tried next. */
   readonly onNext: (failed: FailedTry, next: Recipe) => void;
   readonly signal: AbortSignal;
 }
@@ -35,29 +35,29 @@ export interface PrepareOptions {
 export interface Survey {
   readonly commit: { readonly ref: string; readonly sha: Sha };
   readonly commands: { readonly setup?: string; readonly build?: string; readonly test?: string };
-  /** The file that says each command. */
+  /** The file that each command comes from. */
   readonly from: CommandFiles;
-  /** Containers that the repository's CI starts beside the tests, such as `mysql`, and that the sandbox does not have. */
+  /** Containers that the repository's CI starts for the tests, such as `mysql`, and that the sandbox lacks. */
   readonly services: readonly string[];
-  /** What it asks for and its commands find. */
+  /** Required tools that are available to its commands. */
   readonly tools: readonly FoundTool[];
-  /** What it asks for and cannot have here, a sentence each. */
+  /** Required tools that are unavailable here, one sentence each. */
   readonly missing: readonly string[];
 }
 
-/** A survey, and what the commands gave that worked: those of the survey, or others that were tried. */
+/** A survey and the results of the commands that worked, which may be others than those of the survey. */
 export interface Prepared extends Survey, Pick<FoundRecipe, 'how' | 'tests' | 'ms'> {
-  /** Commands of the survey that failed, where another one or none is used. */
+  /** Commands of the survey that failed and were replaced or dropped. */
   readonly instead?: Recipe['commands'];
-  /** That the settings allow for set-up. */
+  /** Hosts that the settings allow for set-up. */
   readonly hosts: readonly string[];
   readonly named: readonly CommandName[];
 }
 
-/** What surveying takes of the world. */
+/** Dependencies of surveying a repository. */
 export type SurveyTools = Pick<World, 'ceilings' | 'defaults' | 'toolchains' | 'workspaces'>;
 
-/** Reads how a local repository would be prepared. Nothing of the repository is executed. */
+/** Determines how a local repository would be prepared. None of the repository's code is executed. */
 export async function surveyRepository(
   tools: SurveyTools,
   origin: LocalOrigin,
@@ -81,14 +81,14 @@ export async function surveyRepository(
   };
 }
 
-/** Milliseconds between tries while a registry does not answer: somebody sits in front of it. Our default. */
+/** Milliseconds between retries while a registry is unavailable; short because a user is waiting. Our default. */
 const BRIEF_WAITS_MS = [2_000, 10_000];
 
 /**
- * Sets up, builds and tests the base commit of a local repository as a run would do it before a coder starts. Installed
- * packages are kept, so that the next run finds them. Faults as such a run: BASE_BROKEN where set-up or build fails, and
- * REGISTRY_UNAVAILABLE where packages cannot be had after short waits, CHECKS_UNTRUSTED where nobody has agreed to commands
- * that the full sandbox does not hold.
+ * Sets up, builds and tests the base commit of a local repository as a run does before its coders start. Installed
+ * packages are kept for the next run. Faults as such a run: BASE_BROKEN if set-up or build fails, REGISTRY_UNAVAILABLE
+ * if packages are unavailable after short retries, CHECKS_UNTRUSTED without consent to commands that the full sandbox
+ * does not contain.
  */
 export async function prepareRepository(
   tools: PrepareTools,

@@ -29,9 +29,12 @@ import {
 } from '../examine/index.ts';
 import { competitorOf, decideRanking, type JudgeOptions, judgePool } from '../judge/index.ts';
 
-/** What choosing among given patches takes of the world: no GitHub, no database, and no model. */
+/** Dependencies of choosing among given patches: no GitHub, no database, and no model. */
 export interface SelectTools extends CheckPorts, Pick<World, 'toolchains'> {
-  /** The base, and under it what stands installed in its work tree without being part of it, such as `node_modules`. */
+  /**
+   * The base with, below it, what is installed in the work tree without being part of the repository, such as
+   * `node_modules`.
+   */
   lend(base: BaseCheckout, top: string): Promise<BaseCheckout>;
   newRunId(): string;
   /** Absent: no model is asked. */
@@ -40,15 +43,15 @@ export interface SelectTools extends CheckPorts, Pick<World, 'toolchains'> {
 
 export interface SelectOptions {
   readonly alwaysPick: boolean;
-  /** Signals that shall not count, to see what each adds. */
+  /** Signals to ignore, to measure what each contributes. */
   readonly without?: readonly Signal[];
-  /** The answer says all that the decision follows from. */
+  /** Includes everything that the decision is derived from. */
   readonly explain?: boolean;
 }
 
 /**
- * Answers one request of `runoff select`. `tools` are opened by the first request that names a repository to execute in.
- * The candidates' order and names play no part.
+ * Answers one request of `runoff select`. `tools` are opened by the first request that executes code of a repository.
+ * The candidates' order and names do not matter.
  */
 export async function select(
   request: SelectRequest,
@@ -73,13 +76,13 @@ async function execute(
   context: SelectContext,
 ): Promise<SelectAnswer> {
   const { runner, bare } = await openBench(tools, request, context);
-  // By their content: neither the order nor the names they were given decide who is called what.
+  // Sorted by content, so that neither order nor names determine the aliases.
   const named = request.candidates
     .toSorted((a, b) => byCodeUnits(a.patch ?? '', b.patch ?? '') || byCodeUnits(a.id, b.id))
     .map((candidate, ordinal) => ({ candidate, alias: aliasOf(ordinal), ordinal }));
   const entries: CandidateEntry[] = [];
   await inParallel(tools.parallelChecks, named, async ({ candidate, alias, ordinal }) => {
-    // What is lent stands beside the repository: no patch is about it.
+    // Borrowed files are outside the repository, so no patch can refer to them.
     entries.push(await entryOf({ ...runner, base: bare }, candidate, { alias, ordinal }));
   });
   const { evidence } = await gatherEvidence(runner, entries, await testBase(runner));
@@ -109,7 +112,7 @@ async function execute(
   return selectionAnswer(request, found, { order, judgement, askPerson, ...context.options });
 }
 
-/** A request that names judges is told why none was asked. */
+/** If a request names judges, explains why none was asked. */
 const unaskedJudges = (
   { evaluator, weights }: SelectRequest,
   order: RankingOptions,
@@ -140,7 +143,7 @@ async function openBench(
   const task = {
     runId: tools.newRunId(),
     base: { ref: 'HEAD', sha },
-    // Whoever asks has said what is to be compared: nothing is out of bounds but the tests.
+    // The caller chose the patches: only tests are protected.
     settings: Settings.parse({ checks, protect: [] }),
   };
   const runner = await checkRunnerOn(tools, { task, source, base, asked: statementOf(request), signal });
@@ -201,7 +204,7 @@ interface Judging
   readonly budgetUsd: Usd;
 }
 
-/** Puts candidates that execution does not tell apart before blind judges. At most the families of their authors are known. */
+/** Has blind judges compare candidates that execution does not separate. At most their authors' families are known. */
 async function judgeStored(
   judging: Judging,
   artifacts: Artifacts,
@@ -227,7 +230,7 @@ async function judgeStored(
     {
       ...parts,
       payer: { runId: on.runId, repository: 'select', runCapUsd: budgetUsd },
-      // All of the budget is for judges here: there are no coders to pay.
+      // The judges may use the whole budget: there are no coders to pay.
       share: 1,
       remember: (_, work) => work(),
       knockout: on.knockout,
@@ -237,6 +240,6 @@ async function judgeStored(
   );
 }
 
-/** Of a given patch at most the family is known. */
+/** At most the family is known for a given patch. */
 const authorOf = ({ family }: CandidateEntry): Author | null =>
   family === undefined ? null : { agent: '', model: family, prompt: '' };

@@ -23,11 +23,11 @@ import { viewOf } from '../view.ts';
 
 const questionKey = (number: number): string => `question:${number}`;
 
-/** What becomes of a question that nobody answers in time, as the run's settings say. */
+/** What happens to a question that is not answered in time, according to the run's settings. */
 export const defaultOutcomeOf = (run: RunRecord): UnansweredPolicy =>
   run.task?.settings.answer.otherwise ?? 'stop';
 
-/** The comment of an inquiry as it should stand on GitHub now. */
+/** Current text of an inquiry's comment. */
 export async function questionText(
   world: { store: Store; clock: Clock },
   run: RunRecord,
@@ -37,7 +37,7 @@ export async function questionText(
   return questionComment(await viewOf(world, run), inquiry, defaultOutcomeOf(run), unrecognizedCommand).body;
 }
 
-/** The same before anybody said something in vain: a tick may have been set while that was being added. */
+/** The text before any unrecognised command was noted in it: a box may have been ticked during that edit. */
 export async function firstQuestionText(
   world: { store: Store; clock: Clock },
   run: RunRecord,
@@ -48,7 +48,7 @@ export async function firstQuestionText(
 
 const unrecognizedKey = (number: number): string => `unrecognizedCommand:${number}`;
 
-/** Keeps what was said in vain to an inquiry, in place of what was kept before. */
+/** Stores the latest unrecognised reply to an inquiry, replacing an earlier one. */
 async function storeUnrecognized(
   store: Store,
   runId: RunId,
@@ -68,7 +68,7 @@ async function unrecognizedIn(
   return intent?.state === 'done' ? (intent.result as UnrecognizedCommand) : null;
 }
 
-/** Asks on the issue, by a comment of its own. */
+/** Posts the question as a comment on the issue. */
 export async function postQuestion(
   world: Pick<World, 'clock' | 'github' | 'store'>,
   run: RunRecord,
@@ -92,7 +92,7 @@ export async function postQuestion(
   }
 }
 
-/** The comment that asked, as we recorded it when we wrote it; null where none was written. */
+/** The comment with the question, as recorded when it was written; null if there is none. */
 export async function questionCommentOf(
   store: Store,
   runId: RunId,
@@ -103,8 +103,8 @@ export async function questionCommentOf(
 }
 
 /**
- * Edits the comments of inquiries that wait no longer: who settled each, and no boxes. Once for each, also where GitHub
- * does not let us, since somebody may have deleted it.
+ * Edits the comments of settled inquiries: shows who settled each, and removes the checkboxes. Once per comment, even
+ * if GitHub refuses, since it may have been deleted.
  */
 export async function closeQuestions(
   parts: { readonly store: Store; readonly clock: Clock },
@@ -139,8 +139,8 @@ async function editUnlessRefused(publisher: Publisher, { id }: OwnComment, body:
 }
 
 /**
- * Says in the comment that asks why a command was not taken: the last one stands, until the question is settled. For people
- * with the right to answer only (I9). Never rejects: the reaction tells the most of it.
+ * Explains in the question's comment why a command was rejected; the latest explanation is shown until the question is
+ * settled. Only for people who may answer (I9). Never rejects: the reaction already indicates the failure.
  */
 export async function reportUnrecognized(
   world: Pick<World, 'clock' | 'github' | 'log' | 'store'>,
@@ -158,7 +158,7 @@ export async function reportUnrecognized(
   }
 }
 
-/** Which inquiry of a run this comment asked, by the id that we recorded when we wrote it; null: none (I12). */
+/** The inquiry of a run to which this comment belongs, by its recorded id; null if there is none (I12). */
 export async function inquiryOf(
   world: Pick<World, 'store'>,
   run: RunRecord,
@@ -172,8 +172,8 @@ export async function inquiryOf(
 }
 
 /**
- * Edits a question of ours back to what it should say. A comment that says so already is left alone; one that is settled
- * while we write gets its last word after all.
+ * Restores the text of a question's comment. Skips a comment that is already correct; updates it once more if the
+ * question is settled meanwhile.
  */
 export async function restoreQuestion(
   world: Pick<World, 'clock' | 'github' | 'store'>,
@@ -207,7 +207,7 @@ export interface OwnComment {
   readonly url: string;
 }
 
-/** The comment that we wrote before a crash kept us from recording it: by its marker and our own App's id (I12). */
+/** Finds a comment that was written before a crash but not recorded, by its marker and the App's own id (I12). */
 export async function findOwnComment(
   github: GitHub,
   reader: GitHubReader,
@@ -226,7 +226,7 @@ export async function findOwnComment(
   return found ? { id: found.id, url: found.url } : null;
 }
 
-/** The newest comment of this kind, however many others have written since. */
+/** The newest comment of this kind, however many other comments follow it. */
 export async function findComment(
   reader: GitHubReader,
   on: number,

@@ -14,16 +14,16 @@ import type { World } from '../context.ts';
 import { type RunContext, type StageResult, type StageRunner, throwIfCancelled } from '../stage.ts';
 import { defaultOutcomeOf, postQuestion } from './question.ts';
 
-/** Replies to a run come under this topic. */
+/** Topic of replies to a run. */
 export const REPLY_TOPIC = 'reply';
 
 type AskOutcome = { readonly kind: 'agreed' } | { readonly kind: 'waits'; readonly ms: number };
 
 /**
- * Asks people what the brief leaves open, one thing at a time, and waits for them; an answer leads to a new brief by `plan`. Ends
- * when nothing is open and the plan is approved where it has to be, or when nobody spoke in time. Waiting takes no
- * coder's place, no token and no time of a process: how long it waits is decided inside steps, so that a run that was
- * woken elsewhere waits for what is left.
+ * Asks people the brief's open questions one at a time and waits for replies; `plan` writes a new brief from an answer.
+ * Ends when no question is open and the plan is approved where required, or when the time is over. Waiting uses no
+ * slot, token or process: the remaining time is determined in durable steps, so that a run resumed elsewhere waits only
+ * for the rest.
  */
 export async function settleQuestions(
   world: Pick<World, 'announcer' | 'clock' | 'github' | 'store'>,
@@ -59,7 +59,7 @@ async function waitForReply(
   }
 }
 
-/** Repeated after a crash, it finds what it asked before, and writes what of it is not written yet. */
+/** Idempotent: after a crash it finds the question it asked and completes missing writes. */
 async function askNext(
   world: Pick<World, 'announcer' | 'clock' | 'github' | 'store'>,
   { run: before, signal }: RunContext,
@@ -83,8 +83,8 @@ async function askNext(
 }
 
 /**
- * The run with the inquiry that is open, or with the next one, which is written down; null where nothing is left to be
- * asked, and the brief then says what it assumes instead.
+ * The run with its open inquiry, or with the next one, which is stored. Null if there is nothing left to ask; the brief
+ * then states its assumptions.
  */
 async function openNextInquiry(
   world: Pick<World, 'clock' | 'store'>,
@@ -112,7 +112,7 @@ async function openNextInquiry(
   return { run: { ...run, ...patch }, inquiry };
 }
 
-/** Takes what was said since the last look. Decides the same again when it is repeated. */
+/** Processes replies since the last check. Deterministic when repeated. */
 async function takeReplies(
   world: Pick<World, 'announcer' | 'clock' | 'store'>,
   run: RunRecord,

@@ -13,10 +13,10 @@ import { openSuggestions } from './suggest.ts';
 export type CheckBasePorts = RecipePorts & ModelPorts & Pick<World, 'announcer' | 'coders' | 'log' | 'store'>;
 
 /**
- * Sets up, builds and tests the base commit itself, so that a failure is the candidate's own, and settles the commands of
- * the run: those that worked are written into its task once, before any coder starts, so that everybody who works on the
- * run uses the same (I5). Notes for people what the tests gave, and returns the test run, stored. Faults with BASE_BROKEN
- * before anything is spent on coders.
+ * Sets up, builds and tests the base commit, so that later failures are the candidate's own, and fixes the run's
+ * commands: those that worked are stored in its task before any coder starts, so that all parts of the run use the same
+ * (I5). Notes the test results for people and returns the stored test run. Faults with BASE_BROKEN before anything is
+ * spent on coders.
  */
 export async function checkBase(world: CheckBasePorts, { run, signal }: RunContext): Promise<ArtifactRef> {
   await recordSandbox(world, run.id);
@@ -30,7 +30,7 @@ export async function checkBase(world: CheckBasePorts, { run, signal }: RunConte
   const source = await sourceOf(world, task);
   const bare = await openBase(world, task, { source, signal, onStep });
   const detected = await detectedRecipe(world, source, { task, checks });
-  // Once settled, as before a crash of this stage, the commands stay as they are.
+  // Once fixed, as before a crash of this stage, the commands do not change.
   const searched = checks.settled === true;
   const probe = await world.sandbox.probe();
   const mayAsk = !searched && probe.kind === 'ready' && mayBeSuggested(probe.backend);
@@ -57,13 +57,13 @@ export async function checkBase(world: CheckBasePorts, { run, signal }: RunConte
   return world.artifacts.put(JSON.stringify(found.tests));
 }
 
-/** The record's own task, whose words models may not all see, with the commands that worked. */
+/** The stored task, which models may not read in full, with the commands that worked. */
 function settledTask({ task }: RunRecord, { recipe }: FoundRecipe): Task {
   if (!task) throw new Fault('INTERNAL', 'A run whose base is checked has a task.');
   return { ...task, settings: withRecipe(task.settings, recipe) };
 }
 
-/** The commands as they are shown from now on. */
+/** The commands to be shown from now on. */
 function settledChecks({ checks = {} }: RunRecord, { recipe }: FoundRecipe): ChecksView {
   const { setup: _setup, build: _build, test: _test, step: _step, ...others } = checks;
   const instead = recipe.instead ?? checks.instead;

@@ -16,7 +16,7 @@ import { type BareBase, type OnBaseStep, openBase, setUpBase } from '../base/ind
 import { repositoryKeyOf, type World } from '../context.ts';
 import { type CheckPorts, checkRunnerOn, tryBase } from '../examine/index.ts';
 
-/** What finding a recipe takes: no model, no GitHub for a local repository, and no database. */
+/** Dependencies of finding a recipe: no model, no GitHub for a local repository, and no database. */
 export interface RecipePorts
   extends Omit<CheckPorts, 'clock'>,
     Pick<World, 'clock' | 'github' | 'registries' | 'toolchains'> {
@@ -26,13 +26,13 @@ export interface RecipePorts
 export interface RecipeSearch {
   readonly task: Pick<Task, 'base' | 'origin' | 'runId' | 'settings'>;
   readonly detected: DetectedRecipe;
-  /** As the detected recipe finds it. */
+  /** As detected. */
   readonly bare: BareBase;
   readonly signal: AbortSignal;
   readonly onStep?: OnBaseStep;
-  /** Told that a recipe failed and which one is tried next. */
+  /** Called when a recipe failed, with the one that is tried next. */
   readonly onNext?: (failed: FailedTry, next: Recipe) => void;
-  /** Asked when nothing else is known; null: it knows nothing either. Absent: nobody is asked. */
+  /** Called when no other recipe is known; null: it has no suggestion. Absent: no model is asked. */
   readonly suggest?: (tries: readonly FailedTry[]) => Promise<Recipe | null>;
 }
 
@@ -40,10 +40,10 @@ export interface FoundRecipe {
   readonly recipe: Recipe;
   /** `known`: from an earlier run or `runoff prepare`. */
   readonly how: 'detected' | 'tried' | 'known';
-  /** With what set-up installed. */
+  /** The base after set-up. */
   readonly base: BaseCheckout;
   readonly tests: TestRun;
-  /** Milliseconds of the recipe that was found; of all tries together, `tried`. */
+  /** Milliseconds of the recipe that was found, and of all tries together (`tried`). */
   readonly ms: { readonly setup: number; readonly checks: number; readonly tried: number };
 }
 
@@ -52,10 +52,10 @@ type Attempt =
   | { readonly kind: 'failed'; readonly message: string; readonly failed: FailedTry };
 
 /**
- * Sets up, builds and tests the base commit in fresh areas: as the recipe says that worked before, else as detected, else
- * in the ways that are tried next, until the tests say something. Tests that say nothing in any of them are an answer too
- * (docs/decisions/0064). What worked is kept. Faults with BASE_BROKEN, in the words of the detected commands, where no
- * way gets to the tests.
+ * Sets up, builds and tests the base commit in fresh areas: with the recipe that worked before, else as detected, else
+ * with other candidates for a recipe, until the tests give results. Tests without results in any of them are a valid
+ * outcome too (docs/decisions/0064). A working recipe is stored. Faults with BASE_BROKEN, described by the detected
+ * commands, if no recipe gets as far as the tests.
  */
 export async function findRecipe(ports: RecipePorts, search: RecipeSearch): Promise<FoundRecipe> {
   const { clock, recipes } = ports;
@@ -73,7 +73,7 @@ export async function findRecipe(ports: RecipePorts, search: RecipeSearch): Prom
 
 type Found = Omit<FoundRecipe, 'how'>;
 
-/** `tries`: recipes that failed before one was found, or beside the one whose tests say nothing. */
+/** `tries`: recipes that failed before one was found, or besides the one whose tests give no results. */
 async function tryInTurn(
   ports: RecipePorts,
   search: RecipeSearch,
@@ -97,11 +97,11 @@ async function tryInTurn(
   return { found: silent, tries: Math.max(0, tries.length - 1) };
 }
 
-/** Without the build, tests that say nothing say nothing about the build either. */
+/** Without the build, tests that give no results do not prove that the build works either. */
 const isBuilt = ({ commands }: Recipe, { recipe }: DetectedRecipe): boolean =>
   commands.build !== undefined || recipe.commands.build === undefined;
 
-/** Where the detected commands reached their registries, another way that does not reach its own is no outage. */
+/** If the detected commands reached their registries, a failure of another recipe to reach its own is not an outage. */
 const unlessOutage =
   (recipe: Recipe, isAnother: boolean) =>
   (thrown: unknown): Attempt => {
@@ -117,7 +117,7 @@ async function tryRecipe(ports: RecipePorts, search: RecipeSearch, recipe: Recip
   const task = { ...search.task, settings: withRecipe(search.task.settings, recipe) };
   const how = { signal, source: search.bare.source, ...(onStep ? { onStep } : {}) };
   const began = clock.elapsed();
-  // What set-up brings along itself is not missing.
+  // Tools that set-up itself installs are not missing.
   const isSame = recipe.commands.setup === detected.recipe.commands.setup;
   const bare = isSame ? search.bare : await openBase(ports, task, how);
   const installed = await setUpBase(ports, task, bare, how);
@@ -137,17 +137,17 @@ async function tryRecipe(ports: RecipePorts, search: RecipeSearch, recipe: Recip
   return { kind: 'done', found: { recipe: compared, base: installed.base, tests: done.tests, ms } };
 }
 
-/** Null where the tests say something, and where no other command could make them. */
+/** Null if the tests give results, or if no other command could make them do so. */
 function silentTry(recipe: Recipe, tests: TestRun): FailedTry | null {
   const silence = silenceOf(tests);
   if (silence === null || silence === 'no-command' || silence === 'stopped') return null;
   return { recipe, step: 'tests', output: [...(tests.errors ?? []), tests.tail].join('\n') };
 }
 
-/** Raised when the same files would lead to other commands than before. */
+/** Incremented when the same files would lead to other commands than before. */
 const FORM = 1;
 
-/** Everything that a recipe depends on: manifests and lock files, tools, what is detected and what the settings say. */
+/** Hash of everything that a recipe depends on: manifests and lock files, tools, detection results and settings. */
 async function recipeKey(
   { workspaces, artifacts }: Pick<RecipePorts, 'artifacts' | 'workspaces'>,
   { task, detected: { recipe, named }, bare }: RecipeSearch,
@@ -161,7 +161,7 @@ async function recipeKey(
 
 const STEP_NAMES = { 'set-up': 'set-up', build: 'the build', tests: 'the tests' } as const;
 
-/** What the detected commands gave, and which others were tried. */
+/** The failure of the detected commands, and which others were tried. */
 function brokenText(message: string, [, ...others]: readonly FailedTry[]): string {
   if (others.length === 0) return message;
   const tried = others.map(({ recipe, step, output }) => {

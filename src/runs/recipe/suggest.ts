@@ -14,17 +14,17 @@ import { askModel, payerOf, rememberAnswers } from '../ask-model.ts';
 import { contestantsOf } from '../contestants.ts';
 import { type ModelPorts, readTextAt, stableNonce, type World } from '../context.ts';
 
-/** Times that a model is asked in one run; our default. */
+/** Maximum number of suggestions per run; our default. */
 const MAX_SUGGESTIONS = 2;
 /** US dollars of these calls together, and their share of the run's budget; our defaults. */
 const CAP_USD = 0.5;
 const BUDGET_SHARE = 0.1;
-/** Characters of the output of a failed command, and of each file, that the model is shown. */
+/** Maximum length shown to the model of a failed command's output and of each file, in characters. */
 const MAX_OUTPUT_CHARS = 4_000;
 const MAX_SHOWN_CHARS = 4_000;
 const MAX_SHOWN_FILES = 16;
 
-/** Files that say how a project is set up, in the order of what they tell. */
+/** Files that describe how a project is set up, most informative first. */
 const SHOWN_FILES: readonly RegExp[] = [
   /^(?:package\.json|pyproject\.toml|setup\.(?:py|cfg)|tox\.ini|noxfile\.py|Cargo\.toml|go\.mod|pom\.xml|build\.gradle(?:\.kts)?|Gemfile|Rakefile|composer\.json|CMakeLists\.txt|(?:GNUm|m|M)akefile|justfile)$/,
   /^(?:requirements[\w./-]*\.txt|\.github\/workflows\/(?:ci|tests?|build|main)\.ya?ml)$/i,
@@ -46,7 +46,7 @@ const Suggestion = z.object({
 });
 
 interface SuggestionsFor {
-  /** As models may read it. */
+  /** In the form that models may read. */
   readonly task: Task;
   readonly source: RepositorySource;
   readonly named: readonly CommandName[];
@@ -54,8 +54,9 @@ interface SuggestionsFor {
 }
 
 /**
- * Asks a model for commands, with what failed and the project's own files. The words of the task are not shown: who may
- * write an issue must not choose what set-up runs (docs/decisions/0083). Null where it has no answer, or was asked enough.
+ * Asks a model for commands, given the failures and the project's own files. The task's text is not shown: issue
+ * authors must not control what set-up runs (docs/decisions/0083). Null if the model has no answer or the limit of
+ * suggestions is reached.
  */
 export function openSuggestions(
   world: ModelPorts & Pick<World, 'coders' | 'log' | 'workspaces'>,
@@ -95,7 +96,7 @@ export function openSuggestions(
   };
 }
 
-/** Null where the answer is what was tried already. */
+/** Null if the suggestion was tried already. */
 function suggested(
   answer: z.infer<typeof Suggestion>,
   tries: readonly FailedTry[],
@@ -121,7 +122,7 @@ function suggested(
 const orderedCommands = ({ commands }: Recipe) =>
   Object.fromEntries(COMMAND_NAMES.flatMap((name) => (commands[name] ? [[name, commands[name]]] : [])));
 
-/** The lines that name the cause may stand before a long explanation. */
+/** The lines that name the cause may precede a long explanation. */
 const outputShown = (output: string): string =>
   output.length <= MAX_OUTPUT_CHARS
     ? output
