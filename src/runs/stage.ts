@@ -200,7 +200,7 @@ function runTooLong(world: StagePorts, stage: string): Extract<StageResult<never
   return { kind: 'fault', fault: { code: fault.code, message: fault.message } };
 }
 
-/** Null where what is read is damaged or gone: for callers that can do without it, or make it again. */
+/** Null if the data is damaged or deleted, for callers that can do without it or recreate it. */
 export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading;
@@ -211,8 +211,8 @@ export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | null> {
 }
 
 /**
- * One external write, exactly once for a run and a key (I8). The intent is stored before the write. If a crash came
- * between the write and its record, `look` finds what was written, and it is adopted instead of written again.
+ * Performs one external write exactly once per run and key (I8). Stores an intent first. If a crash came between the
+ * write and its record, `look` finds what was written, which is adopted instead of written again.
  */
 export async function idempotentWrite<T>(
   store: Pick<Store, 'intend' | 'fulfil'>,

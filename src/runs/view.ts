@@ -12,12 +12,12 @@ import { readPatch, type World } from './context.ts';
 import { standingPicks } from './picks.ts';
 import { unlessDamaged } from './stage.ts';
 
-/** Label that starts a run; we take it off when the run starts, so that setting it again starts another. */
+/** Label that starts a run; removed when the run starts, so that setting it again starts another. */
 export const LABEL = 'auto-dev';
-/** Stands while a run is at work; a person who takes it off cancels the run. */
+/** Present while a run is active; removing it cancels the run. */
 export const RUNNING_LABEL = 'auto-dev:running';
 
-/** A run as its readers see it, from what is stored. */
+/** Builds a run's view for readers from stored data. */
 export async function viewOf(
   world: Pick<World, 'store' | 'clock' | 'diskSpace'>,
   run: RunRecord,
@@ -28,12 +28,12 @@ export async function viewOf(
   if (isQueued(run)) {
     const order = await queuedRuns(world.store);
     const at = order.indexOf(run.id);
-    // It may have got its place between the two reads.
+    // It may have got its slot between the two reads.
     if (at < 0) return view;
     const why = world.diskSpace?.shortage() ?? null;
     return { ...view, queue: { position: at + 1, of: order.length, ...(why === null ? {} : { why }) } };
   }
-  // Only what has been judged is picked and voted on.
+  // Only judged runs have picks and votes.
   if (!run.decision) return view;
   const votes = await world.store.votes(run.id);
   const picks = await standingPicks(world.store, run.id);
@@ -44,7 +44,7 @@ export async function viewOf(
   };
 }
 
-/** When a run's own work ended, whatever happened to its pull request later; null while it is at work. */
+/** When a run's own work ended, regardless of later events on its pull request; null while it is active. */
 function workEndedAt(run: RunRecord): number | null {
   if (!isOver(run.state)) return null;
   return run.state === 'published' ||
@@ -110,9 +110,9 @@ export async function diffsOf(world: { store: Store; artifacts: Artifacts }, run
   for (const { alias, patch } of await world.store.candidates(runId)) {
     if (!patch) continue;
     const parsed = await unlessDamaged(readPatch(world.artifacts, patch));
-    // One that cannot be read is left out: all else is shown.
+    // Unreadable patches are left out; everything else is shown.
     if (parsed === null) continue;
-    // One that was refused is shown as text only.
+    // A refused patch is shown as text only.
     const { text } = parsed;
     diffs[alias] = {
       patch: parsed.kind === 'patch' ? parsed.patch : { text, files: [], production: [], tests: [] },
@@ -121,25 +121,25 @@ export async function diffsOf(world: { store: Store; artifacts: Artifacts }, run
   return diffs;
 }
 
-/** A run that may start and has no place yet. */
+/** Whether an admissible run waits for a slot. */
 export const isQueued = (run: Pick<RunRecord, 'state' | 'queueEntry' | 'stages'>): boolean =>
   run.state === 'queued' && run.queueEntry !== undefined && run.stages.length === 0;
 
-/** The runs in line, the next one first, as far as the store tells: with several machines each has a line of its own. */
+/** Queued runs, next first, from the store; with several machines each has its own queue. */
 export async function queuedRuns(store: Pick<Store, 'queuedRuns'>): Promise<readonly RunId[]> {
   const { waiting, holders } = await store.queuedRuns();
   return queueOrder(waiting, holders).map(({ id }) => id);
 }
 
 /**
- * How many of those in line are told where they stand, and how often; milliseconds. Our defaults: an edit is a write, of
- * which an installation has 400 an hour for everything. Whoever stands further behind is told once, up to the fortieth.
+ * How many queued runs get position updates, and how often in milliseconds. Our defaults: an edit is a write, and an
+ * installation has 400 per hour in total. Runs further back are told their position once, up to the fortieth.
  */
 const REFRESHED_POSITIONS = 10;
 const REFRESH_AFTER_MS = 5 * 60_000;
 const ANNOUNCED_POSITIONS = 40;
 
-/** Says to runs in line where they stand. `announcedAt` has the time of the last announcement to each, by the monotonic clock. */
+/** Updates the positions shown for queued runs. `announcedAt`: monotonic time of each run's last update. */
 export async function announceQueue(
   world: Pick<World, 'store' | 'announcer' | 'clock'>,
   announcedAt: Map<RunId, number>,

@@ -24,7 +24,7 @@ import type { Tree } from './trees.ts';
 export interface TestedSurvivor {
   readonly alias: Alias;
   readonly tree: Pick<Tree, 'patch' | 'built'>;
-  /** The base's own tests end with exit code 0 on it. Matters where a runner gives no report. */
+  /** Whether the base's own tests end with exit code 0 on it. Relevant if the runner writes no report. */
   readonly passesBaseTests: boolean;
 }
 
@@ -33,13 +33,13 @@ export interface TestTrialOptions {
   /** The base's own tests on the base. */
   readonly onBase: TestRun;
   readonly taskKind: TaskKind;
-  /** Part of the ids of the areas: differs between calls for one run. */
+  /** Part of the area ids: differs between calls for one run. */
   readonly name: string;
 }
 
 /**
- * Runs tests that no candidate wrote on the base and on every survivor, three times where they stay in question, and says
- * which may speak. Whatever a test does, it is a result.
+ * Runs tests that no candidate wrote on the base and on every survivor, three times if still in question, and decides
+ * which ones count. Test failures are results, never errors.
  */
 export async function admitTests(
   runner: CheckRunner,
@@ -48,7 +48,7 @@ export async function admitTests(
 ): Promise<TestAdmission> {
   const trial = openTrialRecorder(runner, options);
   const { survivors, taskKind } = options;
-  // Most that fall do so on the base, before any survivor is touched.
+  // The base comes first, because most rejected tests already fail there.
   await trial.run(1, tests, [null]);
   await trial.run(1, stillAdmissible(tests, trial.known(), taskKind), survivors);
   for (let attempt = 2; attempt <= TEST_REPEATS; attempt += 1) {
@@ -61,7 +61,7 @@ export async function admitTests(
 type TrialTree = TestedSurvivor | null;
 
 interface TrialRecorder {
-  /** All outcomes so far, by the test's id. */
+  /** All outcomes so far, by test id. */
   known(): Readonly<Record<string, Trials>>;
   /** Runs the tests once on each tree. */
   run(attempt: number, tests: readonly IndependentTest[], targets: readonly TrialTree[]): Promise<void>;
@@ -82,7 +82,7 @@ function openTrialRecorder(runner: CheckRunner, given: TestTrialOptions): TrialR
     async run(attempt, tests, targets) {
       if (tests.length === 0) return;
       const place: TrialContext = { runner: fair, options, attempt, note };
-      // What hung or broke alone would take the others with it.
+      // A test that hung or failed alone would disturb the others.
       const before = ({ id }: IndependentTest) => Object.values(record.get(id)?.survivors ?? {}).flat();
       const broke = (test: IndependentTest) =>
         [...(record.get(test.id)?.base ?? []), ...before(test)].some(({ kind }) => kind === 'broke');
@@ -106,7 +106,10 @@ interface TestOnTree {
   readonly test: IndependentTest;
 }
 
-/** One run for each tree. Returns what could not be distinguished: one test can keep the others from being reported. */
+/**
+ * Runs the tests together, once per tree. Returns the ones without a result, since one test can prevent the others from
+ * being reported.
+ */
 async function runTogether(
   place: TrialContext,
   tests: readonly IndependentTest[],
@@ -144,10 +147,10 @@ async function runEachAlone(place: TrialContext, ones: readonly TestOnTree[]): P
   });
 }
 
-/** Milliseconds that one round may take where every test costs a run of all tests. Our default. */
+/** Milliseconds per round if every test requires a run of the whole suite. Our default. */
 const ALLOWANCE_MS = 10 * 60_000;
 
-/** The first tests of which as many runs as are asked for can be paid in time; at least one. */
+/** The first tests whose runs fit into the time limit; at least one. */
 function withinAllowance(
   { options, runner }: TrialContext,
   ones: readonly TestOnTree[],
@@ -166,7 +169,7 @@ interface TestExecution {
   readonly context: RunContextOfTests;
 }
 
-/** Lays the tests over a tree and runs them; null where that tree, or its build with them, does not take them. */
+/** Writes the tests over a tree and runs them; null if the files cannot be written or the build with them fails. */
 async function runTestsOn(
   { runner, options, attempt }: TrialContext,
   target: TrialTree,
@@ -186,7 +189,7 @@ async function runTestsOn(
     const on = target === null ? runner : withTopLayer(runner, target.tree.built);
     return inArea(on, id, async (area) => {
       if (await writeFiles(on, area, files)) return null;
-      // Compiled languages keep tests in the build's output, so it is made again with them.
+      // In compiled languages tests are part of the build output, so rebuild with them.
       return (await build(on, area))
         ? null
         : runFiles(withTimeLimit(on, options.onBase), area, Object.keys(files));
@@ -205,14 +208,14 @@ const runContextOf = (
   passesWithout: target ? target.passesBaseTests : succeeded(onBase),
 });
 
-/** How much longer than the base suite a run may take before it is stopped. Our defaults. */
+/** How many times as long as the base suite a run may take before it is stopped. Our defaults. */
 const MAX_SLOWDOWN = 3;
 const EXTRA_SECONDS = 60;
 
 const secondsFor = (onBase: TestRun, { task }: CheckRunner): number =>
   Math.min(task.settings.timeout.check, Math.ceil((MAX_SLOWDOWN * onBase.ms) / 1000) + EXTRA_SECONDS);
 
-/** A test that hangs must not hold everything up for as long as a whole suite may take. */
+/** A hanging test must not use up the time limit of a whole suite. */
 function withTimeLimit(runner: CheckRunner, onBase: TestRun): CheckRunner {
   const { settings } = runner.task;
   const timeout = { ...settings.timeout, check: secondsFor(onBase, runner) };

@@ -3,15 +3,15 @@ import type { ReportPlan, ServicePlan, WorkspacePackage } from '../../core/setti
 import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 
-/** What executing takes of the world: neither GitHub nor a database is near it. */
+/** Dependencies of executing checks; they include neither GitHub nor a database. */
 export type CheckPorts = Pick<World, 'artifacts' | 'workspaces' | 'sandbox' | 'parallelChecks'> & {
   readonly clock: Pick<Clock, 'elapsed'>;
 };
 
-/** What executing takes of a task. */
+/** The parts of a task that executing checks requires. */
 type CheckedTask = Pick<Task, 'runId' | 'base' | 'settings'>;
 
-/** One place where commands of a run are executed: a fresh overlay over `base`. */
+/** Runs a run's commands, each in a fresh overlay over `base`. */
 export interface CheckRunner {
   readonly world: CheckPorts;
   readonly task: CheckedTask;
@@ -20,43 +20,43 @@ export interface CheckRunner {
   /** Paths of all files of the base commit. */
   readonly baseFiles: readonly string[];
   readonly plan: ReportPlan;
-  /** Packages of the workspace, and who depends on whom; empty where there is none. */
+  /** Packages of the workspace and their dependencies on each other; empty if it has none. */
   readonly packages: readonly WorkspacePackage[];
-  /** Services that run beside each command of the tests; null for none. */
+  /** Services started for each test command; null: none. */
   readonly services: ServicePlan | null;
   /** What the plan leaves out, in sentences for people. */
   readonly notes: readonly string[];
-  /** What was executed once on a tree is not executed on an equal one. */
+  /** Reuses results for identical trees. */
   readonly remember: Remember;
-  /** The task's own words, where they are known: a name that stands in them is nobody's private one. */
+  /** The task's text, if known: names in it are not a candidate's private ones. */
   readonly asked?: string;
-  /** Test files of the base that the brief says must change; absent where there is no brief. */
+  /** Base test files that must change according to the brief; absent if there is no brief. */
   readonly declared?: readonly string[];
-  /** Host folders that every command sees, read-only, below /opt. */
+  /** Host folders mounted read-only below /opt for every command. */
   readonly binds?: ExecSpec['binds'];
-  /** What commands see of the machine and its user; absent: the usual. */
+  /** Machine and user as commands see them; absent: the usual ones. */
   readonly surroundings?: Surroundings;
   readonly signal: AbortSignal;
 }
 
 /**
- * Fresh areas in which the same work is tried while its commands are ended by signals, and as many for sandboxes that are
- * killed; our default. Commands that signals end in all of them end so by themselves.
+ * Maximum number of fresh areas in which work is retried while its commands are ended by signals, and likewise while
+ * sandboxes are killed; our default. Commands that end by a signal in all of them do so by themselves.
  */
 const MAX_AREA_ATTEMPTS = 5;
 
-/** An area whose work can be done again in another one. */
+/** An area whose work can be repeated in another one. */
 export interface CheckArea extends WorkArea {
   readonly repeatable?: boolean;
 }
 
-/** A signal that Runoff did not send ended a command: the command itself, the machine, or a person may have. */
+/** A command was ended by a signal that Runoff did not send: by itself, the machine, or a person. */
 export class EndedBySignal extends Error {}
 
 /**
- * Opens a fresh area and does the work in it; the area stays. Where the sandbox was killed, or a signal ended a command in
- * it, the work is done again in another area. In the last of them the end of a command by a signal is its result; a
- * sandbox that is killed there as well rejects with PROGRAM_KILLED.
+ * Opens a fresh area and does the work in it; the area is kept. If the sandbox is killed or a command is ended by a
+ * signal, the work is repeated in another area. In the last area a signal counts as the command's result; a sandbox
+ * killed there rejects with PROGRAM_KILLED.
  */
 export async function inRetriedArea<T>(
   runner: Pick<CheckRunner, 'world' | 'base'>,
@@ -78,7 +78,7 @@ export async function inRetriedArea<T>(
   }
 }
 
-/** The same with an area that is removed, whatever happens. */
+/** Like `inRetriedArea`, but always removes the area afterwards. */
 export async function inArea<T>(
   runner: Pick<CheckRunner, 'world' | 'base'>,
   id: string,
@@ -90,18 +90,18 @@ export async function inArea<T>(
 }
 
 /**
- * Does work once for each key, and gives the same answer to whoever asks again, also while the work is under way. Answers
- * are plain JSON, so that they can be kept where a resumed run finds them. A key says all that the answer depends on, so it
- * can be long: whoever stores it hashes it. Work that fails is forgotten.
+ * Caches work by key; concurrent calls share one execution. Results are plain JSON, so that a resumed run can find
+ * them. A key contains everything that the result depends on and may be long, so stores should hash it. Failures are
+ * not cached.
  */
 export type Remember = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-/** Remembers in memory, for as long as it is held itself, what `beyond` may have kept for longer. */
+/** Caches in memory for its own lifetime, on top of the longer-lived cache `beyond`. */
 export function rememberInMemory(beyond: Remember = (_, work) => work()): Remember {
   const known = new Map<string, Promise<unknown>>();
   return <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const before = known.get(key);
-    // Whoever chose the key chose the type with it.
+    // The caller that chose the key determines the type.
     if (before) return before as Promise<T>;
     const answer = beyond(key, work);
     known.set(key, answer);

@@ -11,31 +11,31 @@ import {
 import { plainCommand, type ReportPlan, type TestCommand } from '../../core/settings/index.ts';
 import type { CheckRunner } from './areas.ts';
 
-/** The first run of the suite on the base, and the runner that made it: further runs and candidates use the same. */
+/** The first run of the suite on the base and the runner that made it, which later runs and candidates use as well. */
 export interface BaseAttempt {
   readonly run: TestRun;
   readonly on: CheckRunner;
 }
 
 /**
- * Runs the suite on the base as planned and, where that leaves no report, without the options for it, then as the
- * repository gives the command: until the tests pass, else in the last of these ways.
+ * Runs the suite on the base as planned, then if there is no report without the report options, then exactly as the
+ * repository's command says. Returns the first attempt in which the tests pass, else the last.
  */
 export async function firstBaseRun(
   runner: CheckRunner,
   runOnce: (runner: CheckRunner) => Promise<TestRun>,
 ): Promise<BaseAttempt> {
   const { run, on } = await firstWay(runner, async (one) => withoutSilentPackages(await runOnce(one)));
-  // Where no package tells anything, the whole run does not, and that is said elsewhere.
+  // If no package gives results, the whole run does not, which is reported elsewhere.
   const silent = soundPackages(run).length > 0 ? silentNotes(run) : [];
   const notes = [...runner.notes, ...(run.notes ?? []), ...silent];
   return { run: notes.length > 0 ? { ...run, notes } : run, on };
 }
 
-/** Packages that a note names. */
+/** Maximum number of packages named in a note. */
 const MAX_NAMED_PACKAGES = 10;
 
-/** Which packages of this run of the base count for nothing, and why. */
+/** Which packages of this base run are ignored, and why. */
 export function silentNotes(run: TestRun): readonly string[] {
   const silent = silentPackages(run);
   const note = (found: typeof silent, how: string) => {
@@ -77,7 +77,7 @@ const isSame = (some: readonly TestCommand[], others: readonly TestCommand[]): b
 
 const whatRuns = ({ command, args, env, check }: TestCommand) => [command, args, env, check];
 
-/** Why the tests of this base have no report: a runner that takes no options of ours, or one that is not known. */
+/** Why this base has no test report: the runner rejects the report options, or is unknown. */
 function unreadNotes(plan: ReportPlan, planned: TestRun, used: TestRun): readonly string[] {
   if (!succeeded(planned) && succeeded(used)) {
     const code = planned.exitCode === null ? 'without an exit code' : `with exit code ${planned.exitCode}`;
@@ -89,8 +89,8 @@ function unreadNotes(plan: ReportPlan, planned: TestRun, used: TestRun): readonl
 }
 
 /**
- * The run of the base that candidates are compared with: a step beside the tests that fails there, as a linter, is set
- * aside and named.
+ * The base run that candidates are compared with: without non-test steps that fail there, such as a linter, which are
+ * noted.
  */
 export function withoutFailingSteps(run: TestRun): TestRun {
   const { steps = [], notes = [] } = run;
@@ -102,9 +102,9 @@ export function withoutFailingSteps(run: TestRun): TestRun {
 }
 
 /**
- * How candidates are tested, so that they are asked for no more than the base gives: in the same of the plan's ways, with
- * the packages whose tests tell something there and the steps beside the tests that pass there; nothing is run where the
- * command cannot run on the base.
+ * Configures the runner for candidates so that they are held to no more than the base achieves: with the same variant
+ * of the plan, only packages whose tests give results there, and only non-test steps that pass there. Runs nothing if
+ * the command cannot run on the base.
  */
 export function asOnBase(runner: CheckRunner, onBase: TestRun): CheckRunner {
   if (!canRun(onBase)) return { ...runner, plan: NO_COMMAND };
@@ -116,9 +116,9 @@ export function asOnBase(runner: CheckRunner, onBase: TestRun): CheckRunner {
   return { ...runner, plan: { ...plan, commands: plan.commands.filter(counts) } };
 }
 
-/** The way of the plan in which the base was tested. */
+/** The variant of the plan with which the base was tested. */
 export function planUsedOnBase(runner: CheckRunner, { source, packages, bySteps }: TestRun): ReportPlan {
-  // A command that is not taken apart has no packages.
+  // A command that is not split has no packages.
   const kind = bySteps ? 'steps' : source === 'report' || packages ? 'reports' : 'command';
   let { plan } = runner;
   while (plan.kind !== kind && plan.otherwise) plan = plan.otherwise;
@@ -132,7 +132,7 @@ const NO_COMMAND: ReportPlan = {
   focus: () => null,
 };
 
-/** The plan with these packages only, beside commands of none; in none of its ways the whole command. */
+/** The plan restricted to these packages, keeping commands of no package; never falls back to the whole command. */
 export function planForPackages(plan: ReportPlan, folders: readonly string[]): ReportPlan {
   const wanted = new Set(folders);
   return planWith(plan, (folder) => folder === undefined || wanted.has(folder));
@@ -147,7 +147,7 @@ function planWith(plan: ReportPlan, holds: (folder: string | undefined) => boole
   };
 }
 
-/** The plan for the packages that `checks.packages` names; absent: for all. */
+/** The plan for the packages named in `checks.packages`; absent: for all. */
 export function planOfNamedPackages(
   plan: ReportPlan,
   named: readonly string[] | undefined,
@@ -171,7 +171,7 @@ export function planOfNamedPackages(
   };
 }
 
-/** The tests alone, for what asks about tests of others: a linter has no say there. */
+/** Restricts a runner to tests, for questions about other candidates' tests, on which a linter has no bearing. */
 export const withoutSteps = (runner: CheckRunner): CheckRunner => ({
   ...runner,
   plan: { ...runner.plan, commands: runner.plan.commands.filter(({ check }) => check === undefined) },

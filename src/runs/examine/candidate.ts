@@ -32,28 +32,28 @@ import { parseSources } from './syntax.ts';
 import type { ExaminationTime } from './time.ts';
 import { fail, pass, runOn, type Tree, type TreeRun, type Trees, unbuilt } from './trees.ts';
 
-/** What examining takes of a candidate. */
+/** The parts of a candidate that an examination requires. */
 export interface CandidateEntry
   extends Pick<Candidate, 'runId' | 'alias' | 'ordinal' | 'patch' | 'ms' | 'note'> {
-  /** Family of the model that wrote it; absent where nobody knows. */
+  /** Model family of its author; absent if unknown. */
   readonly family?: string;
 }
 
-/** What one candidate's own examination gave. */
+/** Result of one candidate's own examination. */
 export interface ExaminedCandidate {
   readonly candidate: CandidateEntry;
   readonly gates: readonly GateReport[];
   readonly patch?: Patch;
-  /** Its production tree, which equal candidates share. */
+  /** Its production tree, which candidates with equal changes share. */
   readonly tree?: Tree;
-  /** The same, built: what others' tests are run on. */
+  /** The built tree, on which other candidates' tests are run. */
   readonly built?: WorkArea;
   readonly baseTests?: BaseTests;
-  /** The whole suite with its own test files, on its own code; absent where it has none. */
+  /** The whole suite with its own test files on its own code; absent if it has none. */
   readonly own?: TestRun;
 }
 
-/** What candidates are examined with. */
+/** Shared tools for examining candidates. */
 export interface ExaminationTools {
   readonly runner: CheckRunner;
   readonly trees: Trees;
@@ -61,7 +61,7 @@ export interface ExaminationTools {
   readonly time: ExaminationTime;
 }
 
-/** A candidate that was built and tested once; what is doubtful may be run again before the rest of its examination. */
+/** A candidate after one build and test run. Calling it completes the examination and may rerun suspect tests. */
 export type TestedOnce = () => Promise<ExaminedCandidate>;
 
 const settled =
@@ -69,7 +69,10 @@ const settled =
   () =>
     Promise.resolve(examined);
 
-/** Gates and the base suite. What is unsafe to apply is not executed; a tampered patch is, on base tests, for the record. */
+/**
+ * Checks gates and runs the base suite. Unsafe patches are not executed; a tampered patch is, on base tests, for the
+ * record.
+ */
 export async function examineOnce(tools: ExaminationTools, candidate: CandidateEntry): Promise<TestedOnce> {
   const { runner } = tools;
   if (!candidate.patch) return settled({ candidate, gates: [fail('collected', candidate.note)] });
@@ -107,7 +110,7 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
 
 const PATCH_DAMAGED = 'its stored patch is damaged and cannot be read';
 
-/** Text on the base of the files whose change may be tampering: what stood there before is no finding. */
+/** Base text of files whose change may be tampering: what they contained before is not a finding. */
 async function baseTexts(
   { world, task, source }: CheckRunner,
   patch: Patch,
@@ -120,7 +123,10 @@ async function baseTexts(
   return texts;
 }
 
-/** The base suite on its code, then its own tests. A candidate that is already eliminated is run once, for the record. */
+/**
+ * Runs the base suite on its code, then its own tests. A candidate that is already eliminated is run once, for the
+ * record.
+ */
 async function execute(
   tools: ExaminationTools,
   tree: Tree,
@@ -130,7 +136,7 @@ async function execute(
   const { runId, alias } = on.candidate;
   const options = { id: areaId(runId, alias, 'base') };
   const result = await runOn(runner, tree, options);
-  // Without test files nothing is applied or built that could fail.
+  // Without test files, nothing that could fail is applied or built.
   if (result.kind !== 'ran') return async () => ({ gates: [] });
   const ran = result.run.source !== 'none';
   const suspects = on.eliminated || !ran ? [] : compareBase(onBase, result.run).regressions;
@@ -152,7 +158,7 @@ interface OwnTests {
   readonly run?: TestRun;
 }
 
-/** What is committed holds the candidate's own test files too: with them it must apply, build and pass. */
+/** The commit includes the candidate's own test files: with them it must apply, build and pass. */
 async function ownTests(
   tools: ExaminationTools,
   tree: Tree,
@@ -178,7 +184,7 @@ async function ownTests(
   };
 }
 
-/** A test file that takes the runner down with it leaves no failing test behind to be named. */
+/** A test file that crashes the runner leaves no failing test to name. */
 const missingReportGate = (base: TestRun, own: TestRun): GateReport | null =>
   base.source === 'report' && own.source !== 'report'
     ? fail(
@@ -188,7 +194,7 @@ const missingReportGate = (base: TestRun, own: TestRun): GateReport | null =>
       )
     : null;
 
-/** In the order of GATES; a gate that was reported twice failed if either did. */
+/** In the order of GATES; a gate reported twice failed if either report did. */
 function inOrder(gates: readonly GateReport[]): readonly GateReport[] {
   return GATES.flatMap((name) => {
     const found = gates.filter((gate) => gate.gate === name);
@@ -198,9 +204,9 @@ function inOrder(gates: readonly GateReport[]): readonly GateReport[] {
 }
 
 /**
- * A run after its suspects, tests that should pass and did not, have been run again on the same tree: alone where the
- * runner is known to run single files, else their packages or the whole suite if there is time for it. What fails twice
- * has failed; of three different answers most count.
+ * Reruns suspects (tests that should pass but did not) on the same tree: individually if the runner can run single
+ * files, else their packages or the whole suite if time allows. A test that fails twice has failed; of three differing
+ * results, the majority counts.
  */
 async function rerunSuspects(
   { runner, time }: ExaminationTools,
@@ -231,7 +237,7 @@ async function rerunSuspects(
   return resolveSuspects(run, suspects, again);
 }
 
-/** Null where it would take too long. */
+/** Null if it would take too long. */
 async function rerunOnce(
   runner: CheckRunner,
   tree: Tree,
@@ -241,7 +247,7 @@ async function rerunOnce(
   const alone = aloneCommands(runner, options, on.left);
   if (alone) {
     const result = await runOn(runner, tree, { ...options, commands: alone });
-    // A runner that cannot be given a file after all says nothing about its tests.
+    // If the runner turns out not to accept file names, the result says nothing about the tests.
     if (result.kind === 'ran' && result.run.source === on.run.source) return result.run;
   }
   const { ms, commands } = packageCommands(runner, on.run, on.left) ?? { ms: on.run.ms };
@@ -250,7 +256,7 @@ async function rerunOnce(
   return result.kind === 'ran' ? result.run : null;
 }
 
-/** Commands for the packages of these tests, and what they took; null where one of them is of no package. */
+/** Commands for the packages of these tests, and their duration; null if a test belongs to no package. */
 function packageCommands(
   { plan }: CheckRunner,
   run: TestRun,
@@ -265,7 +271,7 @@ function packageCommands(
   return { commands, ms: [...folders].reduce((sum, folder) => sum + (ran.get(folder) ?? 0), 0) };
 }
 
-/** Commands for the files of these tests; null where one of them does not say its file. */
+/** Commands for the files of these tests; null if a test's file is unknown. */
 function aloneCommands(
   runner: CheckRunner,
   options: TreeRun,

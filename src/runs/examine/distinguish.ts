@@ -25,48 +25,53 @@ import {
   writerContextOf,
 } from './independent-tests.ts';
 
-/** Rounds at most; candidates shown at most (selection notes, S6). */
+/** Maximum number of rounds, and of candidates shown (selection notes, S6). */
 const MAX_ROUNDS = 3;
 const MAX_CANDIDATES_SHOWN = 4;
-/** The most of a run's budget that all rounds together may use. Our default, tune on dev data. */
+/** Share of a run's budget for all rounds together. Our default, tune on dev data. */
 const DISTINGUISHING_BUDGET_SHARE = 0.1;
 
-/** A candidate that evidence so far may not distinguish from another one. */
+/** A candidate that the evidence so far may not separate from others. */
 export interface ComparedCandidate {
   readonly survivor: TestedSurvivor;
   /** Candidates of one class are shown once. */
   readonly changeClass: string;
-  /** The production part of its patch; null where names stand in it that cannot be taken out: it is executed, not shown. */
+  /**
+   * The production part of its patch; null if it contains names that cannot be removed: then it is executed but not
+   * shown.
+   */
   readonly diff: string | null;
 }
 
 export interface DistinguishInput {
-  /** Does the work of a round if there is time for it, else returns null. */
+  /** Runs a round if time allows, else returns null. */
   readonly inTime: <T>(round: number, work: () => Promise<T>) => Promise<T | null>;
   readonly contenders: readonly ComparedCandidate[];
-  /** Aliases that are not distinguished with these independent tests besides all other evidence, best first; fewer than two: decided. */
+  /**
+   * Aliases that these independent tests and all other evidence do not separate, best first; fewer than two: decided.
+   */
   readonly undecided: (independent: TestAdmission) => readonly Alias[];
-  /** Neutral tests that were admitted before. */
+  /** Independent tests admitted earlier. */
   readonly before: TestAdmission;
-  /** Takes out of a diff what tells who wrote it, and what speaks to its reader. */
+  /** Removes from a diff what identifies its author or addresses its reader. */
   readonly blind: (text: string) => string;
   readonly instructions: string;
   readonly onBase: TestRun;
   readonly taskKind: TaskKind;
 }
 
-/** What the rounds found. Plain JSON. */
+/** Result of all rounds. Plain JSON. */
 interface DistinguishResult {
-  /** Of the new tests, and of those only that separated somebody. */
+  /** Admission of the new tests; only those that separated candidates. */
   readonly admission: TestAdmission;
-  /** What each round came to, and why there was no further one; for people, and in part a model's words. */
+  /** Result of each round and why no further one followed; for people, partly a model's text. */
   readonly notes: readonly string[];
 }
 
 /**
- * While candidates are undecided, a model that sees their diffs without knowing whose they are writes a test on which
- * they should differ; it is executed on the base and on all of them. At most three rounds, each only after one that
- * separated somebody.
+ * While candidates are undecided, has a model that sees their anonymised diffs write a test on which they should
+ * differ, and runs it on the base and all candidates. At most three rounds, each only after one that separated
+ * candidates.
  */
 export async function distinguish(
   runner: CheckRunner,
@@ -101,7 +106,7 @@ export async function distinguish(
   return { admission, notes };
 }
 
-/** Those to tell apart, in their order; null where there is nothing to do. */
+/** Candidates to separate, in order; null if there is nothing to do. */
 function candidatesToSeparate({ contenders, undecided, before }: DistinguishInput, admission: TestAdmission) {
   const aliases = undecided(joinAdmissions(before, admission));
   const open = aliases.flatMap((alias) => contenders.filter(({ survivor }) => survivor.alias === alias));
@@ -160,7 +165,7 @@ async function writeDistinguishingTest(
   return result.kind === 'answer' ? result.value : result.why;
 }
 
-/** One patch of each class, as far as it can be shown. */
+/** One patch per class, where it can be shown. */
 function shownPatches({ given, open }: DistinguishRound): readonly string[] {
   const seen = new Set<string>();
   return open
@@ -170,7 +175,7 @@ function shownPatches({ given, open }: DistinguishRound): readonly string[] {
     .slice(0, MAX_CANDIDATES_SHOWN);
 }
 
-/** Nothing identifies an author: neither name nor place, nor how many there are of a class. */
+/** Contains nothing that identifies an author: no name, no position, no class size. */
 async function distinguishingQuestion(
   writer: TestWriter,
   on: DistinguishRound,

@@ -31,10 +31,10 @@ import {
 } from './areas.ts';
 import { planOfNamedPackages } from './base-plan.ts';
 
-/** What running a repository's checks takes. */
+/** Dependencies of running a repository's checks. */
 export type CheckRunnerPorts = CheckPorts & Pick<World, 'clock' | 'github' | 'store'>;
 
-/** Where a runner writes its report: the area's own home, which nothing on the host reads. */
+/** Where a runner writes its report: the area's own home, which the host never reads. */
 const REPORT_FOLDER = USUAL_SURROUNDINGS.home;
 
 export async function openCheckRunner(
@@ -52,7 +52,7 @@ export async function openCheckRunner(
   return checkRunnerOn(world, { task, source, base, asked, declared, remember, signal });
 }
 
-/** A runner over a base that is prepared already. */
+/** Creates a runner over a prepared base. */
 export async function checkRunnerOn(
   world: CheckPorts,
   on: Pick<CheckRunner, 'task' | 'source' | 'base' | 'binds' | 'asked' | 'declared' | 'signal'> &
@@ -87,13 +87,13 @@ export async function checkRunnerOn(
   };
 }
 
-/** The same runner, with an area's files as its topmost read-only layer. */
+/** The same runner with an area's files as its topmost read-only layer. */
 export const withTopLayer = (runner: CheckRunner, built: WorkArea): CheckRunner => ({
   ...runner,
   base: { ...runner.base, layers: [built.upper, ...runner.base.layers] },
 });
 
-/** `examine` areas of a run: swept together when the run ends. */
+/** Ids of a run's `examine` areas, which are removed together when the run ends. */
 export const areaId = (runId: RunId, ...parts: readonly string[]): string => [runId, 'x', ...parts].join('-');
 
 /** Runs one of the repository's own commands. Rejects with AbortError when the run was cancelled. */
@@ -126,14 +126,14 @@ export async function runCommand(
   return result;
 }
 
-/** What a command met on files that are not the repository's says nothing about anybody. */
+/** If the base's files are damaged, command results are invalid for every candidate. */
 const baseDamaged = (): Fault =>
   new Fault(
     'STORED_DATA_DAMAGED',
     'The checkout that the checks stand on is not as it was prepared; it is made again.',
   );
 
-/** Applies patch text inside the sandbox; null when it applied, else git's own words. */
+/** Applies a patch's text inside the sandbox. Returns null on success, else git's message. */
 export async function applyPatch(runner: CheckRunner, area: WorkArea, text: string): Promise<string | null> {
   if (text === '') return null;
   const argv = ['git', 'apply', '--whitespace=nowarn', '-'] as const;
@@ -154,8 +154,8 @@ for (const [path, text] of Object.entries(files)) {
 }`;
 
 /**
- * Writes files into an area from inside the sandbox: where a link leads there, it leads nowhere else. Null when all are
- * written, else why not: a candidate can have put a folder where a file is to stand.
+ * Writes files into an area from inside the sandbox, so that links cannot lead outside. Returns null on success, else
+ * the reason: a candidate may have created a folder at a file's path.
  */
 export async function writeFiles(
   runner: CheckRunner,
@@ -167,7 +167,7 @@ export async function writeFiles(
   return result.exitCode === 0 ? null : tailOf(result.stderr, 5) || `exit code ${result.exitCode}`;
 }
 
-/** Build and tests reach nothing unless the repository asked for it. */
+/** Build and tests have no network access unless the repository requests it. */
 export const egressOf = ({ task }: CheckRunner): readonly string[] =>
   task.settings.network.checks ? allowedHosts(task) : [];
 
@@ -175,12 +175,12 @@ export const egressOf = ({ task }: CheckRunner): readonly string[] =>
 export interface BuildFailure {
   readonly exitCode: number | null;
   readonly stopped: ExecResult['stopped'];
-  /** The lines of its output that say why. */
+  /** Lines of its output that explain the failure. */
   readonly errors: readonly string[];
   readonly tail: string;
 }
 
-/** Runs the build command, if there is one; null when it passed, else the end of its output. */
+/** Runs the build command, if there is one. Returns null on success, else the end of its output. */
 export async function build(runner: CheckRunner, area: WorkArea): Promise<BuildFailure | null> {
   const command = runner.task.settings.checks.build;
   if (!command) return null;

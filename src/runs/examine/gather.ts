@@ -33,23 +33,23 @@ import { openTrees } from './trees.ts';
 import { addWrittenTests, type TestWriting } from './written-tests.ts';
 
 interface GatherOptions {
-  /** Told of each candidate before it is executed. */
+  /** Called for each candidate before it is executed. */
   readonly begins?: (entry: CandidateEntry) => Promise<void>;
   /** Models that may write tests; absent: none is asked. */
   readonly writing?: TestWriting;
-  /** Milliseconds that the run may still work; absent where nothing limits it. */
+  /** Milliseconds of work time left to the run; absent: unlimited. */
   readonly leftMs?: number;
 }
 
 export interface Gathered {
   readonly evidence: readonly Evidence[];
-  /** Absent where no writer was asked. */
+  /** Absent if no writer was asked. */
   readonly independentTests?: IndependentTestReport;
 }
 
 /**
- * All that is executed to tell candidates apart, one step after the other: what tells the most first, and what is not
- * needed to test each candidate once only as long as there is time for it (`timeout.examine`).
+ * Executes everything that separates candidates, step by step: most informative first. What goes beyond one test run
+ * per candidate is subject to the time limit (`timeout.examine`).
  */
 export async function gatherEvidence(
   runner: CheckRunner,
@@ -65,7 +65,7 @@ export async function gatherEvidence(
     onBase,
     time,
   };
-  // A linter has its say on each candidate's own tree, and none about tests of others.
+  // A linter is run on each candidate's own tree, but not with other candidates' tests.
   const tools: ExaminationTools = {
     ...whole,
     runner: withoutSteps(whole.runner),
@@ -91,7 +91,7 @@ export async function gatherEvidence(
 const withCut = (evidence: readonly Evidence[], cut: ExaminationCut | undefined): readonly Evidence[] =>
   cut ? evidence.map((one) => ({ ...one, cut })) : evidence;
 
-/** Everybody is built and tested once before anything is run again. */
+/** Every candidate is built and tested once before anything is rerun. */
 async function examineAll(
   tools: ExaminationTools,
   entries: readonly CandidateEntry[],
@@ -112,7 +112,7 @@ async function examineAll(
   return examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);
 }
 
-/** How far survivors' changes agree; of the others nobody asks. */
+/** How similar survivors' changes are; not computed for other candidates. */
 function likenessByAlias(examined: readonly ExaminedCandidate[]): ReadonlyMap<Alias, PatchLikeness> {
   const survivors = examined.filter(({ gates, patch }) => isSurvivor(gates) && patch);
   const found = comparePatches(
@@ -126,7 +126,7 @@ function likenessByAlias(examined: readonly ExaminedCandidate[]): ReadonlyMap<Al
   return new Map(found.map((one) => [one.id, one]));
 }
 
-/** Files, and functions, that are kept of one candidate. */
+/** Maximum number of files, and of functions, stored per candidate. */
 const MAX_CHANGES = 8;
 
 const changesOf = ({ files, functions }: PatchLikeness) => [
@@ -134,15 +134,15 @@ const changesOf = ({ files, functions }: PatchLikeness) => [
   ...functions.slice(0, MAX_CHANGES),
 ];
 
-/** Examples that are kept. */
+/** Maximum number of examples stored. */
 const MAX_UNMET = 5;
 
-/** What was found out of all candidates together. */
+/** Results across all candidates. */
 interface PoolResults {
   readonly crossed: PeerResults;
   readonly probed: ProbeResults | null;
   readonly agreeing: ReadonlyMap<Alias, PatchLikeness>;
-  /** Under which every candidate would be committed. */
+  /** The message with which every candidate would be committed. */
   readonly message: string;
 }
 
@@ -178,7 +178,7 @@ function evidenceOf(
   };
 }
 
-/** Into the index alone: no file is written, so none has to be read again. Prints the tree, then what differs from the base. */
+/** Writes to the index only, so that no file needs to be read again. Prints the tree, then its diff to the base. */
 const READ_DIFF_SCRIPT = `
 git apply --cached --whitespace=nowarn - || exit 1
 tree=$(git write-tree) && printf '%s\\n' "$tree" &&
@@ -189,8 +189,8 @@ const PRINT_DIFF_SCRIPT = [
 ];
 
 /**
- * A patch that was given as text, in the form in which a coder's work is collected. Nothing of a candidate has run where
- * git reads it, inside the sandbox, so that the text itself is all there is to distrust.
+ * Converts a patch given as text to the form in which coders' work is collected. Git runs inside the sandbox, where no
+ * candidate code has run, so only the text itself is untrusted.
  */
 export async function collectText(
   runner: CheckRunner,

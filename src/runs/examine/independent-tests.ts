@@ -21,24 +21,24 @@ import { askModel, payerOf } from '../ask-model.ts';
 import { stableNonce } from '../context.ts';
 import type { CheckRunner, Remember } from './areas.ts';
 
-/** Where a writer of tests works. */
+/** Dependencies of a test writer. */
 export interface TestWriter {
   readonly gateway: Pick<Gateway, 'open' | 'route'>;
   readonly model: Model;
   readonly random: Pick<Random, 'nonce'>;
-  /** `provider/model` names in the order in which they are asked; `writersInOrder` gives it. */
+  /** `provider/model` names in the order in which they are asked, from `writersInOrder`. */
   readonly models: readonly string[];
   readonly task: Pick<Task, 'runId' | 'origin' | 'title' | 'body' | 'comments' | 'leftOut' | 'settings'>;
   readonly brief: Brief;
-  /** Keeps paid answers: asked for again after a crash, they are given back, not paid again. */
+  /** Caches paid answers: a call repeated after a crash returns the stored answer and costs nothing. */
   readonly remember: Remember;
   readonly signal: AbortSignal;
 }
 
 export interface WriterQuestion<T> {
-  /** Whose calls these are in the ledger. */
+  /** Name of the caller in the ledger. */
   readonly spender: 'writer' | 'distinguisher' | 'reviewer' | `review-${string}`;
-  /** The most of the run's budget that this spender may use, 0 to 1, all its calls together. */
+  /** Share of the run's budget for all calls of this spender, 0 to 1. */
   readonly share: number;
   readonly instructions: string;
   readonly prompt: string;
@@ -52,7 +52,7 @@ export type WriterAnswer<T> =
 
 class NoAnswer extends Error {}
 
-/** Keeps an answer for the run. That there was none is not kept: a provider that was away is asked again. */
+/** Stores an answer for the run. A missing answer is not stored: an unavailable provider is asked again. */
 export async function answerOnce<T>(
   writer: Pick<TestWriter, 'remember'>,
   key: string,
@@ -70,10 +70,10 @@ export async function answerOnce<T>(
   }
 }
 
-/** Models that are asked before it is given up. Our default. */
+/** Maximum number of models asked. Our default. */
 const MAX_MODELS = 2;
 
-/** Asks for one schema-checked answer, within a share of the budget. Whatever a model or provider does, it is a value. */
+/** Asks for one schema-checked answer, within a share of the budget. Failures of models and providers are values. */
 export async function askWriters<T>(
   writer: TestWriter,
   { share, ...question }: WriterQuestion<T>,
@@ -89,7 +89,7 @@ export async function askWriters<T>(
   return { kind: 'nothing', why };
 }
 
-/** What is asked for, as blocks: the issue, comments of those who may write, the brief. */
+/** The requirements as blocks: the issue, comments by people with write access, the brief. */
 export function taskBlocks(
   { task, brief }: Pick<TestWriter, 'task' | 'brief'>,
   nonce: string,
@@ -110,7 +110,7 @@ export function taskBlocks(
   ];
 }
 
-/** Texts that say what is wanted; what the planner took for granted is not among them. */
+/** Texts that state requirements; the planner's assumptions are not included. */
 const requirementTexts = ({ task, brief }: Pick<TestWriter, 'task' | 'brief'>): readonly string[] => [
   task.title,
   task.body,
@@ -119,22 +119,22 @@ const requirementTexts = ({ task, brief }: Pick<TestWriter, 'task' | 'brief'>): 
   ...brief.definitionOfDone,
 ];
 
-/** The most of a run's budget that is spent on independent tests. Our default, tune on dev data. */
+/** Share of a run's budget for independent tests. Our default, tune on dev data. */
 const WRITER_BUDGET_SHARE = 0.1;
-/** Files of the base whose declarations are shown. Our default. */
+/** Maximum number of base files whose declarations are shown. Our default. */
 const MAX_FILES = 25;
 const MAX_DECLARATIONS_CHARS = 20_000;
 const MAX_SAMPLE_CHARS = 12_000;
 
-/** What a writer handed in. Plain JSON. */
+/** Result of a writer. Plain JSON. */
 interface WriterResult extends AcceptedTests {
-  /** One sentence for people, of what the writer could not do; absent when there is nothing to say. */
+  /** One sentence for people about what the writer could not do; absent if there is nothing to report. */
   readonly note?: string;
-  /** `provider/model` of the writer; absent where none answered. */
+  /** `provider/model` of the writer; absent if none answered. */
   readonly model?: string;
 }
 
-/** What a writer is shown of the base, and where its tests will stand. */
+/** What a writer is shown of the base, and where its tests are placed. */
 export interface WriterContext {
   readonly naming: TestNaming;
   readonly sample: string;
@@ -142,8 +142,8 @@ export interface WriterContext {
 }
 
 /**
- * Asks a writer for tests of the task. It sees the issue, the brief, what the base declares and one of its test files: no
- * candidate, so it can be asked as soon as there is a brief. That nothing was written is a value, never a fault.
+ * Asks a writer for tests of the task. It sees the issue, the brief, the base's declarations and one of its test files,
+ * but no candidate, so it can be asked as soon as there is a brief. Failure to write tests is a value, never a fault.
  */
 export async function writeIndependentTests(
   runner: CheckRunner,
@@ -182,7 +182,7 @@ export async function writeIndependentTests(
 
 const noTestsWritten = (note: string): WriterResult => ({ tests: [], rejected: [], note });
 
-/** Holds written tests against the task and the base. */
+/** Checks written tests against the task and the base. */
 export async function acceptWrittenTests(
   runner: CheckRunner,
   writer: TestWriter,
@@ -208,7 +208,7 @@ export async function acceptWrittenTests(
   });
 }
 
-/** Null where the base shows no naming of naming tests, or none under which ours would count as a test. */
+/** Null if the base shows no convention for test file names, or none by which new files would count as tests. */
 export async function writerContextOf(
   runner: CheckRunner,
   { brief }: Pick<TestWriter, 'brief'>,
@@ -231,7 +231,7 @@ export const writerContextBlocks = (
   block('EXAMPLE', nonce, `${naming.sample}\n\n${sample.slice(0, MAX_SAMPLE_CHARS)}`),
 ];
 
-/** Declarations of the files that will probably change, then of those beside them. */
+/** Declarations of the files that are likely to change, then of their neighbours. */
 async function declarationsText(runner: CheckRunner, near: readonly string[]): Promise<string> {
   const folders = new Set(near.map((path) => path.slice(0, path.lastIndexOf('/') + 1)));
   const known = runner.baseFiles.filter((path) => roleOf(path) === 'production' && knowsDeclarations(path));
@@ -246,7 +246,7 @@ async function declarationsText(runner: CheckRunner, near: readonly string[]): P
   return parts.join('\n').slice(0, MAX_DECLARATIONS_CHARS);
 }
 
-/** Null also for a file that is too big to be read: it is only left out of what is shown. */
+/** Null also for a file that is too large: it is merely not shown. */
 async function readBaseFile({ world, source, task }: CheckRunner, path: string): Promise<string | null> {
   try {
     return await world.workspaces.readFile(source, task.base.sha, path);

@@ -35,7 +35,7 @@ export { type Reviewer, reviewCandidate } from './winner.ts';
 
 export type ExaminePorts = CheckRunnerPorts & ModelPorts & Pick<World, 'announcer'>;
 
-/** What the stage `base` stored; a test run that is damaged since is made again. */
+/** The base run stored by the stage `base`; repeated if the stored one is damaged. */
 export async function readBaseRun(runner: CheckRunner, stored: ArtifactRef): Promise<TestRun> {
   const text = await unlessDamaged(runner.world.artifacts.get(stored));
   return text === null ? testBase(runner) : (JSON.parse(text) as TestRun);
@@ -50,7 +50,7 @@ export async function examine(
   const { run } = context;
   const runId = run.id;
   await world.store.markStage(runId, 'examine', 'start', world.clock.now());
-  // A further round adds candidates: then everybody is executed again, new survivors against old ones.
+  // A further round adds candidates: then all are executed again, new survivors against old ones.
   const known = new Set((run.evidence ?? []).map(({ alias }) => alias));
   const candidates = await world.store.candidates(runId);
   if (!run.evidence || candidates.some(({ alias }) => !known.has(alias))) {
@@ -90,7 +90,7 @@ async function gatherForRun(
   }
 }
 
-/** A crash may have left a candidate in either state: both stand for a patch that is to be examined. */
+/** After a crash a candidate may be in either state; both mean that its patch is still to be examined. */
 async function setState(
   world: Pick<World, 'store'>,
   candidate: Candidate,
@@ -101,7 +101,7 @@ async function setState(
   }
 }
 
-/** Models that may write tests for this run, or review; null where the settings want none to choose. */
+/** Models that may write tests or reviews for this run; null if the settings disable them. */
 function testWritingFor(
   world: ModelPorts,
   { run, signal }: RunContext,
@@ -138,9 +138,9 @@ function testWritingFor(
 }
 
 /**
- * Builds and tests the base commit itself: three times where there is time for it, so that tests which do not always give
- * the same answer are known before they are held against anyone. Whatever the tests give is an answer: those that fail
- * are set aside, and where none is known to pass, they say nothing (docs/decisions/0064). `broken`: the build failed.
+ * Builds and tests the base commit itself: three times if time allows, so that flaky tests are known before they count
+ * against a candidate. Any test result is valid: failing tests are set aside, and without a test that is known to pass,
+ * the suite gives no results (docs/decisions/0064). `broken`: the build failed.
  */
 export async function tryBase(
   runner: CheckRunner,
@@ -163,7 +163,7 @@ export async function tryBase(
   });
 }
 
-/** As `tryBase`. Faults with BASE_BROKEN where the build fails. */
+/** As `tryBase`, but faults with BASE_BROKEN if the build fails. */
 export async function testBase(runner: CheckRunner): Promise<TestRun> {
   const done = await tryBase(runner);
   if (done.kind === 'broken') throw new Fault('BASE_BROKEN', done.message);
@@ -179,7 +179,7 @@ async function runBaseRepeatedly(runner: CheckRunner): Promise<TestRun> {
   await inParallel(runner.world.parallelChecks, more, async (time) => {
     runs.push(await runBase(on, time));
   });
-  // A run in which nothing passes, beside others, was disturbed; it would make every test look flaky.
+  // If nothing passes in one run but does in others, that run was disturbed; it would make every test look flaky.
   const sound = runs.filter((run) => run.source !== 'report' || silenceOf(run) === null);
   const { bySteps, notes } = first;
   const merged = mergeBaseRuns(sound.length > 0 ? sound : runs);
@@ -187,14 +187,14 @@ async function runBaseRepeatedly(runner: CheckRunner): Promise<TestRun> {
     ...merged,
     ...(bySteps ? { bySteps } : {}),
     ...(notes ? { notes } : {}),
-    // Packages that tell nothing were run once.
+    // Packages without results were run once.
     ...(first.packages ? { packages: packagesOfAll(merged, first) } : {}),
   });
 }
 
 /**
- * Milliseconds after which no further package is tested on the base: nobody knows yet which of them candidates will change.
- * Those that are not reached are tested when it is known.
+ * Milliseconds after which no further package is tested on the base, since it is not yet known which ones candidates
+ * will change. The remaining packages are tested when it is known.
  */
 function basePackagesMs({ task }: CheckRunner): number {
   const { checks, timeout } = task.settings;

@@ -19,17 +19,16 @@ import type { CandidateEntry } from './candidate.ts';
 import { areaId } from './execute.ts';
 import { openTrees, runOn } from './trees.ts';
 
-/** Which packages of a workspace candidates are tested with: those of the base run, and no others (`asOnBase`). */
+/** Packages of a workspace with which candidates are tested: only those of the base run (`asOnBase`). */
 export interface PackageScope {
   readonly onBase: TestRun;
-  /** Packages that are not tested for lack of time; absent for none. */
+  /** Packages not tested for lack of time; absent: none. */
   readonly leftOut?: LeftOut;
 }
 
 /**
- * Chooses the packages of a workspace that are tested. Those that the candidates can affect always are, also where there
- * was no time for them on the base before: then they are run there now. The same for the same candidates, however often
- * it is asked.
+ * Chooses the packages of a workspace to test. Packages that candidates can affect are always tested, after a run on
+ * the base if there was no time for it before. Deterministic for the same candidates.
  */
 export async function scopeToPackages(
   runner: CheckRunner,
@@ -42,7 +41,7 @@ export async function scopeToPackages(
   if (packages.length === 0 || !onBase.packages) return { onBase };
   const patched = entries.filter(({ patch }) => patch);
   const changed = await changedPaths(runner, patched);
-  // Packages that a person names are tested whatever is changed.
+  // Packages named in the settings are always tested.
   const isNamed = runner.task.settings.checks.packages !== undefined;
   const reached = affectedPackages(runner.packages, changed);
   const affected = new Set(packages.filter((folder) => isNamed || reached.has(folder)));
@@ -67,7 +66,7 @@ export async function scopeToPackages(
   );
   const left = new Set(leftOut);
   const kept = packages.filter((folder) => !left.has(folder));
-  // Of those that tell nothing on the base, its notes speak.
+  // Packages without results on the base are covered by the base's notes.
   const silent = new Set(silentPackages(known).map(({ folder }) => folder));
   const count = leftOut.filter((folder) => !silent.has(folder)).length;
   return {
@@ -89,7 +88,7 @@ async function changedPaths(
   return [...paths];
 }
 
-/** The base run with packages in it that were not run there before. */
+/** The base run, extended by packages that had not been run. */
 async function withMissing(
   runner: CheckRunner,
   entries: readonly CandidateEntry[],
@@ -103,7 +102,7 @@ async function withMissing(
     missing.has(folder ?? ''),
   );
   const trees = openTrees(runner);
-  // Examinations of other candidates may be under way beside this one.
+  // Other candidates may be examined concurrently.
   const name = ['base', 'packages', ...entries.map(({ alias }) => alias)].join('-');
   try {
     const base = await trees.of(name, []);

@@ -17,7 +17,7 @@ import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
 import { runOn, type Tree } from './trees.ts';
 
-/** What survivors' own tests say. */
+/** Results of survivors' own tests. */
 export interface PeerResults {
   /** By author. */
   readonly tests: ReadonlyMap<Alias, AuthorTests>;
@@ -25,9 +25,9 @@ export interface PeerResults {
 }
 
 /**
- * Runs every survivor's own test files on the base, which tells what they ask for, and then on every other survivor's
- * code: nobody is judged by its own tests. Each author's files are run apart from the others': in one run with them a
- * test could make another author's fail (docs/decisions/0024).
+ * Runs every survivor's own test files on the base, to find out what they require, and then on every other survivor's
+ * code: no candidate is judged by its own tests. Each author's files run separately, since a test could otherwise make
+ * another author's fail (docs/decisions/0024).
  */
 export async function runPeerTests(
   tools: ExaminationTools,
@@ -40,7 +40,7 @@ export async function runPeerTests(
       : [],
   );
   const authors = await findAuthors(tools, survivors);
-  // Whoever made the same change is the author as well.
+  // Candidates with the same change count as the author too.
   const peersOf = ({ survivor: { tree, candidate } }: TestAuthor) =>
     survivors.filter((one) => one.tree !== tree && !alike(candidate.alias).includes(one.candidate.alias));
   const pairs = authors.flatMap((author) => peersOf(author).map((peer) => ({ author, peer })));
@@ -66,7 +66,7 @@ export async function runPeerTests(
   };
 }
 
-/** What survivors' own tests ask for, as far as there is time to find it out; the cheapest first. */
+/** What survivors' own tests require, as far as time allows; cheapest first. */
 async function findAuthors(
   tools: ExaminationTools,
   survivors: readonly BuiltSurvivor[],
@@ -83,7 +83,7 @@ async function findAuthors(
   return inOrder.flatMap((one) => found.get(one) ?? []);
 }
 
-/** An author's tests are run on all others or on none: nobody is better off because its turn did not come. */
+/** An author's tests are run on all other candidates or on none, so that no candidate gains from being skipped. */
 function allowsAuthor(
   { time, onBase, runner }: ExaminationTools,
   peers: (author: TestAuthor) => number,
@@ -104,13 +104,13 @@ type BuiltSurvivor = ExaminedCandidate & Required<Pick<ExaminedCandidate, 'tree'
 
 const asksSomething = ({ tests }: TestAuthor): boolean => tests.proven.length + tests.guards.length > 0;
 
-/** What running an author's tests on one tree takes at most, milliseconds; 0 for its files alone. */
+/** Upper limit for running an author's tests on one tree, in milliseconds; 0 for its files alone. */
 function suiteMs({ runner, onBase }: ExaminationTools, { patch }: BuiltSurvivor): number {
   const paths = patch.tests.filter((file) => file.change !== 'deleted').map((file) => file.path);
   return runner.plan.focus(paths) ? 0 : onBase.ms;
 }
 
-/** By what they take, then by content: whose tests time is left for does not depend on names. */
+/** Ordered by duration, then by content, so that the cut does not depend on names. */
 const cheapestFirst =
   (tools: ExaminationTools) =>
   (a: BuiltSurvivor, b: BuiltSurvivor): number =>
@@ -120,7 +120,7 @@ const cheapestFirst =
 interface TestAuthor {
   readonly survivor: BuiltSurvivor;
   readonly files: readonly PatchFile[];
-  /** How its tests are run; absent: with the whole suite. */
+  /** Commands that run its tests; absent: the whole suite. */
   readonly commands?: readonly TestCommand[];
   readonly tests: AuthorTests;
   readonly introduces: IntroducesName;
@@ -139,7 +139,7 @@ async function testAuthorOf(tools: ExaminationTools, survivor: BuiltSurvivor): P
   const tests = authorTests({ own: how.own, onBase, before: how.before }, tools.onBase.flaky);
   const introduced = introducedBy(patch);
   const { asked = '' } = tools.runner;
-  // What the task speaks of by name, everybody can be asked to have.
+  // Names that the task mentions may be required of every candidate.
   const introduces: IntroducesName = (name) => !mentionsName(name, asked) && introduced(name);
   return { survivor, files, ...commands, tests, introduces };
 }
@@ -147,11 +147,11 @@ async function testAuthorOf(tools: ExaminationTools, survivor: BuiltSurvivor): P
 interface OwnTestRun {
   readonly commands?: readonly TestCommand[];
   readonly own: TestRun;
-  /** The same tests as they are on the base. */
+  /** The same tests as on the base. */
   readonly before: TestRun | null;
 }
 
-/** Its test files alone, where the runner is known to run them so; else the whole suite with them. */
+/** Runs its test files alone if the runner supports it, else the whole suite with them. */
 async function runOwnTests(
   tools: ExaminationTools,
   survivor: BuiltSurvivor,
@@ -165,7 +165,7 @@ async function runOwnTests(
   if (!commands) return all;
   const names = Object.keys(whole.tests);
   const listedFiles = commands.flatMap(({ args }) => args);
-  // Its ids name files, so those of a run of these files only are the same.
+  // Ids contain file names, so ids from a run of single files match those of the whole suite.
   const isOf = (file: string, id: string) => id.startsWith(`${file} > `);
   if (listedFiles.every((file) => names.some((id) => isOf(file, id)))) {
     const others = names.filter((id) => !listedFiles.some((file) => isOf(file, id)));
@@ -178,7 +178,7 @@ async function runOwnTests(
   return { commands, own: own.run, before: await runBaseVersions(tools, survivor, paths) };
 }
 
-/** The same files as they are on the base; null where it has none of them. */
+/** The base versions of these files; null if it has none of them. */
 async function runBaseVersions(
   tools: ExaminationTools,
   survivor: BuiltSurvivor,
@@ -221,7 +221,7 @@ async function resultsOnPeer(
   };
 }
 
-/** Does a text name it, as a word of its own? */
+/** Whether a text contains the name as a separate word. */
 function mentionsName(name: string, text: string): boolean {
   for (let at = text.indexOf(name); at >= 0 && name !== ''; at = text.indexOf(name, at + 1)) {
     const around = `${text[at - 1] ?? ' '}${text[at + name.length] ?? ' '}`;

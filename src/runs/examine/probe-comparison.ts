@@ -14,7 +14,7 @@ import { joinSections } from '../../core/patches/index.ts';
 import type { ExaminedCandidate } from './candidate.ts';
 import type { Tree } from './trees.ts';
 
-/** What inputs derived from tests and issue tell of the candidates. */
+/** Results of probes for all candidates. */
 export interface ProbeResults {
   readonly behaviour: ReadonlyMap<Alias, Omit<Behaviour, 'id'>>;
   readonly examples: IssueExamples;
@@ -22,7 +22,7 @@ export interface ProbeResults {
 
 export type BuiltCandidate = ExaminedCandidate & { readonly tree: Tree };
 
-/** What probes tell of candidates that build, from what they and the base did. */
+/** Compares candidates that build by their behaviour on probes, with the base's as reference. */
 export function compareCandidates(
   ready: readonly BuiltCandidate[],
   derived: DerivedTests,
@@ -61,13 +61,13 @@ export function compareCandidates(
 
 const productionText = ({ patch }: BuiltCandidate): string => joinSections(patch ? patch.production : []);
 
-/** A patch that leaves the source as it is behaves as the base whatever is right. */
+/** A patch without effect on the source behaves like the base. */
 function hasNoSourceEffect(text: string): boolean {
   const [own] = comparePatches([{ id: 'one', text }]);
   return own?.flaws.some((guard) => guard === 'no-effective-change' || guard === 'no-source-change') ?? true;
 }
 
-/** How much two production patches are alike, 0 to 1. */
+/** Similarity of two production patches, 0 to 1. */
 function patchLikeness(one: string, other: string): number {
   const [own] = comparePatches([
     { id: 'one', text: one },

@@ -3,19 +3,21 @@ import { patchedText, roleOf } from '../../core/patches/index.ts';
 import type { CheckRunner } from './areas.ts';
 import type { ExaminedCandidate } from './candidate.ts';
 
-/** Test files of the base that probes are derived from, at most. Our default. */
+/** Maximum number of base test files from which probes are derived. Our default. */
 const MAX_TESTS = 12;
-/** Languages whose test files the programs can read. */
+/** Languages whose test files can be parsed for probes. */
 const READABLE = /\.(?:[cm]?[jt]sx?|py)$/;
 
-/** The test files that probes are derived from. */
+/** The test files from which probes are derived. */
 export function probeSources(runner: CheckRunner, ready: readonly ExaminedCandidate[]) {
   const tests = probeTestFiles(runner, ready);
   const added = ready.filter(({ gates }) => isSurvivor(gates)).flatMap(addedTestFiles);
   return { tests, added, count: tests.length + added.length };
 }
 
-/** Test files of the base that probes are derived from: those that the command names, then those that stand nearest to what was changed. */
+/**
+ * Base test files from which probes are derived: those named by the command, then those closest to the changed files.
+ */
 function probeTestFiles(
   { baseFiles, plan }: CheckRunner,
   ready: readonly ExaminedCandidate[],
@@ -30,14 +32,14 @@ function probeTestFiles(
   return all.toSorted((a, b) => far(a) - far(b)).slice(0, MAX_TESTS);
 }
 
-/** `src/list.ts` and `test/list.test.ts` have the same. */
+/** `src/list.ts` and `test/list.test.ts` have the same stem. */
 const stemOf = (path: string): string =>
   (path.split('/').at(-1) ?? '')
     .replace(/^test[_-]/, '')
     .replace(/[._-](?:test|spec)\b/, '')
     .split('.')[0] ?? '';
 
-/** Whole test files that a candidate adds, each under a name of its own. */
+/** Whole test files that a candidate adds, each under a unique name. */
 function addedTestFiles({ patch, candidate }: ExaminedCandidate) {
   return (patch ? patch.tests : []).flatMap((file) => {
     const text = file.change === 'added' && READABLE.test(file.path) ? patchedText(null, file) : null;

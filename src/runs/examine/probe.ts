@@ -23,15 +23,14 @@ const NODE = '/opt/runoff/bin/node';
 const PROGRAMS = '/opt/runoff/checks/probes';
 const GRAMMARS = '/opt/runoff/grammars';
 
-/** Runs on the base: what differs between them says nothing. */
+/** Runs on the base: differences between them are noise. */
 const BASE_RUNS = [1, 2] as const;
-/** One run of all probes on one tree. Our default. */
+/** Milliseconds for one run of all probes on one tree. Our default. */
 const RUN_MS = 20_000;
 const OUTPUT_BYTES = 24 * 2 ** 20;
 /**
- * Runs every candidate that builds on inputs derived from tests and issue, and compares what they do; survivors also elsewhere.
- * No results where no probe
- * could be derived: another language, no tests, nothing to change.
+ * Runs every candidate that builds on inputs derived from tests and issue, and compares their behaviour; survivors also
+ * in other surroundings. No results if no probe could be derived: an unsupported language, no tests, or no changes.
  */
 export async function probeCandidates(
   tools: ExaminationTools,
@@ -66,13 +65,13 @@ export async function probeCandidates(
 }
 
 interface ProbedCandidates {
-  /** With the gate `steady` of those that behave otherwise elsewhere. */
+  /** With the gate `steady` for those that behave differently in other surroundings. */
   readonly examined: readonly ExaminedCandidate[];
-  /** Null where no probe could be derived, or there was no time. */
+  /** Null if no probe could be derived or there was no time. */
   readonly results: ProbeResults | null;
 }
 
-/** The probes of survivors that differ between the usual place and another, in both of which the base gives the same. */
+/** Probes on which survivors differ between the usual and other surroundings although the base does not. */
 async function probeElsewhere(
   { runner, trees, time }: ExaminationTools,
   ready: readonly BuiltCandidate[],
@@ -116,11 +115,11 @@ interface ProbedBase {
   readonly request: Omit<ProbeRequest, 'id'>;
   readonly runs: readonly ProbeRun[];
   readonly stuck: readonly ProbeFailure[];
-  /** What probing all candidates will take, milliseconds. */
+  /** Expected milliseconds to probe all candidates. */
   readonly expectedMs: number;
 }
 
-/** Derives probes, and runs them on the base. Null where there is none, or the base cannot be probed. */
+/** Derives probes and runs them on the base. Null if there is none or the base cannot be probed. */
 async function probeBase(
   tools: ExaminationTools,
   ready: readonly BuiltCandidate[],
@@ -172,10 +171,10 @@ async function deriveTests(
   return result.exitCode === 0 && !result.truncated ? parsedOutput(DerivedTests, result.stdout) : null;
 }
 
-/** Characters of changed code that are read. */
+/** Maximum length of changed code that is read, in characters. */
 const MAX_CHANGED_CHARS = 400_000;
 
-/** What candidates changed, with the lines around it, in an order that does not depend on theirs. */
+/** The candidates' changed code with surrounding lines, in an order independent of the candidates'. */
 function changedCode(ready: readonly BuiltCandidate[]): string {
   const files = ready.flatMap(({ patch }) => (patch ? patch.production : []));
   const texts = files.map((file) =>
@@ -201,14 +200,14 @@ interface ProbeRequest {
   readonly skip?: readonly ProbeFailure[];
 }
 
-/** The derived files, and how this project runs just them. */
+/** The derived files, and the command that runs only them. */
 function probeRequestOf(runner: CheckRunner, { files }: DerivedTests): Omit<ProbeRequest, 'id'> {
   const paths = files.map(({ path }) => path);
   const commands = runner.plan.focus(paths);
   return {
     files: files.map(({ path, text }) => ({ path, text })),
     command: (commands ?? runner.plan.commands).map(withArguments).join('; '),
-    // What Python keeps in sets comes in another order each time otherwise.
+    // Otherwise the order of Python sets differs between runs.
     env: { PYTHONHASHSEED: '0' },
   };
 }
@@ -231,7 +230,7 @@ async function runProbes(
     runCommand(runner, area, { argv: [...argv], stdin, limits: probeLimits(runner) }),
   );
   if (result.exitCode !== 0 || result.truncated) return null;
-  // What a value says of the place is no behaviour.
+  // A value that depends on the surroundings is not behaviour.
   const printed = surroundings ? asInUsual(result.stdout, surroundings) : result.stdout;
   return parsedOutput(ProbeOutput, printed);
 }
@@ -242,7 +241,7 @@ const probeLimits = (runner: CheckRunner): Limits => ({
   outputBytes: OUTPUT_BYTES,
 });
 
-/** What hung or ended the process on the base is not asked of candidates. */
+/** Probes that hung or ended the process on the base are not run on candidates. */
 interface ProbeFailure {
   readonly key: string;
   readonly call?: string;
@@ -256,7 +255,7 @@ function probeFailuresIn({ lines }: ProbeOutput): readonly ProbeFailure[] {
   });
 }
 
-/** Printed beside code that nobody trusts: what is malformed is no answer. */
+/** The output is untrusted: malformed output counts as none. */
 function parsedOutput<T>(schema: { safeParse(value: unknown): { data?: T } }, text: string): T | null {
   try {
     return schema.safeParse(JSON.parse(text)).data ?? null;

@@ -3,16 +3,15 @@ import { checkLimits } from '../context.ts';
 import type { CheckRunner } from './areas.ts';
 import { runCommand } from './execute.ts';
 
-/** Bounds of a search for reports. Our defaults. */
+/** Limits of a search for reports. Our defaults. */
 const BOUNDS = { entries: 200_000, depth: 30, files: 5_000, bytes: 24 * 2 ** 20 } as const;
 const SEARCH_MS = 60_000;
-/** Exit code of the program for a tree, or reports, beyond the bounds. */
+/** Exit code of the script if a tree or its reports exceed the limits. */
 const BEYOND_BOUNDS = 3;
 
 /**
- * Goes through the files of the working folder, which a candidate may have made: it follows no link, opens nothing but
- * plain files, and gives up beyond its bounds. `remove` removes what it finds; `read` prints a line of JSON for each,
- * with path and text.
+ * Walks the working folder, which a candidate may have filled: follows no link, opens only regular files, and stops at
+ * its limits. `remove` deletes matching files; `read` prints one JSON line per file with path and text.
  */
 const SCRIPT = `
 const fs = require('node:fs');
@@ -60,11 +59,11 @@ function search(
   });
 }
 
-/** Removes reports of earlier commands, the build of a candidate among them: they say nothing about this one. */
+/** Removes reports of earlier commands, such as a candidate's build, which must not count as this command's. */
 export async function removeReports(runner: CheckRunner, area: WorkArea, pattern: string): Promise<void> {
   await search(runner, area, 'remove', pattern);
 }
 
-/** Prints the reports in the working folder whose paths match, as lines of JSON; fails beyond the bounds. */
+/** Prints the matching reports in the working folder as JSON lines; fails beyond the limits. */
 export const readReports = (runner: CheckRunner, area: WorkArea, pattern: string): Promise<ExecResult> =>
   search(runner, area, 'read', pattern);

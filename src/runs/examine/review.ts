@@ -35,12 +35,12 @@ import {
   writerContextOf,
 } from './independent-tests.ts';
 
-/** The most of a run's budget that all reviews may use. Our default. */
+/** Share of a run's budget for all reviews. Our default. */
 const REVIEW_BUDGET_SHARE = 0.1;
-/** Questions under way at a time. Our default: providers refuse more than a few at once. */
+/** Maximum number of concurrent questions. Our default: providers reject more than a few at once. */
 const CONCURRENT_REVIEWS = 4;
 
-/** One who looks for defects. None learns what another one said. */
+/** A reviewer that looks for defects. Reviewers do not see each other's findings. */
 export interface Reviewer {
   readonly name: string;
   readonly spender: WriterQuestion<unknown>['spender'];
@@ -50,12 +50,15 @@ export interface Reviewer {
 }
 
 interface ReviewInput {
-  /** Those who are reviewed, best first. */
+  /** Candidates to review, best first. */
   readonly competitors: readonly Competitor[];
   readonly reviewers: readonly Reviewer[];
-  /** All on whom a reviewer's test is tried: what nobody passes is no defect of one. Asked for when there is a test. */
+  /**
+   * All candidates on which a reviewer's test is tried: if none passes it, it shows no defect of one candidate. Called
+   * only when there is a test.
+   */
   readonly survivors: () => Promise<readonly TestedSurvivor[]>;
-  /** What was asked for. */
+  /** The requirements. */
   readonly task: string;
   readonly identities: Identities;
   readonly onBase: TestRun;
@@ -63,17 +66,23 @@ interface ReviewInput {
 }
 
 export interface Objections {
-  /** Of the reviewers' tests: one that is admitted counts like any other independent test, and so can unseat a candidate. */
+  /**
+   * Admission of the reviewers' tests: an admitted test counts like any other independent test, so it can change the
+   * ranking.
+   */
   readonly admission: TestAdmission;
-  /** Defects that were named on a changed line and that execution did not refute, by alias: they make nobody fall, and nobody clear. */
+  /**
+   * Defects claimed on a changed line that execution did not refute, by alias: they lower confidence but never
+   * eliminate.
+   */
   readonly doubts: ReadonlyMap<Alias, string>;
-  /** For people, in part a model's words. */
+  /** For people, partly a model's text. */
   readonly notes: readonly string[];
-  /** Of each candidate, one of each reviewer in their order. */
+  /** Per candidate, one report per reviewer, in their order. */
   readonly reports: ReadonlyMap<Alias, readonly CriticReport[]>;
 }
 
-/** Reviewers look for defects in each of the leading candidates; what they claim is executed. */
+/** Has reviewers look for defects in each leading candidate, and executes their claims. */
 export async function review(
   runner: CheckRunner,
   writer: TestWriter,
@@ -108,11 +117,11 @@ export async function review(
   return { admission, doubts, notes, reports };
 }
 
-/** What one reviewer said about one candidate. */
+/** One reviewer's answer about one candidate. */
 interface Opinion {
   readonly reviewer: Reviewer;
   readonly review: CheckedReview;
-  /** Empty where none answered. */
+  /** Empty if none answered. */
   readonly model: string;
 }
 
@@ -156,13 +165,13 @@ async function reviewOne(
     : { reviewer, review: { kind: 'ignored', because: `The reviewer failed: ${result.why}` }, model: '' };
 }
 
-/** Blinding could not take every name out of it. */
+/** Used if anonymising could not remove every name. */
 const NOT_BLIND = 'Its patch still names a model or an agent, so that nobody could read it blind.';
 
-/** Tests of claims in their order; null for a claim without one that can be laid. */
+/** Tests of claims in their order; null for a claim without a usable test. */
 type ReproductionFiles = readonly (IndependentTest | null)[];
 
-/** The tests of all opinions, each at a place of its own. */
+/** The tests of all opinions, each at a unique path. */
 async function reproductionTests(
   runner: CheckRunner,
   writer: TestWriter,
@@ -191,7 +200,7 @@ async function reproductionTests(
   );
 }
 
-/** A defect is something that is still wrong, or something that was right before: either makes a test worth hearing. */
+/** A defect is either a remaining fault or a regression; a test of either kind is admitted. */
 async function admitReproductions(
   runner: CheckRunner,
   { survivors, onBase, taskKind }: ReviewInput,
@@ -221,7 +230,7 @@ interface ReviewerResult {
   readonly doubt?: string;
 }
 
-/** What one opinion comes to after execution. */
+/** Result of one opinion after execution. */
 function reviewerResult(
   { reviewer, review, model }: Opinion,
   tests: ReproductionFiles,
@@ -233,7 +242,7 @@ function reviewerResult(
     case 'ignored': {
       const report: CriticReport = { critic, kind: 'failed', why: review.because };
       const note = `${alias} was not reviewed: ${review.because}`;
-      // A patch must not get rid of its reviewers by what it says.
+      // A patch must not be able to avoid its review by its content.
       return review.because === NOT_BLIND ? { report, note, doubt: NOT_BLIND } : { report, note };
     }
     case 'pass':
@@ -267,7 +276,7 @@ const voteOn = (test: IndependentTest | null, { votes }: TestAdmission) =>
 const reproductionReason = (test: IndependentTest | null, tried: TestAdmission): string =>
   voteOn(test, tried)?.because ?? 'There is no test of it that could be run.';
 
-/** What executing a claim's test came to; null where it has none, or it says nothing. */
+/** Result of executing a claim's test; null if it has none or the result is inconclusive. */
 function reproduction(test: IndependentTest | null, alias: Alias, tried: TestAdmission): Reproduction {
   const vote = voteOn(test, tried);
   if (!vote) return null;

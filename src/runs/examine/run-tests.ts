@@ -20,12 +20,13 @@ const NOT_RUN: TestRun = { source: 'none', exitCode: null, stopped: null, ms: 0,
 interface RunTestsOptions {
   /** Absent: the whole suite. */
   readonly commands?: readonly TestCommand[] | undefined;
-  /** Milliseconds after which no further package of a workspace is begun; absent: no limit. */
+  /** Milliseconds after which no further package of a workspace is started; absent: no limit. */
   readonly packagesMs?: number | undefined;
 }
 
 /**
- * Runs the tests and reads the runner's report, if it can write one. An empty command runs nothing, and its answer says so.
+ * Runs the tests and reads the runner's report, if it can write one. An empty command runs nothing, which the result
+ * states.
  */
 export async function runTests(
   runner: CheckRunner,
@@ -58,13 +59,13 @@ interface CommandRun {
   readonly run: TestRun;
 }
 
-/** A package without a report counts by its exit code, as one test: the exit code of the whole run is of all packages. */
+/** A package without a report counts as one test with its own exit code: the run's exit code covers all packages. */
 function withExitCodeOfPackage({ package: folder, check }: TestCommand, run: TestRun): TestRun {
   if (folder === undefined || check !== undefined || run.source !== 'exit-code') return run;
   return asTest(exitCodeOf(folder), run);
 }
 
-/** What was run of each package, and of none. */
+/** Results by package, and of commands that belong to none. */
 function packagesOf(done: readonly CommandRun[]): readonly PackageRun[] {
   const folders = [...new Set(done.map(({ command }) => command.package ?? null))];
   return folders.map((folder) => {
@@ -79,7 +80,7 @@ function packagesOf(done: readonly CommandRun[]): readonly PackageRun[] {
   });
 }
 
-/** Runs the tests of these files only, where the runner is known to do so; else the whole suite. */
+/** Runs only these test files if the runner supports it, else the whole suite. */
 export async function runFiles(
   runner: CheckRunner,
   area: WorkArea,
@@ -98,7 +99,7 @@ async function runCommandOfTests(
   return runPlaced(runner, area, placedIn(command, runner.surroundings));
 }
 
-/** Reports are written below the home, which is somewhere else in other surroundings. */
+/** Reports are written below the home folder, which differs in other surroundings. */
 function placedIn(command: TestCommand, surroundings: Surroundings | undefined): TestCommand {
   if (!surroundings) return command;
   const placed = (text: string) => text.replaceAll(USUAL_SURROUNDINGS.home, surroundings.home);
@@ -114,9 +115,9 @@ function placedIn(command: TestCommand, surroundings: Surroundings | undefined):
 
 async function runPlaced(runner: CheckRunner, area: WorkArea, command: TestCommand): Promise<TestRun> {
   const { report } = command;
-  // A linter needs none.
+  // A linter needs no services.
   const services = command.check === undefined ? runner.services : null;
-  // What an earlier command left there, the build of a candidate among them, is no report of this one.
+  // A file left by an earlier command, such as a candidate's build, is not this command's report.
   const clean = report?.source === 'file' ? `rm -f ${report.file}; ` : '';
   if (report?.source === 'tree') await removeReports(runner, area, report.pattern);
   const result = await runCommand(runner, area, {
@@ -129,7 +130,7 @@ async function runPlaced(runner: CheckRunner, area: WorkArea, command: TestComma
     },
   });
   const written = report ? await readReport(runner, area, report, result) : null;
-  // Tests have the same ids wherever they ran.
+  // Test ids are the same in all surroundings.
   const text = written !== null && runner.surroundings ? asInUsual(written, runner.surroundings) : written;
   const read = report && text !== null ? readTestReport(report.format, text) : null;
   const output = `${result.stdout}\n${result.stderr}`;
@@ -147,21 +148,21 @@ async function runPlaced(runner: CheckRunner, area: WorkArea, command: TestComma
   };
 }
 
-/** Some runners name files from the top of the repository, others from the folder that is the prefix. */
+/** Some runners name files relative to the repository's root, others relative to the folder that is the prefix. */
 const prefixed = <T>(byId: Readonly<Record<string, T>>, prefix: string): Readonly<Record<string, T>> => {
   if (prefix === '') return byId;
   const within = (id: string) => (id.startsWith(`${prefix}/`) ? id.slice(prefix.length + 1) : id);
   return Object.fromEntries(Object.entries(byId).map(([id, value]) => [`${prefix} > ${within(id)}`, value]));
 };
 
-/** A command as one test, whose exit code is its answer. */
+/** Treats a command as one test with its exit code as the result. */
 const asTest = (id: string, run: TestRun): TestRun => ({
   ...run,
   tests: { [id]: succeeded(run) ? 'passed' : 'failed' },
   ...(succeeded(run) ? {} : { messages: { [id]: run.tail } }),
 });
 
-/** Runs of several commands as one; what one of them reports, is reported, and of two answers the worse one counts. */
+/** Merges runs of several commands: reported tests are kept, and of two results for a test the worse one counts. */
 function mergeTestRuns(runs: readonly TestRun[]): TestRun {
   const [first, ...more] = runs;
   if (!first) throw new RangeError('There is no command to run tests with.');
@@ -183,7 +184,7 @@ function mergeTestRuns(runs: readonly TestRun[]): TestRun {
   }, first);
 }
 
-/** What a linter says is no end of the tests: neither their exit code nor their report depends on it. */
+/** Adds the results of linters, which affect neither the exit code nor the report of the tests. */
 function withChecks(run: TestRun, checks: readonly TestRun[]): TestRun {
   if (checks.length === 0) return run;
   const messages = Object.assign({}, run.messages, ...checks.map((one) => one.messages));
@@ -204,7 +205,10 @@ const READ_REPORT_MS = 20_000;
 const isOnStream = (report: ReportSource): boolean =>
   report.source === 'file' ? report.orStdout === true : report.source !== 'tree';
 
-/** A report leaves the sandbox as output, of a second command for a file: the host opens no file that a candidate could have made. */
+/**
+ * Reads the report as the output of a command, a second one for a file: the host opens no file that a candidate could
+ * have created.
+ */
 async function readReport(
   runner: CheckRunner,
   area: WorkArea,
@@ -214,7 +218,7 @@ async function readReport(
   const onStream = result.truncated ? null : report.source === 'stderr' ? result.stderr : result.stdout;
   if (report.source !== 'file' && report.source !== 'tree') return onStream;
   const file = await readFiles(runner, area, report);
-  // No process of a candidate is there any more, so that it can only have been killed from outside.
+  // No candidate process is left that could have killed it, so it was killed from outside.
   if (file.exitCode === null && file.stopped === null)
     throw programKilled('The program that reads test reports', { kind: 'lost', how: 'was killed' });
   if (file.exitCode === 0) return file.truncated ? null : file.stdout;

@@ -21,26 +21,26 @@ import { areaId } from './execute.ts';
 import { probeSources } from './probe-sources.ts';
 import { runOn, type Tree } from './trees.ts';
 
-/** Another place in which survivors run once more, with what the base does there. */
+/** Other surroundings in which survivors run once more, with the base's results there. */
 export interface Elsewhere {
   readonly runner: CheckRunner;
   readonly surroundings: Surroundings;
   readonly onBase: TestRun;
-  /** What the base does in the usual place, by the same commands. */
+  /** The base's results in the usual surroundings, by the same commands. */
   readonly baseHere: TestRun;
   /** Absent: the whole suite. */
   readonly commands?: readonly TestCommand[];
 }
 
-/** Suites that take longer run only with test files near the change, milliseconds. Our default. */
+/** Suites that take longer, in milliseconds, run only with test files near the change. Our default. */
 const LONG_SUITE_MS = 60_000;
-/** Seconds that the suite gets elsewhere: this many times what it took, and some more. */
+/** Time limit of the suite in other surroundings: a multiple of its usual duration, plus some seconds. */
 const SLOWDOWN = 3;
 const MORE_SECONDS = 30;
 
 /**
- * A place that differs from the usual one in all that the base bears: its suite must be as green there. Null where nobody
- * survived, there is no time for it, or the base bears nothing.
+ * Opens surroundings that differ from the usual ones in every way that the base tolerates: its suite must pass there
+ * just as well. Null if there is no survivor, no time, or no tolerated difference.
  */
 export async function openElsewhere(
   tools: ExaminationTools,
@@ -111,7 +111,10 @@ async function testsOn(
   return result.kind === 'ran' && result.run.stopped === null ? result.run : null;
 }
 
-/** Runs the base's tests on each candidate that passed all gates so far in the other place, and adds the gate `steady`. */
+/**
+ * Runs the base's tests in the other surroundings on each candidate that has passed all gates, and adds the gate
+ * `steady`.
+ */
 export async function testElsewhere(
   tools: ExaminationTools,
   examined: readonly ExaminedCandidate[],
@@ -154,7 +157,7 @@ const gateOf = (unsteady: readonly Unsteady[], { surroundings }: Elsewhere, gate
         `The tests give the same in ${surroundings.repo}, for the user ${surroundings.user} on ${surroundings.host}.`,
       );
 
-/** What differs twice; null where it could not be run. */
+/** Tests that differ twice; null if they could not be run. */
 async function unsteadyIn(
   { runner }: ExaminationTools,
   tree: Tree,
@@ -176,7 +179,7 @@ async function unsteadyIn(
   return again && foundAgain(first, again);
 }
 
-/** Adds what probes showed: the gate `steady` of candidates that behave otherwise elsewhere. */
+/** Adds results of probes: the gate `steady` of candidates that behave differently in other surroundings. */
 export function withUnsteadyProbes<T extends ExaminedCandidate>(
   examined: readonly T[],
   elsewhere: Elsewhere,
@@ -190,7 +193,7 @@ export function withUnsteadyProbes<T extends ExaminedCandidate>(
   });
 }
 
-/** What probes of a tree show in both places, as long as they differ; `run` runs them once more. */
+/** Compares probe results of a tree in both surroundings; `run` repeats probes while they differ. */
 export async function unsteadyProbesOf(
   base: { readonly here: readonly ProbeRun[]; readonly there: readonly ProbeRun[] },
   run: (where: 'here' | 'there', attempt: number) => Promise<ProbeRun | null>,

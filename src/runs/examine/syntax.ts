@@ -16,7 +16,7 @@ import { checkLimits } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
 import { runCommand } from './execute.ts';
 
-/** `sure` says in which files trouble counts: in all, in those whose own base version has none, or in none. */
+/** `sure`: the files in which errors count: all, those whose base version has none, or none. */
 const ParseErrors = z.array(
   z.object({
     path: z.string(),
@@ -28,8 +28,8 @@ const ParseErrors = z.array(
 type ParseError = z.infer<typeof ParseErrors>[number];
 
 /**
- * How Node runs our programs: it takes longer to optimise a parser than to read fifty files without, and modules are read
- * by the parser that is there already.
+ * Node options for Runoff's own programs: optimising a parser takes longer than reading fifty files without it, and the
+ * snapshot provides the parser for modules.
  */
 const NODE = [
   '/opt/runoff/bin/node',
@@ -37,15 +37,15 @@ const NODE = [
   '--liftoff-only',
   '--experimental-vm-modules',
 ] as const;
-/** Where `compose` puts them inside every sandbox. */
+/** Path of the check programs inside every sandbox, mounted by `compose`. */
 const CHECK_FOLDER = '/opt/runoff/checks/syntax';
-/** Files of the base that stand for a language; our default, tune on dev data. */
+/** Number of base files sampled per language; our default, tune on dev data. */
 const SAMPLES = 5;
 
 /**
- * Changed files that do not parse, as one sentence; null when all is well. A language is judged only by what parses on
- * the base: a modified file counts when its own base version parses, a new one when a sample of the base's files with
- * its extension does. The rest is left to the build.
+ * Names changed files that do not parse, as one sentence; null if all do. A language is checked only if it parses on
+ * the base: a modified file counts if its base version parses, a new one if a sample of base files with its extension
+ * does. All other cases are left to the build.
  */
 export async function parseErrors(
   runner: CheckRunner,
@@ -71,7 +71,7 @@ export async function parseErrors(
 const parseErrorText = ({ path, line, message }: ParseError): string =>
   `${path}${line === undefined ? '' : `:${line}`}: ${message.slice(0, 200)}`;
 
-/** Files of the base that must parse for a file to be held to it: itself, or a sample spread over its extension. */
+/** Base files that must parse for a file to be checked: its own version, or a sample with its extension. */
 function standardFor(path: string, modified: ReadonlySet<string>, baseFiles: readonly string[]) {
   if (modified.has(path)) return [path];
   const extension = extensionOf(path);
@@ -82,7 +82,7 @@ function standardFor(path: string, modified: ReadonlySet<string>, baseFiles: rea
 
 const extensionOf = (path: string): string => /\.[^./]+$/.exec(path)?.[0] ?? '';
 
-/** Those of the paths that do not parse on the base, for whatever reason. */
+/** Paths that do not parse on the base, for any reason. */
 async function unreadOnBase(
   runner: CheckRunner,
   id: string,
@@ -95,16 +95,16 @@ async function unreadOnBase(
   });
 }
 
-/** What does not parse among these files; null when some of them made the check exceed its limits. */
+/** Paths that do not parse; null if some file made the check exceed its limits. */
 const check = (runner: CheckRunner, area: WorkArea, paths: readonly string[]) =>
   runProgram(runner, area, { program: 'check.mjs', stdin: paths, schema: ParseErrors });
 
-/** Far above the trees of what people review. Our default. */
+/** Far larger than the trees of reviewable files. Our default. */
 const TREE_BYTES = 128 * 2 ** 20;
 
 /**
- * Parses the texts of a patch in an area of their own. A text that is too much for the parser has no tree; where what the
- * candidate wrote makes the parser exceed its limits, none of its texts has one, and those of the base have theirs.
+ * Parses the texts of a patch in a separate area. A text that is too large has no tree; if a candidate's text makes the
+ * parser exceed its limits, none of its texts has one, while those of the base keep theirs.
  */
 export async function parseSources(
   runner: CheckRunner,
@@ -127,7 +127,7 @@ const parse = (runner: CheckRunner, area: WorkArea, sources: readonly SourceText
     schema: z.array(PrintedTree),
   });
 
-/** What one of our programs prints; null when its input made it exceed its limits. */
+/** Output of one of Runoff's programs; null if its input made it exceed its limits. */
 async function runProgram<T>(
   runner: CheckRunner,
   area: WorkArea,

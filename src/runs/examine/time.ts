@@ -11,31 +11,31 @@ import { workTimeOf } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
 
 /**
- * The time of one examination. What it allowed, and how long its work took, is remembered: a restarted examination leaves
- * out the same, and spends no time on what was executed before.
+ * Time budget of one examination. Its decisions and durations are recorded, so that a restarted examination makes the
+ * same cuts and does not count finished work again.
  */
 export interface ExaminationTime {
-  /** Does work whose time counts, in an examination's own name for it. Never cut. */
+  /** Does work and counts its time under a name unique within the examination. Never cut. */
   measured<T>(name: string, work: () => Promise<T>): Promise<T>;
   /**
-   * May this part of the work still begin? It may while more time is left than it is expected to take, milliseconds.
-   * `unit` is what reports name: one is left out where a part of it is. Asked again, the answer is the same.
+   * Whether a part of the work may begin: only if more time is left than its expected milliseconds. `unit` is what
+   * reports name; it counts as left out if a part of it is. The answer is the same when repeated.
    */
   allows(what: ExtraWork, unit: string, part?: string, expectedMs?: number): Promise<boolean>;
-  /** What was not allowed, and what was `planned` to be left out; undefined for nothing. */
+  /** What was not allowed, plus `planned` cuts; undefined if there are none. */
   cut(planned?: LeftOut): ExaminationCut | undefined;
 }
 
 type Entry = Pick<Candidate, 'alias' | 'patch'>;
 
-/** The names of another round, with other candidates, are others: it has time of its own. */
+/** A further round has other candidates, so it gets other keys and its own time. */
 const roundOf = (entries: readonly Entry[]): string =>
   entries
     .map(({ alias, patch }) => `${alias}:${patch?.sha256.slice(0, 8) ?? ''}`)
     .sort()
     .join(',');
 
-/** `leftMs`: what the run may still work; absent where nothing limits it. */
+/** `leftMs`: milliseconds of work time left to the run; absent: unlimited. */
 export async function openExaminationTime(
   runner: CheckRunner,
   entries: readonly Entry[],

@@ -7,19 +7,19 @@ import { applyPatch, areaId, type BuildFailure, build, withTopLayer } from './ex
 import { runTests } from './run-tests.ts';
 import { parseErrors } from './syntax.ts';
 
-/** The base with one production patch on it, built: one for all candidates whose production patches are equal. */
+/** The base with one production patch, built once for all candidates with equal production patches. */
 export interface Tree {
   /** The production patch; empty for the base itself. */
   readonly patch: string;
   readonly built: WorkArea;
-  /** It applied, parses and builds: tests can be run on it. */
+  /** Whether it applies, parses and builds, so that tests can run on it. */
   readonly ready: boolean;
-  /** What the gates `collected`, `parses` and `builds` say, as far as they were asked. */
+  /** Results of the gates `collected`, `parses` and `builds`, as far as evaluated. */
   readonly gates: readonly GateReport[];
 }
 
 export interface Trees {
-  /** `name` goes into the area's id, and must be of this run's own. */
+  /** `name` becomes part of the area's id and must be unique within the run. */
   of(name: string, production: readonly PatchFile[]): Promise<Tree>;
   /** Removes the areas. */
   close(): Promise<void>;
@@ -80,15 +80,15 @@ export const fail = (gate: GateReport['gate'], because: string, hunk?: string): 
 export const unbuilt = (what: string, broken: BuildFailure): GateReport =>
   fail('builds', `${what} with exit code ${broken.exitCode ?? 'none'}`, broken.tail);
 
-/** What is executed on a tree. */
+/** Options for running tests on a tree. */
 export interface TreeRun {
-  /** Of the area; it must be of this run's own. */
+  /** Id of the area; unique within the run. */
   readonly id: string;
-  /** Test files of a candidate, put over the tree; none: the base's own tests. */
+  /** A candidate's test files, written over the tree; empty: the base's own tests. */
   readonly tests?: readonly PatchFile[];
   /** Absent: the whole suite. */
   readonly commands?: readonly TestCommand[];
-  /** 1 for the first time. Another number is another execution, even of the same. */
+  /** Starts at 1. Another number forces a new execution. */
   readonly attempt?: number;
 }
 
@@ -106,7 +106,7 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
   const key = JSON.stringify([
     'tests',
     [base.sha, base.layers, runner.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
-    // A run may go on after an update, or on a machine that has other ones.
+    // A run may resume after an update or on a machine with other tools.
     [base.tools ?? null, base.toolVersions ?? []],
     [tree.patch, tests],
     commands.map(({ command, args, env }) => [command, args, env]),
@@ -116,7 +116,7 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
     inArea(withTopLayer(runner, tree.built), id, async (area): Promise<WithTests> => {
       const why = await applyPatch(runner, area, tests);
       if (why) return { kind: 'refused', why };
-      // Compiled languages keep tests in the build's output, so it is made again with them.
+      // In compiled languages tests are part of the build output, so rebuild with them.
       const broken = tests === '' ? null : await build(runner, area);
       if (broken) return { kind: 'unbuilt', broken };
       return { kind: 'ran', run: await runTests(runner, area, { commands }) };

@@ -26,27 +26,27 @@ import { openTrees, type Trees } from './trees.ts';
 export type { TestWriter } from './independent-tests.ts';
 export type { Reviewer } from './review.ts';
 
-/** Who is reviewed, by whom, and among whom. */
+/** The candidates, reviewers and context of a review. */
 interface WinnerReviewInput {
   readonly alias: Alias;
-  /** All candidates; those without a patch are no survivors. */
+  /** All candidates; those without a patch are not survivors. */
   readonly entries: readonly CandidateEntry[];
   readonly evidence: readonly Evidence[];
   readonly onBase: TestRun;
   readonly reviewers: readonly Reviewer[];
-  /** Names of contestants, which no critic may read. */
+  /** Names of contestants, which critics must not see. */
   readonly identities: Identities;
 }
 
 interface ReviewedWinner {
   readonly review: WinnerReview;
-  /** With the critics' tests where one of them holds, and a doubt where a line was named and nothing refutes it. */
+  /** Evidence with admitted critics' tests, and a doubt where a claim on a changed line was not refuted. */
   readonly evidence: readonly Evidence[];
-  /** Of the critics' tests; absent where they do not count. */
+  /** Report on the critics' tests; absent if they do not count. */
   readonly independentTests?: IndependentTestReport;
 }
 
-/** Critics look at the diff of one survivor; their tests are run on all of them. */
+/** Has critics review the diff of one survivor and runs their tests on all survivors. */
 export async function reviewCandidate(
   runner: CheckRunner,
   writer: TestWriter,
@@ -90,7 +90,7 @@ export async function reviewCandidate(
   }
 }
 
-/** Survivors with their production code built again: what it was examined on is gone. */
+/** Rebuilds survivors' production code, since their examined trees are gone. */
 async function survivorsOf(
   runner: CheckRunner,
   trees: Trees,
@@ -108,7 +108,7 @@ async function survivorsOf(
   return survivors;
 }
 
-/** Null where there is none, also where it was damaged since it was examined. */
+/** Null if there is none or it was damaged since its examination. */
 async function readEntryPatch(
   { world, baseFiles }: CheckRunner,
   { patch }: CandidateEntry,

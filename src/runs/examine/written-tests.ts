@@ -25,7 +25,7 @@ import { type ComparedCandidate, distinguish } from './distinguish.ts';
 import { type TestWriter, writeIndependentTests } from './independent-tests.ts';
 import { type Objections, review } from './review.ts';
 
-/** Who may be asked for tests, and with which words. */
+/** Models that may write tests, and their instructions. */
 export interface TestWriting {
   readonly writer: TestWriter;
   readonly instructions: {
@@ -33,13 +33,13 @@ export interface TestWriting {
     readonly distinguish: string;
     readonly reviewer: string;
   };
-  /** What the settings want models for. */
+  /** What the settings allow models to do. */
   readonly may: { readonly write: boolean; readonly review: boolean };
-  /** Tests were written in this run before: they are tried on whoever came since, at no further price. */
+  /** Whether tests were written earlier in this run: they are tried on new candidates at no further cost. */
   readonly triedBefore: boolean;
-  /** How the settings put survivors in order: whom that leaves undecided, a writer may tell apart. */
+  /** The settings' ranking, which determines the undecided candidates that a writer may distinguish. */
   readonly rankingOptions: RankingOptions;
-  /** Names of contestants, which nobody who writes tests may read. */
+  /** Names of contestants, which test writers must not see. */
   readonly identities: Identities;
 }
 
@@ -49,9 +49,9 @@ interface AddedTests {
 }
 
 /**
- * Where what was executed so far leaves doubt: tests by a writer that sees no candidate, then tests that tell those still
- * undecided apart. Where the settings want a reviewer, its objections to the leading ones. All count only as execution
- * admits them. Null where nobody was asked.
+ * While the evidence is inconclusive, asks for tests by a writer that sees no candidate, then for tests that
+ * distinguish the undecided ones; if the settings require a reviewer, also for objections to the leading candidates.
+ * All count only if execution admits them. Null if no model was asked.
  */
 export async function addWrittenTests(
   tools: ExaminationTools,
@@ -62,7 +62,7 @@ export async function addWrittenTests(
   const contenders = examined.flatMap((one) => contenderOf(one, evidence, writing.identities));
   if (contenders.length === 0) return null;
   const context: WritingContext = { tools, contenders, writing };
-  // An exit code that is red without them says nothing of tests that are added.
+  // If the suite fails by exit code alone, added tests cannot be evaluated.
   const conclusive = tools.onBase.source === 'report' || silenceOf(tools.onBase) === null;
   const wrote =
     conclusive && writing.may.write && (writing.triedBefore || inDoubt(evidence, writing.rankingOptions))
@@ -142,17 +142,17 @@ async function writeTests(
 
 const NOTHING_WRITTEN: Awaited<ReturnType<typeof writeIndependentTests>> = { tests: [], rejected: [] };
 
-/** What a test by a model takes at least until it is admitted: three runs on the base and on each survivor. Milliseconds. */
+/** Minimum time to admit a model's test, in milliseconds: three runs on the base and on each survivor. */
 function expectedTrialMs({ runner, onBase }: ExaminationTools, survivors: number): number {
   const sample = runner.baseFiles.find((path) => roleOf(path) === 'test');
   if (sample !== undefined && runner.plan.focus([sample])) return 0;
   return (3 * (survivors + 1) * onBase.ms) / Math.max(1, runner.world.parallelChecks);
 }
 
-/** Candidates that are reviewed at most. Our default. */
+/** Maximum number of reviewed candidates. Our default. */
 const MAX_REVIEWED = 3;
 
-/** Objections to whoever may win. */
+/** Reviews the candidates that may win. */
 async function reviewInDoubt(
   { tools, contenders, writing }: WritingContext,
   evidence: readonly Evidence[],
@@ -172,7 +172,7 @@ async function reviewInDoubt(
   });
 }
 
-/** Somebody could win, and it is not clear who. */
+/** Whether there is a possible winner but not a clear one. */
 function inDoubt(evidence: readonly Evidence[], order: RankingOptions): boolean {
   const decision = decide(rank(evidence, order), evidence);
   return decision.kind === 'toss-up' || (decision.kind === 'winner' && decision.confidence !== 'clear');

@@ -53,8 +53,8 @@ type Attempt =
 
 /**
  * Sets up, builds and tests the base commit in fresh areas: with the recipe that worked before, else as detected, else
- * with other candidates for a recipe, until the tests give results. Tests without results in any of them are a valid
- * outcome too (docs/decisions/0064). A working recipe is stored. Faults with BASE_BROKEN, described by the detected
+ * with alternatives, until the tests give results. If no recipe makes them do so, that is a valid outcome too
+ * (docs/decisions/0064). A working recipe is stored. Faults with BASE_BROKEN, described by the detected
  * commands, if no recipe gets as far as the tests.
  */
 export async function findRecipe(ports: RecipePorts, search: RecipeSearch): Promise<FoundRecipe> {
