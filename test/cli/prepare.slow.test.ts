@@ -41,10 +41,12 @@ function commit(files: Readonly<Record<string, string>>): void {
 
 const prepare = (...flags: readonly string[]) => runoff('prepare', '--repo', repository, ...flags);
 
-const runoff = (...words: readonly string[]) =>
+const runoff = (...words: readonly string[]) => runoffWith({ NETWORK_ALLOW: 'none' }, words);
+
+const runoffWith = (env: Readonly<Record<string, string>>, words: readonly string[]) =>
   spawnSync(process.execPath, [main, ...words], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, RUNOFF_DATA: join(folder, 'data'), NETWORK_ALLOW: 'none' },
+    env: { PATH: process.env.PATH, HOME: folder, RUNOFF_DATA: join(folder, 'data'), ...env },
     encoding: 'utf8',
   });
 
@@ -204,6 +206,31 @@ test('fails', async () => assert.equal(await ask('select 1'), '2'));
     expect(known.tests.passed).toBe(1);
     // What is installed is found: nothing is downloaded and nothing is run for it.
     expect(known.ms.setup).toBeLessThan(2_000);
+  });
+
+  test('shows the line that allows the hosts which a script of set-up was refused', () => {
+    const fetch = `import { request } from 'node:http';
+const { hostname, port } = new URL(process.env.HTTPS_PROXY);
+request({ hostname, port, method: 'CONNECT', path: 'cdn.example.org:443' }).on('connect', () => process.exit(1)).end();
+`;
+    commit({
+      'package.json': JSON.stringify({
+        name: 'x',
+        type: 'module',
+        scripts: { test: 'node --test', postinstall: 'node fetch.js' },
+        dependencies: { dep: 'file:./dep' },
+      }),
+      'dep/package.json': JSON.stringify({ name: 'dep', version: '1.0.0' }),
+      'fetch.js': fetch,
+      'a.test.js': PASSES,
+      '.github/auto-dev.yml': 'network:\n  allow: [one.example.org]\n',
+    });
+    const words = ['prepare', '--repo', repository, '--trust-checks'];
+    const { status, stdout, stderr } = runoffWith({ NETWORK_ALLOW: 'one.example.org' }, words);
+    expect([status, stderr]).toEqual([0, expect.stringContaining('--ignore-scripts')]);
+    expect(stdout).toContain('  allow: [ one.example.org ]');
+    // npm asks its registry for a newer npm, too.
+    expect(stdout).toMatch(/^ {2}# network: \{ allow: \["one\.example\.org", .*"cdn\.example\.org".*\] \}$/m);
   });
 
   test('leaves out a build that fails where the tests pass without it, but none that the settings name', () => {

@@ -114,7 +114,7 @@ const settingsText = (settings: string | null): readonly string[] =>
 
 /** A line as it stands, but for what a terminal would act on. */
 const settingsLine = (line: string): string =>
-  `  ${/^ */.exec(line)?.[0] ?? ''}${shown(line.trimStart(), 1_000)}`;
+  `  ${/^ */.exec(line)?.[0] ?? ''}${shown(line.trimStart(), 1_000)}`.trimEnd();
 
 const servicesText = (services: readonly string[]): string =>
   `Its CI starts ${shown(services.join(', '), 200)} beside the tests. The sandbox has none of them, so tests that need one fail.`;

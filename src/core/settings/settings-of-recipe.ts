@@ -1,14 +1,22 @@
-import { Document, isMap, parseDocument } from 'yaml';
+import { Document, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { COMMAND_NAMES, type CommandName, type Recipe } from './repository-recipe.ts';
+
+interface FoundCommands extends Pick<Recipe, 'commands' | 'instead'> {
+  readonly refusedHosts?: readonly string[];
+}
+
+/** As many hosts as a person can judge. Our default. */
+const MAX_REFUSED = 10;
 
 /**
  * A settings file that names the commands of a recipe, and `""` for those that it leaves out because they failed. `before`:
  * the file as it stands, whose other settings and comments stay; null for none. Commands in `named` stay as they are
- * written there. Null where nothing is to be added. `before` is text that `readSettingsText` accepts.
+ * written there. Null where nothing is to be added. `before` is text that `readSettingsText` accepts. Hosts that set-up was
+ * refused, `host` or `host:port`, are in a comment with the line that would allow them: a person decides that, not `--write`.
  */
 export function settingsOfRecipe(
   before: string | null,
-  { commands, instead = {} }: Pick<Recipe, 'commands' | 'instead'>,
+  { commands, instead = {}, refusedHosts = [] }: FoundCommands,
   named: readonly CommandName[],
 ): string | null {
   const added = COMMAND_NAMES.flatMap((name): readonly (readonly [CommandName, string])[] => {
@@ -21,5 +29,21 @@ export function settingsOfRecipe(
   // A file of comments alone keeps them at its top.
   if (parsed !== null && document !== parsed) document.commentBefore = parsed.commentBefore ?? parsed.comment;
   for (const [name, command] of added) document.setIn(['checks', name], command);
+  const refused = refusedComment(document, refusedHosts);
+  if (refused !== null) document.comment = [document.comment ?? [], refused].flat().join('\n');
   return document.toString({ lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' });
+}
+
+function refusedComment(document: Document, refusedHosts: readonly string[]): string | null {
+  const refused = refusedHosts
+    .map((host) => host.replace(/:443$/, ''))
+    .filter((host) => /^[a-z0-9.-]{1,253}(:\d{1,5})?$/.test(host));
+  if (refused.length === 0) return null;
+  const allowed = document.getIn(['network', 'allow']);
+  const before = isSeq(allowed) ? allowed.items.map((one) => (isScalar(one) ? one.value : one)) : [];
+  const hosts = [...before, ...refused.slice(0, MAX_REFUSED)].map((host) => JSON.stringify(host));
+  return (
+    ' A set-up command that failed was refused hosts. To allow them, and by NETWORK_ALLOW in the settings of Runoff:\n' +
+    ` network: { allow: [${hosts.join(', ')}] }`
+  );
 }

@@ -46,7 +46,7 @@ export interface Survey {
 }
 
 /** A survey and the results of the commands that worked, which may be others than those of the survey. */
-export interface Prepared extends Survey, Pick<FoundRecipe, 'how' | 'tests' | 'ms'> {
+export interface Prepared extends Survey, Pick<FoundRecipe, 'how' | 'tests' | 'ms' | 'refusedHosts'> {
   /** Commands of the survey that failed and were replaced or dropped. */
   readonly instead?: Recipe['commands'];
   /** Hosts that the settings allow for set-up. */
@@ -105,7 +105,7 @@ export async function prepareRepository(
   const bare = await openBase(tools, task, { source, signal, onStep });
   const opened = tools.clock.elapsed() - began;
   const detected = await detectedRecipe(tools, source, { task, checks: { from: survey.from, named } });
-  const { recipe, how, tests, ms } = await retryOutages(
+  const { recipe, how, tests, ms, refusedHosts } = await retryOutages(
     tools,
     signal,
     () => findRecipe(tools, { task, bare, detected, signal, onStep, onNext }),
@@ -115,7 +115,7 @@ export async function prepareRepository(
   const { commands, from, instead } = recipe;
   return {
     ...survey,
-    ...{ commands, from, named, how, tests },
+    ...{ commands, from, named, how, tests, refusedHosts },
     ...(instead ? { instead } : {}),
     hosts: settings.network.allow,
     ms: { ...ms, setup: opened + ms.setup },

@@ -45,6 +45,8 @@ export interface FoundRecipe {
   readonly tests: TestRun;
   /** Milliseconds of the recipe that was found, and of all tries together (`tried`). */
   readonly ms: { readonly setup: number; readonly checks: number; readonly tried: number };
+  /** Hosts that were refused to set-up commands that failed before. */
+  readonly refusedHosts: readonly string[];
 }
 
 type Attempt =
@@ -63,21 +65,21 @@ export async function findRecipe(ports: RecipePorts, search: RecipeSearch): Prom
   const key = await recipeKey(ports, search);
   const known = await recipes.recipe(repository, key, clock.now());
   const again = known === null ? null : await tryRecipe(ports, search, known);
-  if (again?.kind === 'done') return { ...again.found, how: 'known' };
+  if (again?.kind === 'done') return { ...again.found, how: 'known', refusedHosts: [] };
   const began = clock.elapsed();
-  const { found, tries } = await tryInTurn(ports, search);
-  if (tries === 0) return { ...found, how: 'detected' };
+  const { found, tries, refusedHosts } = await tryInTurn(ports, search);
+  if (tries === 0) return { ...found, how: 'detected', refusedHosts };
   await recipes.keepRecipe(repository, key, found.recipe, clock.now());
-  return { ...found, ms: { ...found.ms, tried: clock.elapsed() - began }, how: 'tried' };
+  return { ...found, ms: { ...found.ms, tried: clock.elapsed() - began }, how: 'tried', refusedHosts };
 }
 
-type Found = Omit<FoundRecipe, 'how'>;
+type Found = Omit<FoundRecipe, 'how' | 'refusedHosts'>;
 
 /** `tries`: recipes that failed before one was found, or besides the one whose tests give no results. */
 async function tryInTurn(
   ports: RecipePorts,
   search: RecipeSearch,
-): Promise<{ readonly found: Found; readonly tries: number }> {
+): Promise<{ readonly found: Found; readonly tries: number; readonly refusedHosts: readonly string[] }> {
   const { detected, suggest, onNext } = search;
   const tries: FailedTry[] = [];
   let message: string | null = null;
@@ -86,7 +88,8 @@ async function tryInTurn(
     const one: Attempt = await tryRecipe(ports, search, recipe).catch(unlessOutage(recipe, tries.length > 0));
     const failed = one.kind === 'failed' ? one.failed : silentTry(recipe, one.found.tests);
     if (one.kind === 'failed') message ??= one.message;
-    else if (silenceOf(one.found.tests) === null) return { found: one.found, tries: tries.length };
+    else if (silenceOf(one.found.tests) === null)
+      return { found: one.found, tries: tries.length, refusedHosts: refusedIn(tries) };
     else if (isBuilt(recipe, detected)) silent ??= one.found;
     if (failed === null) break;
     tries.push(failed);
@@ -94,8 +97,12 @@ async function tryInTurn(
     if (recipe !== null) onNext?.(failed, recipe);
   }
   if (silent === null) throw new Fault('BASE_BROKEN', brokenText(message ?? '', tries));
-  return { found: silent, tries: Math.max(0, tries.length - 1) };
+  return { found: silent, tries: Math.max(0, tries.length - 1), refusedHosts: refusedIn(tries) };
 }
+
+const refusedIn = (tries: readonly FailedTry[]): readonly string[] => [
+  ...new Set(tries.flatMap(({ refusedHosts }) => refusedHosts ?? [])),
+];
 
 /** Without the build, tests that give no results do not prove that the build works either. */
 const isBuilt = ({ commands }: Recipe, { recipe }: DetectedRecipe): boolean =>

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import {
   type FailedTry,
   MAX_ALTERNATIVES,
@@ -222,6 +223,22 @@ describe('a settings file for a recipe', () => {
       '# only words\n\nchecks:\n  test: "x"\n',
     );
     expect(settingsOfRecipe(before, { commands: { test: 'make test' } }, ['test'])).toBeNull();
+  });
+
+  test('shows the line that would allow the hosts that set-up was refused, and does not allow them', () => {
+    const refusedHosts = ['cdn.example.org:443', 'b.example.org:8443', 'x\nnetwork: { checks: true }'];
+    const text = settingsOfRecipe(null, { commands: { setup: 'npm ci' }, refusedHosts }, []) ?? '';
+    expect(text).toMatch(
+      /^checks:\n {2}setup: "npm ci"\n\n?# .*NETWORK_ALLOW.*\n# network: \{ allow: \["cdn\.example\.org", "b\.example\.org:8443"\] \}\n$/,
+    );
+    expect(parse(text)).toEqual({ checks: { setup: 'npm ci' } });
+    const before = 'network:\n  allow: [a.example.org]\n# end\n';
+    const merged = settingsOfRecipe(before, { commands: { setup: 'npm ci' }, refusedHosts }, []) ?? '';
+    expect(merged).toContain('# end\n');
+    expect(merged).toContain(
+      '# network: { allow: ["a.example.org", "cdn.example.org", "b.example.org:8443"] }',
+    );
+    expect(parse(merged).network).toEqual({ allow: ['a.example.org'] });
   });
 });
 
