@@ -237,6 +237,25 @@ export async function readPatch(
   return { ...parsePatch(list, diff, options), text: diff };
 }
 
+/** A stored patch, as `readPatch` reads it. */
+export type PatchReader = (patch: Pick<PatchSummary, 'raw' | 'text'>) => ReturnType<typeof readPatch>;
+
+/** Reads and parses each patch once, by its content. What could not be read is tried again when it is asked for again. */
+export function patchReader(artifacts: Pick<Artifacts, 'get'>, options: ParseOptions = {}): PatchReader {
+  const known = new Map<string, ReturnType<typeof readPatch>>();
+  return async (patch) => {
+    const key = `${patch.raw.sha256} ${patch.text.sha256}`;
+    const reading = known.get(key) ?? readPatch(artifacts, patch, options);
+    known.set(key, reading);
+    try {
+      return await reading;
+    } catch (error) {
+      known.delete(key);
+      throw error;
+    }
+  };
+}
+
 /** Stores a collected patch; its record fits into a row. */
 export async function storePatch(artifacts: Artifacts, patch: CollectedPatch): Promise<PatchSummary> {
   const text = await artifacts.put(patch.text);

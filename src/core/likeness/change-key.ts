@@ -1,4 +1,4 @@
-import { READ_LIMITS, roleOf } from '../patches/index.ts';
+import { READ_LIMITS, readDiff, roleOf } from '../patches/index.ts';
 import { type ClassifiedFile, classifyFiles } from './file-kinds.ts';
 import { lexicalRulesOf } from './lexer.ts';
 import { isBeyondLimits, type TokenizedLine, tokenizeHunk } from './profile.ts';
@@ -31,7 +31,8 @@ const LOCK_FILE = /(?:^|\/)(?:[\w.-]+\.lock|[\w.-]*-lock\.(?:json|ya?ml)|go\.sum
  * another place of the base are another change. Empty for a patch that changes nothing in production; a patch beyond
  * the limits of what is compared is its own key.
  */
-export const changeKey = (patchText: string): string => changeKeyOf(patchText, classifyFiles(patchText));
+export const changeKey = (patchText: string): string =>
+  changeKeyOf(patchText, classifyFiles(readDiff(patchText)));
 
 /** The same for a patch whose files were classified. */
 export function changeKeyOf(patchText: string, classified: readonly ClassifiedFile[]): string {

@@ -1,5 +1,6 @@
+import { type PatchFile, readDiff } from '../patches/index.ts';
 import { changeKeyOf } from './change-key.ts';
-import { classifyFiles } from './file-kinds.ts';
+import { classifyFiles, comparableFiles } from './file-kinds.ts';
 import { type Bag, type LineRange, type PatchProfile, profileOf } from './profile.ts';
 
 /** A candidate of a pool: the text of its patch, and optionally who stands behind it. */
@@ -8,6 +9,8 @@ export interface PoolPatch {
   readonly id: string;
   /** Unified diff, git's or plain; whatever it holds, reading it does not fail. */
   readonly text: string;
+  /** Of a patch that is parsed already: its files, which are then not read from the text. */
+  readonly files?: readonly PatchFile[] | undefined;
   /** Model family of its author: candidates of one family have one vote together. Absent: nothing is known. */
   readonly family?: string | undefined;
   /** Whether it applies to the base. Absent: nobody tried. */
@@ -79,8 +82,8 @@ const FLAW_FACTORS: Readonly<Record<Flaw, number>> = {
 };
 
 /** Reads a patch once, for its profile and its class. */
-function readMember(text: string): Omit<PoolMember, 'patch'> {
-  const files = classifyFiles(text);
+function readMember({ text, files: parsed }: PoolPatch): Omit<PoolMember, 'patch'> {
+  const files = classifyFiles(parsed ? comparableFiles(parsed) : readDiff(text));
   return { profile: profileOf(files), key: changeKeyOf(text, files) };
 }
 
@@ -108,7 +111,7 @@ export function comparePatches(
 ): readonly PatchLikeness[] {
   const read = new Map<string, Omit<PoolMember, 'patch'>>();
   const members = pool.map((patch) => {
-    const known = read.get(patch.text) ?? readMember(patch.text);
+    const known = read.get(patch.text) ?? readMember(patch);
     read.set(patch.text, known);
     return { patch, ...known };
   });

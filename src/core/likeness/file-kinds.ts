@@ -1,4 +1,11 @@
-import { isSnapshot, type ReadFile, readDiff, roleOf } from '../patches/index.ts';
+import {
+  isSnapshot,
+  type PatchFile,
+  READ_LIMITS,
+  type ReadFile,
+  roleOf,
+  shortenedHunk,
+} from '../patches/index.ts';
 
 /** What a changed file is for. Only `source` is compared between candidates. */
 type FileKind = 'source' | 'test' | 'docs' | 'config' | 'scratch';
@@ -41,13 +48,28 @@ export interface ClassifiedFile extends ReadFile {
   readonly fileKind: FileKind;
 }
 
+/** The files of a patch that is parsed already, with their real names, else as `readDiff` reads them of its text. */
+export const comparableFiles = (files: readonly PatchFile[]): readonly ReadFile[] =>
+  files.slice(0, READ_LIMITS.files).flatMap(({ path, change, binary, hunks }) => {
+    const read = { path, from: null, binary, created: change === 'added', deleted: change === 'deleted' };
+    if (change !== 'type-changed') return [{ ...read, hunks: hunks.map(shortenedHunk) }];
+    // Git writes a change of type as two files: the old one is deleted, the new one created.
+    const half = (deleted: boolean): ReadFile => ({
+      ...read,
+      deleted,
+      created: !deleted,
+      hunks: hunks.filter(({ newCount }) => (newCount === 0) === deleted).map(shortenedHunk),
+    });
+    return [half(true), half(false)];
+  });
+
 /** Scratch files of a patch that are looked for in its source. */
 const MAX_SOUGHT_FILES = 20;
 const MIN_STEM_CHARS = 3;
 
 /** The files of a patch and what each is for. */
-export function classifyFiles(text: string): readonly ClassifiedFile[] {
-  const files = readDiff(text).map((file) => ({ ...file, fileKind: fileKindOf(file.path, file.created) }));
+export function classifyFiles(read: readonly ReadFile[]): readonly ClassifiedFile[] {
+  const files = read.map((file) => ({ ...file, fileKind: fileKindOf(file.path, file.created) }));
   const sought = files
     .filter(({ path, fileKind }) => fileKind === 'scratch' && CODE_NAME.test(path))
     .slice(0, MAX_SOUGHT_FILES);

@@ -133,7 +133,7 @@ function readHeader(line: string, file: OpenFile): void {
 }
 
 /** As it is compared: without the line ends of Windows, and machine-made lines cut (their sign counts). */
-const shortenedHunk = (hunk: Hunk): Hunk => ({
+export const shortenedHunk = (hunk: Hunk): Hunk => ({
   ...hunk,
   heading: hunk.heading.trim(),
   lines: hunk.lines.map((line) => ({

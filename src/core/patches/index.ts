@@ -1,4 +1,4 @@
-export { type DiffLine, type Hunk, READ_LIMITS, type ReadFile, readDiff } from './diff.ts';
+export { type DiffLine, type Hunk, READ_LIMITS, type ReadFile, readDiff, shortenedHunk } from './diff.ts';
 export { changedPackageFiles, notable, notableGroups } from './notable.ts';
 export {
   joinSections,

@@ -1,7 +1,7 @@
 import { asFault, type Surroundings, type Task } from '../../core/model/index.ts';
 import type { ReportPlan, ServicePlan, WorkspacePackage } from '../../core/settings/index.ts';
 import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
-import type { World } from '../context.ts';
+import type { PatchReader, World } from '../context.ts';
 
 /** Dependencies of executing checks; they include neither GitHub nor a database. */
 export type CheckPorts = Pick<World, 'artifacts' | 'workspaces' | 'sandbox' | 'parallelChecks'> & {
@@ -19,6 +19,8 @@ export interface CheckRunner {
   readonly base: BaseCheckout;
   /** Paths of all files of the base commit. */
   readonly baseFiles: readonly string[];
+  /** A candidate's patch, to be applied to that commit. */
+  readonly readPatch: PatchReader;
   readonly plan: ReportPlan;
   /** Packages of the workspace and their dependencies on each other; empty if it has none. */
   readonly packages: readonly WorkspacePackage[];

@@ -24,7 +24,6 @@ import type { Candidate } from '../../core/model/index.ts';
 import type { Patch } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { readPatch } from '../context.ts';
 import { unlessDamaged } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
 import { areaId } from './execute.ts';
@@ -76,8 +75,7 @@ const settled =
 export async function examineOnce(tools: ExaminationTools, candidate: CandidateEntry): Promise<TestedOnce> {
   const { runner } = tools;
   if (!candidate.patch) return settled({ candidate, gates: [fail('collected', candidate.note)] });
-  const { baseFiles, world } = runner;
-  const parsed = await unlessDamaged(readPatch(world.artifacts, candidate.patch, { baseFiles }));
+  const parsed = await unlessDamaged(runner.readPatch(candidate.patch));
   if (parsed === null) return settled({ candidate, gates: [fail('collected', PATCH_DAMAGED)] });
   if (parsed.kind === 'refused') {
     const unsafe = fail('safe', parsed.reasons.join(' '));

@@ -15,6 +15,7 @@ import { absentContentAt, type OnBaseStep, prepareBase } from '../base/index.ts'
 import {
   allowedHosts,
   checkLimits,
+  patchReader,
   readTextAt,
   recordSandbox,
   sourceOf,
@@ -80,6 +81,7 @@ export async function checkRunnerOn(
     ...on,
     world,
     baseFiles,
+    readPatch: patchReader(world.artifacts, { baseFiles }),
     packages: workspaceGraph(texts),
     plan,
     services,

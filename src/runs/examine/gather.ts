@@ -119,6 +119,7 @@ function likenessByAlias(examined: readonly ExaminedCandidate[]): ReadonlyMap<Al
     survivors.map(({ candidate, patch }) => ({
       id: candidate.alias,
       text: patch?.text ?? '',
+      files: patch?.files,
       ...(candidate.family === undefined ? {} : { family: candidate.family }),
     })),
     { classesAsOne: true },

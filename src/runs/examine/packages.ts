@@ -11,7 +11,6 @@ import {
   withoutSilentPackages,
 } from '../../core/evidence/index.ts';
 import { affectedPackages } from '../../core/settings/index.ts';
-import { readPatch } from '../context.ts';
 import { unlessDamaged } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
 import { planUsedOnBase, silentNotes, withoutFailingSteps } from './base-plan.ts';
@@ -77,12 +76,12 @@ export async function scopeToPackages(
 
 /** Paths of all files that candidates change. */
 async function changedPaths(
-  { world, baseFiles }: CheckRunner,
+  runner: CheckRunner,
   entries: readonly CandidateEntry[],
 ): Promise<readonly string[]> {
   const paths = new Set<string>();
   for (const { patch } of entries) {
-    const parsed = patch ? await unlessDamaged(readPatch(world.artifacts, patch, { baseFiles })) : null;
+    const parsed = patch ? await unlessDamaged(runner.readPatch(patch)) : null;
     if (parsed && parsed.kind !== 'refused') for (const file of parsed.patch.files) paths.add(file.path);
   }
   return [...paths];

@@ -8,7 +8,7 @@ import {
   type ProbedCandidate,
   type ProbeRun,
 } from '../../core/evidence/index.ts';
-import { comparePatches } from '../../core/likeness/index.ts';
+import { comparePatches, type PoolPatch } from '../../core/likeness/index.ts';
 import type { Alias } from '../../core/model/index.ts';
 import { joinSections } from '../../core/patches/index.ts';
 import type { ExaminedCandidate } from './candidate.ts';
@@ -46,12 +46,12 @@ export function compareCandidates(
       id: one.candidate.alias,
       run: runOf(one),
       passesTests,
-      hasNoEffect: hasNoSourceEffect(productionText(one)),
+      hasNoEffect: hasNoSourceEffect(productionOf(one)),
       ...(one.candidate.family === undefined ? {} : { family: one.candidate.family }),
     };
   });
-  const texts = ready.map(productionText);
-  const likeness = (a: number, b: number) => patchLikeness(texts[a] ?? '', texts[b] ?? '');
+  const patches = ready.map(productionOf);
+  const likeness = (a: number, b: number) => patchLikeness(patches[a], patches[b]);
   const compared = compareBehaviour(onBase, behaving, likeness, derived.files);
   return {
     behaviour: new Map(compared.map(({ id, ...behaviour }) => [id, behaviour])),
@@ -59,19 +59,24 @@ export function compareCandidates(
   };
 }
 
-const productionText = ({ patch }: BuiltCandidate): string => joinSections(patch ? patch.production : []);
+type ProductionPatch = Pick<PoolPatch, 'text' | 'files'>;
+
+const NO_PATCH: ProductionPatch = { text: '', files: [] };
+
+const productionOf = ({ patch }: BuiltCandidate): ProductionPatch =>
+  patch ? { text: joinSections(patch.production), files: patch.production } : NO_PATCH;
 
 /** A patch without effect on the source behaves like the base. */
-function hasNoSourceEffect(text: string): boolean {
-  const [own] = comparePatches([{ id: 'one', text }]);
+function hasNoSourceEffect(patch: ProductionPatch): boolean {
+  const [own] = comparePatches([{ id: 'one', ...patch }]);
   return own?.flaws.some((guard) => guard === 'no-effective-change' || guard === 'no-source-change') ?? true;
 }
 
 /** Similarity of two production patches, 0 to 1. */
-function patchLikeness(one: string, other: string): number {
+function patchLikeness(one = NO_PATCH, other = NO_PATCH): number {
   const [own] = comparePatches([
-    { id: 'one', text: one },
-    { id: 'other', text: other },
+    { id: 'one', ...one },
+    { id: 'other', ...other },
   ]);
   return own ? (own.alike.length > 1 ? 1 : own.text) : 0;
 }

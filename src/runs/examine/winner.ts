@@ -13,7 +13,6 @@ import {
 } from '../../core/judging/index.ts';
 import type { Alias } from '../../core/model/index.ts';
 import type { Patch } from '../../core/patches/index.ts';
-import { readPatch } from '../context.ts';
 import { unlessDamaged } from '../stage.ts';
 import type { TestedSurvivor } from './admit.ts';
 import type { CheckRunner } from './areas.ts';
@@ -109,11 +108,8 @@ async function survivorsOf(
 }
 
 /** Null if there is none or it was damaged since its examination. */
-async function readEntryPatch(
-  { world, baseFiles }: CheckRunner,
-  { patch }: CandidateEntry,
-): Promise<Patch | null> {
+async function readEntryPatch(runner: CheckRunner, { patch }: CandidateEntry): Promise<Patch | null> {
   if (!patch) return null;
-  const parsed = await unlessDamaged(readPatch(world.artifacts, patch, { baseFiles }));
+  const parsed = await unlessDamaged(runner.readPatch(patch));
   return parsed?.kind === 'patch' ? parsed.patch : null;
 }
