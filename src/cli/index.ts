@@ -173,7 +173,7 @@ function overridesOf(flags: RunFlags, { width }: Screen): Overrides {
     ...(coders.length > 0 ? { coders: [...coders] } : {}),
     ...(flags.timeout ? { timeoutSeconds: flags.timeout } : {}),
     ...(flags.budget ? { budgetUsd: flags.budget } : {}),
-    // In a pipe or a job nobody would see that the run waits.
+    // In a pipe or a job, no one would see that the run waits.
     ...(flags.ask && width !== null && !flags.json ? {} : { ask: false }),
   };
 }

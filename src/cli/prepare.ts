@@ -105,7 +105,7 @@ const jsonOf = (
 const settingsAt = ({ workspaces }: Pick<PrepareTools, 'workspaces'>, top: string, { commit }: Prepared) =>
   workspaces.readFile({ kind: 'local', path: top }, commit.sha, SETTINGS_FILE);
 
-/** Fault: SETTINGS_INVALID where another file or a link stands in its place. */
+/** Writes the settings file. Fault: SETTINGS_INVALID if another file or a link has its path. */
 async function writeSettings(
   shell: Shell,
   tools: Pick<PrepareTools, 'workspaces'>,
@@ -121,7 +121,7 @@ async function writeSettings(
   return file;
 }
 
-/** What is a link in the commit is the repository's word, even where the work tree lacks it; a clause, or null. */
+/** A link in the commit counts even if the work tree lacks it. Returns a clause, or null. */
 async function inTheWay(
   { workspaces }: Pick<PrepareTools, 'workspaces'>,
   top: string,

@@ -60,8 +60,8 @@ export async function runHere(
 }
 
 /**
- * Digest of the checks that may run without the full sandbox; null if there are none. Asks in the terminal if nobody
- * has agreed before. Fault: CHECKS_UNTRUSTED if there is nobody to ask.
+ * Digest of the checks that may run without the full sandbox; null if there are none. Asks in the terminal unless
+ * consent was given before. Fault: CHECKS_UNTRUSTED if there is no terminal.
  */
 async function trustedDigest(
   { screen, confirm }: Shell,

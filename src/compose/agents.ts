@@ -75,7 +75,7 @@ export async function agentFindings(
   return missing.length === 0 ? findings : [...findings, notInstalled(missing)];
 }
 
-/** An operator may replace a built-in coder on purpose; a warning tells those who did it by accident. */
+/** Warns if an operator's command replaces a built-in coder, which may be an accident. */
 function shadowingFindings(operator: Operator): DoctorFinding[] {
   const ours = coders({ agentsFolder: agentsFolder(operator), commands: {} });
   const hiding = Object.keys(operator.agentCommands).filter((name) => ours.has(name));

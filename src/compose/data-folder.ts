@@ -132,7 +132,7 @@ const UNIMPORTANT: ReadonlySet<string> = new Set(['lost+found', '.env']);
 
 const { agents, database, sockets, toolchain } = dataPaths('/');
 /**
- * What Runoff creates first in its data folder, under names that nobody else uses; `app.pem` is written when the App is
+ * Entries that Runoff creates first in its data folder and that nothing else uses; `app.pem` is written when the App is
  * set up.
  */
 const OURS: ReadonlySet<string> = new Set([
@@ -142,8 +142,7 @@ const OURS: ReadonlySet<string> = new Set([
 
 /**
  * Opens the data folder, and creates it if it does not exist. Sets mode and owner only on what Runoff created: it never
- * takes over somebody else's folder. Fault ENVIRONMENT_INVALID if it contains other things, or if everybody can write
- * to it.
+ * takes over other folders. Fault ENVIRONMENT_INVALID if it contains other things, or is world-writable.
  */
 export async function openDataFolder(path: string, owner: { readonly gid: number } | null): Promise<void> {
   const data = resolve(path);
@@ -152,7 +151,7 @@ export async function openDataFolder(path: string, owner: { readonly gid: number
     // An unprivileged user is also the user of the sandbox, which may enter it whatever its mode.
     if (!(await isOurs(data)) || owner === null) return;
   }
-  // Open what we created ourselves, whatever the umask.
+  // Set the mode of newly created folders regardless of the umask.
   for (let made = data; made.length >= (first ?? data).length; made = dirname(made)) {
     await chmod(made, PASSABLE);
   }
@@ -210,7 +209,7 @@ export async function checkArtifacts(artifacts: Artifacts): Promise<void> {
   await artifacts.get(await artifacts.put(PROBE));
 }
 
-/** What people agreed to run without the full sandbox: a small file for each repository and set of checks. */
+/** Stored consent to run checks without the full sandbox: a small file for each repository and set of checks. */
 export function openTrustedChecks(data: string): TrustedChecks {
   const folder = dataPaths(data).trusted;
   const fileOf = (repository: string, digest: string): string =>

@@ -170,7 +170,7 @@ async function artifactsIn(operator: Operator): Promise<Omit<DoctorFinding, 'nam
   return { state: 'ok', detail: `${artifactsText(operator)} keeps what is put there` };
 }
 
-/** What this machine would execute if it were started. */
+/** Work that this machine would take if it were started. */
 const taking = ({ codersPerWorker, examinationsPerWorker }: Operator) => ({
   coders: codersPerWorker,
   examinations: examinationsPerWorker,

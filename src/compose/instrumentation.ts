@@ -171,7 +171,7 @@ export function instrumentedSandbox(
   };
 }
 
-/** What the App subscribes to, and what GitHub sends to every App. Anybody can send other names. */
+/** Events that the App subscribes to or that GitHub sends to every App. Senders can use any other name. */
 const EVENTS: ReadonlySet<string> = new Set([
   'installation',
   'installation_repositories',

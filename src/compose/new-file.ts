@@ -2,9 +2,9 @@ import { constants, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/pro
 import { dirname, join } from 'node:path';
 
 /**
- * Creates a file below a folder whose files may be a stranger's, with the folders between. No part of `path` may be a
- * link: `git clone` makes links to any place, and one that leads nowhere is created by whoever writes through it.
- * Returns why nothing was written, as a clause, or null. Rejects with the error of the file system otherwise.
+ * Creates a file and its parent folders below a folder whose content is untrusted. No part of `path` may be a link:
+ * `git clone` creates links to any place, and writing through a dangling link creates its target. Returns null on
+ * success, else why nothing was written, as a clause. Rejects with other errors of the file system.
  */
 export async function createBelow(top: string, path: string, text: string): Promise<string | null> {
   const parts = dirname(path).split('/');

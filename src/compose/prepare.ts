@@ -8,7 +8,10 @@ import { dataPaths, openDataFolder, recipesOf } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
 import { openSandbox, ownerOf, registriesOf, toolchainsOf } from './sandbox.ts';
 
-/** What `runoff prepare` executes with: the data folder of runs, so that they find the packages it installs. No database. */
+/**
+ * Opens the dependencies of `runoff prepare`: the data folder of runs, so that they find the packages it installs. No
+ * database.
+ */
 export async function openPreparing(operator: Operator): Promise<PrepareTools> {
   const owner = ownerOf(operator);
   await openDataFolder(operator.data, owner);

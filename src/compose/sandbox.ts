@@ -54,7 +54,7 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
   return sandbox;
 }
 
-/** Where processes have folders of their own, which nobody needs once they were killed. */
+/** Parent folders of per-process folders, which are garbage after their process was killed. */
 function foldersOfProcesses(operator: Operator): readonly string[] {
   const { scratch, toolchain } = dataPaths(operator.data);
   const parts = ['tmp', 'egress', 'containers', 'copies'].map((name) => join(scratch, name));

@@ -21,8 +21,8 @@ import { openSandbox, ownerOf, toolchainsOf } from './sandbox.ts';
 const INSTALLED = ['node_modules', '.venv', 'venv', 'vendor'] as const;
 
 /**
- * What `runoff select` executes with: a sandbox, and a folder for this process alone, which is removed at the end.
- * Nothing is shared with runs.
+ * Opens the dependencies of `runoff select`: a sandbox, and a folder for this process alone, which is removed at the
+ * end. Nothing is shared with runs.
  */
 export async function openSelecting(
   operator: Operator,
@@ -103,7 +103,7 @@ function openLending(dir: string, owner: { readonly uid: number; readonly gid: n
   return async (base, top) => {
     const layers: string[] = [];
     for (const name of INSTALLED) {
-      // What is part of the repository is in the checkout already.
+      // Folders that are part of the repository are in the checkout already.
       if (await isFolder(join(base.lower, name))) continue;
       const path = join(top, name);
       if (!(await isFolder(path))) continue;
@@ -126,7 +126,7 @@ async function copyFolder(dir: string, { from, name, key, owner }: Copy): Promis
   const layer = join(dir, createHash('sha256').update(key).digest('hex').slice(0, 24));
   await mkdir(layer, { recursive: true, mode: 0o755 });
   const to = join(layer, name);
-  // A try that was killed may have left a part, into which another would copy the folder once more.
+  // A killed attempt may have left an incomplete copy, into which `cp` would copy the folder again.
   const script = 'set -e; rm -rf -- "$2"; cp -R -P --reflink=auto -- "$1" "$2"; chmod -R u+rwX,go+rX -- "$2"';
   const copied = await runCommand(['sh', '-c', script, 'sh', from, to], null);
   if (copied.code !== 0) throw copyFault(from, copied.stderr);

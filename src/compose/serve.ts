@@ -129,7 +129,9 @@ function webhookMiddleware(
   return createNodeMiddleware(answering, { probot, webhooksPath: WEBHOOKS_PATH });
 }
 
-/** `runoff serve`: runs until SIGINT or SIGTERM, then takes no more work and ends. A second signal ends it at once. */
+/**
+ * `runoff serve`: runs until SIGINT or SIGTERM, then stops accepting work and ends. A second signal ends it at once.
+ */
 export async function serve(settings: OperatorSettings, terminal: Terminal): Promise<number> {
   const { screen } = terminal;
   const stop = Promise.withResolvers<void>();

@@ -24,7 +24,9 @@ interface RunningWorker {
   close(): Promise<void>;
 }
 
-/** `runoff worker`: runs until SIGINT or SIGTERM, then takes no more work and ends. A second signal ends it at once. */
+/**
+ * `runoff worker`: runs until SIGINT or SIGTERM, then stops accepting work and ends. A second signal ends it at once.
+ */
 export async function work(settings: OperatorSettings, terminal: Terminal): Promise<number> {
   const { screen } = terminal;
   const stop = Promise.withResolvers<void>();

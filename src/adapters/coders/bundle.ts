@@ -14,7 +14,7 @@ interface BundleOptions {
   /** The program's main file. */
   readonly entry: string;
   readonly outFile: string;
-  /** Texts that stand for identifiers of the program's. */
+  /** Texts that replace identifiers in the program. */
   readonly define?: Readonly<Record<string, string>>;
 }
 
@@ -63,7 +63,7 @@ async function buildOnce(options: BuildOptions & { write: false }): Promise<Buil
   }
 }
 
-/** SHA-256 of all that goes into a bundle: the program's folder, what stands beside it, and the versions of packages. */
+/** SHA-256 of all inputs of a bundle: the program's folder, the files beside it, and the versions of packages. */
 async function markOf(entry: string, define: Readonly<Record<string, string>>): Promise<string> {
   const hash = createHash('sha256');
   hash.update(await sourceHash(dirname(entry))).update(await sourceHash(HERE));

@@ -9,7 +9,7 @@ export interface InstallableAgent {
   readonly name: string;
   /** The package as npm is asked for it, without its version: `NAME`, or `FOLDER@npm:NAME`. */
   readonly asked: string;
-  /** What a version number is followed by where packages for platforms are versions of one package. */
+  /** Suffix of version numbers, for agents whose platform packages are versions of one package. */
   readonly suffix: string;
   /** Folder of the package below `node_modules`. */
   readonly package: string;
@@ -93,7 +93,7 @@ export const AGENTS: readonly InstallableAgent[] = [
   },
 ];
 
-/** The row of an agent. Its adapter names one that stands above. */
+/** Finds an agent's row. Adapters only use names that exist above. */
 function catalogued(name: string): InstallableAgent {
   const agent = AGENTS.find((one) => one.name === name);
   if (!agent) throw new Error(`There is no agent ${name} in the catalogue.`);

@@ -28,7 +28,7 @@ const claudeFlags = ({ model }: CoderInput): readonly string[] => [
   '--output-format=stream-json',
   '--verbose',
   `--model=${model}`,
-  // The sandbox is the boundary; nobody is there to be asked.
+  // The sandbox is the boundary; no one is available to answer.
   '--permission-mode=bypassPermissions',
   // Nothing from the repository: settings, hooks, MCP servers, skills and commands.
   '--setting-sources=',
@@ -59,7 +59,7 @@ const claudeEnvironment = ({ model, gateway }: CoderInput): Readonly<Record<stri
   CLAUDE_CODE_SUBAGENT_MODEL: model,
   // The prompt holds the instructions of the base commit; those in the working tree may be a candidate's own.
   CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1',
-  // It goes on with 429 and 5xx ten times by itself. Our default, tune on dev data.
+  // By default it retries 429 and 5xx ten times. Our default, tune on dev data.
   CLAUDE_CODE_MAX_RETRIES: '5',
 });
 

@@ -25,7 +25,7 @@ const codexFlags = ({ model, gateway }: CoderInput): readonly string[] => [
   '--skip-git-repo-check',
   '--ephemeral',
   '--ignore-rules',
-  // The sandbox is the boundary; its own cannot be set up inside of it, and nobody is there to be asked.
+  // The sandbox is the boundary; Codex's own does not work inside it, and no one is available to answer.
   '--dangerously-bypass-approvals-and-sandbox',
   ...Object.entries({ ...provider(gateway.url), model: toml(model), ...CODEX_SETTINGS }).map(
     ([name, value]) => `--config=${name}=${value}`,
@@ -49,7 +49,7 @@ const CODEX_SETTINGS = {
   // The prompt holds the instructions of the base commit; those in the working tree may be a candidate's own.
   project_doc_max_bytes: '0',
   'skills.include_instructions': 'false',
-  // What the model runs needs no way to the model.
+  // Commands that the model runs do not need access to the model.
   'shell_environment_policy.exclude': '["GW_*"]',
   check_for_update_on_startup: 'false',
   'analytics.enabled': 'false',

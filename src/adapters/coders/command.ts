@@ -26,8 +26,8 @@ export function readAnything(line: string): CoderEvent | null {
 }
 
 /**
- * What a program that we know nothing about may want to know: the way to the model under the names that most programs
- * read, and its task's circumstances. GW_URL and GW_KEY are set by the supervisor for every coder.
+ * Environment for an arbitrary program: access to the model under the names that most programs read, and the
+ * circumstances of its task. The supervisor sets GW_URL and GW_KEY for every coder.
  */
 export const programEnvironment = (input: CoderInput): Readonly<Record<string, string>> => ({
   ...providerEnvironment(input),

@@ -26,8 +26,8 @@ export function copilotCoder(agentsFolder: string): Coder {
 }
 
 /**
- * The tools of skills, subagents and its own database: with them it tells the model of skills and agents that files of
- * the repository define.
+ * Tools for skills, subagents and its own database. With these enabled, it presents the repository's skills and agents
+ * to the model.
  */
 const WITHOUT_TOOLS = [
   'skill',
@@ -44,7 +44,7 @@ const WITHOUT_TOOLS = [
 
 /** Without `--trust-folder` it takes no hooks, MCP servers or settings from the repository. */
 const COPILOT_FLAGS = [
-  // The sandbox is the boundary; nobody is there to be asked.
+  // The sandbox is the boundary; no one is available to answer.
   '--allow-all',
   '--no-ask-user',
   '--output-format=json',

@@ -27,7 +27,7 @@ export function geminiCoder(agentsFolder: string): Coder {
 
 const GEMINI_ENVIRONMENT = {
   GEMINI_TELEMETRY_ENABLED: 'false',
-  // It would start itself once more only to have a bigger heap.
+  // Otherwise it restarts itself to get a larger heap.
   GEMINI_CLI_NO_RELAUNCH: 'true',
   GEMINI_SANDBOX: 'false',
   /**
@@ -92,9 +92,9 @@ const GEMINI_SETTINGS = {
 } as const;
 
 /**
- * The sandbox is the boundary, and nobody is there to be asked. `argsPattern` keeps it from asking about git, which it does
- * in folders that are not trusted (`applyShellHeuristics` in 0.61.0). Denied tools are not shown to the model: they need
- * the network, or models and skills that are not there.
+ * The sandbox is the boundary, and no one is available to answer. `argsPattern` prevents prompts about git, which it
+ * shows in untrusted folders (`applyShellHeuristics` in 0.61.0). Denied tools are hidden from the model: they need the
+ * network, or unavailable models and skills.
  */
 const POLICY = `[[rule]]
 toolName = "*"
@@ -120,7 +120,7 @@ const HOME_FILES: Readonly<Record<string, string>> = {
   '.gemini/policies/runoff.toml': POLICY,
 };
 
-/** Lines of `--output-format=stream-json`, 0.61.0. Its text comes in pieces, which say nothing one by one. */
+/** Lines of `--output-format=stream-json`, 0.61.0. Its text arrives in fragments that mean nothing individually. */
 const GeminiLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('tool_use'), tool_name: z.string(), parameters: z.unknown().optional() }),
   z.object({ type: z.literal('error'), message: z.string() }),

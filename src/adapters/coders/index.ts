@@ -20,7 +20,7 @@ export { installAgent, installable, npmInstall } from './install.ts';
 interface CoderOptions {
   /** Folder below which `installAgent` puts agents, each in one of its name. */
   readonly agentsFolder: string;
-  /** The operator's own programs, by the name that settings give them; one of ours is replaced by its name. */
+  /** The operator's own programs, by their name in settings; one with a built-in coder's name replaces it. */
   readonly commands: Readonly<Record<string, AgentCommand>>;
 }
 
@@ -42,7 +42,7 @@ export function coders({ agentsFolder, commands }: CoderOptions): ReadonlyMap<st
   return new Map([...own, ...named].map((coder) => [coder.name, coder]));
 }
 
-/** A program of the operator's, under the name that AGENT_COMMANDS gives it. */
+/** A coder that runs an operator's program under its name from AGENT_COMMANDS. */
 export function namedCoder(name: string, command: AgentCommand): Coder {
   const acp = command.speaks === 'acp';
   return {
@@ -52,7 +52,7 @@ export function namedCoder(name: string, command: AgentCommand): Coder {
     experimental: acp,
     launch: (input) => ({
       ...(acp ? acpLaunch(input, command.argv) : { argv: command.argv, stdin: input.prompt }),
-      // Ours last: its way to the model is the gateway, whatever the operator's variables say.
+      // Runoff's variables come last, so that its access to models is always the gateway.
       env: { ...command.env, ...programEnvironment(input) },
       binds: bindsOf(name, command),
     }),

@@ -26,7 +26,7 @@ interface InstallRequest {
 
 interface InstalledPackage {
   readonly version: string;
-  /** What it takes on the disk. */
+  /** Its size on disk. */
   readonly bytes: number;
 }
 
@@ -62,8 +62,8 @@ export async function installAgent(request: InstallRequest): Promise<InstalledPa
 }
 
 /**
- * The agent and the exact version that are installed for a name and, maybe, a version. Faults with AGENT_UNKNOWN where
- * there is no such agent or the version is not exact; whether the registry has it only the installation tells.
+ * The agent and exact version to install for a name and an optional version. Faults with AGENT_UNKNOWN if there is no
+ * such agent or the version is not exact; only the installation shows whether the registry has it.
  */
 export function installable(
   name: string,
@@ -87,7 +87,7 @@ function unknownText(name: string): string {
   return `${JSON.stringify(name)} cannot be installed.${question} These can: ${known.join(', ')}.`;
 }
 
-/** The registry may be a mirror that lacks what everybody else has: the word was wrong only if a version was written. */
+/** The registry may be an incomplete mirror: the input was wrong only if a version was given. */
 function absent(why: string, { name, tested, asked }: InstallableAgent, version: string): Fault {
   const packageName = asked.split('@npm:').at(-1) ?? asked;
   return version === tested
@@ -178,8 +178,8 @@ const NPM_FLAGS = [
   '--no-json',
   '--no-progress',
   '--no-color',
-  // A registry that does not answer is given up within about three minutes; npm's own defaults take over fifteen.
-  // The time is one of silence: a large package on a slow line may take longer. Our defaults.
+  // A registry that does not respond is abandoned within about three minutes; npm's own defaults take over fifteen. The
+  // limit applies to silence: a large package on a slow line may take longer. Our defaults.
   '--fetch-retries=2',
   '--fetch-timeout=60000',
   '--fetch-retry-mintimeout=1000',

@@ -34,7 +34,7 @@ export function opencodeCoder(agentsFolder: string): Coder {
 const OPENCODE_FLAGS = [
   'run',
   '--format=json',
-  // The sandbox is the boundary; nobody is there to be asked.
+  // The sandbox is the boundary; no one is available to answer.
   '--auto',
   // Without plugins, which it would fetch.
   '--pure',
@@ -81,7 +81,7 @@ function config({ protocol, model, gateway }: CoderInput): string {
   return text.replaceAll('{env:', '\\u007benv:').replaceAll('{file:', '\\u007bfile:');
 }
 
-/** Tokens, where it is not given a model's own: it shortens the conversation by them. Our default. */
+/** Token limits for models without known limits: it compacts the conversation accordingly. Our default. */
 const LIMIT = { context: 200_000, output: 32_000 } as const;
 
 const ToolPart = z.object({ tool: z.string(), state: z.object({ input: z.unknown() }) });

@@ -4,7 +4,7 @@ import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
 import { lineReader, shortLine, shownCall } from './progress.ts';
 
-/** What pi calls the protocols, and what it wants after the gateway's address. */
+/** Pi's names of the protocols, and the paths that it expects after the gateway's address. */
 const APIS = {
   anthropic: { api: 'anthropic-messages', path: '' },
   'openai-responses': { api: 'openai-responses', path: '/v1' },
@@ -72,7 +72,7 @@ const settings = ({ model }: CoderInput) => ({
   enableInstallTelemetry: false,
 });
 
-/** Tokens, where it is not given a model's own: it shortens the conversation by them. Our defaults. */
+/** Token limits for models without known limits: it compacts the conversation accordingly. Our defaults. */
 const LIMIT = { contextWindow: 200_000, maxTokens: 32_000 } as const;
 /** The gateway counts the money. */
 const PI_NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } as const;

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import type { Coder, CoderEvent } from '../../ports/index.ts';
 
-/** One line of output of a program of ours inside the sandbox. `alive` only shows that it has not stalled. */
+/** One line of output of a Runoff program inside the sandbox. `alive` only shows that it has not stalled. */
 export const ProgressLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('step'), text: z.string() }),
   z.object({ type: z.literal('end'), ok: z.boolean(), text: z.string() }),
@@ -18,7 +18,7 @@ export const lineReader =
     return parsed.success ? toEvent(parsed.data) : null;
   };
 
-/** Null for anything but our own lines: what a candidate's programs print is not ours to believe. */
+/** Null for any other line: output of a candidate's programs is untrusted. */
 export const readProgress = lineReader(ProgressLine, (line) => {
   switch (line.type) {
     case 'alive':
@@ -35,7 +35,7 @@ const MAX_SHOWN = 300;
 /** Characters of a line beyond which it is not read: agents repeat whole files in some. Our default. */
 const MAX_READ = 1_000_000;
 
-/** What a line of JSON holds; null for any other line. */
+/** Parses a line of JSON; null for any other line. */
 export function parseJsonLine(line: string): unknown {
   if (line.length > MAX_READ) return null;
   try {
@@ -75,11 +75,11 @@ const ALIVE_EVERY = 10;
 
 type EndLine = Extract<ProgressLine, { type: 'end' }>;
 
-/** What a program of ours works with inside the sandbox. */
+/** Context of a Runoff program inside the sandbox. */
 interface Inside {
   /** From standard input. */
   readonly task: string;
-  /** Aborts shortly before the time is over, and when we are told to stop; the reason is a sentence. */
+  /** Aborts shortly before the time is over or when a stop is requested; the reason is a sentence. */
   readonly signal: AbortSignal;
   readonly emit: (line: ProgressLine) => void;
 }

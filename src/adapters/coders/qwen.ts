@@ -31,7 +31,7 @@ const qwenFlags = ({ model, protocol }: CoderInput): readonly string[] => [
   '--output-format=stream-json',
   `--auth-type=${protocol === 'anthropic' ? 'anthropic' : 'openai'}`,
   `--model=${model}`,
-  // What `yolo` would allow, which it refuses in a folder that is not trusted. The sandbox is the boundary.
+  // The tools that `yolo` would allow, which it rejects in untrusted folders. The sandbox is the boundary.
   '--allowed-tools=run_shell_command,edit,write_file,read_file,notebook_edit',
 ];
 

@@ -96,8 +96,9 @@ type Single =
   | 'reviewer';
 
 /**
- * Reads prompts from Markdown files. A file of the same name in `overrides` stands in for ours; a further `coder/*.md` there
- * adds a variant, a further `personas/*.md` a persona. Fault ENVIRONMENT_INVALID for what cannot be read or used.
+ * Reads prompts from Markdown files. A file of the same name in `overrides` replaces the built-in one; an additional
+ * `coder/*.md` there adds a variant, an additional `personas/*.md` a persona. Fault ENVIRONMENT_INVALID for unreadable
+ * or unusable files.
  */
 export function readPrompts(
   folders: Readonly<Record<Single, string>> & {

@@ -48,7 +48,7 @@ function chownToServer(path: string, account: ServerAccount): void {
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
-/** Environment of the server: nothing of ours, and none of the PG* variables that would change where it looks. */
+/** Environment of the server: without Runoff's variables and without the PG* variables that would redirect it. */
 export const serverEnvironment = (): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   LC_ALL: 'C',
@@ -72,7 +72,9 @@ function initdb(
   );
 }
 
-/** Under the start lock, in a folder that nobody else has: one that was killed begins anew in an empty one. */
+/**
+ * Creates the cluster, under the start lock and in a folder of its own: after a kill, it starts again in an empty one.
+ */
 async function makeCluster(draft: string, passwordFile: string, on: ClusterSetup): Promise<void> {
   const { binaries, account, dir } = on;
   const { answer } = await restarting<Answered | ChildLost>('initdb', sleep, async () => {
@@ -174,8 +176,8 @@ async function createLock(path: string): Promise<boolean> {
 }
 
 /**
- * Removes a lock whose holder is gone. Two processes may do this at once: the file that is moved away is checked
- * again, and put back if it turns out to be the new lock of the other one.
+ * Removes a stale lock. Two processes may do so concurrently: the moved file is checked again, and put back if it is
+ * the other process's new lock.
  */
 async function clearStale(path: string): Promise<void> {
   const content = await readFile(path, 'utf8').catch(() => null);
@@ -199,7 +201,7 @@ async function clearStale(path: string): Promise<void> {
 /** Drafts of the password file and of the lock, and locks that were moved away: each name has the process that made it. */
 const DRAFT = /^pg\.(?:json|lock(?:\.stale-)?)\.?(\d+)(?:-[0-9a-f]{8})?$/;
 
-/** Removes what processes that were killed left beside the data folder. */
+/** Removes what killed processes left beside the data folder. */
 export async function removeDrafts(dir: string): Promise<void> {
   for (const name of await readdir(dir)) {
     const pid = DRAFT.exec(name)?.[1];
@@ -208,8 +210,8 @@ export async function removeDrafts(dir: string): Promise<void> {
 }
 
 /**
- * Runs `work` while no other process holds the lock file; the lock of a process that is gone is taken over.
- * A second fence stands behind it: Postgres itself refuses a data folder that another server uses.
+ * Runs `work` while holding the lock file; a lock left by a dead process is taken over. As a second safeguard, Postgres
+ * itself refuses a data folder that another server uses.
  */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + LOCK_WAIT_MS;

@@ -89,8 +89,8 @@ interface Referenced {
 }
 
 /**
- * Shows the server, and so every other process, that this process uses it: a connection that the kernel closes
- * however we end. It keeps this process alive only while a query is under way. `onLost` is called once when it breaks.
+ * Opens a connection that shows the server, and so other processes, that this process uses it: the kernel closes it
+ * however the process ends. It keeps this process alive only during a query. `onLost` is called once when it breaks.
  */
 export async function openPresence(url: string, onLost: (why: string) => void): Promise<ServerConnection> {
   const client = newClient(url, { name: `runoff ${process.pid}` }) as pg.Client & Referenced;

@@ -29,7 +29,7 @@ import { choosePort, startServer, stopServer, untilReady, wasKilled } from './se
 
 /** A Postgres server on this machine, shared by all Runoff processes that use the same folder. */
 export interface EmbeddedPostgres {
-  /** What the server says, e.g. `18.4`. */
+  /** The server's version, e.g. `18.4`. */
   readonly version: string;
   /** The server ran already: another process uses it, or one that crashed left it. */
   readonly attached: boolean;
@@ -38,16 +38,16 @@ export interface EmbeddedPostgres {
   /** Creates a database unless there is one. Names are lower-case words: `a-z`, `0-9`, `_`. */
   ensureDatabase(name: string): Promise<void>;
   /**
-   * Lets go of the server, and stops it when no other connection is left; waits for the end. Close stores and
-   * engines of this process first: their connections count as use. `force` stops it whoever is connected.
+   * Releases the server, and stops it if no other connection is left; waits for the end. Close stores and engines of
+   * this process first: their connections count as use. `force` stops it regardless of connections.
    */
   stop(options?: { readonly force?: boolean }): Promise<void>;
 }
 
 interface EmbeddedPostgresOptions {
   /**
-   * Folder for programs, data, password and log, e.g. /var/lib/runoff/pg. When we are root, the server runs as
-   * `postgres` or else `nobody`, and that user must be able to enter every folder on the way.
+   * Folder for programs, data, password and log, e.g. /var/lib/runoff/pg. As root, the server runs as `postgres` or
+   * else `nobody`, and that user must be able to enter every parent folder.
    */
   readonly dir: string;
   readonly log?: Log;
@@ -76,7 +76,7 @@ async function createDatabase(presence: ServerConnection, name: string): Promise
   }
 }
 
-/** Is another process of ours, or a person, connected? Our own process has closed its stores and engines by now. */
+/** Whether another Runoff process or a person is connected. This process has closed its stores and engines by now. */
 async function usedByOthers(presence: ServerConnection): Promise<boolean> {
   const until = performance.now() + DISCONNECT_WAIT_MS;
   for (;;) {
@@ -173,7 +173,7 @@ function asStartFault(error: unknown, dir: string): Fault {
   );
 }
 
-/** A full disk has no space for the lock, and stopping must work then too: the server's own lock still stands. */
+/** A full disk has no space for the lock file, but stopping must still work; Postgres's own lock remains. */
 async function lockedIfRoom(lock: string, work: () => Promise<void>): Promise<void> {
   let begun = false;
   try {
@@ -202,7 +202,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
   async function letGo(force: boolean): Promise<void> {
     const presence = revival.presence();
-    // Without a connection nobody knows who uses a server that another process may have brought back meanwhile.
+    // Without a connection it is unknown who uses a server that another process may have restarted meanwhile.
     const used = !force && (!presence.isOpen() || (await usedByOthers(presence).catch(() => true)));
     await presence.end();
     if (!used) await stopServer(cluster, dir);
@@ -215,7 +215,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     url: (database) => address(credentials, database),
     ensureDatabase: (name) => createDatabase(revival.presence(), name),
     stop({ force = false } = {}) {
-      // First no more revivals: one that is under way holds the lock.
+      // First prevent further restarts: one in progress holds the lock.
       stopped ??= revival.end().then(() => lockedIfRoom(lock, () => letGo(force)));
       return stopped;
     },

@@ -25,7 +25,10 @@ async function numericId(flag: '-u' | '-g', name: string): Promise<number | null
   return exitCode === 0 ? Number(stdout) : null;
 }
 
-/** Postgres refuses to run as root, and initdb wants an entry in the password file: root takes `postgres`, else `nobody`. */
+/**
+ * The user that runs the server: Postgres refuses to run as root, and initdb requires an entry in the password file, so
+ * root uses `postgres`, else `nobody`.
+ */
 export async function serverAccount(): Promise<ServerAccount> {
   if (process.getuid?.() !== 0) return { name: 'this user', ids: {} };
   for (const name of ['postgres', 'nobody']) {
@@ -70,7 +73,7 @@ export function openFolder(path: string, account: ServerAccount): string {
     );
   }
   const first = mkdirSync(wanted, { recursive: true });
-  // What we made ourselves is opened whatever the umask; folders of others stay as they are.
+  // Folders created here get their mode regardless of the umask; existing ones are unchanged.
   if (first !== undefined) {
     for (let made = wanted; made.length >= first.length; made = dirname(made)) chmodSync(made, 0o755);
   }
@@ -127,7 +130,9 @@ async function linkLibraries(native: string, into: string): Promise<void> {
   }
 }
 
-/** The server's account must read all of it, whatever our umask and however the package was unpacked. */
+/**
+ * The server's account must be able to read everything, regardless of the umask and of how the package was unpacked.
+ */
 async function openToAll(native: string): Promise<void> {
   const entries = await readdir(native, { recursive: true, withFileTypes: true });
   await chmod(native, 0o755);
@@ -156,9 +161,9 @@ async function copyBinaries(from: Package, to: string): Promise<void> {
 }
 
 /**
- * The server's programs below `dir`, one copy for each version. A copy, because the server may outlive both our
- * process and the package it came from, and because its account need not be able to enter the package's folder.
- * To be called under the start lock; a copy is there whole or not at all.
+ * Copies the server's programs below `dir`, one copy per version. The server may outlive this process and the package,
+ * and its account may have no access to the package's folder. Call it under the start lock; a copy is complete or
+ * absent.
  */
 export async function installBinaries(dir: string): Promise<Binaries> {
   const from = await findPackage();

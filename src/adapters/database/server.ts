@@ -49,7 +49,7 @@ const SERVER_SETTINGS = {
   log_checkpoints: 'off',
 } as const;
 
-/** What a running server says of itself in `postmaster.pid`. */
+/** Data about a running server from `postmaster.pid`. */
 interface RunningServer {
   readonly pid: number;
   readonly port: number;
@@ -58,7 +58,7 @@ interface RunningServer {
 
 const pidFile = (cluster: Cluster): string => join(cluster.data, 'postmaster.pid');
 
-/** A pid can be another process by now, after a reboot or in a new container; Linux tells by the command line. */
+/** After a reboot or in a new container, a pid may belong to another process; on Linux the command line shows it. */
 function isServerOf(cluster: Cluster, pid: number): boolean {
   if (!processExists(pid)) return false;
   if (process.platform !== 'linux') return true;
@@ -106,7 +106,7 @@ function findFreePort(): Promise<number> {
   });
 }
 
-/** The port of last time if nobody else has it, so that addresses in logs and tools stay good. */
+/** The previous port if it is free, so that addresses in logs and tools stay valid. */
 export const choosePort = async (last: number): Promise<number> =>
   last !== 0 && !(await acceptsConnections(last)) ? last : findFreePort();
 
@@ -183,7 +183,7 @@ export async function startServer(
   );
 }
 
-/** What Postgres says of files that are not as it left them, when it starts. */
+/** Postgres's start-up messages about damaged files. */
 const DAMAGE_MESSAGES =
   /PANIC|is not a valid data directory|checkpoint record|incorrect checksum|could not (?:open|read|access|stat) (?:file|directory)|invalid data in|control file|bogus data|lock file "postmaster\.pid" is empty/;
 
@@ -198,7 +198,7 @@ async function untilReadyOr(ended: Promise<string>, cluster: Cluster): Promise<R
   }
 }
 
-/** Waits for a server that somebody else began to start or whose start we saw half way. */
+/** Waits for a server that another process is starting. */
 export async function untilReady(cluster: Cluster, dir: string): Promise<RunningServer | null> {
   const giveUpAt = performance.now() + START_MS;
   for (;;) {
@@ -224,7 +224,7 @@ export async function stopServer(cluster: Cluster, dir: string): Promise<void> {
   if (found === null) return;
   process.kill(found.pid, 'SIGINT');
   const giveUpAt = performance.now() + STOP_MS;
-  // The file goes last; the process may stay behind as a zombie where nobody reaps it.
+  // The file is removed last; the process may remain as a zombie if it is not reaped.
   while (existsSync(pidFile(cluster)) && processExists(found.pid)) {
     if (performance.now() > giveUpAt) {
       throw new Fault(

@@ -77,9 +77,9 @@ export interface UnansweredClaims {
 }
 
 /**
- * DBOS marks a flow as claimed, commits, and then starts it. If the connection breaks at the commit, the flow belongs
- * to this process, but nobody starts it. Each claim has its own token, so a flow that still has it was never started.
- * We search repeatedly: a server that is back may commit what it received earlier after our first query.
+ * DBOS marks a flow as claimed, commits, and then starts it. If the connection breaks at the commit, this process owns
+ * the flow without starting it. Each claim has its own token, so a flow that still has it was never started. The search
+ * is repeated, because a server that recovers may commit what it received earlier only after the first query.
  */
 export function openUnansweredClaims(pool: pg.Pool, log: Log): UnansweredClaims {
   const claims = new Map<string, number>();

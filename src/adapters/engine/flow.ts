@@ -15,7 +15,7 @@ const RESULT_POLL_MS = 200;
  */
 const WAIT_POLL_MS = 5_000;
 
-/** What a flow needs of the engine that executes it. */
+/** The parts of the engine that a flow requires. */
 export interface FlowHost {
   /** Aborts if this process cancels the flow, or when the engine has shut down. */
   readonly signal: AbortSignal;

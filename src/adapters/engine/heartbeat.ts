@@ -143,7 +143,7 @@ export function openFence(options: FenceOptions): OwnFence {
 
   function isFresh(): boolean {
     if (expired || last === null) return false;
-    // A clock that was set back says nothing; the other one does.
+    // If the wall clock was set back, only the monotonic clock detects an old heartbeat.
     return clock.elapsed() - last.elapsed < freshMs && clock.now() - last.now < freshMs;
   }
 

@@ -56,7 +56,9 @@ export async function withLaunchLock<T>(url: string, work: (client: pg.Client) =
 /** Milliseconds in which the server should notice that an earlier holder was killed. Our default. */
 const EXECUTOR_LOCK_WAIT_MS = 3_000;
 const EXECUTOR_LOCK_POLL_MS = 100;
-/** Milliseconds in which our own lost session should end after it was told to. Our default. */
+/**
+ * Milliseconds in which this process's own broken session should end after its termination was requested. Our default.
+ */
 const RELOCK_WAIT_MS = 1_000;
 /** Milliseconds between two checks for a server that went down. Our default. */
 const RELOCK_INTERVAL_MS = 500;

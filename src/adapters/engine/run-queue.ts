@@ -119,8 +119,8 @@ export function openRunSlot(queue: RunQueue, id: string): RunSlot {
 }
 
 /**
- * Runs `work` in one of the slots; whoever waits leaves when the signal aborts, and is rejected with its reason. The work
- * keeps its slot until it has ended, and its flow's context of DBOS: `p-queue` would let it have neither.
+ * Runs `work` in one of the slots. If the signal aborts, a waiting caller leaves the queue and rejects with its reason.
+ * The work keeps its slot until it has ended, and the DBOS context of its flow: `p-queue` supports neither.
  */
 export async function inSlot<T>(slots: Semaphore, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const slot = slots.acquire();
@@ -128,7 +128,7 @@ export async function inSlot<T>(slots: Semaphore, signal: AbortSignal, work: () 
     await unlessAborted(slot, signal);
     return await work();
   } finally {
-    // Who left is given a slot all the same, and passes it on.
+    // A caller that left still gets a slot later and releases it.
     void slot.then(([, release]) => release());
   }
 }

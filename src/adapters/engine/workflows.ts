@@ -95,7 +95,7 @@ export function register(flows: Flows, active: ActiveFlows, queue: CoderQueue | 
   return { run, candidate, examination };
 }
 
-/** The flows that run in this process, and whether they may go on. */
+/** The flows that run in this process, and whether they may continue. */
 export interface ActiveFlows {
   /**
    * Runs a flow: `signal` aborts when this process cancels it or the engine has shut down. Ends after all its steps,

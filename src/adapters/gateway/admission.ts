@@ -10,7 +10,7 @@ import { dialectOf, type ProviderAccess, type Providers, providerFor } from './p
 
 export const sha256Of = (key: string): Buffer => createHash('sha256').update(key).digest();
 
-/** What a lease key allows. */
+/** Permissions of a lease key. */
 export interface LeaseTerms {
   readonly keyHash: Buffer;
   /** By the monotonic clock. */
@@ -243,8 +243,8 @@ export interface SharedMemory {
 }
 
 /**
- * The memory that the requests of one lease share. A sandbox must not fill our memory with many requests, nor many
- * sandboxes together, and one sandbox must not take the memory of the others.
+ * The memory that the requests of one lease share. A sandbox must not exhaust the gateway's memory with many requests,
+ * nor many sandboxes together, and one sandbox must not take the memory of the others.
  */
 export function openLeaseMemory(shared: SharedMemory = { bytes: 0 }): { enter(): RequestMemory } {
   let all = 0;

@@ -49,7 +49,10 @@ type AnswerCacheParts = Answers & { readonly clock: Pick<Clock, 'now' | 'sleep'>
  */
 const FULL_DISK_WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000, 14_500];
 
-/** Reads once what is stored: nobody else asks for this spender while the lease is open. Rejects if it cannot be read. */
+/**
+ * Reads stored answers once: no other lease asks for this spender while this one is open. Rejects if they cannot be
+ * read.
+ */
 export async function openAnswerCache(
   { artifacts, store, clock, log }: AnswerCacheParts,
   whose: Whose,
@@ -133,8 +136,8 @@ const DAY = '(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?';
 const CLOCK = '\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d+)?)?';
 
 /**
- * What differs when the same work is repeated: dates, times and durations (above all of tests), the port and key of the
- * lease, and random ids of the client. Two questions of one coder that differ in nothing else are the same.
+ * Differences between repetitions of the same work: dates, times and durations (above all of tests), the port and key
+ * of the lease, and random ids of the client. Questions of one coder that differ only in these are the same.
  */
 const CHANCE: readonly (readonly [RegExp, string])[] = [
   [/gw-[A-Za-z0-9_-]{43}/g, 'KEY'],

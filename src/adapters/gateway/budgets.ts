@@ -60,7 +60,7 @@ export interface Account {
 }
 
 interface Accounts {
-  /** Writes what calls of closed leases came to, their answers with it. Faults: DATABASE_UNAVAILABLE when it cannot. */
+  /** Writes the final costs and answers of calls of closed leases. Faults: DATABASE_UNAVAILABLE if that fails. */
   flush(): Promise<void>;
   /** Rejects when the ledger cannot be read. */
   open(payer: BilledGrant): Promise<Account>;
@@ -77,7 +77,7 @@ interface AccountsOptions {
   readonly underWayMs: number;
 }
 
-/** What all accounts of a gateway share. */
+/** State shared by all accounts of a gateway. */
 interface AccountsContext extends AccountsOptions {
   readonly bookings: Bookings;
   readonly settlements: Settlements;

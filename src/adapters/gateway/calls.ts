@@ -22,7 +22,7 @@ import type { RefusalLog } from './refusal-log.ts';
 import { type Relayed, relay, sendError } from './relay.ts';
 import { unlistedBetas, waitAfter } from './upstream.ts';
 
-/** What the request handler of one lease needs. */
+/** Dependencies of the request handler of one lease. */
 export interface LeaseContext {
   readonly grant: Grant;
   readonly terms: LeaseTerms;
@@ -55,7 +55,7 @@ export function leaseListener(context: LeaseContext): RequestListener {
   return (request, response) => {
     const memory = context.memory.enter();
     const call = serve(context, request, response, memory).catch((error: unknown) => {
-      // The client closed the connection before its request was complete; anything else would be a bug of ours.
+      // The client closed the connection before its request was complete; anything else would be a bug here.
       const gone = request.destroyed && !request.complete;
       if (!gone) context.refusals.add('fault', { error: name(error) });
       sendError(response, null, 500, 'The gateway could not handle the request.');

@@ -3,7 +3,7 @@ import type { CapName, Grant, LedgerSums } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
 import type { PriceBook, Tokens } from './prices.ts';
 
-/** What may still be spent. */
+/** Remaining budget. */
 interface Left {
   readonly usd: Usd;
   /** Tokens for models without a price. */
@@ -18,8 +18,9 @@ export interface Reservation {
 }
 
 /**
- * What to reserve if this much is left; null if it is not enough. It may exceed what is left by the difference between
- * the call's maximum and its estimate. `contended` means that more will be left when other calls end.
+ * Computes the reservation for the remaining budget; null if it is not enough. It may exceed what is left by the
+ * difference between the call's maximum and its estimate. `contended` means that more will be left when other calls
+ * end.
  */
 export type Plan<R extends Reservation> = (left: Left, contended: boolean) => R | null;
 
@@ -86,13 +87,13 @@ export interface DailyBudgets {
   readonly everythingUsd: Usd;
 }
 
-/** Whose calls these are, and their caps. */
+/** Who pays for the calls, and the caps. */
 export type BilledGrant = Pick<
   Grant,
   'runId' | 'spender' | 'repository' | 'capUsd' | 'runCapUsd' | 'capTokens'
 >;
 
-/** What one spender in one run has used, without what active calls hold. */
+/** Usage of one spender in one run, without what active calls hold. */
 export interface Tally {
   usd: Usd;
   tokensIn: number;
@@ -149,7 +150,7 @@ interface Price {
   /** A model without a price uses tokens instead of money. */
   readonly priced: boolean;
   readonly inputUsd: Usd;
-  /** Of output. */
+  /** US dollars per output token. */
   readonly perToken: Usd;
 }
 
@@ -195,7 +196,7 @@ export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<C
   };
 }
 
-/** What must be left for a call to be sent, with the shortest output that we allow. */
+/** Minimum budget for a call to be sent, with the shortest allowed output. */
 export function leastFor(call: AdmittedCall, book: PriceBook, at: number): Reservation {
   const { estimate } = call.input;
   const { inputUsd, perToken } = priceOf(call, book, at, estimate);

@@ -51,7 +51,7 @@ export function endpointFor(method: string, target: string): Endpoint | null {
   };
 }
 
-/** The key that Google's clients may put into the query; empty if there is none. */
+/** The API key in the query, where Google's clients may put it; empty if there is none. */
 export const keyInQuery = (target: string): string =>
   new URLSearchParams(target.split('?', 2)[1] ?? '').get('key') ?? '';
 

@@ -233,7 +233,7 @@ function prepareSocketFolder(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: 0o711 });
 }
 
-/** Removes sockets on which nobody listens, as left behind by a killed process. */
+/** Removes stale sockets left by killed processes. */
 async function removeStaleSockets(dir: string): Promise<void> {
   const names = (await readdir(dir)).filter((name) => SOCKET_NAME.test(name));
   for (const path of names.map((name) => join(dir, name))) {

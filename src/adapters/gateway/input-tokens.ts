@@ -26,7 +26,7 @@ type Measured =
 
 /** Code and English have three to four bytes a token; the lower value, so that the estimate is rather too high. */
 const BYTES_PER_TOKEN = 3;
-/** What vendors add to a request: several hundred tokens that explain the use of tools to the model. */
+/** Tokens that vendors add to a request: several hundred that explain the use of tools to the model. */
 const ADDED_TOKENS = 500;
 /**
  * The maximum that they add: 530 tokens is the largest prompt for tools in
@@ -123,7 +123,7 @@ const MAX_COUNT_BYTES = 64 * 2 ** 10;
 /** "The token count should be considered an estimate" (Anthropic), which "may differ by a small amount". Our margin. */
 const MARGIN = { share: 1.05, tokens: 100 } as const;
 
-/** What is asked about of a call that was admitted. */
+/** The parts of an admitted call that are counted. */
 interface CountedCall {
   readonly endpoint: CallEndpoint;
   readonly access: ProviderAccess;

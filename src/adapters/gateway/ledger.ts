@@ -126,9 +126,9 @@ export const inputIsMissing = ({ outcome, reading }: ProviderReport): boolean =>
   outcome.how !== 'unbilled' && !reading?.input?.input;
 
 /**
- * What a call cost. It stays on the day on which it was booked. What its provider did not report is settled at its
- * maximum: an answer that was cut off may have been generated to its end, and all of that may be billed. `counted`:
- * tokens of the input, as the provider counted them on request.
+ * The final cost of a call, on the day on which it was booked. Usage that its provider did not report is settled at its
+ * maximum: an answer that was cut off may have been generated to its end and billed in full. `counted`: tokens of the
+ * input, as the provider counted them on request.
  */
 export function settledRow(
   grant: Grant,

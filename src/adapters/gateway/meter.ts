@@ -8,7 +8,7 @@ import { CLOSING_LINE, ENDINGS, errorIn, watchEnd } from './stream-events.ts';
 /** Input as counted by a provider. */
 export type ReportedInput = Omit<Tokens, 'output'>;
 
-/** What an answer reports about its usage. */
+/** Usage reported by an answer. */
 export interface MeterReading {
   /** Input as counted by the provider; null if it was not reported. */
   readonly input: ReportedInput | null;

@@ -63,7 +63,7 @@ interface RelayInput {
 
 /** The client closed the connection: nginx's status, because HTTP has none. */
 const CLIENT_GONE = 499;
-/** What is left to do for a call. */
+/** What remains to be done for a call. */
 export type Relayed =
   /** The client has its answer. */
   | { readonly kind: 'done' }

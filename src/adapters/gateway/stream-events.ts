@@ -5,8 +5,7 @@ import type { ModelProtocol } from '../../core/settings/index.ts';
 import { type Body, isObject } from './bodies/index.ts';
 
 /**
- * What an event of a stream says about its end. `finished`: the answer is complete, usage may follow. `closed`:
- * nothing follows.
+ * State of a stream after an event. `finished`: the answer is complete, usage may follow. `closed`: nothing follows.
  */
 type StreamState = 'open' | 'finished' | 'closed';
 

@@ -30,7 +30,10 @@ export const SETUP_AREA = 'setup-';
 const AreaRecord = z.object({ repositoryKey: z.string(), lowers: z.array(z.string()) });
 export type AreaRecord = z.infer<typeof AreaRecord>;
 
-/** An area that may stand on anything that was used since a time, in milliseconds since 1970: opening it was a use. */
+/**
+ * An area with an unknown base: any data used since `since` (milliseconds since 1970) may be part of it, because
+ * opening it counted as use.
+ */
 export interface UnknownArea {
   readonly since: number;
 }
@@ -39,7 +42,7 @@ export interface Areas {
   open(base: BaseCheckout, id: string): Promise<WorkArea>;
   remove(id: string): Promise<void>;
   sweep(keep: (id: string) => boolean): Promise<readonly string[]>;
-  /** What all open areas stand on, of every process. */
+  /** Layers and bases of all open areas, of every process. */
   records(): Promise<readonly (AreaRecord | UnknownArea)[]>;
 }
 
@@ -73,7 +76,7 @@ export function openAreas(parts: AreaParts): Areas {
     return at !== null && Date.now() - at > ABANDONED_MS;
   }
 
-  /** What it stands on is not known: a disk or a power failure took its record. */
+  /** Its base is unknown: its record was lost in a disk or power failure. */
   async function unreadable(id: string, thrown: unknown): Promise<UnknownArea> {
     if (!(thrown instanceof SyntaxError || thrown instanceof z.ZodError)) throw thrown;
     log.warn({ err: thrown, path: recordFile(id) }, 'The record of an area cannot be read.');
@@ -161,12 +164,12 @@ async function requireLowers(lowers: readonly string[]): Promise<void> {
   }
 }
 
-/** What a crash or another process left partly removed. */
+/** Data that a crash or another process left partly removed. */
 async function trashIn({ areas }: Layout): Promise<readonly string[]> {
   return (await namesIn(areas)).filter(isTrash).map((name) => join(areas, name));
 }
 
-/** What a crash left incomplete. If nobody uses the repository now, its age does not matter. */
+/** Data that a crash left incomplete. Its age does not matter if the repository is not in use. */
 async function leftByCrash(layout: Layout, locks: Locks): Promise<readonly string[]> {
   const root = join(layout.areas, '..');
   const found: string[] = [];
@@ -199,7 +202,7 @@ async function temporaryIn(folder: string): Promise<string[]> {
 /** Milliseconds to wait for a removal. Our default: nearly every area is gone by then, and its space is free. */
 const WAIT_MS = 1_000;
 
-/** Removes trees that nobody needs any more. */
+/** Removes unused trees. */
 interface Trash {
   /**
    * Removes a tree: its path is free when this resolves. If the removal takes long, it continues in the background. No

@@ -24,7 +24,7 @@ const HISTORY = 50;
  */
 export const BYTE_FOR_BYTE = '* -text -ident !eol !filter !working-tree-encoding !diff !merge\n';
 
-/** What is known of a base besides its files. `links` are its submodules, which stay as they are in every candidate. */
+/** Facts about a base besides its files. `links` are its submodules, which are the same in every candidate. */
 const CheckoutFacts = z.object({ tree: z.string().regex(/^[0-9a-f]{40}$/), links: z.array(z.string()) });
 export type CheckoutFacts = z.infer<typeof CheckoutFacts>;
 

@@ -20,7 +20,7 @@ type Admitted =
 interface Refusal {
   readonly kind: 'refused';
   readonly why: string;
-  /** What git said, if the content may be valid and our own copy of the repository damaged. */
+  /** Git's error, if the content may be valid and Runoff's copy of the repository damaged. */
   readonly fault?: Fault;
 }
 

@@ -171,7 +171,7 @@ async function refusal(result: ExecResult, out: string, limits: CollectLimits): 
   if (result.stopped === 'wall') return 'Its files could not be read in time.';
   if (result.stopped !== null) return `Reading its files was stopped (${result.stopped}).`;
   if (result.exitCode === 0) return null;
-  // No process of a candidate runs beside the collector, so only the machine can have sent a signal.
+  // No candidate process runs now, so only the machine can have sent a signal.
   if (result.exitCode === null)
     throw programKilled('The program that reads the files of a candidate', KILLED);
   if (result.exitCode === REFUSED_EXIT) {

@@ -12,9 +12,9 @@ import type { Locks } from './locks.ts';
 const KEY = /[0-9a-f]{24}/g;
 
 /**
- * Finds out whether a damaged repository of ours caused a fault. If so, the fault is STORED_DATA_DAMAGED, whose message
- * people may see, and the next call recreates the repository. A mirror is fetched again; the store of candidates' trees
- * is set aside, and the trees are recreated from their patches.
+ * Finds out whether a fault was caused by a damaged repository of Runoff's. If so, the fault is STORED_DATA_DAMAGED,
+ * whose message may be shown to people, and the next call recreates the repository. A mirror is fetched again; the
+ * store of candidates' trees is set aside, and the trees are recreated from their patches.
  */
 export function openDiagnosis(parts: {
   readonly layout: Layout;
@@ -160,7 +160,7 @@ async function contentOf(path: string): Promise<string | null> {
   }
 }
 
-/** Temporary files of git and of ours; they are no damage, and a fetch removes them. */
+/** Temporary files of git and Runoff; they do not count as damage, and a fetch removes them. */
 const PASSING = /^tmp_|\.lock$|\.keep$/;
 
 async function objectsOf(repository: string): Promise<readonly string[]> {

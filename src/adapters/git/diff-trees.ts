@@ -6,7 +6,7 @@ import { parseRaw, type RawEntry } from '../../core/patches/index.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 
-/** What setup changed, so that it does not count as a candidate's work. Lists are sorted and NUL-separated. */
+/** Changes made by setup, which must not count as a candidate's work. Lists are sorted and NUL-separated. */
 export interface SetupTraces {
   readonly brought: Buffer;
   /** `diff-index --raw -z` of the base files that setup changed. */
@@ -111,7 +111,7 @@ async function diffTree(git: Git, cwd: string, diff: Diff, format: readonly stri
 }
 
 /**
- * A repository in which every file counts as binary; attributes are the only way to say so. The environment names its
+ * A repository in which every file counts as binary, which can only be set by attributes. The environment points to its
  * objects.
  */
 async function binaryView(scratch: string): Promise<string> {

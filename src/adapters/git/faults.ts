@@ -6,7 +6,7 @@ const PROGRESS = /^remote: (Enumerating|Counting|Compressing|Total)/;
 const DENIED =
   /Authentication failed|Invalid username or|could not read Username|requested URL returned error: 40[134]|repository '.*' not found/i;
 
-/** What git said, short enough for a sentence. Anything that looks like a login in a URL is removed. */
+/** Git's error message, shortened for use in a sentence. Anything that looks like a login in a URL is removed. */
 export function errorTextOf(done: GitDone): string {
   const lines = done.stderr
     .split('\n')
@@ -42,7 +42,7 @@ export function gitFault(what: string, done: GitDone): Fault {
 const NETWORK =
   /Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|reset|timed out)|requested URL returned error|RPC failed|hung up|early EOF|SSL|TLS|Empty reply|unexpected disconnect|too slow|timed out|no answer for/i;
 
-/** A failure that a damaged repository of ours may have caused, whatever the code; null for any other fault. */
+/** A failure that a damaged repository of Runoff's may have caused, whatever the code; null for any other fault. */
 export function localFailure({ code, cause }: Fault): GitFailure | null {
   if (!(cause instanceof GitFailure)) return null;
   // A block that cannot be read is a damaged file too: another copy of it may land elsewhere.

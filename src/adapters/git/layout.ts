@@ -43,12 +43,12 @@ export interface Layout {
   objects(key: string): string;
   bases(key: string): string;
   base(key: string, sha: Sha): string;
-  /** What setup commands wrote for base commits of one repository; never shared between repositories. */
+  /** Output of setup commands for base commits of one repository; never shared between repositories. */
   layers(key: string): string;
   layer(key: string, id: string): string;
   readonly locks: string;
   area(id: string): string;
-  /** A new name for something that is to be removed. Any process may remove whatever has such a name. */
+  /** A new path for data to be removed. Any process may remove data at such a path. */
   trash(): string;
   /** Keys of all repositories that have any data here. */
   keys(): Promise<readonly string[]>;

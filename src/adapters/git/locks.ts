@@ -83,7 +83,7 @@ const FILE = 3;
 
 /**
  * The lock belongs to the file as opened by this process, and is released when the file is closed or the process ends.
- * Node has no call for it, so `flock` locks the same open file and exits; nobody can release the lock by killing it.
+ * Node has no call for it, so `flock` locks the same open file and exits; killing it does not release the lock.
  */
 async function take(flags: readonly string[], path: string): Promise<Release | null> {
   const file = await open(path, 'a', 0o600);
@@ -150,7 +150,7 @@ export function openKeyedQueue(): <T>(
       await unlessAborted(turn, signal, abortError);
       return await work();
     } finally {
-      // Who left is given a turn all the same, and passes it on.
+      // A caller that left still gets its turn later and passes it on.
       void turn.then((release) => {
         release();
         if (!mutex.isLocked()) mutexes.delete(key);

@@ -207,7 +207,7 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
     return done.stdout;
   }
 
-  /** Asks for exact names only. If no ref has a full object name, the fetch that follows looks for it. */
+  /** Queries exact names only. If no ref has a full object name, the following fetch resolves it. */
   async function resolveRemote(
     ref: string,
     source: RepositorySource & { kind: 'remote' },

@@ -20,7 +20,7 @@ interface PruneParts {
   readonly log: Log;
 }
 
-/** What was done in one repository while nobody used it. `trash` is removed after the lock is released. */
+/** Result of pruning one unused repository. `trash` is removed after the lock is released. */
 interface UnusedData {
   readonly counts: Counts;
   readonly trash: readonly string[];
@@ -31,8 +31,8 @@ interface UnusedData {
 const NO_COUNTS: Counts = { checkouts: 0, layers: 0, repositories: 0, patches: 0 };
 
 /**
- * Removes what nobody has used for long. Under the lock things are only renamed, which is fast and safe in a crash; the
- * next sweep removes what a crash leaves.
+ * Removes data that has not been used for long. Under the lock, data is only renamed, which is fast and crash-safe; the
+ * next sweep completes what a crash interrupted.
  */
 export function openPruning(parts: PruneParts): Pick<Workspaces, 'prune'> {
   const { layout, locks, log } = parts;
@@ -72,7 +72,7 @@ const sum = (total: Pruned, one: Counts & { bytes: number }): Pruned => ({
   busy: total.busy,
 });
 
-/** Under the exclusive lock: nobody opens an area of the repository or creates anything in it meanwhile. */
+/** Requires the exclusive lock, so that no area of the repository is opened and nothing is created in it meanwhile. */
 async function moveUnused(
   { layout, areas }: PruneParts,
   key: string,
@@ -161,8 +161,8 @@ const AS_FILES = { 'gc.packRefs': 'false', 'gc.cruftPacks': 'false' } as const;
 const WHEN_NEEDED = { 'gc.auto': '6700', 'gc.autoPackLimit': '50', 'gc.autoDetach': 'false' } as const;
 
 /**
- * Packs what is kept and drops the objects that no claim holds any more; returns the bytes freed. Git keeps objects
- * newer than the given time, so candidates may be collected meanwhile.
+ * Packs live objects and drops those that no claim references any more; returns the bytes freed. Git keeps objects
+ * newer than the given time, so that candidates can be collected concurrently.
  */
 async function pack(
   { git, layout }: PruneParts,

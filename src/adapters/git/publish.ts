@@ -19,8 +19,9 @@ interface FetchSource {
 }
 
 /**
- * Lets another user of the host fetch one commit. That user cannot enter the folders of objects, so they get a bundle
- * that only they can read, for the duration of `work`. Our own user fetches from the objects directly.
+ * Gives another user of the host access to one commit. That user cannot enter the object folders, so they get a bundle
+ * that only they can read, for the duration of `work`. If it is Runoff's own user, it fetches from the objects
+ * directly.
  */
 async function withFetchSource<T>(
   git: Git,
@@ -128,7 +129,7 @@ interface PushEnd {
   readonly value: Pushed;
 }
 
-/** Checks the remote before it pushes: after a killed push, nobody knows whether the remote accepted it. */
+/** Checks the remote before it pushes, because after a killed push it is unknown whether the remote accepted it. */
 async function pushOnce(
   git: Git,
   cwd: string,

@@ -46,8 +46,8 @@ const GIT_SETTINGS = `[safe]
 `;
 
 /**
- * Writes the settings unless the file holds just these: a power failure can leave it empty, and then every git would
- * fail, or go on without the settings that protect the host from what a repository contains.
+ * Writes the settings unless the file already contains exactly these: a power failure can leave it empty, and then
+ * every git would fail or run without the settings that protect the host from repository content.
  */
 export async function ensureSettings(file: string): Promise<void> {
   try {

@@ -2,9 +2,9 @@ import { globLiteral } from './collect.ts';
 import { type FileOwner, openFolders, removeWithin } from './trees.ts';
 
 /**
- * What is not kept of the HOME of a set-up, as patterns below it. Packages, caches and programs stay. Whatever tells
- * shells, git, package clients or agents how to behave, or may hold a key, goes: any package can write such a file when
- * it is installed, and it would change how every later command runs.
+ * Parts of the HOME of a set-up that are not kept, as patterns below it. Packages, caches and programs are kept. Files
+ * that configure shells, git, package clients or agents, or may contain a key, are not: any package can write one
+ * during its installation, and it would affect every later command.
  */
 const NOT_KEPT = [
   // Keys, and settings of clients that can hold them.

@@ -174,8 +174,8 @@ function isPlain(text: string, scripts: boolean): boolean {
 }
 
 /**
- * Whether nothing in the lock file comes from a file of the repository, whatever the manifests say. Links to the
- * repository's packages are allowed.
+ * Whether the lock file refers to no file of the repository, whatever the manifests say. Links to the repository's
+ * packages are allowed.
  */
 function isFromRegistries(name: string, text: string): boolean {
   if (!JSON_LOCKS.has(name)) return !LOCKED_AWAY.test(text);

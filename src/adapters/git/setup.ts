@@ -46,7 +46,7 @@ interface SetupLayers {
   install: Install;
   /** Whether the layers of a base are as setup left them. */
   areWhole(base: BaseCheckout): Promise<boolean>;
-  /** What setup changed in a base with a layer; null if it has none. */
+  /** Changes that setup made in a base with a layer; null if it has none. */
   traces(base: BaseCheckout): Promise<SetupTraces | null>;
 }
 
@@ -205,8 +205,8 @@ export interface SetupPatience {
 const SETUP_PATIENCE: SetupPatience = { silenceMs: 120_000, refusedMs: 10_000 };
 
 /**
- * Package managers ask for a host that they cannot reach again and again, for minutes, in silence. Others say nothing
- * while they download, so what comes from a host counts as a line does. A host that was refused stays refused.
+ * Package managers silently retry an unreachable host for minutes. Others print nothing while they download, so data
+ * received from a host counts as activity, like a line of output. A host that was refused once does not count again.
  */
 function patience(
   limits: Limits,

@@ -62,8 +62,8 @@ export async function removeTree(path: string): Promise<void> {
 }
 
 /**
- * Removes what lies at the given patterns of `find -path`, and all below it. Enters no link: whoever wrote the tree may
- * have put one where a pattern has a folder.
+ * Removes everything that matches the patterns of `find -path`, recursively. Follows no links, since a link may have
+ * been created where a pattern expects a folder.
  */
 export async function removeWithin(path: string, patterns: readonly string[]): Promise<void> {
   const anyOf = patterns.flatMap((pattern) => ['-o', '-path', pattern]).slice(1);
@@ -76,8 +76,9 @@ export async function removeWithin(path: string, patterns: readonly string[]): P
 const OPENING_MS = 30_000;
 
 /**
- * Lets the owner read what a coder locked: folders without rwx and files without r. Opens a folder before it enters it.
- * What stays locked, also because this takes too long, is later reported as a file that cannot be read.
+ * Restores the owner's read access to files and folders that a coder made inaccessible: folders without rwx and files
+ * without r. Fixes a folder before entering it. What remains inaccessible, for example after a time-out, is later
+ * reported as an unreadable file.
  */
 export async function openFolders(path: string, owner: FileOwner): Promise<void> {
   const folders = ['-type', 'd', '!', '-perm', '-700', '-exec', 'chmod', 'u+rwx', '{}', ';'];

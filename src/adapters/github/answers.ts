@@ -79,7 +79,7 @@ export const Comment = z
 /** When anything about an issue changed last. */
 export const Touched = z.object({ updated_at: Time }).transform(({ updated_at }) => updated_at);
 
-/** What GraphQL knows an object of REST by. */
+/** The GraphQL id of a REST object. */
 export const NodeId = z.object({ node_id: z.string().min(1) });
 
 /** The App about itself; its account's login is made of the slug. */
@@ -151,7 +151,7 @@ export const ReviewComment = z
   })
   .transform((comment): Remark => {
     const { user, author_association: association, body, path, line, subject_type } = comment;
-    // A comment on a whole file comes with a line too, which says nothing.
+    // A comment on a whole file has a line too, which is meaningless.
     const at = line && subject_type !== 'file' ? { path, line } : { path };
     const times = { createdAt: comment.created_at, updatedAt: comment.updated_at };
     return { ...writtenBy(user), association, body, ...at, ...times };
@@ -206,10 +206,7 @@ export const PermissionLevel = z.object({
   user: Account.nullish(),
 });
 
-/**
- * The role that GitHub names, never above the base permission beside it: organisations can give roles of their own
- * any name.
- */
+/** The role that GitHub reports, limited to the base permission: organisations can give custom roles any name. */
 export function roleOf(level: z.infer<typeof PermissionLevel>): Permission {
   switch (level.permission) {
     case 'admin':

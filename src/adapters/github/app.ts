@@ -18,7 +18,7 @@ type Granted = Readonly<
 /** Rights of a token; GitHub adds nothing to them. */
 export interface Rights {
   readonly needed: Granted;
-  /** Asked for since a later version: an installation whose owner has not agreed yet goes on without. */
+  /** Requested since a later version: installations whose owner has not accepted it yet work without it. */
   readonly checks: Granted;
 }
 
@@ -52,7 +52,7 @@ interface MintParts {
 }
 
 /**
- * Asks GitHub for a token of one repository with these rights. Repeated after server errors: a spare one expires. A
+ * Creates a token for one repository with these rights. Retries after server errors, since an unused token expires. A
  * suspended or deleted installation is refused at once.
  */
 export async function mint({ app, pace, repository, rights, now, lacksChecks }: MintParts): Promise<Token> {
@@ -127,8 +127,8 @@ export function openTokenCache(mintToken: () => Promise<Token>, now: () => numbe
 }
 
 /**
- * The App's key as it is signed with, read once: GitHub hands keys out in an older form, and the library would convert
- * it for every token. A text that is no key is given back as it is; whoever signs with it says what is wrong.
+ * The App's private key in the form used for signing, converted once: GitHub issues keys in an older format, which the
+ * library would convert for every token. Invalid text is returned unchanged and causes an error when used.
  */
 export function signingKey(pem: string): string {
   const read = (): string =>
@@ -187,7 +187,7 @@ async function ofInstallation(
   const { app, client, pace, log } = parts;
   try {
     return await pace.run(`list the repositories of installation ${installationId}`, async () => {
-      // The only token for more than one repository: it can read their names, and is given back at once.
+      // The only token for more than one repository: it can read their names, and is revoked at once.
       const { data } = await app.rest.apps.createInstallationAccessToken({
         installation_id: installationId,
         permissions: { metadata: 'read' },

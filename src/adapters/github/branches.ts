@@ -15,8 +15,8 @@ interface BranchCalls {
 }
 
 /**
- * Deletes the branch of a candidate where it is what we made of it. GitHub's REST interface cannot compare and delete in
- * one step: whoever pushes to the branch between the look and the deletion, a second at most, has the commit at home.
+ * Deletes the branch of a candidate if it is unchanged since Runoff pushed it. GitHub's REST API cannot compare and
+ * delete in one step: a commit pushed in between, at most a second, still exists in its author's clone.
  */
 export async function deleteBranch(
   { repositoryId }: RepositoryHandle,
@@ -37,7 +37,7 @@ export async function deleteBranch(
   if (shown) return 'shown';
   const standing = await branchHead(read, name);
   if (standing !== at) return standing === null ? 'gone' : 'moved';
-  // 422: it is gone by now, or a rule keeps it; a second look tells.
+  // 422: it was deleted meanwhile, or a rule protects it; reading it again shows which.
   const deleted = await write(({ rest }, where) =>
     unless(422, async () => (await rest.git.deleteRef({ ...where, ref: `heads/${name}` })).status),
   );

@@ -13,10 +13,10 @@ interface RepositoryName {
 
 /** A name that is known for longer is read again: another repository may have taken it. */
 const NAME_LIFE_MS = 10 * 60_000;
-/** GitHub's answers to an old name, and to one that nobody has. */
+/** GitHub's statuses for a renamed repository and for one that does not exist. */
 const MOVED_OR_GONE: ReadonlySet<number | undefined> = new Set([301, 302, 307, 308, 404]);
 
-/** What a repository is called now: its name can change while a run is under way, its id never does. */
+/** The current name of a repository: its name can change during a run, its id never does. */
 export interface RepositoryLocation {
   /** Read from GitHub where it is not known yet, or known for long, or where `failed` is what was known. */
   place(api: Api, failed?: RepositoryName): Promise<RepositoryName>;
@@ -56,13 +56,13 @@ interface CallsParts {
   readonly location: RepositoryLocation;
   /** Repeats after server errors. */
   reads(token: string): Api;
-  /** What the call itself is made with. */
+  /** Creates the client for a token. */
   client(token: string): Api;
 }
 
 /**
- * Makes a call once more with a new token where the old one is no longer taken, and once more where the repository
- * turns out to have another name: both answers say that nothing was done.
+ * Retries a call with a new token if the old one is rejected, and with the new name if the repository was renamed: both
+ * errors mean that nothing was done.
  */
 export function openCalls({ tokens, location, reads, client }: CallsParts): Calls {
   return (call) =>
@@ -79,7 +79,7 @@ export function openCalls({ tokens, location, reads, client }: CallsParts): Call
     });
 }
 
-/** Makes a call once more with a new token where GitHub no longer takes the old one. */
+/** Retries a call with a new token if GitHub rejects the old one. */
 export async function withToken<T>(
   tokens: CallsParts['tokens'],
   call: (token: Token) => Promise<T>,

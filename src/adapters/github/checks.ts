@@ -12,7 +12,7 @@ const MAX_CHECK_PAGES = 5;
 
 const CheckRuns = z.object({ check_runs: z.array(CheckRunAnswer) });
 const Statuses = z.object({ statuses: z.array(Status) });
-/** GitHub's words for an end that is nobody's failure. */
+/** Check conclusions that are not failures. */
 const HARMLESS: ReadonlySet<string> = new Set(['success', 'neutral', 'skipped']);
 
 /** Checks of others and statuses that ended without success; none where the App may not see them. */
@@ -57,7 +57,7 @@ const failedStatus = ({ context, state, description }: z.infer<typeof Status>): 
     ? [{ name: context, conclusion: state, text: (description ?? '').slice(0, MAX_CHECK_TEXT) }]
     : [];
 
-/** Makes a check run of ours, or updates the one with the same external id. Both calls are of one App. */
+/** Creates a check run, or updates the one with the same external id. Both calls use the same App. */
 export async function showCheck(
   appId: number,
   check: CheckRun,

@@ -48,8 +48,8 @@ type Credentials =
   | { readonly kind: 'token'; readonly token: string };
 
 /**
- * A REST client. With `repeat`, calls are repeated after server errors, network errors and short rate limits;
- * without, each is sent once, whatever happens, after waiting for its turn.
+ * A REST client. With `repeat`, calls are retried after server errors, network errors and short rate limits; without
+ * it, each is sent exactly once, after waiting for its turn.
  */
 export function openClient(
   options: ClientOptions,
@@ -74,7 +74,7 @@ export function openClient(
     userAgent: 'runoff',
     request: { fetch: withTimeout(options.fetch) },
     log: quiet(options.log),
-    // What is sent once is a write, and the installation's pace has waited for its turn.
+    // Calls sent only once are writes, which have already waited for their turn.
     throttle:
       options.throttle && use.repeat
         ? {
@@ -158,8 +158,8 @@ const lastPage = (link: string | undefined): number =>
   Number(/<[^>]*[?&]page=(\d+)[^>]*>; rel="last"/.exec(link ?? '')?.[1] ?? 1);
 
 /**
- * The newest items of a list that GitHub tells oldest first only, so from its last page backwards; in GitHub's order.
- * Ends when there are `most`, or `enough` is content with what there is.
+ * The newest items of a list that GitHub returns only oldest first, read backwards from its last page; in GitHub's
+ * order. Ends when there are `most` items or `enough` returns true.
  */
 export async function newest<T>(
   readPage: (page: number) => Promise<Page>,

@@ -22,13 +22,13 @@ const HttpError = z.object({
 });
 type HttpError = z.infer<typeof HttpError>;
 
-/** What the GraphQL client throws: the answer's status says success, its errors say otherwise. */
+/** Errors of the GraphQL client, whose status is success. */
 const GraphQlError = z.object({
   name: z.literal('GraphqlResponseError'),
   errors: z.array(z.object({ type: z.string().optional(), message: z.string() })).min(1),
 });
 
-/** An answer that names another address. It is not followed: who asked finds out what it stands for. */
+/** A redirect to another address. It is not followed: the caller determines what it means. */
 export class Moved extends Error {
   readonly status: number;
   readonly response: { readonly headers: Readonly<Record<string, unknown>>; readonly data: unknown };
@@ -125,7 +125,7 @@ function httpFault({ status, message, response }: HttpError, doing: string): Fau
   );
 }
 
-/** What GitHub itself says, without the links to its documentation. */
+/** GitHub's own message, without links to its documentation. */
 function words(data: unknown): string {
   const parsed = RefusalBody.safeParse(data);
   if (!parsed.success) return 'no reason given.';
@@ -174,7 +174,7 @@ export function nextTurn(sent: readonly number[], yields: boolean): number {
   );
 }
 
-/** When one more makes no more than `most` within a window. */
+/** Time at which one more call stays within `most` per window. */
 const freed = (sent: readonly number[], most: number, windowMs: number): number =>
   (sent.at(-most) ?? Number.NEGATIVE_INFINITY) + windowMs;
 

@@ -35,14 +35,14 @@ export interface GitHubOptions {
   readonly throttle?: boolean;
   /** Milliseconds before a failed read is repeated first. Default 1000. */
   readonly backOffMs?: number;
-  /** Asked before each write and before a push; absent: nobody takes over from this process. */
+  /** Checked before each write and push; absent: no other process can take over. */
   readonly fence?: Fence | undefined;
   /** Folders of this host, which no text that is published names. Default: none. */
   readonly hostFolders?: readonly HostFolder[];
   readonly log: Log;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
-  /** Milliseconds by a clock that never jumps. Default: `now` where that is given, else the system's. */
+  /** Monotonic milliseconds. Default: `now` if given, else the system's. */
   readonly elapsed?: () => number;
   /** Waits so many milliseconds. Default: the system's timer. */
   readonly sleep?: (ms: number) => Promise<unknown>;
@@ -120,7 +120,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
 
 const queueOf = ({ installationId }: RepositoryHandle): string => `installation ${installationId}`;
 
-/** What readers and publishers of one process have in common. */
+/** Clocks shared by the readers and publishers of one process. */
 type Clocks = Pick<PaceParts, 'now' | 'elapsed'>;
 
 function openShared(options: GitHubOptions, client: ClientOptions, { now, elapsed }: Clocks) {
@@ -195,7 +195,7 @@ function serverUrl(text: string, name: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** A publisher that sends each text as `clean` writes it, whoever wrote it first. */
+/** A publisher that applies `clean` to every text before it is sent. */
 export function withPublicText(publisher: Publisher, clean: (text: string) => string): Publisher {
   return {
     ...publisher,

@@ -10,7 +10,7 @@ import { type Pace, statusOf, unless } from './faults.ts';
 
 const OWN_PREFIX = 'auto-dev';
 const OWN_BRANCH = /^auto-dev\/\S+$/;
-/** Blue, as GitHub shows work under way. */
+/** Blue, as GitHub shows work in progress. */
 const LABEL_COLOUR = '1f6feb';
 /** REST cannot fold a comment. */
 const MINIMISE = `mutation ($subjectId: ID!, $classifier: ReportedContentClassifiers!) {
@@ -27,17 +27,17 @@ interface PublisherParts {
   now(): number;
   /** The login of the App's own account. */
   botLogin(): Promise<string>;
-  /** Asks GitHub for another token. */
+  /** Creates another token. */
   mint(): Promise<Token>;
   /** Repeats after server errors. */
   reads(token: string): Api;
   /** Sends once. */
   writes(token: string): Api;
-  /** Told of each write when it is answered, or when there is no answer; waited for. */
+  /** Called and awaited after each write, with or without a response. */
   onWrite(write: ExternalWrite): Promise<void>;
 }
 
-/** What a write is, for its record. */
+/** Description of a write for its record. */
 interface WriteAction {
   readonly what: string;
   /** Completes "GitHub … while we tried to …". */
@@ -69,7 +69,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
   const write = <T>(action: WriteAction, call: Parameters<typeof writeCalls<T>>[0]): Promise<T> =>
     pace.write(action.doing, () => sendAndRecord(parts, action, () => writeCalls(call)), action.yields);
 
-  /** The GraphQL id of a comment of ours; any other is refused. */
+  /** The GraphQL id of a comment written by this App; any other is refused. */
   async function ownComment(id: number): Promise<string> {
     const found = await read('read our comment', async ({ rest }, at) => {
       const { data } = await rest.issues.getComment({ ...at, comment_id: id });
@@ -123,7 +123,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       await ownComment(id);
       const edit: Parameters<typeof writeCalls>[0] = ({ rest }, at) =>
         rest.issues.updateComment({ ...at, comment_id: id, body });
-      // What a comment says now can be said a little later; what was never said cannot.
+      // Edits of existing text can be delayed; new comments cannot.
       await write({ what: 'edit-comment', doing: 'edit our comment', yields: true }, edit);
     },
 
@@ -242,7 +242,7 @@ async function sendAndRecord<T>(
   return answer;
 }
 
-/** The tokens of one publisher, the first minted at once; none is given out after they were given back. */
+/** The tokens of one publisher, the first created at once; none is issued after they were revoked. */
 async function holdTokens(parts: PublisherParts) {
   const held = new Set<Token>();
   let closed = false;

@@ -77,7 +77,7 @@ export function openReader(parts: ReaderParts): GitHubReader {
       return read(`read what ${user.login} may do`, async ({ rest }, at) => {
         const where = { ...at, username: user.login };
         const level = PermissionLevel.parse((await rest.repos.getCollaboratorPermissionLevel(where)).data);
-        // A login can pass to another account, so only the id tells who it is.
+        // A login can pass to another account, so only the id identifies the user.
         const same = level.user?.id === user.id && level.user.type === 'User';
         return same ? roleOf(level) : 'none';
       });
@@ -148,7 +148,7 @@ const pageOf = <T>(
 const MAX_ISSUES = 100;
 /** Pull requests are listed among issues, so more may have to be read. */
 const MAX_ISSUE_PAGES = 5;
-/** Of an issue's events; what was done to a label before them is not reported. */
+/** Maximum number of an issue's events; earlier label changes are not reported. */
 const MAX_EVENTS = 300;
 
 type Event = z.infer<typeof IssueEvent>;
@@ -183,7 +183,7 @@ async function lastSet(calls: Calls, issue: number, label: string): Promise<Labe
   return last && { by: last.by, byBot: last.byBot, at: last.at };
 }
 
-/** What was last done to a label of an issue; GitHub keeps the order, however close together two changes were. */
+/** The last change of a label of an issue; GitHub keeps the order, however close together two changes were. */
 const labelChange = (calls: Calls, issue: number, label: string): Promise<LabelChange | null> =>
   lastEvent(calls, issue, label, ['labeled', 'unlabeled']);
 

@@ -1,8 +1,8 @@
 import type { Model } from '../../ports/index.ts';
 
 /**
- * Asks models through the gateway for one value that fits a schema. The SDK is loaded with the first question: it is
- * large, and an idle App asks none.
+ * Asks models through the gateway for one value that matches a schema. The SDK is large, so it is loaded with the first
+ * question.
  */
 export function openModel(): Model {
   return {

@@ -116,7 +116,7 @@ function readAnswer<T>(schema: z.ZodType<T>, text: string): ParsedAnswer<T> {
     : { kind: 'unfit', problem: z.prettifyError(parsed.error).slice(0, 2_000) };
 }
 
-/** Takes JSON also from between prose or code fences; undefined when there is none. */
+/** Extracts JSON from an answer, also from surrounding prose or code fences; undefined if there is none. */
 function parseJson(text: string): unknown {
   const inner = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
   for (const candidate of [text, inner]) {
@@ -140,7 +140,7 @@ function reason<T>(error: unknown, { lease, signal }: ModelQuestion<T>): string 
   return 'The model gave no answer.';
 }
 
-/** A `fetch` whose every request goes to one unix socket, whatever host its URL names. */
+/** A `fetch` that sends every request to one unix socket, whatever host its URL names. */
 export function socketFetch(socketPath: string): typeof fetch {
   return async (input, init) => {
     const asked = new Request(input, init);

@@ -31,7 +31,7 @@ function clientConfigOf(url: string, { name, limits = LIMITS, settings }: Connec
   };
 }
 
-/** One that waits for notifications has no query under way: its death would not be noticed. */
+/** A connection that only waits for notifications runs no query, so its failure would not be noticed. */
 function pingListeners(client: pg.Client, everyMs: number): void {
   const query = client.query.bind(client) as (...given: readonly unknown[]) => unknown;
   let listens = false;
@@ -63,7 +63,7 @@ export function openPool(url: string, options: PoolOptions): pg.Pool {
 export function newClient(url: string, options: ConnectOptions): pg.Client {
   const { limits = LIMITS } = options;
   const client = new pg.Client(clientConfigOf(url, options));
-  // What goes wrong is reported by the query it happens to; without a listener it would end the process.
+  // Errors are reported by the query that they affect; without a listener they would end the process.
   client.on('error', () => undefined);
   cutWhenSilent(client, limits.silenceMs);
   return client;
@@ -82,23 +82,25 @@ export async function openClient(
 }
 
 /**
- * How long a connection to Postgres waits, in milliseconds. A server that is there and does not answer (a firewall that
- * drops packets, a frozen process, a storage that hangs) looks like a slow one: only time tells.
+ * Connection time-outs in milliseconds. A server that accepts connections but does not respond (a firewall that drops
+ * packets, a frozen process, hanging storage) looks like a slow one: only time-outs can tell them apart.
  */
 export interface ConnectionLimits {
   /** For a connection to be made, and for a free one of a pool. */
   readonly connectMs: number;
-  /** Without a byte from the server while a query is under way; then the connection is cut, and its queries fail with ETIMEDOUT. */
+  /**
+   * Maximum silence of the server during a query; then the connection is closed, and its queries fail with ETIMEDOUT.
+   */
   readonly silenceMs: number;
-  /** For one statement, kept by the server itself: it must not go on with what nobody waits for. 0: none. */
+  /** Maximum duration of a statement, enforced by the server, so that abandoned work ends. 0: none. */
   readonly statementMs: number;
   /** For a lock that others hold, kept by the server. 0: none. */
   readonly lockMs: number;
-  /** For a transaction that stands still, kept by the server: a frozen process must not keep its locks. */
+  /** Maximum idle time of a transaction, enforced by the server: a frozen process must not keep its locks. */
   readonly idleInTransactionMs: number;
 }
 
-/** Our defaults. The server gives up before the connection is cut, so that a slow server says why. */
+/** Our defaults. The server's limits are shorter than the connection's, so that a slow server reports the reason. */
 export const LIMITS: ConnectionLimits = {
   connectMs: 10_000,
   silenceMs: 15_000,
@@ -151,21 +153,25 @@ function withSettings(
 
 /** Milliseconds that a goodbye may take; a server that is silent does not say it. Our default. */
 const GOODBYE_MS = 2_000;
-/** Milliseconds in which bytes that came while this process could not run are read before the limit counts. Our default. */
+/**
+ * Milliseconds for reading bytes that arrived while this process was suspended, before the limit counts. Our default.
+ */
 const CATCH_UP_MS = 500;
 
 interface Counted {
   readonly bytesRead?: number;
 }
 
-/** What `pg` fails queries with: the code is that of a peer that does not answer, which everybody takes for an outage. */
+/**
+ * The error of queries on a silent connection, with the code for an unresponsive peer, which callers treat as an
+ * outage.
+ */
 const timedOut = (ms: number): Error =>
   Object.assign(new Error(`nothing came for ${ms} ms`), { code: 'ETIMEDOUT' });
 
 /**
- * Cuts a connection on which a query is under way and nothing comes from the server for `silenceMs`. `pg` has a limit for
- * a query (`query_timeout`), which fails that query and leaves the connection, with those behind it, waiting for ever.
- * To be called before the first query.
+ * Closes a connection if the server sends nothing for `silenceMs` during a query. `pg`'s own limit (`query_timeout`)
+ * fails the query but leaves the connection and later queries waiting for ever. Call it before the first query.
  */
 function cutWhenSilent(client: pg.Client, silenceMs: number): void {
   const { connection } = client;
@@ -204,7 +210,7 @@ function cutWhenSilent(client: pg.Client, silenceMs: number): void {
   cutWhenNotClosed(client);
 }
 
-/** Whoever closes a connection does not wait for a server that says nothing. */
+/** Closing a connection must not wait for an unresponsive server. */
 function cutWhenNotClosed(client: pg.Client): void {
   const end = client.end.bind(client) as (...given: readonly unknown[]) => unknown;
   let ended = false;
@@ -220,10 +226,7 @@ function cutWhenNotClosed(client: pg.Client): void {
   }) as typeof client.end;
 }
 
-/**
- * Asks a connection that only listens, or only holds a lock, for a sign of life: one that is silent is cut, which
- * everybody who waits on it is told as its end.
- */
+/** Pings a connection that only listens or holds a lock. A silent one is closed, which its users see as its end. */
 function pingRegularly(client: pg.Client, everyMs: number): void {
   const timer = setInterval(() => void client.query('select 1').catch(() => undefined), everyMs);
   timer.unref();

@@ -6,8 +6,8 @@ import { LONG_UNUSED, Recipe } from '../../core/settings/index.ts';
 import type { Recipes } from '../../ports/index.ts';
 
 /**
- * Recipes as files of this machine, for commands that open no database: one folder for each repository, one file for each
- * key. What nobody has used for two weeks is removed when another recipe of the repository is kept. `dir` is created on
+ * Stores recipes as files on this machine, for commands that open no database: one folder per repository, one file per
+ * key. Recipes unused for two weeks are removed when another recipe of the repository is stored. `dir` is created on
  * demand. Fault: DISK_FULL.
  */
 export function openRecipeFiles(dir: string): Recipes {

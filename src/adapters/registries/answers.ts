@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { RegistryAccess } from '../../ports/index.ts';
 import { type Login, loginIn } from './logins.ts';
 
-/** What a client of this machine is set to. */
+/** Registry settings of a client on this machine. */
 export interface ClientAnswer extends Omit<RegistryAccess, 'logins'> {
   readonly logins: readonly Login[];
   /** PEM of authorities that it trusts besides those of the machine. */
@@ -42,6 +42,6 @@ export const isText = (value: unknown): value is string => typeof value === 'str
 export const fileText = async (path: unknown): Promise<string> =>
   isText(path) && path !== '' ? readFile(path, 'utf8').catch(() => '') : '';
 
-/** Where an index is `…/simple`, its files lie beside it. */
+/** For an index `…/simple`, its files are in a sibling folder. */
 export const besideIndex = (url: string): string | undefined =>
   URL.canParse(url) ? new URL(url).pathname.replace(/(?:simple\/?)?$/, '').replace(/\/?$/, '/') : undefined;

@@ -49,7 +49,10 @@ interface ClientQuestion {
   readonly newFolder: () => string;
 }
 
-/** Standard output of a client. It stands in an empty folder: settings of a repository must not answer for the operator. */
+/**
+ * Standard output of a client. It runs in an empty folder, so that a repository's settings do not override the
+ * operator's.
+ */
 const run = ({ env, newFolder }: ClientQuestion, ...argv: readonly [string, ...string[]]): Promise<string> =>
   inEmptyFolder(newFolder, (cwd) => runIn(cwd, argv, env));
 
@@ -124,7 +127,7 @@ const netrc = (env: ClientEnvironment): Promise<string> =>
 const PIP_DEFAULTS =
   'from pip._internal.models.index import PyPI as p; print(p.simple_url, "https://" + p.file_storage_domain)';
 
-/** Folders that stand beside `simple` in a mirror on disk, whose pages link to them as `../../files/…`. */
+/** Sibling folders of `simple` in a mirror on disk, whose pages link to them as `../../files/…`. */
 const BESIDE_INDEX = ['files', 'packages'];
 
 /** A folder of packages on this machine, and where a sandbox sees it. */
@@ -150,7 +153,10 @@ const localFolderOf = (value: string): string | null => {
   return isAbsolute(path) && mayBeShared(path) ? realpathSync(path) : null;
 };
 
-/** A folder that holds the home of Runoff's user, and so logins and keys, never enters a sandbox, whatever pip is set to. */
+/**
+ * A folder that contains the home of Runoff's user, and so logins and keys, is never mounted in a sandbox, whatever
+ * pip's settings are.
+ */
 const mayBeShared = (path: string): boolean =>
   existsSync(path) && relative(realpathSync(path), realpathSync(homedir())).startsWith('..');
 
@@ -172,7 +178,7 @@ async function askPip(question: ClientQuestion): Promise<ClientAnswer> {
   };
   const of = (name: string) => {
     const values = [...settings.matchAll(new RegExp(`(?:^|\\.)${name}='([^']*)'`, 'gm'))];
-    // What stands later takes the place of what stands before it: files first, then the environment.
+    // Later values override earlier ones: files first, then the environment.
     return (values.at(-1)?.[1] ?? '')
       .split(/\s+|\\n/)
       .filter(Boolean)
@@ -218,7 +224,10 @@ const CARGO_PROJECT = {
 };
 const CargoIndex = z.object({ dl: z.string() });
 
-/** Cargo tells nobody where its index is: it is watched as it looks for it. The index names the host of the packages. */
+/**
+ * Cargo has no command that prints its index, so its lookup of the index is observed. The index names the host of the
+ * packages.
+ */
 async function askCargo(question: ClientQuestion): Promise<ClientAnswer> {
   const [index] = await watched(question, CARGO_PROJECT, ['cargo', 'fetch'], (proxy) => ({
     CARGO_HTTP_PROXY: proxy,

@@ -13,7 +13,7 @@ const BUNDLES = [
   '/etc/ssl/ca-bundle.pem',
   '/etc/ssl/cert.pem',
 ];
-/** What programs read that do not use the system's bundle by themselves. */
+/** Variables for programs that do not use the system's certificate bundle by themselves. */
 const CERTIFICATE_VARIABLES = [
   'NODE_EXTRA_CA_CERTS',
   'SSL_CERT_FILE',
@@ -38,9 +38,9 @@ export function openRegistries(options: {
   readonly log: Log;
   /** The path of a new folder that only this process uses; one is made for each question, and removed. */
   readonly newFolder: () => string;
-  /** Of the clients. Default: this process's own. */
+  /** Environment of the clients. Default: this process's own. */
   readonly env?: ClientEnvironment;
-  /** Told secrets of clients as they are found. */
+  /** Called with secrets of clients as they are found. */
   readonly onSecrets?: (secrets: readonly string[]) => void;
 }): Registries {
   const { log, newFolder, env = process.env } = options;
@@ -110,7 +110,7 @@ function lazily<T>(make: () => T): () => T {
   };
 }
 
-/** What must not be logged of a login: the token, or name and password together and the password. */
+/** The parts of a login that must not be logged: the token, or name and password together and the password. */
 function secretsIn(authorization: string): readonly string[] {
   const [scheme, value = ''] = authorization.split(' ', 2);
   const password = Buffer.from(value, 'base64')
@@ -138,7 +138,7 @@ function systemBundle(): { readonly path: string; readonly text: string } | null
   return path === undefined ? null : { path, text: readFileSync(path, 'utf8') };
 }
 
-/** Certificates that the operator gives to Node, and a bundle in place of the machine's. */
+/** The operator's certificates for Node, and a bundle that replaces the machine's. */
 const ownCertificates = (env: ClientEnvironment): readonly string[] =>
   [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE].flatMap((path) =>
     path !== undefined && existsSync(path) && !BUNDLES.includes(path) ? [readFileSync(path, 'utf8')] : [],
@@ -151,7 +151,7 @@ function certificatesFor(more: readonly string[]): Pick<RegistryAccess, 'env' | 
     return { env: bundle === null ? {} : variables(bundle.path), files: {} };
   const text = [bundle?.text ?? '', ...more].map((part) => part.trim()).join('\n');
   const path = `/home/agent/${OWN_BUNDLE}`;
-  // A cafile of npm's global settings, which sandboxes may see, would take the place of Node's.
+  // A cafile in npm's global settings, which sandboxes may see, would replace Node's.
   return {
     env: { ...variables(path), npm_config_cafile: path, YARN_HTTPS_CA_FILE_PATH: path },
     files: { [OWN_BUNDLE]: `${text}\n` },
@@ -161,7 +161,7 @@ function certificatesFor(more: readonly string[]): Pick<RegistryAccess, 'env' | 
 const variables = (path: string): Readonly<Record<string, string>> =>
   Object.fromEntries(CERTIFICATE_VARIABLES.map((name) => [name, path]));
 
-/** npm says nothing until it ends, and a set-up command that is silent for long is stopped: it shall name each request. */
+/** npm prints nothing until it ends, and a silent set-up command is stopped, so it is told to print each request. */
 const talkative = (command: string): Readonly<Record<string, string>> =>
   /\bnpm\b/.test(command) && !/\b(?:pnpm|yarn|bun)\b/.test(command) ? { npm_config_loglevel: 'http' } : {};
 

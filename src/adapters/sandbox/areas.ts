@@ -101,7 +101,7 @@ function readMark(mark: string): CopyMark | null {
   }
 }
 
-/** Whole or not at all: one that is lost has the area filled anew, and brings back what a command has deleted. */
+/** Written atomically: without its mark, the area is filled again, which restores what a command has deleted. */
 function writeMark(mark: string, content: CopyMark): void {
   const draft = `${mark}.${randomBytes(6).toString('hex')}`;
   writeFileSync(draft, JSON.stringify(content), { flush: true });

@@ -198,7 +198,7 @@ function readStatus(child: ChildProcess, first: Launch['first']): LauncherStatus
   };
 }
 
-/** A reader that closed early is no fault of ours; its exit code shows the reason. */
+/** A reader that closed early is not an error here; its exit code shows the reason. */
 const ignoreLeftReader = (): void => undefined;
 
 function feed(stream: Writable | Readable | null | undefined, content: string | Buffer): void {

@@ -21,8 +21,8 @@ export interface BubblewrapOptions {
   /** The unprivileged user of all sandboxes if Runoff is root; null if Runoff itself is unprivileged. */
   readonly owner: Owner | null;
   /**
-   * Folder for the sandbox's own files; created if it does not exist. `owner` must be able to reach it; nobody else
-   * writes to it.
+   * Folder for the sandbox's own files; created if it does not exist. `owner` must be able to reach it; no one else may
+   * write to it.
    */
   readonly scratch: string;
   /** Tests only: where `egress` names lead. Default: the public internet. */
@@ -120,8 +120,8 @@ interface LaunchEnded {
 
 /**
  * Runs a launch to its end within its limits. Returns `lost` if its launcher was killed before the command began, so
- * that it can be tried again. Rejects with PROGRAM_KILLED if it was killed later, because nobody knows what the command
- * did until then.
+ * that it can be retried. Rejects with PROGRAM_KILLED if it was killed later, because it is unknown how far the command
+ * got.
  */
 async function runLaunch(input: RunInput): Promise<LaunchEnded | ChildLost> {
   const { group } = input;
@@ -186,7 +186,7 @@ const LAYER_REPLACED = 'could not be set up: a folder that it stands on is gone,
 
 const NOT_STARTED = /^bwrap: execvp [^\n]*: ([^\n:]+)\n/;
 
-/** Name of the launcher, if nothing tells which of its programs was killed. */
+/** Name of the launcher, if it is unknown which of its programs was killed. */
 const LAUNCHER = 'The launcher of a sandbox (unshare, bwrap)';
 
 /**

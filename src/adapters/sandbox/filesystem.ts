@@ -29,7 +29,7 @@ export const INSIDE = {
   egress: '/run/runoff/egress.sock',
 } as const;
 
-/** Where pip, cargo, go and others put the programs that a set-up installs for its user. */
+/** Folders in which pip, cargo, go and others install programs for a user. */
 const HOME_PROGRAMS = ['.local/bin', '.cargo/bin', 'go/bin'];
 
 /**
@@ -47,7 +47,7 @@ export const pathIn = (
   { home }: Pick<Surroundings, 'home'> = USUAL_SURROUNDINGS,
 ): string => [...(tools?.path ?? []), insidePath(home)].join(':');
 
-/** What a sandbox sees of /etc instead of the host's files: no accounts, names or time zone (so UTC). */
+/** Replacements for the host's /etc files inside a sandbox: no accounts, names or time zone (so UTC). */
 const etcFiles = ({ user, uid, home, host }: Surroundings): Readonly<Record<string, string>> => ({
   passwd: [
     'root:x:0:0:root:/nonexistent:/usr/sbin/nologin',
@@ -185,7 +185,7 @@ export function makeViews({ spec, etc, toolchain, empty, owner }: ViewInput): re
   if (spec.readOnly) return [through(area.merged, { lowers: [area.upper, ...area.lowers] })];
   const work = join(area.work, 'home');
   folderOf(work, owner);
-  // Tools are mostly seen where they are on the host too; a copy of ours is not.
+  // Tools are mostly mounted at their host paths too; copies by Runoff are not.
   const copies = (area.tools?.mounts ?? []).flatMap(({ from, to }) => (from === to ? [] : [from]));
   const folders = [etc, toolchain, ...copies, ...(spec.binds ?? []).map(({ from }) => from)];
   return [

@@ -12,7 +12,7 @@ import type { HardLimits } from './processes.ts';
  */
 export const FD = { seccomp: 3, status: 4, options: 5, alive: 6, group: 7, proc: 8 } as const;
 
-/** What this host supports, as found by the probe. */
+/** Features that this host supports, as found by the probe. */
 export interface Variant {
   /** False: areas are full copies, because overlay mounts are refused. */
   readonly overlay: boolean;

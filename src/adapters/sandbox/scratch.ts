@@ -8,7 +8,7 @@ import { runCommand, startedAt } from './processes.ts';
 /** Milliseconds after which a folder of a process that cannot be looked up is taken for left behind. Our default. */
 const LONGEST_USE_MS = 24 * 60 * 60_000;
 
-/** What other adapters build before they rename it; its name does not say whose it is. */
+/** Temporary names used by other adapters before a rename; such a name does not identify its owner. */
 const DRAFT = /\.[0-9a-f]{12}(?:\.tmp)?$/;
 
 /** Kind, process namespace, process, its start time, and a random part. */

@@ -42,9 +42,9 @@ function tmpfsBytes(pids: readonly number[]): number {
 }
 
 /**
- * Bytes of memory that processes share without a name (`mmap` without a file). It remains after the process that filled
- * it has ended, as long as any process maps it, although it is then in nobody's resident size. Each mapping counts in
- * full, because nothing tells how much of it was touched.
+ * Bytes of anonymous memory shared by processes (`mmap` without a file). It remains after the process that filled it
+ * has ended, as long as any process maps it, although no process's resident size then includes it. Each mapping counts
+ * in full, because the touched part is unknown.
  */
 export async function sharedBytes(pids: readonly number[]): Promise<number> {
   const ends = new Map<string, number>();
@@ -69,8 +69,8 @@ const SOCKET_BYTES = 212_992;
 const FREE_SOCKETS = 512;
 
 /**
- * Bytes that the sockets of the sandbox's own network may hold: kernel memory that no process shows. Nothing tells how
- * full they are, so each one beyond a number counts in full.
+ * Bytes that the sockets of the sandbox's own network may hold: kernel memory that no process reports. Their fill level
+ * is unknown, so each one beyond a number counts in full.
  */
 function socketBytes(pids: readonly number[]): number {
   const networkOf = (pid: number | 'self'): string | null =>

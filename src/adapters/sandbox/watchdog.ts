@@ -116,7 +116,8 @@ async function watchDisk(
     free = left;
     const written = (await bytesIn(folders, owner)) - givenBytes;
     const { bytes: hidden, unmeasured } = await unlinkedFiles(table.within(init.namespace));
-    // What cannot be measured counts as everything that the file system lost, although others may have used some of it.
+    // Unmeasurable usage counts as everything that the file system lost, although other processes may have used part of
+    // it.
     const decrease = unmeasured > 0 ? before.bytes - left : 0;
     const all = Math.max(written + hidden, decrease);
     if (all > limit) return 'disk';
@@ -127,7 +128,7 @@ async function watchDisk(
   return null;
 }
 
-/** The last measurement, after the command has ended: what happened to it on a full disk says nothing about it. */
+/** The last measurement, after the command has ended: a result produced on a full disk is unreliable. */
 export async function checkDiskAtEnd(
   { folders, givenBytes, spaceBefore: before }: WatchedDisk,
   owner: Owner | null,
@@ -159,9 +160,9 @@ async function diskSpaceIn(folder: string): Promise<DiskSpace> {
 }
 
 /**
- * Who filled a full disk? The command did if it uses more than half of what was free when it began; it is then stopped
- * for that. Otherwise somebody else did, and the result of the command on a full disk says nothing about it: fault
- * DISK_FULL, so that it is run again when there is space.
+ * Decides what filled a disk. If the command uses more than half of what was free when it began, it is stopped for
+ * that. Otherwise other processes did, so the command's result is unreliable: fault DISK_FULL, so that it is repeated
+ * when there is space.
  */
 function blameForFullDisk(before: DiskSpace, written: number): 'disk' {
   if (!before.full && written > Math.max(FULL_DISK_BYTES, before.scarcest / 2)) return 'disk';

@@ -138,7 +138,7 @@ async function tryExpiryLockIn(tx: Tx): Promise<boolean> {
   return rows[0]?.mine ?? false;
 }
 
-/** The lock is released with the connection: if this process dies during an expiry, it blocks nobody. */
+/** The lock is released with the connection, so a process that dies during an expiry blocks no other. */
 async function tryExpiryLock(held: Db): Promise<boolean> {
   const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_lock(${EXPIRY_LOCK}) as mine`.execute(
     held,
@@ -213,8 +213,8 @@ async function expireAll(
 }
 
 /**
- * Marks those as expired that have sent no heartbeat since. One that is writing now is left to the next check, so that
- * nobody waits here.
+ * Marks executors as expired that have sent no heartbeat since. Rows being written at the moment are skipped until the
+ * next check, so that this never waits.
  */
 function markExpired(db: Db, silent: readonly Heartbeat[]): Promise<readonly string[]> {
   return inTransaction(db, async (tx) => {

@@ -5,8 +5,8 @@ import { type Db, inStatement, inTransaction, type Tx } from './connection.ts';
 import { ownerColumn, rowOfCall, storableJson, storableText } from './rows.ts';
 
 /**
- * Any fixed number that no other advisory lock of ours has. All calls count against the cap of the day, so there is one
- * lock for all.
+ * Any fixed number that no other advisory lock here uses. All calls count against the daily cap, so there is one lock
+ * for all.
  */
 const BOOKING_LOCK = 7_346_048;
 

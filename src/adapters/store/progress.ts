@@ -168,7 +168,7 @@ export async function addAudit(
     .execute();
 }
 
-/** Who did what, and counts for metrics. */
+/** The audit log, and its counts for metrics. */
 export function audits(db: Db) {
   return {
     audit: (entry, place) => inTransaction(db, (tx) => addAudit(tx, entry, place)),

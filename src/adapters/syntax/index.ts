@@ -36,7 +36,7 @@ async function hashOf(files: readonly string[]): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Makes `path` a link to a folder beside it that holds the files and is named after their version. */
+/** Makes `path` a link to a sibling folder that contains the files and is named after their version. */
 async function place(path: string, version: string, files: readonly string[]): Promise<void> {
   const folder = `${path}-${version}`;
   if (!existsSync(folder)) await copy(files, folder);

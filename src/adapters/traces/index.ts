@@ -96,7 +96,7 @@ export function openTracer({
       span.end(new Date(endedAt));
     },
     async close() {
-      // What a collector does not take is lost, and nothing else.
+      // Spans that a collector does not accept are lost, without other effects.
       await provider.shutdown().catch(() => undefined);
     },
   };

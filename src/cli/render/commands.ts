@@ -54,7 +54,7 @@ export function nextCommands(view: RunView, cwd?: string): readonly (readonly [s
   ];
 }
 
-/** What a person must know before the checks of a repository run without the full sandbox. */
+/** Consent text: risks of running a repository's checks without the full sandbox. */
 export function trustText(repository: string, exposure: Exposure): string {
   const { setup, build, test, hosts, backend, others, weaker } = exposure;
   const commands = Object.entries({ setup, build, test }).flatMap(([name, command]) =>

@@ -141,7 +141,7 @@ export const debateJson = ({ id, debate, paid }: EndedDebate) => ({
 
 const INDENT = '     ';
 
-/** What critics said about the leading candidates, for a terminal. */
+/** The critics' findings on the leading candidates, for a terminal. */
 export function review({ review: all = [] }: RunView, width: number, paint: Paint): readonly string[] {
   if (all.length === 0) return [];
   const inner = width - INDENT.length;

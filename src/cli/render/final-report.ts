@@ -37,13 +37,12 @@ interface FinalReportOptions {
   /** More commands to offer, each with its description. */
   readonly commands?: readonly (readonly [string, string])[];
   /**
-   * What was published no longer exists when this is read (the demo's servers have ended): offer no command that needs
-   * it.
+   * Whether what was published no longer exists (the demo's servers have ended): then offer no command that needs it.
    */
   readonly gone?: boolean;
 }
 
-/** What a reader wants to know when a run has ended: the verdict, the table, the reasons, the result, the next command. */
+/** The report at the end of a run: the verdict, the table, the reasons, the result, the next command. */
 export function finalReport(view: RunView, options: FinalReportOptions): readonly string[] {
   const paint = painter(options.colour);
   const width = Math.max(20, options.width);

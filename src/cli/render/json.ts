@@ -36,7 +36,7 @@ interface CandidateJson {
   readonly behaviour: Evidence['behaviour'] | null;
   /** How similar its source changes are to those of the other survivors, 0 to 1. */
   readonly agreement: number | null;
-  /** What each strategy says of it; null before the decision. */
+  /** Each strategy's score; null before the decision. */
   readonly scores: ScoresJson | null;
   readonly tokens: { readonly in: number; readonly out: number };
   readonly usd: number;
@@ -51,7 +51,7 @@ interface ScoresJson {
   readonly metrics: Ranked['metrics'];
   /** Model families whose candidates made the same change. */
   readonly votes: number;
-  /** Of the form of the patch, 0 to 120, with a sentence for each rule that applied. */
+  /** Static score of the patch, 0 to 120, with a sentence for each rule that applied. */
   readonly patch: NonNullable<Evidence['staticScore']> | null;
   /** Blind judges; null if they did not compare it. */
   readonly judges: JudgedStanding | null;
@@ -75,7 +75,7 @@ interface CommentJson {
   readonly body: string;
 }
 
-/** What GitHub shows of a run; the caller reads it from GitHub. */
+/** Parts of a run that are shown on GitHub; the caller reads them from GitHub. */
 interface GitHubParts {
   readonly pull?: PullJson | null;
   readonly comments?: readonly CommentJson[];
@@ -136,7 +136,7 @@ interface DecisionJson {
   readonly among: readonly Alias[];
   readonly decidedBy: string;
   readonly because: string;
-  /** What limits the chance, with a sentence each. */
+  /** Upper limits of the chance, each with a sentence. */
   readonly caps: readonly { readonly most: number; readonly because: string }[];
 }
 

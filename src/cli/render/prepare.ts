@@ -21,7 +21,7 @@ import {
 import type { Prepared, Survey } from '../../runs/index.ts';
 import { printable as shown, terminalText } from './terminal.ts';
 
-/** What is missing first, then what the commands find. */
+/** Lists missing tools first, then available ones. */
 export const surveyText = ({ tools, missing }: Survey): string =>
   [
     ...missing.map((one) => terminalText(one)),
@@ -45,7 +45,7 @@ const FAILED_STEPS = {
 /** Why other commands are tried, and which. */
 export function nextTryText({ step, output, recipe: before }: FailedTry, next: Recipe): string {
   const lines = failureLines(output, 2);
-  // npm gives a code first, and then says what it means.
+  // npm prints an error code first and then its meaning.
   const line = lines.find((one) => !/^npm (?:ERR!|error) code /.test(one)) ?? lines[0];
   const changes = (['setup', 'build', 'test'] as const).flatMap((name) => {
     const command = next.commands[name];
@@ -112,7 +112,7 @@ const settingsText = (settings: string | null): readonly string[] =>
         ...settings.trimEnd().split('\n').map(settingsLine),
       ];
 
-/** A line as it stands, but for what a terminal would act on. */
+/** A line unchanged except for control characters, which a terminal would interpret. */
 const settingsLine = (line: string): string =>
   `  ${/^ */.exec(line)?.[0] ?? ''}${shown(line.trimStart(), 1_000)}`.trimEnd();
 

@@ -52,7 +52,7 @@ const TONES = {
   cancelled: 'dim',
 } as const satisfies Record<Candidate['state'], Tone>;
 
-/** What the whole run has cost so far, and its budget. */
+/** Cost of the whole run so far, and its budget. */
 export const spentText = ({ budget }: Pick<RunView, 'budget'>): string =>
   budget.run > 0 ? `${money(budget.spent)} of $${dollars(budget.run)}` : money(budget.spent);
 
@@ -104,7 +104,7 @@ function nameColumn(view: RunView, maxWidth: number): ProgressColumn | null {
 
 const candidateLabel = (candidate: Candidate): string => printable(contestantName(candidate.contestant), 80);
 
-/** What has changed since the last view, one line each, for output that is not a terminal. No changes: no lines. */
+/** Changes since the last view, one line each, for output that is not a terminal. No changes: no lines. */
 export function progressLine(previous: RunView | null, view: RunView): readonly string[] {
   const time = padded(elapsed(view.now - view.startedAt), 7, 'right');
   const lines: string[] = [];
@@ -139,7 +139,10 @@ function change(candidate: Candidate): string {
     : `${what} (${usedTokens(candidate)}, ${money(candidate.usage.usd)})`;
 }
 
-/** What the run waits for and the commands that answer it, one line each; none if it does not wait for people. */
+/**
+ * The pending questions of the run and the commands that answer them, one line each; none if it does not wait for
+ * people.
+ */
 function waitingLines(view: RunView): readonly string[] {
   if (view.queue) return [queueText(view)];
   const waits = view.state === 'awaiting_answer' || view.state === 'awaiting_approval';

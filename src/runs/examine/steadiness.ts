@@ -40,7 +40,7 @@ const MORE_SECONDS = 30;
 
 /**
  * Opens surroundings that differ from the usual ones in every way that the base tolerates: its suite must pass there
- * just as well. Null if there is no survivor, no time, or no tolerated difference.
+ * just as well. Null if there is no survivor, no time, or no difference that the base tolerates.
  */
 export async function openElsewhere(
   tools: ExaminationTools,

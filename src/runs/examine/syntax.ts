@@ -28,8 +28,8 @@ const ParseErrors = z.array(
 type ParseError = z.infer<typeof ParseErrors>[number];
 
 /**
- * Node options for Runoff's own programs: optimising a parser takes longer than reading fifty files without it, and the
- * snapshot provides the parser for modules.
+ * Node and its options for Runoff's own programs. Optimising the parsers' WebAssembly takes longer than parsing fifty
+ * files without, and vm modules let Node's own parser check ES modules.
  */
 const NODE = [
   '/opt/runoff/bin/node',

@@ -20,7 +20,7 @@ interface DriveInput {
   readonly task: string;
   /** Milliseconds until a session must be open. */
   readonly startMs: number;
-  /** Aborts when the time is over or when we are told to stop; its reason is a sentence. */
+  /** Aborts when the time is over or a stop is requested; its reason is a sentence. */
   readonly signal: AbortSignal;
   readonly emit: (line: ProgressLine) => void;
 }
@@ -87,7 +87,8 @@ async function openSession(
   context: ClientContext,
   cwd: string,
 ): Promise<{ readonly sessionId: string } | { readonly version: number }> {
-  // No capability: nothing of ours reads, writes or runs anything for it. The rest is answered with "method not found".
+  // No capabilities: the client does not read, write or run anything for the agent. Other requests are answered with
+  // "method not found".
   const { protocolVersion } = await context.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
     clientCapabilities: {},
@@ -107,7 +108,7 @@ async function inTime<T>(ms: number, work: () => Promise<T>): Promise<T | null> 
   }
 }
 
-/** The sandbox is the boundary: whatever an agent asks for, it could do in there anyway. */
+/** The sandbox is the boundary: any action that an agent requests, it could also perform without asking. */
 function allowed(
   { options, toolCall }: RequestPermissionRequest,
   progress: Listener,
@@ -146,14 +147,14 @@ function aborted(signal: AbortSignal): Promise<string> {
   });
 }
 
-/** Agents put what a provider said into `data`. */
+/** Agents put the provider's message into `data`. */
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const data = error instanceof Error && 'data' in error ? JSON.stringify(error.data) : undefined;
   return data ? `${message} (${data.slice(0, 300)})` : message;
 }
 
-/** What of `session/update` we look at, read leniently: its kinds become more with every version of the protocol. */
+/** The parts of `session/update` that are used, parsed leniently: each version of the protocol adds kinds. */
 const Update = z.object({
   update: z.object({
     sessionUpdate: z.string(),
@@ -211,7 +212,7 @@ function listener(emit: (line: ProgressLine) => void): Listener {
 
 interface AgentProcess {
   readonly stream: Stream;
-  /** Says how the agent ended, as part of a sentence. */
+  /** Describes how the agent ended, as part of a sentence. */
   readonly ended: Promise<string>;
   /** Kills it and all that is left in its group. */
   kill(): void;
@@ -259,7 +260,7 @@ const lastLineOf = (text: string): string => shortLine(text.trim().split('\n').a
 const NEWLINE = 0x0a;
 const BRACE = 0x7b;
 
-/** Lets lines pass that begin with `{`, as every message does. */
+/** Passes on lines that begin with `{`, as every message does. */
 function messagesOnly(onNoise: (firstLine: string) => void): Transform {
   let line: 'new' | 'message' | 'noise' = 'new';
   let noise = 0;

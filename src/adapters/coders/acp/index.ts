@@ -9,7 +9,7 @@ import { readProgress } from '../progress.ts';
 /** Where the bundled program is seen inside the sandbox. */
 export const ACP_PATH = '/opt/runoff/coders/acp.mjs';
 
-/** Any agent that speaks the Agent Client Protocol, named by the contestant and led by a program of ours. */
+/** Runs any agent that speaks the Agent Client Protocol, as named by the contestant, with Runoff's own client. */
 export function acpCoder(): Coder {
   return {
     name: 'acp',
@@ -34,7 +34,7 @@ export const acpLaunch = (
 
 export const readAcp: Coder['read'] = readProgress;
 
-/** Says which sources of ours it was made from; the agent behind it has a version of its own. */
+/** Identifies the client's sources; the agent behind it has its own version. */
 const acpVersion = async (): Promise<string> => `acp ${(await sourceHash(import.meta.dirname)).slice(0, 12)}`;
 
 /** Writes the program that runs inside the sandbox to `outFile`, unless it is there already. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { exitWhenWritten, workInside } from '../progress.ts';
 import { drive } from './drive.ts';
 
-/** The name of these sources; put in place when this program is bundled. */
+/** Hash of the client's sources; defined when this program is bundled. */
 declare const ACP_VERSION: string;
 
 const ACP_OPTIONS = { 'wall-seconds': { type: 'string' }, version: { type: 'boolean' } } as const;

@@ -36,7 +36,7 @@ export function builtinCoder(): Coder {
 
 const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Says which sources it was made from: it has no releases of its own. */
+/** Identifies its sources, since it has no releases of its own. */
 const builtinVersion = async (): Promise<string> =>
   `builtin ${(await sourceHash(import.meta.dirname)).slice(0, 12)}`;
 

@@ -24,7 +24,7 @@ interface LoopInput {
   readonly root: string;
   readonly instructions: string;
   readonly task: string;
-  /** Aborts when the time is over or when we are told to stop. */
+  /** Aborts when the time is over or a stop is requested. */
   readonly signal: AbortSignal;
   readonly emit: (line: ProgressLine) => void;
 }
@@ -43,8 +43,8 @@ const SEEDED: ReadonlySet<ModelProtocol> = new Set(['openai-chat', 'gemini']);
 const MAX_CUTS = 3;
 
 /**
- * Lets the model work until it says that it is done. An answer that breaks off is asked for again, as what came of it
- * cannot be distinguished from the whole. Returns the last event. Does not throw.
+ * Lets the model work until it declares that it is done. Incomplete answers are requested again, because their parts
+ * look like a whole. Returns the last event. Does not throw.
  */
 export async function work(input: LoopInput): Promise<Extract<ProgressLine, { type: 'end' }>> {
   const { signal } = input;
@@ -59,7 +59,7 @@ export async function work(input: LoopInput): Promise<Extract<ProgressLine, { ty
   }
 }
 
-/** What has been said so far, as far as it is whole. */
+/** The complete messages so far. */
 interface Talk {
   readonly messages: ModelMessage[];
   steps: number;
@@ -110,7 +110,7 @@ async function converse(input: LoopInput, talk: Talk): Promise<unknown> {
 const brokeOff = (failure: unknown): boolean =>
   !(APICallError.isInstance(failure) && (failure.statusCode ?? 200) >= 300);
 
-/** What differs from protocol to protocol. */
+/** Differences between the protocols. */
 function particulars({ protocol, seed }: LoopInput) {
   return {
     providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } }, openai: { store: false } },

@@ -4,7 +4,7 @@ import { MODEL_PROTOCOLS } from '../../../core/settings/index.ts';
 import { exitWhenWritten, workInside } from '../progress.ts';
 import { work } from './loop.ts';
 
-/** Text of `instructions.md`, and the name of these sources; put in place when this program is bundled. */
+/** Text of `instructions.md`, and hash of these sources; defined when this program is bundled. */
 declare const BUILTIN_INSTRUCTIONS: string;
 declare const BUILTIN_VERSION: string;
 

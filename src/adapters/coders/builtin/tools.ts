@@ -83,8 +83,8 @@ export async function editRepoFile(root: string, path: string, old: string, fres
 }
 
 /**
- * The real path of a file that is or would be in the repository; null when it would lie outside, also by way of a
- * symbolic link. The sandbox is the boundary; this keeps an honest model from writing where its work would be lost.
+ * The real path of an existing or new file in the repository; null if it would be outside, also through a symbolic
+ * link. The sandbox is the boundary; this only keeps a model from writing files that would be lost.
  */
 async function inRepository(root: string, path: string): Promise<string | null> {
   const realRoot = await realpath(root);

@@ -180,8 +180,8 @@ const listenAt = (server: Server, path: string): Promise<void> =>
   });
 
 /**
- * What a container's entry has to run. It is sent through a socket, so that none of it is in the engine's argv or
- * records.
+ * Instructions for a container's entry. Sent through a socket, so that they appear neither in the engine's argv nor in
+ * its records.
  */
 interface EntryOrder {
   readonly argv: readonly string[];
@@ -191,7 +191,7 @@ interface EntryOrder {
   readonly cwd: string;
 }
 
-/** What a command's container shows of the machine and its user. */
+/** The surroundings of a command's container: machine and user as it sees them. */
 export const around = ({ surroundings }: ExecSpec): Surroundings => surroundings ?? USUAL_SURROUNDINGS;
 
 export const entryOrder = (spec: ExecSpec, egress: boolean): EntryOrder => ({

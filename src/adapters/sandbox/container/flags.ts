@@ -180,9 +180,9 @@ interface ContainerFiles {
 const ENTRY_SOURCE = readFileSync(join(import.meta.dirname, 'entry.mjs'), 'utf8');
 
 /**
- * Writes what every container sees of /etc, and its entry, to `scratch` once. They are copies, because Runoff may be
- * installed where the sandboxes' user cannot read. The ids differ from the default sandbox's, because engines map users
- * in their own way.
+ * Writes the entry and the /etc files of every container to `scratch` once. They are copies, because the sandboxes'
+ * user may have no access to Runoff's folder. The ids differ from the default sandbox's, because engines map users
+ * differently.
  */
 export function prepareContainerFiles(
   scratch: string,

@@ -31,8 +31,8 @@ export interface ContainerOptions {
   /** The unprivileged user of all commands if Runoff is root; null if Runoff itself is unprivileged. */
   readonly owner: Owner | null;
   /**
-   * Folder for the sandbox's own files; created if it does not exist. `owner` must be able to reach it; nobody else
-   * writes to it.
+   * Folder for the sandbox's own files; created if it does not exist. `owner` must be able to reach it; no one else may
+   * write to it.
    */
   readonly scratch: string;
   /** Tests only: where `egress` names lead. Default: the public internet. */

@@ -175,7 +175,7 @@ function killInit(init: Init): void {
   try {
     process.kill(init.pid, 'SIGKILL');
   } catch (thrown) {
-    // It is not ours to kill, or it has ended: the engine is asked next.
+    // The process belongs to another user or has ended: the engine is asked next.
     if (!['EPERM', 'ESRCH'].includes((thrown as NodeJS.ErrnoException).code ?? '')) throw thrown;
   }
 }

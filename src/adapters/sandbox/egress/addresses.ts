@@ -48,6 +48,6 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** Addresses of the same link, a cloud's metadata service among them: no registry is there, whoever names one. */
+/** Link-local addresses, including a cloud's metadata service: never a registry, whoever configured one. */
 export const isLinkLocal = (address: string): boolean =>
   /^(?:::ffff:)?169\.254\.|^fe[89ab][0-9a-f]:/i.test(address);

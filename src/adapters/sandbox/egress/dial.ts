@@ -57,7 +57,7 @@ function connectTo(host: string, port: number, signal: AbortSignal): Promise<Dia
       socket.removeAllListeners();
       socket.setTimeout(0);
       if (dialled.kind !== 'connected') {
-        // A late error of a connection that nobody waits for.
+        // Ignores late errors of an abandoned connection.
         socket.on('error', () => undefined);
         socket.destroy();
       }

@@ -94,7 +94,7 @@ export async function openEgress(
   };
 }
 
-/** A new unix socket in `folder` that everybody inside may use. */
+/** A new unix socket in `folder`, accessible to every user inside. */
 async function listenIn(
   folder: string,
   owner: Owner | null,

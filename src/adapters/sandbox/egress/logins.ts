@@ -34,7 +34,7 @@ const MAX_SOCKETS = 32;
 export interface LoginProxy {
   /** The login of a host; undefined for one without. */
   of(host: string): RegistryLogin | undefined;
-  /** Takes the place of the host for a client that was told that its tunnel is open. */
+  /** Serves a client in the host's place after its tunnel was confirmed. */
   serve(client: Duplex, head: Buffer, login: RegistryLogin): void;
   close(): void;
 }
@@ -159,7 +159,7 @@ function admitRead(method: string, url: string, { rules }: RegistryLogin): ReadA
   const rule = rules
     .filter((one) => path.startsWith(one.path))
     .toSorted((a, b) => b.path.length - a.path.length)[0];
-  // What npm's registries answer there is about the login's owner, and not about packages.
+  // On these paths npm registries return data about the login's owner, not about packages.
   if (rule && path.slice(rule.path.length).startsWith('-/'))
     return refused(403, 'only packages are allowed with the login of this machine');
   return { kind: 'admitted', headers: rule ? { authorization: rule.authorization } : {} };

@@ -4,10 +4,10 @@ import type { FailedHost } from '../../../ports/index.ts';
 const TRAFFIC_EVERY_MS = 1_000;
 /** Hosts that are remembered, our default: a message shows a few. */
 const MAX_HOSTS = 20;
-/** Milliseconds that a host may take for an answer before whoever hangs up has given up on it; our default. */
+/** Milliseconds without an answer after which a host counts as unreachable if the client disconnects; our default. */
 const NO_ANSWER_MS = 10_000;
 
-/** What the connections of one command showed about the hosts that it may reach. `why` completes "the host …". */
+/** Reachability of a command's allowed hosts, derived from its connections. `why` completes "the host …". */
 export interface Reachability {
   /** A connection could not be made. */
   failed(host: string, why: string): void;

@@ -3,7 +3,7 @@ import { request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
 import type { EgressTarget } from './targets.ts';
 
-/** What became of an attempt to connect to a host. */
+/** Result of an attempt to connect to a host. */
 export type Dialled =
   | { readonly kind: 'connected'; readonly socket: Socket }
   /** It may not be reached. */
@@ -60,7 +60,7 @@ function isExcluded(host: string, port: number, list: string): boolean {
 /** Milliseconds to wait for the proxy to reach the host, our default. */
 const PROXY_TIMEOUT_MS = 30_000;
 
-/** Connects to a host by CONNECT. The name is resolved by the proxy, so nobody here sees its address. */
+/** Connects to a host by CONNECT. The proxy resolves the name, so the address is not known here. */
 export function dialThrough(upstream: Upstream, target: EgressTarget, signal: AbortSignal): Promise<Dialled> {
   const name = `${target.host}:${target.port}`;
   return new Promise((resolve) => {

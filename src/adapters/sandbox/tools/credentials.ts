@@ -44,7 +44,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // Closed to us: a sandbox, whose user has no more rights, cannot read it either.
+    // Unreadable for this process: a sandbox, whose user has no more rights, cannot read it either.
     return [];
   }
 }

@@ -12,11 +12,11 @@ import { credentialIn } from './credentials.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A program of the operator's that lies outside of the folders that sandboxes see anyway. */
+/** A program of the operator's outside of the folders that sandboxes see anyway. */
 export interface HostTool {
   /** The program itself, with no link or shim in its path. */
   readonly program: string;
-  /** Folder or file that it needs, to be mounted at its own path; null: it lies in /usr. */
+  /** Folder or file that it needs, to be mounted at its own path; null: it is in /usr. */
   readonly root: string | null;
   /** Folder with the program, for PATH. */
   readonly bin: string;
@@ -56,7 +56,7 @@ export function asTool(path: string, environment: Variables): Found | null {
   const whole = !isShared(root, environment);
   const credential = whole ? credentialIn(root) : null;
   if (credential !== null) return { refused: `${root} is not shown to sandboxes: ${credential}` };
-  // Where a link to it lies beside it, as in `lib/node_modules`, the link is what PATH needs.
+  // If there is a link to it in a sibling folder, as with `lib/node_modules`, PATH needs the link.
   const bin = whole && isExecutable(join(root, 'bin', basename(path))) ? join(root, 'bin') : dirname(program);
   return { program, root: whole ? root : program, bin };
 }

@@ -10,7 +10,7 @@ import { asTool, findHostTool, type HostTool, isExecutable, pyenvVersions, rustT
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The program that stands for a language, and how it is asked for its version. */
+/** The program that represents a language, and the command that prints its version. */
 export const VERSION_COMMANDS: Readonly<Record<RuntimeLanguage, readonly [program: string, flag: string]>> = {
   node: ['node', '--version'],
   python: ['python3', '--version'],
@@ -61,7 +61,7 @@ function ofVersionManager(language: RuntimeLanguage, environment: Variables): re
   return language === 'rust' ? rustToolchains(environment) : [];
 }
 
-/** What a tool of the operator says about its version; null if it does not start. */
+/** Version output of an operator's tool; null if it does not start. */
 export async function versionTextOf(tool: HostTool, flag: string): Promise<string | null> {
   const end = await runCommand([tool.program, flag], null);
   return end.code === 0 ? `${end.stdout}${end.stderr}`.split('\n')[0]?.trim() || null : null;

@@ -12,13 +12,13 @@ import type { HostTool } from './host.ts';
 /** Where tools that have no path of their own are in a sandbox. */
 export const SHELF = '/opt/runoff-tools';
 
-/** Where copies are kept, and who must be able to read what is lent. */
+/** Where copies are kept, and which user must be able to read them. */
 export interface Lender {
   readonly dir: string;
   readonly owner: Owner | null;
 }
 
-/** Whether the sandboxes' user can run a tool where it lies. */
+/** Whether the sandboxes' user can run a tool at its original path. */
 export const isReachable = async ({ program }: HostTool, owner: Owner | null): Promise<boolean> =>
   owner === null || (await runCommand(['test', '-x', program], owner)).code === 0;
 

@@ -41,7 +41,7 @@ function packageOf(name: 'node' | NodeManager, range: string): string {
   }
 }
 
-/** The npm that came with a version of Node, or a newer one that still runs on it. */
+/** The npm that was bundled with a version of Node, or a newer one that still runs on it. */
 export function npmRangeFor([major, minor]: Version): string {
   if (major >= 23 || (major === 22 && minor >= 9)) return '11';
   if (major >= 19 || (major === 18 && minor >= 17)) return '10';

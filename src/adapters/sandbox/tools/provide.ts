@@ -35,7 +35,7 @@ export interface ToolchainsOptions {
   readonly postgres?: () => Promise<{ readonly folder: string; readonly version: string }>;
 }
 
-/** What was found for one language or program. */
+/** Search result for one language or program. */
 interface Finding {
   readonly tools?: Tools;
   readonly found?: readonly FoundTool[];
@@ -64,7 +64,7 @@ export function openToolchains(options: ToolchainsOptions): Toolchains {
         findings.push(await findProgram(parts, wanted, program, file));
       for (const service of wanted.services) findings.push(await findService(parts, service));
       const all = together(findings);
-      // What is missing now may be installed, or reached, the next time.
+      // Only complete results are cached: missing tools may be available next time.
       if (all.missing.length === 0) provided.set(key, all);
       return all;
     },
@@ -75,7 +75,7 @@ interface Parts extends ToolchainsOptions {
   readonly inside: ToolchainsOptions['ask'];
 }
 
-/** What a sandbox has does not change while Runoff runs. */
+/** Caches answers: the sandbox's own tools do not change while Runoff runs. */
 function rememberAnswers(ask: ToolchainsOptions['ask']): ToolchainsOptions['ask'] {
   const answers = new Map<string, Promise<string | null>>();
   return (argv) => {

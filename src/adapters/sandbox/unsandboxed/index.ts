@@ -24,8 +24,8 @@ interface UnsandboxedOptions {
   /** The unprivileged user of all commands if Runoff is root; null if Runoff itself is unprivileged. */
   readonly owner: Owner | null;
   /**
-   * Folder for the backend's own files; created if it does not exist. `owner` must be able to reach it; nobody else
-   * writes to it.
+   * Folder for the backend's own files; created if it does not exist. `owner` must be able to reach it; no one else may
+   * write to it.
    */
   readonly scratch: string;
   /** Tests only: where `egress` names lead. Default: the public internet. */
@@ -92,7 +92,7 @@ const mapValues = (
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
 interface PortPool {
-  /** The requested port if nobody listens there, else another one; nobody else gets it before it is released. */
+  /** Reserves the requested port if it is free, else another one, until it is released. */
   take(wanted: number): Promise<number>;
   release(port: number): void;
 }
@@ -183,7 +183,7 @@ function pathMapOf(
   spec: ExecSpec,
   host: {
     readonly toolchain: string;
-    /** A folder for this command alone, because everybody shares /tmp here. */
+    /** A temporary folder for this command alone, because all processes share /tmp here. */
     readonly temporary: string;
     readonly egress: string | null;
     readonly port: number | null;

@@ -135,7 +135,7 @@ function killCommandGroup(child: ChildProcess): void {
   if (child.exitCode === null && child.signalCode === null) signalGroup(child);
 }
 
-/** False if nobody is left in the group. */
+/** Returns false if the group is empty. */
 function signalGroup(child: ChildProcess): boolean {
   if (child.pid === undefined) return false;
   try {
@@ -146,7 +146,9 @@ function signalGroup(child: ChildProcess): boolean {
   }
 }
 
-/** Milliseconds to wait for killed processes of the group: long compared with an exit, short if nobody reaps them. */
+/**
+ * Milliseconds to wait for killed processes of the group: long compared with an exit, short if they are never reaped.
+ */
 const GROUP_MS = 200;
 
 /**
