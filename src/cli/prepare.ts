@@ -101,7 +101,7 @@ const jsonOf = (
   written,
 });
 
-/** The settings file of the commit; null for none. */
+/** The settings file of the commit; null if there is none. */
 const settingsAt = ({ workspaces }: Pick<PrepareTools, 'workspaces'>, top: string, { commit }: Prepared) =>
   workspaces.readFile({ kind: 'local', path: top }, commit.sha, SETTINGS_FILE);
 

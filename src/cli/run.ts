@@ -134,7 +134,7 @@ async function withEngine(
     const runtime = await shell.open({ role: 'standalone', executor: `cli-${runId}` });
     stopping.opened(runtime);
     try {
-      // Nothing has begun: a run that was to be resumed stays as it was.
+      // Nothing has begun yet: the run to be resumed stays unchanged.
       if (stopping.wanted()) return EXIT.cancelled;
       await runtime.world.engine.launch(flows(runtime.world));
       if ((await begin(runtime)) === 'declined') {
@@ -187,7 +187,7 @@ const EXIT_GRACE_MS = 3_000;
 
 /** Handles Ctrl-C while a run is followed. The first one cancels the run, the second one exits in any case. */
 interface InterruptListener {
-  /** Whether somebody has asked to stop, even if nothing has begun yet. */
+  /** Whether a stop was requested, even if nothing has begun yet. */
   wanted(): boolean;
   opened(runtime: Runtime): void;
   /** The run is stored and can be cancelled from now on; an earlier request to stop takes effect now. */

@@ -36,7 +36,7 @@ export const dataPaths = (data: string): DataPaths => ({
   recipes: join(data, 'recipes'),
 });
 
-/** All folders that can fill a data folder: ours, and those of the workspaces. */
+/** All folders that can fill a data folder: Runoff's own, and those of the workspaces. */
 export const ownFolders = (data: string): readonly string[] => [
   ...Object.values(dataPaths(data)),
   ...['mirrors', 'objects', 'bases', 'layers', 'areas'].map((name) => join(data, name)),
@@ -80,8 +80,8 @@ export function defaultData(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Folders that public texts must not name: all that settings name, ours, and where links among them lead. `/tmp` and
- * `/root` are not replaced: every machine has them, and candidates mention their own.
+ * Folders that published texts must not name: those in the settings, Runoff's own, and the targets of their links.
+ * `/tmp` and `/root` are not replaced: every machine has them, and candidates mention their own.
  */
 export function hostFolders(
   operator: Pick<Operator, 'agentsFolder' | 'artifacts' | 'data' | 'privateKeyPath' | 'prompts'>,
@@ -106,7 +106,7 @@ export function hostFolders(
   return all.filter(({ path }, at) => all.findIndex((other) => other.path === path) === at);
 }
 
-/** Links of a data folder, such as one to a larger disk; none where it is not there yet. */
+/** Links in a data folder, such as one to a larger disk; none if it does not exist yet. */
 const linksIn = (folder: string): readonly string[] =>
   existsSync(folder)
     ? readdirSync(folder, { withFileTypes: true })
@@ -114,7 +114,7 @@ const linksIn = (folder: string): readonly string[] =>
         .map(({ name }) => name)
     : [];
 
-/** Without links; what is not there, or whose disk is away, is only known as it was named. */
+/** Resolves links; a path that does not exist, or whose disk is not mounted, is returned as it is. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -123,7 +123,7 @@ function realPath(path: string): string {
   }
 }
 
-/** Others may pass through to what is open to them inside, but may not list it. */
+/** Other users may enter accessible subfolders, but not list the folder. */
 const PASSABLE = 0o711;
 const OTHERS_MAY_WRITE = 0o002;
 
@@ -201,10 +201,10 @@ export function artifactsText({ artifacts: place, data }: Operator): string {
   return `s3://${[bucket, prefix].filter(Boolean).join('/')} at ${endpoint ?? `Amazon ${region}`}`;
 }
 
-/** Always the same text, so that it is stored once. */
+/** A constant text, so that it is stored only once. */
 const PROBE = 'Written by `runoff doctor` to see whether artifacts can be kept here. It may be removed.\n';
 
-/** Writes a small text and reads it back. Rejects with what is wrong. */
+/** Writes a small text and reads it back. Rejects with the fault. */
 export async function checkArtifacts(artifacts: Artifacts): Promise<void> {
   await artifacts.get(await artifacts.put(PROBE));
 }
@@ -231,8 +231,8 @@ export function openTrustedChecks(data: string): TrustedChecks {
 }
 
 /**
- * The recipes of this machine. With a database, what `runoff prepare` found here is taken over into it, and what a run finds
- * is known to `prepare`, too.
+ * The recipes of this machine. With a database, recipes found here by `runoff prepare` are copied to it, and `prepare`
+ * also uses what runs found.
  */
 export function recipesOf(operator: Operator, database?: Recipes): Recipes {
   const files = openRecipeFiles(dataPaths(operator.data).recipes);
@@ -252,7 +252,7 @@ export function recipesOf(operator: Operator, database?: Recipes): Recipes {
   };
 }
 
-/** The built-in prompts, replaced by the operator's where there are any. */
+/** The built-in prompts with the operator's replacements. */
 export const promptsOf = (operator: Operator) =>
   readPrompts({
     planner: OWN.planner,

@@ -70,8 +70,8 @@ export interface Quota {
 }
 
 /**
- * Checks the data folder once. While it is too big, removes what has not been used for ever shorter times. Returns null
- * if it then fits, else a sentence. Rejects if it cannot be measured.
+ * Checks the data folder once. While it is too large, removes unused data with ever shorter periods. Returns null if it
+ * then fits, else a sentence. Rejects if it cannot be measured.
  */
 export async function enforceQuota(world: Prunable, { dir, most }: Quota): Promise<string | null> {
   if (most === 0) return null;

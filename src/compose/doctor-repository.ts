@@ -7,7 +7,10 @@ import type { DoctorFinding } from '../shell.ts';
 import { openLog } from './instrumentation.ts';
 import { ownerOf, toolchainsOf } from './sandbox.ts';
 
-/** How a local repository would be set up, built and tested here. Nothing of it is executed. Faults as its admission would. */
+/**
+ * Determines how a local repository would be set up, built and tested here. None of its code is executed. Faults as its
+ * admission would.
+ */
 export async function repositoryFindings(
   operator: Operator,
   sandbox: Sandbox,
@@ -51,7 +54,7 @@ function commandsFinding({ commands, from, services }: Survey): DoctorFinding {
   return { name, state: 'ok', detail: shown.join(', ') };
 }
 
-/** Where a sentence on a missing tool begins to say what to do. */
+/** The start of the remedy in a sentence about a missing tool. */
 const REMEDY = ' Install it on this machine';
 
 function toolFindings({ tools, missing }: Survey): readonly DoctorFinding[] {

@@ -22,8 +22,8 @@ import { openSandbox, ownerOf } from './sandbox.ts';
 const MIN_FREE_BYTES = 2 * 2 ** 30;
 
 /**
- * Checks everything that a run needs, in the order in which a run would need it. Leaves nothing behind but one small
- * artifact, which is always the same, and the toolchains that `repository`, a local one, asks for.
+ * Checks everything that a run needs, in the order in which it is needed. Leaves only one small, constant artifact and
+ * the toolchains that the local `repository` requires.
  */
 export async function diagnose(
   read: SettingsSource['read'],
@@ -210,7 +210,7 @@ function appFinding(operator: Operator): DoctorFinding {
       };
 }
 
-/** Anybody can read this, so it only names the part that is down; the log has the reason. */
+/** Publicly readable, so it only names the failing part; the log has the reason. */
 export async function healthOf({ world }: Runtime): Promise<Health> {
   const reachable = await world.store.runs(1).then(
     () => true,

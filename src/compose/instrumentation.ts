@@ -206,7 +206,7 @@ export const instrumentedWebhook =
     );
   };
 
-/** Paths at which the fields of an error can contain a secret. Our own messages never do. */
+/** Paths of error fields that can contain a secret. Runoff's own messages never do. */
 const REDACTED = [
   'authorization',
   '*.authorization',
@@ -219,7 +219,7 @@ const REDACTED = [
 
 /** A log whose lines carry their run, command and delivery. */
 interface ContextLog extends Log {
-  /** The fields that lines written here carry. */
+  /** The fields of log lines written here. */
   about(): LogContext;
 }
 
@@ -263,6 +263,6 @@ export function openLog(
   };
 }
 
-/** Proxies of this process, whose addresses may hold a password. */
+/** Proxies of this process, whose URLs may contain a password. */
 const proxyAddresses = (): readonly string[] =>
   ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'].flatMap((name) => process.env[name] ?? []);

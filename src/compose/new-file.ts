@@ -30,8 +30,8 @@ export async function createBelow(top: string, path: string, text: string): Prom
 }
 
 /**
- * Replaces the text of a regular file below such a folder, if it is still `before`; through no link, and whole or not at
- * all. Returns why nothing was written, as a clause, or null.
+ * Replaces the text of a regular file below such a folder atomically, if it is still `before`; follows no link. Returns
+ * null on success, else why nothing was written, as a clause.
  */
 export async function replaceBelow(
   top: string,

@@ -47,17 +47,17 @@ import { NO_SANDBOX, openSandbox, ownerOf, registriesOf, toolchainsOf } from './
 import { pruneUnused } from './upkeep.ts';
 
 export interface RuntimeOptions {
-  /** The GitHub of `serve` and of the demo, for a process whose work others may take over. */
+  /** The GitHub of `serve` and of the demo, for a process whose work other processes may take over. */
   readonly github?: (fence: Fence | undefined) => GitHub;
   readonly log?: OpenLog;
-  /** No other process uses the data folder: the embedded database is stopped no matter who is connected. */
+  /** No other process uses the data folder: the embedded database is stopped regardless of connections. */
   readonly ownsData?: boolean;
   /** False: the caller removes what is no longer used; it is not done in the background. Default: true. */
   readonly prunes?: boolean;
-  /** Ends the process at once, because others have taken over its work. Default: with exit code 1. */
+  /** Ends the process at once, because other processes have taken over its work. Default: with exit code 1. */
   readonly onExpired?: () => void;
   /**
-   * How soon others notice that a process is gone; the same for all processes that share the database. Default: the
+   * How soon other processes notice that this one has ended; the same for all that share the database. Default: the
    * engine's own.
    */
   readonly heartbeat?: HeartbeatOptions;
@@ -205,7 +205,7 @@ const gatewayOver = (
     log,
   });
 
-/** Opens only what the operator configured; otherwise the packages of the collector are not even loaded. */
+/** Opens only what the operator configured; otherwise the collector's packages are not even loaded. */
 async function openInstruments(
   { metricsToken, traces }: Operator,
   store: Store,
@@ -275,7 +275,7 @@ function openEngine(
   });
 }
 
-/** GitHub for a process that leads no run: only the App writes. */
+/** GitHub for a process that executes no runs: only the App writes. */
 const readOnly = (github: GitHub): GitHub => ({
   ...github,
   publisher: () => Promise.reject(new Fault('INTERNAL', 'A worker was asked to write to GitHub.')),

@@ -79,7 +79,7 @@ function backend(
   }
 }
 
-/** For a process that executes nothing: reading runs needs neither a sandbox nor its tools. */
+/** For a process that executes nothing: reading runs requires neither a sandbox nor its tools. */
 export const NO_SANDBOX: Sandbox = {
   probe: async () => ({
     kind: 'missing',
@@ -116,12 +116,12 @@ export async function tryInSandbox(
   }
 }
 
-/** Milliseconds in which a program of a sandbox says its version. Our default. */
+/** Time limit in milliseconds for a sandbox program to print its version. Our default. */
 const ASK_MS = 20_000;
-/** Milliseconds that npm may take for one package. Our default. */
+/** Time limit in milliseconds for npm to install one package. Our default. */
 const INSTALL_MS = 5 * 60_000;
 
-/** The toolchains that runs of this process may use. Nothing is looked for before the first run needs it. */
+/** The toolchains that runs of this process may use. Nothing is searched before the first run requires it. */
 export const toolchainsOf = (operator: Operator, sandbox: Sandbox): Toolchains =>
   openToolchains({
     dir: lentIn(dataPaths(operator.data).toolchain),
@@ -137,16 +137,16 @@ export const toolchainsOf = (operator: Operator, sandbox: Sandbox): Toolchains =
         () => tryInSandbox(operator, sandbox, { argv: [...argv], wallMs: ASK_MS }),
         ({ exitCode, stopped }) => exitCode === null && stopped === null,
       );
-      // Nobody knows whether the program is there: a run that waits asks again.
+      // It is unknown whether the program exists: a run that waits tries again.
       if (end.exitCode === null)
         throw programKilled(`${argv[0]} in a sandbox`, { kind: 'lost', how: endOf(end) });
       if (end.exitCode !== 0) return null;
-      // Java says its version on standard error.
+      // Java prints its version to standard error.
       return `${end.stdout.trim() || end.stderr.trim()}`.split('\n')[0] ?? '';
     },
   });
 
-/** One copy of the embedded Postgres for all tests of this process, made when the first of them needs it. */
+/** One copy of the embedded Postgres for all tests of this process, made on first use. */
 function postgresIn(dir: string): NonNullable<ToolchainsOptions['postgres']> {
   const copies = new Map<string, ReturnType<typeof copyPostgres>>();
   return () => {
@@ -160,7 +160,7 @@ function postgresIn(dir: string): NonNullable<ToolchainsOptions['postgres']> {
 const endOf = ({ stopped }: ExecResult): string =>
   stopped === null ? 'was killed' : `had to be stopped (${stopped}) while it said its version`;
 
-/** The registries of this machine, unless the operator shows none to set-up. */
+/** The registries of this machine, unless the operator hides them from set-up. */
 export const registriesOf = (operator: Operator, log: OpenLog): { readonly registries?: Registries } =>
   operator.registries
     ? {

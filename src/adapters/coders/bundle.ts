@@ -19,8 +19,8 @@ interface BundleOptions {
 }
 
 /**
- * Writes a program for the sandbox as one file that runs without packages, whole or not at all. Does nothing when
- * `outFile` was made from the same sources and versions. Readable for all, since the sandbox reads it as another user.
+ * Bundles a program for the sandbox into one file that needs no packages, atomically. Does nothing if `outFile` was
+ * built from the same sources and versions. World-readable, since the sandbox reads it as another user.
  */
 export async function bundleCoder({ entry, outFile, define = {} }: BundleOptions): Promise<void> {
   const mark = `// runoff coder ${await markOf(entry, define)}`;
@@ -53,7 +53,7 @@ export async function bundleCoder({ entry, outFile, define = {} }: BundleOptions
   }
 }
 
-/** The bundler is loaded for this one build and its service stopped again: it would hold 80 MB for nothing. */
+/** The bundler is loaded for one build and then stopped: its service would occupy 80 MB. */
 async function buildOnce(options: BuildOptions & { write: false }): Promise<BuildResult<{ write: false }>> {
   const { build, stop } = await import('esbuild');
   try {
@@ -71,7 +71,7 @@ async function markOf(entry: string, define: Readonly<Record<string, string>>): 
   return hash.update(JSON.stringify(define)).digest('hex');
 }
 
-/** SHA-256, hex, of the sources right in a folder. */
+/** SHA-256 (hex) of the source files directly in a folder. */
 export async function sourceHash(folder: string): Promise<string> {
   const names = (await readdir(folder)).filter((name) => /\.(ts|md)$/.test(name)).sort();
   const hash = createHash('sha256');
@@ -79,7 +79,7 @@ export async function sourceHash(folder: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Empty when there is none: a published package has no lock file. */
+/** Empty if the file does not exist: a published package has no lock file. */
 async function readIfThere(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';

@@ -7,7 +7,7 @@ import { parseJsonLine } from './progress.ts';
 /** An agent that `runoff agents install` can install. */
 export interface InstallableAgent {
   readonly name: string;
-  /** The package as npm is asked for it, without its version: `NAME`, or `FOLDER@npm:NAME`. */
+  /** The package in npm's syntax, without its version: `NAME`, or `FOLDER@npm:NAME`. */
   readonly asked: string;
   /** Suffix of version numbers, for agents whose platform packages are versions of one package. */
   readonly suffix: string;
@@ -15,23 +15,23 @@ export interface InstallableAgent {
   readonly package: string;
   /** The program below the package's folder. */
   readonly program: string;
-  /** JavaScript, run with the sandbox's own Node; otherwise a native program. */
+  /** Whether it is JavaScript, run with the sandbox's own Node; otherwise a native program. */
   readonly script: boolean;
-  /** The version that our tests run with, and that is installed when none is named. */
+  /** The version that Runoff's tests use and that is installed by default. */
   readonly tested: string;
 }
 
-/** Node's name for the processor is what all of these packages use. */
+/** All of these packages use Node's name for the processor. */
 const ARCH = process.arch;
-/** Target triples as Rust has them, in the folder names of Codex. */
+/** Rust target triples, as in Codex's folder names. */
 const RUST_ARCH = ARCH === 'arm64' ? 'aarch64' : 'x86_64';
 
 const native = { suffix: '', script: false } as const;
 const script = { suffix: '', script: true } as const;
 
 /**
- * Every agent that can be installed. Packages that only choose the one for this platform, and copy it in an install script,
- * are passed over: the platform's package is installed itself, so that no script ever runs.
+ * Every agent that can be installed. Wrapper packages, which only choose the package for this platform and copy it in
+ * an install script, are not used: the platform's package is installed directly, so that no script ever runs.
  */
 export const AGENTS: readonly InstallableAgent[] = [
   {
@@ -102,7 +102,7 @@ function catalogued(name: string): InstallableAgent {
 
 /** The sandbox's own Node. */
 export const SANDBOX_NODE = '/opt/runoff/bin/node';
-/** Where installed agents are seen inside the sandbox. */
+/** Folder of installed agents inside the sandbox. */
 const INSIDE = '/opt/agents';
 
 /** How an installed agent is started, and which version it is. */
@@ -113,7 +113,7 @@ interface InstalledAgent {
   version(): Promise<string | null>;
 }
 
-/** An agent of the catalogue, whether it is installed or not: nothing is looked up before `version`. */
+/** An agent of the catalogue, whether or not it is installed: nothing is looked up before `version`. */
 export function installedAgent(agentsFolder: string, name: string): InstalledAgent {
   const agent = catalogued(name);
   const to = `${INSIDE}/${name}`;
@@ -127,7 +127,7 @@ export function installedAgent(agentsFolder: string, name: string): InstalledAge
 
 const PackageFile = z.object({ version: z.string().max(100) });
 
-/** Version of a package below an agent's folder, such as `1.2.3`; null when it is not installed. */
+/** Version of a package below an agent's folder, such as `1.2.3`; null if it is not installed. */
 export async function installedVersion(
   agentsFolder: string,
   name: string,

@@ -42,7 +42,7 @@ const CLAUDE_ENVIRONMENT = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_AUTOUPDATER: '1',
   CLAUDE_CODE_DISABLE_TERMINAL_TITLE: '1',
-  // Without it, it refuses to skip permissions where the sandbox's user has the number 0.
+  // Otherwise it refuses to skip permissions if the sandbox's user has uid 0.
   IS_SANDBOX: '1',
 } as const;
 
@@ -50,14 +50,14 @@ const claudeEnvironment = ({ model, gateway }: CoderInput): Readonly<Record<stri
   ...CLAUDE_ENVIRONMENT,
   ANTHROPIC_BASE_URL: gateway.url,
   ANTHROPIC_API_KEY: gateway.key,
-  // Side jobs and subagents ask for other models, which the gateway refuses.
+  // Background tasks and subagents request other models, which the gateway refuses.
   ANTHROPIC_SMALL_FAST_MODEL: model,
   ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
   ANTHROPIC_DEFAULT_SONNET_MODEL: model,
   ANTHROPIC_DEFAULT_OPUS_MODEL: model,
   ANTHROPIC_DEFAULT_FABLE_MODEL: model,
   CLAUDE_CODE_SUBAGENT_MODEL: model,
-  // The prompt holds the instructions of the base commit; those in the working tree may be a candidate's own.
+  // The prompt contains the instructions of the base commit; those in the working tree may be a candidate's own.
   CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1',
   // By default it retries 429 and 5xx ten times. Our default, tune on dev data.
   CLAUDE_CODE_MAX_RETRIES: '5',
@@ -68,13 +68,13 @@ const ClaudeBlock = z.union([
   z.object({ type: z.literal('tool_use'), name: z.string(), input: z.unknown() }),
   z.object({ type: z.string() }),
 ]);
-/** The lines of `--output-format=stream-json` that say what happens; others are left out. */
+/** The lines of `--output-format=stream-json` that describe progress; others are ignored. */
 const ClaudeLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('assistant'), message: z.object({ content: z.array(ClaudeBlock) }) }),
   z.object({ type: z.literal('result'), is_error: z.boolean(), result: z.string().optional() }),
 ]);
 
-/** Each block of a message comes in a line of its own. */
+/** Each block of a message is on a separate line. */
 function toClaudeEvent(event: z.infer<typeof ClaudeLine>): CoderEvent | null {
   if (event.type === 'result') {
     const { is_error, result } = event;

@@ -40,13 +40,13 @@ const provider = (url: string) => ({
   'model_providers.gateway.env_key': '"GW_KEY"',
   'model_providers.gateway.wire_api': '"responses"',
   'model_providers.gateway.supports_websockets': 'false',
-  // It tries again after a 402 as after a broken stream; five times would only delay the end.
+  // It retries after a 402 as after a broken stream; five retries would only delay the end.
   'model_providers.gateway.stream_max_retries': '2',
 });
 
 /** Values are TOML. */
 const CODEX_SETTINGS = {
-  // The prompt holds the instructions of the base commit; those in the working tree may be a candidate's own.
+  // The prompt contains the instructions of the base commit; those in the working tree may be a candidate's own.
   project_doc_max_bytes: '0',
   'skills.include_instructions': 'false',
   // Commands that the model runs do not need access to the model.
@@ -76,7 +76,10 @@ const CODEX_SETTINGS = {
   ),
 };
 
-/** A TOML basic string. JSON's escapes are TOML's too, but TOML wants DEL escaped and knows no half of a pair. */
+/**
+ * A TOML basic string. JSON's escapes are valid in TOML, but TOML requires DEL to be escaped and has no unpaired
+ * surrogates.
+ */
 const toml = (text: string): string => JSON.stringify(text.toWellFormed()).replaceAll('\u007f', '\\u007f');
 
 const Started = z.discriminatedUnion('type', [
@@ -87,7 +90,7 @@ const Completed = z.discriminatedUnion('type', [
   z.object({ type: z.literal('agent_message'), text: z.string() }),
   z.object({ type: z.literal('file_change'), changes: z.array(z.object({ path: z.string() })) }),
 ]);
-/** The lines of `codex exec --json` that say what happens; others are left out. */
+/** The lines of `codex exec --json` that describe progress; others are ignored. */
 const CodexLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('item.started'), item: Started }),
   z.object({ type: z.literal('item.completed'), item: Completed }),
@@ -95,7 +98,7 @@ const CodexLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('turn.failed'), error: z.object({ message: z.string() }) }),
 ]);
 
-/** Commands are shown when they start, as they may take long; changes of files when they are made. */
+/** Commands are shown when they start, as they may take long; file changes when they are complete. */
 function toCodexEvent(event: z.infer<typeof CodexLine>): CoderEvent | null {
   switch (event.type) {
     case 'item.started':

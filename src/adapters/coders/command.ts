@@ -5,7 +5,10 @@ import { MODEL_PROTOCOLS } from '../../core/settings/index.ts';
 import type { Coder, CoderEvent, CoderInput, CoderLaunch } from '../../ports/index.ts';
 import { shortLine } from './progress.ts';
 
-/** Any program that the contestant names: the task comes on standard input, the patch is what it leaves in /repo. */
+/**
+ * Runs any program that the contestant names: it gets the task on standard input, and its patch is what it leaves in
+ * /repo.
+ */
 export function commandCoder(): Coder {
   return {
     name: 'command',
@@ -19,7 +22,7 @@ export function commandCoder(): Coder {
   };
 }
 
-/** Nothing is known about its lines: each is worth a look, none says how it ended. */
+/** The format of its lines is unknown: each is shown as progress, none as the end. */
 export function readAnything(line: string): CoderEvent | null {
   const text = shortLine(line);
   return text === '' ? null : { kind: 'step', text };
@@ -43,14 +46,14 @@ function providerEnvironment({ protocol, gateway: { url, key } }: CoderInput): R
       return { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key };
     case 'openai-chat':
     case 'openai-responses':
-      // The second is the older name, which LiteLLM and what is built on it still read.
+      // The second is the older name, which LiteLLM and programs based on it still read.
       return { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_BASE: `${url}/v1`, OPENAI_API_KEY: key };
     case 'gemini':
       return { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: key };
   }
 }
 
-/** The contestant's words. `runs/contestants.ts` refuses a contestant without them. */
+/** The contestant's command. `runs/contestants.ts` refuses a contestant without one. */
 export function wordsOf(input: CoderInput): readonly [string, ...string[]] {
   if (!input.argv) throw new Error('A coder that runs any program was started without one.');
   return input.argv;
@@ -59,7 +62,7 @@ export function wordsOf(input: CoderInput): readonly [string, ...string[]] {
 /** Our own things lie there inside the sandbox. */
 const TAKEN = /^\/opt\/(runoff|agents)(\/|$)/;
 
-/** Where an operator's folder is seen: at its own path below /opt, else at /opt/agents/NAME. */
+/** Where an operator's folder is mounted: at its own path if that is below /opt, else at /opt/agents/NAME. */
 export function bindsOf(name: string, { folder }: AgentCommand): NonNullable<CoderLaunch['binds']> {
   if (folder === undefined) return [];
   const from = posix.resolve(folder);
@@ -67,7 +70,7 @@ export function bindsOf(name: string, { folder }: AgentCommand): NonNullable<Cod
   return [{ from, to }];
 }
 
-/** Whether the operator's folder is there; a program without one is part of the system. */
+/** Whether the operator's folder exists; a program without one is part of the system. */
 export async function isThere({ folder }: AgentCommand): Promise<boolean> {
   if (folder === undefined) return true;
   return stat(folder).then(

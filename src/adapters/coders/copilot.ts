@@ -15,7 +15,7 @@ export function copilotCoder(agentsFolder: string): Coder {
     launch: (input) => ({
       argv: [...start, ...COPILOT_FLAGS],
       env: copilotEnvironment(input),
-      // A task that begins with `/` would be taken for one of its commands.
+      // A task that begins with `/` would be interpreted as a command.
       stdin: `Task:\n\n${input.prompt}`,
       binds,
     }),
@@ -42,7 +42,7 @@ const WITHOUT_TOOLS = [
   'web_search',
 ];
 
-/** Without `--trust-folder` it takes no hooks, MCP servers or settings from the repository. */
+/** Without `--trust-folder` it reads no hooks, MCP servers or settings from the repository. */
 const COPILOT_FLAGS = [
   // The sandbox is the boundary; no one is available to answer.
   '--allow-all',
@@ -51,7 +51,7 @@ const COPILOT_FLAGS = [
   '--stream=off',
   '--no-color',
   '--log-level=none',
-  // AGENTS.md and similar files: the prompt holds those of the base commit.
+  // AGENTS.md and similar files: the prompt contains those of the base commit.
   '--no-custom-instructions',
   '--disable-builtin-mcps',
   '--no-bash-env',

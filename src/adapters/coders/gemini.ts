@@ -14,7 +14,7 @@ export function geminiCoder(agentsFolder: string): Coder {
     launch: (input) => ({
       argv: [...start, '--output-format=stream-json', `--model=${input.model}`],
       env: geminiEnvironment(input),
-      // A task that begins with `/` would be taken for one of its commands.
+      // A task that begins with `/` would be interpreted as a command.
       stdin: `Task:\n\n${input.prompt}`,
       files: HOME_FILES,
       binds,
@@ -31,8 +31,8 @@ const GEMINI_ENVIRONMENT = {
   GEMINI_CLI_NO_RELAUNCH: 'true',
   GEMINI_SANDBOX: 'false',
   /**
-   * Nothing from the repository: settings, hooks, MCP servers, `.env`, skills, policies and GEMINI.md. What it asks in
-   * such a folder is answered by the policy among its files.
+   * Nothing from the repository: settings, hooks, MCP servers, `.env`, skills, policies and GEMINI.md. The policy among
+   * its files answers the confirmations required in such a folder.
    */
   GEMINI_CLI_TRUST_WORKSPACE: 'false',
 } as const;
@@ -41,13 +41,13 @@ const geminiEnvironment = ({ model, gateway }: CoderInput): Readonly<Record<stri
   ...GEMINI_ENVIRONMENT,
   GEMINI_API_KEY: gateway.key,
   GOOGLE_GEMINI_BASE_URL: gateway.url,
-  // Its settings name the model for side jobs by this variable: a name in them would itself be expanded.
+  // Its settings refer to the model for background tasks by this variable: a name in them would itself be expanded.
   GEMINI_MODEL: model,
 });
 
 /**
- * Side jobs that ask for models of their own, which the gateway refuses. Names: `modelConfigs.aliases` in the bundled
- * docs/reference/configuration.md of 0.61.0.
+ * Background tasks that request models of their own, which the gateway refuses. Names: `modelConfigs.aliases` in the
+ * bundled docs/reference/configuration.md of 0.61.0.
  */
 const SIDE_JOBS = [
   'summarizer-default',
@@ -71,7 +71,7 @@ const SIDE_JOBS = [
 const GEMINI_SETTINGS = {
   security: {
     auth: { selectedType: 'gemini-api-key' },
-    // Where this is on, it refuses to work headless in a folder that is not trusted.
+    // If enabled, it refuses to run headless in an untrusted folder.
     folderTrust: { enabled: false },
     // Commands of the model do not see the key.
     environmentVariableRedaction: { enabled: true },
@@ -81,7 +81,7 @@ const GEMINI_SETTINGS = {
   general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
   hooksConfig: { enabled: false },
   skills: { enabled: false },
-  // Subagents ask for models of their own, and a repository may define some.
+  // Subagents request models of their own, and a repository may define some.
   experimental: { enableAgents: false },
   modelConfigs: {
     customOverrides: SIDE_JOBS.map((job) => ({
@@ -114,7 +114,7 @@ decision = "deny"
 priority = 999
 `;
 
-/** Its settings, which no file of the repository overrides, since the folder is not trusted. */
+/** Its settings, which no file of the repository overrides, since the folder is untrusted. */
 const HOME_FILES: Readonly<Record<string, string>> = {
   '.gemini/settings.json': `${JSON.stringify(GEMINI_SETTINGS, null, 2)}\n`,
   '.gemini/policies/runoff.toml': POLICY,

@@ -18,13 +18,13 @@ export { AGENTS, type InstallableAgent } from './catalogue.ts';
 export { installAgent, installable, npmInstall } from './install.ts';
 
 interface CoderOptions {
-  /** Folder below which `installAgent` puts agents, each in one of its name. */
+  /** Folder in which `installAgent` creates one folder per agent. */
   readonly agentsFolder: string;
   /** The operator's own programs, by their name in settings; one with a built-in coder's name replaces it. */
   readonly commands: Readonly<Record<string, AgentCommand>>;
 }
 
-/** Every coder that settings can name, by name, installed or not. */
+/** All coders that settings can name, by name, installed or not. */
 export function coders({ agentsFolder, commands }: CoderOptions): ReadonlyMap<string, Coder> {
   const own = [
     builtinCoder(),
@@ -62,11 +62,11 @@ export function namedCoder(name: string, command: AgentCommand): Coder {
   };
 }
 
-/** It has no version that we could know; this changes when its command line does. */
+/** Stands in for the unknown version of a program: changes with its command line. */
 const fingerprint = (argv: readonly string[]) =>
   createHash('sha256').update(JSON.stringify(argv)).digest('hex').slice(0, 12);
 
-/** Writes our own programs that work inside the sandbox into the toolchain's folder of coders; fast when they are there. */
+/** Writes Runoff's own sandbox programs to the toolchain's folder of coders; fast if they exist. */
 export async function installCoderPrograms(folder: string): Promise<void> {
   await bundleBuiltinCoder(join(folder, 'builtin.mjs'));
   await bundleAcpCoder(join(folder, 'acp.mjs'));

@@ -8,19 +8,19 @@ import { AGENTS, type InstallableAgent, installedVersion, programFile } from './
 import names from './npm-environment.json' with { type: 'json' };
 
 interface InstallRequest {
-  /** Folder of all agents; made when it is not there. */
+  /** Folder of all agents; created if it does not exist. */
   readonly folder: string;
-  /** The path of a new folder in it that only this process uses. */
+  /** Returns a new path in it that only this process uses. */
   readonly newFolder: () => string;
   readonly name: string;
-  /** Exact, such as `1.2.3`; absent: the version that our tests run with. */
+  /** Exact, such as `1.2.3`; absent: the version that Runoff's tests use. */
   readonly version?: string;
   /** Gets what npm says while it works. */
   readonly onLine: (line: string) => void;
   readonly signal?: AbortSignal;
-  /** Milliseconds that npm may take from its start. Default: LIMIT_MS. */
+  /** Maximum milliseconds for npm from its start. Default: LIMIT_MS. */
   readonly limitMs?: number;
-  /** Tells where npm is (npm_execpath, PATH) and how it reaches its registry. Default: this process's. */
+  /** Locates npm (npm_execpath, PATH) and its registry. Default: this process's. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -30,15 +30,15 @@ interface InstalledPackage {
   readonly bytes: number;
 }
 
-/** Longest that npm may work on one agent: the largest, Codex, takes 400 MB on the disk. Our default. */
+/** Maximum time for npm to install one agent: the largest, Codex, takes 400 MB on disk. Our default. */
 const LIMIT_MS = 10 * 60_000;
 
 const EXACT = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 
 /**
- * Installs an agent with npm, without running any script of a package, in place of the version that was there. Whole or
- * not at all. Faults: AGENT_UNKNOWN, AGENT_INSTALL_FAILED,
- * DISK_FULL, PROGRAM_KILLED. Rejects with AbortError when the signal is aborted before it is in place.
+ * Installs an agent with npm, without running any script of a package, replacing the previous version atomically.
+ * Faults: AGENT_UNKNOWN, AGENT_INSTALL_FAILED, DISK_FULL, PROGRAM_KILLED. Rejects with AbortError if the signal is
+ * aborted before the replacement.
  */
 export async function installAgent(request: InstallRequest): Promise<InstalledPackage> {
   const { folder, name, onLine, signal, limitMs = LIMIT_MS, environment = process.env } = request;
@@ -98,7 +98,9 @@ function absent(why: string, { name, tested, asked }: InstallableAgent, version:
       );
 }
 
-/** The program is there in the version that was asked for, and sandboxes, which run as another user, can read it. */
+/**
+ * Requires that the program exists in the requested version and that sandboxes, which run as another user, can read it.
+ */
 async function requireWhole(
   folder: string,
   fresh: string,
@@ -151,18 +153,18 @@ function unlessMissing(error: NodeJS.ErrnoException): void {
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 interface NpmRequest {
-  /** The package comes into its `node_modules`. What npm writes there is removed before. */
+  /** The package is installed into its `node_modules`. Existing npm files there are removed first. */
   readonly folder: string;
-  /** A package and its exact version, as npm is asked for it. */
+  /** A package and its exact version in npm's syntax. */
   readonly spec: string;
-  /** Milliseconds from its start after which npm is stopped. */
+  /** Maximum milliseconds for npm from its start. */
   readonly limitMs: number;
   readonly environment: EnvironmentVariables;
   readonly onLine: (line: string) => void;
   readonly signal: AbortSignal | undefined;
 }
 
-/** How npm ended. `absent`: the registry answered, and has no such package or version. */
+/** Result of npm. `absent`: the registry answered that it has no such package or version. */
 type NpmEnd = { readonly kind: 'installed' } | { readonly kind: 'absent'; readonly why: string };
 
 const NPM_FLAGS = [
@@ -171,9 +173,9 @@ const NPM_FLAGS = [
   '--no-fund',
   '--no-update-notifier',
   '--save-exact',
-  // Agents run on the sandbox's own Node, so it does not matter which one npm runs on.
+  // Agents run on the sandbox's own Node, so npm's own Node version does not matter.
   '--no-engine-strict',
-  // Named here, because files of settings that we do not see can have others, up to `silent`.
+  // Explicit, because npm's other settings files may set another level, up to `silent`.
   '--loglevel=warn',
   '--no-json',
   '--no-progress',
@@ -187,7 +189,7 @@ const NPM_FLAGS = [
 ] as const;
 
 /**
- * Installs one package with npm, without its scripts; from the beginning if npm was killed. Faults: AGENT_INSTALL_FAILED,
+ * Installs one package with npm, without its scripts; starts over if npm was killed. Faults: AGENT_INSTALL_FAILED,
  * DISK_FULL, PROGRAM_KILLED; rejects when the signal is aborted.
  */
 export async function npmInstall(request: NpmRequest): Promise<NpmEnd> {
@@ -209,7 +211,7 @@ async function startNpm({ folder, spec, limitMs, environment, onLine, signal }: 
   signal?.throwIfAborted();
   for (const left of ['node_modules', 'package-lock.json'])
     await rm(join(folder, left), { recursive: true, force: true });
-  // Without one of its own, npm would look for a project in the folders above.
+  // Without a package.json here, npm would search the parent folders for a project.
   await writeFile(join(folder, 'package.json'), '{ "private": true }\n');
   const [file, ...first] = npmCommand(environment);
   const running = execa(file, [...first, 'install', ...NPM_FLAGS, '--prefix', folder, '--', spec], {
@@ -235,27 +237,27 @@ const installFault = (message: string) => new Fault('AGENT_INSTALL_FAILED', mess
 const wordsFor = (ms: number): string =>
   ms < 60_000 ? `${Math.round(ms / 1000)} seconds` : `${Math.round(ms / 60_000)} minutes`;
 
-/** Warnings that a package wants another Node than the one npm runs on, which agents do not run on; npm's own stack. */
+/** Irrelevant lines: warnings that a package requires another Node than npm's, and npm's own stack traces. */
 const NOISE = /^npm (warn EBADENGINE\b|(error|ERR!) +at )/i;
 
 /** Lines of npm's output that are kept. */
 const MAX_LINES = 2000;
 
-/** npm itself if it started us (npm_execpath may be another package manager's), else the one on PATH. */
+/** The npm that started this process (npm_execpath may belong to another package manager), else the one on PATH. */
 const npmCommand = ({ npm_execpath }: EnvironmentVariables): readonly [string, ...string[]] =>
   npm_execpath?.endsWith('npm-cli.js') ? [process.execPath, npm_execpath] : ['npm'];
 
-/** Forms of the names, in upper or lower case, of the variables that npm gets; `scripts/setup.mjs` reads the same list. */
+/** Patterns of the variables passed to npm, in upper or lower case; `scripts/setup.mjs` reads the same list. */
 const ALLOWED = new RegExp(`^(?:${names.join('|')})$`, 'i');
 
 /**
- * npm needs to know where things are and how it reaches its registry. Everything else stays here: keys, logins, and the
- * manner of the npm that started us.
+ * The variables that npm needs to find programs and its registry. Keys, logins, and settings of the npm that started
+ * this process are not passed on.
  */
 const forNpm = (environment: EnvironmentVariables) =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => ALLOWED.test(name)));
 
-/** npm's code and the first reason that it gave, which is the most exact; each may be empty. */
+/** npm's error code and its first message, which is the most specific; each may be empty. */
 interface NpmError {
   readonly code: string;
   readonly reason: string;

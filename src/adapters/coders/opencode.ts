@@ -4,7 +4,7 @@ import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
 import { lineReader, shortLine, shownCall } from './progress.ts';
 
-/** Packages of the AI SDK that opencode has built in. */
+/** AI SDK packages that opencode includes. */
 const PROVIDER = {
   'openai-chat': '@ai-sdk/openai-compatible',
   anthropic: '@ai-sdk/anthropic',
@@ -44,8 +44,9 @@ const OPENCODE_FLAGS = [
 ] as const;
 
 /**
- * No settings and instructions from the repository, nothing downloaded. Plugins in the base commit's `.opencode/plugin`
- * are loaded by 1.18.33 all the same, and no switch prevents it: like the repository's tests, they run in the sandbox.
+ * Disables settings and instructions from the repository, and downloads. Plugins in the base commit's
+ * `.opencode/plugin` are still loaded by 1.18.33, which no option prevents: like the repository's tests, they run in
+ * the sandbox.
  */
 const OPENCODE_ENVIRONMENT = {
   OPENCODE_DISABLE_PROJECT_CONFIG: '1',
@@ -77,7 +78,7 @@ function config({ protocol, model, gateway }: CoderInput): string {
       },
     },
   });
-  // It puts variables and files in place of `{env:…}` and `{file:…}` before it parses the JSON.
+  // It expands `{env:…}` and `{file:…}` before it parses the JSON.
   return text.replaceAll('{env:', '\\u007benv:').replaceAll('{file:', '\\u007bfile:');
 }
 
@@ -86,7 +87,7 @@ const LIMIT = { context: 200_000, output: 32_000 } as const;
 
 const ToolPart = z.object({ tool: z.string(), state: z.object({ input: z.unknown() }) });
 const Failure = z.object({ name: z.string(), data: z.object({ message: z.string() }).optional() });
-/** The lines of `opencode run --format=json` that say what happens; others are left out. */
+/** The lines of `opencode run --format=json` that describe progress; others are ignored. */
 const OpencodeLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), part: z.object({ text: z.string() }) }),
   z.object({ type: z.literal('tool_use'), part: ToolPart }),

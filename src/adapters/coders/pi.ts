@@ -41,8 +41,8 @@ const PI_FLAGS = [
   '--mode',
   'json',
   '--no-session',
-  // Nothing from the repository: extensions, skills, prompts, themes, settings. The prompt holds the instructions of the
-  // base commit; those in the working tree may be a candidate's own.
+  // Nothing from the repository: extensions, skills, prompts, themes, settings. The prompt contains the instructions of
+  // the base commit; those in the working tree may be a candidate's own.
   '--no-approve',
   '--no-extensions',
   '--no-skills',
@@ -65,7 +65,7 @@ const models = ({ protocol, model, gateway }: CoderInput) => ({
   },
 });
 
-/** The model is named here and not by a flag, where it would be a pattern. */
+/** The model is set here because the command-line flag interprets it as a pattern. */
 const settings = ({ model }: CoderInput) => ({
   defaultProvider: 'gateway',
   defaultModel: model,
@@ -83,13 +83,13 @@ const Message = z.object({
   stopReason: z.string(),
   errorMessage: z.string().optional(),
 });
-/** The lines of `pi --mode json` that say what happens; others are left out. */
+/** The lines of `pi --mode json` that describe progress; others are ignored. */
 const PiLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message_end'), message: Message }),
   z.object({ type: z.literal('tool_execution_start'), toolName: z.string(), args: z.unknown() }),
 ]);
 
-/** Its exit code is 0 even when the model refuses, so the end is read from the last message. */
+/** Its exit code is 0 even if the model refuses, so the result is read from the last message. */
 function toPiEvent(event: z.infer<typeof PiLine>): CoderEvent | null {
   if (event.type === 'tool_execution_start')
     return { kind: 'step', text: shownCall(event.toolName, event.args) };

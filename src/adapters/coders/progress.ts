@@ -10,7 +10,7 @@ export const ProgressLine = z.discriminatedUnion('type', [
 ]);
 export type ProgressLine = z.infer<typeof ProgressLine>;
 
-/** Reads output lines that `schema` describes; null for any other line. */
+/** Parses output lines that match `schema`; null for any other line. */
 export const lineReader =
   <T>(schema: z.ZodType<T>, toEvent: (line: T) => CoderEvent | null): Coder['read'] =>
   (line) => {
@@ -30,9 +30,9 @@ export const readProgress = lineReader(ProgressLine, (line) => {
   }
 });
 
-/** Characters of an event's text that are shown. */
+/** Maximum characters of an event's text that are shown. */
 const MAX_SHOWN = 300;
-/** Characters of a line beyond which it is not read: agents repeat whole files in some. Our default. */
+/** Longer lines are ignored, in characters: some agents print whole files. Our default. */
 const MAX_READ = 1_000_000;
 
 /** Parses a line of JSON; null for any other line. */
@@ -45,7 +45,7 @@ export function parseJsonLine(line: string): unknown {
   }
 }
 
-/** One short line without control and bidirectional characters, as it may end up on a terminal. */
+/** One short line without control and bidirectional characters, since it may be printed on a terminal. */
 export function shortLine(text: string): string {
   const flat = text
     .slice(0, 4 * MAX_SHOWN)
@@ -55,10 +55,10 @@ export function shortLine(text: string): string {
   return flat.length > MAX_SHOWN ? `${flat.slice(0, MAX_SHOWN - 1).toWellFormed()}…` : flat;
 }
 
-/** Names under which tools of the agents take what is worth showing, the most telling first. */
+/** Input fields of agents' tools that describe the call, most informative first. */
 const TELLING = ['command', 'cmd', 'file_path', 'filePath', 'path', 'absolute_path', 'pattern', 'query'];
 
-/** A tool call for people: `bash: npm test`. Says only the tool's name when its input has nothing telling. */
+/** Describes a tool call for people: `bash: npm test`. Only the tool's name if its input has no descriptive field. */
 export function shownCall(tool: string, input: unknown): string {
   const given = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
   const telling = TELLING.map((name) => given[name]).find((value) => value !== undefined && value !== null);
@@ -68,9 +68,9 @@ export function shownCall(tool: string, input: unknown): string {
   return shortLine(typeof words === 'string' && words !== '' ? `${tool}: ${words}` : tool);
 }
 
-/** Exit code of a program that ran out of time, as `timeout` of the coreutils has it. */
+/** Exit code of a program that ran out of time, as with `timeout` of GNU coreutils. */
 const OUT_OF_TIME = 124;
-/** Seconds between two signs of life; the supervisor takes longer silence for a stall. */
+/** Seconds between two heartbeats; the supervisor treats longer silence as a stall. */
 const ALIVE_EVERY = 10;
 
 type EndLine = Extract<ProgressLine, { type: 'end' }>;
@@ -85,8 +85,8 @@ interface Inside {
 }
 
 /**
- * Runs one of our programs inside the sandbox to its end and returns the exit code: 0 when it ended well. It stops by
- * itself some seconds before the limit, `most` of them, of short times a tenth.
+ * Runs a Runoff program inside the sandbox to its end and returns the exit code: 0 for success. It stops by itself some
+ * seconds before the limit: at most `most`, and at most a tenth of a short limit.
  */
 export async function workInside(
   time: { readonly wallSeconds: number; readonly most: number },
@@ -110,7 +110,7 @@ export async function workInside(
   return late ? OUT_OF_TIME : 1;
 }
 
-/** Only when standard output has taken everything: an exit at once would cut it off on a pipe. */
+/** Exits once standard output is flushed: an immediate exit would truncate it on a pipe. */
 export function exitWhenWritten(code: number): void {
   process.stdout.write('', () => process.exit(code));
 }
@@ -129,7 +129,7 @@ function print(line: ProgressLine): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** Ends a process group at once; no error when it is gone already, or never was. */
+/** Kills a process group; no error if it has ended or never existed. */
 export function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {

@@ -14,7 +14,7 @@ export function qwenCoder(agentsFolder: string): Coder {
     launch: (input) => ({
       argv: [...start, ...qwenFlags(input)],
       env: qwenEnvironment(input),
-      // A task that begins with `/` would be taken for one of its commands.
+      // A task that begins with `/` would be interpreted as a command.
       stdin: `Task:\n\n${input.prompt}`,
       files: HOME_FILES,
       binds,
@@ -36,8 +36,8 @@ const qwenFlags = ({ model, protocol }: CoderInput): readonly string[] => [
 ];
 
 /**
- * A folder that is not trusted: else `--bare` still takes `.env` files and the `env` of settings from the repository,
- * wherever our own environment does not set the same variable.
+ * Marks the folder as untrusted: otherwise `--bare` still reads `.env` files and the `env` of settings from the
+ * repository, except for variables that the environment sets.
  */
 const HOME_FILES: Readonly<Record<string, string>> = {
   '.qwen/settings.json': `${JSON.stringify({
@@ -88,7 +88,7 @@ function toQwenEvent(event: z.infer<typeof QwenLine>): CoderEvent | null {
   };
 }
 
-/** Each of its lines holds a text, or one call or several. The last says most. */
+/** Each of its lines contains a text, or one or more calls. The last is the most informative. */
 function step(content: readonly z.infer<typeof QwenBlock>[]): CoderEvent | null {
   const block = content.findLast(({ type }) => type === 'tool_use' || type === 'text');
   if (!block) return null;

@@ -7,7 +7,10 @@ import { Fault } from '../../core/model/index.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The variables of a `.env` file. Faults: ENVIRONMENT_INVALID when it is not there, cannot be read or has a malformed line. */
+/**
+ * The variables of a `.env` file. Faults: ENVIRONMENT_INVALID if it does not exist, is unreadable or has a malformed
+ * line.
+ */
 export async function readEnvFile(path: string): Promise<Readonly<Record<string, string>>> {
   const text = await readText(path);
   if (text === null) throw new Fault('ENVIRONMENT_INVALID', `There is no settings file ${path}.`);
@@ -22,7 +25,7 @@ export async function readEnvFile(path: string): Promise<Readonly<Record<string,
 const ENTRY =
   /[ \t]*(?:#[^\n]*|(?:export[ \t]+)?[A-Za-z_][\w.-]*[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?[^\n]*)?\r?(?:\n|$)/y;
 
-/** Number of the first line that is no entry, from 1: `parseEnv` drops it or takes it for part of the next name. */
+/** Number of the first malformed line, from 1: `parseEnv` ignores it or takes it for part of the next name. */
 function malformedLine(text: string): number | null {
   const entry = new RegExp(ENTRY);
   while (entry.lastIndex < text.length) {
@@ -32,12 +35,12 @@ function malformedLine(text: string): number | null {
   return null;
 }
 
-/** Bytes; a settings file is much smaller. Our default. */
+/** Maximum size of a foreign settings file, in bytes; real ones are much smaller. Our default. */
 const LARGEST_FOREIGN_FILE = 256 * 1024;
 
 /**
- * Names of the variables that a file of somebody else's sets, which is not to be obeyed. None where it cannot be read, is
- * no regular file, or is larger than settings are.
+ * Names of the variables in a settings file that is not Runoff's and is not applied. None if it is unreadable, not a
+ * regular file, or larger than settings are.
  */
 export async function variablesNamedIn(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch(() => null);
@@ -51,13 +54,13 @@ const variablesOf = (text: string): Readonly<Record<string, string>> =>
     Object.entries(parseEnv(text)).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
 
-/** The environment over a `.env` file: what is set in the real environment wins, empty values included. */
+/** Merges the environment over a `.env` file: variables set in the environment win, empty values included. */
 export const overFile = (file: Readonly<Record<string, string>>, env: Env): Env => ({
   ...file,
   ...defined(env),
 });
 
-/** `env` with PRIVATE_KEY read from the file PRIVATE_KEY_PATH, where only the path is set. Faults: ENVIRONMENT_INVALID. */
+/** Sets PRIVATE_KEY from the file PRIVATE_KEY_PATH if only the path is set. Faults: ENVIRONMENT_INVALID. */
 export async function withPrivateKey(env: Env): Promise<Env> {
   const path = env.PRIVATE_KEY_PATH?.trim();
   if (!path || env.PRIVATE_KEY?.trim()) return env;

@@ -14,7 +14,7 @@ export const SUPERUSER = 'runoff';
 const DatabaseCredentials = z.object({ password: z.string().min(1), port: z.int().min(0).max(65_535) });
 export type DatabaseCredentials = z.infer<typeof DatabaseCredentials>;
 
-/** One data folder and the file with its password; the folder's name carries Postgres' major version. */
+/** A data folder and the file with its password; the folder's name contains Postgres's major version. */
 export interface Cluster {
   readonly data: string;
   readonly credentialsFile: string;
@@ -107,7 +107,7 @@ interface ClusterSetup {
   readonly dir: string;
 }
 
-/** Makes the data folder unless it is there. To be called under the start lock; a folder is there whole or not at all. */
+/** Creates the data folder if it does not exist. Call it under the start lock; a folder is complete or absent. */
 export async function initialise(
   cluster: Cluster,
   binaries: Binaries,
@@ -125,16 +125,16 @@ export async function initialise(
   } finally {
     await rm(passwordFile, { force: true });
   }
-  // The password first: a folder without its password could never be opened.
+  // The password comes first: a folder without its password could never be opened.
   await writeCredentials(cluster, { password, port: 0 });
   await rename(draft, cluster.data);
 }
 
-/** A start that has to initialise takes seconds; a minute means that its holder hangs. */
+/** A start that has to initialise takes seconds; after a minute its process counts as hanging. */
 const LOCK_WAIT_MS = 60_000;
 const LOCK_RETRY_MS = 50;
 
-/** A zombie counts as alive here, and so does a process of another user. */
+/** Zombies and other users' processes count as existing. */
 export function processExists(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
@@ -145,7 +145,7 @@ export function processExists(pid: number): boolean {
   }
 }
 
-/** When a process began, in the kernel's ticks; empty where /proc does not tell. Tells a reused pid from its former holder. */
+/** Start time of a process in kernel ticks, which distinguishes a reused pid; empty without /proc. */
 function startTimeOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -161,7 +161,7 @@ function isStale(content: string): boolean {
 }
 
 async function createLock(path: string): Promise<boolean> {
-  // Linked, not created in place: a lock file is never seen half written.
+  // Linked, not created in place, so that a lock file is never read half-written.
   const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
     await writeFile(draft, `${process.pid} ${startTimeOf(process.pid)}`);
@@ -198,7 +198,9 @@ async function clearStale(path: string): Promise<void> {
   await rm(movedPath, { force: true });
 }
 
-/** Drafts of the password file and of the lock, and locks that were moved away: each name has the process that made it. */
+/**
+ * Temporary password and lock files, and stale locks that were moved away; each name contains the pid of its process.
+ */
 const DRAFT = /^pg\.(?:json|lock(?:\.stale-)?)\.?(\d+)(?:-[0-9a-f]{8})?$/;
 
 /** Removes what killed processes left beside the data folder. */

@@ -5,31 +5,31 @@ import { Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
 import { newClient } from '../postgres/index.ts';
 
-/** Milliseconds before the second try, doubled for each further one up to the most; our defaults. */
+/** Milliseconds before the second try, doubled for each further one up to the maximum; our defaults. */
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 30_000;
 
 export interface KeptConnection {
-  /** The connection of now; a broken one while the server is away. */
+  /** The current connection; a broken one while the server is down. */
   presence(): ServerConnection;
-  /** Starts nothing any more, and waits for what was being started. */
+  /** Stops restarting the server, and waits for a restart in progress. */
   end(): Promise<void>;
 }
 
 interface KeepConnectedOptions {
-  /** Opens our connection; `onLost` is called when it breaks. */
+  /** Opens a connection; `onLost` is called when it breaks. */
   readonly connect: (onLost: (why: string) => void) => Promise<ServerConnection>;
   /**
-   * Brings the server back, or finds that another process did, and connects; null when somebody stopped it on purpose.
-   * One process at a time does this.
+   * Restarts the server, or detects that another process did, and connects; null if it was stopped on purpose. Only one
+   * process at a time does this.
    */
   readonly reopen: (connect: () => Promise<ServerConnection>) => Promise<ServerConnection | null>;
   readonly log?: Log;
 }
 
 /**
- * Keeps a connection to the server, and brings the server back when it dies: on the port it had, so that every pool
- * finds it again at the address it knows. Tried until `end`.
+ * Keeps a connection to the server and restarts the server when it dies, on the same port, so that every pool
+ * reconnects to the same address. Retries until `end`.
  */
 export async function keepConnected({ connect, reopen, log }: KeepConnectedOptions): Promise<KeptConnection> {
   const ended = new AbortController();
@@ -75,7 +75,7 @@ export async function keepConnected({ connect, reopen, log }: KeepConnectedOptio
   };
 }
 
-/** Our open connection to the server; see `announce`. */
+/** This process's open connection to the server; see `announce`. */
 export interface ServerConnection {
   isOpen(): boolean;
   query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
@@ -133,7 +133,7 @@ export async function openPresence(url: string, onLost: (why: string) => void): 
     async end() {
       ending = true;
       client.ref();
-      // A server that went away has closed the connection for us.
+      // A server that died has already closed the connection.
       await client.end().catch(() => undefined);
     },
   };

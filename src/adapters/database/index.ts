@@ -31,11 +31,11 @@ import { choosePort, startServer, stopServer, untilReady, wasKilled } from './se
 export interface EmbeddedPostgres {
   /** The server's version, e.g. `18.4`. */
   readonly version: string;
-  /** The server ran already: another process uses it, or one that crashed left it. */
+  /** Whether the server was already running: another process uses it, or a crashed one left it. */
   readonly attached: boolean;
   /** Connection string with password, for 127.0.0.1 only. Never log it. */
   url(database: string): string;
-  /** Creates a database unless there is one. Names are lower-case words: `a-z`, `0-9`, `_`. */
+  /** Creates a database if it does not exist. Names are lower-case words: `a-z`, `0-9`, `_`. */
   ensureDatabase(name: string): Promise<void>;
   /**
    * Releases the server, and stops it if no other connection is left; waits for the end. Close stores and engines of
@@ -55,7 +55,7 @@ interface EmbeddedPostgresOptions {
 
 const MAX_ATTACH_TRIES = 6;
 const ATTACH_PAUSE_MS = 250;
-/** A server process outlives the connection that it served by a moment. */
+/** A server process ends a moment after its connection. */
 const DISCONNECT_WAIT_MS = 1_500;
 const CONNECTIONS_POLL_MS = 50;
 
@@ -71,7 +71,7 @@ async function createDatabase(presence: ServerConnection, name: string): Promise
   try {
     await presence.query(`create database ${name}`);
   } catch (error) {
-    // Two processes asked at once: 42P04 is "exists", 23505 the same seen a moment earlier.
+    // Created concurrently by another process: 42P04 is "exists", 23505 the same detected a moment earlier.
     if (!['42P04', '23505'].includes((error as { code?: string }).code ?? '')) throw error;
   }
 }
@@ -103,7 +103,7 @@ interface Reached {
   readonly attached: boolean;
 }
 
-/** The server of `port` again, under the lock: started by us unless it runs, or null when it was not killed. */
+/** Restarts the server on `port`, under the lock, unless it runs; null if it was not killed. */
 async function reopen(
   place: Installation,
   port: number,
@@ -122,7 +122,7 @@ async function reopen(
   });
 }
 
-/** A server that was killed may look alive for a moment longer: a connection is the proof. */
+/** A killed server may look alive for a moment: only a connection proves that it is. */
 async function reach(place: Installation): Promise<Reached> {
   const { cluster, binaries, account, dir, log } = place;
   for (let trial = 1; ; trial += 1) {
@@ -188,9 +188,9 @@ async function lockedIfRoom(lock: string, work: () => Promise<void>): Promise<vo
 }
 
 /**
- * Starts the Postgres server of `dir`, or attaches to the one that runs there; what is missing is set up first.
- * The server outlives a crash of this process, and is started again, on the same port, when it dies under us.
- * Faults: DATABASE_UNAVAILABLE, DISK_FULL, PROGRAM_KILLED.
+ * Starts the Postgres server of `dir`, or attaches to the running one; sets up what is missing first. The server
+ * outlives a crash of this process, and is restarted on the same port if it dies while in use. Faults:
+ * DATABASE_UNAVAILABLE, DISK_FULL, PROGRAM_KILLED.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const account = await serverAccount();

@@ -6,13 +6,13 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, type ProgramEnd, runToEnd } from '../../core/model/index.ts';
 
-/** The account the database server runs as; `ids` is empty when it is our own. */
+/** The account that runs the database server; `ids` is empty if it is the current user. */
 export interface ServerAccount {
   readonly name: string;
   readonly ids: { readonly uid?: number; readonly gid?: number };
 }
 
-/** Null if there is no such user. Rejects with PROGRAM_KILLED: another user must not be taken because `id` was killed. */
+/** Null if there is no such user. Rejects with PROGRAM_KILLED, so that a killed `id` does not select another user. */
 async function numericId(flag: '-u' | '-g', name: string): Promise<number | null> {
   const { exitCode, stdout } = await runToEnd(
     'id',
@@ -50,9 +50,9 @@ function mayEnter(path: string, uid: number, gid: number): boolean {
 }
 
 /**
- * Makes the folder of the embedded database and checks that the server's account can reach it.
- * Refuses a folder below one that is closed to that account, e.g. /root, with DATABASE_UNAVAILABLE. Returns its real
- * path: two processes that name it through different links must find the same server.
+ * Creates the folder of the embedded database and checks that the server's account can reach it. Refuses a folder below
+ * one that is closed to that account, e.g. /root, with DATABASE_UNAVAILABLE. Returns its real path, so that processes
+ * that use different links to it find the same server.
  */
 export function openFolder(path: string, account: ServerAccount): string {
   const wanted = resolve(path);
@@ -113,11 +113,14 @@ async function findPackage(): Promise<Package> {
   }
 }
 
-/** Headers and static libraries are half of the files and of no use to a server. */
+/** Headers and static libraries are half of the files, and a server does not need them. */
 const isNeeded = (path: string): boolean =>
   !path.endsWith('.a') && !path.endsWith('/pkgconfig') && !path.endsWith('/include');
 
-/** Links between library versions, as the package lists them: npm does not keep links, and we run no install script. */
+/**
+ * Creates the links between library versions that the package lists: npm does not keep links, and install scripts do
+ * not run.
+ */
 async function linkLibraries(native: string, into: string): Promise<void> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
@@ -179,8 +182,8 @@ export async function installBinaries(dir: string): Promise<Binaries> {
 }
 
 /**
- * The same programs as a folder for others to use, and their version; a copy that another process makes at the same time
- * is as good.
+ * Copies the same programs to a folder for others, and returns their version; a concurrent copy by another process is
+ * equivalent.
  */
 export async function copyPostgres(
   dir: string,
@@ -198,7 +201,10 @@ export async function copyPostgres(
   return found;
 }
 
-/** Removes copies of other versions, and drafts that a crash left. Only right after our own server was started. */
+/**
+ * Removes copies of other versions, and incomplete ones left by a crash. Only call it right after this process's server
+ * was started.
+ */
 export async function removeOtherBinaries(dir: string, keep: string): Promise<void> {
   for (const entry of await readdir(dir)) {
     if (!entry.startsWith('bin-') || entry === `bin-${keep}`) continue;

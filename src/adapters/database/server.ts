@@ -16,7 +16,7 @@ import { Fault } from '../../core/model/index.ts';
 import { type Cluster, processExists, serverEnvironment } from './cluster.ts';
 import type { Binaries, ServerAccount } from './install.ts';
 
-/** Recovery after a crash replays at most `max_wal_size`; slow disks need a while for it. */
+/** Recovery after a crash replays at most `max_wal_size`, which takes a while on slow disks. */
 const START_MS = 60_000;
 const STOP_MS = 60_000;
 const MAX_START_TRIES = 4;
@@ -25,8 +25,8 @@ const POLL_MS = 20;
 const LOG_BYTES = 5 * 2 ** 20;
 
 /**
- * Small memory for a few connections of one box; durability stays on. Our defaults, measured on a two-core machine.
- * No parallel, replication or I/O workers: each idle helper process costs more than it brings here.
+ * Small memory for a few connections on one machine; durability stays on. Our defaults, measured on a two-core machine.
+ * No parallel, replication or I/O workers: each idle helper process costs more than it gains here.
  */
 const SERVER_SETTINGS = {
   listen_addresses: '127.0.0.1',
@@ -127,7 +127,7 @@ function spawnServer(
 ) {
   const settings = Object.entries(SERVER_SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const log = openServerLog(join(dir, 'pg.log'), account);
-  // Its own session: an interrupt on our terminal is for us, and we close our connections first.
+  // In its own session: an interrupt on the terminal is handled by this process, which closes its connections first.
   const server = spawn(binaries.postgres, ['-D', cluster.data, '-p', String(port), ...settings], {
     ...account.ids,
     env: serverEnvironment(),
@@ -147,15 +147,19 @@ function spawnServer(
 const lastLogLines = (dir: string): string =>
   readFileIfThere(join(dir, 'pg.log'))?.slice(-600).trim() ?? 'there is no log';
 
-/** A pid file whose process is another program by now: Postgres takes it for a running server and refuses to start. */
+/**
+ * Removes a pid file whose pid now belongs to another program: Postgres would mistake that for a running server and
+ * refuse to start.
+ */
 function dropForeignPidFile(cluster: Cluster): void {
   const pid = Number(readFileIfThere(pidFile(cluster))?.split('\n', 1)[0]);
   if (processExists(pid) && !isServerOf(cluster, pid)) rmSync(pidFile(cluster), { force: true });
 }
 
 /**
- * Starts the server and waits until it takes connections. To be called under the start lock, when `running` says null.
- * Tried a few times: processes that a killed server left need a moment to go, and a free port may be taken before us.
+ * Starts the server and waits until it accepts connections. Call it under the start lock, when `running` returns null.
+ * Retries a few times: processes of a killed server need a moment to end, and another program may take a free port
+ * first.
  */
 export async function startServer(
   cluster: Cluster,
@@ -214,11 +218,11 @@ export async function untilReady(cluster: Cluster, dir: string): Promise<Running
   }
 }
 
-/** Did it end without tidying up? A server that was ordered to stop takes its pid file away, one that was killed cannot. */
+/** Whether the server ended without cleaning up: an ordered stop removes the pid file, a kill does not. */
 export const wasKilled = (cluster: Cluster): boolean =>
   runningServer(cluster) === null && existsSync(pidFile(cluster));
 
-/** Ends open connections, writes everything out and waits until the server is gone. */
+/** Closes open connections, flushes all data and waits until the server has ended. */
 export async function stopServer(cluster: Cluster, dir: string): Promise<void> {
   const found = runningServer(cluster);
   if (found === null) return;

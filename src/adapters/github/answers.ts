@@ -82,7 +82,7 @@ export const Touched = z.object({ updated_at: Time }).transform(({ updated_at })
 /** The GraphQL id of a REST object. */
 export const NodeId = z.object({ node_id: z.string().min(1) });
 
-/** The App about itself; its account's login is made of the slug. */
+/** The App itself; the login of its account is derived from the slug. */
 export const OwnApp = z.object({ slug: z.string().min(1) });
 
 const actor = ({ id, login }: { id: number; login: string }) => ({ id, login });
@@ -125,7 +125,7 @@ export const pullDetails = (pull: z.infer<typeof PullWithSource>): PullDetails =
   headRepositoryId: pull.head.repo?.id ?? null,
 });
 
-/** Null for a review without words of its own, and for one that is not submitted yet. */
+/** Null for a review without text, and for a pending one. */
 export const Review = z
   .object({
     user: Account.nullish(),
@@ -162,7 +162,7 @@ function writtenBy(user: z.infer<typeof Account> | null | undefined) {
   return { author: actor(author), authorIsBot: author.type !== 'User' };
 }
 
-/** An event of an issue, as far as it may be about a label. */
+/** An event of an issue, reduced to what concerns labels. */
 export const IssueEvent = z.object({
   event: z.string(),
   actor: Account.nullish(),

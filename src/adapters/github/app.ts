@@ -6,7 +6,7 @@ import { Installation, InstalledRepositoryAnswer, MintedToken } from './answers.
 import { type Api, PAGE, pagesOf } from './client.ts';
 import { type Pace, statusOf } from './faults.ts';
 
-/** Installation tokens are good for an hour; ten minutes are left for what is begun with one. */
+/** Installation tokens are valid for an hour; this leaves ten minutes for work that has begun. */
 const TOKEN_LIFE_MS = 50 * 60_000;
 
 type Granted = Readonly<
@@ -47,7 +47,7 @@ interface MintParts {
   readonly repository: RepositoryHandle;
   readonly rights: Rights;
   now(): number;
-  /** Called when the installation has not granted the rights to checks. */
+  /** Called if the installation has not granted access to checks. */
   lacksChecks(): void;
 }
 
@@ -89,7 +89,7 @@ function keyFault(error: unknown): Fault | null {
   return new Fault('ENVIRONMENT_INVALID', message);
 }
 
-/** A token that is minted when first asked for, and again when it is old or was dropped. */
+/** A token that is created on first use, and again when it is old or was dropped. */
 export interface TokenCache {
   get(): Promise<Token>;
   /** A token that is good for an hour from now. */
@@ -138,7 +138,7 @@ export function signingKey(pem: string): string {
   try {
     return read();
   } catch {
-    // Node 24 can throw an error here that something earlier left behind in OpenSSL; thrown once, it is gone.
+    // Node 24 can throw a leftover OpenSSL error of an earlier operation here; a second try succeeds.
     try {
       return read();
     } catch {
@@ -179,7 +179,7 @@ export async function listRepositories(parts: InstallationsParts): Promise<reado
   return found.slice(0, MAX_REPOSITORIES);
 }
 
-/** None where it was suspended or deleted since it was listed. */
+/** Empty if it was suspended or deleted since it was listed. */
 async function ofInstallation(
   parts: InstallationsParts,
   installationId: number,

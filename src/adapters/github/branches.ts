@@ -6,7 +6,7 @@ import type { Calls } from './calls.ts';
 import { PAGE } from './client.ts';
 import { unless } from './faults.ts';
 
-/** As the branches of candidates are named: nothing else may ever be deleted. */
+/** Pattern of candidates' branches: no other branch may ever be deleted. */
 const CANDIDATES = /^auto-dev\/\d+\/r[0-9a-z]{10}\/[A-Z]+$/;
 
 interface BranchCalls {
@@ -30,7 +30,7 @@ export async function deleteBranch(
   const shown = await read(async ({ rest }, where) => {
     const head = `${where.owner}:${name}`;
     const { data } = await rest.pulls.list({ ...where, state: 'open', head, per_page: PAGE });
-    // GitHub ignores a filter that it does not understand, so what it found is checked.
+    // GitHub ignores unknown filters, so the result is checked.
     const mine = z.array(Pull).parse(data);
     return mine.some((pull) => pull.head.ref === name && pull.head.repo?.id === repositoryId);
   });

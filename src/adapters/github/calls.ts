@@ -11,14 +11,14 @@ interface RepositoryName {
   readonly repo: string;
 }
 
-/** A name that is known for longer is read again: another repository may have taken it. */
+/** Names known for longer are read again, since another repository may have taken the name. */
 const NAME_LIFE_MS = 10 * 60_000;
 /** GitHub's statuses for a renamed repository and for one that does not exist. */
 const MOVED_OR_GONE: ReadonlySet<number | undefined> = new Set([301, 302, 307, 308, 404]);
 
 /** The current name of a repository: its name can change during a run, its id never does. */
 export interface RepositoryLocation {
-  /** Read from GitHub where it is not known yet, or known for long, or where `failed` is what was known. */
+  /** Read from GitHub if unknown or outdated, or if it equals `failed`. */
   place(api: Api, failed?: RepositoryName): Promise<RepositoryName>;
   facts(api: Api): Promise<Repository>;
 }
@@ -29,7 +29,7 @@ export function openRepositoryLocation(
 ): RepositoryLocation {
   let known: { readonly place: RepositoryName; readonly readAt: number } | undefined;
   const facts: RepositoryLocation['facts'] = async (api) => {
-    // The address that GitHub's own redirects from old names lead to.
+    // The URL to which GitHub redirects old names.
     const found = Repository.parse((await api.request('GET /repositories/{id}', { id })).data);
     if (found.id !== id) throw new Fault('GITHUB_REFUSED', `GitHub knows no repository with the id ${id}.`);
     const [owner = '', repo = ''] = found.full_name.split('/');
@@ -48,7 +48,7 @@ export function openRepositoryLocation(
   };
 }
 
-/** Makes one call about a repository, wherever it is. What it throws is not a fault yet. */
+/** Makes one call about a repository at its current name. Errors are not converted to faults yet. */
 export type Calls = <T>(call: (api: Api, at: RepositoryName, token: Token) => Promise<T>) => Promise<T>;
 
 interface CallsParts {

@@ -7,7 +7,7 @@ import { PAGE, pagesOf } from './client.ts';
 const OWN_NAME = 'auto-dev';
 const MAX_FAILED = 30;
 const MAX_CHECK_TEXT = 4_000;
-/** A commit with more than 500 checks is read as far as this. */
+/** Maximum number of pages: of a commit with more than 500 checks, only these are read. */
 const MAX_CHECK_PAGES = 5;
 
 const CheckRuns = z.object({ check_runs: z.array(CheckRunAnswer) });
@@ -15,7 +15,7 @@ const Statuses = z.object({ statuses: z.array(Status) });
 /** Check conclusions that are not failures. */
 const HARMLESS: ReadonlySet<string> = new Set(['success', 'neutral', 'skipped']);
 
-/** Checks of others and statuses that ended without success; none where the App may not see them. */
+/** Other Apps' checks and statuses that ended without success; none if the App may not read them. */
 export async function failedChecks(
   calls: Calls,
   appId: number,

@@ -8,9 +8,9 @@ import { Moved, redacted } from './faults.ts';
 const Api = Octokit.plugin(throttling, retry);
 export type Api = InstanceType<typeof Api>;
 
-/** Longer than GitHub's own limit for one call, so that its answer comes first. */
+/** Longer than GitHub's own time limit of a call, so that its response arrives first. */
 const CALL_TIMEOUT_MS = 30_000;
-/** Limits that last longer are reported instead of waited for. */
+/** Longer rate limits are reported instead of waited for. */
 const MAX_WAIT_SECONDS = 60;
 const MAX_LIMIT_RETRIES = 2;
 
@@ -18,9 +18,9 @@ export interface ClientOptions {
   readonly apiUrl: string;
   readonly fetch: typeof fetch;
   readonly throttle: boolean;
-  /** Milliseconds before the first repetition of a read; the next two wait 4 and 9 times as long. */
+  /** Milliseconds before the first retry of a read; the next two wait 4 and 9 times as long. */
   readonly backOffMs: number;
-  /** A number that is raised whenever the wall clock was set back; see `openClockEpochs`. */
+  /** A number that increases whenever the wall clock was set back; see `openClockEpochs`. */
   clockEpoch(): number;
   readonly log: Log;
 }
@@ -29,8 +29,8 @@ export interface ClientOptions {
 const CLOCK_STEP_MS = 1_000;
 
 /**
- * The library's queues (bottleneck) schedule the next call by the wall clock: set back by an hour, they would send nothing
- * for an hour. A client that is opened afterwards gets new queues, named by the number that this returns.
+ * The library's queues (bottleneck) schedule the next call by the wall clock: if it is set back by an hour, they send
+ * nothing for an hour. A client that is opened afterwards gets new queues, named by the number that this returns.
  */
 export function openClockEpochs(now: () => number, elapsed: () => number): () => number {
   let epoch = 0;
@@ -86,7 +86,7 @@ export function openClient(
     retry: {
       enabled: use.repeat,
       retryAfterBaseValue: options.backOffMs,
-      // Rate limits are the throttle's to repeat; the rest would be refused again.
+      // The throttle retries rate limits; all others would be refused again.
       doNotRetry: [301, 302, 307, 308, 400, 401, 403, 404, 410, 422, 451, ...(options.throttle ? [429] : [])],
     },
   });
@@ -97,12 +97,12 @@ export function openClient(
 }
 
 /**
- * Bytes of one answer. The largest that we ask for is a page of a hundred comments, each of 65,536 characters that JSON
- * writes with up to six bytes.
+ * Maximum bytes of a response. The largest expected one is a page of a hundred comments, each of 65,536 characters that
+ * JSON encodes with up to six bytes.
  */
 const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 
-/** The same answer, cut off with an error beyond the limit: the library would collect it whole. */
+/** The same response, which fails beyond the limit: the library would buffer it completely. */
 function limitedResponse(answer: Response): Response {
   if (!answer.body) return answer;
   let bytes = 0;
@@ -124,7 +124,7 @@ function withTimeout(inner: typeof fetch): typeof fetch {
     const timeout = AbortSignal.timeout(CALL_TIMEOUT_MS);
     const answer = await inner(input, {
       ...init,
-      // A name can have passed to another repository: the one that is meant is found by its id, not by a redirect.
+      // A name can have passed to another repository: the right one is found by its id, not by a redirect.
       redirect: 'manual',
       signal: init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout,
     });
@@ -132,10 +132,10 @@ function withTimeout(inner: typeof fetch): typeof fetch {
   };
 }
 
-/** The library reports every call that was not answered with success; most of those are somebody's answer. */
+/** The library logs every unsuccessful response; most of those are expected by the caller. */
 const SERVER_FAULT = / - (?:429|5\d\d) with id /;
 
-/** The library's own words go to our log without tokens; its notes about ordinary calls go nowhere. */
+/** The library's messages are logged without tokens; its notes about ordinary calls are dropped. */
 const quiet = (log: Log) => ({
   debug: () => undefined,
   info: () => undefined,
@@ -145,7 +145,7 @@ const quiet = (log: Log) => ({
   },
 });
 
-/** The most that GitHub puts on one page of a list. */
+/** GitHub's maximum page size. */
 export const PAGE = 100;
 
 interface Page {
@@ -153,7 +153,7 @@ interface Page {
   readonly data: unknown;
 }
 
-/** The number of the last page by GitHub's `Link` header, which a list that fits on one page has not. */
+/** Number of the last page from GitHub's `Link` header, which is absent if the list has one page. */
 const lastPage = (link: string | undefined): number =>
   Number(/<[^>]*[?&]page=(\d+)[^>]*>; rel="last"/.exec(link ?? '')?.[1] ?? 1);
 
@@ -176,7 +176,7 @@ export async function newest<T>(
   return found.slice(-most);
 }
 
-/** All pages of such a list, the last one first, each in GitHub's order. The first one is read to know where the end is. */
+/** All pages of such a list, the last one first, each in GitHub's order. The first page is read to find the last. */
 export async function* backwards<T>(
   readPage: (page: number) => Promise<{ readonly link: string | undefined; readonly items: readonly T[] }>,
 ): AsyncGenerator<readonly T[]> {
@@ -185,7 +185,7 @@ export async function* backwards<T>(
   yield first.items;
 }
 
-/** Pages of a list in GitHub's order until one is not full, at most so many. */
+/** Pages of a list in GitHub's order until one is not full, up to a maximum. */
 export async function pagesOf<T>(
   readPage: (page: number) => Promise<readonly T[]>,
   most: number,

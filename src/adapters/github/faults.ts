@@ -6,7 +6,7 @@ import type { Fence } from '../../ports/index.ts';
 const MAX_WORDS = 400;
 const TOKEN_PATTERN = /\b(?:gh[a-z]_\w+|github_pat_\w+|v1\.[0-9a-f]{40}|eyJ[\w-]+\.[\w-]+\.[\w-]+)/g;
 
-/** The text on one line, without anything that looks like a token of GitHub, cut to a readable length. */
+/** The text on one line, shortened, and without anything that looks like a GitHub token. */
 export const redacted = (text: string): string =>
   text.replace(TOKEN_PATTERN, '[token]').replace(/\s+/g, ' ').trim().slice(0, MAX_WORDS);
 
@@ -48,13 +48,13 @@ const RefusalBody = z.object({
     .catch(undefined),
 });
 
-/** The HTTP status behind an error of the client; undefined where there was no answer. */
+/** The HTTP status of a client error; undefined if there was no response. */
 export function statusOf(error: unknown): number | undefined {
   const parsed = HttpError.safeParse(error);
   return parsed.success && parsed.data.response ? parsed.data.status : undefined;
 }
 
-/** Null where the call is refused with one of these statuses, which its caller expects. */
+/** Null if the call is refused with one of these statuses, which its caller expects. */
 export async function unless<T>(
   statuses: number | readonly number[],
   call: () => Promise<T>,
@@ -69,8 +69,8 @@ export async function unless<T>(
 }
 
 /**
- * When GitHub's rate limit lets calls through again, milliseconds since 1970; null where an error is not about it.
- * GitHub asks to wait a minute when it names no time (its REST documentation on rate limits).
+ * When GitHub's rate limit ends, in milliseconds since 1970; null if the error is another one. If GitHub names no time,
+ * its REST documentation on rate limits asks to wait a minute.
  */
 function limitedUntil(error: unknown, now: number): number | null {
   const graph = GraphQlError.safeParse(error);
@@ -84,7 +84,7 @@ function limitedUntil(error: unknown, now: number): number | null {
   if (Number.isFinite(after) && after > 0) return now + after * 1000;
   const reset = Number(response.headers['x-ratelimit-reset']);
   if (String(response.headers['x-ratelimit-remaining']) === '0' && Number.isFinite(reset)) {
-    // By GitHub's own clock: this machine's may be set wrong, and would make us wait for an hour or not at all.
+    // By GitHub's clock: this machine's may be wrong, which would cause a wait of an hour or none.
     const sent = Date.parse(String(response.headers.date));
     return Number.isFinite(sent) ? now + reset * 1000 - sent : reset * 1000;
   }
@@ -141,7 +141,7 @@ const limited = (doing: string, until: number): Fault =>
     `GitHub's rate limit is reached, so Runoff could not ${doing}. Try again after ${new Date(until).toISOString()}.`,
   );
 
-/** Our own measure is full, before GitHub would refuse. */
+/** Runoff's own limit is reached before GitHub's. */
 const spent = (doing: string, until: number): Fault =>
   unavailable(
     `The App has reached GitHub's limit for writes, so Runoff did not ${doing}. Try again after ${new Date(until).toISOString()}.`,
@@ -150,9 +150,9 @@ const spent = (doing: string, until: number): Fault =>
 const unavailable = (message: string): Fault => new Fault('GITHUB_UNAVAILABLE', redacted(message));
 
 /**
- * How many writes an installation makes. GitHub documents at most 80 a minute and 500 an hour that create content, and
- * asks for a second between any two (docs.github.com, "Rate limits for the REST API"). We count every write, and stay a
- * fifth to a quarter below: what a process sent before it was restarted is not known to the next one.
+ * Limits on an installation's writes. GitHub documents at most 80 a minute and 500 an hour that create content, and
+ * asks for a second between any two (docs.github.com, "Rate limits for the REST API"). All writes are counted, with a
+ * margin of a fifth to a quarter, because a restarted process does not know earlier writes.
  */
 export const PACE = { perMinute: 60, perHour: 400, gapMs: 1000, reserved: 100 } as const;
 
@@ -178,24 +178,24 @@ export function nextTurn(sent: readonly number[], yields: boolean): number {
 const freed = (sent: readonly number[], most: number, windowMs: number): number =>
   (sent.at(-most) ?? Number.NEGATIVE_INFINITY) + windowMs;
 
-/** The pace of one installation: what GitHub asked us to wait for, and what we wrote in the last hour. */
+/** Rate limiter of one installation: GitHub's requested waits, and the writes of the last hour. */
 export interface Pace {
-  /** Runs a call; what it throws becomes a fault. A limit that it meets is remembered. */
+  /** Runs a call; errors become faults. Rate limits that it encounters are recorded. */
   run<T>(doing: string, call: () => Promise<T>): Promise<T>;
   /**
-   * Runs a write when its turn has come, one after the other; rejects where that would take over a minute, so that
-   * the wait is the caller's to keep. `yields`: can be done without for now, and rejects when the hour's writes run low.
+   * Runs writes one after another when their turn comes; rejects if that would take over a minute, so that the caller
+   * decides how to wait. `yields`: a write that can be skipped, which rejects when few writes are left in the hour.
    */
   write<T>(doing: string, call: () => Promise<T>, yields?: boolean): Promise<T>;
 }
 
 export interface PaceParts {
-  /** Milliseconds since 1970, to read what GitHub says. */
+  /** Milliseconds since 1970, compared with GitHub's timestamps. */
   now(): number;
-  /** Milliseconds by a clock that never jumps: what was sent when, and how long we wait. */
+  /** Monotonic milliseconds, for send times and waits. */
   elapsed(): number;
   sleep(ms: number): Promise<unknown>;
-  /** False: only what GitHub itself asks to wait for is waited for. */
+  /** False: only waits requested by GitHub are observed. */
   readonly spaced: boolean;
   /** Asked right before a write is sent. */
   readonly fence?: Fence | undefined;

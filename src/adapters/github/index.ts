@@ -31,20 +31,20 @@ export interface GitHubOptions {
   readonly gitUrl: string;
   /** Default: Node's own. */
   readonly fetch?: typeof fetch;
-  /** Keeps to GitHub's pace: at most a write a second, 60 a minute and 400 an hour. Default true. */
+  /** Respects GitHub's limits: at most a write a second, 60 a minute and 400 an hour. Default true. */
   readonly throttle?: boolean;
-  /** Milliseconds before a failed read is repeated first. Default 1000. */
+  /** Milliseconds before the first retry of a failed read. Default 1000. */
   readonly backOffMs?: number;
   /** Checked before each write and push; absent: no other process can take over. */
   readonly fence?: Fence | undefined;
-  /** Folders of this host, which no text that is published names. Default: none. */
+  /** Folders of this host, whose paths are removed from published texts. Default: none. */
   readonly hostFolders?: readonly HostFolder[];
   readonly log: Log;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
   /** Monotonic milliseconds. Default: `now` if given, else the system's. */
   readonly elapsed?: () => number;
-  /** Waits so many milliseconds. Default: the system's timer. */
+  /** Waits for the given milliseconds. Default: the system's timer. */
   readonly sleep?: (ms: number) => Promise<unknown>;
 }
 
@@ -185,7 +185,7 @@ function kept<K, V>(all: Map<K, V>, key: K, open: () => V): V {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** The address without a slash at its end. Tokens go there, so it must be encrypted unless it is this machine. */
+/** The URL without a trailing slash. It receives tokens, so it must be encrypted unless it is local. */
 function serverUrl(text: string, name: string): string {
   const url = URL.parse(text);
   const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname));

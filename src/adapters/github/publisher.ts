@@ -42,7 +42,7 @@ interface WriteAction {
   readonly what: string;
   /** Completes "GitHub … while we tried to …". */
   readonly doing: string;
-  /** Number of the issue or pull request, where it is known. */
+  /** Number of the issue or pull request, if known. */
   readonly thread?: number;
   /** Where it is about one. */
   readonly branch?: string;
@@ -58,7 +58,7 @@ const deletionOf = (branch: string): WriteAction => ({
   yields: true,
 });
 
-/** A publisher that holds its token already: one that may not write is known before anything is published. */
+/** Creates a publisher with its token, so that missing write access is detected before anything is published. */
 export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
   const { appId, repository, location, pace, reads } = parts;
   const tokens = await holdTokens(parts);
@@ -85,7 +85,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
     );
     if (exists !== null) return;
     await write({ what: 'create-label', doing: `create the label ${name}` }, ({ rest }, at) =>
-      // 422: somebody else has created it in between.
+      // 422: it was created concurrently.
       unless(422, () => rest.issues.createLabel({ ...at, name, color: LABEL_COLOUR })),
     );
   }
@@ -140,7 +140,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
         );
       }
       if (remove.length === 0) return;
-      // Most of what is to be removed is mostly not there, and a write is dearer than a read.
+      // The labels to remove are mostly absent, and a read is cheaper than a write.
       const { labels } = await read(`read the labels of #${issue}`, async ({ rest }, at) =>
         IssueAnswer.parse((await rest.issues.get({ ...at, issue_number: issue })).data),
       );
@@ -149,7 +149,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
         await write(
           { what: 'unlabel', doing: `remove a label from #${issue}`, thread: issue },
           ({ rest }, at) =>
-            // 404: the label is not there, which is what was asked for.
+            // 404: the label is already absent.
             unless(404, () => rest.issues.removeLabel({ ...at, issue_number: issue, name })),
         );
       }
@@ -213,7 +213,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
   };
 }
 
-/** Sends a write and records its outcome right after the answer, so that a crash seldom falls between the two. */
+/** Sends a write and records its outcome immediately, so that a crash in between is unlikely. */
 async function sendAndRecord<T>(
   parts: PublisherParts,
   { what, thread, branch }: WriteAction,
@@ -268,7 +268,7 @@ async function holdTokens(parts: PublisherParts) {
           .writes(secret)
           .rest.apps.revokeInstallationAccessToken()
           .catch((error: unknown) => {
-            // It runs out within the hour by itself; a run must not fail for it.
+            // The token expires within the hour anyway; a run must not fail because of it.
             parts.log.warn({ status: statusOf(error) }, 'A GitHub token could not be given back.');
           });
       }

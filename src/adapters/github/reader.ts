@@ -72,7 +72,7 @@ export function openReader(parts: ReaderParts): GitHubReader {
       ),
 
     permission: async (user) => {
-      // Bots never steer, so there is nothing to ask; and no other name may reach the path of the call.
+      // Bots have no permissions to look up, and invalid names must not become part of the URL.
       if (!LOGIN.test(user.login)) return 'none';
       return read(`read what ${user.login} may do`, async ({ rest }, at) => {
         const where = { ...at, username: user.login };
@@ -93,7 +93,7 @@ export function openReader(parts: ReaderParts): GitHubReader {
           direction: 'desc',
           per_page: PAGE,
         });
-        // GitHub ignores a filter that it does not understand, so what it found is checked.
+        // GitHub ignores unknown filters, so the result is checked.
         const mine = z
           .array(Pull)
           .parse(data)
@@ -146,14 +146,14 @@ const pageOf = <T>(
 ) => ({ link: headers.link, items: z.array(shape).parse(data) });
 
 const MAX_ISSUES = 100;
-/** Pull requests are listed among issues, so more may have to be read. */
+/** Issue lists include pull requests, so more pages may have to be read. */
 const MAX_ISSUE_PAGES = 5;
 /** Maximum number of an issue's events; earlier label changes are not reported. */
 const MAX_EVENTS = 300;
 
 type Event = z.infer<typeof IssueEvent>;
 
-/** Open issues with a label that were touched since, and who set it last. */
+/** Open issues with a label that were updated since, and who set it last. */
 async function labelled(calls: Calls, label: string, since: number): Promise<readonly Labelled[]> {
   const issues = await calls(({ rest }, at) =>
     pagesOf(async (page) => {

@@ -47,7 +47,10 @@ interface MetricsOptions {
 const STAGE_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 1800, 3600, 7200];
 /** Seconds. GitHub waits ten for an answer; we aim at two. */
 const WEBHOOK_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
-/** Distinct values of a label that others choose (repositories name models); further ones are counted as `other`. Our default. */
+/**
+ * Maximum number of distinct values of a label with external values (repositories name models); others are counted as
+ * `other`. Our default.
+ */
 const MAX_VALUES = 60;
 
 /** Metrics of one process, in their own registry. */
@@ -93,7 +96,7 @@ export function openMetrics({ census }: MetricsOptions): Metrics {
   };
 }
 
-/** Gauges that are set from the store, all as of one moment. */
+/** Gauges computed from the store, all at the same moment. */
 function openGauges(of: (name: MetricName) => ConstructorParameters<typeof Gauge>[0]) {
   const runs = new Gauge(of('runoff_runs'));
   const queuedRuns = new Gauge(of('runoff_queued_runs'));
@@ -109,7 +112,7 @@ function openGauges(of: (name: MetricName) => ConstructorParameters<typeof Gauge
   };
 }
 
-/** The outcome of an HTTP status. 402 is ours: the call was booked and not sent. */
+/** The outcome of an HTTP status. 402 comes from the gateway: the call was rejected and not sent. */
 function outcomeOf(status: number): string {
   if (status >= 200 && status < 300) return 'done';
   if (status === 402) return 'not-sent';

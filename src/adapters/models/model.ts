@@ -16,7 +16,7 @@ import {
 import { z } from 'zod';
 import type { Answer, Lease, Model, ModelQuestion, ModelRoute } from '../../ports/index.ts';
 
-/** How often a model is shown what was wrong with its answer. Our default. */
+/** How often a model may correct an invalid answer. Our default. */
 const REPAIRS = 2;
 /** Reasoning included. Our default, tune on dev data. */
 const OUTPUT_TOKENS = 16_000;
@@ -62,10 +62,10 @@ async function askAndRepair<T>(question: ModelQuestion<T>): Promise<Answer<T>> {
   };
 }
 
-/** The answer as text; the SDK's own check is left to us, so that a wrong answer can be shown to the model. */
+/** The answer as text, without the SDK's own validation, so that the model can be shown its invalid answer. */
 async function generate<T>(question: ModelQuestion<T>, messages: ModelMessage[]): Promise<string> {
   const { route, lease, instructions, schema, signal } = question;
-  // Servers that imitate OpenAI's chat protocol rarely take a schema, so they get it as text.
+  // Servers that imitate OpenAI's chat protocol rarely support schemas, so the schema is part of the text.
   const inText = route.protocol === 'openai-chat';
   const schemaText = JSON.stringify(z.toJSONSchema(schema, { io: 'input' }));
   try {
@@ -77,7 +77,7 @@ async function generate<T>(question: ModelQuestion<T>, messages: ModelMessage[])
       messages,
       output: inText ? Output.json() : Output.object({ schema }),
       maxOutputTokens: OUTPUT_TOKENS,
-      // The gateway has tried again where that helps.
+      // The gateway already retries where that helps.
       maxRetries: 0,
       providerOptions: { openai: { store: false, strictJsonSchema: false } },
       ...(signal ? { abortSignal: signal } : {}),
@@ -123,7 +123,7 @@ function parseJson(text: string): unknown {
     try {
       return JSON.parse(candidate);
     } catch {
-      // Not JSON as a whole: the part between the outermost braces may be.
+      // Not JSON as a whole: try the part between the outermost braces.
     }
   }
   return undefined;

@@ -5,20 +5,20 @@ export interface ConnectOptions {
   readonly name: string;
   /** Absent: our defaults. */
   readonly limits?: ConnectionLimits | undefined;
-  /** Further settings of its sessions, e.g. who it is. */
+  /** Further session settings, e.g. the application name. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 interface PoolOptions extends ConnectOptions {
-  /** Connections at most. They are opened on demand and closed after ten idle seconds. */
+  /** Maximum number of connections. They are opened on demand and closed after ten idle seconds. */
   readonly size: number;
-  /** How values of columns are read; absent: as `pg` does. */
+  /** Parsers of column values; absent: those of `pg`. */
   readonly types?: pg.CustomTypesConfig;
 }
 
-/** Milliseconds without traffic after which the kernel asks a peer whether it is there. Our default. */
+/** Milliseconds without traffic after which the kernel probes the peer. Our default. */
 const KEEP_ALIVE_MS = 15_000;
-/** Milliseconds between two signs of life of a connection that only listens or holds a lock. Our default. */
+/** Milliseconds between pings of a connection that only listens or holds a lock. Our default. */
 const PING_INTERVAL_MS = 10_000;
 
 function clientConfigOf(url: string, { name, limits = LIMITS, settings }: ConnectOptions): pg.ClientConfig {
@@ -44,11 +44,11 @@ function pingListeners(client: pg.Client, everyMs: number): void {
   }) as typeof client.query;
 }
 
-/** A pool none of whose connections waits longer than its limits. */
+/** A pool with time-outs on all its connections. */
 export function openPool(url: string, options: PoolOptions): pg.Pool {
   const { size, types, limits = LIMITS } = options;
   const pool = new pg.Pool({ ...clientConfigOf(url, options), max: size, ...(types ? { types } : {}) });
-  // An idle connection broke: the pool drops it by itself, and the next query says so if there is no server.
+  // An idle connection broke: the pool drops it, and the next query reports an unavailable server.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     // The pool stops listening when it closes a connection; one that breaks just then must not end the process.
@@ -69,7 +69,7 @@ export function newClient(url: string, options: ConnectOptions): pg.Client {
   return client;
 }
 
-/** A connection of its own; rejects as `pg` does. With `holds` it is asked for signs of life. */
+/** Opens a single connection; rejects as `pg` does. With `holds`, it is pinged regularly. */
 export async function openClient(
   url: string,
   options: ConnectOptions & { readonly holds?: boolean },
@@ -86,7 +86,7 @@ export async function openClient(
  * packets, a frozen process, hanging storage) looks like a slow one: only time-outs can tell them apart.
  */
 export interface ConnectionLimits {
-  /** For a connection to be made, and for a free one of a pool. */
+  /** Maximum time to open a connection, or to get a free one from a pool. */
   readonly connectMs: number;
   /**
    * Maximum silence of the server during a query; then the connection is closed, and its queries fail with ETIMEDOUT.
@@ -94,7 +94,7 @@ export interface ConnectionLimits {
   readonly silenceMs: number;
   /** Maximum duration of a statement, enforced by the server, so that abandoned work ends. 0: none. */
   readonly statementMs: number;
-  /** For a lock that others hold, kept by the server. 0: none. */
+  /** Maximum wait for a lock, enforced by the server. 0: none. */
   readonly lockMs: number;
   /** Maximum idle time of a transaction, enforced by the server: a frozen process must not keep its locks. */
   readonly idleInTransactionMs: number;
@@ -109,7 +109,7 @@ export const LIMITS: ConnectionLimits = {
   idleInTransactionMs: 10_000,
 };
 
-/** For work that may take long on a large database: migrations, indexes, retention. Our default. */
+/** For long operations on a large database: migrations, indexes, retention. Our default. */
 export const LONG_WORK: ConnectionLimits = {
   ...LIMITS,
   silenceMs: 3_600_000,
@@ -118,7 +118,7 @@ export const LONG_WORK: ConnectionLimits = {
   idleInTransactionMs: 600_000,
 };
 
-/** Settings of the session that let the server notice within half a minute that a client is gone without a word. */
+/** Session settings with which the server detects within half a minute that a client has vanished. */
 const TCP_SETTINGS = [
   ['tcp_keepalives_idle', 15],
   ['tcp_keepalives_interval', 5],
@@ -129,7 +129,7 @@ const TCP_SETTINGS = [
 /** A space would begin the next option. */
 const escapeOption = (value: string): string => value.replaceAll(/[\\\s]/g, '\\$&');
 
-/** The address with these settings for its sessions. What it sets itself stays as it is: that is the operator's will. */
+/** The URL with these session settings. Settings in the URL itself win, since the operator chose them. */
 function withSettings(
   url: string,
   limits: ConnectionLimits,
@@ -151,7 +151,7 @@ function withSettings(
   return address.href;
 }
 
-/** Milliseconds that a goodbye may take; a server that is silent does not say it. Our default. */
+/** Milliseconds for closing a connection in an orderly way. Our default. */
 const GOODBYE_MS = 2_000;
 /**
  * Milliseconds for reading bytes that arrived while this process was suspended, before the limit counts. Our default.

@@ -46,7 +46,7 @@ export function openRecipeFiles(dir: string): Recipes {
   };
 }
 
-/** A damaged file is as good as none: the recipe is found again. */
+/** A damaged file is ignored: the recipe is determined again. */
 function recipeFrom(text: string): Recipe | null {
   try {
     return Recipe.safeParse(JSON.parse(text)).data ?? null;

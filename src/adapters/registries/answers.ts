@@ -5,11 +5,11 @@ import { type Login, loginIn } from './logins.ts';
 /** Registry settings of a client on this machine. */
 export interface ClientAnswer extends Omit<RegistryAccess, 'logins'> {
   readonly logins: readonly Login[];
-  /** PEM of authorities that it trusts besides those of the machine. */
+  /** PEM of certificate authorities that it trusts besides the machine's. */
   readonly authorities: readonly string[];
 }
 
-/** `host:port` of a URL by https; null for any other text, a folder or a plain http address among them. */
+/** `host:port` of an HTTPS URL; null for any other text, including folders and plain HTTP. */
 export function hostOf(url: string): string | null {
   if (!URL.canParse(url)) return null;
   const { protocol, hostname, port } = new URL(url);
@@ -38,7 +38,7 @@ export const accessTo = (urls: readonly string[], settings: Partial<ClientAnswer
 
 export const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** Text of a file that a setting names; empty where there is none. */
+/** Text of a file named in a setting; empty if there is none. */
 export const fileText = async (path: unknown): Promise<string> =>
   isText(path) && path !== '' ? readFile(path, 'utf8').catch(() => '') : '';
 

@@ -1,11 +1,11 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 
-/** Milliseconds that certificates are valid for, and how long before now they begin: clocks differ. Our defaults. */
+/** Validity of certificates in milliseconds, and how far it begins in the past, since clocks differ. Our defaults. */
 const VALID_MS = 366 * 24 * 60 * 60_000;
 const SKEW_MS = 24 * 60 * 60_000;
 
-/** An authority for the names of registries, made for one process; its key is never written anywhere. */
+/** A certificate authority for registries' names, created for one process; its key is never stored. */
 export interface Authority {
   /** PEM. */
   readonly certificate: string;

@@ -28,11 +28,11 @@ export interface Client {
   readonly name: string;
   /** Set-up commands that start it. */
   readonly command: RegExp;
-  /** Rejects when this machine does not have it (ENOENT), or it does not answer. `env` is its environment. */
+  /** Queries the client. Rejects if it is not installed (ENOENT) or does not respond. `env` is its environment. */
   ask(question: ClientQuestion): Promise<ClientAnswer>;
 }
 
-/** Milliseconds for one answer, our default: Maven starts a Java virtual machine. */
+/** Maximum milliseconds per query, our default: Maven starts a Java virtual machine. */
 const ANSWER_MS = 30_000;
 
 /** A client that gave no answer in its time. */
@@ -45,7 +45,7 @@ export class SilentClient extends Fault {
 /** How a client is asked. */
 interface ClientQuestion {
   readonly env: ClientEnvironment;
-  /** The path of a new folder that only this process uses. */
+  /** Returns a new path that only this process uses. */
   readonly newFolder: () => string;
 }
 
@@ -56,7 +56,7 @@ interface ClientQuestion {
 const run = ({ env, newFolder }: ClientQuestion, ...argv: readonly [string, ...string[]]): Promise<string> =>
   inEmptyFolder(newFolder, (cwd) => runIn(cwd, argv, env));
 
-/** Rejects with PROGRAM_KILLED if the client was killed each time, or does not answer. */
+/** Rejects with PROGRAM_KILLED if the client was killed each time or does not respond. */
 async function runIn(
   cwd: string,
   [program, ...args]: readonly [string, ...string[]],
@@ -81,7 +81,7 @@ async function inEmptyFolder<T>(newFolder: () => string, work: (folder: string) 
   }
 }
 
-/** For a client that prints the addresses it uses. */
+/** For a client that prints its URLs. */
 const printing =
   (...argv: readonly [string, ...string[]]): Client['ask'] =>
   async (question) =>
@@ -106,7 +106,7 @@ async function askNpm(question: ClientQuestion): Promise<ClientAnswer> {
   const yarn = /^npmRegistryServer:\s*["']?([^\s"']+)/m.exec(
     await fileText(join(env.HOME ?? homedir(), '.yarnrc.yml')),
   )?.[1];
-  // Yarn since its second version reads no .npmrc, and has a registry of its own.
+  // Since version 2, Yarn does not read .npmrc and has its own registry setting.
   const forYarn = yarn !== undefined && hostOf(yarn) !== null ? yarn : registry;
   return accessTo([...urls, ...(forYarn === null ? [] : [forYarn])], {
     env:
@@ -120,7 +120,7 @@ async function askNpm(question: ClientQuestion): Promise<ClientAnswer> {
   });
 }
 
-/** The netrc file of the operator, which pip, uv and Go read. */
+/** The operator's netrc file, which pip, uv and Go read. */
 const netrc = (env: ClientEnvironment): Promise<string> =>
   fileText(env.NETRC ?? join(env.HOME ?? homedir(), '.netrc'));
 
@@ -130,7 +130,7 @@ const PIP_DEFAULTS =
 /** Sibling folders of `simple` in a mirror on disk, whose pages link to them as `../../files/…`. */
 const BESIDE_INDEX = ['files', 'packages'];
 
-/** A folder of packages on this machine, and where a sandbox sees it. */
+/** A folder of packages on this machine, and its path in a sandbox. */
 function localFolder(
   path: string,
   at: string,
@@ -160,7 +160,7 @@ const localFolderOf = (value: string): string | null => {
 const mayBeShared = (path: string): boolean =>
   existsSync(path) && relative(realpathSync(path), realpathSync(homedir())).startsWith('..');
 
-/** Also for uv and Poetry: their built-in index is pip's. An index or a list of links may be a folder of this machine. */
+/** Also for uv and Poetry: their default index is pip's. An index or a list of links may be a local folder. */
 async function askPip(question: ClientQuestion): Promise<ClientAnswer> {
   const { env } = question;
   const settings = await run(question, 'python3', '-m', 'pip', 'config', 'list');
@@ -210,7 +210,7 @@ async function askGo(question: ClientQuestion): Promise<ClientAnswer> {
   const database = /^[\w.-]+\.[a-z]+$/.test(checksums.trim())
     ? [`https://${checksums.trim()}`]
     : urlsIn(checksums);
-  // `direct` would fetch from wherever a module says it lives.
+  // `direct` would fetch from any host that a module names.
   const { hosts } = accessTo(proxies);
   return accessTo([...proxies, ...database], {
     logins: [...named.flatMap((url) => loginIn(url)), ...netrcLogins(await netrc(env), hosts)],
@@ -257,7 +257,10 @@ async function askMaven(question: ClientQuestion): Promise<ClientAnswer> {
   return accessTo(hosts.map((host) => `https://${host}`));
 }
 
-/** `host:port` names that a client asks a proxy for which lets nothing through. `proxyEnv` leads it there. */
+/**
+ * `host:port` names that a client requests from a proxy that refuses everything. `proxyEnv` configures the client to
+ * use it.
+ */
 async function watched(
   { env, newFolder }: ClientQuestion,
   files: Readonly<Record<string, string>>,
@@ -279,7 +282,8 @@ async function watched(
         await writeFile(join(folder, path), text);
       }
       await runIn(folder, argv, { ...env, ...proxyEnv(proxy) }).catch((thrown: unknown) => {
-        // An error of its own is expected, because nothing was reached; one that waits may have asked before.
+        // The client is expected to fail, because nothing was reachable; one that timed out may have made requests
+        // before.
         if (thrown instanceof Fault && !(thrown instanceof SilentClient && asked.size > 0)) throw thrown;
       });
     });

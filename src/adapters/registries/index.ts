@@ -6,7 +6,7 @@ import { type Authority, openAuthority } from './authority.ts';
 import { CLIENTS, type Client, SilentClient } from './clients.ts';
 import type { ClientEnvironment, Login } from './logins.ts';
 
-/** Bundles of certificates, with what an operator added: of Debian, RHEL, SUSE and Alpine. */
+/** Certificate bundles that contain an operator's additions: of Debian, RHEL, SUSE and Alpine. */
 const BUNDLES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -23,20 +23,20 @@ const CERTIFICATE_VARIABLES = [
   'CARGO_HTTP_CAINFO',
   'GIT_SSL_CAINFO',
 ];
-/** Where set-up finds certificates that are not in the bundle which sandboxes see; below its HOME. */
+/** Path below the HOME of set-up of certificates that the sandboxes' bundle lacks. */
 const OWN_BUNDLE = '.runoff/certificates.pem';
 
 /**
- * The registries that this machine's own package clients use: each is asked for its settings, so that an in-house mirror
- * works without a word, and no host is written here. A client answers in the name of the operator, so its registries may
- * have private addresses (docs/decisions/0066). Logins in its settings are kept out of sandboxes: the egress proxy adds
- * them (docs/decisions/0079). A client that does not answer is asked again by the next set-up. `of` rejects with
- * PROGRAM_KILLED if a client is killed again and again, and with DISK_FULL, because a set-up without its registries would
- * fail as if the repository were at fault.
+ * Finds the registries that this machine's package clients use by querying their settings, so that an in-house mirror
+ * works without configuration and no host is hard-coded. Clients have the operator's settings, so their registries may
+ * have private addresses (docs/decisions/0066). Logins are kept out of sandboxes: the egress proxy adds them
+ * (docs/decisions/0079). A client that does not respond is queried again by the next set-up. `of` rejects with
+ * PROGRAM_KILLED if a client is killed repeatedly, and with DISK_FULL, because a set-up without its registries would
+ * wrongly fail as the repository's error.
  */
 export function openRegistries(options: {
   readonly log: Log;
-  /** The path of a new folder that only this process uses; one is made for each question, and removed. */
+  /** Returns a new path that only this process uses; a folder is created for each query and then removed. */
   readonly newFolder: () => string;
   /** Environment of the clients. Default: this process's own. */
   readonly env?: ClientEnvironment;
@@ -47,7 +47,7 @@ export function openRegistries(options: {
   const answers = new Map<string, Promise<ClientAnswer>>();
   const authority = lazily(openAuthority);
   const identities = new Map<string, ReturnType<Authority['identityOf']>>();
-  /** Only an answer is kept, and that there is no such program. */
+  /** Only answers and the absence of a program are cached. */
   const ask = (client: Client): Promise<ClientAnswer> => {
     const known = answers.get(client.name);
     if (known) return known;
@@ -65,7 +65,7 @@ export function openRegistries(options: {
     } catch (thrown) {
       if (isMissing(thrown)) return NO_ANSWER;
       const fault = asFault(thrown);
-      // A client that a command does not even name, and that never answers on this machine, must not stop its set-up.
+      // A client that the command does not name and that never responds on this machine must not stop set-up.
       if (OUTAGES.has(fault.code) && (isNamed || !(fault instanceof SilentClient))) throw fault;
       log.warn({ err: thrown }, `${client.name} did not say which registry it uses.`);
       return NO_ANSWER;
@@ -132,7 +132,7 @@ function loginsByHost(
   }));
 }
 
-/** The bundle of this machine; null where there is none. */
+/** The certificate bundle of this machine; null if there is none. */
 function systemBundle(): { readonly path: string; readonly text: string } | null {
   const path = BUNDLES.find((one) => existsSync(one));
   return path === undefined ? null : { path, text: readFileSync(path, 'utf8') };
@@ -144,7 +144,7 @@ const ownCertificates = (env: ClientEnvironment): readonly string[] =>
     path !== undefined && existsSync(path) && !BUNDLES.includes(path) ? [readFileSync(path, 'utf8')] : [],
   );
 
-/** Sandboxes see the bundle of Debian at its place. Any other, or one with more in it, is a file of set-up's HOME. */
+/** Sandboxes see Debian's bundle at its path. Any other bundle, or a longer one, is a file in the HOME of set-up. */
 function certificatesFor(more: readonly string[]): Pick<RegistryAccess, 'env' | 'files'> {
   const bundle = systemBundle();
   if (more.length === 0 && (bundle === null || bundle.path === BUNDLES[0]))

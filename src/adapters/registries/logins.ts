@@ -1,4 +1,4 @@
-/** A login of the operator, as a package client is set to use it. Secret. */
+/** A login of the operator, as configured in a package client. Secret. */
 export interface Login {
   /** `host:port`. */
   readonly host: string;
@@ -16,7 +16,7 @@ const folder = (path: string): string => (path.endsWith('/') ? path : `${path}/`
 const basic = (login: string, password: string): string =>
   `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}`;
 
-/** The login in an address, for the paths below it; none where it has none. */
+/** The login in a URL, for the paths below it; none if it has none. */
 export function loginIn(address: string, path?: string): readonly Login[] {
   if (!URL.canParse(address)) return [];
   const url = new URL(address);
@@ -26,7 +26,7 @@ export function loginIn(address: string, path?: string): readonly Login[] {
   return [{ host, path: path ?? folder(url.pathname), authorization }];
 }
 
-/** Logins in the text of an `.npmrc`; `registry` is what a line without an address is for. */
+/** Logins in the text of an `.npmrc`; `registry` applies to lines without a URL. */
 export function npmLogins(text: string, registry: string | null, env: ClientEnvironment): readonly Login[] {
   const fields = new Map<string, Record<string, string>>();
   for (const line of text.split(/\r?\n/)) {

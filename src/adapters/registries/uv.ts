@@ -10,8 +10,8 @@ interface Index {
 }
 
 /**
- * uv says nowhere what it is set to: the variables and files that its documentation names are read, the user's file
- * before the machine's. What it is not set to is pip's.
+ * uv has no command that prints its settings, so the variables and files that its documentation names are read, the
+ * user's file before the machine's. Missing settings default to pip's.
  */
 export async function askUv(env: ClientEnvironment): Promise<ClientAnswer> {
   const home = env.XDG_CONFIG_HOME ?? join(env.HOME ?? homedir(), '.config');

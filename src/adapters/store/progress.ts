@@ -146,7 +146,7 @@ export function intents(db: Db) {
  */
 const MAX_COMMAND_CHARS = 500;
 
-/** A process without a heartbeat for so long is gone. */
+/** A process without a heartbeat for this long counts as ended. */
 const ACTIVE_SINCE = sql`now() - interval '2 minutes'`;
 
 /** Adds a row in the same transaction as the change that it describes. */

@@ -4,7 +4,7 @@ import type { Expiry, Retention } from '../../ports/index.ts';
 import { type Db, inTransaction, type Tx } from './connection.ts';
 
 const FINAL_STATES = RUN_STATES.filter(isFinal);
-/** States in which the run's own work has ended, whatever people may still do with its result. */
+/** States in which the run's own work has ended, even if people may still act on its result. */
 const DONE_STATES = [...FINAL_STATES, 'published', 'awaiting_pick'];
 const INTENT_DAY_MS = 86_400_000;
 
@@ -59,7 +59,7 @@ async function expireTraces(tx: Tx, before: number): Promise<void> {
   await tx.deleteFrom('runoff.command').where('settled_at', '<', before).execute();
 }
 
-/** Our tables and the engine's, including those that later versions add. */
+/** All tables of the store and the engine, including those that later versions add. */
 async function allTables(tx: Tx): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
     select table_schema || '.' || table_name as name from information_schema.tables

@@ -9,9 +9,9 @@ const PACKAGE = '@vscode/tree-sitter-wasm/package.json';
 const GrammarManifest = z.object({ version: z.string().regex(/^[\w.+-]+$/) });
 
 /**
- * Puts the checker (`checks/syntax/`) and the grammars (`grammars/`) into the toolchain's folder, where every sandbox
- * can read them. Each is whole or not at all and takes another version's place in one step, so that two processes may do
- * it at once; what is there already is not copied again.
+ * Installs the checker (`checks/syntax/`) and the grammars (`grammars/`) in the toolchain's folder, where every sandbox
+ * can read them. Each is installed atomically and replaces another version in one step, so that two processes may do it
+ * concurrently; existing files are not copied again.
  */
 export async function installSyntaxCheck(toolchain: string): Promise<void> {
   const programs = await filesIn(import.meta.dirname, /\.mjs$/);
@@ -54,13 +54,13 @@ async function copy(files: readonly string[], folder: string): Promise<void> {
       await copyFile(file, join(fresh, basename(file)));
       await chmod(join(fresh, basename(file)), 0o644);
     }
-    // Not left to the umask: the sandboxes read it as another user.
+    // Set explicitly, regardless of the umask: sandboxes read it as another user.
     await chmod(fresh, 0o755);
     await chmod(dirname(fresh), 0o755);
     await rename(fresh, folder);
   } catch (thrown) {
     await rm(fresh, { recursive: true, force: true });
-    // Another process was faster; what it copied is the same.
+    // Another process was faster; its copy is identical.
     if (!existsSync(folder)) throw thrown;
   }
 }

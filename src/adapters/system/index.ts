@@ -14,7 +14,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Crockford's base 32 in lower case: no i, l, o, u, so that an id can be read out and typed. */
+/** Crockford's base 32 in lower case: no i, l, o, u, so that an id can be read aloud and typed. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 export const systemRandom: Random = {

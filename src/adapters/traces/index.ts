@@ -18,23 +18,23 @@ import type { SpanAbout, Tracer } from '../../ports/index.ts';
 export interface TracerOptions {
   /** Where spans are sent, e.g. `https://collector.example.com:4318/v1/traces`. */
   readonly url: string;
-  /** Sent along, keys of the collector among them. */
+  /** Additional headers, including the collector's keys. */
   readonly headers: Readonly<Record<string, string>>;
   /** Which process this is. */
   readonly instance: string;
-  /** Milliseconds between two sendings. Default 5000. */
+  /** Milliseconds between two exports. Default 5000. */
   readonly everyMs?: number;
-  /** Milliseconds for one sending, and for the last one at the end. Default 3000. */
+  /** Time limit of one export, including the last one, in milliseconds. Default 3000. */
   readonly sendMs?: number;
 }
 
-/** Spans that wait to be sent; further ones are dropped. Ours: a few megabytes at most. */
+/** Maximum number of queued spans; further ones are dropped. Our default: a few megabytes at most. */
 const MAX_WAITING = 2048;
-/** Ours: a collector that is down must not hold up a stop. */
+/** Our default: a collector that is down must not delay shutdown. */
 const SEND_MS = 3000;
 const EVERY_MS = 5000;
 
-/** Ids of a run's trace: the same in every process and after every restart, so that what they tell meets. */
+/** Ids of a run's trace: the same in every process and after every restart, so that all spans join one trace. */
 function idsOf(run: RunId): { readonly traceId: string; readonly spanId: string } {
   const hash = createHash('sha256').update(run).digest('hex');
   return { traceId: hash.slice(0, 32), spanId: hash.slice(32, 48) };
@@ -89,7 +89,7 @@ export function openTracer({
       span.end(new Date(endedAt));
     },
     recordRun({ name, run, attributes }, { startedAt, endedAt, failed }) {
-      // A Date: the package takes a small number for one since the start of the process.
+      // A Date, because the package interprets a small number as time since the start of the process.
       const options = { startTime: new Date(startedAt), attributes: { ...attributes }, root: true };
       const span = ids.asIf(idsOf(run), () => tracer.startSpan(name, options, ROOT_CONTEXT));
       if (failed) markFailed(span);
@@ -102,13 +102,13 @@ export function openTracer({
   };
 }
 
-/** Without the error's text: it may quote what a repository or a model said. */
+/** Omits the error's text, which may quote a repository or a model. */
 const markFailed = (span: Span): void => void span.setStatus({ code: SpanStatusCode.ERROR });
 
 const belowRun = (run: RunId): Context =>
   trace.setSpanContext(ROOT_CONTEXT, { ...idsOf(run), traceFlags: TraceFlags.SAMPLED, isRemote: true });
 
-/** Random ids, but for the one span of a run that has its own. */
+/** Random ids, except for the root span of a run, which has a fixed one. */
 function openIds() {
   const random = new RandomIdGenerator();
   let given: { readonly traceId: string; readonly spanId: string } | null = null;

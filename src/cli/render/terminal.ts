@@ -52,12 +52,12 @@ export function wrap(text: string, width: number): readonly string[] {
   return line === '' ? lines : [...lines, line];
 }
 
-/** Text of others for a terminal: one line without control or invisible characters. */
+/** Untrusted text for a terminal: one line without control or invisible characters. */
 export const printable = (text: string, limit = 300): string => visibleLine(text, limit);
 
 const ESC = '\u001b';
 /**
- * The sequences that we write ourselves: colours, and at the start of a text the cursor movement that overwrites an
+ * The sequences that Runoff writes itself: colours, and at the start of a text the cursor movement that overwrites an
  * earlier one.
  */
 const OWN_SEQUENCES = new RegExp(`(^${ESC}\\[\\d{1,4}A${ESC}\\[J|${ESC}\\[(?:0|1|2|31|32)m)`);

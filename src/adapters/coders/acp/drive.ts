@@ -26,12 +26,14 @@ interface DriveInput {
 }
 type EndLine = Extract<ProgressLine, { type: 'end' }>;
 
-/** Milliseconds that an agent has to answer a cancellation. 0.01 to 0.2 s were measured; our default. */
+/** Milliseconds that an agent has to answer a cancellation. Measured: 0.01 to 0.2 s; our default. */
 const CANCEL_MS = 5000;
-/** Milliseconds for an agent that broke off the conversation to end, so that we can say how. */
+/** Milliseconds for an agent that ended the conversation to exit, so that its exit can be reported. */
 const DEATH_MS = 1000;
 
-/** Gives an agent its task, and lets it work until it says that it is done. Never rejects; the agent is dead afterwards. */
+/**
+ * Gives an agent its task and lets it work until it reports completion. Never rejects; the agent has ended afterwards.
+ */
 export async function drive(input: DriveInput): Promise<EndLine> {
   const { signal } = input;
   const broken = Promise.withResolvers<string>();
@@ -73,7 +75,7 @@ async function converse(context: ClientContext, input: DriveInput, progress: Lis
   const { sessionId } = opened;
   if (signal.aborted) return failedEnd(String(signal.reason));
   signal.addEventListener('abort', () => {
-    // When it cannot be notified any more, it is killed.
+    // If it cannot be notified any more, it is killed.
     context.notify(methods.agent.session.cancel, { sessionId }).catch(() => {});
   });
   const { stopReason } = await context.request(methods.agent.session.prompt, {
@@ -180,7 +182,7 @@ interface Listener {
 const MAX_MESSAGE_CHARS = 2000;
 
 function listener(emit: (line: ProgressLine) => void): Listener {
-  // A message comes in pieces, and ends where something else begins.
+  // A message arrives in chunks and ends when another kind of update begins.
   let message = '';
   const step = (text: string) => {
     const line = shortLine(text);
@@ -218,12 +220,12 @@ interface AgentProcess {
   kill(): void;
 }
 
-/** Lines that are not the protocol: some agents greet on standard output; more than this is another program. Our default. */
+/** Maximum number of non-protocol lines: some agents print a greeting; more means a different program. Our default. */
 const MAX_NOISE = 1000;
-/** Characters of standard error that are kept, for an agent's last words. */
+/** Characters of standard error that are kept, for error messages. */
 const LAST_WORDS = 2000;
 
-/** `onNoise`: it prints something else than the protocol, and does not stop. */
+/** `onNoise`: called if it keeps printing lines that are not part of the protocol. */
 function startAgent(
   [program, ...words]: readonly [string, ...string[]],
   cwd: string,
@@ -237,12 +239,12 @@ function startAgent(
   });
   const ended = Promise.withResolvers<string>();
   child.on('error', (error) => ended.resolve(`could not be started: ${error.message}`));
-  // `close` and not `exit`: its last words have then been read.
+  // `close` and not `exit`, so that all its output has been read.
   child.on('close', (code, signal) => {
     const how = code === null ? `was killed by ${signal}` : `ended with exit code ${code}`;
     ended.resolve(`${how}${lastWords.trim() ? `: ${lastLineOf(lastWords)}` : ''}`);
   });
-  // The connection notices by itself; without a listener the process would end.
+  // The connection detects the failure; without a listener this error would end the process.
   child.stdin.on('error', () => {});
   const stdout = child.stdout.pipe(messagesOnly(onNoise));
   return {

@@ -6,7 +6,7 @@ import { SANDBOX_NODE } from '../catalogue.ts';
 import { programEnvironment, wordsOf } from '../command.ts';
 import { readProgress } from '../progress.ts';
 
-/** Where the bundled program is seen inside the sandbox. */
+/** Path of the bundled program inside the sandbox. */
 export const ACP_PATH = '/opt/runoff/coders/acp.mjs';
 
 /** Runs any agent that speaks the Agent Client Protocol, as named by the contestant, with Runoff's own client. */
@@ -23,7 +23,7 @@ export function acpCoder(): Coder {
   };
 }
 
-/** Starts an agent under our program, which prints the progress that `readAcp` reads. */
+/** Starts an agent under Runoff's client, which prints the progress that `readAcp` reads. */
 export const acpLaunch = (
   { wallSeconds, prompt }: CoderInput,
   agent: readonly [string, ...string[]],

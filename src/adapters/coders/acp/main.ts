@@ -12,9 +12,9 @@ const Arguments = z.object({
   agent: z.tuple([z.string().min(1)], z.string()),
 });
 
-/** Seconds before the end of the time at which we stop the agent. */
+/** Seconds before the time limit at which the agent is stopped. */
 const MARGIN_SECONDS = 20;
-/** Seconds for an agent to open a session. 0.5 to 4 were measured; our default. */
+/** Seconds for an agent to open a session. Measured: 0.5 to 4; our default. */
 const START_SECONDS = 120;
 
 /** The program that runs inside the sandbox: `--wall-seconds=N -- AGENT …`, with the task on standard input. */

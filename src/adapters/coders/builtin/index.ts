@@ -6,10 +6,10 @@ import { bundleCoder, sourceHash } from '../bundle.ts';
 import { SANDBOX_NODE } from '../catalogue.ts';
 import { readProgress } from '../progress.ts';
 
-/** Where the bundled program is seen inside the sandbox. */
+/** Path of the bundled program inside the sandbox. */
 export const BUILTIN_PATH = '/opt/runoff/coders/builtin.mjs';
 
-/** Our own agent: a loop over bash, write and edit, for any model of the gateway. */
+/** The built-in agent: a loop over bash, write and edit, for any model of the gateway. */
 export function builtinCoder(): Coder {
   return {
     name: 'builtin',

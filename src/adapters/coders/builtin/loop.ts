@@ -17,7 +17,7 @@ import { toolsFor } from './tools.ts';
 interface LoopInput {
   readonly protocol: ModelProtocol;
   readonly model: string;
-  /** Given to the model from the second repetition on, where its protocol has such a thing. */
+  /** Passed to the model from the second repetition on, if its protocol supports seeds. */
   readonly seed: number;
   readonly url: string;
   readonly key: string;
@@ -29,17 +29,17 @@ interface LoopInput {
   readonly emit: (line: ProgressLine) => void;
 }
 
-/** Turns of the model. Our default, tune on dev data. */
+/** Maximum number of model turns. Our default, tune on dev data. */
 const MAX_STEPS = 100;
-/** Output tokens of one turn where the protocol demands a number; the SDK lowers it to what a model can. */
+/** Output tokens of one turn if the protocol requires a number; the SDK lowers it to the model's limit. */
 const OUTPUT_TOKENS = 32_000;
-/** Characters of conversation beyond which old tool calls are left out; about 130,000 tokens. */
+/** Characters of conversation beyond which old tool calls are omitted; about 130,000 tokens. */
 const MAX_CONVERSATION = 400_000;
 const KEPT_MESSAGES = 20;
 /** Protocols with a seed for sampling. */
 const SEEDED: ReadonlySet<ModelProtocol> = new Set(['openai-chat', 'gemini']);
 
-/** Answers in a row that may break off before the work does. Our default. */
+/** Consecutive incomplete answers after which the work ends. Our default. */
 const MAX_CUTS = 3;
 
 /**
@@ -67,7 +67,7 @@ interface Talk {
   lastText: string;
 }
 
-/** Goes on from what has been said, to the end or to a failure, which it returns. */
+/** Continues the conversation to its end or to a failure, which it returns. */
 async function converse(input: LoopInput, talk: Talk): Promise<unknown> {
   const { signal, emit } = input;
   let failure: unknown;
@@ -77,7 +77,7 @@ async function converse(input: LoopInput, talk: Talk): Promise<unknown> {
     instructions: input.instructions,
     messages: [...talk.messages],
     abortSignal: signal,
-    // The gateway has tried again where that helps.
+    // The gateway already retries where that helps.
     maxRetries: 0,
     stopWhen: isStepCount(MAX_STEPS - talk.steps),
     prepareStep: ({ messages }) => ({ messages: shortenedConversation(messages) }),
@@ -106,7 +106,7 @@ async function converse(input: LoopInput, talk: Talk): Promise<unknown> {
   return failure;
 }
 
-/** An answer had begun: what is refused as a whole was tried often enough by the gateway. */
+/** Whether an answer had begun: the gateway has already retried requests that were rejected as a whole. */
 const brokeOff = (failure: unknown): boolean =>
   !(APICallError.isInstance(failure) && (failure.statusCode ?? 200) >= 300);
 
@@ -134,7 +134,7 @@ function languageModel({ protocol, model, url, key }: LoopInput): LanguageModel 
   }
 }
 
-/** Keeps the task and the last turns when a conversation outgrows the models' context. */
+/** Keeps the task and the last turns when a conversation exceeds the models' context. */
 function shortenedConversation(messages: ModelMessage[]): ModelMessage[] {
   if (JSON.stringify(messages).length <= MAX_CONVERSATION) return messages;
   return pruneMessages({

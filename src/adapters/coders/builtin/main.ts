@@ -23,7 +23,7 @@ const Arguments = z.object({
 });
 const ModelEnvironment = z.object({ GW_URL: z.url(), GW_KEY: z.string().min(1) });
 
-/** Seconds before the end of the time at which we stop by ourselves. */
+/** Seconds before the time limit at which the program stops by itself. */
 const MARGIN_SECONDS = 15;
 
 /** The program that runs inside the sandbox, with the task on standard input. */

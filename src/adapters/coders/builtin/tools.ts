@@ -74,7 +74,7 @@ export async function editRepoFile(root: string, path: string, old: string, fres
   const text = await readFile(file, 'utf8');
   const count = text.split(old).length - 1;
   if (count !== 1) return `error: old occurs ${count} times in ${path}; it must occur exactly once`;
-  // A function, as `$&` in a replacement text would be expanded.
+  // A replacement function, because `$&` in a replacement string would be expanded.
   await writeFile(
     file,
     text.replace(old, () => fresh),
@@ -110,18 +110,18 @@ async function deepestExisting(path: string): Promise<string> {
 export interface ShellOptions {
   readonly cwd: string;
   readonly timeoutSeconds: number;
-  /** Characters of output that are kept, standard error included. */
+  /** Maximum characters of output kept, standard error included. */
   readonly outputCharacters: number;
   readonly signal: AbortSignal;
   readonly onOutput: () => void;
 }
 
-/** How long output is read after the command has ended, when something it started holds the pipe. */
+/** How long output is read after the command has ended if a child process still holds the pipe, in milliseconds. */
 const DRAIN_MS = 500;
 
 /**
- * Runs a command in bash and returns its output and how it ended. The command and all it left running in its group
- * are dead afterwards. It does not see our key: it could spend the budget with it.
+ * Runs a command in bash and returns its output and exit status. Kills the command's process group afterwards. The
+ * command does not see the lease's key, with which it could spend the budget.
  */
 export async function runShell(command: string, options: ShellOptions): Promise<string> {
   const { GW_KEY: _key, GW_URL: _url, ...env } = process.env;

@@ -20,7 +20,7 @@ const MAX_AFTER = 600;
 const EXPECTED =
   /expect(?:ed|ation)?[^:\n`]{0,40}(?::|`)[\s*]*`{0,3}([^`\n]+?)`{0,3}\s*(?:$|\n|,|\.\s)|should (?:be|return|give|print|output|yield)[\s:*]*`([^`\n]+)`/im;
 
-/** Our own assertion: `__p.same` can compare whatever library the tests use. */
+/** An assertion of Runoff's: `__p.same` can compare values whatever library the tests use. */
 function same(call: string, words: string): string {
   const value = asValue(words);
   return value === null ? `__p.throws(() => ${call});` : `__p.same(${call}, ${value});`;
@@ -135,7 +135,7 @@ const asserting = (call: string): boolean => /^(assert|expect|t\.|should)/.test(
 
 const MAX_WORDS = 60;
 
-/** What the issue quotes: inline code, quoted text, table cells; these are likely inputs. */
+/** Quoted parts of the issue: inline code, quoted text, table cells; these are likely inputs. */
 export function issueConstants(issue: string): readonly unknown[] {
   const { prose } = fencesOf(issue);
   const quoted = [...prose.matchAll(/`([^`\n]{1,80})`|"([^"\n]{1,80})"|(?<!\w)'([^'\n]{1,80})'(?!\w)/g)].map(
