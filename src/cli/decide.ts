@@ -36,7 +36,9 @@ export function addAnswers(program: Command, shell: Shell, done: (code: number) 
     );
 }
 
-/** Sends a reply to a run of this machine or of any worker on the same database. The run continues in its own process. */
+/**
+ * Sends a reply to a run of this machine or of any worker on the same database. The run continues in its own process.
+ */
 async function sendReply(shell: Shell, runId: RunId, saying: Saying, json: boolean): Promise<number> {
   const own = shell.newRunId();
   // An executor with its own name: it must be able to signal the engine, and has nothing to resume.

@@ -31,7 +31,9 @@ export interface Instruments {
 type Write = Omit<AuditEntry & { kind: 'write' }, 'kind'>;
 type When = Pick<ExternalWrite, 'startedAt' | 'endedAt'>;
 
-/** Counts, traces and audits a write to GitHub. Never rejects: the write has been made, whether or not it is recorded. */
+/**
+ * Counts, traces and audits a write to GitHub. Never rejects: the write has been made, whether or not it is recorded.
+ */
 async function recordWrite(
   instruments: Instruments,
   write: Write,

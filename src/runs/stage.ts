@@ -148,9 +148,9 @@ export const stagesOf =
   };
 
 /**
- * Executes one stage in this process: waits out outages, ends the work with RUN_TOO_LONG after `leftMs` milliseconds (with
- * none left it does not begin), and turns a thrown fault into data, so that it is remembered like any result. Rejects only
- * when the step was cancelled: that ends the flow.
+ * Executes one stage in this process: waits out outages, ends the work with RUN_TOO_LONG after `leftMs` milliseconds
+ * (with none left it does not begin), and turns a thrown fault into data, so that it is remembered like any result.
+ * Rejects only when the step was cancelled: that ends the flow.
  */
 export async function executeStage<T>(
   world: StagePorts,

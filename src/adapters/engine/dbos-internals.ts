@@ -23,8 +23,8 @@ const MAX_BACKOFF_S = 5;
 
 /**
  * Launches DBOS with this process's own limits. DBOS keeps a queue's limits in one row for all processes and reads it
- * every second; we replace the number in what it reads. This happens before its first poll, because `launch` creates the
- * executor before it waits for anything. The import is internal, so DBOS is pinned to one exact version.
+ * every second; we replace the number in what it reads. This happens before its first poll, because `launch` creates
+ * the executor before it waits for anything. The import is internal, so DBOS is pinned to one exact version.
  */
 export async function launchDbos({ limits, mayClaim, onUnanswered }: ClaimOptions): Promise<void> {
   dbRetryConfig.maxBackoffSec = MAX_BACKOFF_S;
@@ -65,7 +65,9 @@ export async function launchDbos({ limits, mayClaim, onUnanswered }: ClaimOption
 const isContention = (error: unknown): boolean =>
   ['40001', '55P03'].includes((error as { readonly code?: string }).code ?? '');
 
-/** Milliseconds between two searches for flows of an unanswered claim, and after which the search ends. Our defaults. */
+/**
+ * Milliseconds between two searches for flows of an unanswered claim, and after which the search ends. Our defaults.
+ */
 const UNANSWERED_CLAIM_POLL_MS = 1_000;
 const UNANSWERED_CLAIM_SEARCH_MS = 120_000;
 
@@ -130,7 +132,10 @@ export function openUnansweredClaims(pool: pg.Pool, log: Log): UnansweredClaims 
   };
 }
 
-/** Milliseconds between two checks, and how far back the clock must go to count: a clock that is slow was not set. Our defaults. */
+/**
+ * Milliseconds between two checks, and how far back the clock must go to count: a clock that is slow was not set. Our
+ * defaults.
+ */
 const CLOCK_POLL_MS = 1_000;
 const CLOCK_STEP_MS = 3_000;
 

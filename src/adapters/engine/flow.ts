@@ -25,7 +25,9 @@ export interface FlowHost {
   ownsWork(): Promise<boolean>;
   /** The flow's slot in this process. */
   readonly slot: RunSlot;
-  /** The engine waits for this step before it shuts down, and before it reports the flow as settled. It never rejects. */
+  /**
+   * The engine waits for this step before it shuts down, and before it reports the flow as settled. It never rejects.
+   */
   track(step: Promise<void>): void;
   startChild(id: string, parent: string, child: ChildInput): Promise<WorkflowHandle<unknown>>;
 }
@@ -226,7 +228,9 @@ function failureOf(thrown: unknown): StepOutcome {
 
 const isFaultCode = (code: string | undefined): code is FaultCode => code !== undefined && code in FAULTS;
 
-/** Rebuilds the error of an earlier execution: a fault becomes a fault again, anything else an error of the same name. */
+/**
+ * Rebuilds the error of an earlier execution: a fault becomes a fault again, anything else an error of the same name.
+ */
 function errorFrom(outcome: Extract<StepOutcome, { ok: false }>): Error {
   if (isFaultCode(outcome.code)) return new Fault(outcome.code, outcome.message);
   const error = new Error(outcome.message);

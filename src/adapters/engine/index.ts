@@ -237,7 +237,9 @@ function flowStatusOf(found: WorkflowStatus | null): FlowStatus {
 /** Number of runs that one statement removes. */
 const FORGET_BATCH = 200;
 
-/** Removes the engine's rows of runs that ended before a time (milliseconds since 1970 UTC). Returns the number of runs. */
+/**
+ * Removes the engine's rows of runs that ended before a time (milliseconds since 1970 UTC). Returns the number of runs.
+ */
 async function forgetEnded(before: number): Promise<number> {
   const completedBefore = new Date(before).toISOString();
   let gone = 0;

@@ -84,7 +84,9 @@ interface LockHolder {
 const OWN_SESSION =
   'select pid, backend_start::text as begun from pg_stat_activity where pid = pg_backend_pid()';
 
-/** A connection that holds the lock as long as it exists; null if another one still holds the lock after `patienceMs`. */
+/**
+ * A connection that holds the lock as long as it exists; null if another one still holds the lock after `patienceMs`.
+ */
 async function takeLock(
   url: string,
   key: string,

@@ -102,7 +102,10 @@ export function providerFor(
 
 const VENDORS = ['anthropic', 'openai', 'google'];
 
-/** Mistral: https://github.com/avante-corp/avante.nvim/issues/2347, https://github.com/editor-code-assistant/eca/issues/231. */
+/**
+ * Mistral: https://github.com/avante-corp/avante.nvim/issues/2347,
+ * https://github.com/editor-code-assistant/eca/issues/231.
+ */
 export const dialectOf = (provider: string, { official }: ProviderAccess): Dialect => ({
   original: official && VENDORS.includes(provider),
   strict: official && provider === 'mistral',

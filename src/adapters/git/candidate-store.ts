@@ -156,7 +156,9 @@ async function claim(store: string, areaId: string, tree: string): Promise<void>
   await rename(fresh, ref);
 }
 
-/** A git that writes objects to a separate folder, as receive-pack does: what is rejected disappears with the folder. */
+/**
+ * A git that writes objects to a separate folder, as receive-pack does: what is rejected disappears with the folder.
+ */
 function quarantined(git: Git, objects: string, alternates: string): Git {
   const env = { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates };
   return (call) => git({ ...call, env: { ...call.env, ...env } });

@@ -216,7 +216,9 @@ async function hashOfLooseObject(path: string): Promise<string | null> {
   }
 }
 
-/** Records the fingerprint of a repository, a checkout or a layer. If the record is incomplete, everything is checked. */
+/**
+ * Records the fingerprint of a repository, a checkout or a layer. If the record is incomplete, everything is checked.
+ */
 export const writeMark = (folder: string, fingerprint: string): Promise<void> =>
   writeFile(join(folder, MARK), `${fingerprint}\n`);
 
@@ -224,7 +226,9 @@ export const writeMark = (folder: string, fingerprint: string): Promise<void> =>
 export const isWhole = async (folder: string, fingerprint: () => Promise<string>): Promise<boolean> =>
   (await exists(folder)) && (await matches(folder, fingerprint)) && touch(folder);
 
-/** Renames a damaged checkout or layer. Areas on top of it keep what is left of it until it is old enough to be pruned. */
+/**
+ * Renames a damaged checkout or layer. Areas on top of it keep what is left of it until it is old enough to be pruned.
+ */
 export async function setAsideDamaged(
   { locks, onDamage }: { readonly locks: Locks; readonly onDamage: (path: string, why: string) => void },
   key: string,

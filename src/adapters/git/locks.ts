@@ -133,8 +133,8 @@ function lock(flags: readonly string[], file: FileHandle): Promise<Locked | Chil
 
 /**
  * Work with the same key is done one at a time, in the order of the calls. A waiting caller leaves when its signal is
- * aborted; work that has begun keeps its turn until it has ended, aborted or not. (`p-queue` would start the next one at
- * once.)
+ * aborted; work that has begun keeps its turn until it has ended, aborted or not. (`p-queue` would start the next one
+ * at once.)
  */
 export function openKeyedQueue(): <T>(
   key: string,

@@ -102,7 +102,9 @@ const LOCKS: ReadonlySet<string> = new Set([...JSON_LOCKS, 'pnpm-lock.yaml', 'ya
  */
 const LOCKED_AWAY =
   /(?:^|[\s@"'(])(?:file|portal|exec|git|ssh|git\+[a-z]+):(?=\S)|@patch:(?![^\s,]*builtin<)|#commit=|codeload\.|type: ?["']?(?:directory|git)\b|^\s+"?resolved"?\s+(?!"?https?:\/\/)|\\[ux]/m;
-/** Maximum size of a lock file that is read. Our default: those of the largest repositories have a few million bytes. */
+/**
+ * Maximum size of a lock file that is read. Our default: those of the largest repositories have a few million bytes.
+ */
 const LOCK_BYTES = 16 * 2 ** 20;
 
 /** Maximum number of manifests that are read; a commit with more gets its own layer. Our default. */

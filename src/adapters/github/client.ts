@@ -25,7 +25,10 @@ export interface ClientOptions {
   readonly log: Log;
 }
 
-/** Milliseconds by which the wall clock must fall back to count as set back: drift and small corrections do not. Our default. */
+/**
+ * Milliseconds by which the wall clock must fall back to count as set back: drift and small corrections do not. Our
+ * default.
+ */
 const CLOCK_STEP_MS = 1_000;
 
 /**

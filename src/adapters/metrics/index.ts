@@ -112,7 +112,7 @@ function openGauges(of: (name: MetricName) => ConstructorParameters<typeof Gauge
   };
 }
 
-/** The outcome of an HTTP status. 402 comes from the gateway: the call was rejected and not sent. */
+/** The outcome of an HTTP status. 402 comes from the gateway: the call was booked but not sent. */
 function outcomeOf(status: number): string {
   if (status >= 200 && status < 300) return 'done';
   if (status === 402) return 'not-sent';

@@ -49,10 +49,7 @@ interface ClientQuestion {
   readonly newFolder: () => string;
 }
 
-/**
- * Standard output of a client. It runs in an empty folder, so that a repository's settings do not override the
- * operator's.
- */
+/** Standard output of a client, run in an empty folder so that a repository's settings do not affect it. */
 const run = ({ env, newFolder }: ClientQuestion, ...argv: readonly [string, ...string[]]): Promise<string> =>
   inEmptyFolder(newFolder, (cwd) => runIn(cwd, argv, env));
 
@@ -153,10 +150,7 @@ const localFolderOf = (value: string): string | null => {
   return isAbsolute(path) && mayBeShared(path) ? realpathSync(path) : null;
 };
 
-/**
- * A folder that contains the home of Runoff's user, and so logins and keys, is never mounted in a sandbox, whatever
- * pip's settings are.
- */
+/** Never share a folder that contains the home of Runoff's user, and so logins and keys, whatever pip's settings. */
 const mayBeShared = (path: string): boolean =>
   existsSync(path) && relative(realpathSync(path), realpathSync(homedir())).startsWith('..');
 
@@ -224,10 +218,7 @@ const CARGO_PROJECT = {
 };
 const CargoIndex = z.object({ dl: z.string() });
 
-/**
- * Cargo has no command that prints its index, so its lookup of the index is observed. The index names the host of the
- * packages.
- */
+/** Cargo has no command that prints its index, so its requests are observed. The index names the packages' host. */
 async function askCargo(question: ClientQuestion): Promise<ClientAnswer> {
   const [index] = await watched(question, CARGO_PROJECT, ['cargo', 'fetch'], (proxy) => ({
     CARGO_HTTP_PROXY: proxy,
@@ -257,10 +248,7 @@ async function askMaven(question: ClientQuestion): Promise<ClientAnswer> {
   return accessTo(hosts.map((host) => `https://${host}`));
 }
 
-/**
- * `host:port` names that a client requests from a proxy that refuses everything. `proxyEnv` configures the client to
- * use it.
- */
+/** `host:port` names that a client requests from a proxy that refuses everything and that `proxyEnv` configures. */
 async function watched(
   { env, newFolder }: ClientQuestion,
   files: Readonly<Record<string, string>>,
@@ -282,8 +270,7 @@ async function watched(
         await writeFile(join(folder, path), text);
       }
       await runIn(folder, argv, { ...env, ...proxyEnv(proxy) }).catch((thrown: unknown) => {
-        // The client is expected to fail, because nothing was reachable; one that timed out may have made requests
-        // before.
+        // A failure is expected, because nothing was reachable; a client that timed out may have made requests.
         if (thrown instanceof Fault && !(thrown instanceof SilentClient && asked.size > 0)) throw thrown;
       });
     });

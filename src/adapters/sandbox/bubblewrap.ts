@@ -29,7 +29,9 @@ export interface BubblewrapOptions {
   readonly dialler?: Dialler;
   /** Tests only: false disables overlay mounts, as if the kernel refused them. Default: the probe decides. */
   readonly overlay?: boolean;
-  /** Whether weaker protections may replace what this host does not allow; `probe` names those in use. Default: false. */
+  /**
+   * Whether weaker protections may replace what this host does not allow; `probe` names those in use. Default: false.
+   */
   readonly allowWeaker?: boolean;
   /** Tests only: where to look for control groups. Default: those of this process. */
   readonly groupHost?: GroupHost;

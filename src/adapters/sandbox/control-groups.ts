@@ -171,7 +171,9 @@ interface GroupFolders {
 const OUTSIDE_PROCESSES = 5;
 const GROUP_NAME = /^box-(\d+)-(\d+)-/;
 
-/** Writes a control file, but never creates it: a file that does not exist is a limit that the kernel does not support. */
+/**
+ * Writes a control file, but never creates it: a file that does not exist is a limit that the kernel does not support.
+ */
 function writeControlFile(file: string, text: string): void {
   const fd = openSync(file, constants.O_WRONLY);
   try {

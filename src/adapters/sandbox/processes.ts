@@ -190,7 +190,9 @@ export async function commandEnd(
   return { code: end.exitCode ?? null, stdout: String(end.stdout ?? ''), stderr: String(end.stderr || why) };
 }
 
-/** The fault behind a program of a sandbox that could not be started: an outage if the machine is short of something. */
+/**
+ * The fault behind a program of a sandbox that could not be started: an outage if the machine is short of something.
+ */
 export const spawnFault = (program: string, error: NodeJS.ErrnoException): Fault =>
   mayStartLater(error.code)
     ? programKilled(program, { kind: 'lost', how: `could not be started: ${error.code}` })

@@ -15,8 +15,8 @@ const DRAFT = /\.[0-9a-f]{12}(?:\.tmp)?$/;
 const OWNED = /^[a-z]+-(\d+)-(\d+)-(\d+)-[0-9a-f]{12}$/;
 
 /**
- * The path of a new folder that only this process uses. Its name says whose it is, so that `removeOrphans` finds it when
- * the process is killed before it removes the folder itself.
+ * The path of a new folder that only this process uses. Its name says whose it is, so that `removeOrphans` finds it
+ * when the process is killed before it removes the folder itself.
  */
 export function ownFolder(parent: string, kind: string): string {
   const owner = [namespaceOfProcesses(), process.pid, startOf(process.pid)].join('-');
@@ -28,8 +28,8 @@ const REMOVAL_WAIT_MS = 1_000;
 
 /**
  * Removes a folder that a command may have written to: its path is free when this resolves. The removal itself, by `rm`
- * because a command can nest folders deeper than any path that a Node call accepts, may go on in the background; what is
- * left when this process ends is an orphan.
+ * because a command can nest folders deeper than any path that a Node call accepts, may go on in the background; what
+ * is left when this process ends is an orphan.
  */
 export async function discardFolder(folder: string): Promise<void> {
   const trash = ownFolder(dirname(folder), 'removed');

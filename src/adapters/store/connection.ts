@@ -145,7 +145,9 @@ export async function inTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Pr
   }
 }
 
-/** Like `inTransaction`, for work of a single statement, which is a transaction by itself: a third of the round trips. */
+/**
+ * Like `inTransaction`, for work of a single statement, which is a transaction by itself: a third of the round trips.
+ */
 export async function inStatement<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -146,7 +146,9 @@ async function tryExpiryLock(held: Db): Promise<boolean> {
   return rows[0]?.mine ?? false;
 }
 
-/** A heartbeat as stored in a row, combined with the server's start: silence while the server was down does not count. */
+/**
+ * A heartbeat as stored in a row, combined with the server's start: silence while the server was down does not count.
+ */
 interface Heartbeat {
   readonly id: string;
   readonly sign: string;

@@ -65,7 +65,10 @@ const COMMAND_LABELS = { setup: 'set-up', build: 'build', test: 'tests' } as con
   string
 >;
 
-/** `settings`: the settings file that keeps what was found; null where it says all already. `written`: where it was written. */
+/**
+ * `settings`: the settings file that keeps what was found; null where it says all already. `written`: where it was
+ * written.
+ */
 export function preparedText(prepared: Prepared, settings: string | null, written: string | null): string {
   const { commit, how, missing, ms, services, tools } = prepared;
   return [

@@ -186,7 +186,9 @@ const OUTSIDE = [
   'deferred',
 ] as const;
 
-/** Dropped: more expensive than the listed price, several answers, tokens beyond the limit, or stored by the provider. */
+/**
+ * Dropped: more expensive than the listed price, several answers, tokens beyond the limit, or stored by the provider.
+ */
 const OMITTED = [
   'service_tier',
   'speed',

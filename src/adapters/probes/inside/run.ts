@@ -110,7 +110,9 @@ interface Input {
 }
 
 interface Output {
-  /** The lines of recorder.cjs, plus `["h", key, call]` for what hung and `["q", key, call]` for what ended the process. */
+  /**
+   * The lines of recorder.cjs, plus `["h", key, call]` for what hung and `["q", key, call]` for what ended the process.
+   */
   readonly lines: readonly (readonly unknown[])[];
   readonly ended: 'done' | 'late' | 'restarts';
   readonly starts: number;

@@ -86,7 +86,9 @@ export async function removeLeftovers(engine: ContainerEngine, place: string): P
   if (left.length > 0) await engine.run(['rm', '--force', ...left]);
 }
 
-/** First and only line of a container's entry: the kernel's name of the IPC namespace that all of its processes share. */
+/**
+ * First and only line of a container's entry: the kernel's name of the IPC namespace that all of its processes share.
+ */
 const Hello = z.object({ namespace: z.string().regex(/^ipc:\[\d+\]$/) });
 /** Maximum length of that line in characters; it is never that long. */
 const MAX_HELLO_CHARS = 1000;

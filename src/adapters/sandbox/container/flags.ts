@@ -21,7 +21,9 @@ export interface ContainerSetup {
    * per user.
    */
   readonly groups: boolean;
-  /** False: the kernel does not let this engine limit System V segments, semaphores and queues (rootless before 5.19). */
+  /**
+   * False: the kernel does not let this engine limit System V segments, semaphores and queues (rootless before 5.19).
+   */
   readonly objects: boolean;
 }
 

@@ -6,10 +6,10 @@ import { type Dialled, dialThrough, type Upstream, upstreamFor } from './upstrea
 
 /** Milliseconds to wait for a host to accept a connection, our default. */
 const CONNECT_TIMEOUT_MS = 15_000;
-/** Addresses of one name that are tried in turn, our default: IPv6 and IPv4 of a host with two of each. */
+/** Maximum number of addresses tried per name, our default: IPv6 and IPv4 of a host with two of each. */
 const MAX_ADDRESSES = 4;
 
-/** How names are resolved and which addresses may be dialled. */
+/** Resolves names and decides which addresses may be dialled. */
 export interface Dialler {
   /** All addresses of a host name. */
   resolve(host: string): Promise<readonly string[]>;
@@ -25,8 +25,8 @@ export const publicInternet: Dialler = {
 };
 
 /**
- * Connects to a host. Its name is resolved once, and the address that was checked is the one that is dialled; with
- * `anyAddress` it may be a private one, but never one of the own link. A proxy of the operator resolves names itself.
+ * Connects to a host. Its name is resolved once, and exactly the checked address is dialled; with `anyAddress` it may
+ * be private, but never link-local. An operator's proxy resolves names itself.
  */
 export async function dial(
   target: EgressTarget,

@@ -21,20 +21,20 @@ const MAX_TUNNELS = 256;
 export interface EgressProxy {
   /** Path of the unix socket that accepts CONNECT. */
   readonly socket: string;
-  /** `host:port` names that were asked for and are not allowed, in the order of the first time; at most `MAX_REFUSED`. */
+  /** Requested `host:port` names that are not allowed, in the order of their first request; at most `MAX_REFUSED`. */
   refused(): readonly string[];
   /** Allowed hosts whose last connection failed. */
   failed(): readonly FailedHost[];
   close(): Promise<void>;
 }
 
-/** Names that are remembered, our default: a message shows a few. */
+/** Maximum number of names stored, our default: a message shows a few. */
 const MAX_REFUSED = 20;
 
 /**
- * Starts a CONNECT proxy for one command on a new unix socket in `folder`; null for a command that may reach nothing. It
- * allows only the exact `host:port` names in `egress` and `registries`. Throws SETTINGS_INVALID for a malformed name in
- * `egress`. `noAnswerMs`: tests only.
+ * Starts a CONNECT proxy for one command on a new unix socket in `folder`; null for a command that may reach nothing.
+ * It allows only the exact `host:port` names in `egress` and `registries`. Throws SETTINGS_INVALID for a malformed name
+ * in `egress`. `noAnswerMs`: tests only.
  */
 export async function openEgress(
   spec: Pick<ExecSpec, 'egress' | 'registries' | 'logins' | 'onRefusedHost' | 'onTraffic'>,
@@ -103,8 +103,8 @@ async function listenIn(
   const place = ownFolder(folder, 'egress');
   mkdirSync(place, { mode: 0o700 });
   if (owner !== null) chownSync(place, owner.uid, owner.gid);
-  // Bound through a descriptor of its folder: the path of a socket may have only 107 bytes, and that of a data folder
-  // may be longer.
+  // Bound through a descriptor of its folder: a socket's path may have only 107 bytes, and a data folder's path may be
+  // longer.
   const fd = openSync(place, 'r');
   const socket = join(place, 'egress.sock');
   const release = () => {
@@ -129,7 +129,7 @@ function refuseTunnel(client: Duplex, status: string, reason: string): void {
   client.end(`HTTP/1.1 ${status}\r\nX-Refused: ${reason}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
 }
 
-/** Where nothing is. */
+/** An address that never resolves. */
 const NOWHERE = { host: 'nowhere.invalid', port: 443 };
 
 const nameOf = ({ host, port }: EgressTarget): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;

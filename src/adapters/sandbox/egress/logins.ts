@@ -7,7 +7,7 @@ import type { RegistryLogin } from '../../../ports/index.ts';
 import type { Reachability } from './reachability.ts';
 import type { Dialled } from './upstream.ts';
 
-/** Headers of a package client that are passed on; what else it sends, a login above all, is not. */
+/** Request headers of a package client that are passed on; all others, above all logins, are dropped. */
 const REQUEST_HEADERS = [
   'accept',
   'accept-encoding',
@@ -18,7 +18,7 @@ const REQUEST_HEADERS = [
   'range',
   'user-agent',
 ];
-/** Headers of an answer that belong to the connection, or that would let a client act as the operator. */
+/** Response headers that belong to the connection, or that would let a client act as the operator. */
 const NOT_RETURNED = new Set([
   'connection',
   'keep-alive',
@@ -40,8 +40,9 @@ export interface LoginProxy {
 }
 
 /**
- * Answers for hosts that want a login: it ends the client's TLS, adds the operator's login to requests that only read, and
- * asks the host itself. Neither login nor keys are ever inside a sandbox, and a redirect to another host gets none.
+ * Responds in place of hosts that require a login: terminates the client's TLS, adds the operator's login to read-only
+ * requests, and forwards them to the host. Neither login nor keys are ever inside a sandbox, and a redirect to another
+ * host gets none.
  */
 export function openLoginProxy(
   logins: readonly RegistryLogin[],

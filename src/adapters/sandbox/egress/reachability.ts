@@ -2,7 +2,7 @@ import type { FailedHost } from '../../../ports/index.ts';
 
 /** Milliseconds between two reports of traffic, our default. */
 const TRAFFIC_EVERY_MS = 1_000;
-/** Hosts that are remembered, our default: a message shows a few. */
+/** Maximum number of hosts stored, our default: a message shows a few. */
 const MAX_HOSTS = 20;
 /** Milliseconds without an answer after which a host counts as unreachable if the client disconnects; our default. */
 const NO_ANSWER_MS = 10_000;
@@ -22,14 +22,14 @@ interface Connection {
   asked(): void;
   /** The host sent bytes. */
   answered(): void;
-  /** The client hung up. */
+  /** The client closed the connection. */
   ended(): void;
-  /** The host hung up; `why` where it broke the connection. */
+  /** The host closed the connection; `why` if it broke off. */
   lost(why?: string): void;
 }
 
 /**
- * A host that answered after it had failed counts as reached: clients try again, and fail of something else later.
+ * A host that responded after a failure counts as reachable: clients retry, and a later failure has another cause.
  * `noAnswerMs`: tests only.
  */
 export function openReachability(
@@ -37,7 +37,7 @@ export function openReachability(
   noAnswerMs = NO_ANSWER_MS,
 ): Reachability {
   const failures = new Map<string, string>();
-  /** Connections whose host owes an answer: since when. */
+  /** Connections that wait for a response of their host, with the start of the wait. */
   const owing = new Map<Connection, { readonly host: string; readonly since: number }>();
   let reportedAt = Number.NEGATIVE_INFINITY;
   const failed = (host: string, why: string): void => {
@@ -82,7 +82,7 @@ export function openReachability(
       return connection;
     },
     failures() {
-      // The command may have ended a moment ago, and its connections not yet.
+      // The command may have ended before its connections are closed.
       for (const connection of owing.keys()) giveUp(connection);
       return [...failures].map(([host, why]) => ({ host, why }));
     },

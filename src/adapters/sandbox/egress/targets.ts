@@ -49,13 +49,13 @@ export function allowList({
   return { all: new Set([...named, ...anyAddress]), anyAddress };
 }
 
-/** `address:port` where a registry is named by its address; a request must name it the same way. */
+/** `address:port` if a registry is named by its address; a request must name it the same way. */
 function literalName(authority: string): string | null {
   const target = literalTarget(authority);
   return target && authority;
 }
 
-/** Parses an address and a port; only for what `registries` names. */
+/** Parses an address and a port; only for `registries`. */
 export function literalTarget(authority: string): EgressTarget | null {
   const [, v6, v4, digits] = /^(?:\[([\da-f:.]+)\]|([\d.]+)):(\d{1,5})$/i.exec(authority) ?? [];
   const host = v6 ?? v4 ?? '';

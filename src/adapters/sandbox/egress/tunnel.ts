@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 import type { Reachability } from './reachability.ts';
 
 /**
- * Connects a client to a host; when one of them ends, both do. What passes is encrypted: all that can be seen is whether
- * the host answers.
+ * Connects a client to a host; when one side ends, so does the other. The traffic is encrypted, so only the presence of
+ * responses is observed.
  */
 export function splice(
   { client, head }: { readonly client: Duplex; readonly head: Buffer },

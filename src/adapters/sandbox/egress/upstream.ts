@@ -6,18 +6,18 @@ import type { EgressTarget } from './targets.ts';
 /** Result of an attempt to connect to a host. */
 export type Dialled =
   | { readonly kind: 'connected'; readonly socket: Socket }
-  /** It may not be reached. */
+  /** The host may not be reached. */
   | { readonly kind: 'refused'; readonly why: string }
-  /** The proxy of the operator does not allow it: `status` is its answer. */
+  /** The operator's proxy rejects the host with this `status`. */
   | { readonly kind: 'denied'; readonly status: number; readonly why: string }
-  /** It may be reached, and could not be. `why` completes "the host …". */
+  /** The host is allowed, but the connection failed. `why` completes "the host …". */
   | { readonly kind: 'failed'; readonly why: string };
 
-/** A proxy of the operator, through which hosts are reached. */
+/** A proxy of the operator for reaching hosts. */
 export interface Upstream {
   readonly host: string;
   readonly port: number;
-  /** Spoken to by TLS. */
+  /** Whether the proxy is reached over TLS. */
   readonly secure: boolean;
   /** Value of `Proxy-Authorization`; never enters a sandbox. */
   readonly authorization?: string;
@@ -25,7 +25,7 @@ export interface Upstream {
 
 type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** The proxy that the variables of this process name for a host by https (as curl reads them); null: none. */
+/** The proxy for an HTTPS host according to this process's variables (as curl reads them); null: none. */
 export function upstreamFor({ host, port }: EgressTarget, env: ProxyEnvironment): Upstream | null {
   const address = env.https_proxy || env.HTTPS_PROXY || env.all_proxy || env.ALL_PROXY;
   if (!address || isExcluded(host, port, env.no_proxy ?? env.NO_PROXY ?? '')) return null;
@@ -43,7 +43,7 @@ export function upstreamFor({ host, port }: EgressTarget, env: ProxyEnvironment)
   };
 }
 
-/** Whether NO_PROXY names a host: itself, a domain above it, or `*`; an entry may have a port. */
+/** Whether NO_PROXY covers a host: by its name, a parent domain, or `*`; an entry may have a port. */
 function isExcluded(host: string, port: number, list: string): boolean {
   return list
     .toLowerCase()

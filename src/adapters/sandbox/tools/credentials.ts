@@ -1,14 +1,14 @@
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Levels of folders below a toolchain's own that are looked at: deeper, there are only packages. Our default. */
+/** Depth of folders searched below a toolchain: deeper ones contain only packages. Our default. */
 const DEPTH = 3;
 
-/** Files that are nothing but a credential. */
+/** Files that always contain a credential. */
 const ALWAYS =
   /^(?:\.netrc|_netrc|\.git-credentials|credentials(?:\.toml|\.json|\.yml)?|\.pypirc|id_(?:rsa|dsa|ecdsa|ed25519)|auth\.json|\.dockercfg|\.env|.*\.(?:p12|pfx|keystore))$/;
 
-/** Settings that may hold one, each with how it looks in there. */
+/** Settings files that may contain a credential, each with the pattern that shows it. */
 const SETTINGS: readonly { readonly name: RegExp; readonly holds: RegExp }[] = [
   { name: /^\.?npmrc$/, holds: /^[^#;\n]*(?:_auth|_password|username|keyfile|:\/\/[^/\s]+@)/im },
   { name: /^settings(?:-security)?\.xml$/, holds: /<(?:password|passphrase|privateKey|master)>/ },
@@ -18,7 +18,10 @@ const SETTINGS: readonly { readonly name: RegExp; readonly holds: RegExp }[] = [
   { name: /^(?:\.yarnrc(?:\.yml)?|\.bunfig\.toml)$/, holds: /auth|token|password/i },
 ];
 
-/** Which file of a toolchain holds, or may hold, a credential: a clause; null if none does. Follows no link. */
+/**
+ * The file of a toolchain that contains, or may contain, a credential, as a clause; null if there is none. Follows no
+ * link.
+ */
 export function credentialIn(root: string): string | null {
   const found = firstIn(root, DEPTH);
   return found === null ? null : `${relative(root, found)} in it may hold a credential.`;
@@ -56,7 +59,7 @@ function holdsCredential(name: string, path: string): boolean {
   try {
     return settings.holds.test(readFileSync(path, 'utf8').replaceAll(/<!--.*?-->/gs, ''));
   } catch {
-    // It cannot be ruled out.
+    // A credential cannot be ruled out.
     return true;
   }
 }

@@ -25,13 +25,13 @@ export interface HostTool {
 type Found = HostTool | { readonly refused: string };
 
 const SYSTEM = /^\/(?:usr|bin|sbin|lib\d*)\//;
-/** On PATH in every sandbox. */
+/** Folders on PATH in every sandbox. */
 const ON_PATH: ReadonlySet<string> = new Set(['/usr/local/bin', '/usr/bin', '/bin']);
 
 /**
- * Where the PATH of the operator leads for a program, as a sandbox may see it; null if it leads nowhere, or to what
- * sandboxes see anyway. `refused` says why it is not shown. Shims of pyenv, rustup, asdf and mise are followed to the
- * real toolchain, because they read settings from the operator's home.
+ * Finds a program on the operator's PATH in a form that a sandbox may see; null if it does not exist, or sandboxes see
+ * it anyway. `refused` says why it is not shown. Shims of pyenv, rustup, asdf and mise are resolved to the real
+ * toolchain, because they read settings from the operator's home.
  */
 export function findHostTool(program: string, environment: Variables): Found | null {
   for (const folder of (environment.PATH ?? '').split(delimiter)) {
@@ -69,7 +69,7 @@ function rootOf(program: string): string {
   return basename(folder) === 'bin' ? dirname(folder) : folder;
 }
 
-/** Folders of a home, below it, that hold programs of many origins, and other things. */
+/** Folders below a home that hold programs of various origins, and other things. */
 const SHARED_AT_HOME = [
   '.local',
   '.cargo',
@@ -106,7 +106,7 @@ function behindShim(path: string, program: string, environment: Variables): stri
   return real === path ? real : path;
 }
 
-/** Newest version that asdf or mise has installed of a program. */
+/** Newest version of a program that asdf or mise has installed. */
 function installedBy(path: string, program: string, { HOME = '' }: Variables): string | null {
   const data = path.includes('/shims/')
     ? path.slice(0, path.lastIndexOf('/shims/'))
@@ -163,7 +163,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // It is not there, or not for us: then there is no choice to be read.
+    // Missing or unreadable: then there is no default.
     return '';
   }
 }

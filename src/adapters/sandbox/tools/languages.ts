@@ -22,7 +22,7 @@ export const VERSION_COMMANDS: Readonly<Record<RuntimeLanguage, readonly [progra
   dotnet: ['dotnet', '--version'],
 };
 
-/** As people write them. */
+/** Names as people write them. */
 export const NAMES: Readonly<Record<RuntimeLanguage, string>> = {
   node: 'Node',
   python: 'Python',
@@ -34,10 +34,10 @@ export const NAMES: Readonly<Record<RuntimeLanguage, string>> = {
   dotnet: '.NET',
 };
 
-/** Toolchains of the operator for a language: the one that PATH leads to first, then others of its version manager. */
+/** The operator's toolchains for a language: first the one on PATH, then others of its version manager. */
 export interface HostChoice {
   readonly tools: readonly HostTool[];
-  /** Why some are not shown to sandboxes, a sentence each. */
+  /** Why some toolchains are not shown to sandboxes, one sentence each. */
   readonly refused: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export async function versionTextOf(tool: HostTool, flag: string): Promise<strin
   return end.code === 0 ? `${end.stdout}${end.stderr}`.split('\n')[0]?.trim() || null : null;
 }
 
-/** Whether a toolchain is of a version that is asked for. `root` is its folder, by which rustup names channels. */
+/** Whether a toolchain has a requested version. `root` is its folder, by which rustup names channels. */
 export function fits(
   language: RuntimeLanguage,
   wanted: WantedVersion | undefined,

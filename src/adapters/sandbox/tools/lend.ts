@@ -9,7 +9,7 @@ import { type Owner, runCommand } from '../processes.ts';
 import { ownFolder } from '../scratch.ts';
 import type { HostTool } from './host.ts';
 
-/** Where tools that have no path of their own are in a sandbox. */
+/** Folder inside a sandbox for tools without a path of their own. */
 export const SHELF = '/opt/runoff-tools';
 
 /** Where copies are kept, and which user must be able to read them. */
@@ -23,9 +23,9 @@ export const isReachable = async ({ program }: HostTool, owner: Owner | null): P
   owner === null || (await runCommand(['test', '-x', program], owner)).code === 0;
 
 /**
- * A tool as a sandbox sees it. It is mounted at its own path, or below `SHELF` if a sandbox has other things there, as
- * in /home/agent. Where the sandboxes' user cannot reach it, as in the home of root, a copy in `dir` is mounted. Null
- * for a single file that has no place.
+ * Mounts a tool for a sandbox: at its own path, or below `SHELF` if a sandbox has other things there, as in
+ * /home/agent. If the sandboxes' user cannot reach it, as in root's home, a copy in `dir` is mounted. Null for a single
+ * file that has no place.
  */
 export async function lendTool(tool: HostTool, { dir, owner }: Lender): Promise<Tools | null> {
   const { root, bin } = tool;
@@ -42,9 +42,9 @@ export async function lendTool(tool: HostTool, { dir, owner }: Lender): Promise<
 }
 
 /**
- * Copies without documentation, which is half of a toolchain; completely or not at all. Removes first what a try before it
- * left. Where one of the two `tar` was killed, its exit code counts, not that of the other one, which only suffered from
- * it: 141 is the end of a writer whose reader has gone.
+ * Copies without documentation, which is half of a toolchain; atomically. Removes leftovers of an earlier try first. If
+ * one of the two `tar` processes was killed, its exit code counts, not the other's: 141 means that a writer's reader
+ * has ended.
  */
 const COPY = `set -e
 rm -rf -- "$2"

@@ -11,7 +11,10 @@ import { runCommand } from '../processes.ts';
 import { ownFolder } from '../scratch.ts';
 import { type Lender, SHELF } from './lend.ts';
 
-/** Installs a package, without its scripts, into the `node_modules` of a folder. Rejects with a fault that says why not. */
+/**
+ * Installs a package, without its scripts, into the `node_modules` of a folder. Rejects with a fault that states the
+ * reason.
+ */
 export type InstallPackage = (folder: string, spec: string, signal?: AbortSignal) => Promise<void>;
 
 /** A tool from the registry, in a folder of its own. */
@@ -27,7 +30,7 @@ const specOf = (name: string, range: string): string => `${name}@${range === '' 
 
 const isBerry = (range: string): boolean => range !== '' && !/^[\^~]?1(?:\.|$)/.test(range);
 
-/** The package that a tool comes in. */
+/** The package that contains a tool. */
 function packageOf(name: 'node' | NodeManager, range: string): string {
   switch (name) {
     case 'node':
@@ -86,7 +89,7 @@ interface Build {
   readonly range: string;
   readonly spec: string;
   readonly building: string;
-  /** Where the folder will be in a sandbox. */
+  /** Path of the folder in a sandbox. */
   readonly inside: string;
   readonly install: InstallPackage;
 }
@@ -131,7 +134,7 @@ const binOf = (name: string, bin: string | Readonly<Record<string, string>> = {}
 const writeProgram = (path: string, line: string): Promise<void> =>
   writeFile(path, `#!/bin/sh\n${line} "$@"\n`, { mode: 0o755 });
 
-/** Node itself, not a script: programs start it by `process.execPath` and by a first line. */
+/** Node itself instead of a wrapper script: programs start it by `process.execPath` and in shebang lines. */
 async function placeNode(building: string, at: string): Promise<void> {
   await rm(join(building, 'bin/node'));
   await rename(join(building, at, 'bin/node'), join(building, 'bin/node'));

@@ -44,7 +44,7 @@ interface Finding {
 
 const NONE: Tools = { mounts: [], path: [] };
 
-/** The toolchains of this machine, and of the registry that its npm is set to. */
+/** The toolchains of this machine, and of the registry that its npm uses. */
 export function openToolchains(options: ToolchainsOptions): Toolchains {
   const inside = rememberAnswers(options.ask);
   const parts: Parts = { ...options, inside };
@@ -142,7 +142,7 @@ async function findProgram(
   program: string,
   file: string,
 ): Promise<Finding> {
-  // These two take seconds to say their version.
+  // These two take seconds to print their version.
   const isSlow = program === 'gradle' || program === 'mvn';
   const own = isSlow ? null : await parts.inside([program, '--version']);
   if (own !== null) return { found: [toolOf('sandbox', program, own)] };
@@ -158,7 +158,7 @@ async function findProgram(
   return { missing: [missingSentence(`needs ${program} (${file})`, null, program, refused)] };
 }
 
-/** Programs of a service for tests: Postgres as Runoff has it, others as sandboxes have them. */
+/** Programs of a service for tests: Runoff's Postgres, other services from the sandbox. */
 async function findService(parts: Parts, name: FoundService['name']): Promise<Finding> {
   if (name === 'postgres') {
     if (!parts.host || parts.postgres === undefined) return {};
@@ -188,7 +188,7 @@ async function findNode(
 ): Promise<readonly Finding[]> {
   const node = await nodeItself(parts, wanted, signal);
   const found = manager === null ? {} : await findManager(parts, manager, signal);
-  // The manager first: the folder of a Node may hold another version of it.
+  // The manager first: Node's folder may contain another version of it.
   return [found, node];
 }
 
@@ -247,7 +247,7 @@ async function findManager(
   }
 }
 
-/** Why a package could not be had. Rethrows what has nothing to do with the package. */
+/** Explains why a package is unavailable. Rethrows errors unrelated to the package. */
 function excuse(thrown: unknown, signal: AbortSignal | undefined): string {
   signal?.throwIfAborted();
   const fault = asFault(thrown);

@@ -40,7 +40,7 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
 
   const execHere = async (spec: ExecSpec): Promise<ExecResult> => {
     for (const { to } of spec.binds ?? []) mountPoint(to);
-    // Rejects a port that no sandbox could listen on, before anything is created.
+    // Rejects a port on which no sandbox could listen, before anything is created.
     commandLine(spec, false);
     openToOwner(spec);
     const givenBytes = await copies.ensure(spec.area);
@@ -114,7 +114,7 @@ function openPortPool(): PortPool {
   };
 }
 
-/** The port, if it could be listened on and is free again; null if somebody else uses it. */
+/** The port, if it can be listened on and is free again; null if it is in use. */
 function listenOnce(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -178,7 +178,7 @@ const unsandboxedWeaknesses = (owner: Owner | null): readonly string[] => [
 /** The replacements for paths and addresses of the sandbox on a host that does not have them. */
 type PathMap = readonly (readonly [inside: string, outside: string])[];
 
-/** Where the paths of a sandbox are on this host, for one command. */
+/** Maps the paths of a sandbox to this host, for one command. */
 function pathMapOf(
   spec: ExecSpec,
   host: {

@@ -110,7 +110,7 @@ function startCommand({ spec, argv, env, stdin, tree, owner }: UnsandboxedRun): 
       ...asOwner(owner),
     },
   );
-  // A reader that closed early is no fault; its exit code shows the reason.
+  // A reader that closed early is not an error here; its exit code shows the reason.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(stdin);
   return child;
@@ -181,7 +181,7 @@ function readProc(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // It has just ended.
+    // The process has just ended.
     return '';
   }
 }

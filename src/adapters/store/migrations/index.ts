@@ -20,7 +20,9 @@ export const MIGRATIONS: readonly Migration[] = [initial];
 /** Any fixed number other than the engine's. */
 const ADVISORY_LOCK = 7_346_001;
 
-/** Whether the schema is the one of this version. Does not wait for locks; also false if a newer Runoff has written it. */
+/**
+ * Whether the schema is the one of this version. Does not wait for locks; also false if a newer Runoff has written it.
+ */
 export async function isMigrated<Schema>(db: Kysely<Schema>): Promise<boolean> {
   const { rows: found } = await sql<{ made: boolean }>`
     select to_regclass('runoff.migration') is not null as made`.execute(db);
