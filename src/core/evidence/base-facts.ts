@@ -1,36 +1,36 @@
 import { uniqueSorted } from '../model/index.ts';
 import type { TestOutcome, TestRun } from './evidence.ts';
 
-/** Base tests that count for nothing, with one reason in common. */
+/** Base tests that are excluded for one common reason. */
 export interface ExcludedTests {
-  /** What they lack, as their output shows; `failing`: anything else. */
+  /** What they lack according to their output; `failing`: any other reason. */
   readonly because: Need | 'failing';
   readonly count: number;
   /** Sorted; the first few. */
   readonly names: readonly string[];
 }
 
-/** What the tests of the base gave on the base commit, for people. Plain JSON, bounded. */
+/** The result of the base tests on the base commit, for people. Plain JSON, bounded. */
 export interface BaseFacts {
-  /** Absent where the tests tell something. */
+  /** Absent when the tests give usable results. */
   readonly silence?: Silence;
-  /** Why it was stopped; absent where it was not. */
+  /** Why the command was stopped; absent when it was not. */
   readonly stopped?: NonNullable<TestRun['stopped']>;
   readonly exitCode: number | null;
-  /** Tests that pass, and all that passed or failed; 0 without a report. */
+  /** Tests that pass, and tests that passed or failed; 0 without a report. */
   readonly passed: number;
   readonly total: number;
   /** Tests that fail on the base, the largest group first. */
   readonly excluded: readonly ExcludedTests[];
-  /** The lines of a silent command's output that say why. */
+  /** The lines of a silent command's output that explain the failure. */
   readonly lines: readonly string[];
-  /** What a silent command lacks, as its output shows. */
+  /** What a silent command lacks according to its output. */
   readonly need?: Need;
 }
 
-/** Names that are kept of each group. */
+/** Maximum names kept of each group. */
 const MAX_NAMES = 3;
-/** Characters of one name. */
+/** Maximum characters of one name. */
 const MAX_NAME = 100;
 
 export function baseFacts(base: TestRun): BaseFacts {
@@ -70,13 +70,12 @@ function excludedTests(base: TestRun): readonly ExcludedTests[] {
 }
 
 /**
- * Why the tests of the base tell nothing about candidates:
- *
- * - `no-command`: nobody knows how to test this repository
+ * Why the base tests cannot evaluate candidates:
+ * - `no-command`: no test command is known for this repository
  * - `not-started`: the shell cannot start the command (exit code 126 or 127)
  * - `stopped`: the command exceeds a limit
- * - `exit-code`: it fails and leaves no report, so nobody knows which tests fail
- * - `none-passes`, `none-reported`: it leaves a report, but no test in it passes
+ * - `exit-code`: it fails without a report, so the failing tests are unknown
+ * - `none-passes`, `none-reported`: it writes a report, but no test in it passes
  */
 export type Silence =
   | 'no-command'
@@ -86,7 +85,7 @@ export type Silence =
   | 'none-passes'
   | 'none-reported';
 
-/** Null where the tests tell something: they pass, or a report says which of them do. */
+/** Null when the tests give usable results: they pass, or a report says which of them do. */
 export function silenceOf(base: TestRun): Silence | null {
   if (base.source === 'none') return 'no-command';
   if (base.stopped) return 'stopped';
@@ -94,29 +93,29 @@ export function silenceOf(base: TestRun): Silence | null {
     if (base.exitCode === 0) return null;
     return base.exitCode === 126 || base.exitCode === 127 ? 'not-started' : 'exit-code';
   }
-  // What a linter says is nothing that tests say.
+  // The result of a linter is not a test result.
   const beside = new Set(base.steps ?? []);
   const outcomes = Object.entries(base.tests).flatMap(([id, outcome]) => (beside.has(id) ? [] : [outcome]));
   if (outcomes.length === 0) return 'none-reported';
   return outcomes.includes('passed') ? null : 'none-passes';
 }
 
-/** Whether the test command is worth running on candidates: one that cannot run on the base cannot run on them. */
+/** Whether to run the test command on candidates: a command that cannot run on the base cannot run on them. */
 export function canRun(base: TestRun): boolean {
   const silence = silenceOf(base);
   return silence !== 'no-command' && silence !== 'not-started' && silence !== 'stopped';
 }
 
-/** What a test can need that the sandbox does not have. */
+/** What a test may need that the sandbox does not provide. */
 const NEEDS = ['database', 'browser', 'docker', 'display', 'time-zone', 'clock', 'network'] as const;
 export type Need = (typeof NEEDS)[number];
 
 /** PostgreSQL, MySQL, Redis, MongoDB, RabbitMQ, Elasticsearch. */
 const PORTS = '(?:5432|3306|6379|27017|5672|9200)';
-/** Names that such a service usually has in a compose file. */
+/** Usual names of these services in a compose file. */
 const SERVICES = '(?:postgres(?:ql)?|mysql|mariadb|redis|mongo(?:db)?|rabbitmq|elasticsearch|db)';
 
-/** In the order in which they are asked: a database that is not there is also a connection that is refused. */
+/** Checked in this order: an unavailable database also shows as a refused connection. */
 const NEED_SIGNS: readonly (readonly [Need, RegExp])[] = [
   [
     'database',
@@ -138,7 +137,7 @@ const NEED_SIGNS: readonly (readonly [Need, RegExp])[] = [
     /ZoneInfoNotFoundError|No time zone found with key|unknown time zone|Invalid time zone specified/,
   ],
   [
-    // One that can be set, or the date of what the test has with it.
+    // The test sets the clock or depends on the current date.
     'clock',
     /cannot set date|(?:clock_settime|settimeofday|clock_adjtime)\S*[: ].{0,80}not permitted|libfaketime|certificate has expired|CERT_HAS_EXPIRED|certificate is not yet valid|certificate expired|TokenExpiredError|jwt expired|ExpiredSignatureError/i,
   ],
@@ -148,9 +147,9 @@ const NEED_SIGNS: readonly (readonly [Need, RegExp])[] = [
   ],
 ];
 
-/** Characters of one output that are looked at. */
+/** Maximum characters of an output that are searched. */
 const MAX_SEARCHED_CHARS = 20_000;
 
-/** What a failure's output shows to be missing; null where it shows nothing of the kind. */
+/** What is missing according to the output of a failure; null if the output does not show it. */
 export const needOf = (output: string): Need | null =>
   NEED_SIGNS.find(([, sign]) => sign.test(output.slice(-MAX_SEARCHED_CHARS)))?.[0] ?? null;

@@ -2,9 +2,9 @@ import type { Alias } from '../model/index.ts';
 import { changedPackageFiles, type Patch } from '../patches/index.ts';
 import type { BaseTests, GateReport } from './evidence.ts';
 
-/** Gates whose commands need the packages that set-up installed. */
+/** Gates whose commands need the packages installed by set-up. */
 const EXECUTED: ReadonlySet<string> = new Set(['builds', 'tests-run']);
-/** Files that the sentence names. */
+/** Maximum files that the sentence names. */
 const MAX_NAMED_FILES = 3;
 
 interface Examined {
@@ -13,8 +13,8 @@ interface Examined {
 }
 
 /**
- * Set-up runs on the base commit alone, so a candidate that asks for another package is built and tested without it. Where
- * it changes such files and then fails, its gates and the notes of its tests say so.
+ * Adds a note to failed gates and tests of a candidate that changes package files. Set-up runs on the base commit
+ * alone, so such a candidate is built and tested without its new packages.
  */
 export function withPackagesNote<T extends Examined>(alias: Alias, { files }: Patch, found: T): T {
   const failed = found.gates.some(({ gate, passed }) => !passed && EXECUTED.has(gate));

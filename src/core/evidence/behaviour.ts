@@ -18,45 +18,48 @@ import {
   type VotedSplit,
 } from './votes.ts';
 
-/** Where a candidate behaves as others do not, for people. */
+/** A difference between a candidate's behaviour and that of the others, for people. */
 interface BehaviourDifference {
   readonly input: string;
-  /** What it showed. */
+  /** The candidate's result. */
   readonly got: string;
-  /** What most others showed, by votes. */
+  /** The most frequent result of the others, by votes. */
   readonly others: string;
-  /** What the base showed; null when nothing. */
+  /** The result of the base; null if it has none. */
   readonly base: string | null;
 }
 
-/** What the probes say about one candidate. */
+/** The results of the probes for one candidate. */
 export interface Behaviour {
   readonly id: string;
-  /** Probes that showed something of it. */
+  /** Probes that observed its behaviour. */
   readonly observed: number;
-  /** Of these, the ones on which candidates differ. */
+  /** Of these, the probes on which candidates differ. */
   readonly contested: number;
   /**
-   * How well all that was observed fits this candidate being right, 0 to 1, against the best of the pool: the best has 1.
-   * Where nothing separates candidates all have 1.
+   * Likelihood that this candidate is correct given all observations, relative to the best of the pool, 0 to 1: the
+   * best has 1. All have 1 when no probe separates them.
    */
   readonly support: number;
-  /** The same as natural logarithm of the odds against the best, at most 0. */
+  /** Natural logarithm of the odds against the best, at most 0. */
   readonly logOdds: number;
-  /** On what is contested: share of the other voters that behave as it does, mean over kinds of difference; 1 without any. */
+  /**
+   * On contested probes: the share of other voters with the same behaviour, averaged over kinds of difference; 1
+   * without contested probes.
+   */
   readonly agreement: number;
-  /** Share of probes on which it behaves as the base. */
+  /** Share of probes on which it behaves like the base. */
   readonly asBase: number;
-  /** 0-based number of its group: candidates that no probe tells apart. */
+  /** 0-based number of its group. No probe separates candidates of one group. */
   readonly group: number;
-  /** The most telling differences, at most three. */
+  /** The most informative differences, at most three. */
   readonly differences: readonly BehaviourDifference[];
 }
 
 /**
- * Compares what candidates do on the same inputs. `base` holds two runs or more of the base itself: what differs between
- * them is left out, as is what was derived from a candidate's tests that nobody confirms. The order of candidates has no
- * effect on what is said of each.
+ * Compares the behaviour of candidates on the same inputs. `base` holds two or more runs of the base itself: results
+ * that differ between them are ignored, as are unconfirmed inputs derived from a candidate's tests. The result does
+ * not depend on the order of candidates.
  */
 export function compareBehaviour(
   base: readonly ProbeRun[],
@@ -87,8 +90,8 @@ export function compareBehaviour(
 }
 
 /**
- * Candidates of one model family are one voter as those with one change are: a model that repeats itself confirms nothing.
- * Where all are known to be of one family there is nobody else, and each votes.
+ * Counts candidates of one model family as one voter, like those with identical changes: repeated samples of a model
+ * confirm nothing. If all candidates are of one family, each votes.
  */
 function votersOf(candidates: readonly ProbedCandidate[], likeness: Likeness): Likeness {
   const families = new Set(candidates.map(({ family }) => family));
@@ -100,8 +103,8 @@ function votersOf(candidates: readonly ProbedCandidate[], likeness: Likeness): L
 }
 
 /**
- * Test files that candidates added and of which no other voter passes all that their authors pass: inputs that one author
- * chose could be chosen to set it apart.
+ * Test files added by candidates where no other voter passes every test that the author passes. An author could
+ * choose such inputs to stand out.
  */
 function unconfirmedFiles(
   files: DerivedTests['files'],
@@ -125,7 +128,7 @@ const supportFrom = (logOdds: number) => ({
   logOdds: Math.max(logOdds, MIN_LOG_ODDS),
   support: Math.exp(Math.max(logOdds, MIN_LOG_ODDS)),
 });
-/** Odds below are not worth telling apart. */
+/** Smaller odds are not distinguished. */
 const MIN_LOG_ODDS = -100;
 
 function behaviourSummary(
@@ -165,7 +168,7 @@ function behaviourSummary(
   };
 }
 
-/** Share of the others' votes that say the same; 1 where there are none. */
+/** Share of the others' votes with the same result; 1 if there are no others. */
 function agreementShare(at: number, { split, groups }: VotedSplit): number {
   const others = groups.flatMap(({ answer, voters }) =>
     voters.flatMap(({ voter, vote }) => (voter === at ? [] : [{ vote, like: answer === split.answers[at] }])),
@@ -178,7 +181,7 @@ function agreementShare(at: number, { split, groups }: VotedSplit): number {
 const MAX_DIFFERENCES = 3;
 const splitKey = ({ examples }: Split): string => examples[0]?.id ?? '';
 
-/** The plainest of a split's examples, and what most others showed there. */
+/** The simplest example of a split, and the most frequent result of the others there. */
 function differenceOn(at: number, { examples }: Split): readonly BehaviourDifference[] {
   const [example] = examples.toSorted((a, b) => readingCost(a) - readingCost(b) || byCodeUnits(a.id, b.id));
   const own = example?.observations[at];
@@ -200,7 +203,7 @@ function differenceOn(at: number, { examples }: Split): readonly BehaviourDiffer
   ];
 }
 
-/** Candidates that no split tells apart share a number; numbers go by the order of what was seen, not of candidates. */
+/** Candidates that no split separates share a number. Numbers follow the order of results, not of candidates. */
 function behaviourGroups(
   splits: readonly Split[],
   candidates: readonly ProbedCandidate[],

@@ -2,7 +2,7 @@ import type { Alias } from '../model/index.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { ExaminationCut } from './examination-time.ts';
 
-/** The gates in the order in which they are checked; a candidate that fails one is not a survivor (I7). */
+/** The gates in the order in which they are checked. A candidate that fails one is not a survivor (I7). */
 export const GATES = [
   'collected',
   'content',
@@ -19,165 +19,179 @@ export type GateName = (typeof GATES)[number];
 export interface GateReport {
   readonly gate: GateName;
   readonly passed: boolean;
-  /** One sentence; for a failure it names file and line where there is one. */
+  /** One sentence. For a failure it names file and line if known. */
   readonly because: string;
-  /** The lines of the patch that broke the gate, bounded. */
+  /** The lines of the patch that failed the gate, bounded. */
   readonly hunk?: string;
 }
 
 export type TestOutcome = 'passed' | 'failed' | 'skipped';
 
-/** The part of a run that belongs to one package of a workspace, or, with folder null, to none. */
+/** The part of a run that belongs to one package of a workspace; with folder null, to no package. */
 export interface PackageRun extends Pick<TestRun, 'exitCode' | 'stopped' | 'ms' | 'source'> {
   readonly folder: string | null;
-  /** Ids of its steps beside the tests. */
+  /** Ids of its non-test steps. */
   readonly steps: readonly string[];
 }
 
 /** One execution of a test command in the sandbox. */
 export interface TestRun {
   /**
-   * `exit-code`: the runner gave no structured report, so `tests` has at most the steps beside the tests. `none`: no
-   * command was run, as the repository has none or the base shows that it cannot run; nothing else of the run means
-   * anything.
+   * `exit-code`: the runner wrote no structured report, so `tests` holds only non-test steps. `none`: no command was
+   * run, because the repository has none or it cannot run on the base; all other fields are then meaningless.
    */
   readonly source: 'report' | 'exit-code' | 'none';
-  /** Of the tests; a step beside them that fails shows in `tests`. */
+  /** Of the tests. The failure of a non-test step shows in `tests`. */
   readonly exitCode: number | null;
   readonly stopped: 'wall' | 'silence' | 'memory' | 'disk' | 'cancelled' | null;
   readonly ms: number;
   /** By test id: file, suites and name joined by ` > `; a repeated id gets ` #2`, ` #3`. */
   readonly tests: Readonly<Record<string, TestOutcome>>;
-  /** Ids in `tests` that are steps of the command beside the tests, as a linter; absent for none. */
+  /** Ids in `tests` that are non-test steps of the command, such as a linter; absent for none. */
   readonly steps?: readonly string[];
-  /** Where the command was taken apart by packages of a workspace: what was run of each. Absent for any other run. */
+  /** The run of each package when the command was split by workspace packages; absent otherwise. */
   readonly packages?: readonly PackageRun[];
-  /** The end of the output, bounded, escapes removed. */
+  /** The end of the output, bounded, without escape sequences. */
   readonly tail: string;
-  /** The lines of the output that say why the command failed; absent for one that did not. */
+  /** The lines of the output that explain the failure of the command; absent if it succeeded. */
   readonly errors?: readonly string[];
-  /** What the runner said about failing tests, by id; bounded. Absent where it said nothing. */
+  /** The runner's messages about failing tests, by id; bounded. Absent for none. */
   readonly messages?: Readonly<Record<string, string>>;
-  /** Names of which the output says that they are not there; bounded. Absent for none. */
+  /** Names that are undefined according to the output; bounded. Absent for none. */
   readonly missingNames?: readonly string[];
-  /** How often this suite was run to make this one answer; absent: once. */
+  /** How many runs of this suite were combined; absent: one. */
   readonly runs?: number;
   /**
-   * Tests that did not always give the same answer, sorted. Of several runs of the base they are not in `tests`: they are
-   * quarantined. Of a candidate they are in `tests`, by majority.
+   * Tests with inconsistent results, sorted. On the base they are quarantined and not in `tests`. For a candidate
+   * they are in `tests`, by majority.
    */
   readonly flaky?: readonly string[];
-  /** The steps of the command were run one by one although the tests leave no report; absent for any other run. */
+  /** The steps of the command were run one by one although the tests write no report; absent otherwise. */
   readonly bySteps?: true;
-  /** Of the base: what the comparison leaves out, and why, in sentences for people. Absent for nothing. */
+  /** On the base: what the comparison ignores, and why, in sentences for people. Absent for nothing. */
   readonly notes?: readonly string[];
 }
 
-/** What the base suite, with base versions of all test files, said about a candidate's production code. */
+/** The result of the base suite, with base versions of all test files, on a candidate's production code. */
 export interface BaseTests {
   readonly passed: number;
   readonly failed: number;
   readonly total: number;
-  /** Tests that pass on base and fail, are skipped or are missing here. With `exit-code` only: the one id `exit code`. */
+  /**
+   * Tests that pass on the base and fail, are skipped or are missing here. With `exit-code`: the single id `exit
+   * code`.
+   */
   readonly regressions: readonly string[];
-  /** Tests that fail on base and pass here; without steps beside the tests, and without what lacks something of the environment there. */
+  /**
+   * Tests that fail on the base and pass here, except for non-test steps and tests that lack something in the
+   * environment on the base.
+   */
   readonly fixed: readonly string[];
-  /** Tests that most survivors of several families break: taken out of `regressions`, a person is asked. */
+  /** Tests broken by most survivors of several families: removed from `regressions`; a person is asked. */
   readonly contested?: readonly string[];
   /**
-   * Tests that do not always give the same answer, sorted: on the base, so that they count for nothing here, or here, so that
-   * two of three runs decided. Absent for none.
+   * Tests with inconsistent results, sorted: on the base, so that they are ignored, or here, so that the majority of
+   * three runs counts. Absent for none.
    */
   readonly flaky?: readonly string[];
-  /** How often the suite was run on the base to find those; absent: once, as it takes long. */
+  /** How many runs of the base suite were used to find them; absent: one, because the suite takes long. */
   readonly baseRuns?: number;
-  /** What the comparison leaves out on the base, and why, in sentences; absent for nothing. */
+  /** What the comparison ignores on the base, and why, in sentences; absent for nothing. */
   readonly notes?: readonly string[];
   readonly source: Exclude<TestRun['source'], 'none'>;
-  /** The base has no test that is known to pass: what is not broken here says nothing. Absent where it has. */
+  /** No base test is known to pass, so the absence of regressions proves nothing. Absent otherwise. */
   readonly silent?: true;
   readonly exitCode: number | null;
   readonly ms: number;
 }
 
 /**
- * Tests that another survivor wrote, run on this candidate's production code. Those count that pass on their author's code
- * and not on the base: they ask for what the base lacks. Of these, one that needs a name which only its author has says
- * nothing here and is left out of `total`.
+ * Tests of another survivor, run on this candidate's production code. A test counts if it passes on its author's code
+ * and fails on the base, so that it checks new behaviour. A test that needs a name defined only by its author is not
+ * included in `total`.
  */
 export interface PeerTests {
   readonly author: Alias;
   readonly passed: number;
   readonly total: number;
-  /** Bounded; all are counted. */
+  /** Bounded; `total` counts all. */
   readonly failing: readonly string[];
   /**
-   * One letter for each test that counts, in the order of their ids: `p` passes here, `f` fails here, `n` needs a name
-   * that only its author has. Bounded. The same place is the same test wherever this author's tests were run, so that a
-   * test which fails on all others can be told.
+   * One letter for each test that counts, in order of id: `p` passes here, `f` fails here, `n` needs a name that only
+   * its author has. Bounded. A position refers to the same test for all candidates that ran this author's tests, so
+   * that a test failing on all others can be detected.
    */
   readonly results?: string;
   /**
-   * New tests that pass on the base too: they ask for nothing new, they say that something must stay. A failing one is a
-   * regression that the base's own tests do not see. Absent for none.
+   * New tests that also pass on the base: they check existing behaviour. A failure is a regression that the base
+   * tests do not detect. Absent for none.
    */
   readonly guards?: { readonly passed: number; readonly total: number; readonly failing: readonly string[] };
 }
 
-/** Where a test comes from that nobody who competes has written. */
+/** Origins of tests that no competing model wrote. */
 export const INDEPENDENT_TEST_ORIGINS = ['issue', 'writer', 'distinguishing', 'reviewer'] as const;
 export type IndependentTestOrigin = (typeof INDEPENDENT_TEST_ORIGINS)[number];
 
-/** Neutral tests that were admitted by execution, run on one candidate's production code. */
+/** Independent tests that were admitted by execution, run on one candidate's production code. */
 export interface IndependentTests {
   readonly passed: number;
   readonly total: number;
   readonly failing: readonly {
     readonly id: string;
     readonly origin: IndependentTestOrigin;
-    /** The end of what the runner said about it, bounded; absent where it said nothing. */
+    /** The end of the runner's message, bounded; absent for none. */
     readonly message?: string;
   }[];
 }
 
 export const NO_INDEPENDENT_TESTS: IndependentTests = { passed: 0, total: 0, failing: [] };
 
-/** All that was executed for one candidate. Plain JSON. */
+/** All results of executing one candidate. Plain JSON. */
 export interface Evidence {
   readonly alias: Alias;
   readonly gates: readonly GateReport[];
   readonly survivor: boolean;
-  /** SHA-256 of the patch text, or the empty string where there is none: orders what is tied. */
+  /** SHA-256 of the patch text, or the empty string without one. Breaks ties. */
   readonly patchSha256: string;
   /** Added plus removed lines of production files. */
   readonly productionLines: number;
-  /** Tests in this patch that the base does not have, or has in a weaker form, and that pass on its own code. */
+  /** Tests in this patch that are new or stricter than on the base, and pass on its own code. */
   readonly addedTests: number;
   /** How many of these fail without its production changes. */
   readonly provenTests?: number;
   /** Coder's wall time, milliseconds. */
   readonly coderMs: number;
-  /** Absent where nothing was run. */
+  /** Absent if nothing was run. */
   readonly baseTests?: BaseTests;
-  /** Absent where no independent test was admitted. */
+  /** Absent if no independent test was admitted. */
   readonly independentTests?: IndependentTests;
-  /** Examples from the issue that no candidate meets, bounded: either all are wrong or they were read wrongly. Absent for none. */
+  /**
+   * Examples from the issue that no candidate satisfies, bounded: either all candidates are wrong or the examples
+   * were misread. Absent for none.
+   */
   readonly unmetExamples?: readonly string[];
-  /** What was left out of the examination of all candidates for lack of time; absent for nothing. */
+  /** What was skipped for all candidates for lack of time; absent for nothing. */
   readonly cut?: ExaminationCut;
-  /** A defect that a reviewer named on a changed line and that execution did not refute; absent where it found none. */
+  /** A defect that a reviewer reported on a changed line and that execution did not refute; absent for none. */
   readonly doubt?: string;
   readonly peerTests: readonly PeerTests[];
-  /** How it behaved on inputs derived from tests and issue, next to the others; absent where nothing was observed. */
+  /**
+   * Its behaviour on inputs derived from tests and the issue, compared with the others; absent if nothing was
+   * observed.
+   */
   readonly behaviour?: Omit<Behaviour, 'id'>;
-  /** Graded agreement of its source changes with the other survivors', in [0, 1]; absent where there is no other. */
+  /** Similarity of its source changes to those of the other survivors, in [0, 1]; absent if there are no others. */
   readonly agreement?: number;
-  /** Files and functions that it changes, with how many other survivors change each; bounded. Absent where there is no other. */
+  /**
+   * Files and functions that it changes, with the number of other survivors that change each; bounded. Absent if
+   * there are no others.
+   */
   readonly changes?: readonly { readonly name: string; readonly others: number }[];
-  /** Its class: candidates whose production changes are the same but for comments and layout, itself included; sorted. */
+  /** Its class: candidates whose production changes differ only in comments and layout, including itself; sorted. */
   readonly alike?: readonly Alias[];
-  /** Family of the model that wrote it; absent where nobody knows. */
+  /** Family of the model that wrote it; absent if unknown. */
   readonly family?: string;
-  /** Of the patch's form alone, 0 to 120, and a sentence for each rule that applied; see `staticScore`. */
+  /** Score of the patch's form alone, 0 to 120, and a sentence for each rule that applied; see `staticScore`. */
   readonly staticScore?: { readonly score: number; readonly because: readonly string[] };
 }

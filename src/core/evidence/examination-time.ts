@@ -1,6 +1,6 @@
 /**
- * What is executed beside the build and the tests of each candidate, in the order in which it is begun; `packages`: the
- * tests of packages that no candidate can affect.
+ * Optional work besides the build and tests of each candidate, in order of execution. `packages`: the tests of
+ * packages that no candidate can affect.
  */
 export const EXTRA_WORK = [
   'packages',
@@ -12,31 +12,31 @@ export const EXTRA_WORK = [
 ] as const;
 export type ExtraWork = (typeof EXTRA_WORK)[number];
 
-/** What an examination did not execute because its time was over. */
+/** Work that an examination skipped because its time was over. */
 export interface LeftOut {
   readonly what: ExtraWork;
-  /** Units of it that were not begun, and all that there were: packages, candidates, authors of tests, or parts. */
+  /** Units that were skipped, and their total: packages, candidates, authors of tests, or parts. */
   readonly count: number;
   readonly of: number;
 }
 
-/** The work that an examination leaves out, and the time after which it does. Plain JSON. */
+/** The work that an examination skips, and the time after which it does so. Plain JSON. */
 export interface ExaminationCut {
   readonly budgetMs: number;
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Milliseconds that an examination has at least where the settings do not say how many. Our default. */
+/** Minimum milliseconds of an examination without a setting. Default. */
 const MIN_MS = 5 * 60_000;
-/** Runs of the base's suite for each candidate that fit into it: two without which it is not tested, and one more. */
+/** Suite runs that must fit in for each candidate: two are required to test it, plus one. */
 const SUITES = 3;
-/** Of the time that a run may still work: the rest is for judges. Our default. */
+/** Share of the run's remaining time; the rest is for judges. Default. */
 const SHARE_OF_RUN = 0.8;
 
 /**
- * Milliseconds that an examination may take before it leaves out what is not needed to test each candidate once: as the
- * settings say, else the larger of five minutes and three runs of the suite for each candidate, `parallel` at a time. At
- * most four fifths of `leftMs`, what the run may still work.
+ * Milliseconds after which an examination skips work that is not required to test each candidate once: the setting,
+ * or the larger of five minutes and three suite runs for each candidate, `parallel` at a time. At most four fifths of
+ * `leftMs`, the run's remaining time.
  */
 export function examinationBudget(of: {
   /** Absent: the default. */
@@ -51,6 +51,6 @@ export function examinationBudget(of: {
   return Math.floor(Math.min(wanted, SHARE_OF_RUN * (of.leftMs ?? Number.POSITIVE_INFINITY)));
 }
 
-/** Was something left out that compares candidates with each other? Then nothing says that it would not speak against one. */
+/** Whether a comparison between candidates was skipped. If so, it might have revealed a problem in one. */
 export const lacksComparison = (cut: ExaminationCut | undefined): boolean =>
   cut?.leftOut.some(({ what }) => what === 'probes' || what === 'peer-tests') ?? false;

@@ -2,20 +2,23 @@ import type { Alias } from '../model/index.ts';
 import type { IndependentTests } from './evidence.ts';
 import type { DerivedTests, ProbeRun } from './observations.ts';
 
-/** What the issue's own examples say. */
+/** The results of the issue's own examples. */
 export interface IssueExamples {
-  /** By alias; empty where no example was admitted. */
+  /** By alias; empty if no example was admitted. */
   readonly byAlias: ReadonlyMap<Alias, IndependentTests>;
-  /** Examples that fail on every candidate, as they stand in the issue: rather read wrongly than unmet. Never scored. */
+  /**
+   * Examples that fail on every candidate, as written in the issue. They were probably misread and are never scored.
+   */
   readonly suspect: readonly string[];
 }
 
-/** Characters of an example that are shown. */
+/** Maximum characters of an example that are shown. */
 const MAX_EXAMPLE_CHARS = 200;
 
 /**
- * Admits examples of the issue by execution: each must say the same on every run of the base, and some candidate that
- * passed the gates must meet it. One that fails on the base asks for something new; one that passes there must stay so.
+ * Admits examples of the issue by execution: each must give the same result on every run of the base, and at least
+ * one candidate that passed the gates must satisfy it. An example that fails on the base checks new behaviour; one
+ * that passes there must keep passing.
  */
 export function admitExamples(
   derived: DerivedTests,

@@ -12,14 +12,14 @@ import {
 } from './tampering.ts';
 import { brokenSteps, succeeded, testsAlone } from './test-runs.ts';
 
-/** How big a patch may be to be worth a reader's time. Our defaults, tune on dev data. */
+/** Maximum size of a patch that is worth reviewing. Defaults, to be tuned on dev data. */
 interface ScopeLimits {
   readonly files: number;
   /** Added plus removed lines. */
   readonly lines: number;
-  /** Characters of the whole patch, binary parts included. */
+  /** Characters of the whole patch, including binary parts. */
   readonly textLength: number;
-  /** Characters of one added line of code: longer ones are minified or generated. */
+  /** Characters of one added line of code: longer lines are minified or generated. */
   readonly lineLength: number;
 }
 const SCOPE_LIMITS: ScopeLimits = {
@@ -31,18 +31,18 @@ const SCOPE_LIMITS: ScopeLimits = {
 
 interface StaticOptions extends TamperingOptions {
   readonly limits?: Partial<ScopeLimits>;
-  /** Text on the base of the files that `watchedFiles` names; without it every doubtful line of them counts. */
+  /** Base versions of the files that `watchedFiles` names; without them every suspicious line in these files counts. */
   readonly baseTexts?: Readonly<Record<string, string>>;
 }
 
-/** The gates that need nothing executed: `content`, `scope`, `untampered`. */
+/** Gates that need no execution: `content`, `scope`, `untampered`. */
 export function staticGates(
   patch: Patch,
   settings: { readonly protect: readonly string[] },
   options: StaticOptions = {},
 ): readonly GateReport[] {
   const tooBig = sizeFault(patch, { ...SCOPE_LIMITS, ...options.limits });
-  // A patch that is too big is out of the race: its lines are not worth the time.
+  // An oversized patch is rejected without checking its lines.
   return tooBig
     ? [
         gateFailed('content', 'Not checked: the patch is too large.'),
@@ -52,13 +52,13 @@ export function staticGates(
     : [contentGate(patch), scopeGate(patch, settings.protect), untamperedGate(patch, options)];
 }
 
-/** Texts that must be parsed for these gates; none of a patch that is too big. */
+/** Texts to parse for these gates; none for an oversized patch. */
 export const gateSources = (patch: Patch, { baseTexts = {}, limits = {} }: StaticOptions): PatchTexts =>
   sizeFault(patch, { ...SCOPE_LIMITS, ...limits }) === null
     ? sourcesOf(patch, baseTexts)
     : { base: [], patched: [] };
 
-/** Every gate is there and passed. */
+/** Whether every gate was checked and passed. */
 export const isSurvivor = (gates: readonly GateReport[]): boolean =>
   GATES.every((name) => gates.some((report) => report.gate === name)) &&
   gates.every((report) => report.passed);
@@ -124,7 +124,7 @@ function untamperedGate(patch: Patch, { baseTexts = {}, ...options }: StaticOpti
 const isInCode = ({ kind }: TamperingFinding): boolean =>
   kind === 'environment-detected' || kind === 'assertions-patched' || kind === 'exit-trick';
 
-/** Changed tests, and code that a person should look at: an honest program may do the same. */
+/** Changed tests, and code that a person should review because an honest program may contain it, too. */
 function contestedSentences(findings: readonly TamperingFinding[]): string {
   const [code, tests] = [findings.filter(isInCode), findings.filter((one) => !isInCode(one))];
   return [
@@ -150,7 +150,7 @@ const sentenceOf = (finding: TamperingFinding): string =>
 const firstFew = (items: readonly string[]): string =>
   items.slice(0, 5).join(', ') + (items.length > 5 ? ` and ${items.length - 5} more` : '');
 
-/** Where all that the tests of the base give is an exit code that says nothing, nobody fails by it; null where they give more. */
+/** When the only result of the base tests is an uninformative exit code, the gate passes; null when there is more. */
 function silentGate(base: TestRun, run: TestRun): GateReport | null {
   if (canRun(base) && base.source === 'report') return null;
   switch (silenceOf(base)) {
@@ -175,7 +175,7 @@ function silentGate(base: TestRun, run: TestRun): GateReport | null {
   }
 }
 
-/** Did the tests say anything at all? `base` is the same command on the base commit. */
+/** Checks that the tests gave a result. `base` is the same command on the base commit. */
 export function testsRunGate(base: TestRun, run: TestRun): GateReport {
   const silent = silentGate(base, run);
   if (silent) return silent;
@@ -207,8 +207,8 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
 }
 
 /**
- * The gate that a patch fails when, with its own test files in place, tests fail that do not fail on the base: what would
- * be committed is red. Null when all is well.
+ * Fails when, with the patch's own test files, tests fail that do not fail on the base: committing it would break the
+ * build. Null on success.
  */
 export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
   if (silentGate(base, own)) return null;

@@ -1,6 +1,6 @@
 import type { DiffLine, PatchFile } from '../patches/index.ts';
 
-/** Families whose tests and comments look alike. */
+/** Language families with the same syntax for tests and comments. */
 export type Language =
   | 'js'
   | 'python'
@@ -38,7 +38,7 @@ const EXTENSIONS: ReadonlyMap<string, Language> = new Map(
 export const languageOf = (path: string): Language =>
   EXTENSIONS.get(/\.([a-zA-Z0-9]+)$/.exec(path)?.[1]?.toLowerCase() ?? '') ?? 'other';
 
-/** How a line that is only a comment begins; null where the language has no line comments we know. */
+/** The start of a comment line; null for languages without known line comments. */
 const COMMENT_START: Readonly<Record<Language, RegExp | null>> = {
   js: /^(?:\/\/|\/\*|\*\/|\*(?:\s|$)|<!--)/,
   go: /^(?:\/\/|\/\*|\*\/|\*(?:\s|$))/,
@@ -54,10 +54,10 @@ const COMMENT_START: Readonly<Record<Language, RegExp | null>> = {
   other: null,
 };
 
-/** Directives that look like comments and are none: build tags, linters' and shells' first lines. */
+/** Directives that look like comments: build tags, linter directives, shebang lines. */
 const DIRECTIVE = /^(?:\/\/go:|\/\/ \+build|#!)/;
 
-/** Is the whole line a comment? `/* x *\/ code` is not. */
+/** Whether the whole line is a comment. `/* x *\/ code` is not. */
 export function isComment(text: string, language: Language): boolean {
   const line = text.trim();
   const start = COMMENT_START[language];
@@ -66,18 +66,18 @@ export function isComment(text: string, language: Language): boolean {
   return closed < 0 || line.slice(closed + 2).trim() === '';
 }
 
-/** White space at the start of a line means something here, or we do not know. */
+/** Indentation is significant in these languages, or its meaning is unknown. */
 const INDENTATION_MATTERS: ReadonlySet<Language> = new Set(['python', 'shell', 'prose', 'other']);
 
 /**
- * Does a production file change in more than white space and comments? Binary files, links, modes, and whole files
- * that come or go count as content; in doubt, so does everything else.
+ * Whether a production file changes in more than white space and comments. Binary files, links, modes, and files
+ * added or removed count as content; in doubt, so does everything else.
  */
 export function hasContent(file: PatchFile): boolean {
   if (file.binary || file.change === 'deleted' || file.change === 'type-changed') return true;
   if (file.oldMode !== file.newMode && file.change === 'modified') return true;
   const language = languageOf(file.path);
-  // The file may contain text over several lines: then a line that looks like a comment or an indent may be data.
+  // The file may contain multi-line strings, in which lines that look like comments or indentation are data.
   const literal = /`|"""|'''/.test(file.section);
   const plain =
     literal || INDENTATION_MATTERS.has(language)
@@ -86,7 +86,7 @@ export function hasContent(file: PatchFile): boolean {
   return changedBlocks(file).some(({ removed, added }) => plain(added) !== plain(removed));
 }
 
-/** Runs of changed lines without a line of context between them: a line that only moved is content. */
+/** Runs of consecutive changed lines. A moved line counts as content. */
 function changedBlocks(file: PatchFile): readonly { removed: readonly string[]; added: readonly string[] }[] {
   const found: { removed: string[]; added: string[] }[] = [];
   for (const hunk of file.hunks) {
@@ -127,10 +127,10 @@ interface TokenWriter {
   gap: boolean;
 }
 
-/** Strings, white space, a comment up to the end of the line, words, and runs of what is left. */
+/** Strings, white space, a comment up to the end of the line, words, and runs of other characters. */
 const CODE_TOKEN = /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\s+|\/\/.*|\w+|[^\s"'/\w]+|[\s\S]/g;
 
-/** Drops white space outside of quotes, except one space between two words, and a comment at the end of the line. */
+/** Removes a comment at the end of the line, and white space outside quotes except for one space between words. */
 function writeTokens(line: string, writer: TokenWriter): void {
   writer.gap = true;
   for (const token of line.match(CODE_TOKEN) ?? []) {
@@ -138,7 +138,7 @@ function writeTokens(line: string, writer: TokenWriter): void {
       writer.gap = true;
       continue;
     }
-    // Without a space in front, it may be the end of a regular expression.
+    // Without a preceding space it may be the end of a regular expression.
     if (writer.gap && token.startsWith('//')) return;
     if (writer.gap && /\w/.test(writer.last) && /^\w/.test(token)) writer.out.push(' ');
     writer.out.push(token);

@@ -1,6 +1,9 @@
 import { parseUntrustedJson } from '../model/index.ts';
 
-/** A file's parts by name, and which of them decide about tests or build; the others matter if they do in the other version. */
+/**
+ * The parts of a file by name, and which of them affect tests or build. The others matter if they do so in the other
+ * version.
+ */
 export interface ManifestParts {
   readonly parts: ReadonlyMap<string, string>;
   readonly decisive: Iterable<string>;
@@ -18,15 +21,15 @@ const RUNNER_KEYS = [
   'qunit',
   'tsd',
 ] as const;
-/** Scripts that package managers start by themselves around an installation, a test or a build. */
+/** Scripts that package managers run by themselves on installation, test or build. */
 const LIFECYCLE_SCRIPT = /^(?:pre|post)?(?:test|build|check|install|prepare|pack)(?:$|[:.-])/;
-/** Packages that run tests or hold assertions. */
+/** Packages with test runners or assertions. */
 const TEST_PACKAGE =
   /^(?:vitest|jest|mocha|chai|ava|tap|tape|c8|nyc|sinon|expect|uvu|qunit|should|assert|power-assert|cypress|playwright|(?:ts|babel)-jest|jasmine[\w-]*|karma[\w-]*|@(?:jest|vitest|playwright|testing-library)\/.*|phpunit\/phpunit|pestphp\/pest|mockery\/mockery)$/;
-/** A package from somewhere else than its registry, or another package under its name. */
+/** A package that does not come from its registry, or is an alias of another package. */
 const NOT_FROM_REGISTRY = /^(?:file|link|portal|patch|npm|git|github|https?|workspace):|^\.|\//;
 
-/** `package.json`; null where the text is no JSON object. */
+/** `package.json`; null if the text is not a JSON object. */
 export function packageParts(text: string): ManifestParts | null {
   const manifest = parsedObject(text);
   if (!manifest) return null;
@@ -39,7 +42,7 @@ export function packageParts(text: string): ManifestParts | null {
     ...packages,
   ]);
   const started = [...lifecycleScripts(scripts)].map((name) => `scripts.${name}`);
-  // A package that is only added decides nothing, unless it is not what its name says.
+  // An added package affects nothing unless it is an alias or comes from elsewhere.
   const replaced = packages
     .filter(([, version]) => NOT_FROM_REGISTRY.test(version.replace(/^"/, '')))
     .map(([name]) => name);
@@ -62,13 +65,13 @@ function testPackages(manifest: Readonly<Record<string, unknown>>): readonly (re
   );
 }
 
-/** Packages of tests that the base had: another version of one is another runner. */
+/** Test packages of the base: another version of one is another runner. */
 export const testPackageNames = (text: string): readonly string[] => {
   const manifest = parsedObject(text);
   return manifest ? testPackages(manifest).map(([name]) => name) : [];
 };
 
-/** Other JSON (`composer.json`, `deno.json`, `turbo.json`, `nx.json`, …): what stands below a key about tests. */
+/** Other JSON (`composer.json`, `deno.json`, `turbo.json`, `nx.json`, …): the values of test-related keys. */
 export function jsonParts(text: string): ManifestParts | null {
   const value = parsedObject(text.replace(/^\s*\/\/.*$/gm, ''));
   if (!value) return null;
@@ -87,15 +90,15 @@ export function jsonParts(text: string): ManifestParts | null {
 
 function parsedObject(text: string): Readonly<Record<string, unknown>> | null {
   const read = parseUntrustedJson(text.replace(/^\ufeff/, ''));
-  // The caller tells a base that was broken before from a patch that broke it.
+  // The caller distinguishes a base that was already broken from one that the patch broke.
   return read.kind === 'json' && isRecord(read.value) ? read.value : null;
 }
 
-/** The hooks, and every script that one of them starts. */
+/** Lifecycle hooks and all scripts that they run. */
 function lifecycleScripts(scripts: Readonly<Record<string, unknown>>): ReadonlySet<string> {
   const names = Object.keys(scripts);
   const found = new Set(names.filter((name) => LIFECYCLE_SCRIPT.test(name)));
-  // A set that grows while it is walked: the walk reaches what was added.
+  // The set grows during the loop, which then also visits the new elements.
   for (const name of found) {
     const words = new Set(String(scripts[name]).split(/[\s;&|"']+/));
     for (const other of names) if (words.has(other)) found.add(other);
@@ -107,13 +110,13 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
 
-/** JSON with sorted keys: their order says nothing. */
+/** JSON with sorted keys, because their order is irrelevant. */
 const sortedJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   ) ?? '';
 
-/** Tables of TOML or INI whose names match, comments left out. */
+/** TOML or INI tables with matching names, without comments. */
 export function tableParts(text: string, names: RegExp): ManifestParts {
   const parts = new Map<string, string>();
   let table: string | null = null;
@@ -126,7 +129,7 @@ export function tableParts(text: string, names: RegExp): ManifestParts {
   return { parts, decisive: parts.keys() };
 }
 
-/** Rules for test, check and build, recipe included, and variables of that name. */
+/** Make rules for test, check and build with their recipes, and variables of those names. */
 export function makeParts(text: string): ManifestParts {
   const parts = new Map<string, string>();
   let rule: string | null = null;
@@ -143,7 +146,7 @@ export function makeParts(text: string): ManifestParts {
   return { parts, decisive: parts.keys() };
 }
 
-/** Single lines that decide, in the order in which they stand. */
+/** Single lines with an effect, in order. */
 export function lineParts(text: string, decides: RegExp): ManifestParts {
   const parts = new Map<string, string>();
   for (const line of text.split('\n')) {

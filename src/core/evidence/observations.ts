@@ -1,37 +1,41 @@
 import { z } from 'zod';
 
 /**
- * How a probe's input came about. `as-is`: a test's own. `near`: one value changed for another of its kind, or what a test
- * gave elsewhere. `far`: an edge of the kind. `further`: asked after all tests, with known values in new combinations.
+ * The origin of a probe's input. `as-is`: from a test, unchanged. `near`: one value replaced by another of its kind,
+ * or by a result from elsewhere in the tests. `far`: an edge case of the kind. `further`: new combinations of known
+ * values, tried after all tests.
  */
 export type ProbeVariation = 'as-is' | 'near' | 'far' | 'further';
 
-/** What one probe showed of one tree. */
+/** The result of one probe on one tree. */
 export interface Observation {
-  /** `fault`: an error that the language itself throws, such as a TypeError; `stuck`: it hung, or ended the process. */
+  /** `fault`: an error thrown by the language itself, such as a TypeError; `stuck`: it hung or ended the process. */
   readonly kind: 'value' | 'error' | 'fault' | 'stuck';
   /** The value or error, bounded; equal texts mean equal behaviour. */
   readonly text: string;
-  /** For people: the call, which value of a test was changed into what, or which test it is. */
+  /** For people: the call, the value that was changed, or the name of the test. */
   readonly input: string;
   readonly variation: ProbeVariation;
 }
 
-/** What one run of the derived tests showed of one tree. */
+/** The results of one run of the derived tests on one tree. */
 export interface ProbeRun {
   /** By probe: the same id means the same input on every tree. */
   readonly observations: ReadonlyMap<string, Observation>;
-  /** By `file.case`: whether the case, as its author wrote it, passed; of several executions each one has to. */
+  /**
+   * By `file.case`: whether the case passed as its author wrote it. If it was executed several times, it must pass
+   * each time.
+   */
   readonly cases: ReadonlyMap<string, 'passed' | 'failed'>;
 }
 
-/** A derived test file: what the sandbox's program made of a test file, with the cases in it. */
+/** A derived test file: the sandbox program's conversion of a test file, with its cases. */
 const DerivedFile = z.object({
   path: z.string().max(1_000),
   text: z.string().max(4_000_000),
-  /** First part of the keys of what is observed in it. */
+  /** Prefix of the keys of its observations. */
   file: z.string().regex(/^[ab]\d+$/),
-  /** Who added it; none for tests of the base. */
+  /** The authors of the file; empty for base tests. */
   by: z.array(z.string().max(200)).max(100),
   cases: z
     .array(
@@ -45,7 +49,7 @@ const DerivedFile = z.object({
     .max(5_000),
 });
 
-/** What derive.ts prints. */
+/** The output of derive.ts. */
 export const DerivedTests = z.object({
   files: z.array(DerivedFile).max(200),
   unused: z.array(z.string()).max(100),
@@ -82,7 +86,7 @@ const ProbeLine = z.union([
 ]);
 type ProbeLine = z.infer<typeof ProbeLine>;
 
-/** What run.ts prints. */
+/** The output of run.ts. */
 export const ProbeOutput = z.object({
   lines: z.array(z.unknown()).max(200_000),
   ended: z.enum(['done', 'late', 'restarts']),
@@ -97,8 +101,8 @@ interface ProbeChange {
 }
 
 /**
- * Reads what a run of the derived tests wrote; what was derived gives names to tests as they stand. It was written beside code that nobody trusts: what is
- * malformed counts for nothing.
+ * Parses the output of a run of the derived tests. The derivation supplies the names of unchanged tests. The output
+ * was written next to untrusted code, so malformed entries are ignored.
  */
 export function readProbeRun({ lines }: ProbeOutput, derived?: DerivedTests): ProbeRun {
   const titles = titlesOf(derived);
@@ -151,7 +155,7 @@ function readObservation(
       const title = titles.get(key.split('.', 2).join('.'));
       const asIs = { variation: 'as-is' as const, input: title === undefined ? '' : `as in ${title}` };
       const change = variant.startsWith('look') ? asIs : changes.get(key);
-      // In `calls` a case goes its own way: what it sees itself was seen before.
+      // In `calls` a case is executed differently: its own results have already been recorded.
       if (!change || variant.startsWith('calls')) return null;
       return {
         id: `${key}#${line[2]}`,
@@ -186,10 +190,10 @@ function readObservation(
   }
 }
 
-/** The same call is the same probe, whichever case of a file led to it. */
+/** The same call is the same probe, whichever case of a file made it. */
 const callId = (key: string, call: string): string => `${key.split('.')[0]}:${call}`;
 
-/** The derived file that a probe or a case is of. */
+/** The derived file of a probe or a case. */
 export const fileOfProbe = (id: string): string => id.split(/[.:]/, 1)[0] ?? '';
 
 function readCaseOutcome(line: ProbeLine): { id: string; passed: boolean } | null {

@@ -5,33 +5,30 @@ import { packageOfTest } from './test-runs.ts';
 export const packagesIn = (run: TestRun): readonly string[] =>
   (run.packages ?? []).flatMap(({ folder }) => folder ?? []);
 
-/** Those of them whose tests tell something: they exceed no limit, and pass or leave a report. */
+/** Packages with usable test results: they exceed no limit, and pass or leave a report. */
 export const soundPackages = (run: TestRun): readonly string[] =>
   (run.packages ?? []).filter(isSound).flatMap(({ folder }) => folder ?? []);
 
-/** The others. */
+/** Packages without usable test results. */
 export const silentPackages = (run: TestRun): readonly PackageRun[] =>
   (run.packages ?? []).filter((one) => one.folder !== null && !isSound(one));
 
 const isSound = ({ stopped, source, exitCode }: PackageRun): boolean =>
   stopped === null && (source !== 'exit-code' || exitCode === 0);
 
-/** Milliseconds that the tests of these packages took, and all that belongs to none. */
+/** Milliseconds for the tests of these packages, and for steps that belong to no package. */
 export const packagesMs = (run: TestRun, folders: ReadonlySet<string>): number =>
   (run.packages ?? [])
     .filter(({ folder }) => folder === null || folders.has(folder))
     .reduce((sum, { ms }) => sum + ms, 0);
 
-/** A run as if of its packages only these had been tested, beside what belongs to none. */
+/** The run restricted to these packages and to the steps that belong to no package. */
 export function ofPackages(run: TestRun, folders: ReadonlySet<string>): TestRun {
   const kept = (run.packages ?? []).filter(({ folder }) => folder === null || folders.has(folder));
   return only(run, kept, kept);
 }
 
-/**
- * A run of the base in which packages whose tests tell nothing count for nothing, as if they had not been run: the others
- * still count. The same run where no other package is left.
- */
+/** The base run without the packages that have no usable test results. Unchanged if no other package is left. */
 export function withoutSilentPackages(run: TestRun): TestRun {
   const silent = new Set(silentPackages(run));
   if (silent.size === 0 || soundPackages(run).length === 0) return run;
@@ -43,7 +40,7 @@ export function withoutSilentPackages(run: TestRun): TestRun {
   );
 }
 
-/** What these packages gave, with an account of `packages`. */
+/** The results of these packages, with `packages` listing them. */
 function only(run: TestRun, kept: readonly PackageRun[], packages: readonly PackageRun[]): TestRun {
   const gone = (run.packages ?? []).filter((one) => !kept.includes(one));
   if (gone.length === 0) return run;
@@ -59,7 +56,7 @@ export function packagesOfAll({ packages = [] }: TestRun, other: TestRun): reado
   return [...packages, ...(other.packages ?? []).filter(({ folder }) => !known.has(folder))];
 }
 
-/** A run and one of more packages of the same tree, as one. */
+/** Merges a run with one of further packages on the same tree. */
 export function joinPackages(run: TestRun, more: TestRun): TestRun {
   const packages = packagesOfAll(run, more);
   const messages = { ...run.messages, ...more.messages };
@@ -102,20 +99,20 @@ function withIds(run: TestRun, stays: (id: string) => boolean): TestRun {
   };
 }
 
-/** Runs of each candidate's tests that have to fit into the time: the base's files, and with its own. */
+/** Test runs of each candidate that must fit into the time: with the base's files, and with its own. */
 const RUNS = 2;
 
 /**
- * Which packages are left out. Those that candidates can affect are not, whatever they take; of the others, as many as fit
- * into the time are tested, the fastest first. Packages that were not run on the base, or tell nothing there, are always
- * left out: nothing is known that candidates could be compared with.
+ * The packages to skip. Packages that candidates can affect are always tested; of the others, as many as fit into the
+ * time, fastest first. Packages without usable results on the base are always skipped, because there is nothing to
+ * compare with.
  */
 export function packagesLeftOut(of: {
   readonly packages: readonly string[];
   readonly affected: ReadonlySet<string>;
   readonly onBase: TestRun;
   readonly budgetMs: number;
-  /** Candidates that are tested one after the other. */
+  /** Number of candidates that are tested one after the other. */
   readonly rounds: number;
 }): readonly string[] {
   const sound = new Set(soundPackages(of.onBase));

@@ -2,18 +2,22 @@ import { type Alias, byCodeUnits } from '../model/index.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Tests that survivors added, as answered by one of them, over the same set of tests for all: those that some survivor
- * fails and every survivor can be asked. An author passes its own tests, since only those were admitted that pass on its code.
+ * One survivor's results on tests that survivors added, over the same set of tests for all: tests that at least one
+ * survivor fails and that can be run on every survivor. An author passes its own tests, because only tests that pass
+ * on its code were admitted.
  */
 export interface SameSetTests {
-  /** Of each group of authors: the share of its confirmed tests that pass, in [0, 1]. Same groups, in the same order, for all. */
+  /**
+   * For each group of authors: the share of its confirmed tests that pass, in [0, 1]. Same groups, in the same order,
+   * for all.
+   */
   readonly shares: readonly number[];
   readonly confirmed: TestCount;
-  /** Tests that nobody but their author's own family confirms. */
+  /** Tests confirmed only by their author's own family. */
   readonly unconfirmed: TestCount;
   /** Shares as above, of unconfirmed tests. */
   readonly unconfirmedShares: readonly number[];
-  /** One of its own tests is confirmed by somebody else. */
+  /** At least one of its own tests is confirmed by another candidate. */
   readonly ownConfirmed: boolean;
   /** Tests of others that it fails and their authors pass, confirmed or not. */
   readonly disputed: number;
@@ -24,7 +28,7 @@ interface TestCount {
   readonly total: number;
 }
 
-/** Survivors with the same production changes: one author, and one candidate to compare. */
+/** Survivors with the same production changes; compared as one author and one candidate. */
 type ChangeClass = readonly Evidence[];
 
 /** One test, and whether each class passes it. */
@@ -35,9 +39,9 @@ interface Column {
 }
 
 /**
- * By alias, for all survivors. A test is confirmed if it passes on another change by another
- * model family, one that breaks no base test, or if an admitted
- * independent test is failed by the same candidates. A family that is not known counts as one of its own.
+ * By alias, for all survivors. A test is confirmed if it passes on a different change by another model family that
+ * breaks no base test, or if the same candidates fail an admitted independent test. An unknown family counts as a
+ * family of its own.
  */
 export function sameSetTests(evidence: readonly Evidence[]): ReadonlyMap<Alias, SameSetTests> {
   const classes = changeClasses(evidence.filter(({ survivor }) => survivor));
@@ -71,7 +75,7 @@ function columnsOf(author: ChangeClass, classes: readonly ChangeClass[]): readon
     const count = Math.max(0, ...[...marks.values()].map((own) => own.length));
     return Array.from({ length: count }, (_, at) => at).flatMap((at): readonly Column[] => {
       const answers = [...marks].map(([one, own]) => [one, own[at]] as const);
-      // A test that somebody cannot be asked compares nobody: it needs a name that only its author has.
+      // A test that cannot be run on every class is ignored: it needs a name that only its author has.
       if (answers.some(([, mark]) => mark !== 'p' && mark !== 'f')) return [];
       const results = new Map<ChangeClass, 'p' | 'f'>([
         [author, 'p'],
@@ -82,7 +86,7 @@ function columnsOf(author: ChangeClass, classes: readonly ChangeClass[]): readon
   });
 }
 
-/** What the tests of one author say of a class; where its members differ, the worse counts. */
+/** The results of one author's tests on a class; if its members differ, the worse result counts. */
 function marksOf(members: ChangeClass, author: Alias): readonly string[] {
   const all = members.flatMap(
     ({ peerTests }) => peerTests.find((one) => one.author === author)?.results ?? [],
@@ -111,7 +115,7 @@ function isConfirmed(
   );
 }
 
-/** Is there an independent test that just those classes fail? */
+/** Whether exactly these classes fail an independent test. */
 function asksTheSame(
   by: ChangeClass,
   failing: readonly ChangeClass[],

@@ -4,22 +4,22 @@ import type { PeerTests, TestRun } from './evidence.ts';
 import { isExitCode, outcomeIn } from './test-runs.ts';
 
 /**
- * What an author's test files gave on one tree. `unfit`: they could not be put onto it, or it does not build with them: they
- * do not fit its code, which is no failure of a test.
+ * The result of an author's test files on one tree. `unfit`: they could not be applied, or the tree does not build
+ * with them, which is not a test failure.
  */
 export type TreeTestResult = { readonly kind: 'ran'; readonly run: TestRun } | { readonly kind: 'unfit' };
 
-/** An author's test files on its own code, and on the base's. */
+/** An author's test files on its own code and on the base code. */
 interface AuthorRuns {
   readonly own: TestRun;
   readonly onBase: TreeTestResult;
-  /** The same files as they stand on the base. Null: they were not run, or there are none. */
+  /** The base versions of the same files. Null: not run, or none exist. */
   readonly before: TestRun | null;
 }
 
 /** Ids, sorted. */
 export interface AuthorTests {
-  /** Pass on their author's code and not on the base: they ask for what the base lacks. */
+  /** Pass on their author's code and fail on the base, so they check new behaviour. */
   readonly proven: readonly string[];
   /** New, and pass on both. */
   readonly guards: readonly string[];
@@ -28,8 +28,9 @@ export interface AuthorTests {
 const NO_TESTS: AuthorTests = { proven: [], guards: [] };
 
 /**
- * Which tests an author wrote, determined by execution: those that pass on its own code and that the base does not have, or has
- * in a form that passes there while the author's does not. What is flaky on the base is nobody's evidence.
+ * The tests that an author contributed, determined by execution: tests that pass on its own code and that the base
+ * lacks, or has in a version that passes there while the author's version fails. Tests that are flaky on the base are
+ * not used as evidence.
  */
 export function authorTests({ own, onBase, before }: AuthorRuns, flaky: readonly string[] = []): AuthorTests {
   if (own.source !== 'report') return NO_TESTS;
@@ -46,10 +47,10 @@ export function authorTests({ own, onBase, before }: AuthorRuns, flaky: readonly
   };
 }
 
-/** `p` passes, `f` fails, `n` cannot be asked: it needs a name that only its author has. */
+/** `p` passes, `f` fails, `n` not applicable: the test needs a name that only its author has. */
 export type PeerTestResult = 'p' | 'f' | 'n';
 
-/** What each test says of one tree, in order of the ids. */
+/** The result of each test on one tree, in order of id. */
 export function resultsOn(
   ids: readonly string[],
   result: TreeTestResult,
@@ -62,14 +63,14 @@ export function resultsOn(
   return ids.map((id) => {
     const outcome = outcomeIn(run, id);
     if (outcome === 'passed') return 'p';
-    // A file that was not loaded has no tests to report; the output says why.
+    // A file that failed to load reports no tests; its output shows the reason.
     if (outcome === undefined) return unloaded ? 'n' : 'f';
     const message = run.messages && Object.hasOwn(run.messages, id) ? (run.messages[id] ?? '') : '';
     return privately(missingNamesIn(message)) ? 'n' : 'f';
   });
 }
 
-/** One author's tests, and what they say of each of the other survivors. */
+/** One author's tests, and their results on each of the other survivors. */
 export interface AuthorResults {
   readonly author: Alias;
   readonly tests: AuthorTests;
@@ -80,14 +81,14 @@ export interface AuthorResults {
   }[];
 }
 
-/** Failing ids that are kept by name, and results that are kept; all are counted. */
+/** Maximum failing ids and results that are kept; all are counted. */
 const MAX_FAILING_IDS = 50;
 const MAX_RESULTS = 300;
 
 /**
- * The others' tests as evidence on one survivor. A name that a third candidate has as well is no private one: where a
- * test passes on some other peer's code, a candidate on which it cannot be asked lacks what the test asks for, and
- * fails it.
+ * The other survivors' tests as evidence on one survivor. A name is private only if no third candidate has it: if a
+ * test passes on the code of another peer, a candidate on which it is not applicable lacks the required name and
+ * fails the test.
  */
 export function peerTestsOn(peer: Alias, authors: readonly AuthorResults[]): readonly PeerTests[] {
   return authors.flatMap((one) => {
@@ -126,8 +127,8 @@ function peerCounts(ids: readonly string[], results: readonly PeerTestResult[]) 
 }
 
 /**
- * How compilers, loaders and interpreters say that a name is not there: V8 and node, esbuild and Vite, TypeScript,
- * Python, Go, Rust, Java. Each captures the name, or the path of a module.
+ * Messages of compilers, loaders and interpreters about undefined names: V8 and node, esbuild and Vite, TypeScript,
+ * Python, Go, Rust, Java. Each pattern captures the name, or the path of a module.
  */
 const MISSING_NAME_PATTERNS: readonly RegExp[] = [
   /does not provide an export named '?([\w$]{1,100})/g,
@@ -155,12 +156,12 @@ const MISSING_NAME_PATTERNS: readonly RegExp[] = [
   /symbol: {1,10}\w{1,20} (\w{1,100})/g,
 ];
 
-/** Names that are kept of one output. */
+/** Maximum names kept of one output. */
 const MAX_MISSING_NAMES = 30;
-/** Characters at each end of an output that are looked at. */
+/** Characters at each end of an output that are searched. */
 const MAX_OUTPUT_END_CHARS = 65_536;
 
-/** Names of which a runner's or a compiler's output says that they are not there, in order of the sentences above. */
+/** Undefined names in the output of a test runner or compiler, in the order of the patterns above. */
 export function missingNamesIn(output: string): readonly string[] {
   const text =
     output.length <= 2 * MAX_OUTPUT_END_CHARS
@@ -176,22 +177,22 @@ export function missingNamesIn(output: string): readonly string[] {
   return [...names];
 }
 
-/** `crate::a::b`, `pkg.mod` and `../src/b.js` are all known by `b`. */
+/** `b` for `crate::a::b`, `pkg.mod.b` and `../src/b.js`. */
 const unqualifiedName = (name: string): string =>
   name
     .replace(/^.*(?:\/|::)/s, '')
     .replace(/\.(?:[cm]?[jt]sx?|json|vue|svelte)$/, '')
     .replace(/^.*\./s, '');
 
-/** Names that a patch introduces: what others cannot be asked to have. */
+/** Whether a patch introduces a name, which other candidates then cannot be expected to have. */
 export type IntroducesName = (name: string) => boolean;
 
-/** Characters of added production code that are searched. */
+/** Maximum characters of added production code that are searched. */
 const MAX_CODE_CHARS = 2 ** 20;
 
 /**
- * Does a patch bring a name along? It does with a new production file of that name, and where the name stands in an added
- * line by itself or is assigned to; a call of what something else has (`list.map(`) brings nothing along.
+ * Whether a patch introduces a name: by a new production file of that name, or by an added line in which the name is
+ * on its own or assigned to. Calling a method of something else (`list.map(`) introduces nothing.
  */
 export function introducedBy(patch: Patch): IntroducesName {
   const files = patch.production;

@@ -3,21 +3,21 @@ import type { GateReport, TestRun } from './evidence.ts';
 import type { Observation, ProbeRun } from './observations.ts';
 import { EXIT_CODE, outcomeIn, succeeded } from './test-runs.ts';
 
-/** The same work in the usual surroundings and in others. */
+/** Results of the same work in the usual surroundings and in different ones. */
 export interface HereAndThere<T> {
   readonly here: T;
   readonly there: T;
 }
 
-/** Something that a candidate does in one place and not in the other, in both of which the base does the same. */
+/** A result that differs between the two surroundings for a candidate, but not for the base. */
 export interface Unsteady {
   /** Id of the test, or of the probe. */
   readonly id: string;
-  /** For people: what it is, and what it gave here and there. */
+  /** For people: what was run, and its result in each place. */
   readonly what: string;
 }
 
-/** Tests whose outcome depends on the surroundings here, and not on the base. */
+/** Tests whose result depends on the surroundings for this candidate, but not for the base. */
 export function unsteadyTests(base: HereAndThere<TestRun>, own: HereAndThere<TestRun>): readonly Unsteady[] {
   const outcome = (run: TestRun, id: string) =>
     id === EXIT_CODE ? (succeeded(run) ? 'passed' : 'failed') : outcomeIn(run, id);
@@ -34,7 +34,7 @@ export function unsteadyTests(base: HereAndThere<TestRun>, own: HereAndThere<Tes
   });
 }
 
-/** The same for what was observed on derived inputs; several runs of one tree must agree. */
+/** The same for probes; several runs of one tree must agree. */
 export function unsteadyProbes(
   base: HereAndThere<readonly ProbeRun[]>,
   own: HereAndThere<ProbeRun>,
@@ -43,7 +43,7 @@ export function unsteadyProbes(
   const text = (found: Observation | undefined) => (found ? `${found.kind} ${found.text}` : '');
   const probes = [...own.here.observations].flatMap(([id, here]): Unsteady[] => {
     const there = own.there.observations.get(id);
-    // What hung is a matter of time.
+    // Whether something hangs depends on timing.
     if (!there || here.kind === 'stuck' || there.kind === 'stuck' || text(here) === text(there)) return [];
     if (!agree(onBase.map(({ observations }) => text(observations.get(id))))) return [];
     const what = `${here.input || 'a case'} gives ${shown(here)} in one place and ${shown(there)} in the other`;
@@ -61,7 +61,7 @@ const agree = (all: readonly (string | undefined)[]): boolean => new Set(all).si
 const MAX_SHOWN = 120;
 const shown = ({ text }: Observation): string => text.slice(0, MAX_SHOWN);
 
-/** What was found twice, by the same ids. */
+/** Differences that were found twice, by id. */
 export const foundAgain = (first: readonly Unsteady[], again: readonly Unsteady[]): readonly Unsteady[] => {
   const ids = new Set(again.map(({ id }) => id));
   return first.filter(({ id }) => ids.has(id));
@@ -69,7 +69,10 @@ export const foundAgain = (first: readonly Unsteady[], again: readonly Unsteady[
 
 const MAX_NAMED = 3;
 
-/** The gate of a candidate whose behaviour depends on where it runs; `untampered` may have named the lines that ask for it. */
+/**
+ * The gate of a candidate whose behaviour depends on its surroundings. `untampered` may already name the lines that
+ * cause it.
+ */
 export function steadyGate(
   found: readonly Unsteady[],
   there: Surroundings,

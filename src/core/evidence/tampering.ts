@@ -31,22 +31,25 @@ import {
 import { changedParts } from './watched.ts';
 
 export interface TamperingOptions {
-  /** The texts that `sourcesOf` names, parsed; default none, and then nothing is known of tests but their lines. */
+  /** Parsed texts of the files that `sourcesOf` names; by default none, and tests are then compared by lines only. */
   readonly syntax?: SyntaxTrees;
-  /** Globs of test files that the brief says must change; what they expect may then change, and is contested. */
+  /** Globs of test files that the brief says must change. Changed expectations in them are contested. */
   readonly declared?: readonly string[];
-  /** Paths of all files of the base commit: with them, ignore rules are tried on its tests. */
+  /** Paths of all files of the base commit; used to check ignore rules against its tests. */
   readonly baseFiles?: readonly string[];
-  /** Production files that only tests use where somebody knows them; those that define assertions are found anyway. */
+  /** Production files known to be used by tests only; files that define assertions are detected anyway. */
   readonly support?: readonly string[];
   /**
-   * What a changed expectation, snapshot or fixture is in a file that nobody declared: `tampering` disqualifies,
-   * `contested` is for where no brief could declare anything. Default `tampering`.
+   * How to treat a changed expectation, snapshot or fixture in an undeclared file: `tampering` disqualifies; use
+   * `contested` if there was no brief to declare anything. Default `tampering`.
    */
   readonly undeclared?: 'tampering' | 'contested';
 }
 
-/** What a brief can declare. Skips, exit tricks, detection and changes of the runner are never excused. */
+/**
+ * Kinds of change that a brief can declare. Skips, exit tricks, test detection and changes of the runner are never
+ * excused.
+ */
 const DECLARABLE: ReadonlySet<TamperingKind> = new Set([
   'test-deleted',
   'assertion-removed',
@@ -55,7 +58,7 @@ const DECLARABLE: ReadonlySet<TamperingKind> = new Set([
   'snapshot-changed',
   'fixture-changed',
 ]);
-/** What follows from a change of behaviour that the task may ask for. */
+/** Results of a change of behaviour that the task may require. */
 const EXPECTATIONS: ReadonlySet<TamperingKind> = new Set([
   'expectation-changed',
   'snapshot-changed',
@@ -63,10 +66,10 @@ const EXPECTATIONS: ReadonlySet<TamperingKind> = new Set([
 ]);
 
 /**
- * All places where a patch makes its own examination easier, each with its kind, in the order of the files. Base
- * versions of test files replace them during the examination anyway; a finding says that the patch as it would be
- * published weakens the tests, or that its production code tells tests from real use. `baseTexts` are texts of the
- * base by path, for the files that `filesToCompare` names: without them more is guessed from the hunks.
+ * All places where a patch tampers with its own examination, with their kinds, in the order of the files. The
+ * examination uses base versions of test files in any case; a finding means that the published patch would weaken the
+ * tests, or that its production code detects tests. `baseTexts` holds base texts by path for the files that
+ * `filesToCompare` names; without them findings rely on hunks alone.
  */
 export function findTampering(
   patch: Patch,
@@ -103,12 +106,12 @@ export function findTampering(
   });
 }
 
-/** Characters of all texts of a patch that are parsed; files beyond are judged by their lines. Our default. */
+/** Maximum characters of all texts of a patch that are parsed; further files are compared by lines. Default. */
 const MAX_PATCH_CHARS = 8 * 2 ** 20;
 
 /**
- * Texts that must be parsed to compare the tests of a patch, and to read the code that it adds. Tests of the base come
- * first, so that what a patch adds cannot use up what they need.
+ * Texts to parse for comparing the tests of a patch and reading its added code. Base tests come first, so that
+ * additions of a patch cannot exhaust the limit.
  */
 export function sourcesOf(patch: Patch, baseTexts: Readonly<Record<string, string>>): PatchTexts {
   const files = patch.files.filter(({ role, path }) => role !== 'runner' && grammarOf(path) !== null);
@@ -128,13 +131,15 @@ export function sourcesOf(patch: Patch, baseTexts: Readonly<Record<string, strin
 const baseTextOf = ({ path }: PatchFile, texts: Readonly<Record<string, string>>): string | undefined =>
   Object.hasOwn(texts, path) ? texts[path] : undefined;
 
-/** Test files and production files that hold tests, compared with each other: what moves between them is not missing. */
+/**
+ * Compares test files and production files with tests, all together, so that what moves between them is not missing.
+ */
 function compareTestFiles(
   all: readonly InspectedFile[],
   baseFiles: readonly string[],
 ): {
   readonly compared: ReturnType<typeof comparedTests>;
-  /** Files with tests in them, as against data and helpers. */
+  /** Files that contain tests, unlike data and helpers. */
   readonly held: ReadonlySet<PatchFile>;
 } {
   const files = all.filter(
@@ -166,7 +171,7 @@ function compareTestFiles(
   return { compared, held };
 }
 
-/** Test files whose tests cannot be distinguished: what happened to them is not known, and a finding says so. */
+/** Test files whose tests cannot be identified; a finding reports that their changes are unknown. */
 function unreadTests(inspected: InspectedFile): readonly Suspicion[] {
   const { file } = inspected;
   if (file.role !== 'test' || file.binary || file.change !== 'modified') return [];
@@ -197,14 +202,14 @@ function unreadTests(inspected: InspectedFile): readonly Suspicion[] {
       ];
 }
 
-/** Data and code beside the tests, in folders of tests. */
+/** Data and code next to the tests, in test folders. */
 const isFixture = (file: PatchFile): boolean =>
   file.role === 'test' && !file.binary && file.change === 'modified' && !isTestNamed(file.path);
 
 interface Moves {
-  /** Trimmed lines that some file of the patch gets. */
+  /** Trimmed lines that some file of the patch adds. */
   readonly added: ReadonlySet<string>;
-  /** Is this added line one that the patch takes away elsewhere? Each can be asked for as often as it was taken away. */
+  /** Whether this added line is removed elsewhere in the patch. Each removed line can be used once. */
   readonly isMoved: (text: string) => boolean;
 }
 
@@ -231,7 +236,7 @@ function changedManifestParts(inspected: InspectedFile): readonly Suspicion[] {
   }));
 }
 
-/** Test files that go or turn into something else as a whole; one by one, their tests were compared already. */
+/** Test files that are removed or replaced as a whole. Their tests have already been compared one by one. */
 function wholeFileChanges(
   inspected: InspectedFile,
   found: readonly Suspicion[],
@@ -252,13 +257,13 @@ function wholeFileChanges(
   if (change !== 'deleted' || found.length > 0) return [];
   const lines = inspected.changes.filter(({ line }) => /\w/.test(line.text));
   const gone = lines.filter(({ line }) => !moves.added.has(line.text.trim())).length;
-  // A file that only gets another name keeps most of its lines.
+  // A renamed file keeps most of its lines.
   return lines.length > 0 && gone <= lines.length / 2 ? [] : whole(kind, `${thing} was removed`);
 }
 
 const isExecutable = (mode: string): boolean => mode === '100755';
 
-/** Each finding once for each file. */
+/** Reports each finding once per file. */
 function withoutDuplicates(all: readonly Suspicion[]): readonly Suspicion[] {
   const seen = new Set<string>();
   return all.filter(({ kind, what, at }) => {

@@ -2,20 +2,20 @@ import { uniqueSorted } from '../model/index.ts';
 import { needOf, silenceOf } from './base-facts.ts';
 import type { BaseTests, Evidence, TestOutcome, TestRun } from './evidence.ts';
 
-/** The one id there is when a runner gives no report, and for a command that fails although no test does. */
+/** The only id when a runner writes no report, or when a command fails although no test does. */
 export const EXIT_CODE = 'exit code';
 
-/** Test ids come from outside: `constructor` is a name like any other. */
+/** Test ids are untrusted: `constructor` is a name like any other. */
 export const outcomeIn = (run: Pick<TestRun, 'tests'>, id: string): TestOutcome | undefined =>
   Object.hasOwn(run.tests, id) ? run.tests[id] : undefined;
 
-/** The id of the exit code of one package of a workspace. */
+/** The id of the exit code of one workspace package. */
 export const exitCodeOf = (folder: string): string => `${EXIT_CODE}: ${folder}`;
 
-/** Is it the exit code of a run, or of a package? It stands for many tests at once. */
+/** Whether an id is the exit code of a run or a package, which represents many tests at once. */
 export const isExitCode = (id: string): boolean => id === EXIT_CODE || id.startsWith(exitCodeOf(''));
 
-/** Folder of the package that a test of it names. */
+/** Folder of the package in a test's id. */
 export const packageOfTest = (id: string): string =>
   isExitCode(id) ? id.slice(exitCodeOf('').length) : (id.split(' > ', 1)[0] ?? '');
 
@@ -23,10 +23,10 @@ export const succeeded = (run: Pick<TestRun, 'exitCode' | 'stopped'>): boolean =
   run.exitCode === 0 && run.stopped === null;
 
 /**
- * The base suite on a candidate's production code against the same suite on the base. A test that passes on the base
- * and is failed, skipped or missing here is a regression; so is a command that fails here and not there although
- * no such test does. `total` is `passed` plus `failed`; a test that is missing here counts as failed. What is flaky on
- * the base counts for nothing. Both were run.
+ * Compares the base suite on a candidate's production code with the same suite on the base. A test that passes on the
+ * base and is failed, skipped or missing here is a regression; so is a command that fails only here although no such
+ * test does. `total` is `passed` plus `failed`; a missing test counts as failed. Tests that are flaky on the base are
+ * ignored. Both suites must have been run.
  */
 export function compareBase(base: TestRun, run: TestRun): BaseTests {
   const { exitCode, ms } = run;
@@ -64,7 +64,7 @@ function countsByReport(base: TestRun, run: TestRun): Counts {
     (id) => here(id) === 'failed' || (here(id) === undefined && outcomeIn(base, id) !== 'skipped'),
   );
   const failed = new Set([...failing, ...broken]).size;
-  // A test that gives no steady answer is a reason for a command to fail that is not the candidate's.
+  // A flaky test may make a command fail without any fault of the candidate.
   const excused = run.flaky !== undefined || [...quarantined].some((id) => here(id) === 'failed');
   const silent = broken.length === 0 && !excused && succeeded(base) && !succeeded(run);
   return {
@@ -76,7 +76,7 @@ function countsByReport(base: TestRun, run: TestRun): Counts {
   };
 }
 
-/** A linter, or a test that lacks the network or a database on the base, says nothing of the task when it passes. */
+/** Fixing a linter, or a test that lacks the network or a database on the base, is not progress on the task. */
 function asksForCode({ steps = [], messages = {} }: TestRun, id: string): boolean {
   if (steps.includes(id)) return false;
   return !Object.hasOwn(messages, id) || needOf(messages[id] ?? '') === null;
@@ -92,29 +92,28 @@ const flakinessOf = (base: TestRun, run: TestRun): Pick<BaseTests, 'flaky' | 'ba
 };
 
 /**
- * Runs of the base suite on the base. A test that differs between three of them is quarantined; one that fails with
- * chance f still gets through with (1 - f)^3 + f^3 (notes on selection, S2).
+ * Runs of the base suite on the base. A test with different results in three runs is quarantined; one that fails with
+ * probability f still gets through with (1 - f)^3 + f^3 (notes on selection, S2).
  */
 export const BASE_RUNS = 3;
 
-/** Runs that decide about a test which passes on the base and fails on a candidate; the majority counts. */
+/** Total runs of a test that passes on the base and fails on a candidate; the majority counts. */
 export const SUSPECT_RUNS = 3;
 
 /**
- * Wall time for the base runs together, milliseconds, and for running the whole suite again because of a suspect. A suite
- * that takes longer is run once. Our default: a flake that stays unknown costs less than an hour on every run.
+ * Wall time in milliseconds for all base runs, and for repeating the whole suite because of a suspect. A longer suite
+ * is run once. Default: an undetected flake costs less than an hour on every run.
  */
 export const REPEAT_BUDGET_MS = 120_000;
 
-/** Is there time to run this suite so many times, all in all? */
+/** Whether there is time to run this suite so many times in total. */
 export const fitsRepeatBudget = (run: Pick<TestRun, 'ms'>, times: number): boolean =>
   run.ms * times <= REPEAT_BUDGET_MS;
 
 /**
- * Several runs of one suite on one tree as one: tests that do not agree in all of them, one that is missing in some
- * included, are taken out and named as flaky. A run without a report, among others with one, says nothing of tests
- * and is left out. With exit codes only, the majority's is the answer, and a disagreement is named `exit code`. Needs at
- * least one run.
+ * Merges several runs of one suite on one tree. Tests with inconsistent results, including those missing in some
+ * runs, are removed and listed as flaky. A run without a report is ignored if others have one. With exit codes only,
+ * the majority counts, and a disagreement is listed as `exit code`. Needs at least one run.
  */
 export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
   const first = runs[0];
@@ -147,9 +146,8 @@ function mergeExitCodes(first: TestRun, runs: readonly TestRun[]): TestRun {
 }
 
 /**
- * A run in which some tests failed that should pass, and the runs that were made again because of them, as one run: a
- * suspect passes where it passes in most of `SUSPECT_RUNS`, runs that were not needed any more included. Those that
- * passed at least once are named as flaky.
+ * Merges a run with unexpected failures and the repetitions made for them: a suspect passes if it passes in most of
+ * `SUSPECT_RUNS`, counting skipped repetitions. Suspects that passed at least once are listed as flaky.
  */
 export function resolveSuspects(
   run: TestRun,
@@ -172,7 +170,7 @@ export function resolveSuspects(
   };
 }
 
-/** Suspects about which the runs so far leave a doubt: the first run failed, so a second failure settles it. */
+/** Suspects that need another run. The first run failed, so a second failure is decisive. */
 export const undecidedSuspects = (
   suspects: readonly string[],
   again: readonly TestRun[],
@@ -181,7 +179,7 @@ export const undecidedSuspects = (
 const passesIn = (run: TestRun, id: string): boolean =>
   id === EXIT_CODE ? succeeded(run) : outcomeIn(run, id) === 'passed';
 
-/** A run without the steps beside the tests. */
+/** A run without its non-test steps. */
 export function testsAlone(run: TestRun): TestRun {
   const { steps, ...rest } = run;
   return steps ? withoutTests(rest, steps) : run;
@@ -194,7 +192,7 @@ export function withoutTests(run: TestRun, ids: readonly string[]): TestRun {
   return { ...run, tests: Object.fromEntries(Object.entries(run.tests).filter(([id]) => !left.has(id))) };
 }
 
-/** What fails in a run and does not on the base, by id; with exit codes only, the exit code and steps. Sorted. */
+/** Ids that fail in a run and not on the base; with exit codes only, the exit code and steps. Sorted. */
 export function newFailures(base: TestRun, run: TestRun): readonly string[] {
   if (base.source === 'exit-code')
     return [...(succeeded(base) && !succeeded(run) ? [EXIT_CODE] : []), ...brokenSteps(base, run)];
@@ -205,7 +203,7 @@ export function newFailures(base: TestRun, run: TestRun): readonly string[] {
   );
 }
 
-/** Where tests leave no report: the steps beside them that pass on the base and not here. Sorted. */
+/** Without a test report: non-test steps that pass on the base and fail here. Sorted. */
 export const brokenSteps = (base: TestRun, run: TestRun): readonly string[] =>
   uniqueSorted(
     Object.keys(base.tests).filter(
@@ -213,17 +211,16 @@ export const brokenSteps = (base: TestRun, run: TestRun): readonly string[] =>
     ),
   );
 
-/** Two of three survivors must break a test, and these come from two families, before the test is in question. */
+/** A test is contested if at least two of three survivors break it, from at least two families. */
 const CONTESTED_SHARE = { of: 3, breaking: 2 } as const;
 const MIN_CONTESTING_FAMILIES = 2;
 
 /**
- * Takes contested tests out of the survivors' regressions: a steady test that passes on the base and is broken by two
- * thirds of the survivors or more, these being of two model families or more, is rather in the way of the task than
- * broken by mistake, and a person is asked (notes on selection, S2). Whose family nobody knows counts as no family. With
- * one survivor there is no contest, and the exit code alone is never contested: it stands for all tests at once.
- *
- * Same evidence in any order, same contest.
+ * Removes contested tests from the survivors' regressions. If two thirds or more of the survivors, from two or more
+ * model families, break a stable test that passes on the base, the test probably conflicts with the task, and a
+ * person is asked (notes on selection, S2). An unknown family does not count. A single survivor contests nothing, and
+ * the exit code is never contested, because it represents all tests.
+ * The result does not depend on the order of the evidence.
  */
 export function withoutContestedTests(evidence: readonly Evidence[]): readonly Evidence[] {
   const survivors = evidence.filter((one) => one.survivor && one.baseTests);

@@ -2,35 +2,38 @@ import { fileOfProbe, type Observation, type ProbeRun, type ProbeVariation } fro
 
 /** A candidate whose behaviour is compared. */
 export interface ProbedCandidate {
-  /** Alias, or id of a request: names it in the result and has no other effect. */
+  /** Alias, or id of a request: used as a name in the result only. */
   readonly id: string;
-  /** Null when its tree could not be probed. */
+  /** Null if its tree could not be probed. */
   readonly run: ProbeRun | null;
-  /** Passes all that is known to be right: the visible tests and the issue's examples. Others have a smaller vote. */
+  /**
+   * Passes everything known to be correct: the visible tests and the issue's examples. Other candidates have a
+   * smaller vote.
+   */
   readonly passesTests: boolean;
-  /** Changes nothing that could matter: it says no more than the base does. */
+  /** Has no change that could matter, so it adds nothing to the base's result. */
   readonly hasNoEffect: boolean;
-  /** Family of the model that wrote it; absent where nobody knows. */
+  /** Family of the model that wrote it; absent if unknown. */
   readonly family?: string;
 }
 
-/** How much two candidates' source changes are alike, 0 to 1; 1 makes them one voter. Symmetric. */
+/** Similarity of two candidates' source changes, 0 to 1; 1 makes them one voter. Symmetric. */
 export type Likeness = (one: number, other: number) => number;
 
-/** What a probe adds to the weight of its kind of difference. */
+/** The weight that a probe adds to its kind of difference. */
 const VARIATION_WEIGHTS: Readonly<Record<ProbeVariation, number>> = {
   'as-is': 1,
   near: 0.7,
   further: 0.6,
   far: 0.25,
 };
-/** Of that, where the base fails with a fault: hardly an input that the code is meant for. */
+/** Factor if the base fails with a fault: the code is probably not meant for this input. */
 const BASE_FAULT_FACTOR = 0.5;
-/** Of that, where only the wording of errors differs. */
+/** Factor if only the wording of errors differs. */
 const WORDING_FACTOR = 0.3;
 /** Probes that split the pool in the same way. */
 export interface Split {
-  /** By candidate: number of what it showed; 0 is what the base showed, null that nothing is known. */
+  /** By candidate: number of its result; 0 is the result of the base, null is unknown. */
   readonly answers: readonly (number | null)[];
   readonly baseKnown: boolean;
   readonly likelyBugs: readonly boolean[];
@@ -45,7 +48,10 @@ export interface ProbeComparison {
   readonly observations: readonly (Observation | undefined)[];
 }
 
-/** What was seen of each input, on the base and on each candidate; without what differs between two runs of the base. */
+/**
+ * The results for each input, on the base and on each candidate, without results that differ between two runs of the
+ * base.
+ */
 export function stableProbes(
   base: readonly ProbeRun[],
   candidates: readonly { readonly run: ProbeRun | null }[],
@@ -79,7 +85,7 @@ export function splitsOf(probes: readonly ProbeComparison[]): readonly Split[] {
   return [...splits.values()];
 }
 
-/** Counts a probe to its split; returns how many different answers there are. */
+/** Adds a probe to its split; returns the number of different answers. */
 function addToSplit(
   splits: Map<string, Split>,
   probe: ProbeComparison,
@@ -90,7 +96,7 @@ function addToSplit(
   const texts = probe.observations
     .flatMap((observation) => (observation ? [textOf(observation)] : []))
     .filter((text) => text !== ofBase);
-  // Numbered by what they say, not by who said it first.
+  // Numbered by content, so that the order of candidates has no effect.
   const numbers = new Map([...new Set(texts)].sort().map((text, nth) => [text, nth + 1]));
   const answers = probe.observations.map((observation) =>
     observation ? (numbers.get(textOf(observation)) ?? 0) : null,
@@ -117,16 +123,16 @@ function addToSplit(
   return different;
 }
 
-/** What hardly anybody means to return, whatever the question: faults, and traces of missing values inside of others. */
+/** Results that are rarely intended: faults, and traces of missing values inside others. */
 const isLikelyBug = ({ kind, text }: Observation): boolean =>
   kind === 'fault' ||
   kind === 'stuck' ||
   (kind === 'value' && /\bNaN\b|.\bundefined\b|\[object \w+\]|\\u0000|\uFFFD/.test(text));
 
-/** Many probes that split the pool alike are one difference, seen often: they add up by their logarithm. */
+/** Many probes with the same split are one difference: their weight grows with the logarithm. */
 export const splitWeight = ({ weight, factor }: Split): number => factor * Math.sqrt(Math.log2(1 + weight));
 
-/** Small for what people see through at once. */
+/** Low for examples that people understand quickly. */
 export const readingCost = (example: ProbeComparison): number => {
   const lengths = example.observations.flatMap((observation) =>
     observation ? [observation.input.length + observation.text.length] : [],
@@ -134,36 +140,39 @@ export const readingCost = (example: ProbeComparison): number => {
   return Math.max(0, ...lengths) + 200 * (1 - variationWeight(example));
 };
 
-/** The same on every tree; where trees say otherwise, the least. */
+/** The same on every tree; if trees disagree, the lowest weight. */
 const variationWeight = ({ observations }: ProbeComparison): number =>
   Math.min(1, ...observations.flatMap((each) => (each ? [VARIATION_WEIGHTS[each.variation]] : [])));
 
 /**
- * Chances that a voter shows what it shows, if an answer is the right one. `kept`: the right answer is the base's own,
- * and the voter keeps it. `met`: the right answer is another, and the voter has it; `missed`: the voter is still as the
- * base. Ours, tuned on patches whose outcome is known; small changes of them change little.
+ * Probabilities of a voter's result, given the right answer. `kept`: the right answer is the base's, and the voter
+ * keeps it. `met`: the right answer is another, and the voter has it; `missed`: the voter still behaves like the
+ * base. Tuned on patches with known outcome; small changes have little effect.
  */
 const PASSING_VOTER = { kept: 0.83, met: 0.56, missed: 0.3 } as const;
 const FAILING_VOTER = { kept: 0.75, met: 0.4, missed: 0.33 } as const;
-/** Chance that the base's answer is the right one, where candidates differ. */
+/** Probability that the base's answer is right when candidates differ. */
 const BASE_RIGHT = 0.6;
-/** Votes of candidates that are alike count less; of full likeness this much is held against a further vote. */
+/** Votes of similar candidates count less; full similarity reduces a further vote by this share. */
 const LIKENESS_DISCOUNT = 0.4;
-/** All votes on one kind of difference together, however many they are, and the least that they are divided by. */
+/** Maximum total weight of all votes on one kind of difference, and the minimum divisor. */
 const TOTAL_VOTE_WEIGHT = 2;
 const MIN_VOTES = 0.5;
-/** Natural logarithm of the odds against an answer that shows a slip (NaN, `undefined` inside, a fault) where the base shows none. */
+/**
+ * Natural logarithm of the odds against an answer that looks like a bug (NaN, `undefined` inside, a fault) if the
+ * base's does not.
+ */
 const LIKELY_BUG_PENALTY = 1;
-/** Breadth below which a candidate is narrow, and natural logarithm of the odds against one of no breadth at all. */
+/** Breadth below which a candidate is narrow, and natural logarithm of the odds against zero breadth. */
 const NARROW_BELOW = 0.5;
 const NARROW_PENALTY = 6;
-/** A narrow patch is in good company when another one changes at most this many times as much, and some. */
+/** A narrow patch is not penalized if another one has some breadth, at most this many times as much. */
 const SIMILAR_BREADTH = { times: 4, more: 4 } as const;
 
 /**
- * How broadly each candidate changes what the base does, against the broadest of those that are sound: 0 to 1, by
- * logarithms of how many probes it changes. A patch for nothing but the issue's example changes next to none. Sound
- * candidates of which several change little are not narrow: then it is the broad one that is odd.
+ * How broadly each candidate changes the behaviour of the base, relative to the broadest sound one: 0 to 1, on a
+ * logarithmic scale of changed probes. A patch that only handles the issue's example changes almost none. If several
+ * sound candidates change little, they are not narrow: the broad one is then the outlier.
  */
 export function breadths(
   probes: readonly ProbeComparison[],
@@ -192,13 +201,13 @@ function changesBase({ base, observations }: ProbeComparison, at: number): boole
   );
 }
 
-/** A kind of difference, and who stands where. */
+/** A kind of difference, and the groups of candidates by answer. */
 export interface VotedSplit {
   readonly split: Split;
   readonly groups: readonly AnswerGroup[];
 }
 
-/** By candidate: logarithm of the chance of all that was seen, if its answers are the right ones. */
+/** By candidate: log-likelihood of all observations if its answers are right. */
 export function logLikelihoods(
   voted: readonly VotedSplit[],
   candidates: readonly ProbedCandidate[],
@@ -213,7 +222,7 @@ export function logLikelihoods(
           (answerLogLikelihood(right, split, groups, candidates) -
             (split.likelyBugs[at] ? LIKELY_BUG_PENALTY : 0)),
     );
-    // What is not known of a candidate neither helps nor harms it: it is taken for a usual one.
+    // Unknown results are neutral: the candidate is treated as average.
     const sound = fits.filter((fit, at) => fit !== null && candidates[at]?.passesTests);
     const known = (sound.length > 0 ? sound : fits).filter((fit) => fit !== null);
     const usual = total(known.toSorted((a, b) => a - b)) / known.length;
@@ -222,13 +231,13 @@ export function logLikelihoods(
   return totals.map(rounded);
 }
 
-/** Those who gave one answer, and how much the vote of each counts. */
+/** Candidates with the same answer, and the weight of each vote. */
 interface AnswerGroup {
   readonly answer: number;
   readonly voters: readonly { readonly voter: number; readonly vote: number }[];
 }
 
-/** Those that are the same have one vote together, those that are like each other little more; idle ones have none. */
+/** Identical candidates share one vote, similar ones have little more; candidates without effect have none. */
 export function answerGroups(
   { answers }: Split,
   candidates: readonly ProbedCandidate[],
@@ -245,7 +254,7 @@ export function answerGroups(
       const alike = total(
         similarities.map((each) => (each >= 1 ? 1 : LIKENESS_DISCOUNT * each)).sort((a, b) => a - b),
       );
-      // Who changes next to nothing says nothing by leaving this as it was, either.
+      // A candidate that changes almost nothing adds little by keeping the base's result.
       const voteShare = answer === 0 ? Math.min(1, (breadth[voter] ?? 1) / NARROW_BELOW) : 1;
       return { voter, vote: voteShare / (1 + alike) };
     });
@@ -254,8 +263,8 @@ export function answerGroups(
 }
 
 /**
- * Logarithm of the chance of what all others showed, if this answer is the right one. It is the same for all who gave it:
- * what no probe tells apart is not told apart by who looks like whom.
+ * Log-likelihood of all other results if this answer is right. Equal for all candidates with this answer: similarity
+ * must not separate candidates that no probe separates.
  */
 function answerLogLikelihood(
   right: number,
@@ -265,7 +274,7 @@ function answerLogLikelihood(
 ): number {
   const parts = groups.flatMap(({ answer, voters }) => {
     const all = total(voters.map(({ vote }) => vote).sort((a, b) => a - b));
-    // Nobody votes for itself: of the camp itself one full vote is left out.
+    // A candidate does not vote for itself: one full vote of its own group is left out.
     const share = answer === right ? Math.max(0, all - 1) / Math.max(all, 1) : 1;
     return voters.map(({ voter, vote }) => {
       const chance = answerChance(answer, right, candidates[voter]?.passesTests === true, split.baseKnown);
@@ -287,5 +296,5 @@ function answerChance(answer: number, right: number, sound: boolean, baseKnown: 
 }
 
 export const total = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
-/** So that the order of a sum's parts has no effect. */
+/** Makes the result independent of the order of summation. */
 export const rounded = (number: number): number => Math.round(number * 1e9) / 1e9;

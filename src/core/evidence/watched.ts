@@ -10,13 +10,13 @@ import {
   testPackageNames,
 } from './manifests.ts';
 
-/** How a file is read that is production code, but holds parts that decide how tests and build run. */
+/** How to read a production file with parts that control tests or build. */
 interface ManifestRule {
   readonly names: RegExp;
   readonly parts: (text: string) => ManifestParts | null;
-  /** Changed lines that may belong to such a part, where the text on the base is not known. */
+  /** Changed lines that may belong to such a part; used when the base text is unknown. */
   readonly suspectLine: RegExp;
-  /** A new file of this name is read by the tools of the whole repository. */
+  /** The tools of the whole repository read a new file of this name. */
   readonly checkedWhenAdded?: boolean;
 }
 
@@ -31,7 +31,7 @@ const PYTHON_TABLES =
 const CARGO_TABLES = /^(?:test|profile\.test|patch\.[^\]]*|replace)$/;
 const SUSPECT_LINE = /^(?:\[tool[.:]|test|check|build|all)|pytest|testpaths|addopts|python_files/;
 
-/** Our list of the manifests that common tools read; the first that fits counts. */
+/** Manifests read by common tools; the first match counts. */
 const MANIFEST_RULES: readonly ManifestRule[] = [
   {
     names: /(?:^|\/)package\.json$/,
@@ -107,12 +107,12 @@ const MANIFEST_RULES: readonly ManifestRule[] = [
 const manifestRuleFor = (path: string): ManifestRule | undefined =>
   MANIFEST_RULES.find(({ names }) => names.test(path));
 
-/** Longest list of texts that is asked for: a patch that changes more is judged from its hunks there. */
+/** Maximum texts that are requested: beyond that, patches are judged from hunks. */
 const MAX_BASE_TEXTS = 400;
 
 /**
- * Changed files whose text on the base `staticGates` wants to see: manifests, to compare their parts; tests and code, to
- * know what the lines of a hunk belong to. Without them more is guessed.
+ * Changed files whose base texts `staticGates` needs: manifests, to compare their parts; tests and code, to locate
+ * the lines of a hunk. Without them findings rely on hunks alone.
  */
 export const filesToCompare = (patch: Patch): readonly string[] =>
   patch.files
@@ -130,7 +130,7 @@ const isToCompare = ({ path, role }: PatchFile): boolean => {
   return role === 'test' ? language !== 'other' : language !== 'prose' && language !== 'other';
 };
 
-/** Names of the parts of a watched file that decide about tests or build, and that this patch changes. */
+/** Names of the parts of a watched file that control tests or build and that this patch changes. */
 export function changedParts(file: PatchFile, baseText: string | undefined): readonly string[] {
   const watch = file.role === 'runner' ? undefined : manifestRuleFor(file.path);
   if (!watch || (file.change === 'added' && !watch.checkedWhenAdded)) return [];
@@ -143,7 +143,7 @@ export function changedParts(file: PatchFile, baseText: string | undefined): rea
     : changedDecisiveParts(watch, file.path, base, patched.text);
 }
 
-/** In doubt it is. */
+/** True in doubt. */
 const isDecisive = ({ parts }: ManifestRule, baseText: string | undefined): boolean => {
   const found = baseText === undefined ? null : parts(baseText);
   return found === null || [...found.decisive].length > 0;
@@ -166,7 +166,7 @@ function changedDecisiveParts(
 
 const NO_PARTS: ManifestParts = { parts: new Map(), decisive: [] };
 
-/** Without the base text: every changed line that could belong to such a part counts. */
+/** Without the base text, every changed line that may belong to such a part counts. */
 function changedSuspectLines(file: PatchFile, { suspectLine }: ManifestRule): readonly string[] {
   const changed = file.section.split('\n').filter((line) => /^[+-](?![+-]{2} )/.test(line));
   return changed
@@ -175,12 +175,12 @@ function changedSuspectLines(file: PatchFile, { suspectLine }: ManifestRule): re
     .map((line) => line.trim().slice(0, 80));
 }
 
-/** Tables that configure tests, and keys that take targets out of them. */
+/** Tables that configure tests, and keys that exclude targets from them. */
 function cargoParts(text: string): ManifestParts {
   const tables = tableParts(text, CARGO_TABLES);
   const parts = new Map(tables.parts);
   const test = parts.get('test');
-  // A test that is only listed by name and path is one more test.
+  // A test listed by name and path only is an additional test.
   if (test !== undefined && !/\b(?:harness|test|doctest|required-features)\s*=/.test(test))
     parts.delete('test');
   for (const [name, value] of lineParts(text, /^(?:harness|test|doctest|autotests|autobins)\s*=\s*false/)

@@ -4,13 +4,13 @@ import { type SyntaxSpan, spansOf } from './parts.ts';
 import { isProse, syntaxOf } from './syntax.ts';
 
 /**
- * What a reader cannot see, takes for something else, or takes for a signature or a medal: controls, format and
- * bidirectional characters, odd spaces, lone surrogates, pictures.
+ * Characters that a reader cannot see, mistakes for others, or reads as a signature or an award: controls, format and
+ * bidirectional characters, unusual spaces, lone surrogates, emoji.
  */
 const INVISIBLE_CHARACTERS =
   /(?![ \t\n\u3000])[\p{Cc}\p{Cf}\p{Cs}\p{Zs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2028\u2029\u2800\u{1f000}-\u{1faff}\u2600-\u27bf\u2b50\u2b55]/gu;
 
-/** Nothing is lost: odd characters are named, as `<U+200B>`. The CR of a CR LF goes. */
+/** Spells out unusual characters, such as `<U+200B>`, so that no information is lost. Drops the CR of CR LF. */
 export const showInvisible = (text: string): string =>
   text
     .replaceAll('\r\n', '\n')
@@ -19,25 +19,25 @@ export const showInvisible = (text: string): string =>
       (odd) => `<U+${(odd.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}>`,
     );
 
-/** At most `limit` UTF-16 units and a mark. Never splits a code point. */
+/** Cuts a text to `limit` UTF-16 units and appends a mark. Never splits a code point. */
 export function truncated(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = /[\ud800-\udbff]/.test(text.charAt(limit - 1)) ? limit - 1 : limit;
   return `${text.slice(0, end)}…`;
 }
 
-/** Stands in for words that sign. */
+/** Replaces text that names the author. */
 const SIGNATURE_PLACEHOLDER = '[signature]';
-/** Stands in for words that speak to whoever reads the patch. */
+/** Replaces text that addresses the reader of a patch. */
 const INJECTION_PLACEHOLDER = '[withheld]';
 
 const READER_ROLE = '(?:judge|reviewer|grader|evaluator|assessor)s?';
 const CANDIDATE_WORD = '(?:candidate|patch|diff|answer|one|\\w{1,12}(?:si|ti)on)';
-/** The words that follow, to the end of the string or line. */
+/** The rest of the text, up to the end of the string or line. */
 const REST_OF_TEXT = '[^"\'`\\n]{0,160}';
 const DETERMINER = String.raw`(?:this|my|our|the\s+(?:first|second|1st|2nd|above|former|latter)|first|second)`;
 
-/** Who made it: trailers, tags, and what assistants say of themselves. Each goes on to the end of the words. */
+/** Author signatures: trailers, tags, and how assistants describe themselves. Each matches to the end of its text. */
 const SIGNATURES: readonly RegExp[] = [
   /(?:co-?authored|signed-?off|reviewed|acked|tested)-by\s*:[^"'`\n]*/giu,
   /\b(?:generated|created|written|authored|made|produced|implemented)\s+(?:with|by|using)\s[^"'`\n;]{0,80}/giu,
@@ -45,7 +45,7 @@ const SIGNATURES: readonly RegExp[] = [
   /\b(?:as|i\s+am|i['’]m)\s+an?\s+(?:ai|a\.i\.|llm|large\s+language\s+model|language\s+model|coding\s+agent)\b[^"'`\n]{0,80}/giu,
 ];
 
-/** Words to a judge. In strings and texts only: an identifier may well be called `winner`. */
+/** Prompt injections aimed at a judge. Only matched in strings and prose: an identifier may well be called `winner`. */
 const INJECTION_PATTERNS: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,60}?\b(?:instructions?|prompts?|rules?|rubrics?|criteria|guidelines)\b[^"'`\n]{0,160}/giu,
   new RegExp(
@@ -72,19 +72,19 @@ const INJECTION_PATTERNS: readonly RegExp[] = [
   /\b(?:first|second|tests?|task|facts)\s+[0-9a-f]{8,}\s*[<>]{2,}/giu,
 ];
 
-/** An answer in a judge's own form; it may be spread over several strings of a line. */
+/** A verdict in a judge's own format, possibly split over several string literals of a line. */
 const FORGED_VERDICT = /["'`]?\bbetter\b["'`]?\s*[:=]\s*["'`]?(?:first|second|tie)\b["'`]?/giu;
 
 interface RedactedText {
   readonly text: string;
-  /** What spoke to a reader, bounded. */
+  /** Injections that were found, truncated. */
   readonly injections: readonly string[];
 }
 
-/** A line of code without an answer in a judge's own form. */
+/** Removes a forged verdict from a line of code. */
 const redactForgedVerdict = (line: string): RedactedText => redactMatches(line, [FORGED_VERDICT]);
 
-/** Free text without what signs and what speaks to a reader. Look-alike letters and unseen characters do not help. */
+/** Removes signatures and injections from free text. Look-alike letters and invisible characters are folded first. */
 export function redactInjections(text: string): RedactedText {
   const { text: rest, injections } = redactMatches(text, INJECTION_PATTERNS);
   return {
@@ -114,25 +114,25 @@ export interface BlindLine {
   /** As in `DiffLine`. */
   readonly line: number;
   readonly text: string;
-  /** Nothing but a comment stood here. */
+  /** The line contained only a comment. */
   readonly comment: boolean;
-  /** What spoke to a reader in it. */
+  /** Injections that were found in the line. */
   readonly injections: readonly string[];
 }
 
-/** UTF-16 units of a line that are read, and that are shown. Our defaults. */
+/** UTF-16 units of a line that are read, and that are shown. Defaults. */
 const MAX_LINE_READ = 2_000;
 const MAX_LINE_SHOWN = 300;
 
-/** Comments that tell a tool what to do, so that they are part of what a patch does; only what names them is kept. */
+/** Comments that are directives to tools and therefore affect what a patch does. Only the directive itself is kept. */
 const DIRECTIVE =
   /@ts-(?:ignore|expect-error|nocheck|check)\b|(?:eslint|stylelint|tslint|oxlint)-(?:disable|enable)(?:-next)?(?:-line)?\b|biome-ignore\b|prettier-ignore\b|(?:istanbul|c8|v8|node:coverage) (?:ignore|disable)\b|\bnoqa\b(?::? ?[A-Z]{1,4}\d{1,4})?|type: ?ignore\b(?:\[[a-z,-]{1,30}\])?|pylint: ?disable\b|pragma: ?no cover\b|\bnolint\b|\bnosec\b|rubocop:disable\b|@?phpstan-ignore\b|\bgo:(?:build|embed|generate|noinline|nosplit|linkname)\b|@(?:vitest|jest)-environment (?:node|jsdom|happy-dom)\b/u;
 
 /**
- * The lines of one hunk as judges see them. Comments in added lines are left out whole: nothing that runs is in them, and
- * they are how a candidate explains, praises and signs itself, or speaks to the judge. Comments of the base stay. Strings
- * are code and stay too. What plainly signs or speaks to a reader is taken out of both: a stored patch may claim anything
- * to be the base's.
+ * The lines of one hunk as judges see them. Comments in added lines are dropped: they do not run, and candidates use
+ * them to explain, praise and sign their work, or to address the judge. Comments of the base and all string literals
+ * are kept. Signatures and injections are removed from added and base lines alike, because a stored patch may claim
+ * that any line belongs to the base.
  */
 export function blindLines(
   path: string,
@@ -183,7 +183,7 @@ function blindLine(line: DiffLine, parts: readonly SyntaxSpan[], identities: Ide
     text: shown,
     comment:
       line.kind === 'added' && /^\s*\[comment\]\s*$/.test(shown) && parts.some(({ is }) => is === 'comment'),
-    // What the base says is nobody's try.
+    // An injection in the base is not the candidate's attempt.
     injections: line.kind === 'added' ? [...injections, ...kept.injections] : [],
   };
 }
@@ -194,8 +194,9 @@ function commentPlaceholder(text: string): string {
 }
 
 /**
- * Names replaced, unseen characters named, at most `limit` UTF-16 units; what still names somebody is not shown at all.
- * Names are looked for again at the end: what parted or went on with them may be gone by then.
+ * Replaces names, spells out invisible characters, and truncates to `limit` UTF-16 units. Text that still contains a
+ * name is withheld. Names are checked again at the end, because the other replacements may have joined the parts of
+ * one.
  */
 export function shownText(text: string, identities: Identities, limit = Number.POSITIVE_INFINITY): string {
   const shown = scrub(truncated(showInvisible(scrub(text, identities)), limit), identities);
@@ -205,7 +206,7 @@ export function shownText(text: string, identities: Identities, limit = Number.P
 export const shownLine = (text: string, identities: Identities, limit: number): string =>
   shownText(text.replace(/\s+/g, ' ').trim(), identities, limit);
 
-/** Is there anything of the candidate's own in it that a verdict could rest on? */
+/** Whether a verdict may cite the line: it must contain something that the candidate wrote. */
 export const isCitable = ({ kind, comment, text }: Omit<BlindLine, 'line'>): boolean =>
   kind !== 'context' &&
   !comment &&

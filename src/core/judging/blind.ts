@@ -6,7 +6,7 @@ import type { PromptInjection } from './types.ts';
 
 /** A line that a verdict may cite. */
 export interface ShownLine {
-  /** As the judge sees it: a path may hold a name too. */
+  /** As shown to the judge: names in a path are replaced, too. */
   readonly file: string;
   readonly path: string;
   readonly line: number;
@@ -17,24 +17,24 @@ export interface ShownLine {
 /** What judges see of one candidate's patch. */
 export interface BlindPatch {
   readonly production: string;
-  /** Empty where it has none. */
+  /** Empty when there are none. */
   readonly tests: string;
   readonly lines: readonly ShownLine[];
   readonly injections: readonly Omit<PromptInjection, 'alias'>[];
 }
 
-/** Characters of each part that are shown of every candidate. Our defaults, tune on dev data. */
+/** Maximum characters of each part, the same for every candidate. Defaults, to be tuned on dev data. */
 const SHOWN_LIMITS = { production: 24_000, tests: 8_000 } as const;
-/** Addresses that are kept of one patch. */
+/** Maximum injections recorded for one patch. */
 const MAX_INJECTIONS = 10;
 const MAX_PATH_CHARS = 300;
-/** Characters of the shortest line as it is shown. */
+/** Minimum characters that a line takes when it is shown. */
 const MIN_LINE_CHARS = 6;
 const MAX_HEADING_CHARS = 120;
 
 /**
- * A patch without anything that says who wrote it or speaks to its judge: production and tests apart, files by path. What
- * does not fit is left out at the border of a hunk, and counted; the limits are the same for every candidate.
+ * Renders a patch without author names or injections: production and tests separately, files sorted by path. What
+ * exceeds the limits is cut at a hunk boundary and counted; the limits are the same for every candidate.
  */
 export function blindPatch(
   files: readonly PatchFile[],
@@ -43,7 +43,7 @@ export function blindPatch(
 ): BlindPatch {
   const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   const production = sorted.filter(({ role }) => role === 'production');
-  // Where texts for people are all that was changed, they are the work; elsewhere they are a place to praise it.
+  // Prose is shown only when the patch changes nothing else: in a patch with code it is a place for self-praise.
   const code = production.filter(({ path }) => !isProse(path));
   const shown = code.length > 0 ? code : production;
   const first = renderSection(shown, production.length - shown.length, identities, limits.production);
@@ -92,7 +92,7 @@ function renderSection(
 const shownPath = (path: string, identities: Identities): string =>
   shownLine(redactInjections(path).text, identities, MAX_PATH_CHARS);
 
-/** Adds what fits of a file; returns how many changed lines did not. */
+/** Adds as much of a file as fits. Returns the number of changed lines that did not fit. */
 function addFile(
   made: PatchSection,
   file: PatchFile,
@@ -109,7 +109,7 @@ function addFile(
   for (const hunk of file.hunks) {
     const first = made.lines.length === 0;
     const most = Math.max(0, Math.floor((maxChars - made.text.length) / MIN_LINE_CHARS));
-    // What cannot fit is not read: a patch may be long.
+    // Skips lines that cannot fit, because a patch may be very long.
     const read = hunk.lines.length <= most ? hunk.lines : first ? hunk.lines.slice(0, most) : [];
     missing += changedCount(hunk.lines) - changedCount(read);
     const lines = blindLines(file.path, read, identities);
@@ -142,7 +142,7 @@ function hunkHeader({ heading, newStart }: Hunk, identities: Identities): string
   return `@@ line ${newStart}${named ? `: ${named}` : ''}\n`;
 }
 
-/** The whole hunk or nothing; of the very first one as much as fits, so that something is shown. */
+/** Returns the whole hunk or nothing. Of the first hunk it returns as much as fits, so that something is shown. */
 function linesThatFit(lines: readonly BlindLine[], maxChars: number, first: boolean): readonly BlindLine[] {
   if (renderLines(lines).length <= maxChars) return lines;
   if (!first) return [];
@@ -156,7 +156,7 @@ function linesThatFit(lines: readonly BlindLine[], maxChars: number, first: bool
 
 const DIFF_PREFIXES = { context: ' ', added: '+', removed: '-' } as const;
 
-/** One line each, with its number; added lines that hold nothing but comments are one. */
+/** Renders one row per line, with its number. Consecutive added lines with only comments become one row. */
 function renderLines(lines: readonly BlindLine[]): string {
   let text = '';
   for (let at = 0; at < lines.length; at++) {

@@ -1,6 +1,6 @@
 import type { Alias } from '../model/index.ts';
 
-/** One comparison; `y` is what `a` got of it: 1 won, ½ tie, 0 lost. */
+/** One comparison. `y` is the score of `a`: 1 for a win, ½ for a tie, 0 for a loss. */
 export interface Game {
   readonly a: Alias;
   readonly b: Alias;
@@ -19,7 +19,7 @@ interface Strength {
 interface BradleyTerryFit {
   /** In the order of `aliases`. */
   readonly strengths: readonly Strength[];
-  /** Standard errors by which `a` is ahead of `b`; 0 when they are alike. */
+  /** How many standard errors `a` is ahead of `b`; 0 when they are equal. */
   margin(a: Alias, b: Alias): number;
 }
 
@@ -27,12 +27,11 @@ const MAX_ITERATIONS = 100;
 const EPSILON = 1e-12;
 
 /**
- * Bradley-Terry, ties as half a win each way, fitted in one batch:
- * maximise Σ w [y log σ(θa−θb) + (1−y) log σ(θb−θa)] − ½ Σ θ².
- * The sum without the last term is FastChat's (`rating_systems.py`); the ridge keeps it finite where one wins everything
- * and decides where some never met. It makes the maximum the only one, so that Newton's steps, halved where they
- * overshoot, end in the same place for the same games in any order. Games of unknown aliases and without weight are
- * passed over.
+ * Fits a Bradley-Terry model in one batch, with a tie as half a win for each: maximise Σ w [y log σ(θa−θb) + (1−y)
+ * log σ(θb−θa)] − ½ Σ θ². Without the last term this is FastChat's sum (`rating_systems.py`). The ridge keeps the
+ * estimates finite when one candidate wins everything and determines them when some pairs never met. It also makes
+ * the maximum unique, so that Newton steps, halved when they overshoot, converge to the same result whatever the
+ * order of the games. Ignores games with unknown aliases or without weight.
  */
 export function bradleyTerry(aliases: readonly Alias[], games: readonly Game[]): BradleyTerryFit {
   const names = [...new Set(aliases)].sort();
@@ -74,10 +73,10 @@ const cell = (matrix: Matrix, i: number, j: number): number => matrix[i]?.[j] ??
 const addToCell = (matrix: Matrix, i: number, j: number, by: number): void => {
   (matrix[i] as number[])[j] = cell(matrix, i, j) + by;
 };
-/** Rests of adding up in another order must not tell two equal ones apart. */
+/** Prevents rounding errors from the order of summation from separating two equal strengths. */
 const withoutRoundingError = (x: number): number => Math.round(x * 1e9) / 1e9 + 0;
 
-/** Where log σ would lose its digits, it is x. */
+/** For large negative x, log σ(x) loses precision and approaches x. */
 const logSigmoid = (x: number): number => (x < -30 ? x : -Math.log1p(Math.exp(-x)));
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
@@ -121,7 +120,7 @@ const gradient = (weights: Matrix, points: Matrix, theta: readonly number[]): re
     theta.reduce((sum, other, j) => sum + cell(points, i, j) - cell(weights, i, j) * sigmoid(t - other), -t),
   );
 
-/** Minus the second derivatives: positive definite, thanks to the ridge. */
+/** The negative Hessian; positive definite because of the ridge. */
 function curvature(weights: Matrix, theta: readonly number[]): Matrix {
   const matrix = zeroMatrix(theta.length);
   for (const [i, t] of theta.entries()) {
@@ -136,7 +135,7 @@ function curvature(weights: Matrix, theta: readonly number[]): Matrix {
   return matrix;
 }
 
-/** Gauss-Jordan. The diagonal outweighs the rest of each row, so that no pivoting is needed. */
+/** Gauss-Jordan elimination. The matrix is diagonally dominant, so no pivoting is needed. */
 function inverse(matrix: Matrix): Matrix {
   const n = matrix.length;
   const rows = matrix.map((row, i) => [...row, ...row.map((_, j) => (i === j ? 1 : 0))]);

@@ -1,14 +1,20 @@
 import { fnv1a } from '../settings/index.ts';
 import type { Author } from './types.ts';
 
-/** Text as a reader takes it: look-alike letters are plain ones, unseen characters are gone. Case is kept. */
+/**
+ * Text as a reader perceives it: look-alike letters are replaced by plain ones, invisible characters are removed.
+ * Case is kept.
+ */
 interface Folded {
   readonly text: string;
-  /** For each UTF-16 unit of `text` where its origin begins, and at the end the length of the origin; null: the same. */
+  /**
+   * The offset in the original text of each UTF-16 unit of `text`, followed by the length of the original. Null when
+   * both are identical.
+   */
   readonly at: readonly number[] | null;
 }
 
-/** Letters of other scripts that look like Latin ones, after Unicode's `confusables.txt` (UTS 39), the common part. */
+/** The common letters of other scripts that look like Latin ones, from Unicode's `confusables.txt` (UTS 39). */
 const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
   (
     [
@@ -52,14 +58,14 @@ const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
   ).flatMap(([looks, letter]) => [...looks].map((look) => [look, letter] as const)),
 );
 
-/** Letters in circles, squares and flags, which have no compatibility form: first code point and how many. */
+/** Letters in circles, squares and flags, which have no compatibility form: first code point and count. */
 const ENCLOSED: readonly (readonly [first: number, last: number])[] = [
   [0x1f130, 0x1f149],
   [0x1f150, 0x1f169],
   [0x1f170, 0x1f189],
   [0x1f1e6, 0x1f1ff],
 ];
-/** Tags repeat ASCII at this distance: a whole message can be written in them, and nothing is seen of it. */
+/** Offset of Unicode tag characters from ASCII. They are invisible and can encode a whole message. */
 const TAG_OFFSET = 0xe0000;
 const INVISIBLE_CHARACTER = /^[\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}\p{Cs}\u2800]$/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
@@ -93,7 +99,10 @@ function foldedCharacter(character: string): string {
     .join('');
 }
 
-/** As `matchAll`, which copies and so compiles the pattern anew each time; ours are large. The pattern must be global. */
+/**
+ * Like `matchAll`, which copies and recompiles the pattern on each call; these patterns are large. The pattern must
+ * be global.
+ */
 function allMatches(text: string, pattern: RegExp): readonly RegExpExecArray[] {
   const all: RegExpExecArray[] = [];
   pattern.lastIndex = 0;
@@ -105,8 +114,8 @@ function allMatches(text: string, pattern: RegExp): readonly RegExpExecArray[] {
 }
 
 /**
- * Replaces what the pattern finds in the folded text by what `by` makes of it (null: leave it), in the original. The
- * pattern must be global.
+ * Finds matches in the folded text and replaces them in the original by the result of `by` (null: keep the match).
+ * The pattern must be global.
  */
 export function replaceFolded(
   text: string,
@@ -130,8 +139,8 @@ export function replaceFolded(
 }
 
 /**
- * Makers, models and agents by the names that no ordinary word contains: found inside identifiers too, with digits for
- * letters, and spelt out letter by letter.
+ * Makers, models and agents whose names occur in no ordinary word. Also found inside identifiers, with digits in
+ * place of letters, and spelt out letter by letter.
  */
 const UNMISTAKABLE = [
   'anthropic',
@@ -150,7 +159,7 @@ const UNMISTAKABLE = [
   'zhipuai',
 ] as const;
 
-/** Names that stand inside ordinary words as well (`ngrok`), so only whole parts of an identifier count. */
+/** Names that also occur inside ordinary words (`ngrok`): only whole parts of an identifier count. */
 const BOUNDED = [
   'aider',
   'codex',
@@ -173,13 +182,13 @@ const BOUNDED = [
   'xai',
 ] as const;
 
-/** Model lines whose names are words of their own: only with a version or their maker's name beside them. */
+/** Model lines named after ordinary words: they count only next to a version or their maker's name. */
 const VERSIONED = String.raw`(?:sonnet|opus|haiku|glm|phi|nova|command-r)[ _-]?\d+(?:\.\d+)*`;
 
-/** What stands behind a model's name and belongs to it. */
+/** Suffixes that belong to a model's name. */
 const NAME_SUFFIX = String.raw`(?:[ _.:/-]?(?:code|cli|sonnet|opus|haiku|flash|pro|mini|nano|turbo|preview|latest|max|plus|lite|coder|chat|instruct|thinking|v?\d+(?:\.\d+)*[a-z]{0,2}(?![a-z])))*`;
 
-/** Our own branches end in a candidate's alias. */
+/** Runoff's branches end in a candidate's alias. */
 const BRANCH = String.raw`auto-dev[/-]\d[\w./-]*`;
 
 const LOOK_ALIKE_CLASSES: Readonly<Record<string, string>> = {
@@ -191,29 +200,29 @@ const LOOK_ALIKE_CLASSES: Readonly<Record<string, string>> = {
   s: '[s5$]',
   t: '[t7]',
 };
-/** The hyphen is left: outside a class it may not be escaped in a pattern with the flag `u`. */
+/** Leaves the hyphen alone: patterns with the flag `u` may not escape it outside a character class. */
 const escapedPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 const lookAlikePattern = (name: string): string[] =>
   [...name].map((letter) => LOOK_ALIKE_CLASSES[letter] ?? letter);
-/** `c-l-a-u-d-e`: every letter parted from the next. */
+/** Matches a name spelt out letter by letter, such as `c-l-a-u-d-e`. */
 const spelledOutPattern = (name: string): string => lookAlikePattern(name).join('[^\\p{L}\\p{N}]{1,3}');
 
-/** The names that would tell judges who wrote what. */
+/** Names that would reveal to judges who wrote a patch. */
 export interface Identities {
   readonly anywhere: RegExp;
-  /** Counts only where a part of an identifier begins and ends with it. */
+  /** Names that must begin and end at the border of an identifier's part. */
   readonly bounded: RegExp;
-  /** Names that are ordinary words (`plain`, `pi`): only where something says that they name an author. */
+  /** Names that are ordinary words (`plain`, `pi`): they count only where the context says that they name an author. */
   readonly attributed: RegExp | null;
 }
 
-/** What is scrubbed and looked for: all names we know, whoever competes, and this run's contestants. */
+/** Names to scrub and to check for: all known names, and those of this run's contestants. */
 export function identitiesOf(authors: readonly Author[]): Identities {
   const own = authors.flatMap(({ agent, model }) => [agent, ...modelNames(model)]);
   const telling = [...new Set(own.map((name) => name.toLowerCase()))].filter(isDistinctive);
-  // A prompt's name says how to work, in ordinary words.
+  // Prompt names are ordinary words that describe a way of working.
   const ordinary = [...own.filter((name) => !isDistinctive(name)), ...authors.map(({ prompt }) => prompt)];
-  // The longest first, so that `claude-code` is one name and not a name and a rest.
+  // Longest first, so that `claude-code` matches as a whole.
   const bounded = [...telling, ...BOUNDED].toSorted((a, b) => b.length - a.length || (a < b ? -1 : 1));
   const strong = UNMISTAKABLE.map(
     (name) => `${lookAlikePattern(name).join('')}|${spelledOutPattern(name)}`,
@@ -232,17 +241,17 @@ export function identitiesOf(authors: readonly Author[]): Identities {
   };
 }
 
-/** `openrouter/anthropic/claude-x` names three. */
+/** `openrouter/anthropic/claude-x` contains three names. */
 const modelNames = (model: string): readonly string[] => [
   model.slice(model.indexOf('/') + 1),
   ...model.split('/'),
 ];
 
-/** A word without digit or sign may be anything; a short one is found everywhere. */
+/** False for words without a digit or sign, which may mean anything, and for short ones, which occur everywhere. */
 const isDistinctive = (name: string): boolean =>
   name.length >= 4 && name.length <= 200 && /[^a-z]/i.test(name) && /[a-z]/i.test(name);
 
-/** Every name replaced by a word that stands for it everywhere: the same in every text, and nobody's. */
+/** Replaces every name by a pseudonym. A name has the same pseudonym in every text. */
 export function scrub(text: string, identities: Identities): string {
   const first = replaceFolded(text, identities.anywhere, ([name]) => pseudonym(name));
   const second = replaceFolded(first, identities.bounded, (found, folded) =>
@@ -253,8 +262,8 @@ export function scrub(text: string, identities: Identities): string {
 }
 
 /**
- * The names that a text still holds, sorted. Looks at it in more ways than `scrub` does, so that what slips through
- * there is seen here: also behind joined string literals. A text for which this is not empty is not sent.
+ * The names that a text still contains, sorted. Checks more forms than `scrub` replaces, including names split over
+ * joined string literals, so that it finds what `scrub` missed. A text with leaks must not be sent.
  */
 export function leaksIn(text: string, identities: Identities): readonly string[] {
   const { text: folded } = fold(text);
@@ -270,7 +279,7 @@ export function leaksIn(text: string, identities: Identities): readonly string[]
   return [...new Set(names.map((name) => name.toLowerCase()))].sort();
 }
 
-/** Neither side goes on with the same word: `useGPT4`, `GEMINI_KEY` and `grok-2` yes, `ngrok` and `grokking` no. */
+/** Whether the match is a whole word: `useGPT4`, `GEMINI_KEY` and `grok-2` are; `ngrok` and `grokking` are not. */
 function isWholeWord({ 0: name, index }: RegExpExecArray, text: string): boolean {
   const before = text.charAt(index - 1);
   const after = text.charAt(index + name.length);
@@ -281,7 +290,10 @@ function isWholeWord({ 0: name, index }: RegExpExecArray, text: string): boolean
   return begins && ends;
 }
 
-/** Looks like an identifier, so that code stays code. Two names may share one; nothing depends on telling them apart. */
+/**
+ * Looks like an identifier, so that code remains valid. Two names may have the same pseudonym; nothing relies on them
+ * being distinct.
+ */
 function pseudonym(name: string): string {
   const hash = fnv1a(name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-'));
   return `name_${(hash % 1296).toString(36).padStart(2, '0')}`;

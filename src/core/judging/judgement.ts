@@ -13,26 +13,29 @@ import type {
 } from './types.ts';
 import { type AskedPair, type JudgeAnswer, outcomesOf, type PairOutcomes } from './verdict.ts';
 
-/** Share of judged pairs whose answer changed with the order, above which judges see no difference. Our default, tune on dev data. */
+/**
+ * If the verdict changed with the order in more than this share of pairs, judges see no difference. Default, to be
+ * tuned on dev data.
+ */
 const MAX_INCONSISTENT = 0.4;
-/** Standard errors: one-sided 90 % and 75 % of a normal distribution. Our defaults, tune on dev data. */
+/** Standard errors: the one-sided 90% and 75% quantiles of a normal distribution. Defaults, to be tuned on dev data. */
 const CLEAR_MARGIN = 1.2816;
 const LIKELY_MARGIN = 0.6745;
-/** Our default. */
+/** Default. */
 const MAX_CLAIMS = 20;
 
 export interface JudgingResults {
   readonly plan: JudgingPlan;
   readonly judges: readonly Judge[];
   readonly asked: readonly AskedPair[];
-  /** Pairs of which judges would see the same text. */
+  /** Pairs whose patches look identical to judges. */
   readonly alike: readonly Pair[];
   readonly injections: readonly PromptInjection[];
   readonly notes: readonly string[];
   readonly spent: Usage;
 }
 
-/** What the judges said, put together. The same answers in any order, the same judgement. */
+/** Combines the verdicts of all judges. The result does not depend on the order of the verdicts. */
 export function judgementOf(given: JudgingResults): Judgement {
   const results = { ...given, asked: given.asked.toSorted(byPair) };
   const outcomes = outcomesOf(results.judges, results.asked);
@@ -123,7 +126,7 @@ const byPair = (x: AskedPair, y: AskedPair): number =>
   byCodeUnits(x.pair.a, y.pair.a) || byCodeUnits(x.pair.b, y.pair.b) || byCodeUnits(x.judge, y.judge);
 const POINTS = { a: 1, tie: 0.5, b: 0 } as const;
 
-/** One vote for each family in a pair: judges of one family share it. */
+/** Gives each model family one vote in a pair, shared by its judges. */
 function gamesOf(pairs: readonly JudgedPair[], records: readonly JudgeRecord[]): readonly Game[] {
   const families = new Map(records.map(({ judge, family }) => [judge, family] as const));
   return pairs.flatMap(({ a, b, byJudge, alike }): readonly Game[] => {
@@ -150,7 +153,7 @@ function winsTiesLossesOf(
   return score;
 }
 
-/** One judge, or one family, is never clear. */
+/** A single judge or a single family is never `clear`. */
 function confidenceOf(
   margin: number,
   pairs: readonly JudgedPair[],
@@ -162,7 +165,7 @@ function confidenceOf(
   return margin >= LIKELY_MARGIN ? 'likely' : 'toss-up';
 }
 
-/** For the ranking; empty where the judges said nothing that counts. */
+/** Strengths for the ranking; empty when no verdict counted. */
 export const strengthsOf = ({ standings }: Judgement): ReadonlyMap<Alias, number> =>
   new Map(standings.map(({ alias, strength }) => [alias, strength]));
 
@@ -206,7 +209,7 @@ function weaknessNotes(records: readonly JudgeRecord[]): readonly string[] {
   ];
 }
 
-/** Claims of judges that count, each once. */
+/** Distinct claims of judges whose verdicts count. */
 function claimsOf(asked: readonly AskedPair[], answering: ReadonlySet<string>): readonly FailureClaim[] {
   const claims = asked
     .filter(({ judge }) => answering.has(judge))
@@ -233,7 +236,7 @@ function claimsIn(
   }));
 }
 
-/** Of a pool that was not put before any judge. */
+/** A judgement for candidates that were not judged. */
 export const notJudged = (because: string): Judgement => ({
   kind: 'unanswered',
   format: 'round-robin',

@@ -2,10 +2,10 @@ import type { Alias } from '../model/index.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Author } from './types.ts';
 
-/** Calls of one judgement at most, and judges of one pair. Our defaults. */
+/** Maximum calls of one judgement, and maximum judges of one pair. Defaults. */
 export const MAX_CALLS = 36;
 const MAX_JUDGES = 3;
-/** Each pair is shown in both orders. */
+/** Each pair is shown in both orders, to detect position bias. */
 const ORDERS = 2;
 
 export interface Pair {
@@ -13,25 +13,28 @@ export interface Pair {
   readonly b: Alias;
 }
 
-/** Who is asked, and how. Judges are models; the same at most once for a pair. */
+/** Which pairs are judged, and how. Judges are models; each model judges a pair at most once. */
 export interface JudgingPlan {
   readonly format: 'round-robin' | 'knockout';
-  /** Judges of one pair at most. */
+  /** Maximum judges of one pair. */
   readonly judges: number;
-  /** In order of evidence; those that are judged at all. */
+  /** The candidates that are judged, in order of evidence. */
   readonly aliases: readonly Alias[];
-  /** What had to be left out, a sentence each. */
+  /** What was left out, one sentence each. */
   readonly notes: readonly string[];
 }
 
 interface JudgingPlanOptions {
-  /** Calls at most; absent: our default. */
+  /** Maximum calls; default: `MAX_CALLS`. */
   readonly maxCalls?: number | undefined;
-  /** A knockout also where all pairs would fit. */
+  /** Forces a knockout even when all pairs would fit. */
   readonly knockout?: boolean | undefined;
 }
 
-/** As much as fits into the calls: every pair with as many judges as there are, down to two; else a knockout. */
+/**
+ * Plans as much as the call limit allows: every pair with as many judges as possible, at least two; otherwise a
+ * knockout.
+ */
 export function judgingPlanOf(
   seeds: readonly Alias[],
   models: number,
@@ -82,14 +85,14 @@ interface PanelJudge {
   /** `provider/model`. */
   readonly model: string;
   readonly family: string;
-  /** One of the two candidates is by its own family. */
+  /** True when this family wrote one of the two candidates. */
   readonly isAuthorFamily: boolean;
 }
 
 /**
- * The judges of one pair, in the order in which models are listed: of families that wrote neither candidate, one model
- * for each family first. Where those are fewer than two families, the authors' families fill up: both alike, as far as
- * the limit allows it, so that the preference for one's own cuts both ways.
+ * Selects the judges of a pair, in the order of the model list. Families that wrote neither candidate come first, one
+ * model each. If there are fewer than two such families, models of the authors' families are added, equally for both
+ * authors as far as the limit allows, so that self-preference cancels out.
  */
 export function judgesForPair(
   authors: readonly (Author | null)[],
@@ -105,7 +108,7 @@ export function judgesForPair(
   const families = (of: readonly PanelJudge[]) => new Set(of.map(({ family }) => family)).size;
   const eligible =
     families(outsiders) >= 2 ? outsiders : [...outsiders, ...judges.filter((judge) => judge.isAuthorFamily)];
-  // One for each family, then second models of a family: they err together more than others.
+  // One model of each family, then second models: models of one family make correlated errors.
   const firsts = eligible.filter(
     (judge, i) => eligible.findIndex(({ family }) => family === judge.family) === i,
   );
@@ -113,13 +116,13 @@ export function judgesForPair(
   return [...firsts, ...seconds].slice(0, most);
 }
 
-/** Every pair once; by alias, so that the order of the candidates plays no part. */
+/** Every pair once, sorted by alias, so that the order of the candidates has no influence. */
 export function allPairs(aliases: readonly Alias[]): readonly Pair[] {
   const sorted = [...aliases].sort();
   return sorted.flatMap((a, i) => sorted.slice(i + 1).map((b) => ({ a, b })));
 }
 
-/** Models that may judge, and write tests: those of the settings' coders, then those whose keys are set. */
+/** Models that may judge and write tests: those of the configured coders first, then those whose API keys are set. */
 export const judgeModels = (
   settings: Pick<Settings, 'coders'>,
   defaults: readonly string[],
@@ -127,7 +130,7 @@ export const judgeModels = (
   ...new Set([...settings.coders.flatMap(({ model }) => (model ? [model] : [])), ...defaults]),
 ];
 
-/** A model family and what in a name tells it: the maker of the weights, by any name its models go by. */
+/** Model families and the name patterns that identify them. A family is the maker of the weights. */
 const FAMILIES: readonly (readonly [family: string, pattern: RegExp])[] = [
   ['claude', /claude|anthropic/],
   ['gpt', /gpt|openai|codex|davinci|(?:^|[/_.-])o[1-9](?=$|[-_.:])/],
@@ -148,9 +151,9 @@ const FAMILIES: readonly (readonly [family: string, pattern: RegExp])[] = [
 ];
 
 /**
- * The maker of a model's weights, not who serves it: `openrouter/anthropic/claude-…` is `claude`. Where a name tells
- * several, the first: a distilled model is its distiller's. Models that nobody knows are one family for each provider,
- * rather too few families than too many.
+ * The maker of a model's weights, not the provider that serves it: `openrouter/anthropic/claude-…` is `claude`. If a
+ * name matches several families, the first counts: a distilled model belongs to its distiller. Unknown models form
+ * one family per provider, because too few families is the safer error.
  */
 export function familyOf(model: string): string {
   const name = model.toLowerCase();
@@ -172,15 +175,15 @@ function firstFamilyIn(name: string): string | null {
   return best?.family ?? null;
 }
 
-/** One round: who meets whom, and who goes on without a match. In order of seed, best first. */
+/** One round: its matches, and the candidates with a bye. In order of seed, best first. */
 interface KnockoutRound {
   readonly matches: readonly Pair[];
   readonly byes: readonly Alias[];
 }
 
 /**
- * The round of those who are left, given in order of seed: the best meets the last, and where a round is not full the best
- * have byes, so that the number left becomes a power of two. Empty when one is left.
+ * Pairs the remaining candidates, given in order of seed: the best plays the last. In an uneven round the best get
+ * byes, so that the next round has a power of two. Empty when one candidate is left.
  */
 export function knockoutRound(left: readonly Alias[]): KnockoutRound {
   const size = 2 ** Math.ceil(Math.log2(Math.max(1, left.length)));
@@ -194,7 +197,10 @@ export function knockoutRound(left: readonly Alias[]): KnockoutRound {
   };
 }
 
-/** Those who go on, in order of seed. Without a winner the better seed does: evidence decided it. */
+/**
+ * The candidates that advance, in order of seed. Without a winner the better seed advances, because evidence decides
+ * the seeds.
+ */
 export function advancing(
   left: readonly Alias[],
   round: KnockoutRound,

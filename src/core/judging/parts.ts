@@ -1,28 +1,28 @@
 import type { CommentSyntax, MultilineBlock } from './syntax.ts';
 
-/** A stretch of one line. `to` is where the next begins. */
+/** A span of one line. `to` is exclusive. */
 export interface SyntaxSpan {
   readonly is: 'code' | 'text' | 'comment';
   readonly from: number;
   readonly to: number;
-  /** Of a string that stands as a comment: which of its stretch. */
+  /** For a string used as a comment: the index of its doc string. */
   readonly doc?: number;
 }
 type LineSpans = readonly SyntaxSpan[];
 
-/** Where the lines of a hunk begin and end up. */
+/** The state of the lexer at the end of a hunk's lines. */
 interface SpanReading {
   readonly lines: readonly LineSpans[];
-  /** Something was still open at the end. */
+  /** A multi-line token was still open at the end. */
   readonly open: MultilineBlock | null;
-  /** A comment was closed that was never opened here. */
+  /** A comment was closed that had not been opened in these lines. */
   readonly stray: boolean;
 }
 
 /**
- * The comments, strings and code of each line of a stretch of a file, which may begin and end anywhere. It is read as if
- * it began outside of everything; where that leaves something open, as if it began inside. What stays unclear counts as
- * code: text is shown rather than hidden, because hiding a line of code from a judge is worse than showing a comment.
+ * Classifies comments, strings and code in each line of a file excerpt, which may begin and end anywhere. First
+ * assumes that the excerpt begins outside of any token; if a token remains open, also tries to begin inside one.
+ * Ambiguous text counts as code, because hiding code from a judge is worse than showing a comment.
  */
 export function spansOf(lines: readonly string[], syntax: CommentSyntax): readonly LineSpans[] {
   const outside = readSpans(lines, syntax, null);
@@ -41,14 +41,17 @@ export function spansOf(lines: readonly string[], syntax: CommentSyntax): readon
   return outside.open ? withoutUnclosed(lines, outside.lines) : outside.lines;
 }
 
-/** Of lines that are comments only because one ends later, those that look like code are code: odd code could fake the end. */
+/**
+ * When lines are comments only because of a later end mark, those that look like code count as code: the end mark
+ * could be forged.
+ */
 function distrustCodeLike(own: LineSpans, line: string, at: number, all: readonly LineSpans[]): LineSpans {
   const begun = all.slice(0, at).every((before) => before.every(({ is }) => is === 'comment'));
   const looks = /^\s*\*/.test(line) || !/[;{}()=<>]/.test(line.slice(own[0]?.from, own[0]?.to));
   return begun && !looks ? own.map((part) => (part.is === 'comment' ? { ...part, is: 'code' } : part)) : own;
 }
 
-/** A comment without an end in sight: only lines that look like one are. */
+/** In a comment without an end mark, only lines that look like comments count as such. */
 function withoutUnclosed(lines: readonly string[], parts: readonly LineSpans[]): readonly LineSpans[] {
   let from = parts.length;
   while (from > 0 && endsInComment(parts[from - 1] as LineSpans)) from--;
@@ -77,7 +80,7 @@ class SpanReader {
   open: MultilineBlock | null;
   stray = false;
   readonly #syntax: CommentSyntax;
-  /** The last token that is neither blank nor comment; decides what a slash and a triple quote mean. */
+  /** The last token that is neither blank nor comment. It determines the meaning of a slash or a triple quote. */
   #last = '';
   #parts: SyntaxSpan[] = [];
   #docs = 0;
@@ -138,7 +141,7 @@ class SpanReader {
     return is === 'doc' ? this.#add('comment', at, to, this.#docs) : this.#add(is, at, to);
   }
 
-  /** Where a regular expression that begins here ends; `at` where none does. */
+  /** The end of a regular expression that begins here; `at` if there is none. */
   #regexEnd(text: string, at: number): number {
     if (!this.#syntax.regex || text[at] !== '/' || !this.#mayBeOperand()) return at;
     REGEX_LITERAL.lastIndex = at;
@@ -157,10 +160,9 @@ class SpanReader {
 }
 
 /**
- * Of several readings of the same lines the one that makes most sense; the first of equals. Where a language opens and
- * closes its doc strings alike, a stretch of a file does not tell inside from outside otherwise. A doc string with lines
- * that look like code counts as a string, and is shown whole: they might be code after all, and if they are not, what
- * stands around them says so.
+ * Chooses the most plausible of several readings; the first among equals. Needed for languages whose doc strings open
+ * and close with the same mark, where an excerpt does not show whether it begins inside one. A doc string that looks
+ * like code counts as a string and is shown in full, because it might be code.
  */
 function mostPlausible(
   texts: readonly string[],
@@ -176,7 +178,7 @@ function mostPlausible(
 
 const isDoc = (line: LineSpans): boolean => line.some(({ doc }) => doc !== undefined);
 
-/** Code in a doc string, or prose in code. */
+/** Counts code inside doc strings and prose inside code. */
 function isImplausible(text: string, line: LineSpans): boolean {
   if (isDoc(line)) return CODE_LINE.test(text);
   return (
@@ -199,11 +201,11 @@ function docsWithoutCode(texts: readonly string[], lines: readonly LineSpans[]):
   );
 }
 
-/** No more than the quotes that open or close it. */
+/** The span contains only the opening or closing quotes. */
 const QUOTE_CHARS = 3;
 
-/** A whole line of code, as Python writes it. Lines of an interactive session (`>>>`) are examples, not code. */
+/** A complete line of Python code. Lines of an interactive session (`>>>`) are examples, not code. */
 const CODE_LINE =
   /^\s*(?:(?:from\s+\S+\s+)?import\s+\S+(?:\s+as\s+\w+|\s*,\s*\w+)*\s*(?:\(|$)|(?:async\s+)?(?:def|class)\s+\w+.*:\s*$|(?:if|elif|while|for|with|try|except|else|finally)\b.*:\s*(?:#.*)?$|return\s*(?:\S+|.*[=()[\]{}].*)?$|raise\s+\w+(?:\(|$)|(?:pass|break|continue)\s*$|assert\s+\S+(?:\s*(?:[=!<>]=?|is|in|not)\s|$)|@\w[\w.]*(?:\(.*\))?\s*$|[\w.]+(?:\[[^\]]*\])?\s*[-+*/|&%]?=\s*\S|[\w.]+\(.*\)\s*$|yield\s*\S*$|del\s+\S+\s*$)/;
-/** At least four words, and nothing that code is made of. */
+/** At least four words and no code characters. */
 const PROSE_LINE = /^\s*[\p{L}`*'"-]+(?:\s+[\p{L}\p{N}`*'",.:;/_-]+){3,}\s*$/u;

@@ -5,15 +5,15 @@ import { redactInjections, shownLine, shownText, truncated } from './blind-line.
 import { type Identities, leaksIn } from './identity.ts';
 import type { ExecutionFacts, TestFact } from './types.ts';
 
-/** Characters of the task that are shown. Our default. */
+/** Maximum characters of the task that are shown. Default. */
 const MAX_TASK_SHOWN = 12_000;
-/** Failing tests and inputs that are named. Our defaults. */
+/** Maximum failing tests and inputs that are named. Defaults. */
 const MAX_FACTS_SHOWN = 5;
 const MAX_FACT_CHARS = 200;
 
 /**
- * What judges are shown of executed evidence. Names only of tests that no candidate wrote, and nothing of what tests
- * printed: a candidate's code can print anything.
+ * Renders the execution evidence for judges. Names only tests that no candidate wrote, and never includes test
+ * output, because a candidate's code can print anything.
  */
 export function factsOf({ baseTests, independentTests, peerTests, behaviour }: Evidence): ExecutionFacts {
   const total = peerTests.reduce((sum, one) => sum + one.total, 0);
@@ -42,24 +42,24 @@ const testCounts = ({ passed, total }: { readonly passed: number; readonly total
   total,
 });
 
-/** One of the two in a question. */
+/** One of the two candidates in a question. */
 export interface ShownCandidate {
   readonly patch: BlindPatch;
   readonly facts: ExecutionFacts;
 }
 
-/** The same to a judge: there is nothing to ask. */
+/** Judges would see two identical patches, so there is nothing to ask. */
 export const looksIdentical = (a: ShownCandidate, b: ShownCandidate): boolean =>
   a.patch.production === b.patch.production && a.patch.tests === b.patch.tests;
 
 type JudgeQuestion =
   | { readonly kind: 'question'; readonly text: string }
-  /** The names are still in the text: it must not be sent. */
+  /** The text still contains author names and must not be sent. */
   | { readonly kind: 'leak'; readonly names: readonly string[] };
 
 /**
- * The text of one question. What others wrote stands between lines with a nonce that was drawn after they wrote it, so
- * that nothing in it can end its block; the last check before it is sent is that it names nobody.
+ * Builds the text of one question. Untrusted text is enclosed in lines with a nonce drawn after the text was written,
+ * so that it cannot end its own block. Finally checks that the question contains no author name.
  */
 export function comparisonQuestion(
   task: string,
@@ -78,7 +78,7 @@ export function comparisonQuestion(
   );
 }
 
-/** What a reviewer is asked about one candidate, under the same rules. */
+/** Builds a reviewer's question about one candidate, under the same rules. */
 export function reviewQuestion(
   task: string,
   shown: ShownCandidate,
@@ -101,7 +101,7 @@ function checkedQuestion(parts: readonly string[], identities: Identities): Judg
   return names.length > 0 ? { kind: 'leak', names } : { kind: 'question', text };
 }
 
-/** What is blinded has its limit already. */
+/** Blinded patches are already limited. */
 const UNLIMITED_CHARS = Number.POSITIVE_INFINITY;
 
 const candidateBlocks = (
@@ -115,7 +115,7 @@ const candidateBlocks = (
   ...(patch.tests === '' ? [] : [block(`${name} TESTS`, nonce, patch.tests, UNLIMITED_CHARS)]),
 ];
 
-/** By lines, so that one that cannot be freed of a name costs no other. */
+/** Line by line, so that a line that cannot be scrubbed does not cost the others. */
 const blindTask = (task: string, identities: Identities): string =>
   truncated(task, MAX_TASK_SHOWN)
     .split('\n')

@@ -1,8 +1,8 @@
-/** How comments and string literals look in a family of languages: enough to part them from code, no more. */
+/** Comment and string syntax of a family of languages: just enough to separate them from code. */
 export interface CommentSyntax {
-  /** One alternative for each kind of token, in named groups; sticky. */
+  /** A sticky pattern with one named group for each kind of token. */
   readonly token: RegExp;
-  /** What may run over lines, by how it opens. */
+  /** Multi-line tokens, by their opening mark. */
   readonly blocks: Readonly<Record<string, MultilineBlock>>;
   /** A slash may begin a regular expression. */
   readonly regex?: true;
@@ -10,18 +10,18 @@ export interface CommentSyntax {
 
 export interface MultilineBlock {
   readonly close: string;
-  /** `doc`: a comment where it stands as a statement of its own, a string elsewhere. */
+  /** `doc`: a comment when it is a statement of its own, otherwise a string. */
   readonly is: 'comment' | 'text' | 'doc';
 }
 
 const DOUBLE = String.raw`"(?:[^"\\]|\\.)*"`;
 const SINGLE = String.raw`'(?:[^'\\]|\\.)*'`;
 const TICKS = '`[^`]*`';
-/** A character, not a lifetime. */
+/** A character literal, not a lifetime. */
 const CHARACTER = String.raw`'(?:[^'\\]|\\.[^']{0,8})'`;
 const WORD = String.raw`(?<word>[\p{L}\p{N}_$]+)`;
 const REST = String.raw`(?<blank>\s+)|(?<sign>[^])`;
-// `https://` stands unquoted in markup and settings. Where it is unclear, a line is shown rather than hidden.
+// Requires whitespace before `//`, because `https://` is unquoted in markup and settings. Ambiguous lines are shown.
 const SLASHES = String.raw`(?<note>(?<!:)\/\/.*)`;
 const HASH = String.raw`(?<note>(?<![^\s;({\[])#.*)`;
 
@@ -117,20 +117,20 @@ const SYNTAX_BY_EXTENSION: readonly (readonly [RegExp, CommentSyntax])[] = [
   ],
 ];
 
-/** Null for files whose comments we cannot tell. */
+/** Null for files whose comment syntax is unknown. */
 export const syntaxOf = (path: string): CommentSyntax | null =>
   SYNTAX_BY_EXTENSION.find(([extension]) => extension.test(path))?.[1] ?? null;
 
-/** Text for people in files of their own: it changes nothing that runs. */
+/** Documentation files: they do not affect what runs. */
 export const isProse = (path: string): boolean =>
   /\.(?:md|mdx|markdown|rst|adoc|asciidoc|org|pod|rtf)$/i.test(path) ||
-  // Lists of packages and build files end so too.
+  // Package lists and build files have the same extensions.
   /(?:^|\/)(?!requirements|constraints|cmakelists)[^/]*\.txt$/i.test(path) ||
   /(?:^|\/)(?:readme|changelog|changes|history|news|authors|contributors|copying|licen[cs]e|notice|todo)(?:\.\w+)?$/i.test(
     path,
   );
 
-/** Machine-written or copied: nobody decides anything on its lines. */
+/** Generated or vendored files: no one decides anything based on their lines. */
 export const isGenerated = (path: string): boolean =>
   /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|cargo\.lock|poetry\.lock|uv\.lock|pipfile\.lock|gemfile\.lock|composer\.lock|go\.sum|flake\.lock)$/i.test(
     path,

@@ -1,7 +1,7 @@
 import type { Alias, Usage } from '../model/index.ts';
 import type { PatchFile } from '../patches/index.ts';
 
-/** Who wrote a candidate. Never shown to judges: it chooses them, and says what must be scrubbed. */
+/** The author of a candidate. Never shown to judges; used to select them and to scrub names. */
 export interface Author {
   readonly agent: string;
   /** `provider/model`. */
@@ -9,7 +9,7 @@ export interface Author {
   readonly prompt: string;
 }
 
-/** An input on which a candidate did not do what was expected, from an executed test. */
+/** An input for which a candidate did not produce the expected result in an executed test. */
 interface FailingInput {
   readonly input: string;
   readonly expected: string;
@@ -20,39 +20,39 @@ interface FailingInput {
 export interface TestFact {
   readonly passed: number;
   readonly total: number;
-  /** Names of failing tests. Only of tests that no candidate wrote: a name is free text. */
+  /** Names of failing tests. Only of tests that no candidate wrote, because a name is free text. */
   readonly failing: readonly string[];
 }
 
-/** What was executed, as far as judges are shown it. Absent: was not executed. */
+/** Execution evidence, as far as judges see it. Absent: not executed. */
 export interface ExecutionFacts {
   /** The repository's own tests; `failing` are the regressions. */
   readonly base?: TestFact;
-  /** Tests that a writer made from the brief alone. */
+  /** Tests generated from the brief alone. */
   readonly independent?: TestFact;
-  /** Tests that other candidates wrote: counts only. */
+  /** Tests of other candidates: counts only. */
   readonly peers?: { readonly passed: number; readonly total: number };
   readonly inputs: readonly FailingInput[];
-  /** Inputs on which it behaves otherwise than most others: who is right is not known. */
+  /** Inputs for which it behaves differently from most others. Which behaviour is correct is unknown. */
   readonly differences: readonly { readonly input: string; readonly others: string; readonly own: string }[];
 }
 
-/** One candidate as it is put before the judges. */
+/** One candidate as shown to judges. */
 export interface Competitor {
   readonly alias: Alias;
   readonly files: readonly PatchFile[];
   readonly facts: ExecutionFacts;
-  /** Null where nobody knows, as with a stored patch. */
+  /** Null when unknown, for example for a stored patch. */
   readonly author: Author | null;
 }
 
-/** What the judges decide on. */
+/** The input of a judgement. */
 export interface JudgingPool {
-  /** What was asked for: the brief where there is one, the issue otherwise. Untrusted text. */
+  /** The task: the brief if there is one, otherwise the issue. Untrusted text. */
   readonly task: string;
-  /** In order of evidence, best first: seeds the knockout, and breaks its ties. Nothing else depends on the order. */
+  /** In order of evidence, best first: seeds the knockout and breaks its ties. The order has no other effect. */
   readonly competitors: readonly Competitor[];
-  /** Everyone who competed in the run, those who were ruled out before included: their names are scrubbed as well. */
+  /** All authors in the run, including those of rejected candidates: their names are scrubbed, too. */
   readonly authors: readonly Author[];
 }
 
@@ -62,30 +62,30 @@ export type PairOutcome = 'a' | 'b' | 'tie';
 export interface JudgedPair {
   readonly a: Alias;
   readonly b: Alias;
-  /** One for each judge whose two answers counted, one for each order. */
+  /** One for each judge with two valid answers, one per order. */
   readonly byJudge: readonly {
     readonly judge: string;
     readonly outcome: PairOutcome;
-    /** False: the order alone changed the answer, so that it counts as a tie. */
+    /** False when the verdict changed with the order; it then counts as a tie. */
     readonly consistent: boolean;
-    /** Of the answer given when `a` stood first. A model's words. */
+    /** From the answer in which `a` came first. Written by a model. */
     readonly because: string;
-    /** The changed lines that it named, which are there. */
+    /** The changed lines that it cited, all verified. */
     readonly cited: readonly { readonly alias: Alias; readonly file: string; readonly line: number }[];
   }[];
-  /** Judges see the same text of both, so that nobody was asked: a tie. */
+  /** Judges would see identical patches: counts as a tie without asking. */
   readonly alike?: true;
 }
 
 export interface JudgeRecord extends Judge {
-  /** Answers asked for, and those that counted. */
+  /** Number of answers requested, and number that counted. */
   readonly asked: number;
   readonly answered: number;
-  /** A sentence for each answer that did not count, equal ones once. */
+  /** Why answers did not count, one sentence each, without duplicates. */
   readonly problems: readonly string[];
-  /** Why none of its answers counts. */
+  /** Why none of its answers count. */
   readonly discarded?: string;
-  /** It judged a candidate of its own family. */
+  /** It judged a candidate written by its own family. */
   readonly ownFamily: boolean;
 }
 
@@ -99,7 +99,7 @@ export interface JudgedStanding {
   readonly losses: number;
 }
 
-/** Text in a candidate's patch that speaks to whoever reads it. Shown to people; judges do not see it. */
+/** An injection in a candidate's patch. Shown to people; hidden from judges. */
 export interface PromptInjection {
   readonly alias: Alias;
   readonly file: string;
@@ -107,7 +107,7 @@ export interface PromptInjection {
   readonly what: string;
 }
 
-/** What a judge says would fail. A claim, not evidence: it may be turned into a test and executed. */
+/** A failure predicted by a judge. A claim, not evidence: it may be turned into a test and executed. */
 export interface FailureClaim extends FailingInput {
   readonly alias: Alias;
   readonly judge: string;
@@ -115,7 +115,7 @@ export interface FailureClaim extends FailingInput {
 
 export type JudgedConfidence = 'clear' | 'likely' | 'toss-up';
 
-/** One of the judges; its place in the list names it. */
+/** One of the judges, identified by its position in the list. */
 export interface Judge {
   /** `judge-1`, …: also its spender in the ledger. */
   readonly judge: string;
@@ -124,24 +124,27 @@ export interface Judge {
   readonly family: string;
 }
 
-/** What the judges said, as plain JSON. It never makes a candidate win that failed a gate: only survivors are put before them. */
+/**
+ * The combined verdict of the judges, as plain JSON. Only survivors are judged, so a candidate that failed a gate
+ * never wins by it.
+ */
 export interface Judgement {
-  /** `discarded`: there were answers, and none can be used. `unanswered`: there were none. */
+  /** `discarded`: no answer was valid. `unanswered`: there was no answer. */
   readonly kind: 'judged' | 'discarded' | 'unanswered';
   readonly format: 'round-robin' | 'knockout';
   /** One sentence for people. */
   readonly because: string;
   /** Strongest first, equals in order of evidence; empty unless `judged`. */
   readonly standings: readonly JudgedStanding[];
-  /** The strongest against the next; `toss-up` unless `judged`. */
+  /** Confidence that the strongest beats the next; `toss-up` unless `judged`. */
   readonly confidence: JudgedConfidence;
   /** Standard errors between the strongest and the next; 0 unless `judged`. */
   readonly margin: number;
   readonly pairs: readonly JudgedPair[];
   readonly judges: readonly JudgeRecord[];
-  /** Judges asked, and judges of whom at least one pair counted. */
+  /** Number of judges asked, and of judges with at least one pair that counted. */
   readonly quorum: { readonly asked: number; readonly answered: number };
-  /** What was left out or is weaker, a sentence each. */
+  /** What was left out or is less reliable, one sentence each. */
   readonly notes: readonly string[];
   readonly injections: readonly PromptInjection[];
   readonly claims: readonly FailureClaim[];

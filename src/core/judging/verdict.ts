@@ -4,13 +4,13 @@ import { showInvisible } from './blind-line.ts';
 import type { Pair } from './panel.ts';
 import type { Judge, JudgedPair, JudgeRecord, PairOutcome } from './types.ts';
 
-/** How judges call the two candidates of a question: by where they stand in it. */
+/** How judges name the two candidates of a question: by position. */
 const SIDES = ['first', 'second'] as const;
 type Side = (typeof SIDES)[number];
 
 export const nonEmptyText = (most: number) => z.string().min(1).max(most);
 
-/** A judge's answer. Citations come first, so that they are written before the verdict that rests on them. */
+/** A judge's answer. Citations come first, so that the judge writes them before the verdict that depends on them. */
 export const Verdict = z.object({
   citations: z
     .array(
@@ -40,18 +40,21 @@ export const Verdict = z.object({
 });
 export type Verdict = z.infer<typeof Verdict>;
 
-/** A verdict that counts, its citations with the true paths and lines, or why it does not. Plain JSON: it is remembered. */
+/**
+ * A valid verdict with the original paths and lines of its citations, or the reason why it is invalid. Plain JSON,
+ * because it is stored.
+ */
 export type JudgeAnswer =
   | { readonly kind: 'verdict'; readonly verdict: Verdict }
-  /** `answered`: there was an answer, and it cannot be used. */
+  /** `answered`: the judge answered, but the answer is invalid. */
   | { readonly kind: 'unusable'; readonly answered: boolean; readonly why: string };
 
-/** The least that a quote must hold, letters and digits: `}` is found everywhere. Our default. */
+/** Minimum letters and digits in a quote: `}` occurs everywhere. Default. */
 const MIN_QUOTE_LETTERS = 4;
-/** Lines by which a cited number may be off: judges miscount. Our default. */
+/** Maximum deviation of a cited line number: judges miscount. Default. */
 const MAX_LINE_OFFSET = 2;
 
-/** What a judge was shown, and with which delimiter. */
+/** What a judge was shown, and the delimiter that was used. */
 interface ShownPair {
   readonly first: BlindPatch;
   readonly second: BlindPatch;
@@ -60,8 +63,8 @@ interface ShownPair {
 }
 
 /**
- * Does the verdict count? Only one that cites a changed line which was shown, and that does not repeat what no judge has
- * a reason to repeat: the delimiter, or its instructions.
+ * Validates a verdict. It must cite a changed line that was shown, and must not repeat text that a judge has no
+ * reason to repeat: the delimiter or its instructions.
  */
 export function checkVerdict(verdict: Verdict, shown: ShownPair): JudgeAnswer {
   const unusable = (why: string): JudgeAnswer => ({ kind: 'unusable', answered: true, why });
@@ -82,7 +85,7 @@ export function checkVerdict(verdict: Verdict, shown: ShownPair): JudgeAnswer {
 
 type Citation = Verdict['citations'][number];
 
-/** The line that is meant: in that file of that candidate's patch, about there, with these words. */
+/** Finds the cited line: in that file of that candidate's patch, near that number, with that text. */
 function citedLine({ candidate, file, line, quote }: Citation, shown: ShownPair): ShownLine | null {
   const [first = ''] = quote.split('\n', 1);
   const wanted = normalizedLine(withoutLineNumber(first, line));
@@ -104,12 +107,12 @@ function citedLine({ candidate, file, line, quote }: Citation, shown: ShownPair)
 const containsQuote = (line: ShownLine, wanted: string): boolean =>
   normalizedLine(line.text).includes(wanted);
 const normalizedLine = (text: string): string => showInvisible(text).replace(/\s+/g, ' ').trim();
-/** Judges copy the sign and the number in front of a line, or a diff's prefix in front of a path. */
+/** Judges copy the sign and number in front of a line, or a diff's prefix in front of a path. */
 const withoutLineNumber = (quote: string, line: number): string =>
   quote.replace(new RegExp(`^\\s*[+-]?\\s*(?:${line}:)?\\s*`), '');
 const normalizedPath = (file: string): string => file.trim().replace(/^(?:file |[ab]\/|\.\/)/, '');
 
-/** As many characters in a row are no chance. */
+/** A match of this many characters is no coincidence. */
 const MIN_REPEATED_CHARS = 60;
 
 function repeats(answerText: string, instructions: string): boolean {
@@ -121,30 +124,36 @@ function repeats(answerText: string, instructions: string): boolean {
   return false;
 }
 
-/** Share of a judge's pairs in which it named the same place in both orders, above which it judged places. Our default. */
+/**
+ * If a judge chose the same position in both orders for more than this share of pairs, it judged positions. Default,
+ * to be tuned on dev data.
+ */
 const MAX_POSITION_BIAS = 0.6;
-/** Fewer pairs say nothing about a judge. */
+/** With fewer pairs, position bias cannot be measured. */
 const MIN_PAIRS = 2;
-/** Share of answers that came and could not be used, above which the others are not believed either. Our default. */
+/**
+ * If more than this share of a judge's answers are invalid, the rest are discarded, too. Default, to be tuned on dev
+ * data.
+ */
 const MAX_UNUSABLE = 0.5;
 
-/** What one judge was asked about one pair, and what came of it: with `a` first, and with `b` first. */
+/** A judge's two answers about one pair: with `a` first, and with `b` first. */
 export interface AskedPair {
   readonly pair: Pair;
   readonly judge: string;
-  /** One of the two candidates is by the judge's own family. */
+  /** The judge's own family wrote one of the two candidates. */
   readonly isAuthorFamily: boolean;
   readonly aFirst: JudgeAnswer;
   readonly bFirst: JudgeAnswer;
 }
 
 export interface PairOutcomes {
-  /** Per pair and judge; only of judges whose answers count. */
+  /** Per pair and judge; only judges whose answers count. */
   readonly pairs: readonly (Pair & { readonly byJudge: JudgedPair['byJudge'] })[];
   readonly records: readonly JudgeRecord[];
 }
 
-/** The two answers to one pair made one, and judges left out whose answers are not about the patches. */
+/** Combines the two answers about each pair, and discards judges whose answers do not depend on the patches. */
 export function outcomesOf(judges: readonly Judge[], asked: readonly AskedPair[]): PairOutcomes {
   const records = judges.map((judge) => judgeRecordOf(judge, asked));
   const counted = new Set(records.filter((one) => !one.discarded).map(({ judge }) => judge));
@@ -159,7 +168,7 @@ export function outcomesOf(judges: readonly Judge[], asked: readonly AskedPair[]
   return { pairs: [...pairs.values()], records };
 }
 
-/** Only when both orders were answered: one alone cannot be distinguished from a preference for a place. */
+/** Both orders are required: a single answer cannot be distinguished from position bias. */
 function combinedOutcome({ pair, judge, aFirst, bFirst }: AskedPair): JudgedPair['byJudge'][number] | null {
   if (aFirst.kind === 'unusable' || bFirst.kind === 'unusable') return null;
   const one = outcomeFor(aFirst.verdict.better, ['a', 'b']);

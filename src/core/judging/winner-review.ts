@@ -4,14 +4,14 @@ import type { Settings } from '../settings/index.ts';
 import type { BlindPatch } from './blind.ts';
 import { checkVerdict, nonEmptyText, type Verdict } from './verdict.ts';
 
-/** A defect that a critic named in a candidate, and what execution made of it. */
+/** A defect that a critic reported in a candidate, and the result of executing its test. */
 export interface Objection extends Pick<VetoClaim, 'file' | 'line' | 'input' | 'expected' | 'got'> {
   readonly outcome: ObjectionOutcome;
-  /** One sentence: what became of its test, or that there is none. */
+  /** One sentence: the result of its test, or that it has none. */
   readonly because: string;
 }
 
-/** What one critic said about one candidate. Plain JSON; parts of it are a model's words. */
+/** One critic's review of one candidate. Plain JSON; partly written by a model. */
 export type CriticReport = {
   /** Name of the persona. */
   readonly critic: string;
@@ -21,24 +21,24 @@ export type CriticReport = {
       /** `provider/model`. */
       readonly model: string;
       readonly because: string;
-      /** Empty for one that passed it. */
+      /** Empty when the critic passed it. */
       readonly objections: readonly Objection[];
     }
-  /** There is no usable review: it neither helps nor harms. */
+  /** No valid review: it counts neither for nor against the candidate. */
   | { readonly kind: 'failed'; readonly why: string }
 );
 
-/** The review of one candidate that had the first place. Plain JSON. */
+/** The review of the candidate in first place. Plain JSON. */
 export interface WinnerReview {
   readonly alias: Alias;
   readonly critics: readonly CriticReport[];
-  /** Something stands against it, so that the decision is made again. */
+  /** There are objections, so the decision is made again. */
   readonly contested: boolean;
-  /** Who has the first place since, and why, by the decision that followed; absent until it was made. */
+  /** The candidate in first place after the new decision, and why; absent until then. */
   readonly after?: { readonly alias: Alias | null; readonly because: string };
 }
 
-/** Winners of one run that are reviewed at most: the first, and the one who takes its place. Our default. */
+/** Maximum winners reviewed in one run: the first, and its replacement. Default. */
 export const MAX_REVIEWED_WINNERS = 2;
 
 /** Whether the winner of a run is reviewed. */
@@ -49,7 +49,10 @@ export function reviewWanted(
   return review === 'always' || (review === 'auto' && (debated || brief?.risk?.level === 'high'));
 }
 
-/** Did execution confirm an objection? Only then do critics' tests count: else one that passes could move the others. */
+/**
+ * Whether execution confirmed an objection. Only then do critics' tests count: otherwise a passing test could change
+ * the rank of other candidates.
+ */
 export const hasConfirmedObjection = (critics: readonly CriticReport[]): boolean =>
   critics.some((one) => 'objections' in one && one.objections.some(({ outcome }) => outcome === 'confirmed'));
 
@@ -75,7 +78,7 @@ export const Review = z.object({
 });
 export type Review = z.infer<typeof Review>;
 
-/** A defect that a reviewer showed on a line. A claim: whoever can execute its test does, before it counts for more. */
+/** A defect that a reviewer claims for a line. Its test is executed before the claim counts. */
 interface VetoClaim {
   readonly alias: Alias;
   readonly file: string;
@@ -84,7 +87,7 @@ interface VetoClaim {
   readonly input: string;
   readonly expected: string;
   readonly got: string;
-  /** Text of a test, written by a model: to be executed in a sandbox only. */
+  /** Test source written by a model: execute in a sandbox only. */
   readonly test?: string;
 }
 
@@ -95,10 +98,10 @@ export type CheckedReview =
       readonly claims: readonly [VetoClaim, ...VetoClaim[]];
       readonly because: string;
     }
-  /** There is no usable review: it neither helps nor harms. */
+  /** No valid review: it counts neither for nor against the candidate. */
   | { readonly kind: 'ignored'; readonly because: string };
 
-/** A veto without a changed line that was shown is none. */
+/** A veto is valid only if it cites a changed line that was shown. */
 export function checkReview(
   alias: Alias,
   review: Review,
@@ -126,31 +129,34 @@ export function checkReview(
 
 const EMPTY_PATCH: BlindPatch = { production: '', tests: '', lines: [], injections: [] };
 
-/** What came of executing a claim's test; null where it has none or it could not be run. */
+/** The result of a claim's test; null if it has none or could not run. */
 export type Reproduction = {
   readonly onCandidate: 'passed' | 'failed';
-  /** It was admitted as a independent test: one that nobody passes says nothing about this candidate. */
+  /** The test was admitted as an independent test. A test that no candidate passes says nothing about this one. */
   readonly admitted: boolean;
 } | null;
 
-/** `confirmed`: its test counts and fails here. `doubt`: a line was named, and no test that counts shows it. `refuted`: its test passes. */
+/**
+ * `confirmed`: its test counts and fails here. `doubt`: it cites a line, but no valid test shows the defect.
+ * `refuted`: its test passes.
+ */
 export type ObjectionOutcome = 'confirmed' | 'doubt' | 'refuted';
 
-/** What execution makes of one claim. */
+/** Classifies one claim by the result of its test. */
 export function objectionOutcome(ran: Reproduction): ObjectionOutcome {
   if (ran?.onCandidate === 'passed') return 'refuted';
   return ran?.admitted ? 'confirmed' : 'doubt';
 }
 
 interface ReviewOutcome {
-  /** `vetoed`: a test shows it. `doubted`: a line was named, and a person should look. */
+  /** `vetoed`: a test shows the defect. `doubted`: a line is cited, and a person should check it. */
   readonly kind: 'passed' | 'doubted' | 'vetoed';
   readonly because: string;
 }
 
 /**
- * A veto holds when its test counts and fails here. A line alone is a doubt: it lowers confidence and
- * is shown, and no candidate falls by it, because a reviewer that was talked into it could name a line of any patch.
+ * A veto holds only if its test counts and fails here. A cited line alone is a doubt: it lowers confidence and is
+ * shown, but rejects no candidate, because a manipulated reviewer could cite a line of any patch.
  */
 export function reviewOutcome(review: CheckedReview, reproductions: readonly Reproduction[]): ReviewOutcome {
   if (review.kind !== 'claims') return { kind: 'passed', because: review.because };

@@ -10,11 +10,11 @@ import {
 } from './raw-html.ts';
 
 const PARSER = new MarkdownIt({ html: true, linkify: false, typographer: false });
-// GitHub parses a link and takes its address away later: a link that is refused here would show its title as text.
+// GitHub parses a link first and removes its address later. Rejecting the link here would show its title as text.
 PARSER.validateLink = () => true;
 PARSER.normalizeLink = (address) => address;
 PARSER.use(footnotes);
-// On GitHub a footnote ends a quotation and a list, too.
+// On GitHub a footnote also ends a quotation and a list.
 const definition = PARSER.block.ruler.getRules('').find(({ name }) => name === 'footnote_def');
 if (definition) {
   PARSER.block.ruler.at('footnote_def', definition, {
@@ -22,19 +22,23 @@ if (definition) {
   });
 }
 PARSER.disable(['footnote_inline', 'footnote_tail']);
-// On GitHub the head of a table is a line of a paragraph: a line that begins a list, a fence, HTML or a heading is none.
+// On GitHub a table header is a line of a paragraph: a line that begins a list, a fence, HTML or a heading is not
+// one.
 const tableRule = PARSER.block.ruler.getRules('').find(({ name }) => name === 'table');
 if (tableRule) {
   PARSER.disable('table');
   PARSER.block.ruler.after('heading', 'table_of_paragraph', tableRule, { alt: ['paragraph', 'reference'] });
 }
 
-/** Parts `<!doctype` in small letters, which is HTML to this parser and not to GitHub's: no character of any text. */
+/**
+ * Marks a lowercase `<!doctype`, which this parser treats as HTML and GitHub does not. The character occurs in no
+ * text.
+ */
 const NO_DECLARATION = '\ufdd1';
 
 /**
- * Markdown as the HTML that GitHub's page is made of, with `x-omitted` where something in it is not text of the page.
- * Attributes are our own: `d` the sign that began emphasis or a list, `u` an address that the page does not show.
+ * Renders Markdown to the HTML that GitHub would show, with `x-omitted` in place of content that is not visible text.
+ * Attributes are internal: `d` is the mark that began emphasis or a list, `u` an address that the page does not show.
  */
 export function githubHtml(written: string): string {
   const env: Env = {};
@@ -47,7 +51,7 @@ export function githubHtml(written: string): string {
   return writer.write(body);
 }
 
-/** Block tokens that stand for the text of their lines; what contains others only holds them. */
+/** Block tokens that represent the text of their lines. Containers are not among them. */
 const LEAF_BLOCKS: ReadonlySet<string> = new Set([
   'paragraph_open',
   'heading_open',
@@ -58,7 +62,7 @@ const LEAF_BLOCKS: ReadonlySet<string> = new Set([
   'table_open',
 ]);
 
-/** By line: how much of it no block shows. Definitions, and what is nested deeper than the parser goes. */
+/** For each line, how much of it no block shows: definitions, and content nested deeper than the parser goes. */
 function uncoveredLines(tokens: readonly Token[], lines: readonly string[]): Map<number, number> {
   const covered = new Set<number>();
   for (const { type, map } of tokens) {
@@ -77,7 +81,10 @@ interface Footnote {
   readonly length: number;
 }
 
-/** Footnotes apart from the text. Of several with one name, in whatever case, the first counts; the others have no name. */
+/**
+ * Separates footnotes from the text. Of several with the same name, ignoring case, the first counts; the others lose
+ * their name.
+ */
 function footnotesOf(
   tokens: readonly Token[],
   lines: readonly string[],
@@ -113,7 +120,7 @@ function footnotesOf(
 
 const ENDS_CONTAINER = /^(?:blockquote|list_item|bullet_list|ordered_list)_close$/;
 
-/** Whether what follows a footnote continues it: a paragraph with no blank line before it. */
+/** Whether the following block continues a footnote: a paragraph without a blank line before it. */
 const isLazyParagraph = (token: Token | undefined, lines: readonly string[]): boolean =>
   token?.type === 'paragraph_open' && token.map !== null && lines[token.map[0] - 1]?.trim() !== '';
 
@@ -123,7 +130,7 @@ const escapedHtml = (text: string): string => PARSER.utils.escapeHtml(text);
 
 const escapedCode = (text: string): string => escapedHtml(text.replaceAll(NO_DECLARATION, ''));
 
-/** Text whose declarations, which other versions of the parser hide, are left out. */
+/** Removes declarations, which other versions of the parser hide. */
 const escapedText = (text: string): string =>
   text
     .split(/(<!\ufdd1[^>]*>?)/)
@@ -135,7 +142,7 @@ class HtmlWriter {
   readonly #uncovered: Map<number, number>;
   readonly #definitions: ReadonlySet<number>;
   readonly #notes: ReadonlyMap<string, Footnote>;
-  /** Names of footnotes in the order in which the text refers to them. */
+  /** Names of footnotes in the order of their references. */
   readonly #referred: string[] = [];
   #raw = new RawHtml([]);
   #columns = 0;
@@ -158,7 +165,7 @@ class HtmlWriter {
       ...[...this.#notes.values()].flatMap((n) => rawPieces(n.tokens)),
     ]);
     let html = this.#blocks(body) + this.#passed(Number.POSITIVE_INFINITY);
-    // A footnote may refer to others: the list grows while it is written.
+    // A footnote may refer to others, so the list grows during the loop.
     for (let at = 0; at < this.#referred.length; at += 1) {
       const note = this.#notes.get(this.#referred[at] ?? '');
       if (note) html += `<x-note n="${at + 1}">${this.#blocks(note.tokens)}</x-note>`;
@@ -173,7 +180,7 @@ class HtmlWriter {
     return tokens.map((token) => this.#before(token) + this.#block(token)).join('');
   }
 
-  /** What stood on lines before this block that no block shows. */
+  /** Text on earlier lines that no block shows. */
   #before({ type, map }: Token): string {
     return map !== null && LEAF_BLOCKS.has(type) ? this.#passed(map[0]) : '';
   }
@@ -196,7 +203,7 @@ class HtmlWriter {
           this.#raw.endOfBlock()
         );
       case 'code_block': {
-        // On GitHub an indented line continues a paragraph, and so the definition before it.
+        // On GitHub an indented line continues a paragraph, including a definition before it.
         const definition = (token.map?.[0] ?? 0) - 1;
         return this.#definitions.has(definition) ? omissionTag(token.content.length) : fence(token);
       }
@@ -216,7 +223,7 @@ class HtmlWriter {
     }
   }
 
-  /** A tag of what is left out may hide what follows. */
+  /** A tag inside omitted content may hide what follows. */
   #omitted({ content, children }: Token): string {
     const tagged = children?.some(({ type }) => type === 'html_inline');
     return omissionTag(content.length) + (tagged ? this.#raw.hideRest() : '');
@@ -271,7 +278,7 @@ class HtmlWriter {
 
   #reference(token: Token): string {
     const name = footnoteName(token);
-    // The page numbers them: their names are not shown.
+    // The page shows numbers instead of footnote names.
     const named = this.#referred.includes(name) || /^\d{1,4}$/.test(name) ? '' : omissionTag(name.length);
     if (!this.#referred.includes(name)) this.#referred.push(name);
     return `${named}<x-ref n="${this.#referred.indexOf(name) + 1}"></x-ref>`;

@@ -3,21 +3,21 @@ import { githubHtml } from './github-html.ts';
 import { Omissions } from './omissions.ts';
 import { pageText } from './page-text.ts';
 
-/** UTF-16 units of a text that is parsed. GitHub takes 65,536 characters; what a longer text holds behind is left out. */
+/** Maximum UTF-16 units that are parsed; the rest is left out. GitHub accepts 65,536 characters. */
 const MAX_PARSED_CHARS = 140_000;
 
 interface VisibleText {
   readonly text: string;
-  /** A sentence on what was left out and how much; null where nothing was. */
+  /** A sentence that says what was left out and how much; null if nothing was. */
   readonly note: string | null;
 }
 
 /**
- * Markdown of others as its readers on GitHub see it: parsed as GitHub parses it, and written as Markdown again from the
- * text that the page shows, code to the letter. What the page does not show, or shows only to who hovers or clicks, is left
- * out: comments, attributes, addresses of links, descriptions of images, definitions, formulas and pictures made from text,
- * and characters that nobody sees. `<details>` is shown to whoever opens it, and stays. What is in doubt is left out, too.
- * Who reads an issue agrees to what is seen; a model would obey the rest as well.
+ * Converts untrusted Markdown to what its readers see on GitHub: parses it as GitHub does and writes the visible text
+ * as Markdown again, with code unchanged. Leaves out what the page does not show, or shows only on hover or click:
+ * comments, attributes, link addresses, image descriptions, definitions, formulas and diagrams made from text, and
+ * invisible characters. `<details>` is kept, because readers can open it. Ambiguous content is left out, too. People
+ * approve an issue by what they see; a model would also follow hidden text.
  */
 export function visibleMarkdown(text: string): VisibleText {
   const omissions = new Omissions();
@@ -32,9 +32,9 @@ function visibleOnPage(text: string, omissions: Omissions): string {
 }
 
 /**
- * A text of ours that quotes several texts of others, each in lines that begin with `>` and apart from the next one by a
- * line that does not (core/brief/pull-task.ts): each is a page of its own on GitHub, so that a tag that is not closed, or a
- * definition, in one of them says nothing about the others.
+ * Converts a generated text that quotes several untrusted texts, each in lines that begin with `>`, separated by
+ * lines that do not (core/brief/pull-task.ts). Each quote is parsed as a page of its own, so that an unclosed tag or
+ * a definition in one has no effect on the others.
  */
 function visibleQuotes(text: string, omissions: Omissions): string {
   const parts: { readonly quoted: boolean; readonly lines: string[] }[] = [];
@@ -55,20 +55,20 @@ function visibleQuotes(text: string, omissions: Omissions): string {
   return shown.join('\n');
 }
 
-/** Text that is shown as it stands, such as a title or a file: characters that nobody sees are left out. */
+/** Removes invisible characters from text that is shown unformatted, such as a title or a file. */
 export function visiblePlain(text: string): VisibleText {
   const omissions = new Omissions();
   return { text: omissions.withoutInvisible(text), note: omissions.note() };
 }
 
-/** UTF-16 units of an issue's title and body that models read: nearly all that GitHub takes. Our default. */
+/** Maximum UTF-16 units of an issue's title and body that models read: nearly all that GitHub accepts. Default. */
 export const MAX_TASK_CHARS = 60_000;
-/** UTF-16 units of all comments that they read. Our default. */
+/** Maximum UTF-16 units of all comments that models read. Default. */
 const MAX_COMMENTS_CHARS = 30_000;
 
 /**
- * A task as models may read it: what people could not see in it is left out. What was written at a terminal is not
- * Markdown of a page: there only characters are left out. `leftOut` says all that models do not read of it.
+ * Prepares a task for models: removes what people could not see in it. Text entered at a terminal is not Markdown, so
+ * only invisible characters are removed. `leftOut` lists everything that models do not read.
  */
 export function visibleTask(task: Task): Task {
   const { instructions, origin } = task;
@@ -79,7 +79,7 @@ export function visibleTask(task: Task): Task {
   const comments = task.comments.map((one) => ({ author: one.author, body: see(one.body, page) }));
   const rules = instructions && visiblePlain(instructions.text);
   const hidden = [page.note(), rules?.note ? `${instructions?.path}: ${rules.note}` : null];
-  // The record of a run holds what was found at its start, in the same words.
+  // A run's record already contains what was found at its start, in the same words.
   const leftOut = new Set([
     ...(task.leftOut ?? []),
     ...limitNotes(task.title, body, comments),
@@ -114,17 +114,17 @@ function limitNotes(title: string, body: string, comments: Task['comments']): re
 
 const thousands = (count: number): string => count.toLocaleString('en');
 
-/** What a task leaves out, in our words, for a prompt; no lines where nothing was left out. */
+/** Lists for a prompt what was left out of a task; empty if nothing was. */
 export const leftOutNotes = ({ leftOut = [] }: Pick<Task, 'leftOut'>): readonly string[] =>
   leftOut.length === 0 ? [] : [leftOut.map((note) => `[${note}]`).join('\n')];
 
-/** Characters of a block. Our default. */
+/** Maximum characters of a block. Default. */
 const MAX_BLOCK = 30_000;
 
 /**
- * Text of others in a prompt, between lines with a nonce that was drawn after it was written, so that nothing in it can end
- * its block and speak as somebody else. At most `most` UTF-16 units of it, and a line before the block that says how many
- * are missing; blanks at its end go.
+ * Encloses untrusted text between lines with a nonce drawn after the text was written, so that the text cannot end
+ * its block and impersonate another speaker. Shows at most `most` UTF-16 units, preceded by a line with the number of
+ * missing ones; trims trailing blanks.
  */
 export function block(name: string, nonce: string, text: string, most = MAX_BLOCK): string {
   const whole = text.trimEnd();
@@ -135,8 +135,8 @@ export function block(name: string, nonce: string, text: string, most = MAX_BLOC
 }
 
 /**
- * Comments as a block, oldest first; none where there are none. What does not fit is cut from the oldest, so that a long
- * log does not push out what was said after it.
+ * Renders comments as a block, oldest first; empty if there are none. Cuts the oldest comments first, so that a long
+ * log does not displace later ones.
  */
 export function commentsBlock(comments: Task['comments'], nonce: string): readonly string[] {
   if (comments.length === 0) return [];
@@ -155,10 +155,10 @@ export function commentsBlock(comments: Task['comments'], nonce: string): readon
   }
   const missing = comments.length - shown.length;
   const note = missing > 0 ? `[${counted(missing, 'older comment')} left out here.]\n` : '';
-  // The one that is cut says so itself; only the newest can be too long alone.
+  // The truncated comment reports its own omission; only the newest can be too long by itself.
   const most = shown.length > 1 ? Number.POSITIVE_INFINITY : MAX_COMMENTS_CHARS;
   return [`${note}${block('COMMENTS', nonce, shown.join('\n\n'), most)}`];
 }
 
-/** Text as one line: what begins a list, a heading or a block in it does so no more. */
+/** Renders text as one line, so that it cannot begin a list, a heading or a block. */
 export const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

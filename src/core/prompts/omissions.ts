@@ -1,9 +1,9 @@
 import { counted } from '../model/index.ts';
 
-/** What stands in the place of something that was left out. */
+/** Replaces text that was left out. */
 const OMISSION_MARK = '(…)';
 
-/** What a text says beyond what its page shows, counted while it is taken out. */
+/** Counts what is removed from a text because its page does not show it. */
 export class Omissions {
   #passages = 0;
   #length = 0;
@@ -11,7 +11,7 @@ export class Omissions {
   #invisible = 0;
   readonly #named = new Set<string>();
 
-  /** Counts a passage of so many UTF-16 units; an empty one is none. Returns what stands in its place. */
+  /** Counts a removed passage of `length` UTF-16 units; ignores empty ones. Returns its replacement. */
   omit(length: number): string {
     if (length <= 0) return '';
     this.#passages += 1;
@@ -19,14 +19,14 @@ export class Omissions {
     return OMISSION_MARK;
   }
 
-  /** Counts a picture, whose description and address go. */
+  /** Counts an image, whose description and address are removed. */
   omitImage(length: number): string {
     this.#images += 1;
     this.#length += length;
     return '(image)';
   }
 
-  /** Text without characters that nobody sees, which are counted. */
+  /** Removes and counts invisible characters. */
   withoutInvisible(text: string): string {
     const { text: plain, characters, count } = removeInvisible(text);
     this.#invisible += count;
@@ -34,7 +34,7 @@ export class Omissions {
     return plain;
   }
 
-  /** A sentence on what was left out; null where nothing was. */
+  /** A sentence that says what was left out; null if nothing was. */
   note(): string | null {
     const parts = [
       ...(this.#passages + this.#images > 0 ? [this.#pieces()] : []),
@@ -61,26 +61,26 @@ export class Omissions {
   }
 }
 
-/** Characters that a note names. */
+/** Maximum characters that a note lists. */
 const MAX_CHARACTERS_NAMED = 5;
 
 /**
- * What a reader cannot see: format, bidirectional and tag characters, variation selectors, fillers, controls, and the
- * private planes, whose characters have no form that all readers share.
+ * Invisible characters: format, bidirectional and tag characters, variation selectors, fillers, controls, and the
+ * private use areas, whose characters have no standard shape.
  */
 const INVISIBLE_CHARACTERS =
   /(?![\n\t])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\u{f0000}-\u{10ffff}]/gu;
 
 interface VisibleCharacters {
   readonly text: string;
-  /** The characters that are gone, each once, as `U+200B`, in the order in which they came. */
+  /** The removed characters, each once, as `U+200B`, in order of appearance. */
   readonly characters: readonly string[];
   readonly count: number;
 }
 
 /**
- * Text in which every character can be seen: those that cannot be are gone, blanks and line ends of other kinds are
- * plain ones. Naming them in the text would hand on a message that somebody wrote in them.
+ * Removes invisible characters; replaces unusual blanks and line ends by plain ones. Does not spell them out in the
+ * text, because that would pass on a message encoded in them.
  */
 function removeInvisible(text: string): VisibleCharacters {
   const found: string[] = [];
@@ -98,13 +98,13 @@ function removeInvisible(text: string): VisibleCharacters {
 const codePointName = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
-/** A part of a line: text of the page, code, or a sign of Markdown that is ours. */
+/** A part of a line: visible text, code, or generated Markdown syntax. */
 export interface Piece {
   readonly kind: 'text' | 'code' | 'sign';
   readonly text: string;
 }
 
-/** Commands of formulas that show what they are given, and no less. All others are left out with their formula. */
+/** Formula commands that show all of their arguments. Formulas with other commands are left out. */
 const VISIBLE_COMMANDS: ReadonlySet<string> = new Set(
   (
     'alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma tau upsilon ' +
@@ -122,13 +122,13 @@ const VISIBLE_COMMANDS: ReadonlySet<string> = new Set(
 );
 const ENVIRONMENTS =
   /\\begin\s*\{(?!(?:p|b|B|v|V|small)?matrix\*?\}|aligned\}|align\*?\}|cases\}|array\}|gathered\}|split\}|equation\*?\})/;
-/** Commands that take what is shown away, whatever stands around them. */
+/** Commands that hide content whatever surrounds them. */
 const HIDING_COMMANDS =
   /\\(?:[hv]?phantom|color|textcolor|colorbox|fcolorbox|definecolor|tiny|scriptsize|scriptscriptstyle|scriptstyle|fontsize|h?space|hskip|mskip|kern|mkern|mspace|rule|[rl]lap|math[rcl]lap|smash|raise|lower|require|def|let|newcommand|renewcommand|newenvironment|class|style|cssId|href|url|unicode|bbox|mathchoice|tag|label|verb|clap|cancel|enclose|hide|transparent)(?![A-Za-z])/;
-/** Scripts of scripts of scripts are as small as dust. */
+/** Deeper nested scripts are too small to read. */
 const MAX_SCRIPT_DEPTH = 2;
 
-/** How deep scripts stand in scripts, with the braces of a command that is one (`_\text{…}`). */
+/** Nesting depth of scripts in a formula, including the braces of a command that is a script (`_\text{…}`). */
 function scriptDepth(formula: string): number {
   const open: boolean[] = [];
   let depth = 0;
@@ -143,24 +143,24 @@ function scriptDepth(formula: string): number {
   return deepest;
 }
 
-/** Whether a formula shows all that is written in it. A comment in it does not show. */
+/** Whether a formula shows everything written in it. Its comments are not shown. */
 export const isPlainFormula = (formula: string): boolean =>
   !formula.includes('%') &&
   scriptDepth(formula) <= MAX_SCRIPT_DEPTH &&
   !ENVIRONMENTS.test(formula) &&
   [...formula.matchAll(/\\([A-Za-z]+)/g)].every(([, name = '']) => VISIBLE_COMMANDS.has(name));
 
-/** Stands for code among text, so that a formula does not begin in it. */
+/** Replaces code within text, so that no formula begins in it. */
 const CODE_PLACEHOLDER = '\ufffc';
 
 /**
- * Pieces of a line without formulas that hide what is written in them. Where formulas begin and end is GitHub's to know: so
- * whatever stands between two dollar signs is looked at as one. `$` and code and `$` is one, too.
+ * Removes formulas that hide part of their source. Only GitHub knows where formulas begin and end, so everything
+ * between two dollar signs is checked as one formula, also where code lies between them.
  */
 export function withoutHiddenFormulas(pieces: readonly Piece[], omissions: Omissions): readonly Piece[] {
   const whole = pieces.map(({ kind, text }) => (kind === 'code' ? CODE_PLACEHOLDER : text)).join('');
   if (!whole.includes('$')) return pieces;
-  // Whether GitHub takes a sign of Markdown for a part of the formula is not known: it is looked at with and without.
+  // GitHub may treat Markdown syntax as a part of the formula or not, so both readings are checked.
   const signs = pieces.map(({ kind, text }) =>
     kind === 'code' ? ' ' : (kind === 'sign' ? '*' : ' ').repeat(text.length),
   );
@@ -179,10 +179,10 @@ export function withoutHiddenFormulas(pieces: readonly Piece[], omissions: Omiss
   });
 }
 
-/** More signs than this in a row are no Markdown that anybody writes. Our default. */
+/** No real text has more Markdown marks than this in a row. Default. */
 const NEAR = 40;
 
-/** The same formula, and one character on each side of it, without what `isSign` marks with `*`. */
+/** The same formula, with one character on each side, without the characters that `isSign` marks with `*`. */
 function withoutSigns(whole: string, isSign: string, { from, to }: FormulaRange): [string, FormulaRange] {
   const plain = (begin: number, end: number): string =>
     whole
@@ -201,7 +201,7 @@ interface FormulaRange {
   readonly to: number;
 }
 
-/** From each dollar sign to the next. */
+/** Ranges from each dollar sign to the next. */
 function* formulaRanges(text: string): Generator<FormulaRange> {
   let from = text.indexOf('$');
   while (from >= 0) {
@@ -215,7 +215,7 @@ function* formulaRanges(text: string): Generator<FormulaRange> {
 function isHiding(whole: string, { from, to }: FormulaRange): boolean {
   const formula = whole.slice(from + 1, to - 1);
   if (HIDING_COMMANDS.test(formula)) return true;
-  // A formula does not begin or end with a blank, but between two dollar signs.
+  // A formula does not begin or end with a blank, unless it is between double dollar signs.
   const tight = /^\S(?:[\s\S]*\S)?$/.test(formula);
   const display = whole.charAt(from - 1) === '$' && whole.charAt(to) === '$';
   return (tight || display) && /[\\%_^{]/.test(formula) && !isPlainFormula(formula);
@@ -243,21 +243,21 @@ function omitRanges(
   return out + text.slice(at);
 }
 
-/** Addresses that GitHub shows as a short name (`#12`, `owner/name@1a2b3c4`) or a card, and what follows in them. */
+/** Addresses that GitHub shortens (`#12`, `owner/name@1a2b3c4`) or shows as a card, and the rest of the address. */
 const SHORTENED_ADDRESS =
   /(https?:\/\/github\.com\/(?:[\w.-]+\/[\w.-]+\/(?:(?:issues|pull|discussions)\/\d+|commit\/[0-9a-f]{7,64}|(?:compare|blob|tree)\/[^\s<>?#"')\]]+)))([/?#][^\s<>"')\]]*)/gi;
-/** What GitHub itself puts behind them. */
+/** Suffixes that GitHub itself appends to them. */
 const GITHUB_ADDRESS_END =
   /^(?:\/(?:files|commits|checks))?\/?(?:#(?:issuecomment-|discussion_r|discussioncomment-|pullrequestreview-|event-|r)\d{1,12}|#L\d{1,7}(?:C\d{1,5})?(?:-L\d{1,7}(?:C\d{1,5})?)?|#diff-[0-9a-f]{32,64}(?:[LR]\d{1,7})?)?[.,;:!?]*$/;
 
-/** Addresses of uploads, which GitHub shows as a picture, a player or a name, and what follows in them. */
+/** Addresses of uploads, which GitHub shows as an image, a player or a name, and the rest of the address. */
 const UPLOAD =
   /(https?:\/\/(?:github\.com\/(?:user-attachments\/(?:assets|files)|[\w.-]+\/[\w.-]+\/assets)|[\w-]*user-images\.githubusercontent\.com)\/)([^\s<>"')\]]+)/gi;
-/** What GitHub itself names them by: numbers and UUIDs, and the kind of file. */
+/** Names that GitHub gives to uploads: numbers, UUIDs and the file type. */
 const UPLOAD_NAME =
   /^(?:[0-9a-f-]{1,60}(?:\/(?=[0-9a-f-])|(?=\.)|(?![\w-]))){1,3}(?:\.(?:mp4|mov|webm|png|jpe?g|gif|svg|webp))?/i;
 
-/** Text in which addresses say no more than the short name that GitHub shows for them. */
+/** Reduces addresses to the part that GitHub's short form shows. */
 export const shownAddresses = (text: string, omissions: Omissions): string =>
   text
     .replace(SHORTENED_ADDRESS, (whole, address: string, end: string) =>
@@ -269,14 +269,14 @@ export const shownAddresses = (text: string, omissions: Omissions): string =>
       return /^[.,;:!?]*$/.test(end) ? whole : address + name + omissions.omit(end.length);
     });
 
-/** Columns of blanks in a line of code that push what follows out of every window. Our default. */
+/** Total columns of blanks in a line of code that push the rest out of any window. Default. */
 const FAR_RIGHT = 160;
-/** Columns of a gap that counts for it; smaller ones stand between ordinary words. Our default. */
+/** Minimum columns of a gap that counts; smaller gaps occur between ordinary words. Default. */
 const MIN_GAP = 4;
-/** GitHub's `tab-size` of code. */
+/** GitHub's `tab-size` for code. */
 const TAB = 8;
 
-/** A line of code without what its blanks, taken together, push out of sight. */
+/** Removes the part of a line of code that its blanks push out of sight. */
 export function withoutFarRight(line: string, omissions: Omissions): string {
   let [column, blanks, end] = [0, 0, 0];
   for (const { 0: part, index } of line.matchAll(/[ \t]+|[^ \t]+/g)) {

@@ -19,7 +19,7 @@ import {
   textContent,
 } from './page-tree.ts';
 
-/** By how much browsers and GitHub's styles shrink what is inside. */
+/** Font scales that browsers and GitHub's styles apply to the content of these elements. */
 const FONT_SCALES: Readonly<Record<string, number>> = {
   sub: 0.75,
   sup: 0.75,
@@ -32,9 +32,9 @@ const FONT_SCALES: Readonly<Record<string, number>> = {
   h6: 0.85,
   h5: 0.9,
 };
-/** What is smaller than half of the text around it is not read. Our default; a `sub` in a `sub` is larger. */
+/** Text below half the size of its surroundings is left out. Default; a `sub` in a `sub` is larger. */
 const MIN_FONT_SCALE = 0.5;
-/** The text that a page of this HTML shows, as Markdown. `html` comes from `githubHtml`, which holds no raw markup any more. */
+/** Renders the visible text of an HTML page as Markdown. `html` comes from `githubHtml` and contains no raw markup. */
 export function pageText(html: string, omissions: Omissions): string {
   const page = new PageRenderer(omissions);
   return page.blocks(parseFragment(html).childNodes, { scale: 1, depth: 0 }).join('\n\n');
@@ -52,7 +52,7 @@ class PageRenderer {
     this.#omissions = omissions;
   }
 
-  /** Blocks of the page; text between them is a block of its own. */
+  /** Renders block elements; text between them becomes a block of its own. */
   blocks(nodes: readonly PageNode[], place: ElementContext): string[] {
     const out: string[] = [];
     let line: PageNode[] = [];
@@ -110,7 +110,7 @@ class PageRenderer {
     }
   }
 
-  /** What is hidden or too small to be read has no place. */
+  /** The context inside an element; null if it is hidden or too small to read. */
   #inside(element: Element, { scale, depth }: ElementContext): ElementContext | null {
     const { tagName: name } = element;
     if (name === 'rp' || name === 'textarea' || name === 'plaintext' || attribute(element, 'h') !== null)
@@ -153,7 +153,7 @@ class PageRenderer {
     return [lines[0]?.text ?? '', ...rule, ...lines.slice(1).map(({ text }) => text)].join('\n');
   }
 
-  /** Rows of a table or of a part of it, and what stands between them. */
+  /** Rows of a table or a part of it, and the content between them. */
   #rows(table: Element, outer: ElementContext): readonly { readonly text: string; readonly cells: number }[] {
     return table.childNodes.filter(isElement).flatMap((child) => {
       const place = this.#inside(child, outer);
@@ -171,7 +171,9 @@ class PageRenderer {
     return this.#flat(cell.childNodes, place).replace(/\|/g, '\\|');
   }
 
-  /** Code to the letter, but for invisible characters; no block where nothing else is left, since the page shows an empty box. */
+  /**
+   * Code unchanged except for invisible characters; no block when nothing remains, since the page shows an empty box.
+   */
   #code(pre: Element, place: ElementContext): string[] {
     const language = attribute(pre, 'lang') ?? '';
     const raw =
@@ -194,7 +196,7 @@ class PageRenderer {
     return [`${bar}${language}${mark}\n${code}${code === '' ? '' : '\n'}${bar}`];
   }
 
-  /** Text of one block, with what stands in its line. */
+  /** Inline text of one block. */
   #line(nodes: readonly PageNode[], place: ElementContext, code = false): string {
     const pieces = nodes.flatMap((node) => this.#pieces(node, place, code));
     return withoutHiddenFormulas(pieces, this.#omissions)
@@ -233,7 +235,7 @@ class PageRenderer {
     }
   }
 
-  /** An address that is the text as well is shown by it. */
+  /** An address that equals the link text is visible. */
   #link(link: Element, inner: readonly Piece[]): readonly Piece[] {
     const address = attribute(link, 'u');
     if (address === null) return inner;
@@ -263,7 +265,7 @@ const MARKDOWN_DELIMITERS: Readonly<Record<string, string>> = {
   del: '~~',
   strike: '~~',
 };
-/** Tags that say something no sign of Markdown does. */
+/** Tags that have no equivalent in Markdown. */
 const KEPT_TAGS: ReadonlySet<string> = new Set(['sub', 'sup', 'kbd', 'ins', 'mark', 'q', 'rt', 'ruby']);
 
 function wrapped(element: Element, inner: readonly Piece[]): readonly Piece[] {

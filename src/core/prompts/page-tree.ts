@@ -3,7 +3,7 @@ import type { DefaultTreeAdapterTypes as Tree } from 'parse5';
 export type PageNode = Tree.ChildNode;
 export type Element = Tree.Element;
 
-/** Elements of a page, one inside another. What is deeper is left out. Our default. */
+/** Maximum nesting depth of elements; deeper content is left out. Default. */
 export const MAX_DEPTH = 400;
 
 const BLOCKS: ReadonlySet<string> = new Set(
@@ -32,7 +32,7 @@ export function textContent(node: PageNode | Element, depth = 0): string {
     : '';
 }
 
-/** UTF-16 units of what an element holds, what was left out of it before included. */
+/** UTF-16 units of an element's content, including what was left out of it earlier. */
 export function contentLength(element: Element, depth = 0): number {
   const own = /^(?:x-omitted|img)$/.test(element.tagName) ? Number(attribute(element, 'n')) : 0;
   if (depth > MAX_DEPTH) return own;

@@ -1,6 +1,6 @@
 import type { Token } from 'markdown-it';
 
-/** What GitHub's sanitiser lets through: html-pipeline's allow-list, and what it has gained since. */
+/** Elements that GitHub's sanitizer allows: html-pipeline's allow-list and later additions. */
 const ALLOWED: ReadonlySet<string> = new Set(
   (
     'h1 h2 h3 h4 h5 h6 h7 h8 br b i strong em a pre code tt div ins del sup sub p picture ol ul table thead tbody tfoot ' +
@@ -9,7 +9,9 @@ const ALLOWED: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Elements whose contents a page does not show as they stand, or shows only in some browsers: left out with them. */
+/**
+ * Elements that are dropped with their content, because a page does not show it as written, or only in some browsers.
+ */
 const DROPPED_ELEMENTS: ReadonlySet<string> = new Set(
   (
     'script style textarea title iframe noembed noframes plaintext xmp template noscript object svg math canvas audio ' +
@@ -17,56 +19,56 @@ const DROPPED_ELEMENTS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Tags without a text of their own. */
+/** Void elements. */
 const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'wbr']);
 
-/** Fences and `<pre lang>` that GitHub shows as a picture or a formula made from the text. */
+/** Fences and `<pre lang>` that GitHub renders as a diagram or a formula. */
 export const RENDERED_LANGUAGE = /^(?:mermaid|geojson|topojson|stl|math)$/i;
 
-/** Open elements of raw HTML, one inside another; more are written by nobody. Our default. */
+/** Maximum depth of open raw HTML elements; no real text has more. Default. */
 const MAX_OPEN_ELEMENTS = 150;
-/** Raw tags of one text. Our default; a table of 1,500 cells has fewer. */
+/** Maximum raw tags of one text. Default; a table of 1,500 cells has fewer. */
 const MAX_TAGS = 8_000;
 
 const ATTRIBUTE = String.raw`\s+[A-Za-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>${'`'}]+|'[^']*'|"[^"]*"))?`;
 const OPENING_TAG = new RegExp(String.raw`<([A-Za-z][A-Za-z0-9-]*)((?:${ATTRIBUTE})*)\s*/?>`, 'y');
 const CLOSING_TAG = /<\/([A-Za-z][A-Za-z0-9-]*)\s*>/y;
-/** Attributes that hide an element in browsers that are let see them. */
+/** Attributes that hide an element in browsers that receive them. */
 const HIDING_ATTRIBUTES =
   /\s(?:hidden\b|style\s*=[^>]*(?:display|visib|opacity|color|size|position|indent|clip|height|width|transform))/i;
-/** Attributes that say nothing but how wide, tall or where something is. */
+/** Attributes that only set size or position. */
 const PLAIN_ATTRIBUTES =
   /^(?:\s+(?:align|valign|width|height|open|border|type|start|colspan|rowspan|dir)(?:\s*=\s*["']?(?:[\d.]{1,6}(?:%|px)?|left|right|center|top|middle|bottom|disc|circle|square|open|true|auto|ltr|1|a|i)?["']?)?)*\s*$/i;
 
-/** Elements that are hidden or smaller than the text around them. */
+/** Elements that are hidden or smaller than the surrounding text. */
 const MAKES_SMALL = /^(?:rp|rt|sub|sup|small|code|tt|samp|kbd|bdo)$/;
 
-/** Elements before which a browser ends an open paragraph: what is open in them does not end with it. */
+/** Elements that make a browser close an open paragraph; elements open inside them stay open. */
 const ENDS_PARAGRAPH =
   /^(?:h[1-6]|pre|div|p|ol|ul|li|dl|dt|dd|table|blockquote|hr|summary|details|figure|figcaption|center|section)$/;
 
 const isHidden = (name: string, attributes: string): boolean =>
   !VOID.has(name) && ALLOWED.has(name) && (/^(?:rp|bdo)$/.test(name) || HIDING_ATTRIBUTES.test(attributes));
 
-/** Stands where something was left out: `n` counts its UTF-16 units. Raw HTML cannot write it. */
+/** Marks omitted content of `n` UTF-16 units. Raw HTML cannot produce this tag. */
 export const omissionTag = (length: number): string => `<x-omitted n="${length}"></x-omitted>`;
 
 /**
- * Raw HTML of a text, piece by piece in its order, made fit for a parser: tags lose their attributes, elements that GitHub
- * does not allow lose their tags or go with their contents. Parsers differ in where comments and broken tags end; of all
- * readings the one is taken that hides the most, so that nothing is kept that GitHub may hide.
+ * Sanitizes the raw HTML of a text, piece by piece: tags lose their attributes; disallowed elements lose their tags
+ * or are dropped with their content. Parsers disagree on where comments and malformed tags end, so the reading that
+ * hides the most is used, and nothing that GitHub may hide is kept.
  */
 export class RawHtml {
   readonly #closers = new Map<string, number>();
-  /** Names of the dropped elements that are open. */
+  /** Names of the open elements that are being dropped. */
   #dropping: string[] = [];
   #after = '';
   #ended = false;
-  /** A tag of this block ended the paragraph that the block is. */
+  /** A tag in this block closed its paragraph. */
   #pastParagraph = false;
-  /** Blocks that ended while elements were dropped. */
+  /** Number of blocks that ended while elements were dropped. */
   #blocksWithin = 0;
-  /** Elements that end a paragraph, and are open in what is dropped. */
+  /** Number of open paragraph-ending elements in dropped content. */
   #blocksOpen = 0;
   #open = 0;
   #tags = 0;
@@ -80,7 +82,7 @@ export class RawHtml {
     }
   }
 
-  /** The next block of HTML. Whether `textarea` begins and ends one differs between versions of Markdown. */
+  /** Converts the next block of HTML. Versions of Markdown differ on whether `textarea` begins and ends one. */
   block(piece: string): string {
     const doubtful = piece.search(/<\/?textarea/i);
     if (doubtful < 0) return this.convert(piece) + this.endOfBlock(false);
@@ -88,9 +90,9 @@ export class RawHtml {
     return this.#ended ? before : before + this.#rest(piece, doubtful).html;
   }
 
-  /** The next piece. */
+  /** Converts the next piece. */
   convert(piece: string, inLine = false): string {
-    // Older versions of Markdown see no comment in a line where `--` stands in it, but the tags in it.
+    // Older versions of Markdown reject an inline comment that contains `--` and parse the tags in it.
     if (
       inLine &&
       piece.startsWith('<!--') &&
@@ -113,14 +115,14 @@ export class RawHtml {
     return out + (this.#ended ? '' : piece.slice(at));
   }
 
-  /** At the end of a block: an element that is dropped and is closed nowhere ends with its block. */
+  /** Ends a block: an unclosed dropped element ends with its block. */
   endOfBlock(inLine = true): string {
     const past = this.#pastParagraph;
     this.#pastParagraph = false;
     if (this.#dropping.length > 0) this.#blocksWithin += 1;
     const open = this.#dropping.some((name) => (this.#closers.get(name) ?? 0) > 0);
     if (this.#dropping.length === 0 || open) return '';
-    // A hidden element that is closed nowhere hides all that follows; in a paragraph, one of these ends with it.
+    // An unclosed hidden element hides everything that follows; in a paragraph, one of these ends with it.
     const ends = (name: string): boolean =>
       DROPPED_ELEMENTS.has(name) || (inLine && (name === 'p' || (name === 'rp' && !past)));
     return this.#dropping.every(ends) ? this.#endDropping() : this.#rest('', 0).html;
@@ -139,7 +141,7 @@ export class RawHtml {
     if (/^<(?:[!?]|\/(?![A-Za-z]))/.test(piece.slice(from, from + 3))) return this.#declaration(piece, from);
     OPENING_TAG.lastIndex = from;
     const opening = OPENING_TAG.exec(piece);
-    // GitHub writes some tags as text: what stands in their attributes is markup then.
+    // GitHub shows some tags as text; their attributes then become markup.
     if (opening && DROPPED_ELEMENTS.has((opening[1] ?? '').toLowerCase()) && opening[0].includes('<', 1)) {
       return this.#rest(piece, from);
     }
@@ -149,13 +151,13 @@ export class RawHtml {
     if (closing && this.#isIgnored(closing[1] ?? '', inLine)) return this.#rest(piece, from);
     if (closing) return { html: this.#closing(closing), to: from + closing[0].length };
     if (!/^<\/?[A-Za-z]/.test(piece.slice(from, from + 3))) return { html: '&lt;', to: from + 1 };
-    // Not a tag to Markdown, but browsers make one of it.
+    // Not a tag in Markdown, but browsers parse it as one.
     const broken = /^<[^<>"'`]*>/.exec(piece.slice(from, from + 1_000))?.[0];
     if (broken === undefined) return this.#rest(piece, from);
     return { html: omissionTag(broken.length), to: from + broken.length };
   }
 
-  /** Comments, declarations and the like. */
+  /** Handles comments, declarations and the like. */
   #declaration(piece: string, from: number): { readonly html: string; readonly to: number } {
     const end = piece.startsWith('<!--', from)
       ? '-->'
@@ -164,23 +166,23 @@ export class RawHtml {
         : piece.startsWith('<![CDATA[', from)
           ? ']]>'
           : '>';
-    // Comments that browsers end at once or at `--!>`, and others do not: what stands in them may be markup.
+    // Some browsers end comments immediately or at `--!>`; what remains may be markup.
     const until = piece.indexOf(end, from + (end === '-->' ? 4 : 2));
     const early = piece.indexOf('--!>', from);
     if (/^<!---?>/.test(piece.slice(from, from + 6)) || (early >= 0 && early < until))
       return this.#rest(piece, from);
-    // Only comments end where they say for certain: all others end at the first `>` in browsers.
+    // Only comments have a reliable end: in browsers all others end at the first `>`.
     const plain = end === '-->' || !/[<>]/.test(piece.slice(from + 1, until));
     if (until < 0 || !plain) return this.#rest(piece, from);
     return { html: omissionTag(until + end.length - from), to: until + end.length };
   }
 
-  /** Nothing that follows is shown for certain. */
+  /** Drops everything that follows, because it may be hidden. */
   hideRest(): string {
     return this.#ended ? '' : this.#rest('', 0).html;
   }
 
-  /** Nothing behind this place is shown for certain. */
+  /** Drops the rest of this piece, because it may be hidden. */
   #rest(piece: string, from: number): { readonly html: string; readonly to: number } {
     this.#ended = true;
     const close = this.#dropping.length === 0 ? '' : '</textarea>';
@@ -206,16 +208,16 @@ export class RawHtml {
     return `<${name}${kept}>${VOID.has(name) || name === 'table' ? '' : left}`;
   }
 
-  /** In an element that is dropped. */
+  /** Handles an opening tag inside a dropped element. */
   #openingWithin(name: string, attributes: string): string {
     if (ENDS_PARAGRAPH.test(name)) this.#blocksOpen += 1;
     if (DROPPED_ELEMENTS.has(name) || this.#dropping.includes(name)) this.#dropping.push(name);
-    // Where GitHub writes the outer tag as text, this one hides what follows even behind its end.
+    // If GitHub shows the outer tag as text, this one hides what follows even after the outer end tag.
     if (MAKES_SMALL.test(name) || HIDING_ATTRIBUTES.test(attributes)) this.#after += `<${name} h>`;
     return '';
   }
 
-  /** Whether a browser does not end the hidden element at this tag: a block is open in it. */
+  /** Whether a browser ignores this end tag of a hidden element because a block is open in it. */
   #isIgnored(written: string, inLine: boolean): boolean {
     const name = written.toLowerCase();
     if (this.#dropping[0] !== name || DROPPED_ELEMENTS.has(name) || ENDS_PARAGRAPH.test(name)) return false;
@@ -239,8 +241,8 @@ export class RawHtml {
 }
 
 /**
- * Names of languages that people write behind the bar of a fence. GitHub colours by them and does not show them, so that
- * only names of this list are kept: none of them says anything but how the code is written.
+ * Language names allowed after a code fence. GitHub uses them for highlighting without showing them, so only names
+ * from this list are kept: they cannot carry a message.
  */
 const FENCE_LANGUAGES: ReadonlySet<string> = new Set(
   (
@@ -260,29 +262,29 @@ const FENCE_LANGUAGES: ReadonlySet<string> = new Set(
 
 export const isLanguage = (name: string): boolean => FENCE_LANGUAGES.has(name.toLowerCase());
 
-/** A definition but for what is odd in its address: parsers differ. */
+/** A link definition, with a loose pattern for its address: parsers differ. */
 const DEFINITION =
   /^\s*\[(?!\^)(?:[^[\]\\]|\\.){1,999}\]:\s*\S+[ \t]*(?:\n|$|["'(][^\n]*["')][ \t]*(?:\n|$))/;
-/** Markup in a line that no browser shows. */
+/** Inline markup that no browser shows. */
 const HIDDEN_MARKUP = /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<![A-Z][^>]*>|<!\[CDATA\[[\s\S]*?\]\]>/;
-/** The second line of a table, which this parser saw none in. */
+/** The delimiter row of a table that this parser did not recognize. */
 const TABLE_RULE = /^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 
-/** Whether GitHub may take a part of a paragraph for something that its page does not show. */
+/** Whether GitHub may parse a part of a paragraph as something that its page does not show. */
 export function isDoubtful({ content, children }: Token): boolean {
   if (DEFINITION.test(content)) return true;
-  // The parser looks for no further one where it has missed one.
+  // After one failed match the parser does not look for another.
   const missed = (children ?? []).some(({ type, content: text }) => type === 'text' && /<[!?]/.test(text));
   if (missed && HIDDEN_MARKUP.test(content)) return true;
   const lines = content.split('\n');
-  // Its head may be a line that this parser took for a definition.
+  // The header row may be a line that this parser took for a definition.
   const rule = lines.findIndex((line) => line.includes('|') && TABLE_RULE.test(line));
   if (rule < 0) return false;
   const columns = cellsOf(lines[rule] ?? '').length;
   return lines.slice(rule + 1).some((line) => surplusLength(line, columns) > 0);
 }
 
-/** Characters in the cells of a row beyond the width of its table. */
+/** Characters in the cells of a row beyond the number of columns of its table. */
 export function surplusLength(line: string, columns: number): number {
   if (columns === 0) return 0;
   return cellsOf(line)

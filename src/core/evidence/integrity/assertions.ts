@@ -17,38 +17,38 @@ import { type Guard, guardsOf } from './guards.ts';
 import { squeeze } from './matchers.ts';
 import type { InspectedFile, Side, View } from './view.ts';
 
-/** One place in a test that can make it fail. */
+/** A place in a test that can make it fail. */
 export interface Assertion {
   readonly at: number;
   readonly end: number;
-  /** Squeezed: two that say the same in other white space are equal. */
+  /** Without white space, so that differently formatted assertions are equal. */
   readonly text: string;
   readonly form: Form;
-  /** Its promise is waited for. */
+  /** Its promise is awaited. */
   readonly awaited: boolean;
-  /** What around it, inside of its test, keeps it from running or from being seen to fail. */
+  /** Constructs around it, inside its test, that may prevent it from running or from failing the test. */
   readonly guards: readonly Guard[];
 }
 
-/** Functions that assert what they are given. */
+/** Functions that assert. */
 const ASSERTING_FUNCTION =
   /^(?:(?:debug_|prop_)?assert(?:[A-Z_]\w*)?|refute\w*|flunk|expect|expectTypeOf|expectType|expectError|verify|panic|unreachable|fail|Fail|FailNow|FAIL\w*|equal|deepEqual|(?:deep)?[sS]trictEqual|deepStrictEqual|not(?:Deep)?(?:Strict)?Equal|throws|rejects|doesNot(?:Throw|Reject|Match)|raises|warns|deprecated_call|is_expected|Expect|Ω|So|Eventually|Consistently|(?:EXPECT|ASSERT|CHECK|REQUIRE|STATIC_REQUIRE|INFO_CHECK|BOOST_CHECK|BOOST_REQUIRE|BOOST_TEST|TEST_ASSERT|ck_assert|cr_assert|cr_expect|g_assert|XCT)\w*)$/;
-/** Objects whose methods assert, and classes of such. */
+/** Objects and classes whose methods assert. */
 const ASSERTION_LIBRARY =
   /^(?:assert|assertions|Assert|\w*Assert|expect|require|must|qt|chai|self|pytest|unittest|cls|softly|\$this|this)$/;
-/** Methods that assert on a handle which a test is given, or on an object of assertions. */
+/** Methods that assert, on a test's handle or an assertion object. */
 const HANDLE_METHOD =
   /^(?:is|not|ok|notOk|equals?|notEqual|deepEquals?|notDeepEqual|same|notSame|strictEqual|strictSame|like|unlike|has|hasStrict|match|notMatch|true|false|truthy|falsy|assert|throws\w*|doesNotThrow|notThrows\w*|rejects|resolves|resolveMatch|regex|notRegex|snapshot|matchSnapshot|pass|fail|error|iferror|ifError|type|plan|looseEqual|deepLooseEqual|Errorf?|Fatalf?|Fail|FailNow)$/;
 const TEST_HANDLE = /^(?:t|tt|st|tap|is|td|b|tb|f|s|suite|c|g|a|r|check|qt|must)$/;
 /** Calls on a value that assert: `.expect(200)`, `.Should()`, `x.must_equal 3`. */
 const VALUE_METHOD =
   /^(?:expect|should|Should|assert|and_?[eE]xpect\w*|assert_called\w*|assert_has_calls|assert_awaited\w*|assert_not_called|(?:must|wont)_\w+|Verify|assert[A-Z]\w*)$/;
-/** A failure that a test reports by hand stands below the condition that it reports. */
+/** An error raised by hand belongs to the condition above it. */
 const REPORTS_FAILURE = /^(?:Errorf?|Fatalf?|Fail|FailNow)$/;
 
 type FoundAssertion = Omit<Assertion, 'guards'> & { readonly node: SyntaxNode; readonly reports?: boolean };
 
-/** More of one text are not looked at. */
+/** Maximum assertions of one text. */
 const MAX_ASSERTIONS = 20_000;
 
 /** All assertions of a text, in order. */
@@ -68,7 +68,7 @@ function assertionsOf(
     .map((one) => withGuards(tree, side, cases, one));
 }
 
-/** An assertion within another one is part of it, unless it stands in a function. */
+/** Drops assertions nested in another one, unless they are in a function. */
 function withoutNested(found: readonly FoundAssertion[]): readonly FoundAssertion[] {
   let outer: FoundAssertion | null = null;
   return found.filter((one) => {
@@ -105,7 +105,7 @@ function fromChain(tree: SyntaxTree, side: Side, chain: Chain): FoundAssertion |
   const at = assertingLink(tree, chain);
   if (at < 0) return null;
   const { node, from, links } = chain;
-  // What a block does stands for itself.
+  // The statements of a block count separately.
   const to = node.children.find(({ type }) => type === 'do_block')?.from ?? chain.to;
   const link = links[at] as ChainLink;
   const rest = links.slice(at + 1);
@@ -159,11 +159,11 @@ function assertionForm(
   return chainForm(squeeze((own ?? []).join(',')), steps);
 }
 
-/** The index of the link that asserts; -1 where nothing does. */
+/** The index of the link that asserts; -1 for none. */
 function assertingLink({ grammar }: SyntaxTree, { links, node }: Chain): number {
   const [first, second] = links;
   if (!first) return -1;
-  // `expect.any` and its like are values.
+  // `expect.any` and the like are values.
   if (first.name === 'expect' && second && first.args === null)
     return /^(?:soft|poll|assertions|hasAssertions|unreachable)$/.test(second.name) ? 1 : -1;
   if (first.name === 'is_expected' || (first.args !== null && ASSERTING_FUNCTION.test(first.name))) return 0;
@@ -178,7 +178,10 @@ function assertingLink({ grammar }: SyntaxTree, { links, node }: Chain): number 
 
 const SHELL_WORD = /^(?:is|isnt|ok|like|assert\w*|refute\w*)$/;
 
-/** `assert.equal(…)`, `Assert.Equal(…)`, `self.assertTrue(…)`, `t.Fatal(…)`: does the call at the end of a path assert? */
+/**
+ * Whether a call asserts, by the end of its path: `assert.equal(…)`, `Assert.Equal(…)`, `self.assertTrue(…)`,
+ * `t.Fatal(…)`.
+ */
 function isAssertingCall(grammar: Grammar, path: readonly ChainLink[]): boolean {
   const [root = '', owner = '', name = ''] = [path[0]?.name, path.at(-2)?.name, path.at(-1)?.name];
   if (ASSERTING_FUNCTION.test(name) && (ASSERTION_LIBRARY.test(root) || /^assert|^fail$|^expect/i.test(name)))
@@ -190,13 +193,13 @@ function isAssertingCall(grammar: Grammar, path: readonly ChainLink[]): boolean 
   return /^(?:t|b|tb|f)$/.test(owner) ? REPORTS_FAILURE.test(name) : /^[A-Z]/.test(name);
 }
 
-/** `assert a == b`, as a statement of the language. */
+/** `assert a == b` as a statement of the language. */
 function fromStatement(tree: SyntaxTree, side: Side, node: SyntaxNode): FoundAssertion | null {
   if (!/^(?:assert_statement|test_command)$/.test(node.type)) return null;
   const [condition] = node.children.filter(({ named }) => named);
   if (!condition) return null;
   const form = conditionForm(side.code.slice(condition.from, condition.to), false);
-  // A tuple is true, whatever is in it.
+  // A non-empty tuple is always true.
   const vacuous =
     form.vacuous ||
     (condition.type === 'tuple' && condition.children.filter(({ named }) => named).length > 1);
@@ -210,7 +213,7 @@ function fromStatement(tree: SyntaxTree, side: Side, node: SyntaxNode): FoundAss
   };
 }
 
-/** One side of a view, taken apart. */
+/** One side of a view, parsed. */
 export interface ParsedTests {
   readonly side: Side;
   /** Tests and groups, in order. */
@@ -220,7 +223,7 @@ export interface ParsedTests {
   readonly chains: readonly Chain[];
 }
 
-/** A part of a test file before and after. */
+/** A part of a test file before and after the patch. */
 export interface TestView {
   readonly inspected: InspectedFile;
   readonly file: PatchFile;
@@ -228,14 +231,14 @@ export interface TestView {
   readonly after: ParsedTests;
 }
 
-/** Unit tests stand inside of production files there. */
+/** Languages whose unit tests are in production files. */
 const IN_SOURCE = /#\[(?:\w+::)*(?:test|rstest|test_case)\b|\bmod\s+tests?\b|#\[cfg\(test\)\]/;
 
-/** Does a production file hold tests of its own, as is usual in Rust? */
+/** Whether a production file contains tests, as is usual in Rust. */
 export const holdsTests = (file: PatchFile): boolean =>
   file.role === 'production' && grammarOf(file.path) === 'rust' && IN_SOURCE.test(file.section);
 
-/** The views of a test file, or of the tests inside of a production file. */
+/** The views of a test file, or of the tests inside a production file. */
 export function readTests(inspected: InspectedFile): readonly TestView[] {
   const { file, views } = inspected;
   const inSource = file.role === 'production';
@@ -257,7 +260,7 @@ function parseTests(side: Side, inSource: boolean): ParsedTests {
   return { side, chains, cases, tests: cases.filter(({ suite }) => !suite), assertions };
 }
 
-/** The test around an offset; groups do not count. */
+/** The test that contains an offset; groups do not count. */
 export const testAround = ({ side, tests }: ParsedTests, offset: number): TestCase | null =>
   enclosingCase(side, tests, offset);
 

@@ -11,32 +11,32 @@ import {
 } from '../../source/index.ts';
 import { lineIndexAt, type Side } from './view.ts';
 
-/** One test, or a group of tests, in a text. */
+/** A test, or a group of tests, in a text. */
 export interface TestCase {
   readonly name: string;
   readonly suite: boolean;
   readonly node: SyntaxNode;
-  /** Offset of the first decorator, attribute or word that belongs to it. */
+  /** Offset of its first decorator, attribute or keyword. */
   readonly at: number;
-  /** Offset where its head ends and what it does begins. */
+  /** Offset where its head ends and its body begins. */
   readonly body: number;
   readonly end: number;
-  /** Offset of the name of a declaration, or of the call that declares. */
+  /** Offset of the name of a declaration, or of the declaring call. */
   readonly head: number;
 }
 
 export const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
-/** Calls that declare a group of tests, or one test; `x` and `f` in front of some skip and focus. */
+/** Calls that declare a test or a group; the prefixes `x` and `f` skip and focus. */
 const GROUP_CALL =
   /^[xf]?(?:describe|context|feature)$|^(?:suite|group|module)$|^[PFX]?(?:Describe|Context|When)$|^(?:Skip|Focus)?Convey$|^DescribeTable$/;
 const TEST_CALL =
   /^[xf]?(?:it|test|specify|example|scenario)$|^(?:step|bench|subtest|testWidgets)$|^[PFX]?(?:It|Specify|Entry)$|^Run$/;
-/** What tests are called on: a runner, or the handle that a test is given. */
+/** Receivers of test calls: a runner, or the handle that a test is given. */
 const CALL_ROOTS = wordSet('Deno QUnit RSpec t tt st tap b s suite ctx nodeTest bun');
 const TEST_MACRO =
   /^(?:TYPED_)?TEST(?:_[FP])?$|^TEST_(?:CASE|METHOD)\w*$|^(?:SCENARIO|SECTION|SUBCASE|START_TEST|BOOST_\w+_TEST_CASE)$/;
-/** Names by which runners find functions and methods. */
+/** Names by which runners discover functions and methods. */
 const TEST_FUNCTION_NAMES: Partial<Readonly<Record<Grammar, RegExp>>> = {
   python: /^test/,
   go: /^(?:Test|Fuzz|Example)/,
@@ -81,7 +81,7 @@ function declaredByCall(tree: SyntaxTree, { node, from, to, links }: Chain): Tes
   const [name, ...rest] = args;
   const callback = node.children.find(({ type }) => BLOCK_NODE.test(type)) ?? args.find(isCallback);
   const isNamed = name !== undefined && isString(name);
-  // Elsewhere `test` and `it` are names like others, unless a function is given to them.
+  // In other languages `test` and `it` are ordinary names unless a function is passed to them.
   const handed = isScript(tree.grammar) && (isNamed || rest.some(({ type }) => /identifier$/.test(type)));
   if (!callback && !handed) return null;
   const label = name && name !== callback ? nodeText(tree, name) : '';
@@ -96,7 +96,7 @@ function declaredByCall(tree: SyntaxTree, { node, from, to, links }: Chain): Tes
   };
 }
 
-/** The word by which a chain declares a test or a group; null where it declares none. */
+/** The word by which a chain declares a test or a group; null for none. */
 function declaringWord(links: Chain['links']): string | null {
   const [first, second] = links;
   if (!first || links.length > 7) return null;
@@ -105,7 +105,7 @@ function declaringWord(links: Chain['links']): string | null {
   return GROUP_CALL.test(name) || (TEST_CALL.test(name) && (isHandle || name !== 'Run')) ? name : null;
 }
 
-/** The call that holds the test comes after the one that is given a table or a condition. */
+/** The call with the test follows the one with a table or a condition. */
 function ownArguments(links: Chain['links']): readonly SyntaxNode[] | null {
   const table = links.findIndex(
     ({ name, args }) => args && /^(?:each|for|skipIf|runIf|cases|with)$/.test(name),
@@ -113,7 +113,7 @@ function ownArguments(links: Chain['links']): readonly SyntaxNode[] | null {
   return (table < 0 ? links.find(({ args }) => args !== null) : links[table + 1])?.args ?? null;
 }
 
-/** A function or method that a runner finds by its name or by what stands in front of it; a class is a group. */
+/** A function or method that a runner discovers by its name or annotation; a class is a group. */
 function declaredByFunction(tree: SyntaxTree, node: SyntaxNode): TestCase | null {
   if (!node.named) return null;
   if (CLASS_NODE.test(node.type)) return caseAt(tree, node, true);
@@ -141,7 +141,7 @@ function caseAt(tree: SyntaxTree, node: SyntaxNode, suite: boolean): TestCase {
   };
 }
 
-/** `TEST(Suite, Name) { … }` reads like a function without a type. */
+/** `TEST(Suite, Name) { … }` parses as a function without a type. */
 function macroName(tree: SyntaxTree, node: SyntaxNode): string | null {
   const declarator = tree.grammar === 'cpp' ? child(node, 'declarator') : null;
   const name = declarator && child(declarator, 'declarator');
@@ -150,7 +150,7 @@ function macroName(tree: SyntaxTree, node: SyntaxNode): string | null {
     : null;
 }
 
-/** Decorators, annotations and attributes of a declaration, wherever its grammar puts them; in order. */
+/** Decorators, annotations and attributes of a declaration, for all grammars; in order. */
 export function annotationsOf(node: SyntaxNode): readonly SyntaxNode[] {
   const { parent } = node;
   const inside = node.children.flatMap((each) =>
@@ -171,14 +171,14 @@ export function annotationsOf(node: SyntaxNode): readonly SyntaxNode[] {
   return [...before.filter(({ type }) => ANNOTATION_NODE.test(type)), ...inside];
 }
 
-/** The last names of what an annotation names: `tokio::test`, `[Fact, Trait("x")]`. */
+/** The last part of each name in an annotation: `tokio::test`, `[Fact, Trait("x")]`. */
 export function annotationNames(tree: SyntaxTree, annotation: SyntaxNode): readonly string[] {
   const text = nodeText(tree, annotation).slice(0, 1_000);
   const names = text.replace(/\((?:[^()]|\([^()]*\))*\)/g, '').split(/[\s,[\]@#]+/);
   return names.map((name) => name.split(/::|\\|\./).at(-1) ?? '').filter((name) => name !== '');
 }
 
-/** The innermost of some tests or groups (in order) around an offset; one that begins on the same line counts. */
+/** The innermost test or group (in order) that contains an offset; one that begins on the same line counts. */
 export function enclosingCase(side: Side, cases: readonly TestCase[], offset: number): TestCase | null {
   const line = lineIndexAt(side, offset);
   const from = side.starts[line] ?? offset;
@@ -191,7 +191,7 @@ export function enclosingCase(side: Side, cases: readonly TestCase[], offset: nu
   return null;
 }
 
-/** The index of the last that begins before an offset; they are sorted. */
+/** The index of the last item that begins before an offset. Expects sorted items. */
 export function lastBefore(sorted: readonly { readonly at: number }[], offset: number): number {
   let low = -1;
   let high = sorted.length - 1;

@@ -7,15 +7,15 @@ import { lineText, type Side } from './view.ts';
 
 /** A changed line that belongs to no matched assertion and no removed test. */
 interface UnexplainedLine {
-  /** Squeezed. */
+  /** Without white space. */
   readonly text: string;
   readonly mask: string;
   readonly change: Change;
-  /** Index in its side. */
+  /** Index of the line in its side. */
   readonly index: number;
 }
 
-/** Changed lines without a line of context between them. */
+/** Consecutive changed lines. */
 interface ChangeBlock {
   readonly removed: readonly UnexplainedLine[];
   readonly added: readonly UnexplainedLine[];
@@ -23,7 +23,7 @@ interface ChangeBlock {
 
 const MAX_DATA_FINDINGS = 3;
 
-/** Data that the tests of the base work with: rows of tables of cases, values in variables. */
+/** Changed data used by base tests: rows of test tables, values of variables. */
 export function changedData(
   matched: MatchedView,
   removedTests: readonly OffsetRange[],
@@ -50,7 +50,7 @@ interface OffsetRange {
   readonly end: number;
 }
 
-/** Blocks of changed lines outside of the given ranges. */
+/** Blocks of changed lines outside the given ranges. */
 function changeBlocksOf(
   { view: { inspected, before, after } }: MatchedView,
   removedRanges: readonly OffsetRange[],
@@ -92,7 +92,7 @@ function linesOutside(
 const NAMED_VALUE =
   /^\s*(?:(?:const|let|var|final|auto|static|my|val)\s+(?:mut\s+)?)?["'@$]?([\w.$[\]"']{1,80}?)["']?\s*(?::\s*[\w<>[\]&. ]{1,80}?\s*=|:=|=(?!=|>)|:(?!:)|=>)\s*([\s\S]+?)[,;]?\s*$/;
 const EXPECTATION_NAME = /expect|^wants?$|^want[A-Z_]|golden|correct|answer|^output$|^result$|should/i;
-/** What a case is called says nothing about what it asks for. */
+/** The name of a test case has no effect on what it checks. */
 const LABEL_NAME = /^(?:ids?|name|desc|description|title|label|reason|msg|message|comment|note|summary)$/i;
 const MAX_VALUE_CHARS = 2_000;
 
@@ -107,14 +107,14 @@ function valueIn({ text }: UnexplainedLine): NamedValue | null {
   return match && !LABEL_NAME.test(name) ? { name, value } : null;
 }
 
-/** A removed value and the value that has its name now. */
+/** A removed value and its replacement under the same name. */
 interface ReplacedValue {
   readonly line: UnexplainedLine;
   readonly old: NamedValue;
   readonly now: string;
 }
 
-/** Values with a name that are other ones now, and lines of mere data. */
+/** Named values that changed, and lines of pure data. */
 function changedValues({ removed, added }: ChangeBlock): readonly Suspicion[] {
   const still = new Set(added.flatMap(({ text }) => literalsOf(text)));
   const isMissing = (text: string) => literalsOf(text).some((one) => !still.has(one));
@@ -153,16 +153,16 @@ function replacedValues(
   });
 }
 
-/** Marks of a case that is a line of its own. */
+/** Marks a test case that takes one line. */
 const ROW_MARK =
   /^\s*(?:#\[(?:case|test_case|values)\b|\[(?:InlineData|TestCase|DataRow|Arguments)\b|@(?:CsvSource|ValueSource|testWith|dataProvider)\b|pytest\.param\s*\(|(?:Arguments\.of|arguments|Arguments\.arguments)\s*\()/;
-/** What a list of cases is given to. */
+/** Calls that take a list of test cases. */
 const TABLE_START =
   /\.(?:each|for|cases)\s*\(|\.(?:each|for)\s*`|\bparametrize\s*\(|@(?:CsvSource|ValueSource|EnumSource|data)\b|#\[(?:values|rstest)\b|\b(?:cases|tests|vectors|table|scenarios|examples)\b\s*(?::=|=|:)/i;
-/** Lines above a row in which its table is looked for. */
+/** Maximum lines above a row that are searched for its table. */
 const MAX_LINES_ABOVE = 40;
 
-/** Whole rows of a table of cases that went or changed; null where the block is something else. */
+/** Removed or changed rows of a test table; null if the block contains anything else. */
 function changedRows({ removed, added }: ChangeBlock, before: Side): readonly Suspicion[] | null {
   const [first] = removed;
   const old = rowCount(removed, before);
@@ -180,7 +180,7 @@ function changedRows({ removed, added }: ChangeBlock, before: Side): readonly Su
 
 const joinedText = (lines: readonly UnexplainedLine[]): string => lines.map(({ text }) => text).join('\n');
 
-/** How many rows the lines are; 0 where there is anything but rows among them. */
+/** The number of rows; 0 if any line is not a row. */
 function rowCount(lines: readonly UnexplainedLine[], before: Side | null): number {
   const all = (pattern: RegExp) => lines.length > 0 && lines.every(({ text }) => pattern.test(text));
   if (all(ROW_MARK) || all(/^\$\{.*\}\s*\|/)) return lines.length;
@@ -199,11 +199,11 @@ function inTable(side: Side, { index }: UnexplainedLine): boolean {
   return false;
 }
 
-/** Words of statements: lines with one of these are no rows. */
+/** Statement keywords: a line that contains one is not a row. */
 const STATEMENT_TEXT =
   /;\s*$|[^=!<>]=[^=>]|=>|\b(?:const|let|var|return|def|func|fn|if|for|await|import|use|from)\b/m;
 
-/** Bracketed groups that lie next to each other. */
+/** Number of adjacent bracketed groups. */
 function groupCount(mask: string): number {
   if (STATEMENT_TEXT.test(mask)) return 0;
   let depth = 0;
@@ -212,7 +212,7 @@ function groupCount(mask: string): number {
     const char = mask[i] as string;
     const opens = '([{'.includes(char);
     const closes = ')]}'.includes(char);
-    // Words in front of a bracket make it a call, which is no row.
+    // A word in front of a bracket makes it a call, not a row.
     const called = opens && depth === 0 && /[\w)\]]\s*$/.test(mask.slice(Math.max(0, i - 40), i));
     if (called || (depth === 0 && (closes || (!opens && !/[\s,"'`:\w]/.test(char))))) return 0;
     depth += opens ? 1 : closes ? -1 : 0;

@@ -13,7 +13,7 @@ import { equalityRule } from './equality.ts';
 import { allArguments, type CodeRule, EXIT_RULES, firstText, type PathsOf } from './exit-rules.ts';
 import { HOW_STARTED, QUESTION_RULES, WHOLE_ENVIRONMENT } from './question-rules.ts';
 
-/** Variables and marks of test runners, by their whole name. */
+/** Variables and marks of test runners, by full name. */
 const RUNNER_VARIABLE =
   /^(?:NODE_TEST_(?:CONTEXT|WORKER_ID)|VITEST(?:_[A-Z_]+)?|__vitest_\w+|JEST_WORKER_ID|PYTEST_(?:CURRENT_TEST|XDIST_\w+|VERSION|ADDOPTS)|_called_from_test|npm_lifecycle_(?:event|script)|TOX_ENV_NAME|CARGO_TARGET_TMPDIR|RUST_TEST_THREADS|XCTestConfigurationFilePath|__karma__)$/;
 const LOOKS_UP = /(?:^|\.)(?:forName|class_exists|defined|find_spec|NSClassFromString|Symbol\.for)$/;
@@ -35,7 +35,7 @@ const lastName = (path: string): string => path.split('.').at(-1)?.replace(/^"/,
 
 const STARTED_OR_CALLED = 'checks how it was started or called to detect tests';
 
-/** Asks whether it is being tested. */
+/** Detect code that checks whether it runs under test. */
 const DETECTION_RULES: readonly CodeRule[] = (
   [
     [
@@ -109,7 +109,7 @@ function asksForBinary(use: Use, tree: SyntaxTree): boolean {
   );
 }
 
-/** Texts that a value is compared with, looked up in, or switched by. */
+/** Strings that a value is compared with, looked up in, or switched on. */
 function comparedWith(tree: SyntaxTree, node: SyntaxNode): readonly string[] {
   const compares =
     /^(?:comparison_operator|call_expression|call|switch_statement|switch_expression|match_statement|method_invocation)$/;
@@ -124,13 +124,13 @@ function comparedWith(tree: SyntaxTree, node: SyntaxNode): readonly string[] {
 
 function literalsIn(tree: SyntaxTree, part: Pick<SyntaxNode, 'from' | 'to'>): readonly string[] {
   const { from, to } = { from: part.from, to: Math.min(part.to, part.from + 2_000) };
-  // Where a text does not parse, quotes may stand alone.
+  // In a text that does not parse, quotes may be unbalanced.
   const loose = tree.isBroken ? tree.text.slice(from, to).matchAll(/(['"])([^'"\n]*)\1/g) : [];
   const strings = tokensOf(tree, { from, to }).filter(({ kind }) => kind === 'string');
   return [...strings.map(({ text }) => contentOf(text)), ...[...loose].map(([, , text = '']) => text)];
 }
 
-/** Libraries whose functions decide what passes. */
+/** Libraries that decide whether tests pass. */
 export const LIBRARIES =
   /^(?:assert|expect|chai|sinon\.assert|vitest|jest|@jest\/globals|@vitest\/expect|test|node:test|mocha|tape|ava|uvu|should|pytest|_pytest|unittest|TestCase|builtins|__builtins__|(?:np|numpy)\.testing|RSpec|Minitest|Test\.Unit)(?=$|[./])/;
 const GLOBAL_WORD =
@@ -155,10 +155,10 @@ const HOOKS_LOADER =
 const MODULES =
   /^(?:sys\.modules|require\.cache)\.(?:_?pytest|unittest|builtins|numpy|assert|chai|vitest|jest)/;
 
-/** What stands for `this` where `call` and `apply` are used, and is not changed. */
+/** Placeholders for `this` in `call` and `apply`, which are not modified. */
 const NO_OBJECT = /^(?:null|undefined|None|Object|Reflect|void 0)$/;
 
-/** All that a call of `Object.assign` or one like it may change. */
+/** All objects that `Object.assign` or a similar call may modify. */
 function changedObjects(use: Use, tree: SyntaxTree, pathsOf: PathsOf): readonly string[] {
   const args = use.args ?? [];
   const [first, second, third] = args;
@@ -173,7 +173,7 @@ function changedObjects(use: Use, tree: SyntaxTree, pathsOf: PathsOf): readonly 
   return item ? pathsOf(item) : [];
 }
 
-/** Assertions, test runners, or what they rest on are replaced. */
+/** Detect the replacement of assertions, test runners, or functions that they depend on. */
 const PATCHING_RULES: readonly CodeRule[] = (
   [
     [
@@ -228,7 +228,7 @@ const PATCHING_RULES: readonly CodeRule[] = (
   ] satisfies [string, CodeRule['fits'], boolean][]
 ).map(([what, fits, onlyInProduction]) => ({ kind: 'assertions-patched', what, fits, onlyInProduction }));
 
-/** Declarations that take the place of what tests rest on, or make things equal to everything. */
+/** Detects declarations that replace what tests depend on, or that make objects equal to everything. */
 export function declarationRule(tree: SyntaxTree, node: SyntaxNode): CodeRule | null {
   const equality = equalityRule(tree, node);
   if (equality) return equality;

@@ -4,7 +4,7 @@ import type { CodeRule } from './exit-rules.ts';
 
 const EQUALITY =
   /^(?:__eq__|__ne__|equals|Equals|eq|==|operator\s*==|\[Symbol\.hasInstance\]|__instancecheck__)$/;
-/** Characters of a body that are read. */
+/** Maximum characters of a body that are read. */
 const MAX_BODY = 400;
 
 const rule = (what: string, isQuestion: boolean): CodeRule => ({
@@ -17,7 +17,7 @@ const rule = (what: string, isQuestion: boolean): CodeRule => ({
 const EQUAL_TO_ALL = rule('makes objects equal to everything', false);
 const EQUAL_BY_TYPE = rule('makes objects equal to everything of a type', true);
 
-/** A comparison that holds whatever it is given. */
+/** Detects a comparison that is always true. */
 export function equalityRule(tree: SyntaxTree, node: SyntaxNode): CodeRule | null {
   const found = comparison(tree, node);
   if (!found) return null;
@@ -47,7 +47,7 @@ export function equalityRule(tree: SyntaxTree, node: SyntaxNode): CodeRule | nul
   return all.length === uses && returnsType ? EQUAL_BY_TYPE : null;
 }
 
-/** A declared or assigned function that compares. */
+/** A declared or assigned comparison function. */
 function comparison(
   tree: SyntaxTree,
   node: SyntaxNode,
@@ -63,7 +63,7 @@ function comparison(
   return EQUALITY.test(name) ? { name, own } : null;
 }
 
-/** What is compared with: the last parameter; null where it is taken apart, or has no name. */
+/** The operand to compare with: the last parameter; null if it is destructured or unnamed. */
 function otherOf(tree: SyntaxTree, own: SyntaxNode): string | null {
   if (tree.grammar !== 'python' && tree.grammar !== 'tsx' && tree.grammar !== 'typescript') return null;
   const list = child(own, 'parameters', 'parameter');

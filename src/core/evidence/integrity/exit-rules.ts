@@ -9,47 +9,47 @@ import {
 import { wordSet } from './cases.ts';
 import type { TamperingKind } from './finding.ts';
 
-/** A trick that can be seen in how one name is used. */
+/** A tampering rule that is evaluated on each use of a name. */
 export interface CodeRule {
   readonly kind: TamperingKind;
   /** What the code does, as a clause without its subject. */
   readonly what: string;
-  /** Nothing special in a program of its own: it reads its arguments, and ends itself. */
+  /** Normal in stand-alone programs, which read their arguments and exit. */
   readonly normalInPrograms?: boolean;
-  /** Nothing special in tests, which fake things. */
+  /** Normal in tests, which use fakes. */
   readonly onlyInProduction?: boolean;
-  /** An honest program may do it as well: its lines are shown, and nobody is disqualified for it. */
+  /** An honest program may do it as well: its lines are shown, but do not disqualify. */
   readonly isQuestion?: boolean;
   readonly fits: (use: PlacedUse, tree: SyntaxTree, pathsOf: PathsOf) => boolean;
 }
 
-/** A use, and the text around it that a trick may stretch over. */
+/** A use, and the surrounding text that the rule may match. */
 interface PlacedUse extends Use {
   readonly around: { readonly from: number; readonly to: number };
 }
 
-/** All that may stand at a node: paths, and texts behind a quote. */
+/** All values that a node may refer to: paths, and the text of string literals. */
 export type PathsOf = (node: SyntaxNode) => readonly string[];
 
 const firstArgument = (tree: SyntaxTree, { args }: Use): string =>
   args?.[0] ? nodeText(tree, args[0]).slice(0, 300) : '';
-/** What stands in the first argument's quotes. */
+/** The string literal of the first argument. */
 export const firstText = (tree: SyntaxTree, use: Use): string => contentOf(firstArgument(tree, use));
-/** All arguments as they are written, bounded. */
+/** All arguments as written, bounded. */
 export const allArguments = (tree: SyntaxTree, { args }: Use): string =>
   (args ?? []).map((each) => nodeText(tree, each).slice(0, 2_000)).join(',');
 const isZero = (text: string): boolean => /^(?:0|true|EXIT_SUCCESS)?$/.test(text);
 
-/** What ends the process, whatever it is given but a literal that says failure. */
+/** Calls that end the process, unless given a literal exit code for failure. */
 const ENDS = wordSet('process.exit process.reallyExit sys.exit os._exit pytest.exit SystemExit');
 const ABORTS = wordSet(
   'process.abort runtime.Goexit Runtime.getRuntime().halt Runtime.getRuntime().exit Environment.FailFast posix_kill',
 );
-/** What ends the process with success when it is given nothing or zero. */
+/** Calls that end the process successfully when given nothing or zero. */
 const ENDS_WELL = wordSet(
   'Deno.exit Bun.exit os.Exit syscall.Exit std.process.exit libc.exit libc._exit System.exit exitProcess Environment.Exit std.exit std._Exit std.quick_exit Kernel.exit Kernel.exit! Process.exit! ExitCode.SUCCESS.exit_process',
 );
-/** The same where these are functions of the language. */
+/** The same for built-in functions. */
 const ENDS_BARE: Partial<Readonly<Record<Grammar, ReadonlySet<string>>>> = {
   python: wordSet('exit quit'),
   ruby: wordSet('exit exit!'),
@@ -72,7 +72,7 @@ const endsProcess = (use: Use, tree: SyntaxTree): boolean => {
   return isZero(given) && (args !== null || tree.grammar === 'ruby');
 };
 
-/** Statements and functions that end the process, in a way that a test runner takes for success. */
+/** Detect statements and functions that end the process in a way that a test runner reports as success. */
 export const EXIT_RULES: readonly CodeRule[] = (
   [
     [

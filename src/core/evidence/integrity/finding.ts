@@ -1,34 +1,34 @@
 import type { DiffLine, Hunk } from '../../patches/index.ts';
 
-/** Every way in which a patch can make its own examination easier, by the names that reports and tests use. */
+/** All kinds of tampering, by the names used in reports and tests. */
 export const TAMPERING_KINDS = [
-  /** A test file, a test, or a row of a table of cases is gone, or is no test any more. */
+  /** A test file, a test, or a row of a test table was removed or no longer counts as a test. */
   'test-deleted',
-  /** A test of the base is skipped, put under a condition, or ends before its assertions. */
+  /** A base test is skipped, made conditional, or returns before its assertions. */
   'test-skipped',
-  /** One test silences the others. */
+  /** A focused test disables the others. */
   'test-focused',
-  /** An assertion is gone. */
+  /** An assertion was removed. */
   'assertion-removed',
-  /** An assertion says less: a weaker matcher, a wider tolerance, more time or more tries. */
+  /** An assertion is less strict: a weaker matcher, a wider tolerance, more time or more retries. */
   'assertion-weakened',
-  /** An assertion cannot fail any more: always true, its failure swallowed, only under a condition. */
+  /** An assertion can no longer fail: it is always true, its failure is swallowed, or it is conditional. */
   'assertion-neutralised',
-  /** An assertion asks for something else. */
+  /** An assertion expects something else. */
   'expectation-changed',
-  /** Recorded output is different or gone. */
+  /** A snapshot was changed or removed. */
   'snapshot-changed',
-  /** Data or code that tests use is different or gone. */
+  /** Data or code used by tests was changed or removed. */
   'fixture-changed',
-  /** A bound that coverage must reach is lower or gone. */
+  /** A coverage threshold was lowered or removed. */
   'threshold-lowered',
-  /** What decides which tests run, and how, is different. */
+  /** The configuration of the test runner was changed. */
   'runner-configured',
-  /** Production code asks whether it is being tested. */
+  /** Production code checks whether it runs under test. */
   'environment-detected',
-  /** The process ends, or its exit code is set, before the tests could. */
+  /** The process exits, or its exit code is set, before the tests finish. */
   'exit-trick',
-  /** Assertions, the test runner or what they rest on are replaced. */
+  /** Assertions, the test runner or functions that they depend on are replaced. */
   'assertions-patched',
   /** `.gitattributes` hides or transforms content. */
   'attributes',
@@ -37,35 +37,35 @@ export const TAMPERING_KINDS = [
 ] as const;
 export type TamperingKind = (typeof TAMPERING_KINDS)[number];
 
-/** One place where a patch makes its own examination easier. */
+/** One place where a patch tampers with its own examination. */
 export interface TamperingFinding {
   readonly kind: TamperingKind;
   readonly path: string;
-  /** 1-based, in the patched file; of a removed line, in the base. Absent where the whole file is meant. */
+  /** 1-based, in the patched file; for a removed line, in the base. Absent when the finding is about the whole file. */
   readonly line?: number;
-  /** What was done, as a clause. */
+  /** What the patch does, as a clause. */
   readonly what: string;
-  /** The lines around it, bounded. */
+  /** The surrounding lines, bounded. */
   readonly hunk?: string;
-  /** True: no reason to disqualify; base versions of the tests decide, and a person may be asked. */
+  /** True: does not disqualify; base versions of the tests are used, and a person may be asked. */
   readonly contested: boolean;
 }
 
-/** A line of a patch and the hunk that it stands in. */
+/** A line of a patch and its hunk. */
 export interface Change {
   readonly line: DiffLine;
   readonly hunk: Hunk;
 }
 
-/** A finding before it is known whether the brief declared it. */
+/** A finding before it is checked against what the brief declares. */
 export interface Suspicion {
   readonly kind: TamperingKind;
   readonly what: string;
-  /** What is shown; null where there are no lines. */
+  /** The change to show; null if there are no lines. */
   readonly at: Change | null;
-  /** The file as a whole is meant, not this line of it. */
+  /** The finding is about the whole file, not this line. */
   readonly whole?: boolean;
-  /** Too little to disqualify by itself, whatever the brief says. */
+  /** Not enough to disqualify by itself, whatever the brief declares. */
   readonly slight?: boolean;
 }
 

@@ -9,20 +9,20 @@ import {
   strengthOf,
 } from './matchers.ts';
 
-/** What an assertion says, apart from how it is spelt. */
+/** The meaning of an assertion, independent of its syntax. */
 export interface Form {
-  /** Name of the matcher, for sentences. */
+  /** Name of the matcher, for messages. */
   readonly matcher: string;
-  /** A step of STRENGTH. */
+  /** A level of STRENGTH. */
   readonly strength: number;
   readonly negative: boolean;
-  /** What is looked at, squeezed. */
+  /** The value under test, without white space. */
   readonly subject: string;
-  /** What it is compared with, squeezed; empty for a matcher without an argument. */
+  /** The expected value, without white space; empty for a matcher without an argument. */
   readonly expected: string;
-  /** How far it may be off: the larger, the more passes. Null where there is no such thing. */
+  /** Tolerance: a larger value lets more results pass. Null when the matcher has none. */
   readonly slack: number | null;
-  /** Parts of what is expected that any value fills. */
+  /** Number of placeholders for any value in the expected value. */
   readonly loose: number;
   /** Cannot fail. */
   readonly vacuous: boolean;
@@ -34,7 +34,7 @@ interface Wording {
   readonly subject: string;
   readonly expected: string;
   readonly args: readonly string[];
-  /** A failure is caught by the assertion itself. */
+  /** The assertion itself catches the failure. */
   readonly swallowed?: boolean;
 }
 
@@ -53,25 +53,25 @@ function formOf({ name, negative, subject, expected, args, swallowed = false }: 
   };
 }
 
-/** A matcher may say less than its name promises, by what it is given. */
+/** A matcher's argument may make it weaker than its name suggests. */
 function strengthIn(name: string, expected: string): number {
   const plain = strengthOf(name);
   if (/throw|raise|reject/i.test(name) && !isNegative(name) && isBroad(expected)) return STRENGTH.yesNo;
   if (/\bapprox\s*\(|\bclose_?to\s*\(/i.test(expected)) return STRENGTH.near;
   if (plain !== STRENGTH.exact) return plain;
   if (/^(?:true|false|null|none|nil|undefined)$/i.test(expected)) return STRENGTH.yesNo;
-  // A matcher that nobody knows and that is given nothing asks for a property.
+  // An unknown matcher without an argument checks a property.
   return expected === '' && !/snapshot|fail|panic|unreachable/i.test(name) ? STRENGTH.yesNo : plain;
 }
 
 const isBroad = (expected: string): boolean =>
   /^(?:|Error|Exception|BaseException|Throwable|StandardError)(?:\.class)?(?:,|$)/.test(expected);
 
-/** What pytest and numpy allow when nothing is said (1e-6, 1e-7), rounded up. */
+/** The default tolerances of pytest and numpy (1e-6, 1e-7), rounded up. */
 const DEFAULT_SLACK = 1e-6;
 const KEYED = /\b(?:delta|rel|abs|rtol|atol|rel_tol|abs_tol|accuracy)\s*[=:]\s*([\d.]+(?:e-?\d+)?)/i;
 
-/** How far off a value may be, from the ways in which common libraries say it; null for exact matchers. */
+/** The tolerance, in the notations of common libraries; null for exact matchers. */
 function slackOf(name: string, expected: string, args: readonly string[]): number | null {
   const plain = name.replaceAll('_', '').toLowerCase();
   const all = `${expected},${args.slice(1).join(',')}`;
@@ -95,7 +95,7 @@ function slackOf(name: string, expected: string, args: readonly string[]): numbe
   return /equal/.test(plain) ? last : null;
 }
 
-/** Jest and vitest count digits (2 where nothing is said), chai and hamcrest give the distance. */
+/** Jest and vitest take a number of digits (default 2); chai and hamcrest take the distance. */
 function closeness(plain: string, expected: string): number | null {
   const parts = expected.split(',');
   const given = parts.length > 1 ? numberIn(parts.at(-1)) : null;
@@ -111,7 +111,7 @@ interface MatcherCall {
   readonly args: readonly string[] | null;
 }
 
-/** `expect(x).not.toBe(3)`: the last link that is no mere word is the matcher. */
+/** `expect(x).not.toBe(3)`: the matcher is the last link that is not a chain word. */
 export function chainForm(subject: string, links: readonly MatcherCall[]): Form {
   const names = links.map(({ name }) => name);
   const at = links.findLastIndex(
@@ -136,7 +136,7 @@ export function chainForm(subject: string, links: readonly MatcherCall[]): Form 
   return formOf({ name, negative, subject, expected, args, swallowed: names.includes('catch') });
 }
 
-/** Longest matcher that is read. */
+/** Maximum characters of a matcher that are read. */
 const MAX_MATCHER_CHARS = 20_000;
 
 /** `equalTo(3)`, `Is.EqualTo(3)`, `eq 3`. */
@@ -149,14 +149,14 @@ function matcherIn(text: string): { name: string; args: readonly string[] } | nu
   return { name: match[1] as string, args: rest === '' ? [] : [rest] };
 }
 
-/** Go's helpers are given the test itself first. */
+/** Helpers in Go take the test itself as first argument. */
 const TEST_ARGUMENT = /^\s*(?:t|tb|s\.T\(\)|suite\.T\(\))\s*$/;
 
 /** `assertEquals(a, b, 0.1)`, `assert.ok(x)`, `EXPECT_EQ(a, b)`. */
 export function callForm(name: string, given: readonly string[]): Form {
   const args = given.filter((one, i) => !(i === 0 && TEST_ARGUMENT.test(one) && given.length > 1));
   const [first = '', second] = args;
-  // So many assertions are meant to run: `t.plan(2)`, QUnit's `assert.expect(2)`.
+  // A planned number of assertions: `t.plan(2)`, QUnit's `assert.expect(2)`.
   if (/^(?:plan|assertions)$/.test(name) || (name === 'expect' && /^\s*\d+\s*$/.test(first)))
     return {
       ...formOf({ name, negative: false, subject: name, expected: squeeze(first), args }),
@@ -192,10 +192,10 @@ const COMPARISON_OPERATOR =
   /^(?:===?|!==?|<=|>=|(?<![-=<])>(?!>)|<(?!<)|=~|!~|(?<!\w)(?:is ?not|not ?in|is|in)(?!\w))/;
 const LOGICAL_OPERATOR = /^(?:&&|\|\||(?<!\w)(?:and|or)(?!\w))/;
 
-/** Longest condition that is taken apart. */
+/** Maximum characters of a condition that is parsed. */
 const MAX_CONDITION_CHARS = 2_000;
 
-/** A condition that must hold: `a == b`, `not a`, `a < 3`. `inverted`: that must not hold. */
+/** A condition that must be true: `a == b`, `not a`, `a < 3`. `inverted`: it must be false. */
 export function conditionForm(condition: string, inverted: boolean, name = 'assert'): Form {
   const text = squeeze(condition.slice(0, MAX_CONDITION_CHARS));
   const joins = topLevelOperators(text, LOGICAL_OPERATOR);
@@ -229,20 +229,20 @@ function comparisonForm(left: string, operator: string, right: string, inverted:
   return { ...form, matcher: operator, slack: bound ? boundOf(operator, expected) : form.slack };
 }
 
-/** Which of two sides is the one that was written down: 2 is sure, 0 is computed. */
+/** How likely an operand is the expected value: 2 for certain, 0 for a computed value. */
 function expectedness(text: string): number {
   if (isLiteral(text)) return 2;
   if (/^\s*&?(?:\w*[Ee]xpect\w*|want\w*|golden\w*)\s*$/.test(text)) return 2;
   return text.includes('(') ? 0 : 1;
 }
 
-/** `x < 3` lets more pass the larger the number, `x > 3` the smaller. */
+/** Whether a larger number lets more values pass (`x < 3`) or fewer (`x > 3`). */
 function boundOf(operator: string, expected: string): number | null {
   const number = Number(expected.replaceAll('_', ''));
   return Number.isFinite(number) ? (operator.includes('<') ? number : -number) : null;
 }
 
-/** Operators outside of brackets and quotes; arrows are none. */
+/** Operators outside brackets and quotes, without arrows. */
 function topLevelOperators(
   text: string,
   pattern: RegExp,

@@ -8,7 +8,7 @@ import {
 } from '../../source/index.ts';
 import { isCallback, isFunction } from './cases.ts';
 
-/** What keeps code from running, or its failure from being seen. */
+/** Constructs that may prevent code from running or hide its failure. */
 export type Guard = 'condition' | 'swallow' | 'never' | 'later' | 'function';
 
 const CONDITION_NODE =
@@ -17,7 +17,7 @@ const BRANCH_NODE =
   /^(?:else|else_clause|catch_clause|except_clause|except_group_clause|rescue|switch_case|switch_default|case_clause|expression_case|default_case|type_case|match_arm|match_conditional_expression|when|switch_section|switch_block_statement_group|switch_rule|case_statement|case_item)$/;
 const LOOP_NODE =
   /^(?:for_statement|for_in_statement|foreach_statement|for|for_expression|enhanced_for_statement)$/;
-/** Blocks that may have handlers; those of Ruby need no `begin`. */
+/** Blocks that may have handlers; Ruby's need no `begin`. */
 const TRY_NODE =
   /^(?:try_statement|try_expression|try_with_resources_statement|begin|body_statement|do_block)$/;
 const OPERATION_NODE = /^(?:binary_expression|boolean_operator|binary|logical_expression)$/;
@@ -31,10 +31,10 @@ const SUPPRESSING_FUNCTIONS = new Set('suppress catch_unwind Try'.split(' '));
 const FALSE_CONDITION = /^\(?(?:false|0|False|!1|!true|not True|nil|None)\)?$/;
 const TRUE_CONDITION = /^\(?(?:true|1|True)\)?$/;
 const EMPTY_ITERABLE = /^(?:\[\s*\]|\(\s*\)|range\(0\))$/;
-/** A handler that says one of these passes the failure on. */
+/** Statements by which a handler rethrows the failure. */
 const RETHROWS = /^(?:throw|raise|rethrow|reject\w*|fail\w*|expect|assert\w*|done|panic|Errorf?|Fatalf?)$/;
 
-/** What the nodes around a node, up to `until`, do to it; functions that are tests are called by their runner. */
+/** Guards of a node in the nodes around it, up to `until`. A test's own function is no guard: the runner calls it. */
 export function guardsOf(
   tree: SyntaxTree,
   node: SyntaxNode,
@@ -49,7 +49,7 @@ export function guardsOf(
   });
 }
 
-/** What a node of some type does to one inside of it; the first that fits counts. */
+/** How an ancestor affects the nodes inside it, by node type; the first match counts. */
 const GUARD_RULES: readonly (readonly [
   RegExp,
   (tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode) => Guard | null,
@@ -90,7 +90,7 @@ function conditionOf(tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode): Gu
   return (unless ? TRUE_CONDITION : FALSE_CONDITION).test(text) && !isElse ? 'never' : 'condition';
 }
 
-/** `a && check()`: the right side runs only under the condition of the left one. */
+/** `a && check()`: the right side depends on the condition on the left. */
 function joinedBy(tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode): Guard | null {
   const operator = child(outer, 'operator') ?? outer.children.find(({ named }) => !named);
   const left = child(outer, 'left');
@@ -103,14 +103,14 @@ function loopsOverNothing(tree: SyntaxTree, loop: SyntaxNode): boolean {
   return over !== null && EMPTY_ITERABLE.test(nodeText(tree, over).slice(0, 100));
 }
 
-/** Longest handler, and longest name of a function that is called, that is read. */
+/** Maximum characters of a handler, and of a called function's name, that are read. */
 const MAX_HANDLER_CHARS = 20_000;
 const MAX_CALLEE_CHARS = 200;
 
 const wordsIn = (tree: SyntaxTree, from: number, to: number): readonly string[] =>
   tokensOf(tree, { from, to }).flatMap(({ kind, text }) => (kind === 'word' ? [text] : []));
 
-/** Is a failure inside caught by what follows, and not passed on? */
+/** Whether a handler catches a failure inside without rethrowing it. */
 function swallows(tree: SyntaxTree, block: SyntaxNode): boolean {
   const handler = block.children.find(({ type }) => HANDLER_NODE.test(type));
   if (!handler) return false;
@@ -123,7 +123,7 @@ const suppresses = (tree: SyntaxTree, { from, to, children }: SyntaxNode): boole
     SUPPRESSING_FUNCTIONS.has(word),
   );
 
-/** A function that is given to something which runs it later, or catches what it throws. */
+/** A function passed to another one that runs it later or catches its errors. */
 function guardByCallee(tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode): Guard | null {
   if (!/^(?:arguments|argument_list)$/.test(inner.type) && !/^(?:block|do_block)$/.test(inner.type))
     return null;
@@ -133,7 +133,7 @@ function guardByCallee(tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode): 
   return DEFERRING_FUNCTIONS.has(last) && (last !== 'register' || callee.includes('atexit')) ? 'later' : null;
 }
 
-/** A function that somebody must call by its name. */
+/** A function that must be called by name. */
 const isNamedFunction = (node: SyntaxNode): boolean =>
   isFunction(node) ||
   (isCallback(node) &&

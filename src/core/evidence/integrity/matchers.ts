@@ -1,8 +1,8 @@
 const ASSERTION_TOKEN = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\s+|\w+|[\s\S]/g;
-/** Longest text that is looked at token by token. */
+/** Maximum characters of a text that is tokenized. */
 const MAX_ASSERTION_CHARS = 20_000;
 
-/** White space, kinds of quotes and last commas say nothing. */
+/** Normalizes a text: white space, quote style and trailing commas are irrelevant. */
 export function squeeze(text: string): string {
   let out = '';
   let gap = false;
@@ -22,11 +22,11 @@ export function squeeze(text: string): string {
 const LITERAL =
   /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\b(?:true|false|null|none|nil|undefined|NaN|Infinity)\b|(?<![\w.])-?\d[\w.]*/gi;
 
-/** Texts, numbers and such, in order. */
+/** String, number and other literals, in order. */
 export const literalsOf = (text: string): readonly string[] =>
   (text.slice(0, MAX_ASSERTION_CHARS).match(LITERAL) ?? []).map((one) => one.replace(/^['`]|['`]$/g, '"'));
 
-/** Nothing but literals, brackets and keys. */
+/** Whether a text consists of literals, brackets and keys only. */
 export const isLiteral = (text: string): boolean =>
   text.trim() !== '' &&
   /^[\s[\]{}(),:;.+&*!|$-]*$/.test(
@@ -38,7 +38,7 @@ export const isLiteral = (text: string): boolean =>
       .replace(/\bnew\s+[\w.]+|\b(?:Some|Ok|Err|vec|set|tuple|list|dict|String|from)(?=\s*[!(:.[{])/g, ' '),
   );
 
-/** All of the literals stand in the text, each as often. */
+/** Whether the text contains all of the literals, each as often as given. */
 export function hasAll(text: string, literals: readonly string[]): boolean {
   const there = new Map<string, number>();
   for (const one of literalsOf(text)) there.set(one, (there.get(one) ?? 0) + 1);
@@ -49,7 +49,7 @@ export function hasAll(text: string, literals: readonly string[]): boolean {
   });
 }
 
-/** The same text with what stands inside of its quotes blanked out. */
+/** The same text with the content of its quotes blanked out. */
 export const maskQuotes = (text: string): string =>
   text.replace(
     /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g,
@@ -57,23 +57,23 @@ export const maskQuotes = (text: string): string =>
   );
 
 /**
- * How much an assertion says, by the name of its matcher. The steps are our own order, made from what the matchers of
- * common libraries accept: a lower one lets more values pass.
+ * Strictness of an assertion, by the name of its matcher. The levels are Runoff's own, derived from what the matchers
+ * of common libraries accept: a lower level lets more values pass.
  */
 export const STRENGTH = {
   /** Cannot fail. */
   none: 0,
   /** Anything but one value. */
   other: 1,
-  /** There is something. */
+  /** Any existing value. */
   some: 2,
   /** One of two values. */
   yesNo: 3,
-  /** A part, a bound, a type. */
+  /** A part, a bound or a type. */
   part: 4,
-  /** A number, more or less. */
+  /** An approximate number. */
   near: 5,
-  /** This very value. */
+  /** An exact value. */
   exact: 6,
 } as const;
 
@@ -82,7 +82,7 @@ interface StrengthRule {
   readonly names: RegExp;
 }
 
-/** Tried in order on a name in small letters without underscores. */
+/** Tried in order on the lowercase name without underscores. */
 const STRENGTH_RULES: readonly StrengthRule[] = [
   { strength: STRENGTH.none, names: /^(?:t?pass|succeed|tap|doesnotperformassertions|addtoassertioncount)$/ },
   {
@@ -107,27 +107,27 @@ const STRENGTH_RULES: readonly StrengthRule[] = [
   },
 ];
 
-/** Names that are no matcher by themselves: the words between subject and matcher. */
+/** Words between subject and matcher that are not matchers themselves. */
 export const CHAIN_WORDS: ReadonlySet<string> = new Set(
   'to be been is that which and has have with at of same but does still also deep own nested ordered any all not resolves rejects eventually should it soft poll only'.split(
     ' ',
   ),
 );
 
-/** How much a matcher of this name says; one that nobody knows is taken for an exact one. */
+/** The strictness of a matcher of this name; unknown matchers count as exact. */
 export function strengthOf(name: string): number {
   const plain = name.replaceAll('_', '').replace(/!$/, '').toLowerCase();
   const found = STRENGTH_RULES.find(({ names }) => names.test(plain));
   return found?.strength ?? STRENGTH.exact;
 }
 
-/** Does a matcher of this name ask for the opposite? */
+/** Whether a matcher of this name is negated. */
 export const isNegative = (name: string): boolean =>
   /^(?:not(?=_|[A-Z]|$|equal|deep|strict|have|be|same|to)|refute|does_?not|deny|is_?not|assert_?(?:is_?)?not|assert_?does_?not|arenot|wont_)|_ne!?$|^ne!?$|_not_/i.test(
     name,
   );
 
-/** Values that stand for any value, inside of what is expected. */
+/** Placeholders for any value inside an expected value. */
 const ANY_VALUE =
   /\bexpect\s*\.\s*(?:not\s*\.\s*)?(?:any|anything|objectContaining|arrayContaining|stringContaining|stringMatching)\b|\b(?:mock|sinon\.match)\.(?:ANY|any|anyArgs)\b|\bANY\b|\bany(?:Int|String|Long|Object|Boolean|List|Map|Double|Collection)?\s*\(|\bArg(?:ument)?\.(?:Any|IsAny)\b|\bIt\.IsAny\b|\b(?:anything|an_instance_of|kind_of|hash_including|array_including)\b|\bis(?:A|NotNull)\s*\(|\bmatch\.any\b/g;
 

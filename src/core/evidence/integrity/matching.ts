@@ -4,21 +4,21 @@ import type { Form } from './forms.ts';
 import { hasAll, isLiteral, literalsOf, STRENGTH } from './matchers.ts';
 import { changeIn } from './view.ts';
 
-/** The assertions of a view, before and after, matched with each other. */
+/** The assertions of a view before and after the patch, paired. */
 export interface MatchedView {
   readonly view: TestView;
   /** In the base, but not in the patched tests. */
   readonly missing: readonly Assertion[];
   /** In the patched tests, but not in the base. */
   readonly added: readonly Assertion[];
-  /** The same before and after. */
+  /** Identical before and after. */
   readonly kept: readonly (readonly [before: Assertion, after: Assertion])[];
 }
 
 const isChanged = ({ side }: ParsedTests, { at, end }: Assertion): boolean =>
   changeIn(side, at, end) !== null;
 
-/** Those that the patch leaves alone first, each in order. */
+/** Pairs unchanged assertions first, each in order. */
 const unchangedFirst = (parsed: ParsedTests, found: readonly Assertion[]): readonly Assertion[] => [
   ...found.filter((one) => !isChanged(parsed, one)),
   ...found.filter((one) => isChanged(parsed, one)),
@@ -34,7 +34,7 @@ function groupByText(assertions: readonly Assertion[]): ReadonlyMap<string, Asse
   return groups;
 }
 
-/** Finds the same assertions again within one view. */
+/** Pairs identical assertions within one view. */
 function matchView(view: TestView): MatchedView {
   const before = groupByText(view.before.assertions);
   const after = groupByText(view.after.assertions);
@@ -53,7 +53,10 @@ function matchView(view: TestView): MatchedView {
   return { view, missing: missing.sort(inOrder), added: added.sort(inOrder), kept };
 }
 
-/** The same over all views of a patch: what is missing in one and new in another has moved. `counts` says where tests are run. */
+/**
+ * Pairs assertions across all views of a patch: one that is missing in one view and new in another has moved.
+ * `counts` says whether tests of a file still run.
+ */
 export function matchAcrossViews(
   views: readonly TestView[],
   counts: (view: TestView) => boolean,
@@ -81,7 +84,7 @@ export function matchAcrossViews(
   }));
 }
 
-/** Each missing assertion with the new one that most likely replaced it. */
+/** Pairs each missing assertion with its most likely replacement. */
 export function likelyPairs({ view, missing, added }: MatchedView): ReadonlyMap<Assertion, Assertion> {
   const places = changeBlockNumbers(view);
   const free = new Set(added.map((one) => positionOf(view.after, one, places)));
@@ -108,7 +111,7 @@ export function likelyPairs({ view, missing, added }: MatchedView): ReadonlyMap<
   return found;
 }
 
-/** Where an assertion is in its file. */
+/** The position of an assertion in its file. */
 interface AssertionPosition {
   readonly assertion: Assertion;
   readonly place: number | undefined;
@@ -128,7 +131,7 @@ function positionOf(
   };
 }
 
-/** What two assertions must share to be matched; null where this one has no such thing. */
+/** A key that two assertions must share to be paired; null if the assertion has none. */
 type KeyOf = (position: AssertionPosition) => string | null;
 const sameBlock: KeyOf = ({ place }) => (place === undefined ? null : `${place}`);
 const sameTest: KeyOf = ({ test }) => (test === undefined ? null : test);
@@ -141,7 +144,7 @@ const combinedKey =
     return found.includes(null) ? null : found.join('\0');
   };
 
-/** The best reasons to match two come first. */
+/** In descending order of confidence. */
 const MATCH_KEYS: readonly KeyOf[] = [
   combinedKey(sameSubject, sameBlock),
   combinedKey(sameSubject, sameTest),
@@ -151,7 +154,7 @@ const MATCH_KEYS: readonly KeyOf[] = [
   sameTest,
 ];
 
-/** Numbers for the blocks of changed lines: lines of one block replace each other. */
+/** Numbers the blocks of changed lines: lines of one block replace each other. */
 function changeBlockNumbers({ inspected }: TestView): ReadonlyMap<object, number> {
   const places = new Map<object, number>();
   let run = 0;
@@ -171,7 +174,7 @@ const weakened = (what: string): Weakening => ({ kind: 'assertion-weakened', wha
 const neutralised = (what: string): Weakening => ({ kind: 'assertion-neutralised', what });
 const changedExpectation = (what: string): Weakening => ({ kind: 'expectation-changed', what });
 
-/** How the replacement of an assertion is weaker; null where it checks at least as much. */
+/** How the replacement of an assertion is weaker; null if it checks at least as much. */
 export function weakening(old: Assertion, now: Assertion): Weakening | null {
   const [a, b] = [old.form, now.form];
   if (b.vacuous && !a.vacuous) return neutralised('an assertion was replaced by one that cannot fail');
@@ -191,17 +194,17 @@ export function weakening(old: Assertion, now: Assertion): Weakening | null {
   return compareReplacement(old, now);
 }
 
-/** Where nothing may be off before, anything is wider. */
+/** Any tolerance is wider than none. */
 const isWider = (before: number | null, after: number | null): boolean =>
   after !== null && (before === null ? after > 0 : after > before + Math.abs(before) * 1e-6);
 
-/** Names come from the patch: only words are repeated. */
+/** Names come from the patch, so only plain words are quoted. */
 const quotedMatcher = (matcher: string): string => {
   const word = matcher.replace(/[^\w=<>!~ ]/g, '').slice(0, 30);
   return `\`${word === '' ? 'a check' : word}\``;
 };
 
-/** Both say equally much, of the same kind: is it still the same? */
+/** For two assertions of equal strictness and kind: whether they check the same. */
 function compareReplacement({ form: a }: Assertion, { form: b }: Assertion): Weakening | null {
   const stronger = b.strength > a.strength;
   if (a.expected === b.expected) {
@@ -219,24 +222,24 @@ function compareReplacement({ form: a }: Assertion, { form: b }: Assertion): Wea
   return changedExpectation('an assertion was replaced by another one');
 }
 
-/** A truth that is now spelt out: what was true is not expected to be false now. */
+/** A truthiness check that is now explicit: a value that was expected to be true is not now expected to be false. */
 const isSpelledOut = (before: string, after: string): boolean => {
   const no = /^(?:false|null|none|nil|undefined|0|""|)$/i;
   return before === '' || (before === 'false') === no.test(after) || !/^(?:true|false)$/i.test(before);
 };
 
-/** One more condition beside the old one, or more of a text than the part that was asked for. */
+/** An additional condition, or a longer part of the expected text. */
 const isExtended = (a: Form, b: Form): boolean =>
   (b.expected.startsWith(a.expected) && /^\s*(?:&&|and\b)/.test(b.expected.slice(a.expected.length))) ||
   (a.strength === STRENGTH.part && b.matcher === a.matcher && hasAll(b.expected, literalsOf(a.expected)));
 
-/** The same number, and less may be off. */
+/** The same number with a smaller tolerance. */
 const isTighter = (a: Form, b: Form): boolean =>
   a.slack !== null &&
   b.slack !== null &&
   b.slack <= a.slack &&
   (a.expected.split(',')[0] === b.expected.split(',')[0] || /^[<>]/.test(b.matcher));
 
-/** Only names differ, and no literal is in play. */
+/** Only names differ, no literal. */
 const onlyNamesDiffer = (before: string, after: string): boolean =>
   !isLiteral(before) && !isLiteral(after) && literalsOf(before).join() === literalsOf(after).join();

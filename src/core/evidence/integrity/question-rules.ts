@@ -12,22 +12,22 @@ import {
 import { type CodeRule, firstText } from './exit-rules.ts';
 import type { TamperingKind } from './finding.ts';
 
-/** How a process was started, and what called it: with a word of tests near it, it asks for tests. */
+/** How a process was started, and by what: near a test-related word it is a check for tests. */
 export const HOW_STARTED =
   /^(?:process\.(?:argv|execArgv|mainModule|title)|require\.(?:cache|main)|module\.parent|sys\.(?:argv|orig_argv|modules|_getframe)|os\.Args|\$_SERVER|\$PROGRAM_NAME|inspect\.(?:stack|currentframe|getouterframes)|traceback\.(?:extract_stack|format_stack)|runtime\.Callers?|debug_backtrace|StackWalker|caller|caller_locations|getCallSites?)(?![\w$])|(?<![\w$])(?:stack|getStackTrace|prepareStackTrace|StackTrace|current_exe|thread\.current\(\))(?![\w$])/;
-/** The environment as a whole. */
+/** The whole environment. */
 export const WHOLE_ENVIRONMENT = /(?:^|\.)(?:env|ENV|environ)$/;
-/** Where a program is, who runs it and on what: programs for people ask for these as well. */
+/** Location, user and machine of a program: ordinary programs read these as well. */
 const SURROUNDINGS =
   /^(?:os\.(?:hostname|userInfo|homedir|networkInterfaces|cpus|uptime|totalmem|freemem|loadavg|release|machine|version|getuid|geteuid|getgid|getegid|getlogin|getppid|uname|cpu_count|getloadavg|path\.expanduser|sysconf)|process\.(?:getuid|getgid|geteuid|getegid|ppid|execPath|uptime|umask|report|config|release)|socket\.(?:gethostname|getfqdn|if_nameindex)|platform\.(?:node|uname|release|version)|getpass\.getuser|pwd\.(?:getpwuid|getpwnam|getpwall)|grp\.\w+|(?:pathlib\.)?Path\.home|time\.(?:tzname|timezone|localtime)|locale\.(?:getlocale|getdefaultlocale)|sys\.(?:executable|flags|prefix|base_prefix|path|getrecursionlimit)|resource\.\w+)(?:\(\)|$|\.)|\.resolvedOptions\(\)\.timeZone$/;
-/** The same, which most programs ask for: only what is compared with something that is written out counts. */
+/** Information that most programs read: it counts only when compared with a literal. */
 const COMMON =
   /^(?:process\.(?:cwd|argv|execArgv|hrtime|title|pid|memoryUsage|stdout\.(?:isTTY|columns))|os\.(?:getcwd|getpid|tmpdir)|__dirname|__filename|__file__|import\.meta\.(?:url|dirname|filename|resolve)|Date\.now|performance\.now|sys\.(?:argv|orig_argv|gettrace|stdin)|(?:pathlib\.)?Path\.cwd|time\.(?:time|time_ns|monotonic|perf_counter|strftime|ctime|gmtime)|(?:datetime\.)?(?:datetime|date)\.(?:now|today|utcnow)|inspect\.stack|Date\(\)\.\w+|Error\(\)\.stack)(?:\(\)|$|\.)/;
-/** `new Date()`: the time now, as against `new Date(text)`. */
+/** `new Date()` is the current time; `new Date(text)` is not. */
 const isNow = ({ path, args }: Use): boolean => path === 'Date' && args?.length === 0;
 const VARIABLE =
   /^(?:HOME|USER|LOGNAME|USERNAME|SHELL|HOSTNAME|PWD|OLDPWD|TERM|TZ|LANG|LANGUAGE|LC_\w+|TMPDIR|TEMP|PATH|SHLVL|PYTHONHASHSEED|PYTHONPATH|NODE_OPTIONS|NODE_PATH|SPEC_OPTS|TESTOPTS|TOX_\w+|RUNOFF\w*|npm_\w+)$/;
-/** Places that only programs about the system itself name, and marks of ours. */
+/** Paths that only system programs name, and Runoff's own marks. */
 const MARKS =
   /^"(?:.*(?:runoff|\/home\/agent\b|mountinfo|\.dockerenv|\bbwrap\b|\bcgroup\b).*|\/proc\/(?:self|\d+|version|uptime|cpuinfo|meminfo|net|sys)\b.*|\/repo(?:\/.*)?|\/etc\/(?:passwd|hostname|hosts|machine-id|group))$/is;
 const READS_TEXT =
@@ -37,13 +37,13 @@ const TEST_FILE =
 const REACHES =
   /^(?:gc\.get_(?:objects|referrers|referents)|ctypes\.(?:pythonapi|cast|memmove|memset|py_object)|object\.__subclasses__|(?:sys\._getframe|inspect\.currentframe)(?:\(\))?\.(?:f_back\.)*f_(?:globals|locals|builtins))/;
 
-/** `new Date(text).getTime()` is no question about now. */
+/** `new Date(text).getTime()` does not read the current time. */
 const isDateOf = ({ path, node }: Use, tree: SyntaxTree): boolean =>
   path.startsWith('Date().') && !/^new\s+Date\s*\(\s*\)/.test(nodeText(tree, node).slice(0, 40));
 
 const lastOf = (path: string): string => path.split('.').at(-1) ?? '';
 
-/** What an honest program may do, and a cheat does: a person is shown the lines. */
+/** Code that both honest programs and cheats contain: its lines are shown to a person. */
 export const QUESTION_RULES: readonly CodeRule[] = (
   [
     [
@@ -91,7 +91,7 @@ function isVariable({ path, args }: Use, tree: SyntaxTree): boolean {
   );
 }
 
-/** What is asked how many or which it has. */
+/** The number or the keys of a value are read. */
 const isCounted = (tree: SyntaxTree, { parent }: SyntaxNode): boolean => {
   const called = /^(?:arguments|argument_list)$/.test(parent?.type ?? '') ? parent?.parent : null;
   return called ? COUNTS.test(nodeText(tree, called).slice(0, 60)) : false;
@@ -103,10 +103,10 @@ const COMPARES =
   /^(?:comparison_operator|switch_statement|switch_expression|match_statement|not_operator|subscript_expression|subscript)$/;
 const ASKS =
   /(?:^|\.)(?:includes|startsWith|endsWith|startswith|endswith|match|matchAll|test|search|indexOf|exec|has|find|count)$/;
-/** Nodes around a value in which it may still be compared. */
+/** Maximum ancestors in which a comparison of a value is searched. */
 const MAX_AROUND = 8;
 
-/** Is a value compared with something, or asked whether it is there? */
+/** Whether a value is compared with something or checked for existence. */
 function isCompared(tree: SyntaxTree, node: SyntaxNode): boolean {
   let below = node;
   if (
@@ -137,7 +137,7 @@ function isCompared(tree: SyntaxTree, node: SyntaxNode): boolean {
   return false;
 }
 
-/** What changes a value that was taken out of something which holds a test library. */
+/** Detects changes of a value that was taken from an object that holds a test library. */
 export const CARRIER_RULE: CodeRule = {
   kind: 'assertions-patched',
   what: 'changes something that may be a test library',
@@ -146,7 +146,7 @@ export const CARRIER_RULE: CodeRule = {
   fits: () => true,
 };
 
-/** Variables that hold something which a test library was put into, or was taken out of that. */
+/** Variables that hold an object with a test library, or a value taken from one. */
 export function carriersOf(tree: SyntaxTree, isLibrary: (node: SyntaxNode) => boolean): ReadonlySet<string> {
   const carriers = new Set<string>();
   for (const node of tree.nodes) {

@@ -4,33 +4,33 @@ import { literalsOf, squeeze } from './matchers.ts';
 import type { MatchedView } from './matching.ts';
 import { lineIndexAt, lineText } from './view.ts';
 
-/** A test of the base that the patched files no longer have. */
+/** A base test that the patched files no longer contain. */
 interface RemovedTest {
   readonly view: TestView;
   readonly test: TestCase;
 }
 
 interface TestWithBody extends RemovedTest {
-  /** Squeezed lines of what it does. */
+  /** The lines of its body, without white space. */
   readonly lines: ReadonlySet<string>;
 }
 
-/** The matched assertions of a view, as far as they tell what happened to its tests. */
+/** The paired assertions of a view, for finding out what happened to its tests. */
 export interface ViewComparison {
   readonly matched: MatchedView;
   readonly paired: ReadonlyMap<Assertion, Assertion>;
   readonly covers: IsCovered;
 }
 
-/** How much of a test's lines must be there again for another name to be only a new name. Our default. */
+/** Minimum share of a test's lines found in another test for it to be a rename. Default. */
 const SAME_BODY_SHARE = 0.5;
-/** A line that more new tests have says nothing about which one a test became. */
+/** A line that occurs in more new tests does not identify a test. */
 const MAX_SIMILAR_TESTS = 30;
 
 type ViewFilter = (view: TestView) => boolean;
 type ViewSide = 'before' | 'after';
 
-/** Tests that were removed, not only moved, renamed or merged into another one. */
+/** Tests that were removed, not moved, renamed or merged into another one. */
 export function removedTests(
   comparisons: readonly ViewComparison[],
   counts: ViewFilter,
@@ -52,7 +52,7 @@ export function removedTests(
   });
 }
 
-/** Tests of one side whose names the other side does not have as often, over all files of the patch. */
+/** Tests whose names occur less often on the other side, over all files of the patch. */
 function unmatched(
   all: readonly TestView[],
   side: ViewSide,
@@ -75,10 +75,10 @@ function unmatched(
   });
 }
 
-/** More lines of one test say no more about which it is. */
+/** Maximum lines of a test that are compared. */
 const MAX_BODY_LINES = 200;
 
-/** What each test of a text does, line by line. */
+/** The lines of each test's body. */
 function bodyLines({ side }: ParsedTests): (test: TestCase) => ReadonlySet<string> {
   const squeezed = side.starts.slice(0, -1).map((_, index) => squeeze(lineText(side, index)));
   return ({ body, end }) => {
@@ -89,7 +89,7 @@ function bodyLines({ side }: ParsedTests): (test: TestCase) => ReadonlySet<strin
   };
 }
 
-/** New tests that do what a removed one did, the likeliest first. */
+/** New tests that resemble a removed one, most similar first. */
 function likelySuccessors(
   came: readonly TestWithBody[],
   comparisons: readonly ViewComparison[],
@@ -125,7 +125,7 @@ function likelySuccessors(
   };
 }
 
-/** How many of a name's words must be there again for it to be the same test, reworded. Our default. */
+/** Minimum share of a name's words found in another name for it to be a rewording. Default. */
 const SAME_NAME_SHARE = 0.6;
 
 function hasSimilarName(before: string, after: string): boolean {
@@ -135,7 +135,7 @@ function hasSimilarName(before: string, after: string): boolean {
   return shared >= 3 && shared / Math.max(old.size, now.size) >= SAME_NAME_SHARE;
 }
 
-/** Is everything that a test asserts still in some test, unchanged or as a table of cases? */
+/** Whether all assertions of a test are still made, unchanged or in a test table. */
 function stillAsserted({
   matched: { view, kept, missing },
   covers,
@@ -152,12 +152,12 @@ function stillAsserted({
   };
 }
 
-/** Is a missing assertion covered by a broader one? */
+/** Whether a broader assertion covers a missing one. */
 type IsCovered = (removed: Assertion) => boolean;
 
 /**
- * A whole object in place of its fields, a table of cases in place of single ones: what a missing assertion checked is
- * still checked as closely, and its literals are among what was added.
+ * Whether added assertions cover missing ones: a whole object replaces its fields, or a test table replaces single
+ * tests. The check must be as strict, and the literals of the missing assertion must be among those added.
  */
 export function coverageOf({ view: { after }, added }: MatchedView): IsCovered {
   const addedLiterals = new Set(
@@ -179,7 +179,7 @@ export function coverageOf({ view: { after }, added }: MatchedView): IsCovered {
   };
 }
 
-/** Names of what is called or looked at, and whether it must not be so. */
+/** Names of the values and functions under test, and whether they are negated. */
 const rootsOf = (subject: string, negative: boolean): readonly string[] =>
   (subject.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/\b[A-Za-z_$][\w$]*/g) ?? [])
     .filter((name) => !KEYWORDS.has(name))

@@ -23,13 +23,13 @@ import { type Guard, guardsOf } from './guards.ts';
 import type { MatchedView } from './matching.ts';
 import { lineIndexAt, nearestChange } from './view.ts';
 
-/** A place that keeps tests from running: the test that it markers, or all others. */
+/** A place that disables tests: the test that it marks, or all others. */
 interface SkipMarker {
   readonly offset: number;
   readonly focus: boolean;
 }
 
-/** Names that skip what they are called on, or the test that they are called in. */
+/** Names that skip their receiver, or the test in which they are called. */
 const SKIP_NAMES =
   /^(?:skip|skipIf|skipUnless|skipif|runIf|todo|fails|failing|fixme|ignore|xfail|importorskip|skipTest|Skip|SkipNow|Skipf|skipOn\w*|pending|bailout|omit|markTest(?:Skipped|Incomplete)|expectNotToPerformAssertions|addToAssertionCount|doesNotPerformAssertions|autoMockOn|enableAutomock|Inconclusive|Ignore|GTEST_SKIP|TEST_IGNORE\w*|SKIP)$/;
 const ASSUMPTIONS = /^assum(?:e|ing)(?:True|False|That|NotNull|NoException)?$/;
@@ -37,7 +37,7 @@ const FOCUS_WORD =
   /^(?:only|f(?:it|describe|context|specify|example)|F(?:It|Describe|Context|When|Specify)|FocusConvey)$/;
 const SKIPPED_WORD =
   /^(?:x(?:it|test|describe|context|specify|example|scenario|feature)|[PX](?:It|Describe|Context|When)|SkipConvey)$/;
-/** What a name that skips is called on; alone it is called in a test. */
+/** Receivers of skipping names; when called alone, they must be inside a test. */
 const SKIP_OWNERS =
   /^(?:it|test|describe|suite|context|specify|scenario|bench|QUnit|Deno|t|tt|st|b|f|ctx|this|\$this|self|pytest|unittest|jest|RSpec|Assert|Skip)$/;
 const BARE_SKIP = /^(?:skip|pending|omit|bailout|Skip|GTEST_SKIP|SKIP|TEST_IGNORE\w*)$/;
@@ -46,13 +46,13 @@ const SKIP_ANNOTATIONS =
   /^(?:skip\w*|xfail|expectedFailure|not_?test|Disabled\w*|Ignore\w*|ignore|Explicit|EnabledIf\w*|EnabledOn\w*|EnabledFor\w*|PendingFeature|Requires\w*|disabled|enabled)$/;
 const SKIP_EXCEPTIONS = /^(?:SkipTest|SkipException|TestAbortedException|AssumptionViolatedException)$/;
 
-/** Everything in a text that skips or silences tests; in order. */
+/** All markers in a text that skip or disable tests; in order. */
 function skipMarkersIn({ side, cases, chains }: ParsedTests): readonly SkipMarker[] {
   const { tree } = side;
   if (!tree) return [];
   const declared = new Set(cases.map(({ node }) => node));
   const marked = chains.map((chain) => ({ chain, markers: inChain(chain, declared) }));
-  // A marker with a name skips what is marked with that name.
+  // A named marker skips the tests that are marked with its name.
   const names = new Set(
     marked.flatMap(({ chain, markers }) => (markers.length > 0 ? (nameFor(tree, chain) ?? []) : [])),
   );
@@ -85,7 +85,7 @@ function inChain({ node, from, links }: Chain, declared: ReadonlySet<SyntaxNode>
   return rest.some(({ name }) => SKIP_NAMES.test(name)) ? [{ ...place, focus: false }] : [];
 }
 
-/** Marks that are no calls: statements, build tags, names. */
+/** Markers that are not calls: statements, build tags, names. */
 function atNode(tree: SyntaxTree, node: SyntaxNode): readonly SkipMarker[] {
   const at = { offset: node.from, focus: false };
   if (isComment(node)) {
@@ -128,7 +128,10 @@ function inOptions(tree: SyntaxTree, { node, head, body, suite }: TestCase): rea
   });
 }
 
-/** The variable that a value is given to; null where it is given to none, or by its name skips all tests of a file. */
+/**
+ * The variable that a value is assigned to; null if it is not assigned, or if the variable's name skips all tests of
+ * the file.
+ */
 function nameFor(tree: SyntaxTree, { node: { parent, field } }: Chain): string | null {
   const left = parent?.type === 'assignment' && field === 'right' ? child(parent, 'left') : null;
   const name = left && nodeText(tree, left);
@@ -152,7 +155,7 @@ function inAnnotations(
 const changeAt = ({ side }: ParsedTests, { offset }: SkipMarker) =>
   side.changes[lineIndexAt(side, offset)] ?? null;
 
-/** A test that silences the others, in new files too. */
+/** Focused tests, which disable the others; in new files, too. */
 export function focusedTests({ after }: TestView): readonly Suspicion[] {
   return skipMarkersIn(after)
     .filter((marker) => marker.focus && changeAt(after, marker) !== null)
@@ -164,7 +167,7 @@ export function focusedTests({ after }: TestView): readonly Suspicion[] {
     }));
 }
 
-/** Tests of the base that do not run any more, or not to their end. New tests may be skipped. */
+/** Base tests that no longer run, or no longer run to their end. New tests may be skipped. */
 export function skippedTests(matched: MatchedView): readonly Suspicion[] {
   const { view } = matched;
   if (view.file.change === 'added') return [];
@@ -187,7 +190,7 @@ function newSkipMarkers(matched: MatchedView): readonly Suspicion[] {
       (one === null || (isKnown(one) && !already.has(one.name)))
     );
   });
-  // What was skipped under another name, or in another place of the file, was skipped before.
+  // A skip under another name, or elsewhere in the file, is not new.
   if (added.length <= given && added.every((marker) => isRenamed(owner(after, marker), before))) return [];
   return added.slice(0, 1).map((marker) => ({
     kind: 'test-skipped',
@@ -199,7 +202,7 @@ function newSkipMarkers(matched: MatchedView): readonly Suspicion[] {
 const isRenamed = (one: TestCase | null, { cases }: ParsedTests): boolean =>
   one === null || !cases.some(({ name }) => name === one.name);
 
-/** Tells tests of the base, by their names, by what they hold, or by the tests inside. */
+/** Recognizes base tests by name, by content, or by the tests inside. */
 function baseTestFilter({ view: { before, after }, kept }: MatchedView): (one: TestCase) => boolean {
   const names = new Set(before.cases.map(({ name }) => name));
   const steady = kept.map(([, now]) => now).sort((a, b) => a.at - b.at);
@@ -217,7 +220,7 @@ const GUARDED_TEST_TEXTS: Readonly<Record<Guard, string>> = {
   function: 'a test is inside a function that may never be called',
 };
 
-/** Tests that stand below something that was put around them. */
+/** Tests that are now inside a new guard. */
 function newlyGuardedTests({ inspected, before, after }: TestView): readonly Suspicion[] {
   const was = guardsOfCases(before);
   const found: Suspicion[] = [];
@@ -246,7 +249,7 @@ function guardsOfCases({
   );
 }
 
-/** Guards that are there more often than they were. */
+/** Guards that occur more often than before. */
 export function surplus(now: readonly Guard[], old: readonly Guard[]): readonly Guard[] {
   const left = [...old];
   return now.filter((one) => {
@@ -256,11 +259,11 @@ export function surplus(now: readonly Guard[], old: readonly Guard[]): readonly 
   });
 }
 
-/** A `return` that says nothing. */
+/** A `return` without a value. */
 const EMPTY_RETURN =
   /^return\b\s*(?:null|undefined|true|None|nil|Ok\(\(\)\)|Promise\.resolve\(\)|done\(\)|t\.(?:end|pass)\(\)|void 0)?\s*;?$/;
 
-/** A new `return` in front of what a test of the base asserts. */
+/** A new `return` before the assertions of a base test. */
 function earlyReturns({ view: { after }, kept }: MatchedView): readonly Suspicion[] {
   const { side } = after;
   const returns = (side.tree?.nodes ?? []).filter(

@@ -17,18 +17,18 @@ import type { Change, Suspicion } from './finding.ts';
 import { CARRIER_RULE, carriersOf } from './question-rules.ts';
 import { type InspectedFile, lineIndexAt, type Side, type View } from './view.ts';
 
-/** Programs of their own end themselves with an exit code; tests do not load them. */
+/** Stand-alone programs exit with an exit code; tests do not load them. */
 const ENTRY_POINT =
   /(?:^|\/)(?:bin|scripts|tools)\/|(?:^|\/)(?:cli|main|__main__|manage|setup)\.\w+$|(?:^|\/)(?:cli|cmd|commands?)\//;
-/** Folders of tests that hold programs and data, not tests. */
+/** Folders of tests that contain programs and data, not tests. */
 const SAMPLES = /(?:^|\/)(?:fixtures?|__fixtures__|testdata|samples?|examples?|resources|data|assets)\//;
 
-/** At most this many are named of one file. */
+/** Maximum findings reported for one file. */
 const MAX_FINDINGS_PER_FILE = 3;
-/** Lines that are read together: a trick may span several. */
+/** Lines that are matched together, because a trick may span several. */
 const MAX_STATEMENT_LINES = 4;
 
-/** What was added to a file that tells tests from real use, ends the process, or replaces what tests rest on. */
+/** Finds added code that detects tests, ends the process, or replaces what tests depend on. */
 export function suspiciousCode(
   inspected: InspectedFile,
   moved: (text: string) => boolean,
@@ -49,12 +49,12 @@ export function suspiciousCode(
       kind: rule.kind,
       what: `${subject} ${rule.what}${name}`,
       at: change,
-      // In a text that nobody parsed, a comment cannot be distinguished from code.
+      // In unparsed text a comment cannot be distinguished from code.
       slight: !known || rule.isQuestion === true,
     }));
 }
 
-/** Test libraries that production files of a patch give to others under names of their own. */
+/** Test libraries that production files of a patch re-export under other names. */
 export function exportedLibraries(files: readonly InspectedFile[]): Exported {
   return files.flatMap(({ file, views }) => {
     if (file.role !== 'production') return [];
@@ -74,7 +74,7 @@ export function exportedLibraries(files: readonly InspectedFile[]): Exported {
   });
 }
 
-/** Hits on added lines, except those that only replace a hit of the same rule on a removed line. */
+/** Matches on added lines, except those that only replace a match of the same rule on a removed line. */
 function newHits(
   { before, after }: View,
   path: string,
@@ -84,7 +84,7 @@ function newHits(
   const entry = ENTRY_POINT.test(path) || after.tree?.text.startsWith('#!') === true;
   const counts = ({ normalInPrograms, onlyInProduction }: CodeRule) =>
     !(entry && normalInPrograms) && (production || !onlyInProduction);
-  // A line that asked for the same before is only written in another way; one that moved is known by its text.
+  // A line that made the same check before was only reformatted; a moved line is recognized by its text.
   const texts = new Set(after.changes.flatMap((change) => (change ? [change.line.text.trim()] : [])));
   const was = hitsIn(before, counts, production, exported)
     .filter(({ change }) => !texts.has(change.line.text.trim()))
@@ -167,7 +167,7 @@ const quotedUses = (tree: SyntaxTree): readonly Use[] =>
 
 const STATEMENT_NODE = /statement|declaration|declarator|^(?:assignment|match_arm)$/;
 
-/** From the beginning of the statement to the end of the added lines that follow. */
+/** From the start of the statement to the end of the added lines that follow. */
 function surroundingRange(
   side: Side,
   { node, from }: Pick<Use, 'node' | 'from'>,
@@ -179,7 +179,7 @@ function surroundingRange(
   return { from: Math.min(statement?.from ?? from, from), to: side.starts[last + 1] ?? node.to };
 }
 
-/** In a test, what only hands on or fakes an exit ends nothing. */
+/** In a test, passing on or faking an exit does not end the process. */
 function isStatement(node: SyntaxNode): boolean {
   const above = ancestors(node).find(
     ({ type }) => !/^(?:await_expression|parenthesized_expression|argument_list|arguments)$/.test(type),
@@ -190,7 +190,7 @@ function isStatement(node: SyntaxNode): boolean {
   );
 }
 
-/** Is this only run as a program, on a signal, or when somebody calls `main`? */
+/** Whether the code runs only as a program, on a signal, or when `main` is called. */
 const runsOnlyOnDemand = (tree: SyntaxTree, node: SyntaxNode): boolean =>
   ancestors(node).some((outer) => {
     const condition = child(outer, 'condition');

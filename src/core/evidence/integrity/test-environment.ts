@@ -10,7 +10,7 @@ const CHANGE_VERBS = {
   'type-changed': 'replaced',
 } as const;
 
-/** Files that record output, and files that configure how tests run: what a change of the whole file means. */
+/** Finds changes of snapshots and of test configuration, judged by the whole file. */
 export function changedRunner(inspected: InspectedFile): readonly Suspicion[] {
   const { file } = inspected;
   const { path, change } = file;
@@ -58,11 +58,11 @@ function loweredThreshold({ changes }: InspectedFile): Change | null {
   return now.find(({ name }) => name === lowered.name)?.change ?? lowered.change;
 }
 
-/** Files that are loaded in place of a library that tests mean to load. */
+/** Files that are loaded instead of a library that tests import. */
 const SHADOWING_PATH =
   /(?:^|\/)node_modules\/|(?:^|\/)site-packages\/|^(?:src\/)?(?:pytest|_pytest|unittest|nose|hypothesis|assert|doctest)(?:\.py|\/__init__\.py)$|^vendor\/(?:github\.com\/(?:stretchr\/testify|onsi\/(?:gomega|ginkgo)|google\/go-cmp)|gotest\.tools)\/|(?:^|\/)(?:org\/junit|org\/assertj|org\/hamcrest)\/|(?:^|\/)__mocks__\/(?:node:)?(?:assert|chai|vitest|expect|mocha|tape|ava|@jest)\b|^(?:minitest|rspec|test-unit)\.rb$/;
 
-/** New files that a test finds where it looks for its library. */
+/** Finds new files that shadow a test's library. */
 export function shadowingFile(inspected: InspectedFile): readonly Suspicion[] {
   const { file } = inspected;
   if (file.change === 'deleted' || !SHADOWING_PATH.test(file.path)) return [];
@@ -70,11 +70,11 @@ export function shadowingFile(inspected: InspectedFile): readonly Suspicion[] {
   return [{ kind: 'assertions-patched', what, at: firstChange(inspected), whole: true }];
 }
 
-/** Variables that change every program that is started with them. */
+/** Variables that affect every program started with them. */
 const STARTUP_VARIABLES =
   /\bNODE_OPTIONS\b.{0,200}(?:--?(?:r|require|import|loader|experimental-loader|test\b[\w-]*)\b)|\b(?:PYTEST_ADDOPTS|PYTEST_PLUGINS|PYTHONOPTIMIZE|PYTHONSTARTUP|RUBYOPT|JAVA_TOOL_OPTIONS|LD_PRELOAD|DYLD_INSERT_LIBRARIES|GOFLAGS|CARGO_BUILD_RUSTFLAGS|PERL5OPT)\b\s*['"\]]?\s*(?::|=(?!=))/;
 
-/** Lines that set such a variable, in any file. */
+/** Finds lines that set such a variable, in any file. */
 export function setVariables({ file, changes }: InspectedFile): readonly Suspicion[] {
   if (file.change === 'deleted' || /\.(?:md|mdx|rst|txt|adoc|html?)$/i.test(file.path)) return [];
   const removed = new Set(changes.flatMap(({ line }) => (line.kind === 'removed' ? [line.text.trim()] : [])));
@@ -95,13 +95,13 @@ export function setVariables({ file, changes }: InspectedFile): readonly Suspici
     : [];
 }
 
-/** Folders of product code: what defines assertions there is the product. */
+/** Folders of product code: assertions defined there are the product itself. */
 const PRODUCT_FOLDER = /(?:^|\/)(?:src|lib|app|pkg|internal|cmd|source|main|packages|crates)\//;
-/** A file that gives tests their words. */
+/** Matches files that define functions for tests. */
 const TEST_SUPPORT_CODE =
   /\bexport\s+(?:default\s+)?(?:const|let|var|(?:async\s+)?function|class)\s+(?:expect|assert\w*|it|test|describe|suite|(?:before|after)(?:Each|All))\b|\bexport\s*\{[^}]*\b(?:expect|assert|it|test|describe)\b[^}]*\}|\bmodule\.exports\s*=\s*\{[^}]*\b(?:expect|assert|it|test|describe)\b|\bexports\.(?:expect|assert|it|test|describe)\s*=|(?:from|require\()\s*['"](?:node:test|vitest|@jest\/globals|mocha|chai|tape|ava|tap|expect|uvu)(?:\/[^'"]*)?['"]|^\s*(?:import|from)\s+(?:pytest|unittest|_pytest|hypothesis)\b|^\s*require\s+['"](?:rspec|minitest|test\/unit)|^\s*import\s+(?:static\s+)?org\.(?:junit|assertj|hamcrest|testng)|^\s*using\s+(?:Xunit|NUnit)|"testing"\s*$|"github\.com\/stretchr\/testify/m;
 
-/** Is a production file, by its text on the base, made for tests? */
+/** Whether a production file is test support, judged by its base text. */
 export const isSupport = ({ file, language, baseText }: InspectedFile): boolean =>
   file.role === 'production' &&
   file.change !== 'added' &&
@@ -110,7 +110,7 @@ export const isSupport = ({ file, language, baseText }: InspectedFile): boolean 
   language !== 'prose' &&
   TEST_SUPPORT_CODE.test(baseText);
 
-/** What tests read, or build on, was changed. New parts beside the old ones are fine. */
+/** Finds changes of data and code that tests depend on. Additions are allowed. */
 export function changedSupport(
   inspected: InspectedFile,
   isMoved: (text: string) => boolean,
@@ -122,19 +122,19 @@ export function changedSupport(
     const found = missingLine ?? (code ? insertedLine(view, known) : null);
     if (!found) continue;
     const what = code ? 'code that tests depend on was changed' : 'data that tests read was changed';
-    // From hunks alone it is unknown whether code belongs to a test or to what tests rest on.
+    // Hunks alone do not show whether code belongs to a test or to its support code.
     return [{ kind: 'fixture-changed', what, at: found, slight: code && inspected.baseText === undefined }];
   }
   return [];
 }
 
-/** Code of any language, as against data and prose. */
+/** Source code of any language, not data or prose. */
 export const isCode = ({ file, language }: InspectedFile): boolean =>
   language !== 'prose' && language !== 'other' && !/\.(?:ya?ml|toml|ini|cfg)$/i.test(file.path);
 
 type ChangedLine = NonNullable<Side['changes'][number]>;
 
-/** Lines of the base that are missing in the patched file, and new lines that replace others. */
+/** Base lines that the patched file lacks, and new lines that replace others. */
 function missingLines(
   { before, after }: View,
   code: boolean,
@@ -165,12 +165,12 @@ function missingLines(
   return { missing, known };
 }
 
-/** Lines of one shape that a line is compared with. */
+/** Maximum lines of the same shape that a line is compared with. */
 const MAX_SIMILAR_LINES = 50;
 /** A line without its names. */
 const shapeOf = (text: string): string => text.replace(/(?<![\w$])[A-Za-z_$][\w$]*/g, 'a');
 
-/** The same line with a name that the file did not have: what it calls is called otherwise now. */
+/** The same line with a name that is new in the file: the called function was renamed. */
 function differsOnlyInNewNames(text: string, other: string, names: ReadonlySet<string>): boolean {
   const words = (line: string): readonly string[] => line.match(/[\w$]+|[^\w$]/g) ?? [];
   const [old, now] = [words(text), words(other)];
@@ -179,12 +179,12 @@ function differsOnlyInNewNames(text: string, other: string, names: ReadonlySet<s
   return different.every((word) => /^[A-Za-z_$][\w$]*$/.test(word) && !names.has(word));
 }
 
-/** What begins a new part of a file, rather than goes into a part that was there. */
+/** Marks a line that begins a new part of a file instead of extending an existing one. */
 const PART_START =
   /^\s*(?:@|#\[|(?:export|public|private|protected|static|async|final|pub|override|open|internal)\b|(?:function|class|interface|type|enum|def|fn|func|fun|mod|module|struct|trait|impl|use|import|from|require|include|using|package|namespace|describe|it|test|macro_rules|context|let!?\(|subject|shared_examples)\b|[\w$'"-]+\s*(?::(?!:)|=>|\([^)]*\)\s*\{))|^(?:(?:const|let|var|my)\b|[A-Za-z_]\w*\s*:?=(?!=))/;
 const PART_END = /^\s*(?:[)\]}>,;]+|end|fi|done)[\s,;]*$/;
 
-/** Added lines that go into a part of the base, or give one of its names another meaning. */
+/** Finds added lines that extend a part of the base or redefine one of its names. */
 function insertedLine({ before, after }: View, known: ReadonlySet<string>): ChangedLine | null {
   let depth = 0;
   for (const [index, change] of after.changes.entries()) {
@@ -201,7 +201,7 @@ function insertedLine({ before, after }: View, known: ReadonlySet<string>): Chan
   return null;
 }
 
-/** Is the line part of what an added line above it begins, by its indent? */
+/** Whether an added line above begins the block that contains this line, judged by indentation. */
 function belongsToAddedPart(side: Side, index: number): boolean {
   const depth = (line: string) => line.length - line.trimStart().length;
   const own = depth(lineText(side, index, 'mask'));
@@ -212,7 +212,7 @@ function belongsToAddedPart(side: Side, index: number): boolean {
   return false;
 }
 
-/** A name that the base gives as well: the later one wins. */
+/** A name that the base also defines: the later definition wins. */
 function redefinesName(line: string, { code }: Side): boolean {
   const words = String.raw`^\s*(?:export\s+)?(?:async\s+)?(?:function\s+|const\s+|let\s+|var\s+|def\s+|class\s+)?`;
   const name = new RegExp(`${words}([\\w$]+)\\s*(?:[:=(])`).exec(line)?.[1];
@@ -221,10 +221,10 @@ function redefinesName(line: string, { code }: Side): boolean {
   );
 }
 
-/** Names of files that are binary by custom. */
+/** Names of files that are usually binary. */
 const BINARY_NAME =
   /\.(?:png|jpe?g|gif|webp|avif|ico|icns|bmp|tiff?|psd|svgz|pdf|zip|gz|tgz|bz2|xz|7z|rar|jar|war|class|woff2?|ttf|otf|eot|mp[34]|m4[av]|ogg|wav|flac|mov|avi|webm|wasm|so|dylib|dll|exe|bin|dat|sqlite3?|db|pyc|onnx|pt|pkl|npy|npz|parquet|docx?|xlsx?|pptx?|keystore|p12|der|mo)$/i;
-/** What nobody writes or reads by hand. */
+/** Paths of generated files. */
 const GENERATED_PATH =
   /(?:^|\/)(?:dist|build|out|vendor|third_party|node_modules|generated|gen|docs?|coverage)(?:\/|$)|lock|\.min\.|\.map$|\.pb\.|_pb2|\.snap$|generated|CHANGELOG/i;
 const HIDING_ATTRIBUTES =
@@ -232,7 +232,7 @@ const HIDING_ATTRIBUTES =
 const TRANSFORMING_ATTRIBUTES =
   /(?:^|\s)(?:filter=(?!lfs(?:\s|$))\S+|working-tree-encoding=\S+|export-(?:ignore|subst)|ident|merge=(?!union(?:\s|$)|binary(?:\s|$)|lfs(?:\s|$))\S+|-merge)(?=\s|$)/;
 
-/** Lines of `.gitattributes` that hide content from readers, or make git change it. */
+/** Finds lines of `.gitattributes` that hide content from readers or make git transform it. */
 export function attributeTricks({ file, changes }: InspectedFile): readonly Suspicion[] {
   if (!/(?:^|\/)\.gitattributes$/.test(file.path)) return [];
   for (const change of changes) {
@@ -252,7 +252,7 @@ export function attributeTricks({ file, changes }: InspectedFile): readonly Susp
   return [];
 }
 
-/** Lines of an ignore file that keep tests, or what decides about them, out of the repository. */
+/** Finds lines of an ignore file that exclude tests, or files that control them, from the repository. */
 export function ignoredTests(
   { file, changes }: InspectedFile,
   baseFiles: readonly string[],

@@ -12,7 +12,7 @@ import { coverageOf, removedTests, type ViewComparison } from './removed-tests.t
 import { focusedTests, skippedTests, surplus } from './skips.ts';
 import { changeIn, lineText, nearestChange, type Side } from './view.ts';
 
-/** What happened to the tests of each file. `counts`: a test that moves there is still run. */
+/** Reports what happened to the tests of each file. `counts`: tests that move to this file still run. */
 export function comparedTests(
   views: readonly TestView[],
   counts: (view: TestView) => boolean,
@@ -85,7 +85,7 @@ function changedAssertions(
   return [{ kind: 'assertion-removed', what, at }, ...found.values()];
 }
 
-/** Does the new assertion only go through a table of what was asked for one by one? */
+/** Whether the new assertion only iterates over the values that were checked one by one. */
 const isSpread = (kind: Suspicion['kind'], { form }: Assertion): boolean =>
   kind === 'expectation-changed' && literalsOf(form.subject + form.expected).length === 0;
 
@@ -96,7 +96,7 @@ const GUARDED_ASSERTION_TEXTS: Readonly<Record<Exclude<Guard, 'function'>, strin
   later: 'an assertion runs only after the test has ended',
 };
 
-/** Assertions that read as before, and cannot fail any more. */
+/** Assertions that are unchanged but can no longer fail. */
 function neutralisedAssertions({ view, kept }: MatchedView): readonly Suspicion[] {
   const { after } = view;
   for (const [old, now] of kept) {
@@ -114,7 +114,7 @@ function neutralisedAssertions({ view, kept }: MatchedView): readonly Suspicion[
 
 interface Allowance {
   readonly what: string;
-  /** Finds the number in a line; a match without one counts as one. */
+  /** Captures the number in a line; a match without a number counts as one. */
   readonly pattern: RegExp;
 }
 
@@ -131,7 +131,7 @@ const ALLOWANCES: readonly Allowance[] = [
   },
 ];
 
-/** More time or more tries for tests of the base. */
+/** Longer time limits or more retries for base tests. */
 function relaxedLimits({ view, kept }: MatchedView): readonly Suspicion[] {
   if (view.file.change === 'added') return [];
   const { before, after } = view;
@@ -169,11 +169,11 @@ function limitsIn(
 }
 
 const RUNNER_WORDS_PATTERN = 'expect|assert|test|it|describe|suite|beforeEach|afterEach';
-/** The test's own words come from a file of the repository. */
+/** Functions of the test runner are imported from a file of the repository. */
 const LOCAL_IMPORT = new RegExp(
   `^\\s*import\\b[^'"]{0,300}\\b(${RUNNER_WORDS_PATTERN})\\b[^'"]{0,300}from\\s*['"](\\.[^'"]+)['"]|^\\s*(?:const|let|var)\\s*[^=]{0,200}\\b(${RUNNER_WORDS_PATTERN})\\b[^=]{0,200}=\\s*require\\(\\s*['"](\\.[^'"]+)['"]`,
 );
-/** They are given another meaning. */
+/** Functions of the test runner are redefined. */
 const REDEFINED_RUNNER_WORD = new RegExp(
   `^(?:export\\s+)?(?:(?:const|let|var)\\s+(?:${RUNNER_WORDS_PATTERN})\\s*=\\s*(?:async\\s*)?(?:\\(|function\\b|\\w+\\s*=>|new\\s+Proxy)|(?:async\\s+)?function\\s+(?:${RUNNER_WORDS_PATTERN})\\s*\\()|^(?:globalThis|global|window)\\s*(?:\\.|\\[['"])(?:${RUNNER_WORDS_PATTERN})\\b['"\\]]*\\s*=(?!=)|^(?:${RUNNER_WORDS_PATTERN})\\s*=(?!=|>)|^\\s*expect\\.extend\\(\\s*\\{[^}]*\\bto(?:Be|Equal|StrictEqual|Throw)\\b`,
 );
@@ -181,7 +181,7 @@ const LOCAL_MOCK =
   /\b(?:vi|jest|mock|td)\.(?:mock|doMock|setMock|unstable_mockModule|module|replace)\s*\(\s*(?:import\(\s*)?['"](\.[^'"]+)['"]/;
 const PYTHON_MOCK = /^\s*@(?:mock\.|unittest\.mock\.)?patch(?:\.object)?\s*\(/;
 
-/** Replaced parts that a test file of the base depends on: functions of the test runner, or the code under test. */
+/** Replacements for what a base test file depends on: functions of the test runner, or the code under test. */
 function replacedApis({ view }: MatchedView): readonly Suspicion[] {
   if (view.file.change !== 'modified') return [];
   const { before, after } = view;
@@ -226,7 +226,7 @@ function replacedIn(line: string, before: Side): Omit<Suspicion, 'at'> | null {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** The part of a name by which runners find tests, and the language: `.test` of JavaScript, `_test` of Go. */
+/** The part of a name by which runners find tests, and the language: `.test` in JavaScript, `_test` in Go. */
 export function testNameStyle(path: string): string {
   const name = path.split('/').at(-1) ?? '';
   const [, ending = ''] = /([._-](?:tests?|specs?|e2e|cy))?\.\w+$/i.exec(name) ?? [];
@@ -237,7 +237,10 @@ export function testNameStyle(path: string): string {
 const UNTESTED_PATH =
   /(?:^|\/)(?:node_modules|dist|build|out|coverage|vendor|fixtures|__fixtures__|testdata|__mocks__|docs|examples?|\.[\w-]+)\/|(?:^|\/)[._][^/]*$/;
 
-/** Is a test that moves into this file still run? A file of the base is; a new one must be named like those it replaces. */
+/**
+ * Whether a test that moves into this file still runs. Files of the base do; a new file must be named like those it
+ * replaces.
+ */
 export const isStillRun = ({ file }: TestView, styles: ReadonlySet<string>): boolean =>
   file.change === 'modified' ||
   (file.change === 'added' && !UNTESTED_PATH.test(file.path) && styles.has(testNameStyle(file.path)));

@@ -9,17 +9,17 @@ import {
 import { type Language, languageOf } from '../languages.ts';
 import type { Change } from './finding.ts';
 
-/** One version of a file, or of the part of it that a hunk shows. */
+/** One version of a file, or of the part that a hunk shows. */
 export interface Side extends BlankedText {
-  /** Null where its language has no grammar, or the text was too much for the parser. */
+  /** Null if the language has no grammar, or the parser's limits were exceeded. */
   readonly tree: SyntaxTree | null;
-  /** Offset of each line's first character; one more for the end. */
+  /** Offset of each line's first character, followed by the end. */
   readonly starts: readonly number[];
-  /** What the patch says of each line; null for a line that it leaves alone. */
+  /** The change of each line; null for unchanged lines. */
   readonly changes: readonly (Change | null)[];
 }
 
-/** The same part of a file before and after. */
+/** The same part of a file before and after the patch. */
 export interface View {
   readonly before: Side;
   readonly after: Side;
@@ -29,7 +29,7 @@ export interface View {
 export interface InspectedFile {
   readonly file: PatchFile;
   readonly language: Language;
-  /** Text on the base, where it is known. */
+  /** The base text, if known. */
   readonly baseText: string | undefined;
   /** All lines of its hunks. */
   readonly changes: readonly Change[];
@@ -50,7 +50,7 @@ export function inspectFile(
   return { file, language, baseText, changes: each.flat(), views };
 }
 
-/** The texts of a file before and after, which must be parsed to inspect it. */
+/** The texts of a file before and after the patch, to be parsed for inspection. */
 export function textsToParse(file: PatchFile, baseText: string | undefined): PatchTexts {
   const views = viewTexts(file, baseText, changesOf(file));
   const texts = (side: 'before' | 'after') =>
@@ -66,16 +66,16 @@ export interface PatchTexts {
 const changesOf = ({ hunks }: PatchFile): readonly (readonly Change[])[] =>
   hunks.map((hunk) => hunk.lines.map((line) => ({ line, hunk })));
 
-/** Longer texts are inspected hunk by hunk only. */
+/** Longer texts are inspected hunk by hunk. */
 const MAX_FILE_CHARS = 2 ** 21;
 
-/** One side of a view before it is parsed: what the patch says of each line. */
+/** One side of a view before parsing, with the change of each line. */
 interface UnparsedSide {
   readonly text: string;
   readonly changes: readonly (Change | null)[];
 }
 
-/** The whole file where the text on the base is known and fits, else one view for each hunk. */
+/** The whole file if its base text is known and small enough, otherwise one view per hunk. */
 function viewTexts(
   file: PatchFile,
   baseText: string | undefined,
@@ -120,13 +120,13 @@ function wholeSide(
   return withPhpTag(path, { text, changes: lines.map((_, i) => byLine.get(i + 1) ?? null) });
 }
 
-/** Text outside of its tags is no PHP code; a part of a file may be all code. */
+/** Text outside its tags is not PHP code, but an excerpt may be all code. */
 const withPhpTag = (path: string, { text, changes }: UnparsedSide): UnparsedSide =>
   /\.php$/i.test(path) && text !== '' && !text.includes('<?')
     ? { text: `<?php\n${text}`, changes: [null, ...changes] }
     : { text, changes };
 
-/** What a hunk shows, with as much around it as the parser needs to read it. */
+/** The text of a hunk, completed as far as the parser needs. */
 function hunkSide(path: string, hunk: readonly Change[], kind: ChangedLineKind): UnparsedSide {
   const own = hunk.filter(({ line }) => line.kind === kind || line.kind === 'context');
   const text = own.map(({ line }) => `${line.text}\n`).join('');
@@ -176,13 +176,13 @@ export function lineIndexAt({ starts }: Pick<Side, 'starts'>, offset: number): n
   return Math.max(0, low);
 }
 
-/** A line's text: `code` keeps strings, `mask` does not. */
+/** The text of a line; `code` keeps string contents, `mask` does not. */
 export function lineText(side: Side, index: number, of: 'code' | 'mask' = 'code'): string {
   const end = side.starts[index + 1] ?? side[of].length;
   return side[of].slice(side.starts[index], side[of][end - 1] === '\n' ? end - 1 : end);
 }
 
-/** The first line between two offsets that the patch touches, if any. */
+/** The first changed line between two offsets, if any. */
 export function changeIn(side: Side, from: number, to: number): Change | null {
   for (let i = lineIndexAt(side, from); i <= lineIndexAt(side, Math.max(from, to - 1)); i++) {
     const change = side.changes[i];
@@ -195,7 +195,7 @@ export function changeIn(side: Side, from: number, to: number): Change | null {
 export const firstChange = ({ changes }: InspectedFile): Change | null =>
   changes.find(({ line }) => line.kind !== 'context') ?? null;
 
-/** The line of the patch that is nearest to an offset: at it or above it, else below. */
+/** The changed line nearest to an offset: at or above it, otherwise below. */
 export function nearestChange({ changes }: InspectedFile, side: Side, offset: number): Change | null {
   const touched = changes.filter(({ line }) => line.kind !== 'context');
   const line = lineIndexAt(side, offset) + 1;
