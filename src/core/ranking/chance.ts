@@ -4,55 +4,55 @@ import type { Ranked, Separator } from './odds.ts';
 import { isContradictedBy } from './strategies.ts';
 import type { Calibration } from './weights.ts';
 
-/** What the decision takes of a judgement. */
+/** The parts of a judgement that the decision uses. */
 export interface JudgedOutcome {
   readonly kind: 'judged' | 'discarded' | 'unanswered';
   readonly confidence: 'clear' | 'likely' | 'toss-up';
   readonly because: string;
 }
 
-/** Judges who are not sure themselves prefer nobody. */
+/** Judges without a confident verdict express no preference. */
 export const hasVerdict = ({ kind, confidence }: JudgedOutcome): boolean =>
   kind === 'judged' && confidence !== 'toss-up';
 
 export interface LeadingCandidate {
   readonly best: Ranked;
   readonly winning: Evidence;
-  /** Survivors that made another change, best first. */
+  /** Survivors with a different change, best first. */
   readonly rivals: readonly Ranked[];
   readonly evidence: readonly Evidence[];
   readonly sameSet: (alias: Alias) => SameSetTests;
-  /** What put it before the first rival. */
+  /** What separated it from the first rival. */
   readonly decidedBy: Separator;
   readonly judgement?: JudgedOutcome | undefined;
   readonly calibration: Calibration;
 }
 
-/** A reason for which the chance cannot be higher. */
+/** An upper limit of the chance, with its reason. */
 export interface ChanceCap {
   /** In [0, 1]. */
   readonly most: number;
   /** One sentence. */
   readonly because: string;
-  /** Part of the sentence that people read first; the others are for who asks for an explanation. */
+  /** Part of the short explanation; the others appear only in the detailed one. */
   readonly said: boolean;
 }
 
 interface Estimate {
-  /** In [0, 1], three digits. */
+  /** In [0, 1], rounded to three digits. */
   readonly chance: number;
   readonly caps: readonly ChanceCap[];
 }
 
-/** Below what is called likely, and below what is called clear. */
+/** Just below the thresholds for `likely` and for `clear`. */
 const belowLikely = ({ likely }: Calibration): number => likely - 0.01;
 const belowClear = ({ clear }: Calibration): number => clear - 0.001;
-/** What a verdict of blind judges is worth at least, where it decided. Our default. */
+/** The minimum chance when a verdict of blind judges decided. Default. */
 const LEAST_BY_JUDGES = { clear: 0.6, likely: 0.5 } as const;
 
 /**
- * Estimated chance that the best survivor is right: by the odds of all its rivals together, and by how far its behaviour is
- * ahead of those who behave otherwise; at most what the caps allow.
+ * Estimates the chance that the best survivor is right from the combined odds of all rivals and its lead in behaviour
+ * over candidates that behave differently, limited by the caps.
  */
 export function chanceOf(standing: LeadingCandidate): Estimate {
   const caps = capsOf(standing);
@@ -89,9 +89,9 @@ function uncappedChance(standing: LeadingCandidate): number {
 }
 
 /**
- * Does any executed test show that something is fixed: the task's own, the base's, or a new one that somebody else confirms?
- * A candidate's own test that nobody confirms shows little, and with a rival left that breaks nothing it shows nothing:
- * whoever writes the test would be right.
+ * Whether an executed test shows that something is fixed: a test of the task, of the base, or a new one that another
+ * candidate confirms. A candidate's own unconfirmed test is weak evidence, and none at all if a rival is left that
+ * breaks nothing: otherwise writing a test would be enough to be right.
  */
 function fixShown(
   { winning, sameSet }: Pick<LeadingCandidate, 'winning' | 'sameSet'>,
@@ -109,7 +109,7 @@ const MIN_RIVALS_LOG_ODDS = -2.5;
 const MAX_RIVALS_LOG_ODDS = 1.5;
 const BEHAVIOUR_LEAD = { least: -1, most: 3, unasked: 1 } as const;
 
-/** Logarithm of the odds of all rivals together against the best; rivals all together further behind say no more. */
+/** Log-odds of all rivals together against the best, limited: a larger distance adds no information. */
 function rivalsLogOdds(best: Ranked, rivals: readonly Ranked[]): number {
   const odds = rivals.reduce(
     (sum, one) => sum + Math.exp(one.support - best.support),
@@ -118,7 +118,7 @@ function rivalsLogOdds(best: Ranked, rivals: readonly Ranked[]): number {
   return clamp(Math.log(odds), MIN_RIVALS_LOG_ODDS, MAX_RIVALS_LOG_ODDS);
 }
 
-/** Logarithm of the odds, by behaviour alone, against the best of those who behave otherwise. */
+/** Log-odds, by behaviour alone, against the best candidate that behaves differently. */
 function behaviourLead({ best, evidence }: LeadingCandidate, rivals: readonly Ranked[]): number {
   const groupOf = ({ alias }: Ranked) => evidence.find((one) => one.alias === alias)?.behaviour?.group;
   const others = rivals.filter((one) => groupOf(one) !== groupOf(best));
@@ -147,7 +147,7 @@ function capsOf(standing: LeadingCandidate): readonly ChanceCap[] {
   return [...tied, ...open, ...doubts];
 }
 
-/** Why a person must choose, whatever the odds. */
+/** Reasons why a person must choose, whatever the odds. */
 function openDoubts(standing: LeadingCandidate): readonly string[] {
   const { best, winning, evidence, rivals } = standing;
   const contradicting = rivals.find((one) => {
@@ -168,7 +168,7 @@ function openDoubts(standing: LeadingCandidate): readonly string[] {
   ];
 }
 
-/** Would the first be no longer ahead without the tests that nobody confirms? */
+/** Whether the first candidate leads only because of unconfirmed tests. */
 function onlyOwnTestsSeparate(standing: LeadingCandidate): boolean {
   const { best, decidedBy, sameSet, calibration } = standing;
   const [next] = soundRivals(standing);
@@ -182,8 +182,8 @@ function onlyOwnTestsSeparate(standing: LeadingCandidate): boolean {
 }
 
 /**
- * Why nobody is right beyond doubt: the tests say little, candidates were not compared, a person is asked or a defect is
- * named, or what speaks for it was not executed, or comes from one model family alone.
+ * Reasons why the pick cannot be `clear`: tests are inconclusive, candidates were not compared, a person is asked, a
+ * defect was reported, or the supporting evidence was not executed or comes from a single model family.
  */
 function clearDoubts(standing: LeadingCandidate): readonly string[] {
   const { winning, decidedBy, sameSet, rivals, evidence } = standing;
@@ -213,7 +213,7 @@ function clearDoubts(standing: LeadingCandidate): readonly string[] {
   return doubts.flatMap(([holds, because]) => (holds ? [because] : []));
 }
 
-/** Model families that are known among survivors. */
+/** Known model families among the survivors. */
 const families = (evidence: readonly Evidence[]): number =>
   new Set(evidence.flatMap(({ survivor, family }) => (survivor && family !== undefined ? [family] : [])))
     .size;

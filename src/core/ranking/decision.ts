@@ -5,10 +5,10 @@ import { type Ranked, type Separator, sameSetOf } from './odds.ts';
 import { type Compared, comparisonClause, failedGate, someTests } from './reasons.ts';
 import { CALIBRATION, type Calibration } from './weights.ts';
 
-/** What people picked, in order; `alias` null: none of them. */
+/** People's picks in order; `alias` null: none of them. */
 type Picks = readonly { readonly alias: Alias | null }[];
 
-/** The candidate that stands as chosen: the last pick of a person, else the decision's; null where nobody is. */
+/** The chosen candidate: a person's last pick, otherwise the decision's; null if none is chosen. */
 export function chosenOf({
   decision,
   picks = [],
@@ -20,7 +20,7 @@ export function chosenOf({
   return last ? last.alias : pickOf(decision);
 }
 
-/** Those whom a person may pick: survivors of every gate that have a patch, best first (I7). */
+/** Candidates that a person may pick: survivors of every gate with a patch, best first (I7). */
 export function pickable({
   ranking,
   candidates,
@@ -34,11 +34,11 @@ export function pickable({
     .map(({ alias }) => alias);
 }
 
-/** The settings leave the pick to a person, though the evidence would have named a winner. */
+/** The settings leave the pick to a person although the evidence is sufficient for a winner. */
 export const leftToPerson = (decision: Decision | undefined): boolean =>
   decision?.kind === 'toss-up' && decision.chance >= CALIBRATION.likely;
 
-/** What we do about the evidence. `none` is a first-class result: no pull request is opened. */
+/** The decision made from the evidence. `none` is a valid result: no pull request is opened. */
 export type Decision =
   | {
       readonly kind: 'winner';
@@ -46,16 +46,16 @@ export type Decision =
       readonly confidence: 'clear' | 'likely';
       readonly decidedBy: Separator;
       readonly because: string;
-      /** Estimated chance that the pick is right, in [0, 1]; for programs, people read the word. */
+      /** Estimated chance that the pick is right, in [0, 1]. For programs; people read the word. */
       readonly chance: number;
-      /** What limits the chance; absent for nothing. */
+      /** Limits of the chance; absent for none. */
       readonly caps?: readonly Pick<ChanceCap, 'most' | 'because'>[];
     }
   | {
-      /** Evidence does not decide: a draft of the first is shown, and a person is asked. */
+      /** The evidence is inconclusive: the first is shown as a draft, and a person is asked. */
       readonly kind: 'toss-up';
       readonly alias: Alias;
-      /** Those between whom a person should choose, best first. */
+      /** The candidates among which a person should choose, best first. */
       readonly among: readonly Alias[];
       readonly decidedBy: Separator;
       readonly because: string;
@@ -67,22 +67,22 @@ export type Decision =
 /** A decision that names a candidate to show first. */
 export type Picked = Exclude<Decision, { readonly kind: 'none' }>;
 
-/** The candidate that is put before people: the winner, or the ranked first, toss-up; null where nobody is. */
+/** The candidate that is shown to people: the winner, or the first of a toss-up; null for none. */
 export const pickOf = (decision: Decision | undefined): Alias | null =>
   decision && decision.kind !== 'none' ? decision.alias : null;
 
 interface DecideOptions {
   /** The settings leave the choice to a person. */
   readonly askPerson?: boolean;
-  /** What the judges said, where they were asked. */
+  /** The judges' verdict, if they were asked. */
   readonly judgement?: JudgedOutcome | undefined;
-  /** Absent: ours. */
+  /** Default: `CALIBRATION`. */
   readonly calibration?: Calibration;
 }
 
 /**
- * Decides from a ranking of the same evidence. Nobody wins where no candidate passed every gate, nor where even the
- * best one breaks a test that passes on the base: whether that test should change is a person's question.
+ * Decides from a ranking of the same evidence. There is no winner if no candidate passed every gate, or if even the
+ * best one breaks a test that passes on the base: only a person can decide whether that test should change.
  */
 export function decide(
   ranking: readonly Ranked[],
@@ -115,7 +115,7 @@ function decideBetween(
   { best, winning, survivors, evidence }: Deciding,
   { askPerson = false, judgement, calibration = CALIBRATION }: DecideOptions,
 ): Decision {
-  // Who made the same change as another one is no rival of its own: to pick one is to pick all of them.
+  // A candidate with the same change is not a rival: picking one picks all of them.
   const rivals = survivors.filter(
     (one, i) =>
       survivors[i - 1]?.separatedBy !== 'alike' && one !== best && !(winning.alike ?? []).includes(one.alias),
@@ -140,10 +140,10 @@ function decideBetween(
   return { kind: 'winner', ...decided, confidence, because };
 }
 
-/** Candidates that a person is asked about at most. */
+/** Maximum candidates that a person chooses among. */
 const MAX_ASKED = 4;
 
-/** What put the last one before the first rival ahead of it. */
+/** What separated the first rival from the last candidate ahead of it. */
 function separatorAgainst(survivors: readonly Ranked[], rival: Ranked): Separator {
   const above = survivors[survivors.indexOf(rival) - 1];
   return above?.separatedBy ?? 'tie';
@@ -186,7 +186,7 @@ function baseClause({ baseTests }: Evidence): string {
   return `breaks no base test (${baseTests.passed} of ${baseTests.total} pass)`;
 }
 
-/** Names the gate that stopped most candidates; of several, the earliest. */
+/** Names the gate that rejected most candidates; among equals, the earliest. */
 function nobodyPassedReason(ranking: readonly Ranked[], evidence: readonly Evidence[]): string {
   const stopped = ranking.flatMap(({ alias }) => {
     const own = evidence.find((one) => one.alias === alias);
@@ -198,7 +198,7 @@ function nobodyPassedReason(ranking: readonly Ranked[], evidence: readonly Evide
   const those = stopped.filter(({ gate }) => gate.gate === commonest);
   const aliases = those.map(({ alias }) => alias).sort();
   const example = those.find(({ alias }) => alias === aliases[0]) as (typeof those)[number];
-  // A fault of a provider or an agent, not of what was written.
+  // A fault of a provider or an agent, not of the patch.
   if (commonest === 'collected' && those.length === ranking.length) {
     const nobody =
       ranking.length === 1 ? 'The coder left no patch' : `None of the ${ranking.length} coders left a patch`;

@@ -2,13 +2,13 @@ import type { Evidence } from '../evidence/index.ts';
 import { type Alias, byCodeUnits } from '../model/index.ts';
 
 /**
- * Graded agreement from which two changes count as the same answer, in [0, 1]. From patches whose outcome is known
- * (docs/decisions/0025): of two that break nothing, by different families, 53 % were right; 71 % from 0.8 on, 76 % from 0.9
- * on, and exactly the same change is no better than that.
+ * Minimum graded agreement for two changes to count as the same answer, in [0, 1]. From patches with known outcome
+ * (docs/decisions/0025): of pairs from different families that break nothing, 53% were right; from 0.8 it was 71%,
+ * from 0.9 76%, and identical changes were no better than that.
  */
 export const AGREEMENT_THRESHOLD = 0.9;
 
-/** A candidate that was examined while others are still at work. */
+/** A candidate that was examined while others are still being coded. */
 export interface FinishedCandidate {
   readonly evidence: Evidence;
   /** Model family of its author. */
@@ -17,21 +17,21 @@ export interface FinishedCandidate {
 
 type EarlyStopDecision =
   | { readonly kind: 'wait' }
-  /** `aliases` agree, sorted; `because` is a clause for the notes of those who are stopped. */
+  /** `aliases` agree, sorted; `because` is a clause for the notes of stopped candidates. */
   | { readonly kind: 'stop'; readonly aliases: readonly Alias[]; readonly because: string };
 
 export interface AgreementContext {
-  /** Model families that compete in the run, those at work included. */
+  /** Model families that compete in the run, including candidates still being coded. */
   readonly families: number;
   /** Graded agreement of two candidates' changes, in [0, 1]; 1 for the same class. */
   readonly similarity: (a: Alias, b: Alias) => number;
 }
 
 /**
- * Whether those at work can be stopped: at least two finishers passed every gate and break nothing, as tests say that pass
- * on the base, and all of these agree
- * with each other. Where several model families compete, two must be among them: repetitions of one model agree by habit.
- * Same finishers in any order, same answer.
+ * Whether the remaining candidates can be stopped: at least two finishers passed every gate and break no test that
+ * passes on the base, and all of these agree with each other. If several model families compete, they must come from
+ * at least two, because repetitions of one model tend to agree. The result does not depend on the order of the
+ * finishers.
  */
 export function decideEarlyStop(
   finishers: readonly FinishedCandidate[],
@@ -55,6 +55,6 @@ export function decideEarlyStop(
   };
 }
 
-/** A measure that is not symmetric must not bring the order in. */
+/** Makes an asymmetric measure independent of the order. */
 const agreementOf = ({ similarity }: AgreementContext, a: Alias, b: Alias): number =>
   Math.min(similarity(a, b), similarity(b, a));

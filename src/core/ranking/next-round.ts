@@ -4,37 +4,37 @@ import type { Settings } from '../settings/index.ts';
 import { byPatchHash } from './odds.ts';
 import { failedGate } from './reasons.ts';
 
-/** What the choice of a round takes of a candidate. */
+/** The parts of a candidate that the choice of a round uses. */
 export type RoundCandidate = Pick<Candidate, 'alias' | 'contestant' | 'usage'>;
 
 export interface RoundFacts {
-  /** Every candidate of the run that was examined. */
+  /** All examined candidates of the run. */
   readonly candidates: readonly RoundCandidate[];
-  /** Theirs. */
+  /** The evidence of these candidates. */
   readonly evidence: readonly Evidence[];
   readonly settings: Pick<Settings, 'adaptive' | 'synthesis'>;
-  /** US dollars that the run may still spend; null where nobody knows, such as with a model without a price. */
+  /** US dollars that the run may still spend; null if unknown, for example for a model without a price. */
   readonly remainingUsd: Usd | null;
 }
 
-/** What follows an examination. `because` is one sentence for people. */
+/** What to do after an examination. `because` is one sentence for people. */
 export type NextRound =
   | { readonly kind: 'enough'; readonly because: string }
   /** Best first. */
   | { readonly kind: 'repair'; readonly aliases: readonly Alias[]; readonly because: string }
   | { readonly kind: 'one-more'; readonly because: string }
-  /** The one that fixes more of what the other misses stands first; its contestant writes the merged patch. */
+  /** The candidate that fixes more of what the other lacks comes first; its contestant writes the merged patch. */
   | { readonly kind: 'synthesise'; readonly from: readonly [Alias, Alias]; readonly because: string };
 
-/** Candidates that are repaired in the one round of repairs: notes of the engine's design, S8. */
+/** Maximum candidates repaired in the single repair round (notes on the engine's design, S8). */
 const MAX_REPAIRS = 2;
 
 const enough = (because: string): NextRound => ({ kind: 'enough', because });
 
 /**
- * Whether a further round is worth its money. Same facts in any order, same answer; each kind of round happens at most
- * once, so this comes to an end. Where somebody passes without breaking a test, only a synthesis can follow; where nobody
- * does, a repair comes first (the patches are there, and it is known what fails), one more contestant after it.
+ * Whether another round is worth its cost. The result does not depend on the order of the facts. Each kind of round
+ * happens at most once, so rounds end. If a candidate passes without breaking a test, only a synthesis can follow.
+ * Otherwise a repair comes first, because patches and their failures are known, and then one more contestant.
  */
 export function nextRound(facts: RoundFacts): NextRound {
   const { evidence, settings } = facts;
@@ -50,7 +50,7 @@ export function nextRound(facts: RoundFacts): NextRound {
 const NO_FURTHER_ROUND =
   'No candidate passes without breaking a test, and the settings allow no further round.';
 
-/** Passed every gate, and breaks no test. */
+/** Passed every gate and breaks no test. */
 const isClean = ({ survivor, baseTests }: Evidence): boolean =>
   survivor && (baseTests?.regressions.length ?? 0) === 0;
 
@@ -62,12 +62,12 @@ const passingReason = (count: number): string =>
 const hasHadRound = ({ candidates }: RoundFacts, kind: FurtherKind): boolean =>
   candidates.some(({ contestant }) => contestant.round?.kind === kind);
 
-/** Sums of prices carry noise behind the sixth place. */
+/** Floating-point error in sums of prices. */
 const ROUNDING_ERROR = 1e-9;
 
 /**
- * How many more candidates can be paid and named. Each may cost as much as the dearest so far did; the gateway keeps to
- * the cap whatever they come to.
+ * The number of further candidates that can be paid for and named. Each is assumed to cost as much as the most
+ * expensive so far; the gateway enforces the cap in any case.
  */
 function affordableCandidates({ candidates, remainingUsd }: RoundFacts): number {
   const letters = MAX_ALIASES - candidates.length;
@@ -104,7 +104,7 @@ function repairRound(facts: RoundFacts): NextRound {
 function oneMoreRound(facts: RoundFacts): NextRound {
   if (hasHadRound(facts, 'one-more'))
     return enough('No candidate passes, and one more contestant was already tried.');
-  // A candidate and its repair fail for one reason, so the later one stands for both.
+  // A candidate and its repair fail for the same reason, so only the later one counts.
   const fixed = new Set(
     facts.candidates.flatMap(({ contestant: { round } }) => (round?.kind === 'repair' ? round.of : [])),
   );
@@ -132,12 +132,12 @@ function synthesisRound(facts: RoundFacts, clean: readonly Evidence[]): NextRoun
   };
 }
 
-/** What a patch cannot be fixed from: it is not there, or its entries must not be applied. */
+/** Gates whose failure cannot be repaired: there is no patch, or its entries must not be applied. */
 const BEYOND_REPAIR: ReadonlySet<GateName> = new Set(['collected', 'safe']);
 
 /**
- * Failing candidates that left a patch to go on from, the one that came furthest first: past the most gates, then with the
- * fewest regressions, then by the hash of the patch. Of equal patches one stands for all.
+ * Failed candidates whose patch can be repaired, furthest first: by gates passed, then by fewest regressions, then by
+ * the hash of the patch. Of equal patches only one is kept.
  */
 function repairable(evidence: readonly Evidence[]): readonly Evidence[] {
   const sorted = evidence
@@ -154,7 +154,7 @@ function repairable(evidence: readonly Evidence[]): readonly Evidence[] {
   );
 }
 
-/** Both failed the same gate, or break a test in common. */
+/** Whether both failed the same gate or break a common test. */
 function failsAlike(a: Evidence, b: Evidence): boolean {
   const gate = failedGate(a)?.gate;
   if (gate && gate === failedGate(b)?.gate) return true;
@@ -162,26 +162,26 @@ function failsAlike(a: Evidence, b: Evidence): boolean {
   return (a.baseTests?.regressions ?? []).some((id) => theirs.has(id));
 }
 
-/** Place of the first gate that was failed; past the last for a survivor. */
+/** Index of the first failed gate; for a survivor, the number of gates. */
 function gateReached(one: Evidence): number {
   const gate = failedGate(one)?.gate;
   return gate ? GATES.indexOf(gate) : GATES.length;
 }
 
-/** What was never tested may break anything. */
+/** An untested candidate may break anything. */
 const regressionCount = ({ baseTests }: Evidence): number =>
   baseTests ? baseTests.regressions.length : Number.MAX_SAFE_INTEGER;
 
 /** Letters from A to Z. */
 const MAX_ALIASES = 26;
 
-/** Aliases of a further round: the letters after those that are taken. Fewer where the alphabet ends. */
+/** Aliases for a further round: the letters after the last one in use. Fewer at the end of the alphabet. */
 export function furtherAliases(taken: number, count: number): readonly Alias[] {
   const length = Math.max(0, Math.min(count, MAX_ALIASES - taken));
   return Array.from({ length }, (_, i) => String.fromCharCode(65 + taken + i));
 }
 
-/** A candidate's round in a few words, for its note: `repair of B`, `merged from A and C`. */
+/** Describes a candidate's round for its note: `repair of B`, `merged from A and C`. */
 export function roundText({ kind, of }: FurtherRound): string {
   switch (kind) {
     case 'repair':
@@ -194,8 +194,8 @@ export function roundText({ kind, of }: FurtherRound): string {
 }
 
 /**
- * Two candidates of which each passes an executed test that the other fails: the pair where the lesser gain is largest,
- * the one with more to give first. Null where there is no such pair, and where a third one fails nothing that was executed.
+ * Finds two candidates that each pass an executed test that the other fails: the pair with the largest minimum gain,
+ * the larger gain first. Null if there is no such pair, or if a third candidate fails no executed test.
  */
 function complementaryPair(clean: readonly Evidence[]): readonly [Alias, Alias] | null {
   if (clean.some(failsNothing)) return null;
@@ -220,18 +220,20 @@ function complementaryPair(clean: readonly Evidence[]): readonly [Alias, Alias] 
 
 const precedes = (a: Evidence, b: Evidence): boolean => byPatchHash(a, b) < 0;
 
-/** Passes all that others wrote for it, and there was something. */
+/** Passes all tests that others wrote, of which there is at least one. */
 function failsNothing({ peerTests, independentTests }: Evidence): boolean {
   const guards = peerTests.flatMap((one) => (one.guards ? [one.guards] : []));
   const all = [...peerTests, ...guards, ...(independentTests ? [independentTests] : [])];
   return all.some(({ total }) => total > 0) && all.every(({ passed, total }) => passed === total);
 }
 
-/** Executed tests that `a` passes and `b` fails: independent ones, those that `a` added itself, and those of others. */
+/**
+ * Number of executed tests that `a` passes and `b` fails: independent tests, tests added by `a`, and tests by others.
+ */
 const totalGain = (a: Evidence, b: Evidence): number =>
   independentTestGain(a, b) + ownTestGain(a, b) + thirdPartyGain(a, b);
 
-/** Nobody knows what `a` passes where not all of its failures are named, or not the same tests were run on both. */
+/** Unknown unless all failures of `a` are named and the same tests were run on both. */
 function independentTestGain(
   { independentTests: own }: Evidence,
   { independentTests: other }: Evidence,
@@ -241,13 +243,13 @@ function independentTestGain(
   return other.failing.filter(({ id }) => !failing.has(id)).length;
 }
 
-/** They count only where they pass on their author's code. */
+/** They count only if they pass on their author's code. */
 function ownTestGain({ alias }: Evidence, b: Evidence): number {
   const run = b.peerTests.find(({ author }) => author === alias);
   return run ? run.total - run.passed : 0;
 }
 
-/** One place of the marks is one test of its author's, on every candidate. */
+/** A position in the results is the same test of its author on every candidate. */
 function thirdPartyGain(a: Evidence, b: Evidence): number {
   const here = a.peerTests.map(({ author, results = '' }) => {
     const there = b.peerTests.find((one) => one.author === author)?.results ?? '';

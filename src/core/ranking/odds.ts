@@ -3,7 +3,7 @@ import { type Alias, byCodeUnits } from '../model/index.ts';
 import type { Weights } from '../settings/index.ts';
 import { CALIBRATION, type Calibration } from './weights.ts';
 
-/** What put one candidate behind the one above it. */
+/** What separated one candidate from the one above it. */
 const SEPARATORS = [
   'gates',
   'regressions',
@@ -24,7 +24,10 @@ const SEPARATORS = [
 export type Separator = (typeof SEPARATORS)[number];
 
 interface Metrics {
-  /** All ratios in [0, 1]; `total` in [0, 100]. Null where there is no evidence: the weights are then shared out anew. */
+  /**
+   * All ratios in [0, 1]; `total` in [0, 100]. Null without evidence: its weight is then distributed among the
+   * others.
+   */
   readonly tests: number | null;
   readonly simplicity: number;
   readonly speed: number;
@@ -33,27 +36,27 @@ interface Metrics {
 
 export interface Ranked {
   readonly alias: Alias;
-  /** 1-based. Candidates that nothing separates, or that made the same change, have the same place. */
+  /** 1-based. Tied candidates and those with the same change share a place. */
   readonly place: number;
   readonly survivor: boolean;
   readonly regressions: number;
   /** Base tests that fail on the base commit and pass here. */
   readonly fixed: number;
   readonly signals: Signals;
-  /** The signals as one number: natural logarithm of odds, of use only within the pool. */
+  /** The combined signals: log-odds, meaningful only within the pool. */
   readonly support: number;
   readonly metrics: Metrics;
-  /** Model families whose candidates changed the same, itself included. */
+  /** Number of model families with the same change, including its own. */
   readonly votes: number;
-  /** Weighted mean of the standardised scores of all strategies; absent where the settings give them no weights. */
+  /** Weighted mean of the standardised scores of all strategies; absent if the settings have no weights. */
   readonly weighted?: number;
-  /** What decided between this one and the next; absent on the last. */
+  /** What separated it from the next; absent for the last. */
   readonly separatedBy?: Separator;
-  /** One or two sentences: why it stands here. */
+  /** The reason for its place, in one or two sentences. */
   readonly because: string;
 }
 
-/** A candidate's evidence with what is compared; `reasons.ts` puts it into words. */
+/** A candidate's evidence with the compared values; `reasons.ts` turns it into sentences. */
 export interface RankedEvidence {
   readonly evidence: Evidence;
   readonly gatesPassed: number;
@@ -63,38 +66,38 @@ export interface RankedEvidence {
   readonly signals: Signals;
   readonly support: number;
   readonly metrics: Metrics;
-  /** Bradley-Terry strength; null where judges said nothing of it. */
+  /** Bradley-Terry strength; null if judges did not compare it. */
   readonly judgeStrength: number | null;
-  /** Model families whose candidates changed the same, itself included. */
+  /** Number of model families with the same change, including its own. */
   readonly votes: number;
-  /** Weighted mean of the standardised scores of all strategies; null where the settings give them no weights. */
+  /** Weighted mean of the standardised scores of all strategies; null if the settings have no weights. */
   readonly weighted: number | null;
 }
 
-/** What executed evidence and agreement say for a candidate; null where there is no such evidence. */
+/** Signals of a candidate from execution and agreement; null without such evidence. */
 interface Signals {
-  /** Share of the tests of others that it passes, in [0, 1]. */
+  /** Share of the others' tests that it passes, in [0, 1]. */
   readonly tests: number | null;
-  /** Natural logarithm of the odds, by its behaviour, against the best of the pool: at most 0. */
+  /** Log-odds by behaviour against the best of the pool: at most 0. */
   readonly behaviour: number | null;
-  /** Likeness of its source changes to the others', in [0, 1]. */
+  /** Similarity of its source changes to the others', in [0, 1]. */
   readonly agreement: number | null;
 }
 export type Signal = keyof Signals;
 export const SIGNALS: readonly Signal[] = ['tests', 'behaviour', 'agreement'];
 
-/** Odds below are not worth telling apart. */
+/** Smaller odds are not distinguished. */
 const MIN_SIGNAL = -30;
 
-/** How the signals are made: which do not count, and what each is worth. */
+/** How signals are computed: which are ignored, and the weight of each. */
 export interface SignalOptions {
-  /** Signals that shall not count, to see what each adds. */
+  /** Signals to ignore, for measuring what each contributes. */
   readonly without?: readonly Signal[];
-  /** Absent: ours. */
+  /** Default: `CALIBRATION`. */
   readonly calibration?: Calibration;
 }
 
-/** Of a candidate that was compared with nobody by tests of the others. */
+/** For a candidate that was not compared by the others' tests. */
 const NO_SAME_SET: SameSetTests = {
   shares: [],
   confirmed: { passed: 0, total: 0 },
@@ -104,17 +107,17 @@ const NO_SAME_SET: SameSetTests = {
   disputed: 0,
 };
 
-/** What tests of survivors say of each candidate; of one that is no survivor, nothing. */
+/** Results of the survivors' tests by candidate; empty for candidates that did not survive. */
 export function sameSetOf(evidence: readonly Evidence[]): (alias: Alias) => SameSetTests {
   const all = sameSetTests(evidence);
   return (alias) => all.get(alias) ?? NO_SAME_SET;
 }
 
 /**
- * A = (1/2 + sum w v) / (1 + sum w) over authors of tests: v is the share of an author's tests that pass, w is 1 for a group
- * of candidates that made the same change and more for independent tests. CodeT's idea (arXiv 2207.10397) over the same set of
- * tests for all, with one vote for each author and a Laplace prior of one half. Tests that nobody confirms add a little of
- * their own, however many they are.
+ * A = (1/2 + sum w v) / (1 + sum w) over test authors: v is the share of an author's tests that pass; w is 1 for a
+ * group of candidates with the same change, and larger for independent tests. Based on CodeT (arXiv 2207.10397), with
+ * the same set of tests for all, one vote per author, and a Laplace prior of one half. Unconfirmed tests add a small
+ * fixed amount, however many there are.
  */
 function testShare({ independentTests }: Evidence, same: SameSetTests, calibration: Calibration): number {
   const votes = [
@@ -148,11 +151,11 @@ export const signalsOf = (
   agreement: without.includes('agreement') ? null : (evidence.agreement ?? null),
 });
 
-/** The signals as one number: natural logarithm of odds, of use only against others of the same pool. */
+/** The combined signals: log-odds, meaningful only within the same pool. */
 export const supportOf = (signals: Signals, calibration = CALIBRATION): number =>
   rounded(sortedSum(weightedSignals(signals, calibration).map(([, part]) => part)));
 
-/** The signal that puts one ahead of another the most; null where none does. */
+/** The signal with the largest lead of one candidate over another; null if there is none. */
 export function strongestSignal(ahead: Signals, behind: Signals, calibration = CALIBRATION): Signal | null {
   const other = new Map(weightedSignals(behind, calibration));
   const leads = weightedSignals(ahead, calibration).map(([name, part]) => ({
@@ -163,7 +166,7 @@ export function strongestSignal(ahead: Signals, behind: Signals, calibration = C
   return best.lead > 0 ? best.name : null;
 }
 
-/** What is missing says neither yes nor no. */
+/** Missing signals are neutral. */
 const MISSING_SIGNALS: Readonly<Record<Signal, number>> = { tests: 0.5, behaviour: 0, agreement: 0.5 };
 const weightedSignals = (
   signals: Signals,
@@ -175,8 +178,8 @@ const weightedSignals = (
   ]);
 
 /**
- * Three ratios, each 1 for the best survivor. Without executed tests there is no evidence for `tests`: its weight goes to
- * the other two. Weights need not add up to anything.
+ * Three ratios, each 1 for the best survivor. Without executed tests the weight of `tests` is distributed to the
+ * other two. Weights need not sum to 1.
  */
 export function metricsOf(
   evidence: Evidence,
@@ -197,7 +200,10 @@ export function metricsOf(
   return { tests, simplicity, speed, total: Math.min(100, rounded(total)) };
 }
 
-/** Of all executed tests that count for every survivor: base tests, independent ones, and those that survivors added. */
+/**
+ * Share of all executed tests that count for every survivor: base tests, independent tests, and tests added by
+ * survivors.
+ */
 function shareOfAllTests({ baseTests, independentTests }: Evidence, same: SameSetTests): number | null {
   const all = [
     ...(baseTests ? [baseTests] : []),
@@ -209,7 +215,10 @@ function shareOfAllTests({ baseTests, independentTests }: Evidence, same: SameSe
   return total === 0 ? null : rounded(sortedSum(all.map((one) => one.passed)) / total);
 }
 
-/** The survivors' least, divided by this one's; a candidate that is no survivor can be below it and counts as 1. */
+/**
+ * The survivors' minimum divided by this candidate's value. A candidate that did not survive may be below the minimum
+ * and counts as 1.
+ */
 function ratioToLeast(
   survivors: readonly Evidence[],
   own: Evidence,
@@ -219,11 +228,11 @@ function ratioToLeast(
   return Number.isFinite(least) ? rounded(Math.min(1, least / Math.max(1, measure(own)))) : 1;
 }
 
-/** In order of size, so that the sum does not depend on the order of arrival. */
+/** Sums in order of size, so that the order of arrival has no effect. */
 export const sortedSum = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b).reduce((total, n) => total + n, 0);
 
-/** Sums of different fractions that mean the same must compare as equal. */
+/** Rounds so that mathematically equal sums compare as equal. */
 export const rounded = (n: number): number => Math.round(n * 1e9) / 1e9;
 
 /** By the hash of the patch, so that neither order of arrival nor name has an effect. */

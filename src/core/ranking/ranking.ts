@@ -24,10 +24,11 @@ import {
 } from './strategies.ts';
 
 /**
- * Survivors first; then fewest regressions; then the strategies, each among those whom the ones before it leave undecided;
- * then executed evidence, whether it is named or not. What is still equal is tied: the hash of the patch orders the table and
- * decides nothing. Candidates that made the same change are one, and follow the one that stands for them. Who would be first
- * yields to one that a critic's test speaks for. Same evidence in any order, same ranking.
+ * Ranks survivors first; then by fewest regressions; then by the strategies, each applied to the candidates that the
+ * previous ones leave undecided; finally by executed evidence, whether named as a strategy or not. Remaining ties are
+ * ordered by the hash of the patch, which decides nothing. Candidates with the same change count as one and follow
+ * their representative. The first candidate is replaced by one that a critic's test favours. The result does not
+ * depend on the order of the evidence.
  */
 export function rank(evidence: readonly Evidence[], options: RankingOptions): readonly Ranked[] {
   const { represented, followers } = comparedCandidates(evidence, options);
@@ -61,9 +62,10 @@ export function rank(evidence: readonly Evidence[], options: RankingOptions): re
 }
 
 /**
- * Survivors between whom a strategy is to decide, best first by executed evidence: those that break no base test and that
- * the strategies named before it leave undecided with the best, one for each change, without those that a critic's test
- * excludes. If it is named first, or none is named, these are all. Fewer than two: there is nothing to decide.
+ * The survivors among which a strategy decides, best first by executed evidence: those that break no base test and
+ * that the preceding strategies leave undecided with the best, one for each change, except those that a critic's test
+ * excludes. If no strategy precedes it, or the strategy is not named, these are all. With fewer than two there is
+ * nothing to decide.
  */
 export function undecidedBefore(
   strategy: Strategy,
@@ -108,19 +110,19 @@ function standingsOf(evidence: readonly Evidence[], options: RankingOptions): re
   });
 }
 
-/** Three runs of one model are one vote. */
+/** Repeated runs of one model are one vote. */
 function familyVotes({ alias, alike = [alias] }: Evidence, survivors: readonly Evidence[]): number {
   const those = survivors.filter((one) => alike.includes(one.alias));
   return new Set(those.map(({ family, alias: own }) => family ?? `of ${own}`)).size;
 }
 
 interface Representatives {
-  /** All that are ranked: who is no survivor, and of survivors with the same change one. */
+  /** All ranked candidates: those that did not survive, and one representative of survivors with the same change. */
   readonly represented: readonly RankedEvidence[];
   readonly followers: ReadonlyMap<RankedEvidence, readonly RankedEvidence[]>;
 }
 
-/** Those that are ranked, with the weighted mean of their scores where the settings want it. */
+/** The ranked candidates, with the weighted mean of their scores if the settings have weights. */
 function comparedCandidates(evidence: readonly Evidence[], options: RankingOptions): Representatives {
   const { represented, followers } = representatives(standingsOf(evidence, options));
   if (!isWeighted(options)) return { represented, followers };
@@ -133,7 +135,10 @@ function comparedCandidates(evidence: readonly Evidence[], options: RankingOptio
   };
 }
 
-/** Of survivors with the same change the one stands for all that breaks least, then the one with most tests of its own. */
+/**
+ * The representative of survivors with the same change is the one that breaks least, then the one with most tests of
+ * its own.
+ */
 function representatives(standings: readonly RankedEvidence[]): Representatives {
   const survivors = standings.filter(({ evidence }) => evidence.survivor);
   const followers = new Map<RankedEvidence, readonly RankedEvidence[]>();
@@ -154,13 +159,13 @@ const byRepresentation = (a: RankedEvidence, b: RankedEvidence): number =>
   a.evidence.productionLines - b.evidence.productionLines ||
   byPatchHash(a.evidence, b.evidence);
 
-/** What no strategy can outweigh. Negative: a stands before b. */
+/** Criteria that no strategy can outweigh. Negative: a ranks above b. */
 const byGatesAndRegressions = (a: RankedEvidence, b: RankedEvidence): number =>
   Number(b.evidence.survivor) - Number(a.evidence.survivor) ||
   b.gatesPassed - a.gatesPassed ||
   a.regressions - b.regressions;
 
-/** Best first, where equal ones keep their order. */
+/** Best first; equal candidates keep their order. */
 function groupedEqual(
   all: readonly RankedEvidence[],
   compare: (a: RankedEvidence, b: RankedEvidence) => number,
@@ -174,7 +179,10 @@ function groupedEqual(
   return groups;
 }
 
-/** In the order of the strategies, unless the first one fails a critic's test that another one passes: then that one is first. */
+/**
+ * In the order of the strategies, unless the first one fails a critic's test that another one passes, which then
+ * becomes first.
+ */
 function orderByObjections(level: readonly RankedEvidence[], options: RankingOptions): readonly Placed[] {
   const order = orderedBySteps(level, allSteps(options), options);
   const [first] = order;
@@ -207,7 +215,7 @@ function joinedLevels(levels: readonly (readonly Placed[])[]): readonly Placed[]
 const byGates = (a: RankedEvidence, b: RankedEvidence): number =>
   Number(b.evidence.survivor) - Number(a.evidence.survivor) || b.gatesPassed - a.gatesPassed;
 
-/** Everybody that made the same change behind the one that stands for them. */
+/** Adds candidates with the same change after their representative. */
 const withFollowers = (
   placed: readonly Placed[],
   followers: Representatives['followers'],
@@ -220,7 +228,7 @@ const withFollowers = (
     });
   });
 
-/** 1-based; who is tied with the one above, or made the same change, has its place. */
+/** 1-based; a candidate that is tied with the one above, or made the same change, shares its place. */
 function placesOf(placed: readonly Placed[]): readonly number[] {
   const places: number[] = [];
   for (const [i] of placed.entries()) {

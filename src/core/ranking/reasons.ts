@@ -6,7 +6,7 @@ interface Neighbour {
   readonly by: Separator;
 }
 
-/** Why a candidate stands where it does: the first against the next one, every other against the one above it. */
+/** The reason for a candidate's place: the first is compared with the next, every other with the one above it. */
 export function reasonFor(
   own: RankedEvidence,
   above: Neighbour | undefined,
@@ -19,7 +19,7 @@ export function reasonFor(
   return `It ${comparisonClause(below.by, own, below.standing)}.`;
 }
 
-/** The first gate that a candidate did not pass. */
+/** The first gate that a candidate failed. */
 export const failedGate = ({ gates }: Evidence): GateReport | undefined =>
   GATES.map((name) => gates.find((gate) => gate.gate === name && !gate.passed)).find(
     (gate) => gate !== undefined,
@@ -57,13 +57,13 @@ function behindReason(own: RankedEvidence, { standing: other, by }: Neighbour): 
   }
 }
 
-/** What of a candidate is put into words. */
+/** The parts of a candidate that are described. */
 export type Compared = Pick<
   RankedEvidence,
   'evidence' | 'fixed' | 'regressions' | 'sameSet' | 'signals' | 'metrics' | 'votes' | 'weighted'
 >;
 
-/** What `ahead` has that `behind` has not, as a clause whose subject is `ahead`; `name` is what the other one is called. */
+/** What `ahead` has that `behind` lacks, as a clause with the subject `ahead`; `name` is the name of the other. */
 export function comparisonClause(
   by: Separator,
   ahead: Compared,
@@ -96,7 +96,7 @@ export function comparisonClause(
 
 type Preference = 'agreement' | 'judges' | 'vote' | 'score' | 'metrics' | 'weights';
 
-/** What was not executed. */
+/** Preferences that are not based on execution. */
 function preferenceClause(by: Preference, ahead: Compared, behind: Compared, name: string): string {
   switch (by) {
     case 'agreement':
@@ -114,7 +114,7 @@ function preferenceClause(by: Preference, ahead: Compared, behind: Compared, nam
   }
 }
 
-/** What execution says of the two, whatever else decided. */
+/** The difference in execution results, whatever else decided. */
 function executedClause(own: Compared, other: Compared, name: string): string {
   const [mine, theirs] = [executedFacts(own), executedFacts(other)];
   const differing = mine.flatMap((fact, at) =>
@@ -148,7 +148,7 @@ interface Count {
 const countText = (count: Count | undefined): string =>
   count && count.total > 0 ? `${count.passed} of ${count.total}` : 'no';
 
-/** Tests that candidates added, over the same set for all; an author passes its own. */
+/** Tests added by candidates, over the same set for all; an author passes its own. */
 const pooled = ({ sameSet: { confirmed, unconfirmed } }: Compared): Count => ({
   passed: confirmed.passed + unconfirmed.passed,
   total: confirmed.total + unconfirmed.total,
@@ -191,7 +191,7 @@ const metricsText = ({ metrics, evidence }: Compared): string =>
 const MAX_TESTS_SHOWN = 3;
 const MAX_SHOWN_NAME_CHARS = 120;
 
-/** A few test names for a sentence, on one line each; the rest is counted. Empty for none. */
+/** A few test names for a sentence, on one line; the rest is counted. Empty for none. */
 export function someTests(ids: readonly string[]): string {
   const named = ids.slice(0, MAX_TESTS_SHOWN).map(shownName);
   const rest = ids.length - named.length;
@@ -203,18 +203,18 @@ const shownName = (text: string): string =>
 
 const withFullStop = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-/** Names of tests that are listed; the rest is counted. Our default. */
+/** Maximum test names that are listed; the rest is counted. Default. */
 const MAX_FAILING_TESTS = 40;
-/** Characters of one name. */
+/** Maximum characters of one name. */
 const MAX_TEST_NAME_CHARS = 300;
-/** Characters of a gate's sentence, and of the lines or the output it names. Our defaults. */
+/** Maximum characters of a gate's sentence, and of its lines or output. Defaults. */
 const MAX_SENTENCE_CHARS = 2_000;
 const MAX_HUNK_CHARS = 6_000;
 
 /**
- * What a candidate's coder is shown in a repair: the gates it failed, each with the lines or the output in question, and
- * the base tests it breaks. Tests that others wrote are left out: a patch fixed against them could no longer be measured
- * by them, and the others' work would be told.
+ * What a candidate's coder sees in a repair: the gates that it failed, each with the lines or output in question, and
+ * the base tests that it breaks. Tests by others are left out: a patch fixed against them could no longer be measured
+ * by them, and they would reveal the others' work.
  */
 export function whatFailed({ gates, baseTests }: Evidence): readonly string[] {
   const failed = gates

@@ -1,34 +1,34 @@
 import { z } from 'zod';
 import { EvaluatorNames, Weights } from '../settings/index.ts';
 
-/** One line of answer. */
+/** One line of output. */
 export const SelectAnswer = z.object({
-  /** The request's. */
+  /** Copied from the request. */
   id: z.union([z.string(), z.number()]),
-  /** Id of the candidate that is picked; null where it abstains. */
+  /** Id of the picked candidate; null for no pick. */
   pick: z.string().nullable(),
-  /** How likely the pick is right, 0 to 1, measured on patches whose outcome is known; 0 without a pick. */
+  /** Probability that the pick is right, 0 to 1, calibrated on patches with known outcome; 0 without a pick. */
   confidence: z.number().min(0).max(1),
   /** Best first. */
   ranking: z.array(
     z.object({
       id: z.string(),
-      /** More is better, within one answer only. Of what was executed: logarithm of odds; otherwise agreement, 0 to 1. */
+      /** Higher is better; comparable within one answer only. Log-odds after execution, otherwise agreement, 0 to 1. */
       score: z.number(),
-      /** One or more sentences: why it stands here. */
+      /** The reason for its place, in one or more sentences. */
       because: z.string(),
     }),
   ),
-  /** What put the first before the second. */
+  /** What separated the first from the second. */
   decidedBy: z.string(),
-  /** The decision in a sentence or two. */
+  /** The decision in one or two sentences. */
   because: z.string(),
-  /** With `--explain`, of what was executed: evidence, ranking, decision and verdicts, and the id behind each alias. */
+  /** With `--explain` after execution: evidence, ranking, decision and verdicts, and the id of each alias. */
   explanation: z.unknown().optional(),
 });
 export type SelectAnswer = z.infer<typeof SelectAnswer>;
 
-/** What a request may hold at most; a line beyond it is refused. */
+/** Limits of a request; a line that exceeds them is rejected. */
 const REQUEST_LIMITS = {
   candidates: 64,
   /** UTF-16 code units of one patch. */
@@ -38,11 +38,11 @@ const REQUEST_LIMITS = {
 
 const shortText = z.string().max(1_000);
 
-/** What somebody found out about a candidate before. Absent or null: not known. */
+/** Known facts about a candidate. Absent or null: unknown. */
 const Signals = z.object({
   /** The patch applies to the base. */
   applied: z.boolean().nullish(),
-  /** All tests that pass on the base pass with the patch as well. */
+  /** All tests that pass on the base also pass with the patch. */
   p2p_ok: z.boolean().nullish(),
 });
 
@@ -50,7 +50,7 @@ export const SelectCandidate = z.object({
   id: shortText.min(1),
   patch: z.string().max(REQUEST_LIMITS.patch),
   signals: Signals.nullish(),
-  /** Model family of its author: candidates of one family have one vote together. */
+  /** Model family of its author: candidates of one family share one vote. */
   family: shortText.nullish(),
 });
 export type SelectCandidate = z.infer<typeof SelectCandidate>;
@@ -65,18 +65,21 @@ const StoredIssue = z.union([
 ]);
 
 /**
- * One line of `runoff select`. With `repoDir` and `testCommand` the candidates are executed; without, they are compared.
- * Requests come from other programs: keys that are not known here are passed over.
+ * One input line of `runoff select`. With `repoDir` and `testCommand` the candidates are executed; otherwise their
+ * texts are compared. Requests come from other programs, so unknown keys are ignored.
  */
 export const SelectRequest = z
   .object({
     id: z.union([shortText, z.number()]),
     issue: StoredIssue.nullish(),
-    /** Folder of a git repository that stands at the base commit. */
+    /** Folder of a git repository at the base commit. */
     repoDir: z.string().min(1).max(4_096).nullish(),
-    /** A shell command that runs the tests, from the top of the repository. */
+    /** A shell command that runs the tests, executed at the top of the repository. */
     testCommand: z.string().min(1).max(10_000).nullish(),
-    /** As in `.github/auto-dev.yml`; only for what is executed. Default: `evidence`, then what the command line asks for. */
+    /**
+     * As in `.github/auto-dev.yml`; used for execution only. Default: `evidence`, then the strategies of the command
+     * line.
+     */
     evaluator: EvaluatorNames.nullish(),
     weights: Weights.nullish(),
     candidates: z.array(SelectCandidate).max(REQUEST_LIMITS.candidates),
@@ -87,6 +90,6 @@ export const SelectRequest = z
   });
 export type SelectRequest = z.infer<typeof SelectRequest>;
 
-/** The text of an issue, whichever form it came in; empty where there is none. */
+/** The text of an issue in any of its forms; empty for none. */
 export const statementOf = ({ issue }: SelectRequest): string =>
   typeof issue === 'string' ? issue : (issue?.statement ?? '');

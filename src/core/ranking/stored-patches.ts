@@ -3,13 +3,13 @@ import { byCodeUnits, counted } from '../model/index.ts';
 import type { SelectAnswer, SelectCandidate, SelectRequest } from './select-lines.ts';
 
 interface PickOptions {
-  /** Picks the first of the ranking even where nothing speaks for it. */
+  /** Picks the first of the ranking even without evidence for it. */
   readonly alwaysPick?: boolean;
 }
 
 /**
- * Answers a request from the texts of its patches and its signals alone, without executing anything. A candidate's
- * place in the request has no effect, nor has its id, unless two patches are the same to the letter.
+ * Answers a request from the patch texts and signals alone, without execution. A candidate's position and id have no
+ * effect, unless two patches are identical.
  */
 export function selectStored(request: StoredRequest, { alwaysPick = false }: PickOptions = {}): SelectAnswer {
   const placed = rankStored(request.candidates);
@@ -77,22 +77,22 @@ const scoreOf = ({ disqualification, agreement }: RankedPatch): number =>
 
 function separatorOf(best: RankedPatch, rival: RankedPatch | undefined, candidates: number): DecidedBy {
   if (candidates === 1) return 'only-candidate';
-  // All make the same change: the first stands for them.
+  // All candidates make the same change, so the first represents them.
   if (!rival) return 'agreement';
   if (best.disqualification !== rival.disqualification) return 'signals';
   return best.agreement.score === rival.agreement.score ? 'tie' : 'agreement';
 }
 
 /**
- * Log-odds that a pick without execution is right: a straight line in its score, and one more where its tests are known
- * to pass. Fitted on patches whose outcome is known, of which 23 in 100 were right, and rounded; on repositories that
- * the fit had not seen it ranked right before wrong picks in 77 of 100 pairs.
+ * Log-odds that a pick without execution is right: linear in its score, with a bonus if its tests are known to pass.
+ * Fitted on patches with known outcome, of which 23% were right, and rounded. On held-out repositories it ranked
+ * right picks above wrong ones in 77% of pairs.
  */
 const UNEXECUTED_LOG_ODDS = { start: -3.2, perScore: 4, testsKept: 1 } as const;
-/** Of one candidate alone nothing is known but how often patches are right at all. */
+/** For a single candidate only the base rate of right patches is known. */
 const LONE_LOG_ODDS = -1.2;
 
-/** The chance that the first of the ranking is right, 0 to 1. */
+/** The probability that the first of the ranking is right, 0 to 1. */
 function confidenceOf([best, ...others]: readonly RankedPatch[]): number {
   if (!best || !isPickablePatch(best)) return 0;
   const agreed =
@@ -103,28 +103,28 @@ function confidenceOf([best, ...others]: readonly RankedPatch[]): number {
   return Math.round(1_000 / (1 + Math.exp(-odds))) / 1_000;
 }
 
-/** What is read of a request that is answered without executing anything. */
+/** The parts of a request that are used without execution. */
 type StoredRequest = Pick<SelectRequest, 'id' | 'candidates'>;
 
-/** What put the first candidate before the second; `none`: nobody was picked. */
+/** What separated the first candidate from the second; `none`: no candidate was picked. */
 type DecidedBy = 'none' | 'only-candidate' | 'signals' | 'agreement' | 'tie';
 
-/** A candidate in its place, with all that it is ranked by. */
+/** A candidate with its place and its ranking criteria. */
 interface RankedPatch {
   readonly id: string;
   readonly patch: string;
   readonly agreement: PatchLikeness;
-  /** What signals hold against it. */
+  /** Reasons against it according to the signals. */
   readonly disqualification: 'nothing' | 'breaks-tests' | 'does-not-apply';
-  /** Signals say that it breaks no test. */
+  /** According to the signals it breaks no test. */
   readonly testsKept: boolean;
 }
 
-/** The best candidate of another class than the first; those of its own class it need not be distinguished from. */
+/** The best candidate of another class. Candidates of the first one's class need no separation from it. */
 const rivalOf = ([best, ...others]: readonly RankedPatch[]): RankedPatch | undefined =>
   others.find((other) => other.agreement.classIndex !== best?.agreement.classIndex);
 
-/** A patch that does not apply, breaks tests or has no effect is not picked unless somebody must be. */
+/** A patch that does not apply, breaks tests or has no effect is picked only if a pick is required. */
 const isPickablePatch = ({ disqualification, agreement }: RankedPatch): boolean =>
   disqualification === 'nothing' && !agreement.flaws.includes('no-effective-change');
 
@@ -143,7 +143,7 @@ const FLAW_SENTENCES: Readonly<Record<Exclude<Flaw, 'does-not-apply'>, string>> 
   'scratch-files': 'It leaves scratch files behind.',
 };
 
-/** Why a candidate stands where it does, among so many others. */
+/** The reason for a candidate's place among `of` candidates. */
 function rankReason(one: RankedPatch, others: number): string {
   if (one.disqualification !== 'nothing') return DISQUALIFICATION_TEXT[one.disqualification];
   const { flaws } = one.agreement;
@@ -171,7 +171,7 @@ function sameChangeText({ id, agreement }: RankedPatch): readonly string[] {
   return same.length === 0 ? [] : [`Its source changes equal those of ${same.join(', ')}.`];
 }
 
-/** The whole decision in a sentence or two. */
+/** The whole decision in one or two sentences. */
 function decisionReason(decidedBy: DecidedBy, placed: readonly RankedPatch[]): string {
   const [best] = placed;
   if (!best) return 'There was no candidate to choose from.';
@@ -203,6 +203,6 @@ function separatorReason(
 
 const agreementScore = ({ agreement }: RankedPatch): string => agreement.score.toFixed(2);
 const percent = (share: number): string => `${Math.round(100 * share)}%`;
-/** Ids come from other programs; in a sentence they are short and on one line. */
+/** Ids come from other programs; sentences show them shortened, on one line. */
 const shownId = (id: string): string =>
   id.slice(0, MAX_ID_CHARS).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');

@@ -10,23 +10,26 @@ import {
 } from './odds.ts';
 import { CALIBRATION } from './weights.ts';
 
-/** The strategies that put survivors in order, each among those whom the ones before it leave undecided. */
+/** The strategies that order survivors, each applied to those that the previous ones leave undecided. */
 const STRATEGIES = ['evidence', 'judges', 'vote', 'score', 'metrics'] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
 export interface RankingOptions extends SignalOptions {
   readonly weights: Weights;
-  /** In order. Executed evidence is the last, whether it is named or not. */
+  /** In order. Executed evidence comes last, whether named or not. */
   readonly strategies: readonly Strategy[];
-  /** Where one is above 0, survivors are ordered by the weighted mean of standardised scores, and not in turn. */
+  /**
+   * If one is above 0, survivors are ordered by the weighted mean of standardised scores instead of one strategy
+   * after the other.
+   */
   readonly strategyWeights?: StrategyWeights;
-  /** Strengths by the judges' verdicts, where there are any. */
+  /** Strengths from the judges' verdicts, if any. */
   readonly strengths?: ReadonlyMap<string, number>;
 }
 
 export type StrategyWeights = Readonly<Partial<Record<Strategy, number>>>;
 
-/** How the settings want survivors put in order. `reviewer` and `human` act on the decision. */
+/** The ranking options in the settings. `reviewer` and `human` affect the decision instead. */
 export const rankingOptionsOf = ({
   weights,
   evaluator,
@@ -51,21 +54,21 @@ const STRATEGY_OF_EVALUATOR: Readonly<Record<Settings['evaluator'][number], Stra
   human: null,
 };
 
-/** Are strategies weighed against each other? */
+/** Whether strategies are combined by weight. */
 export const isWeighted = ({ strategyWeights = {} }: Pick<RankingOptions, 'strategyWeights'>): boolean =>
   Object.keys(strategyWeights).length > 0;
 
-/** Whether blind judges are wanted at all. */
+/** Whether blind judges are needed. */
 export const wantsJudges = (options: RankingOptions): boolean =>
   isWeighted(options) ? 'judges' in (options.strategyWeights ?? {}) : options.strategies.includes('judges');
 
-/** A strategy, and the lead within which it leaves candidates undecided. */
+/** A strategy, and the lead within which candidates remain undecided. */
 interface RankingStep {
   readonly strategy: Strategy | 'weights';
   readonly margin: number;
 }
 
-/** What the settings name. */
+/** The steps that the settings name. */
 export function namedSteps(options: RankingOptions): readonly RankingStep[] {
   const { strategies, calibration = CALIBRATION } = options;
   if (isWeighted(options)) return [{ strategy: 'weights', margin: 0 }];
@@ -75,22 +78,22 @@ export function namedSteps(options: RankingOptions): readonly RankingStep[] {
   }));
 }
 
-/** What the settings name, then executed evidence down to the smallest difference. */
+/** The steps that the settings name, then executed evidence without a margin. */
 export const allSteps = (options: RankingOptions): readonly RankingStep[] => [
   ...namedSteps(options),
   { strategy: 'evidence', margin: 0 },
 ];
 
-/** A candidate in its place, and what put it before the next one. */
+/** A candidate in its place, and what separated it from the next one. */
 export interface Placed {
   readonly standing: RankedEvidence;
-  /** Absent on the last. */
+  /** Absent for the last. */
   readonly by?: Separator;
 }
 
 /**
- * By the first step; whom it leaves undecided with its best are put in order by the next ones, the others by all of them
- * again. Candidates between whom no step decides are tied: they keep the order in which they came.
+ * Orders by the first step. Candidates that it leaves undecided with its best are ordered by the next steps, the
+ * others by all steps again. Candidates that no step separates are tied and keep their input order.
  */
 export function orderedBySteps(
   all: readonly RankedEvidence[],
@@ -113,7 +116,7 @@ export function orderedBySteps(
   return [...front.slice(0, -1), { standing: last.standing, by }, ...behind];
 }
 
-/** Those whom a strategy puts first, or leaves undecided with the first; in the order given. */
+/** The candidates that a strategy puts first or leaves undecided with the first; in input order. */
 export function leadingGroup(
   all: readonly RankedEvidence[],
   { strategy, margin }: RankingStep,
@@ -135,13 +138,14 @@ function undominated(all: readonly RankedEvidence[], byIndependentTests: boolean
   return fixing.filter((one) => !fixing.some((other) => isSurpassedBy(one.evidence, other.evidence)));
 }
 
-/** Larger is better; equal for all where a strategy has nothing to go by. */
+/** Larger is better; equal for all if the strategy has no data. */
 function strategyValue(one: RankedEvidence, strategy: RankingStep['strategy']): number {
   switch (strategy) {
     case 'evidence':
       return one.support;
     case 'judges':
-      // Where judges compared some candidates, those they did not see stand behind; where they compared nobody, all are equal.
+      // If judges compared some candidates, those that they did not compare rank below; if they compared none, all
+      // are equal.
       return one.judgeStrength ?? Number.NEGATIVE_INFINITY;
     case 'vote':
       return one.votes;
@@ -154,7 +158,7 @@ function strategyValue(one: RankedEvidence, strategy: RankingStep['strategy']): 
   }
 }
 
-/** What put the last of a leading group before the first of the others. */
+/** What separated the last of a leading group from the first of the others. */
 function separatorOf(
   { strategy }: RankingStep,
   near: readonly RankedEvidence[],
@@ -170,14 +174,14 @@ function separatorOf(
 }
 
 /**
- * Does a candidate fail an independent test that another one passes, which fails none that it passes itself? Then nothing that
- * nobody who competes has written speaks for it. By the sets of failed tests, not by their number: several tests that find
- * one defect are one reason, and a defect of the other one is a reason too.
+ * Whether a candidate fails an independent test that another one passes, while that one fails no test that it passes.
+ * Then no independent evidence favours it. Compares the sets of failed tests, not their number: several tests may
+ * detect the same defect, and a defect of the other candidate counts, too.
  */
 export const isSurpassedBy = (own: Evidence, other: Evidence): boolean =>
   failsMoreThan(own, other, () => true);
 
-/** The same, where one of these tests was written by a critic who looked at the candidate's diff. */
+/** The same, if a critic who reviewed the candidate's diff wrote one of these tests. */
 export const isOverruledBy = (own: Evidence, other: Evidence): boolean =>
   failsMoreThan(own, other, (origin) => origin === 'reviewer');
 
@@ -189,7 +193,7 @@ function failsMoreThan(
   counts: (origin: IndependentFailure['origin']) => boolean,
 ): boolean {
   const failingThere = new Set(theirs.failing.map(({ id }) => id));
-  // A test that could not be run on the other one speaks for nobody.
+  // A test that could not be run on the other candidate is no evidence.
   return (
     theirs.total >= own.total &&
     own.failing.some(({ id, origin }) => counts(origin) && !failingThere.has(id)) &&
@@ -198,8 +202,8 @@ function failsMoreThan(
 }
 
 /**
- * Does executed evidence contradict a preference for `own`: the other one fixes more base tests and fails no independent
- * test that it passes, or it surpasses it on independent tests and fixes as many?
+ * Whether executed evidence contradicts a preference for `own`: the other candidate fixes more base tests and fails
+ * no independent test that `own` passes, or surpasses it on independent tests and fixes as many.
  */
 export function isContradictedBy(own: RankedEvidenceFacts, other: RankedEvidenceFacts): boolean {
   if (isSurpassedBy(own.evidence, other.evidence)) return other.fixed >= own.fixed;
@@ -209,8 +213,8 @@ export function isContradictedBy(own: RankedEvidenceFacts, other: RankedEvidence
 type RankedEvidenceFacts = Pick<RankedEvidence, 'evidence' | 'fixed'>;
 
 /**
- * H = sum w z / sum w over the strategies with a weight; z is a score minus the mean of the pool, divided by its standard
- * deviation, or 0 where all are equal or nobody judged. By candidate.
+ * H = sum w z / sum w over the weighted strategies; z is a score minus the mean of the pool, divided by its standard
+ * deviation, or 0 if all are equal or none was judged. By candidate.
  */
 export function weightedScores(
   pool: readonly RankedEvidence[],

@@ -1,19 +1,19 @@
 /**
- * The constants of the ranking, in one place, so that `bench/nested.ts` can tune them on one half of the repositories and
- * measure them on the other (docs/selection.md). Logarithms are natural.
+ * The constants of the ranking in one place, so that `bench/nested.ts` can tune them on one half of the repositories
+ * and measure them on the other (docs/selection.md). Logarithms are natural.
  */
 export interface Calibration {
-  /** What each signal is worth, in log-odds for its whole range. */
+  /** The weight of each signal, in log-odds over its whole range. */
   readonly signals: { readonly tests: number; readonly behaviour: number; readonly agreement: number };
-  /** Votes of independent tests, where a group of test authors among the candidates has one. */
+  /** Votes of independent tests, relative to one for each group of test authors among the candidates. */
   readonly independentVotes: number;
-  /** Log-odds that all tests together can add which nobody but their author's family confirms. */
+  /** Maximum log-odds that tests confirmed only by their author's family can add together. */
   readonly unconfirmedTests: number;
   /** Log-odds within which executed evidence alone does not decide. */
   readonly undecidedMargin: number;
   /**
-   * The log-odds that the pick is right: a straight line. `alone`: no rival is left that breaks nothing; `unfixed`: nothing
-   * that was executed shows that the task is done; `ownTestOnly`: only the candidate's own test shows it;
+   * The log-odds that the pick is right, as a linear function. `alone`: no rival is left that breaks nothing;
+   * `unfixed`: no executed test shows that the task is done; `ownTestOnly`: only the candidate's own test shows it;
    * `unmetExamples`: no candidate passes an example of the issue.
    */
   readonly chance: {
@@ -25,14 +25,15 @@ export interface Calibration {
     readonly ownTestOnly: number;
     readonly unmetExamples: number;
   };
-  /** From which estimated chance a pick is called clear, or likely; below it is a toss-up. */
+  /** Minimum estimated chance of a clear and of a likely pick; anything below is a toss-up. */
   readonly clear: number;
   readonly likely: number;
 }
 
 /**
- * Our values. `alone`, `unfixed`, `ownTestOnly`, `unmetExamples` and `unconfirmedTests` are chosen, as there is too little data
- * for them; the others are fitted on picks whose outcome is known, and rounded (docs/decisions/0026, 0094).
+ * The default values. `alone`, `unfixed`, `ownTestOnly`, `unmetExamples` and `unconfirmedTests` were chosen by hand,
+ * because there is too little data; the others were fitted on picks with known outcome and rounded
+ * (docs/decisions/0026, 0094).
  */
 export const CALIBRATION: Calibration = {
   signals: { tests: 10, behaviour: 1, agreement: 4.5 },
