@@ -35,7 +35,7 @@ export const app =
     probot.on('pull_request_review_comment.created', (context) => onLineComment(world, intake, context));
     probot.on('pull_request.closed', async (context) => {
       const { repository, pull_request: pull } = context.payload;
-      // A fork may have a branch of the same name; ours are in the repository itself.
+      // A fork may have a branch of the same name; Runoff's branches are in the repository itself.
       if (pull.head.repo?.id !== repository.id) return;
       await recordPullClosed(world, {
         repositoryId: repository.id,
@@ -57,7 +57,10 @@ export const app =
     });
   };
 
-/** Faults that pass, or that free disk space ends: GitHub is told that the delivery failed, and can send it again. */
+/**
+ * Temporary faults, and those that free disk space resolves: GitHub is told that the delivery failed, and can send it
+ * again.
+ */
 const RETRY_LATER: ReadonlySet<FaultCode> = new Set([
   'DATABASE_UNAVAILABLE',
   'ARTIFACTS_UNAVAILABLE',
@@ -66,7 +69,7 @@ const RETRY_LATER: ReadonlySet<FaultCode> = new Set([
   'RESOURCES_EXHAUSTED',
 ]);
 
-/** Probot answers with the status of the first error, 500 where it has none. The reason itself goes to the log only. */
+/** Probot answers with the status of the first error, or 500 without one. The reason itself is only logged. */
 function answerUnavailable(errors: readonly Error[]): void {
   for (const error of errors) {
     if (!(error instanceof Fault) || !RETRY_LATER.has(error.code)) continue;
@@ -106,7 +109,7 @@ async function onLabel(
   );
 }
 
-/** We take both labels off ourselves, as a bot; a person who takes one off wants the run to stop. */
+/** Runoff removes both labels itself, as a bot; a person who removes one wants the run to stop. */
 async function onUnlabel(
   world: CancelPorts,
   context: Context<'issues.unlabeled' | 'pull_request.unlabeled'>,
@@ -181,7 +184,7 @@ async function onEdit(
   logIntake(world, context.id, result);
 }
 
-/** GitHub sends it with comments on lines as well, though its description of that event leaves it out. */
+/** GitHub also sends it for comments on lines, although the event's documentation omits it. */
 interface NewComment {
   readonly body: string;
   readonly created_at: string;
@@ -216,7 +219,7 @@ interface RepositoryPayload {
   };
 }
 
-/** Where a comment on an issue stands, or in the conversation of a pull request. */
+/** The place of a comment on an issue, or in the conversation of a pull request. */
 const inConversation = (
   payload: Context<'issue_comment.created' | 'issue_comment.edited'>['payload'],
 ): CommandPlace | null =>
@@ -225,7 +228,7 @@ const inConversation = (
     on: 'conversation',
   });
 
-/** Null where the delivery names no installation: then no answer could be written. */
+/** Null if the delivery names no installation: without one no reply could be written. */
 function placeOf(
   { installation, repository }: RepositoryPayload,
   thread: number,

@@ -29,7 +29,7 @@ import type { Screen, Shell, Terminal } from './shell.ts';
 const outIsTerminal = process.stdout.isTTY === true;
 
 const screen: Screen = {
-  // A file or another program gets a patch as it is.
+  // Files and other programs receive a patch unmodified.
   out: (text) => process.stdout.write(outIsTerminal ? terminalText(text) : text),
   err: (text) => process.stderr.write(terminalText(text)),
   outIsTerminal,
@@ -37,7 +37,7 @@ const screen: Screen = {
   colour: process.stderr.isTTY === true && !process.env.NO_COLOR,
 };
 
-// Whoever reads our output may stop reading: `runoff select … | head` is no fault of ours.
+// The reader of the output may stop reading: `runoff select … | head` is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);
@@ -51,7 +51,7 @@ function onInterrupt(handler: () => void): () => void {
   };
 }
 
-/** People at a terminal read sentences, not log lines, unless they ask for them. */
+/** People at a terminal see messages instead of log lines, unless they ask for the log. */
 const onTerminal = (operator: Operator): Operator =>
   process.env.LOG_LEVEL ? operator : { ...operator, logLevel: 'silent' };
 
@@ -79,7 +79,7 @@ async function unwritable(path: string): Promise<string | null> {
   }
 }
 
-/** Asks on standard error. The end of the input, or Ctrl-C, is a no. */
+/** Asks on standard error. End of input and Ctrl-C mean no. */
 function confirm(question: string): Promise<boolean> {
   const reader = createInterface({ input: process.stdin });
   const release = onInterrupt(() => reader.close());
@@ -96,7 +96,7 @@ function confirm(question: string): Promise<boolean> {
 const shell: Shell = {
   ...terminal,
   useEnvFile: settings.use,
-  // What only reads the record has nothing to do with keys, limits and sandboxes.
+  // Commands that only read records need no keys, limits or sandboxes.
   open: async (needs) => openRuntime(await atTerminal(needs.role === 'reader'), needs),
   openPreparing: async () => openPreparing(await atTerminal()),
   openSelecting: async (how) => openSelecting(await atTerminal(), how),
@@ -105,7 +105,7 @@ const shell: Shell = {
   cores: availableParallelism(),
   serve: async () => serve(await settings.read(), terminal),
   work: async () => work(await settings.read(), terminal),
-  // Loaded when it is wanted: the App does not carry a GitHub of its own around.
+  // Loaded on demand, so that the App does not load the demo's GitHub.
   demo: async (options) => (await import('./demo/index.ts')).runDemo(options, terminal),
   doctor: (repository) => diagnose(settings.read, repository),
   prune: async (dryRun) => pruneByHand(await atTerminal(), dryRun),

@@ -2,37 +2,39 @@ import type { ModelProtocol } from './core/settings/index.ts';
 import type { ExecutorRole, Pruned } from './ports/index.ts';
 import type { Exposure, PrepareTools, Retired, SelectTools, World } from './runs/index.ts';
 
-/** An open world: the database runs, and the sandbox works where flows are executed. `close` leaves nothing behind. */
+/**
+ * An open runtime: the database is running, and the sandbox works if flows are executed. `close` releases everything.
+ */
 export interface Runtime {
   readonly world: World;
   close(): Promise<void>;
 }
 
-/** Checks of local repositories that somebody has agreed to run with less than the full sandbox. */
+/** Checks of local repositories that a person has agreed to run with a weaker sandbox. */
 export interface TrustedChecks {
-  /** `repository`: its top folder, without links. */
+  /** `repository`: its top folder, with symbolic links resolved. */
   has(repository: string, exposure: Exposure): Promise<boolean>;
   keep(repository: string, exposure: Exposure): Promise<void>;
 }
 
-/** A world for commands at a terminal. */
+/** A runtime for commands at a terminal. */
 export interface TerminalRuntime extends Runtime {
   readonly trusted: TrustedChecks;
 }
 
 /**
- * What a process does about runs. `app` leads them, and shares their candidates with workers; `worker` takes candidates
- * and examinations only, and writes nothing to GitHub. `standalone` is a command at a terminal: it executes runs of its
- * own and shares no work with other processes. `reader` only reads the record, and has no sandbox.
+ * A process's role. `app` coordinates runs, and shares their candidates with workers; `worker` processes candidates
+ * and examinations only, and writes nothing to GitHub. `standalone` is a command at a terminal: it executes its own
+ * runs and shares no work. `reader` only reads records, and has no sandbox.
  */
 type ProcessRole = ExecutorRole | 'standalone' | 'reader';
 
 export type RuntimeNeeds = (
   | { readonly role: 'reader' }
-  /** `executor`: the name under which it executes flows, the same after a restart. */
+  /** `executor`: the name under which it executes flows, stable across restarts. */
   | { readonly role: Exclude<ProcessRole, 'reader'>; readonly executor: string }
 ) & {
-  /** Speaks to GitHub as the operator's App, where one is configured. */
+  /** Connects to GitHub as the operator's App, if one is configured. */
   readonly github?: boolean;
 };
 
@@ -52,13 +54,13 @@ export interface DemoOptions {
 /** One coder that settings can name. */
 export interface AgentRow {
   readonly name: string;
-  /** Where its program comes from: part of Runoff (or named by the contestant), `runoff agents install`, AGENT_COMMANDS. */
+  /** The source of its program: Runoff (or the contestant), `runoff agents install`, or AGENT_COMMANDS. */
   readonly from: 'runoff' | 'npm' | 'operator';
-  /** Version of what is installed; null when it is not. */
+  /** The installed version; null if not installed. */
   readonly installed: string | null;
-  /** The version that Runoff was tried with; null for what is not installed by Runoff. */
+  /** The version that Runoff was tested with; null for programs that Runoff does not install. */
   readonly tested: string | null;
-  /** The operator's folder, from AGENT_COMMANDS, that is not there; null where none is missing. */
+  /** A folder in AGENT_COMMANDS that does not exist; null if none is missing. */
   readonly missingFolder: string | null;
   readonly protocols: readonly ModelProtocol[];
   readonly experimental: boolean;
@@ -66,7 +68,7 @@ export interface AgentRow {
 
 export interface InstallRequest {
   readonly name: string;
-  /** Absent: the version that Runoff was tried with. */
+  /** Default: the version that Runoff was tested with. */
   readonly version?: string;
   readonly onLine: (line: string) => void;
   readonly signal: AbortSignal;
@@ -75,28 +77,28 @@ export interface InstallRequest {
 /** The agents of this machine. */
 export interface Agents {
   list(): Promise<readonly AgentRow[]>;
-  /** Throws AGENT_UNKNOWN where there is no such agent or the version is not exact. Nothing is fetched. */
+  /** Throws AGENT_UNKNOWN if there is no such agent or the version is not exact. Downloads nothing. */
   check(request: Pick<InstallRequest, 'name' | 'version'>): void;
-  /** `bytes`: what it takes on the disk. */
+  /** `bytes`: the disk space used. */
   install(
     request: InstallRequest,
   ): Promise<{ readonly version: string; readonly folder: string; readonly bytes: number }>;
 }
 
-/** Where a command was started: its output goes to the screen, and a person may interrupt it. */
+/** The terminal of a command: shows its output, and can interrupt it. */
 export interface Terminal {
   readonly screen: Screen;
-  /** Calls back at each SIGINT or SIGTERM; returns a function that stops listening. */
+  /** Calls the handler on each SIGINT or SIGTERM; returns a function that removes it. */
   onInterrupt(handler: () => void): () => void;
-  /** Ends the process now, whatever is still open. */
+  /** Ends the process immediately. */
   exit(code: number): void;
 }
 
-/** What `runoff select` executes with; `close` leaves nothing behind. */
+/** Options of execution in `runoff select`; `close` releases everything. */
 export interface SelectingHow {
-  /** Builds and tests of one request that may execute side by side. */
+  /** Maximum builds and tests of one request that run concurrently. */
   readonly atOnce: number;
-  /** US dollars that models may cost as judges of one request; absent: none is asked. */
+  /** Maximum US dollars for models as judges of one request; absent: no judges. */
   readonly judgesUsd?: number;
 }
 
@@ -105,31 +107,31 @@ export interface Selecting {
   close(): Promise<void>;
 }
 
-/** What was removed by hand; without `unused` nothing was, and `retired` is what would be. */
+/** What a manual prune removed; without `unused` nothing, and `retired` lists what would be removed. */
 export interface PrunedByHand {
   readonly retired: Retired;
   readonly unused?: Pruned;
 }
 
-/** What the command line needs from outside; `main.ts` gives the real ones. */
+/** The command line's interface to the outside; `main.ts` provides the implementation. */
 export interface Shell extends Terminal {
-  /** Operator settings are read from this file, as typed, and from no other. Called before anything else. */
+  /** Reads operator settings from this file only, with the path as typed. Called before anything else. */
   useEnvFile(path: string): void;
   open(needs: RuntimeNeeds): Promise<TerminalRuntime>;
-  /** Neither database nor GitHub nor models. */
+  /** Opens no database, GitHub or models. */
   openPreparing(): Promise<PrepareTools>;
-  /** Neither database nor GitHub. */
+  /** Opens no database or GitHub. */
   openSelecting(how: SelectingHow): Promise<Selecting>;
-  /** Asks whoever sits at the terminal, who may answer `y`; null where there is none. */
+  /** Asks the person at the terminal to confirm with `y`; null without a terminal. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
-  /** Lines of standard input, without their ends. */
+  /** Lines of standard input, without line ends. */
   lines(): AsyncIterable<string>;
-  /** Cores that this process may use. */
+  /** Number of cores available to this process. */
   readonly cores: number;
   serve(): Promise<number>;
   work(): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
-  /** `repository`: a local one whose commands and tools are looked at too. */
+  /** `repository`: a local one whose commands and tools are checked, too. */
   doctor(repository?: string): Promise<readonly DoctorFinding[]>;
   /** Rows by table; `onTable` receives the progress of each. */
   moveDatabase(request: {
@@ -143,29 +145,29 @@ export interface Shell extends Terminal {
   readText(path: string): Promise<string>;
   writeText(path: string, text: string): Promise<void>;
   /**
-   * Creates a file in a folder of a repository, which may be a stranger's: never over a file, never through a link.
-   * Why nothing was written, as a clause; null when it was.
+   * Creates a file in a folder of a repository, which may be untrusted: never overwrites a file or follows a link.
+   * Returns why nothing was written, as a clause; null on success.
    */
   createBelow(top: string, path: string, text: string): Promise<string | null>;
-  /** Replaces the text of a file that is still as it was read, with the same promises. */
+  /** Replaces the text of a file if it is unchanged since it was read, with the same guarantees. */
   replaceBelow(
     top: string,
     path: string,
     change: { readonly before: string; readonly text: string },
   ): Promise<string | null>;
-  /** Why a file could not be written, as a clause; null when it can. Changes nothing. */
+  /** Why a file cannot be written, as a clause; null if it can. Changes nothing. */
   unwritable(path: string): Promise<string | null>;
   readonly version: string;
   readonly cwd: string;
 }
 
-/** Where people and programs read: text and JSON on `out`, progress and errors on `err`. */
+/** The output streams: text and JSON on `out`, progress and errors on `err`. */
 export interface Screen {
   out(text: string): void;
   err(text: string): void;
-  /** `out` is read by a person: escape sequences must not get there. */
+  /** `out` is a terminal: escape sequences must not reach it. */
   readonly outIsTerminal: boolean;
-  /** Characters in a line; null when progress goes to no terminal and is printed as plain lines. */
+  /** Characters per line; null if progress does not go to a terminal and is printed as plain lines. */
   readonly width: number | null;
   readonly colour: boolean;
 }
@@ -173,10 +175,13 @@ export interface Screen {
 /** Exit codes of every command. */
 export const EXIT = { done: 0, failed: 1, usage: 2, nothingSurvived: 3, cancelled: 130 } as const;
 
-/** A press can arrive twice: a terminal signals the whole group, and the launcher in `bin` passes its own signal on. */
+/**
+ * One press may arrive twice: a terminal signals the whole process group, and the launcher in `bin` forwards its own
+ * signal.
+ */
 const ONE_PRESS_MS = 1_000;
 
-/** Counts presses of Ctrl-C, or whatever else interrupts: 1 is the first. Returns a function that stops listening. */
+/** Counts interruptions such as Ctrl-C: 1 is the first. Returns a function that removes the listener. */
 export function onPresses(
   onInterrupt: (handler: () => void) => () => void,
   handler: (press: number) => void,

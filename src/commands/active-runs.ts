@@ -19,10 +19,10 @@ import {
 } from '../runs/index.ts';
 import { type CancelPorts, type CommandResult, done, endWaitForPick, isLater, refuse } from './context.ts';
 
-/** What passing a reply on to the run that waits for it takes. */
+/** The ports needed to pass a reply to the run that waits for it. */
 export type ReplyPorts = Pick<World, 'clock' | 'engine' | 'github' | 'log' | 'store'>;
 
-/** Passes an answer, approval or revision on to the run that asks. */
+/** Passes an answer, approval or revision to the run that asks. */
 export async function answerRun(
   world: ReplyPorts,
   command: CommandRecord,
@@ -46,9 +46,9 @@ export async function answerRun(
 const WRITTEN_TOO_EARLY = 'You wrote it before the question was asked.';
 
 /**
- * A comment from before the question cannot answer it. GitHub numbers the comments of a conversation in order, so no
- * clock is needed. Comments on lines have numbers of their own: there GitHub's times decide, and nobody reads a question
- * and answers it within one second. Null where the comment came after the question.
+ * A comment written before the question cannot answer it. GitHub numbers the comments of a conversation in order, so
+ * no clock is needed. Comments on lines have separate ids, so GitHub's times are compared; their resolution of a
+ * second is fine enough for a question and its answer. Null if the comment came after the question.
  */
 async function whyTooEarly(
   world: Pick<World, 'github' | 'store'>,
@@ -66,7 +66,7 @@ async function whyTooEarly(
   return at > question.createdAt ? null : WRITTEN_TOO_EARLY;
 }
 
-/** Puts the reason into the comment that asks, where the next try is made. */
+/** Adds the reason to the comment that asks, where the person can try again. */
 export async function replyNotAccepted(
   world: Pick<World, 'clock' | 'github' | 'log' | 'store'>,
   command: CommandRecord,
@@ -80,7 +80,7 @@ export async function replyNotAccepted(
   return { outcome: { kind: 'refused', why }, runId: run.id };
 }
 
-/** Cancels the active run, else one that is queued, else ends the wait for a pick. */
+/** Cancels the active run, otherwise a queued one, otherwise ends the wait for a pick. */
 export async function cancel(
   world: CancelPorts,
   command: CommandRecord,
@@ -93,7 +93,7 @@ export async function cancel(
     return done('the run is cancelled', { runId: active.id });
   }
   const last = newest(runs);
-  // Cancelled before a crash: the answer is the same.
+  // Cancelled before a crash: the reply is the same.
   const already = runs
     .slice(0, last ? runs.indexOf(last) + 1 : 0)
     .find(({ state, updatedAt }) => updatedAt >= command.at && (state === 'cancelled' || state === 'closed'));
@@ -103,11 +103,11 @@ export async function cancel(
   return done('the run no longer waits for a choice', { runId: last.id });
 }
 
-/** The newest that was admitted: one that was refused, or is queued, does not replace those before it. */
+/** The newest admitted run: a refused or queued run does not replace earlier ones. */
 const newest = (runs: readonly GitHubRun[]): GitHubRun | undefined =>
   runs.find(({ task }) => task !== undefined) ?? runs[0];
 
-/** Raises or lowers the budget of the whole run, up to the operator's limit. */
+/** Changes the budget of the whole run, up to the operator's limit. */
 export async function setBudget(
   world: Pick<World, 'announcer' | 'ceilings' | 'clock' | 'gateway' | 'store'>,
   command: CommandRecord,
@@ -138,10 +138,13 @@ export async function setBudget(
   return done(`the budget of the run is now ${money(usd)}`, { runId: run.id });
 }
 
-/** Commands of a repository among which a later budget is looked for. Our default: many times what is given at once. */
+/**
+ * Maximum commands of a repository that are searched for a later budget. Default: many times what is usually open at
+ * once.
+ */
 const MAX_RECENT_COMMANDS = 50;
 
-/** Deliveries come in any order: of two budgets of a run, the one that GitHub dates later counts. */
+/** Deliveries arrive in any order: of two budgets for a run, the one with the later GitHub time counts. */
 async function isSuperseded(
   world: Pick<World, 'store'>,
   command: CommandRecord,
@@ -157,7 +160,7 @@ async function isSuperseded(
   );
 }
 
-/** Replies with a link to the status comment, which is updated as well. */
+/** Replies with a link to the status comment, and updates that comment. */
 export async function replyStatus(
   world: Pick<World, 'announcer' | 'clock' | 'diskSpace' | 'store'>,
   command: CommandRecord,

@@ -25,7 +25,7 @@ import { answerRun, cancel, replyNotAccepted, replyStatus, setBudget } from './a
 import { type CancelPorts, type CommandResult, done, isLater, refuse } from './context.ts';
 import { retry, type StartPorts, startOnIssue, startOnPull } from './start-runs.ts';
 
-/** What the commands of people take. */
+/** The ports needed to apply commands. */
 export type CommandPorts = CancelPorts & CommitPorts & StartPorts & Pick<World, 'ceilings' | 'gateway'>;
 
 /** Applies a command of a person with write access. Safe to repeat: after a crash it is applied again. */
@@ -91,9 +91,9 @@ async function applyKnown(
 }
 
 /**
- * The run whose result a command is about. A checkbox: the run whose comparison has it. On a pull request of ours: the
- * run that opened it, whatever a `review` or `fix` did there since, unless that asks for a pick in the same thread. Else
- * the newest that has candidates to pick from.
+ * The run that a command refers to. For a checkbox: the run whose comparison contains it. On a pull request that
+ * Runoff opened: the run that opened it, even after a later `review` or `fix`, unless that one asks for a pick in the
+ * same thread. Otherwise the newest run with candidates to pick from.
  */
 function runMeant(
   { place, ticked }: CommandRecord,
@@ -117,7 +117,7 @@ function runMeant(
 const refuseWithoutResult = (command: CommandRecord): CommandResult =>
   refuse(command, 'No run has a result here yet. For its status, comment `/auto-dev status`.');
 
-/** The code of a fork is not the repository's own, so its pull request takes no commands. */
+/** A fork's code is not the repository's own, so its pull requests accept no commands. */
 async function forkRefusal(world: Pick<World, 'github'>, { place }: CommandRecord): Promise<string | null> {
   if (!place.isPull) return null;
   const reader = await requireGitHub(world).reader(handleOf(place));
@@ -128,7 +128,7 @@ async function forkRefusal(world: Pick<World, 'github'>, { place }: CommandRecor
     : 'This pull request comes from a fork, and Runoff only accepts commands on pull requests from this repository. Push the branch to this repository and open a pull request from it.';
 }
 
-/** Voters whose permission is read again when a pick is made; more do not vote on one change. */
+/** Maximum voters whose permission is read again when a pick is made. */
 const MAX_VOTERS = 30;
 
 /** Stores a person's pick, with the ranking and votes at that moment for the leaderboard, and applies it. The later comment counts. */

@@ -21,7 +21,7 @@ import {
 import type { ReplyPorts } from './active-runs.ts';
 import { type EventActor, type IntakeResult, ignored, mayChange } from './context.ts';
 
-/** An `issue_comment.edited` delivery: only the fields that we need. */
+/** An `issue_comment.edited` delivery, with the required fields only. */
 export interface EditEvent {
   readonly place: CommandPlace;
   readonly body: string;
@@ -31,7 +31,7 @@ export interface EditEvent {
   readonly actor: EventActor;
 }
 
-/** The checkbox that an edit of our text ticked. On GitHub the text names no folders of this host. */
+/** The checkbox ticked by an edit of Runoff's text. On GitHub the text contains no folders of this host. */
 const checkboxIn = (world: Pick<World, 'github'>, ours: string, edited: string): CheckboxEdit =>
   checkboxEdit(requireGitHub(world).asPublished(ours), edited);
 
@@ -41,13 +41,14 @@ const isOurs = (world: Pick<World, 'github'>, { performedByAppId, actor }: EditE
 /** An edit of a comparison in which people pick by checkboxes. */
 interface ChoiceEdit {
   readonly run: RunId;
-  /** Null where not exactly one checkbox was ticked: the edit is only undone. */
+  /** Null unless exactly one checkbox was ticked; the edit is then only undone. */
   readonly command: NewCommand | null;
 }
 
 /**
- * The command of an edited comparison; null where it is no comparison, or no checkbox changed. The comment is known by its
- * recorded id, and its text by our own record (I12). Reads only: the command is stored before anything is written.
+ * The command of an edited comparison; null if it is not a comparison or no checkbox changed. The comment is
+ * identified by its recorded id, and compared with the recorded text (I12). Only reads: the command is stored before
+ * anything is written.
  */
 export async function editOfChoice(
   world: Pick<World, 'artifacts' | 'clock' | 'diskSpace' | 'github' | 'store'>,
@@ -82,8 +83,8 @@ async function runOfComparison(world: Pick<World, 'store'>, { place }: EditEvent
 }
 
 /**
- * Writes our last text back into the comment, whether or not the checkbox was accepted, and again where that text changes
- * meanwhile. Never rejects: a checkbox counts however the comment looks, and an accepted pick rewrites it.
+ * Restores the comment's last text, whether or not the checkbox was accepted, and again if that text changes in the
+ * meantime. Never rejects: a checkbox counts whatever the comment shows, and an accepted pick rewrites it.
  */
 export const restoreChoice = (
   world: Pick<World, 'artifacts' | 'github' | 'log' | 'store'>,
@@ -116,9 +117,9 @@ async function restoreText(
 }
 
 /**
- * Handles a checkbox in one of our questions as an answer of the person who ticked it. GitHub lets people edit our comment;
- * the permission to answer is read from the API all the same (I4). The comment is known by its recorded id, and its text
- * by our own record, never by what it says now (I12); every other edit is undone.
+ * Handles a checkbox in a question as an answer of the person who ticked it. GitHub lets people with write access
+ * edit the comment, but the permission is still read from the API (I4). The comment is identified by its recorded id,
+ * and compared with the recorded text, never trusted as it is now (I12); every other edit is undone.
  */
 export async function onQuestionEdit(world: ReplyPorts, event: EditEvent): Promise<IntakeResult> {
   const { place } = event;
@@ -161,7 +162,7 @@ async function checkboxOf(
   return before.kind === 'ticked' ? before : tick;
 }
 
-/** Null when it was accepted, else why not. */
+/** Null if accepted, otherwise the reason for the refusal. */
 async function applyAnswer(
   world: ReplyPorts,
   run: GitHubRun,

@@ -1,15 +1,15 @@
 import { type Command, parseCommand } from '../core/commands/index.ts';
 import type { CommandRecord } from '../ports/index.ts';
 
-/** Commands that may start a run. The run works on the text of the moment when the command was given, however long it queued (I5). */
+/** Commands that may start a run. The run uses the text at the time of the command, however long it queued (I5). */
 export const STARTS: ReadonlySet<Command['name']> = new Set(['run', 'retry', 'review', 'fix']);
 
 interface CommandHandlers {
-  /** Whether its author probably has write access, so that it needs no check in the queue of unknown people first. */
+  /** Whether the author probably has write access, so that the command can skip the queue for unknown authors. */
   isLikelyAllowed(command: CommandRecord): boolean;
-  /** Whether an author who is not known to have write access has it; if not, the command is settled. Never rejects. */
+  /** Checks the write access of an unknown author; without it the command is settled. Never rejects. */
   check(command: CommandRecord): Promise<boolean>;
-  /** Whether a run is active where the command was given. Never rejects. */
+  /** Whether a run is active in the command's thread. Never rejects. */
   isAtWork(command: CommandRecord): Promise<boolean>;
   /** Never rejects. */
   process(command: CommandRecord): Promise<void>;
@@ -36,15 +36,14 @@ interface SerialQueue {
 
 /**
  * Three queues for each repository:
- * - `unknown`: authors who are not known to have write access are checked here, so that no writer waits for them.
- * - `cancels`: a cancel waits only for earlier commands of its thread that start a run, so that it cancels that run, too.
- *   Where no run is active, all it can end is a run that waits for a pick, so it is kept in order with picks.
+ * - `unknown`: authors without known write access are checked here, so that no writer waits for them.
+ * - `cancels`: a cancel waits only for earlier commands of its thread that start a run, so that it cancels that run,
+ * too. Without an active run it can only end a wait for a pick, so it is kept in order with picks.
  * - `main`: everything else.
- *
- * Ours, because commands wait for commands of other queues and are taken out of the middle, which no package does.
- *
- * No deadlock: a command that has started waits for no queue, and a cancel processes the commands that it would have to
- * wait for itself.
+ * Implemented here because commands wait for commands of other queues and are removed from the middle, which no
+ * package supports.
+ * Free of deadlocks: a command that has started waits for no queue, and a cancel itself processes the commands that
+ * it would have to wait for.
  */
 export function openCommandQueue(work: CommandHandlers): CommandQueue {
   const repositories = new Map<number, RepositoryQueues>();
@@ -84,7 +83,10 @@ export function openCommandQueue(work: CommandHandlers): CommandQueue {
       await processFirst(main, (other) => isPick(other) && before(one)(other), isPick);
     await process(one);
   }
-  /** Takes the commands that match `pulls` out of a queue and processes them in order, after the current one where `waitsFor` says so. */
+  /**
+   * Removes the commands that match `pulls` from a queue and processes them in order, after the current one if
+   * `waitsFor` matches it.
+   */
   async function processFirst(
     queue: SerialQueue,
     pulls: (one: QueuedCommand) => boolean,
@@ -105,7 +107,7 @@ export function openCommandQueue(work: CommandHandlers): CommandQueue {
     queue.waiting.push(one);
     queue.working ??= drain(queue, (next) => how(next, at)).then(() => {
       const { repositoryId } = one.command.place;
-      // Another queue that ended may have removed the entry meanwhile, and a new command may have made it again.
+      // Meanwhile another queue may have ended and removed the entry, and a new command may have created it again.
       if (repositories.get(repositoryId) !== at) return;
       if (!queuesOf(at).some(({ working }) => working)) repositories.delete(repositoryId);
     });
@@ -159,7 +161,7 @@ async function drain(queue: SerialQueue, how: (one: QueuedCommand) => Promise<vo
     queue.waiting.sort(inOrderGiven);
     queue.current = queue.waiting.shift() ?? null;
     if (!queue.current) {
-      // No await in between: a command that is added from now on starts the queue again.
+      // No await in between: a command added from now on starts the queue again.
       queue.working = null;
       return;
     }
@@ -169,7 +171,7 @@ async function drain(queue: SerialQueue, how: (one: QueuedCommand) => Promise<vo
 
 const untilFinished = ({ finished }: QueuedCommand): Promise<void> => finished.promise;
 
-/** By GitHub's own times and numbers, in whatever order deliveries come. */
+/** By GitHub's times and ids, whatever the order of deliveries. */
 const inOrderGiven = ({ command: one }: QueuedCommand, { command: other }: QueuedCommand): number =>
   one.at - other.at || one.place.comment - other.place.comment;
 

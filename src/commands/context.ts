@@ -13,10 +13,10 @@ import {
   type World,
 } from '../runs/index.ts';
 
-/** What ending a run takes, or its wait for a pick. */
+/** The ports needed to end a run, or its wait for a pick. */
 export type CancelPorts = PublishPorts & Pick<World, 'announcer' | 'engine'>;
 
-/** A delivery about a new comment: only the fields that we need. */
+/** A delivery about a new comment, with the required fields only. */
 export interface CommentEvent {
   readonly place: CommandPlace;
   readonly body: string;
@@ -24,9 +24,9 @@ export interface CommentEvent {
   readonly issue: { readonly title: string; readonly body: string };
   /** When it was written, milliseconds since 1970 UTC. */
   readonly at: number;
-  /** Written through an App, even for a person. */
+  /** Written through an App, even on behalf of a person. */
   readonly throughApp: boolean;
-  /** GitHub's `author_association`; absent: not known. */
+  /** GitHub's `author_association`; absent: unknown. */
   readonly association?: string;
   readonly actor: EventActor;
 }
@@ -37,7 +37,7 @@ export type IntakeResult =
 
 export const ignored = (why: string): IntakeResult => ({ kind: 'ignored', why });
 
-/** Who caused a delivery: GitHub's `sender`. */
+/** The user who triggered a delivery: GitHub's `sender`. */
 export interface EventActor {
   readonly id: number;
   readonly login: string;
@@ -45,8 +45,8 @@ export interface EventActor {
 }
 
 /**
- * Whether a person may change a run by a checkbox (I4). A checkbox of a question is not stored as a command that could
- * wait for GitHub: while GitHub does not answer, the checkbox is not accepted, and can be ticked again.
+ * Whether a person may change a run by a checkbox (I4). A question's checkbox is not stored as a command that could
+ * wait for GitHub: during an outage it is not accepted, and can be ticked again.
  */
 export async function mayChange(
   world: Pick<World, 'github' | 'log'>,
@@ -69,7 +69,7 @@ export async function mayChange(
 /** The outcome of a command and the reply to its author; plain JSON, so that it survives a crash. */
 export interface CommandResult {
   readonly outcome: Exclude<CommandOutcome, { readonly kind: 'ignored' }>;
-  /** Body of a comment in the same thread; absent where a reaction is enough. */
+  /** Body of a comment in the same thread; absent if a reaction is enough. */
   readonly reply?: string;
   readonly runId?: RunId;
 }
@@ -78,8 +78,8 @@ export interface CommandResult {
 export const intentScope = ({ id }: CommandRecord): string => `command:${id}`;
 
 /**
- * Whether GitHub dates `one` after `other`. Its times are whole seconds: within one second the numbers of the comments
- * decide, which GitHub counts apart for comments on lines and all others.
+ * Whether GitHub dates `one` after `other`. Its times are in whole seconds: within a second the comment ids decide,
+ * which GitHub counts separately for comments on lines.
  */
 export const isLater = (one: CommandRecord, other: CommandRecord): boolean =>
   one.at === other.at
@@ -98,7 +98,7 @@ export const refuse = (command: CommandRecord, why: string, runId?: RunId): Comm
   ...(runId ? { runId } : {}),
 });
 
-/** Ends a run's wait for a pick, and takes the checkboxes off its comparison. False when the run did not wait. */
+/** Ends a run's wait for a pick, and removes the checkboxes from its comparison. False if the run did not wait. */
 export async function endWaitForPick(
   world: PublishPorts & Pick<World, 'announcer'>,
   runId: RunId,
@@ -108,29 +108,29 @@ export async function endWaitForPick(
   try {
     await refreshTally(world, await loadOnGitHub(world, runId));
   } catch (thrown) {
-    // The issue may be gone with the comment; the run is closed all the same.
+    // The issue may have been deleted with the comment; the run is closed in any case.
     world.log.warn({ run: runId, err: thrown }, 'the comparison still asks for a pick');
   }
   return true;
 }
 
 /**
- * Milliseconds for which a refusal is kept before GitHub is asked again. Our default: whoever gets write access
- * meanwhile waits a minute at most. A grant is never kept: permission is read when a command is applied (I4).
+ * Milliseconds for which a refusal is cached. Default: a person who gets write access waits a minute at most. A grant
+ * is never cached: permission is read when a command is applied (I4).
  */
 const REFUSED_MS = 60_000;
-/** Milliseconds for which somebody counts as a writer for the order of commands, and for nothing else. Our default. */
+/** Milliseconds for which a person counts as a writer for the order of commands, and for nothing else. Default. */
 const WRITER_MS = 10 * 60_000;
 /**
- * Commands and labels of one person that are stored per minute and repository, before GitHub has said that the person
- * has write access. Our default.
+ * Maximum commands and labels of one person stored per minute and repository before GitHub has confirmed write
+ * access. Default.
  */
 const MAX_A_MINUTE = 20;
 const STORE_WINDOW_MS = 60_000;
-/** Entries of each map; beyond that the oldest are dropped. Our default. */
+/** Maximum entries of each map; beyond that the oldest are dropped. Default. */
 const MAX_ENTRIES = 10_000;
 
-/** What this process keeps for a short time about the authors of commands and labels. None of it grants anything. */
+/** Short-lived data of this process about the authors of commands and labels. Grants no permission. */
 export interface AuthorLimits {
   /** Whether one more command or label of this person may be stored. Each call counts as one. */
   mayStore(place: RepositoryHandle, by: Actor): boolean;

@@ -14,23 +14,23 @@ import {
 } from './context.ts';
 import { isAllowed, isAtWork, processCommand } from './process-commands.ts';
 
-/** UTF-16 units of a comment that are stored: more than any command needs. */
+/** Maximum UTF-16 units of a comment that are stored: more than any command needs. */
 const MAX_COMMENT_TEXT = 8_000;
 
 /**
- * Takes commands from GitHub. A command is stored first, and applied in the background: one at a time for each
- * repository, in the order of GitHub's own times and numbers. `cancel` does not wait for the others, and nobody waits for
- * people who are not known to have write access. Of such people only so many commands are stored, and none for a minute
- * after GitHub has said that they have no write access.
+ * Receives commands from GitHub. A command is stored first and applied in the background: one at a time for each
+ * repository, in the order of GitHub's times and ids. `cancel` does not wait for the others, and no command waits for
+ * authors without known write access. The number of commands stored for such authors is limited, and none is stored
+ * for a minute after GitHub has reported that they have no write access.
  */
 export interface CommandIntake {
   /** Records the command of a new comment; a second delivery of it changes nothing (I8). */
   onComment(event: CommentEvent): Promise<IntakeResult>;
-  /** Handles an edit of one of our comments: somebody may have ticked a checkbox. */
+  /** Handles an edit of one of Runoff's comments: a checkbox may have been ticked. */
   onEdit(event: EditEvent): Promise<IntakeResult>;
   /** Starts a run for a label. */
   onLabel(event: LabelEvent): Promise<LabelResult>;
-  /** Queues commands without an outcome: a crash, or an outage of GitHub, came in between. */
+  /** Queues commands without an outcome, after a crash or an outage of GitHub. */
   recover(): Promise<void>;
   /** Waits for the commands that are being applied, and for edited comparisons that are being restored. */
   idle(): Promise<void>;
@@ -39,7 +39,7 @@ export interface CommandIntake {
 export function openCommandIntake(world: CommandPorts): CommandIntake {
   const limits = openAuthorLimits(world);
   const queue = openCommandQueue({
-    // Only people with write access can edit a comment of ours, and so tick a checkbox in it.
+    // Only people with write access can edit Runoff's comments, and so tick a checkbox.
     isLikelyAllowed: ({ association, ticked, place, by }) =>
       ticked !== undefined || isLikelyWriter(association) || limits.isRecentWriter(place, by),
     check: (command) => isAllowed(world, limits, command),
@@ -81,7 +81,7 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
     async onEdit(event) {
       const edit = await editOfChoice(world, event);
       if (!edit) return onQuestionEdit(world, event);
-      // Stored first: once the checkbox is restored in the comment, nothing else shows that it was ticked.
+      // Stored first: once the checkbox is restored in the comment, there is no other trace of the tick.
       const result = edit.command ? await record(edit.command) : ignored('no box alone was ticked');
       restore(event.place, edit.run);
       return result;
@@ -99,7 +99,7 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
   };
 }
 
-/** An `issues.labeled` delivery: only the fields that we need. */
+/** An `issues.labeled` delivery, with the required fields only. */
 interface LabelEvent {
   readonly deliveryId: string;
   readonly installationId: number;
@@ -162,8 +162,9 @@ export async function startFromLabel(
 }
 
 /**
- * Issue templates set labels for anybody, and maintainers label hundreds at once: the permission of somebody who sets
- * many is read before more are stored. While GitHub does not answer, they are stored: admission asks again.
+ * Issue templates set labels on behalf of any author, and maintainers label hundreds at once: for people who set many
+ * labels, the permission is read before more are stored. During an outage of GitHub they are stored: admission checks
+ * again.
  */
 async function mayStore(
   limits: AuthorLimits,
@@ -189,7 +190,7 @@ interface PullEvent {
   readonly merged: boolean;
 }
 
-/** Records how a run's pull request ended. The branch name names the run; the store confirms it. */
+/** Records how a run's pull request ended. The branch name contains the run's id; the store confirms it. */
 export async function recordPullClosed(
   world: Pick<World, 'clock' | 'store'>,
   event: PullEvent,

@@ -22,26 +22,28 @@ import {
 import { type CancelPorts, endWaitForPick } from './context.ts';
 import { startFromLabel } from './intake.ts';
 
-/** Milliseconds that the webhook of an event gets before the event counts as missed. */
+/** Milliseconds to wait for an event's webhook before the event counts as missed. */
 const WEBHOOK_DELAY_MS = 60_000;
 /**
- * Milliseconds after a label in which a change of the issue counts as part of the same action, like a second label.
- * GitHub does not tell a later edit of the text from other changes, so after that no run is started (I5).
+ * Milliseconds after a label within which a change of the issue counts as part of the same action, such as a second
+ * label. GitHub does not distinguish a later edit of the text from other changes, so a later change prevents the run
+ * (I5).
  */
 const SAME_ACTION_MS = 60_000;
 /**
- * Milliseconds by which a label event may be dated after the issue in its webhook: GitHub keeps two records. Our default.
+ * Maximum milliseconds between a label event and the issue's time in its webhook: GitHub records them separately.
+ * Default.
  */
 const EVENT_SKEW_MS = 5_000;
 /**
- * Age in milliseconds up to which a missed label starts a run: as long as GitHub lets a delivery be sent again. Nobody
- * expects a run for an older one.
+ * Maximum age in milliseconds of a missed label that starts a run: as long as GitHub allows a delivery to be sent
+ * again. Later a run would be a surprise.
  */
 const MAX_LABEL_AGE_MS = 3 * 24 * 60 * 60_000;
 
 /**
- * Stops active runs whose issue was closed, or whose label a person took off, while the webhook never came: GitHub does
- * not send a failed delivery again. What cannot be read now is checked the next time.
+ * Stops active runs whose issue was closed or whose label a person removed, if the webhook never arrived: GitHub does
+ * not resend failed deliveries. What cannot be read now is checked next time.
  */
 export async function findMissedStops(
   world: Pick<World, 'announcer' | 'clock' | 'engine' | 'github' | 'log' | 'store'>,
@@ -53,7 +55,7 @@ export async function findMissedStops(
   }
 }
 
-/** The same for runs that wait for a pick, however long: one call for each. */
+/** The same for all runs that wait for a pick: one call for each. */
 export async function findMissedPickEnds(world: PublishPorts & Pick<World, 'announcer'>): Promise<void> {
   if (!world.github) return;
   for (const run of (await world.store.unfinished()).filter(isGitHubRun)) {
@@ -63,9 +65,9 @@ export async function findMissedPickEnds(world: PublishPorts & Pick<World, 'anno
 }
 
 /**
- * Starts runs for labels whose webhook never came, in all repositories of the App: one call for each. Ends where GitHub
- * does not answer, and returns the id of that repository: the next check begins after it, so that one repository in
- * trouble does not hide the others. Null when all were checked.
+ * Starts runs for labels whose webhook never arrived, in all repositories of the App: one call for each. Stops when
+ * GitHub does not respond, and returns the id of that repository: the next check begins after it, so that one failing
+ * repository does not block the others. Null if all were checked.
  */
 export async function findMissedLabels(
   world: Pick<World, 'artifacts' | 'clock' | 'engine' | 'github' | 'log' | 'random' | 'store'>,
@@ -81,7 +83,7 @@ export async function findMissedLabels(
   return null;
 }
 
-/** Whether GitHub answered. Any other failure in one repository does not stop the check of others. */
+/** Whether GitHub responded. Any other failure in one repository does not stop the check of others. */
 async function tryRepository(
   world: Pick<World, 'log'>,
   at: RepositoryHandle,
@@ -120,7 +122,7 @@ type IssueState =
   | { readonly kind: 'there'; readonly issue: IssueFacts }
   | { readonly kind: 'gone'; readonly cause: string };
 
-/** A refusal means that we cannot read it any more: it was deleted or moved, or the App was removed. */
+/** A refusal means that the issue is no longer readable: it was deleted or moved, or the App was removed. */
 async function issueOf(reader: GitHubReader, { origin }: GitHubRun): Promise<IssueState> {
   try {
     return { kind: 'there', issue: await reader.issue(origin.issue) };
@@ -132,8 +134,8 @@ async function issueOf(reader: GitHubReader, { origin }: GitHubRun): Promise<Iss
 }
 
 /**
- * Whether a person took the label off that says a run is on. That it is not there says nothing: a bot that keeps labels
- * in order, or a label that was renamed, stops no run.
+ * Whether a person removed the label that marks an active run. Its absence proves nothing: a run is not stopped by a
+ * bot that manages labels, or by renaming the label.
  */
 async function someoneStopped(reader: GitHubReader, run: GitHubRun): Promise<boolean> {
   const last = await reader.labelChange(run.origin.issue, RUNNING_LABEL);
@@ -154,7 +156,7 @@ async function checkRepository(
   world: Pick<World, 'artifacts' | 'clock' | 'engine' | 'github' | 'log' | 'random' | 'store'>,
   repository: InstalledRepository,
 ): Promise<void> {
-  // Labels from the time before the App was there were set for something else.
+  // Labels older than the App's installation were set for another purpose.
   const since = Math.max(world.clock.now() - MAX_LABEL_AGE_MS, repository.installedAt);
   const reader = await requireGitHub(world).reader(repository);
   for (const one of await reader.labelled(LABEL, since)) {
@@ -163,7 +165,7 @@ async function checkRepository(
   }
 }
 
-/** One of which GitHub tells who set it. */
+/** A label with a known author and time. */
 type DatedLabel = Labelled & { readonly set: NonNullable<Labelled['set']> };
 
 async function startFromMissedLabel(
@@ -193,7 +195,7 @@ async function startFromMissedLabel(
   world.log.info({ repository: repositoryId, issue: issue.number, ...what }, 'a label without a webhook');
 }
 
-/** The label `auto-dev:running` was taken off, or the issue or pull request was closed, deleted or moved away. */
+/** The label `auto-dev:running` was removed, or the issue or pull request was closed, deleted or moved away. */
 interface StopEvent {
   readonly repositoryId: number;
   readonly issue: number;
@@ -201,11 +203,14 @@ interface StopEvent {
   readonly at?: number;
   /** One clause, for the run's record. */
   readonly cause: string;
-  /** A label was taken off: it stops work, but not the wait for a pick. Absent: false. */
+  /** A label was removed: this stops work, but not the wait for a pick. Default: false. */
   readonly activeOnly?: boolean;
 }
 
-/** Cancels the issue's active run, or ends its wait for a pick. Stopping is always safe: anybody may whom GitHub lets do this. */
+/**
+ * Cancels the issue's active run, or ends its wait for a pick. Stopping is always safe, so GitHub's own permission is
+ * sufficient.
+ */
 export async function stopRunsOfIssue(world: CancelPorts, event: StopEvent): Promise<number> {
   let stopped = 0;
   for (const run of await world.store.activeRuns(event.repositoryId, event.issue)) {
@@ -217,15 +222,15 @@ export async function stopRunsOfIssue(world: CancelPorts, event: StopEvent): Pro
 }
 
 /**
- * When a run was requested, by GitHub's clock, milliseconds since 1970 UTC. Deliveries come late and can be replayed: an
- * earlier event does not concern the run.
+ * When a run was requested, by GitHub's clock, milliseconds since 1970 UTC. Deliveries may be late or replayed:
+ * events before this time do not affect the run.
  */
 function triggeredAt({ request }: RunRecord): number {
   const read = RunRequest.safeParse(request);
   return read.success ? read.data.triggeredAt : 0;
 }
 
-/** The App was uninstalled or suspended, or a repository was taken from it. */
+/** The App was uninstalled or suspended, or its access to a repository was removed. */
 interface AccessRemovedEvent {
   readonly installationId: number;
   /** Absent: all of the installation's. */
@@ -234,7 +239,7 @@ interface AccessRemovedEvent {
   readonly cause: string;
 }
 
-/** Ends every run that can write nothing on GitHub any more: active ones, and those that wait for a pick. */
+/** Ends every run that can no longer write to GitHub: active ones, and those that wait for a pick. */
 export async function stopRunsWithoutAccess(world: CancelPorts, event: AccessRemovedEvent): Promise<number> {
   let stopped = 0;
   for (const run of await world.store.unfinished()) {
@@ -246,6 +251,6 @@ export async function stopRunsWithoutAccess(world: CancelPorts, event: AccessRem
   return stopped;
 }
 
-/** False where there is nothing to stop: the run is over, and waits for no pick. */
+/** False if there is nothing to stop: the run is over, and waits for no pick. */
 const stopRun = (world: CancelPorts, { id, state }: RunRecord, cause: string): Promise<boolean> =>
   state === 'awaiting_pick' ? endWaitForPick(world, id, cause) : cancelRun(world, id, cause);

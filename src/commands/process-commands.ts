@@ -6,12 +6,16 @@ import { findOwnComment, handleOf, idempotentWrite, requireGitHub, type World } 
 import { applyCommand, type CommandPorts } from './apply-command.ts';
 import { type AuthorLimits, type CommandResult, intentScope, refuse } from './context.ts';
 
-/** Milliseconds after which a command fails whose author's permission could not be read. Our default: longer than most outages. */
+/**
+ * Milliseconds after which a command fails if its author's permission could not be read. Default: longer than most
+ * outages.
+ */
 const MAX_UNAUTHORISED_AGE_MS = 60 * 60_000;
 
 /**
- * Takes one command from its row to its outcome: authorised now (I4), applied, answered, audited. Never rejects. While
- * GitHub or the database does not answer, the command keeps no outcome and is tried again later; it never counts as allowed.
+ * Processes one stored command: authorizes (I4), applies, replies, and writes the audit. Never rejects. During an
+ * outage of GitHub or the database the command stays without an outcome and is retried later; it never counts as
+ * allowed.
  */
 export const processCommand = (
   world: CommandPorts,
@@ -20,8 +24,8 @@ export const processCommand = (
 ): Promise<void> => withFaultsReported(world, command, () => settle(world, limits, command));
 
 /**
- * Whether a command may be applied, without applying it; one of a person without write access is settled. Never rejects.
- * The permission is read again when the command is applied.
+ * Whether a command may be applied, without applying it; without write access it is settled. Never rejects. The
+ * permission is read again when the command is applied.
  */
 export async function isAllowed(
   world: Pick<World, 'clock' | 'log' | 'store'>,
@@ -35,7 +39,7 @@ export async function isAllowed(
   return allowed;
 }
 
-/** Whether a run is active where a command was given. Never rejects; not known: no. */
+/** Whether a run is active in the command's thread. Never rejects; false if unknown. */
 export async function isAtWork(
   { store, log }: Pick<World, 'log' | 'store'>,
   { place }: CommandRecord,
@@ -76,7 +80,7 @@ async function guardedNow(
   }
 }
 
-/** What was applied counts, even if the reply failed. */
+/** The applied command counts, even if the reply failed. */
 async function settleFailed(
   world: Pick<World, 'clock' | 'log' | 'store'>,
   command: CommandRecord,
@@ -90,7 +94,7 @@ async function settleFailed(
   }
 }
 
-/** A command that was applied is not authorised again: only its reply is missing. */
+/** A command that was already applied is not authorized again: only its reply is missing. */
 async function isAuthorised(
   world: Pick<World, 'clock' | 'store'>,
   limits: AuthorLimits,
@@ -108,9 +112,9 @@ async function settle(world: CommandPorts, limits: AuthorLimits, command: Comman
   if (!(await isAuthorised(world, limits, command))) return;
   const publisher = await requireGitHub(world).publisher(handleOf(place));
   try {
-    // Writes to GitHub are made one at a time, and a cancel waits for none.
+    // Writes to GitHub are serialized, except that a cancel waits for none.
     if (parseCommand(command.text)?.name !== 'cancel') await acknowledge(world, publisher, command);
-    // The result is stored before the reply, so that after a crash the command is not applied again.
+    // The result is stored before the reply, so that a crash does not apply the command twice.
     const { outcome, reply, runId } = await idempotentWrite(world.store, intentScope(command), RESULT, {
       look: async () => null,
       write: () => applyOrExplain(world, command),
@@ -131,7 +135,7 @@ async function acknowledge(
   command: CommandRecord,
 ): Promise<void> {
   await react(world, publisher, command, 'eyes').catch((thrown: unknown) => {
-    // It is set with the next reaction: the command itself comes first.
+    // The next reaction sets it: the command itself has priority.
     world.log.warn(
       { err: thrown },
       'the reaction to a command could not be set; the command is processed, and the reaction set with its result',
@@ -150,7 +154,7 @@ async function storedResult(
   return kept?.state === 'done' ? (kept.result as CommandResult) : null;
 }
 
-/** Any fault but an outage becomes a reply. */
+/** Any fault except an outage becomes a reply. */
 async function applyOrExplain(world: CommandPorts, command: CommandRecord): Promise<CommandResult> {
   try {
     return await applyCommand(world, command, parseCommand(command.text));
@@ -162,10 +166,10 @@ async function applyOrExplain(world: CommandPorts, command: CommandRecord): Prom
   }
 }
 
-/** A checkbox is answered by its comment, which shows the pick. */
+/** A checkbox needs no reply: its comment shows the pick. */
 const isCheckbox = ({ ticked }: CommandRecord): boolean => ticked !== undefined;
 
-/** Sets each kind of reaction once. GitHub may refuse it: the command counts all the same. */
+/** Sets each kind of reaction once. If GitHub refuses it, the command still counts. */
 async function react(
   world: Pick<World, 'log' | 'store'>,
   publisher: Publisher,
@@ -190,7 +194,7 @@ async function react(
 const targetOf = ({ on, comment }: CommandPlace): ReactionTarget =>
   on === 'line' ? { reviewComment: comment } : { comment };
 
-/** One comment in the conversation, found again by its marker. */
+/** Posts one comment in the conversation; its marker prevents duplicates. */
 async function postReply(
   world: Pick<World, 'github' | 'store'>,
   publisher: Publisher,

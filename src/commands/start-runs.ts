@@ -12,7 +12,7 @@ import {
 } from '../runs/index.ts';
 import { type CommandResult, done, refuse } from './context.ts';
 
-/** What starting a run takes. */
+/** The ports needed to start a run. */
 export type StartPorts = Pick<World, 'clock' | 'engine' | 'random' | 'store'>;
 
 interface NewRun {
@@ -25,7 +25,7 @@ interface NewRun {
   readonly carry?: RunRequest['carry'];
 }
 
-/** `run` on an issue: what the label does, with options. */
+/** `run` on an issue: the same as the label, with options. */
 export async function startOnIssue(
   world: StartPorts,
   command: CommandRecord,
@@ -43,13 +43,13 @@ export async function startOnIssue(
   });
 }
 
-/** The issue may have been edited since, by somebody who may not start a run: later text is not read (I5). */
+/** The issue may have been edited since by someone who may not start a run: later text is not used (I5). */
 function textWhenGiven({ id, issue }: CommandRecord): RunRequest['text'] {
   if (issue) return issue;
   throw new Fault('INTERNAL', `The text of the issue at the time of ${id} was not stored.`);
 }
 
-/** The options as the request has them: with mutable lists. */
+/** Copies the options with mutable lists, as the request needs them. */
 const overridesOf = ({ coders, evaluator, ...rest }: Omit<RunCommandOptions, 'base'>): Overrides => ({
   ...rest,
   ...(coders ? { coders: [...coders] } : {}),
@@ -68,7 +68,7 @@ export async function startOnPull(
   return startOnce(world, command, { issue: thread, work, text: textWhenGiven(command), overrides: {} });
 }
 
-/** The same task again: the whole run, or one contestant beside what the others wrote. */
+/** Runs the same task again: the whole run, or one contestant in addition to the existing patches. */
 export async function retry(
   world: StartPorts & Pick<World, 'github'>,
   command: CommandRecord,
@@ -88,12 +88,12 @@ export async function retry(
   const same = { issue, text, overrides, ...(work ? { work } : {}) };
   if (alias !== null) return retryCandidate(world, command, last, { ...same, alias });
   const base = await requestedBase(world, last);
-  // On another thread than the issue, only the run has the issue's text.
+  // In a thread other than the issue's, only the run has the issue's text.
   const now = issue === command.place.thread ? { text: textWhenGiven(command) } : {};
   return startOnce(world, command, { ...same, ...now, ...(base ? { base } : {}) });
 }
 
-/** The base that a person asked for; a run that carries on another one starts from a commit that nobody named. */
+/** The base that a person requested. A continued run starts from a commit that no one chose. */
 async function requestedBase(world: Pick<World, 'store'>, run: RunRecord): Promise<string | undefined> {
   const { base, carry } = RunRequest.parse(run.request);
   if (!carry) return base;
@@ -114,12 +114,14 @@ async function retryCandidate(
   }
   const moved = await whyMoved(world, last);
   if (moved) return refuse(command, moved, last.id);
-  // Patches fit the commit that they were made on only.
+  // Patches apply only to the commit that they were made on.
   const on = last.task ? { base: last.task.base.sha } : {};
   return startOnce(world, command, { ...same, ...on, carry: { run: last.id, again: alias } });
 }
 
-/** What was found in a pull request is true of its newest commit: beside patches for an older one it would say nothing. */
+/**
+ * Findings in a pull request apply to its newest commit; next to patches for an older one they would be meaningless.
+ */
 async function whyMoved(
   world: Pick<World, 'github'>,
   { id, origin, task }: GitHubRun,
@@ -131,7 +133,7 @@ async function whyMoved(
 }
 
 function refuseWhileActive(command: CommandRecord, run: GitHubRun): CommandResult {
-  // After a crash the run that this command started may be found at work.
+  // After a crash, the run that this command started may already be active.
   if (isStartedBy(command, run)) return done('the run was already started', { runId: run.id });
   return refuse(
     command,
@@ -145,7 +147,7 @@ function isStartedBy({ at, by }: CommandRecord, { origin, request }: GitHubRun):
   return data?.trigger === 'command' && data.triggeredAt === at && origin.requestedBy.id === by.id;
 }
 
-/** The command and its run are stored together: a repeated command finds the run that it started. */
+/** Stores the command and its run together: a repeated command finds the run that it started. */
 async function startOnce(world: StartPorts, command: CommandRecord, options: NewRun): Promise<CommandResult> {
   const { place, by } = command;
   const { installationId, repositoryId, owner, name } = place;

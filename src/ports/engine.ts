@@ -1,54 +1,54 @@
 import type { RunId } from '../core/model/index.ts';
 
-/** What a durable flow may do. A flow's body must be deterministic: all effects happen inside `step`. */
+/** Operations of a durable flow. A flow's body must be deterministic: all effects happen inside `step`. */
 export interface FlowContext {
   readonly id: string;
   /**
-   * Runs `work` once and remembers its result: after a crash a finished step is not repeated, one that was in
-   * flight is started again. `signal` aborts when the run is cancelled. Rejects with what `work` rejected with.
+   * Runs `work` once and stores its result. After a crash, finished steps are not repeated; interrupted ones start
+   * again. `signal` aborts when the run is cancelled. Rejects with the error of `work`.
    */
   step<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /**
-   * Sleeps until somebody signals this flow under `topic`, or `ms` milliseconds have passed, also across restarts.
-   * Signals are buffered: one that came before the wait ends it at once. Each signal ends one wait.
+   * Sleeps until this flow is signalled under `topic` or `ms` milliseconds have passed, also across restarts. Signals
+   * are buffered: one sent before the wait ends it at once. Each signal ends one wait.
    */
   wait(topic: string, ms: number): Promise<'signalled' | 'timeout'>;
   /**
-   * Whether a change of the flow's body holds for this flow: false for one that an older version brought past this place,
-   * whose further steps stand at other places. Remembered. Not while other steps are under way.
+   * Whether a change of the flow's body applies to this flow: false if an older version had already passed this
+   * point, so that its recorded steps differ. The answer is stored. Must not be called while other steps are running.
    */
   patched(name: string): Promise<boolean>;
   /**
-   * Takes one of the slots for runs of this process; waits in the run queue while none is free. The flow keeps the slot
-   * until it ends, and frees it while it waits for people. A flow that comes back after a crash, or from such a wait, goes
-   * before those that never had a slot.
+   * Acquires one of this process's slots for runs; waits in the run queue until one is free. The flow keeps the slot
+   * until it ends, and releases it while it waits for people. A flow that resumes after a crash or such a wait goes
+   * before flows that never had a slot.
    */
   waitForSlot(entry: QueueEntry): Promise<void>;
   /**
-   * Starts a flow once for each input, in order, on its queue, and waits for all; any process that serves the queue may
-   * take it. Never rejects for one child: result i belongs to input i and says how it ended.
+   * Starts one flow per input, in order, on its queue, and waits for all. Any process that serves the queue may run
+   * them. Never rejects for a single child: result i belongs to input i and says how it ended.
    */
   fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]>;
 }
 
-/** What decides a run's position in the run queue. */
+/** Determines a run's position in the run queue. */
 export interface QueueEntry {
-  /** Whose work it is: slots are shared out evenly among these. */
+  /** The key for fair sharing: slots are distributed evenly among shares. */
   readonly share: string;
-  /** 0 comes first. */
+  /** Lower values come first; 0 is the highest priority. */
   readonly priority: number;
-  /** When the work was asked for, milliseconds since 1970 UTC: of two that are otherwise alike the older comes first. */
+  /** When the work was requested, milliseconds since 1970 UTC. Breaks ties: older first. */
   readonly since: number;
 }
 
 export interface ChildInput {
-  /** Absent: `candidate`. */
+  /** Default: `candidate`. */
   readonly flow?: 'candidate' | 'examination';
   /** Unique within the run; the child's id is `<run>-<key>`. */
   readonly key: string;
   /** Children with the same partition share the per-repository limit. */
   readonly partition: string;
-  /** Within the partition; 0 (also where absent) comes first. */
+  /** Within the partition; lower values come first. Default: 0. */
   readonly priority?: number;
   readonly input: unknown;
 }
@@ -72,36 +72,38 @@ export type FlowStatus =
 
 /** Durable execution of runs. One engine per process. */
 export interface Engine {
-  /** Starts work, and takes up the runs that this executor left unfinished when it stopped or died. */
+  /** Starts processing, and resumes runs that this executor left unfinished when it stopped or crashed. */
   launch(flows: Flows): Promise<void>;
-  /** Idempotent by id: a second start of the same id joins the first. Returns when the start is durable. */
+  /** Starts a run. Idempotent by id: a second start joins the first. Resolves when the start is durable. */
   start(id: RunId, input: unknown): Promise<void>;
-  /** Waits for the end of a run, however it ends, and of those of its steps that still work in this process. */
+  /** Waits until a run has ended in any way, and until its steps in this process have finished. */
   settled(id: RunId): Promise<Exclude<FlowStatus, { kind: 'running' }>>;
   status(id: RunId): Promise<FlowStatus>;
-  /** Cancels a run and its candidates: running steps get their signal, no further step starts. */
+  /** Cancels a run and its candidates: running steps are signalled, no further step starts. */
   cancel(id: RunId): Promise<void>;
-  /** Wakes a flow that waits, or will wait, under `topic`; the same key wakes it once. Does nothing for a flow that is over. */
+  /** Wakes a flow that waits, or will wait, under `topic`; a key wakes it only once. No effect on a finished flow. */
   signal(id: RunId, topic: string, key: string): Promise<void>;
-  /** Forgets runs, with their candidates, that ended before a moment (milliseconds since 1970 UTC); how many they were. */
+  /**
+   * Deletes runs that ended before a time (milliseconds since 1970 UTC), with their candidates; returns their number.
+   */
   forget(before: number): Promise<number>;
-  /** Stops taking work and waits up to `graceMs` for running steps; what is unfinished goes on at the next launch. */
+  /** Stops accepting work and waits up to `graceMs` for running steps. Unfinished work resumes at the next launch. */
   shutdown(graceMs?: number): Promise<void>;
 }
 
-/** What a process takes: everything, or candidates and examinations only. */
+/** The work that a process accepts: everything, or candidates and examinations only. */
 export type ExecutorRole = 'app' | 'worker';
 
-/** What people see of a process that shares the work. */
+/** Public information about a process that shares the work. */
 export interface ExecutorFacts {
   readonly role: ExecutorRole;
   /** Name of its machine. */
   readonly host: string;
-  /** Of Runoff. */
+  /** Version of Runoff. */
   readonly version: string;
-  /** Candidates it codes at a time; 0: none. */
+  /** Maximum candidates that it codes at a time; 0: none. */
   readonly coders: number;
-  /** Runs whose candidates it builds and tests at a time; 0: none. */
+  /** Maximum runs whose candidates it examines at a time; 0: none. */
   readonly examinations: number;
 }
 
@@ -113,37 +115,37 @@ export interface ExecutorRecord extends ExecutorFacts {
   readonly silentMs: number | null;
 }
 
-/** Who one process is among those that share the work. */
+/** The identity of one process among those that share the work. */
 export interface Identity {
-  /** The same after a restart. */
+  /** Stable across restarts. */
   readonly id: string;
-  /** Another at each start: what an earlier process of the name left behind is not taken for this one's. */
+  /** New at each start, so that leftovers of an earlier process with the same name are recognized. */
   readonly incarnation: string;
 }
 
-/** The processes that share the work, as one of them sees them. Faults of all methods: DATABASE_UNAVAILABLE. */
+/** The processes that share the work, as seen by one of them. Faults of all methods: DATABASE_UNAVAILABLE. */
 export interface Executors {
-  /** From now on this process is the one of its name; one that had the name before expires. */
+  /** Registers this process under its name; an earlier process with the same name expires. */
   join(facts: ExecutorFacts, at: number): Promise<void>;
   /** Sends a heartbeat. `expired`: others have taken over the work of this process, and it must end. */
   beat(): Promise<'alive' | 'expired'>;
-  /** Asks the others to take over at once. */
+  /** Asks the others to take over immediately. */
   leave(): Promise<void>;
   /**
    * Expires every other process that has left, or whose heartbeat this process has seen unchanged for `staleMs` by
-   * its own monotonic clock, under one and the same start of the database server: so it is found by the second call at
-   * the earliest. `transfer` moves their work: until it is through, none of them can come back under its name; where
-   * it rejects, they are expired all the same, and the next call finds them again. Returns their ids.
+   * its own monotonic clock, within one uptime of the database server; detection thus takes at least two calls.
+   * `transfer` moves their work: until it completes, none of them can rejoin under its name; if it rejects, they are
+   * still expired, and the next call finds them again. Returns their ids.
    */
   expire(staleMs: number, transfer: (ids: readonly string[]) => Promise<void>): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-/** Stands before what cannot be taken back: a call of a model, a write to GitHub. */
+/** Guards irreversible actions: calls of a model, writes to GitHub. */
 export interface Fence {
   /**
-   * Passes at once while the last heartbeat is fresh by every clock; else sends one first. Rejects with EXECUTOR_EXPIRED when
-   * others have taken over, with DATABASE_UNAVAILABLE when that cannot be determined.
+   * Resolves at once while the last heartbeat is recent by every clock; otherwise sends a heartbeat first. Rejects
+   * with EXECUTOR_EXPIRED if others have taken over, with DATABASE_UNAVAILABLE if that cannot be determined.
    */
   check(): Promise<void>;
 }

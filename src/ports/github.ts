@@ -11,8 +11,8 @@ export interface RepositoryHandle {
 /** A repository that the App is installed on. */
 export interface InstalledRepository extends RepositoryHandle {
   /**
-   * When the App was installed on the account, milliseconds since 1970 UTC. GitHub does not tell when a single repository
-   * was added.
+   * When the App was installed on the account, milliseconds since 1970 UTC. GitHub does not report when a single
+   * repository was added.
    */
   readonly installedAt: number;
 }
@@ -21,11 +21,11 @@ export interface RepositoryFacts {
   readonly id: number;
   readonly fullName: string;
   readonly private: boolean;
-  /** Read-only for everybody. */
+  /** Read-only for all users. */
   readonly archived: boolean;
   readonly defaultBranch: string;
   readonly htmlUrl: string;
-  /** For git over HTTP; derived by us from the configured server, never from text. */
+  /** For git over HTTP; derived from the configured server, never from untrusted text. */
   readonly cloneUrl: string;
 }
 
@@ -43,7 +43,7 @@ export interface CommentFacts {
   readonly id: number;
   readonly author: Actor;
   readonly authorIsBot: boolean;
-  /** GitHub's word for the author's relation to the repository, e.g. OWNER, MEMBER, COLLABORATOR, NONE. */
+  /** GitHub's author association, e.g. OWNER, MEMBER, COLLABORATOR, NONE. */
   readonly association: string;
   readonly body: string;
   readonly url: string;
@@ -64,56 +64,56 @@ export interface PullFacts {
   readonly body: string;
 }
 
-/** A pull request with where its code comes from. */
+/** A pull request with the origin of its code. */
 export interface PullDetails extends PullFacts {
   readonly title: string;
   readonly author: Actor;
   readonly state: 'open' | 'closed' | 'merged';
-  /** Null where the repository of the head is gone; another one than ours: a fork. */
+  /** Null if the head repository was deleted; different from the base repository for a fork. */
   readonly headRepositoryId: number | null;
 }
 
-/** What somebody wrote in a review of a pull request. */
+/** A review of a pull request, or a comment in one. */
 export interface Remark {
   readonly author: Actor;
   readonly authorIsBot: boolean;
-  /** GitHub's word for the author's relation to the repository, as of a comment. */
+  /** GitHub's author association, as for a comment. */
   readonly association: string;
   readonly body: string;
-  /** What it stands at; absent for the words of the review as a whole. */
+  /** The file that it refers to; absent for the body of a review. */
   readonly path?: string;
-  /** 1-based; absent for a whole file, and where the line is outdated. */
+  /** 1-based; absent for a whole file, or if the line is outdated. */
   readonly line?: number;
   /** Milliseconds since 1970 UTC. */
   readonly createdAt: number;
-  /** Milliseconds since 1970 UTC, of the last edit as far as GitHub tells. */
+  /** Milliseconds since 1970 UTC, of the last edit as far as GitHub reports it. */
   readonly updatedAt: number;
 }
 
-/** A check or status of a commit that did not succeed. What its text says was written by programs, candidates' included. */
+/** A check or status of a commit that did not succeed. Its text is written by programs, including candidates. */
 export interface FailedCheck {
   readonly name: string;
-  /** GitHub's word, e.g. `failure`, `timed_out`. */
+  /** GitHub's conclusion, e.g. `failure`, `timed_out`. */
   readonly conclusion: string;
-  /** Title and summary as the check shows them; may be empty, at most 4,000 characters. */
+  /** Title and summary of the check; may be empty, at most 4,000 characters. */
   readonly text: string;
 }
 
 /** An open issue that has the label now. */
 export interface Labelled {
   readonly issue: IssueFacts;
-  /** Who set it last, and when (milliseconds since 1970 UTC); null where GitHub does not tell. */
+  /** Who set it last, and when (milliseconds since 1970 UTC); null if GitHub does not report it. */
   readonly set: { readonly by: Actor; readonly byBot: boolean; readonly at: number } | null;
-  /** When anything about the issue changed last, its text or not; milliseconds since 1970 UTC. */
+  /** When the issue was last changed in any way; milliseconds since 1970 UTC. */
   readonly touchedAt: number;
 }
 
-/** What somebody did to a label of an issue or a pull request. */
+/** A change of a label on an issue or a pull request. */
 export interface LabelChange {
   readonly how: 'set' | 'taken-off';
   readonly by: Actor;
   readonly byBot: boolean;
-  /** An App did it for them. */
+  /** An App acted on behalf of the user. */
   readonly throughApp: boolean;
   /** Milliseconds since 1970 UTC. */
   readonly at: number;
@@ -121,50 +121,53 @@ export interface LabelChange {
 
 export type Permission = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none';
 
-/** Reads of one repository, with a token that can only read. Faults: GITHUB_UNAVAILABLE, GITHUB_REFUSED. */
+/** Reads from one repository with a read-only token. Faults: GITHUB_UNAVAILABLE, GITHUB_REFUSED. */
 export interface GitHubReader {
   repository(): Promise<RepositoryFacts>;
   issue(number: number): Promise<IssueFacts>;
-  /** All comments, the newest page first, each page (at most 100) oldest first. A page is read when it is asked for. */
+  /**
+   * All comments, newest page first; comments within a page (at most 100) are oldest first. Pages are fetched on
+   * demand.
+   */
   commentPages(issue: number): AsyncIterable<readonly CommentFacts[]>;
-  /** What this user may do now; the answer must be for the same numeric id, and not a bot, else `none` (I4). */
+  /** The user's current permission; `none` if the response has another numeric id or the user is a bot (I4). */
   permission(user: Actor): Promise<Permission>;
-  /** The open or closed pull request with this head branch, newest first; null when there is none. */
+  /** The newest pull request with this head branch, open or closed; null if there is none. */
   pullByHead(branch: string): Promise<PullFacts | null>;
-  /** Null when there is none of this number. */
+  /** Null if there is no pull request with this number. */
   pull(number: number): Promise<PullDetails | null>;
-  /** Words of reviews, or comments on lines; in pages like comments. */
+  /** Review bodies, or comments on lines; in pages like comments. */
   remarkPages(pull: number, of: 'reviews' | 'lines'): AsyncIterable<readonly Remark[]>;
-  /** Checks and statuses of a commit that ended without success, at most 30, by name. Ours is not among them. */
+  /** Checks and statuses of a commit that did not succeed, at most 30, by name. Excludes Runoff's own. */
   failedChecks(sha: Sha): Promise<readonly FailedCheck[]>;
-  /** The commit a branch points to now; null when there is no such branch. */
+  /** The commit that a branch points to; null if there is no such branch. */
   branchHead(branch: string): Promise<Sha | null>;
   /**
-   * Open issues (no pull requests) with this label that somebody touched since a moment (milliseconds since 1970 UTC), at
-   * most 100, oldest first. To set a label is to touch the issue.
+   * Open issues (no pull requests) with this label, updated since a time (milliseconds since 1970 UTC); at most 100,
+   * oldest first. Setting a label counts as an update.
    */
   labelled(label: string, since: number): Promise<readonly Labelled[]>;
   /**
-   * What was last done to a label of an issue or a pull request. Null where nobody has done anything to it, where it was
-   * too long ago, and where GitHub does not tell who it was.
+   * The last change of a label on an issue or a pull request. Null if there was none, if it was too long ago, or if
+   * GitHub does not report who made it.
    */
   labelChange(issue: number, label: string): Promise<LabelChange | null>;
-  /** For a git fetch; good for an hour. */
+  /** For a git fetch; valid for an hour. */
   credential(): Promise<GitCredential>;
 }
 
 export type Reaction = 'eyes' | 'rocket' | 'confused' | '+1' | '-1';
 
-/** What a reaction is put on. A comment on a line of a pull request has ids of its own. */
+/** The target of a reaction. Comments on lines of a pull request have separate ids. */
 export type ReactionTarget =
   | { readonly issue: number }
   | { readonly comment: number }
   | { readonly reviewComment: number };
 
-/** The check run of ours on the head of a pull request. */
+/** Runoff's check run on the head of a pull request. */
 export interface CheckRun {
   readonly headSha: Sha;
-  /** Found again by it after a crash: the run's id. */
+  /** The run's id, by which the check run is found again after a crash. */
   readonly externalId: string;
   readonly conclusion: 'success' | 'neutral' | 'failure';
   readonly title: string;
@@ -173,21 +176,25 @@ export interface CheckRun {
 }
 
 /**
- * What became of a branch that was to go. `gone`: it was not there any more; `moved`: somebody put something else there;
- * `shown`: an open pull request is made from it; `ruled`: a rule of the repository keeps it. Only `deleted` is our doing.
+ * The result of deleting a branch. `gone`: it no longer existed; `moved`: it points to another commit; `shown`: an
+ * open pull request is made from it; `ruled`: a rule of the repository protects it. Only `deleted` means that this
+ * call deleted it.
  */
 export type BranchDeletion = 'deleted' | 'gone' | 'moved' | 'shown' | 'ruled';
 
 /**
- * The one writer to GitHub (I3). This list is closed: no merge, approval, force-push, workflow or setting.
- * Each call is one write, never retried here: a caller that is unsure looks first.
+ * The only writer to GitHub (I3). The list is complete: no merge, approval, force-push, workflow or setting. Each
+ * call is one write and is never retried here: a caller that is unsure whether it succeeded must check first.
  */
 export interface Publisher {
   react(target: ReactionTarget, reaction: Reaction): Promise<void>;
   comment(issue: number, body: string): Promise<{ readonly id: number; readonly url: string }>;
-  /** Edits a comment that this App wrote; refuses any other. */
+  /** Edits a comment that this App wrote; rejects any other. */
   editComment(id: number, body: string): Promise<void>;
-  /** Adds and removes labels of our own (`auto-dev:*`), and takes `auto-dev` itself off; creates one that the repository lacks. */
+  /**
+   * Adds and removes Runoff's labels (`auto-dev:*`), and can remove `auto-dev`; creates labels that the repository
+   * lacks.
+   */
   setLabels(
     issue: number,
     change: { readonly add: readonly string[]; readonly remove: readonly string[] },
@@ -198,50 +205,53 @@ export interface Publisher {
     readonly title: string;
     readonly body: string;
   }): Promise<PullFacts>;
-  /** Edits a pull request that this App opened from an `auto-dev/*` branch; refuses any other. */
+  /** Edits a pull request that this App opened from an `auto-dev/*` branch; rejects any other. */
   editPull(number: number, text: { readonly title: string; readonly body: string }): Promise<void>;
-  /** Shows a completed check run of ours; one with the same head and external id is updated instead of made twice. */
+  /** Creates a completed check run, or updates the one with the same head and external id. */
   showCheck(check: CheckRun): Promise<void>;
-  /** Folds a comment that this App wrote, as outdated; refuses any other. */
+  /** Minimizes a comment that this App wrote, as outdated; rejects any other. */
   minimise(comment: number): Promise<void>;
   /**
-   * Deletes a candidate's branch (`auto-dev/ISSUE/RUN/LETTER`, any other is refused) that points to this commit and that
-   * no open pull request is made from. Rejects with GITHUB_UNAVAILABLE where the hour's writes run low.
+   * Deletes a candidate's branch (`auto-dev/ISSUE/RUN/LETTER`, any other is rejected) if it points to this commit and
+   * no open pull request is made from it. Rejects with GITHUB_UNAVAILABLE when few writes are left in this hour.
    */
   deleteBranch(name: string, at: Sha): Promise<BranchDeletion>;
-  /** For a push of `auto-dev/*` branches, right before it. */
+  /** For pushing `auto-dev/*` branches; request it immediately before the push. */
   credential(): Promise<GitCredential>;
-  /** Gives the token back; no call may follow. */
+  /** Revokes the token; no call may follow. */
   close(): Promise<void>;
 }
 
-/** One write as it went out, and what came of it. Times are milliseconds since 1970 UTC. */
+/** One write that was sent, and its result. Times are milliseconds since 1970 UTC. */
 export interface ExternalWrite {
-  /** One of a few words, e.g. `comment`, `label`, `open-pull`. A call of the publisher may be several writes, or none. */
+  /**
+   * A short identifier, e.g. `comment`, `label`, `open-pull`. One call of the publisher may cause several writes, or
+   * none.
+   */
   readonly what: string;
-  /** Number of the issue or pull request, where it is known. */
+  /** Number of the issue or pull request, if known. */
   readonly thread?: number;
-  /** Where it is about one. */
+  /** The branch that it concerns, if any. */
   readonly branch?: string;
-  /** `refused`: GitHub said no; `failed`: there was no answer, or a server's error. */
+  /** `refused`: GitHub rejected it; `failed`: no response, or a server error. */
   readonly outcome: 'done' | 'refused' | 'failed';
-  /** HTTP, of what was not done. */
+  /** HTTP status, if the write did not succeed. */
   readonly status?: number;
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
 export interface GitHub {
-  /** Own App id, to know our comments by. */
+  /** App id, for recognizing Runoff's own comments. */
   readonly appId: number;
-  /** A text as publishers write it, for comparing what GitHub shows with our record: no folder of this host is in it. */
+  /** A text as publishers write it, for comparing GitHub's copy with the record: local paths are removed. */
   asPublished(text: string): string;
-  /** Every repository that the App is installed on now, at most 1,000; suspended installations are left out. */
+  /** All repositories on which the App is installed, at most 1,000; excludes suspended installations. */
   repositories(): Promise<readonly InstalledRepository[]>;
   reader(repository: RepositoryHandle): Promise<GitHubReader>;
   /**
-   * Mints a token for this one repository with the least rights to publish. `onWrite` is called with each write right after
-   * it, before the call returns; it must not reject.
+   * Creates a publisher with a token for this one repository, with minimum rights. `onWrite` is called immediately
+   * after each write, before the call returns; it must not reject.
    */
   publisher(
     repository: RepositoryHandle,

@@ -5,40 +5,40 @@ export interface Delivery {
   /** GitHub's delivery id. */
   readonly id: string;
   readonly event: string;
-  /** Says the same for the same happening, whatever the delivery id: a replay finds it taken (I8). */
+  /** Identifies the event independently of the delivery id, so that a replay is detected (I8). */
   readonly semanticKey: string;
   readonly runId: RunId;
 }
 
-/** One writer's vote; a later one of the same person takes its place. */
+/** The vote of one person with write access; a later vote replaces it. */
 export interface Vote {
   readonly by: Actor;
   readonly alias: Alias;
   readonly at: number;
 }
 
-/** A person's pick, `none` included; kept for the leaderboard. */
+/** A person's pick, including `none`; kept for the leaderboard. */
 export interface PickRecord {
-  /** 1-based, in the order in which they were made. */
+  /** 1-based, in chronological order. */
   readonly number: number;
   /** Null: none of them. */
   readonly alias: Alias | null;
   /** Null: the person at this machine. */
   readonly by: Actor | null;
   readonly at: number;
-  /** The command that made it; a repeated one adds nothing. */
+  /** The command that made the pick; repeating it has no effect. */
   readonly key: string;
-  /** What the person was shown. */
+  /** What the person saw. */
   readonly shown: {
     /** In the order of the ranking. */
     readonly aliases: readonly Alias[];
-    /** Who stood first, if anybody. */
+    /** The candidate in first place, if any. */
     readonly first: Alias | null;
     readonly votes: Readonly<Record<Alias, number>>;
   };
 }
 
-/** Whose runs are counted against a cap. */
+/** Whose runs count against a cap. */
 export type Whose =
   | { readonly kind: 'repository'; readonly id: number }
   | { readonly kind: 'installation'; readonly id: number }
@@ -46,14 +46,17 @@ export type Whose =
 
 export type Intent = { readonly state: 'planned' } | { readonly state: 'done'; readonly result: unknown };
 
-/** A finished answer of a model, as it was passed on to whoever asked. */
+/** A complete response of a model, as delivered to the caller. */
 export interface KeptAnswer {
-  /** SHA-256, hex, of what was asked. */
+  /** SHA-256 of the request, in hexadecimal. */
   readonly question: string;
-  /** 0 for the first answer to this question, then 1, 2, …: who asks the same twice gets both answers again. */
+  /**
+   * 0 for the first response to this request, then 1, 2, …: repeating an identical request returns the responses in
+   * order.
+   */
   readonly number: number;
   readonly status: number;
-  /** Those that were passed on. */
+  /** The headers that were delivered. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ArtifactRef;
   /** Milliseconds since 1970 UTC. */
@@ -61,57 +64,57 @@ export interface KeptAnswer {
 }
 
 /**
- * Answers that are paid for: whoever starts over in a run is given them again. Nobody else is. They go when the run is over
- * (`Retention`).
+ * Caches paid responses, so that a stage restarted within its run receives them again. Not shared between runs.
+ * Deleted after the run is over (`Retention`).
  */
 export interface AnswerStore {
   keptAnswers(runId: RunId, spender: string): Promise<readonly KeptAnswer[]>;
 }
 
-/** How much there is of what, at one moment. */
+/** Counts at one moment, for metrics. */
 export interface Census {
   readonly runs: Readonly<Record<RunState, number>>;
   /** Runs on GitHub in the run queue. */
   readonly queuedRuns: number;
   /** Candidates of active runs whose coder has not started. */
   readonly codersWaiting: number;
-  /** Processes that gave a sign of life in the last two minutes, by role. */
+  /** Processes with a heartbeat in the last two minutes, by role. */
   readonly executors: Readonly<Record<string, number>>;
 }
 
-/** What is kept of a deed, of ours or of a person, for whoever asks later who did what and why. */
+/** A record of an action, by Runoff or a person, that says who did what and why. */
 export type AuditEntry =
-  /** A command, with what became of it. */
+  /** A command, with its outcome. */
   | {
       readonly kind: 'command';
       readonly command: string;
       readonly by: Actor;
-      /** As it was written, cut. */
+      /** As written, truncated. */
       readonly text: string;
       readonly thread: number;
       readonly outcome: CommandOutcome;
     }
-  /** A run that was refused, or that people ended or changed. */
+  /** A run that was rejected, or that people ended or changed. */
   | {
       readonly kind: 'refusal' | 'transition';
       readonly from: RunState;
       readonly to: RunState;
       readonly cause: string;
     }
-  /** One write to GitHub, right after it. `what`: a method of the publisher, or `push`. */
+  /** One write to GitHub, recorded immediately after it. `what`: a method of the publisher, or `push`. */
   | {
       readonly kind: 'write';
       readonly what: string;
       readonly repository: string;
-      /** Number of the issue or pull request, where it is about one. */
+      /** Number of the issue or pull request, if any. */
       readonly thread?: number;
       readonly branch?: string;
       readonly outcome: 'done' | 'refused' | 'failed';
-      /** HTTP; absent where there was no answer, and for pushes. */
+      /** HTTP status; absent without a response, and for pushes. */
       readonly status?: number;
     };
 
-/** Where an entry belongs. */
+/** The repository, run and time of an entry. */
 export interface AuditPlace {
   readonly repositoryId?: number;
   readonly run?: RunId;
@@ -120,12 +123,12 @@ export interface AuditPlace {
 }
 
 export interface AuditRecord extends AuditPlace {
-  /** Rises with every entry. */
+  /** Increases with every entry. */
   readonly number: number;
   readonly entry: AuditEntry;
 }
 
-/** Where a command was given. Bounded copies of what GitHub said: names are for display, ids decide. */
+/** The place of a command. Bounded copies of GitHub's data: names are for display, decisions use ids. */
 export interface CommandPlace {
   readonly installationId: number;
   readonly repositoryId: number;
@@ -134,36 +137,36 @@ export interface CommandPlace {
   /** Number of the issue or pull request. */
   readonly thread: number;
   readonly isPull: boolean;
-  /** What carries the command, or the comment of ours that was ticked. */
+  /** The comment that contains the command, or Runoff's comment in which a box was ticked. */
   readonly comment: number;
   /** `line`: a comment on a line of a pull request. */
   readonly on: 'conversation' | 'line';
 }
 
-/** One command of a person, as it was received. */
+/** A person's command, as received. */
 export interface NewCommand {
-  /** The same for the same command however often it is delivered, e.g. `comment:991` (I8). */
+  /** Identical for every delivery of the same command, e.g. `comment:991` (I8). */
   readonly id: string;
   readonly place: CommandPlace;
   readonly by: Actor;
-  /** GitHub's word for their relation to the repository, as `MEMBER`: says whose turn comes first, nothing else. */
+  /** GitHub's author association, such as `MEMBER`. Used for queue order only. */
   readonly association?: string;
-  /** As it was written, cut to what a command can need. */
+  /** As written, truncated to the maximum length of a command. */
   readonly text: string;
   /** Milliseconds since 1970 UTC. */
   readonly at: number;
-  /** What the issue or pull request said then; kept where the command may start a run (I5). */
+  /** Text of the issue or pull request at that time; kept if the command may start a run (I5). */
   readonly issue?: { readonly title: string; readonly body: ArtifactRef };
-  /** Whose comparison the ticked box stands in; absent for what was written. */
+  /** The run whose comparison contains the ticked box; absent for a written command. */
   readonly ticked?: RunId;
 }
 
-/** What became of a command; for the audit. */
+/** The outcome of a command; for the audit. */
 export type CommandOutcome =
   | { readonly kind: 'done'; readonly note: string }
   /** `why`: a sentence. */
   | { readonly kind: 'refused'; readonly why: string }
-  /** Of a person without the right, or to nobody: not answered. */
+  /** From a person without permission, or not addressed to Runoff: not answered. */
   | { readonly kind: 'ignored'; readonly why: string };
 
 export interface CommandRecord extends NewCommand {
@@ -172,43 +175,45 @@ export interface CommandRecord extends NewCommand {
   readonly settledAt?: number;
 }
 
-/** What is no longer kept, before which moment; milliseconds since 1970 UTC. */
+/** What to delete, and the time before which; milliseconds since 1970 UTC. */
 export interface Expiry {
   /** Runs that are over, by the time of their last change. */
   readonly runs: number;
-  /** Calls through the gateway and the audit, by their time. */
+  /** Gateway calls and audit entries, by their time. */
   readonly ledger: number;
-  /** Runs that stay all the same, with their rows of all kinds but the ledger's. */
+  /** Runs to keep, with all their rows except the ledger's. */
   readonly except?: readonly RunId[];
 }
 
 export interface Expired {
-  /** Ids; gone with all their rows. */
+  /** Ids of deleted runs; all their rows are deleted, too. */
   readonly runs: readonly RunId[];
-  /** Rows. */
+  /** Number of rows. */
   readonly calls: number;
   readonly audit: number;
-  /** Rows: answers of models that were kept for a repetition, of runs that are over. */
+  /** Number of rows: cached model responses of runs that are over. */
   readonly answers: number;
 }
 
-/** How repositories were set up, built and tested when that worked. */
+/** Setup, build and test commands that worked for a repository. */
 export interface Recipes {
   /**
-   * What was kept last for a repository under a key, and marks it as used; null for nothing, and for what cannot be read.
-   * The key, in hexadecimal, is made of everything that a recipe depends on. `at`: milliseconds since 1970 UTC.
+   * Returns the recipe stored last for a repository and key, and marks it as used; null if there is none or it cannot
+   * be read. The key, in hexadecimal, is derived from everything that a recipe depends on. `at`: milliseconds since
+   * 1970 UTC.
    */
   recipe(repository: string, key: string, at: number): Promise<Recipe | null>;
   keepRecipe(repository: string, key: string, recipe: Recipe, at: number): Promise<void>;
 }
 
-/** What the database lets go of. Each method is one transaction. Faults: DATABASE_UNAVAILABLE. */
+/** Deletes expired data. Each method is one transaction. Faults: DATABASE_UNAVAILABLE. */
 export interface Retention {
   /**
-   * Removes what has expired; `dry`: only says what would be. A run stays while it is at work, while it waits for a pick,
-   * while its pull request is open, and for good where somebody has picked: that is what contestants are compared by.
+   * Deletes what has expired; `dry` only reports it. A run is kept while it is active, while it waits for a pick,
+   * while its pull request is open, and permanently if a person made a pick, because contestants are compared by
+   * picks.
    */
   expire(before: Expiry, dry: boolean): Promise<Expired>;
-  /** Every name of an artifact that any row speaks of, the engine's rows too where they stand in the same database. */
+  /** All artifact names that any row references, including the engine's rows if they are in the same database. */
   artifactsInUse(): Promise<ReadonlySet<string>>;
 }

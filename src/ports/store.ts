@@ -40,7 +40,7 @@ import type {
   Whose,
 } from './records.ts';
 
-/** All that is kept of a run besides its candidates and artifacts. Times are milliseconds since 1970 UTC. */
+/** The stored data of a run, without its candidates and artifacts. Times are milliseconds since 1970 UTC. */
 export interface RunRecord {
   readonly id: RunId;
   readonly origin: Origin;
@@ -48,25 +48,25 @@ export interface RunRecord {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly title: string;
-  /** What the run was started with, as the run wrote it: plain JSON, opaque to the store. */
+  /** The run's input as plain JSON, opaque to the store. */
   readonly request: unknown;
   readonly task?: Task;
   readonly brief?: Brief;
-  /** Absent where no debate was held. */
+  /** Absent if there was no debate. */
   readonly debate?: Debate;
-  /** What was asked about the brief and answered; absent where nothing was asked. */
+  /** Questions about the brief and their answers; absent if none were asked. */
   readonly dialogue?: Dialogue;
   readonly evidence?: readonly Evidence[];
-  /** Tests that models wrote and what became of them; absent where none was asked. */
+  /** Tests written by models, with their results; absent if none were requested. */
   readonly independentTests?: IndependentTestReport;
   readonly ranking?: readonly Ranked[];
-  /** What blind judges said; absent where none were asked. */
+  /** The verdict of the blind judges; absent if none were asked. */
   readonly judgement?: Judgement;
   readonly decision?: Decision;
-  /** Reviews of those who had the first place, in order; absent where nobody was reviewed. */
+  /** Reviews of the candidates in first place, in order; absent if there were none. */
   readonly review?: readonly WinnerReview[];
   readonly outcome?: RunOutcome;
-  /** Why the run was refused or failed: what happened, and what to do next. */
+  /** Why the run was rejected or failed: what happened, and what to do next. */
   readonly trouble?: {
     readonly code: FaultCode | 'REFUSED';
     readonly message: string;
@@ -77,7 +77,7 @@ export interface RunRecord {
   readonly checks?: ChecksView;
   /** Where candidates were executed. */
   readonly sandbox?: SandboxView;
-  /** Its entry in the run queue, also after it left it; absent before it is known that it may start. */
+  /** Its entry in the run queue, kept after it leaves the queue; absent until the run is admitted. */
   readonly queueEntry?: QueueEntry;
 }
 
@@ -87,10 +87,10 @@ export interface StageTiming {
   readonly endedAt?: number;
 }
 
-/** What a run left behind where its users look. */
+/** The published results of a run. */
 export type RunOutcome = OutcomeView;
 
-/** Fields of a run that stages may set; `undefined` leaves a field as it is. */
+/** Fields of a run that stages may set; `undefined` leaves a field unchanged. */
 export type RunPatch = Partial<
   Omit<RunRecord, 'id' | 'origin' | 'state' | 'createdAt' | 'updatedAt' | 'stages'>
 >;
@@ -115,28 +115,28 @@ export interface LedgerRow {
   /** Part of `tokensOut`. */
   readonly tokensReasoning: number;
   readonly usd: number;
-  /** False when the provider did not report usage and we estimated it. */
+  /** False when the provider reported no usage, so that it was estimated. */
   readonly exact: boolean;
   readonly status: number;
   readonly ms: number;
   readonly at: number;
 }
 
-/** Whose caps a call counts against. */
+/** The spender, run and repository whose caps apply to a call. */
 export interface Booker {
   readonly runId: RunId;
   readonly spender: string;
   readonly repository: string;
   /** The start of the day; milliseconds since 1970 UTC. */
   readonly dayFrom: number;
-  /** A call booked before this and not settled counts as one whose process is gone; milliseconds since 1970 UTC. */
+  /** An unsettled call booked before this time counts as abandoned by its process; milliseconds since 1970 UTC. */
   readonly underWayFrom: number;
 }
 
 export interface Booked {
-  /** All that the ledger holds, settled or not. */
+  /** The ledger's total, settled or not. */
   readonly booked: number;
-  /** Part of `booked`: of calls under way. */
+  /** The part of `booked` for calls in progress. */
   readonly held: number;
 }
 
@@ -147,13 +147,13 @@ export interface LedgerSums {
   readonly run: Booked;
   readonly repositoryDay: Booked;
   readonly day: Booked;
-  /** What the run may spend by its record as it is now; null for work that is no run, or has no task yet. */
+  /** The run's current spending limit; null for work outside a run, or before the run has a task. */
   readonly runCap: Usd | null;
 }
 
-/** Our database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
+/** The database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
 export interface Store extends AnswerStore, Recipes, Retention {
-  /** False when a run with this id exists; nothing is changed then. */
+  /** False if a run with this id exists; it is then unchanged. */
   createRun(run: {
     id: RunId;
     origin: Origin;
@@ -161,7 +161,10 @@ export interface Store extends AnswerStore, Recipes, Retention {
     request: unknown;
     at: number;
   }): Promise<boolean>;
-  /** Inbox: the delivery, its semantic key and the run in one transaction. False when either was seen before. */
+  /**
+   * Inbox: stores the delivery, its semantic key and the run in one transaction. False if either was already
+   * received.
+   */
   acceptDelivery(
     delivery: Delivery,
     run: { origin: Origin; title: string; request: unknown; at: number },
@@ -171,19 +174,22 @@ export interface Store extends AnswerStore, Recipes, Retention {
   runs(limit: number): Promise<readonly RunRecord[]>;
   /** Runs of an issue that are not in a final state, oldest first. */
   activeRuns(repositoryId: number, issue: number): Promise<readonly RunRecord[]>;
-  /** Runs on GitHub that wait for a slot, and those that have one: at work, and not waiting for people. */
+  /** Runs on GitHub that wait for a slot, and those that hold one: active, and not waiting for people. */
   queuedRuns(): Promise<{ readonly waiting: readonly WaitingRun[]; readonly holders: readonly SlotHolder[] }>;
   /**
-   * Runs on GitHub that came to their end from a moment on (milliseconds since 1970 UTC) and whose intent of this key is
-   * not fulfilled with `true`, oldest change first. Left out: those that ended before anything was said of them.
+   * Runs on GitHub that ended at or after a time (milliseconds since 1970 UTC) and whose intent with this key is not
+   * fulfilled with `true`, oldest change first. Excludes runs that ended before anything was published about them.
    */
   endedWithout(key: string, since: number, limit: number): Promise<readonly RunRecord[]>;
   /** All runs that are not in a final state. */
   unfinished(): Promise<readonly RunRecord[]>;
-  /** Ids of the runs in one of these states, oldest first: for who looks often, and needs nothing else of them. */
+  /** Ids of the runs in one of these states, oldest first. Cheap enough for frequent polling. */
   idsIn(states: readonly RunState[]): Promise<readonly RunId[]>;
   updateRun(id: RunId, patch: RunPatch, at: number): Promise<void>;
-  /** Moves a run if `core/model/run.ts` allows it from the state it has now; returns the state it then has. Asking for the state it is in changes nothing. What is refused, cancelled, merged or closed is audited with it. */
+  /**
+   * Changes the state of a run if `core/model/run.ts` allows it; returns the resulting state. A transition to the
+   * current state has no effect. The states refused, cancelled, merged and closed are also written to the audit.
+   */
   transition(id: RunId, to: RunState, cause: string, at: number): Promise<RunState>;
   transitions(id: RunId): Promise<readonly Transition[]>;
   markStage(id: RunId, stage: Stage, mark: 'start' | 'end', at: number): Promise<void>;
@@ -194,95 +200,101 @@ export interface Store extends AnswerStore, Recipes, Retention {
   candidates(id: RunId): Promise<readonly Candidate[]>;
 
   /**
-   * Books what `decide` makes of the sums, before the call goes out: with what it may cost at most (`exact` false, `status`
-   * 0), so that a crash cannot lose it. Returns its number; null where `decide` returned null. Nobody else books between
-   * the look and the booking, whatever their process.
+   * Books a call before it is sent, as `decide` determines from the current sums: with its maximum cost (`exact`
+   * false, `status` 0), so that a crash cannot lose it. Returns the call's number, or null if `decide` returned null.
+   * Atomic across processes: no other booking happens between reading the sums and booking.
    */
   bookCall(whose: Booker, decide: (sums: LedgerSums) => LedgerRow | null): Promise<number | null>;
-  /** Writes what the call came to over what was booked; its answer, where it is to be kept, in the same transaction. */
+  /**
+   * Replaces a booking by the call's actual cost; stores its response, if it is to be kept, in the same transaction.
+   */
   settleCall(call: number, row: LedgerRow, answer?: KeptAnswer): Promise<void>;
   usage(id: RunId, spender?: string): Promise<Usage>;
 
-  /**
-   * Keeps what somebody said to a run: once for a key, whatever was said under it then (I8). Null when the key is taken.
-   */
+  /** Stores a person's reply to a run: once per key, whatever its text (I8). Null if the key already exists. */
   addReply(runId: RunId, key: string, reply: NewReply): Promise<Reply | null>;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   replies(runId: RunId): Promise<readonly Reply[]>;
 
-  /** An answer that was kept under a key for work that is no run; null where there is none. */
+  /** A value stored under a key outside of runs; null if there is none. */
   kept(scope: string, key: string): Promise<ArtifactRef | null>;
-  /** Keeps an answer; the first one under a key stays. */
+  /** Stores a value; the first one under a key is kept. */
   keep(scope: string, key: string, answer: ArtifactRef): Promise<void>;
 
-  /** Runs whose issue is this number, or whose pull request is, newest first; at most 50. */
+  /** Runs whose issue or pull request has this number, newest first; at most 50. */
   runsAt(repositoryId: number, thread: number): Promise<readonly RunRecord[]>;
-  /** Runs on GitHub created from a moment on that got as far as a task (milliseconds since 1970 UTC). */
+  /** Number of runs on GitHub created since a time (milliseconds since 1970 UTC) that have a task. */
   startedSince(at: number, whose: Whose): Promise<number>;
-  /** Dollars booked from a moment on for runs on GitHub. */
+  /** Dollars booked since a time for runs on GitHub. */
   spentBySince(at: number, whose: Whose): Promise<Usd>;
-  /** Whether a label event of this issue was taken whose time is `at` or later. */
+  /** Whether a label event of this issue at this time or later was received. */
   isLabelRecorded(repositoryId: number, issue: number, at: number): Promise<boolean>;
 
-  /** Inbox of commands: false when this one was received before. */
+  /** Inbox of commands: false if this one was already received. */
   recordCommand(command: NewCommand): Promise<boolean>;
   command(id: string): Promise<CommandRecord | null>;
-  /** Writes what became of a command, and its row of the audit; the first outcome stands. */
+  /** Stores a command's outcome and its audit entry; the first outcome is kept. */
   settleCommand(id: string, outcome: CommandOutcome, at: number, runId?: RunId): Promise<void>;
-  /** Commands that nothing has become of yet, oldest first. */
+  /** Commands without an outcome, oldest first. */
   unsettledCommands(): Promise<readonly CommandRecord[]>;
   /** The newest commands of a repository, newest first. */
   commands(repositoryId: number, limit: number): Promise<readonly CommandRecord[]>;
 
-  /** One for each person: the later one counts. */
+  /** One per person: the latest counts. */
   vote(runId: RunId, vote: Vote): Promise<void>;
   /** By time. */
   votes(runId: RunId): Promise<readonly Vote[]>;
-  /** Adds a pick, or finds the one with this key. */
+  /** Adds a pick, or returns the existing one with this key. */
   addPick(runId: RunId, pick: Omit<PickRecord, 'number'>): Promise<PickRecord>;
   picks(runId: RunId): Promise<readonly PickRecord[]>;
 
   /**
-   * Writes a planned intent unless the key has one; returns what stands there now. The scope is a run's id, that of a
-   * command which concerns no run, or a name of what is done once for many runs.
+   * Creates a planned intent unless the key already exists; returns the current intent. The scope is a run's id, the
+   * id of a command outside of runs, or a name for a task done once for many runs.
    */
   intend(scope: string, key: string): Promise<{ readonly fresh: boolean; readonly intent: Intent }>;
   fulfil(scope: string, key: string, result: unknown): Promise<void>;
-  /** What stands there, without planning anything; null where nothing was planned. */
+  /** The current intent, without creating one; null if there is none. */
   intent(scope: string, key: string): Promise<Intent | null>;
   /** The processes that share the work, by name. */
   executors(): Promise<readonly ExecutorRecord[]>;
 
-  /** Adds a row to the audit. Nothing ever changes one. */
+  /** Adds an entry to the audit. Entries are never changed. */
   audit(entry: AuditEntry, place: AuditPlace): Promise<void>;
-  /** The newest rows, newest first; of one run where it is named. */
+  /** The newest entries, newest first; restricted to `run` if given. */
   audited(options: { readonly run?: RunId; readonly limit: number }): Promise<readonly AuditRecord[]>;
   census(): Promise<Census>;
   close(): Promise<void>;
 }
 
-/** What a sweep took away. */
+/** What a sweep deleted. */
 export interface Swept {
   readonly files: number;
   readonly bytes: number;
 }
 
 export interface SweepOptions {
-  /** By SHA-256 in hexadecimal: true for what somebody still refers to. Asked once for each old artifact. */
+  /** Whether an artifact (by SHA-256 in hexadecimal) is still referenced. Called once for each old artifact. */
   readonly keep: (sha256: string) => boolean;
-  /** Milliseconds since 1970 by the store's clock: what was put at this time or later stays, whoever refers to it. */
+  /** Milliseconds since 1970 by the store's clock: artifacts put at or after this time are kept in any case. */
   readonly before: number;
 }
 
-/** Content-addressed texts. Written whole or not at all; `get` checks the hash. */
+/** Content-addressed texts. Writes are atomic; `get` verifies the hash. */
 export interface Artifacts {
-  /** Kept for good when it resolves. What is there already counts as put now. Faults: DISK_FULL, ARTIFACTS_UNAVAILABLE. */
+  /**
+   * Stores a text; durable when it resolves. Renews the time of an existing artifact. Faults: DISK_FULL,
+   * ARTIFACTS_UNAVAILABLE.
+   */
   put(content: string): Promise<ArtifactRef>;
-  /** Rejects with STORED_DATA_DAMAGED when the artifact is gone or is not what was put, with ARTIFACTS_UNAVAILABLE in an outage. */
+  /**
+   * Rejects with STORED_DATA_DAMAGED if the artifact is missing or its content differs, with ARTIFACTS_UNAVAILABLE in
+   * an outage.
+   */
   get(ref: ArtifactRef): Promise<string>;
   /**
-   * Removes what is old and wanted by nobody, also drafts that a crash left. An artifact that is put again meanwhile
-   * is there afterwards. May be repeated after a failure. Faults as for `put`.
+   * Deletes old unreferenced artifacts, and temporary files left by a crash. An artifact that is put again at the
+   * same time is kept. May be repeated after a failure. Faults as for `put`.
    */
   sweep(options: SweepOptions): Promise<Swept>;
 }

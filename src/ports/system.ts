@@ -1,6 +1,6 @@
 import type { CandidateState, FaultCode, RunId, Usd } from '../core/model/index.ts';
 
-/** What a line is about. */
+/** The context of a log line. */
 export interface LogContext {
   readonly run?: string | undefined;
   /** Its alias. */
@@ -10,27 +10,26 @@ export interface LogContext {
   readonly delivery?: string | undefined;
 }
 
-/** Structured log. Never pass issue text, patches, prompts or keys; ids, counts and reasons only. */
+/** Structured log. Log only ids, counts and reasons, never issue text, patches, prompts or keys. */
 export interface Log {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
   /**
-   * Does work, all of whose lines carry these fields too, however deep they are written: run, candidate, stage, command. A
-   * field that is undefined here is taken off them: work that goes on in the background is about something else than what
-   * set it off.
+   * Runs `work` with these fields added to all of its log lines, at any depth: run, candidate, stage, command. An
+   * undefined field is removed, for background work that is unrelated to its trigger.
    */
   within<T>(fields: LogContext, work: () => T): T;
 }
 
-/** What came of something that we asked of somebody else. */
+/** The result of a call to another system. */
 type CallResult = 'done' | 'refused' | 'failed';
 
-/** Counts what happens, for whoever runs Runoff. Nothing here rejects or throws. Times are seconds. */
+/** Operational metrics. No method rejects or throws. Times are seconds. */
 export interface Metrics {
-  /** One execution of a durable step; what is replayed after a crash is not executed again. */
+  /** One execution of a durable step; steps replayed after a crash are not counted. */
   stage(name: string, seconds: number): void;
-  /** One delivery, answered. `event`: GitHub's word. */
+  /** One delivery that was answered. `event`: GitHub's event name. */
   webhook(event: string, status: number, seconds: number): void;
   /** One call that was settled in the ledger. */
   modelCall(call: {
@@ -40,64 +39,69 @@ export interface Metrics {
     readonly tokensIn: number;
     readonly tokensOut: number;
   }): void;
-  /** A model call that the gateway refused. `kind`: what was wrong with it, one of a few words. */
+  /** A model call that the gateway rejected. `kind`: a short identifier of the reason. */
   gatewayRefusal(kind: string): void;
   /** `kind`: a method of the publisher, or `push`. */
   githubWrite(kind: string, outcome: CallResult): void;
-  /** What a stage met and could not fix. */
+  /** A fault that a stage could not handle. */
   fault(code: FaultCode): void;
-  /** How a coder's work on a candidate ended. */
+  /** A candidate's state after its coder ended. */
   candidate(state: CandidateState): void;
-  /** All metrics as text for a scrape. Rejects if the store cannot be read: an incomplete answer would look like an idle server. */
+  /**
+   * All metrics as text for a scrape. Rejects if the store cannot be read: incomplete metrics would look like an idle
+   * server.
+   */
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Ids, counts, names and dollars only: never a prompt, an issue's text, a patch or a key. */
+/** Only ids, counts, names and dollars: never a prompt, an issue's text, a patch or a key. */
 type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanAbout {
-  /** One of a few words, e.g. `stage`. */
+  /** A short identifier, e.g. `stage`. */
   readonly name: string;
-  /** All spans of a run are one trace, whichever process they come from, also after a restart. */
+  /** All spans of a run form one trace, across processes and restarts. */
   readonly run: RunId;
   readonly attributes: SpanAttributes;
 }
 
-/** Reports to a collector how long work took. Never delays or fails that work: what cannot be sent is dropped. */
+/** Exports timings to a tracing collector. Never delays or fails the work: spans that cannot be sent are dropped. */
 export interface Tracer {
-  /** Does work as a span below the one it is called in, else below the run's own. One that rejects is marked as failed. */
+  /**
+   * Runs `work` in a span below the current one, or below the run's root span. A rejection marks the span as failed.
+   */
   within<T>(about: SpanAbout, work: () => Promise<T>): Promise<T>;
-  /** A span of work that is over; milliseconds since 1970 UTC. */
+  /** Records a finished span; milliseconds since 1970 UTC. */
   record(
     about: SpanAbout,
     when: { readonly startedAt: number; readonly endedAt: number; readonly failed: boolean },
   ): void;
-  /** The span above all others of a run, once the run is over. */
+  /** Records the root span of a run after the run is over. */
   recordRun(
     about: SpanAbout,
     when: { readonly startedAt: number; readonly endedAt: number; readonly failed: boolean },
   ): void;
-  /** Sends what is left, for some seconds at most. Never rejects. */
+  /** Sends remaining spans, with a limit of some seconds. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface Clock {
-  /** Milliseconds since 1970 UTC; people and other machines may set it, so that it jumps. For what is shown or stored. */
+  /** Milliseconds since 1970 UTC; can jump when the system clock is set. For times that are shown or stored. */
   now(): number;
-  /** Milliseconds since some moment of this process; never jumps. For everything that lasts. */
+  /** Milliseconds since an arbitrary start in this process; monotonic. For durations. */
   elapsed(): number;
   /** Resolves after `ms`, or at once when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export interface Random {
-  /** A fresh run id. */
+  /** A new run id. */
   runId(): string;
-  /** 128 random bits, hex: a delimiter that text written before it cannot contain. */
+  /** 128 random bits, hex: a delimiter that earlier text cannot contain. */
   nonce(): string;
   /**
-   * A TCP port below those that systems give out by themselves (Linux: from 32,768). Free in a sandbox with a network of
-   * its own; elsewhere very probably.
+   * A TCP port below the ephemeral range (Linux: from 32,768). Free in a sandbox with its own network; elsewhere very
+   * probably.
    */
   port(): number;
 }

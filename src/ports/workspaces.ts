@@ -1,7 +1,7 @@
 import type { Sha } from '../core/model/index.ts';
 import type { FailedHost, Limits, RegistryAccess, Tools, WorkArea } from './sandbox.ts';
 
-/** Basic credentials for one remote, handed to git by environment only: never in argv, a URL or a config file (I3). */
+/** Basic credentials for one remote, passed to git by environment only: never in argv, a URL or a config file (I3). */
 export interface GitCredential {
   readonly username: string;
   readonly password: string;
@@ -12,9 +12,9 @@ export type RepositorySource =
   | {
       readonly kind: 'remote';
       readonly url: string;
-      /** What the repository is kept under here, however it is called by now; absent: its URL. */
+      /** The repository's stable key on this machine, independent of renames; default: its URL. */
       readonly knownAs?: string;
-      /** Asked only when the remote is: what is here already costs no token. */
+      /** Called only when the remote is accessed; cached data needs no token. */
       readonly credential: () => Promise<GitCredential>;
     };
 
@@ -23,19 +23,25 @@ export interface BaseCheckout {
   readonly sha: Sha;
   /** Key of the repository's mirror. */
   readonly repositoryKey: string;
-  /** The checkout: has its own small `.git`, so that coders can use git. */
+  /** The checkout, with a small `.git` of its own, so that coders can use git. */
   readonly lower: string;
-  /** Layers over `lower` that hold what `setup` installed, topmost first. */
+  /** Layers over `lower` with the files that `setup` installed, topmost first. */
   readonly layers: readonly string[];
-  /** Layer with what `setup` installed into its HOME, below /home/agent of every area over this base; absent: none. */
+  /**
+   * Layer with the files that `setup` wrote to its HOME, mounted below /home/agent in every area over this base;
+   * absent: none.
+   */
   readonly home?: string;
-  /** Programs that every area over this base sees, its `setup` included; set by who prepares it. Absent: none. */
+  /**
+   * Programs available in every area over this base, including during `setup`; set by the caller of `prepare`.
+   * Absent: none.
+   */
   readonly tools?: Tools;
-  /** What these programs, and those that every sandbox has, are: `Node 22.1.0`. Absent where nobody looked. */
+  /** Versions of these programs and those of every sandbox: `Node 22.1.0`. Absent if not determined. */
   readonly toolVersions?: readonly string[];
 }
 
-/** What a coder left behind, as data. `raw` is authoritative; `text` is a full binary patch in the same file order. */
+/** A coder's changes as data. `raw` is authoritative; `text` is a full binary patch in the same file order. */
 export interface CollectedPatch {
   readonly tree: Sha;
   /** `git diff-tree -r --raw -z --no-renames --no-abbrev base tree`, NULs kept. */
@@ -59,44 +65,44 @@ export interface CommitSpec {
 }
 
 export interface Workspaces {
-  /** What stands at a local path. Fault NOT_A_REPOSITORY when it is not inside a git work tree. */
+  /** Describes a local path. Fault NOT_A_REPOSITORY if it is not inside a git work tree. */
   describe(path: string): Promise<{
     /** Absolute top folder of the work tree. */
     readonly top: string;
-    /** Tracked files differ from the last commit, or untracked files are there that are not ignored. */
+    /** Tracked files differ from the last commit, or there are untracked files that are not ignored. */
     readonly dirty: boolean;
     /** Name of the branch that is checked out; null when detached. */
     readonly branch: string | null;
     /** No commit yet. */
     readonly empty: boolean;
-    /** A folder of the repository that `branch` would have to write to and may not; null when it may write to all. */
+    /** A folder of the repository that `branch` must write to but may not; null if all are writable. */
     readonly unwritable: string | null;
   }>;
-  /** Resolves a branch, tag or commit of a source; null when it has none such. Fetches a remote first. */
+  /** Resolves a branch, tag or commit of a source; null if it does not exist. Fetches a remote first. */
   resolve(source: RepositorySource, ref: string): Promise<Sha | null>;
-  /** Text of a file at a commit that `resolve` returned; null when there is none. Files over 1 MiB are refused with a fault. */
+  /** Text of a file at a commit that `resolve` returned; null if there is none. Files over 1 MiB cause a fault. */
   readFile(source: RepositorySource, sha: Sha, path: string): Promise<string | null>;
   /** Paths of all files at a commit, in git's order. */
   listFiles(source: RepositorySource, sha: Sha): Promise<readonly string[]>;
-  /** SHA-256 in hexadecimal of the paths and contents of these files at a commit; files that are not there count for nothing. */
+  /** SHA-256 in hexadecimal of the paths and contents of these files at a commit; missing files are skipped. */
   fingerprint(source: RepositorySource, sha: Sha, paths: readonly string[]): Promise<string>;
-  /** Makes the mirror and the prepared checkout, or finds the one made before. */
+  /** Creates the mirror and the prepared checkout, or returns existing ones. */
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
-  /** Whether the files of a prepared checkout, and of what `setup` installed over it, are still as they were left. */
+  /** Whether the files of a prepared checkout, and those installed by `setup`, are unchanged. */
   isWhole(base: BaseCheckout): Promise<boolean>;
   /**
-   * Runs the repository's own setup command on the base checkout, in a sandbox, once for each (commit, command), and
-   * keeps what it wrote, to its HOME too, as layers for all candidates. No candidate and no issue text is near it. `failed` says why.
-   * Commits of one repository share a layer, so that the command is not run again, where the command is an install that
-   * follows a lock file, all that it reads is the same, and it wrote nothing but ignored files (docs/decisions/0018).
-   * Callers that ask for the same layer at once share one run of it. A call whose signal is aborted before it is done
-   * rejects with AbortError; another that shared its run starts it again.
+   * Runs the repository's setup command on the base checkout in a sandbox, once for each (commit, command), and keeps
+   * the files that it wrote, including those in its HOME, as layers for all candidates. No candidate's code and no
+   * issue text is involved. `failed` says why. Commits of one repository share a layer if the command is an install
+   * from a lock file, all of its inputs are equal, and it wrote only ignored files (docs/decisions/0018). Concurrent
+   * calls for the same layer share one execution. An aborted call rejects with AbortError; another call that shared
+   * its execution starts it again.
    */
   install(
     base: BaseCheckout,
     setup: {
       readonly command: string;
-      /** `host:port` names that the repository asks for. */
+      /** `host:port` names that the repository requests. */
       readonly egress: readonly string[];
       /** The operator's package registries; absent: none. */
       readonly registries?: RegistryAccess;
@@ -109,32 +115,33 @@ export interface Workspaces {
         readonly kind: 'failed';
         readonly why: string;
         readonly tail: string;
-        /** `host:port` names that it asked for and may not reach. */
+        /** `host:port` names that were requested but not allowed. */
         readonly refusedHosts: readonly string[];
-        /** Hosts that it may reach and that failed. */
+        /** Allowed hosts that failed. */
         readonly failedHosts: readonly FailedHost[];
       }
   >;
-  /** A fresh area over the checkout; what an earlier crash left under the same id is removed first. */
+  /** Creates an empty area over the checkout; first removes leftovers of a crash with the same id. */
   open(base: BaseCheckout, id: string): Promise<WorkArea>;
   /**
-   * Reads what changed in an area: git runs in a sandbox without network over the area mounted read-only, and the
-   * result leaves as a pack that is checked with fsck on its way into the run's object store. Host git never reads
-   * the area's `.git`, attributes, filters or hooks. No process may be running in the area. Rejects with AbortError when
-   * the signal is aborted before the files are read.
+   * Collects the changes in an area. Git runs in a sandbox without network on the area mounted read-only, and the
+   * result leaves as a pack that is checked with fsck before it enters the run's object store. Host git never reads
+   * the area's `.git`, attributes, filters or hooks. No process may be running in the area. Rejects with AbortError
+   * if the signal is aborted before the files are read.
    */
   collect(base: BaseCheckout, area: WorkArea, signal?: AbortSignal): Promise<Collected>;
-  /** Whether a collected tree is still there; `prune` may have removed it. */
+  /** Whether a collected tree still exists; `prune` may have removed it. */
   holds(base: BaseCheckout, tree: Sha): Promise<boolean>;
-  /** Keeps a collected tree for another area as well, so that `prune` leaves it while that one is kept. */
+  /** Keeps a collected tree for another area as well, so that `prune` keeps it as long as that area's id. */
   keep(base: BaseCheckout, areaId: string, tree: Sha): Promise<void>;
-  /** Writes one commit on the base with the collected tree; same spec, same commit. */
+  /** Writes one commit on the base with the collected tree. Deterministic: the same spec gives the same commit. */
   commit(base: BaseCheckout, spec: CommitSpec): Promise<Sha>;
-  /** Creates or moves a branch of a local repository to a commit. Refuses (fault) a branch that is checked out. */
+  /** Creates or moves a branch of a local repository to a commit. Fault if the branch is checked out. */
   branch(base: BaseCheckout, path: string, name: string, sha: Sha): Promise<void>;
   /**
-   * Pushes a commit to a new branch; `exists` when the remote has the branch at another commit. With `onto`, to a branch
-   * that points to that commit, whose child `sha` is; `exists` when it points elsewhere or is gone. Never forces.
+   * Pushes a commit to a new branch; `exists` if the remote has the branch at another commit. With `onto`, pushes to
+   * a branch that points to that commit, whose child `sha` is; `exists` if it points elsewhere or is gone. Never
+   * forces.
    */
   push(
     base: BaseCheckout,
@@ -144,21 +151,21 @@ export interface Workspaces {
     onto?: Sha,
   ): Promise<
     | { readonly kind: 'pushed' }
-    /** `at` null: it is gone. */
+    /** `at` null: the branch no longer exists. */
     | { readonly kind: 'exists'; readonly at: Sha | null }
     | { readonly kind: 'refused'; readonly why: string }
   >;
-  /** Removes an area; no error if it is gone already. What takes long to remove goes on in the background. */
+  /** Removes an area; no error if it does not exist. Slow parts of the removal continue in the background. */
   remove(area: WorkArea): Promise<void>;
   /**
-   * Removes every area whose id `keep` does not accept, and areas of setups and half-made files whose process is gone:
-   * what a crash left behind. Returns the ids removed.
+   * Removes leftovers of crashes: every area whose id `keep` does not accept, and areas of setups and unfinished
+   * files whose process is gone. Returns the ids removed.
    */
   sweep(keep: (id: string) => boolean): Promise<readonly string[]>;
   /**
-   * Removes what was used last before a moment: checkouts and setup layers on which no area stands, collected trees
-   * of areas whose id `keep` does not accept, and repositories of which nothing else is left. What another process uses
-   * right now is left alone. All of it is made again when it is asked for, but for trees.
+   * Removes data last used before a time: checkouts and setup layers without areas, collected trees of areas whose id
+   * `keep` does not accept, and repositories with nothing else left. Skips what another process is using. All of it
+   * is recreated on demand, except for trees.
    */
   prune(options: {
     /** Milliseconds since 1970 UTC. */
@@ -176,6 +183,6 @@ export interface Pruned {
   readonly repositories: number;
   /** On disk. */
   readonly bytes: number;
-  /** Repositories that were in use and therefore left alone. */
+  /** Repositories that were skipped because they were in use. */
   readonly busy: number;
 }

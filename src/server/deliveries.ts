@@ -30,7 +30,7 @@ export interface DeliveryParts extends DeliveryLimits {
   readonly refused: (why: string) => void;
 }
 
-/** Seconds after which a sender may retry; the bodies that used up the memory are gone by then. Our default. */
+/** Seconds after which a sender may retry; the bodies that used up the memory will have been freed by then. Default. */
 const RETRY_SECONDS = 10;
 
 /** Headers that every delivery of GitHub has. The event names and ids are GitHub's. */
@@ -170,17 +170,18 @@ async function readDelivery(request: IncomingMessage, { limit, ms, hold }: BodyL
     throw thrown;
   } finally {
     clearTimeout(timer);
-    // The listeners live as long as the connection, which may be long; the bytes need not.
+    // The listeners last as long as the connection, which may be long; the bytes are released earlier.
     body.take();
     request.off('data', onData).pause();
   }
 }
 
-/** Milliseconds for which the rest of a rejected body is read and discarded; our default. */
+/** Milliseconds for which the rest of a rejected body is read and discarded. Default. */
 const DRAIN_MS = 2_000;
 /**
- * How much of it: enough for a body that arrived with its headers, so that an honest sender sees the answer, and no
- * more, because reading costs time. If the body is too long, everything that GitHub would send (25 MB). Our defaults.
+ * Maximum bytes of it that are read: enough for a body that arrived with its headers, so that an honest sender sees
+ * the answer, and no more, because reading costs time. If the body is too long, the maximum that GitHub sends (25
+ * MB). Defaults.
  */
 const DRAIN_BYTES = 256 * 2 ** 10;
 const DRAIN_TOO_LONG_BYTES = 32 * 2 ** 20;

@@ -87,7 +87,7 @@ const askForm = (token: string): string =>
   '<input name="organization" size="40" maxlength="80"></label></p>' +
   '<button type="submit">Continue</button></form>';
 
-/** Without a URL for GitHub's events there is nothing to register yet. */
+/** Without a URL for GitHub's events the App cannot be registered yet. */
 export const setupAsk = (token: string, problem: string | null): Page =>
   page(
     problem === null ? 200 : 400,

@@ -52,7 +52,7 @@ export interface WebServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** All are our defaults. */
+/** Defaults. */
 const DEFAULT_LIMITS: WebLimits = {
   bodyLimitBytes: 5 * 2 ** 20,
   bodiesLimitBytes: 64 * 2 ** 20,
@@ -60,7 +60,7 @@ const DEFAULT_LIMITS: WebLimits = {
   bodyMs: 10_000,
   connections: 512,
 };
-/** Our defaults. GitHub's own headers are below 2 KiB. */
+/** Defaults. GitHub's own headers are below 2 KiB. */
 const SERVER = {
   maxHeaderSize: 16 * 2 ** 10,
   keepAliveTimeout: 5_000,
@@ -222,7 +222,7 @@ function urlOf(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-/** Milliseconds in which repetitions of a message are only counted. Our default. */
+/** Milliseconds in which repetitions of a message are only counted. Default. */
 const QUIET_MS = 60_000;
 
 /**

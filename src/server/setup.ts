@@ -179,10 +179,10 @@ interface RegisteredApp {
 
 type Conversion =
   | { readonly kind: 'registered'; readonly app: RegisteredApp }
-  /** `status` of our own answer to the browser; `why` is one or two sentences. */
+  /** `status` is that of the answer to the browser; `why` is one or two sentences. */
   | { readonly kind: 'failed'; readonly status: number; readonly why: string };
 
-/** The fields of GitHub's answer that we use; the client secret is not one of them and is dropped. */
+/** The fields of GitHub's answer that are used; the client secret is not one of them and is dropped. */
 const Answer = z.object({
   id: z.number().int().positive(),
   name: z.string(),
@@ -193,7 +193,7 @@ const Answer = z.object({
 });
 
 const GITHUB_ANSWER_MS = 15_000;
-/** Bytes of GitHub's answer, our default: a real one, with the key in it, has about 6 KiB. */
+/** Maximum bytes of GitHub's answer. Default: a real one, including the key, has about 6 KiB. */
 const ANSWER_BYTES = 256 * 1024;
 const failedConversion = (status: number, why: string): Conversion => ({ kind: 'failed', status, why });
 

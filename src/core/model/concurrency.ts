@@ -1,6 +1,6 @@
 /**
- * Runs `work` over the items, at most `width` at a time, in order of the items. After the first failure nothing more is
- * begun; it rejects with that failure once all under way have ended, for which the packages that do this do not wait.
+ * Runs `work` over the items in order, at most `width` at a time. After the first failure no further item is started;
+ * rejects with that failure once all running work has ended, for which existing packages do not wait.
  */
 export async function inParallel<T>(
   width: number,
@@ -19,7 +19,10 @@ export async function inParallel<T>(
   if (failures.length > 0) throw failures[0];
 }
 
-/** Stops waiting, not the work, when the signal aborts: rejects with its reason, or with what `reason` makes. */
+/**
+ * Stops waiting when the signal aborts, without stopping the work: rejects with the signal's reason, or with the
+ * result of `reason`.
+ */
 export async function unlessAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,

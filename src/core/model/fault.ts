@@ -5,13 +5,13 @@ type Retry = 'now' | 'later' | 'no';
 
 interface FaultEntry {
   readonly retry: Retry;
-  /** What the person who reads it should do next: one or two sentences. */
+  /** What the reader should do next: one or two sentences. */
   readonly advice: string;
 }
 
 /**
- * Every fault a user can meet. `docs/troubleshooting.md` has one section for each; `test/docs.test.ts` keeps them equal.
- * Expected outcomes (nothing survived, a run refused) are values, not faults.
+ * All faults that users can encounter. `docs/troubleshooting.md` has one section for each; `test/docs.test.ts` keeps
+ * them in sync. Expected outcomes (no survivor, a refused run) are values, not faults.
  */
 export const FAULTS = {
   SANDBOX_UNAVAILABLE: {
@@ -192,7 +192,7 @@ export const FAULTS = {
 } as const satisfies Record<string, FaultEntry>;
 export type FaultCode = keyof typeof FAULTS;
 
-/** Faults that waiting can fix: they say nothing about a repository, a candidate or a tool. */
+/** Faults that resolve by waiting: they reveal nothing about a repository, a candidate or a tool. */
 export const OUTAGES: ReadonlySet<FaultCode> = new Set([
   'GITHUB_UNAVAILABLE',
   'DATABASE_UNAVAILABLE',
@@ -219,7 +219,7 @@ export class Fault extends Error {
   }
 }
 
-/** The fault behind any thrown value; what is not from the catalogue is `INTERNAL`. */
+/** The fault for any thrown value; values from outside the catalogue become `INTERNAL`. */
 export function asFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,13 +1,13 @@
 /** A run that waits for a slot. */
 export interface WaitingRun {
   readonly id: string;
-  /** Whose work it is: slots are divided evenly among shares. */
+  /** The key for fair sharing: slots are distributed evenly among shares. */
   readonly share: string;
   /** 0 comes first. */
   readonly priority: number;
-  /** When it was asked for, milliseconds since 1970 UTC. */
+  /** When the run was requested, milliseconds since 1970 UTC. */
   readonly since: number;
-  /** Had a slot before, and lost it in a crash or freed it while it waited for a person. */
+  /** Had a slot before, and lost it in a crash or released it while waiting for a person. */
   readonly returning: boolean;
 }
 
@@ -17,7 +17,9 @@ export type SlotHolder = Pick<WaitingRun, 'share'>;
 const byAge = (one: WaitingRun, other: WaitingRun): number =>
   one.since - other.since || (one.id < other.id ? -1 : 1);
 
-/** Runs that had a slot before come first, then by priority, then whose share holds fewer slots, then the older. */
+/**
+ * Runs that had a slot before come first, then by priority, then by the fewest slots of their share, then the oldest.
+ */
 const compareWaiting = (one: WaitingRun, other: WaitingRun, held: ReadonlyMap<string, number>): number =>
   Number(other.returning) - Number(one.returning) ||
   one.priority - other.priority ||
@@ -30,7 +32,7 @@ const slotsByShare = (holders: Iterable<SlotHolder>): Map<string, number> => {
   return held;
 };
 
-/** The run that gets the next slot; null if none waits. */
+/** The run that gets the next slot; null if none is waiting. */
 export function nextInQueue(waiting: Iterable<WaitingRun>, holders: Iterable<SlotHolder>): WaitingRun | null {
   const held = slotsByShare(holders);
   let best: WaitingRun | null = null;
@@ -38,14 +40,14 @@ export function nextInQueue(waiting: Iterable<WaitingRun>, holders: Iterable<Slo
   return best;
 }
 
-/** The order in which waiting runs get slots, if none frees its slot and no other run is added. */
+/** The order in which waiting runs get slots if no slot is released and no run is added. */
 export function queueOrder(
   waiting: readonly WaitingRun[],
   holders: Iterable<SlotHolder>,
 ): readonly WaitingRun[] {
   const held = slotsByShare(holders);
   const noSlots = new Map<string, number>();
-  // Within a share the order never changes, so only the first of each share must be compared.
+  // The order within a share never changes, so only the first run of each share is compared.
   const shares = [...Map.groupBy(waiting, ({ share }) => share).values()].map((share) =>
     share.toSorted((one, other) => compareWaiting(one, other, noSlots)).values(),
   );
@@ -76,7 +78,7 @@ const nextHead = (heads: readonly WaitingRun[], held: ReadonlyMap<string, number
   );
 
 /**
- * The priority of a run in the queue; 0 comes first. A person who uses a command is present and waits; a label may
- * be one of two hundred. A run of the command line has a process of its own, and waits for nobody.
+ * The priority of a run in the queue; lower values come first. A person who uses a command is waiting for the result;
+ * a label may be one of two hundred. A run of the command line has its own process and does not queue.
  */
 export const priorityOf = (trigger: 'label' | 'command' | 'local'): number => (trigger === 'label' ? 1 : 0);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Settings } from '../settings/index.ts';
 
-/** Where a repository says how Runoff works on it. */
+/** Path of a repository's settings file. */
 export const SETTINGS_FILE = '.github/auto-dev.yml';
 
-/** Who writes a candidate: an agent with a model and a prompt variant. */
+/** The author of a candidate: an agent with a model and a prompt variant. */
 export interface Contestant {
   /** Name of a coder adapter, e.g. `builtin`. */
   readonly agent: string;
@@ -12,11 +12,11 @@ export interface Contestant {
   readonly model: string;
   /** Name of a prompt variant (`plain`, `careful`, …). */
   readonly prompt: string;
-  /** The program of an agent that runs any. */
+  /** The command of an agent that runs any program. */
   readonly argv?: readonly [string, ...string[]];
-  /** Which repetition of the same agent, model and prompt this is; absent: the first. */
+  /** The repetition of the same agent, model and prompt; absent: the first. */
   readonly seed?: number;
-  /** What it was asked for in a further round; absent: it competes from the start. */
+  /** Its task in a further round; absent: it competes from the start. */
   readonly round?: FurtherRound;
 }
 
@@ -24,10 +24,10 @@ export interface Contestant {
 const FURTHER_ROUNDS = ['repair', 'one-more', 'synthesis'] as const;
 export type FurtherKind = (typeof FURTHER_ROUNDS)[number];
 
-/** How a candidate came about that did not compete from the start. */
+/** The origin of a candidate of a further round. */
 export interface FurtherRound {
   readonly kind: FurtherKind;
-  /** The candidates whose patches it was given: one for a repair, two for a synthesis, none for one more. */
+  /** The candidates whose patches it received: one for a repair, two for a synthesis, none for one more. */
   readonly of: readonly Alias[];
 }
 
@@ -48,21 +48,21 @@ export interface ArtifactRef {
   readonly bytes: number;
 }
 
-/** What is known of a collected patch without reading it. */
+/** Metadata of a collected patch. */
 export interface PatchSummary {
   readonly files: number;
   readonly additions: number;
   readonly deletions: number;
   /** SHA-256 of the patch text, hex. */
   readonly sha256: string;
-  /** The tree the patch leads to, on the run's base. */
+  /** The tree that results from applying the patch to the run's base. */
   readonly tree: Sha;
   readonly text: ArtifactRef;
   /** `git diff-tree --raw -z` of base and tree: the authoritative list of changed paths and modes. */
   readonly raw: ArtifactRef;
 }
 
-/** What a candidate used, from the gateway's ledger. */
+/** Resources used by a candidate, from the gateway's ledger. */
 export interface Usage {
   readonly usd: Usd;
   readonly tokensIn: number;
@@ -75,23 +75,23 @@ export const NO_USAGE: Usage = { usd: 0, tokensIn: 0, tokensOut: 0, calls: 0 };
 export interface Candidate {
   readonly runId: RunId;
   readonly alias: Alias;
-  /** 0-based place in the list of contestants. */
+  /** 0-based index in the list of contestants. */
   readonly ordinal: number;
   readonly contestant: Contestant;
   readonly state: CandidateState;
-  /** Absent while coding, and where the coder left nothing behind or a patch that had to be refused. */
+  /** Absent while coding, and if the coder left no changes or a patch that was rejected. */
   readonly patch?: PatchSummary;
   readonly usage: Usage;
   /** Wall time of the coder, milliseconds. */
   readonly ms: number;
-  /** One sentence for people: what it does now, or why it has no patch. */
+  /** One sentence for people: its current activity, or why it has no patch. */
   readonly note: string;
   readonly coderVersion?: string;
 }
 
 /** `r` and ten characters of Crockford base 32 in lower case, e.g. `r7k2m9q4xa`. Safe in a ref, a path and a URL. */
 export type RunId = string;
-/** The letter a candidate is shown under, `A` to `Z`; it says nothing about who wrote the patch. */
+/** The letter under which a candidate is shown, `A` to `Z`; independent of its author. */
 export type Alias = string;
 /** US dollars. */
 export type Usd = number;
@@ -104,10 +104,10 @@ export interface Actor {
   readonly login: string;
 }
 
-/** What a run on a pull request takes as its task: what reviewers wrote, or what fails (else what reviewers wrote). */
+/** The task of a run on a pull request: review comments, or failing checks (otherwise review comments). */
 export type PullWork = 'review' | 'fix';
 
-/** Where a run came from, and so where its result goes. */
+/** The origin of a run, which also determines where its result is published. */
 export type Origin = GitHubOrigin | LocalOrigin;
 
 export interface GitHubOrigin {
@@ -116,9 +116,9 @@ export interface GitHubOrigin {
   readonly repositoryId: number;
   readonly owner: string;
   readonly name: string;
-  /** Where people talk about it: the number of the issue, or of the pull request that is worked on. */
+  /** Number of the issue, or of the pull request, where the run is discussed. */
   readonly issue: number;
-  /** What is to be done on a pull request; absent: the issue itself is the task. */
+  /** The task on a pull request; absent: the issue itself is the task. */
   readonly work?: PullWork;
   readonly requestedBy: Actor;
 }
@@ -129,25 +129,28 @@ export interface LocalOrigin {
   readonly path: string;
 }
 
-/** What one run is asked to do, frozen at admission: later edits of the issue are not read (I5). */
+/** The task of one run, frozen at admission: later edits of the issue are ignored (I5). */
 export interface Task {
   readonly runId: RunId;
   readonly origin: Origin;
   readonly title: string;
   readonly body: string;
-  /** Comments by people who may write to the repository, oldest first. */
+  /** Comments by people with write access, oldest first. */
   readonly comments: readonly { readonly author: string; readonly body: string }[];
-  /** What models do not read of it: comments beyond a limit, and what its page does not show; a sentence each. Absent: none. */
+  /** What models do not read: comments beyond a limit, hidden content; one sentence each. Absent: none. */
   readonly leftOut?: readonly string[];
   readonly base: { readonly ref: string; readonly sha: Sha };
   readonly settings: Settings;
-  /** AGENTS.md or CLAUDE.md of the base commit (on GitHub: of the default branch), cut to its first part; absent where there is none or it is not wanted. */
+  /**
+   * AGENTS.md or CLAUDE.md of the base commit (on GitHub: of the default branch), truncated; absent if there is none
+   * or the settings exclude it.
+   */
   readonly instructions?: { readonly path: string; readonly text: string };
-  /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
+  /** Repository settings that the operator's ceilings lowered, one sentence each. */
   readonly lowered: readonly string[];
 }
 
-/** The states of a run; `NEXT` below holds the legal transitions. */
+/** The states of a run; `NEXT` below has the legal transitions. */
 export const RUN_STATES = [
   'queued',
   'admitted',
@@ -167,11 +170,11 @@ export const RUN_STATES = [
 ] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
-/** The stages in the order in which a run flows. */
+/** The stages in order of execution. */
 export const STAGES = ['admit', 'brief', 'code', 'examine', 'judge', 'publish'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** How much hangs on an open question, or on a fault of the spec. */
+/** The importance of an open question or of a defect in the spec. */
 export const SEVERITIES = ['blocking', 'major', 'minor'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
@@ -194,7 +197,7 @@ const SIZES = ['small', 'medium', 'large'] as const;
 
 const line = (most: number) => z.string().trim().min(1).max(most);
 
-/** The frozen statement of the work that every coder gets. Parsed from the planner's answer, so bounded (I6). */
+/** The frozen task description for every coder. Parsed from the planner's answer, so bounded (I6). */
 export const Brief = z.object({
   goal: line(2_000).describe('What must be true when the work is done, in one or two sentences.'),
   definitionOfDone: z.array(line(500)).min(1).max(20).describe('Checkable statements.'),
@@ -217,22 +220,22 @@ export const Brief = z.object({
     .describe('Existing test files that demand what the task wants otherwise; mostly empty.'),
 });
 export type Brief = z.infer<typeof Brief> & {
-  /** Tests that critics of the spec named: each would fail a plausible wrong implementation. */
+  /** Tests named by critics of the spec: each fails for a plausible wrong implementation. */
   readonly acceptance?: readonly string[];
-  /** What the run will probably cost, US dollars; absent where no price is known. */
+  /** Estimated cost of the run in US dollars; absent if no price is known. */
   readonly forecast?: { readonly least: Usd; readonly most: Usd };
-  /** What was left out of the planner's answer, a sentence each. */
+  /** What was left out of the planner's answer, one sentence each. */
   readonly notes?: readonly string[];
 };
 
-/** Whether GitHub takes two names for the same label: case makes no difference there. */
+/** Whether GitHub treats two names as the same label: labels are case-insensitive. */
 export const isSameLabel = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** Whether a label of this name is among them, as GitHub compares names. */
+/** Whether the list contains a label of this name, compared as GitHub does. */
 export const hasLabel = (labels: readonly string[], name: string): boolean =>
   labels.some((one) => isSameLabel(one, name));
 
-/** From each state, the states that may follow. `failed` and `cancelled` may follow any state that is not final. */
+/** The states that may follow each state. `failed` and `cancelled` may follow any state that is not final. */
 const NEXT: Readonly<Record<RunState, readonly RunState[]>> = {
   queued: ['admitted', 'refused'],
   admitted: ['briefed', 'awaiting_answer', 'awaiting_approval'],
@@ -245,7 +248,7 @@ const NEXT: Readonly<Record<RunState, readonly RunState[]>> = {
   // Back to the coders for a further round.
   examined: ['judged', 'briefed'],
   judged: ['published', 'awaiting_pick'],
-  // Nobody codes or judges any more: a person picks one, or none.
+  // Coding and judging are over: a person picks one candidate, or none.
   awaiting_pick: ['published', 'closed'],
   published: ['merged', 'closed'],
   merged: [],
@@ -254,10 +257,10 @@ const NEXT: Readonly<Record<RunState, readonly RunState[]>> = {
   cancelled: [],
 };
 
-/** A run in a final state holds no resources and takes no further step; `published` still waits for its pull request. */
+/** A run in a final state holds no resources and takes no further step; `published` is not final. */
 export const isFinal = (state: RunState): boolean => NEXT[state].length === 0;
 
-/** The work of the run itself is over, whatever people do with its result later. */
+/** The run's own work is over, whatever people do with its result later. */
 export const isOver = (state: RunState): boolean =>
   isFinal(state) || state === 'published' || state === 'awaiting_pick';
 
@@ -266,7 +269,7 @@ type Move =
   | { readonly kind: 'same' }
   | { readonly kind: 'refused'; readonly why: string };
 
-/** May a run go from one state to another? Asking for the state it is in is `same`: steps are repeated after a crash. */
+/** Whether a state may follow another. The current state itself is `same`: steps are repeated after a crash. */
 export function move(from: RunState, to: RunState): Move {
   if (from === to) return { kind: 'same' };
   if (NEXT[from].includes(to)) return { kind: 'moved' };
@@ -283,8 +286,8 @@ interface AtWork {
 const PREPARES_AGAIN: ReadonlySet<RunState> = new Set(['queued', 'awaiting_answer', 'awaiting_approval']);
 
 /**
- * Since when runs at work hold what they prepared, milliseconds since 1970 UTC; infinity where none is at work. A stage
- * prepares what it needs anew, and then opens areas on it for hours, with times between in which no area stands on it.
+ * Since when active runs may be using what they prepared, milliseconds since 1970 UTC; infinity if no run is active.
+ * A stage prepares what it needs and then opens areas on it for hours, with intervals in which no area exists.
  */
 export const heldSince = (runs: readonly AtWork[]): number =>
   Math.min(

@@ -1,4 +1,4 @@
-/** Where a command finds itself besides its programs: nothing that right code may depend on. */
+/** The environment of a command apart from its programs; correct code must not depend on it. */
 export interface Surroundings {
   /** Folder of the repository, absolute. */
   readonly repo: string;
@@ -7,11 +7,11 @@ export interface Surroundings {
   readonly user: string;
   readonly uid: number;
   readonly host: string;
-  /** Variables that every command gets. */
+  /** Environment variables of every command. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Those in which set-up, coders and most checks run: a set-up may leave their paths in what it installs. */
+/** The surroundings of set-up, coders and most checks: set-up may embed these paths in what it installs. */
 export const USUAL_SURROUNDINGS: Surroundings = {
   repo: '/repo',
   home: '/home/agent',
@@ -35,9 +35,9 @@ function seedOf(text: string): number {
 }
 
 /**
- * Other surroundings, chosen by a text, as the id of a run. `everything`: paths and CI differ too, which not every
- * repository bears; else user, host and the rest of the environment. The time zone keeps its meaning: right code depends
- * on that.
+ * Different surroundings, derived from a text such as a run's id. `everything` also changes paths and CI, which some
+ * repositories do not tolerate; otherwise user, host and the rest of the environment. The time zone is unchanged:
+ * correct code may depend on it.
  */
 export function otherSurroundings(seed: string, differ: 'everything' | 'names'): Surroundings {
   let left = seedOf(seed);
@@ -58,7 +58,7 @@ export function otherSurroundings(seed: string, differ: 'everything' | 'names'):
     : { ...USUAL_SURROUNDINGS, user, uid, host, env: { ...env, CI: 'true' } };
 }
 
-/** A text that was written in some surroundings, as it would have been in the usual ones. */
+/** Translates a text that was written in other surroundings to the usual ones. */
 export const asInUsual = (text: string, { repo, home, host }: Surroundings): string =>
   text
     .replaceAll(home, USUAL_SURROUNDINGS.home)

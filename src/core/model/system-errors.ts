@@ -1,10 +1,10 @@
-/** Faults of the machine that Runoff runs on. They say nothing about a repository, a candidate or Runoff. */
+/** Faults of the machine on which Runoff runs. They reveal nothing about a repository, a candidate or Runoff. */
 export type MachineFault = 'DISK_FULL' | 'DISK_FAILING' | 'RESOURCES_EXHAUSTED';
 
 /**
- * How a failing machine is called: by the code of a system error, which Node puts before its message, and by the words
- * with which programs such as git end a line (glibc, sysdeps/gnu/errlist.h). Git has words of its own for a write that
- * took nothing (csum-file.c) and for memory (wrapper.c).
+ * Recognizes a failing machine: by the code of a system error, which Node puts before its message, and by the
+ * messages with which programs such as git end a line (glibc, sysdeps/gnu/errlist.h). Git has its own messages for an
+ * empty write (csum-file.c) and for memory (wrapper.c).
  */
 const SIGNS: readonly (readonly [MachineFault, RegExp])[] = [
   ['DISK_FULL', /\b(?:ENOSPC|EDQUOT)\b|no space left|disk quota exceeded|out of disk ?space/i],
@@ -17,6 +17,6 @@ const SIGNS: readonly (readonly [MachineFault, RegExp])[] = [
   ['RESOURCES_EXHAUSTED', /: (?:Too many open files(?: in system)?|Cannot allocate memory)$/m],
 ];
 
-/** What the text of a system error, or of a program on our own files, says about the machine; null: nothing. */
+/** The machine's fault according to a system error, or the output of a program on Runoff's files; null for none. */
 export const machineFaultIn = (text: string): MachineFault | null =>
   SIGNS.find(([, said]) => said.test(text))?.[0] ?? null;

@@ -1,7 +1,7 @@
-/** Compares by code units: a locale's own order would depend on the machine. */
+/** Compares by code units, because the order of a locale depends on the machine. */
 export const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Each text once, ordered by code units. */
+/** Unique texts, ordered by code units. */
 export const uniqueSorted = (texts: Iterable<string>): readonly string[] =>
   [...new Set(texts)].sort(byCodeUnits);
 
@@ -12,17 +12,17 @@ export const counted = (n: number, one: string, many = `${one}s`): string => `${
 export const longestBackticks = (text: string): number =>
   (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
 
-/** How large a JSON text from outside may be before it is parsed. */
+/** Maximum size of an untrusted JSON text. */
 interface JsonLimits {
-  /** Levels of arrays and objects. */
+  /** Maximum nesting depth of arrays and objects. */
   readonly depth: number;
-  /** Values, array items and object members together. */
+  /** Maximum number of values, array items and object members. */
   readonly values: number;
 }
 
 /**
- * Schemas of tools nest about 20 levels; `JSON.stringify` and every function that walks a value recursively fail at a
- * few thousand. A long conversation has some ten thousand values; each takes some forty bytes of memory. Our defaults.
+ * Schemas of tools nest about 20 levels; `JSON.stringify` and every recursive function on a value fail at a few
+ * thousand. A long conversation has some ten thousand values of some forty bytes each. Defaults.
  */
 export const JSON_LIMITS: JsonLimits = { depth: 100, values: 250_000 };
 
@@ -33,8 +33,8 @@ type ParsedJson =
   | { readonly kind: 'invalid' };
 
 /**
- * Parses a JSON text that somebody else wrote. It is measured first, without recursion: 16 MiB of empty arrays would
- * take 200 MB and block the process for a second. Never throws.
+ * Parses untrusted JSON. Measures it first, without recursion: 16 MiB of empty arrays would take 200 MB and block the
+ * process for a second. Never throws.
  */
 export function parseUntrustedJson(text: string, limits: JsonLimits = JSON_LIMITS): ParsedJson {
   const exceeded = exceedsLimits(text, limits);

@@ -22,18 +22,14 @@ if (definition) {
   });
 }
 PARSER.disable(['footnote_inline', 'footnote_tail']);
-// On GitHub a table header is a line of a paragraph: a line that begins a list, a fence, HTML or a heading is not
-// one.
+// On GitHub a table header is paragraph text: a line that begins a list, a fence, HTML or a heading is not one.
 const tableRule = PARSER.block.ruler.getRules('').find(({ name }) => name === 'table');
 if (tableRule) {
   PARSER.disable('table');
   PARSER.block.ruler.after('heading', 'table_of_paragraph', tableRule, { alt: ['paragraph', 'reference'] });
 }
 
-/**
- * Marks a lowercase `<!doctype`, which this parser treats as HTML and GitHub does not. The character occurs in no
- * text.
- */
+/** Marks a lowercase `<!doctype`, which is HTML to this parser only. The character occurs in no text. */
 const NO_DECLARATION = '\ufdd1';
 
 /**
@@ -81,10 +77,7 @@ interface Footnote {
   readonly length: number;
 }
 
-/**
- * Separates footnotes from the text. Of several with the same name, ignoring case, the first counts; the others lose
- * their name.
- */
+/** Separates footnotes from the text. Of equal names, ignoring case, only the first is kept as a name. */
 function footnotesOf(
   tokens: readonly Token[],
   lines: readonly string[],

@@ -4,7 +4,7 @@ import { quotedCode } from './failure-output.ts';
 import { code } from './markdown.ts';
 import type { ChecksView, RunView } from './view.ts';
 
-/** How the repository is set up, built and tested, as it is run, which files say so, and what failed before. */
+/** The commands for set-up, build and tests, the files that define them, and what failed before. */
 export function checkCommands(checks: ChecksView): string {
   const shown = COMMAND_NAMES.flatMap((name) => {
     const command = checks[name];
@@ -22,7 +22,7 @@ export function checkCommands(checks: ChecksView): string {
   return `${shown.map(({ text }) => text).join(', ')}${shown[0]?.note ?? ''}`;
 }
 
-/** Which detected commands failed, and what is used instead, as one sentence of plain text; null where none did. */
+/** Which detected commands failed, and their replacements, as one sentence of plain text; null if none failed. */
 export function replacedCommands({ checks = {} }: Pick<RunView, 'checks'>): string | null {
   const replaced = COMMAND_NAMES.flatMap((name) => {
     const [failed, command] = [checks.instead?.[name], checks[name]];
@@ -34,7 +34,7 @@ export function replacedCommands({ checks = {} }: Pick<RunView, 'checks'>): stri
   return replaced.length === 0 ? null : `On the base commit, ${replaced.join('; ')}.`;
 }
 
-/** Where a command comes from; empty where that is not known. */
+/** The origin of a command; empty if unknown. */
 function originNotes(file: string | undefined): readonly string[] {
   if (file === undefined) return [];
   if (file === SUGGESTED) return [SUGGESTED];

@@ -23,8 +23,8 @@ import { silenceLines } from './test-facts.ts';
 import type { Diffs, RunView } from './view.ts';
 
 /**
- * Most that each section may take, in UTF-16 units. Names and sentences that grow when escaped can fill these; ordinary
- * runs use a tenth, and the diffs get the rest.
+ * Maximum UTF-16 units of each section. Names and sentences that grow when escaped can reach these limits; ordinary
+ * runs use a tenth. The diffs get the rest.
  */
 const MAX_SECTION = {
   ranking: 13_000,
@@ -36,21 +36,21 @@ const MAX_SECTION = {
   debate: 4_000,
 } as const;
 
-/** The comparison of all candidates, for the pull request of the chosen one. One comment, or up to five. */
+/** The comparison of all candidates, for the pull request of the chosen one: one to five comments. */
 export function comparison(view: RunView, diffs: Diffs): ReportComments {
   return comparisonIn('comparison', view, diffs, { head: decisionSection(view), next: [], everyone: false });
 }
 
-/** What differs between the places where candidates are compared. */
+/** What differs between the places where a comparison is posted. */
 interface ComparisonFrame {
   readonly head: string;
   /** What the reader can do now, below the table. */
   readonly next: readonly string[];
-  /** Whoever stands first is shown like all others: its reasons and its diff are nowhere else. */
+  /** Also show the reasons and diff of the first candidate, which appear nowhere else. */
   readonly everyone: boolean;
 }
 
-/** One screen first, in the order in which it is read: what was executed apart from what models said; then the diffs. */
+/** The first screen separates execution results from models' opinions; the diffs follow. */
 function comparisonIn(kind: ReportKind, view: RunView, diffs: Diffs, frame: ComparisonFrame): ReportComments {
   const blocks = [
     frame.head,
@@ -70,21 +70,21 @@ function comparisonIn(kind: ReportKind, view: RunView, diffs: Diffs, frame: Comp
   });
 }
 
-/** A last box, for whoever wants no pull request of any. */
+/** A last box, for rejecting all candidates. */
 const NONE_OF_THEM = 'None of them';
 
-/** Whether a person may still pick by a tick: nobody did, and the run has not ended otherwise. */
+/** Whether a person may still pick by ticking a box: there is no pick, and the run has not ended otherwise. */
 const pickIsOpen = (view: RunView): boolean =>
   lastPick(view) === undefined && !isFinal(view.state) && view.state !== 'published';
 
-/** What each box of the comparison on the issue stands for, in order; null: none of them. Empty once a pick is made. */
+/** The meaning of each box of the comparison on the issue, in order; null: none of them. Empty once a pick is made. */
 export const pickOptions = (view: RunView): readonly (Alias | null)[] =>
   pickIsOpen(view) ? [...pickable(view), null] : [];
 
 /**
- * The comparison for the issue, when a person must pick: one box for each candidate that may be picked. The same view is
- * always the same text, so that a tick can be distinguished from any other edit; the boxes stand before all text of others. One
- * comment, or up to five; only the first has boxes.
+ * The comparison on the issue when a person must pick, with one box per pickable candidate. Deterministic, so that a
+ * tick can be distinguished from any other edit; the boxes come before all untrusted text. One to five comments; only
+ * the first has boxes.
  */
 export function pickComment(view: RunView, diffs: Diffs): ReportComments {
   return comparisonIn('choice', view, diffs, {
@@ -114,7 +114,7 @@ function pickInstructions(view: RunView): readonly string[] {
   ];
 }
 
-/** One line, so that it is one to compare. */
+/** Kept on one line, so that edits can be compared by line. */
 function optionText(view: RunView, alias: Alias): string {
   const candidate = view.candidates.find((one) => one.alias === alias);
   const same = (view.evidence.find((one) => one.alias === alias)?.alike ?? []).filter((one) => one !== alias);
@@ -142,7 +142,7 @@ function pickClosedText(view: RunView): string {
   return `${why}No pull request was opened. To start again, ${inertSentence(restartText(view))}.`;
 }
 
-/** What a maintainer can do when nothing survived; plain sentence with code in backticks. */
+/** What a maintainer can do when no candidate survived; a plain sentence with code in backticks. */
 export function noSurvivorAdvice(view: RunView): string {
   const again = restartText(view);
   if (noPatchAtAll(view)) {
@@ -152,8 +152,8 @@ export function noSurvivorAdvice(view: RunView): string {
 }
 
 /**
- * The table for an issue whose run ended without a pull request: nobody is worth one, or GitHub would not have it
- * (`outcome.unopened`). One comment, or up to five.
+ * The table for an issue whose run ended without a pull request: no candidate was good enough, or GitHub rejected the
+ * pull request (`outcome.unopened`). One to five comments.
  */
 export function outcomeComment(view: RunView, diffs: Diffs): ReportComments {
   const chosen = chosenOf(view);

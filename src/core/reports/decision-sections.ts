@@ -25,7 +25,7 @@ import {
 } from './test-facts.ts';
 import type { Diffs, RunView } from './view.ts';
 
-/** The first thing a reader sees: who won, how sure that is, what decided it. */
+/** The first section: the winner, the confidence, and what decided. */
 export const decisionSection = (view: RunView): string =>
   joinBlocks([
     `### ${chosenText(view) || noSurvivorTitle(view)}`,
@@ -35,7 +35,7 @@ export const decisionSection = (view: RunView): string =>
     ...runFacts(view),
   ]);
 
-/** What holds for the whole run: how many candidates, where they were tested, what weakens that, what a person is asked. */
+/** Facts about the whole run: number of candidates, where they were tested, limitations, and questions to people. */
 export function runFacts(view: RunView): readonly string[] {
   const question = contestedQuestion(view);
   return [
@@ -53,23 +53,23 @@ function noSurvivorTitle(view: RunView): string {
   return view.candidates.length === 1 ? 'The candidate did not pass' : 'No candidate passed';
 }
 
-/** Code points of the reason for a decision. */
+/** Maximum code points of the reason for a decision. */
 const BECAUSE = 600;
-/** Voters that are named for each candidate; the rest is counted. */
+/** Maximum voters named for each candidate; the rest is counted. */
 const VOTERS_NAMED = 20;
 
 type StoredPick = NonNullable<RunView['picks']>[number];
 
-/** The pick that stands; undefined where no person picked. */
+/** The current pick; undefined if no person picked. */
 export const lastPick = ({ picks = [] }: Pick<RunView, 'picks'>): StoredPick | undefined => picks.at(-1);
 
-/** ``picked by `mona` ``, after a candidate's letter; empty where no person picked one. */
+/** ``picked by `mona` ``, after a candidate's letter; empty if no person picked it. */
 export function pickedBy(view: RunView): string {
   const pick = lastPick(view);
   return pick && pick.alias !== null ? `picked by ${personIn(pick.by)}` : '';
 }
 
-/** Who stands as chosen and how that came, for a heading; empty where nothing was decided. */
+/** The chosen candidate and how it was chosen, for a heading; empty without a decision. */
 export function chosenText(view: RunView): string {
   const pick = lastPick(view);
   if (pick) {
@@ -81,7 +81,7 @@ export function chosenText(view: RunView): string {
   return decision && decision.kind !== 'none' ? `**${decision.alias}** — ${decisionLabel(decision)}` : '';
 }
 
-/** What the evidence said, in full: beside a person's pick, who stood first. */
+/** The evidence in full; next to a person's pick also the candidate in first place. */
 export function evidenceText(view: RunView): string {
   const { decision } = view;
   if (decision === undefined) return '';
@@ -92,7 +92,7 @@ export function evidenceText(view: RunView): string {
   return `The evidence ranks ${whom}: ${decisionLabel(decision)}. ${because}`;
 }
 
-/** How people voted, best first; empty where nobody did. One for each person, which the store sees to. */
+/** The votes, best first; empty if there are none. The store ensures one vote per person. */
 export function votesLine({ votes = [] }: RunView): string {
   const tally = new Map<Alias, string[]>();
   for (const { by, alias } of votes) tally.set(alias, [...(tally.get(alias) ?? []), personIn(by)]);
@@ -106,7 +106,7 @@ export function votesLine({ votes = [] }: RunView): string {
   return lines.length === 0 ? '' : `${counted(votes.length, 'vote')}: ${lines.join('; ')}.`;
 }
 
-/** How to start anew, after "then" or "To start anew,": plain words with code in backticks. */
+/** How to restart the run, after "then" or "To start anew,": plain words with code in backticks. */
 export const restartText = (view: RunView): string =>
   view.origin.kind === 'github'
     ? view.origin.work
@@ -114,11 +114,11 @@ export const restartText = (view: RunView): string =>
       : `add the label \`${view.label.replaceAll('`', '')}\` again or comment \`/auto-dev retry\``
     : 'start the run again';
 
-/** No candidate has a patch: more words in the task would hardly help. */
+/** No candidate has a patch: adding details to the task would hardly help. */
 export const noPatchAtAll = ({ candidates }: RunView): boolean =>
   candidates.every(({ patch }) => patch === undefined);
 
-/** Why there is no pull request of a winner and what to do about it; empty where none was to be opened. */
+/** Why the winner has no pull request, and what to do about it; empty if none was to be opened. */
 export function unopenedText(view: RunView, compareUrl: string | undefined): string {
   const { outcome } = view;
   const alias = chosenOf(view);
@@ -135,7 +135,7 @@ export function unopenedText(view: RunView, compareUrl: string | undefined): str
   return `${none} ${where} Or fix what GitHub reports, then ${again}.`;
 }
 
-/** GitHub's page for a candidate's branch, from the address of our own comment; null where that is not known. */
+/** GitHub's page for a candidate's branch, derived from the URL of Runoff's comment; null if unknown. */
 function compareUrlOf(view: RunView, alias: string): string | null {
   const { outcome, base } = view;
   const branch = branchOf(view, alias);
@@ -155,7 +155,7 @@ const HEAD = [
   'patch SHA-256',
 ];
 
-/** What was executed, on which commit, with which commands and exit codes: enough to do it again. */
+/** What was executed, on which commit, with commands and exit codes: enough to reproduce it. */
 export function evidenceSection(view: RunView, diffs: Diffs, maxLength: number): string {
   const facts = [
     '#### Evidence',
@@ -184,12 +184,12 @@ export function evidenceSection(view: RunView, diffs: Diffs, maxLength: number):
   return body === '' ? facts : `${facts}\n\n${body}`;
 }
 
-/** Code points of one note. */
+/** Maximum code points of one note. */
 const MAX_NOTE = 300;
-/** Files named for each reason; the rest is counted. */
+/** Maximum files named for each reason; the rest is counted. */
 const MAX_FILES_NAMED = 5;
 
-/** Files that act where no test sees it: a reader shall look twice, whoever wins. A line for each reason. */
+/** Files whose effects tests cannot detect: worth a second look, whichever candidate wins. One line per reason. */
 function notableFacts(diffs: Diffs): readonly string[] {
   return Object.entries(diffs)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -222,14 +222,17 @@ function row(evidence: Evidence): readonly string[] {
   ];
 }
 
-/** UTF-16 units of the lines that broke a gate. */
+/** Maximum UTF-16 units of the lines that failed a gate. */
 const MAX_HUNK = 1_500;
-/** What folds it away, and the note that it was shortened. */
+/** UTF-16 units of the fold around them and the note that they were shortened. */
 const HUNK_FRAME_SIZE = 120;
-/** Code points of an input, and of what it gives. */
+/** Maximum code points of an input, and of its result. */
 const MAX_VALUE = 160;
 
-/** Why not each other candidate: one sentence, the tests it fails, inputs that show it, the lines that broke a gate. */
+/**
+ * Why each other candidate was not chosen: one sentence, failed tests, example inputs, and the lines that failed a
+ * gate.
+ */
 export function reasonsSection(view: RunView, maxLength: number, everyone = false): string {
   const all = reasons(view, everyone);
   if (all.length === 0) return '';
@@ -244,7 +247,7 @@ export function reasonsSection(view: RunView, maxLength: number, everyone = fals
   return [title, ...entries].join('\n\n');
 }
 
-/** One candidate of these. */
+/** The reasons of one candidate. */
 export function reasonText(reason: RankReason, maxLength: number): string {
   const lines = [
     `**${reason.alias}**: ${inertSentence(reason.because)}`,
@@ -267,6 +270,6 @@ function failing(tests: FailingTests): string {
   return `- fails ${tests.of}: ${names}${tests.more > 0 ? ` and ${tests.more} more` : ''}`;
 }
 
-/** One executed input with what came out. A probe that follows a test from inside has no text of its own. */
+/** One executed input with its result. A probe inside a test has no text of its own. */
 const inputLine = ({ input, got, wanted, whose }: InputExample): string =>
   `- ${input.trim() === '' ? 'one input' : `input ${code(input, MAX_VALUE)}`} returns ${prose(got, MAX_VALUE)}, ${whose} ${prose(wanted, MAX_VALUE)}`;

@@ -15,23 +15,23 @@ import { standings } from './ranking-table.ts';
 import type { Diffs, DiffView, Report, RunView } from './view.ts';
 
 /**
- * Comments that one report takes at most. Our limit: what five comments do not hold is read better on GitHub's compare
- * page, and nobody's thread is flooded.
+ * Maximum comments of one report. Chosen by Runoff: longer diffs are easier to read on GitHub's compare page, and
+ * more comments would flood the thread.
  */
 export const MAX_REPORT_COMMENTS = 5;
 /** UTF-16 units of a marker with its empty line, with a margin. */
 const MARKER_RESERVE = 100;
-/** What the last line of the first part may take, and the heading of each later one. */
+/** UTF-16 units reserved for the last line of the first comment, and for the heading of each later one. */
 const CONTINUATION_RESERVE = 120;
-/** Under this many UTF-16 units a torn piece of a diff says nothing. */
+/** A shorter piece of a diff, in UTF-16 units, is not worth showing. */
 const MIN_DIFF_PIECE = 400;
 
 export type ReportComments = readonly [Report, ...Report[]];
 
 /**
- * A report in as many comments as it needs, five at most: `blocks` stand in the first one, the diffs follow and go on in
- * the next ones. Each is whole by itself: folds and code blocks are closed at its end and opened again in the next. What
- * does not fit even so is said, with the way to the whole diff.
+ * Splits a report into at most five comments: `blocks` go into the first one, followed by the diffs, which continue
+ * in the next. Each comment is valid by itself: folds and code blocks are closed at its end and reopened in the next.
+ * If the diffs still do not fit, a note links to the whole diff.
  */
 export function paginateDiffs(
   kind: ReportKind,
@@ -56,7 +56,7 @@ export function paginateDiffs(
   ];
 }
 
-/** The blocks that fit: each is bounded, but all at their longest are too much. */
+/** The blocks that fit. Each is bounded, but together they may exceed the limit. */
 function fittingBlocks(blocks: readonly string[], maxLength: number): readonly string[] {
   let left = maxLength;
   return blocks.filter((block) => {
@@ -75,11 +75,11 @@ interface PageSizes {
 interface DiffToPlace extends DiffEntry {
   readonly lines: readonly ShownLine[];
   readonly totalLines: number;
-  /** UTF-16 units that it may take where not all diffs fit. */
+  /** Maximum UTF-16 units if not all diffs fit. */
   readonly share: number;
 }
 
-/** The diffs as pages of blocks, in order. */
+/** Lays out the diffs as pages of blocks, in order. */
 function placeDiffs(entries: readonly DiffEntry[], rooms: PageSizes): readonly (readonly string[])[] {
   const pages = new Pages(rooms);
   const pieces = withShares(entries, rooms);
@@ -90,7 +90,7 @@ function placeDiffs(entries: readonly DiffEntry[], rooms: PageSizes): readonly (
   return pages.all;
 }
 
-/** Divides the space where it is too little: whoever needs less than an equal share gets all it needs. */
+/** Distributes limited space: diffs that need less than an equal share get all they need. */
 function withShares(entries: readonly DiffEntry[], rooms: PageSizes): readonly DiffToPlace[] {
   const most = Math.max(0, rooms.first) + (MAX_REPORT_COMMENTS - 1) * rooms.next;
   const shown = entries.map((entry) => {
@@ -98,7 +98,7 @@ function withShares(entries: readonly DiffEntry[], rooms: PageSizes): readonly D
     const size = diff.lines.reduce((sum, { text }) => sum + text.length + 1, 0);
     return { entry, ...diff, need: diff.lines.length < diff.totalLines ? most : size + FENCES };
   });
-  // Each fold has its frame, and at each of the seams one is closed and opened again.
+  // Each fold has its frame, which is closed and reopened at each page break.
   const frames = shown.map(({ entry }) => frameSize(entry));
   const seam = Math.max(0, ...frames) + MIN_DIFF_PIECE;
   let left = most - frames.reduce((sum, frame) => sum + frame, 0) - (MAX_REPORT_COMMENTS - 1) * seam;
@@ -117,7 +117,7 @@ function withShares(entries: readonly DiffEntry[], rooms: PageSizes): readonly D
   }));
 }
 
-/** UTF-16 units of ordinary fences around a diff, on as many pages as it may take. */
+/** UTF-16 units of ordinary fences around a diff, on the maximum number of pages. */
 const FENCES = 15 * MAX_REPORT_COMMENTS;
 const CONTINUED_NOTE = 'Continues in the next comment.';
 const CUT_LINES_NOTE = 'Very long lines are truncated.';
@@ -126,7 +126,7 @@ const shortenedNote = (
   { totalLines, where }: Pick<DiffToPlace, 'totalLines' | 'where'>,
 ): string => `Shortened: ${shown} of ${counted(totalLines, 'line')}. ${where}`;
 
-/** What a fold takes beside its code block, with the longest note behind it. */
+/** UTF-16 units of a fold besides its code block, including the longest note after it. */
 const frameSize = (entry: DiffEntry): number =>
   details(`${entry.summary}, continued`, '').length + entry.where.length + MIN_DIFF_PIECE / 4;
 
@@ -139,7 +139,7 @@ const linkOnly = (piece: DiffToPlace, from: number): string =>
     from === 0 ? `Too long to show here. ${piece.where}` : shortenedNote(from, piece),
   );
 
-/** Lays one diff, on as many pages as it takes; `later` is what those behind it need at least. */
+/** Lays out one diff on as many pages as it needs; `later` is the minimum space for the following diffs. */
 function placeDiff(piece: DiffToPlace, pages: Pages, later: number): void {
   const frame = frameSize(piece);
   let from = 0;
@@ -179,7 +179,7 @@ function withNote(
   return note === '' ? part.block : `${part.block}\n\n${note}`;
 }
 
-/** Blocks on one page after another, never more on one than it has space for. */
+/** Distributes blocks over pages without exceeding the space of any page. */
 class Pages {
   readonly all: string[][] = [[]];
   left: number;
@@ -194,7 +194,7 @@ class Pages {
     return this.all.length === MAX_REPORT_COMMENTS;
   }
 
-  /** False where this was the last page, or where it is a fresh one, so that a new one would hold no more. */
+  /** Starts a new page. False on the last page, or on an empty one, since a new page would not hold more. */
   turn(): boolean {
     const fresh = this.all.length > 1 && this.all.at(-1)?.length === 0;
     if (this.isLast || fresh) return false;
@@ -203,7 +203,7 @@ class Pages {
     return true;
   }
 
-  /** A block that fits on no page is left out. */
+  /** A block that fits on no page is dropped. */
   put(block: string): void {
     if (block.length + 2 > this.left && !this.turn()) return;
     if (block.length + 2 > this.left) return;
@@ -212,16 +212,16 @@ class Pages {
   }
 }
 
-/** One diff as the reports show it, folded away. */
+/** One diff as shown in reports, folded. */
 interface DiffEntry {
   /** HTML. */
   readonly summary: string;
   readonly diff: DiffView;
-  /** A sentence: where all of it can be read. */
+  /** A sentence with the place of the whole diff. */
   readonly where: string;
 }
 
-/** The diffs of a run in the order of its ranking; without the chosen one, unless everyone's are wanted. */
+/** The diffs of a run in the order of its ranking; without the chosen one, unless all are requested. */
 export function diffEntries(view: RunView, diffs: Diffs, everyone: boolean): readonly DiffEntry[] {
   return standings(view).flatMap(({ candidate, chosen }): DiffEntry[] => {
     const diff = diffs[candidate.alias];
@@ -240,10 +240,10 @@ const sizeOf = (diff: DiffView) => ({
   deletions: diff.patch.files.reduce((sum, file) => sum + file.deletions, 0),
 });
 
-/** Code points of a compare page's address: a longer one cannot be ours. */
+/** Maximum code points of a compare page's URL: a longer one cannot be genuine. */
 const MAX_URL_CHARACTERS = 1_000;
 
-/** A sentence: where the whole diff of a candidate can be read. */
+/** A sentence with the place of a candidate's whole diff. */
 export function whereToRead(view: RunView, alias: Alias, diff: DiffView): string {
   const url = diff.compareUrl;
   if (url !== undefined && url.length <= MAX_URL_CHARACTERS) return `Full diff: ${link('compare', url)}.`;

@@ -9,9 +9,9 @@ import { baseTestsText, type CandidateStanding, rankRows, reasonOf, standings } 
 import { judgesOn, reviewSection } from './sections.ts';
 import type { Diffs, Report, RunView } from './view.ts';
 
-/** UTF-16 units: below what GitHub takes, and below what anybody reads. */
+/** Maximum UTF-16 units: below GitHub's limit, and long enough for readers. */
 const MAX_BODY = 58_000;
-/** UTF-16 units of what each part may take. */
+/** Maximum UTF-16 units of each part. */
 const MAX_SECTION = {
   head: 4_000,
   against: 12_000,
@@ -20,10 +20,10 @@ const MAX_SECTION = {
   judges: 10_000,
   review: 10_000,
 } as const;
-/** Code points of one gate's reason. */
+/** Maximum code points of one gate's reason. */
 const MAX_REASON = 400;
 
-/** Everything about one candidate, as the answer to `/auto-dev explain B` in the comment of this id. */
+/** All details of one candidate: the reply to `/auto-dev explain B` in the comment with this id. */
 export function explanation(view: RunView, diffs: Diffs, alias: Alias, comment: number): Report {
   const standing = standings(view).find(({ candidate }) => candidate.alias === alias);
   const blocks = standing ? candidateSections(view, diffs, standing) : [unknownCandidateText(view, alias)];
@@ -97,7 +97,7 @@ function gates(evidence: Evidence | undefined): string {
   return titled('Gates', lines, MAX_SECTION.gates);
 }
 
-/** What was executed on it: base tests with exit code and base commit, new tests one suite after another, behaviour. */
+/** Tests executed on it: base tests with exit code and base commit, each suite of new tests, behaviour. */
 function tests(view: RunView, evidence: Evidence | undefined): string {
   if (!evidence) return '';
   const { baseTests, independentTests, peerTests, behaviour, alike = [] } = evidence;
@@ -126,7 +126,7 @@ function tests(view: RunView, evidence: Evidence | undefined): string {
   return titled('What was executed', lines, MAX_SECTION.tests);
 }
 
-/** What each strategy says of it, whether it decided or not. */
+/** The score of each strategy, including those that did not decide. */
 function scores(view: RunView, { candidate, evidence, ranked }: CandidateStanding): string {
   if (!ranked) return '';
   const { signals, support, metrics, votes, weighted } = ranked;
@@ -146,7 +146,7 @@ function scores(view: RunView, { candidate, evidence, ranked }: CandidateStandin
   return titled('Scores', lines, MAX_SECTION.head);
 }
 
-/** Why the estimated chance of the pick is not higher. */
+/** What limits the estimated chance of the pick. */
 function limits({ decision }: RunView, alias: Alias): string {
   if (!decision || decision.kind === 'none' || decision.alias !== alias || !decision.caps) return '';
   const lines = decision.caps.map(

@@ -1,13 +1,13 @@
 import { cut, visible } from './visible.ts';
 
-/** Lines of a failed command's output that are shown. */
+/** Maximum lines of a failed command's output that are shown. */
 const MAX_LINES = 3;
-/** Code points of one of them. */
+/** Maximum code points of a line. */
 const MAX_LINE = 240;
-/** Characters that are looked at from the start and from the end of the output. */
+/** Characters at the start and at the end of the output that are searched. */
 const MAX_OUTPUT_END = 200_000;
 
-/** What npm, Maven and pytest say in every failure, and frames of a stack: these never tell the cause. */
+/** Lines that npm, Maven and pytest print on every failure, and stack frames: they never name the cause. */
 const NOISE: readonly RegExp[] = [
   /^\s*at\s/,
   /^npm (?:ERR!|error)(?: network| 403| 404)?\s*$/,
@@ -44,7 +44,7 @@ const CAUSES: readonly RegExp[] = [
   /(?:Could not resolve|Temporary failure in name resolution|Executable doesn't exist|Could not find Chrom)/,
 ];
 
-/** Failing tests by name, and what is said around a cause: shown where nothing better is there. */
+/** Names of failing tests, and lines around a cause: shown if there is nothing better. */
 const SYMPTOMS: readonly RegExp[] = [
   /^\s*not ok \d+/,
   /^\s*(?:● |✖ |✗ |--- FAIL: |FAIL(?:ED)?[ :\t])/,
@@ -56,8 +56,9 @@ const matches = (line: string, patterns: readonly RegExp[]): boolean =>
   patterns.some((pattern) => pattern.test(line));
 
 /**
- * The lines of a failed command's output that say why it failed, in their order: the first that name a cause, then the
- * first that look like a failure, else the last ones. Fit to show, each at most 240 code points; empty where the output is.
+ * The lines of a failed command's output that explain the failure, in their order: the first lines that name a cause,
+ * otherwise the first that look like a failure, otherwise the last ones. Sanitized for display, each at most 240 code
+ * points; empty for empty output.
  */
 export function failureLines(output: string, most = MAX_LINES): readonly string[] {
   const lines = linesOf(output);
@@ -77,7 +78,7 @@ function linesOf(output: string): readonly string[] {
     .split('\n')
     .map((line) => line.trimEnd().slice(0, 4 * MAX_LINE))
     .filter((line) => line !== '');
-  // From here on npm explains how it is called.
+  // Npm's usage message begins here.
   const usage = lines.findIndex((line) => /^npm (?:ERR!|error) Usage:$/.test(line));
   const end = lines.findLastIndex((line) => /^npm (?:ERR!|error)/.test(line));
   return usage < 0 ? lines : [...lines.slice(0, usage), ...lines.slice(end + 1)];
@@ -93,9 +94,9 @@ const shortLine = (line: string): string => cut(line.trim(), { codePoints: MAX_L
 interface FailedCommand {
   readonly step: 'set-up' | 'build' | 'tests';
   readonly command: string;
-  /** `exit code 1`, or how it ended otherwise. */
+  /** `exit code 1`, or another way of ending. */
   readonly how: string;
-  /** The lines of its output that say why, as `failureLines` picks them. */
+  /** The lines of its output that explain the failure, selected by `failureLines`. */
   readonly lines: readonly string[];
 }
 
@@ -105,7 +106,7 @@ const STEPS = {
   tests: 'test command',
 } as const satisfies Record<FailedCommand['step'], string>;
 
-/** One sentence that says which step failed, with its command and the lines that matter, and one that says what would help. */
+/** A sentence about the failed step with its command and the relevant lines, and a sentence about the remedy. */
 export function commandFailure({ step, command, how, lines }: FailedCommand): string {
   const reason = lines.length === 0 ? ', without any output.' : `: ${lines.map(quotedCode).join(', ')}.`;
   const hint = failureHint(lines, step);
@@ -129,14 +130,14 @@ export const howEnded = ({
   readonly stopped?: keyof typeof LIMITS | null | undefined;
 }): string => (stopped ? LIMITS[stopped] : exitCode === null ? 'ended by a signal' : `exit code ${exitCode}`);
 
-/** As code in a sentence of Markdown. */
+/** Inline code for a Markdown sentence. */
 export const quotedCode = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
 
-/** Tools that come with a machine, not with the packages of a repository. */
+/** Tools that are installed on a machine, not by a repository's packages. */
 const MACHINE_TOOLS =
   /^(?:cargo|rustc|rustup|go|mvn|gradle|javac?|node|npm|npx|pnpm|yarn|bun|deno|corepack|python3?|pip3?|uv|poetry|pdm|hatch|tox|nox|ruby|gem|bundle|rake|php|composer|dotnet|make|cmake|ninja|gcc|g\+\+|cc|clang|git|docker|psql|jq|curl)$/;
 
-/** What would help, one sentence; null where the lines do not tell. */
+/** A remedy in one sentence; null if the lines do not suggest one. */
 export function failureHint(outputLines: readonly string[], step: FailedCommand['step']): string | null {
   const lines = outputLines.join('\n');
   const missing = /^\S{1,60}: (?:line )?(?:\d+: )?([\w.+-]{1,60}): (?:command )?not found$/m.exec(lines)?.[1];

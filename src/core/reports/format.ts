@@ -33,7 +33,7 @@ export function elapsed(ms: number): string {
 
 const pad = (n: number): string => String(n).padStart(2, '0');
 
-/** Dollars without the sign: cents, and four places where cents would read as nothing. */
+/** Dollars without the sign: two decimals, or four if two would show zero. */
 export function dollars(usd: Usd): string {
   if (!Number.isFinite(usd) || usd <= 0) return '0.00';
   if (usd >= 0.01) return usd.toFixed(2);
@@ -58,13 +58,13 @@ export function tokens(count: number): string {
 export const plusMinus = (change: { readonly additions: number; readonly deletions: number }): string =>
   `+${change.additions} −${change.deletions}`;
 
-/** The first twelve digits: enough to find a commit by. */
+/** The first twelve digits: enough to identify a commit. */
 export const shortSha = (sha: string): string => sha.slice(0, 12);
 
-/** Code points of a login; GitHub allows 39. */
+/** Maximum code points of a login; GitHub allows 39. */
 const LOGIN = 80;
 
-/** A person in the middle of a sentence: the login in code, where nothing is a mention. `null`: the command line. */
+/** A person in the middle of a sentence: the login as code, which causes no mention. `null`: the command line. */
 export const personIn = (by: Actor | null): string =>
   by ? code(by.login, LOGIN) : 'somebody at the command line';
 
@@ -72,17 +72,17 @@ export const personIn = (by: Actor | null): string =>
 export const personFirst = (by: Actor | null): string =>
   by ? code(by.login, LOGIN) : 'Somebody at the command line';
 
-/** Where a candidate's commit lives on GitHub, e.g. `auto-dev/7/r7k2m9q4xa/B`. No text of the issue is in it. */
+/** The branch of a candidate's commit on GitHub, e.g. `auto-dev/7/r7k2m9q4xa/B`. Contains no text of the issue. */
 export const branchName = (issue: number, run: RunId, alias: Alias): string =>
   `auto-dev/${issue}/${run}/${alias}`;
 
-/** Where a candidate's commit lives in a local repository, e.g. `runoff/r7k2m9q4xa/B`. */
+/** The branch of a candidate's commit in a local repository, e.g. `runoff/r7k2m9q4xa/B`. */
 export const localBranch = (run: RunId, alias: Alias): string => `runoff/${run}/${alias}`;
 
-/** The branch that was made for a candidate, or null where there is none (yet). */
+/** The branch created for a candidate; null if there is none (yet). */
 export const branchOf = (view: RunView, alias: Alias): string | null => view.outcome?.branches[alias] ?? null;
 
-/** What is going on in a stage, after "stage 3 of 6:". */
+/** The activity of a stage, after "stage 3 of 6:". */
 const STAGE_LABELS = {
   admit: 'checking the request',
   brief: 'writing the brief',
@@ -111,7 +111,7 @@ export const SEPARATOR_LABELS = {
   tie: 'nothing: a tie',
 } as const satisfies Record<Separator, string>;
 
-/** What a candidate did that failed a gate: a few words for a table. */
+/** Why a candidate failed a gate: a few words for a table. */
 export const GATE_FAILURE_LABELS = {
   collected: 'left no usable patch',
   content: 'changes no production code',
@@ -134,7 +134,7 @@ export const CANDIDATE_STATE_LABELS = {
   cancelled: 'cancelled',
 } as const satisfies Record<CandidateState, string>;
 
-/** Stage that a run in this state is in or enters next; null when its own work is over. */
+/** The stage that a run in this state is in or enters next; null when its work is finished. */
 const STAGE_OF = {
   queued: 'admit',
   admitted: 'brief',
@@ -181,7 +181,7 @@ const TOOL_ORIGINS = {
 export const toolsText = (tools: readonly FoundTool[]): string =>
   tools.map(({ name, from }) => `${name} (${TOOL_ORIGINS[from]})`).join(', ');
 
-/** What is done with the base commit, before the command that does it. */
+/** The step on the base commit, before its command. */
 export const BASE_STEP_LABELS = {
   checkout: 'preparing the checkout',
   'set-up': 'installing packages',
@@ -189,10 +189,10 @@ export const BASE_STEP_LABELS = {
   tests: 'testing the base commit',
 } as const satisfies Record<BaseStep['name'], string>;
 
-/** Characters of a command beside what it does. */
+/** Maximum characters of a command next to its description. */
 const MAX_STEP_COMMAND = 60;
 
-/** `installing packages: npm ci`; null where nothing is done with the base. `shown` makes a command fit for where it stands. */
+/** `installing packages: npm ci`; null if no step runs on the base. `shown` formats a command for its context. */
 function baseStepLabel(view: RunView, shown: (command: string, limit: number) => string): string | null {
   const step = view.state === 'admitted' ? view.checks?.step : undefined;
   if (step === undefined) return null;
@@ -200,7 +200,10 @@ function baseStepLabel(view: RunView, shown: (command: string, limit: number) =>
   return step.name === 'checkout' ? label : `${label}: ${shown(step.command, MAX_STEP_COMMAND)}`;
 }
 
-/** What a run does in its stage, after "stage 2 of 6:", as Markdown. Set-up and tests of the base take longer than the planner. */
+/**
+ * A run's activity in its stage, after "stage 2 of 6:", as Markdown. Set-up and base tests take longer than the
+ * planner, so they are named.
+ */
 export const activityLabel = (view: RunView, stage: Stage): string =>
   baseStepLabel(view, code) ?? plainActivity(view, stage);
 
@@ -213,30 +216,30 @@ function plainActivity(view: RunView, stage: Stage): string {
   return STAGE_LABELS[stage];
 }
 
-/** Where a run stands, for a terminal: its stage and what it does there, or how it ended. */
+/** A run's progress for a terminal: its stage and activity, or how it ended. */
 export function progressLabel(view: RunView): string {
   const stage = stageOf(view);
   if (stage === null) return view.state;
   return `${stageNumber(stage)}: ${baseStepLabel(view, visibleLine) ?? plainActivity(view, stage)}`;
 }
 
-/** How long the present step of the base takes already, such as `1m 12s`; null where nothing is done with the base. */
+/** Elapsed time of the current step on the base, such as `1m 12s`; null if there is none. */
 export const baseStepTime = (view: RunView): string | null =>
   baseStepLabel(view, visibleLine) === null
     ? null
     : elapsed(view.now - (view.checks?.step?.since ?? view.now));
 export const stageNumber = (stage: Stage): string => `stage ${STAGES.indexOf(stage) + 1} of ${STAGES.length}`;
 
-/** Characters of an agent's name; a program's own words can be many. */
+/** Maximum characters of an agent's name; a custom program's command line can be long. */
 const MAX_PROGRAM_CHARACTERS = 60;
 
-/** `builtin × anthropic/claude-sonnet-4-5 (careful)`. Names come from settings: not yet fit for Markdown. */
+/** `builtin × anthropic/claude-sonnet-4-5 (careful)`. Names come from settings and must be escaped for Markdown. */
 export const contestantName = (who: Contestant): string =>
   `${[who.agent, ...(who.argv ?? [])].join(' ').slice(0, MAX_PROGRAM_CHARACTERS)} × ${who.model} (${who.prompt}${who.seed ? `, seed ${who.seed}` : ''}${who.round ? `, ${roundText(who.round)}` : ''})`;
 
 /**
- * Names for where the whole ones do not fit: of agent, model and prompt what tells these contestants apart, such as
- * `codex`, `codex gpt-6-sol` or `gpt-6-sol (careful)`. In the order given.
+ * Short names: only the parts of agent, model and prompt that distinguish these contestants, such as `codex`, `codex
+ * gpt-6-sol` or `gpt-6-sol (careful)`. In input order.
  */
 export function shortContestantNames(all: readonly Contestant[]): readonly string[] {
   const differs = (part: (who: Contestant) => string): boolean => new Set(all.map(part)).size > 1;

@@ -2,7 +2,7 @@ import { type LeftOut, lacksComparison } from '../evidence/index.ts';
 import { counted, elapsed } from './format.ts';
 import type { RunView } from './view.ts';
 
-/** What was not executed for lack of time. */
+/** What was skipped for lack of time. */
 export function cutNotes({ evidence }: Pick<RunView, 'evidence'>): readonly string[] {
   const cut = evidence.find((one) => one.cut)?.cut;
   if (!cut) return [];

@@ -3,13 +3,13 @@ import type { Report } from './view.ts';
 import { cut, visibleCode, visibleLine } from './visible.ts';
 
 /**
- * GitHub refuses a body over 65,536 characters. Counted here in UTF-16 units, which are never fewer than characters and
- * never over three bytes of UTF-8 each, so that a limit in bytes (262,144) holds too. The rest is a margin.
+ * GitHub rejects a body over 65,536 characters. Counted here in UTF-16 units, which are never fewer than characters
+ * and at most three bytes of UTF-8 each, so that a limit in bytes (262,144) holds, too. The rest is a margin.
  */
 export const BODY_LIMIT = 65_536;
 export const BODY_ROOM = 65_000;
 
-/** A Markdown table of ready cells. `align` has one mark for each column: `l` or `r`. */
+/** A Markdown table of formatted cells. `align` has one mark for each column: `l` or `r`. */
 export function tableRows(
   head: readonly string[],
   align: string,
@@ -22,13 +22,13 @@ export function tableRows(
 export const table = (head: readonly string[], align: string, rows: readonly (readonly string[])[]): string =>
   tableRows(head, align, rows).join('\n');
 
-/** `summary` is HTML. The empty lines let GitHub read the content as Markdown again. */
+/** `summary` is HTML. The empty lines make GitHub parse the content as Markdown. */
 export const details = (summary: string, content: string): string =>
   `<details>\n<summary>${summary}</summary>\n\n${content}\n\n</details>`;
 
 /**
- * As many whole blocks as fit into `maxLength` UTF-16 units, in order; where some are left out, `more` says how many. Never
- * longer than `maxLength`; empty when nothing fits.
+ * As many whole blocks as fit into `maxLength` UTF-16 units, in order; `more` describes the number left out. Never
+ * longer than `maxLength`; empty if nothing fits.
  */
 export function fill(
   blocks: readonly string[],
@@ -65,24 +65,24 @@ export type ReportKind = (typeof REPORT_KINDS)[number];
 const FIRST_LINE =
   /^<!-- runoff:([a-z]{1,20}):(r[0-9a-z]{1,32}|c[1-9][0-9]{0,15})(?::([1-9][0-9]{0,3}))? -->(?:\r?\n|$)/;
 
-/** What the answer to a comment is about, in place of a run: `c` and the comment's number on GitHub. */
+/** The scope of a reply to a comment, in place of a run: `c` and the comment's id on GitHub. */
 export const replyScope = (comment: number): string => `c${comment}`;
 
-/** Hidden first line of everything we write, by which a write that a crash cut off is found again. */
+/** The hidden first line of everything that Runoff posts, for finding a write that was interrupted by a crash. */
 export const marker = (kind: ReportKind, run: RunId, number?: number): string =>
   `<!-- runoff:${kind}:${run}${number === undefined ? '' : `:${number}`} -->`;
 
 export interface Marker {
   readonly kind: ReportKind;
-  /** Of a `reply` the scope of the comment that it answers. */
+  /** For a `reply`, the scope of the comment that it answers. */
   readonly run: RunId;
-  /** Which one of the run, where there can be several. */
+  /** Its number, if a run can have several. */
   readonly number?: number;
 }
 
 /**
- * The marker on the first line of a body, or null. Anyone can write one: it only says which text to adopt after a
- * crash, and only once the caller has checked that our own App wrote it. It is never state (I12).
+ * The marker on the first line of a body, or null. Markers can be forged: one only identifies text to adopt after a
+ * crash, and only after the caller has verified that Runoff's App wrote it. It is never state (I12).
  */
 export function findMarker(body: string): Marker | null {
   const found = FIRST_LINE.exec(body);
@@ -93,16 +93,16 @@ export function findMarker(body: string): Marker | null {
   return { kind, run, ...(found?.[3] === undefined ? {} : { number: Number(found[3]) }) };
 }
 
-/** A report from its blocks; empty ones are left out. */
+/** A report made of its non-empty blocks. */
 export function report(kind: ReportKind, run: RunId, blocks: readonly string[], number?: number): Report {
   const first = marker(kind, run, number);
   return { marker: first, body: `${[first, ...blocks.filter((block) => block !== '')].join('\n\n')}\n` };
 }
 
 /**
- * Text that others wrote (issue, candidate, model, settings), made inert for GitHub Markdown. GitHub looks for mentions
- * and references in the rendered text, after entities are decoded, so escaping `@` is not enough: a zero-width space
- * parts the sign from the name, and nothing is looked for inside code.
+ * Escapes untrusted text (issue, candidate, model, settings) for GitHub Markdown. GitHub detects mentions and
+ * references in the rendered text, after decoding entities, so escaping `@` is not enough: a zero-width space
+ * separates the sign from the name. Nothing is detected inside code.
  */
 const ZERO_WIDTH_SPACE = '&#8203;';
 const EMPTY_TEXT = '(empty)';
@@ -116,7 +116,7 @@ const ENTITY_OF: Readonly<Record<string, string>> = {
   '`': '&#96;',
   '|': '&#124;',
   '\\': '&#92;',
-  // GitHub's own advice for a dollar sign that starts no formula.
+  // GitHub's documented way to write a dollar sign that starts no formula.
   $: '<span>$</span>',
   '@': `@${ZERO_WIDTH_SPACE}`,
   '://': `:${ZERO_WIDTH_SPACE}//`,
@@ -133,13 +133,16 @@ function inert(found: string, at: number, whole: string): string {
   return found.length === 1 ? `\\${found}` : found.replace(/.{6}(?=.)/g, `$&${ZERO_WIDTH_SPACE}`);
 }
 
-/** At the start of a line these begin a list, a rule, a heading's underline, a table's second row, a command to a bot. */
+/**
+ * At the start of a line these begin a list, a rule, a heading's underline, a table's delimiter row, or a bot
+ * command.
+ */
 const atLineStart = (text: string): string =>
   text.replace(/^[-+=:/]/, '\\$&').replace(/^(\d{1,9})([.)])/, '$1\\$2');
 
 const escapedMarkdown = (text: string): string => atLineStart(text.replace(SPECIAL_CHARACTER, inert));
 
-/** One line of plain prose of at most `limit` code points, before escaping. Good in a paragraph, list item or cell. */
+/** One line of plain prose of at most `limit` code points before escaping. Valid in a paragraph, list item or cell. */
 export function prose(text: string, limit = 300): string {
   return escapedMarkdown(visibleLine(text, limit)) || EMPTY_TEXT;
 }
@@ -152,55 +155,58 @@ function inHtmlCode(found: string): string {
   return `&#${found.codePointAt(0)};${found === '@' ? ZERO_WIDTH_SPACE : ''}`;
 }
 
-/** Code as an HTML element whose text holds no Markdown: the same inside `<summary>`, a table cell or a paragraph. */
+/**
+ * Code as an HTML element whose text contains no Markdown: renders the same inside `<summary>`, a table cell or a
+ * paragraph.
+ */
 export function htmlCode(text: string, limit = 120): string {
   return `<code>${(visibleLine(text, limit) || EMPTY_TEXT).replace(HTML_CODE, inHtmlCode)}</code>`;
 }
 
 /**
- * What backticks would not hold, and what readers of the raw text act on even inside code: bots, and GitHub itself when
- * a body becomes the message of a squashed commit. `[x]` anywhere in the line of a box ticks it.
+ * Text that backticks do not protect, or that readers of the raw text act on even inside code: bots, and GitHub
+ * itself when a body becomes the message of a squashed commit. `[x]` anywhere in the line of a box ticks it.
  */
 const NOT_IN_BACKTICKS =
   /[`|\\@#$]|:\/\/|www\.|gh-[0-9]|<!--|-->|\[(?:[ x]\]|(?:skip|no|ci|actions)\b)|skip-checks/i;
 
-/** Inline code of at most `limit` code points, in backticks where they do. */
+/** Inline code of at most `limit` code points, in backticks if possible. */
 export function code(text: string, limit = 120): string {
   const line = visibleLine(text, limit) || EMPTY_TEXT;
   return NOT_IN_BACKTICKS.test(line) ? htmlCode(line, limit) : `\`${line}\``;
 }
 
-/** Prose in which pairs of backticks mark code, as in our own sentences; every part is made inert. */
+/** Prose in which pairs of backticks mark code, as in Runoff's messages; every part is escaped. */
 export function inertSentence(text: string, limit = 400): string {
   const parts = visibleLine(text, limit).split(/`([^`]+)`/);
   const rendered = parts.map((part, index) => {
     if (index % 2 === 1) return code(part, limit);
-    // Two code spans that touch would read as one.
+    // Two adjacent code spans would be parsed as one.
     if (part === '') return index > 0 && index < parts.length - 1 ? ' ' : '';
     return escapedMarkdown(part);
   });
   return rendered.join('') || EMPTY_TEXT;
 }
 
-/** Code points of a fenced line; a longer one is cut, and the part is then not `whole`. */
+/** Maximum code points of a fenced line; a longer one is cut, and the part is then not `whole`. */
 const MAX_LINE_CHARACTERS = 2_000;
 
-/** A line of a diff as it is shown. */
+/** A line of a diff prepared for display. */
 export interface ShownLine {
   readonly text: string;
-  /** Backticks of its longest run. */
+  /** Length of its longest run of backticks. */
   readonly backticks: number;
-  /** Something of it is left out. */
+  /** The line was shortened. */
   readonly cut: boolean;
 }
 
 interface ReadableDiff {
   readonly lines: readonly ShownLine[];
-  /** Of the whole diff; more than `lines` where that one was long. */
+  /** Lines of the whole diff; more than `lines` if the diff was cut. */
   readonly totalLines: number;
 }
 
-/** The lines of a diff made fit to show, as many as `most` UTF-16 units hold. */
+/** Prepares the lines of a diff for display, as many as fit into `most` UTF-16 units. */
 export function readableDiff(text: string, most: number): ReadableDiff {
   const all = text.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n');
   const lines: ShownLine[] = [];
@@ -216,9 +222,9 @@ export function readableDiff(text: string, most: number): ReadableDiff {
 }
 
 /**
- * Lines of a diff from one on, as one code block of at most `maxLength` UTF-16 units, fence included. Null when not even the
- * first of them fits. The fence is longer than any run of backticks inside: CommonMark closes a block only with one at
- * least as long.
+ * Lines of a diff from a given line on, as one code block of at most `maxLength` UTF-16 units, including its fence.
+ * Null if not even one line fits. The fence is longer than any run of backticks inside: CommonMark closes a block
+ * only with one at least as long.
  */
 export function fenced(
   lines: readonly ShownLine[],
@@ -249,11 +255,11 @@ interface FencedPart {
   readonly block: string;
   readonly shownLines: number;
   readonly totalLines: number;
-  /** Nothing was left out: all lines, none of them cut. */
+  /** Contains all lines, none of them shortened. */
   readonly whole: boolean;
 }
 
-/** A diff as one code block of at most `maxLength` UTF-16 units, cut between lines; null when not even the first one fits. */
+/** A diff as one code block of at most `maxLength` UTF-16 units, cut between lines; null if not even one line fits. */
 export function fencedDiff(text: string, maxLength: number): FencedPart | null {
   const { lines, totalLines } = readableDiff(text, maxLength);
   const part = fenced(lines, 0, maxLength);
@@ -266,18 +272,18 @@ export function fencedDiff(text: string, maxLength: number): FencedPart | null {
   };
 }
 
-/** No line of a diff starts with a slash, but output shown in its place may, and bots take that for a command. */
+/** No line of a diff starts with a slash, but output shown in its place may, and bots would read that as a command. */
 const indentedCommand = (line: string): string => (line.startsWith('/') ? ` ${line}` : line);
 
-/** A link of our own to an address that GitHub gave; anything but http(s) is shown as text. */
+/** A link to a URL provided by GitHub; a URL that is not http(s) is shown as text. */
 export function link(label: string, url: string): string {
   if (!/^https?:\/\/[!-~]+$/i.test(url)) return `${label} (${code(url, 300)})`;
   return `[${label}](${url.replace(/[()<>\\`"|*_[\]~@]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)})`;
 }
 
 /**
- * Text for places without Markdown that GitHub still searches: titles and commit messages. Signs are parted by a space,
- * and the words that hold or start CI are taken apart.
+ * Text for places without Markdown in which GitHub still detects references: titles and commit messages. Separates
+ * signs by a space, and splits keywords that skip or start CI.
  */
 export function plainLine(text: string, limit: number): string {
   const line = visibleLine(text, 1_000)

@@ -9,9 +9,9 @@ import { reviewLine } from './sections.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines, testedWhere } from './test-facts.ts';
 import type { Diffs, DiffView, OriginView, RunView } from './view.ts';
 
-/** GitHub takes 256 characters; more than this is not read in a list. */
+/** GitHub allows 256 characters, but lists show fewer. */
 const MAX_TITLE = 120;
-/** UTF-16 units of the list of changed files. */
+/** Maximum UTF-16 units of the list of changed files. */
 const MAX_FILE_LIST = 6_000;
 
 interface PullText {
@@ -20,7 +20,7 @@ interface PullText {
   readonly body: string;
 }
 
-/** Title and body of the draft pull request. The one closing line is ours; no text of others can add another. */
+/** Title and body of the draft pull request. Contains exactly one closing line; untrusted text cannot add another. */
 export function pullRequest(view: RunView, alias: Alias, diffs: Diffs): PullText {
   const { marker, body } = report('pull', view.id, [
     originLine(view),
@@ -38,7 +38,7 @@ export function pullRequest(view: RunView, alias: Alias, diffs: Diffs): PullText
   return { marker, title: subject(view, MAX_TITLE), body };
 }
 
-/** Only a run on an issue closes it; one on a pull request goes into that one's branch. */
+/** Only a run on an issue closes it; a run on a pull request adds to that one's branch. */
 function originLine({ origin }: RunView): string {
   if (origin.kind === 'local') return '';
   if (origin.work === 'review') return `Addresses the review of #${origin.issue}`;
@@ -103,7 +103,7 @@ function authorLines(view: RunView, { contestant: who, ms, usage }: Candidate): 
   ];
 }
 
-/** The same again, by hand. */
+/** Commands for reproducing the result by hand. */
 function reproduce(view: RunView, alias: Alias): string {
   const { origin, outcome, checks } = view;
   if (origin.kind === 'local') return '';
@@ -116,11 +116,11 @@ function reproduce(view: RunView, alias: Alias): string {
   return `### Reproduce\n\nThis runs code that nobody has reviewed: run it in a disposable environment.\n\n${lines.join('\n')}`;
 }
 
-/** The comparison is a comment on the pull request, so that it cannot be linked before there is one. */
+/** The comparison is a comment on the pull request, so it cannot be linked before the pull request exists. */
 const comparisonLine = (view: RunView): string =>
   `A comment below compares this with every other candidate, including their diffs (run ${code(view.id)}).`;
 
-/** What a person can ask for by a comment here. */
+/** Commands that a person can give in a comment here. */
 function commandsList(view: RunView, alias: Alias): string {
   if (view.origin.kind === 'local') return '';
   const others = pickable(view).filter((one) => one !== alias);
@@ -142,15 +142,18 @@ function ciLine(view: RunView): string {
   return "**CI is on hold.** Nobody has reviewed this code yet, so its commit tells GitHub's own workflows not to start. Read the diff, then comment `/auto-dev ci` or push any commit to this branch to start them. If you squash-merge, delete the skip line from the proposed message; otherwise CI is skipped on the default branch too.";
 }
 
-/** Code points of a commit's subject: what `git log --oneline` and GitHub show without folding. */
+/** Maximum code points of a commit's subject: what `git log --oneline` and GitHub show without folding. */
 const MAX_SUBJECT = 72;
-/** What GitHub lets a login be, so that it cannot break out of a trailer; not one that reads as a reference (`gh-7`). */
+/**
+ * GitHub's rules for a login, so that it cannot break out of a trailer; excludes logins that look like a reference
+ * (`gh-7`).
+ */
 const SAFE_LOGIN = /^(?!.*gh-[0-9])[A-Za-z0-9-]{1,39}$/i;
 
 /**
- * The message of a candidate's commit. Only a winner's says `Fix #7`: every other branch would else show up on the issue
- * as if it closed it. On GitHub a toss-up has no winner. What people pick later changes nothing of it: the commit stands on
- * its branch by then.
+ * The message of a candidate's commit. Only a winner's says `Fix #7`: otherwise every branch would appear on the
+ * issue as if it closed it. On GitHub a toss-up has no winner. Later picks do not change the message, because the
+ * commit is already on its branch.
  */
 export function commitMessage(view: RunView, alias: Alias): string {
   const winner = isWinner(view, alias);
@@ -168,14 +171,14 @@ function isWinner({ decision, origin }: RunView, alias: Alias): boolean {
   return decision.kind === 'winner' || origin.kind === 'local';
 }
 
-/** Why a commit is put on top of a pull request's branch. */
+/** The reason for a further commit on a pull request's branch. */
 type FollowUpCommit =
-  /** A person picked `alias`; its tree takes the place of that of `instead`. */
+  /** A person picked `alias`; its tree replaces that of `instead`. */
   | { readonly kind: 'pick'; readonly alias: Alias; readonly instead: Alias }
-  /** A person lets GitHub's CI run: the commit changes nothing. */
+  /** A person allows GitHub's CI to run: the commit is empty. */
   | { readonly kind: 'ci' };
 
-/** The message of a commit on top of the branch. That of `ci` holds nothing that could ask CI not to start. */
+/** The message of a further commit on the branch. For `ci` it contains nothing that could skip CI. */
 export function followUpMessage(view: RunView, advance: FollowUpCommit): string {
   if (advance.kind === 'ci') {
     return messageText(view, {
@@ -195,18 +198,18 @@ export function followUpMessage(view: RunView, advance: FollowUpCommit): string 
 
 const authorship = (view: RunView): string => `Written by a coding agent and ${testedWhere(view)}`;
 
-/** `held`: asks CI to wait, where the repository does not say otherwise. */
+/** `held`: asks CI to skip, unless the repository's settings say otherwise. */
 function messageText(
   view: RunView,
   { subject: first, body, held }: { readonly subject: string; readonly body: string; readonly held: boolean },
 ): string {
-  // A local branch is merged by hand: there it would silence the CI of the branch it lands on.
+  // A local branch is merged by hand, where the keyword would skip CI on the target branch.
   const waits = held && view.ci === 'hold' && view.origin.kind === 'github';
   const trailers = [`Runoff-Run: ${view.id}`, ...coAuthor(view)].join('\n');
   return `${[first, body, ...(waits ? ['[skip ci]'] : []), trailers].join('\n\n')}\n`;
 }
 
-/** Who asked for the run, by the address that GitHub gives to everybody. */
+/** The person who requested the run, by GitHub's public noreply address. */
 function coAuthor({ requestedBy }: RunView): readonly string[] {
   if (!requestedBy || !SAFE_LOGIN.test(requestedBy.login)) return [];
   if (!Number.isSafeInteger(requestedBy.id) || requestedBy.id < 1) return [];
@@ -214,7 +217,7 @@ function coAuthor({ requestedBy }: RunView): readonly string[] {
   return [`Co-authored-by: ${login} <${id}+${login}@users.noreply.github.com>`];
 }
 
-/** What a pull request or commit of the whole run is called, of at most `limit` code points. */
+/** The title of a pull request or commit of the whole run, of at most `limit` code points. */
 function subject(view: RunView, limit: number): string {
   return titled(view, prefixOf(view.origin), limit);
 }
@@ -230,23 +233,26 @@ const candidateSubject = (view: RunView, prefix: string): string => titled(view,
 const titled = ({ title }: RunView, prefix: string, limit: number): string =>
   `${prefix}${plainLine(title, limit - prefix.length) || 'the task of this run'}`;
 
-/** Characters of a title: our limit, what GitHub shows of one in a list. */
+/** Maximum characters of a title, chosen by what GitHub shows in a list. */
 const MAX_CHECK_TITLE = 100;
-/** UTF-16 units of the table; GitHub takes 65,535 characters of a summary. */
+/** Maximum UTF-16 units of the table; GitHub allows 65,535 characters for a summary. */
 const MAX_TABLE = 14_000;
 const MAX_SUMMARY = 65_000;
 
-/** What our check run on the pull request says. */
+/** The text of Runoff's check run on the pull request. */
 interface CheckText {
   /** Plain text of at most 100 code points. */
   readonly title: string;
   /** Markdown of at most 65,000 UTF-16 units. */
   readonly summary: string;
-  /** `success` for a clear or likely winner and for what a person picked, `neutral` for all else: we never block a merge. */
+  /**
+   * `success` for a clear or likely winner and for a person's pick, otherwise `neutral`: the check never blocks a
+   * merge.
+   */
   readonly conclusion: 'success' | 'neutral';
 }
 
-/** The check run's text: the first screen of the comparison, with the way to the rest of it. */
+/** The check run's text: the first screen of the comparison, with a link to the rest. */
 export function checkText(view: RunView): CheckText {
   const blocks = [decisionSection(view), rankingSection(view, MAX_TABLE), comparisonLink(view)];
   const summary = joinBlocks(blocks);

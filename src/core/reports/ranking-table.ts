@@ -15,7 +15,7 @@ import {
 import { code, fill, tableRows } from './markdown.ts';
 import type { RunView } from './view.ts';
 
-/** All that is known of one candidate, in one place. */
+/** All data of one candidate. */
 export interface CandidateStanding {
   readonly candidate: Candidate;
   readonly evidence: Evidence | undefined;
@@ -42,23 +42,23 @@ export function standings(view: RunView): readonly CandidateStanding[] {
     });
 }
 
-/** One line of the ranking table, as plain text not yet fit for Markdown or a terminal. */
+/** One row of the ranking table, as plain text, not yet escaped for Markdown or a terminal. */
 export interface RankRow {
   readonly alias: Alias;
   readonly contestant: string;
-  /** What tells it from the others. */
+  /** The parts of its name that distinguish it from the others. */
   readonly contestantShort: string;
   readonly build: string;
   readonly baseTests: string;
-  /** Tests that it did not write. */
+  /** Results of tests that it did not write. */
   readonly newTests: string;
-  /** How far it behaves like the others where not all do alike. */
+  /** Agreement of its behaviour with the others', unless all behave alike. */
   readonly behaviour: string;
-  /** Those who made the same change but for comments and layout, itself included. */
+  /** Candidates whose changes differ only in comments and layout, including itself. */
   readonly alike: string;
   /** Wins, ties and losses before blind judges. */
   readonly judges: string;
-  /** Scores that decided between candidates: patch score, metrics, weighted mean. */
+  /** Scores that separated candidates: patch score, metrics, weighted mean. */
   readonly scores: string;
   readonly lines: string;
   readonly cost: string;
@@ -89,7 +89,7 @@ export function rankRows(view: RunView): readonly RankRow[] {
   }));
 }
 
-/** A model without a known price has tokens only; so has one that is free. */
+/** Models without a known price, and free models, show only tokens. */
 function costText({ usd, tokensIn, tokensOut }: Candidate['usage']): string {
   const used = tokensIn + tokensOut;
   return usd === 0 && used > 0 ? `${tokens(used)} tok` : money(usd);
@@ -130,7 +130,7 @@ function judgesText({ judgement }: RunView, alias: Alias): string {
   return found ? `${found.wins}-${found.ties}-${found.losses}` : '–';
 }
 
-/** `patch score 110, metrics 80.0`: those that put some candidate before another. */
+/** `patch score 110, metrics 80.0`: the scores that separated candidates. */
 function scoresText({ ranking }: RunView, { evidence, ranked }: CandidateStanding): string {
   if (!ranked?.survivor) return '–';
   const decided = new Set(ranking.map(({ separatedBy }) => separatedBy));
@@ -167,19 +167,19 @@ function chosenLabel(view: RunView): string {
 }
 
 export interface FailingTests {
-  /** What they fail, e.g. `base tests`, `tests of B`. */
+  /** The suite that it fails, e.g. `base tests`, `tests of B`. */
   readonly of: string;
-  /** The first few names; candidates may have chosen them. */
+  /** The first few names; may have been chosen by candidates. */
   readonly names: readonly string[];
   readonly more: number;
 }
 
-/** An input that was executed, and what came out. */
+/** An executed input with its result. */
 export interface InputExample {
   readonly input: string;
   readonly got: string;
   readonly wanted: string;
-  /** Who wants `wanted`: `others give`, `a critic expects`. */
+  /** The source of `wanted`: `others give`, `a critic expects`. */
   readonly whose: string;
 }
 
@@ -189,22 +189,22 @@ export interface RankReason {
   readonly because: string;
   readonly failing: readonly FailingTests[];
   readonly inputs: readonly InputExample[];
-  /** The lines that broke a gate. */
+  /** The lines that failed a gate. */
   readonly hunk?: string;
 }
 
-/** Names shown for each suite that a candidate fails. */
+/** Maximum names shown for each suite that a candidate fails. */
 const MAX_NAMES_SHOWN = 5;
-/** Inputs shown of each kind. */
+/** Maximum inputs shown of each kind. */
 const MAX_INPUTS_SHOWN = 3;
 
-/** One for each candidate that is not chosen; for all of them where nobody stands above the others. */
+/** The reasons for each candidate that was not chosen; for all if none is ahead. */
 export const reasons = (view: RunView, everyone = false): readonly RankReason[] =>
   standings(view)
     .filter(({ chosen }) => everyone || !chosen)
     .map((standing) => reasonOf(view, standing));
 
-/** What is known against a candidate, or for one that passed everything, where it stands. */
+/** The evidence against a candidate; for one that passed everything, its place. */
 export function reasonOf(
   view: RunView,
   { candidate, evidence, ranked, chosen }: CandidateStanding,
@@ -240,7 +240,7 @@ const differingInputs = (evidence: Evidence | undefined): readonly InputExample[
     .slice(0, MAX_INPUTS_SHOWN)
     .map(({ input, got, others }) => ({ input, got, wanted: others, whose: 'most others return' }));
 
-/** Defects that critics named and a test confirmed. */
+/** Defects that critics reported and a test confirmed. */
 const confirmedObjections = ({ review = [] }: RunView, alias: Alias): readonly InputExample[] =>
   review
     .filter((one) => one.alias === alias)
@@ -259,7 +259,7 @@ interface RankingColumn {
   readonly title: string;
   readonly side: 'l' | 'r';
   readonly cell: (row: RankRow) => string;
-  /** Left out where it has nothing to say of anybody. */
+  /** Left out if empty for all candidates. */
   readonly optional?: true;
 }
 const COLUMNS: readonly RankingColumn[] = [

@@ -6,17 +6,17 @@ import type { Report } from './view.ts';
 
 /** Why a run may not start. An expected outcome, not a fault. */
 export type Refusal =
-  /** `mayLabel`: may set labels, which is less than writing. */
+  /** `mayLabel`: has triage permission, which allows labels but not writing. */
   | { readonly kind: 'no-permission'; readonly login: string; readonly mayLabel?: boolean }
-  /** An App set the label, in the name of this person. */
+  /** An App set the label on behalf of this person. */
   | { readonly kind: 'set-by-app'; readonly login: string }
-  /** The label that asked for the run was taken off again before the run began. */
+  /** The label was removed before the run began. */
   | { readonly kind: 'label-gone' }
   | { readonly kind: 'not-an-issue' }
   | { readonly kind: 'issue-closed' }
   | { readonly kind: 'not-a-pull'; readonly number: number }
   | { readonly kind: 'pull-closed' }
-  /** The run that is carried on was on another commit of this branch. */
+  /** The continued run was on another commit of this branch. */
   | { readonly kind: 'branch-moved'; readonly branch: string }
   | { readonly kind: 'from-a-fork' }
   | { readonly kind: 'nothing-to-do'; readonly work: PullWork }
@@ -25,11 +25,11 @@ export type Refusal =
   | { readonly kind: 'cap-reached'; readonly cap: DayCap; readonly most: number; readonly login: string }
   | { readonly kind: 'already-running'; readonly run: RunId }
   | { readonly kind: 'base-missing'; readonly ref: string }
-  /** `problems`: each with the line and column it stands at. */
+  /** `problems`: each with its line and column. */
   | { readonly kind: 'settings-invalid'; readonly file: string; readonly problems: readonly string[] }
   | { readonly kind: 'nobody-approves'; readonly file: string };
 
-/** What is counted in a day (UTC): runs of whom, or dollars of the person who asks. */
+/** What is limited per day (UTC): the number of someone's runs, or the requester's dollars. */
 export type DayCap =
   | 'runs-repository'
   | 'runs-user'
@@ -37,13 +37,13 @@ export type DayCap =
   | 'budget-user'
   | 'budget-installation';
 
-/** What happened and what to do next: plain sentences with code in backticks, not yet fit for Markdown. */
+/** What happened and what to do next: plain sentences with code in backticks, not yet escaped for Markdown. */
 interface RefusalText {
   readonly message: string;
   readonly advice: string;
 }
 
-/** Problems of a settings file that are named; the rest show once these are gone. */
+/** Maximum problems of a settings file that are listed; others appear once these are fixed. */
 const MAX_PROBLEMS_SHOWN = 5;
 
 export function refusalText(refusal: Refusal, asked: RunTrigger = 'label'): RefusalText {
@@ -54,7 +54,7 @@ export function refusalText(refusal: Refusal, asked: RunTrigger = 'label'): Refu
   };
 }
 
-/** What started the run that is refused, and so what starts it again. */
+/** What triggered the refused run and can trigger it again. */
 type RunTrigger = 'label' | 'command';
 const ADD_LABEL_AGAIN = 'add the label again';
 

@@ -1,6 +1,9 @@
 import { cut, visible } from './visible.ts';
 
-/** What package clients print for an answer that says "later", or for none. Their requests are encrypted, so nothing else tells. */
+/**
+ * Messages of package clients about a response that says "later", or about no response. Requests are encrypted, so
+ * these messages are the only source.
+ */
 const LATER: readonly RegExp[] = [
   /\b(?:429 Too Many Requests|500 Internal Server Error|502 Bad Gateway|503 Service (?:Temporarily )?Unavailable|504 Gateway Time-?out)\b/i,
   /\b(?:status(?: code)?|HTTP(?:\/[\d.]+)?(?: error)?|response code|got|indicate success)[: ]{1,3}(?:429|5\d\d)\b/i,
@@ -9,23 +12,23 @@ const LATER: readonly RegExp[] = [
   /\b(?:ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|ReadTimeoutError|TLS handshake timeout|i\/o timeout)\b/,
 ];
 
-/** Tries that failed and were repeated: the command may have ended for another reason. */
+/** Failed attempts that were retried: the command may have failed for another reason. */
 const REPEATED = /^(?:npm (?:http|warn|info|verb|sill)\b|warn|\s*\S*warning\b|.{0,80}\bretry(?:ing)?\b)/i;
 
-/** Characters from the end of the output that are looked at: clients say last what they gave up on. */
+/** Characters at the end of the output that are searched: clients print the final error last. */
 const MAX_CHARS = 8_000;
-/** Code points of a line that is quoted. */
+/** Maximum code points of a quoted line. */
 const MAX_LINE = 240;
 
 /**
- * Why a set-up command failed, if that is because a package registry is down, slow or busy: completes "could not get its
- * packages: …". Null for any other failure. Never an outage where a host was refused: that does not end by waiting.
+ * Why a set-up command failed, if a package registry is down, slow or overloaded: completes "could not get its
+ * packages: …". Null for any other failure, including a blocked host, which waiting does not fix.
  */
 export function registryOutage(failed: {
   readonly tail: string;
   readonly refusedHosts: readonly string[];
   readonly failedHosts: readonly { readonly host: string; readonly why: string }[];
-  /** Whether it could reach any host. */
+  /** Whether it had network access. */
   readonly hasNetwork: boolean;
 }): string | null {
   if (failed.refusedHosts.length > 0 || !failed.hasNetwork) return null;

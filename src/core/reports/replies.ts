@@ -21,10 +21,10 @@ import {
 import { code, inertSentence, link, replyScope, report, table } from './markdown.ts';
 import type { Report, RunView } from './view.ts';
 
-/** Characters of a sentence that answers a command. */
+/** Maximum characters of a sentence that answers a command. */
 const MAX_REPLY_CHARACTERS = 1_500;
 
-/** An answer to the comment with this number, from blocks that are ready. */
+/** A reply to the comment with this id, made of formatted blocks. */
 const reply = (comment: number, blocks: readonly string[]): Report =>
   report('reply', replyScope(comment), blocks);
 
@@ -34,7 +34,7 @@ const WHERE_LABELS = {
   both: 'issue or pull request',
 } as const satisfies Record<CommandRow['where'], string>;
 
-/** All commands, to whoever asked by the comment with this number. */
+/** A list of all commands, in reply to the comment with this id. */
 export function helpReply(comment: number): Report {
   const rows = COMMAND_NAMES.map((name) => {
     const { usage, does, where } = COMMANDS[name];
@@ -47,19 +47,19 @@ export function helpReply(comment: number): Report {
 }
 
 /**
- * One sentence of ours, with code in backticks; text of others in it is made inert. It never begins a line: there are bots
- * whose commands are plain words.
+ * One sentence with code in backticks; untrusted text in it is escaped. It never begins a line, because some bots
+ * have plain words as commands.
  */
 export const noteReply = (comment: number, text: string): Report =>
   reply(comment, [`**Runoff:** ${inertSentence(text, MAX_REPLY_CHARACTERS)}`]);
 
-/** Why a command was not understood, and what was probably meant. */
+/** Why a command was not understood, and the most likely intention. */
 export function unknownReply(
   comment: number,
   { word, meant, why }: Pick<Extract<Command, { readonly name: 'unknown' }>, 'word' | 'meant' | 'why'>,
 ): Report {
   const what = `**Not understood:** ${code(`/auto-dev ${word}`.trim(), 80)}. ${inertSentence(why, 600)}`;
-  // Where the command was the right one, the sentence says how it is written.
+  // If the command is known, the sentence shows its syntax.
   const guess =
     meant !== null && meant !== word.toLowerCase()
       ? `Did you mean ${code(COMMANDS[meant].example, 200)}, which ${inertSentence(COMMANDS[meant].does, 300)}?`
@@ -69,7 +69,7 @@ export function unknownReply(
   ]);
 }
 
-/** What is said of a run whose own work is over, or has not begun. */
+/** Describes a run whose work is finished or has not begun. */
 const STATE_LABELS = {
   refused: 'not started',
   awaiting_pick: 'waiting for you to choose a candidate',
@@ -81,7 +81,7 @@ const STATE_LABELS = {
 } as const satisfies Partial<Record<RunState, string>>;
 
 /**
- * Where a run stands, in short: `view` null where no run is known here, `statusUrl` null where its status comment was not
+ * The progress of a run in short. `view` null: no run is known here; `statusUrl` null: its status comment was not
  * written.
  */
 export function statusReply(comment: number, view: RunView | null, statusUrl: string | null): Report {
@@ -116,20 +116,20 @@ function stateText(view: RunView): string {
 
 const ACTIVE: ReadonlySet<CandidateState> = new Set(['queued', 'coding']);
 
-/** Coders that have ended, of all; empty before there is one. */
+/** Finished coders of the total; empty before the first. */
 function coderProgress({ candidates }: RunView): string {
   if (candidates.length === 0) return '';
   const ended = candidates.filter(({ state }) => !ACTIVE.has(state)).length;
   return `${ended} of ${counted(candidates.length, 'coder')} finished.`;
 }
 
-/** What happens to a question that nobody answers: the setting `answer.otherwise`. */
+/** What happens to an unanswered question: the setting `answer.otherwise`. */
 export type UnansweredPolicy = 'stop' | 'assume';
 
 /**
- * What a run asks, as a comment of its own: an edit of the status comment would notify nobody. The same inquiry in the
- * same state is always the same text, so that a tick can be distinguished from any other edit. `unrecognizedCommand`: the last command that
- * did not fit, while it is open.
+ * A run's questions as a separate comment, because editing the status comment would notify no one. Deterministic for
+ * an inquiry and its state, so that a tick can be distinguished from any other edit. `unrecognizedCommand`: the last
+ * invalid answer while the inquiry is open.
  */
 export function questionComment(
   view: RunView,
@@ -186,7 +186,7 @@ function replyInstructions(inquiry: Inquiry): string {
     : `Comment \`/auto-dev answer TEXT\`. ${who}`;
 }
 
-/** One line, so that it is one to compare. */
+/** Kept on one line, so that edits can be compared by line. */
 function unrecognizedText({ text, why, meant }: UnrecognizedCommand): string {
   const { example, does } = COMMANDS[meant];
   return `Not accepted: ${code(text, 80)}. ${inertSentence(why, 400)} Try \`${example}\`, which ${does}.`;
@@ -211,15 +211,15 @@ function settledText(settled: Settlement): string {
 const utc = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 export type CheckboxEdit =
-  /** Nothing differs: a tick was taken back, or the edit is our own. */
+  /** No difference: a tick was undone, or the edit was Runoff's own. */
   | { readonly kind: 'untouched' }
-  /** From 1. */
+  /** 1-based. */
   | { readonly kind: 'ticked'; readonly box: number }
   | { readonly kind: 'other' };
 
 const BOX = /^- \[ \] /;
 
-/** What somebody did to a comment of ours: one box ticked and nothing else changed, or anything else. */
+/** A person's edit of Runoff's comment: exactly one box ticked, or anything else. */
 export function checkboxEdit(ours: string, edited: string): CheckboxEdit {
   const before = splitCommentLines(ours);
   const after = splitCommentLines(edited);
@@ -238,7 +238,7 @@ export function checkboxEdit(ours: string, edited: string): CheckboxEdit {
   return more.length === 0 ? { kind: 'ticked', box: one } : { kind: 'other' };
 }
 
-/** GitHub's editor changes ends of lines and drops the last one. */
+/** GitHub's editor changes line endings and drops the last one. */
 const splitCommentLines = (body: string): readonly string[] =>
   body
     .replaceAll('\r\n', '\n')
@@ -246,7 +246,7 @@ const splitCommentLines = (body: string): readonly string[] =>
     .split('\n')
     .map((line) => line.trimEnd());
 
-/** What the run waits for and how to say it, for the status comment; empty where it waits for nobody. */
+/** What the run waits for and how to answer, for the status comment; empty if it waits for no one. */
 export function waitingText(view: RunView): string {
   const open = view.dialogue && !isOver(view.state) ? openInquiry(view.dialogue) : null;
   if (!open) return '';

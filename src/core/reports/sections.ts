@@ -21,7 +21,7 @@ import type { RunView } from './view.ts';
 
 const SUMMARY = 'The brief given to every coder';
 
-/** The brief, folded away. A model wrote it, so every line is made inert. */
+/** The brief, folded. Every line is escaped, because a model wrote it. */
 export function briefSection(view: RunView, maxLength: number): string {
   if (view.brief === undefined) return '';
   const frame = details(SUMMARY, '').length;
@@ -66,18 +66,18 @@ function maintainerReplies(inquiry: Inquiry): readonly string[] {
   return settled?.kind === 'revised' ? [settled.text] : [];
 }
 
-/** Of a brief that is agreed no question is open: what was not answered stands among the assumptions. */
+/** An agreed brief has no open questions: unanswered ones are listed as assumptions. */
 const questionText = ({ text, assume }: Question): string => `${text} Proposed: ${assume}`;
 
 const bulletList = (title: string, items: readonly string[]): readonly string[] =>
   items.length === 0 ? [] : [`\n**${title}**\n`, ...items.map((item) => `- ${inertSentence(item, 500)}`)];
 
-/** The debate in one line; empty where there was none. */
+/** The debate in one line; empty if there was none. */
 export function debateLine({ debate }: Pick<RunView, 'debate'>): string {
   return debate ? `**Debate of the brief:** ${debateSummary(debate, (critic) => code(critic, 41))}` : '';
 }
 
-/** How it ended, after how many rounds of whom, with how many issues, at what price. */
+/** How it ended, and its rounds, participants, issues and cost. */
 export function debateSummary(debate: Debate, named: (critic: string) => string): string {
   const { rounds, end, cost } = debate;
   const critics = [...new Set(rounds.flatMap(({ critiques }) => critiques.map(({ critic }) => critic)))];
@@ -95,7 +95,7 @@ function issueCounts({ ledger }: Debate): string {
   return ledger.length === 0 ? 'no issue' : `${counted(ledger.length, 'issue')} (${parts.join(', ')})`;
 }
 
-/** Rounds, what became of each issue, and what the debate changed, folded away. Models wrote it: every line is made inert. */
+/** Rounds, results of all issues, and changes by the debate, folded. Every line is escaped, because models wrote it. */
 export function debateSection({ debate }: Pick<RunView, 'debate'>, maxLength: number): string {
   if (!debate) return '';
   const summary = 'The debate and its changes to the brief';
@@ -139,14 +139,14 @@ function entryLine({ id, severity, title, scenario, status, loweredBecause }: Le
   return `- **${id}** ${severity}, ${status.kind}: ${inertSentence(title, 120)}${case_}${because}${low}`;
 }
 
-/** What execution made of an objection, in the fewest words. */
+/** The result of executing an objection, in the fewest words. */
 export const OBJECTION_RESULT_LABELS = {
   confirmed: 'confirmed by a test',
   doubt: 'not confirmed by a test',
   refuted: 'refuted by its own test',
 } as const satisfies Record<Objection['outcome'], string>;
 
-/** What became of the place of a reviewed candidate, as plain text; empty while nothing was decided again. */
+/** The place of a reviewed candidate after the new decision, as plain text; empty before it. */
 export function reviewOutcome({ alias, after }: WinnerReview, all: readonly WinnerReview[]): string {
   if (!after) return '';
   if (after.alias === alias) return 'It stays first.';
@@ -156,7 +156,7 @@ export function reviewOutcome({ alias, after }: WinnerReview, all: readonly Winn
   return `${after.alias} replaces it as the winner. ${after.because}${next}`;
 }
 
-/** One critic in a few words: plain text, in part a model's. */
+/** One critic in a few words: plain text, partly written by a model. */
 export function criticText(report: CriticReport): string {
   switch (report.kind) {
     case 'passed':
@@ -168,10 +168,10 @@ export function criticText(report: CriticReport): string {
   }
 }
 
-/** UTF-16 units that each objection may take. */
+/** Maximum UTF-16 units of each objection. */
 const MAX_OBJECTION_CHARACTERS = 200;
 
-/** What critics said of whoever was first, what execution made of it, and who has the place since. */
+/** Critics' reviews of the first candidate, the results of executing them, and the candidate that is first since. */
 export function reviewSection({ review = [] }: RunView, maxLength: number): string {
   if (review.length === 0) return '';
   const title = '#### Review of the winner';
@@ -205,7 +205,7 @@ function objectionLine({ file, line, input, expected, got, outcome, because }: O
   return `  - **${OBJECTION_RESULT_LABELS[outcome]}**${why}: ${code(`${file}:${line}`, 160)}, ${what}`;
 }
 
-/** One line for the pull request of a reviewed candidate; empty where it was not reviewed. */
+/** One line for the pull request of a reviewed candidate; empty if it was not reviewed. */
 export function reviewLine({ review = [] }: RunView, alias: string): string {
   const own = review.find((one) => one.alias === alias);
   if (!own) return '';
@@ -219,12 +219,15 @@ export function reviewLine({ review = [] }: RunView, alias: string): string {
   return `- Review by ${counted(own.critics.length, 'critic')}: ${summary}${failed === 0 ? '' : `; ${failed} failed`}`;
 }
 
-/** Code points of what one judge said of one pair, of a note, and of a place in a patch. */
+/** Maximum code points of a judge's text on one pair, of a note, and of a place in a patch. */
 const MAX_JUDGE_CHARACTERS = 240;
 const MAX_JUDGE_NOTE_CHARACTERS = 200;
 const MAX_LOCATION_CHARACTERS = 160;
 
-/** What blind judges said, apart from what was executed: an opinion, with who was asked and whom we did not believe. */
+/**
+ * The verdict of the blind judges, separate from execution results: an opinion, with the judges asked and those
+ * discarded.
+ */
 export function judgesSection({ judgement }: RunView, maxLength: number): string {
   if (!judgement) return '';
   const { judges, quorum, because, notes, injections, spent } = judgement;
@@ -262,7 +265,7 @@ function judgeLine({ judge, model, asked, answered, discarded, ownFamily }: Judg
 
 const pairLines = ({ pairs }: Judgement): readonly string[] => pairs.flatMap((pair) => pairText(pair));
 
-/** What judges said of the pairs that a candidate is in, a line each. A model's words, made inert. */
+/** Judges' texts on the pairs with a candidate, one line each. Escaped, because a model wrote them. */
 export function judgesOn({ judgement }: RunView, alias: Alias): readonly string[] {
   return (judgement?.pairs ?? []).filter(({ a, b }) => a === alias || b === alias).flatMap(pairText);
 }

@@ -33,12 +33,12 @@ import { briefSection, debateLine, debateSection } from './sections.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines } from './test-facts.ts';
 import type { OutcomeView, Report, RunView } from './view.ts';
 
-/** UTF-16 units of each part. */
+/** Maximum UTF-16 units of each part. */
 const MAX_TABLE = 20_000;
 const MAX_BRIEF = 10_000;
 const MAX_DEBATE = 14_000;
 
-/** The one comment that a run edits in place: where it stands, what it costs, how to stop it; at its end, what came of it. */
+/** The single comment that a run edits in place: its progress, cost, and how to stop it; at the end, its result. */
 export function statusComment(view: RunView): Report {
   const blocks = [
     heading(view),
@@ -54,7 +54,7 @@ export function statusComment(view: RunView): Report {
     ...sandboxWarnings(view),
     debateLine(view),
     nextStep(view),
-    // Once there is a comparison, it holds both.
+    // The comparison, once it exists, contains both.
     ...(view.outcome ? [] : [briefSection(view, MAX_BRIEF), debateSection(view, MAX_DEBATE)]),
   ];
   const { marker, body } = report('status', view.id, blocks);
@@ -128,7 +128,7 @@ function outcomeText(view: RunView): string {
   return joinBlocks([chosenSummary(view), comparisonLink(outcome, 'Compare with the other candidates')]);
 }
 
-/** Who stands as chosen, how that came, and what the evidence said. */
+/** The chosen candidate, how it was chosen, and the evidence. */
 const chosenSummary = (view: RunView): string => `${chosenText(view)}. ${evidenceText(view)}`;
 
 function unpickedText(view: RunView): string {
@@ -149,7 +149,7 @@ function comparisonLink(outcome: OutcomeView | undefined, label: string): string
   return url === undefined ? '' : `${link(label, url)}.`;
 }
 
-/** The way of a run, what is done with the time it took: `admit 0.4 s · brief 4.1 s · **code** · examine · judge · publish`. */
+/** The stages of a run with their durations: `admit 0.4 s · brief 4.1 s · **code** · examine · judge · publish`. */
 function stageLine(view: RunView): string {
   const current = stageOf(view);
   if (view.state === 'refused') return '';
@@ -195,7 +195,7 @@ function facts(view: RunView): string {
   return [budget, forecast, base, checks].filter((part) => part !== '').join(' ');
 }
 
-/** Of a run that is at work: what the planner's size of the work and the models' prices make probable. */
+/** For an active run: an estimate from the planner's size of the work and the models' prices. */
 function forecastText(view: RunView): string {
   const cost = view.brief?.forecast;
   return cost === undefined || stageOf(view) === null
@@ -205,7 +205,7 @@ function forecastText(view: RunView): string {
 
 function activeRunHelp(view: RunView): string {
   const what = view.origin.kind === 'github' && view.origin.work ? 'pull request' : 'issue';
-  // The label that asked stands until the run begins.
+  // The label stays until the run begins.
   const label = code(view.queue ? view.label : `${view.label}:running`);
   return `To cancel, comment \`/auto-dev cancel\` or remove the label ${label}. \`/auto-dev status\` updates this comment, \`/auto-dev help\` lists all commands. Editing the ${what} now does not affect this run (${code(view.id)}).`;
 }
@@ -221,7 +221,7 @@ function nextStep(view: RunView): string {
   if (state === 'closed' && outcome?.kind !== 'pull') {
     return `**Next:** to start again, ${inertSentence(restartText(view))}.`;
   }
-  // What to do is said above, with the reason.
+  // The advice is shown above, with the reason.
   if (state !== 'published' || unopened(view)) return '';
   if (outcome?.kind === 'pull' && chosenOf(view) === null) {
     const first = pickable(view)[0] ?? 'A';

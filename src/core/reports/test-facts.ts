@@ -14,14 +14,14 @@ import { code, inertSentence, prose } from './markdown.ts';
 import type { RunView, SandboxView } from './view.ts';
 import { visibleLine } from './visible.ts';
 
-/** Code points of one example. */
+/** Maximum code points of one example. */
 const MAX_EXAMPLE_CHARACTERS = 80;
-/** Tests named before the rest is counted. */
+/** Maximum tests named; the rest is counted. */
 const MAX_TESTS_NAMED = 3;
 
 /**
- * Tests that most survivors break, as a question to a person: plain text, not yet fit for Markdown or a terminal. Null
- * where there is none.
+ * Tests that most survivors break, as a question to a person: plain text, not yet escaped for Markdown or a terminal.
+ * Null if there are none.
  */
 export function contestedQuestion({ evidence }: RunView): string | null {
   const breaking = new Map<string, Alias[]>();
@@ -35,7 +35,7 @@ export function contestedQuestion({ evidence }: RunView): string | null {
   return `${namesInSentence(who)} break ${one}: ${firstNames(tests)}. Because most survivors break ${them}, Runoff ignored ${them} in the ranking. ${should} change with this task?`;
 }
 
-/** Where survivors change the same, in the order of how many do, as one sentence of plain text; null where none do. */
+/** Parts that several survivors change, most frequent first, as one sentence of plain text; null for none. */
 export function agreementNote({ evidence }: RunView): string | null {
   const shared = new Map<string, number>();
   for (const { changes = [] } of evidence)
@@ -46,7 +46,7 @@ export function agreementNote({ evidence }: RunView): string | null {
   return `Several of ${counted(survivors, 'survivor')} make the same changes to: ${firstNames(places.map(([name, by]) => `${name} (${by})`))}.`;
 }
 
-/** What became of tests that count for nothing, and of those that models wrote, a sentence each: plain text. */
+/** Results of excluded tests and of tests written by models, one sentence each: plain text. */
 export function testNotes(
   view: Pick<RunView, 'checks' | 'evidence' | 'independentTests'>,
 ): readonly string[] {
@@ -78,7 +78,7 @@ export function testNotes(
   ];
 }
 
-/** What each kind of written test is called. */
+/** The name of each kind of generated test. */
 const TEST_ORIGIN_LABELS = {
   issue: 'Examples from the issue',
   writer: 'Tests written from the brief',
@@ -107,7 +107,7 @@ function independentTestNotes({ models, tests, notes }: IndependentTestReport): 
   return [...heads, ...firstNotes([...notesByTest, ...notes])];
 }
 
-/** Lines on written tests before the rest is counted. */
+/** Maximum lines about generated tests; the rest is counted. */
 const MAX_NOTES = 10;
 const firstNotes = (lines: readonly string[]): readonly string[] =>
   lines.length <= MAX_NOTES
@@ -122,9 +122,9 @@ function firstNames(ids: readonly string[]): string {
   return ids.length > MAX_TESTS_NAMED ? `${shown}; and ${ids.length - MAX_TESTS_NAMED} more` : shown;
 }
 
-/** In the note of a candidate whose coder did not come to its own end. */
+/** For the note of a candidate whose coder was stopped. */
 export const PARTIAL_WORK_JUDGED = 'its work so far is judged';
-/** Of at most this many code points. */
+/** Maximum code points. */
 const SENTENCE = 300;
 
 const isUnsandboxed = (sandbox: SandboxView | undefined): boolean => sandbox?.backend === 'none';
@@ -147,23 +147,23 @@ export const testedWhere = (view: RunView): string => {
   return isUnsandboxed(view.sandbox) ? 'tested without a sandbox' : 'tested in a sandbox';
 };
 
-/** Of at most this many code points: it quotes a command and its output. */
+/** Maximum code points: quotes a command and its output. */
 const SILENCE = 1_500;
 
-/** What a reader must know first of a run whose tests say nothing; empty of any other. */
+/** The most important warning for a run whose tests give no usable results; empty for other runs. */
 export function silenceLines(view: RunView): readonly string[] {
   const note = silenceNote(view);
   return note === null ? [] : [inertSentence(note, SILENCE)];
 }
 
-/** What held the candidates back less than the default sandbox does; empty for the default. */
+/** Protections that are weaker than in the default sandbox; empty for the default. */
 export function sandboxWarnings({ sandbox }: RunView): readonly string[] {
   if (!sandbox || sandbox.weaker.length === 0) return [];
   const title = isUnsandboxed(sandbox) ? '**No sandbox.**' : '**Weaker sandbox.**';
   return sandbox.weaker.map((text) => `${title} ${inertSentence(text, SENTENCE)}`);
 }
 
-/** What has changed since the run began: the issue, the base branch; empty where nothing has, or where nobody looked. */
+/** What has changed since the run began: the issue, the base branch; empty if nothing has, or if unknown. */
 export function changedSinceLines({ base, baseMovedTo, editedSince = false }: RunView): readonly string[] {
   const edited = editedSince
     ? ['**The issue was edited after the run started.** The candidates solve the earlier version.']
@@ -175,7 +175,7 @@ export function changedSinceLines({ base, baseMovedTo, editedSince = false }: Ru
   ];
 }
 
-/** Facts for the evidence: where things were executed, and which versions of agents wrote the candidates. */
+/** Facts for the evidence: the sandbox, and the versions of the agents that wrote the candidates. */
 export function whereFacts(view: RunView): readonly string[] {
   const versions = view.candidates.flatMap(({ alias, coderVersion }) =>
     coderVersion ? [`${alias} ${code(coderVersion, 60)}`] : [],
@@ -187,7 +187,7 @@ export function whereFacts(view: RunView): readonly string[] {
   ];
 }
 
-/** Coders that did not come to their own end, though what they had written is judged. */
+/** Coders that were stopped, but whose work is judged. */
 function endedEarly({ candidates }: RunView): readonly string[] {
   return candidates
     .filter(({ patch, note }) => patch !== undefined && note.includes(PARTIAL_WORK_JUDGED))
@@ -211,8 +211,8 @@ const OTHER_COMMAND =
   'Make the command pass there, or set `checks.test` to a runner whose report Runoff reads: then only the tests that fail are set aside.';
 
 /**
- * Why the tests of a run say nothing about its candidates, with the command, the lines of its output that matter and what
- * would help: plain text with code in backticks. Null where they say something, or were not run yet.
+ * Why the tests cannot evaluate the candidates of a run, with the command, the relevant lines of its output and a
+ * remedy: plain text with code in backticks. Null if they can, or have not run yet.
  */
 export function silenceNote({ checks }: Pick<RunView, 'checks'>): string | null {
   const { base, test = '' } = checks ?? {};
@@ -267,7 +267,7 @@ function whatHelps({ need, lines }: BaseFacts, silence: Silence): readonly strin
   }
 }
 
-/** Tests that fail on the base, by name up to a few and with what they need: plain text. Null where none does. */
+/** Tests that fail on the base, with the first few names and what they need: plain text. Null if there are none. */
 export function excludedTestsNote({ checks }: Pick<RunView, 'checks'>): string | null {
   const { silence, excluded = [], total = 0 } = checks?.base ?? {};
   if (silence !== undefined || excluded.length === 0) return null;

@@ -20,12 +20,12 @@ import type { Patch } from '../patches/index.ts';
 import type { Decision, Ranked } from '../ranking/index.ts';
 import type { CommandName, Settings } from '../settings/index.ts';
 
-/** Where a run came from, as far as a reader needs it. */
+/** The origin of a run, as far as readers need it. */
 export type OriginView =
   | {
       readonly kind: 'github';
       readonly repository: string;
-      /** Of the issue; of the pull request where `work` says what is done on one. */
+      /** Number of the issue, or of the pull request if `work` describes work on one. */
       readonly issue: number;
       readonly work?: PullWork;
     }
@@ -38,14 +38,14 @@ interface StageView {
   readonly endedAt?: number;
 }
 
-/** What a run left behind where its users look; the store keeps it in this shape. */
+/** The published results of a run, in the shape in which the store keeps them. */
 export type OutcomeView =
   | {
       readonly kind: 'pull';
       readonly number: number;
       readonly url: string;
       readonly branch: string;
-      /** The commit that we pushed there last. */
+      /** The commit that Runoff pushed there last. */
       readonly headSha: Sha;
       readonly branches: Readonly<Record<Alias, string>>;
       readonly comparisonUrl: string;
@@ -54,9 +54,9 @@ export type OutcomeView =
   | {
       readonly kind: 'table';
       readonly comparisonUrl?: string;
-      /** Why there is no pull request of the winner, a sentence; absent where none was to be opened. */
+      /** Why the winner has no pull request, as a sentence; absent if none was to be opened. */
       readonly refusedBecause?: string;
-      /** It was not GitHub who refused it: what the winner changed is damaged. */
+      /** The reason is not a rejection by GitHub: the winner's stored changes are damaged. */
       readonly isDamaged?: true;
       readonly branches: Readonly<Record<Alias, string>>;
     };
@@ -67,10 +67,10 @@ interface TroubleView {
   readonly advice: string;
 }
 
-/** A path in the repository for each command, or `SUGGESTED`. */
+/** The path of the defining file for each command, or `SUGGESTED`. */
 export type CommandFiles = Readonly<Partial<Record<CommandName, string>>>;
 
-/** What is done with the base commit before coders start, and the command that does it. */
+/** A step on the base commit before coders start, with its command. */
 export type BaseStep =
   | { readonly name: 'checkout' }
   | { readonly name: 'set-up' | 'build' | 'tests'; readonly command: string };
@@ -79,22 +79,22 @@ export type BaseStep =
 export interface ChecksView {
   readonly setup?: string;
   readonly build?: string;
-  /** Absent where the repository has no tests that Runoff knows how to run. */
+  /** Absent if no test command is known for the repository. */
   readonly test?: string;
-  /** The file that says each command: the settings file, or another one that it was detected from. */
+  /** The file that defines each command: the settings file, or another one from which it was detected. */
   readonly from?: CommandFiles;
-  /** Commands that the settings decide, also where they switch one off: they are never replaced. */
+  /** Commands set by the settings, including disabled ones: they are never replaced. */
   readonly named?: readonly CommandName[];
-  /** Detected commands that failed on the base commit, where another one or none is used. */
+  /** Detected commands that failed on the base commit, with their replacements if any. */
   readonly instead?: Readonly<Partial<Record<CommandName, string>>>;
-  /** The commands were tried on the base commit, and stay as they are for this run. */
+  /** The commands were tried on the base commit and are final for this run. */
   readonly settled?: true;
-  /** What is done with the base commit right now; absent before and after that. */
+  /** The current step on the base commit; absent if there is none. */
   readonly step?: BaseStep & {
     /** Milliseconds since 1970 UTC. */
     readonly since: number;
   };
-  /** What the tests gave on the base commit; absent before they were run there. */
+  /** Test results on the base commit; absent before they were run there. */
   readonly base?: BaseFacts;
 }
 
@@ -102,11 +102,11 @@ export interface ChecksView {
 export interface SandboxView {
   readonly backend: string;
   readonly detail: string;
-  /** What is weaker there than in the default sandbox, a sentence each. */
+  /** Protections that are weaker than in the default sandbox, one sentence each. */
   readonly weaker: readonly string[];
 }
 
-/** One run as its readers see it: everything a sentence about it may use. */
+/** One run as shown to readers: all data that reports may use. */
 export interface RunView {
   readonly id: RunId;
   readonly origin: OriginView;
@@ -119,45 +119,47 @@ export interface RunView {
   readonly independentTests?: IndependentTestReport;
   readonly judgement?: Judgement;
   readonly decision?: Decision;
-  /** Reviews of those who had the first place, in order. */
+  /** Reviews of the candidates in first place, in order. */
   readonly review?: readonly WinnerReview[];
   readonly outcome?: OutcomeView;
   readonly trouble?: TroubleView;
-  /** `spent` is what the gateway metered for the whole run, planner included. */
+  /** `spent` is the cost of the whole run metered by the gateway, including the planner. */
   readonly budget: {
     readonly run: Usd;
-    /** What one candidate may spend; absent where it is not known. */
+    /** Maximum cost of one candidate; absent if unknown. */
     readonly candidate?: Usd;
     readonly spent: Usd;
   };
   readonly checks?: ChecksView;
   readonly sandbox?: SandboxView;
   readonly base?: { readonly ref: string; readonly sha: Sha };
-  /** What the base branch pointed to when the result was published, where that is another commit than `base`. */
+  /** The commit of the base branch at publication, if it differs from `base`. */
   readonly baseMovedTo?: Sha;
-  /** The issue's title or text is another than the one the run was started with. */
+  /** The issue's title or text has changed since the run started. */
   readonly editedSince?: boolean;
-  /** Who asked for the run; absent for local runs. */
+  /** The person who requested the run; absent for local runs. */
   readonly requestedBy?: Actor;
-  /** One for each person with write permission that voted. */
+  /** One for each voter; voters have write permission. */
   readonly votes?: readonly { readonly by: Actor; readonly alias: Alias }[];
-  /** What people picked, in order; the last one stands. `alias` null: none of them; `by` null: at the command line. */
+  /**
+   * People's picks, in order; the last one is in effect. `alias` null: none of them; `by` null: at the command line.
+   */
   readonly picks?: readonly { readonly alias: Alias | null; readonly by: Actor | null }[];
   readonly brief?: Brief;
   readonly debate?: Debate;
-  /** What the run asked about its brief, and what people said; absent where nothing was asked. */
+  /** Questions about the brief and people's answers; absent if none were asked. */
   readonly dialogue?: Dialogue;
-  /** Of a queued run; position 1 starts next. `why`: what else it waits for, a sentence. */
+  /** Of a queued run; position 1 starts next. `why`: an additional reason for waiting, a sentence. */
   readonly queue?: { readonly position: number; readonly of: number; readonly why?: string };
-  /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
+  /** Repository settings that the operator's ceilings lowered, one sentence each. */
   readonly lowered?: readonly string[];
-  /** Which comments the task lacks because of a limit, a sentence each. */
+  /** Comments that the task lacks because of a limit, one sentence each. */
   readonly leftOut?: readonly string[];
-  /** The label that asks for a run: taken off when it starts, set again to start anew. */
+  /** The label that requests a run: removed when the run starts; setting it again starts a new one. */
   readonly label: string;
-  /** `hold`: the pushed commits ask GitHub's own CI not to start. */
+  /** `hold`: the pushed commits ask GitHub's CI to skip them. */
   readonly ci: Settings['ci'];
-  /** Milliseconds since 1970 UTC. `now` is when the view was taken; of a run that is over, when it ended. */
+  /** Milliseconds since 1970 UTC. `now` is the time of the view; for a finished run, the time of its end. */
   readonly startedAt: number;
   readonly now: number;
 }
@@ -165,12 +167,12 @@ export interface RunView {
 /** A candidate's patch, for the reports that show it. */
 export interface DiffView {
   readonly patch: Patch;
-  /** GitHub's page that compares base and branch; absent where no branch was pushed. */
+  /** GitHub's page that compares base and branch; absent if no branch was pushed. */
   readonly compareUrl?: string;
 }
 export type Diffs = Readonly<Record<Alias, DiffView>>;
 
-/** A comment or a pull request's body. The marker is also the first line of the body. */
+/** A comment, or the body of a pull request. The marker is also the first line of the body. */
 export interface Report {
   readonly marker: string;
   readonly body: string;

@@ -4,7 +4,10 @@ const BEL = '\u0007';
 const C1 = { csi: '\u009b', st: '\u009c', strings: '\u0090\u0098\u009d-\u009f' } as const;
 const CONTROL = '\u0000-\u001f\u007f-\u009f';
 
-/** A terminal's commands: colours and cursor (CSI), titles and links (OSC and its like, ended on the same line), the rest. */
+/**
+ * Terminal escape sequences: colours and cursor (CSI), titles and links (OSC and similar, ended on the same line),
+ * and others.
+ */
 const ESCAPES = new RegExp(
   [
     `(?:${ESC}\\[|${C1.csi})[0-?]*[ -/]*[@-~]`,
@@ -16,8 +19,8 @@ const ESCAPES = new RegExp(
 const CONTROLS_BUT_NEWLINE_AND_TAB = /(?![\n\t])\p{Cc}/gu;
 
 /**
- * What a reader cannot see or takes for something else: format and bidirectional characters, tags, variation selectors,
- * fillers, odd spaces, line separators, lone surrogates. The ideographic space stays: it is visibly wide.
+ * Characters that are invisible or look like others: format and bidirectional characters, tags, variation selectors,
+ * fillers, unusual spaces, line separators, lone surrogates. The ideographic space is excluded: it is visibly wide.
  */
 const HIDDEN =
   /(?![ \u3000])[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Cs}\p{Zs}\u2028\u2029\u2800]/gu;
@@ -25,12 +28,12 @@ const HIDDEN =
 const namedCharacter = (character: string): string =>
   `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
 
-/** Terminal escapes removed; text between them stays. */
+/** Removes terminal escapes; keeps the text between them. */
 const withoutEscapes = (text: string): string => text.replace(ESCAPES, '');
 
 /**
- * Program output made fit to show: escapes and control characters gone, invisible characters named as `<U+200B>`.
- * Keeps newlines; tabs become spaces.
+ * Sanitizes program output for display: removes escapes and control characters, spells out invisible characters as
+ * `<U+200B>`. Keeps newlines; tabs become spaces.
  */
 export function visible(text: string): string {
   return withoutEscapes(text)
@@ -41,8 +44,8 @@ export function visible(text: string): string {
 }
 
 /**
- * Code made fit to show: nothing is removed but the CR of a CR LF, everything unseen is named. A reader decides on what
- * is shown, so that dropping a "terminal escape" out of a diff would hide the code inside it.
+ * Prepares code for display: removes nothing but the CR of CR LF, and spells out everything invisible. Readers decide
+ * by what is shown, so removing a "terminal escape" from a diff could hide the code inside it.
  */
 export function visibleCode(text: string): string {
   return text
@@ -60,11 +63,11 @@ function bytesOf(codePoint: number): number {
 
 interface Bounds {
   readonly codePoints: number;
-  /** UTF-8; absent: not bounded by bytes. */
+  /** Maximum UTF-8 bytes; absent: unlimited. */
   readonly bytes?: number;
 }
 
-/** The longest beginning within both bounds, ended with `…` where something was cut. Never splits a code point. */
+/** The longest prefix within both limits, followed by `…` if the text was cut. Never splits a code point. */
 export function cut(text: string, bounds: Bounds): string {
   const bytes = bounds.bytes ?? Number.POSITIVE_INFINITY;
   if (text.length <= bounds.codePoints && text.length * 3 <= bytes) return text;
@@ -85,10 +88,10 @@ export function cut(text: string, bounds: Bounds): string {
   return text;
 }
 
-/** Blanks and line ends of every kind; a byte order mark is none, it is shown. */
+/** Blanks and line ends of every kind, except the byte order mark, which is shown. */
 const BLANKS = /[\t-\r\u0085\p{Zs}\u2028\u2029]+/gu;
 
-/** How much of a long text is looked at before it is cut: what is shown is always far shorter. */
+/** Maximum characters of a long text that are processed; what is shown is always far shorter. */
 const MAX_LINE_READ = 20_000;
 
 /** One visible line of at most `limit` code points: newlines and runs of blanks become one space. */
@@ -97,10 +100,10 @@ export function visibleLine(text: string, limit: number): string {
   return cut(line, { codePoints: limit });
 }
 
-/** Code points of one line of output that are kept. */
+/** Maximum code points of one line of output. */
 const MAX_TAIL_LINE = 500;
 
-/** The last `lines` lines of a program's output that are not blank, fit to show; long ones are cut. */
+/** The last `lines` non-blank lines of a program's output, sanitized for display; long lines are cut. */
 export function tailOf(output: string, lines: number): string {
   const kept = visible(output.slice(-2 * MAX_TAIL_LINE * lines))
     .split('\n')
@@ -110,7 +113,7 @@ export function tailOf(output: string, lines: number): string {
   return kept.map((line) => cut(line, { codePoints: MAX_TAIL_LINE })).join('\n');
 }
 
-/** A folder of the host, and what stands for it in public. */
+/** A folder of the host, and its replacement in public texts. */
 export interface HostFolder {
   readonly path: string;
   readonly name: string;
@@ -118,7 +121,10 @@ export interface HostFolder {
 
 const TEXT_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** A character as our Markdown may write it: as it is, behind a backslash, as an entity, or parted from the next one. */
+/**
+ * Matches a character in any form that Runoff's Markdown writes: plain, after a backslash, as an entity, or followed
+ * by a separator.
+ */
 function characterPattern(character: string): string {
   if (/[A-Za-z0-9]/.test(character)) return character;
   const literal = character.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
@@ -130,8 +136,8 @@ function characterPattern(character: string): string {
 }
 
 /**
- * Takes folders of the host out of texts that everybody may read: a message that names a file of ours says so much about
- * the machine. Longer paths first; a folder that is only a part of a longer name is another one.
+ * Replaces host folders in public texts, because file paths in messages reveal details of the machine. Longer paths
+ * first; a match must not be a part of a longer name.
  */
 export function withoutHostPaths(folders: readonly HostFolder[]): (text: string) => string {
   const forms = folders

@@ -1,14 +1,14 @@
-/** Submodules that a sentence names, and files that are looked at for Git LFS. Our defaults. */
+/** Maximum submodules named in a sentence, and maximum files checked for Git LFS. Defaults. */
 const MAX_NAMED = 3;
 const MAX_LOOKED_AT = 8;
 
 const LFS_POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\r?\n/;
 
-/** Files that say which content of a commit is kept elsewhere. */
+/** Files that declare which content of a commit is stored elsewhere. */
 export const absentContentFiles = (paths: readonly string[]): readonly string[] =>
   ['.gitmodules', '.gitattributes'].filter((path) => paths.includes(path));
 
-/** Paths that `.gitattributes` gives to Git LFS; those that should be looked at, a few of each pattern. */
+/** Paths that `.gitattributes` assigns to Git LFS; a few of each pattern, to be checked. */
 export function lfsPaths(attributes: string, paths: readonly string[]): readonly string[] {
   const patterns = attributes
     .split('\n')
@@ -34,8 +34,8 @@ function matcherOf(pattern: string): ((path: string) => boolean) | null {
 }
 
 /**
- * What stands in a commit only as a reference, a sentence each: submodules and content in Git LFS. `texts`: by path, of
- * `absentContentFiles` and of `lfsPaths`.
+ * Content that a commit contains only as a reference, one sentence each: submodules and Git LFS. `texts`: by path, of
+ * `absentContentFiles` and `lfsPaths`.
  */
 export function absentContent(texts: Readonly<Record<string, string>>): readonly string[] {
   const modules = submodulesOf(texts['.gitmodules'] ?? '');

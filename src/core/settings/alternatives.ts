@@ -6,32 +6,32 @@ import type { Settings } from './settings.ts';
 import { chainParts } from './test-runners.ts';
 import { toolchainFiles } from './toolchain.ts';
 
-/** The recipe that a commit's settings and files show, and what may be tried instead. */
+/** The recipe detected from a commit's settings and files, and its alternatives. */
 export interface DetectedRecipe {
   readonly recipe: Recipe;
-  /** What the settings decide: never replaced, also where they switch a command off. */
+  /** Commands set by the settings: never replaced, even if disabled there. */
   readonly named: readonly CommandName[];
-  /** Whole recipes that other files of the repository show, the likeliest first. */
+  /** Complete recipes from other files of the repository, most likely first. */
   readonly others: readonly Recipe[];
 }
 
-/** What was tried on the base commit, and what did not work. */
+/** An attempt on the base commit that failed. */
 export interface FailedTry {
   readonly recipe: Recipe;
-  /** `tests`: the command says nothing about candidates. */
+  /** `tests`: the command cannot evaluate candidates. */
   readonly step: 'set-up' | 'build' | 'tests';
-  /** What the command printed; its end is enough. */
+  /** The command's output, or its end. */
   readonly output: string;
-  /** It was stopped at its time limit. */
+  /** Stopped at the time limit. */
   readonly timedOut?: boolean;
-  /** It asked for hosts that it may not reach. */
+  /** Requested hosts that are not allowed. */
   readonly refusedHosts?: readonly string[];
 }
 
-/** Recipes that are tried after the detected one; our default. */
+/** Maximum recipes tried after the detected one. Default. */
 export const MAX_ALTERNATIVES = 3;
 
-/** What is tried next, after the detected commands and what was tried since; null where nothing else is known. */
+/** The next recipe to try, after the detected commands and earlier attempts; null if there are no more. */
 export function nextRecipe(
   { others, named }: Omit<DetectedRecipe, 'recipe'>,
   tries: readonly FailedTry[],
@@ -50,23 +50,23 @@ export function nextRecipe(
   return next === undefined ? null : comparedWith(next, first.recipe);
 }
 
-/** Files that say how a repository is set up, at any depth. */
+/** Files that define how a repository is set up, at any depth. */
 const RECIPE_FILES =
   /(?:^|\/)(?:package\.json|package-lock\.json|npm-shrinkwrap\.json|pnpm-(?:lock|workspace)\.yaml|yarn\.lock|bun\.lockb?|\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.cjs|pyproject\.toml|setup\.(?:py|cfg)|(?:[\w.-]*requirements[\w.-]*|requirements\/[\w.-]+)\.(?:txt|in)|(?:poetry|pdm|uv|Pipfile|Cargo|composer|Gemfile|packages)\.lock(?:\.json)?|Pipfile|tox\.ini|noxfile\.py|pytest\.ini|Cargo\.toml|go\.(?:mod|sum|work)|pom\.xml|(?:build|settings)\.gradle(?:\.kts)?|gradle\.lockfile|gradle-wrapper\.properties|Gemfile|[\w.-]+\.gemspec|composer\.json|[\w.-]+\.(?:csproj|fsproj|slnx?)|(?:GNUm|m|M)akefile|Dockerfile)$/;
 
-/** Paths of the files that decide whether a recipe still holds. */
+/** Paths of the files that determine whether a recipe is still valid. */
 export const recipeFiles = (paths: readonly string[]): readonly string[] => {
   const read = new Set([...checkFiles(paths), ...toolchainFiles(paths)]);
   return paths.filter((path) => read.has(path) || RECIPE_FILES.test(path));
 };
 
-/** Settings whose commands are those of a recipe. */
+/** The settings with a recipe's commands. */
 export const withRecipe = (settings: Settings, { commands }: Recipe): Settings => {
   const { setup: _setup, build: _build, test: _test, ...others } = settings.checks;
   return { ...settings, checks: { ...others, ...commands } };
 };
 
-/** A recipe in which the commands that the settings name are as in another one. */
+/** A recipe in which commands named by the settings are taken from another recipe. */
 function withNamed(recipe: Recipe, settled: Recipe, named: readonly CommandName[]): Recipe {
   const pick = (of: (one: Recipe) => CheckCommands): CheckCommands =>
     withoutUndefined(
@@ -77,7 +77,7 @@ function withNamed(recipe: Recipe, settled: Recipe, named: readonly CommandName[
   return { commands: pick(({ commands }) => commands), from: pick(({ from }) => from) };
 }
 
-/** A recipe that says what of the detected one it replaces. */
+/** A recipe with the list of detected commands that it replaces. */
 export function comparedWith(recipe: Recipe, detected: Recipe): Recipe {
   const replaced = COMMAND_NAMES.filter(
     (name) => detected.commands[name] !== undefined && detected.commands[name] !== recipe.commands[name],
@@ -91,7 +91,7 @@ export function comparedWith(recipe: Recipe, detected: Recipe): Recipe {
 const keyOf = (commands: CheckCommands): string =>
   JSON.stringify(COMMAND_NAMES.map((name) => commands[name] ?? ''));
 
-/** Whether a recipe has another command for what failed; without one for it, it is no answer to that. */
+/** Whether a recipe has another command for the failed step; otherwise it cannot help. */
 function differs({ commands }: Recipe, { recipe }: FailedTry, step: FailedTry['step']): boolean {
   const name = step === 'set-up' ? 'setup' : step === 'tests' ? 'test' : 'build';
   return commands[name] !== undefined && commands[name] !== recipe.commands[name];
@@ -103,7 +103,7 @@ const PROPOSALS: Readonly<Record<FailedTry['step'], (failed: FailedTry) => reado
   tests: toolProposals,
 };
 
-/** Webpack 4 and its contemporaries ask OpenSSL 3 for a hash that it has only on request. */
+/** Webpack 4 and other tools of its time need a hash that OpenSSL 3 supports only on request. */
 const OLD_HASH = /digital envelope routines::(?:unsupported|initialization error)/;
 const WITH_OLD_HASH = 'NODE_OPTIONS=--openssl-legacy-provider';
 
@@ -127,7 +127,7 @@ const withCommand = (recipe: Recipe, name: CommandName, command: string): Recipe
   commands: { ...recipe.commands, [name]: command },
 });
 
-/** A package manager is asked in another way where its output matches. */
+/** Uses other options of a package manager if its output matches. */
 interface Rule {
   readonly of: RegExp;
   readonly when: RegExp;
@@ -138,7 +138,7 @@ const adding = (option: string) => (command: string) =>
   command.includes(option) ? command : `${command} ${option}`;
 const removing = (option: RegExp) => (command: string) => command.replace(option, '');
 
-/** Lifecycle scripts of packages that fail: downloads of browsers, compilers that are not there, git hooks. */
+/** Failing lifecycle scripts of packages: browser downloads, missing compilers, git hooks. */
 const SCRIPT_FAILED =
   /\bELIFECYCLE\b|npm (?:ERR!|error) command (?:failed|sh -c)|\bgyp ERR!|\bnode-gyp\b|\bYN0009\b|\b(?:pre|post)?install(?:: | script)[^\n]{0,80}(?:fail|exit)|error: (?:post|pre)?install script|Exit (?:status|code):? \d+\s*\n?\s*Command: /i;
 
@@ -202,7 +202,7 @@ const IGNORE_SCRIPTS: readonly Omit<Rule, 'when'>[] = [
   },
 ];
 
-/** A registry that is away: nothing is gained by asking it in another way. */
+/** An unreachable registry: other options do not help. */
 const AWAY =
   /\b(?:ECONNRESET|ETIMEDOUT|EAI_AGAIN|ECONNREFUSED)\b|Temporary failure in name resolution|\b50[234] (?:Bad Gateway|Service Unavailable|Gateway Time-?out)/i;
 
@@ -223,7 +223,7 @@ function setupProposals({ recipe, output, refusedHosts = [] }: FailedTry): reado
   return [...rewritten, ...withoutSelf(recipe, setup)];
 }
 
-/** A Python project that cannot be installed is tested where it lies, with the packages that its lists name. */
+/** A Python project that cannot be installed is tested in place, with the packages in its requirement lists. */
 function withoutSelf(recipe: Recipe, setup: string): readonly Recipe[] {
   const fresh = setup.replace(SELF, '');
   // Without an argument, pip has nothing to install.
@@ -237,7 +237,9 @@ function withoutSelf(recipe: Recipe, setup: string): readonly Recipe[] {
   ];
 }
 
-/** What pytest says where a plugin or a module of tests is not installed; closed, so that no output names a package. */
+/**
+ * Output of pytest when a plugin or test module is not installed. A fixed list, so that output cannot name packages.
+ */
 const PYTHON_TOOLS: readonly (readonly [sign: RegExp, distribution: string])[] = [
   [/No module named '?pytest'?(?![\w.])/, 'pytest'],
   [/unrecognized arguments:[^\n]* --(?:no-)?cov\b/, 'pytest-cov'],
@@ -287,7 +289,7 @@ const PYTHON_TOOLS: readonly (readonly [sign: RegExp, distribution: string])[] =
 function toolProposals({ recipe, output }: FailedTry): readonly Recipe[] {
   const { setup, test = '' } = recipe.commands;
   if (setup === undefined || !test.includes(VENV)) return [];
-  // Where pip could not install the project and something else made set-up succeed, its tests do not find it.
+  // If pip could not install the project and another set-up succeeded, the tests do not find the project.
   const uninstalled = /No module named|\bImportError\b/.test(output) ? withoutSelf(recipe, setup) : [];
   const missing = new Set(PYTHON_TOOLS.flatMap(([sign, name]) => (sign.test(output) ? [name] : [])));
   if (missing.size === 0) return uninstalled;

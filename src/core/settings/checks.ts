@@ -31,7 +31,7 @@ const CHECK_FILES: readonly string[] = [
   'GNUmakefile',
 ];
 
-/** Paths of the files of a repository whose text `detectChecks` wants to see; bounded. */
+/** Paths of the files whose text `detectChecks` needs; bounded. */
 export const checkFiles = (paths: readonly string[]): readonly string[] => {
   const present = new Set(paths);
   return [...CHECK_FILES.filter((path) => present.has(path)), ...workflowFiles(paths)];
@@ -41,17 +41,17 @@ export interface DetectedChecks {
   readonly commands: CheckCommands;
   /** The file that each command was detected from. */
   readonly from: Readonly<Partial<Record<keyof CheckCommands, string>>>;
-  /** Containers that the repository's CI starts beside the tests. */
+  /** Containers that the repository's CI runs next to the tests. */
   readonly services: readonly CiService[];
-  /** Other ways, whole, that CI workflow, development container and Dockerfile show, the likeliest first. */
+  /** Complete alternatives from CI workflow, development container and Dockerfile, most likely first. */
   readonly others: readonly Recipe[];
 }
 
 /**
- * How a repository is set up, built and tested, from its list of files and the text of some (`checkFiles`). The first
- * ecosystem that names a test command wins: package.json, Python, Go, Cargo, Maven, Gradle, Ruby, PHP, .NET; where none
- * does, what its CI workflow runs, a task of mise, what such repositories mostly have, a makefile. Set-up and build come
- * from the workflow where its files name none.
+ * Detects how a repository is set up, built and tested from its list of files and some of their texts (`checkFiles`).
+ * The first ecosystem with a test command wins: package.json, Python, Go, Cargo, Maven, Gradle, Ruby, PHP, .NET;
+ * otherwise the CI workflow, a mise task, the usual command of such repositories, a makefile. Set-up and build come
+ * from the workflow if the files name none.
  */
 export function detectChecks(repository: {
   readonly files: readonly string[];
@@ -102,7 +102,7 @@ interface SetupAndTest {
   readonly test: FoundCommand | null;
 }
 
-/** With the virtual environment, the environments of tox and nox, and the programs of Python that both start. */
+/** With the virtual environment, the environments of tox and nox, and Python programs that both start. */
 function withPython({ setup, test }: SetupAndTest, repository: RepositorySnapshot): SetupAndTest {
   if (test === null) return { setup, test };
   const runner = (['tox', 'nox'] as const).find((name) => startsProgram(test.command, name));
@@ -121,7 +121,7 @@ function withPython({ setup, test }: SetupAndTest, repository: RepositorySnapsho
   };
 }
 
-/** tox and nox are installed where the tests are run by them. */
+/** tox and nox are installed if they run the tests. */
 function withRunner(setup: FoundCommand | null, runner: 'tox' | 'nox', file: string): FoundCommand {
   if (setup?.command.includes('.venv') && startsInstallOf(setup.command, runner)) return setup;
   const venv = setup?.command.includes(MAKE_VENV) ? [] : [MAKE_VENV];
@@ -136,7 +136,7 @@ const startsInstallOf = (command: string, runner: string): boolean =>
 const testOf = (found: Ecosystem | undefined): FoundCommand | null =>
   found?.test === undefined ? null : { command: found.test, file: found.file };
 
-/** What tests of the workflow need is what the workflow installs. */
+/** Dependencies of the workflow's tests are installed as in the workflow. */
 function setupOf(
   testedByCi: boolean,
   found: Ecosystem | undefined,
@@ -154,7 +154,7 @@ interface CiChecks {
   readonly test: FoundCommand | null;
 }
 
-/** The commands of a CI job as one for each step; its Python packages go into a virtual environment. */
+/** Converts the commands of a CI job to one per step; its Python packages go into a virtual environment. */
 function ciChecks({ file, commands }: CiJob): CiChecks {
   const of = (part: CiCommand['part']) => [
     ...new Set(commands.flatMap((one) => (one.part === part ? [one.command] : []))),
@@ -180,10 +180,10 @@ function ciChecks({ file, commands }: CiJob): CiChecks {
   };
 }
 
-/** Set-up brings these along itself, apart from what they install. */
+/** Set-up provides these itself, separately from what they install. */
 const INSTALLS_TOOL = /\bpip[\d.]*\s+install\s+(?:-\S+\s+)*(?:uv|poetry|pdm|hatch|pipenv)$/;
 
-/** What only copies or makes files: no installation. */
+/** Only copies or creates files: not an installation. */
 const FILES_ONLY = /^(?:cp|mkdir|touch|ln)\s/;
 
 /** A command as a part of a chain by `&&`. */

@@ -1,36 +1,36 @@
 import { stepKind } from './step-kinds.ts';
 import { chainParts } from './test-runners.ts';
 
-/** What a command of a CI job is for, as far as its words show. */
+/** The purpose of a command in a CI job, as far as its text shows. */
 export interface CiCommand {
   readonly part: 'setup' | 'build' | 'test';
   /** For `sh -c` at the top of the repository. */
   readonly command: string;
 }
 
-/** Where a script of a workflow runs. */
+/** The context of a workflow's script. */
 export interface ScriptPlace {
   /** From the top of the repository; empty for the top itself. */
   readonly folder: string;
-  /** What stands for `${{ expression }}`; null where that is not known before the run. */
+  /** The value of `${{ expression }}`; null if unknown before the run. */
   readonly value: (expression: string) => string | null;
   /** Variables of the step, job and workflow. */
   readonly env: ReadonlyMap<string, string>;
-  /** Variables of the step alone: a command of it is given them. */
+  /** Variables of the step alone, passed to its commands. */
   readonly own: ReadonlyMap<string, string>;
 }
 
-/** Characters of a script that are looked at. */
+/** Maximum characters of a script that are read. */
 const MAX_SCRIPT_CHARS = 8_000;
 const MAX_SCRIPT_LINES = 60;
-/** What makes a script more than a list of commands for any shell. */
+/** Syntax that makes a script more than a portable list of commands. */
 const NOT_PLAIN =
   /<<|\[\[|<\(|^\s*(?:if|for|while|until|case|select|function|trap|exec|eval|shopt|then|else|fi|do|done|esac)\b|^\s*[{}(]|^\s*\w+\s*\(\)/m;
 
 /**
- * The commands of a `run:` script that set up, build or test. Empty for a script with control structures or of another
- * shell. Left out: what the sandbox has no use for (system packages, git, uploads, linters) and what needs a secret or
- * anything else that only the CI service knows.
+ * The commands of a `run:` script that set up, build or test. Empty for a script with control structures or for
+ * another shell. Leaves out what the sandbox does not need (system packages, git, uploads, linters) and what needs a
+ * secret or other data of the CI service.
  */
 export function scriptCommands(script: string, place: ScriptPlace): readonly CiCommand[] {
   const text = script.slice(0, MAX_SCRIPT_CHARS).replace(/ ?\\\r?\n\s*/g, ' ');
@@ -55,7 +55,10 @@ export function scriptCommands(script: string, place: ScriptPlace): readonly CiC
   return found;
 }
 
-/** A folder of the repository from another one; null for one that leaves it or that only a shell can work out. */
+/**
+ * Resolves a folder of the repository relative to another; null if it leaves the repository or needs a shell to
+ * evaluate.
+ */
 export function folderIn(from: string, path: string): string | null {
   const parts = from === '' ? [] : from.split('/');
   if (!/^[\w@./-]+$/.test(path) || path.startsWith('/')) return null;
@@ -73,7 +76,7 @@ const inFolder = (folder: string, command: string): string =>
 /** Values of a matrix or of `env` that may become part of a command. */
 const PLAIN_VALUE = /^[\w@./:=,+-]*$/;
 
-/** A line as it would run here; null where it needs something that only the CI service has. */
+/** A line adapted to run here; null if it needs something that only the CI service has. */
 function withoutExpressions(line: string, { value, env }: ScriptPlace): string | null {
   let text = line.replace(/\$\{\{\s*([^}]{1,200}?)\s*\}\}/g, (all, expression: string) => {
     const known = value(expression);
@@ -96,7 +99,7 @@ function withoutExpressions(line: string, { value, env }: ScriptPlace): string |
   return known ? text : null;
 }
 
-/** Variables that say nothing about the code, or hold what must not be in a command. */
+/** Variables that are unrelated to the code, or that must not be in a command. */
 const FOR_CI_ONLY =
   /^(?:CI|GITHUB_\w+|FORCE_COLOR|NO_COLOR|CARGO_TERM_COLOR|RUSTFLAGS|\w*(?:TOKEN|SECRET|PASSWORD|KEY)\w*|PIP_\w+|NPM_CONFIG_\w+|COVERALLS\w*|CODECOV\w*)$/i;
 
@@ -117,7 +120,7 @@ function partOf(command: string): CiCommand['part'] | null {
   return BUILD.some((pattern) => pattern.test(command)) ? 'build' : null;
 }
 
-/** What changes the machine of the CI service, or only tells people something. */
+/** Commands that change the CI service's machine, or only inform people. */
 const IGNORED_COMMANDS: readonly RegExp[] = [
   /\b(?:sudo|apt|apt-get|brew|choco|winget|apk|dnf|yum|snap|systemctl|service)\s/,
   /^(?:echo|printf|ls|cat|pwd|env|printenv|which|whoami|uname|df|free|date|true|sleep|export|alias|rm|chmod|chown|test|\[)(?:\s|$)/,
@@ -154,11 +157,11 @@ const LAUNCHERS =
   /^(?:npm|pnpm|yarn|bun|npx|bunx|deno|node|make|gmake|just|task|rake|bundle|composer|mvn|mvnw|gradle|gradlew|python[\d.]*|hatch|pdm|poetry|uv|rye|pipenv|tox|nox|sbt|mix|swift|stack|cabal|lein|meson|ninja|bazel|turbo|nx|lerna|sh|bash|cmake|dotnet|php|ruby|prove|zig|dune|xvfb-run|cargo|coverage)$/;
 const TEST_WORD =
   /^(?:.*[:_./-])?(?:tests?|spec|specs|unit|unittests?|runtests?|mocha|jest|vitest)(?:[:_./-].*)?$/i;
-/** Tests that want more than a machine without network has. */
+/** Tests that need more than a machine without network offers. */
 const HEAVY =
   /(?:^|[\s:_./-])(?:e2e|integration|browsers?|playwright|cypress|puppeteer|smoke|bench\w*|perf\w*|acceptance|docker|visual|storybook|windows|macos|types?|typings?|lint|docs?|size|examples?|android|ios|wasm|fuzz\w*)(?:$|[\s:_./-])/i;
 
-/** A command whose words say that it runs tests, though it is no runner that is known. */
+/** A command whose text suggests that it runs tests, although its runner is unknown. */
 export function namesTests(command: string): boolean {
   const words = command.split(/\s+/).filter((word) => !/^\w+=/.test(word));
   const program = (words[0] ?? '').replace(/^.*\//, '').replace(/\.(?:sh|py|js)$/, '');

@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { type CiCommand, folderIn, scriptCommands } from './ci-commands.ts';
 import { readPlainYaml } from './plain-yaml.ts';
 
-/** What the job of a CI workflow that runs the tests does. */
+/** The steps of the CI job that runs the tests. */
 export interface CiJob {
   /** Path of the workflow. */
   readonly file: string;
-  /** In the order of the job's steps; without what comes after its last tests. */
+  /** In the order of the job's steps, up to its last tests. */
   readonly commands: readonly CiCommand[];
-  /** Versions by the name of the action that sets them up (`node`, `python`, `java`, …), each as the file has it. */
+  /** Versions by the name of the set-up action (`node`, `python`, `java`, …), as written in the file. */
   readonly versions: ReadonlyMap<string, readonly string[]>;
-  /** Containers that run beside the tests. */
+  /** Containers that run next to the tests. */
   readonly services: readonly CiService[];
-  /** Variables of workflow, job and the steps that test, as the file has them. */
+  /** Variables of the workflow, the job and its test steps, as written in the file. */
   readonly env: ReadonlyMap<string, string>;
 }
 
-/** A container that runs beside the tests of a job. */
+/** A container that runs next to a job's tests. */
 export interface CiService {
   readonly name: string;
   /** Such as `postgres:16`; empty where the file has none. */
@@ -30,7 +30,7 @@ const MAX_WORKFLOWS = 12;
 const MAX_ACTIONS = 6;
 const MAX_JOBS = 40;
 const MAX_JOB_STEPS = 60;
-/** Files of a project that only test, first; then by name. */
+/** Project files that only test come first; then by name. */
 const RANKS: readonly RegExp[] = [
   /\/(?:ci|tests?|unit-?tests?)\.ya?ml$/i,
   /\/(?:build|main|check|checks|continuous-integration|node|python|go|rust|java|ruby|php|dotnet|pr|pull[-_]request|push)(?:[-_.]?(?:js|ci|tests?|package|app|\w*))\.ya?ml$/i,
@@ -41,7 +41,7 @@ const rankOf = (path: string): number => {
   return rank < 0 ? RANKS.length : rank;
 };
 
-/** Paths of the workflows of a repository, and of its own actions that they may use; bounded, the likeliest first. */
+/** Paths of a repository's workflows, and of its own actions that they may use; bounded, most likely first. */
 export function workflowFiles(paths: readonly string[]): readonly string[] {
   const workflows = paths.filter((path) => /^\.github\/workflows\/[^/]+\.ya?ml$/.test(path));
   const actions = paths.filter((path) => /^\.github\/(?:[\w.-]+\/){1,2}action\.ya?ml$/.test(path));
@@ -49,7 +49,7 @@ export function workflowFiles(paths: readonly string[]): readonly string[] {
   return [...ranked.slice(0, MAX_WORKFLOWS), ...actions.toSorted().slice(0, MAX_ACTIONS)];
 }
 
-/** A mapping, of which only the keys that are texts count. */
+/** Keeps only the string keys of a mapping. */
 const Texts = z.record(z.string(), z.unknown()).catch({});
 const OptionalText = z.string().optional().catch(undefined);
 const Run = z
@@ -91,9 +91,9 @@ const Action = z.object({ runs: z.object({ steps: z.array(Step.catch({})).catch(
 type Files = Readonly<Record<string, string>>;
 
 /**
- * The job that runs the tests, from the texts of `workflowFiles`; null where no job of GitHub Actions shows tests that can be
- * read. Jobs that run by a timer or by hand only, and those of other systems than Linux, do not count. Hostile or damaged
- * files say nothing.
+ * The job that runs the tests, from the texts of `workflowFiles`; null if no GitHub Actions job has recognizable
+ * tests. Ignores jobs that run only by timer or manually, jobs on other systems than Linux, and hostile or damaged
+ * files.
  */
 export function ciJob(files: Files): CiJob | null {
   const paths = Object.keys(files).filter((path) => path.startsWith('.github/workflows/'));
@@ -219,7 +219,7 @@ function stepsOf(steps: readonly Step[], files: Files): readonly Step[] {
   return all.slice(0, MAX_JOB_STEPS);
 }
 
-/** Whether a step runs on Linux in a run that has not failed; a condition of another kind counts as no. */
+/** Whether a step runs on Linux in a run without failures; unknown conditions count as false. */
 function runsHere(condition: string | undefined): boolean {
   const text = (condition ?? '').replace(/^\s*\$\{\{\s*|\s*\}\}\s*$/g, '').trim();
   if (/\|\|/.test(text)) return false;
@@ -253,7 +253,7 @@ function valuesOf({ strategy }: Job, key: string): readonly string[] {
   return [...matrixTexts(matrix[key]), ...added];
 }
 
-/** Of a matrix only what is the same in all jobs, or no version: the sandbox has its own versions. */
+/** Of a matrix, only values that are equal in all jobs or are not versions: the sandbox has its own versions. */
 function matrixValue(job: Job, env: ReadonlyMap<string, string>, expression: string): string | null {
   const [, from, key = ''] = /^(matrix|env)\.([\w-]+)$/.exec(expression) ?? [];
   if (from === undefined) return null;

@@ -17,27 +17,27 @@ export interface Entrant {
   readonly model: string;
   readonly prompt: string;
   readonly argv?: readonly [string, ...string[]];
-  /** Which repetition of the same agent, model and prompt this is; absent: the first. */
+  /** The repetition of the same agent, model and prompt; absent: the first. */
   readonly seed?: number;
 }
 
-/** Stands where no model is named and no key is set: the gateway answers that the key is missing. */
+/** Placeholder if no model is named and no key is set: the gateway reports the missing key. */
 const NO_MODEL = 'anthropic/default';
 const PLAIN = 'plain';
 
-/** What the operator's machine offers to fill the gaps of the settings. */
+/** Defaults of the operator's machine for missing settings. */
 interface Field {
   /** `provider/model` for coders that name none. */
   readonly models: readonly string[];
   readonly prompts: readonly string[];
-  /** Whether an agent can speak to a model; false as well where either is unknown. */
+  /** Whether an agent supports a model; false if either is unknown. */
   readonly fits: (agent: string, model: string) => boolean;
 }
 
 /**
- * As many contestants as `candidates`: the coders in turn. One without a model takes the next default model that it can
- * speak to; one without a prompt, or that comes round again, the next prompt variant that its agent and model have had
- * least often; what then still repeats differs by its seed.
+ * Creates as many contestants as `candidates`, cycling through the coders. One without a model gets the next default
+ * model that it supports; one without a prompt, or in a later cycle, gets the prompt variant used least often with
+ * its agent and model; remaining repetitions differ by their seed.
  */
 export function contestants(
   settings: Pick<Settings, 'coders' | 'candidates'>,
@@ -52,7 +52,7 @@ export function contestants(
       i % settings.coders.length
     ] as Settings['coders'][number];
     const fitting = models.filter((model) => fits(agent, model));
-    // Where none fits the first, so that the fault names a model that exists.
+    // If none is supported, the first, so that the fault names an existing model.
     const model = coder.model ?? leastTaken(fitting, chosen) ?? models[0] ?? NO_MODEL;
     if (!coder.model) chosen.push(model);
     const key = JSON.stringify([agent, argv ?? null, model]);
@@ -66,7 +66,7 @@ export function contestants(
   return entrants;
 }
 
-/** The first of those that were taken least often; undefined where there are none. */
+/** The first of those used least often; undefined if there are none. */
 function leastTaken(options: readonly string[], taken: readonly string[]): string | undefined {
   const times = (option: string) => taken.filter((one) => one === option).length;
   const fewest = Math.min(...options.map(times));
@@ -74,8 +74,8 @@ function leastTaken(options: readonly string[], taken: readonly string[]): strin
 }
 
 /**
- * One letter for each contestant, `A` to `Z`: a shuffle that depends on the run id alone, so that a letter says
- * nothing about who wrote the patch and a replay gives the same letters. At most 26.
+ * Assigns each contestant a letter, `A` to `Z`, by a shuffle that depends on the run id alone: the letter reveals
+ * nothing about the author, and a replay gives the same letters. At most 26.
  */
 export function assignAliases(runId: string, count: number): readonly string[] {
   if (!Number.isInteger(count) || count < 0 || count > 26) {
@@ -121,7 +121,7 @@ export function modelsOf(env: Environment): Readonly<Record<string, ModelAccess>
     rows.flatMap(([name, known]) => {
       const baseUrl = address[name];
       const key = env[known.keyVariable as 'OPENAI_API_KEY'];
-      // A server of one's own often wants no key, but clients send one.
+      // Self-hosted servers often need no key, but clients send one.
       const given = key ?? (name === 'openai' && baseUrl ? 'none' : undefined);
       return given ? [[name, accessTo(env, name, known, given, baseUrl)]] : [];
     }),
@@ -137,7 +137,7 @@ function accessTo(
 ): ModelAccess {
   const custom = baseUrl !== undefined;
   const openai = name === 'openai';
-  // Imitators of OpenAI mostly speak Chat Completions, and call their models differently.
+  // OpenAI-compatible servers usually support Chat Completions, and have other model names.
   const protocols = openai && custom ? env.OPENAI_PROTOCOLS : known.protocols;
   const defaultModel =
     (openai ? env.OPENAI_MODEL : undefined) ?? (openai && custom ? undefined : known.defaultModel);
@@ -150,18 +150,18 @@ function accessTo(
   };
 }
 
-/** A provider of models that Runoff knows by name. */
+/** A known provider of models. */
 interface KnownProvider {
   readonly baseUrl: string;
-  /** What it speaks, the protocol to prefer first. */
+  /** Supported protocols, preferred first. */
   readonly protocols: readonly ModelProtocol[];
-  /** The environment's variable that holds the key. */
+  /** Environment variable of the key. */
   readonly keyVariable: string;
-  /** The vendor's current model for agents at a middling price; only of vendors that train their own. Our default. */
+  /** The vendor's current mid-priced model for agents; only of vendors that train their own. Default. */
   readonly defaultModel?: string;
 }
 
-/** By the name that stands before the slash of a model, as the price table spells it. */
+/** By the prefix before the slash in a model's name, as spelt in the price table. */
 export const PROVIDERS = {
   anthropic: {
     baseUrl: 'https://api.anthropic.com',

@@ -3,7 +3,7 @@ import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { inVenv, pythonSetup } from './python-setup.ts';
 import { goFolders } from './workspace-graph.ts';
 
-/** Shell commands; absent where the repository shows none. */
+/** Shell commands; absent if the repository defines none. */
 export interface CheckCommands {
   readonly setup?: string;
   readonly build?: string;
@@ -15,16 +15,16 @@ export interface RepositorySnapshot {
   readonly read: Readonly<Record<string, string>>;
 }
 
-/** What the files of one ecosystem say. */
+/** Commands detected from one ecosystem's files. */
 export interface Ecosystem extends CheckCommands {
   readonly file: string;
-  /** The test command is what such repositories mostly have, not what this one says. */
+  /** The test command is a convention of such repositories, not defined by this one. */
   readonly guessed?: boolean;
-  /** Without a set-up command, none is needed. */
+  /** Needs no set-up command. */
   readonly complete?: boolean;
 }
 
-/** What each ecosystem that the repository uses says, the one that wins first. */
+/** The commands of each ecosystem that the repository uses; the first wins. */
 export const ecosystemsOf = (repository: RepositorySnapshot): readonly Ecosystem[] =>
   DETECTORS.flatMap((detect) => detect(repository) ?? []);
 
@@ -41,23 +41,23 @@ const DETECTORS: readonly ((repository: RepositorySnapshot) => Ecosystem | null)
   make,
 ];
 
-/** Seconds in which set-up may fill the caches of compilers; what is not there then is compiled by each candidate. */
+/** Maximum seconds for filling compiler caches in set-up; the rest is compiled by each candidate. */
 const FILL_SECONDS = 600;
 
-/** Compiles code and tests into the caches that set-up leaves; what fails here is the business of build and tests. */
+/** Compiles code and tests into caches during set-up; failures are left to build and tests. */
 const fillCaches = (...commands: readonly string[]): string =>
   `{ ${commands.map((command) => `timeout ${FILL_SECONDS} ${command}`).join(' && ')} || true; }`;
 
 function go({ files, read }: RepositorySnapshot): Ecosystem | null {
   const file = ['go.mod', 'go.work'].find((one) => files.has(one));
   if (file === undefined) return null;
-  // At the top of a workspace there may be no module, so that each is named.
+  // The top of a workspace may have no module, so each is named.
   const folders = file === 'go.mod' ? ['.'] : goFolders(read).map((folder) => `./${folder}`);
   const all = folders.map((folder) => `${folder}/...`).join(' ');
   if (all === '') return null;
   const needs =
     (file === 'go.work' || /^\s*require\b/m.test(read['go.mod'] ?? '')) && !files.has('vendor/modules.txt');
-  // The first of them says what it compiles, so that it is not taken for one that hangs.
+  // The first prints what it compiles, so that it does not appear to hang.
   const caches = fillCaches(`go build -v ${all}`, `go test -run RunoffNone ${all}`);
   return {
     file,
@@ -83,8 +83,8 @@ function cargo({ files, read }: RepositorySnapshot): Ecosystem | null {
 }
 
 /**
- * Set-up runs the whole life cycle with a test that does not exist: Maven loads the provider of the tests only then. It
- * names each download; build and tests are quiet.
+ * Set-up runs the whole life cycle with a test that does not exist, because Maven downloads the test provider only
+ * then. It prints each download; build and tests are quiet.
  */
 function maven({ files }: RepositorySnapshot): Ecosystem | null {
   if (!files.has('pom.xml')) return null;
@@ -101,7 +101,10 @@ function maven({ files }: RepositorySnapshot): Ecosystem | null {
 
 const GRADLE_FILES = ['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'];
 
-/** Set-up ends with tests that do not exist: Gradle loads what tests need at run time only when it runs some. */
+/**
+ * Set-up ends with tests that do not exist, because Gradle downloads the tests' runtime dependencies only when it
+ * runs some.
+ */
 function gradle({ files }: RepositorySnapshot): Ecosystem | null {
   const file = GRADLE_FILES.find((one) => files.has(one));
   if (file === undefined) return null;
@@ -178,7 +181,7 @@ function node({ files, read }: RepositorySnapshot): Ecosystem | null {
   const builds = facts.scripts.has('build');
   if (!test && !builds) return null;
   const setup = lock?.[1] === manager ? lock[2] : `${manager} install`;
-  // Yarn 2 and later call it otherwise.
+  // Yarn 2 and later use another name.
   const install = manager === 'yarn' && files.has('.yarnrc.yml') ? 'yarn install --immutable' : setup;
   // The packages of a workspace have dependencies of their own.
   const needs =

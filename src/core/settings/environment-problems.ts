@@ -4,7 +4,7 @@ import type { Environment } from './environment.ts';
 export const where = (path: readonly PropertyKey[]): string =>
   path.length === 0 ? '' : `${path.map((key) => JSON.stringify(String(key).slice(0, 60))).join('.')}: `;
 
-/** What each variable for itself allows, and all together do not. */
+/** Cross-field rules: what each variable allows by itself, but not in combination. */
 export function contradictions(env: Environment): readonly EnvironmentProblem[] {
   const problems: EnvironmentProblem[] = [...artifactsProblems(env)];
   if (env.WEBHOOK_SECRET && new Set(env.WEBHOOK_SECRET).size < 6) {
@@ -57,7 +57,7 @@ function overlap(one: string, other: string): boolean {
 export interface EnvironmentProblem {
   /** The variable. */
   readonly name: string;
-  /** Never holds the variable's value: it may be a secret. */
+  /** Never contains the variable's value: it may be a secret. */
   readonly message: string;
 }
 
@@ -109,7 +109,7 @@ export function artifactsPlace(env: Environment): ArtifactsPlace | null {
   };
 }
 
-/** What is missing for the place that was named. */
+/** The missing variables for the configured storage. */
 function artifactsProblems(env: Environment): readonly EnvironmentProblem[] {
   const isBucket = env.ARTIFACTS_URL?.startsWith('s3://') ?? false;
   if (!isBucket) {

@@ -10,8 +10,8 @@ export const wholeNumber = (least: number, most: number, fallback: number) =>
     .prefault(String(fallback));
 
 /**
- * Whole days, written `180d`; milliseconds. Four at least: caps of a day count what was before midnight, and a label that
- * is three days old is still looked for, unless its delivery is on record.
+ * Whole days, written `180d`; milliseconds. At least four: daily caps need the previous day, and missed labels are
+ * searched for three days unless their delivery is recorded.
  */
 export const days = (fallback: number) =>
   z
@@ -83,7 +83,7 @@ export const yesNo = (fallback: boolean) =>
 
 export const optionalYesNo = yesNo(false).unwrap().optional();
 
-/** Base 64 of a PEM file, and `\n` written out, are what .env files and dashboards make of a key. */
+/** .env files and dashboards often encode a key as Base 64 of a PEM file, or with literal `\n`. */
 export const privateKey = z
   .string()
   .transform((text) => (text.includes('-----BEGIN') ? text : fromBase64(text)).replaceAll('\\n', '\n'))
@@ -116,7 +116,7 @@ export const jsonValue = <T extends z.ZodType>(schema: T, fallback: string) =>
     .pipe(schema)
     .prefault(fallback);
 
-/** Neither the whole disk nor a folder of the system: all that is in it can be read by what candidates start. */
+/** Must not be the whole disk or a system folder: everything in it is readable by what candidates start. */
 const agentFolder = z
   .string()
   .startsWith('/', 'write an absolute path')
@@ -163,7 +163,7 @@ export const Prices = z
 export const hostName = z
   .string()
   .regex(/^[a-zA-Z0-9.-]{1,253}(:\d{1,5})?$/, 'write a host name only, without https://');
-/** What set-up commands may reach: `registries`, `none`, and hosts. */
+/** Hosts that set-up commands may reach: `registries`, `none`, or a list. */
 export const networkAllow = commaSeparated
   .prefault('registries')
   .pipe(

@@ -1,4 +1,4 @@
-/** Files at the top of a repository that name packages by their git repository. */
+/** Files at the top of a repository that refer to packages by git repository. */
 const NAMING_FILES = [
   'package.json',
   'package-lock.json',
@@ -22,14 +22,14 @@ export const gitDependencyFiles = (paths: readonly string[]): readonly string[] 
   NAMING_FILES.filter((path) => paths.includes(path));
 
 /**
- * Environment of a set-up command in which git fetches by https what manifests and lock files name by ssh or git's own
- * protocol: a sandbox has no keys, and only https passes its proxy. The hosts must be allowed like any other. `texts`:
- * those of `gitDependencyFiles`.
+ * Environment of a set-up command in which git uses https for packages that manifests and lock files reference by ssh
+ * or the git protocol: a sandbox has no keys, and its proxy passes only https. The hosts must be allowed like any
+ * other. `texts`: those of `gitDependencyFiles`.
  */
 export function gitEnvironment(texts: readonly string[]): Readonly<Record<string, string>> {
   const hosts = new Set(
     texts.flatMap((text) =>
-      // A host with a dot; what follows the colon is no port.
+      // A host with a dot, followed by a colon without a port.
       [...text.matchAll(/\bgit@((?:[a-z\d-]{1,63}\.){1,8}[a-z]{2,63}):(?!\d+\/)/gi)].map(([, host = '']) =>
         host.toLowerCase(),
       ),

@@ -3,7 +3,7 @@ import { namesTests, scriptCommands } from './ci-commands.ts';
 import { sectionsOf } from './recipes.ts';
 import { stepKind } from './step-kinds.ts';
 
-/** A command, and the file that has it. */
+/** A command, and the file that defines it. */
 export interface FoundCommand {
   readonly command: string;
   readonly file: string;
@@ -11,7 +11,7 @@ export interface FoundCommand {
 
 type Read = Readonly<Record<string, string>>;
 
-/** Characters of a command that is taken over. */
+/** Maximum characters of a command that is used. */
 const MAX_COMMAND_CHARS = 2_000;
 
 /** Files that `taskTest`, `toxTests`, `containerSetup` and `dockerSetup` read, by path. */
@@ -23,7 +23,7 @@ export const LAST_RESORT_FILES: readonly string[] = [
   'Dockerfile',
 ];
 
-/** What a task named `test` of mise runs. */
+/** The command of a mise task named `test`. */
 export function taskTest(read: Read): FoundCommand | null {
   for (const file of ['mise.toml', '.mise.toml']) {
     const text = read[file] ?? '';
@@ -46,7 +46,7 @@ function quotedAfter(toml: string, key: string): string | null {
     : command;
 }
 
-/** What the environments of tox run as tests, and what they install for it. */
+/** The test commands of tox environments, and their installation. */
 export function toxTests(read: Read): (FoundCommand & { readonly packages: readonly string[] }) | null {
   const section = sectionsOf((read['tox.ini'] ?? '').slice(0, 64 * 1024)).get('testenv');
   const line = linesOf(section?.get('commands')).find((one) => stepKind(one) === 'tests' || namesTests(one));
@@ -77,7 +77,7 @@ const Container = z.object({
   postCreateCommand: CommandValue.optional().catch(undefined),
 });
 
-/** What a development container runs once it is made. */
+/** The command of a development container after its creation. */
 export function containerSetup(read: Read): FoundCommand | null {
   for (const file of ['.devcontainer/devcontainer.json', '.devcontainer.json']) {
     const container = Container.safeParse(parsed(read[file] ?? '')).data;
@@ -93,10 +93,10 @@ export function containerSetup(read: Read): FoundCommand | null {
   return null;
 }
 
-/** Characters of a Dockerfile that are looked at. */
+/** Maximum characters of a Dockerfile that are read. */
 const MAX_DOCKERFILE_CHARS = 64 * 1024;
 
-/** What a Dockerfile installs for the repository itself; its system packages are left out. */
+/** The installation steps of a Dockerfile for the repository itself, without system packages. */
 export function dockerSetup(read: Read): FoundCommand | null {
   const file = 'Dockerfile';
   const text = (read[file] ?? '').slice(0, MAX_DOCKERFILE_CHARS).replace(/\\\r?\n/g, ' ');
@@ -115,11 +115,11 @@ export function dockerSetup(read: Read): FoundCommand | null {
   return command === '' || command.length > MAX_COMMAND_CHARS ? null : { command, file };
 }
 
-/** A word that a POSIX shell reads as this text. */
+/** Quotes a text as one word for a POSIX shell. */
 export const shellQuoted = (word: string): string =>
   /^[\w@./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** JSON with comments and commas behind the last item, as such files have them; null for other text. */
+/** Parses JSON with comments and trailing commas; null for other text. */
 function parsed(text: string): unknown {
   const plain = text
     .slice(0, 64 * 1024)
@@ -131,7 +131,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(plain);
   } catch {
-    // A file that cannot be read asks for nothing.
+    // An unreadable file is treated as empty.
     return null;
   }
 }

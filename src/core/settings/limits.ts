@@ -1,7 +1,7 @@
 import type { Operator } from './operator.ts';
 import type { Settings } from './settings.ts';
 
-/** What the operator allows at most; a repository's settings are lowered to it. */
+/** The operator's maximum values; a repository's settings are lowered to them. */
 export interface Ceilings {
   readonly candidates: number;
   /** US dollars. */
@@ -10,18 +10,18 @@ export interface Ceilings {
   readonly budgetCandidate: number;
   /** For one coder, and for one build or run of the tests. */
   readonly timeoutCandidateSeconds: number;
-  /** That a run may work, all stages together. */
+  /** Maximum working time of a run, all stages together. */
   readonly runSeconds: number;
-  /** Tokens for one coder whose model has no known price; absent: such models are refused. */
+  /** Tokens for one coder whose model has no known price; absent: such models are rejected. */
   readonly tokensCandidate?: number;
-  /** False: no debates, whatever a repository says. */
+  /** False: no debates, whatever a repository's settings. */
   readonly debates: boolean;
   /** `host` (port 443) or `host:port` names that setup commands may reach. */
   readonly networkAllow: readonly string[];
   readonly day: DayCaps;
 }
 
-/** What may start on GitHub in one day (UTC). What is spent on a repository's day is held by the gateway. */
+/** Maximum runs started on GitHub in one day (UTC). The gateway enforces the dollars of a repository's day. */
 export interface DayCaps {
   readonly runsOfRepository: number;
   readonly runsOfUser: number;
@@ -51,7 +51,7 @@ export const ceilingsOf = (operator: Operator): Ceilings => ({
 
 const withPort = (host: string): string => (host.includes(':') ? host : `${host}:443`);
 
-/** Lowers what is above a ceiling; `lowered` has a sentence for each, for people. */
+/** Lowers values above a ceiling; `lowered` has one sentence per change, for people. */
 export function capSettings(
   settings: Settings,
   ceilings: Ceilings,
@@ -89,20 +89,20 @@ export function capSettings(
         ? {}
         : { examine: cap('timeout.examine', timeout.examine, ceilings.runSeconds, ' s') }),
     },
-    // One coder can never spend more than its run may; that is no news for anyone.
+    // A coder can never spend more than its run, so this needs no message.
     budget: {
       run,
       candidate: Math.min(candidate, run),
       ...cappedTokens(budget.tokens, ceilings.tokensCandidate, lowered),
     },
     network: { ...network, allow },
-    // A repair is another turn of a contestant who is there already; one more is one more. By default nobody asked for it.
+    // A repair is another turn of an existing contestant; an additional contestant is one more. Neither is a default.
     adaptive: { ...adaptive, oneMore: adaptive.oneMore && settings.candidates < ceilings.candidates },
   };
   return { settings: capped, lowered };
 }
 
-/** Without the operator's own word no model of unknown price is used: dollars could not be kept to. */
+/** Models of unknown price need the operator's permission: a dollar limit cannot be enforced for them. */
 function cappedTokens(
   wanted: number | undefined,
   ceiling: number | undefined,
@@ -119,7 +119,7 @@ function cappedTokens(
   return { tokens: Math.min(wanted, ceiling) };
 }
 
-/** How long something has not been used. */
+/** How long something has been unused. */
 interface Unused {
   readonly ms: number;
   /** In words: `two weeks`. */
@@ -130,10 +130,13 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Checkouts, installed dependencies and mirrors go after it in any case. Our default. */
+/** Checkouts, installed dependencies and mirrors are removed after this time in any case. Default. */
 export const LONG_UNUSED: Unused = { ms: 14 * DAY, label: 'two weeks' };
 
-/** What goes while a quota is exceeded, step by step. Our defaults; the last keeps what a stage has just prepared. */
+/**
+ * Age limits for successive removals while a quota is exceeded. Defaults; the last keeps what a stage has just
+ * prepared.
+ */
 const NEARER: readonly Unused[] = [
   LONG_UNUSED,
   { ms: 3 * DAY, label: 'three days' },
@@ -144,12 +147,14 @@ const NEARER: readonly Unused[] = [
 
 type QuotaStep =
   | { readonly kind: 'fits' }
-  /** Remove what was not used for so long, and measure again. */
+  /** Remove data unused for this long, then measure again. */
   | { readonly kind: 'prune'; readonly unused: Unused }
-  /** There is nothing more to remove: no further run may begin. */
+  /** Nothing is left to remove: no further run may begin. */
   | { readonly kind: 'full'; readonly why: string };
 
-/** What to do about a folder. `used` and `most`: bytes; `pruned`: how many steps were taken since it was found too big. */
+/**
+ * The next action for a folder. `used` and `most`: bytes; `pruned`: number of removals since it was found too large.
+ */
 export function quotaStep(used: number, most: number, pruned: number): QuotaStep {
   if (used <= most) return { kind: 'fits' };
   const unused = NEARER[pruned];
@@ -163,20 +168,20 @@ export function quotaStep(used: number, most: number, pruned: number): QuotaStep
 const sized = (bytes: number): string =>
   bytes < 1e9 ? `${(bytes / 1e6).toFixed(0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 
-/** How much longer than its wall time a coder may take while it makes progress. Our default, tune on dev data. */
+/** Maximum extension of a coder's wall time while it makes progress. Default, to be tuned on dev data. */
 const MAX_EXTENSION_FACTOR = 1.5;
-/** Share of the wall time that is added each time. Our default. */
+/** Share of the wall time added each time. Default. */
 const STEP = 1 / 4;
 
-/** The times of one coder, milliseconds. */
+/** The time limits of one coder, milliseconds. */
 export interface Times {
   readonly wallMs: number;
   readonly silenceMs: number;
-  /** The longest it may take, extensions included. */
+  /** Maximum time including extensions. */
   readonly mostMs: number;
 }
 
-/** `ceilingSeconds`: what the operator allows a coder at most. */
+/** `ceilingSeconds`: the operator's maximum for a coder. */
 export function timesOf(
   timeout: { readonly candidate: number; readonly silence: number; readonly extendWhileProgressing: boolean },
   ceilingSeconds: number,
@@ -188,7 +193,7 @@ export function timesOf(
   return { wallMs: wall * 1000, silenceMs: timeout.silence * 1000, mostMs: Math.floor(most * 1000) };
 }
 
-/** The same, for a coder whose run may work for `leftMs` milliseconds more. */
+/** The same, for a coder whose run has `leftMs` milliseconds left. */
 export const timesWithin = (times: Times, leftMs: number): Times => ({
   ...times,
   wallMs: Math.min(times.wallMs, leftMs),
@@ -196,8 +201,8 @@ export const timesWithin = (times: Times, leftMs: number): Times => ({
 });
 
 /**
- * Milliseconds that a coder gets when its wall time is over; 0 when it has to stop. It must have done something new
- * within the time that counts as silence: one that repeats itself makes no progress.
+ * Milliseconds that a coder gets when its wall time is over; 0 to stop it. It must have done something new within the
+ * silence limit: a coder that repeats itself makes no progress.
  */
 export function moreTime(
   times: Times,
@@ -207,7 +212,7 @@ export function moreTime(
   return Math.max(0, Math.min(times.wallMs * STEP, times.mostMs - now.elapsedMs));
 }
 
-/** Milliseconds that a coder may still be silent; 0 when it has to stop. A model that answers it counts as a sign of life. */
+/** Remaining milliseconds of silence; 0 to stop the coder. A response of a model counts as activity. */
 export function moreSilence(times: Times, sinceActivityMs: number): number {
   return Math.max(0, times.silenceMs - sinceActivityMs);
 }

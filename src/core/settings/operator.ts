@@ -16,7 +16,7 @@ interface GitHubApp {
   readonly webhookSecret: string;
 }
 
-/** A program of the operator's that works as a coder under a name of its own. */
+/** A program of the operator that works as a coder under its own name. */
 export interface AgentCommand {
   readonly argv: readonly [string, ...string[]];
   /** `command`: the task on standard input; `acp`: it speaks the Agent Client Protocol. */
@@ -33,7 +33,7 @@ export interface SandboxChoice {
   readonly image?: string;
   /** Program of the container backend; absent: the first of podman and docker that works. */
   readonly engine?: 'podman' | 'docker';
-  /** Weaker steps may stand in for what this host does not allow; every report says which did. */
+  /** Weaker protections may be used if this host does not allow the default; every report names them. */
   readonly allowWeaker: boolean;
 }
 
@@ -45,11 +45,13 @@ interface ModelPrice {
   readonly cacheWrite?: number;
 }
 
-/** What the operator decided, from the environment. Holds secrets: never log it, never hand it to a stage as a whole. */
+/**
+ * The operator's configuration from the environment. Contains secrets: never log it or pass it to a stage as a whole.
+ */
 export interface Operator {
   /** Absent until all of APP_ID, PRIVATE_KEY and WEBHOOK_SECRET are set; the command line needs none of them. */
   readonly app?: GitHubApp;
-  /** Which variables of the App are not set. */
+  /** Missing variables of the App. */
   readonly appLacks: readonly string[];
   readonly github: {
     readonly apiUrl: string;
@@ -91,30 +93,30 @@ export interface Operator {
   readonly codersPerWorker: number;
   readonly codersPerRepository: number;
   readonly examinationsPerWorker: number;
-  /** Tells workers of one machine apart. */
+  /** Distinguishes workers on one machine. */
   readonly workerName?: string;
   /** How long things are kept, milliseconds. */
   readonly keep: { readonly runs: number; readonly ledger: number };
-  /** Free bytes of the data folder under which no further run begins. */
+  /** Minimum free bytes of the data folder for starting a run. */
   readonly minFreeDisk: number;
-  /** Bytes that the data folder may hold; 0: no limit. */
+  /** Maximum bytes of the data folder; 0: no limit. */
   readonly maxDisk: number;
-  /** Runs at a time in one process. */
+  /** Maximum concurrent runs in one process. */
   readonly runsAtOnce: number;
   readonly networkAllow: readonly string[];
   /** Set-up commands may reach the package registries that this machine's own clients use. */
   readonly registries: boolean;
   readonly logLevel: Environment['LOG_LEVEL'];
-  /** Who sends it may read /metrics; absent: there is none. */
+  /** Token required for reading /metrics; absent: there is no such page. */
   readonly metricsToken?: string;
-  /** A collector of traces; absent: none are made. */
+  /** URL of a trace collector; absent: tracing is off. */
   readonly traces?: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   readonly multiAgent: {
     /** False: one candidate per run. */
     readonly enabled: boolean;
-    /** Candidates where the repository does not say. */
+    /** Number of candidates if the repository does not set it. */
     readonly count?: number;
-    /** Models for coders that name none; empty: the gateway's defaults. */
+    /** Models for coders without a model; empty: the gateway's defaults. */
     readonly models: readonly string[];
   };
   /** ENABLE_PRE_EXECUTION_DEBATE; absent: as repositories say. */
@@ -123,7 +125,7 @@ export interface Operator {
   readonly sandbox: SandboxChoice;
   /** Folder of the agents that `runoff agents install` puts there; absent: below the data folder. */
   readonly agentsFolder?: string;
-  /** By the name that settings call them. */
+  /** By the name used in settings. */
   readonly agentCommands: Readonly<Record<string, AgentCommand>>;
 }
 
@@ -131,7 +133,7 @@ type ParsedEnvironment =
   | { readonly kind: 'ok'; readonly operator: Operator }
   | { readonly kind: 'invalid'; readonly problems: readonly EnvironmentProblem[] };
 
-/** Reads the environment; other variables are left alone, an empty one counts as not set. */
+/** Reads the environment; ignores other variables, treats empty ones as not set. */
 export function parseEnvironment(env: Readonly<Record<string, string | undefined>>): ParsedEnvironment {
   const set = Object.fromEntries(
     Object.keys(Environment.shape).flatMap((name) => {
@@ -212,7 +214,7 @@ const keepingOf = (env: Environment): Pick<Operator, 'minFreeDisk' | 'maxDisk' |
   keep: { runs: env.KEEP_RUNS, ledger: env.KEEP_LEDGER },
 });
 
-/** As the OpenTelemetry specification has it: the path of traces is added, values of headers may be percent-encoded. */
+/** As in the OpenTelemetry specification: the path of traces is appended, header values may be percent-encoded. */
 function tracesOf(env: Environment): Pick<Operator, 'traces'> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '' } = env;
   if (!endpoint) return {};
@@ -262,7 +264,7 @@ function githubOf(env: Environment): Operator['github'] {
   return { apiUrl, gitUrl: `${protocol}//${web}` };
 }
 
-/** What `runoff serve` needs and does not have; empty when it can start. */
+/** Missing requirements of `runoff serve`; empty if it can start. */
 export const missingForServe = (operator: Operator): readonly EnvironmentProblem[] =>
   operator.appLacks.map((name) => ({
     name,

@@ -1,28 +1,28 @@
 import { z } from 'zod';
 
-/** A test command, followed through the scripts of package.json down to what it runs at last. */
+/** A test command, followed through the scripts of package.json to the innermost command. */
 export interface TestCommandLine {
-  /** The innermost script, or the command itself where it starts none; cut to `LONGEST`. */
+  /** The innermost script, or the command itself if it starts none; truncated to `LONGEST`. */
   readonly inner: string;
-  /** The last command of `inner`; null where it is no plain chain of commands. */
+  /** The last command of `inner`; null if it is not a plain chain of commands. */
   readonly last: string | null;
-  /** What stands between the command as given and an argument meant for `last`; null where none gets through. */
+  /** The separator between the command and an argument meant for `last`; null if arguments do not reach it. */
   readonly joint: ' ' | ' -- ' | null;
-  /** The command itself is no script of package.json. */
+  /** The command itself, not a script of package.json. */
   readonly direct: boolean;
   /**
-   * All that runs before `last`, written out, each with its `&&` or `;`. Null where scripts cannot be written out:
-   * one has a hook that may make something which the tests need.
+   * The expanded commands before `last`, each with its `&&` or `;`. Null if scripts cannot be expanded: a hook may
+   * produce something that the tests need.
    */
   readonly before: string | null;
 }
 
-/** Characters of a command that are looked at. */
+/** Maximum characters of a command that are read. */
 const MAX_SCRIPT_LENGTH = 4_000;
-/** `npm test` that runs `npm run unit` that runs …: deeper is a circle. */
+/** `npm test` that runs `npm run unit` that runs …: deeper nesting is a cycle. */
 const MAX_SCRIPT_DEPTH = 4;
 
-/** `packageJson` is the text of the base commit's file, which says what `npm test` runs. */
+/** `packageJson` is the text of the base commit's file, which defines `npm test`. */
 export function testCommandLine(command: string, packageJson?: string): TestCommandLine {
   let line: TestCommandLine = {
     inner: command.slice(0, MAX_SCRIPT_LENGTH),
@@ -33,7 +33,7 @@ export function testCommandLine(command: string, packageJson?: string): TestComm
   };
   const facts = readPackage(packageJson ?? '');
   for (let depth = 0; depth < MAX_SCRIPT_DEPTH; depth++) {
-    // After `cd`, it is another package.json that counts.
+    // After `cd`, another package.json applies.
     if (!facts || /(?:^|\s)cd\s/.test(line.inner)) return line;
     const script = scriptOf(line.last ?? line.inner, facts);
     if (!script) return line;
@@ -42,7 +42,7 @@ export function testCommandLine(command: string, packageJson?: string): TestComm
     line = {
       inner: script.text.slice(0, MAX_SCRIPT_LENGTH),
       last: lastOf(script.text),
-      // Options that stand behind the name of an inner script are read by npm itself.
+      // npm itself reads options after the name of an inner script.
       joint: above.direct && above.last !== null ? script.joint : null,
       direct: false,
       before: written === null ? null : `${above.before}${written}`,
@@ -57,7 +57,7 @@ function lastOf(command: string): string | null {
   return parts.some((part) => /[&|\n<>`]|\$\(/.test(part)) ? null : (parts.at(-1) as string).trim();
 }
 
-/** What stands before the last command of a chain; null where `lastOf` is. */
+/** The text before the last command of a chain; null if `lastOf` is. */
 function chainBefore(command: string): string | null {
   const last = lastOf(command);
   return last === null ? null : command.trimEnd().slice(0, command.trimEnd().length - last.length);
@@ -66,11 +66,11 @@ function chainBefore(command: string): string | null {
 interface Script {
   readonly text: string;
   readonly joint: ' ' | ' -- ';
-  /** Another script runs before it, and may make what the tests need. */
+  /** Another script runs before it, and may produce what the tests need. */
   readonly hooked: boolean;
 }
 
-/** The script that `npm test`, `pnpm run x`, `node --run x` … starts; null for a command of its own. */
+/** The script started by `npm test`, `pnpm run x`, `node --run x` …; null for any other command. */
 function scriptOf(command: string, facts: PackageFacts): Script | null {
   const words = command.trim().split(/\s+/);
   const manager = words[0] ?? '';
@@ -97,7 +97,7 @@ function scriptName(manager: string, words: readonly string[]): string | null {
   return manager === 'yarn' || manager === 'pnpm' ? (verb ?? null) : null;
 }
 
-/** A chain of linters and audits: it leaves nothing behind that a test could need. */
+/** A chain of linters and audits: tests cannot depend on its output. */
 const isLintOnly = (script: string): boolean =>
   script.split(/&&|;/).every((part) => /\b(?:lint|eslint|standard|prettier|xo|biome|audit)\b/.test(part));
 
@@ -110,7 +110,7 @@ const PackageJson = z.object({
   workspaces: z.unknown().optional(),
 });
 
-/** The parts of a package.json that say how a project is built and tested. */
+/** The parts of package.json that define how a project is built and tested. */
 export interface PackageFacts {
   /** Empty where the file gives none. */
   readonly name: string;
@@ -128,7 +128,7 @@ export function readPackage(text: string): PackageFacts | null {
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
-    // A package.json that cannot be read says nothing; the project's own tools will complain about it.
+    // An unreadable package.json is treated as empty; the project's own tools will report it.
     return null;
   }
   const parsed = PackageJson.safeParse(value);

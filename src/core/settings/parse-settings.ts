@@ -3,7 +3,7 @@ import { Settings } from './settings.ts';
 import { suggest } from './suggest.ts';
 
 interface SettingsProblem {
-  /** Where in the document; empty for the document itself. The path of an unknown key ends with that key. */
+  /** Path in the document; empty for the document itself. The path of an unknown key ends with that key. */
   readonly path: readonly (string | number)[];
   /** One sentence that names the key. */
   readonly message: string;
@@ -13,7 +13,7 @@ type ParsedSettings =
   | { readonly kind: 'ok'; readonly settings: Settings }
   | { readonly kind: 'invalid'; readonly problems: readonly SettingsProblem[] };
 
-/** What the operator sets in place of our defaults where a repository's file is silent. */
+/** The operator's defaults for values that a repository's file does not set. */
 export interface SettingsDefaults {
   /** MULTI_AGENT_COUNT. */
   readonly candidates?: number;
@@ -23,7 +23,7 @@ export interface SettingsDefaults {
 
 const MAX_SETTINGS_PROBLEMS = 20;
 
-/** Reads the value of a settings file; an empty file is all defaults. Never throws, whatever the value is. */
+/** Validates the value of a settings file; an empty file gives all defaults. Never throws, whatever the value is. */
 export function parseSettings(value: unknown, defaults: SettingsDefaults = {}): ParsedSettings {
   const parsed = Settings.safeParse(withDefaults(value ?? {}, defaults));
   if (parsed.success) return { kind: 'ok', settings: parsed.data };

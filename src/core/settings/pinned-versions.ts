@@ -4,14 +4,14 @@ import { parseVersion } from './version-range.ts';
 export const LANGUAGES = ['node', 'python', 'rust', 'go', 'java', 'ruby', 'php', 'dotnet'] as const;
 export type RuntimeLanguage = (typeof LANGUAGES)[number];
 
-/** A range of versions, and the file that asks for it. */
+/** A range of versions, and the file that requires it. */
 export interface WantedVersion {
   /** As in the file, or what it means: `^20.9 || >=22`, `20`, `1.75`; `stable` and `nightly` for Rust. */
   readonly range: string;
   readonly file: string;
 }
 
-/** Node's long-term releases, by which `.nvmrc` may name them. */
+/** Node's long-term releases, by their names in `.nvmrc`. */
 const LTS: Readonly<Record<string, string>> = {
   '*': '24',
   argon: '4',
@@ -27,7 +27,10 @@ const LTS: Readonly<Record<string, string>> = {
   krypton: '24',
 };
 
-/** A version as people pin it: newer ones of the same major version (minor version, for Python) will do. Null: any. */
+/**
+ * A pinned version as a range: newer ones of the same major version (minor version, for Python) are accepted. Null:
+ * any.
+ */
 export function pinnedRange(language: RuntimeLanguage, pin: string): string | null {
   const lts = /^lts\/(.+)$/i.exec(pin)?.[1];
   if (lts !== undefined) return LTS[lts.toLowerCase()] ?? null;
@@ -41,10 +44,10 @@ export function pinnedRange(language: RuntimeLanguage, pin: string): string | nu
     .join('.');
 }
 
-/** Older ones can hardly be had, and tools that Runoff starts beside the tests do not run on them. Major and minor. */
+/** Oldest versions that are still available and that Runoff's tools next to the tests support. Major and minor. */
 const OLDEST: Partial<Record<RuntimeLanguage, readonly [number, number]>> = { node: [18, 0], python: [3, 8] };
 
-/** Any of the versions that CI tests with, without those that are no release yet. */
+/** Any version that CI tests with, except prereleases. */
 export function testedVersions(language: RuntimeLanguage, job: CiJob | null): WantedVersion | null {
   const [major, minor] = OLDEST[language] ?? [0, 0];
   const ranges = (job?.versions.get(language) ?? []).flatMap((version) => {

@@ -1,17 +1,17 @@
 import { Lexer, parseDocument } from 'yaml';
 
-/** YAML files that people write are far below; more is not read at all. */
+/** Maximum characters; real YAML files are far smaller. Larger ones are not read. */
 export const MAX_YAML_BYTES = 64 * 1024;
 /** Nesting of lists and keys; settings need four, workflows eight. */
 export const MAX_YAML_DEPTH = 16;
-/** Pieces of syntax; a long file has some hundred. The parser's time grows with their square. */
+/** Maximum tokens; a long file has some hundred. The parser's time grows with their square. */
 const MAX_YAML_TOKENS = 5_000;
-/** Times that one anchored value may be repeated. */
+/** Maximum references to one anchored value. */
 const MAX_YAML_ALIASES = 20;
 
 /**
- * A YAML file of a stranger, every scalar as the text that stands there (`3.10` stays `3.10`); null for what is too big,
- * too deep or no YAML. Never throws.
+ * Parses an untrusted YAML file, every scalar as its source text (`3.10` stays `3.10`); null if it is too large, too
+ * deep or invalid. Never throws.
  */
 export function readPlainYaml(text: string): unknown {
   if (Buffer.byteLength(text) > MAX_YAML_BYTES || isTooDeep(text) || hasTooMany(text)) return null;
@@ -21,7 +21,7 @@ export function readPlainYaml(text: string): unknown {
       ? null
       : (document.toJS({ maxAliasCount: MAX_YAML_ALIASES }) as unknown);
   } catch {
-    // More aliases than allowed, or a value that the parser gives up on: the file says nothing.
+    // Too many aliases, or a value that the parser rejects: the file is ignored.
     return null;
   }
 }
@@ -34,8 +34,8 @@ export function hasTooMany(text: string): boolean {
 }
 
 /**
- * A bound on the parser's own recursion, from characters alone: open brackets, and the marks of nested lists and keys
- * at the start of one line. Brackets in strings count too; nobody has that many.
+ * Bounds the parser's recursion by counting characters: open brackets, and the marks of nested lists and keys at the
+ * start of a line. Brackets in strings count too; real files do not have that many.
  */
 export function isTooDeep(text: string): boolean {
   let open = 0;

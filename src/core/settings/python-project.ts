@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { readPlainToml } from './plain-toml.ts';
 import { sectionsOf } from './recipes.ts';
 
-/** What the manifests of a Python project say about what it needs for its tests. */
+/** A Python project's test requirements according to its manifests. */
 export interface PythonProject {
   /** It can be installed as a package. */
   readonly isPackage: boolean;
   /** Its extras for tests and development. */
   readonly extras: readonly string[];
-  /** Packages that its groups for tests and development list, with their versions, in the form of pip. */
+  /** Packages in its groups for tests and development, with their versions, in pip's syntax. */
   readonly requirements: readonly string[];
   /** Groups of `[dependency-groups]` for tests and development. */
   readonly groups: readonly string[];
-  /** Groups of Poetry that are left out unless they are named. */
+  /** Groups of Poetry that are excluded unless named. */
   readonly optionalGroups: readonly string[];
   readonly uv: {
     /** Version of uv that it requires; empty for any. */
     readonly version: string;
     readonly hasWorkspace: boolean;
-    /** Some of its extras or groups exclude each other, so that they cannot be installed all at once. */
+    /** Some of its extras or groups conflict, so they cannot all be installed together. */
     readonly hasConflicts: boolean;
   };
 }
@@ -70,7 +70,7 @@ const PythonManifest = z.object({
 type PythonManifest = z.infer<typeof PythonManifest>;
 const Project = tomlTable({ 'optional-dependencies': Names });
 
-/** `read` has the texts of pyproject.toml and setup.cfg. Hostile or damaged files say nothing. */
+/** `read` has the texts of pyproject.toml and setup.cfg. Hostile or damaged files are ignored. */
 export function pythonProject(
   files: ReadonlySet<string>,
   read: Readonly<Record<string, string>>,
@@ -125,8 +125,8 @@ const unique = (names: readonly string[]): readonly string[] => [...new Set(name
 
 const MAX_REQUIREMENTS = 200;
 /**
- * A package with extras, versions and conditions. Not one by its address: that leads outside of the registries, and would
- * fail the whole set-up. No single quote but around a value of a condition.
+ * A package with extras, versions and conditions. Excludes direct URLs, which lead outside the registries and would
+ * fail the whole set-up. Single quotes are allowed only around a condition's value.
  */
 const REQUIREMENT =
   /^[A-Za-z0-9][\w.-]{0,100} *(?:\[[\w,. -]{1,200}\] *)?(?:\(?[\w.,<>=!~* ]{0,200}\)?)?(?:; *[\w.,<>=!~*()"' +-]{1,300})?$/;
@@ -139,7 +139,7 @@ const Included = z.object({ 'include-group': z.string() });
 function groupRequirements(manifest: PythonManifest, first: string): readonly string[] {
   const names = new Set([first]);
   const found: string[] = [];
-  // A set that grows while it is gone through: each group comes up once, also in a circle.
+  // The set grows during the loop; each group occurs once, even in a cycle.
   for (const name of names) {
     if (names.size > MAX_INCLUDED) break;
     for (const one of manifest['dependency-groups'][name] ?? []) {
@@ -169,7 +169,7 @@ const PoetryDependency = z.object({
   optional: FLAG.optional(),
 });
 
-/** Null for the Python itself, and for what comes from no registry. */
+/** Null for Python itself, and for packages outside the registry. */
 function poetryRequirement(name: string, value: unknown): string | null {
   const { version, extras = [] } =
     typeof value === 'string' ? { version: value } : (PoetryDependency.safeParse(value).data ?? {});
@@ -177,7 +177,7 @@ function poetryRequirement(name: string, value: unknown): string | null {
   return `${name}${extras.length > 0 ? `[${extras.join(',')}]` : ''}${pipVersions(version)}`;
 }
 
-/** Poetry's `^1.2`, `~1.2` and `1.2` as pip writes them; no limit where there are alternatives. */
+/** Poetry's `^1.2`, `~1.2` and `1.2` in pip's syntax; no limit for alternatives. */
 function pipVersions(constraint: string): string {
   if (constraint.includes('||')) return '';
   const parts = constraint.split(/[\s,]+(?=[\d^~<>=!*])/).map((part) => part.trim());

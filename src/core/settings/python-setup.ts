@@ -3,9 +3,9 @@ import { chainParts } from './test-runners.ts';
 
 /** The Python of the virtual environment that set-up makes in the repository. */
 export const VENV = '.venv/bin/python';
-/** It sees the packages of the host: where the index cannot be reached, what is there already may do. */
+/** It sees the host's packages: if the index cannot be reached, installed ones may suffice. */
 export const MAKE_VENV = 'python3 -m venv --system-site-packages .venv';
-/** Where projects write down what their tests need besides what the package needs. */
+/** Usual files for additional test requirements. */
 const REQUIREMENTS =
   /^(?:(?:dev|test|tests)[-_])?requirements(?:[-_](?:dev|test|tests|testing))?\.(?:txt)$|^requirements\/(?:dev|test|tests|testing|base)\.txt$/;
 
@@ -15,8 +15,8 @@ interface PythonFiles {
 }
 
 /**
- * Everything goes into a virtual environment of the repository. `more` are packages beyond those that its files list.
- * Null where they list none.
+ * Everything is installed into a virtual environment of the repository. `more` are additional packages. Null if its
+ * files list no packages.
  */
 export function pythonSetup(repository: PythonFiles, more: readonly string[]): string | null {
   const { files, read } = repository;
@@ -31,7 +31,7 @@ export function pythonSetup(repository: PythonFiles, more: readonly string[]): s
     ...(isPackage ? [`-e '.${extras.length > 0 ? `[${extras.join(',')}]` : ''}'`] : []),
     ...lists.map((path) => `-r ${path}`),
     ...listed,
-    // What the files want in a version of their own is not asked for twice.
+    // Packages that the files require in a specific version are not requested again.
     ...more.filter((one) => !listed.some((other) => other.startsWith(`'${one}`))),
   ];
   const install = `${VENV} -m pip install ${wanted.join(' ')}`;
@@ -41,7 +41,7 @@ export function pythonSetup(repository: PythonFiles, more: readonly string[]): s
 
 const quoted = (requirement: string): string => `'${requirement.replaceAll("'", '"')}'`;
 
-/** What a lock file says, by the program that wrote it. All of them make the environment in `.venv`. */
+/** Commands for lock files, by the program that wrote them. All of them create the environment in `.venv`. */
 function lockedSetup(files: ReadonlySet<string>, project: PythonProject): string | null {
   if (files.has('uv.lock')) return uvSetup(project);
   if (files.has('poetry.lock')) {
@@ -53,7 +53,7 @@ function lockedSetup(files: ReadonlySet<string>, project: PythonProject): string
   return null;
 }
 
-/** uv would get a Python that is missing from a host that is no registry. */
+/** uv would download a missing Python from a host that is not a registry. */
 function uvSetup({ uv, extras, groups }: PythonProject): string {
   const all = uv.hasConflicts
     ? [...extras.map((name) => `--extra ${name}`), ...groups.map((name) => `--group ${name}`)]
@@ -65,7 +65,7 @@ function uvSetup({ uv, extras, groups }: PythonProject): string {
 /** Programs of Python packages that can be started as modules too. */
 const MODULES = /^(?:pip|pytest|tox|nox|coverage|stestr|nose2|green)[\d.]*$/;
 
-/** A command as it runs in the virtual environment; written for a Python of the whole machine. */
+/** Rewrites a command for system-wide Python to run in the virtual environment. */
 export function inVenv(command: string): string {
   const [, folder, inner] = /^\(cd (\S+) && (.*)\)$/.exec(command) ?? [];
   if (folder !== undefined && inner !== undefined)

@@ -1,19 +1,19 @@
 import { sectionsOf } from './recipes.ts';
 import { chainParts, wordsOf } from './test-runners.ts';
 
-/** Programs from the package index that set-up can bring along, by the name under which they are started. */
+/** Programs of the package index that set-up can install, by executable name. */
 const TOOLS = ['uv', 'poetry', 'pdm', 'hatch', 'pipenv'] as const;
 type PythonTool = (typeof TOOLS)[number];
 /** The same, and those that go into the virtual environment of the repository. */
 const PYTHON_TOOLS = [...TOOLS, 'tox', 'nox'] as const;
 
-/** Where they are kept between set-up and tests: outside of the repository, in the HOME that set-up leaves. */
+/** Where they are kept between set-up and tests: outside the repository, in set-up's HOME. */
 const TOOLS_FOLDER = '~/.local/lib';
 
 /**
- * A set-up command that brings along the programs of Python that it, or the test command, starts: each in a virtual
- * environment of its own in HOME, with a link in a folder of PATH. Programs that are there already are used. `versions`
- * says which version of one is wanted, as pip writes it.
+ * A set-up command that installs the Python programs that it, or the test command, starts: each in a virtual
+ * environment of its own in HOME, with a link in a folder on PATH. Existing programs are used. `versions` gives the
+ * required version of a program, in pip's syntax.
  */
 export function withPythonTools(
   setup: string,
@@ -37,11 +37,11 @@ function bringTool(tool: PythonTool, version: string): string {
 
 const isOnPath = (tool: PythonTool): string => `command -v ${tool} >/dev/null`;
 
-/** Programs that a set-up command installs itself where they are not there. */
+/** Programs that a set-up command installs itself if they are missing. */
 export const broughtBySetup = (setup: string): ReadonlySet<string> =>
   new Set(TOOLS.filter((tool) => setup.includes(`{ ${isOnPath(tool)} || {`)));
 
-/** `bringTool` as it stands in a command, with what joins it to the next one. */
+/** `bringTool` as part of a command, with what joins it to the next one. */
 const BROUGHT = new RegExp(
   `\\{ command -v (${TOOLS.join('|')}) >/dev/null \\|\\| \\{ python3 -m venv ~/\\.local/lib/\\1 && ` +
     `~/\\.local/lib/\\1/bin/python -m pip install ('\\1[^'\\n]{0,100}') && ` +
@@ -50,15 +50,15 @@ const BROUGHT = new RegExp(
 );
 
 /**
- * A set-up command for people to read: without the 150 characters that bring each tool along, which would hide the rest
- * where a line is cut. A command that does nothing else is shown as the install of the tool. Not to be executed.
+ * A set-up command for display: without the 150 characters that install each tool, which would hide the rest in a
+ * truncated line. A command that does nothing else is shown as the install of the tool. Not to be executed.
  */
 export const shownSetup = (setup: string): string =>
   setup.replace(BROUGHT, (_, _tool: string, wanted: string, joined: string | undefined) =>
     joined === undefined ? `pip install ${wanted}` : '',
   );
 
-/** Does a command start this program, by itself or as a module of Python? */
+/** Whether a command starts this program, directly or as a Python module. */
 export function startsProgram(command: string, program: (typeof PYTHON_TOOLS)[number]): boolean {
   const plain = command.replace(/^\(cd \S+ && (.*)\)$/, '$1');
   const parts = chainParts(plain) ?? [plain];
@@ -68,7 +68,7 @@ export function startsProgram(command: string, program: (typeof PYTHON_TOOLS)[nu
   });
 }
 
-/** A test command that needs environments, and what set-up has to do for them. */
+/** A test command that needs environments, and how set-up creates them. */
 export interface PreparedTests {
   readonly setup: string;
   readonly test: string;
@@ -80,10 +80,11 @@ interface EnvironmentFiles {
 }
 
 /**
- * tox and nox make an environment for each kind of test when the tests run, which takes the network. Set-up makes them
- * instead, and the tests install nothing. The project is installed once more in each of them, in editable form, because
- * otherwise every candidate would be tested with the code of the base; hatch does that by itself. Null for commands that
- * start none of them. `python` is the Python that has tox or nox, `isPackage` whether the project can be installed.
+ * tox and nox create an environment for each kind of test when the tests run, which needs the network. Set-up creates
+ * them instead, and the tests install nothing. The project is installed again in each of them in editable mode,
+ * because otherwise every candidate would be tested with the base's code; hatch does so by itself. Null for commands
+ * that start none of them. `python` is the Python that has tox or nox, `isPackage` whether the project can be
+ * installed.
  */
 export function preparedEnvironments(
   test: string,
@@ -113,7 +114,7 @@ export function preparedEnvironments(
   };
 }
 
-/** Every environment has the project as it is in the repository; what it needs is there already. */
+/** Every environment contains the project as it is in the repository; its dependencies are already installed. */
 const editable = (folder: string, python: string, isPackage: boolean): readonly string[] =>
   isPackage
     ? [
@@ -121,7 +122,7 @@ const editable = (folder: string, python: string, isPackage: boolean): readonly 
       ]
     : [];
 
-/** Do the environments of tox differ by the version of Python? The sandbox has one, which tox calls `py`. */
+/** Whether tox environments differ by Python version. The sandbox has one version, which tox calls `py`. */
 function listsVersions(files: ReadonlySet<string>, read: Readonly<Record<string, string>>): boolean {
   const tox = sectionsOf((read['tox.ini'] ?? '').slice(0, 64 * 1024)).get('tox');
   const listed = tox?.get('envlist') ?? tox?.get('env_list') ?? '';

@@ -1,17 +1,17 @@
 import { type StepKind, stepKind, stepKindByName } from './step-kinds.ts';
 
-/** What a makefile, tox or nox runs for one of its targets, environments or sessions. */
+/** The commands of a makefile target, tox environment or nox session. */
 interface RecipeLine {
   readonly command: string;
-  /** Absent: the command is to be taken apart as any other. */
+  /** Absent: the command is parsed like any other. */
   readonly kind?: StepKind;
-  /** What the command starts at last, where it does not show. */
+  /** The program that the command finally starts, if not visible in it. */
   readonly inner?: string;
 }
 
 type Files = Readonly<Record<string, string>>;
 
-/** The lines that `make test`, `tox` or `nox` run; null for another command, or where they cannot be separated. */
+/** The lines run by `make test`, `tox` or `nox`; null for another command, or if they cannot be separated. */
 export function recipeLines(words: readonly string[], files: Files): readonly RecipeLine[] | null {
   const [first = '', ...rest] = words;
   const python = /^python[\d.]*$/.test(first) && rest[0] === '-m';
@@ -23,7 +23,7 @@ export function recipeLines(words: readonly string[], files: Files): readonly Re
   return program === 'nox' ? noxLines(start, options, files) : null;
 }
 
-/** Of a makefile whose recipes mean the same to any shell. */
+/** For makefiles whose recipes are portable between shells. */
 const SPECIAL = /^(?:\.ONESHELL|SHELL\s*[:?]?=|-?include\s|export\b|define\s|\.RECIPEPREFIX)/m;
 
 function makeLines(make: string, options: readonly string[], files: Files): readonly RecipeLine[] | null {
@@ -36,7 +36,7 @@ function makeLines(make: string, options: readonly string[], files: Files): read
   if (!rule) return null;
   const recipe = rule.recipe.map((line) => plainRecipe(line, variablesOf(text)));
   if (recipe.includes(null)) return null;
-  // A prerequisite is made by make, which knows what it needs in turn.
+  // make builds a prerequisite, including its own prerequisites.
   const first = rule.needs.map((name) => {
     const kind = stepKindByName(name);
     return { command: `${make} ${name}`, ...(kind ? { kind } : {}) };
@@ -44,7 +44,7 @@ function makeLines(make: string, options: readonly string[], files: Files): read
   return [...first, ...recipe.map((command) => ({ command: command as string }))];
 }
 
-/** Prerequisites and recipe of a target; null where there is no plain rule for it, or more than one. */
+/** Prerequisites and recipe of a target; null if it has no plain rule, or more than one. */
 function ruleOf(text: string, target: string) {
   const lines = text.split('\n');
   const heads = lines.flatMap((line, at) => (line.startsWith(`${target}:`) ? [at] : []));
@@ -65,7 +65,7 @@ const variablesOf = (text: string): ReadonlyMap<string, string> =>
     ]),
   );
 
-/** Null for a line whose failure make ignores, and for what only make can work out. */
+/** Null for a line whose failure make ignores, and for one that only make can evaluate. */
 function plainRecipe(line: string, variables: ReadonlyMap<string, string>): string | null {
   const text = line.trim().replace(/^[@+]+\s*/, '');
   if (text.startsWith('-')) return null;
@@ -139,7 +139,7 @@ function kindOfSession(
   return { kind: kinds.size === 1 && only ? only : 'other' };
 }
 
-/** Sections of an INI file as tox reads it: a value goes on in the lines that are indented. */
+/** Sections of an INI file as tox reads it: indented lines continue a value. */
 export function sectionsOf(text: string): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const sections = new Map<string, Map<string, string>>();
   let section = new Map<string, string>();
@@ -193,7 +193,7 @@ function noxLines(start: string, given: readonly string[], files: Files): readon
   );
 }
 
-/** The words of each `session.run(…)` that are written out. */
+/** The words of each literal `session.run(…)`. */
 const sessionCommands = (block: string): readonly string[] =>
   [...block.matchAll(/session\.run\(([^)]*)\)/g)].map(([, list = '']) =>
     [...list.matchAll(/["']([^"'\n]+)["']/g)].map(([, word]) => word as string).join(' '),

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 
-/** A command that runs one script of every package of a workspace. */
+/** A command that runs one script in every package of a workspace. */
 export interface RecursiveCommand {
   readonly script: string;
-  /** A command that makes what a package's tests need, by the package's name; absent where nothing has to be made. */
+  /** A command that builds what a package's tests need, by the package's name; absent if nothing has to be built. */
   readonly before?: (name: string) => string;
 }
 
-/** Options that do not change what is run. */
+/** Options that do not affect what is run. */
 const HARMLESS_FLAG =
   /^(?:--if-present|--stream|--parallel|--sort|--no-bail|--bail|--no-sort|--silent|-s|--aggregate-output|--no-progress|--verbose|--ci|--all|-A|-a|-p|-t|-v|-i|-pt|-pv|-ptv|-At|-Ap|-Apt|-ap|-apt|--topological|--topological-dev|--interlaced|--continue|--no-cache|--force|--no-daemon|--nxBail|--skip-nx-cache|--include-dependencies|--(?:workspace-concurrency|concurrency|jobs|output-logs|log-order|log-prefix|cache-dir|ui|reporter|reporter-hide-prefix|outputStyle|loglevel)=[\w./-]+)$/;
 
 const isHarmless = (words: readonly string[]): boolean => words.every((word) => HARMLESS_FLAG.test(word));
 
-/** The script that a command runs in every package; null for another command, and for one that selects some packages. */
+/** The script that a command runs in every package; null for another command, and for one that selects packages. */
 export function recursiveCommand(
   words: readonly string[],
   files: Readonly<Record<string, string>>,
@@ -71,7 +71,7 @@ const Turbo = z.object({
   pipeline: z.record(z.string(), TaskEntry.catch({ dependsOn: [] })).catch({}),
 });
 
-/** `turbo run test`: what the task depends on is made before, as it is by turbo. */
+/** `turbo run test`: dependencies of the task are built first, as by turbo. */
 function turboTask(words: readonly string[], text: string | undefined): RecursiveCommand | null {
   const found = plain(words[0], words.slice(1));
   const config = found && parseConfig(Turbo, text);
@@ -85,7 +85,7 @@ function turboTask(words: readonly string[], text: string | undefined): Recursiv
   const same = dependsOn.filter((one) => !one.startsWith('^'));
   if (above.length + same.length === 0) return found;
   const needed = [...new Set([...above, ...same])].join(' ');
-  // `name^...`: what it depends on, without itself.
+  // `name^...`: its dependencies without itself.
   const filter = (name: string) => (same.length > 0 ? `--filter=${name}...` : `--filter=${name}^...`);
   return { ...found, before: (name) => `npx --no-install turbo run ${needed} ${filter(name)}` };
 }
@@ -95,7 +95,7 @@ const Nx = z.object({
   targetDefaults: z.record(z.string(), TaskEntry.catch({ dependsOn: [] })).catch({}),
 });
 
-/** `nx run-many -t test`, where targets are scripts: plugins and `project.json` make them of anything. */
+/** `nx run-many -t test` with scripts as targets; targets of plugins and `project.json` may be anything. */
 function nxTarget(
   [verb, ...words]: readonly string[],
   files: Readonly<Record<string, string>>,
@@ -116,7 +116,7 @@ function parseConfig<T>(schema: z.ZodType<T>, text: string | undefined): T | nul
   try {
     return schema.safeParse(JSON.parse(text)).data ?? null;
   } catch {
-    // Such a file may have comments; then what its tasks need is not known.
+    // The file may have comments, in which case the dependencies of its tasks are unknown.
     return null;
   }
 }

@@ -11,50 +11,48 @@ import {
 import { type Recognised, recognise, unreadRunner } from './test-runners.ts';
 import { type TestStep, testSteps } from './test-steps.ts';
 
-/** One way to run tests, or one step beside them. */
+/** A command that runs tests, or a non-test step. */
 export interface TestCommand {
   /** For `sh -c`, with `args` as its positional parameters. */
   readonly command: string;
-  /** File names come from patches: they are handed over apart from the command, never as words of it (I6). */
+  /** File names come from patches: they are passed separately from the command, never as words of it (I6). */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Null: this runner is not known, so its exit code is all there is. */
+  /** Null: unknown runner, so only its exit code counts. */
   readonly report: ReportSource | null;
-  /** Put before every test's id, for runners that do not say the file; may be empty. */
+  /** Prefix of every test's id, for runners that do not report the file; may be empty. */
   readonly prefix: string;
-  /** The command runs no tests, as a linter does: it counts as one test of this id, which passes with exit code 0. */
+  /** The command runs no tests, such as a linter: it counts as one test with this id, which passes with exit code 0. */
   readonly check?: string;
-  /** Folder of the package of a workspace that is tested; absent for anything else. */
+  /** Folder of the tested workspace package; absent otherwise. */
   readonly package?: string;
 }
 
-/** How to run the tests so that they leave a structured report. */
+/** How to run the tests so that they write a structured report. */
 export interface ReportPlan {
   /**
-   * `reports`: with our options for a report. `steps`: a command that was taken apart, by exit codes. `command`: the
-   * command as the repository gives it, by its exit code.
+   * `reports`: with additional options for a report. `steps`: a command split into steps, by exit codes. `command`:
+   * the repository's command, by its exit code.
    */
   readonly kind: 'reports' | 'steps' | 'command';
-  /** The whole suite: all of them, in this order, each whatever became of the one before. */
+  /** The whole suite: all of them in this order, whatever the earlier results. */
   readonly commands: readonly TestCommand[];
-  /** How to run them where this leaves no report. */
+  /** How to run them if this writes no report. */
   readonly otherwise: ReportPlan | null;
-  /** Why only exit codes count, and which report would help: a sentence. Absent for a runner whose report is read. */
+  /** Why only exit codes count, and which report would help: a sentence. Absent if the runner's report is read. */
   readonly hint?: string;
   /**
-   * Commands that run the tests of these files, by path from the top of the repository, and no others where that can be
-   * had: what else they run shows by its ids. Files that hold no tests of this runner are passed over. Null where it is
-   * not known how, or none is left: then the whole command has to be run.
+   * Commands that run the tests in these files, by path from the top of the repository, and if possible no others:
+   * additional tests are recognizable by their ids. Files without tests of this runner are skipped. Null if unknown,
+   * or if no file is left: then the whole command has to be run.
    */
   focus(files: readonly string[]): readonly TestCommand[] | null;
 }
 
 /**
- * Plans the report of a test command. `files` are texts of the base commit (`stepFiles`): they say what `npm test` or
- * `make test` runs. `folder` is where a report goes, as the sandbox sees it; the command must be able to write there.
- *
- * A command of which nothing is known may still print TAP, so its output is read as that; what is none is unreadable,
- * and the exit code stands alone.
+ * Plans the report of a test command. `files` are texts of the base commit (`stepFiles`), which define `npm test` or
+ * `make test`. `folder` is the report's folder inside the sandbox; the command must be able to write there.
+ * An unknown command may still print TAP, so its output is parsed as TAP; if that fails, only the exit code counts.
  */
 export function reportPlan(
   testCommand: string,
@@ -79,7 +77,7 @@ export function reportPlan(
   return { ...as, commands: [plan], focus };
 }
 
-/** The command as it was given, by its exit code alone. */
+/** The unchanged command, by its exit code alone. */
 export const plainCommand = (command: string): TestCommand => ({
   command,
   args: [],
@@ -107,8 +105,8 @@ function hintFor(command: string): { readonly hint: string } {
 }
 
 /**
- * Is there more than tests and what must run before them? `reached`: options for the report get through to the tests
- * of the command as it stands.
+ * Whether it consists of more than tests and their prerequisites. `reached`: report options reach the tests of the
+ * unchanged command.
  */
 function isComposite(steps: readonly TestStep[], reached: boolean): boolean {
   const tests = steps.filter(({ kind }) => kind === 'tests');
@@ -122,7 +120,7 @@ function isComposite(steps: readonly TestStep[], reached: boolean): boolean {
   );
 }
 
-/** Written out, do the options for the report get through to the tests? */
+/** Whether report options reach the tests of the expanded command. */
 function canBeReached(step: TestStep): boolean {
   const line = stepCommandLine(step);
   const found = step.script || step.recipe ? recognise(line.inner) : null;
@@ -130,7 +128,7 @@ function canBeReached(step: TestStep): boolean {
   return form !== null && reaches(line, form);
 }
 
-/** Each step as a command of its own; without reports where tests leave none, and else as it was given. */
+/** Each step as a command of its own; without reports if tests write none, otherwise unchanged. */
 function stepsPlan(testCommand: string, steps: readonly TestStep[], folder: string): ReportPlan {
   const parts = arrangeSteps(steps).map((part) => ({ part, planned: plannedStep(part, folder) }));
   const ofPackage = (command: TestCommand, { step }: StepRun): TestCommand =>
@@ -182,7 +180,7 @@ function plannedStep(part: StepRun, folder: string): PlannedStep {
   };
 }
 
-/** Characters of a step's command that name it. */
+/** Maximum characters of a step's command in its name. */
 const MAX_CHECK_NAME_CHARS = 80;
 
 /** tox passes on the variables that are configured: `TOX_OVERRIDE` since tox 4, the other one before. */
@@ -191,7 +189,7 @@ const PASSED_BY_TOX = {
   TOX_OVERRIDE: 'testenv.pass_env+=PYTEST_ADDOPTS',
 } as const;
 
-/** Two steps of the same name, as in two hooks, are distinguished by a number. */
+/** Steps with the same name, as in two hooks, are numbered. */
 function withUniqueNames(commands: readonly TestCommand[]): readonly TestCommand[] {
   const counts = new Map<string, number>();
   return commands.map((command) => {
@@ -202,13 +200,13 @@ function withUniqueNames(commands: readonly TestCommand[]): readonly TestCommand
   });
 }
 
-/** Do the options of the form get through to the runner? */
+/** Whether the form's options reach the runner. */
 const reaches = (line: TestCommandLine, form: RunnerForm): boolean =>
   form.rewritten !== undefined
     ? line.direct && line.before !== null
     : form.append === '' || (line.last !== null && line.joint !== null);
 
-/** Arguments go behind the command where they reach the runner; a command that is no script is written anew. */
+/** Appends arguments if they reach the runner; rewrites a command that is not a script. */
 function planOf(testCommand: string, line: TestCommandLine, form: RunnerForm): TestCommand {
   const plain = { ...plainCommand(testCommand), env: form.env, report: form.report };
   const reached = reaches(line, form);
@@ -226,7 +224,7 @@ interface Focusing {
   readonly focused: FocusForm;
 }
 
-/** Files that are run one by one, at most; more are left to the whole command. */
+/** Maximum files that are run one by one; with more, the whole command is run. */
 const MAX_SEPARATE_FOLDERS = 8;
 
 function focusOn(
@@ -249,5 +247,5 @@ function focusOn(
   });
 }
 
-/** A path that no runner takes for an option or a pattern. */
+/** A path that no runner interprets as an option or a pattern. */
 const isPlainPath = (path: string): boolean => /^[^-\p{Cc}*?[\]{}()!|\\][^\p{Cc}*?[\]{}()!|\\]*$/u.test(path);

@@ -12,15 +12,15 @@ const PerCommand = z
 export const Recipe = z
   .object({
     commands: PerCommand,
-    /** The file that says each command, or `SUGGESTED`. */
+    /** The file that defines each command, or `SUGGESTED`. */
     from: PerCommand,
-    /** The detected commands that failed, where another one or none is used instead. */
+    /** Detected commands that failed, with their replacements if any. */
     instead: PerCommand.optional(),
   })
   .transform(withoutUndefined);
 export type Recipe = z.infer<typeof Recipe>;
 
-/** Where a command comes from that a model suggested. */
+/** The origin of a command that a model suggested. */
 export const SUGGESTED = 'suggested by a model';
 
 /** Optional properties are absent where they have no value, as everywhere. */

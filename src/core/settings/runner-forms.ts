@@ -15,48 +15,48 @@ export type ReportFormat =
   | 'junit-files';
 
 /**
- * Where a runner's report is found when the command has ended. A file is preferred wherever a runner can write one: what
- * the code under test prints does not end up in it. Neither is proof: the code under test runs in the runner's own
- * process, so it can write to the file as well as to a stream, if it is made to. What that achieves is bounded: a report
- * says nothing about other candidates' code, and a stream into which lines were slipped contradicts the runner's own plan
- * and counts as no report (src/core/test-reports/tap.ts).
+ * Where to find a runner's report after the command has ended. A file is preferred if the runner can write one,
+ * because the output of the code under test does not end up in it. Neither is proof: the code under test runs in the
+ * runner's process, so it can deliberately write to the file or the stream. The damage is limited: a report has no
+ * effect on other candidates, and a stream with injected lines contradicts the runner's own plan and counts as no
+ * report (src/core/test-reports/tap.ts).
  */
 export type ReportSource =
   | {
       readonly source: 'file';
       readonly file: string;
       readonly format: ReportFormat;
-      /** Older versions of the runner know no file and write the same to standard output. */
+      /** Older versions of the runner cannot write a file and write the same to standard output. */
       readonly orStdout?: true;
     }
   /** Any number of files below the working folder. */
   | { readonly source: 'tree'; readonly pattern: string; readonly format: 'junit-files' }
   | { readonly source: 'stdout' | 'stderr'; readonly format: ReportFormat };
 
-/** How a runner is made to write a report. */
+/** How to make a runner write a report. */
 export interface RunnerForm {
   readonly env: Readonly<Record<string, string>>;
   /** Arguments for the end of the command; may be empty. */
   readonly append: string;
-  /** Stands in for the last command where an argument has to stand in its middle. */
+  /** Replaces the last command if an argument must be in its middle. */
   readonly rewritten?: string;
   readonly report: ReportSource | null;
 }
 
-/** How a runner is made to run some files only. */
+/** How to make a runner run some files only. */
 export interface FocusForm {
-  /** In place of the last command; the files are `"$@"`. */
+  /** Replaces the last command; the files are `"$@"`. */
   readonly command: string;
   /** Files that can hold its tests. */
   readonly takes: RegExp;
-  /** One file at a time: they share a process, where one that cannot be loaded takes the others with it. */
+  /** One file at a time: in a shared process, a file that cannot be loaded fails the others. */
   readonly apart: boolean;
-  /** What is named in place of the files. */
+  /** The arguments for the files. */
   readonly argsOf?: (files: readonly string[]) => readonly string[];
   readonly report?: ReportSource;
 }
 
-/** Null where the runner leaves no report that way. */
+/** Null if the runner cannot write a report this way. */
 export function runnerForm(found: Recognised, line: TestCommandLine, folder: string): RunnerForm | null {
   const { runner, words } = found;
   const own = REPORTS[runner](folder);
@@ -72,7 +72,7 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
     case 'rspec':
       return { ...plain, env: { SPEC_OPTS: `--format progress --format json --out ${folder}/report.json` } };
     case 'rake':
-      // Rake's test task hands this to minitest; `rails test` knows the option itself.
+      // Rake's test task passes this to minitest; `rails test` knows the option itself.
       return words.includes('rails') ? { ...plain, append: '-v' } : { ...plain, env: { TESTOPTS: '-v' } };
     case 'dotnet':
       return {
@@ -81,7 +81,7 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
         env: { DOTNET_CLI_UI_LANGUAGE: 'en' },
       };
     case 'maven':
-      // Otherwise modules that depend on one whose tests fail are not tested.
+      // Otherwise modules that depend on one with failing tests are not tested.
       return { ...plain, append: '-Dmaven.test.failure.ignore=true' };
     case 'gradle':
       return { ...plain, append: words.includes('--continue') ? '' : '--continue' };
@@ -160,7 +160,7 @@ function appended(runner: AppendedTo, words: readonly string[], folder: string):
     case 'jest':
       return `${inWorkers(words)}--ci --json --outputFile=${folder}/report.json`;
     case 'mocha':
-      // The last reporter counts. `-O` is understood by every version, the long name is not.
+      // The last reporter counts. Every version supports `-O`, but not the long name.
       return `--reporter json -O output=${folder}/report.json`;
     case 'deno':
       return `--junit-path=${folder}/report.xml`;
@@ -176,8 +176,8 @@ function appended(runner: AppendedTo, words: readonly string[], folder: string):
 }
 
 /**
- * With one worker, which is what jest takes on two cores, it runs tests in its own process: code that reads
- * `process.argv`, as a library for command lines does, would see our options.
+ * With one worker, which jest uses on two cores, it runs tests in its own process: code that reads `process.argv`,
+ * such as a command-line library, would see the report options.
  */
 const inWorkers = (words: readonly string[]): string =>
   words.some((word) => /^(?:-i|-w\b.*|--runInBand|--maxWorkers\b.*|--detectOpenHandles)$/.test(word))
@@ -192,21 +192,21 @@ const nodeOptions = (file: string): Record<string, string> => ({
   ].join(' '),
 });
 
-/** xunit1 is the flavour that names each test's file. */
+/** xunit1 is the variant that includes each test's file. */
 const pytestOptions = (file: string): string => `--junitxml=${file} -o junit_family=xunit1`;
 
-/** `go test` and `cargo test` take their options right behind the verb. */
+/** `go test` and `cargo test` take their options directly after the verb. */
 function withOptions({ runner, words, at }: Recognised): string {
   const [before, after] = [words.slice(0, at + 1), words.slice(at + 1)];
   if (runner === 'go') return [...before, ...(after.includes('-json') ? [] : ['-json']), ...after].join(' ');
-  // Without it the first target that fails is the last one. The names of the targets stand on standard error.
+  // Without it, cargo stops at the first failing target. Target names are printed to standard error.
   const all = after.includes('--no-fail-fast') ? [] : ['--no-fail-fast'];
   return `${[...before, ...all, ...after].join(' ')} 2>&1`;
 }
 
 const SCRIPTS = /\.[cm]?[jt]sx?$/;
 
-/** Null for a runner without such an option, or of which we do not know how. */
+/** Null for a runner without a known option of this kind. */
 export function focusForm(found: Recognised, folder: string): FocusForm | null {
   const { runner, words, at } = found;
   const start = [...words.slice(0, at + 1), ...optionsOf(found)].join(' ');
@@ -265,7 +265,7 @@ function jvmFocus(runner: 'maven' | 'gradle', words: readonly string[]): FocusFo
       argsOf: (files) => [`-Dtest=${classesOf(files).join(',')}`],
     };
   }
-  // Only the task itself knows the option, and it has to stand behind it.
+  // Only the task itself supports the option, which must follow it.
   if (words.at(-1) !== 'test') return null;
   return {
     ...form,
@@ -275,7 +275,7 @@ function jvmFocus(runner: 'maven' | 'gradle', words: readonly string[]): FocusFo
 }
 
 const JVM_TESTS = /(?:^|\/)src\/test\/.*\/?[\w$]+\.(?:java|kt|groovy|scala)$/;
-/** Modules that have none of the tests are no failure; the name of the option depends on the version of Surefire. */
+/** Modules without matching tests are not failures; the option's name depends on the version of Surefire. */
 const ANY_TESTS = '-DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false';
 
 const classesOf = (files: readonly string[]): readonly string[] => [

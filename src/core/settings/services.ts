@@ -1,17 +1,17 @@
 import type { CiJob, CiService } from './ci-workflow.ts';
 
-/** Services that can run beside the tests inside the sandbox. */
+/** Services that can run next to the tests inside the sandbox. */
 const SERVICES = ['postgres', 'redis'] as const;
 type ServiceName = (typeof SERVICES)[number];
 
-/** A service whose programs the sandbox has. */
+/** A service that the sandbox has installed. */
 export interface FoundService {
   readonly name: ServiceName;
-  /** As the program says it, `18.4`. */
+  /** As the program reports it, `18.4`. */
   readonly version: string;
 }
 
-/** What has to run before a test command, and what it sees. */
+/** Commands to run before a test command, and its environment. */
 export interface ServicePlan {
   /** Lines for `sh`; they start each service anew, with data of its own in /tmp. */
   readonly script: string;
@@ -31,19 +31,19 @@ const PORTS: Readonly<Record<ServiceName, string>> = { postgres: '5432', redis: 
 const serviceName = ({ image }: CiService): ServiceName | null =>
   SERVICES.find((name) => IMAGES[name].test(image)) ?? null;
 
-/** The services of a CI job that can run inside the sandbox where it has their programs. */
+/** The services of a CI job that can run inside the sandbox if their programs are available. */
 export const wantedServices = (job: CiJob | null): readonly ServiceName[] => [
   ...new Set((job?.services ?? []).flatMap((one) => serviceName(one) ?? [])),
 ];
 
-/** Names of the services of a CI job that tests here do without. */
+/** Names of the CI job's services that are not available here. */
 export const missingServices = (
   services: readonly CiService[],
   found: readonly FoundService[],
 ): readonly string[] =>
   services.flatMap((one) => (found.some(({ name }) => name === serviceName(one)) ? [] : [one.name]));
 
-/** How tests get the services that their CI job has; null where there is none of `found`. */
+/** How to provide the services of the CI job to tests; null if none of `found` is needed. */
 export function servicePlan(job: CiJob | null, found: readonly FoundService[]): ServicePlan | null {
   if (job === null) return null;
   const started = job.services.flatMap((container) => {
@@ -73,10 +73,10 @@ const portOf = ({ ports }: CiService, usual: string): string =>
     ports.find((port) => port === usual || port.endsWith(`:${usual}`))?.split(':')[0] ?? '',
   )?.[0] ?? usual;
 
-/** Seconds until a service has to answer. Our default: a first start takes two to four. */
+/** Maximum seconds for a service to respond. Default: a first start takes two to four. */
 const START_SECONDS = 60;
 
-/** What fails here shows as tests that cannot connect; the last lines say why. */
+/** A failure here shows as tests that cannot connect; the last lines explain it. */
 const inBackground = (name: ServiceName, lines: readonly string[]): string =>
   `( set -e; f=$(mktemp -d /tmp/runoff-${name}-XXXXXX); ${lines.join('; ')} ) >/dev/null 2>&1 || ` +
   `echo "${LABELS[name]} could not be started for the tests." >&2; `;
@@ -88,7 +88,7 @@ const untilTrue = (check: string): string =>
 const plainName = (name: string | undefined, other: string): string =>
   name !== undefined && /^[A-Za-z_][\w-]{0,60}$/.test(name) ? name : other;
 
-/** Everybody may connect, with any password: there is nobody else in the sandbox. */
+/** Accepts every connection with any password: the sandbox has no other users. */
 function startPostgres({ env }: CiService, port: string): string {
   const user = plainName(env.POSTGRES_USER, 'postgres');
   const database = plainName(env.POSTGRES_DB, user);
@@ -109,7 +109,7 @@ const startRedis = (port: string): string =>
     untilTrue(`redis-cli -p ${port} ping`),
   ]);
 
-/** Variables that say nothing about a service, and what the sandbox or a report needs as it is. */
+/** Variables unrelated to a service, and variables that the sandbox or a report needs unchanged. */
 const NOT_PASSED_ON =
   /^(?:CI|PATH|HOME|USER|SHELL|TMPDIR|LANG|NODE_OPTIONS|PYTEST_ADDOPTS|SPEC_OPTS|TESTOPTS|GITHUB_\w+|RUNNER_\w+|LD_\w+|RUNOFF_\w+|\w+_proxy)$/i;
 const MAX_VALUE_CHARS = 500;

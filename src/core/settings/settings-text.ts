@@ -26,9 +26,9 @@ const MAX_YAML_MESSAGE_CHARS = 200;
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '<<']);
 
 /**
- * Reads YAML 1.2 as plain values: no aliases, tags, merge keys, duplicate keys or second document. What is too big or
- * too deep is refused before any value is made. Problems begin with `file:line:column: `, and so does what `locate`
- * gives for a path into the value (of a missing key: of what should hold it). Never throws.
+ * Reads YAML 1.2 as plain values: no aliases, tags, merge keys, duplicate keys or second document. Rejects oversized
+ * or deeply nested text before creating any value. Problems begin with `file:line:column: `, as does the result of
+ * `locate` for a path into the value (for a missing key: of its parent). Never throws.
  */
 export function readSettingsText(text: string, fileName: string): SettingsText {
   const refuse = (why: string): SettingsText => ({ kind: 'invalid', problems: [`${fileName}: ${why}`] });
@@ -100,7 +100,7 @@ function yamlProblems(document: Document.Parsed): readonly YamlProblem[] {
   return found;
 }
 
-/** What YAML can do and settings may not. Tags are among the parser's own complaints: it knows none. */
+/** YAML features that settings may not use. Tags are reported by the parser itself, which knows none. */
 function whyRefused(node: unknown): string | null {
   if (isAlias(node)) return 'Aliases (`*name`) are not accepted; write the value again.';
   if (isPair(node)) {
@@ -116,7 +116,7 @@ function whyRefused(node: unknown): string | null {
 
 const startOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
 
-/** Where the last key of a path stands, or the item of a list; for what is not there, the nearest part above it. */
+/** The position of a path's last key or list item; if missing, that of the nearest parent. */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
   let node: unknown = document.contents;
   let offset = startOf(node);

@@ -45,12 +45,12 @@ export const CoderSetting = z.strictObject({
 
 export type CoderSetting = z.infer<typeof CoderSetting>;
 
-/** Five personas are built in; an operator adds more by adding a file. */
+/** Five personas are built in; operators add more by adding files. */
 const PersonaName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,40}$/, 'name personas with lower-case letters, digits and hyphens');
 
-/** Shares and counts are our defaults; tune them on dev data. */
+/** Shares and counts are defaults, to be tuned on dev data. */
 const Critics = z.strictObject({
   agents: z
     .array(PersonaName)

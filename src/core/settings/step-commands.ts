@@ -3,18 +3,18 @@ import type { TestStep } from './test-steps.ts';
 
 export interface StepRun {
   readonly step: TestStep;
-  /** Steps of the kind `other` since the last tests: without them it does not run. */
+  /** The `other` steps since the last tests: this step does not run without them. */
   readonly before: readonly TestStep[];
-  /** All of these up to here: what has to be run where this step is run alone. */
+  /** The same up to here: the prerequisites for running this step alone. */
   readonly needs: readonly TestStep[];
 }
 
 /**
- * In the order of the command; what the tests need is put in front of them, and a linter that stood between runs after
- * them. Behind the last tests, every step counts for itself.
+ * In the order of the command. The prerequisites of tests are put in front of them, and a linter in between runs
+ * after them. After the last tests, every step counts separately.
  */
 export function arrangeSteps(steps: readonly TestStep[]): readonly StepRun[] {
-  // Packages are run apart: what one of them needs is none of another's.
+  // Packages run separately: they share no prerequisites.
   const groups: TestStep[][] = [];
   for (const step of steps) {
     const last = groups.at(-1);
@@ -43,10 +43,10 @@ function arrangeGroup(steps: readonly TestStep[]): readonly StepRun[] {
   return parts;
 }
 
-/** Programs that print TAP for people to read; without them it is TAP. */
+/** Programs that format TAP for people; without them the output is TAP. */
 const FORMATTER = /\s*\|\s*(?:npx )?(?:tap-[\w-]+|faucet|colortape)(?:\s+-[\w-]+)*\s*$/;
 
-/** A step as a line whose end is its only command. */
+/** A step as a command line with a single command at its end. */
 export function stepCommandLine({ command, inner }: TestStep): TestCommandLine {
   const bare = command.replace(FORMATTER, '');
   const plain = inner === undefined && !/[|<>]/.test(bare);
@@ -59,7 +59,7 @@ export function stepCommandLine({ command, inner }: TestStep): TestCommandLine {
   };
 }
 
-/** A step with what has to run before it, for `sh -c` at the top of the repository. */
+/** A step with its prerequisites, for `sh -c` at the top of the repository. */
 export const shellCommand = (part: StepRun, command: string = part.step.command): string =>
   `${shellBefore(part, part.before)}${inFolder(part.step, command)}`;
 
@@ -72,6 +72,6 @@ export function shellBefore({ step }: StepRun, before: readonly TestStep[]): str
 const inFolder = ({ folder }: TestStep, command: string): string =>
   folder === '' ? command : `(cd ${folder} && ${command})`;
 
-/** What a script starts is found where its package manager would look for it. */
+/** Finds programs that a script starts in the same places as its package manager. */
 export const pathOf = (folder: string): string =>
   `export PATH="${folder === '' ? '' : `$PWD/${folder}/node_modules/.bin:`}$PWD/node_modules/.bin:$PATH"; `;

@@ -1,12 +1,12 @@
 import { recognise, wordsOf } from './test-runners.ts';
 
 /**
- * What a step of a test command is for. `other` is anything else: before the tests it may make what they need, as a
- * compiler does.
+ * The purpose of a step in a test command. `other`: anything else; before tests it may build what they need, such as
+ * a compiler.
  */
 export type StepKind = 'lint' | 'types' | 'tests' | 'other';
 
-/** The kind of a simple command, by the program that it starts. */
+/** The kind of a simple command, by its program. */
 export function stepKind(command: string): StepKind {
   const words = programWords(command);
   const [program = '', ...rest] = words;
@@ -20,7 +20,7 @@ export function stepKind(command: string): StepKind {
   return stepKindByName(name) ?? 'other';
 }
 
-/** The kind that the name of a script, a make target or a tox environment tells; null where it tells none. */
+/** The kind suggested by the name of a script, a make target or a tox environment; null for none. */
 export function stepKindByName(name: string): 'lint' | 'types' | null {
   if (/(?:^|[:_-])(?:fix|write|build|watch)(?:$|[:_-])/i.test(name)) return null;
   if (LINT_NAME.test(name)) return 'lint';
@@ -63,7 +63,7 @@ const TYPE_LINES: readonly RegExp[] = [
   /^bundle exec srb\b/,
 ];
 
-/** Programs that start another one with its own options, and change nothing about what it is. */
+/** Programs that start another one with their own options, without changing its purpose. */
 const STARTERS: ReadonlySet<string> = new Set([
   'npx',
   'bunx',
@@ -76,7 +76,7 @@ const STARTERS: ReadonlySet<string> = new Set([
 ]);
 const STARTER_PAIRS = /^(?:pnpm|yarn|npm|poetry|uv|pdm|hatch|pipenv|rye|bundle|bun) (?:exec|run|dlx|x) /;
 
-/** The words from the program on: without assignments, wrappers, folders and endings; quotes are taken off. */
+/** The words from the program on: without assignments, wrappers, folders and file extensions; unquoted. */
 function programWords(command: string): readonly string[] {
   let words = wordsOf(command).map((word) => word.replace(/^(['"])(.*)\1$/s, '$2'));
   for (let next = 0; next < words.length; next++) {

@@ -1,6 +1,9 @@
 import { distance } from 'fastest-levenshtein';
 
-/** The known name that was probably meant: at most two typing errors away, a third of its length; else null. */
+/**
+ * The known name that was probably intended: an edit distance of at most two and a third of its length; otherwise
+ * null.
+ */
 export function suggest(written: string, known: readonly string[]): string | null {
   let best: { name: string; errors: number } | null = null;
   for (const name of known) {

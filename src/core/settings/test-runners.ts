@@ -23,7 +23,7 @@ export type RunnerName =
   | 'gradle'
   | 'ctest';
 
-/** A command that is known to run tests: its words, and which of them names the runner. */
+/** A recognized test command: its words, and the position of the runner's name. */
 export interface Recognised {
   readonly runner: RunnerName;
   readonly words: readonly string[];
@@ -31,7 +31,7 @@ export interface Recognised {
   readonly at: number;
 }
 
-/** Who runs the tests in a simple command; null for a command of which nothing is known. */
+/** The test runner in a simple command; null if not recognized. */
 export function recognise(command: string): Recognised | null {
   const words = wordsOf(command);
   for (const [index, word] of words.entries()) {
@@ -51,13 +51,13 @@ export function recognise(command: string): Recognised | null {
     : null;
 }
 
-/** The test runner in a simple command of which no report is read; null where there is none that is known. */
+/** A known test runner without a supported report in a simple command; null for none. */
 export function unreadRunner(command: string): string | null {
   const names = wordsOf(command).map(baseOf);
   return names.map((name) => UNREAD[name]).find((name) => name !== undefined) ?? null;
 }
 
-/** A test file that is a program of its own, not one that gathers others. */
+/** A test file that is a program by itself, not one that collects others. */
 const TEST_SCRIPT =
   /(?:^|\/)(?:tests?\/(?:[\w.-]+\/)*(?!(?:index|run|runner|all|main|setup)\.)[\w.-]+|[\w-]+[.-](?:test|spec))\.[cm]?[jt]s$/;
 
@@ -93,7 +93,7 @@ const BUILDS: Readonly<Record<string, RunnerName>> = Object.assign(Object.create
   gradlew: 'gradle',
 });
 
-/** Goals of Maven and tasks of Gradle that run tests, unless an option switches them off. */
+/** Maven goals and Gradle tasks that run tests, unless an option disables them. */
 const runsTests = (words: readonly string[]): boolean =>
   words.some((word) => /^(?::?(?:[\w-]+:)*test|test|check|build|verify|install|package)$/.test(word)) &&
   !words.some((word) => /^-D(?:skipTests|maven\.test\.skip|test=)/.test(word)) &&
@@ -125,12 +125,12 @@ const PAIRS: readonly (readonly [string, RegExp, RunnerName])[] = [
 ];
 
 /**
- * The options of a runner without the files that it was given to run. A word behind an option that may be its value stays:
- * to run too much costs time, to lose a value would change what is run.
+ * A runner's options without its file arguments. A word after an option that may be its value is kept: running too
+ * much costs time, but losing a value would change what is run.
  */
 export function optionsOf({ runner, words, at }: Recognised): readonly string[] {
   const rest = words.slice(at + 1);
-  // A program takes no further files: what stands before the one it is, are options of node.
+  // A program takes no further files: the words before it are options of node.
   if (runner === 'script') return rest.slice(0, rest.findIndex(isTestScript));
   return rest.filter((word, index) => {
     if (word.startsWith('-')) return word !== '--';
@@ -145,11 +145,11 @@ const VITEST_VERBS = /^(?:run|watch|dev)$/;
 const mayTakeValue = (option: string): boolean =>
   option.startsWith('-') && option !== '--' && !option.includes('=') && !VALUELESS_OPTIONS.test(option);
 
-/** Options that stand alone with every one of these runners. */
+/** Options without a value in all of these runners. */
 const VALUELESS_OPTIONS =
   /^--(?:no-.+|experimental-.+|test|coverage|ci|verbose|silent|quiet|recursive|exit|check-leaks|forbid-only|full-trace|runInBand|passWithNoTests|detectOpenHandles|forceExit|run|enable-source-maps|expose-gc|strict)$|^-(?:v|vv|q|A|race|short)$/;
 
-/** Words of a command as they are written, quotes kept. Our own splitting: good for plain commands, no shell. */
+/** Words of a command as written, with quotes. A simple splitter for plain commands, not a shell parser. */
 export const wordsOf = (command: string): readonly string[] =>
   command.match(/(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+/gs) ?? [];
 

@@ -13,27 +13,27 @@ export interface TestStep {
   readonly kind: StepKind;
   /** For `sh -c` in `folder`. */
   readonly command: string;
-  /** What the command starts at last, where it does not show: options reach that by the environment only. */
+  /** The program that the command finally starts, if not visible in it: options reach it by the environment only. */
   readonly inner?: string;
   /** From the top of the repository; empty for the top itself. */
   readonly folder: string;
-  /** Written out from a script of package.json: its programs are found in `node_modules/.bin`. */
+  /** Expanded from a script of package.json: its programs are in `node_modules/.bin`. */
   readonly script: boolean;
-  /** Written out from a makefile, tox or nox. */
+  /** Expanded from a makefile, tox or nox. */
   readonly recipe?: true;
-  /** Folder of the package of a workspace whose tests it is or makes possible; absent outside of packages. */
+  /** Folder of the workspace package whose tests it runs or prepares; absent outside of packages. */
   readonly package?: string;
 }
 
-/** Steps that a command is taken apart into, at most: outside of packages, and all in all. */
+/** Maximum steps of a command: outside of packages, and in total. */
 const MAX_TEST_STEPS = 30;
 const MAX_PACKAGE_STEPS = 800;
-/** A script that runs a script that runs …: deeper is a circle. */
+/** A script that runs a script that runs …: deeper nesting is a cycle. */
 const MAX_STEP_DEPTH = 6;
-/** Characters of a command that are looked at. */
+/** Maximum characters of a command that are read. */
 const MAX_STEP_CHARS = 4_000;
 
-/** Where a line of commands stands. */
+/** The location of a command line. */
 interface CommandContext {
   readonly files: RepositoryFiles;
   readonly folder: string;
@@ -43,10 +43,10 @@ interface CommandContext {
 }
 
 /**
- * Takes a test command apart into steps, in the order in which it runs them: a chain by `&&`, followed through scripts
- * of package.json with their hooks, `run-s` and its relatives, workspaces, makefiles, tox and nox. What starts several
- * things in a way that is not known stays one step. Null for a line that cannot be taken apart without changing what it
- * does: other operators, `cd`, variables that later commands need; also where no step is left that could be the tests.
+ * Splits a test command into steps in order of execution: a chain by `&&`, followed through scripts of package.json
+ * with their hooks, `run-s` and similar tools, workspaces, makefiles, tox and nox. A command that starts several
+ * things in an unknown way remains one step. Null for a line that cannot be split without changing its effect (other
+ * operators, `cd`, variables that later commands need), or if no remaining step can be the tests.
  */
 export function testSteps(command: string, files: RepositoryFiles = {}): readonly TestStep[] | null {
   const steps = stepsIn(command, { files, folder: '', script: false, depth: 0 });
@@ -55,7 +55,7 @@ export function testSteps(command: string, files: RepositoryFiles = {}): readonl
   return withTests(steps);
 }
 
-/** Where no step is known to run tests, the last one that is no known tool for something else does. */
+/** If no step is known to run tests, the last one that is not a known other tool does. */
 function withTests(steps: readonly TestStep[]): readonly TestStep[] | null {
   if (steps.some(({ kind }) => kind === 'tests')) return steps;
   const named = steps.findLastIndex(
@@ -65,7 +65,7 @@ function withTests(steps: readonly TestStep[]): readonly TestStep[] | null {
   return at < 0 ? null : steps.map((step, index) => (index === at ? { ...step, kind: 'tests' } : step));
 }
 
-/** The steps of a line; null where it is no plain chain. */
+/** The steps of a line; null if it is not a plain chain. */
 function stepsIn(line: string, place: CommandContext): readonly TestStep[] | null {
   const parts = place.depth > MAX_STEP_DEPTH || line.length > MAX_STEP_CHARS ? null : chainOf(line);
   if (!parts) return null;
@@ -80,7 +80,7 @@ const stepOf = (command: string, { folder, script, recipe }: CommandContext): Te
   ...(recipe ? { recipe } : {}),
 });
 
-/** The steps of a command that starts others; null for one that does not, or in a way that is not known. */
+/** The steps of a command that starts others; null if it starts none, or in an unknown way. */
 function followed(command: string, place: CommandContext): readonly TestStep[] | null {
   const words = wordsOf(command);
   if (/[|<>]/.test(command)) return null;
