@@ -187,7 +187,7 @@ const folderFault = (data: string, why: string): Fault =>
     `RUNOFF_DATA: ${data} cannot be the data folder: ${why}. Name a folder that only Runoff uses; it is created if it does not exist.`,
   );
 
-/** The store of artifacts that the operator chose. Opening it sends no request; `checkArtifacts` does. */
+/** The artifact store that the operator chose. Opening it sends no request; `checkArtifacts` does. */
 export function artifactsOf({ artifacts: place, data }: Operator): Artifacts {
   if (place === undefined) return openArtifacts(dataPaths(data).artifacts);
   return place.kind === 'folder' ? openArtifacts(place.path) : openS3Artifacts(place);

@@ -13,7 +13,7 @@ const PATIENCE_MS = 30_000;
 
 /**
  * The whole main job on this machine, offline: from a label to a draft pull request with its comparison.
- * Ctrl-C at any time closes all of it and ends with 130; once the servers only stay for a look, it is how that ends.
+ * Ctrl-C at any time closes all of it and ends with 130; once only the servers keep running, it is how they are stopped.
  */
 export async function runDemo(options: DemoOptions, terminal: Terminal): Promise<number> {
   const { screen, onInterrupt, exit } = terminal;
@@ -84,16 +84,16 @@ async function stopRuns({ world }: DemoEnvironment): Promise<void> {
 }
 
 const NEXT = [
-  ['npm run demo -- --keep', 'the same, and the servers stay for a look in a browser'],
+  ['npm run demo -- --keep', 'the same, and the servers keep running, to look at in a browser'],
   ['npm run --silent runoff -- doctor', 'what this machine still needs for real models'],
   ['npm run --silent runoff -- run "Fix the …" --repo ../yours', 'the same on a repository of yours'],
 ] as const;
 
 const INTRODUCTION = [
   'Runoff demo: an issue is labelled; four coders compete; the one that survives the evidence becomes a pull request.',
-  'The models are scripted (their answers are written beforehand). All else is real: the App, the webhooks, the durable',
-  'engine on Postgres, the sandboxes, the builds and tests, the decision, git and the pull request, on a GitHub that',
-  'runs on this machine. Nothing leaves it.',
+  'The models are scripted (their answers are written beforehand). Everything else is real: the App, the webhooks,',
+  'the durable engine on Postgres, the sandboxes, the builds and tests, the decision, git and the pull request, on a',
+  'GitHub that runs on this machine. Nothing leaves it.',
 ].join('\n');
 
 async function labelAnIssue({ github }: DemoEnvironment, say: (text: string) => void): Promise<number> {
@@ -186,7 +186,7 @@ async function stay(
   screen.err(
     [
       '',
-      'The servers stay for a look (Ctrl-C ends them):',
+      'The servers keep running (Ctrl-C stops them):',
       `  issue         ${repository}/issues/${issue}`,
       ...(pull === null ? [] : [`  pull request  ${repository}/pull/${pull}`]),
       `  clone         git clone ${repository}.git`,

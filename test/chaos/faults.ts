@@ -23,7 +23,7 @@ type Done = string | null;
 const LOOK_FOR_MS = 4_000;
 const LOOK_EVERY_MS = 4;
 
-/** Folder of the store of artifacts. */
+/** Folder of the artifact store. */
 const ARTIFACTS = 'artifacts';
 
 /** Whether what was damaged may be gone for ever, as a patch or the text of an issue: a run may end without it. */
@@ -145,7 +145,7 @@ async function damage(
   const worker = processes.worker();
   const data = join(processes.environment.home, worker && third < 500 ? 'one' : 'data');
   const folder = chosen(DAMAGEABLE, first) ?? 'mirrors';
-  // Several machines share one store of artifacts.
+  // Several machines share one artifact store.
   const above = folder === ARTIFACTS && worker ? processes.environment.home : data;
   const names = await readdir(join(above, folder), { recursive: true, withFileTypes: true }).catch(() => []);
   const files = names

@@ -22,18 +22,14 @@ function asStoreFault(thrown: unknown, dir: string): Fault {
   if (thrown instanceof Fault) return thrown;
   const { message } = thrown as Error;
   if (FULL_CODES.has(errorCode(thrown))) {
-    return new Fault('DISK_FULL', `The store of artifacts in ${dir} has no room left: ${message}.`, {
+    return new Fault('DISK_FULL', `The artifact store in ${dir} is full: ${message}.`, {
       cause: thrown,
     });
   }
   if (UNAVAILABLE_CODES.has(errorCode(thrown))) {
-    return new Fault(
-      'ARTIFACTS_UNAVAILABLE',
-      `The store of artifacts in ${dir} does not answer: ${message}.`,
-      {
-        cause: thrown,
-      },
-    );
+    return new Fault('ARTIFACTS_UNAVAILABLE', `The artifact store in ${dir} does not answer: ${message}.`, {
+      cause: thrown,
+    });
   }
   return asFault(thrown);
 }

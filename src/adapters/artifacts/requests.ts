@@ -70,7 +70,7 @@ export function requester({
         why = failureReason(error);
       }
     }
-    throw new Fault('ARTIFACTS_UNAVAILABLE', `The store of artifacts ${where} does not answer: ${why}.`, {
+    throw new Fault('ARTIFACTS_UNAVAILABLE', `The artifact store ${where} does not answer: ${why}.`, {
       cause,
     });
   };

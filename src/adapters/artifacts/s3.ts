@@ -121,13 +121,13 @@ function faultOf(where: string, method: string, { status, code, message }: S3Res
     307: 'The bucket is elsewhere: check S3_REGION and S3_ENDPOINT.',
     400: 'Check S3_REGION, and S3_PATH_STYLE.',
     403: 'Check the access key, and that it may read, write, list and delete below this prefix.',
-    404: 'Check the name of the bucket: Runoff does not make it.',
+    404: 'Check the name of the bucket: Runoff does not create it.',
   };
   const detail = [code, message].filter((part) => part !== '').join(': ');
   const full = status === 507 || code === 'QuotaExceeded' || code === 'XMinioStorageFull';
   return new Fault(
     full ? 'DISK_FULL' : 'ARTIFACTS_UNAVAILABLE',
-    `The store of artifacts ${where} answered ${method} with ${status}${detail ? ` (${detail.slice(0, 300)})` : ''}. ${hints[status] ?? ''}`.trim(),
+    `The artifact store ${where} answered ${method} with ${status}${detail ? ` (${detail.slice(0, 300)})` : ''}. ${hints[status] ?? ''}`.trim(),
   );
 }
 
@@ -184,7 +184,7 @@ function readListing(
   } catch (error) {
     throw new Fault(
       'ARTIFACTS_UNAVAILABLE',
-      `The store of artifacts ${where} does not list its objects as S3 does.`,
+      `The artifact store ${where} does not list its objects as S3 does.`,
       {
         cause: error,
       },

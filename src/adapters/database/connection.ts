@@ -44,7 +44,7 @@ export async function keepConnected({ connect, reopen, log }: KeepConnectedOptio
       return;
     }
     presence = again;
-    log?.info({}, 'The embedded database is back.');
+    log?.info({}, 'The embedded database is running again.');
   }
 
   async function revive(): Promise<void> {
@@ -61,7 +61,7 @@ export async function keepConnected({ connect, reopen, log }: KeepConnectedOptio
 
   function onConnectionLost(why: string): void {
     if (signal.aborted) return;
-    log?.warn({ why }, 'The embedded database stopped; it is being restarted.');
+    log?.warn({ why }, 'The embedded database stopped; restarting it.');
     reviving = revive();
   }
 

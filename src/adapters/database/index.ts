@@ -117,7 +117,7 @@ async function reopen(
     if (now.port === port) return connect();
     throw new Fault(
       'DATABASE_UNAVAILABLE',
-      `The embedded database is back on port ${now.port}, because another program took ${port}. Restart this process.`,
+      `The embedded database is running again on port ${now.port}, because another program took ${port}. Restart this process.`,
     );
   });
 }

@@ -132,7 +132,7 @@ export function openDamageMarks(git: Git): DamageMarks {
 async function changedSettings(repository: string): Promise<string | null> {
   const [noted, ...rest] = ((await contentOf(join(repository, MARK))) ?? '').trim().split(' ');
   if (rest.length === 0 || noted === (await hashOfFile(repository, REPOSITORY_SETTINGS))) return null;
-  return `${REPOSITORY_SETTINGS.join(' or ')} is not as it was`;
+  return `${REPOSITORY_SETTINGS.join(' or ')} does not match its recorded state`;
 }
 
 async function hashOfFile(repository: string, names: readonly string[]): Promise<string> {
@@ -181,7 +181,8 @@ async function wrongRef(repository: string): Promise<string | null> {
   for (const name of await namesIn(join(repository, REFS))) {
     const held = (await contentOf(join(repository, REFS, name)))?.trimEnd();
     if (held === undefined || PASSING.test(name)) continue;
-    if (!isSha(held) || (isSha(name) && held !== name)) return `${REFS}/${name} does not hold what it should`;
+    if (!isSha(held) || (isSha(name) && held !== name))
+      return `${REFS}/${name} does not match its recorded state`;
   }
   return null;
 }
@@ -194,7 +195,7 @@ async function wrongLooseObject(repository: string): Promise<string | null> {
       if (PASSING.test(name)) continue;
       const path = join(objects, folder, name);
       if ((await hashOfLooseObject(path)) !== `${folder}${name}`) {
-        return `objects/${folder}/${name} is not what its name says`;
+        return `objects/${folder}/${name} does not match its name`;
       }
     }
   }
@@ -239,7 +240,7 @@ export async function setAsideDamaged(
   await locks.fetching(key, async () => {
     // Another process may have recreated it since.
     if (!(await exists(folder)) || (await matches(folder, fingerprint))) return;
-    onDamage(folder, 'its files are not as they were left');
+    onDamage(folder, 'its files do not match their recorded state');
     await rename(folder, `${folder}.damaged-${randomBytes(8).toString('hex')}`);
   });
 }

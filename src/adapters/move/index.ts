@@ -81,7 +81,7 @@ async function refuseWhileUsed(client: pg.Client, which: string): Promise<void> 
     if (performance.now() > until) {
       throw new Fault(
         'MOVE_REFUSED',
-        `The ${which} database is in use: ${users.join(', ')}. A move needs it for itself.`,
+        `The ${which} database is in use: ${users.join(', ')}. A move needs exclusive access.`,
       );
     }
     await delay(USERS_POLL_MS);
@@ -143,7 +143,7 @@ async function copyAll(
     if (!isDeepStrictEqual(await tableSum(to, table), expected)) {
       throw new Fault(
         'INTERNAL',
-        `${table.name} did not arrive as it was sent; nothing was kept at the destination.`,
+        `${table.name} was not copied correctly; nothing was kept at the destination.`,
       );
     }
     moved.push({ table: table.name, rows: expected.rows });

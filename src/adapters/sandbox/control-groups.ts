@@ -76,11 +76,11 @@ function ownGroup({ proc }: GroupHost): string | null {
 /** Why we may not divide the group; null if we may. */
 async function whyNotDelegated(root: string, host: GroupHost): Promise<string | null> {
   const missing = CONTROLLERS.filter((name) => !wordsIn(join(root, 'cgroup.controllers')).includes(name));
-  if (missing.length > 0) return `no ${missing.join(' and ')} controller in Runoff's own group`;
+  if (missing.length > 0) return `no ${missing.join(' and ')} controller in Runoff's control group`;
   const files = ['', 'cgroup.procs', 'cgroup.subtree_control'];
-  if (!files.every((name) => writable(join(root, name)))) return "Runoff's own group is not delegated";
+  if (!files.every((name) => writable(join(root, name)))) return "Runoff's control group is not delegated";
   if (processesIn(root).some((pid) => !descendsFromUs(pid, host.pid)))
-    return "other programs are in Runoff's own group";
+    return "other programs are in Runoff's control group";
   return process.getuid?.() === 0 ? await notDelegatedToRoot(root) : null;
 }
 

@@ -162,7 +162,9 @@ async function whyTrialFails(trial: ProbeTrial, variant: Variant): Promise<strin
     const result = await trial.exec({ area, argv: ['true'], limits }, variant);
     if (result.exitCode === 0) return null;
     if (result.stopped === 'wall') return TOO_SLOW;
-    return result.exitCode === null ? ENDED_BY_SIGNAL : result.stderr.trim() || 'A trial command failed.';
+    return result.exitCode === null
+      ? ENDED_BY_SIGNAL
+      : result.stderr.trim() || 'A trial command failed without a message.';
   } catch (thrown) {
     const fault = asFault(thrown);
     return fault.code === 'PROGRAM_KILLED' ? ENDED_BY_SIGNAL : fault.message;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { checkBrief, forecast, repositoryMap } from '../../core/brief/index.ts';
 import { asFault, Brief, Fault, type Task } from '../../core/model/index.ts';
 import { block, commentsBlock, leftOutNotes, MAX_TASK_CHARS } from '../../core/prompts/index.ts';
+import { money } from '../../core/reports/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
 import { askModel, payerOf, rememberAnswers } from '../ask-model.ts';
 import { contestantsOf } from '../contestants.ts';
@@ -127,7 +128,7 @@ async function askModelOnce(
       repairs: 1,
     });
     if (reply.kind === 'answer') return reply.value;
-    const spent = `Spent so far: $${reply.usage.usd.toFixed(4)}.`;
+    const spent = `Spent so far: ${money(reply.usage.usd)}.`;
     if (reply.cap !== null) {
       const code =
         reply.cap === 'day' || reply.cap === 'repository-day' ? 'DAY_BUDGET_REACHED' : 'BUDGET_TOO_SMALL';

@@ -132,7 +132,7 @@ export async function runCommand(
 const baseDamaged = (): Fault =>
   new Fault(
     'STORED_DATA_DAMAGED',
-    'The checkout that the checks stand on is not as it was prepared; it is made again.',
+    'The checkout that the checks stand on does not match its recorded state; it is rebuilt.',
   );
 
 /** Applies a patch's text inside the sandbox. Returns null on success, else git's message. */

@@ -119,7 +119,7 @@ test('one that stays away is an outage with its address, which a run waits out',
   await expect(artifacts.put('text')).rejects.toMatchObject({
     code: 'ARTIFACTS_UNAVAILABLE',
     retry: 'later',
-    message: expect.stringMatching(/^The store of artifacts s3:\/\/artifacts\/runs\/\w+ does not answer: /),
+    message: expect.stringMatching(/^The artifact store s3:\/\/artifacts\/runs\/\w+ does not answer: /),
   });
 });
 

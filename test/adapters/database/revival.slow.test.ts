@@ -73,7 +73,7 @@ test('a server that is killed repeatedly comes back at the same address with all
     await pool.query('insert into kept values ($1)', [round]);
     const before = await postmaster();
     process.kill(before, 'SIGKILL');
-    await expect.poll(() => said.filter((text) => /is back/.test(text)).length).toBe(round);
+    await expect.poll(() => said.filter((text) => /is running again/.test(text)).length).toBe(round);
     expect(await postmaster()).not.toBe(before);
     await soon(async () => (await pool.query('select count(*)::int as n from kept')).rows).toEqual([
       { n: round },
@@ -92,7 +92,7 @@ test('a server recovers after one of its processes is killed, and Runoff reconne
   const before = await postmaster();
   process.kill(rows[0]?.pid ?? 0, 'SIGKILL');
   await soon(async () => (await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
-  await expect.poll(() => said.at(-1)).toMatch(/is back/);
+  await expect.poll(() => said.at(-1)).toMatch(/is running again/);
   expect(await postmaster()).toBe(before);
   await pool.end();
 });
@@ -106,7 +106,7 @@ test('several processes of one folder restart their server once, and all continu
   });
   const servers = [await open(), await open(), await open()];
   process.kill(await postmaster(), 'SIGKILL');
-  await expect.poll(() => said.filter((text) => /is back/.test(text)).length).toBe(3);
+  await expect.poll(() => said.filter((text) => /is running again/.test(text)).length).toBe(3);
   for (const server of servers) await server.ensureDatabase('made_after');
   for (const server of servers.slice(0, 2)) await server.stop();
   expect(existsSync(pidFile())).toBe(true);

@@ -60,22 +60,22 @@ describe('a delegated control group', () => {
     [
       'no limit of memory',
       () => writeFileSync(join(kernel.root, 'cgroup.controllers'), 'cpu pids hugetlb\n'),
-      "no memory controller in Runoff's own group",
+      "no memory controller in Runoff's control group",
     ],
     [
       'control files that we cannot write',
       () => rmSync(join(kernel.root, 'cgroup.subtree_control')),
-      "Runoff's own group is not delegated",
+      "Runoff's control group is not delegated",
     ],
     [
       'somebody else in it',
       () => writeFileSync(join(kernel.root, 'cgroup.procs'), `${process.pid}\n${process.ppid}\n`),
-      "other programs are in Runoff's own group",
+      "other programs are in Runoff's control group",
     ],
     [
       'a process of another namespace in it',
       () => writeFileSync(join(kernel.root, 'cgroup.procs'), `${process.pid}\n0\n`),
-      "other programs are in Runoff's own group",
+      "other programs are in Runoff's control group",
     ],
   ])('is not recognised with %s, and nothing changes', async (_what, arrange, why) => {
     arrange();

@@ -39,7 +39,7 @@ describe('without a sandbox', () => {
   test('is named as such in every report', async () => {
     const probe = await sandbox.probe();
     expect(probe).toMatchObject({ kind: 'ready', backend: 'none' });
-    expect(probe.kind === 'ready' && probe.weaker[0]).toMatch(/^Nothing holds a candidate back: /);
+    expect(probe.kind === 'ready' && probe.weaker[0]).toMatch(/^Candidates are not isolated: /);
   });
 
   // A file system that can be filled takes a mount, and so root.

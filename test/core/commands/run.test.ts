@@ -60,8 +60,8 @@ describe('invalid options are answered by what to write', () => {
     ['-n 0', '`-n` takes a whole number from 1 to 12: `-n 4`.'],
     ['-n 13', '`-n` takes a whole number from 1 to 12: `-n 4`.'],
     ['-n four', '`-n` takes a whole number from 1 to 12: `-n 4`.'],
-    ['--budget 5,50', '`--budget` takes an amount in US dollars, up to $1000: `--budget 5.50`.'],
-    ['--budget 5000', '`--budget` takes an amount in US dollars, up to $1000: `--budget 5.50`.'],
+    ['--budget 5,50', '`--budget` takes an amount in US dollars, up to $1,000: `--budget 5.50`.'],
+    ['--budget 5000', '`--budget` takes an amount in US dollars, up to $1,000: `--budget 5.50`.'],
     ['--timeout 30', '`--timeout` takes a whole number with a unit, at most one week: `--timeout 30m`.'],
     ['--timeout 169h', '`--timeout` takes a whole number with a unit, at most one week: `--timeout 30m`.'],
     [

@@ -12,7 +12,7 @@ import { candidate, coding, judged, nobody, published } from './sample.ts';
 const WEAK = 'The system calls of the container are not filtered by Runoff.';
 const weak = { sandbox: { backend: 'container', detail: 'podman 4.3', weaker: [WEAK] } };
 const none = {
-  sandbox: { backend: 'none', detail: 'plain processes', weaker: ['Nothing holds a candidate back.'] },
+  sandbox: { backend: 'none', detail: 'plain processes', weaker: ['Candidates are not isolated.'] },
 };
 const strong = { sandbox: { backend: 'bubblewrap', detail: '0.8.0, overlay mounts', weaker: [] } };
 
@@ -30,7 +30,7 @@ describe('the sandbox in reports', () => {
 
   test('is never claimed if there was none', () => {
     for (const body of everywhere(none)) {
-      expect(body).toContain('**No sandbox.** Nothing holds a candidate back.');
+      expect(body).toContain('**No sandbox.** Candidates are not isolated.');
       expect(body).not.toMatch(/tested in (a )?sandbox/);
     }
     expect(commitMessage({ ...judged(), ...none }, 'B')).toContain('tested without a sandbox');

@@ -196,7 +196,8 @@ async function whySetupFails(trial: SetupTrial, setup: ContainerSetup): Promise<
     const limits = { ...DEFAULT_LIMITS, wallMs: 60_000, processes: MARKED_PROCESSES };
     const result = await trial.exec({ area, argv: ['sh', '-c', TRIAL_SCRIPT], limits }, setup);
     if (result.stopped !== null) return 'a trial command did not end in time';
-    if (result.exitCode !== 0) return result.stderr.trim() || `a trial command ended with ${result.exitCode}`;
+    if (result.exitCode !== 0)
+      return result.stderr.trim() || `a trial command ended with exit code ${result.exitCode} and no message`;
     return setup.groups && !inForce(result.stdout) ? 'the engine takes limits but does not set them' : null;
   } catch (thrown) {
     return asFault(thrown).message;

@@ -156,7 +156,11 @@ async function probeHost(
     const argv = ['/opt/runoff/bin/node', '--version'] as const;
     const result = await exec({ area, argv, limits: { ...DEFAULT_LIMITS, wallMs: 60_000 } });
     if (result.exitCode !== 0)
-      return { kind: 'missing', why: result.stderr.trim() || 'A trial failed.', remedy };
+      return {
+        kind: 'missing',
+        why: result.stderr.trim() || 'A trial command failed without a message.',
+        remedy,
+      };
     const user = owner === null ? 'the same user as Runoff' : `user ${owner.uid}`;
     const detail = `no sandbox: plain processes of ${user}, full copies, limits by watchdogs`;
     return { kind: 'ready', backend: 'none', detail, weaker: unsandboxedWeaknesses(owner) };
@@ -168,7 +172,7 @@ async function probeHost(
 }
 
 const unsandboxedWeaknesses = (owner: Owner | null): readonly string[] => [
-  'Nothing holds a candidate back: its commands are ordinary processes of this machine, with its network and every file that their user may read or write.',
+  'Candidates are not isolated: their commands are ordinary processes of this machine, with its network and every file that their user may read or write.',
   owner === null
     ? "They run as Runoff's own user, so that they can read its keys and change its data and every other candidate."
     : 'All candidates run as one user, so that each can read, change and stop the others.',
