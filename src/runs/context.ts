@@ -240,7 +240,7 @@ export async function readPatch(
 /** A stored patch, as `readPatch` reads it. */
 export type PatchReader = (patch: Pick<PatchSummary, 'raw' | 'text'>) => ReturnType<typeof readPatch>;
 
-/** Reads and parses each patch once, by its content. What could not be read is tried again when it is asked for again. */
+/** Caches parsed patches by content. Failed reads are not cached. */
 export function patchReader(artifacts: Pick<Artifacts, 'get'>, options: ParseOptions = {}): PatchReader {
   const known = new Map<string, ReturnType<typeof readPatch>>();
   return async (patch) => {

@@ -43,7 +43,7 @@ class LongOutage extends Fault {
   }
 }
 
-/** What fails, for the log; the fault itself is beside it. */
+/** Message for the log; the fault itself is logged with it. */
 function outageText({ code }: Fault): string {
   if (code === 'DISK_FULL') return 'the disk is full';
   if (code === 'DISK_FAILING') return 'the disk reports errors or is read-only';
@@ -148,9 +148,9 @@ export const stagesOf =
   };
 
 /**
- * Executes one stage in this process: waits out outages, ends the work with RUN_TOO_LONG after `leftMs` milliseconds
- * (with none left it does not begin), and turns a thrown fault into data, so that it is remembered like any result.
- * Rejects only when the step was cancelled: that ends the flow.
+ * Executes one stage in this process: waits out outages, aborts the work with RUN_TOO_LONG after `leftMs` milliseconds
+ * (with none left it does not begin), and returns a thrown fault as data, so that it is stored like any result. Rejects
+ * only if the step was cancelled, which ends the flow.
  */
 export async function executeStage<T>(
   world: StagePorts,
@@ -179,7 +179,7 @@ export async function executeStage<T>(
   }
 }
 
-/** A signal that aborts after `ms` milliseconds, unless it is cleared before. */
+/** A signal that aborts after `ms` milliseconds unless it is cleared first. */
 function timeLimit(clock: Clock, ms: number): { readonly signal: AbortSignal; clear(): void } {
   const limit = new AbortController();
   const over = new AbortController();

@@ -44,7 +44,7 @@ export function openCopies(scratch: string, owner: Owner | null): Copies {
     const key = createHash('sha256').update(`${upper}\0${ino}\0${birthtimeMs}`).digest('hex');
     return join(marks, key);
   };
-  /** Folders are removed and moved without a word to us. */
+  /** Removes marks of folders that other parts have removed or moved. */
   const sweepMarks = (): void => {
     for (const name of readdirSync(marks).filter((each) => MARK.test(each))) {
       const mark = join(marks, name);
@@ -90,7 +90,7 @@ const MARK = /^[0-9a-f]{64}$/;
 const CopyMark = z.object({ bytes: z.number(), upper: z.string() });
 type CopyMark = z.infer<typeof CopyMark>;
 
-/** Null if there is none, or a crash left a part of it. */
+/** Null if there is none or it is incomplete after a crash. */
 function readMark(mark: string): CopyMark | null {
   try {
     return CopyMark.parse(JSON.parse(readFileSync(mark, 'utf8')));
@@ -108,7 +108,7 @@ function writeMark(mark: string, content: CopyMark): void {
   renameSync(draft, mark);
 }
 
-/** Why a folder or a tool could not be copied for a sandbox, from what the program that copies said. */
+/** Why a folder or a tool could not be copied for a sandbox, from the copying program's output. */
 export function copyFault(from: string, said: string): Fault {
   const code = machineFaultIn(said) === 'DISK_FULL' ? 'DISK_FULL' : 'SANDBOX_UNAVAILABLE';
   return new Fault(code, `${from} could not be copied: ${said.trim().slice(-600)}`);

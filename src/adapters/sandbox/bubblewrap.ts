@@ -43,7 +43,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   const table = openProcessTable(() => performance.now());
   const copies = openCopies(scratch, owner);
 
-  // Once, for the first command: it moves this process to another control group.
+  // Done once, at the first command: it moves this process to another control group.
   let delegated: Promise<Delegation> | null = null;
   const delegation = async (): Promise<Delegation> => {
     delegated ??= findControlGroups(options.groupHost);

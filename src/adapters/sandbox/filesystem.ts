@@ -87,7 +87,7 @@ export const PUBLIC_ETC = [
   '/etc/fonts',
   '/etc/perl',
   '/etc/php',
-  // Not its settings, which may hold passwords.
+  // Excludes Maven's settings, which may contain passwords.
   '/etc/maven/m2.conf',
   '/etc/maven/logging',
 ] as const;

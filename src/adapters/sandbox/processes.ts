@@ -170,7 +170,7 @@ export async function runCommand(
   return commandEnd(file, args, { ...options, ...asOwner(owner) });
 }
 
-/** The same for a program with options of its own. */
+/** Like `runCommand`, with options for the program. */
 export async function commandEnd(
   file: string,
   args: readonly string[],

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand, startedAt } from './processes.ts';
 
-/** Milliseconds after which a folder of a process that cannot be looked up is taken for left behind. Our default. */
+/** Age in milliseconds from which a folder counts as orphaned if its process cannot be looked up. Our default. */
 const LONGEST_USE_MS = 24 * 60 * 60_000;
 
 /** Temporary names used by other adapters before a rename; such a name does not identify its owner. */
@@ -15,15 +15,15 @@ const DRAFT = /\.[0-9a-f]{12}(?:\.tmp)?$/;
 const OWNED = /^[a-z]+-(\d+)-(\d+)-(\d+)-[0-9a-f]{12}$/;
 
 /**
- * The path of a new folder that only this process uses. Its name says whose it is, so that `removeOrphans` finds it
- * when the process is killed before it removes the folder itself.
+ * Returns the path of a new folder that only this process uses. The name identifies the process, so that
+ * `removeOrphans` finds the folder if the process is killed before it removes it.
  */
 export function ownFolder(parent: string, kind: string): string {
   const owner = [namespaceOfProcesses(), process.pid, startOf(process.pid)].join('-');
   return join(parent, `${kind}-${owner}-${randomBytes(6).toString('hex')}`);
 }
 
-/** Milliseconds to wait for a removal, our default: nearly every folder is gone by then. */
+/** Milliseconds to wait for a removal, our default: nearly every folder is removed by then. */
 const REMOVAL_WAIT_MS = 1_000;
 
 /**
@@ -54,7 +54,7 @@ async function removeFolder(trash: string): Promise<void> {
   }
 }
 
-/** Removes what processes that were killed left of their own folders. A folder that cannot be removed yet stays. */
+/** Removes folders left by killed processes. A folder that cannot be removed yet stays. */
 export async function removeOrphans(parent: string): Promise<void> {
   const names = await readdir(parent).catch(() => []);
   for (const name of names) {

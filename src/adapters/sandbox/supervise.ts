@@ -15,7 +15,7 @@ interface SupervisedCommand<End> {
   kill(): void;
   /** Measures until `over` aborts. Returns which limit was exceeded, or null. Rejects if it cannot measure. */
   watch(over: AbortSignal): Promise<'memory' | 'disk' | null>;
-  /** A last measurement, when no process is left and nothing stopped the command. */
+  /** Final measurement, after the last process has ended, if nothing stopped the command. */
   lastLook(): Promise<'disk' | null>;
 }
 
@@ -182,7 +182,7 @@ interface Captured {
   readonly truncated: boolean;
 }
 
-/** Keeps the first and the last half of a stream; a line between them says how many bytes were omitted. */
+/** Keeps the start and the end of a stream; a line between them states how many bytes were omitted. */
 interface Capture {
   add(chunk: Buffer): void;
   end(): Captured;
