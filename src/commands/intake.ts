@@ -119,7 +119,7 @@ type LabelResult =
 
 /**
  * Starts a run for a label. The delivery and the run are one transaction (I8): a redelivery, or a replay under a new
- * delivery id, finds its semantic key in use. Admission checks the permission of whoever set the label.
+ * delivery id, finds its semantic key in use. Admission checks the permission of the person who set the label.
  */
 export async function startFromLabel(
   world: Pick<World, 'artifacts' | 'clock' | 'engine' | 'random' | 'store'>,

@@ -176,8 +176,8 @@ export interface Toolchains {
 }
 
 /**
- * The operator's login for one registry, and what stands in for the registry towards a sandbox, whose requests are read to
- * add it. Nothing of it may enter a sandbox but the authority of `certificate`.
+ * The operator's credentials for one registry, and the certificate with which the proxy impersonates it towards a
+ * sandbox, in order to add them to requests. Only the CA of `certificate` may enter a sandbox.
  */
 export interface RegistryLogin {
   /** `host:port`. */

@@ -12,11 +12,11 @@ const TITLES = {
 } as const;
 type SpecSection = keyof typeof TITLES;
 
-/** The brief as the text that critics debate: a fixed set of sections, one line for each statement. */
+/** The brief as a text for critics to debate: fixed sections, one line per statement. */
 export function briefSpec(brief: Brief): string {
   const bullets = (lines: readonly string[]) => lines.map((line) => `- ${oneLine(line)}`);
   const parts: Readonly<Record<SpecSection, readonly string[]>> = {
-    // A goal may begin with a number of an issue, and is no heading then.
+    // A goal may begin with the number of an issue, which must not become a heading.
     goal: [oneLine(brief.goal).replace(/^[\\#]/, '\\$&')],
     definitionOfDone: bullets(brief.definitionOfDone),
     plan: bullets(brief.plan),
@@ -31,8 +31,8 @@ export function briefSpec(brief: Brief): string {
 }
 
 /**
- * The brief that a debated spec says. Null where the text is no longer one: a section gone or added, a statement outside
- * a list, something too long, a question that nobody asked. Questions that are gone from the text are settled.
+ * Parses a debated spec as a brief. Null if the text is no longer one: a section was removed or added, a statement is
+ * outside a list, something is too long, or a question is new. Removed questions are settled.
  */
 export function briefFrom(spec: string, brief: Brief): Brief | null {
   const sections = specSections(spec);
@@ -83,7 +83,7 @@ function specSections(spec: string): Record<SpecSection, string[]> | null {
   return at === parts.length - 1 ? found : null;
 }
 
-/** A line that begins no item goes on with the one before it. */
+/** A line that begins no item continues the previous one. */
 function listItems(lines: readonly string[]): string[] | null {
   const items: string[] = [];
   for (const line of lines) {
@@ -95,15 +95,15 @@ function listItems(lines: readonly string[]): string[] | null {
   return items;
 }
 
-/** What was left out of a planner's answer, and why: a sentence each, for people. */
+/** What was left out of a planner's answer and why, one sentence each for people. */
 interface CheckedBrief {
   readonly brief: Brief;
   readonly notes: readonly string[];
 }
 
 /**
- * Holds what a planner names against the repository: a file must be tracked, or be a new one in a folder that exists; a
- * test that may change must be a tracked test. A command is one line of printable text: it is shown, never executed (I6).
+ * Validates a planner's answer against the repository: a file must be tracked, or be new in an existing folder; a
+ * test that may change must be tracked. A command is one line of printable text: it is shown, never executed (I6).
  */
 export function checkBrief(brief: Brief, paths: readonly string[]): CheckedBrief {
   const known = new Set(paths);
@@ -119,7 +119,7 @@ export function checkBrief(brief: Brief, paths: readonly string[]): CheckedBrief
     (path) => mayBe(path) || drop('No such file or folder in the repository', path),
   );
   const changedTests = (brief.changedTests ?? []).filter(
-    // A declaration is matched as a glob: it must stand for one file only.
+    // A declaration is matched as a glob, but must match only one file.
     (path) =>
       (known.has(path) && roleOf(path) === 'test' && !/[*?]/.test(path)) ||
       drop('Not a test of the repository', path),
@@ -147,8 +147,8 @@ interface Triage {
 }
 
 /**
- * Whether a debate pays. No study shows that a debate of several personas on the spec makes merged code more correct, and it
- * costs several calls, so by default it is held only where the brief itself says that something hangs on it.
+ * Whether a debate is worth its cost. No study shows that debating the spec among several personas makes merged code
+ * more correct, and it costs several calls, so by default it is held only if the brief indicates a high risk.
  */
 export function triage({ questions, risk }: Brief, { debate }: Pick<Settings, 'debate'>): Triage {
   if (debate === 'never') return { debate: false, because: 'debates are off' };
@@ -162,18 +162,18 @@ export function triage({ questions, risk }: Brief, { debate }: Pick<Settings, 'd
   return { debate: false, because: 'nothing blocks and the risk is not high' };
 }
 
-/** Paths that are shown. Our default: about 10,000 tokens. */
+/** Maximum paths that are shown. Default: about 10,000 tokens. */
 const MAX_PATHS = 600;
 const MAX_LANGUAGES = 8;
 
 interface RepositoryMap {
-  /** Most frequent endings of file names, `.ts 120, .md 14`. */
+  /** Most frequent file extensions, `.ts 120, .md 14`. */
   readonly languages: string;
-  /** One path in a line; of a big repository the shallow ones, and how many are left out of which folder. */
+  /** One path per line; for a large repository the shallow ones, with the number left out of each folder. */
   readonly tree: string;
 }
 
-/** What a planner sees of a repository before it asks for a file. */
+/** What a planner sees of a repository before it requests files. */
 export function repositoryMap(paths: readonly string[]): RepositoryMap {
   return { languages: languages(paths), tree: tree(paths) };
 }
@@ -212,24 +212,27 @@ function tree(paths: readonly string[]): string {
   ].join('\n');
 }
 
-/** Tokens that one coder uses on a task of a size, lower and upper end. */
+/** Tokens that one coder uses on a task of a given size, lower and upper bound. */
 interface TokenRange {
   /** In, mostly read from a cache. */
   readonly tokensIn: readonly [least: number, most: number];
   readonly tokensOut: readonly [least: number, most: number];
 }
 
-/** Our defaults from runs of agents on small repositories; tune on the ledger of real runs. */
+/** Defaults from runs of agents on small repositories, to be tuned on the ledger of real runs. */
 export const TOKENS_BY_SIZE: Readonly<Record<NonNullable<Brief['size']>, TokenRange>> = {
   small: { tokensIn: [60_000, 300_000], tokensOut: [3_000, 12_000] },
   medium: { tokensIn: [200_000, 1_200_000], tokensOut: [8_000, 40_000] },
   large: { tokensIn: [800_000, 4_000_000], tokensOut: [30_000, 120_000] },
 };
 
-/** Part of a coder's input that providers read from their caches: it sends the whole talk again at each turn. Our default. */
+/**
+ * Share of a coder's input that providers read from their caches: each turn sends the whole conversation again.
+ * Default.
+ */
 const CACHED_SHARE = 0.8;
 
-/** What planning, tests written by models and judging add to the coders' cost. Our default. */
+/** Additional cost of planning, generated tests and judging, relative to the coders' cost. Default. */
 const OVERHEAD_SHARE = 0.15;
 
 interface Forecast {
@@ -238,18 +241,15 @@ interface Forecast {
   readonly most: Usd;
 }
 
-/** What tokens cost at one contestant's model, US dollars; null where nobody knows. */
+/** Cost of tokens for one contestant's model in US dollars; null if unknown. */
 type CostOf = (tokens: {
   readonly tokensIn: number;
-  /** Part of `tokensIn` that is read from a provider's cache. */
+  /** The part of `tokensIn` read from a provider's cache. */
   readonly tokensCached: number;
   readonly tokensOut: number;
 }) => Usd | null;
 
-/**
- * What a run will probably cost, never more than its caps allow. Null where the size of the work or the price of a model
- * is not known.
- */
+/** Estimated cost of a run, never above its caps. Null if the size of the work or the price of a model is unknown. */
 export function forecast(
   { size }: Pick<Brief, 'size'>,
   { budget }: Pick<Settings, 'budget'>,

@@ -1,8 +1,8 @@
 import { type Actor, type Brief, type Question, SEVERITIES } from '../model/index.ts';
 
-/** What becomes of a run after somebody spoke, or nobody did. */
+/** The next step of a run after a reply or a time-out. */
 export type NextStep =
-  /** Milliseconds that are left. */
+  /** Remaining milliseconds. */
   | { readonly kind: 'waits'; readonly ms: number }
   /** The planner takes the reply into account. */
   | { readonly kind: 'replan' }
@@ -12,13 +12,13 @@ export type NextStep =
 
 type ReplyMatch =
   | { readonly kind: 'fits'; readonly settled: Settlement }
-  /** A sentence for whoever said it. */
+  /** A sentence for the author of the reply. */
   | { readonly kind: 'unfit'; readonly why: string };
 
 /**
- * Looks at the replies that came since the last look, in order. The first that fits the open inquiry settles it, even
- * where the time is over by now; those behind it are left for nobody, since they answer a question that is answered.
- * With nothing open, says what the last inquiry led to: a step that is repeated after a crash decides the same again.
+ * Processes the replies since the last check, in order. The first valid one settles the open inquiry, even after its
+ * deadline; later ones are ignored, because the question is then answered. With no open inquiry, returns the last
+ * one's result, so that a step repeated after a crash decides the same.
  */
 export function settleInquiry(
   dialogue: Dialogue,
@@ -40,9 +40,9 @@ export function settleInquiry(
 }
 
 /**
- * Whether a reply settles an inquiry, and how. A question takes an option by its number, and any text, also one that
- * was meant as a wish for another plan; without options a number is a text. A plan takes a yes, or what should be
- * different: an answer is neither, because it does not say whether it wants another plan.
+ * Whether a reply settles an inquiry, and how. A question accepts an option's number, or any text, including one
+ * meant as a request for another plan; without options a number is text. A plan accepts an approval or a request for
+ * changes; an answer is neither, because it does not say whether it asks for another plan.
  */
 export function matchReply(inquiry: Inquiry, reply: NewReply): ReplyMatch {
   return inquiry.kind === 'approval' ? matchApproval(reply) : matchAnswer(inquiry.question.options, reply);
@@ -105,35 +105,35 @@ const UNITS = [
   [1_000, 's'],
 ] as const;
 
-/** In the biggest unit that leaves no rest: `72 h`, `90 min`. */
+/** In the largest unit that divides it evenly: `72 h`, `90 min`. */
 export function durationText(ms: number): string {
   for (const [unit, name] of UNITS) if (ms >= unit && ms % unit === 0) return `${ms / unit} ${name}`;
   return `${Math.ceil(ms / 1_000)} s`;
 }
 
-/** Questions that one run asks at most; what is left is assumed. Our default: a person's patience is short. */
+/** Maximum questions of one run; the rest is assumed. Default: people's patience is limited. */
 export const MAX_QUESTIONS_ASKED = 3;
 
 export interface InquiryContext {
   /** Of the newest brief. */
   readonly questions: readonly Question[];
   readonly approval: 'never' | 'plan';
-  /** False: there is nobody to be asked, and every question is assumed. */
+  /** False: no person can be asked, and every question is assumed. */
   readonly mayAsk: boolean;
   /** Milliseconds since 1970 UTC. */
   readonly now: number;
   readonly withinMs: number;
 }
 
-/** The inquiry that waits for a reply; null where none does. */
+/** The inquiry that waits for a reply; null for none. */
 export function openInquiry(dialogue: Dialogue): Inquiry | null {
   const last = dialogue.inquiries.at(-1);
   return last && !last.settled ? last : null;
 }
 
 /**
- * What to ask next: the first blocking question that was not asked yet, then whether the plan may be carried out. Null
- * where all is agreed, or something is open already. A question is distinguished from another by its words.
+ * The next inquiry: the first blocking question not asked yet, then approval of the plan. Null if everything is
+ * agreed, or an inquiry is already open. Questions are identified by their words.
  */
 export function nextInquiry(dialogue: Dialogue, wanted: InquiryContext): Inquiry | null {
   if (openInquiry(dialogue)) return null;
@@ -145,7 +145,7 @@ export function nextInquiry(dialogue: Dialogue, wanted: InquiryContext): Inquiry
   return wanted.approval === 'plan' && !isApproved(dialogue) ? { ...base, kind: 'approval' } : null;
 }
 
-/** The dialogue with one more inquiry. What was said before it was asked is no reply to it. */
+/** Adds an inquiry to the dialogue. Earlier replies do not count as replies to it. */
 export function withInquiry(dialogue: Dialogue, inquiry: Inquiry, replies: readonly Reply[]): Dialogue {
   return {
     ...dialogue,
@@ -155,9 +155,9 @@ export function withInquiry(dialogue: Dialogue, inquiry: Inquiry, replies: reado
 }
 
 /**
- * The brief with what nobody said: of every question without an answer the assumption, since coders read no questions. To
- * be used when no question will be asked of this brief: none is open in it any more. Where there are more assumptions than
- * a brief may have, the planner's last ones give way. Twice gives the same as once.
+ * Turns every unanswered question into an assumption, because coders read no questions. Used when no further question
+ * will be asked: none remains open. If there are too many assumptions, the planner's last ones are dropped.
+ * Idempotent.
  */
 export function withAssumed<B extends Pick<Brief, 'assumptions' | 'questions'>>(
   brief: B,
@@ -200,23 +200,23 @@ function unasked(dialogue: Dialogue, { questions }: Pick<InquiryContext, 'questi
 
 const normalizedQuestion = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase();
 
-/** Approved, and nothing since then led to another plan. */
+/** Approved, and not followed by a request for another plan. */
 function isApproved({ inquiries }: Dialogue): boolean {
   const kinds = inquiries.map(({ settled }) => settled?.kind);
   const newPlan = kinds.findLastIndex((kind) => kind === 'answered' || kind === 'revised');
   return kinds.lastIndexOf('approved') > newPlan;
 }
 
-/** What a person said to a run that waits. */
+/** A person's reply to a waiting run. */
 export interface Reply {
-  /** From 1, in the order in which they came to this run. */
+  /** 1-based, in order of arrival at this run. */
   readonly number: number;
   readonly kind: 'answer' | 'approve' | 'revise';
   /** 1-based option of an answer; absent: `text` is the answer. */
   readonly option?: number;
   /** Bounded free text; empty for an approval. */
   readonly text: string;
-  /** Null: somebody at the command line of this machine. */
+  /** Null: a person at this machine's command line. */
   readonly by: Actor | null;
   /** Milliseconds since 1970 UTC. */
   readonly at: number;
@@ -224,9 +224,9 @@ export interface Reply {
 
 export type NewReply = Omit<Reply, 'number'>;
 
-/** What a run asked, and what came of it. */
+/** An inquiry of a run, with its result. */
 export type Inquiry = {
-  /** From 1. */
+  /** 1-based. */
   readonly number: number;
   /** Milliseconds since 1970 UTC. */
   readonly askedAt: number;
@@ -239,17 +239,17 @@ export type Settlement =
   | { readonly kind: 'answered'; readonly text: string; readonly by: Actor | null; readonly at: number }
   | { readonly kind: 'approved'; readonly by: Actor | null; readonly at: number }
   | { readonly kind: 'revised'; readonly text: string; readonly by: Actor | null; readonly at: number }
-  /** Nobody spoke in time: what the question assumes is taken. */
+  /** Timed out: the question's assumption is used. */
   | { readonly kind: 'assumed'; readonly text: string; readonly at: number }
-  /** Nobody spoke in time, and the run ended. */
+  /** Timed out, and the run ended. */
   | { readonly kind: 'expired'; readonly at: number };
 
-/** What a run and its maintainers said to each other about the brief. */
+/** The dialogue between a run and its maintainers about the brief. */
 export interface Dialogue {
   readonly inquiries: readonly Inquiry[];
-  /** Number of the last reply that was looked at. */
+  /** Number of the last processed reply. */
   readonly lastReply: number;
-  /** How many answers and wishes the brief takes into account. */
+  /** Number of answers and requests that the brief takes into account. */
   readonly repliesUsed: number;
 }
 

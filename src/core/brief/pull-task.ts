@@ -1,6 +1,6 @@
 import { oneLine } from '../prompts/index.ts';
 
-/** What somebody with the right to write said in a review, as it was at the trigger. */
+/** A review comment by a person with write access, as of the trigger. */
 export interface ReviewRemark {
   readonly author: string;
   readonly body: string;
@@ -9,7 +9,7 @@ export interface ReviewRemark {
   readonly line?: number;
 }
 
-/** A check that failed, in the words of the programs that ran it. */
+/** A failed check, in the words of the programs that ran it. */
 interface FailingCheck {
   readonly name: string;
   readonly conclusion: string;
@@ -21,13 +21,13 @@ export type PullFindings =
   | { readonly kind: 'remarks'; readonly remarks: readonly ReviewRemark[] }
   | { readonly kind: 'checks'; readonly checks: readonly FailingCheck[] };
 
-/** Code points of all that was found. Our default: about 6,000 tokens, as much as a long issue. */
+/** Maximum code points of all findings. Default: about 6,000 tokens, as much as a long issue. */
 const MAX_FINDINGS_CHARS = 24_000;
-/** Code points of one remark, so that a pasted log does not push the others out. */
+/** Maximum code points of one remark, so that a pasted log does not displace the others. */
 const MAX_REMARK_CHARS = 8_000;
 const MAX_NAME_CHARS = 200;
 
-/** The task of a run on a pull request: title and body as coders read them, at most about 26,000 characters. */
+/** The task of a run on a pull request: title and body for coders, at most about 26,000 characters. */
 export function pullTask(
   pull: { readonly number: number; readonly title: string },
   findings: PullFindings,
@@ -77,7 +77,7 @@ function checksBody(number: number, checks: readonly FailingCheck[]): string {
   ].join('\n\n');
 }
 
-/** As many from the end as fit; the newest one always. */
+/** As many of the last ones as fit; always the newest. */
 function newestThatFit(blocks: readonly string[]): readonly string[] {
   const kept: string[] = [];
   let remainingChars = MAX_FINDINGS_CHARS;
@@ -89,7 +89,7 @@ function newestThatFit(blocks: readonly string[]): readonly string[] {
   return kept;
 }
 
-/** Every line of it, so that nothing in it can pass for a line of ours. */
+/** Quotes every line, so that none can pass for generated text. */
 const blockquote = (text: string): string =>
   text
     .trim()

@@ -13,10 +13,10 @@ export interface RunCommandOptions {
   readonly base?: string;
 }
 
-/** What a person asked for by a comment. */
+/** A person's command in a comment. */
 export type Command =
   | { readonly name: 'run'; readonly options: RunCommandOptions }
-  /** `alias`: this candidate's contestant once more beside what the others wrote; null: all of it anew. */
+  /** `alias`: runs this candidate's contestant again, in addition to existing patches; null: repeats the whole run. */
   | { readonly name: 'retry'; readonly alias: Alias | null }
   /** `alias` null: none of them. */
   | { readonly name: 'pick'; readonly alias: Alias | null }
@@ -34,29 +34,29 @@ export type Command =
   | { readonly name: 'review' }
   | { readonly name: 'fix' }
   | { readonly name: 'help' }
-  /** Addressed to us and not understood. `meant` is the command that was probably meant. */
+  /** Addressed to Runoff, but invalid. `meant` is the command that was probably intended. */
   | {
       readonly name: 'unknown';
       readonly word: string;
       readonly meant: CommandName | null;
-      /** A sentence for whoever wrote it. */
+      /** A sentence for the author. */
       readonly why: string;
     };
 
 export type CommandName = Exclude<Command['name'], 'unknown'>;
 
-/** One command as people are shown it. */
+/** Documentation of one command. */
 export interface CommandRow {
-  /** Every way to write it; capitals stand for what is filled in, brackets for what may be left out. */
+  /** All syntax variants; capitals are placeholders, brackets are optional. */
   readonly usage: readonly [string, ...string[]];
   /** A clause, after "which". */
   readonly does: string;
-  /** On what it can be given: an issue, a pull request, or either. */
+  /** Where it can be used: an issue, a pull request, or either. */
   readonly where: 'issue' | 'pull' | 'both';
   readonly example: string;
 }
 
-/** All commands, in the order of the help. The parser, the help and docs/commands.md are made from these rows. */
+/** All commands in the order of the help. The parser, the help and docs/commands.md are generated from these rows. */
 export const COMMANDS = {
   run: {
     usage: [
@@ -155,7 +155,7 @@ export const COMMANDS = {
 
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
-/** Why a command does not work here, a sentence; null where it can. */
+/** Why a command does not work here, a sentence; null if it does. */
 export function misplaced(name: CommandName, isPull: boolean): string | null {
   const { where } = COMMANDS[name];
   if (where === 'both' || (where === 'pull') === isPull) return null;

@@ -5,19 +5,22 @@ import { suggest } from '../settings/index.ts';
 import { COMMAND_NAMES, type Command, type CommandName } from './command.ts';
 import { aliasOf, dollarsOf, parseRunOptions, quotedWord } from './run-options.ts';
 
-/** Characters of free text; the rest is cut. Our default: more than any question needs, and far below a prompt's limit. */
+/**
+ * Maximum characters of free text; the rest is cut. Default: more than any question needs, and far below a prompt's
+ * limit.
+ */
 export const MAX_COMMAND_TEXT = 4_000;
-/** Characters of a word that is no command, as far as it is repeated. */
+/** Maximum characters of an unknown word that a reply repeats. */
 const MAX_WORD_CHARACTERS = 40;
 
 /**
- * At the very start of the text, as GitHub shows it: empty lines before it are nothing, four spaces are code. Only there:
- * a command that is quoted, fenced, hidden in a comment or mentioned further down was not given (I4). Blanks are spaces
- * and tabs alone: others look like no blank at all.
+ * Matches only at the start of the text, as GitHub renders it: leading empty lines are ignored, four spaces are code.
+ * A command that is quoted, fenced, hidden in a comment or mentioned later does not count (I4). Only spaces and tabs
+ * are blanks: other blanks may be invisible.
  */
 const COMMAND = /^(?:[ \t]{0,3}\r?\n)*[ ]{0,3}\/auto-dev(?![^ \t\r\n])[ \t]*([^ \t\r\n]*)([\s\S]*)$/;
 
-/** The command that a comment gives; null where it gives none. */
+/** The command in a comment; null for none. */
 export function parseCommand(body: string): Command | null {
   const found = COMMAND.exec(body);
   if (!found) return null;
@@ -26,7 +29,7 @@ export function parseCommand(body: string): Command | null {
   return name ? PARSERS[name](rest) : unknown(word, similarCommand(word), 'There is no such command.');
 }
 
-/** How each command reads what stands behind its name. */
+/** How to parse the arguments of each command. */
 const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
   run: (rest) => {
     const parsed = parseRunOptions(stripped(rest));
@@ -59,7 +62,7 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
     if (text === '') return unknown('answer', 'answer', 'The answer is empty.');
     return { name: 'answer', ...answerOf(text) };
   },
-  // Words behind it may be a condition, which an approval has not.
+  // Further words may be a condition, but an approval is unconditional.
   approve: (rest) =>
     stripped(rest) === ''
       ? { name: 'approve' }
@@ -86,7 +89,7 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
   help: (rest) => withoutArguments('help', rest),
 };
 
-/** A command that takes nothing: what stands behind it may turn its meaning. */
+/** A command without arguments: further words might reverse its meaning. */
 function withoutArguments(
   name: 'status' | 'cancel' | 'ci' | 'review' | 'fix' | 'help',
   rest: string,
@@ -104,7 +107,7 @@ function letter(name: 'vote' | 'explain', rest: string): Command {
     : invalidArgument(name, word, `Write the letter of one candidate: \`/auto-dev ${name} B\`.`);
 }
 
-/** What was written is said only where something was: words of a long comment are no news to who wrote them. */
+/** Says that an argument is missing, or repeats the invalid one. */
 function invalidArgument(name: CommandName, word: string, advice: string): Command {
   const what = word === '' ? 'An argument is missing.' : `It does not take ${quotedWord(word)}.`;
   return unknown(name, name, `${what} ${advice}`);
@@ -116,21 +119,21 @@ export function answerOf(text: string): { readonly option: number } | { readonly
   return /^[1-9][0-9]?$/.test(commandBody) ? { option: Number(commandBody) } : { text: commandBody };
 }
 
-/** Quotation marks around a single word, as people copy it out of a sentence. */
+/** Quotation marks around a single word, as copied from a sentence. */
 const QUOTED = /^(["'`])([^"'`]*)\1$|^[“‘]([^”’]*)[”’]$/;
 
-/** All that stands behind a command, as one value. */
+/** All text after a command, as one value. */
 function oneWord(rest: string): string {
   const word = stripped(rest);
   const found = QUOTED.exec(word);
   return found ? (found[2] ?? found[3] ?? '') : word;
 }
 
-/** Letters of the English alphabet alone change their case: `K`, the sign of a unit, must not become one. */
+/** Only letters of the English alphabet change case: `K`, the Kelvin sign, must not become `k`. */
 const lowerCased = (word: string): string =>
   word.replace(/[A-Z]/g, (capital) => String.fromCharCode(capital.charCodeAt(0) + 32));
 
-/** Without the blanks of Markdown around it. Not `trim`: an invisible character that goes could turn words into a fence. */
+/** Without Markdown's surrounding blanks. Not `trim`: removing an invisible character could turn words into a fence. */
 const stripped = (text: string): string => {
   const from = text.search(/[^ \t\r\n]/);
   return from < 0 ? '' : text.slice(from, lastNonBlank(text) + 1);
@@ -142,7 +145,7 @@ function lastNonBlank(text: string): number {
   return at;
 }
 
-/** As its readers see it: what is hidden in a comment would reach the planner unread. */
+/** As shown to readers: text hidden in a comment would reach the planner unnoticed. */
 const visibleCommandText = (text: string): string =>
   visibleMarkdown(stripped(text).slice(0, MAX_COMMAND_TEXT))
     .text.slice(0, MAX_COMMAND_TEXT)
@@ -159,13 +162,13 @@ const unknown = (word: string, meant: CommandName | null, why: string): Command 
   why,
 });
 
-/** What somebody with the right to answer said in vain to a run that waits. */
+/** An invalid answer by an authorized person to a waiting run. */
 export interface UnrecognizedCommand {
-  /** As it was written, as far as it is repeated. */
+  /** As written, as far as a reply repeats it. */
   readonly text: string;
   /** A sentence. */
   readonly why: string;
-  /** What was probably meant, or else what would be taken. */
+  /** The probable intention, or otherwise the accepted answers. */
   readonly meant: CommandName;
 }
 
@@ -194,7 +197,7 @@ function commandText(command: Command): string {
   return 'alias' in command && command.alias ? `${command.name} ${command.alias}` : command.name;
 }
 
-/** What a command says to a run that waits; null where it says nothing to one. */
+/** The reply in a command to a waiting run; null if it contains none. */
 export function replyOf(command: Command, by: Actor | null, at: number): NewReply | null {
   switch (command.name) {
     case 'answer':

@@ -4,20 +4,20 @@ import type { RunCommandOptions } from './command.ts';
 
 /** As in the settings. */
 const MAX_CODERS = 12;
-/** Characters of a line of flags; our default, many times what all of them need. */
+/** Maximum characters of a line of flags. Default: many times what all of them need. */
 const MAX_LINE_CHARACTERS = 1_000;
-/** Characters of what was written, as far as a sentence repeats it. */
+/** Maximum characters of the input that a sentence repeats. */
 const MAX_WORD_CHARACTERS = 40;
 
 type ParsedOptions =
   | { readonly kind: 'options'; readonly options: RunCommandOptions }
-  /** `why`: a sentence that says what to write. */
+  /** `why`: a sentence that explains the correct syntax. */
   | { readonly kind: 'invalid'; readonly why: string };
 
-/** What one option sets, or a sentence on what is wrong. */
+/** The value of one option, or a sentence about the error. */
 type OptionResult = Partial<OptionValues> | string;
 
-/** Agents and models meet only when both have been read. */
+/** Agents and models are combined only when both have been parsed. */
 interface OptionValues extends RunCommandOptions {
   readonly agents: readonly string[];
   readonly models: readonly string[];
@@ -69,10 +69,10 @@ const RUN_FLAGS = {
 type Flag = keyof typeof RUN_FLAGS;
 const FLAG_NAMES = Object.keys(RUN_FLAGS) as Flag[];
 
-/** One or two hyphens, or the dash that a phone makes of two. */
+/** One or two hyphens, or the dash that phones substitute for two. */
 const FLAG = /^(?:--?|[–—])([A-Za-z]{1,40})(?:=(.*))?$/;
 
-/** Reads what stands behind `run`: flags on one line. */
+/** Parses the arguments of `run`: flags on one line. */
 export function parseRunOptions(text: string): ParsedOptions {
   const [line = '', ...more] = text.split(/\r\n|\r|\n/);
   if (more.some((one) => one.trim() !== '')) {
@@ -110,7 +110,7 @@ function parseWords(words: readonly string[]): ParsedOptions {
 
 const invalid = (why: string): ParsedOptions => ({ kind: 'invalid', why });
 
-/** Null where there is none: the line ends, or the next flag stands there. */
+/** Null if there is no value: the line ends, or the next flag follows. */
 function valueAt(words: readonly string[], at: number): string | null {
   const word = words[at];
   return word === undefined || FLAG.test(word) ? null : word;
@@ -140,7 +140,10 @@ export const quotedWord = (word: string): string =>
 const OPENING_QUOTES = `"'“”‘’\``;
 const CLOSING_QUOTES: Readonly<Record<string, string>> = { '“': '”', '‘': '’' };
 
-/** Words between blanks; quotation marks hold one together and blanks around a comma do not part it. Null: a mark is open. */
+/**
+ * Splits at blanks; quotation marks keep words together, and blanks around a comma do not separate. Null: a quotation
+ * mark is unclosed.
+ */
 function splitWords(line: string): readonly string[] | null {
   const words: string[] = [];
   let word = '';
@@ -195,7 +198,10 @@ function evaluators(names: readonly string[]): OptionResult {
     : `\`--evaluator\` takes strategies: ${EVALUATORS.join(', ')}.`;
 }
 
-/** Agents × models as somebody listed them, taken in turn until both lists have been used up. Models alone are the built-in agent's. */
+/**
+ * Combines listed agents and models, cycling through both until each has been used. Models alone use the built-in
+ * agent.
+ */
 export function codersOf(
   agents: readonly string[] | undefined,
   models: readonly string[] = [],
@@ -207,17 +213,17 @@ export function codersOf(
   });
 }
 
-/** A week: timers end at 24 days, and the settings take no more either. */
+/** A week: timers are limited to 24 days, and settings to a week, too. */
 const MAX_SECONDS = 168 * 3600;
 /** As in the settings. */
 const MAX_DOLLARS = 1_000;
-/** Characters of a ref; git allows a little more, nobody needs it. */
+/** Maximum characters of a ref; git allows a little more. */
 const MAX_REF_CHARACTERS = 200;
 
-// Without the `u` flag, so that no other alphabet has a letter that counts as one of these in another case.
+// Without the flag `u`, so that no other alphabet has case variants of these letters.
 const LETTER = /^[A-Z]$/i;
 
-/** A candidate's letter as somebody wrote it, in either case; null for anything else. */
+/** A candidate's letter in either case; null for anything else. */
 export const aliasOf = (text: string): Alias | null => (LETTER.test(text) ? text.toUpperCase() : null);
 
 /** `$5`, `5`, `5.50` in US dollars, from a cent to 1,000; null for anything else. */
@@ -235,13 +241,13 @@ function secondsOf(text: string): number | null {
   return seconds <= MAX_SECONDS ? seconds : null;
 }
 
-/** A branch, tag or commit, in the letters that no shell, no git and no URL reads as anything else; null for others. */
+/** A branch, tag or commit, limited to characters without special meaning in shells, git and URLs; null for others. */
 function refOf(text: string): string | null {
   const fits = /^[A-Za-z0-9._/][A-Za-z0-9._/-]*$/.test(text) && !text.includes('..');
   return fits && text.length <= MAX_REF_CHARACTERS ? text : null;
 }
 
-/** OptionValues between commas, without the blanks around them; empty ones are left out. */
+/** Comma-separated values without surrounding blanks; empty ones are dropped. */
 const commaSeparated = (text: string): readonly string[] =>
   text
     .split(',')

@@ -12,7 +12,7 @@ import type {
   Synthesis,
 } from './types.ts';
 
-/** Where critics may look in a round: everywhere, or only where something changed. */
+/** What critics review in a round: everything, or only what changed. */
 interface ReviewScope {
   readonly spec: string;
   /** Null: the whole spec. */
@@ -21,16 +21,16 @@ interface ReviewScope {
 
 interface RecordedCritique {
   readonly ledger: readonly LedgerEntry[];
-  /** Ids of issues that are new. */
+  /** Ids of new issues. */
   readonly raised: readonly string[];
-  /** Ids of rejected issues that were brought again. */
+  /** Ids of rejected issues that were raised again. */
   readonly upheldIssues: readonly string[];
 }
 
 /**
- * Writes a critique into the ledger. An issue without a scenario is minor, and so is one whose quote is not in the spec:
- * nobody could tell what it is about. One that was rejected before is not a new one, whoever brings it. A rejected issue
- * on which its critic does not insist is settled.
+ * Adds a critique to the ledger. An issue without a scenario, or whose quote is not in the spec, is minor, because it
+ * cannot be located. An issue that was rejected before is not new, regardless of its author. A rejected issue that its
+ * critic no longer raises is settled.
  */
 export function recordCritique(
   ledger: readonly LedgerEntry[],
@@ -92,7 +92,7 @@ function checkedSeverity(
 ): { readonly severity: Severity; readonly loweredBecause?: string } {
   const lower = (loweredBecause: string) => ({ severity: 'minor' as const, loweredBecause });
   const within = (texts: readonly string[]) => texts.some((text) => oneLine(text).includes(oneLine(quote)));
-  // Also of a minor one: others are shown its quote as words of the spec.
+  // For minor issues, too: others see its quote as words of the spec.
   if (!within([spec])) return lower('Its quote is not in the spec.');
   if (severity === 'minor') return { severity };
   if (normalizedText(scenario) === '') return lower('It names no case that would fail.');
@@ -101,7 +101,7 @@ function checkedSeverity(
   return { severity };
 }
 
-/** Open issues get their verdicts; one that got none stays open. */
+/** Assigns verdicts to open issues; one without a verdict stays open. */
 export function applyVerdicts(
   ledger: readonly LedgerEntry[],
   { verdicts }: Synthesis,
@@ -116,7 +116,7 @@ export function applyVerdicts(
   });
 }
 
-/** What was accepted without an edit that could be made is not settled: it stays open. */
+/** An issue accepted without an applicable edit is not settled: it stays open. */
 export function reopenUnedited(
   before: readonly LedgerEntry[],
   after: readonly LedgerEntry[],
@@ -129,7 +129,7 @@ export function reopenUnedited(
   );
 }
 
-/** What a maintainer is asked where critics and synthesiser do not agree. */
+/** The question to a maintainer when critics and synthesizer disagree. */
 const questionFromIssue = ({ title, edit, severity }: LedgerEntry) => ({
   text: `${title.replace(/[.?!\s]+$/, '')}: what should it be?`.slice(0, 400),
   options: edit.trim() === '' ? [] : [edit.slice(0, 200), 'As the brief says.'],
@@ -137,13 +137,13 @@ const questionFromIssue = ({ title, edit, severity }: LedgerEntry) => ({
   assume: 'As the brief says.',
 });
 
-/** Nobody has answered it, only a maintainer can, or its critic has not answered since it was rejected. */
+/** Unanswered, only a maintainer can answer it, or its critic has not responded to the rejection. */
 const isUnresolved = ({ status, withdrawn }: LedgerEntry): boolean =>
   status.kind === 'open' || status.kind === 'asked' || (status.kind === 'rejected' && withdrawn !== true);
 
 const isOpen = ({ status }: LedgerEntry): boolean => status.kind === 'open';
 
-/** Questions that a debate leaves to a person: those it asks, and blocking issues on which nobody gave way. */
+/** Questions that a debate leaves to a person: those it asks, and unresolved blocking issues. */
 export function questionsOf({ ledger }: Pick<Debate, 'ledger'>): readonly Question[] {
   return ledger.flatMap((entry): Question[] => {
     const { status, severity } = entry;
@@ -152,24 +152,24 @@ export function questionsOf({ ledger }: Pick<Debate, 'ledger'>): readonly Questi
   });
 }
 
-/** One line, as coders and writers of tests read it. */
+/** One line, for coders and test writers. */
 export const acceptanceLine = ({ given, expect }: AcceptanceTest): string =>
   `Given ${oneLine(given)}: ${oneLine(expect)}`.slice(0, 800);
 
-/** A round that changed less than this part of the lines changed next to nothing. */
+/** A round that changed less than this share of the lines made no substantial change. */
 const MIN_CHANGE = 0.05;
-/** An issue that was upheld as often is not argued any more. Our default. */
+/** An issue upheld this many times is no longer debated. Default. */
 const MAX_UPHELD = 2;
 
 interface ConsensusContext {
   readonly turns: readonly CriticTurn[];
   readonly ledger: readonly LedgerEntry[];
   readonly changed: number;
-  /** Approvals that are needed: by default as many as critics were configured, failed ones included. */
+  /** Number of required approvals. Default: the number of configured critics, including failed ones. */
   readonly required: number;
 }
 
-/** Agreement by structured verdicts only: enough approvals, nothing blocking, and a spec that has come to rest. */
+/** Consensus by structured verdicts only: enough approvals, no blocking issue, and a stable spec. */
 export function hasConsensus({ turns, ledger, changed, required }: ConsensusContext): boolean {
   const approvals = turns.filter(
     (turn) => turn.kind === 'stands' || (turn.kind === 'answered' && turn.approved),
@@ -185,9 +185,9 @@ interface StopContext {
   readonly maxRounds: number;
   readonly before: DebateRound | undefined;
   readonly grewTooMuch: boolean;
-  /** Nothing is left of the debate's share of dollars, or of tokens for models without a price. */
+  /** The debate's share of dollars, or of tokens for models without a price, is used up. */
   readonly spent: boolean;
-  /** Why what was left did not suffice for anybody, if it did not. */
+  /** Why the remaining budget was not enough for any critic, if so. */
   readonly unaffordable: string | null;
 }
 
@@ -217,7 +217,7 @@ export function debateEnd(parts: StopContext): NonNullable<Debate['end']> | null
   return null;
 }
 
-/** A round in which nobody raised anything new and whatever is left was upheld too often, or nothing is left to do. */
+/** A round without new issues in which all remaining issues were upheld too often, or none remain. */
 function isRepeating(round: DebateRound, ledger: readonly LedgerEntry[]): boolean {
   const answered = round.critiques.filter((one) => one.kind === 'answered');
   if (answered.some(({ raised }) => raised.length > 0) || round.diffFromPrevious !== '') return false;
@@ -226,6 +226,6 @@ function isRepeating(round: DebateRound, ledger: readonly LedgerEntry[]): boolea
   return contested.every(({ upheld }) => upheld >= MAX_UPHELD);
 }
 
-/** Issues that the synthesiser is asked about: open ones that were not upheld too often. */
+/** Issues for the synthesizer: open ones that were not upheld too often. */
 export const issuesToAnswer = (ledger: readonly LedgerEntry[]): readonly LedgerEntry[] =>
   ledger.filter((entry) => isOpen(entry) && entry.upheld < MAX_UPHELD);

@@ -12,9 +12,9 @@ export interface CriticAssignment {
 }
 
 /**
- * Models to seats: one of each family first, so that two families are asked wherever there are two. `rotate` moves every
- * critic on by a model in each round. `lost` are models that gave no answer before: they are asked only where no other is
- * left.
+ * Assigns models to seats: one of each family first, so that at least two families are asked if available. `rotate`
+ * shifts every critic to the next model in each round. `lost` are models that failed to answer before: they are used
+ * only if no other is left.
  */
 export function assignCritics(
   critics: readonly string[],
@@ -29,7 +29,7 @@ export function assignCritics(
   return critics.map((critic, i) => ({ critic, model: order[(i + shift) % order.length] as string }));
 }
 
-/** First models of every family in the order given, then second ones, and so on. */
+/** The first models of every family in input order, then second ones, and so on. */
 function byFamily(models: readonly string[], familyOf: (model: string) => string): readonly string[] {
   const unique = [...new Set(models)];
   const nth = (model: string, at: number) =>
@@ -43,10 +43,10 @@ function byFamily(models: readonly string[], familyOf: (model: string) => string
 const MAX_TASK_CHARS = 12_000;
 const MAX_LEDGER_ENTRIES = 40;
 
-/** What a critic or the synthesiser is shown besides the spec. */
+/** The input of a critic or the synthesizer besides the spec. */
 export interface PromptContext {
   readonly nonce: string;
-  /** What was asked for, where the spec was made from it; absent: the spec stands for itself. */
+  /** The task from which the spec was made; absent: there is only the spec. */
   readonly task?: string;
   readonly focusAreas: readonly string[];
 }
@@ -56,7 +56,7 @@ const contextBlocks = ({ nonce, task, focusAreas }: PromptContext): readonly str
   ...(focusAreas.length === 0 ? [] : [`Look at these first: ${focusAreas.map(oneLine).join('; ')}.`]),
 ];
 
-/** A first look at the whole spec. Nobody sees anything of the others. */
+/** A first review of the whole spec. Critics do not see each other's reviews. */
 export const initialQuestion = (spec: string, shown: PromptContext): string =>
   [
     ...contextBlocks(shown),
@@ -65,7 +65,7 @@ export const initialQuestion = (spec: string, shown: PromptContext): string =>
   ].join('\n\n');
 
 interface FollowUp {
-  /** Sections that changed since this critic last looked. */
+  /** Sections that changed since this critic's last review. */
   readonly sections: readonly string[];
   /** The other sections' headings or first words. */
   readonly unchanged: readonly string[];
@@ -74,7 +74,7 @@ interface FollowUp {
   readonly ledger: readonly LedgerEntry[];
 }
 
-/** A later look: only at what changed, and at the critic's own issues that were rejected. */
+/** A later review: only of changes, and of the critic's own rejected issues. */
 export function followUpQuestion(
   { sections, unchanged, own, ledger }: FollowUp,
   shown: PromptContext,
@@ -99,11 +99,11 @@ export function followUpQuestion(
   ].join('\n\n');
 }
 
-/** Without who raised it, without votes, and without a word of another critic: only what it is about, as the spec says it. */
+/** Without author, votes, or other critics' words: only its content, in the words of the spec. */
 const anonymousIssue = ({ id, severity, quote, status, loweredBecause }: LedgerEntry): string =>
   `${id} (${severity}) about ${loweredBecause === undefined ? JSON.stringify(oneLine(quote)) : 'the spec'}: ${status.kind}`;
 
-/** An approval is not taken for granted: the critic looks again, and leaves something that can be held against the work. */
+/** A first approval is challenged: the critic reviews again, and adds a test that the finished work can fail. */
 export const challengeQuestion = (spec: string, shown: PromptContext): string =>
   [
     ...contextBlocks(shown),
@@ -111,7 +111,7 @@ export const challengeQuestion = (spec: string, shown: PromptContext): string =>
     'You approved this spec. Before that counts: read it once more against the plausible ways to get it wrong. Name at least three checks that you made, each with the words of the spec that settle it, and write one acceptance test that a plausible wrong implementation fails. If you find that something is missing after all, raise it and do not approve.',
   ].join('\n\n');
 
-/** The open issues, without who raised them: as many whole ones as fit, the others wait for the next round. */
+/** The open issues without their authors: as many complete ones as fit; the others wait for the next round. */
 export const synthesisQuestion = (spec: string, open: readonly LedgerEntry[], shown: PromptContext): string =>
   [
     ...contextBlocks(shown),
@@ -138,11 +138,11 @@ function textsThatFit(texts: readonly string[]): readonly string[] {
 
 const safeLine = (text: string): string => redactInjections(oneLine(text)).text;
 
-/** Growth of a spec that is accepted: 40 %, and for short ones this many characters, since one case more would be 40 %. */
+/** Maximum growth of a spec: 40%, or this many characters for short ones, for which a single case would be 40%. */
 const MAX_GROWTH = 0.4;
 const MIN_GROWTH_CHARS = 1_000;
 
-/** Characters of a spec that are read. Our default: some ten pages. */
+/** Maximum characters of a spec that are read. Default: some ten pages. */
 export const MAX_SPEC_CHARS = 40_000;
 
 export const maxSpecLength = (original: string): number =>
@@ -150,23 +150,23 @@ export const maxSpecLength = (original: string): number =>
 
 interface EditedSpec {
   readonly spec: string;
-  /** A sentence for each edit that was not made. */
+  /** One sentence for each rejected edit. */
   readonly refused: readonly string[];
-  /** Issues of which an edit was made. */
+  /** Issues with an applied edit. */
   readonly edited: readonly string[];
-  /** An edit was refused because the spec would have grown too much. */
+  /** An edit was rejected because the spec would have grown too much. */
   readonly grewTooMuch: boolean;
 }
 
 interface EditRules {
   readonly original: string;
-  /** Says whether a text may stand as spec; of a brief, that it still has its sections. */
+  /** Whether a text is valid as spec; for a brief, whether it still has its sections. */
   readonly fits: (spec: string) => boolean;
 }
 
 /**
- * Makes the synthesiser's edits, one after the other. An edit belongs to an issue that was accepted, and quotes what it
- * replaces word for word, so that nothing can be dropped unseen.
+ * Applies the synthesizer's edits in order. An edit must belong to an accepted issue and quote the text that it
+ * replaces verbatim, so that nothing can be dropped unnoticed.
  */
 export function applyEdits(
   spec: string,
@@ -203,9 +203,9 @@ function replaceOnly(text: string, find: string, replace: string): string | null
 }
 
 interface SpecDiff {
-  /** Unified diff; empty where the texts are the same. */
+  /** Unified diff; empty if the texts are equal. */
   readonly text: string;
-  /** Part of the lines that changed, 0 to 1: the larger of those added and those removed. */
+  /** Share of changed lines, 0 to 1: the larger of added and removed lines. */
   readonly changed: number;
 }
 
@@ -219,7 +219,7 @@ export function specDiff(before: string, after: string): SpecDiff {
   }
   const lines = Math.max(lineCount(before), lineCount(after), 1);
   const text = createTwoFilesPatch('spec', 'spec', before, after, '', '', { context: 2 });
-  // The first lines name files, which there are none of.
+  // The first lines name files, which do not exist here.
   return { text: text.slice(text.indexOf('@@')), changed: Math.min(1, Math.max(added, removed) / lines) };
 }
 
@@ -233,29 +233,29 @@ export function sectionsOf(spec: string): readonly string[] {
     .filter((section) => section !== '');
 }
 
-/** Sections of the newer text that are not in the older one as they stand. */
+/** Sections of the newer text that do not occur unchanged in the older one. */
 export function changedSections(before: string, after: string): readonly string[] {
   const old = new Set(sectionsOf(before));
   return sectionsOf(after).filter((section) => !old.has(section));
 }
 
-/** One point of view from which a spec and a diff are read. */
+/** One point of view for reviewing a spec and a diff. */
 interface Persona {
-  /** What it looks for in a spec. */
+  /** Instructions for reviewing a spec. */
   readonly spec: string;
-  /** What it looks for in a diff. */
+  /** Instructions for reviewing a diff. */
   readonly code: string;
 }
 
 /** Personas by name. */
 export type Personas = ReadonlyMap<string, Persona>;
 
-/** The form of a persona's name; it is part of a spender's name in the ledger. */
+/** The syntax of a persona's name, which is part of a spender's name in the ledger. */
 export const PERSONA_NAME = /^[a-z][a-z0-9-]{0,40}$/;
 
 /**
- * Reads a persona's Markdown: the sections `## Spec` and `## Code`. A text that lacks one of them is used as a whole for both.
- * Null for a text without a word in it.
+ * Parses a persona's Markdown: the sections `## Spec` and `## Code`. If one is missing, the whole text is used for
+ * both. Null for a text without words.
  */
 export function parsePersona(markdown: string): Persona | null {
   const whole = markdown.trim();
@@ -265,7 +265,7 @@ export function parsePersona(markdown: string): Persona | null {
   return spec && code ? { spec, code } : { spec: whole, code: whole };
 }
 
-/** What stands below a heading of the second level, up to the next one of it or above; empty where there is none. */
+/** The text below a second-level heading, up to the next heading of that level or above; empty for none. */
 function markdownSection(markdown: string, name: string): string {
   const lines: string[] = [];
   let inside = false;

@@ -3,7 +3,7 @@ import { Question, SEVERITIES, type Severity, type Usd } from '../model/index.ts
 
 const textUpTo = (most: number) => z.string().max(most);
 
-/** One fault of the spec, as a critic hands it in. */
+/** A defect of the spec, as reported by a critic. */
 export const SpecIssue = z.object({
   title: textUpTo(120).min(1).describe('The fault in a few words.'),
   quote: textUpTo(400)
@@ -18,7 +18,7 @@ export const SpecIssue = z.object({
 });
 export type SpecIssue = z.infer<typeof SpecIssue>;
 
-/** A test that a critic names for the finished work. */
+/** A test for the finished work, named by a critic. */
 export const AcceptanceTest = z.object({
   given: textUpTo(400).min(1).describe('Concrete input or state.'),
   expect: textUpTo(400).min(1).describe('What must be observed.'),
@@ -26,7 +26,7 @@ export const AcceptanceTest = z.object({
 });
 export type AcceptanceTest = z.infer<typeof AcceptanceTest>;
 
-/** Issues of one critique at most. Our default. */
+/** Maximum issues of one critique. Default. */
 const MAX_ISSUES = 8;
 
 /** A critic's answer in any round. */
@@ -40,7 +40,7 @@ export const Critique = z.object({
 });
 export type Critique = z.infer<typeof Critique>;
 
-/** What a critic that approves for the first time must add: agreement has to be earned. */
+/** What a critic must add to its first approval, so that it does not approve by default. */
 export const ChallengedCritique = Critique.extend({
   checks: z
     .array(textUpTo(300).min(10))
@@ -84,7 +84,7 @@ export interface Cost {
 }
 export const ZERO_COST: Cost = { inputTokens: 0, outputTokens: 0, usd: 0 };
 
-/** What one critic did in one round. */
+/** The result of one critic in one round. */
 export type CriticTurn = {
   /** Persona. */
   readonly critic: string;
@@ -94,20 +94,20 @@ export type CriticTurn = {
   | {
       readonly kind: 'answered';
       readonly approved: boolean;
-      /** Of this critic in this round; ids of the ledger. */
+      /** Calls of this critic in this round; ids of the ledger. */
       readonly raised: readonly string[];
-      /** Rejected issues that it insists on. */
+      /** Rejected issues that it maintains. */
       readonly upheldIssues: readonly string[];
       /** Of an approval that was challenged. */
       readonly checks: readonly string[];
     }
-  /** Nothing that it had to look at changed since it approved: it was not asked again. */
+  /** Not asked again, because nothing within its scope has changed since it approved. */
   | { readonly kind: 'stands' }
-  /** Shown, and it does not count as an approval. */
+  /** Shown, but does not count as an approval. */
   | { readonly kind: 'failed'; readonly why: string }
 );
 
-/** What became of one issue. Open ones have not been answered yet. */
+/** The result of one issue. Open ones have not been answered yet. */
 type IssueStatus =
   | { readonly kind: 'open' }
   | { readonly kind: 'accepted'; readonly because: string }
@@ -121,32 +121,32 @@ export interface LedgerEntry extends SpecIssue {
   readonly critic: string;
   readonly severity: Severity;
   readonly status: IssueStatus;
-  /** How often it was rejected and upheld. */
+  /** How many times it was rejected and upheld. */
   readonly upheld: number;
-  /** Its critic answered after the rejection, and did not insist. */
+  /** Its critic accepted the rejection. */
   readonly withdrawn?: boolean;
-  /** Why its severity is lower than the critic said, if it is. */
+  /** Why its severity was lowered from the critic's, if it was. */
   readonly loweredBecause?: string;
 }
 
 export interface DebateRound {
-  /** From 0: the round in which critics see nothing of each other. */
+  /** 0-based. In round 0 critics do not see each other's critiques. */
   readonly roundNumber: number;
   readonly critiques: readonly CriticTurn[];
-  /** Absent where nothing was open. */
+  /** Absent if no issue was open. */
   readonly synthesis?: {
     readonly model: string;
     /** The spec after it. */
     readonly spec: string;
-    /** Edits that were not made, a sentence each. */
+    /** Rejected edits, one sentence each. */
     readonly refused: readonly string[];
-    /** Why there was none, where the synthesiser failed. */
+    /** Why there was none, if the synthesizer failed. */
     readonly failed?: string;
   };
   readonly hasConsensus: boolean;
   /** Unified diff; empty when the round changed nothing. */
   readonly diffFromPrevious: string;
-  /** Part of the spec's lines that the round changed, 0 to 1. */
+  /** Share of the spec's lines that the round changed, 0 to 1. */
   readonly changed: number;
   readonly cost: Cost;
 }
@@ -154,16 +154,16 @@ export interface DebateRound {
 const STOPS = ['consensus', 'rounds', 'repeated', 'budget', 'growth', 'failed'] as const;
 export type Stop = (typeof STOPS)[number];
 
-/** What is remembered of a critic between rounds. */
+/** A critic's state between rounds. */
 export interface CriticMemory {
-  /** The spec that it looked at last; null before its first look. */
+  /** The last spec that it reviewed; null before its first review. */
   readonly lastSpec: string | null;
   readonly approved: boolean;
-  /** Its agreement was challenged once; that is enough. */
+  /** Its approval has been challenged; this happens only once. */
   readonly challenged: boolean;
 }
 
-/** A debate as it is stored and shown: after each round, and at its end. */
+/** A debate as stored and shown: after each round, and at its end. */
 export interface Debate {
   readonly original: string;
   readonly spec: string;
@@ -171,8 +171,8 @@ export interface Debate {
   readonly ledger: readonly LedgerEntry[];
   readonly acceptance: readonly AcceptanceTest[];
   readonly cost: Cost;
-  /** By critic, while it goes on: with them a debate is taken up again. */
+  /** By critic, while the debate is running; used to resume it. */
   readonly memories: Readonly<Record<string, CriticMemory>>;
-  /** Absent while it goes on. */
+  /** Absent while the debate is running. */
   readonly end?: { readonly stop: Stop; readonly because: string };
 }

@@ -3,12 +3,12 @@ import type { IndependentTestOrigin } from '../evidence/index.ts';
 import { importsOf } from './custom.ts';
 import type { IndependentTest } from './independent-test.ts';
 
-/** What a written test is held against. */
+/** The context in which a generated test is validated. */
 export interface AcceptanceContext {
   readonly origin: Exclude<IndependentTestOrigin, 'issue' | 'reviewer'>;
   /** Paths for the tests, in their order. */
   readonly paths: readonly string[];
-  /** Texts that say what is wanted: quotes must stand in one of them. */
+  /** Texts that define the requirements: quotes must occur in one of them. */
   readonly requirements: readonly string[];
   readonly baseFiles: readonly string[];
   /** Texts of base files that the tests import from, by path. */
@@ -17,11 +17,11 @@ export interface AcceptanceContext {
 
 export interface AcceptedTests {
   readonly tests: readonly IndependentTest[];
-  /** Tests that are not executed, each with one sentence for people. */
+  /** Tests that are not executed, with one sentence each for people. */
   readonly rejected: readonly { readonly title: string; readonly because: string }[];
 }
 
-/** Gives each written test its place, and leaves out what is not worth executing. */
+/** Assigns each generated test a path, and rejects tests that are not worth executing. */
 export function acceptTests(written: readonly WrittenTest[], context: AcceptanceContext): AcceptedTests {
   const tests: IndependentTest[] = [];
   const rejected: { title: string; because: string }[] = [];
@@ -78,7 +78,7 @@ function rejectionReason(
     : `It uses names that occur neither in the task nor in the code: ${invented.slice(0, 5).join(', ')}.`;
 }
 
-/** A test may not choose a name for what is yet to be written: candidates could not know it. */
+/** A test must not invent a name for code yet to be written, because candidates could not know it. */
 function inventedNames(
   path: string,
   file: string,
@@ -88,7 +88,7 @@ function inventedNames(
   return importsOf(path, file, baseFiles).flatMap(({ names, paths }) => {
     const from = paths.find((each) => Object.hasOwn(imported, each));
     const text = from === undefined ? '' : (imported[from] ?? '');
-    // What it hands on cannot be determined from its own text.
+    // Its exports cannot be determined from its own text.
     if (/^\s*export\s*\*|\bimport\s+\*/m.test(text)) return [];
     const words = identifiersIn(text);
     const isModule = (name: string) =>
@@ -100,7 +100,7 @@ function inventedNames(
   });
 }
 
-/** Base files whose text `accept` wants to see: what the tests import from. */
+/** Base files whose text `accept` needs: those that the tests import. */
 export function importedFiles(
   written: readonly WrittenTest[],
   places: readonly string[],
@@ -113,7 +113,7 @@ export function importedFiles(
   return [...new Set(paths)].filter((path) => known.has(path));
 }
 
-/** Why a written file is not laid at all, as a clause; null when it may be. What it does is the sandbox's matter. */
+/** Why a generated file is rejected, as a clause; null if accepted. Its behaviour is contained by the sandbox. */
 export function fileProblem(file: string): string | null {
   if (file.trim() === '') return 'is empty';
   if (file.includes('\0')) return 'holds a NUL';
@@ -123,12 +123,12 @@ export function fileProblem(file: string): string | null {
     : null;
 }
 
-/** Shorter quotes stand in every text. */
+/** Shorter quotes occur in any text. */
 const MIN_QUOTE_CHARS = 6;
 
 /**
- * Does a quote really stand in one of the texts? White space, letter case and marks of emphasis do not count; parts
- * left out may be marked by `…` or `...`, each part must stand in the same text.
+ * Whether a quote occurs in one of the texts. Ignores white space, letter case and emphasis marks; omissions may be
+ * marked by `…` or `...`, and all parts must occur in the same text.
  */
 export function isQuoted(quote: string, texts: readonly string[]): boolean {
   const parts = quote
@@ -152,7 +152,7 @@ const normalizedQuote = (text: string): string =>
     .trim()
     .replace(/^["']+|["'.]+$/g, '');
 
-/** The same test twice is one vote: text without white space at line ends and empty lines. */
+/** Identical tests are one vote: compares texts without trailing white space and empty lines. */
 const normalizedTest = (file: string): string =>
   file
     .split('\n')
@@ -160,12 +160,12 @@ const normalizedTest = (file: string): string =>
     .filter((line) => line !== '')
     .join('\n');
 
-/** Tests that a writer may hand in; 6 to 8 are asked for (selection notes, S4). */
+/** Maximum tests that a writer may submit; 6 to 8 are requested (selection notes, S4). */
 export const MAX_WRITTEN_TESTS = 8;
-/** UTF-8 bytes of one test file. Our default. */
+/** Maximum UTF-8 bytes of one test file. Default. */
 const MAX_TEST_BYTES = 20_000;
 
-/** One test file as a model hands it in. It says nothing about where the file stands (I6). */
+/** One test file as submitted by a model. The model does not choose its path (I6). */
 export const WrittenTest = z.object({
   title: z.string().min(1).max(200).describe('What the test checks, in one line.'),
   quote: z
@@ -185,21 +185,21 @@ export type WrittenTest = z.infer<typeof WrittenTest>;
 
 const note = z.string().max(600).describe('What could not be tested and why. Empty when nothing.');
 
-/** What the writer of independent tests answers. */
+/** The answer of the writer of independent tests. */
 export const WrittenTests = z.object({
   tests: z.array(WrittenTest).max(MAX_WRITTEN_TESTS).describe('In the order of the paths given.'),
   note,
 });
 export type WrittenTests = z.infer<typeof WrittenTests>;
 
-/** What the writer of a distinguishing test answers. */
+/** The answer of the writer of a distinguishing test. */
 export const DistinguishingTest = z.object({
   test: WrittenTest.nullable().describe('Null when the brief does not say which behaviour is right.'),
   note,
 });
 export type DistinguishingTest = z.infer<typeof DistinguishingTest>;
 
-/** Lines that declare what other files can use, by language. Enough to name it: nothing is parsed. */
+/** Lines with declarations that other files can use, by language. Enough to find names, without parsing. */
 const DECLARATION_LINES: Readonly<Record<string, RegExp>> = {
   js: /^(?:export\s+(?:default\s+)?(?:declare\s+)?(?:async\s+)?(?:function|class|const|let|var|interface|type|enum|abstract)\b|export\s*[{*]|module\.exports\b|exports\.\w+\s*=)/,
   py: /^(?: {4})?(?:async\s+)?(?:def\s+[a-zA-Z]|class\s+\w)/,
@@ -229,10 +229,10 @@ const LANGUAGE_OF_EXTENSION: Readonly<Record<string, string>> = {
   scala: 'java',
 };
 const MAX_DECLARATION_CHARS = 160;
-/** Lines of one file. Our default. */
+/** Maximum lines of one file. Default. */
 const MAX_DECLARATIONS = 60;
 
-/** Declarations of a source file as they stand there, cut; empty for a language that is not known. */
+/** Declarations of a source file as written, truncated; empty for an unknown language. */
 export function declarationsOf(path: string, text: string): readonly string[] {
   const declares = DECLARATION_LINES[LANGUAGE_OF_EXTENSION[path.slice(path.lastIndexOf('.') + 1)] ?? ''];
   if (!declares) return [];
@@ -243,9 +243,9 @@ export function declarationsOf(path: string, text: string): readonly string[] {
     .map((line) => line.trim().slice(0, MAX_DECLARATION_CHARS));
 }
 
-/** Whether we know how this language declares things. */
+/** Whether the declaration syntax of this language is known. */
 export const knowsDeclarations = (path: string): boolean =>
   Object.hasOwn(LANGUAGE_OF_EXTENSION, path.slice(path.lastIndexOf('.') + 1));
 
-/** Words of a text, to tell names that occur in it from those that do not. */
+/** Words of a text, for checking which names occur in it. */
 const identifiersIn = (text: string): ReadonlySet<string> => new Set(text.match(/[\w$]+/g) ?? []);

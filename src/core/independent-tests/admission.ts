@@ -13,10 +13,10 @@ import type {
 export const TEST_REPEATS = 3;
 
 /**
- * Which tests may speak, and what they say. A case counts when it behaves on the base as its test claims, gives the same
- * result every time, and at least one survivor passes it; what no survivor passes is `suspect` and never scored: most
- * decisive tests of models that fail do so on right patches (arXiv 2606.16062). `trials` is by the test's id; a
- * test without any is refused. Same outcomes in any order of aliases, same admission.
+ * Decides which tests count, and their results. A case counts if it behaves on the base as its test claims, gives the
+ * same result every time, and passes on at least one survivor. A case that passes on no survivor is `suspect` and
+ * never scored: most failures of model-written tests on all candidates occur on correct patches (arXiv 2606.16062).
+ * `trials` is by the test's id; a test without any is rejected. The result does not depend on the order of aliases.
  */
 export function admitVotes(
   tests: readonly IndependentTest[],
@@ -30,7 +30,7 @@ export function admitVotes(
   return { tests, votes, byAlias: testsByAlias(votes, messageOf) };
 }
 
-/** Tests that may still be admitted by what is known so far: the others need not be run again. */
+/** Tests that may still be admitted according to the results so far; the others need no further runs. */
 export function stillAdmissible(
   tests: readonly IndependentTest[],
   trials: Readonly<Record<string, Trials>>,
@@ -41,14 +41,15 @@ export function stillAdmissible(
     if (Object.values(known.survivors).some((runs) => runs.length > 0))
       return votesOf(test, known, taskKind, 1).some((one) => one.status === 'admitted');
     const cases = caseIds(test, known);
-    // A file that does not load on the base names no case there; it may on what adds what it needs.
+    // A file that does not load on the base reports no case there; it may load on a candidate that adds what it
+    // needs.
     return cases.length === 0
       ? test.onBase === 'fails'
       : cases.some((id) => behavesAsClaimed(test, id, known));
   });
 }
 
-/** Two admissions of different tests as one. */
+/** Merges admissions of different tests. */
 export function joinAdmissions(a: TestAdmission, b: TestAdmission): TestAdmission {
   const aliases = uniqueSorted([...Object.keys(a.byAlias), ...Object.keys(b.byAlias)]);
   return {
@@ -62,7 +63,7 @@ export function joinAdmissions(a: TestAdmission, b: TestAdmission): TestAdmissio
 
 export const NO_ADMISSION: TestAdmission = { tests: [], votes: [], byAlias: {} };
 
-/** Neutral tests of two origins, run on the same candidate. */
+/** Results of independent tests of two origins on the same candidate. */
 export const joinTests = (
   a: IndependentTests = NO_INDEPENDENT_TESTS,
   b: IndependentTests = NO_INDEPENDENT_TESTS,
@@ -111,7 +112,7 @@ const voteFrom = (test: IndependentTest, id: string, found: CaseResult): Indepen
   failedBy: found.failedBy,
 });
 
-/** A file as one vote: its admitted cases, which a candidate must all pass. */
+/** A file as one vote: a candidate must pass all of its admitted cases. */
 function fileResult(found: readonly CaseResult[]): CaseResult {
   const admitted = found.filter((one) => one.status === 'admitted');
   const [first] = found;
@@ -135,7 +136,7 @@ function fileResult(found: readonly CaseResult[]): CaseResult {
   };
 }
 
-/** What each survivor makes of the admitted votes. */
+/** The results of the admitted votes on each survivor. */
 function testsByAlias(
   votes: readonly IndependentTestVote[],
   messageOf: (test: string, alias: Alias) => string | undefined,
@@ -159,13 +160,13 @@ function testsByAlias(
 const lastMessage = (trials: readonly Trial[]): string | undefined =>
   trials.findLast((trial) => trial.message !== undefined)?.message;
 
-/** What became of one case. */
+/** The result of one case. */
 type CaseResult = Pick<IndependentTestVote, 'status' | 'because' | 'passedBy' | 'failedBy'>;
 
-/** How a case behaves on one tree, over all its runs there. */
+/** The behaviour of a case on one tree, over all its runs there. */
 type CaseBehaviour = 'passes' | 'fails' | 'unsteady' | 'unknown';
 
-/** Judges one case of a test by what all trees made of it. One run is enough to refuse or to suspect it. */
+/** Judges one case of a test by its results on all trees. One run is enough to reject or suspect it. */
 function caseResult(
   test: IndependentTest,
   id: string,
@@ -178,7 +179,7 @@ function caseResult(
   const on = (wanted: CaseBehaviour) =>
     tried.filter(([, runs]) => caseBehaviour(runs, id) === wanted).map(([alias]) => alias);
   const [passedBy, failedBy, unsteady] = [on('passes'), on('fails'), on('unsteady')];
-  // On one survivor alone it may be that candidate's doing, who must not get rid of a test that way.
+  // On a single survivor the cause may be that candidate, which must not be able to disable a test.
   if (unsteady.length > 1 || (unsteady.length === 1 && passedBy.length === 0))
     return refusedResult(`It gives different results on the same code (${unsteady.join(', ')}).`);
   if (passedBy.length + failedBy.length === 0) return refusedResult('It could not be run on any survivor.');
@@ -193,11 +194,11 @@ function caseResult(
     : found;
 }
 
-/** Does it do on the base what it claims? One that was not even reported there fails. */
+/** Whether it behaves on the base as claimed. A case not even reported there fails. */
 const behavesAsClaimed = (test: IndependentTest, id: string, trials: Trials): boolean =>
   caseBehaviour(trials.base, id) === test.onBase;
 
-/** A candidate passes only what it passes every time. A skipped case says nothing. */
+/** A candidate passes a case only if it passes every time. A skipped case gives no information. */
 function caseBehaviour(trials: readonly Trial[], id: string): CaseBehaviour {
   const outcomes = trials.map((trial) => (Object.hasOwn(trial.cases, id) ? trial.cases[id] : 'failed'));
   if (
@@ -224,7 +225,7 @@ function baseMismatchReason(onBase: CaseBehaviour, runs: number): string {
   }
 }
 
-/** A test of what is asked for. */
+/** A test of required behaviour. */
 function newBehaviourResult(passedBy: readonly Alias[], failedBy: readonly Alias[]): CaseResult {
   return passedBy.length > 0
     ? {
@@ -237,8 +238,8 @@ function newBehaviourResult(passedBy: readonly Alias[], failedBy: readonly Alias
 }
 
 /**
- * A test of what must stay. In a change, those who leave the base as it is pass it too, so most survivors must confirm it;
- * one that all of them pass says nothing about who is right.
+ * A test of behaviour to preserve. When the task is a change, candidates that change nothing pass it, too, so most
+ * survivors must confirm it; a test that all of them pass does not distinguish between them.
  */
 function keptBehaviourResult(
   passedBy: readonly Alias[],

@@ -5,7 +5,7 @@ import { isSnapshot, roleOf } from '../patches/index.ts';
 export interface TestNaming {
   /** Path of the test file that is shown as an example. */
   readonly sample: string;
-  /** With its trailing slash; empty for the top. */
+  /** With its trailing slash; empty for the top folder. */
   readonly folder: string;
   readonly prefix: string;
   /** With the extension. */
@@ -28,20 +28,20 @@ const NAME_PATTERNS: readonly (readonly [RegExp, TestNaming['wordCase'] | null])
   // TestCsv.java
   [/^(?<before>Test)(?<stem>[A-Z]\w*)(?<after>\.(?:java|kt|scala|groovy))$/, 'pascal'],
 ];
-/** In a folder of tests any name may do: test/csv.js, tests/csv.rs. */
+/** In a test folder any name is possible: test/csv.js, tests/csv.rs. */
 const PLAIN_NAME = /^(?<stem>[\w-]+)(?<after>\.(?:[cm]?[jt]sx?|py|rb|rs|php|exs|lua|dart|t))$/;
-/** Such names stand for what tests need, or for a whole suite whose name must stay. */
+/** Names of test support files, or of a whole suite whose name must not change. */
 const NON_TEST_NAME =
   /^(?:index|main|mod|common|setup|global-?setup|teardown|helpers?|utils?|fixtures?|mocks?|conftest|__init__|run|runner|support|shared|types?)$/i;
 const NON_TEST_FOLDER =
   /(?:^|\/)(?:__mocks__|__fixtures__|fixtures?|testdata|data|mocks?|helpers?|support|e2e|node_modules|vendor|examples?|benchmarks?|types?)\//i;
 
-/** Files that are looked at for an example. Our default. */
+/** Maximum files considered as an example. Default. */
 const MAX_SAMPLES = 5;
 
 /**
- * Customs that a new test may follow: those of the test files nearest to what the task is about, best first. `near` are
- * paths that will probably change, and that the test command names. Empty where the base has no file whose name tells.
+ * Naming conventions for a new test: those of the test files nearest to the task, best first. `near` are paths that
+ * will probably change and paths in the test command. Empty if no file name of the base shows a convention.
  */
 export function testNamings(baseFiles: readonly string[], near: readonly string[]): readonly TestNaming[] {
   const known = baseFiles.flatMap((path) => {
@@ -64,7 +64,7 @@ export function testNamings(baseFiles: readonly string[], near: readonly string[
   return scored.slice(0, MAX_SAMPLES).map(({ one }) => one);
 }
 
-/** Has the text of a file the words of a test? One in a folder of tests may hold only data. */
+/** Whether the text of a file contains tests. A file in a test folder may contain only data. */
 export const looksLikeTest = (text: string): boolean =>
   /\b(?:test|it|describe|context|suite|assert\w*|expect|should|t)\b[.\w]*\s*[({]|\bdef test|\bfunc Test|@Test\b|#\[(?:\w+::)?test\]|\bassert\s/.test(
     text,
@@ -74,8 +74,8 @@ const isTestFile = (path: string): boolean =>
   roleOf(path) === 'test' && !isSnapshot(path) && !NON_TEST_FOLDER.test(path);
 
 /**
- * Free paths for `count` new test files beside the sample: `independent-1.test.ts`, `test_independent_1.py`, `Independent1Test.java`.
- * Empty where such a file would not count as a test.
+ * Free paths for `count` new test files next to the sample: `independent-1.test.ts`, `test_independent_1.py`,
+ * `Independent1Test.java`. Empty if such a file would not count as a test.
  */
 export function newTestPaths(
   custom: TestNaming,
@@ -126,7 +126,7 @@ function namePatternFrom(
 const fileNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 const folderPrefix = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
 
-/** A file's name without affixes, extension and what joins its words. */
+/** A file's name without affixes, extension and word separators. */
 function comparableStem(path: string): string {
   const name = fileNameOf(path);
   const stem = NAME_PATTERNS.map(([form]) => form.exec(name)?.groups?.stem).find(Boolean);
@@ -148,12 +148,12 @@ function compareScores(a: readonly number[], b: readonly number[]): number {
   return at < 0 ? 0 : (a[at] as number) - (b[at] as number);
 }
 
-/** Names that a file takes from another one of its repository. */
+/** Names that a file imports from another one of its repository. */
 interface Import {
   /** As written: `../src/csv.js`, `pkg.csv`. */
   readonly from: string;
   readonly names: readonly string[];
-  /** Paths at which the module may stand, best first. */
+  /** Possible paths of the module, best first. */
   readonly paths: readonly string[];
 }
 
@@ -171,7 +171,7 @@ const JS_IMPORTS: readonly RegExp[] = [
 const PYTHON_IMPORTS =
   /^[ \t]*from[ \t]+([\w.]{1,300})[ \t]+import[ \t]+(?:\(([^()]{0,2000})\)|([^\n#(]{1,2000}))/gm;
 
-/** Named imports from files of the repository itself; other languages and other ways of importing give none. */
+/** Named imports from files of the repository itself; empty for other languages and other kinds of import. */
 export function importsOf(path: string, text: string, baseFiles: readonly string[]): readonly Import[] {
   if (/\.[cm]?[jt]sx?$/.test(path)) {
     return JS_IMPORTS.flatMap((form) => [...text.matchAll(form)]).map(([, names = '', from = '']) => ({
@@ -211,13 +211,13 @@ const JS_SUFFIXES = [
 function relativeModulePaths(path: string, from: string): readonly string[] {
   const at = joinedPath(path.split('/').slice(0, -1), from.split('/'));
   if (at === null) return [];
-  // TypeScript sources are imported under the name that they are compiled to.
+  // TypeScript sources are imported under their compiled name.
   const source = /\.([cm]?)jsx?$/.exec(at);
   const typed = source ? [at.replace(/\.([cm]?)js(x?)$/, '.$1ts$2'), at.replace(/\.jsx?$/, '.tsx')] : [];
   return [...JS_SUFFIXES.map((end) => `${at}${end}`), ...typed];
 }
 
-/** Null where it climbs out of the repository. */
+/** Null if it leads outside the repository. */
 function joinedPath(folder: readonly string[], parts: readonly string[]): string | null {
   const at = [...folder];
   for (const part of parts) {
@@ -228,7 +228,7 @@ function joinedPath(folder: readonly string[], parts: readonly string[]): string
   return at.join('/');
 }
 
-/** Empty for a module that is not of this repository. */
+/** Empty for a module outside this repository. */
 function pythonModulePaths(path: string, from: string, baseFiles: readonly string[]): readonly string[] {
   const dots = /^\.*/.exec(from)?.[0].length ?? 0;
   const folder = path.split('/').slice(0, -1);

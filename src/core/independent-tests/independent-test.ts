@@ -1,55 +1,56 @@
 import type { IndependentTestOrigin, IndependentTests, TestOutcome, TestRun } from '../evidence/index.ts';
 import type { Alias, Brief } from '../model/index.ts';
 
-/** A test file that nobody who competes has written. Plain JSON. */
+/** A test file that no competing model wrote. Plain JSON. */
 export interface IndependentTest {
-  /** Ours, unique in a run: `writer-1`, `distinguishing-2`, `issue-3`. */
+  /** Assigned by Runoff, unique in a run: `writer-1`, `distinguishing-2`, `issue-3`. */
   readonly id: string;
   readonly origin: IndependentTestOrigin;
-  /** Where it is laid, from the top of the repository. Chosen by us, never by a model (I6). */
+  /** Its path from the top of the repository. Chosen by Runoff, never by a model (I6). */
   readonly path: string;
   readonly text: string;
-  /** What it should do on the base: `fails` for what the task asks for, `passes` for what must stay as it is. */
+  /** Expected result on the base: `fails` for required behaviour, `passes` for behaviour to preserve. */
   readonly onBase: 'fails' | 'passes';
   /**
-   * `file`: the whole file is one vote, lost by a candidate that fails any admitted case of it. `case`: each case is a
-   * vote of its own, for a file that gathers independent examples.
+   * `file`: the whole file is one vote; a candidate must pass all of its admitted cases. `case`: each case is a
+   * separate vote, for a file of independent examples.
    */
   readonly votes: 'file' | 'case';
-  /** Ids of its cases as the runner reports them; absent: all new ones that are reported for the file. */
+  /** Ids of its cases as the runner reports them; absent: all new ones reported for the file. */
   readonly cases?: readonly string[];
   /** In the writer's words: what it checks. */
   readonly title?: string;
-  /** Words of issue or brief that its expectation rests on. */
+  /** Quote from the issue or brief on which its expectation is based. */
   readonly quote?: string;
-  /** In the writer's words: why the quote means this expectation. */
+  /** In the writer's words: how the quote implies the expectation. */
   readonly why?: string;
 }
 
 /** One execution of one test file on one tree. */
 export interface Trial {
   /**
-   * `ran`: the runner reported; a case that is not in `cases` did not pass. `broke`: it was stopped, did not build or left no
-   * report, so no case passed. `unknown`: says nothing of this tree, as an exit code does of one whose own tests fail.
+   * `ran`: the runner reported; a case missing from `cases` did not pass. `broke`: it was stopped, did not build or
+   * wrote no report, so no case passed. `unknown`: no information about this tree, for example an exit code when the
+   * tree's own tests fail.
    */
   readonly kind: 'ran' | 'broke' | 'unknown';
   /** By case id, of this file only. */
   readonly cases: Readonly<Record<string, TestOutcome>>;
-  /** The end of what the runner said, bounded; absent where it is not known to be about this file. */
+  /** The end of the runner's output, bounded; absent if it may be about other files. */
   readonly message?: string;
 }
 
-/** All executions of one test: the same number on each tree for a test that stayed in question. */
+/** All executions of one test: the same number on each tree, unless the test was rejected early. */
 export interface Trials {
   readonly base: readonly Trial[];
   /** By alias. */
   readonly survivors: Readonly<Record<Alias, readonly Trial[]>>;
 }
 
-/** `refactoring`: behaviour is to stay as it is, so tests that pass on the base count like any other. */
+/** `refactoring`: behaviour must not change, so tests that pass on the base count fully. */
 export type TaskKind = 'change' | 'refactoring';
 
-/** What became of a test, or of one case of it. */
+/** The result of a test, or of one case of it. */
 type VoteStatus = 'admitted' | 'suspect' | 'refused';
 
 /** One vote: a test file, or one case of it. */
@@ -60,23 +61,26 @@ export interface IndependentTestVote {
   readonly test: string;
   readonly origin: IndependentTestOrigin;
   /**
-   * `suspect`: it behaves on the base as it should and no survivor meets it (or most change what it wants to stay), so
-   * that rather the test is wrong: shown, never scored. `refused`: not fit to say anything.
+   * `suspect`: it behaves on the base as expected, but no survivor passes it (or most change the behaviour that it
+   * preserves), so the test is probably wrong: shown, never scored. `refused`: gives no usable information.
    */
   readonly status: VoteStatus;
   /** One sentence for people. */
   readonly because: string;
-  /** Aliases that pass it, and that fail it, sorted, as far as it was tried on them. Who is in neither is not judged by it. */
+  /**
+   * Aliases that pass it and that fail it, sorted, as far as it was executed. A candidate in neither list is not
+   * judged by it.
+   */
   readonly passedBy: readonly Alias[];
   readonly failedBy: readonly Alias[];
 }
 
-/** What the independent tests of a run say. Plain JSON. */
+/** The results of a run's independent tests. Plain JSON. */
 export interface TestAdmission {
   readonly tests: readonly IndependentTest[];
   /** One for each vote, in order of the tests. */
   readonly votes: readonly IndependentTestVote[];
-  /** Of every survivor that was tried, by alias; without an entry where no test was admitted. */
+  /** For every survivor that was tested, by alias; no entry if no test was admitted. */
   readonly byAlias: Readonly<Record<Alias, IndependentTests>>;
 }
 
@@ -86,8 +90,8 @@ const REFACTORING = /\brefactor|\brestructur/i;
 const CHANGE_WORDS = /\b(?:fix|bug|add|support|allow|implement|new)/i;
 
 /**
- * Is behaviour to stay as it is? Only where the title or the goal of the brief says so. In doubt it is a change: then
- * tests that pass on the base count for less.
+ * Whether behaviour must be preserved. True only if the title or the brief's goal says so; otherwise the task counts
+ * as a change, and tests that pass on the base count less.
  */
 export function taskKindOf(title: string, brief: Pick<Brief, 'goal'>): TaskKind {
   const text = `${title}\n${brief.goal}`;
@@ -96,8 +100,8 @@ export function taskKindOf(title: string, brief: Pick<Brief, 'goal'>): TaskKind 
 }
 
 /**
- * Models in the order in which they are asked to write tests: those of a family that wrote fewer candidates first, otherwise
- * as given. A model has blind spots in common with its family: tests by another one find what both coder and test would miss.
+ * Orders models for writing tests: first those of families that wrote fewer candidates, otherwise in input order.
+ * Models of one family share blind spots: another family's tests find what both coder and test would miss.
  */
 export function writersInOrder(
   models: readonly string[],
@@ -109,7 +113,7 @@ export function writersInOrder(
   return ranked.sort((a, b) => a.wrote - b.wrote || a.place - b.place).map(({ model }) => model);
 }
 
-/** What models wrote as tests, and what became of it, for people. Plain JSON; parts of it are a model's words. */
+/** Tests written by models with their results, for people. Plain JSON, partly written by a model. */
 export interface IndependentTestReport {
   /** `provider/model` names of those who wrote. */
   readonly models: readonly string[];
@@ -135,26 +139,26 @@ export function independentTestReport(
   };
 }
 
-/** How the outcome of a test run is divided among the files that were laid for it. */
+/** How to attribute the result of a test run to the files that were added for it. */
 export interface RunContextOfTests {
-  /** The same command on the base without any of them: what it names is not new. */
+  /** The same command on the base without these files: what it reports is not new. */
   readonly onBase: TestRun;
-  /** The command was given these files to run and no others. */
+  /** The command was restricted to these files. */
   readonly focused: boolean;
-  /** Without them, all tests of this tree pass: only then an exit code speaks of them. */
+  /** Without these files all tests of this tree pass: only then is the exit code about them. */
   readonly passesWithout: boolean;
 }
 
-/** Characters of a runner's words that are kept: the end. */
+/** Maximum characters of a runner's output that are kept, from its end. */
 const MAX_TRIAL_MESSAGE_CHARS = 1_500;
 const BROKEN_TRIAL: Trial = { kind: 'broke', cases: {} };
 const UNKNOWN_TRIAL: Trial = { kind: 'unknown', cases: {} };
 
-/** What a run says of the only file that was laid for it. */
+/** The result of a run for the only file that was added. */
 export function trialFromOwnRun(test: IndependentTest, run: TestRun, reading: RunContextOfTests): Trial {
   if (run.source === 'none') return UNKNOWN_TRIAL;
   const byExitCode = reading.onBase.source !== 'report';
-  // The end of a whole suite's output is about anything.
+  // The end of a whole suite's output may be about anything.
   const tail =
     reading.focused || (byExitCode && reading.passesWithout)
       ? { message: run.tail.slice(-MAX_TRIAL_MESSAGE_CHARS) }
@@ -162,15 +166,15 @@ export function trialFromOwnRun(test: IndependentTest, run: TestRun, reading: Ru
   if (run.stopped) return { ...BROKEN_TRIAL, ...tail };
   if (byExitCode) return { ...exitCodeCase(test, run, reading), ...tail };
   if (run.source !== 'report') return { ...BROKEN_TRIAL, ...tail };
-  // Where tests are compiled, the report names what they became.
+  // If tests are compiled, the report has the names of the compiled files.
   const named = namedCases(test.path, run, reading);
   const cases = named.length > 0 ? named : newCases(test.path, run, reading);
   return { ...tail, ...completedTrial(cases, run) };
 }
 
 /**
- * What a run says of several files laid together, in their order; null where it cannot be attributed, as when one of them
- * kept the others from being reported.
+ * The results of a run for several added files, in their order; null if they cannot be attributed, for example if one
+ * file prevented the others from being reported.
  */
 export function trialsFromSharedRun(
   tests: readonly IndependentTest[],
@@ -186,14 +190,14 @@ export function trialsFromSharedRun(
   return trials;
 }
 
-/** With what the runner said about the cases that failed. */
+/** Includes the runner's messages about failed cases. */
 function completedTrial(cases: Cases, { messages = {} }: TestRun): Trial {
   const words = cases.flatMap(([id]) => (Object.hasOwn(messages, id) ? (messages[id] ?? []) : []));
   const all = words.join('\n').slice(-MAX_TRIAL_MESSAGE_CHARS);
   return { kind: 'ran', cases: Object.fromEntries(cases), ...(all === '' ? {} : { message: all }) };
 }
 
-/** A runner without a report has one case for the file: the command's exit code. */
+/** A runner without a report has one case per file: the command's exit code. */
 function exitCodeCase(
   test: IndependentTest,
   run: TestRun,
@@ -228,8 +232,8 @@ function newCases(path: string, run: TestRun, { onBase }: RunContextOfTests): Ca
 const isFile = (name: string): boolean => /^[^\s>]+\.\w{1,8}$/.test(name);
 
 /**
- * An id that stands for a file, not for a case of it: it passes when the process ends well, even if it ended before
- * any case was over.
+ * An id for a file, not for a case of it: it passes when the process exits successfully, even if it exited before any
+ * case finished.
  */
 function isWholeFile(id: string): boolean {
   const [file = '', name, ...more] = id.split(' > ');
@@ -237,11 +241,11 @@ function isWholeFile(id: string): boolean {
   return name === undefined || name === 'did not load' || (isFile(name) && file.endsWith(name));
 }
 
-/** Does the runner name the file of each test? Only then can files be run together. */
+/** Whether the runner reports the file of each test. Only then can files be run together. */
 export const namesFiles = ({ tests }: Pick<TestRun, 'tests'>): boolean =>
   Object.keys(tests).some((id) => isFile(id.split(' > ', 1)[0] ?? ''));
 
-/** All tests of this repository are plain scripts: here a file is a case. */
+/** All tests of this repository are plain scripts: a file is a case. */
 const hasScriptsOnly = ({ tests }: TestRun): boolean => {
   const ids = Object.keys(tests);
   return ids.length > 0 && ids.every(isWholeFile);

@@ -132,7 +132,7 @@ const EMPTY_PATCH: BlindPatch = { production: '', tests: '', lines: [], injectio
 /** The result of a claim's test; null if it has none or could not run. */
 export type Reproduction = {
   readonly onCandidate: 'passed' | 'failed';
-  /** The test was admitted as an independent test. A test that no candidate passes says nothing about this one. */
+  /** The test was admitted as an independent test. A test that no candidate passes is no evidence about this one. */
   readonly admitted: boolean;
 } | null;
 

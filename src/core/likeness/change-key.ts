@@ -3,16 +3,16 @@ import { type ClassifiedFile, classifyFiles } from './file-kinds.ts';
 import { lexicalRulesOf } from './lexer.ts';
 import { isBeyondLimits, type TokenizedLine, tokenizeHunk } from './profile.ts';
 
-/** One place that a patch changes, as it is after taking away what formatting alone makes of it. */
+/** One place that a patch changes, without differences that only formatting causes. */
 interface ChangeRun {
-  /** Line of the base that the last untouched code before it stands on. */
+  /** Line in the base of the last unchanged code before it. */
   readonly after: number;
   readonly removed: PlacedToken[];
   readonly added: PlacedToken[];
 }
 
 interface OpenRun extends ChangeRun {
-  /** The untouched code before it, back to the run before or to the start of the hunk. */
+  /** The unchanged code before it, back to the previous run or the start of the hunk. */
   readonly before: readonly PlacedToken[];
 }
 
@@ -21,15 +21,15 @@ interface PlacedToken {
   readonly base: number;
 }
 
-/** Lock files follow from the manifest, and installing anything changes them. */
+/** Lock files follow from the manifest, and any installation changes them. */
 const LOCK_FILE = /(?:^|\/)(?:[\w.-]+\.lock|[\w.-]*-lock\.(?:json|ya?ml)|go\.sum|npm-shrinkwrap\.json)$/i;
 
 /**
- * The key text of a class. Two patches have the same one when their production files differ in comments, blanks,
- * quotes, trailing commas, line breaks, or in lines that one of them takes out and puts back, and in nothing else.
- * Tests, docs, lock files and scratch files are left out. A line that really moves is a change, and the same lines at
- * another place of the base are another change. Empty for a patch that changes nothing in production; a patch beyond
- * the limits of what is compared is its own key.
+ * The class key of a patch. Two patches have the same key if their production files differ only in comments, blanks,
+ * quotes, trailing commas, line breaks, or lines that one of them removes and adds again. Tests, docs, lock files and
+ * scratch files are ignored. A moved line is a change, and the same lines at another place of the base are a
+ * different change. Empty for a patch without production changes; a patch that exceeds the limits of comparison is
+ * its own key.
  */
 export const changeKey = (patchText: string): string =>
   changeKeyOf(patchText, classifyFiles(readDiff(patchText)));
@@ -68,7 +68,7 @@ function fileKey(file: ClassifiedFile): string {
   ]);
 }
 
-/** Changed lines with no code between them are one run. */
+/** Changed lines without code between them form one run. */
 function changeRuns(lines: readonly TokenizedLine[], indented: boolean): readonly OpenRun[] {
   const runs: OpenRun[] = [];
   const sides = { old: new Indents(indented), now: new Indents(indented) };
@@ -81,7 +81,8 @@ function changeRuns(lines: readonly TokenizedLine[], indented: boolean): readonl
     };
     const tokens = line.tokens.map((text) => ({ text, base: line.base }));
     if (line.kind === 'context') {
-      // What follows a change stands deeper or less deep than it did: in such a language that is part of the change.
+      // The code after a change has another indentation: in indentation-sensitive languages that is part of the
+      // change.
       if (open && marks.removed.join() !== marks.added.join()) addIndentTokens(open, marks, line.base);
       if (open) before = [];
       before.push(...tokens);
@@ -107,7 +108,7 @@ function addIndentTokens(
   run.added.push(...marks.added.map((text) => ({ text, base })));
 }
 
-/** A comma before a closing bracket says nothing, on one line or over two. */
+/** A comma before a closing bracket is irrelevant, on one line or across two. */
 function appendTokens(to: PlacedToken[], tokens: readonly PlacedToken[]): void {
   for (const token of tokens) {
     if (/^[)\]}]$/.test(token.text) && to.at(-1)?.text === ',') to.pop();
@@ -115,7 +116,7 @@ function appendTokens(to: PlacedToken[], tokens: readonly PlacedToken[]): void {
   }
 }
 
-/** How far a line is indented against the code line before it, outside brackets; nothing where that is free. */
+/** Indentation relative to the preceding code line, outside brackets; empty in languages where it is free. */
 class Indents {
   readonly #counts: boolean;
   #last: number | null = null;
@@ -138,7 +139,7 @@ class Indents {
   }
 }
 
-/** The run without what both sides begin and end with, as far up as it can stand; nothing where nothing is left. */
+/** The run without the common start and end of both sides, moved up as far as possible; empty if nothing is left. */
 function trimmedRun({ after, removed, added, before }: OpenRun): readonly ChangeRun[] {
   let from = 0;
   while (from < removed.length && removed[from]?.text === added[from]?.text) from++;
@@ -158,8 +159,8 @@ function trimmedRun({ after, removed, added, before }: OpenRun): readonly Change
 }
 
 /**
- * Two lines alike, one of them new: whether the first or the second is marked is up to the tool that wrote the diff. As
- * far up as it goes is one answer for both.
+ * Of two equal lines, diff tools may mark the first or the second as new. Moving the run up as far as possible gives
+ * one normal form.
  */
 function slidUp(run: ChangeRun, before: readonly PlacedToken[]): ChangeRun {
   const moving = run.removed.length === 0 ? run.added : run.added.length === 0 ? run.removed : [];

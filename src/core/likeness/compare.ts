@@ -3,53 +3,53 @@ import { changeKeyOf } from './change-key.ts';
 import { classifyFiles, comparableFiles } from './file-kinds.ts';
 import { type Bag, type LineRange, type PatchProfile, profileOf } from './profile.ts';
 
-/** A candidate of a pool: the text of its patch, and optionally who stands behind it. */
+/** A candidate of a pool: the text of its patch, and optionally its author. */
 export interface PoolPatch {
-  /** An alias, or the id of a request; names the candidate in the result and has no other effect. */
+  /** An alias, or the id of a request; used as a name in the result only. */
   readonly id: string;
-  /** Unified diff, git's or plain; whatever it holds, reading it does not fail. */
+  /** Unified diff, git's or plain; parsing never fails, whatever its content. */
   readonly text: string;
   /** Of a patch that is parsed already: its files, which are then not read from the text. */
   readonly files?: readonly PatchFile[] | undefined;
-  /** Model family of its author: candidates of one family have one vote together. Absent: nothing is known. */
+  /** Model family of its author: candidates of one family share one vote. Absent: unknown. */
   readonly family?: string | undefined;
-  /** Whether it applies to the base. Absent: nobody tried. */
+  /** Whether it applies to the base. Absent: not tried. */
   readonly applies?: boolean | undefined;
 }
 
-/** What makes a patch unlikely to be right, whatever the others do. */
+/** Reasons for which a patch is probably wrong, independent of the others. */
 const FLAWS = [
-  /** It was tried, and the patch does not apply to the base. */
+  /** The patch does not apply to the base. */
   'does-not-apply',
-  /** It changes tests, docs, configuration or scratch files only. */
+  /** It changes only tests, docs, configuration or scratch files. */
   'no-source-change',
-  /** Nothing that it changes is more than comments and formatting; also an empty patch. */
+  /** It changes only comments and formatting, or nothing. */
   'no-effective-change',
   /** A hunk closes more brackets than it opens, or fewer. */
   'unbalanced-brackets',
-  /** It takes many lines out of tests that were there. */
+  /** It removes many lines from existing tests. */
   'removes-tests',
-  /** Reproductions, debug scripts or backups are left in it. */
+  /** It contains reproductions, debug scripts or backups. */
   'scratch-files',
 ] as const;
 export type Flaw = (typeof FLAWS)[number];
 
-/** How far one candidate agrees with the others of its pool. */
+/** How much one candidate agrees with the others of its pool. */
 export interface PatchLikeness {
   readonly id: string;
-  /** What ranks candidates: grows with `share` and is lowered by every flaw; 0 to 1. */
+  /** The ranking score: increases with `share`, and is lowered by every flaw; 0 to 1. */
   readonly score: number;
-  /** Agreement of its source changes with the others', the mean over votes, 0 to 1; 0 where there is no other. */
+  /** Agreement of its source changes with the others', averaged over votes, 0 to 1; 0 if there are no others. */
   readonly share: number;
-  /** The part of `share` that says: its changes read like the others'. */
+  /** The part of `share` for similar changes. */
   readonly text: number;
-  /** The part of `share` that says: it changes something wherever the others do. */
+  /** The part of `share` for changes in the same places. */
   readonly cover: number;
   /** 0-based number of its class, in order of the classes' `changeKey`. */
   readonly classIndex: number;
   /** Ids of the candidates in its class, its own included, sorted. */
   readonly alike: readonly string[];
-  /** Files that it changes, of those that are compared, sorted, and how many of the other candidates change each. */
+  /** The compared files that it changes, sorted, with the number of other candidates that change each. */
   readonly files: readonly SharedName[];
   /** Functions that it changes, as `path: first line`, as far as the diff names them. */
   readonly functions: readonly SharedName[];
@@ -58,19 +58,19 @@ export interface PatchLikeness {
 
 interface SharedName {
   readonly name: string;
-  /** How many of the other candidates change it too. */
+  /** Number of other candidates that change it. */
   readonly others: number;
 }
 
-/** What text and cover weigh in `share`. Our default, tuned on patches whose outcome is known. */
+/** Weights of text and cover in `share`. Default, tuned on patches with known outcome. */
 const WEIGHTS = { text: 0.6, cover: 0.4 } as const;
 
-/** The score of a patch that agrees with nobody, so that among such patches flaws still count. Our default. */
+/** The score of a patch that agrees with no other, so that flaws still differentiate such patches. Default. */
 const SCORE_ALONE = 0.1;
 
 /**
- * What is left of a score with each flaw. Patches with a serious one are right a fraction as often as the others of
- * their pools, one without effect never; scratch files say little. Our default, tuned on patches whose outcome is known.
+ * Factor on the score for each flaw. Patches with a serious flaw are right far less often than the others of their
+ * pools, and those without effect never; scratch files matter little. Default, tuned on patches with known outcome.
  */
 const FLAW_FACTORS: Readonly<Record<Flaw, number>> = {
   'does-not-apply': 0,
@@ -81,7 +81,7 @@ const FLAW_FACTORS: Readonly<Record<Flaw, number>> = {
   'scratch-files': 0.8,
 };
 
-/** Reads a patch once, for its profile and its class. */
+/** Parses a patch once for its profile and its class. */
 function readMember({ text, files: parsed }: PoolPatch): Omit<PoolMember, 'patch'> {
   const files = classifyFiles(parsed ? comparableFiles(parsed) : readDiff(text));
   return { profile: profileOf(files), key: changeKeyOf(text, files) };
@@ -97,13 +97,12 @@ interface PoolMember {
 type ClassOf = (member: PoolMember) => number;
 
 /**
- * Compares every candidate with every other one. The same pool in any order gives the same figures; the answer is in
- * the order of the pool.
- *
- * Every voter has one vote, however many candidates it sent: a family is one voter, and where families are not known,
- * a class is. A family's other candidates have no vote on each other while there is anybody else, for a model that
- * repeats itself confirms nothing. With `classesAsOne` this holds for candidates of one class as well, unless they are known to
- * be of different families: where a class is ranked as one candidate, its copies do not vote for it.
+ * Compares every candidate with every other one. The result does not depend on the order of the pool, and is returned
+ * in that order.
+ * Every voter has one vote, however many candidates it submitted: a family is one voter, and if families are unknown,
+ * a class is. Other candidates of the same family vote on each other only if there are no others, because repeated
+ * samples of a model confirm nothing. With `classesAsOne` this also holds for candidates of one class, unless they
+ * are known to be of different families: if a class is ranked as one candidate, its copies do not vote for it.
  */
 export function comparePatches(
   pool: readonly PoolPatch[],
@@ -163,13 +162,13 @@ function votes(
   return { text: mean('text'), cover: mean('cover') };
 }
 
-/** In order of size, so that the sum does not depend on the order of arrival. */
+/** Sums in order of size, so that the order of arrival has no effect. */
 const average = (numbers: readonly number[]): number =>
   numbers.length === 0
     ? 0
     : numbers.toSorted((a, b) => a - b).reduce((total, n) => total + n, 0) / numbers.length;
 
-/** Sums of different fractions that mean the same must compare as equal. */
+/** Rounds so that mathematically equal sums compare as equal. */
 const roundedShare = (n: number): number => Math.round(n * 1e9) / 1e9;
 
 function sharedNames(
@@ -183,20 +182,20 @@ function sharedNames(
     .map((name) => ({ name, others: theirs.filter((names) => names.has(name)).length }));
 }
 
-/** How far `mine` agrees with `theirs`, each part in [0, 1]. Not symmetric: to leave out weighs more than to add. */
+/** How far `mine` agrees with `theirs`, each part in [0, 1]. Asymmetric: omissions weigh more than additions. */
 interface Similarity {
-  /** What the changes say: lines added, tokens that are more or fewer than before, runs of tokens. */
+  /** Similarity of the changes: added lines, added and removed tokens, token sequences. */
   readonly text: number;
-  /** How much of where they change something `mine` changes something as well: files and ranges. */
+  /** The share of the places changed by `theirs` that `mine` also changes: files and ranges. */
   readonly cover: number;
 }
 
 /**
- * What only `mine` has counts half of what only `theirs` has (Tversky, Features of Similarity, 1977): a patch more often
- * fails for what it lacks. Our default, tuned on patches whose outcome is known.
+ * Elements only in `mine` count half as much as elements only in `theirs` (Tversky, Features of Similarity, 1977):
+ * patches more often fail because of omissions. Default, tuned on patches with known outcome.
  */
 const OWN_EXTRA = 0.5;
-/** Lines between two ranges that still count as one. Our default, tuned likewise. */
+/** Maximum distance in lines at which two ranges count as one. Default, tuned likewise. */
 const NEARBY_LINES = 5;
 
 function similarity(mine: PatchProfile, theirs: PatchProfile): Similarity {
@@ -210,7 +209,7 @@ function similarity(mine: PatchProfile, theirs: PatchProfile): Similarity {
   };
 }
 
-/** Null where neither has anything to compare. */
+/** Null if neither has anything to compare. */
 function bagLikeness(mine: Bag, theirs: Bag): number | null {
   const shared = sharedOf(mine, theirs);
   const whole = shared + OWN_EXTRA * (mine.whole - shared) + (theirs.whole - shared);
@@ -239,7 +238,7 @@ function coverOfRanges(mine: PatchProfile, theirs: PatchProfile): number | null 
   return all === 0 ? null : met / all;
 }
 
-/** How many of the ranges have one of the others near. Both are in order of lines and do not overlap. */
+/** Number of ranges with one of the others nearby. Both are sorted by line and do not overlap. */
 function countNear(ranges: readonly LineRange[], others: readonly LineRange[]): number {
   let at = 0;
   return ranges.filter(([from, to]) => {
@@ -253,7 +252,7 @@ const meanOfKnown = (parts: readonly (number | null)[]): number => {
   return known.length === 0 ? 0 : known.reduce((total, part) => total + part, 0) / known.length;
 };
 
-/** Lines that go out of tests when behaviour changes on purpose are few. Our default, tuned on known outcomes. */
+/** An intended change of behaviour removes few lines from tests. Default, tuned on known outcomes. */
 const MAX_REMOVED_TEST_LINES = 10;
 
 /** `key` is the patch's `changeKey`. In the order of `FLAWS`. */

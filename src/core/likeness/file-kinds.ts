@@ -7,7 +7,7 @@ import {
   shortenedHunk,
 } from '../patches/index.ts';
 
-/** What a changed file is for. Only `source` is compared between candidates. */
+/** The purpose of a changed file. Only `source` is compared between candidates. */
 type FileKind = 'source' | 'test' | 'docs' | 'config' | 'scratch';
 
 const CODE_NAME =
@@ -21,14 +21,14 @@ const TEST_LIKE_FOLDER =
 const TEST_LIKE_NAME = /^tests?[-_]|[-_.]tests?\./i;
 const LEFTOVER_NAME = /\.(?:orig|rej|bak|backup|old|swp|log|tmp|pyc|class|o|rlib)$|~$/i;
 const BUILD_OUTPUT_PATH = /(?:^|\/)(?:node_modules|target|__pycache__|\.pytest_cache|dist|build)\//;
-/** How agents name what they write to try something out. */
+/** Names that agents give to files for experiments. */
 const TRIAL_NAME =
   /^(?:repro|reproduc|debug|demo|example_?test|test_?fix|check_|verify|tmp|temp|scratch|run_|fix_|simple_|final_|validate)/i;
 
 /**
- * What a changed file is for, by its name. Scratch is what an agent made on its way and left behind, so only a created
- * file can be it; code at the top of a repository is taken for it too, and `classifyFiles` takes back what other source
- * speaks of.
+ * The purpose of a changed file, by its name. Scratch files are leftovers of an agent's work, so only created files
+ * qualify. Code at the top of a repository counts as scratch, too, unless `classifyFiles` finds a reference to it in
+ * other source.
  */
 export function fileKindOf(path: string, created: boolean): FileKind {
   const parts = path.split('/');
@@ -63,11 +63,11 @@ export const comparableFiles = (files: readonly PatchFile[]): readonly ReadFile[
     return [half(true), half(false)];
   });
 
-/** Scratch files of a patch that are looked for in its source. */
+/** Maximum scratch files that are searched for in a patch's source. */
 const MAX_SOUGHT_FILES = 20;
 const MIN_STEM_CHARS = 3;
 
-/** The files of a patch and what each is for. */
+/** The files of a patch with their purposes. */
 export function classifyFiles(read: readonly ReadFile[]): readonly ClassifiedFile[] {
   const files = read.map((file) => ({ ...file, fileKind: fileKindOf(file.path, file.created) }));
   const sought = files
@@ -81,7 +81,7 @@ export function classifyFiles(read: readonly ReadFile[]): readonly ClassifiedFil
   return files.map((file) => (spokenOf.has(file) ? { ...file, fileKind: 'source' } : file));
 }
 
-/** `helper` of `lib/helper.test.js`: how an import names it in most languages. */
+/** `helper` of `lib/helper.test.js`: the name used by imports in most languages. */
 const stemOf = ({ path }: ReadFile): string => path.slice(path.lastIndexOf('/') + 1).replace(/\..*$/s, '');
 
 const mentions = ({ hunks }: ReadFile, stem: string): boolean =>

@@ -1,29 +1,29 @@
-/** How comments and strings of a language look, as far as it takes to tell them from code. */
+/** Comment and string syntax of a language: just enough to separate them from code. */
 export interface LexicalRules {
-  /** One alternative for each kind of token; sticky. Its groups are those of `tokenPattern` below. */
+  /** A sticky pattern with one alternative for each kind of token. Its groups are those of `tokenPattern` below. */
   readonly pattern: RegExp;
-  /** What begins a comment or a string that may run over lines. */
+  /** Opening marks of comments and strings that may span lines. */
   readonly blocks: Readonly<Record<string, MultilineToken>>;
-  /** A line that begins so is inside a block comment, wherever that began. */
+  /** A line that begins like this is inside a block comment. */
   readonly inside?: RegExp;
   /** A literal that begins like a division. */
   readonly regex?: RegExp;
-  /** Semicolons at the ends of lines say nothing. */
+  /** Semicolons at the ends of lines are irrelevant. */
   readonly freeSemicolons?: true;
-  /** Indentation is part of the meaning. */
+  /** Indentation is significant. */
   readonly indented?: true;
 }
 
 interface MultilineToken {
   readonly close: string;
-  /** `doc`: a comment where it is a statement of its own, a string elsewhere. */
+  /** `doc`: a comment when it is a statement of its own, otherwise a string. */
   readonly is: 'comment' | 'string' | 'doc';
 }
 
 const WORD_OR_NUMBER = String.raw`[\p{L}_$][\p{L}\p{N}_$]*|\p{N}[\p{L}\p{N}_]*(?:\.\p{N}[\p{L}\p{N}_]*)?`;
 const DOUBLE_QUOTED = String.raw`"(?:[^"\\]|\\.)*(?:"|\\?$)`;
 const SINGLE_QUOTED = String.raw`'(?:[^'\\]|\\.)*(?:'|\\?$)`;
-/** A character; a lifetime has no second quote. */
+/** A character literal; a lifetime has no second quote. */
 const CHARACTER_LITERAL = String.raw`'(?:[^'\\]|\\.[^']{0,8})'`;
 const SLASH_COMMENT = String.raw`\/\/.*`;
 const HASH_COMMENT = '#.*';
@@ -79,8 +79,9 @@ export const lexicalRulesOf = (path: string): LexicalRules =>
   RULES_BY_EXTENSION.find(([extension]) => extension.test(path))?.[1] ?? PLAIN_RULES;
 
 /**
- * The comment that the first of these lines stands in, although it began above them; null for code. `lines` are those of
- * the base: what surrounds a change is not its author's to choose. Where no end of a comment is in sight, it is code.
+ * The comment that contains the first of these lines although it began earlier; null for code. `lines` are those of
+ * the base, because the author of a change cannot choose its context. Without an end of a comment in these lines, it
+ * is code.
  */
 export function openBefore(lines: readonly string[], { blocks }: LexicalRules): MultilineToken | null {
   const comments = Object.entries(blocks).filter(([, block]) => block.is !== 'string');
@@ -100,7 +101,7 @@ const endsComment = (line: string, open: string, close: string): boolean => {
   return !text.includes(open) && (text.startsWith(close) || text.endsWith(close));
 };
 
-/** Both ends of a docstring look alike; what stands around the quotes tells which it is. */
+/** Docstrings open and close with the same mark; the surrounding text shows which one it is. */
 function endsDoc(line: string, quotes: string, above: string | undefined): boolean {
   const [before = '', after = '', ...more] = line.split(quotes);
   if (more.length > 0 || after.trim() !== '') return false;
@@ -108,22 +109,22 @@ function endsDoc(line: string, quotes: string, above: string | undefined): boole
   return !/(?:[=(,[{:+%]|\breturn|\bin)\s*[rRbBfFuU]{0,2}$/.test(before);
 }
 
-/** Reads the lines of one side of a hunk, in order, into code tokens. Comments and blanks are gone. */
+/** Tokenizes one side of a hunk, in order, without comments and blanks. */
 export class Lexer {
   readonly #syntax: LexicalRules;
   #open: MultilineToken | null;
   /** The last token of all lines so far. */
   #last: string | undefined;
 
-  /** `open`: what the first line stands in, from `openBefore`. */
+  /** `open`: the token that contains the first line, from `openBefore`. */
   constructor(syntax: LexicalRules, open: MultilineToken | null = null) {
     this.#syntax = syntax;
     this.#open = open;
   }
 
   /**
-   * A string is one token, so that what it quotes cannot pass for code: `"` and its content, or a backtick and the part
-   * on this line of one that may run over several.
+   * A string is one token, so that its content cannot pass for code: `"` and its content, or a backtick and this
+   * line's part of a multi-line one.
    */
   line(text: string): readonly string[] {
     const tokens: string[] = [];
@@ -171,10 +172,10 @@ export class Lexer {
   }
 }
 
-/** A line that ends so goes on in the next one. */
+/** A line with this ending continues on the next one. */
 const CONTINUES = /^[([{,=+%\\]$/;
 const BEFORE_VALUE = /^(?:return|typeof|case|in|of|do|else|void|delete|throw|await|yield)$/;
-/** After a value a slash divides; elsewhere it begins a pattern. */
+/** After a value a slash is a division, elsewhere it begins a pattern. */
 const isAtValue = (last: string | undefined): boolean =>
   last === undefined || BEFORE_VALUE.test(last) || !/^(?:["`\p{L}\p{N}_$]|\/.|[)\]}]$)/u.test(last);
 
@@ -183,6 +184,6 @@ const pastComment = (text: string): number => {
   return end < 0 ? text.length : end + 2;
 };
 
-/** Quotes of any kind are one kind. */
+/** All kinds of quotes are equivalent. */
 const withPlainQuote = (literal: string): string =>
   `"${literal.slice(1, literal.length > 1 && literal.endsWith(literal[0] as string) ? -1 : undefined)}`;

@@ -2,7 +2,7 @@ import type { DiffLine, Hunk, ReadFile } from '../patches/index.ts';
 import type { ClassifiedFile } from './file-kinds.ts';
 import { Lexer, type LexicalRules, lexicalRulesOf, openBefore } from './lexer.ts';
 
-/** How often each thing occurs, and all together; where things weigh differently, weighed. */
+/** How often each element occurs, and the total; weighted if elements have weights. */
 export interface Bag {
   readonly counts: ReadonlyMap<string, number>;
   readonly whole: number;
@@ -11,18 +11,18 @@ export interface Bag {
 /** From first to last line of the base, both included. */
 export type LineRange = readonly [number, number];
 
-/** What two patches are compared by; comments, blanks and lines that are only moved are gone. */
+/** The features by which two patches are compared, without comments, blanks and moved lines. */
 export interface PatchProfile {
   readonly files: readonly ClassifiedFile[];
-  /** Whether source is compared; without any, it is all that the patch changes but scratch files. */
+  /** Whether source is compared; without source changes, everything except scratch files is. */
   readonly hasSource: boolean;
-  /** Added lines, each with its path; the same line counts once. */
+  /** Added lines, each with its path; duplicates count once. */
   readonly added: Bag;
-  /** Tokens that are more (`+x`) or fewer (`-x`) than before. */
+  /** Tokens with more (`+x`) or fewer (`-x`) occurrences than before. */
   readonly delta: Bag;
   /** Three added tokens in a row. */
   readonly trigrams: Bag;
-  /** Where the base is changed, by path: only files in which something changes that counts. */
+  /** Changed ranges of the base, by path: only files with relevant changes. */
   readonly ranges: ReadonlyMap<string, readonly LineRange[]>;
   /** `path: heading` of the functions around the changes. */
   readonly functions: ReadonlySet<string>;
@@ -31,9 +31,9 @@ export interface PatchProfile {
   readonly changedLines: number;
 }
 
-/** What is compared at most, for each patch. Our defaults: far above what people review, so that cost stays bounded. */
+/** Limits of comparison for each patch. Defaults: far above what people review, so that the cost is bounded. */
 const PROFILE_LIMITS = {
-  /** Lines of compared files, context included, and the UTF-16 code units in them. */
+  /** Lines of compared files, including context, and the UTF-16 code units in them. */
   lines: 10_000,
   characters: 500_000,
   /** Added tokens, and removed ones. */
@@ -104,7 +104,7 @@ interface ChangedLine extends TokenizedLine {
   readonly kind: 'added' | 'removed';
 }
 
-/** The changed lines that say something, without those that the same file only has elsewhere now. */
+/** The relevant changed lines, without those that were only moved within the file. */
 function effectiveChanges(lines: readonly TokenizedLine[]): readonly ChangedLine[] {
   const changed = lines.flatMap((line) => {
     if (line.kind === 'context' || isIdle(line.tokens)) return [];
@@ -123,7 +123,7 @@ function effectiveChanges(lines: readonly TokenizedLine[]): readonly ChangedLine
   });
 }
 
-/** Nothing, a comma, or a string alone, which in most languages is a comment in disguise. */
+/** Nothing, a comma, or a lone string, which in most languages is a comment in disguise. */
 const isIdle = ([first, ...rest]: readonly string[]): boolean =>
   rest.length === 0 && (first === undefined || first === ',' || first.startsWith('"'));
 
@@ -140,7 +140,7 @@ const bagOf = (counts: TokenCounts): Bag => ({
   whole: [...counts.values()].reduce((sum, n) => sum + n, 0),
 });
 
-/** Signs say less than words. Our default. */
+/** Signs carry less information than words. Default. */
 const SIGN_WEIGHT = 0.25;
 const weightOf = (token: string): number => (/^(?:["`\p{L}\p{N}_$]|\/.)/u.test(token) ? 1 : SIGN_WEIGHT);
 
@@ -157,7 +157,7 @@ function deltaOf(more: TokenCounts, fewer: TokenCounts): TokenCounts {
   return delta;
 }
 
-/** Changes with at most one untouched line between them are one place. */
+/** Changes with at most one unchanged line between them are one place. */
 function rangesOf(lines: readonly number[]): readonly LineRange[] {
   const places: [number, number][] = [];
   for (const line of lines.toSorted((a, b) => a - b)) {
@@ -168,7 +168,7 @@ function rangesOf(lines: readonly number[]): readonly LineRange[] {
   return places;
 }
 
-/** Which kind of bracket a token is, and how it changes the depth. */
+/** A token's kind of bracket, and its effect on the depth. */
 const BRACKETS: ReadonlyMap<string, readonly [number, 1 | -1]> = new Map([
   ['(', [0, 1]],
   [')', [0, -1]],
@@ -195,7 +195,7 @@ const DEFINITION_LINE =
   /^\s*(?:(?:export|pub(?:\([^)]*\))?|public|private|protected|internal|static|async|default|abstract|final|override|unsafe)\s+)*(?:def|class|fn|func|function\*?|impl|trait|struct|enum|interface|module|mod)\b/;
 const MAX_FUNCTION_NAME_CHARS = 120;
 
-/** The nearest line above a change that looks like a definition, or what stands in the hunk's header. */
+/** The nearest line above a change that looks like a definition, or the text of the hunk's header. */
 function functionsOf(
   file: ReadFile,
   hunks: readonly (readonly TokenizedLine[])[],
@@ -215,11 +215,11 @@ function functionsOf(
 
 /** A line of a hunk as code. */
 export interface TokenizedLine extends DiffLine {
-  /** Empty for a comment or a blank line. On a context line: as it stands in the new file. */
+  /** Empty for a comment or a blank line. On a context line: as in the new file. */
   readonly tokens: readonly string[];
 }
 
-/** One hunk's lines as code tokens, both sides read apart: what opens on one side must not swallow the other. */
+/** Tokenizes both sides of a hunk separately: a token opened on one side must not swallow the other. */
 export function tokenizeHunk(file: ReadFile, hunk: Hunk): readonly TokenizedLine[] {
   const syntax = lexicalRulesOf(file.path);
   const open = openBefore(

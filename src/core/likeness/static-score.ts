@@ -6,10 +6,10 @@ interface StaticScore {
 }
 
 /**
- * A score of the patch's shape alone: size, files, headers, commit message, balance. Starts at 100. On patches whose
- * outcome is known it picks no better than chance, so it is for comparison and never the default. The points are our own;
- * what is counted is counted as single-shot tools do it (MultiplAI, `packages/api/src/core/consensus.ts`): all lines of the
- * diff with context and headers, added lines by `^\+[^+]`, removed ones by `^-[^-]`.
+ * A score of the patch's form alone: size, files, headers, commit message, balance. Starts at 100. On patches with
+ * known outcome it selects no better than chance, so it is for comparison only and never the default. The points are
+ * Runoff's own; counting follows single-shot tools (MultiplAI, `packages/api/src/core/consensus.ts`): all lines of
+ * the diff with context and headers, added lines by `^\+[^+]`, removed ones by `^-[^-]`.
  */
 export function staticScore(patchText: string, commitMessage?: string): StaticScore {
   const shape = shapeOf(patchText);
@@ -24,7 +24,7 @@ export function staticScore(patchText: string, commitMessage?: string): StaticSc
   };
 }
 
-/** Whether it holds, what it adds or takes off, and why. */
+/** Whether it applies, its points, and why. */
 type ScoreRule = readonly [holds: boolean, points: number, why: string];
 
 interface PatchShape {

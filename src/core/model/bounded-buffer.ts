@@ -8,7 +8,7 @@ interface BoundedBuffer {
   take(): Uint8Array;
 }
 
-/** Size of the first block: most deliveries fit after two or three doublings. Our default. */
+/** Size of the first block: most deliveries fit after two or three doublings. Default. */
 const FIRST_BYTES = 4_096;
 
 /**

@@ -1,10 +1,10 @@
 import { type Hunk, readHunk } from './diff.ts';
 
-/** One `diff --git` block, taken apart. A change of type is two blocks. */
+/** One parsed `diff --git` block. A change of type is two blocks. */
 export interface DiffBlock {
   readonly oldMode?: string;
   readonly newMode?: string;
-  /** Full object names of the `index` line; absent where only the mode changed. */
+  /** Full object names of the `index` line; absent if only the mode changed. */
   readonly oldSha?: string;
   readonly newSha?: string;
   readonly created: boolean;
@@ -27,7 +27,7 @@ interface Header {
   binary: boolean;
 }
 
-/** The blocks of a patch text, each with its `diff --git` line; null when text stands before the first. */
+/** The blocks of a patch text, each with its `diff --git` line; null if there is text before the first. */
 export function splitBlocks(text: string): readonly string[] | null {
   if (text === '') return [];
   const starts: number[] = [];
@@ -91,7 +91,7 @@ function fileLines(from: string, to: string, path: string, header: Header): bool
   return from.startsWith('--- ') && to.startsWith('+++ ') && fromOk && toOk;
 }
 
-/** Null where anything but whole hunks stands there. */
+/** Null if there is anything but complete hunks. */
 function readHunks(lines: readonly string[], from: number): readonly Hunk[] | null {
   const hunks: Hunk[] = [];
   for (let at = from; at < lines.length; ) {
@@ -116,8 +116,8 @@ const C_ESCAPES: Readonly<Record<string, number>> = {
 };
 
 /**
- * The path behind git's C-style quoting (`"a/\303\266.txt"`), quotes included; null when it is not well-formed.
- * Octal escapes are bytes of UTF-8.
+ * The path in git's C-style quoting (`"a/\303\266.txt"`), including quotes; null if malformed. Octal escapes are
+ * bytes of UTF-8.
  */
 function unquote(quoted: string): string | null {
   if (quoted.length < 2 || !quoted.startsWith('"') || !quoted.endsWith('"')) return null;
@@ -145,7 +145,7 @@ function unquote(quoted: string): string | null {
 const namesPath = (field: string, prefix: string, path: string): boolean =>
   field === prefix + path || (field.startsWith('"') && unquote(field) === prefix + path);
 
-/** Does `diff --git A B` name this path on both sides? Git quotes either side only if it has to, so both alike. */
+/** Whether `diff --git A B` names this path on both sides. Git quotes either side only if necessary, so both alike. */
 function headerNames(line: string, path: string): boolean {
   const rest = line.slice('diff --git '.length);
   if (rest === `a/${path} b/${path}`) return true;

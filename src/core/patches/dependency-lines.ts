@@ -1,10 +1,10 @@
 /**
- * Lines of a manifest that add or change a dependency. A patch shows a few lines around a change, so where the section of
- * a line is not among them, its form decides, and what could be a dependency counts as one: it costs a reader a look.
+ * Recognizes lines of a manifest that add or change a dependency. A patch shows only a few lines around a change, so
+ * if a line's section is not visible, its syntax decides, and doubtful lines count: the cost is only a second look.
  */
 
 interface Line {
-  /** Added by the patch, and not there before. */
+  /** Added by the patch, and not present before. */
   readonly added: boolean;
   readonly text: string;
 }
@@ -20,16 +20,16 @@ function hunksOf(section: string): readonly (readonly Line[])[] {
   return hunks;
 }
 
-/** Fields of `package.json` that say what is installed or which program installs it (npm, Yarn, pnpm and Bun). */
+/** Fields of `package.json` that control what is installed or which program installs it (npm, Yarn, pnpm and Bun). */
 const NPM_FIELDS =
   /^(?:\w*dependenc\w*|overrides|resolutions|catalogs?|packageManager|devEngines|workspaces|pnpm|allowedDeprecatedVersions|allowScripts)$/i;
-/** Objects of `package.json` whose entries are no dependencies. */
+/** Objects of `package.json` whose entries are not dependencies. */
 const NPM_OTHER =
   /^(?:scripts|engines|exports|imports|bin|config|repository|author|bugs|funding|publishConfig|directories|browser|man|volta|contributes|configuration|properties|babel|eslintConfig|jest|prettier|browserslist|typesVersions)$/;
-/** Its own fields, and engines, whose values look like those of dependencies. */
+/** Other fields, and engines, whose values look like those of dependencies. */
 const NPM_METADATA =
   /^(?:name|version|description|license|main|module|types|typings|type|homepage|author|email|url|repository|directory|bugs|browser|unpkg|jsdelivr|access|tag|registry|style|sass|source|react-native|import|require|default|node|npm|yarn|pnpm|bun|vscode|\$schema|preset|test|build|lint|start|dev|format|check|typecheck|watch|clean|coverage|docs|bench)$/;
-/** A version, a range, a tag, `owner/repository`, an address, a path, or nothing: what npm takes as a version. */
+/** A version, a range, a tag, `owner/repository`, a URL, a path, or nothing: what npm accepts as a version. */
 const NPM_SPEC = /^(?:[\^~<>=*].*|v?\d.*|[\w.-]*|[\w.-]+\/[\w.-]+(?:#.*)?|git@.*|[a-z+]+:.*|\.{0,2}\/.*)$/i;
 
 /** Whether a part of a patch of `package.json` adds or changes a dependency. */
@@ -52,14 +52,14 @@ function isNpmDependency(text: string, within: string | null): boolean {
   if ([...text.matchAll(/"([^"]+)"\s*:/g)].some(([, key = '']) => NPM_FIELDS.test(key))) return true;
   if (within !== null && NPM_OTHER.test(within)) return false;
   if (within !== null && NPM_FIELDS.test(within)) return /\S/.test(text.replace(/[[\]{},]/g, ''));
-  // A value that stands in a line of its own.
+  // A value on a line of its own.
   if (/^\s*"[^"]+"\s*:\s*$/.test(text)) return true;
   return [...text.matchAll(/"([^"]+)"\s*:\s*"([^"]*)"/g)].some(
     ([, key = '', value = '']) => !NPM_METADATA.test(key) && NPM_SPEC.test(value),
   );
 }
 
-/** Sections of TOML and INI manifests in which every line is a dependency, or says where packages come from. */
+/** Sections of TOML and INI manifests in which every line is a dependency or a package source. */
 const TABLE =
   /dependenc|requires|extras|overrides|^(?:source|patch|replace|registries|registry|build-system|packages|dev-packages)\b|\b(?:source|sources|index|indexes|pipenv)$/i;
 /** Keys of the same kind, also with dots, in any section. */
@@ -81,7 +81,7 @@ export const addsTableDependency = (section: string): boolean =>
       }
       if (!/\S/.test(text) || /^\s*[#;]/.test(text)) return false;
       const named = /^(\s*["']?[\w][\w."'-]*\s*=)/.exec(text)?.[1];
-      // An entry of a list that began with a key above it.
+      // An item of a list whose key is on an earlier line.
       const entry = named === undefined && !/^\s*[\])}]/.test(text);
       if (named !== undefined) key = named;
       return added && isTableDependency(text.trim(), { table, key, entry });
@@ -100,6 +100,6 @@ function isTableDependency(
   if (table !== null && TABLE.test(table)) return /[\w]/.test(text);
   if (key !== null && KEY.test(key) && !OTHER_KEY.test(key.trim())) return /[\w]/.test(text);
   if (entry) return key === null && !text.includes('::') && /^["']?[a-z@][\w.-]*/i.test(text);
-  // Of a section that is shown and is none of dependencies, a version is that of something else.
+  // In a visible section without dependencies, a version belongs to something else.
   return table === null && VERSION.test(text);
 }

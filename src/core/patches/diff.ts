@@ -3,7 +3,7 @@ export interface DiffLine {
   readonly text: string;
   /** 1-based, in the new file; of a removed line, in the old one. */
   readonly line: number;
-  /** 1-based line of the old file that it is, or that stands next for an added one. */
+  /** 1-based line in the old file; for an added line, that of the line after it. */
   readonly base: number;
   /** The file ends here without a newline. */
   readonly noNewline?: boolean;
@@ -14,15 +14,15 @@ export interface Hunk {
   readonly oldCount: number;
   readonly newStart: number;
   readonly newCount: number;
-  /** What git found to name the surroundings, often a function; may be empty. */
+  /** The surrounding context that git found, often a function; may be empty. */
   readonly heading: string;
   readonly lines: readonly DiffLine[];
 }
 
 export interface ReadFile {
-  /** The file's name after the change, before it where it is deleted. Git's quoting is left as it is. */
+  /** The file's name after the change, or before it if the file is deleted. Git's quoting is unchanged. */
   readonly path: string;
-  /** Its name before the change, where git says that it was renamed or copied. */
+  /** Its name before the change, if git reports a rename or copy. */
   readonly from: string | null;
   readonly created: boolean;
   readonly deleted: boolean;
@@ -30,7 +30,7 @@ export interface ReadFile {
   readonly hunks: readonly Hunk[];
 }
 
-/** What is read at most; what is beyond counts as not there. Our defaults: no patch people read comes near them. */
+/** Maximum input; anything beyond is ignored. Defaults, far above any patch that people read. */
 export const READ_LIMITS = {
   /** UTF-16 code units of a patch. */
   characters: 4 * 2 ** 20,
@@ -51,8 +51,8 @@ interface OpenFile {
 }
 
 /**
- * Reads any text as a unified diff, git's or plain, and never throws: what does not belong to a file's hunks is passed
- * over. Lines beyond the counts of a hunk's header are not part of it, because no tool would apply them.
+ * Parses any text as a unified diff, git's or plain. Never throws: skips what does not belong to a file's hunks.
+ * Lines beyond the counts of a hunk's header are not part of it, because no tool would apply them.
  */
 export function readDiff(text: string): readonly ReadFile[] {
   const lines = splitLines(text);
@@ -95,7 +95,7 @@ const opened = (path: string): OpenFile => ({
   hunks: [],
 });
 
-/** Both names are alike in what git writes, so the second half is the name; with a rename a later line tells. */
+/** Both names are equal in git's output, so the second half is the name; for a rename, a later line has it. */
 const gitPath = (line: string): string => {
   const rest = line.slice('diff --git '.length);
   const cut = rest.lastIndexOf(rest.endsWith('"') ? ' "b/' : ' b/');
@@ -132,7 +132,7 @@ function readHeader(line: string, file: OpenFile): void {
   else if (name) file.path = cleaned(name[2] as string);
 }
 
-/** As it is compared: without the line ends of Windows, and machine-made lines cut (their sign counts). */
+/** Normalized for comparison: without Windows line ends, and with generated lines cut (including their sign). */
 export const shortenedHunk = (hunk: Hunk): Hunk => ({
   ...hunk,
   heading: hunk.heading.trim(),
@@ -144,16 +144,16 @@ export const shortenedHunk = (hunk: Hunk): Hunk => ({
 
 interface HunkRead {
   readonly hunk: Hunk;
-  /** Where the next line to read is. */
+  /** Index of the next line. */
   readonly next: number;
-  /** The header is git's and the lines are those that it announces: nothing had to be guessed. */
+  /** The header is git's and matches its lines: nothing had to be guessed. */
   readonly exact: boolean;
 }
 
-/** Lines of the old and of the new file that a line of a hunk stands for. */
+/** Number of lines in the old and in the new file that a hunk's line represents. */
 const LINE_STEPS = { context: [1, 1], removed: [1, 0], added: [0, 1] } as const;
 
-/** Reads the hunk whose header stands at `from`, as far as its lines look like one. */
+/** Parses the hunk whose header is at `from`, as far as its lines look like a hunk. */
 export function readHunk(lines: readonly string[], from: number): HunkRead {
   const { hunk, ...header } = headerOf(lines[from] as string);
   const body: DiffLine[] = [];
@@ -180,14 +180,14 @@ export function readHunk(lines: readonly string[], from: number): HunkRead {
   return { hunk: { ...hunk, lines: body }, next: at, exact: exact && left === 0 && right === 0 };
 }
 
-/** `\ No newline at end of file` speaks of the line before it. */
+/** `\ No newline at end of file` refers to the line before it. */
 function markUnended(body: DiffLine[]): boolean {
   const last = body.pop();
   if (last) body.push({ ...last, noNewline: true });
   return last !== undefined;
 }
 
-/** The next file begins although the header announced more: whoever wrote it miscounted, or did not count. */
+/** The next file begins although the header announced more lines: the author miscounted. */
 const endsEarly = (lines: readonly string[], at: number, left: number, right: number): boolean => {
   if (!isFilePair(lines[at] as string, lines[at + 1])) return false;
   if (left === Number.POSITIVE_INFINITY) return true;
@@ -196,7 +196,9 @@ const endsEarly = (lines: readonly string[], at: number, left: number, right: nu
 
 const HUNK = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@( ?)(.*)$/s;
 
-/** A header without numbers, as models write it, ends with the lines that look like a hunk's; its place is not known. */
+/**
+ * A header without numbers, as models write it, ends with the lines that look like a hunk's; its position is unknown.
+ */
 function headerOf(text: string) {
   const head = HUNK.exec(text);
   const [, oldStart = '0', oldCount = '1', newStart = '0', newCount = '1', blank = '', heading = ''] =
@@ -214,13 +216,13 @@ function headerOf(text: string) {
     exact: known && (blank !== '' || heading === ''),
     left: known ? hunk.oldCount : Number.POSITIVE_INFINITY,
     right: known ? hunk.newCount : Number.POSITIVE_INFINITY,
-    // Without lines of its own the old side names the line that the new ones follow.
+    // Without lines of its own, the old side names the line before the new ones.
     base: hunk.oldStart + (known && hunk.oldCount === 0 ? 1 : 0),
     line: hunk.newStart,
   };
 }
 
-/** An empty line is a context line that lost its blank on the way. */
+/** An empty line is a context line that lost its leading blank. */
 function lineKind(text: string): DiffLine['kind'] | null {
   switch (text[0]) {
     case '+':

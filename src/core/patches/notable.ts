@@ -6,24 +6,28 @@ import {
   PACKAGE_KINDS,
 } from './package-kinds.ts';
 
-/** Added lines with something that nobody sees, or that shows code in another order than it runs in. */
+/** Added lines with invisible characters, or with characters that display code in another order than it runs. */
 const UNSEEN_LINE =
   /^\+(?:.*[^\n])?(?!(?<=^\+)\ufeff|(?<=\p{Extended_Pictographic}\ufe0f?|[\p{Emoji_Component}])[\u200d\ufe0f])[\p{Cf}\p{Default_Ignorable_Code_Point}]/mu;
 
-/** A word of the Latin alphabet in which a letter of another one stands that looks like one of its own. */
+/** A Latin word that contains a look-alike letter of another script. */
 const LOOK_ALIKE =
   /\p{Script=Latin}[\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο]|[\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο]\p{Script=Latin}/u;
 const LOOK_ALIKE_LINE = new RegExp(`^\\+.*(?:${LOOK_ALIKE.source})`, 'mu');
 
-/** Blanks besides the space, private letters, emoji styles, and letters that look like a slash, a backslash or a dot. */
+/**
+ * Blanks other than the space, private-use letters, emoji styles, and letters that look like a slash, a backslash or
+ * a dot.
+ */
 const MISLEADING_NAME =
   /(?! )\p{Zs}|\p{Co}|\p{Variation_Selector}|[\u{1d159}\u{16fe4}]|[\u2044\u2215\u2571\u29f8\u2f03\u3033\uff0f\u2216\u29f5\u29f9\ufe68\uff3c]|[\u2024-\u2026\ufe52\uff0e\u0660\u06d4]/u;
 const RIGHT_TO_LEFT =
   /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko}|\p{Script=Adlam}/u;
 
 /**
- * The kinds, in the order in which they are listed. A row names what tests do not see: what acts on other people's machines,
- * on later agents, in CI and deployment, and what a reader of the diff cannot see. Our list; add a row where one is missed.
+ * The kinds, in listing order: files whose effects tests do not detect, such as those that affect other machines,
+ * later agents, CI and deployment, and content that a reader of the diff cannot see. Compiled by hand; add rows for
+ * missing kinds.
  */
 const NOTABLE_KINDS: readonly NotableKind[] = [
   {
@@ -203,15 +207,15 @@ function notableReasons({ path, section = '', binary = false }: Looked): readonl
 }
 
 /**
- * Why a reader should look twice at a changed file, although nothing forbids it: such files act on other people's machines
- * or on later agents, and no test sees that. Null for an ordinary file. `section` is the file's part of the patch.
+ * Why a reader should look twice at a changed file, although it is allowed: such files affect other machines or later
+ * agents, and no test detects that. Null for an ordinary file. `section` is the file's part of the patch.
  */
 export function notable(file: Looked): string | null {
   const found = notableReasons(file);
   return found.length === 0 ? null : found.join('; it ');
 }
 
-/** Changed files by the reason to look twice at them, in the order of the table; a file can have several. */
+/** Changed files by reason for a second look, in the order of the table; a file can have several reasons. */
 export function notableGroups(
   files: readonly Looked[],
 ): readonly { readonly what: string; readonly paths: readonly string[] }[] {
@@ -222,7 +226,10 @@ export function notableGroups(
   });
 }
 
-/** Paths of changed files that decide which packages are installed: manifests with another dependency, and lock files. */
+/**
+ * Paths of changed files that determine which packages are installed: manifests with changed dependencies, and lock
+ * files.
+ */
 export const changedPackageFiles = (files: readonly Looked[]): readonly string[] =>
   files
     .filter((file) => notableReasons(file).some((reason) => INSTALLED_REASONS.includes(reason)))

@@ -3,25 +3,25 @@ import type { PatchFile } from './patch.ts';
 
 export type Looked = Pick<PatchFile, 'path'> & Partial<Pick<PatchFile, 'section' | 'binary'>>;
 
-/** A kind of file at which a reader should look twice, although nothing forbids it. */
+/** A kind of file that deserves a second look, although it is allowed. */
 export interface NotableKind {
-  /** What follows after "it", in a few words. */
+  /** Text after "it", in a few words. */
   readonly what: string;
   /** Paths of such files; absent: all. */
   readonly path?: RegExp;
-  /** A line of the file's part of the patch that must be there: its header lines, or lines that it adds. */
+  /** A line that the file's part of the patch must contain, among header lines and added lines. */
   readonly line?: RegExp;
-  /** Any other test. */
+  /** Any other condition. */
   readonly when?: (file: Required<Looked>) => boolean;
 }
 
-/** A regular expression for names at any depth, upper and lower case alike. */
+/** A case-insensitive regular expression for names at any depth. */
 export const namedFile = (...names: readonly string[]): RegExp =>
   new RegExp(`(?:^|/)(?:${names.join('|')})$`, 'i');
 
 /**
- * Hosts in addresses that a part of a patch adds and that none of its other lines names. Without the lines around a change
- * there is nothing to compare with, and each is new.
+ * Hosts in URLs that a part of a patch adds and that none of its other lines contains. Without context lines, every
+ * host is new.
  */
 function addsHost(section: string): boolean {
   const hosts = (sign: RegExp) =>
@@ -46,7 +46,7 @@ const LOCK_FILES = [
   ...['Gemfile\\.lock', 'composer\\.lock', 'mix\\.lock', 'pubspec\\.lock', 'Podfile\\.lock', 'flake\\.lock'],
   ...['packages\\.lock\\.json', 'gradle\\.lockfile', 'Package\\.resolved', 'conan\\.lock'],
 ];
-/** Files that name sources of packages and little else. */
+/** Files that list package sources and little else. */
 const SOURCES = [
   ...[
     '\\.npmrc',
@@ -74,10 +74,10 @@ const FROM_ELSEWHERE = 'takes packages from a place that the lines around it do 
 const DECIDES = 'decides which packages are installed, and from where';
 const DEPENDENCY = 'adds or changes a dependency';
 
-/** Reasons of files that decide which packages there are. */
+/** Reasons of files that determine the set of packages. */
 export const INSTALLED_REASONS: readonly string[] = [FROM_ELSEWHERE, DECIDES, DEPENDENCY];
 
-/** Kinds of files that decide what is installed, from where, and what runs meanwhile. */
+/** Kinds of files that determine what is installed, from where, and what runs during installation. */
 export const PACKAGE_KINDS: readonly NotableKind[] = [
   {
     what: FROM_ELSEWHERE,

@@ -11,8 +11,8 @@ export type ParsedPatch =
 export interface ParseOptions {
   readonly limits?: Partial<PatchLimits>;
   /**
-   * Paths of all files of the base commit; with them, collisions with files that the patch leaves alone are seen, and
-   * repositories that it completes.
+   * Paths of all files of the base commit; they reveal collisions with unchanged files, and repositories that the
+   * patch completes.
    */
   readonly baseFiles?: readonly string[];
 }
@@ -23,10 +23,11 @@ const GITLINK = '160000';
 const MODES: ReadonlySet<string> = new Set(['100644', '100755', LINK]);
 
 /**
- * Reads a collected patch. `raw` (`git diff-tree -r --raw -z --no-renames --no-abbrev`) is authoritative; `text`
- * (`-p --binary --full-index`) must tell the same files, modes and objects in the same order, or the patch is
- * refused. Refused as well: what no candidate may put into a repository (gitlinks, links that lead out, `.git` in any
- * disguise, folders that git would take for repositories, workflows, paths that collide). Never throws, whatever the strings hold.
+ * Parses a collected patch. `raw` (`git diff-tree -r --raw -z --no-renames --no-abbrev`) is authoritative; `text`
+ * (`-p --binary --full-index`) must contain the same files, modes and objects in the same order, or the patch is
+ * rejected. Also rejects what no candidate may add to a repository: gitlinks, links that lead outside, `.git` in any
+ * disguise, folders that git would treat as repositories, workflows, colliding paths. Never throws, whatever the
+ * input.
  */
 export function parsePatch(raw: string, text: string, options: ParseOptions = {}): ParsedPatch {
   const limits = { ...PATCH_LIMITS, ...options.limits };
@@ -78,7 +79,7 @@ function repeated(entries: readonly RawEntry[]): readonly string[] {
   });
 }
 
-/** What the patched tree as a whole may not hold. */
+/** Rules for the patched tree as a whole. */
 function treeFaults(entries: readonly RawEntry[], baseFiles: readonly string[]): readonly string[] {
   const changed = entries.map((entry) => entry.path);
   const touched = new Set(changed);
@@ -117,7 +118,7 @@ const patchOf = (files: readonly PatchFile[], text: string): Patch => ({
 
 const CHANGES = { A: 'added', M: 'modified', D: 'deleted', T: 'type-changed' } as const;
 
-/** The file, or the clause that says what is wrong with it. */
+/** The file, or a clause that describes the problem. */
 function readSection(entry: RawEntry, texts: readonly string[]): PatchFile | string {
   if (texts.length === 0) return 'has no section in the patch text';
   const blocks: DiffBlock[] = [];
@@ -182,7 +183,7 @@ export const PATCH_LIMITS: PatchLimits = {
   reasons: 20,
 };
 
-/** One changed path as `git diff-tree --raw` names it. */
+/** One changed path in `git diff-tree --raw`. */
 export interface RawEntry {
   readonly oldMode: string;
   readonly newMode: string;
@@ -198,7 +199,7 @@ type RawList =
 
 const META = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) ([AMDT])$/;
 
-/** Reads `git diff-tree -r --raw -z --no-renames --no-abbrev base tree`: records of meta, NUL, path, NUL. */
+/** Parses `git diff-tree -r --raw -z --no-renames --no-abbrev base tree`: records of meta, NUL, path, NUL. */
 export function parseRaw(raw: string): RawList {
   if (raw === '') return { kind: 'ok', entries: [] };
   if (!raw.endsWith('\0')) return { kind: 'refused', why: 'The list of changed files ends within an entry.' };
@@ -225,7 +226,7 @@ export const productionLines = (patch: Patch): number =>
 export const joinSections = (files: readonly PatchFile[]): string =>
   files.map((file) => file.section).join('');
 
-/** Counts for display; of a patch that is refused, what its list of files says. */
+/** Counts for display; for a rejected patch, derived from its list of files. */
 export function summarise(collected: { readonly raw: string; readonly text: string }): {
   readonly files: number;
   readonly additions: number;
@@ -247,10 +248,10 @@ export function summarise(collected: { readonly raw: string; readonly text: stri
 type PatchedText =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'gone' }
-  /** Binary, a link, or hunks that do not fit this base text. */
+  /** Binary, a link, or hunks that do not match this base text. */
   | { readonly kind: 'unknown' };
 
-/** A file's text after the patch, from its text on the base; `base` is null for a file that the base does not have. */
+/** A file's text after the patch, computed from its base text; `base` is null for a file that the base lacks. */
 export function patchedText(base: string | null, file: PatchFile): PatchedText {
   if (file.change === 'deleted') return { kind: 'gone' };
   if (file.binary || file.change === 'type-changed') return { kind: 'unknown' };
@@ -276,5 +277,5 @@ const hunkFits = (hunk: Hunk, before: readonly string[], start: number): boolean
 
 const lineWithNewline = (line: DiffLine): string => (line.noNewline ? line.text : `${line.text}\n`);
 
-/** Lines with their newline; the last one may lack it. */
+/** Lines with their newline, which the last one may lack. */
 const linesWithNewlines = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+/g) ?? [];

@@ -1,19 +1,19 @@
 import type { Hunk } from './diff.ts';
 
-/** What a patch may be at most before it is refused unread. Our defaults, tune on dev data. */
+/** Limits above which a patch is rejected without parsing. Defaults, to be tuned on dev data. */
 export interface PatchLimits {
   readonly files: number;
   /** Characters of the patch text. */
   readonly textLength: number;
-  /** UTF-8 bytes of one path component; ext4 and most file systems end here. */
+  /** UTF-8 bytes of one path component; the limit of ext4 and most file systems. */
   readonly componentBytes: number;
   /** UTF-8 bytes of a whole path. */
   readonly pathBytes: number;
-  /** Reasons that a refusal lists; the rest is counted. */
+  /** Maximum reasons listed in a rejection; the rest is counted. */
   readonly reasons: number;
 }
 
-/** What a changed file is for; decides whether the base version stands in for it during evaluation. */
+/** The purpose of a changed file; determines whether the base version replaces it during evaluation. */
 type FileRole = 'production' | 'test' | 'runner';
 
 export interface PatchFile {
@@ -28,18 +28,18 @@ export interface PatchFile {
   readonly binary: boolean;
   /** None for a binary file or a change of mode alone. */
   readonly hunks: readonly Hunk[];
-  /** This file's part of the patch text, `diff --git` line included: applying it alone is valid. */
+  /** This file's part of the patch text, including its `diff --git` line; can be applied by itself. */
   readonly section: string;
 }
 
-/** A candidate's change, parsed where it is read (I12) and passed on in this one shape. */
+/** A candidate's change, parsed once on input (I12) and passed on in this form. */
 export interface Patch {
   /** For `git apply`. */
   readonly text: string;
   readonly files: readonly PatchFile[];
-  /** What the candidate is judged by; test and runner files stand in their base version meanwhile. */
+  /** The part that is judged; test and runner files have their base version meanwhile. */
   readonly production: readonly PatchFile[];
-  /** Test files, fixtures and recorded snapshots. Runner configuration is not among them. */
+  /** Test files, fixtures and recorded snapshots, without runner configuration. */
   readonly tests: readonly PatchFile[];
 }
 
@@ -48,7 +48,7 @@ const CODE_EXTENSIONS =
 const RUNNERS =
   '(?:vitest|jest|playwright|cypress|karma|ava|wdio|nightwatch|protractor|jasmine|mocha|testcafe|web-test-runner|stryker|tap|nyc|c8|codecov|phpunit|nextest)';
 
-/** Names of files that decide which tests run, how, and what counts as a pass. */
+/** Names of files that determine which tests run, how, and what counts as a pass. */
 const RUNNER_NAMES: readonly RegExp[] = [
   new RegExp(`^\\.?${RUNNERS}(?:[.-][\\w.-]+)?\\.(?:[cm]?[jt]sx?|json5?|ya?ml|toml|xml|xml\\.dist)$`, 'i'),
   new RegExp(`^\\.(?:${RUNNERS}rc|taprc)(?:\\.[\\w.]+)?$`, 'i'),
@@ -65,7 +65,7 @@ const RUNNER_FOLDERS: ReadonlySet<string> = new Set([
   '.circleci',
   '.buildkite',
   '.woodpecker',
-  // Settings that Cargo and Maven read by themselves; both can put another program in the place of a test.
+  // Settings that Cargo and Maven read automatically; both can replace a test by another program.
   '.cargo',
   '.mvn',
 ]);
@@ -85,12 +85,12 @@ const TEST_FOLDERS: ReadonlySet<string> = new Set([
   'unittests',
   'cypress',
 ]);
-/** Folders of code that tests build on; below `packages` and its like they are products of their own. */
+/** Folders of test support code; below `packages` and similar folders they are products themselves. */
 const SUPPORT_FOLDER = /^tests?[-_]?(?:utils?|helpers?|support)$/;
 const PRODUCT_FOLDERS: ReadonlySet<string> = new Set(['packages', 'crates', 'modules', 'libs', 'plugins']);
-/** A folder of this name below these holds a command called `test`, not tests. */
+/** A folder of this name below these contains a command called `test`, not tests. */
 const COMMAND_FOLDERS: ReadonlySet<string> = new Set(['command', 'commands', 'cmd']);
-/** `spec` is a folder of tests, except where product code stands. */
+/** `spec` is a folder of tests, except among product code. */
 const SOURCE_FOLDERS: ReadonlySet<string> = new Set(['src', 'lib', 'app']);
 
 const TEST_NAMES: readonly RegExp[] = [
@@ -102,15 +102,15 @@ const TEST_NAMES: readonly RegExp[] = [
   /^test_.*\.(?:rb|c|cc|cpp|cxx)$/,
   /\.(?:bats|feature)$/,
 ];
-/** Code that tests build on, by its name. */
+/** Test support code, by name. */
 const SUPPORT_NAMES = new RegExp(
   `^(?:tests?|spec)[-_.]?(?:utils?|helpers?|support|harness|fixtures?|mocks?)\\.${CODE_EXTENSIONS}$`,
   'i',
 );
-/** The names by which Node's own runner finds tests. */
+/** Names by which Node's own runner finds tests. */
 const NODE_TEST = /^test-.*\.[cm]?[jt]s$/i;
 
-/** Recorded output that a test compares with. */
+/** Snapshots. */
 export function isSnapshot(path: string): boolean {
   const parts = path.split('/');
   return (
@@ -121,7 +121,7 @@ export function isSnapshot(path: string): boolean {
   );
 }
 
-/** Does its name say that a file holds tests? Fixtures and helpers in folders of tests do not. */
+/** Whether a file contains tests according to its name. Fixtures and helpers in test folders do not. */
 export function isTestNamed(path: string): boolean {
   const parts = path.split('/');
   const name = parts.at(-1) ?? '';
@@ -131,8 +131,8 @@ export function isTestNamed(path: string): boolean {
 }
 
 /**
- * What a file is for, by the customs of common ecosystems. `package.json`, `pyproject.toml`, `setup.cfg` and
- * makefiles are production; the parts of them that decide about tests are compared by the gate `untampered`.
+ * The purpose of a file, by the conventions of common ecosystems. `package.json`, `pyproject.toml`, `setup.cfg` and
+ * makefiles are production; the gate `untampered` compares their test-related parts.
  */
 export function roleOf(path: string): FileRole {
   const parts = path.split('/');
@@ -157,9 +157,9 @@ function isTestFolder(folder: string, above: readonly string[]): boolean {
 }
 
 /**
- * Does one of the globs match the path? `**` stands for any number of folders, `*` and `?` for characters within one
- * component; all else is literal, upper and lower case differ, and names that begin with a dot are not special. A
- * glob that ends in `/` means everything below. No backtracking: time is at most the product of the two lengths.
+ * Whether one of the globs matches the path. `**` matches any number of folders, `*` and `?` match characters within
+ * one component; everything else is literal and case-sensitive, and names that begin with a dot are not special. A
+ * glob that ends in `/` matches everything below. No backtracking: time is at most the product of the two lengths.
  */
 export const matchesAny = (globs: readonly string[], path: string): boolean => {
   const parts = path.split('/');
@@ -186,11 +186,11 @@ function matchesParts(glob: readonly string[], path: readonly string[]): boolean
     reach = closure(next, glob);
     if (read < path.length - 1 && !reach.includes(true)) return false;
   }
-  // A last `**` means what is below a folder, not the folder itself.
+  // A final `**` matches what is below a folder, not the folder itself.
   return reach[glob.length] === true;
 }
 
-/** `**` also stands for nothing, unless it is the last part. */
+/** `**` also matches nothing, unless it is the last part. */
 function closure(reach: readonly boolean[], glob: readonly string[]): boolean[] {
   const closed = [...reach];
   for (const [i, pattern] of glob.entries()) {
@@ -199,7 +199,7 @@ function closure(reach: readonly boolean[], glob: readonly string[]): boolean[] 
   return closed;
 }
 
-/** One component: the classic scan that remembers only the last `*`. */
+/** One component, with the standard algorithm that remembers only the last `*`. */
 function matchesPart(pattern: string, text: string): boolean {
   let p = 0;
   let t = 0;

@@ -1,6 +1,6 @@
 import type { PatchLimits } from './patch.ts';
 
-/** `.git` under any name that a file system resolves to it. */
+/** Any name that some file system resolves to `.git`. */
 const isDotGit = (component: string): boolean => /^(?:\.git|git~\d+)$/.test(resolvedComponent(component));
 
 const isGitModules = (component: string): boolean =>
@@ -8,7 +8,7 @@ const isGitModules = (component: string): boolean =>
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 
-/** Why a path may not be in a patch, as clauses; empty when it may. */
+/** Why a path is not allowed in a patch, as clauses; empty if it is allowed. */
 export function pathFaults(path: string, limits: PatchLimits): readonly string[] {
   const parts = path.split('/');
   const faults: string[] = [];
@@ -36,8 +36,8 @@ const isWorkflow = (parts: readonly string[]): boolean =>
   parts.length > 2 && parts[0]?.toLowerCase() === '.github' && parts[1]?.toLowerCase() === 'workflows';
 
 /**
- * Why a symbolic link may not point where it points; null when it may. `..` is accepted only in front: after a name
- * that is itself a link it would climb from somewhere else.
+ * Why the target of a symbolic link is not allowed; null if it is. `..` is allowed only at the start: after a name
+ * that is itself a link it would resolve elsewhere.
  */
 export function linkFault(path: string, target: string): string | null {
   if (target === '' || hasUnseen(target) || target.includes('\ufffd') || target.includes('\\')) {
@@ -55,8 +55,8 @@ export function linkFault(path: string, target: string): string | null {
 }
 
 /**
- * Paths that one file system would take for each other: two of the changed ones, or a changed and a standing one;
- * also a file and a folder of one name. `present` are the changed paths that exist afterwards.
+ * Paths that some file system would treat as equal: two changed ones, or a changed and an existing one; also a file
+ * and a folder with the same name. `present` are the changed paths that exist afterwards.
  */
 export function collisions(present: readonly string[], standing: readonly string[] = []): readonly string[] {
   const owners = new Map<string, string>();
@@ -89,26 +89,26 @@ function parentFolders(path: string): readonly string[] {
 }
 
 /**
- * Blank or unseen wherever it stands: control and format characters, line and paragraph separators, code points that
- * Unicode says to ignore when there is no glyph (variation selectors, fillers, joiners), and the empty Braille cell.
+ * Always blank or invisible: control and format characters, line and paragraph separators, code points that Unicode
+ * says to ignore without a glyph (variation selectors, fillers, joiners), and the empty Braille cell.
  */
 const UNSEEN_IN_PATH = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
-/** U+FE0E and U+FE0F only choose how the emoji before them is drawn; between a digit and U+20E3 they make a keycap. */
+/** U+FE0E and U+FE0F only choose the style of the preceding emoji; between a digit and U+20E3 they make a keycap. */
 const EMOJI_STYLE = /(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)/gu;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Has a name something that its reader cannot see? How an emoji is drawn does not count. */
+/** Whether a name contains invisible characters. Emoji styles do not count. */
 const hasUnseen = (text: string): boolean => UNSEEN_IN_PATH.test(text.replace(EMOJI_STYLE, ''));
 
-/** A path as a reader may see it: quoted, with escapes for what cannot be seen. */
+/** A path for display: quoted, with escapes for invisible characters. */
 export const quotedPath = (path: string): string =>
   JSON.stringify(path.slice(0, 200)).replace(/[^\x20-\x7e]/gu, (char) =>
     UNSEEN_IN_PATH.test(char) ? `\\u{${(char.codePointAt(0) as number).toString(16)}}` : char,
   );
 
 /**
- * A path as file systems compare it that do not tell case from case: full case folding, canonical form, and without the
- * code points that HFS+ and case-folding ext4 ignore.
+ * A path as compared by case-insensitive file systems: full case folding, canonical form, and without the code points
+ * that HFS+ and case-folding ext4 ignore.
  */
 function caseFolded(path: string): string {
   if (/^[\x20-\x7e]*$/.test(path)) return path.toLowerCase();
@@ -116,7 +116,7 @@ function caseFolded(path: string): string {
   return plain.toUpperCase().toLowerCase().normalize('NFC');
 }
 
-/** `folded`, and without what NTFS drops from one component of a path: streams, and dots and spaces at its end. */
+/** `folded`, without what NTFS drops from a path component: streams, and trailing dots and spaces. */
 function resolvedComponent(component: string): string {
   const [beforeStream = ''] = caseFolded(component).split(':', 1);
   let end = beforeStream.length;
@@ -125,10 +125,10 @@ function resolvedComponent(component: string): string {
 }
 
 /**
- * Git takes a folder for a repository when it has `HEAD` and, in it or in the folder that its file `commondir` names,
- * `objects` and `refs` (`is_git_directory` in git's setup.c). Then `git status` in it, which many shells and editors run
- * unasked, obeys the `config` that lies beside them. Objects and refs need not be folders: git asks only whether they
- * are there and may be entered or executed, which on Windows is always so.
+ * Git treats a folder as a repository if it contains `HEAD` and, in it or in the folder named by its file
+ * `commondir`, `objects` and `refs` (`is_git_directory` in git's setup.c). `git status` in it, which many shells and
+ * editors run automatically, then applies the `config` next to them. Objects and refs need not be folders: git only
+ * checks that they exist and may be entered or executed, which is always true on Windows.
  */
 interface Marks {
   head: boolean;
@@ -137,18 +137,21 @@ interface Marks {
   commondir: boolean;
 }
 
-/** What decides whether a folder is a repository, and what git executes or reads as settings there. */
+/** Files that make a folder a repository, and files that git executes or reads as settings in one. */
 const GIT_CONTROL_PATHS = /^(?:head|commondir|gitdir|objects|refs|config(?:\.worktree)?|hooks(?:\/.*)?)$/;
-/** `commondir` as a file system with short names may know it. */
+/** `commondir` on a file system with short names. */
 const COMMONDIR = /^(?:commondir|common~\d+)$/;
-/** Folders in which other version control systems keep settings that they obey. Git's own is refused by its name. */
+/** Settings folders of other version control systems. Git's own is rejected by name. */
 const OTHER_VCS_FOLDERS: ReadonlySet<string> = new Set(['.hg', '.sl', '.jj', '.bzr']);
 
-/** Is a path inside the control folder of another version control system? Those name programs to run too. */
+/**
+ * Whether a path is inside the control folder of another version control system. Its settings can name programs to
+ * run, too.
+ */
 const isOtherControl = (path: string): boolean =>
   path.split('/').some((part) => OTHER_VCS_FOLDERS.has(resolvedComponent(part)));
 
-/** Folders of a tree that git takes for repositories on some file system, as `resolvedPath` writes them. */
+/** Folders of a tree that git treats as repositories on some file system, in the form of `resolvedPath`. */
 function repositoriesIn(paths: readonly string[]): ReadonlySet<string> {
   const marks = new Map<string, Marks>();
   for (const path of paths) noteMarks(marks, resolvedPath(path).split('/'));
@@ -170,7 +173,7 @@ function noteMarks(marks: Map<string, Marks>, parts: readonly string[]): void {
   }
 }
 
-/** `HEAD` and `commondir` count as files only, links included. */
+/** `HEAD` and `commondir` count only as files, including links. */
 function repositoryMark(part: string, last: boolean): keyof Marks | null {
   if (part === 'objects' || part === 'refs') return part;
   if (last && part === 'head') return part;
@@ -179,7 +182,7 @@ function repositoryMark(part: string, last: boolean): keyof Marks | null {
 
 const resolvedPath = (path: string): string => path.split('/').map(resolvedComponent).join('/');
 
-/** The repository of a tree that a path lies in, the innermost one, and the path's name below it; null for none. */
+/** The innermost repository that contains a path, and the path below it; null for none. */
 function enclosingRepository(
   repositories: ReadonlySet<string>,
   path: string,
@@ -194,9 +197,9 @@ function enclosingRepository(
 }
 
 /**
- * Sentences about folders that a change makes a repository, and about changes to what git obeys in a repository that the
- * base keeps in its tree (as test data). `changed` are all paths of the change, deleted ones too; `before` and `after` all
- * paths of the tree. Other changes in such a repository, and its removal, are accepted.
+ * Sentences about folders that a change turns into a repository, and about changes to git settings in a repository
+ * that is part of the base tree (as test data). `changed` are all paths of the change, including deleted ones;
+ * `before` and `after` all paths of the tree. Other changes in such a repository, and its removal, are allowed.
  */
 export function repositoryFaults(
   changed: readonly string[],

@@ -78,7 +78,7 @@ function linesOf(output: string): readonly string[] {
     .split('\n')
     .map((line) => line.trimEnd().slice(0, 4 * MAX_LINE))
     .filter((line) => line !== '');
-  // Npm's usage message begins here.
+  // The usage message of npm begins here.
   const usage = lines.findIndex((line) => /^npm (?:ERR!|error) Usage:$/.test(line));
   const end = lines.findLastIndex((line) => /^npm (?:ERR!|error)/.test(line));
   return usage < 0 ? lines : [...lines.slice(0, usage), ...lines.slice(end + 1)];

@@ -1,11 +1,13 @@
-/** What stands where a secret stood. */
+/** Replaces a secret. */
 export const REDACTED = '[redacted]';
 
 /** Shorter keys are placeholders for local servers (`none`, `ollama`): not secret, and words of ordinary text. */
 const MIN_KEY_CHARS = 12;
-/** Shorter words of the settings are left to the forms: as values they would blot out ordinary text. Our default. */
+/**
+ * Shorter values in settings are left to the patterns: replacing them by value would destroy ordinary text. Default.
+ */
 const MIN_VALUE_CHARS = 8;
-/** So many characters in a row of a secret give it away: a text that was cut may end in a part of one. Our default. */
+/** Minimum length of a partial secret that is replaced: a truncated text may end within a secret. Default. */
 const MIN_FRAGMENT_CHARS = 12;
 
 export const secretsOf = (keys: readonly (string | undefined)[]): readonly string[] =>
@@ -19,12 +21,12 @@ interface Span {
   readonly to: number;
 }
 
-/** Replaces what is secret in a text. */
+/** Replaces secrets in a text. */
 type Redact = (text: string) => string;
 
 /**
- * Takes secrets out of texts, JSON texts included: known ones by value, also in part and as JSON or an address writes them,
- * and all that has the form of one. What was JSON before is JSON afterwards.
+ * Removes secrets from texts, including JSON: known secrets by value, also partial and as encoded in JSON or a URL,
+ * and everything that matches a secret's pattern. Valid JSON remains valid.
  */
 export function redactor(secrets: readonly string[]): Redact {
   const known = [...new Set(secrets.flatMap(encodingsOf))].filter(({ length }) => length >= MIN_VALUE_CHARS);
@@ -50,8 +52,8 @@ const encodingsOf = (secret: string): readonly string[] => {
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /**
- * How a text stands in base64, wherever it begins in it: a login of HTTP has a name before it. What depends on the
- * characters around it is cut off. Both alphabets.
+ * The base64 encodings of a text at each possible offset: HTTP credentials have a name before it. Characters that
+ * depend on the context are cut off. Both alphabets.
  */
 function base64Of(text: string): readonly string[] {
   const bytes = utf8(text);
@@ -73,7 +75,7 @@ const utf8 = (text: string): readonly number[] =>
     hex === undefined ? letter.charCodeAt(0) : Number.parseInt(hex, 16),
   );
 
-/** By their length: every telling part of every secret. */
+/** Every identifying part of every secret, by length. */
 function fragmentsOf(known: readonly string[]): ReadonlyMap<number, ReadonlySet<string>> {
   const grams = new Map<number, Set<string>>();
   for (const secret of known) {
@@ -82,7 +84,7 @@ function fragmentsOf(known: readonly string[]): ReadonlyMap<number, ReadonlySet<
     grams.set(length, same);
     for (let at = 0; at + length <= secret.length; at += 1) {
       const gram = secret.slice(at, at + length);
-      // It could be the quotation mark that ends or begins a text, and is no part of the secret then.
+      // May be the closing or opening quotation mark of a text, which is not part of the secret.
       if (!/(?<!\\)"/.test(gram)) same.add(gram);
     }
   }
@@ -115,7 +117,7 @@ function redactSpans(text: string, spans: readonly Span[]): string {
   return kept + text.slice(at);
 }
 
-/** JSON stays JSON only when no escape (`\n`, `\u001b`) is cut in two. */
+/** JSON remains valid only if no escape (`\n`, `\u001b`) is split. */
 function wholeEscapes(text: string, { from, to }: Span): Span {
   const begun = /(?:^|[^\\])(?:\\\\)*(\\(?:u[0-9a-f]{0,3})?)$/i.exec(
     text.slice(Math.max(0, from - 40), from),
@@ -124,15 +126,15 @@ function wholeEscapes(text: string, { from, to }: Span): Span {
   const left = begun?.length ?? 0;
   if (!inside) return { from: from - left, to };
   const hex = inside[1];
-  // `\u` and four digits; or one character after the backslash, which itself may be the `u`.
+  // `\u` and four digits; or one character after the backslash, possibly `u` itself.
   const missing = hex === undefined ? (text[to] === 'u' ? 5 : 1) : 5 - hex.length;
   return { from: from - left, to: Math.min(text.length, to + missing) };
 }
 
 /**
- * What may stand right before a token although it ends with a letter or digit: an escape of JSON, C or Python (`\n`,
- * `\u001b`, `\x1b`, `\012`, `\U0000001b`), of an address (`%3D`, `%253D`), of mail (`=3D`), and a sequence that colours a
- * terminal, whose beginning may be written in any of these ways (`\u001b[32m`).
+ * What may precede a token although it ends with a letter or digit: an escape of JSON, C or Python (`\n`, `\u001b`,
+ * `\x1b`, `\012`, `\U0000001b`), of a URL (`%3D`, `%253D`), of mail (`=3D`), and a terminal colour sequence whose
+ * start is written in any of these ways (`\u001b[32m`).
  */
 const ESCAPES = [
   String.raw`\\[abefnrtv]`,
@@ -144,12 +146,12 @@ const ESCAPES = [
   '=[0-9A-F]{2}',
   String.raw`\[[\d;:?]{0,20}[A-Za-z]`,
 ];
-/** Where a form begins with letters, anything but a letter or a digit may stand before it, and such an escape. */
+/** If a pattern begins with letters, it may be preceded by such an escape, or by anything but a letter or a digit. */
 const TOKEN_START = `(?:(?<![A-Za-z0-9])|(?<=${ESCAPES.join('|')}))`;
 
 /**
- * Tokens that name themselves by their first letters, and what may stand behind those: what gitleaks' default rules and the
- * providers' own pages name. Lengths are lower than the real ones, so that a token that was cut is found.
+ * Tokens with a recognizable prefix, and the characters that may follow: from gitleaks' default rules and the
+ * providers' documentation. Minimum lengths are below the real ones, so that truncated tokens are found.
  */
 const PREFIXED: readonly (readonly [prefix: string, rest: string])[] = [
   // GitHub, GitLab, Bitbucket, Gitea.
@@ -216,42 +218,42 @@ const PREFIXED: readonly (readonly [prefix: string, rest: string])[] = [
   ['(?:access|refresh)_token\\$production\\$', '[a-z0-9$]{16,}'],
 ];
 
-/** Bounded where a hostile text could make the search take time by the square of its length. */
+/** Bounded, because hostile text could make the search quadratic. */
 const OTHER_PATTERNS: readonly RegExp[] = [
   // A JSON web token.
   new RegExp(String.raw`${TOKEN_START}(?<!-)eyJ[\w-]{8,4096}\.[\w-]{8,8192}(?:\.[\w-]*)?`, 'g'),
-  // Names that a service puts into an address: of a hook, of a bot.
+  // Secret path segments in URLs of a service: of a webhook, of a bot.
   /hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{20,200}/g,
   /discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/[\w-]{20,200}/g,
   /webhook\.office\.com\/webhookb2\/[\w@/-]{20,300}/g,
   new RegExp(String.raw`${TOKEN_START}\d{8,14}:AA[\w-]{32,36}(?![\w-])`, 'g'),
-  // What an operator or a script calls a secret and gives a value of one word.
+  // Assignments of a one-word value to a name that suggests a secret.
   /(?:AccountKey|SharedAccessKey|SharedAccessSignature|aws_secret_access_key|_authToken|_auth)["'\\]{0,3}\s{0,3}[=:]\s{0,3}["'\\]{0,3}[A-Za-z0-9+/_.=-]{16,}/gi,
   /(?<=[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|access_token|api_key|apikey)=)[A-Za-z0-9%+/_.=-]{16,}/gi,
   new RegExp(String.raw`${TOKEN_START}Bearer(?:\s|%20|\+|\\u0020){1,8}[\w+/=.~%-]{6,}`, 'gi'),
   new RegExp(String.raw`${TOKEN_START}Basic(?:\s|%20|\+|\\u0020){1,8}[A-Za-z0-9+/%]{16,}={0,2}`, 'gi'),
-  // To its end, or as far as a text that was cut still shows it.
+  // To its end, or as far as a truncated text shows it.
   /-----BEGIN [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----[^"]*?(?:-----END [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----|(?=")|$)/g,
-  // A password is anything up to the last @ before the path.
+  // A password extends to the last @ before the path.
   /(?<=[a-z][a-z0-9+.-]{0,20}:(?:\/\/|\\\/\\\/))[^\s"'\\/?#]{0,256}:[^\s"'\\/?#]{0,256}@/gi,
   /(?<=[a-z][a-z0-9+.-]{0,20}%3A%2F%2F)[\w.~%-]{0,256}%3A[\w.~%-]{0,256}%40/gi,
 ];
 
 const ALTERNATIVES = PREFIXED.map(([prefix, rest]) => `(?:${prefix})${rest}`).join('|');
 
-/** What secrets look like, whoever's they are. */
+/** Patterns of secrets, independent of their owner. */
 const SECRET_PATTERNS: readonly RegExp[] = [
   new RegExp(`${TOKEN_START}(?:${ALTERNATIVES})`, 'g'),
   ...OTHER_PATTERNS,
 ];
 
-/** Names under which settings hold a secret; what stands below such a name is one, too. */
+/** Names of settings that contain a secret; everything below such a name is secret, too. */
 const SECRET_NAME = /(?:key|secret|token|password|headers)s?$/i;
 const USER_INFO = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*?:([^/?#]*)@/i;
 
 /**
- * Every secret in an operator's settings, wherever they hold it: by the name it stands under, and passwords in addresses.
- * By name, so that a setting that is added later is found without a list. Order and repeats mean nothing.
+ * All secrets in an operator's settings: by the name of the setting, and passwords in URLs. By name, so that future
+ * settings are covered without a list. Order and duplicates are irrelevant.
  */
 export function secretsIn(settings: unknown, name = ''): readonly string[] {
   if (typeof settings === 'string') {
@@ -263,7 +265,7 @@ export function secretsIn(settings: unknown, name = ''): readonly string[] {
   );
 }
 
-/** As it stands in the address, and as it is sent. */
+/** As written in the URL, and as sent. */
 function passwordOf(address: string): readonly string[] {
   const written = USER_INFO.exec(address)?.[1];
   if (!written) return [];
@@ -274,6 +276,6 @@ function passwordOf(address: string): readonly string[] {
   }
 }
 
-/** Lines of a key file, and values of a list of headers: each can be met alone. */
+/** Lines of a key file, and values of a list of headers: each can occur separately. */
 const secretParts = (secret: string): readonly string[] =>
   secret.split(/[\s,=]+/).filter((part) => part !== secret);

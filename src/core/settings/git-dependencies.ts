@@ -15,7 +15,7 @@ const NAMING_FILES = [
   'Gemfile.lock',
   'composer.json',
 ];
-/** Hosts for which `git@host:` is rewritten, our default. */
+/** Hosts for which `git@host:` is rewritten. Default. */
 const MAX_HOSTS = 10;
 
 export const gitDependencyFiles = (paths: readonly string[]): readonly string[] =>

@@ -5,14 +5,15 @@ interface FoundCommands extends Pick<Recipe, 'commands' | 'instead'> {
   readonly refusedHosts?: readonly string[];
 }
 
-/** As many hosts as a person can judge. Our default. */
+/** Maximum hosts: as many as a person can judge. Default. */
 const MAX_REFUSED = 10;
 
 /**
- * A settings file that names the commands of a recipe, and `""` for those that it leaves out because they failed. `before`:
- * the file as it stands, whose other settings and comments stay; null for none. Commands in `named` stay as they are
- * written there. Null where nothing is to be added. `before` is text that `readSettingsText` accepts. Hosts that set-up was
- * refused, `host` or `host:port`, are in a comment with the line that would allow them: a person decides that, not `--write`.
+ * A settings file with a recipe's commands, and `""` for those that it omits because they failed. `before`: the
+ * current file, whose other settings and comments are kept; null for none. Commands in `named` are kept as written.
+ * Null if nothing is to be added. `before` is text that `readSettingsText` accepts. Hosts that were blocked during
+ * set-up, `host` or `host:port`, are listed in a comment with the line that would allow them: a person decides that,
+ * not `--write`.
  */
 export function settingsOfRecipe(
   before: string | null,

@@ -19,30 +19,30 @@ export interface WantedManager extends WantedVersion {
   readonly release?: string;
 }
 
-/** The toolchains that a repository needs, as its own files say. */
+/** The toolchains that a repository requires according to its own files. */
 export interface WantedTools {
-  /** In which each language is used, by the file that shows it. */
+  /** The versions required of each language, with the file that defines them. */
   readonly languages: ReadonlyMap<RuntimeLanguage, string>;
   readonly versions: ReadonlyMap<RuntimeLanguage, WantedVersion>;
-  /** Programs besides those of the languages, such as `mvn`, by the file that shows it. */
+  /** Programs besides those of the languages, such as `mvn`, with the file that requires them. */
   readonly programs: ReadonlyMap<string, string>;
-  /** Those of the programs that set-up installs from the package index where they are not there. */
+  /** Those of the programs that set-up installs from the package index if they are missing. */
   readonly broughtBySetup: readonly string[];
   /** Services that the CI job of the tests starts, and that can run inside the sandbox. */
   readonly services: readonly FoundService['name'][];
-  /** Package manager of the Node packages; null for npm as Node brings it. */
+  /** Package manager of the Node packages; null for Node's bundled npm. */
   readonly manager: WantedManager | null;
 }
 
-/** A program that a repository asks for and that its commands find. */
+/** A program that a repository requires and that is available to its commands. */
 export interface FoundTool {
-  /** With its version, where it has reported it: `Node 22.14.0`, `Python 3.11.7`, `uv 0.5.1`. */
+  /** With its reported version, if known: `Node 22.14.0`, `Python 3.11.7`, `uv 0.5.1`. */
   readonly name: string;
-  /** What has it: the sandbox, this machine, the package registry, the repository, or Runoff. */
+  /** Its source: the sandbox, this machine, the package registry, the repository, or Runoff. */
   readonly from: 'sandbox' | 'machine' | 'registry' | 'repository' | 'runoff';
 }
 
-/** Paths of the files of a repository whose text says which versions are wanted; bounded. */
+/** Paths of the files whose text defines required versions; bounded. */
 export const toolchainFiles = (paths: readonly string[]): readonly string[] => {
   const present = new Set(paths);
   return [...TOP_FILES.filter((path) => present.has(path)), ...workflowFiles(paths)];
@@ -87,8 +87,8 @@ const TOOL_FILES: readonly {
 ];
 
 /**
- * What the files of a commit say. `paths` are all its files, `texts` those of `toolchainFiles` that could be read; `setup`
- * is the command that sets it up.
+ * The toolchains required by a commit's files. `paths` are all its files, `texts` the readable ones of
+ * `toolchainFiles`; `setup` is the set-up command.
  */
 export function wantedTools(
   paths: readonly string[],
@@ -101,7 +101,7 @@ export function wantedTools(
     const file = paths.find((path) => sign.test(path));
     if (file === undefined) continue;
     if (language !== undefined && !languages.has(language)) languages.set(language, file);
-    // A wrapper in the repository brings its own.
+    // A wrapper in the repository downloads its own version.
     if (program !== undefined && !paths.includes(`${program}w`)) programs.set(program, file);
   }
   const manifest = manifestOf(texts.get('package.json'));
@@ -137,7 +137,7 @@ function manifestOf(text: string | undefined): NodeManifest {
   try {
     return NodeManifest.safeParse(JSON.parse(text ?? '')).data ?? {};
   } catch {
-    // Not JSON, so it asks for nothing.
+    // Not JSON: requires nothing.
     return {};
   }
 }
@@ -150,7 +150,7 @@ interface Hints {
   readonly job: CiJob | null;
 }
 
-/** A pinned version first; what CI tests with says more than the lowest version that is supported. */
+/** A pinned version first; the version used by CI is more reliable than the lowest supported one. */
 function versionOf(language: RuntimeLanguage, texts: Texts, { manifest, job }: Hints): WantedVersion | null {
   const asked = ownFile(language, texts) ?? ofVersionManager(language, texts);
   const tested = testedVersions(language, job);
@@ -194,7 +194,7 @@ function ownFile(language: RuntimeLanguage, texts: Texts): WantedVersion | null 
   return null;
 }
 
-/** Names that asdf and mise know a language by. */
+/** Names of languages in asdf and mise. */
 const PLUGINS: Readonly<Record<RuntimeLanguage, string>> = {
   node: 'node(?:js)?',
   python: 'python',
@@ -250,7 +250,7 @@ function managerOf(paths: readonly string[], texts: Texts, manifest: NodeManifes
     : manager;
 }
 
-/** A manager that a lock file shows, in the versions that the manifest allows. */
+/** The package manager of a lock file, in the versions that the manifest allows. */
 function narrowed(found: WantedManager, manifest: NodeManifest): WantedManager {
   const asked = manifest.volta?.[found.name] ?? manifest.engines?.[found.name];
   if (asked === undefined) return found;

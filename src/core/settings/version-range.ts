@@ -1,4 +1,4 @@
-/** Major, minor, patch. What follows (a pre-release, a build) does not count. */
+/** Major, minor, patch. Pre-release and build are ignored. */
 export type Version = readonly [major: number, minor: number, patch: number];
 
 /** The first version in a text, such as the output of `--version`; null if there is none. */
@@ -7,7 +7,7 @@ export function parseVersion(text: string): Version | null {
   return major === undefined ? null : [Number(major), Number(minor ?? 0), Number(patch ?? 0)];
 }
 
-/** Characters of a range that are read. Our default: real ones have fewer than a hundred. */
+/** Maximum characters of a range that are read. Default: real ones have fewer than a hundred. */
 const MAX_CHARACTERS = 500;
 
 /** From a version, inclusive, up to another, exclusive. */
@@ -20,8 +20,8 @@ const ZERO: Version = [0, 0, 0];
 const END: Version = [Number.POSITIVE_INFINITY, 0, 0];
 
 /**
- * Whether a version is in a range as npm, Python or a version manager writes it: `^20.9 || >=22`, `>=3.8,<4`, `~=3.8`,
- * `18.x`, `20`. A range that cannot be read holds every version: it must not keep a repository from being tried.
+ * Whether a version is in a range in the syntax of npm, Python or a version manager: `^20.9 || >=22`, `>=3.8,<4`,
+ * `~=3.8`, `18.x`, `20`. An unreadable range contains every version, so that it does not block a repository.
  */
 export function satisfies(version: Version, range: string): boolean {
   const alternatives = range
@@ -46,7 +46,7 @@ function spansOf(text: string): readonly Span[] {
 function comparator(operator: string, text: string): readonly Span[] {
   const parts = text.split('.').filter((part) => /^\d+$/.test(part));
   const from = parseVersion(parts.join('.')) ?? ZERO;
-  // The first version beyond all that begin with these numbers.
+  // The first version greater than all that begin with these numbers.
   const beyond = next(from, Math.min(parts.length, 3) - 1);
   switch (operator) {
     case '>=':

@@ -11,15 +11,14 @@ export interface WorkspacePackage {
 
 type RepositoryFiles = Readonly<Record<string, string>>;
 
-/** Packages that are distinguished at most: of a bigger workspace nothing is known. Our default. */
+/** Maximum packages; a larger workspace is not analysed. Default. */
 const MAX_PACKAGES = 200;
-/** Characters of a manifest that are read. */
+/** Maximum characters of a manifest that are read. */
 const MAX_MANIFEST_CHARS = 200_000;
 
 /**
- * The packages of an npm, pnpm or yarn workspace, and the modules of a go.work, with who depends on whom by the names in
- * their manifests; sorted by folder. Empty where there is no workspace, where it cannot be read, and where it is too big
- * to be taken apart.
+ * The packages of an npm, pnpm or yarn workspace, and the modules of a go.work, with their dependencies by the names
+ * in their manifests; sorted by folder. Empty without a workspace, and for one that cannot be read or is too large.
  */
 export function workspaceGraph(files: RepositoryFiles): readonly WorkspacePackage[] {
   const found = [...nodePackages(files), ...goModules(files)];
@@ -30,7 +29,7 @@ export function workspaceGraph(files: RepositoryFiles): readonly WorkspacePackag
 export const workspaceFolders = (files: RepositoryFiles): readonly string[] =>
   workspaceGraph(files).flatMap(({ kind, folder }) => (kind === 'node' ? [folder] : []));
 
-/** Files at the top that say what a test command runs. */
+/** Files at the top that define what a test command runs. */
 const TOP_FILES: readonly string[] = [
   ...['package.json', 'pnpm-workspace.yaml', 'GNUmakefile', 'makefile', 'Makefile', 'tox.ini', 'setup.cfg'],
   ...['noxfile.py', 'turbo.json', 'nx.json', 'lerna.json', 'go.work', 'go.mod'],
@@ -43,8 +42,8 @@ export function stepFiles(paths: readonly string[]): readonly string[] {
 }
 
 /**
- * Paths of the manifests of a workspace, by the texts of `stepFiles`; one more than are distinguished where there are too
- * many. With nx, also one of its `project.json`.
+ * Paths of the manifests of a workspace, by the texts of `stepFiles`; if there are too many, one more than the limit.
+ * With nx, also one of its `project.json`.
  */
 export function packageFiles(paths: readonly string[], files: RepositoryFiles): readonly string[] {
   const globs = nodeGlobs(files);
@@ -54,7 +53,7 @@ export function packageFiles(paths: readonly string[], files: RepositoryFiles): 
     const folder = path.endsWith('/package.json') ? path.slice(0, -'/package.json'.length) : null;
     return folder !== null && isPackageFolder(folder) && matchesAnyGlob(globs, folder);
   });
-  // One of them says that targets of nx are more than scripts.
+  // Indicates that nx targets may be more than scripts.
   const project =
     files['nx.json'] === undefined ? undefined : paths.find((path) => /(?:^|\/)project\.json$/.test(path));
   return [...manifests.slice(0, MAX_PACKAGES + 1), ...(project === undefined ? [] : [project])];
@@ -84,7 +83,7 @@ function manifestOf(text: string | undefined): z.infer<typeof WorkspaceManifest>
   try {
     return WorkspaceManifest.safeParse(JSON.parse(text)).data ?? null;
   } catch {
-    // A manifest that cannot be read says nothing.
+    // An unreadable manifest is treated as empty.
     return null;
   }
 }
@@ -129,7 +128,7 @@ function nodePackages(files: RepositoryFiles): readonly WorkspacePackage[] {
   });
 }
 
-/** Folders that a go.work uses below the top; the module at the top is no package of its own. */
+/** Folders below the top that a go.work uses; the module at the top is not a separate package. */
 export function goFolders(files: RepositoryFiles): readonly string[] {
   const text = (files['go.work'] ?? '').slice(0, MAX_MANIFEST_CHARS);
   const used: string[] = [];
@@ -164,14 +163,13 @@ function goModules(files: RepositoryFiles): readonly WorkspacePackage[] {
   }));
 }
 
-/** Files for people, and for the host of the repository. */
+/** Documentation files, and files for the repository's host. */
 const BESIDE =
   /(?:^|\/)(?:[^/]+\.(?:md|mdx|markdown|rst)|LICEN[CS]E[^/]*|CODEOWNERS|\.gitignore)$|^(?:docs?|\.github|\.changeset)\//i;
 
 /**
- * Folders of the packages that these changes can affect: those that hold a changed file, and all that depend on one of
- * them, over any number of others. A changed file outside of all packages affects every one, unless it is text for
- * people.
+ * Folders of the packages that these changes can affect: those with a changed file, and their direct and indirect
+ * dependents. A changed file outside all packages affects every package, unless it is documentation.
  */
 export function affectedPackages(
   graph: readonly WorkspacePackage[],
@@ -184,7 +182,7 @@ export function affectedPackages(
     if (owner !== null) affected.add(owner);
     else if (!BESIDE.test(path)) return folders;
   }
-  // A set that grows while it is gone through: each package comes up once, also in a circle.
+  // The set grows during the loop; each package occurs once, even in a cycle.
   for (const folder of affected)
     for (const one of graph) if (one.dependsOn.includes(folder)) affected.add(one.folder);
   return affected;
@@ -199,14 +197,14 @@ function ownerOf(path: string, folders: ReadonlySet<string>): string | null {
   return null;
 }
 
-/** Globs of a workspace that are looked at, and characters of one. */
+/** Maximum globs of a workspace that are used, and maximum characters of one. */
 const MAX_GLOBS = 200;
 const MAX_GLOB_CHARS = 200;
 
 /**
- * Does a folder match one of these globs, and none behind a `!`? `*` stands for anything within one name, `**` for any
- * number of names. Takes time in proportion to both lengths, whatever the globs are. Where one has another special
- * character, nothing matches: what it means is not known.
+ * Whether a folder matches one of these globs, and none with a `!`. `*` matches anything within one name, `**` any
+ * number of names. Takes time proportional to the product of both lengths at most. A glob with another special
+ * character matches nothing, because its meaning is unknown.
  */
 function matchesAnyGlob(globs: readonly string[], folder: string): boolean {
   if (
@@ -222,7 +220,7 @@ function matchesAnyGlob(globs: readonly string[], folder: string): boolean {
 
 function matchesGlob(glob: string, names: readonly string[]): boolean {
   const parts = glob.replace(/^\.\//, '').replace(/\/$/, '').split('/');
-  // Places in the glob that the names so far may have led to.
+  // Positions in the glob that the names so far may have reached.
   let places = beyondStars(parts, new Set([0]));
   for (const name of names) {
     const next = new Set<number>();
@@ -236,13 +234,13 @@ function matchesGlob(glob: string, names: readonly string[]): boolean {
   return places.has(parts.length);
 }
 
-/** `**` may stand for no name at all. */
+/** `**` may match no name at all. */
 function beyondStars(parts: readonly string[], places: Set<number>): Set<number> {
   for (const place of places) if (parts[place] === '**') places.add(place + 1);
   return places;
 }
 
-/** With `*` for any characters: on a mismatch only the last star takes one more. */
+/** Handles `*`: on a mismatch only the last star is extended by one character. */
 function matchesName(pattern: string, name: string): boolean {
   let [at, from] = [0, 0];
   let star: { readonly at: number; from: number } | null = null;

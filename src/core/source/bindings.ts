@@ -2,33 +2,33 @@ import { type Chain, type ChainLink, COMPUTED } from './chains.ts';
 import { ancestors, child, contentOf, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
 import { type Exported, type Reader, readerOf } from './values.ts';
 
-/** A name that an import brings, and what it is. */
+/** A name introduced by an import, and what it refers to. */
 export interface Imported {
   readonly node: SyntaxNode;
   readonly as: string;
   readonly path: string;
 }
 
-/** What the names of one text stand for, as far as it can be read from it. */
+/** What the names of one text refer to, as far as the text shows. */
 export interface Bindings extends Pick<Reader, 'pathsOf' | 'valuesOf'> {
-  /** Names of the whole file, with what they stand for. */
+  /** Names of the whole file, with their meanings. */
   readonly named: () => readonly (readonly [name: string, path: string])[];
 }
 
-/** What a name stands for in a part of a text. */
+/** The meaning of a name in a part of a text. */
 interface Bound {
   readonly from: number;
   readonly to: number;
   readonly paths: Set<string>;
 }
 
-/** A name may stand for more; what is beyond is not followed. */
+/** Maximum meanings of a name; more are not followed. */
 const MAX_BOUND_PATHS = 6;
-/** A binding may rest on others, which come later. */
+/** A binding may depend on others that follow later. */
 const ROUNDS = 3;
 const FUNCTION =
   /^(?:arrow_function|function_expression|function_declaration|generator_function|generator_function_declaration|function|method_definition|function_definition|lambda)$/;
-/** What hands its items, or itself, to the function that it is given. */
+/** Methods that pass their items, or their receiver, to a callback. */
 const HANDS_ON = /^(?:then|finally|tap|pipe|let|also)$/;
 
 export function bindingsOf(
@@ -80,7 +80,7 @@ const MAX_PATH_CHARS = 300;
 
 const isName = ({ type }: SyntaxNode): boolean => /^(?:identifier|constant|this)$/.test(type);
 
-/** Variables, fields, loops, and parameters that have a value of their own. */
+/** Variables, fields, loops, and parameters with a default value. */
 function bindAt(tree: SyntaxTree, node: SyntaxNode, reader: Reader, put: Put): void {
   switch (node.type) {
     case 'variable_declarator':
@@ -137,7 +137,7 @@ function bindTarget(tree: SyntaxTree, target: SyntaxNode, value: SyntaxNode, rea
   for (const [key, own] of propertiesOf(tree, value)) put(`${name}.${key}`, reader.valuesOf(own));
 }
 
-/** The values of an object that is written out, by their keys. */
+/** The values of an object literal, by key. */
 const propertiesOf = (tree: SyntaxTree, { type, children }: SyntaxNode) =>
   /^(?:object|dictionary)$/.test(type)
     ? children.flatMap((each): [string, SyntaxNode][] => {
@@ -147,7 +147,9 @@ const propertiesOf = (tree: SyntaxTree, { type, children }: SyntaxNode) =>
       })
     : [];
 
-/** The names that a declaration gives, each with the property that it takes: `{ exit: q }` gives `q` from `exit`. */
+/**
+ * The names that a declaration introduces, each with the property that it takes: `{ exit: q }` gives `q` from `exit`.
+ */
 function bindPattern(tree: SyntaxTree, target: SyntaxNode, paths: readonly string[], put: Put): void {
   const values = paths.filter((path) => path !== '');
   if (isName(target)) {
@@ -183,7 +185,7 @@ function functionsByName(tree: SyntaxTree): ReadonlyMap<string, readonly SyntaxN
   return new Map([...groups].map(([name, all]) => [name, all.map(([, node]) => node)]));
 }
 
-/** What functions of this text are given as arguments, and what calls hand to a function that is written in them. */
+/** Functions of this text that are passed as arguments, and arguments that calls pass to a function literal. */
 function bindArguments(
   tree: SyntaxTree,
   { links }: Chain,
@@ -194,7 +196,7 @@ function bindArguments(
   for (const [i, { name, args, value }] of links.entries()) {
     if (!args) continue;
     const before = links.slice(0, i);
-    // `((lib) => …)(assert)`: the function stands in front of the call.
+    // `((lib) => …)(assert)`: the function precedes the call.
     const front = name === '' ? (value ?? before.at(-1)?.value) : undefined;
     const called = front ? functionsIn(front) : (functions.get(name) ?? []);
     for (const one of called) bindParameters(tree, one, args, { method: before.length > 0, reader, put });
@@ -202,7 +204,7 @@ function bindArguments(
   }
 }
 
-/** Functions that are written as arguments get the items of what is in front, and what stands beside them. */
+/** Function literals passed as arguments receive the items of the receiver, and the other arguments. */
 function bindCallbacks(
   tree: SyntaxTree,
   args: readonly SyntaxNode[],

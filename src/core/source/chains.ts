@@ -1,18 +1,18 @@
 import { child, contentOf, isString, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
 
-/** One step of a chain: `.name`, `.name(args)`, `['name']`, or `(args)` on what came before. */
+/** One step of a chain: `.name`, `.name(args)`, `['name']`, or `(args)` on the previous step. */
 export interface ChainLink {
-  /** Empty for a value that is no name, and for a call of what a call gave. */
+  /** Empty for a value without a name, and for a call of a call's result. */
   readonly name: string;
-  /** Null where nothing is called. */
+  /** Null if it is not a call. */
   readonly args: readonly SyntaxNode[] | null;
   /** Where the step ends. */
   readonly to: number;
-  /** What has no name: the value that a chain begins with, or what is looked up by. */
+  /** A value without a name: the start of a chain, or an index expression. */
   readonly value?: SyntaxNode;
 }
 
-/** `expect(x).not.toBe(3)`: names and calls that go on from one another, as far as they reach. */
+/** A chain of names and calls, such as `expect(x).not.toBe(3)`, at its full length. */
 export interface Chain {
   readonly node: SyntaxNode;
   readonly from: number;
@@ -20,7 +20,7 @@ export interface Chain {
   readonly links: readonly ChainLink[];
 }
 
-/** What stands in front of the name, or of the arguments. */
+/** The node before the name or the arguments. */
 const HEADS = [
   'function',
   'macro',
@@ -43,14 +43,14 @@ const NAME_NODE =
 
 const isStep = ({ type, named }: SyntaxNode): boolean => named && STEP_NODE.test(type);
 
-/** What a step goes on from; null where it begins. */
+/** The node that a step continues; null at the start. */
 function chainHead(node: SyntaxNode): SyntaxNode | null {
   if (/^(?:non_null_expression|await_expression)$/.test(node.type))
     return node.children.find(({ named }) => named) ?? null;
   if (/^(?:marker_)?annotation$/.test(node.type)) return child(node, 'name');
   const head = child(node, ...HEADS) ?? child(node, 'condition');
   if (head) return head;
-  // Without fields: the first of its named children, unless it is all that there is.
+  // Without fields: the first named child, unless it is the only one.
   const [first, second] = node.children.filter(({ named, type }) => named && !ARGUMENT_NODE.test(type));
   return first && (second || argumentList(node)) && first.field === '' ? first : null;
 }
@@ -62,7 +62,7 @@ const argumentList = (node: SyntaxNode): SyntaxNode | null =>
       node.children.find(({ type, field }) => ARGUMENT_NODE.test(type) && field === '') ??
       null);
 
-/** The arguments between brackets; those of a macro are divided at commas. */
+/** The arguments between brackets; those of a macro are split at commas. */
 function argumentNodes(list: SyntaxNode): readonly SyntaxNode[] {
   if (list.type !== 'token_tree')
     return list.children.filter(({ named, type }) => named && !/comment/.test(type)).map(unwrapped);
@@ -86,10 +86,10 @@ const unwrapped = (node: SyntaxNode): SyntaxNode =>
     ? (node.children[0] as SyntaxNode)
     : node;
 
-/** The name of what is looked up by a value. */
+/** The name of an index expression. */
 export const COMPUTED = '[]';
 
-/** The name that a node is written as; a text in brackets counts as one. */
+/** The name of a node; a string in brackets counts as one. */
 function nameIn(node: SyntaxNode, tree: SyntaxTree): string | null {
   if (isString(node)) return contentOf(nodeText(tree, node));
   if (/^(?:index|subscript)$/.test(node.field)) return COMPUTED;
@@ -100,7 +100,7 @@ function nameIn(node: SyntaxNode, tree: SyntaxTree): string | null {
   return NAME_NODE.test(node.type) || !node.named ? nodeText(tree, node) : null;
 }
 
-/** One node of a chain: its name, null where another node has it; its arguments; and what it goes on from. */
+/** One node of a chain: its name, null if another node has it; its arguments; and the node that it continues. */
 interface Step {
   readonly name: string | null;
   readonly args: readonly SyntaxNode[] | null;
@@ -135,12 +135,12 @@ const unnamedStep = (node: SyntaxNode, name: string): Step => ({
   ...(name === '' ? { value: node } : {}),
 });
 
-/** More links of one chain are not read. */
+/** Maximum links of one chain that are read. */
 const MAX_LINKS = 60;
 
 function linksOf(top: SyntaxNode, tree: SyntaxTree): readonly ChainLink[] {
   const links: ChainLink[] = [];
-  // Arguments belong to the name that what they follow ends with.
+  // Arguments belong to the last name of the expression that they follow.
   let given: (Pick<ChainLink, 'to'> & { readonly args: readonly SyntaxNode[] }) | null = null;
   const put = (link: ChainLink | null) => {
     if (given && link?.args === null) links.push({ ...link, ...given });
@@ -161,7 +161,7 @@ function linksOf(top: SyntaxNode, tree: SyntaxTree): readonly ChainLink[] {
   return links.reverse();
 }
 
-/** Ruby's calls may have no list of arguments, nor has what creates an object. */
+/** Ruby's calls may have no argument list, nor may object creation. */
 const isBareCall = (node: SyntaxNode): boolean =>
   node.type === 'call'
     ? child(node, 'method') !== null
@@ -191,6 +191,6 @@ function isTop(node: SyntaxNode): boolean {
   return !(at.parent && isStep(at.parent) && chainHead(at.parent) === at);
 }
 
-/** `process.exit`, `expect().toBe`: the names of a chain, with brackets behind what is called and goes on. */
+/** `process.exit`, `expect().toBe`: the names of a chain, with brackets after calls that are continued. */
 export const pathOf = (links: readonly ChainLink[]): string =>
   links.map(({ name, args }, i) => (args && i < links.length - 1 ? `${name}()` : name)).join('.');

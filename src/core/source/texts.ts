@@ -1,6 +1,6 @@
 import { child, contentOf, isString, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
 
-/** All that a value may be; texts stand behind a quote. */
+/** All values that an expression may have; strings have a quote in front. */
 export type ValuesOf = (node: SyntaxNode) => readonly string[];
 
 export const isPlain = ({ type }: SyntaxNode): boolean =>
@@ -10,7 +10,7 @@ const MAX_TEXT = 300;
 export const LIST = /^(?:array|list|tuple|set|expression_list)$/;
 export const WRAPPED =
   /^(?:await_expression|await|parenthesized_expression|as_expression|satisfies_expression|non_null_expression|type_assertion)$/;
-/** A text that is written in parts, put together; null for anything else. */
+/** A string written in parts, joined; null for anything else. */
 export function foldedText(node: SyntaxNode, tree: SyntaxTree, valuesOf: ValuesOf): string | null {
   if (
     WRAPPED.test(node.type) ||
@@ -70,7 +70,7 @@ function joinedText(node: SyntaxNode, all: (parts: readonly SyntaxNode[]) => str
     const items = of.children.filter(({ named }) => named).map((item) => all([item]));
     return separator === null || items.includes(null) ? null : items.join(separator);
   }
-  // Python's way round: `''.join(['as', 'sert'])`.
+  // Python's order: `''.join(['as', 'sert'])`.
   if (isString(of) && isJoin && given[0] && LIST.test(given[0].type)) {
     const items = given[0].children.filter(({ named }) => named).map((item) => all([item]));
     const separator = all([of]);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A text of a file, or of the part of one that a hunk shows. */
+/** The text of a file, or of the part that a hunk shows. */
 export interface SourceText {
   readonly path: string;
   readonly text: string;
@@ -8,32 +8,32 @@ export interface SourceText {
 
 /** One node of a syntax tree. Offsets count UTF-16 code units. */
 export interface SyntaxNode {
-  /** As its grammar calls it; a keyword or a sign is called as it is written. */
+  /** Type in its grammar; keywords and signs have their own text as type. */
   readonly type: string;
-  /** What it is to its parent, where the grammar says so. */
+  /** Its field in the parent, if the grammar defines one. */
   readonly field: string;
   readonly named: boolean;
   readonly from: number;
   readonly to: number;
   readonly parent: SyntaxNode | null;
   readonly children: readonly SyntaxNode[];
-  /** Its place among its parent's children. */
+  /** Its index among the parent's children. */
   readonly index: number;
 }
 
-/** A parsed text. Where it does not parse, nodes of the type `ERROR` hold what could be read. */
+/** A parsed text. Where parsing fails, nodes of type `ERROR` contain what could be parsed. */
 export interface SyntaxTree {
   readonly grammar: Grammar;
   readonly text: string;
   /** All nodes, a parent before its children. */
   readonly nodes: readonly SyntaxNode[];
-  /** There is text that fits nowhere. */
+  /** Some text fits no rule of the grammar. */
   readonly isBroken: boolean;
 }
 
 const GRAMMAR_EXTENSIONS = {
   typescript: ['ts', 'mts', 'cts', 'vue', 'svelte'],
-  // The grammar for plain JavaScript stumbles over `class=`, so components are all read by the one for TypeScript.
+  // The grammar for plain JavaScript fails on `class=`, so all components use the TypeScript grammar.
   tsx: ['js', 'mjs', 'cjs', 'jsx', 'tsx'],
   python: ['py', 'pyi'],
   go: ['go'],
@@ -53,13 +53,13 @@ const BY_EXTENSION: ReadonlyMap<string, Grammar> = new Map(
   ),
 );
 
-/** The grammar that a file is parsed by; null where there is none for its language. */
+/** The grammar for a file; null if its language has none. */
 export const grammarOf = (path: string): Grammar | null =>
   BY_EXTENSION.get(/\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? '') ?? null;
 
 export const isScript = (grammar: Grammar | null): boolean => grammar === 'tsx' || grammar === 'typescript';
 
-/** What the parser is given of a text: of a component, its scripts where they stand. */
+/** The parser's input for a text: for a component, its scripts at their original positions. */
 export function parsedText({ path, text }: SourceText): string {
   if (!/\.(?:vue|svelte)$/i.test(path)) return text;
   const parts = text.split(/(<script\b[^>]*>[\s\S]*?<\/script>)/i);
@@ -70,9 +70,9 @@ export function parsedText({ path, text }: SourceText): string {
 }
 
 /**
- * A tree as the parser, which runs in a sandbox, prints it; null where the text was too much for it. `kinds` are the
- * different nodes as [type, field, 1 if named]; `nodes` has four numbers for each node, parents first: index of its
- * kind, depth, distance of its start from the start of the node before it, length.
+ * A tree as printed by the sandboxed parser; null if the text exceeded the parser's limits. `kinds` are the distinct
+ * nodes as [type, field, 1 if named]; `nodes` has four numbers for each node, parents first: index of its kind,
+ * depth, distance of its start from the start of the previous node, length.
  */
 export const PrintedTree = z
   .object({
@@ -82,7 +82,7 @@ export const PrintedTree = z
   .nullable();
 export type PrintedTree = z.infer<typeof PrintedTree>;
 
-/** The printed tree of a text as nodes; null where what was printed is no tree of this text. */
+/** Decodes the printed tree of a text; null if it is not a valid tree of this text. */
 function readTree(printed: PrintedTree, grammar: Grammar, text: string): SyntaxTree | null {
   if (printed === null || printed.nodes.length === 0 || printed.nodes.length % 4 !== 0) return null;
   const nodes: (SyntaxNode & { readonly children: SyntaxNode[] })[] = [];
@@ -106,12 +106,12 @@ function readTree(printed: PrintedTree, grammar: Grammar, text: string): SyntaxT
   return { grammar, text, nodes, isBroken: nodes.some(({ type }) => type === 'ERROR') };
 }
 
-/** The trees of some texts: null where a text could not be parsed, or nobody did. */
+/** The trees of some texts: null if a text could not be parsed, or was not. */
 export type SyntaxTrees = (source: SourceText) => SyntaxTree | null;
 
 const treeKey = ({ path, text }: SourceText): string => `${grammarOf(path)}\0${text}`;
 
-/** What the parser printed, in the order of the texts that it was given. */
+/** The parser's output, in the order of its input texts. */
 export function syntaxTrees(sources: readonly SourceText[], printed: readonly PrintedTree[]): SyntaxTrees {
   const known = new Map<string, SyntaxTree | null>();
   for (const [i, source] of sources.entries()) {
@@ -121,7 +121,7 @@ export function syntaxTrees(sources: readonly SourceText[], printed: readonly Pr
   return (source) => known.get(treeKey(source)) ?? null;
 }
 
-/** A tree of a text that nobody parsed: all of it fits nowhere. */
+/** A tree of an unparsed text: a single error. */
 export function unparsed(text: string): SyntaxTree {
   const root = {
     type: 'ERROR',
@@ -144,10 +144,10 @@ export const nodeText = ({ text }: SyntaxTree, { from, to }: Pick<SyntaxNode, 'f
 export const child = (node: SyntaxNode, ...fields: readonly string[]): SyntaxNode | null =>
   node.children.find(({ field }) => fields.includes(field)) ?? null;
 
-/** More levels above a node are not looked at. */
+/** Maximum ancestors of a node that are visited. */
 const MAX_TREE_DEPTH = 200;
 
-/** The nodes around a node, the nearest first, without those from `until` on. */
+/** The ancestors of a node, nearest first, excluding `until` and those above it. */
 export function ancestors(node: SyntaxNode, until: SyntaxNode | null = null): readonly SyntaxNode[] {
   const found: SyntaxNode[] = [];
   for (let at = node.parent; at && at !== until && found.length < MAX_TREE_DEPTH; at = at.parent)
@@ -167,7 +167,7 @@ export function firstFrom({ nodes }: SyntaxTree, offset: number): number {
   return low;
 }
 
-/** Nodes that begin and end in a part of a text, in order. */
+/** Nodes that lie entirely within a part of a text, in order. */
 export function* nodesWithin(
   tree: SyntaxTree,
   { from, to }: Pick<SyntaxNode, 'from' | 'to'>,
@@ -179,7 +179,7 @@ export function* nodesWithin(
   }
 }
 
-/** A piece of code that is not divided further: a text in quotes is one piece. */
+/** An atomic piece of code: a quoted string is one piece. */
 interface Token {
   readonly kind: 'word' | 'number' | 'string' | 'sign';
   readonly text: string;
@@ -187,11 +187,11 @@ interface Token {
   readonly to: number;
 }
 
-/** The same text twice, at equal length: what is blanked out became spaces, new lines stay. */
+/** The text in two versions of equal length: blanked characters become spaces, newlines are kept. */
 export interface BlankedText {
   /** Comments are blank. */
   readonly code: string;
-  /** Comments and what stands inside quotes are blank; the quotes stay. */
+  /** Comments and string contents are blank; the quotes are kept. */
   readonly mask: string;
 }
 
@@ -217,7 +217,7 @@ function isDead(node: SyntaxNode, tree: SyntaxTree): boolean {
   );
 }
 
-/** Comments, dead code and pieces, none of which is looked into; in order. */
+/** Comments, dead code and pieces, none of which is searched further; in order. */
 function* pieces(tree: SyntaxTree, part: Pick<SyntaxNode, 'from' | 'to'>) {
   let done = part.from;
   for (const node of nodesWithin(tree, part)) {
@@ -229,7 +229,7 @@ function* pieces(tree: SyntaxTree, part: Pick<SyntaxNode, 'from' | 'to'>) {
   }
 }
 
-/** The tokens of a text, or of a part of it, in order. Comments are none. */
+/** The tokens of a text, or of a part of it, in order, without comments. */
 export function tokensOf(
   tree: SyntaxTree,
   part: Pick<SyntaxNode, 'from' | 'to'> = { from: 0, to: tree.text.length },
@@ -273,6 +273,6 @@ const quotesOf = (text: string): string => {
   return text.length < 2 ? text : `${text[0]}${inside}${text.at(-1)}`;
 };
 
-/** What stands in a text between its quotes. */
+/** The text between a string's quotes. */
 export const contentOf = (text: string): string =>
   /^[a-zA-Z@$#]*("""|'''|["'`/])([\s\S]*?)\1\w*$/.exec(text)?.[2] ?? text;

@@ -12,14 +12,14 @@ import {
 } from './tree.ts';
 import { type Exported, moduleName } from './values.ts';
 
-/** One place where something is read, called or given another value, by its name as it was imported. */
+/** One place where a value is read, called or reassigned, by its imported name. */
 export interface Use {
   readonly node: SyntaxNode;
   readonly from: number;
   readonly to: number;
   /** `process.exit`, `Runtime.getRuntime().halt`: without `node:`, and with local names traced back to their origin. */
   readonly path: string;
-  /** Null where it is not called. */
+  /** Null if it is not called. */
   readonly args: readonly SyntaxNode[] | null;
   /** It is assigned to, or deleted. */
   readonly written: boolean;
@@ -29,16 +29,18 @@ const IMPORTS =
   /^(?:import_statement|import_from_statement|import_declaration|import_spec|use_declaration|using_directive|namespace_use_clause|export_statement)$/;
 const WRITES =
   /^(?:assignment_expression|augmented_assignment_expression|assignment|augmented_assignment|operator_assignment|assignment_statement|compound_assignment_expr)$/;
-/** Names that stand for themselves: they declare something, or are part of a longer name. */
+/** Names that refer to nothing else: declarations, or parts of a longer name. */
 const DECLARES =
   /^(?:name|alias|key|label|parameters|pattern|method|property|attribute|field|type|module_name)$/;
-/** What the names of a text stand for, and every use of them. */
+/** The meanings of a text's names, and every use of them. */
 export interface UsedNames extends Pick<Bindings, 'valuesOf' | 'named'> {
-  /** In order; imports of a single name are uses of it, too. What may stand for several things is used as each. */
+  /**
+   * In order; imports of a single name are uses of it, too. A name with several possible meanings has a use for each.
+   */
   readonly uses: readonly Use[];
 }
 
-/** Every use of a name in a text. `exported`: what other files of the patch give under their names. */
+/** Every use of a name in a text. `exported`: exports of the patch's other files, by name. */
 export function usesOf(tree: SyntaxTree, exported: Exported = []): UsedNames {
   const chains = chainsOf(tree);
   const imported = tree.nodes.flatMap((node) => importsIn(tree, node));
@@ -57,7 +59,7 @@ export function usesOf(tree: SyntaxTree, exported: Exported = []): UsedNames {
   });
   const uses = [...chains, ...plain].flatMap(({ node, from, to, links }): Use[] => {
     const written = isWritten(node);
-    // A variable that gets another value is not what it stood for.
+    // A variable that is reassigned no longer has its original meaning.
     const paths = links.length === 1 && written ? [pathOf(links)] : bindings.pathsOf(links, from, written);
     const args = links.at(-1)?.args ?? null;
     return [
@@ -78,7 +80,7 @@ export function usesOf(tree: SyntaxTree, exported: Exported = []): UsedNames {
   };
 }
 
-/** `mock.patch.object(x)` of `mock.patch.object(x).start()`: calls of something that has a name, which go on. */
+/** `mock.patch.object(x)` in `mock.patch.object(x).start()`: named calls that are continued. */
 const calledOnTheWay = (links: readonly ChainLink[]): readonly (readonly ChainLink[])[] =>
   links.flatMap(({ args }, i) =>
     args !== null && i < links.length - 1 && links[i]?.name !== '' ? [links.slice(0, i + 1)] : [],
@@ -99,7 +101,7 @@ function isWritten(node: SyntaxNode): boolean {
   return WRITES.test(parent.type) && (field === 'left' || parent.children[0] === node);
 }
 
-/** What an import brings: modules, and single names of them. */
+/** Names introduced by an import: modules, and single exports. */
 function importsIn(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
   if (!node.named || !IMPORTS.test(node.type)) return [];
   const clause = node.children.find(({ type }) => type === 'import_require_clause');
@@ -125,7 +127,7 @@ function importsIn(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
 function bringing(tree: SyntaxTree, name: SyntaxNode, alias: SyntaxNode, module: string): Imported {
   const own = nodeText(tree, name);
   const local = nodeText(tree, alias);
-  // `import a.b` gives the name `a`; `import a.b as c` gives `c`.
+  // `import a.b` introduces the name `a`; `import a.b as c` introduces `c`.
   if (module === '')
     return {
       node: name,
@@ -135,12 +137,12 @@ function bringing(tree: SyntaxTree, name: SyntaxNode, alias: SyntaxNode, module:
   return { node: name, as: local, path: own === 'default' ? module : `${module}.${own}` };
 }
 
-/** A path with its arguments, as far as they hold no further brackets than one level. */
+/** A path with its arguments, with at most one level of nested brackets. */
 const PATH =
   /(?<![\w$.])[A-Za-z_$][\w$]*!?(?:\s*(?:\(\s*\)\s*)?(?:\.|::|->|\?\.)\s*[A-Za-z_$][\w$]*!?){0,20}/g;
 const ARGUMENTS = /^\s*\(((?:[^()]|\([^()]*\)){0,300})\)/;
 
-/** Where a text does not parse, nodes are guesses, and some of it is in none: there paths are read from the text. */
+/** In a text that does not parse, nodes are unreliable or missing: paths are then read from the text. */
 function usesInErrors(tree: SyntaxTree, bindings: Bindings): readonly Use[] {
   if (!tree.isBroken) return [];
   const { code } = blankedText(tree);

@@ -2,16 +2,19 @@ import { type ChainLink, COMPUTED } from './chains.ts';
 import { foldedText, isPlain, LIST, type ValuesOf, WRAPPED } from './texts.ts';
 import { child, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
 
-/** What other files give under their names: `{ file: 'tools', name: 'lib', path: 'assert' }`. */
+/** Exports of other files by name: `{ file: 'tools', name: 'lib', path: 'assert' }`. */
 export type Exported = readonly { readonly file: string; readonly name: string; readonly path: string }[];
 
-/** Reads what chains and values stand for. */
+/** Resolves chains and values to what they refer to. */
 export interface Reader {
-  /** All that a chain may be; without `node:`, and with local names traced back to their origin. */
+  /** All values that a chain may have; without `node:`, and with local names traced back to their origin. */
   readonly pathsOf: (links: readonly ChainLink[], at: number, written: boolean) => readonly string[];
-  /** All that a value may be: paths, and texts behind a quote (`"assert`). Empty for what was computed. */
+  /**
+   * All values that an expression may have: paths, and strings with a quote in front (`"assert`). Empty for computed
+   * values.
+   */
   readonly valuesOf: ValuesOf;
-  /** The same of the items of a list. */
+  /** The same for the items of a list. */
   readonly itemsIn: (node: SyntaxNode) => readonly string[];
   readonly itemsOf: (links: readonly ChainLink[], at: number) => readonly string[];
 }
@@ -19,12 +22,12 @@ export interface Reader {
 interface ReaderInput {
   readonly tree: SyntaxTree;
   readonly links: ReadonlyMap<SyntaxNode, readonly ChainLink[]>;
-  /** What a name was bound to at an offset; empty for a name that stands for itself. */
+  /** The bindings of a name at an offset; empty for a name that refers to nothing else. */
   readonly standsFor: (name: string, at: number) => readonly string[];
   readonly exported: Exported;
 }
 
-/** A module that was loaded by a name which is not known. */
+/** A module that was loaded by an unknown name. */
 export const UNKNOWN_MODULE = '[module]';
 
 export const moduleName = (text: string): string =>
@@ -39,14 +42,14 @@ const MAKES_LOADER = /^(?:module\.)?createRequire$/;
 const PROTOTYPE_OF = /^(?:Object|Reflect)\.getPrototypeOf$/;
 const GLOBALS =
   /^(?:globalThis|global|window|self)\.(?=(?:process|globalThis|global|Object|Function|Reflect|JSON|Math|eval|require|console)\b)/;
-/** What gives a list with the same items, or some of them. */
+/** Methods that return a list with the same items, or some of them. */
 const SAME_ITEMS = /^(?:filter|slice|concat|reverse|values|toReversed|flat)$/;
 const CHOOSES = /^(?:ternary_expression|conditional_expression|boolean_operator)$/;
 const MAX_VALUES = 6;
 const MAX_DEPTH = 12;
 const MAX_DOTTED = 3;
 
-/** The built-in type that a literal is of. */
+/** The built-in type of a literal. */
 const LITERAL_TYPES: Readonly<Record<string, string>> = {
   array: 'Array',
   object: 'Object',
@@ -60,7 +63,7 @@ const LITERAL_TYPES: Readonly<Record<string, string>> = {
 
 export function readerOf({ tree, links, standsFor, exported }: ReaderInput): Reader {
   let depth = 0;
-  /** Names can stand for one another in a circle. */
+  /** Names may refer to one another in a cycle. */
   const bounded = <T>(work: () => T, otherwise: T): T => {
     if (depth >= MAX_DEPTH) return otherwise;
     depth++;
@@ -71,7 +74,7 @@ export function readerOf({ tree, links, standsFor, exported }: ReaderInput): Rea
     }
   };
   const text = (node: SyntaxNode): string | null => bounded(() => foldedText(node, tree, valuesOf), null);
-  /** `this.lib`, and properties of objects that are written out, are bound by their whole name. */
+  /** `this.lib`, and properties of object literals, are bound by their full name. */
   const dotted = (all: readonly ChainLink[], at: number, most: number): Start | null => {
     for (let length = Math.min(most, MAX_DOTTED); length > 1; length--) {
       const own = all.slice(0, length);
@@ -152,13 +155,13 @@ export function readerOf({ tree, links, standsFor, exported }: ReaderInput): Rea
 
 interface Start {
   readonly paths: readonly string[];
-  /** The first link that they do not hold. */
+  /** The first link that they do not include. */
   readonly next: number;
-  /** They are what the first link's name stands for. */
+  /** They are the meanings of the first link's name. */
   readonly named?: boolean;
 }
 
-/** Ends a path that is what a call gave, and no call any more. */
+/** Marks the end of a path that is the result of a call rather than a call. */
 const VALUE = '\u0000';
 const withoutMark = (path: string): string => path.replaceAll(VALUE, '');
 const isLoader = (path: string): boolean => LOADS.test(path);
@@ -169,7 +172,7 @@ const isChoice = ({ type, children }: SyntaxNode): boolean =>
 const loadedModule = (item: string): readonly string[] =>
   item.startsWith('"') ? [moduleName(item.slice(1))] : [];
 
-/** What a chain gives; a text goes on as a text only where it is one itself. */
+/** The value of a chain; a string is continued as a string only if the result is one. */
 function chainValue(path: string, links: readonly ChainLink[]): readonly string[] {
   if (path.startsWith('"')) return [];
   if (path.endsWith(VALUE)) return [path.slice(0, -1)];
@@ -225,7 +228,7 @@ const inType = (path: string): string =>
     )
     .replace(GLOBALS, '');
 
-/** What a call of something known gives; null for any other call. */
+/** The result of a call to a known function; null for any other call. */
 function calledValue(
   path: string,
   [first, second]: readonly SyntaxNode[],
@@ -250,7 +253,7 @@ function calledValue(
   return null;
 }
 
-/** A path as rules expect it: what other files export traced back, and without `.call` at its end. */
+/** A path in the form that rules use: other files' exports are resolved, and a final `.call` is dropped. */
 function finished(path: string, exported: Exported): string {
   const marked = path.endsWith(VALUE) ? VALUE : '';
   const plain = withoutMark(path)

@@ -2,12 +2,11 @@ import type { TestOutcome } from '../evidence/index.ts';
 import { Outcomes, reportLines } from './outcomes.ts';
 
 /**
- * What `cargo test` writes, both streams in one: cargo names each target, the target's own runner names its tests
- * (library/test/src/formatters/pretty.rs in rust-lang/rust). Ids begin with the target. Throws an Error
- * where no target was run.
- *
- * A test of a target prints into the same stream only where the runner does not capture it; lines outside the list of
- * a target, after its `test result:`, are not read as tests.
+ * Parses the output of `cargo test`, both streams in one: cargo names each target, and the target's own runner names
+ * its tests (library/test/src/formatters/pretty.rs in rust-lang/rust). Ids begin with the target. Throws an Error if
+ * no target was run.
+ * A target's test prints into the same stream only if the runner does not capture it; lines outside a target's list,
+ * after its `test result:`, are not parsed as tests.
  */
 export function readCargo(text: string): Outcomes {
   const outcomes = new Outcomes();
@@ -34,7 +33,7 @@ export function readCargo(text: string): Outcomes {
   return outcomes;
 }
 
-/** Its program and, since Rust 1.56, its source file: a name that stays when other code is compiled. */
+/** Its program and, since Rust 1.56, its source file: a name that does not change when other code is compiled. */
 function cargoTargetIn(line: string): string | null {
   const docs = /^ {3,5}Doc-tests (\S+)$/.exec(line);
   if (docs) return `doc ${docs[1]}`;
@@ -51,10 +50,10 @@ const CARGO_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
   ignored: 'skipped',
 };
 
-/** Lines of one failure that are kept. */
+/** Maximum lines kept of one failure. */
 const MAX_FAILURE_LINES = 30;
 
-/** What failing tests printed, by name: a name that two targets share has the words of the last. */
+/** Output of failing tests, by name; if two targets share a name, that of the last one. */
 function cargoFailures(lines: readonly string[]): ReadonlyMap<string, string> {
   const output = new Map<string, string[]>();
   let own: string[] | null = null;
@@ -70,8 +69,8 @@ function cargoFailures(lines: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /**
- * What `dotnet test` writes with the console logger at verbosity `normal`: a line for each test, what it says below a
- * failing one, and a total for each project. Throws an Error where the totals are not the number of lines.
+ * Parses the output of `dotnet test` with the console logger at verbosity `normal`: one line per test, messages below
+ * a failing one, and a total for each project. Throws an Error if the totals differ from the number of lines.
  */
 export function readDotnet(text: string): Outcomes {
   const found: { readonly name: string; readonly outcome: TestOutcome; readonly output: string[] }[] = [];
@@ -105,10 +104,9 @@ const DOTNET_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
 };
 
 /**
- * What `python -m unittest -v` writes to standard error (Lib/unittest/runner.py in python/cpython). A test is a line
- * that names it, and the word for its outcome at the end of that line or, where a docstring or something printed
- * stands between, of a later one. The list of failures at the end is believed over the word. Throws an Error where
- * nothing says that tests ran.
+ * Parses what `python -m unittest -v` writes to standard error (Lib/unittest/runner.py in python/cpython). A test is
+ * a line with its name, and its outcome at the end of that line or, after a docstring or output, of a later one. The
+ * list of failures at the end overrides the outcome. Throws an Error if no tests are reported.
  */
 export function readUnittest(text: string): Outcomes {
   const lines = reportLines(text);
@@ -133,14 +131,14 @@ export function readUnittest(text: string): Outcomes {
     outcomes.add(parts, output === undefined ? (outcome ?? 'failed') : 'failed', output);
     failures.delete(key);
   }
-  // Fixtures of classes and modules fail under names of their own.
+  // Fixtures of classes and modules fail under separate names.
   for (const [key, output] of failures) outcomes.add(key.split(' '), 'failed', output);
   return outcomes;
 }
 
 const UNITTEST_NAME_LINE = /^ {0,2}(\w[\w.]{0,300}) \(([\w.<>]{1,600})\)/;
 
-/** Since Python 3.11 the name stands behind its class once more. */
+/** Since Python 3.11 the name is repeated after its class. */
 function unittestIdParts(name: string, where: string): readonly string[] {
   const holder = where.endsWith(`.${name}`) ? where.slice(0, -name.length - 1) : where;
   const at = holder.lastIndexOf('.');
@@ -171,8 +169,8 @@ function unittestFailures(lines: readonly string[]): Map<string, string> {
 }
 
 /**
- * What minitest writes with `-v`: a line for each test, then what failed, then how many ran. Several test programs may
- * follow each other. Throws an Error where the number of tests is not the number of lines.
+ * Parses the output of minitest with `-v`: one line per test, then the failures, then the number of tests. Several
+ * test programs may follow each other. Throws an Error if the number of tests differs from the number of lines.
  */
 export function readMinitest(text: string): Outcomes {
   const outcomes = new Outcomes();
@@ -182,7 +180,7 @@ export function readMinitest(text: string): Outcomes {
   let expectedCount = 0;
   let begun: RegExpExecArray | null = null;
   for (const line of lines) {
-    // What a test prints stands between its name and its outcome.
+    // A test's output is between its name and its outcome.
     begun ??= /^(\S.{0,300}?)#(\S.{0,500}?) = /.exec(line);
     const letter = /\d(?:\.\d+)? s = ([.FES])$/.exec(line)?.[1];
     const total = /^(\d{1,7}) (?:runs|tests), \d+ assertions, /.exec(line);

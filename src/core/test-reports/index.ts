@@ -10,12 +10,12 @@ type TestReport =
   | {
       readonly kind: 'ok';
       readonly tests: Readonly<Record<string, TestOutcome>>;
-      /** What the runner printed about failing tests, by id; bounded in number and length. */
+      /** The runner's messages about failing tests, by id; bounded in number and length. */
       readonly messages: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** A report bigger than this is not read. */
+/** Maximum size of a report; larger ones are not read. */
 const MAX_REPORT_CHARS = 32 * 2 ** 20;
 const MAX_REPORTED_TESTS = 200_000;
 
@@ -33,7 +33,7 @@ const READERS: Readonly<Record<ReportFormat, (text: string) => Outcomes>> = {
   'junit-files': readJUnitFiles,
 };
 
-/** Reads a report that a program in a sandbox may have written. Never throws: `unreadable` says why, in a sentence. */
+/** Parses an untrusted report from a sandbox. Never throws: `unreadable` says why, in a sentence. */
 export function readTestReport(format: ReportFormat, text: string): TestReport {
   if (text.length > MAX_REPORT_CHARS) return unreadable(`it is longer than ${MAX_REPORT_CHARS} characters`);
   try {
@@ -42,7 +42,7 @@ export function readTestReport(format: ReportFormat, text: string): TestReport {
       return unreadable(`it names more than ${MAX_REPORTED_TESTS} tests`);
     return { kind: 'ok', tests: outcomes.toRecord(), messages: outcomes.messages() };
   } catch (thrown) {
-    // Parsers tell a broken report from a good one by throwing; that is an answer here, not a fault.
+    // Parsers throw on a malformed report, which is an expected outcome here, not a fault.
     return unreadable(thrown instanceof Error ? thrown.message : String(thrown));
   }
 }

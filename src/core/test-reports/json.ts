@@ -22,7 +22,7 @@ const Jest = z.object({
   ),
 });
 
-/** What jest writes with `--json`. Throws an Error for anything else. */
+/** Parses the output of jest with `--json`. Throws an Error for anything else. */
 export function readJest(text: string): Outcomes {
   const outcomes = new Outcomes();
   for (const file of Jest.parse(JSON.parse(text)).testResults) {
@@ -31,7 +31,7 @@ export function readJest(text: string): Outcomes {
       const message = test.failureMessages.join('\n');
       outcomes.add([name, ...test.ancestorTitles, test.title], jestOutcome(test.status), message);
     }
-    // A file that could not be loaded has no tests to name.
+    // A file that could not be loaded reports no tests.
     if (file.status === 'failed' && file.assertionResults.length === 0)
       outcomes.add([name, 'did not load'], 'failed', file.message);
   }
@@ -57,8 +57,8 @@ const Mocha = z.object({
 });
 
 /**
- * What mocha's reporter `json` writes, in the order of the tests. On standard output, where versions before 9.2 write it,
- * other lines may stand before it. Throws an Error for anything else.
+ * Parses the output of mocha's reporter `json`, in the order of the tests. On standard output, which versions before
+ * 9.2 use, other lines may precede it. Throws an Error for anything else.
  */
 export function readMocha(text: string): Outcomes {
   const outcomes = new Outcomes();
@@ -71,7 +71,7 @@ export function readMocha(text: string): Outcomes {
     const outcome = failed ? 'failed' : waiting.has(key(test)) ? 'skipped' : 'passed';
     outcomes.add(mochaParts(test), outcome, failureMessage(test));
   }
-  // A hook that fails is no test, but it keeps tests from being run.
+  // A failing hook is not a test, but prevents tests from running.
   const named = new Set(tests.map(key));
   for (const test of failures) {
     if (!named.has(key(test))) outcomes.add(mochaParts(test), 'failed', failureMessage(test));
@@ -100,13 +100,13 @@ const GO_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
   fail: 'failed',
   skip: 'skipped',
 };
-/** Characters of a test's output that are kept while its end is awaited. */
+/** Maximum characters of a running test's output that are kept. */
 const MAX_GO_OUTPUT_CHARS = 4_000;
 
 /**
- * What `go test -json` writes: one event a line (cmd/test2json in golang/go). Ids are package, test and subtests; a
- * package that fails although none of its tests does gets an id of its own. Throws an Error where there is no event.
- * What tests print comes as the output of an event; a line that is no event is passed over.
+ * Parses the output of `go test -json`: one event per line (cmd/test2json in golang/go). Ids are package, test and
+ * subtests; a package that fails although none of its tests does gets a separate id. Throws an Error if there is no
+ * event. Tests' output is inside events; other lines are skipped.
  */
 export function readGo(text: string): Outcomes {
   const outcomes = new Outcomes();
@@ -141,7 +141,7 @@ function eventOf(line: string): z.infer<typeof GoEvent> | null {
   try {
     return GoEvent.safeParse(JSON.parse(line)).data ?? null;
   } catch {
-    // Output of the build stands between the events.
+    // Build output appears between the events.
     return null;
   }
 }
@@ -162,7 +162,7 @@ const Rspec = z.object({
   summary: z.object({ errors_outside_of_examples_count: z.number().catch(0) }),
 });
 
-/** What rspec writes with `--format json`. Throws an Error for anything else. */
+/** Parses the output of rspec with `--format json`. Throws an Error for anything else. */
 export function readRspec(text: string): Outcomes {
   const { examples, messages, summary } = Rspec.parse(JSON.parse(text));
   const outcomes = new Outcomes();

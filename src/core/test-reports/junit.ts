@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TestOutcome } from '../evidence/index.ts';
 import { Outcomes, relativePath } from './outcomes.ts';
 
-/** `describe` in `describe`; deeper is not a report that people's tests make. */
+/** Maximum depth of nested `describe`; no real report is deeper. */
 const MAX_SUITE_DEPTH = 60;
 
 const JUnitText = z.string().catch('');
@@ -34,7 +34,7 @@ const JUnitSuite = z.object({
 
 const LISTS: ReadonlySet<string> = new Set(['testsuite', 'testcase']);
 
-/** JUnit XML of node:test, vitest, pytest and their like. Rejects what is no such report by throwing an Error. */
+/** Parses JUnit XML of node:test, vitest, pytest and similar runners. Throws an Error for anything else. */
 export function readJUnit(text: string): Outcomes {
   const outcomes = new Outcomes();
   const { cases, suites } = parseJUnit(text);
@@ -46,8 +46,8 @@ export function readJUnit(text: string): Outcomes {
 const ReportFile = z.tuple([z.string(), z.string()]);
 
 /**
- * Files of Surefire or Gradle, one JSON array of path and text to a line: their names begin with the folder of the
- * module, if it is not the top. Throws an Error where there is none, and where one cannot be read.
+ * Parses report files of Surefire or Gradle, given as one JSON array of path and text per line: their names begin
+ * with the module's folder, unless it is the top. Throws an Error if there is none, or if one cannot be parsed.
  */
 export function readJUnitFiles(lines: string): Outcomes {
   const outcomes = new Outcomes();
@@ -122,7 +122,7 @@ function addCase(one: JUnitCase, suites: readonly string[], suiteFile: string, o
   outcomes.add([file, ...within, ...inClass, relativePath(one['@name'])], junitOutcome(one), message);
 }
 
-/** vitest puts the file's path where others put a class. */
+/** vitest writes the file's path in the attribute for the class. */
 const fileLike = (name: string): string => (/[/\\]|\.[cm]?[jt]sx?$|\.(?:vue|svelte)$/.test(name) ? name : '');
 
 /** pytest's `tests.test_a.TestX` in tests/test_a.py is the class TestX; node:test says `test` for no class. */
@@ -133,10 +133,10 @@ function classOf(name: string, file: string): readonly string[] {
   return [module !== '' && name.startsWith(`${module}.`) ? name.slice(module.length + 1) : name];
 }
 
-/** The parser leaves these elements' text as it is written, and parses attributes only. */
+/** The parser does not parse the text of these elements, only their attributes. */
 const Failure = z.object({ '@message': JUnitText, '#text': z.string().catch('') });
 
-/** Message and text of `<failure>` or `<error>`, of which there may be several. */
+/** Message and text of all `<failure>` and `<error>` elements. */
 function failureTexts(element: unknown): readonly string[] {
   if (Array.isArray(element)) return element.slice(0, 3).flatMap(failureTexts);
   if (typeof element === 'string') return [unescaped(element)];
@@ -148,7 +148,7 @@ const XML_ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot:
 const unescaped = (text: string): string =>
   text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => XML_ENTITIES[name] ?? '');
 
-/** A test that is marked as to be done may fail: it counts as skipped, as its runner counts it. */
+/** A test marked as to-do may fail: it counts as skipped, as in the runner's own count. */
 function junitOutcome(one: JUnitCase): TestOutcome {
   if (one.skipped !== undefined) return 'skipped';
   return one.failure !== undefined || one.error !== undefined ? 'failed' : 'passed';

@@ -1,10 +1,10 @@
 import type { TestOutcome } from '../evidence/index.ts';
 
-/** Where the sandbox shows the repository; runners write absolute paths below it. */
+/** Path of the repository in the sandbox; runners write absolute paths below it. */
 const ROOT = '/repo/';
-/** Characters of one id; longer names are cut. */
+/** Maximum characters of one id; longer names are cut. */
 const MAX_ID_CHARS = 1_000;
-/** Failing tests of which the runner's words are kept, and characters of each: the first and the last half. */
+/** Maximum failing tests with a message, and maximum characters of each: the first and the last half. */
 const MAX_MESSAGES = 200;
 const MAX_FAILURE_CHARS = 1_000;
 
@@ -19,7 +19,7 @@ export class Outcomes {
   readonly #times = new Map<string, number>();
   readonly #messages = new Map<string, string>();
 
-  /** `said` is what the runner says about a failure. */
+  /** `said` is the runner's message about a failure. */
   add(parts: readonly string[], outcome: TestOutcome, message = ''): void {
     const id = parts
       .map((part) => part.trim())
@@ -35,7 +35,7 @@ export class Outcomes {
     }
   }
 
-  /** Adds another report of the same tests: a test is worth what the worse of the two says. */
+  /** Merges another report of the same tests: the worse of two outcomes counts. */
   include(other: Outcomes): void {
     for (const [id, outcome] of other.#byId) {
       const known = this.#byId.get(id);
@@ -50,7 +50,7 @@ export class Outcomes {
     return this.#byId.size;
   }
 
-  /** Own properties only, `__proto__` included: names come from outside. */
+  /** Own properties only, `__proto__` included: names are untrusted. */
   toRecord(): Readonly<Record<string, TestOutcome>> {
     return Object.fromEntries(this.#byId);
   }
@@ -65,7 +65,7 @@ const headAndTail = (text: string): string =>
     ? text
     : `${text.slice(0, MAX_FAILURE_CHARS / 2)}\n…\n${text.slice(-MAX_FAILURE_CHARS / 2)}`;
 
-/** Characters of a line that are looked at. */
+/** Maximum characters of a line that are read. */
 const MAX_LINE_CHARS = 4_000;
 const ESCAPE = String.fromCharCode(27);
 const COLOURS = new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g');

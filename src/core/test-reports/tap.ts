@@ -2,17 +2,15 @@ import type { TestOutcome } from '../evidence/index.ts';
 import { Outcomes, relativePath, reportLines } from './outcomes.ts';
 
 /**
- * TAP 12 to 14, with subtests and YAML diagnostics (testanything.org, tap-version-14-specification), as tape, tap, ava,
- * mocha and node:test write it. Ids are the subtests above a point and its description; where tests are told by
- * comments, as with tape, the last comment above a point. A subtest's own point is left out where points below it tell
- * the same. Throws an Error for what is no TAP.
- *
- * On standard output, where most of these runners write it, the code under test may print as well. Lines that look like
- * points and are none make more points than the runner's plan says: then nothing in the text can be believed, and it is
- * unreadable. So a candidate that slips lines in loses its report, and a whole report of its own beside the runner's
- * helps nothing: of two documents that name a test, the worse answer counts. One that silences the runner altogether, and writes
- * all of the base's tests itself, is not found out here. The numbers of points prove nothing: node:test itself gives
- * two files the same.
+ * Parses TAP 12 to 14, with subtests and YAML diagnostics (testanything.org, tap-version-14-specification), as
+ * written by tape, tap, ava, mocha and node:test. Ids are the subtests above a point and its description; for runners
+ * that announce tests by comments, such as tape, the last comment above a point. A subtest's own point is omitted if
+ * the points below it give the same result. Throws an Error for anything that is not TAP.
+ * Most of these runners write to standard output, where the code under test may print as well. Injected lines that
+ * look like points exceed the runner's plan; the text is then untrustworthy and unreadable. A candidate that injects
+ * lines thus loses its report, and a complete forged report next to the runner's does not help: if two documents
+ * report a test, the worse outcome counts. A candidate that silences the runner, and writes all of the base's tests
+ * itself, is not detected here. The numbers of points prove nothing: node:test itself repeats them for two files.
  */
 export function readTap(text: string): Outcomes {
   const reader = new TapReader();
@@ -21,12 +19,12 @@ export function readTap(text: string): Outcomes {
 }
 
 interface TapPoint {
-  /** Which of several documents it stands in. */
+  /** Index of the document that contains it. */
   readonly document: number;
   readonly path: readonly string[];
   readonly outcome: TestOutcome;
   readonly messages: string[];
-  /** What the points below it tell. */
+  /** The results of the points below it. */
   readonly below: SubtestTally;
 }
 
@@ -39,33 +37,33 @@ interface SubtestTally {
 interface TapLevel {
   readonly indent: number;
   readonly path: readonly string[];
-  /** The comment that stands above the next points, for runners that tell tests by comments. */
+  /** The last comment above the next points, for runners that announce tests by comments. */
   comment: string;
   count: number;
   plan: number | null;
   readonly tally: SubtestTally;
-  /** Opened by `{` behind its point; else its point comes last. */
+  /** Opened by `{` after its point; otherwise its point comes last. */
   readonly braced: boolean;
 }
 
-/** Subtests in subtests; deeper is not a report that people's tests make. */
+/** Maximum depth of subtests; no real report is deeper. */
 const MAX_SUBTEST_DEPTH = 60;
-/** Programs that one command runs after each other. */
+/** Maximum programs that one command runs in sequence. */
 const MAX_DOCUMENTS = 200;
-/** Lines of diagnostics that are kept for a point. */
+/** Maximum lines of diagnostics kept for a point. */
 const MAX_DIAGNOSTIC_LINES = 40;
-/** Lines of diagnostics, kept or not, after which a block counts as never closed. */
+/** Lines of diagnostics, kept or not, after which a block counts as unclosed. */
 const MAX_BLOCK_LINES = 20_000;
 
 class TapReader {
   readonly #points: TapPoint[] = [];
   #levels: TapLevel[] = [newLevel(0, [])];
-  /** Indent of the YAML block that is open. */
+  /** Indentation of the open YAML block. */
   #block: { readonly indent: number; lines: number } | null = null;
   #document = 0;
   #version = false;
   #planned = false;
-  /** Tests are announced by `# Subtest:`, so that other comments are just that. */
+  /** Tests are announced by `# Subtest:`, so other comments have no meaning. */
   #subtests = false;
   #over = false;
 
@@ -107,7 +105,7 @@ class TapReader {
     this.#levels = [newLevel(0, [])];
   }
 
-  /** Is the line part of a YAML block? A block ends with its point's indent, closed or not. */
+  /** Whether the line is part of a YAML block. A block ends with its point's indentation, closed or not. */
   #inBlock(line: string): boolean {
     const block = this.#block;
     if (!block) return false;
@@ -145,7 +143,7 @@ class TapReader {
     this.#subtests = true;
     const parent = this.#levels.findLast((one) => one.indent <= indent);
     if (!parent) return;
-    // TAP 14 indents the comment with the points, node:test and tap leave it with the point that follows.
+    // TAP 14 indents the comment like the points; node:test and tap indent it like the point that follows.
     const own = indent > parent.indent ? indent : indent + 4;
     this.#leave(parent);
     this.#open(newLevel(own, [...parent.path, subtest[1] as string]));
@@ -156,7 +154,7 @@ class TapReader {
     this.#levels.push(next);
   }
 
-  /** What follows is below the last point. */
+  /** The following lines are below the last point. */
   #brace(indent: number): void {
     const last = this.#points.at(-1);
     const parent = this.#levelAt(indent);
