@@ -110,7 +110,14 @@ export interface Selecting {
 /** What a manual prune removed; without `unused` nothing, and `retired` lists what would be removed. */
 export interface PrunedByHand {
   readonly retired: Retired;
-  readonly unused?: Pruned;
+  readonly unused?: PrunedFiles;
+  /** If nothing was removed: bytes on disk of the data folder by kind, such as `layers`. */
+  readonly sizes?: Readonly<Record<string, number>>;
+}
+
+/** Of repositories, and toolchains that were copied or installed for them. */
+export interface PrunedFiles extends Pruned {
+  readonly tools: number;
 }
 
 /** The command line's interface to the outside; `main.ts` provides the implementation. */

@@ -72,7 +72,11 @@ export function addPrune(program: Command, shell: Shell, done: (code: number) =>
   program
     .command('prune')
     .description('remove runs past their retention (KEEP_RUNS, KEEP_LEDGER) and files unused for two weeks')
-    .option('--dry-run', 'show which runs and rows would be removed without removing them', false)
+    .option(
+      '--dry-run',
+      'count what would be removed, and show the sizes of the data folder, without removing anything',
+      false,
+    )
     .addOption(jsonOption())
     .action(async ({ dryRun, json }: PruneFlags) => {
       const pruned = await shell.prune(dryRun);
@@ -83,7 +87,7 @@ export function addPrune(program: Command, shell: Shell, done: (code: number) =>
 
 const size = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
-function pruneText({ retired, unused }: PrunedByHand): readonly string[] {
+function pruneText({ retired, unused, sizes = {} }: PrunedByHand): readonly string[] {
   const rows: readonly (readonly [number, string])[] = [
     [retired.runs, 'runs with all their rows'],
     [retired.calls, 'model calls'],
@@ -93,7 +97,9 @@ function pruneText({ retired, unused }: PrunedByHand): readonly string[] {
   if (!unused)
     return [
       ...lines(rows),
-      'Dry run: nothing was removed. Files and GitHub branches are not included; they are examined only when pruning.',
+      'Files of this data folder:',
+      ...Object.entries(sizes).map(([kind, bytes]) => `${size(bytes).padStart(9)}  ${kind}`),
+      'Dry run: nothing was removed. Which files and GitHub branches would be removed is examined only when pruning.',
     ];
   const held = `${counted(retired.held, 'expired run')} kept for another day because ${retired.held === 1 ? 'its' : 'their'} GitHub branches could not be deleted.`;
   const busy = `${counted(unused.busy, 'repository', 'repositories')} skipped because ${unused.busy === 1 ? 'it was' : 'they were'} in use.`;
@@ -107,6 +113,7 @@ function pruneText({ retired, unused }: PrunedByHand): readonly string[] {
       [unused.layers, 'installed layers'],
       [unused.patches, 'collected trees'],
       [unused.repositories, 'mirrors'],
+      [unused.tools, 'toolchains'],
     ]),
     `${size(retired.artifacts.bytes + unused.bytes)} of disk space freed.`,
     ...(retired.held > 0 ? [held] : []),

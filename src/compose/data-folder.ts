@@ -36,11 +36,24 @@ export const dataPaths = (data: string): DataPaths => ({
   recipes: join(data, 'recipes'),
 });
 
-/** All folders that can fill a data folder: Runoff's own, and those of the workspaces. */
-export const ownFolders = (data: string): readonly string[] => [
-  ...Object.values(dataPaths(data)),
-  ...['mirrors', 'objects', 'bases', 'layers', 'areas'].map((name) => join(data, name)),
-];
+/** All folders that can fill a data folder, Runoff's own and those of the workspaces, by kind of content. */
+export function foldersByKind(data: string): Readonly<Record<string, readonly string[]>> {
+  const { database, artifacts, sockets, toolchain, scratch, agents, trusted, recipes } = dataPaths(data);
+  return {
+    areas: [join(data, 'areas')],
+    checkouts: [join(data, 'bases')],
+    layers: [join(data, 'layers')],
+    mirrors: [join(data, 'mirrors'), join(data, 'objects')],
+    recipes: [recipes],
+    toolchain: [toolchain],
+    artifacts: [artifacts],
+    agents: [agents],
+    database: [database],
+    other: [sockets, scratch, trusted],
+  };
+}
+
+export const ownFolders = (data: string): readonly string[] => Object.values(foldersByKind(data)).flat();
 
 /** Where agents are installed. */
 export const agentsFolder = (operator: Operator): string =>

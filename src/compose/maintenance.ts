@@ -1,4 +1,5 @@
 import { LAUNCH_LOCK, prepareEngineSchema } from '../adapters/engine/index.ts';
+import { bytesOf } from '../adapters/git/index.ts';
 import { type MovedTable, moveDatabase } from '../adapters/move/index.ts';
 import { openStore } from '../adapters/store/index.ts';
 import { systemRandom } from '../adapters/system/index.ts';
@@ -6,6 +7,7 @@ import type { Operator } from '../core/settings/index.ts';
 import { flows, retire } from '../runs/index.ts';
 import type { PrunedByHand, RuntimeNeeds } from '../shell.ts';
 import { closing, disposedOnFailure, openDatabase } from './connections.ts';
+import { foldersByKind } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
 import { openRuntime } from './runtime.ts';
 
@@ -37,7 +39,7 @@ export async function moveAway(operator: Operator, request: MoveRequest): Promis
   return moved;
 }
 
-/** Does the daily upkeep now, even while a server is running. `dry`: only counts the rows that would be removed. */
+/** Does the daily upkeep now, even while a server is running. `dry`: only counts the rows that would be removed, and measures the folders. */
 export async function pruneByHand(operator: Operator, dry: boolean): Promise<PrunedByHand> {
   // An executor with a new name: it shortens the engine's records too, and has nothing to resume.
   const needs: RuntimeNeeds = dry
@@ -47,8 +49,18 @@ export async function pruneByHand(operator: Operator, dry: boolean): Promise<Pru
   try {
     if (!dry) await world.engine.launch(flows(world));
     const retired = await retire(world, operator.keep, dry);
-    return dry ? { retired } : { retired, unused: await pruneUnused(world) };
+    return dry
+      ? { retired, sizes: await sizesOf(operator.data) }
+      : { retired, unused: await pruneUnused(world) };
   } finally {
     await close();
   }
+}
+
+/** Bytes on disk of a data folder by kind, the largest first. */
+async function sizesOf(data: string): Promise<Readonly<Record<string, number>>> {
+  const sizes: (readonly [string, number])[] = [];
+  for (const [kind, folders] of Object.entries(foldersByKind(data)))
+    sizes.push([kind, await bytesOf(folders)]);
+  return Object.fromEntries(sizes.toSorted(([, one], [, other]) => other - one));
 }

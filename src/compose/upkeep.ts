@@ -7,7 +7,7 @@ import {
 } from '../commands/index.ts';
 import { heldSince, type RunId, type RunState } from '../core/model/index.ts';
 import { LONG_UNUSED } from '../core/settings/index.ts';
-import type { Pruned } from '../ports/index.ts';
+import type { Pruned, Toolchains } from '../ports/index.ts';
 import {
   announceEndedRuns,
   announceQueue,
@@ -17,6 +17,7 @@ import {
   sweepEnded,
   type World,
 } from '../runs/index.ts';
+import type { PrunedFiles } from '../shell.ts';
 
 /** Milliseconds between two checks for runs without a flow and areas without a run. Our default. */
 const EVERY_MS = 3 * 60_000;
@@ -85,7 +86,9 @@ export async function startUpkeep(
 }
 
 /** On a worker: removes areas of finished runs, and what no run has used for two weeks. */
-export function startWorkerUpkeep(world: Pick<World, 'clock' | 'log' | 'store' | 'workspaces'>): Upkeep {
+export function startWorkerUpkeep(
+  world: Pick<World, 'clock' | 'log' | 'store' | 'toolchains' | 'workspaces'>,
+): Upkeep {
   let work: Promise<unknown> = Promise.resolve();
   const sweep = () => {
     work = work
@@ -166,25 +169,43 @@ async function removeExpired(
 export type Prunable = Pick<World, 'clock' | 'log'> & {
   readonly store: Pick<World['store'], 'unfinished'>;
   readonly workspaces: Pick<World['workspaces'], 'prune'>;
+  readonly toolchains?: Pick<Toolchains, 'prune'>;
 };
+
+/**
+ * Milliseconds for which toolchains are kept even if the disk is full: commands in a terminal, which no database knows,
+ * use them. Our default.
+ */
+const TOOLS_KEPT_MS = 24 * 60 * 60_000;
 
 /**
  * Removes what has not been used for `ms`. Trees of runs whose issue or pull request is still open are kept however old
  * they are, because people may come back to them.
  */
-export async function pruneUnused(world: Prunable, { ms, label } = LONG_UNUSED): Promise<Pruned> {
+export async function pruneUnused(world: Prunable, { ms, label } = LONG_UNUSED): Promise<PrunedFiles> {
   const unfinished = await world.store.unfinished();
   const open = unfinished.map((run) => `${run.id}-`);
-  const pruned = await world.workspaces.prune({
-    before: Math.min(world.clock.now() - ms, heldSince(unfinished)),
+  const held = heldSince(unfinished);
+  const ofRepositories = await world.workspaces.prune({
+    before: Math.min(world.clock.now() - ms, held),
     keep: (area) => open.some((prefix) => area.startsWith(prefix)),
   });
+  const ofTools = await world.toolchains?.prune(
+    Math.min(world.clock.now() - Math.max(ms, TOOLS_KEPT_MS), held),
+  );
+  const pruned = withTools(ofRepositories, ofTools);
   const { bytes, busy, ...counts } = pruned;
   if (Object.values(counts).some((count) => count > 0)) {
     world.log.info({ ...pruned }, `Freed ${(bytes / 1e6).toFixed(0)} MB that no run used for ${label}.`);
   }
   return pruned;
 }
+
+const withTools = (pruned: Pruned, { tools, bytes } = { tools: 0, bytes: 0 }): PrunedFiles => ({
+  ...pruned,
+  tools,
+  bytes: pruned.bytes + bytes,
+});
 
 /** Milliseconds between two checks of runs whose candidates are on other machines. Our default. */
 const WORKER_CHECK_MS = 10_000;

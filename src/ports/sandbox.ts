@@ -173,6 +173,17 @@ export interface Toolchains {
    * rejects only when the signal is aborted, or with DISK_FULL.
    */
   provide(wanted: WantedTools, signal?: AbortSignal): Promise<ProvidedTools>;
+  /**
+   * Removes copies and installs that were last provided before a moment, milliseconds since 1970. They are made again
+   * when they are asked for.
+   */
+  prune(before: number): Promise<PrunedTools>;
+}
+
+export interface PrunedTools {
+  readonly tools: number;
+  /** On disk. */
+  readonly bytes: number;
 }
 
 /**

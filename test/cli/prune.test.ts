@@ -12,13 +12,15 @@ const retired: PrunedByHand['retired'] = {
   flows: 2,
   artifacts: { files: 7, bytes: 1_500_000 },
 };
-const unused = { checkouts: 1, layers: 2, patches: 0, repositories: 0, bytes: 30_000_000, busy: 1 };
+const unused = { checkouts: 1, layers: 2, patches: 0, repositories: 0, tools: 3, bytes: 30_000_000, busy: 1 };
 
 async function typed(...argv: string[]) {
   const dry: boolean[] = [];
   const prune = async (dryRun: boolean) => {
     dry.push(dryRun);
-    return dryRun ? { retired: { ...retired, branches: 0, held: 0 } } : { retired, unused };
+    return dryRun
+      ? { retired: { ...retired, branches: 0, held: 0 }, sizes: { toolchain: 612_300_000, areas: 0 } }
+      : { retired, unused };
   };
   const { type, out } = shellOver({}, { prune });
   expect(await type('prune', ...argv)).toBe(0);
@@ -30,6 +32,7 @@ test('pruning reports what was removed, with its size, and what had to stay', as
   expect(dry).toEqual([false]);
   expect(out).toContain('        2  runs with all their rows\n');
   expect(out).toContain('        7  artifacts, 1.5 MB\n');
+  expect(out).toContain('        3  toolchains\n');
   expect(out).not.toContain('audit');
   expect(out).toContain(
     '31.5 MB of disk space freed.\n1 expired run kept for another day because its GitHub branches could not be deleted.\n',
@@ -40,7 +43,7 @@ test('pruning reports what was removed, with its size, and what had to stay', as
 test('a dry run removes nothing, and says so', async () => {
   const { out, dry } = await typed('--dry-run');
   expect(dry).toEqual([true]);
-  expect(out).toContain('Dry run: nothing was removed.');
+  expect(out).toContain(' 612.3 MB  toolchain\n   0.0 MB  areas\nDry run: nothing was removed.');
 });
 
 test('pruning prints JSON, and has help', async () => {

@@ -13,6 +13,7 @@ type Wish = Parameters<Workspaces['prune']>[0];
 test('data that no run used for two weeks is removed, except that of active runs', async () => {
   const wishes: Wish[] = [];
   const said: string[] = [];
+  const tools: number[] = [];
   const log = partial<Log>({ info: (_: object, text: string) => void said.push(text) });
   await pruneUnused({
     clock: { now: () => NOW, elapsed: () => NOW, sleep: () => Promise.resolve() },
@@ -24,11 +25,18 @@ test('data that no run used for two weeks is removed, except that of active runs
         return { checkouts: 1, layers: 0, patches: 0, repositories: 0, bytes: 5e6, busy: 0 };
       },
     },
+    toolchains: {
+      async prune(before) {
+        tools.push(before);
+        return { tools: 1, bytes: 2e6 };
+      },
+    },
   });
   expect(wishes[0]?.before).toBe(NOW - 14 * DAY);
+  expect(tools).toEqual([NOW - 14 * DAY]);
   expect(wishes[0]?.keep('ropen-A')).toBe(true);
   expect(wishes[0]?.keep('ropenother-A')).toBe(false);
-  expect(said).toEqual(['Freed 5 MB that no run used for two weeks.']);
+  expect(said).toEqual(['Freed 7 MB that no run used for two weeks.']);
 });
 
 describe('the search for missed webhooks', () => {
@@ -50,6 +58,7 @@ describe('the search for missed webhooks', () => {
         sweep: async () => [],
         prune: async () => ({ checkouts: 0, layers: 0, patches: 0, repositories: 0, bytes: 0, busy: 0 }),
       },
+      toolchains: { prune: async () => ({ tools: 0, bytes: 0 }) },
       github: {
         repositories: async () => [repository(1), repository(2)],
         reader: async ({ repositoryId }: RepositoryHandle) =>

@@ -99,6 +99,7 @@ test('a repository that changes its tools has those of the commit on which a run
       asked.push(JSON.stringify([...wanted.versions]));
       return { tools: { mounts: [], path: [] }, found: [], missing: [] };
     },
+    prune: async () => ({ tools: 0, bytes: 0 }),
   };
   for (const sha of [old, head])
     await prepareBase({ workspaces: world.workspaces, toolchains }, taskAt(path, sha, ''), {

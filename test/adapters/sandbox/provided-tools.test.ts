@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -65,6 +75,31 @@ describe('toolchains for a repository', () => {
       found: [{ name: 'Node 24.21.0', from: 'runoff' }],
     });
     expect(asked).toEqual([]);
+  });
+
+  test('are removed after they were not used for long, and made again where they are needed', async () => {
+    const [here, elsewhere] = [open(), open()];
+    const wanted = (version: string) =>
+      wantedTools(
+        ['.nvmrc', 'package.json'],
+        new Map(Object.entries({ ...manifest({}), '.nvmrc': version })),
+      );
+    const [old] = (await here.provide(wanted('18'))).tools.mounts;
+    const used = (await here.provide(wanted('22'))).tools.mounts.map(({ from }) => from);
+    mkdirSync(join(dir, 'building-1-1-1-aaaaaaaaaaaa'));
+    const WEEK = 7 * 24 * 3600;
+    for (const name of readdirSync(dir)) utimesSync(join(dir, name), 1_000, Date.now() / 1000 - 3 * WEEK);
+    // Known already, and used all the same.
+    await here.provide(wanted('22'));
+    const { tools, bytes } = await elsewhere.prune(Date.now() - 2 * WEEK * 1000);
+    expect([tools, bytes > 0]).toEqual([2, true]);
+    expect(existsSync(old?.from ?? '')).toBe(false);
+    expect(used.every((path) => existsSync(path))).toBe(true);
+    expect(existsSync(join(dir, 'building-1-1-1-aaaaaaaaaaaa'))).toBe(true);
+    const again = await here.provide(wanted('18'));
+    expect(again.tools.mounts.every(({ from }) => existsSync(from))).toBe(true);
+    expect(asked.filter((spec) => spec.endsWith('@18'))).toHaveLength(2);
+    expect(await open({ dir: join(dir, 'none') }).prune(Date.now())).toEqual({ tools: 0, bytes: 0 });
   });
 
   test('come from the registry else: Node with an npm that runs on it, once for each version', async () => {

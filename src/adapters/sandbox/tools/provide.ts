@@ -17,6 +17,7 @@ import { findHostTool } from './host.ts';
 import { fits, hostChoice, NAMES, VERSION_COMMANDS, versionTextOf } from './languages.ts';
 import { isReachable, lendTool, SHELF } from './lend.ts';
 import { type InstallPackage, npmRangeFor, packagedTool, releasedYarn } from './packages.ts';
+import { markUsed, pruneTools } from './unused.ts';
 
 export interface ToolchainsOptions {
   /** Folder for copies and packages; created if it does not exist. The sandboxes' user must be able to reach it. */
@@ -49,26 +50,27 @@ export function openToolchains(options: ToolchainsOptions): Toolchains {
   const inside = rememberAnswers(options.ask);
   const parts: Parts = { ...options, inside };
   const provided = new Map<string, ProvidedTools>();
-  return {
-    async provide(wanted, signal) {
-      const key = JSON.stringify(wanted, (_, value) => (value instanceof Map ? [...value] : value));
-      const known = provided.get(key);
-      if (known !== undefined) return known;
-      const findings: Finding[] = [];
-      for (const [language, file] of wanted.languages) {
-        const version = wanted.versions.get(language);
-        if (language === 'node') findings.push(...(await findNode(parts, wanted, version, signal)));
-        else findings.push(await findLanguage(parts, language, file, version));
-      }
-      for (const [program, file] of wanted.programs)
-        findings.push(await findProgram(parts, wanted, program, file));
-      for (const service of wanted.services) findings.push(await findService(parts, service));
-      const all = together(findings);
-      // Only complete results are cached: missing tools may be available next time.
-      if (all.missing.length === 0) provided.set(key, all);
-      return all;
-    },
+  const provide: Toolchains['provide'] = async (wanted, signal) => {
+    const key = JSON.stringify(wanted, (_, value) => (value instanceof Map ? [...value] : value));
+    const known = provided.get(key);
+    if (known !== undefined && (await markUsed(options.dir, known.tools))) return known;
+    const findings: Finding[] = [];
+    for (const [language, file] of wanted.languages) {
+      const version = wanted.versions.get(language);
+      if (language === 'node') findings.push(...(await findNode(parts, wanted, version, signal)));
+      else findings.push(await findLanguage(parts, language, file, version));
+    }
+    for (const [program, file] of wanted.programs)
+      findings.push(await findProgram(parts, wanted, program, file));
+    for (const service of wanted.services) findings.push(await findService(parts, service));
+    const all = together(findings);
+    // Another process has just removed one of them: it is made again.
+    if (!(await markUsed(options.dir, all.tools))) return provide(wanted, signal);
+    // Only complete results are cached: missing tools may be available next time.
+    if (all.missing.length === 0) provided.set(key, all);
+    return all;
   };
+  return { provide, prune: (before) => pruneTools(options.dir, before) };
 }
 
 interface Parts extends ToolchainsOptions {
