@@ -96,7 +96,7 @@ test('a dirty and an empty repository are refused with advice', () =>
     await writeFile(join(me.repository, 'scratch.txt'), 'not committed\n');
     expect(await me.runoff('run', PROMPT)).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/not committed.*Next: Commit or stash/s),
+      out: expect.stringMatching(/uncommitted changes.*Next: Commit or stash/s),
     });
 
     const folder = await mkdtemp(join(tmpdir(), 'runoff-empty-'));
