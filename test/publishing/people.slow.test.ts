@@ -172,7 +172,7 @@ describe('a deleted', () => {
     const [comparison] = await commentsOn(fixture, pull.number);
     await alice(fixture).request('DELETE', at(fixture, `issues/comments/${comparison?.id}`));
     const said = await fixture.says('/auto-dev pick C', { on: pull.number });
-    expect(said).toBe(`The pull request #${pull.number} shows candidate C now.`);
+    expect(said).toBe(`The pull request #${pull.number} now shows candidate C.`);
     expect(await kindsOf(fixture, pull.number)).toEqual([]);
     expect((await pullsOf(fixture))[0]?.title).toContain('Add is wrong');
   });
