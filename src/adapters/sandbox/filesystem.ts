@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -111,13 +112,34 @@ export function versionedEtc(): readonly string[] {
 
 export const SYNTHETIC_ETC = Object.keys(etcFiles(USUAL_SURROUNDINGS));
 
-/** Writes the synthetic files for these surroundings to `scratch` once and returns their folder. */
+/** Milliseconds without use after which a synthetic /etc is removed. Our default; no command runs for as long. */
+const ETC_UNUSED_MS = 3 * 24 * 3_600_000;
+
+/**
+ * Writes the synthetic files for these surroundings to `scratch/etc` once and returns their folder. Each run has
+ * surroundings of its own, so folders that no command has used for days are removed when a new one is written.
+ */
 export function prepareEtc(scratch: string, surroundings: Surroundings = USUAL_SURROUNDINGS): string {
   const files = etcFiles(surroundings);
   const digest = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12);
-  const folder = join(scratch, `etc-${digest}`);
-  writeOnce(folder, files);
+  const all = join(scratch, 'etc');
+  const folder = join(all, digest);
+  if (!existsSync(folder)) {
+    mkdirSync(all, { recursive: true, mode: 0o755 });
+    removeUnused(all);
+    writeOnce(folder, files);
+  }
+  const now = new Date();
+  utimesSync(folder, now, now);
   return folder;
+}
+
+function removeUnused(all: string): void {
+  for (const name of readdirSync(all)) {
+    const used = statSync(join(all, name), { throwIfNoEntry: false })?.mtimeMs;
+    if (used !== undefined && Date.now() - used > ETC_UNUSED_MS)
+      rmSync(join(all, name), { recursive: true, force: true });
+  }
 }
 
 /**
