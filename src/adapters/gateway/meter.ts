@@ -154,7 +154,10 @@ const USAGE_OF_EVENT: Readonly<Record<ModelProtocol, (event: Json) => EventUsage
     return openAiUsage(
       usage.prompt_tokens,
       [details.cached_tokens ?? usage.prompt_cache_hit_tokens, details.cache_write_tokens],
-      Math.max(positiveInteger(usage.completion_tokens), hidden),
+      reported(
+        [usage.completion_tokens, usage.total_tokens],
+        Math.max(positiveInteger(usage.completion_tokens), hidden),
+      ),
       objectOrEmpty(usage.completion_tokens_details).reasoning_tokens,
     );
   },
@@ -165,7 +168,7 @@ const USAGE_OF_EVENT: Readonly<Record<ModelProtocol, (event: Json) => EventUsage
     return openAiUsage(
       usage.input_tokens,
       [details.cached_tokens, details.cache_write_tokens],
-      usage.output_tokens,
+      reported([usage.output_tokens], positiveInteger(usage.output_tokens)),
       objectOrEmpty(usage.output_tokens_details).reasoning_tokens,
     );
   },
@@ -176,7 +179,11 @@ const USAGE_OF_EVENT: Readonly<Record<ModelProtocol, (event: Json) => EventUsage
     return openAiUsage(
       positiveInteger(usage.promptTokenCount) + positiveInteger(usage.toolUsePromptTokenCount),
       [usage.cachedContentTokenCount, 0],
-      positiveInteger(usage.candidatesTokenCount) + thoughts,
+      // An answer without candidates has no count of them.
+      reported(
+        [usage.candidatesTokenCount, usage.totalTokenCount],
+        positiveInteger(usage.candidatesTokenCount) + thoughts,
+      ),
       thoughts,
     );
   },
@@ -197,11 +204,15 @@ function anthropicInput(parts: readonly Json[]): Omit<Tokens, 'output'> {
   };
 }
 
+/** `tokens`, or null if none of these fields was reported: then the output counts at its maximum. */
+const reported = (fields: readonly unknown[], tokens: number): number | null =>
+  fields.some((field) => typeof field === 'number') ? tokens : null;
+
 /** Cached tokens are part of the input here, and reasoning is part of the output. */
 function openAiUsage(
   input: unknown,
   [cached, written]: readonly [unknown, unknown],
-  output: unknown,
+  output: number | null,
   reasoning: unknown,
 ): EventUsage {
   const all = positiveInteger(input);
@@ -209,7 +220,7 @@ function openAiUsage(
   const cacheWrite = Math.min(positiveInteger(written), all - cacheRead);
   return {
     input: { input: all, cacheRead, cacheWrite, cacheWriteHour: 0 },
-    output: positiveInteger(output),
+    output,
     reasoning: positiveInteger(reasoning),
   };
 }

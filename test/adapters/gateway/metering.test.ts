@@ -26,6 +26,8 @@ const usd = (input: number, output: number, read = 0, written = 0) =>
     output * PRICE.output) /
   1e6;
 
+const GEMINI = '/v1beta/models/m';
+
 describe('usage is read from', () => {
   test('an Anthropic answer', async () => {
     const extra = { cache_read_input_tokens: 400, cache_creation_input_tokens: 60 };
@@ -118,7 +120,6 @@ describe('usage is read from', () => {
     expect(rig.ledger.rows).toMatchObject([row, row]);
   });
 
-  const GEMINI = '/v1beta/models/m';
   const usageMetadata = {
     promptTokenCount: 50,
     cachedContentTokenCount: 40,
@@ -227,6 +228,30 @@ describe('usage is read from', () => {
 });
 
 describe('unreported usage is settled at its maximum and marked as estimated', () => {
+  test.each([
+    ['Chat', { path: CHAT }, { choices: [], usage: { prompt_tokens: 9 } }],
+    [
+      'Responses',
+      { path: RESPONSES, body: { model: 'm', input: 'hi', max_output_tokens: 700 } },
+      { output: [], usage: { input_tokens: 9 } },
+    ],
+    [
+      'Gemini',
+      {
+        path: `${GEMINI}:generateContent`,
+        body: { contents: [], generationConfig: { maxOutputTokens: 700 } },
+      },
+      { usageMetadata: { promptTokenCount: 9 } },
+    ],
+  ])('when a provider reports the input only: %s', async (_, request, answer) => {
+    provider = await startProvider((_, response) => json(response, 200, answer));
+    await using rig = await openRig(provider.url);
+    await ask(await rig.open(), request);
+    const [row] = rig.ledger.rows;
+    expect(row).toMatchObject({ tokensIn: 9, exact: false });
+    expect(row?.tokensOut).toBeGreaterThanOrEqual(700);
+  });
+
   test('when a provider reports none', async () => {
     provider = await startProvider((_, response) => {
       sse(response, { choices: [{ delta: { content: 'x'.repeat(300) } }] }, '[DONE]');
