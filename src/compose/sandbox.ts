@@ -41,6 +41,7 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
   const paths = dataPaths(operator.data);
   const owner = ownerOf(operator);
   for (const folder of foldersOfProcesses(operator)) await removeOrphans(folder);
+  await removeOrphans(agentsFolder(operator), KINDS_OF_AGENTS);
   const toolchain = await prepareToolchain({ dir: paths.toolchain, owner });
   const programs = join(toolchain.dir, 'coders');
   for (const folder of [toolchain.dir, programs]) await removeOrphans(folder);
@@ -54,11 +55,16 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
   return sandbox;
 }
 
+/** Kinds of folders that an installation of an agent makes. The operator names their parent, so it may hold other files. */
+const KINDS_OF_AGENTS = ['agent', 'removed'];
+
 /** Parent folders of per-process folders, which are garbage after their process was killed. */
 function foldersOfProcesses(operator: Operator): readonly string[] {
   const { scratch, toolchain } = dataPaths(operator.data);
-  const parts = ['tmp', 'egress', 'containers', 'copies'].map((name) => join(scratch, name));
-  return [scratch, ...parts, toolchain, lentIn(toolchain), agentsFolder(operator)];
+  const parts = ['tmp', 'egress', 'containers', 'copies', 'etc', 'container-files'].map((name) =>
+    join(scratch, name),
+  );
+  return [scratch, ...parts, toolchain, lentIn(toolchain)];
 }
 
 const lentIn = (toolchain: string): string => join(toolchain, 'lent');

@@ -47,7 +47,7 @@ const EMPTY_AFTERWARDS = [
   'scratch/tmp',
 ] as const;
 /** What all sandboxes share. */
-const SHARED = /^(?:etc|empty|egress|containers|tmp|copies)$/;
+const SHARED = /^(?:etc|container-files|empty|egress|containers|tmp|copies)$/;
 
 /** Names of what is being made or removed, and of locks, anywhere. */
 const UNFINISHED = [

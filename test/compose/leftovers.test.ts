@@ -28,10 +28,10 @@ const operatorOf = () =>
   readOperator({ env: { RUNOFF_DATA: data, PATH: process.env.PATH }, cwd: home, installation: home });
 
 /** The names that a process would give its own folders there, after it has ended. */
-function namesOfDead(parents: readonly string[]): readonly string[] {
+function namesOfDead(parents: readonly string[], kind = 'left'): readonly string[] {
   const program = `
     import { ownFolder } from ${JSON.stringify(SCRATCH)};
-    for (const parent of ${JSON.stringify(parents)}) console.log(ownFolder(parent, 'left'));`;
+    for (const parent of ${JSON.stringify(parents)}) console.log(ownFolder(parent, ${JSON.stringify(kind)}));`;
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', program]).toString();
   return said.trim().split('\n');
 }
@@ -57,13 +57,12 @@ test('a start removes what processes that were killed left in the data folder', 
       .trim(),
   );
   const scratch = join(data, 'scratch');
-  const owned = namesOfDead([
-    scratch,
-    ...['tmp', 'egress', 'containers'].map((name) => join(scratch, name)),
-    join(data, 'toolchain'),
-    join(data, 'toolchain/lent'),
-    join(data, 'runoff-agents'),
-  ]);
+  const shared = ['tmp', 'egress', 'containers', 'etc', 'container-files'].map((name) => join(scratch, name));
+  const owned = [
+    ...namesOfDead([scratch, ...shared, join(data, 'toolchain'), join(data, 'toolchain/lent')]),
+    ...namesOfDead([join(data, 'runoff-agents')], 'agent'),
+    ...namesOfDead([join(data, 'runoff-agents')], 'removed'),
+  ];
   const longAgo = new Date(Date.now() - 25 * 60 * 60_000);
   const drafts = [
     join(scratch, 'copies', `${'ab'.repeat(32)}.0123456789ab`),
@@ -71,15 +70,20 @@ test('a start removes what processes that were killed left in the data folder', 
     join(toolchain, 'coders/builtin.mjs.0123456789ab.tmp'),
   ];
   const young = join(toolchain, 'probes-x.0123456789ab');
-  for (const path of [...owned, ...drafts, young]) await make(path);
-  for (const path of drafts) await utimes(path, longAgo, longAgo);
+  // The operator may keep other files where agents are installed.
+  const foreign = [
+    join(data, 'runoff-agents/backup.0123456789ab'),
+    join(data, 'runoff-agents/backup.0123456789ab.tmp'),
+    ...namesOfDead([join(data, 'runoff-agents')], 'backup'),
+  ];
+  for (const path of [...owned, ...drafts, ...foreign, young]) await make(path);
+  for (const path of [...drafts, ...foreign]) await utimes(path, longAgo, longAgo);
   const agent = await make(join(data, 'runoff-agents/pi'));
   await symlink(agent, join(toolchain, 'link.0123456789ab'));
   await openSandbox(await operatorOf());
   expect([...owned, ...drafts].filter((path) => existsSync(path))).toEqual([]);
-  expect([agent, young, join(toolchain, 'link.0123456789ab')].filter((path) => !existsSync(path))).toEqual(
-    [],
-  );
+  const kept = [agent, young, join(toolchain, 'link.0123456789ab'), ...foreign];
+  expect(kept.filter((path) => !existsSync(path))).toEqual([]);
 });
 
 const ENDED: ExecResult = { exitCode: 0, stopped: null, stdout: '', stderr: '', truncated: false, ms: 1 };

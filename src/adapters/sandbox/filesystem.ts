@@ -112,17 +112,19 @@ export function versionedEtc(): readonly string[] {
 
 export const SYNTHETIC_ETC = Object.keys(etcFiles(USUAL_SURROUNDINGS));
 
-/** Milliseconds without use after which a synthetic /etc is removed. Our default; no command runs for as long. */
-const ETC_UNUSED_MS = 3 * 24 * 3_600_000;
+/** Milliseconds without use after which a folder of shared files is removed. Our default; no command runs for as long. */
+const FILES_UNUSED_MS = 3 * 24 * 3_600_000;
+
+/** Writes the synthetic files for these surroundings to `scratch/etc` once and returns their folder. */
+export const prepareEtc = (scratch: string, surroundings: Surroundings = USUAL_SURROUNDINGS): string =>
+  shareFiles(join(scratch, 'etc'), etcFiles(surroundings));
 
 /**
- * Writes the synthetic files for these surroundings to `scratch/etc` once and returns their folder. Each run has
- * surroundings of its own, so folders that no command has used for days are removed when a new one is written.
+ * Writes files that sandboxes read to a folder below `all` once and returns it. Each run has surroundings of its own, so
+ * folders that no command has used for days are removed when a new one is written.
  */
-export function prepareEtc(scratch: string, surroundings: Surroundings = USUAL_SURROUNDINGS): string {
-  const files = etcFiles(surroundings);
+export function shareFiles(all: string, files: Readonly<Record<string, string>>): string {
   const digest = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12);
-  const all = join(scratch, 'etc');
   const folder = join(all, digest);
   if (!existsSync(folder)) {
     mkdirSync(all, { recursive: true, mode: 0o755 });
@@ -137,7 +139,7 @@ export function prepareEtc(scratch: string, surroundings: Surroundings = USUAL_S
 function removeUnused(all: string): void {
   for (const name of readdirSync(all)) {
     const used = statSync(join(all, name), { throwIfNoEntry: false })?.mtimeMs;
-    if (used !== undefined && Date.now() - used > ETC_UNUSED_MS)
+    if (used !== undefined && Date.now() - used > FILES_UNUSED_MS)
       rmSync(join(all, name), { recursive: true, force: true });
   }
 }
@@ -146,7 +148,7 @@ function removeUnused(all: string): void {
  * Creates a folder of files that sandboxes read, completely or not at all, unless it exists: its name depends on its
  * content.
  */
-export function writeOnce(folder: string, files: Readonly<Record<string, string>>): void {
+function writeOnce(folder: string, files: Readonly<Record<string, string>>): void {
   if (existsSync(folder)) return;
   const building = ownFolder(dirname(folder), 'building');
   mkdirSync(building, { recursive: true, mode: 0o755 });

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openToolchains, type ToolchainsOptions } from '../../../src/adapters/sandbox/index.ts';
 import { Fault } from '../../../src/core/model/index.ts';
@@ -101,6 +102,45 @@ describe('toolchains for a repository', () => {
     expect(asked.filter((spec) => spec.endsWith('@18'))).toHaveLength(2);
     expect(await open({ dir: join(dir, 'none') }).prune(Date.now())).toEqual({ tools: 0, bytes: 0 });
   });
+
+  /** Tools in the folder that nobody has used since 1970. */
+  function unusedTools(count: number): readonly string[] {
+    return Array.from({ length: count }, (_, at) => {
+      const folder = join(dir, `node-${String(at).padStart(12, '0')}`);
+      mkdirSync(join(folder, 'bin'), { recursive: true });
+      utimesSync(folder, 1_000, 1_000);
+      return folder;
+    });
+  }
+
+  test('are removed once where two processes do that at the same time', async () => {
+    const folders = unusedTools(10);
+    const both = await Promise.all([open().prune(Date.now()), open().prune(Date.now())]);
+    expect(both[0].tools + both[1].tools).toBe(10);
+    expect(folders.filter((path) => existsSync(path))).toEqual([]);
+  });
+
+  test('that were used and made again while they were being removed stay as they are now', async () => {
+    const [folder = ''] = unusedTools(1);
+    const pruned = open().prune(Date.now() - 1000);
+    const trash = await movedAway();
+    mkdirSync(join(folder, 'made-again'), { recursive: true });
+    utimesSync(trash, new Date(), new Date());
+    expect(await pruned).toEqual({ tools: 0, bytes: 0 });
+    expect(readdirSync(folder)).toEqual(['made-again']);
+    await expect.poll(() => existsSync(trash)).toBe(false);
+  });
+
+  /** Waits without letting this thread go on, so that it sees the move before the one who moved does. */
+  async function movedAway(): Promise<string> {
+    for (;;) {
+      for (const until = Date.now() + 300; Date.now() < until; ) {
+        const moved = readdirSync(dir).find((name) => name.startsWith('removed-'));
+        if (moved !== undefined) return join(dir, moved);
+      }
+      await setImmediate();
+    }
+  }
 
   test('come from the registry else: Node with an npm that runs on it, once for each version', async () => {
     const files = { ...manifest({}), '.nvmrc': '18' };

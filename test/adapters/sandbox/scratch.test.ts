@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
@@ -58,6 +58,25 @@ describe('folders that one process uses', () => {
 
   test('of another container are removed after a day, because nobody can tell whether it runs', async () => {
     const theirs = join(parent, 'try-1-1-1-0123456789ab');
+    await mkdir(theirs);
+    await removeOrphans(parent);
+    expect(existsSync(theirs)).toBe(true);
+    const before = new Date(Date.now() - 25 * 60 * 60_000);
+    await utimes(theirs, before, before);
+    await removeOrphans(parent);
+    expect(existsSync(theirs)).toBe(false);
+  });
+
+  test('of another machine, whose processes have the same numbers, are removed after a day', async () => {
+    const boot = join(parent, 'boot');
+    await writeFile(boot, '11111111-2222-3333-4444-555555555555\n');
+    // The namespace of processes stays this one.
+    const elsewhere = ['--dev-bind', '/', '/', '--ro-bind', boot, '/proc/sys/kernel/random/boot_id'];
+    const program = `
+      import { ownFolder } from ${JSON.stringify(SCRATCH)};
+      console.log(ownFolder(${JSON.stringify(parent)}, 'agent'));`;
+    const node = [process.execPath, '--input-type=module', '-e', program];
+    const theirs = execFileSync('bwrap', [...elsewhere, ...node], { encoding: 'utf8' }).trim();
     await mkdir(theirs);
     await removeOrphans(parent);
     expect(existsSync(theirs)).toBe(true);

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault, type Surroundings, USUAL_SURROUNDINGS } from '../../../core/model/index.ts';
 import type { ExecSpec } from '../../../ports/index.ts';
-import { INSIDE, prepareEtc, writeOnce } from '../filesystem.ts';
+import { INSIDE, prepareEtc, shareFiles } from '../filesystem.ts';
 import { KERNEL_OBJECTS, MAX_OPEN_FILES, mountPoint, segmentPages, toolPoint } from '../launch.ts';
 import type { HardLimits } from '../processes.ts';
 import { around, type ContainerEngine } from './engine.ts';
@@ -182,7 +181,7 @@ interface ContainerFiles {
 const ENTRY_SOURCE = readFileSync(join(import.meta.dirname, 'entry.mjs'), 'utf8');
 
 /**
- * Writes the entry and the /etc files of every container to `scratch` once. They are copies, because the sandboxes'
+ * Writes the entry and the /etc files of containers to `scratch/container-files` once. They are copies, because the sandboxes'
  * user may have no access to Runoff's folder. The ids differ from the default sandbox's, because engines map users
  * differently.
  */
@@ -201,9 +200,7 @@ export function prepareContainerFiles(
     'resolv.conf': '',
     'entry.mjs': ENTRY_SOURCE,
   };
-  const digest = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12);
-  const folder = join(scratch, `container-${digest}`);
-  writeOnce(folder, files);
+  const folder = shareFiles(join(scratch, 'container-files'), files);
   return { etc: folder, entry: join(folder, 'entry.mjs') };
 }
 

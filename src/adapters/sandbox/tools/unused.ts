@@ -36,7 +36,10 @@ export async function pruneTools(dir: string, before: number): Promise<PrunedToo
   return { tools, bytes };
 }
 
-/** Null if it stays. Who uses it between the look and the move notes that on the folder itself, which then goes back. */
+/**
+ * Null if it stays, or if another process removes it. Who uses it between the look and the move notes that on the folder
+ * itself, which then goes back, unless it has been made again.
+ */
 async function moveUnused(dir: string, name: string, before: number): Promise<string | null> {
   const isUnused = async (path: string): Promise<boolean> => {
     const found = await stat(path).catch(unlessAbsent(null));
@@ -45,9 +48,19 @@ async function moveUnused(dir: string, name: string, before: number): Promise<st
   const folder = join(dir, name);
   if (!(await isUnused(folder))) return null;
   const trash = ownFolder(dir, 'removed');
-  await rename(folder, trash);
+  try {
+    await rename(folder, trash);
+  } catch (thrown) {
+    if (isAbsent(thrown)) return null;
+    throw thrown;
+  }
   if (await isUnused(trash)) return trash;
-  await rename(trash, folder);
+  try {
+    await rename(trash, folder);
+  } catch (thrown) {
+    if (!isTaken(thrown)) throw thrown;
+    await discardFolder(trash);
+  }
   return null;
 }
 
@@ -58,6 +71,9 @@ async function bytesIn(path: string): Promise<number> {
 }
 
 const isAbsent = (thrown: unknown): boolean => (thrown as NodeJS.ErrnoException).code === 'ENOENT';
+
+const isTaken = (thrown: unknown): boolean =>
+  ['ENOTEMPTY', 'EEXIST'].includes((thrown as NodeJS.ErrnoException).code ?? '');
 
 const unlessAbsent =
   <T>(instead: T) =>
