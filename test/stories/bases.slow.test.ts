@@ -103,4 +103,11 @@ test('where build and tests of the repository fail, a model is asked with their 
       from: { test: 'suggested by a model' },
       instead: { build: 'npm run build', test: 'npm test' },
     });
+
+    // On another commit with the same manifests, what a model suggested or left out is not taken for granted.
+    await writeFile(join(me.repository, 'NOTES.md'), 'Nothing that a manifest shows.\n');
+    await me.git('add', '--all');
+    await me.git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-m', 'Notes');
+    const later = await me.runoff('prepare', '--repo', me.repository, '--json');
+    expect(JSON.parse(later.out)).not.toHaveProperty('how', 'known');
   }));

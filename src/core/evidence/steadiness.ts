@@ -15,6 +15,8 @@ export interface Unsteady {
   readonly id: string;
   /** For people: what was run, and its result in each place. */
   readonly what: string;
+  /** The two results: only a difference with the same results again is one of the surroundings. */
+  readonly results: readonly [string, string];
 }
 
 /** Tests whose result depends on the surroundings for this candidate, but not for the base. */
@@ -26,11 +28,12 @@ export function unsteadyTests(base: HereAndThere<TestRun>, own: HereAndThere<Tes
   const unclear = new Set([base.here, base.there, own.here, own.there].flatMap(({ flaky = [] }) => flaky));
   return ids.flatMap((id) => {
     const [here, there] = [outcome(own.here, id), outcome(own.there, id)];
-    const isSettled = (one: string | undefined) => one === 'passed' || one === 'failed';
+    const isSettled = (one: string | undefined): one is string => one === 'passed' || one === 'failed';
     if (here === there || !isSettled(here) || !isSettled(there) || unclear.has(id)) return [];
-    if (outcome(base.here, id) !== outcome(base.there, id)) return [];
+    const onBase = outcome(base.here, id);
+    if (onBase === undefined || onBase !== outcome(base.there, id)) return [];
     const name = id === EXIT_CODE ? 'the test command' : id;
-    return [{ id, what: `${name} ${here} in one place and ${there} in the other` }];
+    return [{ id, what: `${name} ${here} in one place and ${there} in the other`, results: [here, there] }];
   });
 }
 
@@ -40,32 +43,54 @@ export function unsteadyProbes(
   own: HereAndThere<ProbeRun>,
 ): readonly Unsteady[] {
   const onBase = [...base.here, ...base.there];
-  const text = (found: Observation | undefined) => (found ? `${found.kind} ${found.text}` : '');
+  const text = (found: Observation | undefined) => found && `${found.kind} ${found.text}`;
   const probes = [...own.here.observations].flatMap(([id, here]): Unsteady[] => {
     const there = own.there.observations.get(id);
     // Whether something hangs depends on timing.
-    if (!there || here.kind === 'stuck' || there.kind === 'stuck' || text(here) === text(there)) return [];
+    const [own1, own2] = [text(here), text(there)];
+    if (!there || !own1 || !own2 || own1 === own2 || [here, there].some(({ kind }) => kind === 'stuck'))
+      return [];
     if (!agree(onBase.map(({ observations }) => text(observations.get(id))))) return [];
     const what = `${here.input || 'a case'} gives ${shown(here)} in one place and ${shown(there)} in the other`;
-    return [{ id, what }];
+    return [{ id, what, results: [own1, own2] }];
   });
   const cases = [...own.here.cases].flatMap(([id, here]): Unsteady[] => {
     const there = own.there.cases.get(id);
     if (!there || here === there || !agree(onBase.map((run) => run.cases.get(id)))) return [];
-    return [{ id: `case ${id}`, what: `a derived case ${here} in one place and ${there} in the other` }];
+    const what = `a derived case ${here} in one place and ${there} in the other`;
+    return [{ id: `case ${id}`, what, results: [here, there] }];
   });
   return [...probes, ...cases];
 }
 
-const agree = (all: readonly (string | undefined)[]): boolean => new Set(all).size === 1;
+/** What the base does not show in every run cannot be compared with it. */
+const agree = (all: readonly (string | undefined)[]): boolean =>
+  new Set(all).size === 1 && all[0] !== undefined;
 const MAX_SHOWN = 120;
 const shown = ({ text }: Observation): string => text.slice(0, MAX_SHOWN);
 
-/** Differences that were found twice, by id. */
+/** Differences that were found twice with the same results; random and flaky ones change. */
 export const foundAgain = (first: readonly Unsteady[], again: readonly Unsteady[]): readonly Unsteady[] => {
-  const ids = new Set(again.map(({ id }) => id));
-  return first.filter(({ id }) => ids.has(id));
+  const results = new Map(again.map((one) => [one.id, one.results]));
+  return first.filter(({ id, results: [here, there] }) => {
+    const [hereAgain, thereAgain] = results.get(id) ?? [];
+    return here === hereAgain && there === thereAgain;
+  });
 };
+
+/**
+ * Without the differences that all candidates show, if there are at least two: what all of them read from their
+ * surroundings is probably what the task asks for, and does not distinguish any of them.
+ */
+export function withoutShared<Key>(
+  found: ReadonlyMap<Key, readonly Unsteady[]>,
+): ReadonlyMap<Key, readonly Unsteady[]> {
+  const [first = [], ...others] = [...found.values()];
+  if (others.length === 0) return found;
+  const shared = first.filter(({ id }) => others.every((own) => own.some((one) => one.id === id)));
+  const ids = new Set(shared.map(({ id }) => id));
+  return new Map([...found].map(([key, own]) => [key, own.filter(({ id }) => !ids.has(id))] as const));
+}
 
 const MAX_NAMED = 3;
 

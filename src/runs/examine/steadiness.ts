@@ -11,6 +11,7 @@ import {
   type Unsteady,
   unsteadyProbes,
   unsteadyTests,
+  withoutShared,
 } from '../../core/evidence/index.ts';
 import { inParallel, otherSurroundings, type Surroundings } from '../../core/model/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
@@ -92,7 +93,9 @@ function placedIn(runner: CheckRunner, surroundings: Surroundings, ms: number): 
 const isAsGreen = (here: TestRun, there: TestRun): boolean =>
   there.stopped === null &&
   there.source === here.source &&
-  (here.source === 'report' ? newFailures(here, there).length === 0 : succeeded(here) === succeeded(there));
+  (here.source === 'report'
+    ? Object.values(there.tests).includes('passed') && newFailures(here, there).length === 0
+    : succeeded(here) && succeeded(there));
 
 async function testsOn(
   runner: CheckRunner,
@@ -121,27 +124,29 @@ export async function testElsewhere(
   elsewhere: Elsewhere | null,
 ): Promise<readonly ExaminedCandidate[]> {
   const { runner, time } = tools;
-  const found = new Map<string, GateReport>();
   const survivors = examined.filter(({ gates, tree }) => tree?.ready && gates.every(({ passed }) => passed));
   const trees = new Map<Tree, Promise<readonly Unsteady[] | null>>();
   const expectedMs =
     ((elsewhere?.onBase.ms ?? 0) * survivors.length) / Math.max(1, runner.world.parallelChecks);
   const allowed = elsewhere !== null && (await time.allows('surroundings', 'all', 'candidates', expectedMs));
   await time.measured('elsewhere', () =>
-    inParallel(runner.world.parallelChecks, survivors, async ({ candidate, tree, gates }) => {
+    inParallel(runner.world.parallelChecks, survivors, async ({ candidate, tree }) => {
       if (!elsewhere || !allowed || !tree) return;
       const asked = trees.get(tree) ?? unsteadyIn(tools, tree, elsewhere, candidate.alias);
       trees.set(tree, asked);
-      const unsteady = await asked;
-      if (unsteady === null) return;
-      found.set(candidate.alias, gateOf(unsteady, elsewhere, gates));
+      await asked;
     }),
   );
-  return examined.map((one) =>
-    survivors.includes(one)
-      ? { ...one, gates: [...one.gates, found.get(one.candidate.alias) ?? steadyPass(NOT_ASKED)] }
-      : one,
+  const results = await Promise.all([...trees].map(async ([tree, asked]) => [tree, await asked] as const));
+  const found = withoutShared(
+    new Map(results.flatMap(([tree, unsteady]) => (unsteady === null ? [] : [[tree, unsteady] as const]))),
   );
+  return examined.map((one) => {
+    if (!survivors.includes(one)) return one;
+    const unsteady = one.tree && found.get(one.tree);
+    const gate = elsewhere && unsteady ? gateOf(unsteady, elsewhere, one.gates) : steadyPass(NOT_ASKED);
+    return { ...one, gates: [...one.gates, gate] };
+  });
 }
 
 const NOT_ASKED = 'Its tests were run in one place only.';
@@ -185,8 +190,15 @@ export function withUnsteadyProbes<T extends ExaminedCandidate>(
   elsewhere: Elsewhere,
   unsteady: ReadonlyMap<string, readonly Unsteady[]>,
 ): readonly T[] {
+  const byTree = new Map(
+    examined.flatMap(({ tree, candidate }) => {
+      const own = unsteady.get(candidate.alias);
+      return tree && own ? [[tree, own] as const] : [];
+    }),
+  );
+  const found = withoutShared(byTree);
   return examined.map((one) => {
-    const own = unsteady.get(one.candidate.alias) ?? [];
+    const own = (one.tree && found.get(one.tree)) ?? [];
     if (own.length === 0 || !isSurvivor(one.gates)) return one;
     const gates = one.gates.filter(({ gate }) => gate !== 'steady');
     return { ...one, gates: [...gates, gateOf(own, elsewhere, gates)] };

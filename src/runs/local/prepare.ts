@@ -8,7 +8,14 @@ import {
   type Recipe,
   type Settings,
 } from '../../core/settings/index.ts';
-import { checksAt, detectedRecipe, type Exposure, exposureOf, fromLocal } from '../admit/index.ts';
+import {
+  checksAt,
+  detectedRecipe,
+  type Exposure,
+  exposureOf,
+  fromLocal,
+  mayBeSuggested,
+} from '../admit/index.ts';
 import { absentContentAt, openBase, toolsAt } from '../base/index.ts';
 import { readTextAt, type World } from '../context.ts';
 import { type FoundRecipe, findRecipe, type RecipePorts } from '../recipe/index.ts';
@@ -104,11 +111,13 @@ export async function prepareRepository(
   const began = tools.clock.elapsed();
   const bare = await openBase(tools, task, { source, signal, onStep });
   const opened = tools.clock.elapsed() - began;
+  const probe = await tools.sandbox.probe();
+  const maySuggested = probe.kind === 'ready' && mayBeSuggested(probe.backend);
   const detected = await detectedRecipe(tools, source, { task, checks: { from: survey.from, named } });
   const { recipe, how, tests, ms, refusedHosts } = await retryOutages(
     tools,
     signal,
-    () => findRecipe(tools, { task, bare, detected, signal, onStep, onNext }),
+    () => findRecipe(tools, { task, bare, detected, maySuggested, signal, onStep, onNext }),
     undefined,
     BRIEF_WAITS_MS,
   );

@@ -33,7 +33,7 @@ export async function checkBase(world: CheckBasePorts, { run, signal }: RunConte
   // Once fixed, as before a crash of this stage, the commands do not change.
   const searched = checks.settled === true;
   const probe = await world.sandbox.probe();
-  const mayAsk = !searched && probe.kind === 'ready' && mayBeSuggested(probe.backend);
+  const maySuggested = probe.kind === 'ready' && mayBeSuggested(probe.backend);
   const suggest = openSuggestions(world, { task, source, named: detected.named, signal });
   const found = await findRecipe(world, {
     task,
@@ -41,7 +41,8 @@ export async function checkBase(world: CheckBasePorts, { run, signal }: RunConte
     signal,
     onStep,
     detected: searched ? { ...detected, others: [], named: COMMAND_NAMES } : detected,
-    ...(mayAsk ? { suggest } : {}),
+    maySuggested,
+    ...(maySuggested && !searched ? { suggest } : {}),
     onNext: ({ step }, { commands }) =>
       world.log.info(
         { run: run.id, step, commands },

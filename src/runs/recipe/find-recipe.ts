@@ -8,6 +8,7 @@ import {
   nextRecipe,
   type Recipe,
   recipeFiles,
+  SUGGESTED,
   shownSetup,
   withRecipe,
 } from '../../core/settings/index.ts';
@@ -32,6 +33,8 @@ export interface RecipeSearch {
   readonly onStep?: OnBaseStep;
   /** Called when a recipe failed, with the one that is tried next. */
   readonly onNext?: (failed: FailedTry, next: Recipe) => void;
+  /** Whether commands that a model suggested may run in this sandbox (docs/decisions/0083). */
+  readonly maySuggested: boolean;
   /** Called when no other recipe is known; null: it has no suggestion. Absent: no model is asked. */
   readonly suggest?: (tries: readonly FailedTry[]) => Promise<Recipe | null>;
 }
@@ -62,16 +65,35 @@ type Attempt =
 export async function findRecipe(ports: RecipePorts, search: RecipeSearch): Promise<FoundRecipe> {
   const { clock, recipes } = ports;
   const repository = repositoryKeyOf(search.task.origin);
-  const key = await recipeKey(ports, search);
-  const known = await recipes.recipe(repository, key, clock.now());
-  const again = known === null ? null : await tryRecipe(ports, search, known);
-  if (again?.kind === 'done') return { ...again.found, how: 'known', refusedHosts: [] };
+  const keys = await recipeKeys(ports, search);
+  const known =
+    (await recipes.recipe(repository, keys.ofCommit, clock.now())) ??
+    (await recipes.recipe(repository, keys.ofFiles, clock.now()));
+  const usable = known !== null && (search.maySuggested || !isSuggested(known)) ? known : null;
+  const again = usable === null ? null : await tryRecipe(ports, search, usable);
+  if (again?.kind === 'done' && isEnough(again.found))
+    return { ...again.found, how: 'known', refusedHosts: [] };
   const began = clock.elapsed();
   const { found, tries, refusedHosts } = await tryInTurn(ports, search);
   if (tries === 0) return { ...found, how: 'detected', refusedHosts };
-  await recipes.keepRecipe(repository, key, found.recipe, clock.now());
+  // Without a model, tests that give no results are not final: a run may still ask one.
+  if (silenceOf(found.tests) === null || search.suggest) {
+    const key = changesSetupOnly(found.recipe, search.detected) ? keys.ofFiles : keys.ofCommit;
+    await recipes.keepRecipe(repository, key, found.recipe, clock.now());
+  }
   return { ...found, ms: { ...found.ms, tried: clock.elapsed() - began }, how: 'tried', refusedHosts };
 }
+
+const isSuggested = ({ from }: Pick<Recipe, 'from'>): boolean => Object.values(from).includes(SUGGESTED);
+
+/**
+ * Set-up depends on manifests and lock files alone, so it can be shared by commits with the same ones. Build and tests
+ * depend on the sources: a build that is left out on a broken commit must run again on the next one.
+ */
+const changesSetupOnly = (recipe: Recipe, { recipe: detected }: DetectedRecipe): boolean =>
+  !isSuggested(recipe) &&
+  recipe.commands.build === detected.commands.build &&
+  recipe.commands.test === detected.commands.test;
 
 type Found = Omit<FoundRecipe, 'how' | 'refusedHosts'>;
 
@@ -86,11 +108,11 @@ async function tryInTurn(
   let silent: Found | null = null;
   for (let recipe: Recipe | null = detected.recipe; recipe !== null; ) {
     const one: Attempt = await tryRecipe(ports, search, recipe).catch(unlessOutage(recipe, tries.length > 0));
-    const failed = one.kind === 'failed' ? one.failed : silentTry(recipe, one.found.tests);
+    const failed = one.kind === 'failed' ? one.failed : failedTests(recipe, one.found.tests);
     if (one.kind === 'failed') message ??= one.message;
-    else if (silenceOf(one.found.tests) === null)
+    else if (failed === null && silenceOf(one.found.tests) === null)
       return { found: one.found, tries: tries.length, refusedHosts: refusedIn(tries) };
-    else if (isBuilt(recipe, detected)) silent ??= one.found;
+    else if (isBuilt(recipe, detected) && !isSuggestedWork(recipe)) silent ??= one.found;
     if (failed === null) break;
     tries.push(failed);
     recipe = nextRecipe(detected, tries) ?? (await suggest?.(tries)) ?? null;
@@ -145,25 +167,37 @@ async function tryRecipe(ports: RecipePorts, search: RecipeSearch, recipe: Recip
 }
 
 /** Null if the tests give results, or if no other command could make them do so. */
-function silentTry(recipe: Recipe, tests: TestRun): FailedTry | null {
+function failedTests(recipe: Recipe, tests: TestRun): FailedTry | null {
   const silence = silenceOf(tests);
-  if (silence === null || silence === 'no-command' || silence === 'stopped') return null;
+  // An exit code of suggested commands proves nothing: `true` has a good one, too.
+  const isProof = silence === null && (tests.source === 'report' || !isSuggestedWork(recipe));
+  if (isProof || silence === 'no-command' || silence === 'stopped') return null;
   return { recipe, step: 'tests', output: [...(tests.errors ?? []), tests.tail].join('\n') };
 }
+
+/** Suggested commands must prove themselves each time; for others, tests that give no results are valid, too. */
+const isEnough = ({ recipe, tests }: Found): boolean =>
+  !isSuggestedWork(recipe) || failedTests(recipe, tests) === null;
+
+const isSuggestedWork = ({ from }: Recipe): boolean => from.build === SUGGESTED || from.test === SUGGESTED;
 
 /** Incremented when the same files would lead to other commands than before. */
 const FORM = 1;
 
-/** Hash of everything that a recipe depends on: manifests and lock files, tools, detection results and settings. */
-async function recipeKey(
+/**
+ * Hashes of everything that a recipe depends on: manifests and lock files, tools, detection results and settings; and of
+ * these with the base commit.
+ */
+async function recipeKeys(
   { workspaces, artifacts }: Pick<RecipePorts, 'artifacts' | 'workspaces'>,
   { task, detected: { recipe, named }, bare }: RecipeSearch,
-): Promise<string> {
+): Promise<{ readonly ofFiles: string; readonly ofCommit: string }> {
   const paths = await workspaces.listFiles(bare.source, task.base.sha);
   const files = await workspaces.fingerprint(bare.source, task.base.sha, recipeFiles(paths));
   const tools = { found: bare.tools?.found ?? [], missing: bare.tools?.missing ?? [] };
-  const parts = JSON.stringify([FORM, files, tools, recipe, named, task.settings.network]);
-  return (await artifacts.put(parts)).sha256;
+  const parts = [FORM, files, tools, recipe, named, task.settings.network];
+  const hashOf = async (all: readonly unknown[]) => (await artifacts.put(JSON.stringify(all))).sha256;
+  return { ofFiles: await hashOf(parts), ofCommit: await hashOf([...parts, task.base.sha]) };
 }
 
 const STEP_NAMES = { 'set-up': 'set-up', build: 'the build', tests: 'the tests' } as const;

@@ -74,7 +74,13 @@ export function openSuggestions(
       ...tries.map((one) => tryBlock(one, nonce)),
       ...filesBlocks(files, nonce),
     ];
-    const key = JSON.stringify(['setup', model, shown('')]);
+    // Not by the output, which differs by times and folders when the commands run again after a crash.
+    const key = JSON.stringify([
+      'setup',
+      model,
+      asked,
+      tries.map(({ recipe, step }) => [recipe.commands, step]),
+    ]);
     const answer = await remember(key, async () => {
       const reply = await askModel({ ...world, signal }, payerOf(task), {
         spender: 'setup',
@@ -114,6 +120,7 @@ function suggested(
     const known = tries.find(({ recipe }) => recipe.commands[name] === command)?.recipe.from[name];
     from[name] = known ?? SUGGESTED;
   }
+  if (!commands.test) return null;
   const text = JSON.stringify(commands);
   const seen = tries.some(({ recipe }) => JSON.stringify(orderedCommands(recipe)) === text);
   return seen ? null : { commands, from };
