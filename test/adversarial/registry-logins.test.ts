@@ -38,6 +38,7 @@ const answer =
       const location = `https://other.test:${new URL(`https://${headers.host}`).port}/npm/got`;
       return response.writeHead(302, { location }).end();
     }
+    if (url.endsWith('/odd')) return response.socket?.end('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n');
     if (url.endsWith('/echo')) response.setHeader('x-echo', String(headers.authorization));
     if (url === '/npm/left-pad') {
       const dist = { tarball: `https://${headers.host}/npm/left-pad/-/left-pad-1.3.0.tgz`, shasum: '0' };
@@ -68,7 +69,7 @@ beforeAll(async () => {
   };
   const files = { userconfig: join(folder, 'npmrc'), cafile: join(folder, 'ca.pem') };
   writeFileSync(join(folder, 'npmrc'), `//npm.test:${npm}/npm/:_authToken=\${TOKEN}\n`);
-  writeFileSync(join(folder, 'ca.pem'), authority.certificate);
+  writeFileSync(join(folder, 'ca.pem'), authority.identityOf('combined.test').key + authority.certificate);
   writeFileSync(join(folder, 'npm'), `#!/bin/sh\necho '${JSON.stringify({ ...settings, ...files })}'\n`, {
     mode: 0o755,
   });
@@ -181,9 +182,49 @@ describe('the login of the operator for a registry', () => {
     ['leaves its paths by no dots', '/npm/../admin', '--path-as-is', '400'],
     ['nor by encoded ones', '/npm/%2e%2E/admin', '--path-as-is', '400'],
     ['nor by encoded slashes', '/npm/..%2fadmin', '--path-as-is', '400'],
+    ['nor by a slash in a name', '/npm/a%2fb', '', '400'],
+    ['nor by one below a scope', '/npm/x/@scope%2fname', '', '400'],
+    ['nor by a second one', '/npm/@scope%2fname%2fother', '', '400'],
+    ['nor by an encoded backslash', '/npm/a%5cb', '', '400'],
+    ['nor by an escape of an escape', '/npm/%252e%252e/admin', '', '400'],
+    ['hides no minus from the check', '/npm/%2d/npm/v1/tokens', '', '400'],
+    ['not even in a scope', '/npm/@scope%2f-/npm/v1/tokens', '', '400'],
+    ['has no parameters in a path', '/npm/;x/-/npm/v1/tokens', '', '400'],
+    ['nor encoded ones', '/npm/%3bx/-/npm/v1/tokens', '', '400'],
+    ['has no fragment', '/x', "--request-target '/npm/a#/../../x'", '400'],
+    // Node's parser closes the connection.
+    ['has no tab', '/x', `--request-target "$(printf '/npm/\\t-/npm/v1/tokens')"`, '000'],
+    ['has no byte beyond ASCII', '/x', `--request-target "$(printf '/npm/\\303\\244')"`, '000'],
   ])('%s', async (_what, path, flags, status) => {
     const { stdout } = await run(`${get(path, `${flags} --output /dev/null --write-out '%{http_code}'`)}`);
     expect([stdout, asked]).toEqual([status, []]);
+  });
+
+  test('is for packages with a scope, whose path arrives as npm writes it', async () => {
+    await run(get('/npm/@scope%2fname?write=false'));
+    expect(asked.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+      ['/npm/@scope%2fname?write=false', `Bearer ${TOKEN}`],
+    ]);
+  });
+
+  test('outlives a registry that answers with a status that does not exist', async () => {
+    const { stdout } = await run(`${get('/npm/odd', "--write-out '%{http_code}'")}; ${get('/npm/a')}`);
+    expect(stdout).toMatch(/502from npm\.test$/);
+  });
+
+  test('outlives a login that no header can have, and a failure on the way to the host', async () => {
+    const logins = access.logins.map((login) => ({
+      ...login,
+      rules: login.rules.map((rule) => ({ ...rule, authorization: 'Bearer broken\n' })),
+    }));
+    const status = "--output /dev/null --write-out '%{http_code}'";
+    const broken = await bench.sandbox.exec({ ...specOf(get('/npm/a', status)), logins });
+    const upstream = () => {
+      throw new URIError('URI malformed');
+    };
+    const dialler = { resolve: async () => [], mayDial: () => true, upstream };
+    const lost = await run(get('/npm/a', status), openBubblewrap({ ...bench.options, dialler }));
+    expect([broken.stdout, lost.stdout, asked]).toEqual(['502', '502', []]);
   });
 
   test('is not handed back by a registry that repeats it in a header', async () => {

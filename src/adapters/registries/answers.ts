@@ -42,6 +42,12 @@ export const isText = (value: unknown): value is string => typeof value === 'str
 export const fileText = async (path: unknown): Promise<string> =>
   isText(path) && path !== '' ? readFile(path, 'utf8').catch(() => '') : '';
 
-/** For an index `…/simple`, its files are in a sibling folder. */
+/** The certificates in the text of a PEM file, without its other blocks, such as a private key. */
+export const certificatesIn = (text: string): string =>
+  (text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).join('\n');
+
+/** For an index `…/simple` (devpi: `…/+simple`), its files are in a sibling folder. */
 export const besideIndex = (url: string): string | undefined =>
-  URL.canParse(url) ? new URL(url).pathname.replace(/(?:simple\/?)?$/, '').replace(/\/?$/, '/') : undefined;
+  URL.canParse(url)
+    ? new URL(url).pathname.replace(/(?:\+?simple\/?)?$/, '').replace(/\/?$/, '/')
+    : undefined;

@@ -1,11 +1,9 @@
-import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
-import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { z } from 'zod';
 import { Fault, runToEnd } from '../../core/model/index.ts';
@@ -21,7 +19,16 @@ import {
   withoutLogin,
 } from './answers.ts';
 import { clientEnvironment } from './client-environment.ts';
-import { type ClientEnvironment, type Login, loginIn, netrcLogins, npmLogins } from './logins.ts';
+import { localFolder, localFolderOf } from './local-folders.ts';
+import {
+  type ClientEnvironment,
+  type Login,
+  loginIn,
+  loginsWithin,
+  netrcLogins,
+  npmLogins,
+  placeOf,
+} from './logins.ts';
 import { askUv } from './uv.ts';
 
 export interface Client {
@@ -99,20 +106,24 @@ async function askNpm(question: ClientQuestion): Promise<ClientAnswer> {
   const urls = registries.map(([, url]) => url);
   const registry = registries.find(([name]) => name === 'registry')?.[1] ?? null;
   const files = await Promise.all([settings.globalconfig, settings.userconfig].map(fileText));
+  const found = files.flatMap((text) => npmLogins(text, registry, env));
   const written = Object.values(settings).filter((value) => typeof value === 'string');
   const yarn = /^npmRegistryServer:\s*["']?([^\s"']+)/m.exec(
     await fileText(join(env.HOME ?? homedir(), '.yarnrc.yml')),
   )?.[1];
   // Since version 2, Yarn does not read .npmrc and has its own registry setting.
   const forYarn = yarn !== undefined && hostOf(yarn) !== null ? yarn : registry;
-  return accessTo([...urls, ...(forYarn === null ? [] : [forYarn])], {
+  const used = [...urls, ...(forYarn === null ? [] : [forYarn])];
+  const places = used.map((url) => placeOf(url));
+  return accessTo(used, {
     env:
       forYarn === null ? {} : { YARN_NPM_REGISTRY_SERVER: withoutLogin(forYarn), YARN_ENABLE_TELEMETRY: '0' },
     files: lines.length > 0 ? { '.npmrc': lines.join('') } : {},
-    logins: [
-      ...written.flatMap((value) => loginIn(value)),
-      ...files.flatMap((text) => npmLogins(text, registry, env)),
-    ],
+    // Some hosts serve the files of their registry from folders of projects, for which npm needs a login of their own.
+    logins: loginsWithin(
+      [...written.flatMap((value) => loginIn(value)), ...found],
+      [...places, ...found.filter(({ path }) => path.endsWith('/npm/'))],
+    ),
     authorities: [await fileText(settings.cafile), ...[settings.ca].flat().filter(isText)].filter(Boolean),
   });
 }
@@ -123,36 +134,6 @@ const netrc = (env: ClientEnvironment): Promise<string> =>
 
 const PIP_DEFAULTS =
   'from pip._internal.models.index import PyPI as p; print(p.simple_url, "https://" + p.file_storage_domain)';
-
-/** Sibling folders of `simple` in a mirror on disk, whose pages link to them as `../../files/…`. */
-const BESIDE_INDEX = ['files', 'packages'];
-
-/** A folder of packages on this machine, and its path in a sandbox. */
-function localFolder(
-  path: string,
-  at: string,
-): { readonly to: string; readonly binds: RegistryAccess['folders'] } {
-  const to = `/opt/registries/${at}/${basename(path)}`;
-  const beside = (basename(path) === 'simple' ? BESIDE_INDEX : [])
-    .map((name) => join(dirname(path), name))
-    .filter(mayBeShared);
-  return {
-    to,
-    binds: [
-      { from: path, to },
-      ...beside.map((from) => ({ from, to: `/opt/registries/${at}/${basename(from)}` })),
-    ],
-  };
-}
-
-const localFolderOf = (value: string): string | null => {
-  const path = value.startsWith('file:') && URL.canParse(value) ? fileURLToPath(value) : value;
-  return isAbsolute(path) && mayBeShared(path) ? realpathSync(path) : null;
-};
-
-/** Never share a folder that contains the home of Runoff's user, and so logins and keys, whatever pip's settings. */
-const mayBeShared = (path: string): boolean =>
-  existsSync(path) && relative(realpathSync(path), realpathSync(homedir())).startsWith('..');
 
 /** Also for uv and Poetry: their default index is pip's. An index or a list of links may be a local folder. */
 async function askPip(question: ClientQuestion): Promise<ClientAnswer> {
@@ -183,8 +164,9 @@ async function askPip(question: ClientQuestion): Promise<ClientAnswer> {
   const links = of('find-links');
   const own = [...(index ? [index] : urlsIn(await run(question, 'python3', '-c', PIP_DEFAULTS))), ...more];
   const { hosts } = accessTo(own);
+  const places = own.filter((url) => hostOf(url) !== null).map((url) => placeOf(url, besideIndex(url)));
   return accessTo(own, {
-    logins: [...logins, ...netrcLogins(await netrc(env), hosts)],
+    logins: [...logins, ...loginsWithin(netrcLogins(await netrc(env), hosts), places)],
     authorities: [await fileText(/(?:^|\.)cert='([^']*)'/m.exec(settings)?.[1])].filter(Boolean),
     env: {
       ...(index ? { PIP_INDEX_URL: index, UV_DEFAULT_INDEX: index } : {}),
@@ -207,7 +189,13 @@ async function askGo(question: ClientQuestion): Promise<ClientAnswer> {
   // `direct` would fetch from any host that a module names.
   const { hosts } = accessTo(proxies);
   return accessTo([...proxies, ...database], {
-    logins: [...named.flatMap((url) => loginIn(url)), ...netrcLogins(await netrc(env), hosts)],
+    logins: [
+      ...named.flatMap((url) => loginIn(url)),
+      ...loginsWithin(
+        netrcLogins(await netrc(env), hosts),
+        proxies.map((url) => placeOf(url)),
+      ),
+    ],
     env: proxies.length > 0 ? { GOPROXY: proxies.join(',') } : {},
   });
 }
@@ -258,6 +246,7 @@ async function watched(
   const asked = new Set<string>();
   const server = createServer((_request, response) => response.writeHead(403).end());
   server.on('connect', (request, socket) => {
+    socket.on('error', () => socket.destroy());
     if (hostOf(`https://${request.url}`)) asked.add(request.url ?? '');
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { asFault, OUTAGES } from '../../core/model/index.ts';
 import type { Log, Registries, RegistryAccess, RegistryLogin } from '../../ports/index.ts';
-import type { ClientAnswer } from './answers.ts';
+import { type ClientAnswer, certificatesIn } from './answers.ts';
 import { type Authority, openAuthority } from './authority.ts';
 import { CLIENTS, type Client, SilentClient } from './clients.ts';
 import type { ClientEnvironment, Login } from './logins.ts';
@@ -53,7 +53,7 @@ export function openRegistries(options: {
     if (known) return known;
     const asked = client.ask({ env, newFolder }).then((answer) => {
       options.onSecrets?.(answer.logins.flatMap(({ authorization }) => secretsIn(authorization)));
-      return answer;
+      return { ...answer, logins: answer.logins.filter((login) => isHeader(login, client, log)) };
     });
     answers.set(client.name, asked);
     asked.catch((thrown: unknown) => isMissing(thrown) || answers.delete(client.name));
@@ -83,7 +83,9 @@ export function openRegistries(options: {
       const found = await Promise.all(asked.map((client) => answerOf(client, named.length > 0)));
       const hosts = [...new Set(found.flatMap((one) => one.hosts))];
       const logins = found.flatMap((one) => one.logins).filter(({ host }) => hosts.includes(host));
-      const more = [...found.flatMap(({ authorities }) => authorities), ...ownCertificates(env)];
+      const more = [...found.flatMap(({ authorities }) => authorities), ...ownCertificates(env, log)]
+        .map(certificatesIn)
+        .filter(Boolean);
       const trusted = [systemBundle()?.text ?? '', ...more].join('\n');
       const certificates = certificatesFor(logins.length > 0 ? [...more, authority().certificate] : more);
       return {
@@ -119,6 +121,16 @@ function secretsIn(authorization: string): readonly string[] {
   return scheme === 'Basic' ? [value, password] : [value];
 }
 
+/** Whether a login can be sent; an unusable one is reported. */
+function isHeader({ host, authorization }: Login, client: Client, log: Log): boolean {
+  if (/^\w+ [\x21-\x7e]+$/.test(authorization)) return true;
+  log.warn(
+    {},
+    `The login of ${client.name} for ${host} is not used: it has characters that no login can have.`,
+  );
+  return false;
+}
+
 function loginsByHost(
   logins: readonly Login[],
   standIn: (host: string) => Pick<RegistryLogin, 'key' | 'certificate' | 'trusted'>,
@@ -139,10 +151,16 @@ function systemBundle(): { readonly path: string; readonly text: string } | null
 }
 
 /** The operator's certificates for Node, and a bundle that replaces the machine's. */
-const ownCertificates = (env: ClientEnvironment): readonly string[] =>
-  [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE].flatMap((path) =>
-    path !== undefined && existsSync(path) && !BUNDLES.includes(path) ? [readFileSync(path, 'utf8')] : [],
-  );
+const ownCertificates = (env: ClientEnvironment, log: Log): readonly string[] =>
+  [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE].flatMap((path) => {
+    if (path === undefined || !existsSync(path) || BUNDLES.includes(path)) return [];
+    try {
+      return [readFileSync(path, 'utf8')];
+    } catch (thrown) {
+      log.warn({ err: thrown }, `Set-up does without the certificates of ${path}: the file cannot be read.`);
+      return [];
+    }
+  });
 
 /** Sandboxes see Debian's bundle at its path. Any other bundle, or a longer one, is a file in the HOME of set-up. */
 function certificatesFor(more: readonly string[]): Pick<RegistryAccess, 'env' | 'files'> {

@@ -1,9 +1,14 @@
-/** A login of the operator, as configured in a package client. Secret. */
-export interface Login {
+import { decoded } from '../../core/settings/index.ts';
+
+/** Paths of a host: those below `path`, which ends with a slash. */
+export interface HostPath {
   /** `host:port`. */
   readonly host: string;
-  /** Paths for which it is; ends with a slash. */
   readonly path: string;
+}
+
+/** A login of the operator, as configured in a package client, and the place it is for. Secret. */
+export interface Login extends HostPath {
   /** Value of `Authorization`. */
   readonly authorization: string;
 }
@@ -21,9 +26,28 @@ export function loginIn(address: string, path?: string): readonly Login[] {
   if (!URL.canParse(address)) return [];
   const url = new URL(address);
   if (url.protocol !== 'https:' || (url.username === '' && url.password === '')) return [];
-  const authorization = basic(decodeURIComponent(url.username), decodeURIComponent(url.password));
-  const host = `${url.hostname}:${url.port || '443'}`;
-  return [{ host, path: path ?? folder(url.pathname), authorization }];
+  const authorization = basic(decoded(url.username), decoded(url.password));
+  return [{ ...placeOf(address, path), authorization }];
+}
+
+/** The place of a registry; `path` replaces its own. */
+export function placeOf(address: string, path?: string): HostPath {
+  const url = new URL(address);
+  return { host: `${url.hostname}:${url.port || '443'}`, path: path ?? folder(url.pathname) };
+}
+
+/**
+ * Logins limited to these places. A login in a file may be for a whole host, whose other interfaces (such as one that
+ * shows the data of its user) are not for set-up.
+ */
+export function loginsWithin(logins: readonly Login[], places: readonly HostPath[]): readonly Login[] {
+  return logins.flatMap((login) => {
+    const near = places.filter(({ host }) => host === login.host).map(({ path }) => path);
+    const paths = near.flatMap((path) =>
+      path.startsWith(login.path) ? [path] : login.path.startsWith(path) ? [login.path] : [],
+    );
+    return [...new Set(paths)].map((path) => ({ ...login, path }));
+  });
 }
 
 /** Logins in the text of an `.npmrc`; `registry` applies to lines without a URL. */
@@ -37,7 +61,8 @@ export function npmLogins(text: string, registry: string | null, env: ClientEnvi
     if (place === null || !URL.canParse(place)) continue;
     const value = raw
       .replace(/^(["'])(.*)\1$/, '$2')
-      .replaceAll(/\$\{([^}]+)\}/g, (whole, variable: string) => env[variable] ?? whole);
+      .replaceAll(/\$\{([^}]+)\}/g, (whole, variable: string) => env[variable] ?? whole)
+      .trim();
     fields.set(place, { ...fields.get(place), [name]: value });
   }
   return [...fields].flatMap(([place, { _authToken, _auth, username, _password }]) => {
@@ -48,9 +73,7 @@ export function npmLogins(text: string, registry: string | null, env: ClientEnvi
         : username && _password
           ? basic(username, Buffer.from(_password, 'base64').toString())
           : null;
-    const url = new URL(place);
-    const host = `${url.hostname}:${url.port || '443'}`;
-    return authorization === null ? [] : [{ host, path: folder(url.pathname), authorization }];
+    return authorization === null ? [] : [{ ...placeOf(place), authorization }];
   });
 }
 

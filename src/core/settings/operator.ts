@@ -228,7 +228,8 @@ function tracesOf(env: Environment): Pick<Operator, 'traces'> {
   return { traces: { url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, headers: Object.fromEntries(pairs) } };
 }
 
-function decoded(value: string): string {
+/** Decodes `%xx`; a text that is no such encoding, such as a password with a plain `%`, is returned as it is. */
+export function decoded(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {

@@ -3,8 +3,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openAuthority } from '../../../src/adapters/registries/authority.ts';
 import { openRegistries } from '../../../src/adapters/registries/index.ts';
-import { netrcLogins, npmLogins } from '../../../src/adapters/registries/logins.ts';
+import { loginIn, netrcLogins, npmLogins } from '../../../src/adapters/registries/logins.ts';
 import { memoryLog } from '../../server/delivery.ts';
 import { tried } from '../../world/tried.ts';
 
@@ -65,6 +66,77 @@ describe('logins', () => {
       { host: 'pypi.test:443', path: '/', authorization: `Basic ${btoa('me:one')}` },
     ]);
   });
+});
+
+describe('logins of a whole host', () => {
+  const rulesOf = async (command: string, env: Record<string, string>, programs?: string) =>
+    (await open({ HOME: folder, ...env }, programs).registries.of(command)).logins.flatMap(({ rules }) =>
+      rules.map(({ path }) => path),
+    );
+  const npmWith = async (lines: string, env: Record<string, string> = {}) => {
+    const name = `npm-${randomUUID()}`;
+    await mkdir(join(folder, name));
+    const npmrc = join(folder, name, 'npmrc');
+    await writeFile(npmrc, lines);
+    const settings = { registry: 'https://corp.test/api/packages/npm/', userconfig: npmrc };
+    await writeFile(join(folder, name, 'npm'), `#!/bin/sh\necho '${JSON.stringify(settings)}'\n`, {
+      mode: 0o755,
+    });
+    const { log, registries } = open(env, name);
+    const { logins } = await registries.of('npm ci');
+    return { rules: logins.flatMap(({ rules }) => rules), log };
+  };
+
+  test('are for its registry only, not for its other interfaces', async () => {
+    const { rules } = await npmWith('//corp.test/:_authToken=one\n');
+    expect(rules).toEqual([{ path: '/api/packages/npm/', authorization: 'Bearer one' }]);
+    const NETRC = join(folder, 'netrc');
+    await writeFile(
+      NETRC,
+      'machine corp.test login me password one\nmachine proxy.test login me password two\n',
+    );
+    const pip = { NETRC, PIP_TEST_INDEX: 'https://corp.test/api/packages/pypi/simple' };
+    expect(await rulesOf('pip install x', pip)).toEqual(['/api/packages/pypi/']);
+    const devpi = { NETRC, PIP_TEST_INDEX: 'https://corp.test/team/dev/+simple/' };
+    expect(await rulesOf('pip install x', devpi)).toEqual(['/team/dev/']);
+    expect(await rulesOf('go mod download', { NETRC })).toEqual(['/']);
+  });
+
+  test('may be for folders of projects that npm names, and for no other place', async () => {
+    const { rules } = await npmWith(
+      '//corp.test/api/projects/7/packages/npm/:_authToken=one\n//corp.test/api/user/:_authToken=two\n',
+    );
+    expect(rules.map(({ path }) => path)).toEqual(['/api/projects/7/packages/npm/']);
+  });
+
+  test('may end with a line break in a variable, but with other characters they are reported and not used', async () => {
+    const line = `//corp.test/:_authToken=\${TOKEN}\n`;
+    expect((await npmWith(line, { TOKEN: 'one\n' })).rules[0]?.authorization).toBe('Bearer one');
+    const { rules, log } = await npmWith(line, { TOKEN: 'one\ntwo' });
+    expect(rules).toEqual([]);
+    expect(log.lines.map(({ message }) => message)).toEqual([
+      'The login of npm for corp.test:443 is not used: it has characters that no login can have.',
+    ]);
+  });
+
+  test('may have a plain percent sign in an address', () => {
+    expect(loginIn('https://me:50%off@corp.test/npm/')).toEqual([
+      { host: 'corp.test:443', path: '/npm/', authorization: `Basic ${btoa('me:50%off')}` },
+    ]);
+  });
+});
+
+test('of the files with certificates, sandboxes get the certificates only', async () => {
+  const { certificate, identityOf } = openAuthority();
+  const combined = join(folder, 'combined.pem');
+  await writeFile(combined, `${identityOf('me.test').key}\n${certificate}`);
+  const { log, registries } = open({ NODE_EXTRA_CA_CERTS: combined, SSL_CERT_FILE: folder, HOME: folder });
+  const { files } = await registries.of('go mod download');
+  expect(files['.runoff/certificates.pem']).toContain(certificate.trim());
+  expect(files['.runoff/certificates.pem']).not.toContain('PRIVATE');
+  expect(log.lines.map(({ message }) => message)).toEqual([
+    `Set-up does without the certificates of ${folder}: the file cannot be read.`,
+  ]);
 });
 
 describe('the registries for a set-up command', () => {
@@ -200,6 +272,19 @@ describe('the registries for a set-up command', () => {
     expect((await registries.of('cargo fetch')).hosts).toEqual([]);
     // The index that this Cargo asks for does not exist, so nobody can say where its packages are.
     expect(log.lines.map(({ message }) => message)).toEqual(['cargo did not say which registry it uses.']);
+  });
+
+  test('are found although the client breaks its connection', async () => {
+    const name = `reset-${randomUUID()}`;
+    await mkdir(join(folder, name));
+    const script = `const { hostname, port } = new URL(process.env.CARGO_HTTP_PROXY);
+const socket = require('node:net').connect(port, hostname, () =>
+  socket.write('CONNECT 127.0.0.1.nowhere.test:443 HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n', () => socket.resetAndDestroy()));
+socket.on('error', () => {});`;
+    await writeFile(join(folder, name, 'reset.cjs'), script);
+    const cargo = `#!/bin/sh\n${process.execPath} ${join(folder, name, 'reset.cjs')}\nexit 101\n`;
+    await writeFile(join(folder, name, 'cargo'), cargo, { mode: 0o755 });
+    expect((await open({}, name).registries.of('cargo fetch')).hosts).toEqual([]);
   });
 
   test('are those of every client for a command that names none, and each is asked once', async () => {

@@ -11,12 +11,14 @@ import {
   parseTarget,
   publicInternet,
 } from '../../../src/adapters/sandbox/egress/index.ts';
+import { upstreamFor } from '../../../src/adapters/sandbox/egress/upstream.ts';
 import { openWorkbench, script, shell, type Workbench } from './workbench.ts';
 
 /** Names lead to this machine, except those that stand for a trap. */
 const local: Dialler = {
   resolve: async (host) => {
-    if (host === 'gone.test') throw new Error('no such name');
+    if (host === 'gone.test') throw Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' });
+    if (host === 'absent.test') throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
     if (host === 'metadata.test') return ['169.254.169.254'];
     if (host === 'mirror.test') return ['127.0.0.2'];
     return host === 'inside.test' ? ['10.0.0.7', '::ffff:127.0.0.1'] : ['127.0.0.1'];
@@ -123,7 +125,33 @@ describe('a proxy for one command', () => {
     expect(closed).not.toHaveProperty('refusedHosts');
   });
 
-  test('reports a name or host that does not exist', async () => {
+  test('takes a name that does not exist for an error of the repository, but of a registry for an outage', async () => {
+    const [egress, registries] = [[`absent.test:${port}`], [`absent.test:${port}`]];
+    for (const [spec, failures] of [
+      [{ egress }, []],
+      [{ registries }, [{ host: `absent.test:${port}`, why: 'has no address' }]],
+    ] as const) {
+      const other = await opened(spec);
+      const { status, headers } = await ask(`absent.test:${port}`, { socketPath: other.socket });
+      expect([status, headers['x-refused']]).toEqual([502, 'the host has no address']);
+      expect(other.failed()).toEqual(failures);
+      await other.close();
+    }
+  });
+
+  test('outlives settings of a proxy that cannot be read', async () => {
+    const upstream = () => {
+      throw new URIError('URI malformed');
+    };
+    const spec = { egress: [`registry.test:${port}`] };
+    const other = await openEgress(spec, bench.folder(), bench.owner, { ...local, upstream });
+    expect(await ask(`registry.test:${port}`, { socketPath: other?.socket ?? '' })).toMatchObject({
+      status: 502,
+    });
+    await other?.close();
+  });
+
+  test('reports a name without an answer, and a host that does not accept connections', async () => {
     expect(await ask(`gone.test:${port}`)).toMatchObject({ status: 502 });
     expect(proxy.failed()).toEqual([{ host: `gone.test:${port}`, why: 'has no address' }]);
     const closed = createTcpServer();
@@ -225,6 +253,13 @@ describe('a proxy for one command', () => {
       code: 'SETTINGS_INVALID',
       message: expect.stringContaining('https://registry.test'),
     });
+  });
+});
+
+test('the login of a proxy may have a plain percent sign', () => {
+  const env = { https_proxy: 'http://me:50%off@proxy.test:3128' };
+  expect(upstreamFor({ host: 'registry.test', port: 443 }, env)).toMatchObject({
+    authorization: `Basic ${btoa('me:50%off')}`,
   });
 });
 

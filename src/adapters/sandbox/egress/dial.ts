@@ -36,8 +36,11 @@ export async function dial(
 ): Promise<Dialled> {
   const upstream = dialler.upstream?.(target) ?? null;
   if (upstream !== null) return dialThrough(upstream, target, signal);
-  const addresses = await dialler.resolve(target.host).catch(() => []);
-  if (addresses.length === 0) return { kind: 'failed', why: 'has no address' };
+  const addresses = await dialler.resolve(target.host).catch(({ code }: NodeJS.ErrnoException) => code ?? '');
+  // A wrong name in the repository is its error. The operator's own registries exist, so there DNS is at fault.
+  if (addresses === 'ENOTFOUND' && !anyAddress) return { kind: 'absent', why: 'has no address' };
+  if (typeof addresses === 'string' || addresses.length === 0)
+    return { kind: 'failed', why: 'has no address' };
   const allowed = addresses.filter((one) => (anyAddress ? !isLinkLocal(one) : dialler.mayDial(one)));
   if (allowed.length === 0) return { kind: 'refused', why: 'the name leads to a private address' };
   let last: Dialled = { kind: 'failed', why: 'does not answer' };

@@ -69,7 +69,9 @@ export async function openEgress(
     tunnels.add(client);
     client.on('close', () => tunnels.delete(client));
     const asked = { authority: request.url ?? '', client, head };
-    void tunnel(asked, { allowed, dialler, logins, onRefused, reachability });
+    tunnel(asked, { allowed, dialler, logins, onRefused, reachability }).catch(() =>
+      refuseTunnel(client, '502 Bad Gateway', 'the host cannot be reached'),
+    );
   });
   server.on('clientError', (_error, socket) => refuseTunnel(socket, '400 Bad Request', 'malformed request'));
 
@@ -183,6 +185,8 @@ async function tunnel(
       return refuseTunnel(client, '403 Forbidden', dialled.why);
     case 'denied':
       return refuseTunnel(client, `${dialled.status} Denied`, dialled.why);
+    case 'absent':
+      return refuseTunnel(client, '502 Bad Gateway', `the host ${dialled.why}`);
     case 'failed':
       if (!client.destroyed) reachability.failed(host, dialled.why);
       return refuseTunnel(client, '502 Bad Gateway', `the host ${dialled.why}`);

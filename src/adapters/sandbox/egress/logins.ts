@@ -56,7 +56,7 @@ export function openLoginProxy(
     incoming.resume();
     const login = served.get(incoming.socket);
     const agent = login && agents.get(login.host);
-    if (login && agent) forward(incoming, response, login, agent, reachability);
+    if (login && agent) orBadGateway(response, () => forward(incoming, response, login, agent, reachability));
     else refuse(response, 500, 'no login');
   });
   server.on('clientError', (_error, socket) => socket.destroy());
@@ -89,10 +89,11 @@ function agentFor(
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
   const name = new URL(`https://${login.host}`).hostname.replace(/^\[|\]$/g, '');
   agent.createConnection = (_options, callback) => {
-    void dialHost(login.host).then((dialled) => {
+    const open = (dialled: Dialled): void => {
       if (dialled.kind !== 'connected') {
         if (dialled.kind === 'failed') reachability.failed(login.host, dialled.why);
-        return callback?.(new Error(dialled.why), undefined as never);
+        callback?.(new Error(dialled.why), undefined as never);
+        return;
       }
       const secure = connect({
         socket: dialled.socket,
@@ -101,7 +102,10 @@ function agentFor(
         ALPNProtocols: ['http/1.1'],
       });
       callback?.(null, secure);
-    });
+    };
+    dialHost(login.host)
+      .then(open)
+      .catch((thrown: Error) => callback?.(thrown, undefined as never));
     return undefined;
   };
   return agent;
@@ -122,14 +126,19 @@ function forward(
   }
   const connection = reachability.connected(login.host);
   const headers = { ...passedOn(incoming), ...admitted.headers };
-  const asked = request(`https://${login.host}${url}`, { method, agent, headers }, (answer) => {
+  const { hostname, port } = new URL(`https://${login.host}`);
+  // The path is sent exactly as it was checked: parsing it anew could change it.
+  const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || 443, path: url };
+  const asked = request({ ...to, method, agent, headers }, (answer) => {
     connection.answered();
     const status = answer.statusCode ?? 502;
     if (status === 429 || status >= 500) reachability.failed(login.host, `answers ${status}`);
     else answer.on('data', connection.answered);
-    response.writeHead(status, returnedHeaders(answer, login));
     answer.on('error', () => response.destroy());
-    answer.pipe(response);
+    orBadGateway(response, () => {
+      response.writeHead(status, returnedHeaders(answer, login));
+      answer.pipe(response);
+    });
   });
   connection.asked();
   asked.on('error', ({ code }: NodeJS.ErrnoException) => {
@@ -146,6 +155,16 @@ function forward(
   asked.end();
 }
 
+/** What a registry sends, or what a file of the operator contains, must not end this process. */
+function orBadGateway(response: ServerResponse, work: () => void): void {
+  try {
+    work();
+  } catch {
+    if (response.headersSent) response.destroy();
+    else refuse(response, 502, 'the host does not answer as a registry does');
+  }
+}
+
 type ReadAdmission =
   | { readonly kind: 'admitted'; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'refused'; readonly status: number; readonly why: string };
@@ -160,6 +179,8 @@ function admitRead(method: string, url: string, { rules }: RegistryLogin): ReadA
   const rule = rules
     .filter((one) => path.startsWith(one.path))
     .toSorted((a, b) => b.path.length - a.path.length)[0];
+  if (!hasPlainSlashes(rule ? path.slice(rule.path.length) : path, rule !== undefined))
+    return refused(400, 'the path is not plain');
   // On these paths npm registries return data about the login's owner, not about packages.
   if (rule && path.slice(rule.path.length).startsWith('-/'))
     return refused(403, 'only packages are allowed with the login of this machine');
@@ -174,12 +195,23 @@ const passedOn = ({ headers }: IncomingMessage): Record<string, string | string[
     }),
   );
 
+/**
+ * Bytes and escapes in a path that hosts read differently: broken escapes, and those of control characters and of
+ * `# % - . ; ? \\`.
+ */
+const AMBIGUOUS = /\\|%(?![0-9a-f]{2})|%(?:[01][0-9a-f]|7f|23|25|2d|2e|3b|3f|5c)/i;
+
 /** The path of a request without its query; null for one that a host may read as another. */
 function plainPath(url: string): string | null {
-  const [path = ''] = url.split(/[?#]/, 1);
-  const dots = path.replaceAll(/%2e/gi, '.').replaceAll(/%2f|%5c|\\/gi, '/');
-  return path.startsWith('/') && !/(?:^|\/)\.{1,2}(?:\/|$)|\/\//.test(dots) ? path : null;
+  if (!/^\/[!-~]*$/.test(url) || /[;#]/.test(url)) return null;
+  const [path = ''] = url.split('?', 1);
+  const slashes = path.replaceAll(/%2f/gi, '/');
+  return AMBIGUOUS.test(path) || /\/\.{1,2}(?:\/|$)|\/\//.test(slashes) ? null : path;
 }
+
+/** Encoded slashes are only in names of npm (`@scope%2fname`); below the path of a login, only at its start. */
+const hasPlainSlashes = (path: string, isBelowLogin: boolean): boolean =>
+  !/%2f/i.test(path.replace(isBelowLogin ? /^@[^/%]+%2f(?!-\/)[^/%]/i : /(?<=\/)@[^/%]+%2f[^/%]/i, ''));
 
 function returnedHeaders(
   { headers }: IncomingMessage,

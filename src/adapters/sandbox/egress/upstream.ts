@@ -1,6 +1,7 @@
 import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
+import { decoded } from '../../../core/settings/index.ts';
 import type { EgressTarget } from './targets.ts';
 
 /** Result of an attempt to connect to a host. */
@@ -10,6 +11,8 @@ export type Dialled =
   | { readonly kind: 'refused'; readonly why: string }
   /** The operator's proxy rejects the host with this `status`. */
   | { readonly kind: 'denied'; readonly status: number; readonly why: string }
+  /** The host's name does not exist. `why` completes "the host …". */
+  | { readonly kind: 'absent'; readonly why: string }
   /** The host is allowed, but the connection failed. `why` completes "the host …". */
   | { readonly kind: 'failed'; readonly why: string };
 
@@ -34,7 +37,7 @@ export function upstreamFor({ host, port }: EgressTarget, env: ProxyEnvironment)
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return null;
   const secure = url.protocol === 'https:';
-  const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const login = `${decoded(url.username)}:${decoded(url.password)}`;
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port) || (secure ? 443 : 80),
