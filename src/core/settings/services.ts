@@ -78,7 +78,7 @@ const START_SECONDS = 60;
 
 /** A failure here shows as tests that cannot connect; the last lines explain it. */
 const inBackground = (name: ServiceName, lines: readonly string[]): string =>
-  `( set -e; f=$(mktemp -d /tmp/runoff-${name}-XXXXXX); ${lines.join('; ')} ) >/dev/null 2>&1 || ` +
+  `( set -e; f=$(mktemp -d /tmp/${name}-XXXXXX); ${lines.join('; ')} ) >/dev/null 2>&1 || ` +
   `echo "${LABELS[name]} could not be started for the tests." >&2; `;
 
 const untilTrue = (check: string): string =>
