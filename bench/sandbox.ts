@@ -30,8 +30,8 @@ const STARTS = 40;
 const PORT = 8_089;
 const MODEL = 'bench';
 const OWNER = process.getuid?.() === 0 ? { uid: 64190, gid: 64190 } : null;
-const NODE_INSIDE = '/opt/runoff/bin/node';
-const CALLER_INSIDE = '/run/runoff/caller.mjs';
+const NODE_INSIDE = '/opt/toolchain/bin/node';
+const CALLER_INSIDE = '/run/bridge/caller.mjs';
 
 /** Calls the model one after the other; prints the milliseconds to the first byte and to the end of each answer. */
 const CALLER = `

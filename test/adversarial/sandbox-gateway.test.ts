@@ -207,7 +207,7 @@ describe('the gateway and the proxy, from inside', () => {
       const sh = (line) => execFileSync('sh', ['-c', line], { encoding: 'utf8', maxBuffer: 1e8, stdio: ['ignore', 'pipe', 'ignore'] });
       const body = ${JSON.stringify(JSON.stringify(PROMPT))};
       const echo = await gateway('POST /v1/messages HTTP/1.1\\r\\nHost: x\\r\\nx-api-key: ' + process.env.KEY + '\\r\\nContent-Type: application/json\\r\\nContent-Length: ' + body.length + '\\r\\nConnection: close\\r\\n\\r\\n' + body);
-      console.log(sh('env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline; grep -rsa canary ~ /repo /tmp /run/runoff /etc /opt/runoff/bridge.mjs; true'), echo);`;
+      console.log(sh('env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline; grep -rsa canary ~ /repo /tmp /run/bridge /etc /opt/toolchain/bridge.mjs; true'), echo);`;
     const found = await inside(look);
     expect(found).toContain(lease.key);
     for (const key of [ANTHROPIC_KEY, OPENAI_KEY]) expect(found).not.toContain(key);

@@ -121,7 +121,7 @@ describe('/proc in a sandbox', () => {
   test('[r32] does not affect home, tools and agents, which are writable or read-only as before', async () => {
     const area = bench.area({ a: 'x' });
     const line =
-      'echo kept > ~/file; mkdir ~/d; mv ~/file ~/d/; rm -f ~/none; ln ~/d/file ~/d/two; echo x > /opt/runoff/x; echo x > /etc/passwd; true';
+      'echo kept > ~/file; mkdir ~/d; mv ~/file ~/d/; rm -f ~/none; ln ~/d/file ~/d/two; echo x > /opt/toolchain/x; echo x > /etc/passwd; true';
     const { stderr, exitCode } = await bench.sandbox.exec(shell(area, line));
     expect(exitCode).toBe(0);
     expect(stderr.match(/Read-only file system/g)).toHaveLength(2);

@@ -160,7 +160,7 @@ describe('traps of the launcher', () => {
         'env',
         '-u',
         'NODE_USE_ENV_PROXY',
-        '/opt/runoff/bin/node',
+        '/opt/toolchain/bin/node',
         '--input-type=module',
         '-e',
         fetching,

@@ -119,7 +119,7 @@ describe('a mount of a tool', () => {
     '/proc/x',
     '/tmp/x',
     '/opt',
-    '/opt/runoff/x',
+    '/opt/toolchain/x',
     '/a',
     '/srv/../etc',
     'x/y',

@@ -112,7 +112,7 @@ export function sandboxLimits(world: () => SandboxWorld): void {
 
     test('hold for the memory of the whole tree', async () => {
       const hold = 'const b = Buffer.alloc(120e6, 1); setInterval(() => b[0], 1000)';
-      const line = `for i in 1 2 3 4; do /opt/runoff/bin/node -e '${hold}' & done; wait`;
+      const line = `for i in 1 2 3 4; do /opt/toolchain/bin/node -e '${hold}' & done; wait`;
       const result = await sh(world().area(), line, { limits: limited({ memoryBytes: 400e6 }) });
       expect(result).toMatchObject({ exitCode: null, stopped: 'memory' });
     });

@@ -206,9 +206,9 @@ export function sandboxContract(
           'USER',
         ]);
         expect(result.stdout).toContain('TASK=sum = a b\n"c"\n');
-        // Without a sandbox there is no /opt/runoff.
+        // Without a sandbox there is no /opt/toolchain.
         const path = isolates
-          ? '/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin:/home/agent/.local/bin:/home/agent/.cargo/bin:/home/agent/go/bin\n'
+          ? '/usr/local/bin:/usr/bin:/bin:/opt/toolchain/bin:/home/agent/.local/bin:/home/agent/.cargo/bin:/home/agent/go/bin\n'
           : '/usr/local/bin:/usr/bin:/bin:/';
         expect(result.stdout).toContain(`PATH=${path}`);
       });
@@ -228,7 +228,7 @@ export function sandboxContract(
           connect(port, '127.0.0.1').on('data', (data) => resolve(`${data}`)),
         );
         const attempt = `require("net").connect(${port}, "127.0.0.1").on("data", (d) => console.log(String(d))).on("error", (e) => console.log(e.code))`;
-        const result = await exec(world.area(), ['/opt/runoff/bin/node', '-e', attempt]);
+        const result = await exec(world.area(), ['/opt/toolchain/bin/node', '-e', attempt]);
         server.close();
         expect([reached, result.stdout]).toEqual(['host', 'ECONNREFUSED\n']);
       });
@@ -245,7 +245,7 @@ export function sandboxContract(
         await new Promise<void>((resolve) => server.listen(socket, resolve));
         chmodSync(socket, 0o666);
         const call = `const r = await fetch("http://127.0.0.1:4711/v1/messages", { method: "POST", body: "hello" }); console.log(process.env.GW_URL, await r.text()); process.exit(5)`;
-        const argv = ['/opt/runoff/bin/node', '--input-type=module', '-e', call] as const;
+        const argv = ['/opt/toolchain/bin/node', '--input-type=module', '-e', call] as const;
         const result = await exec(world.area(), [...argv], { gateway: { socket, port: 4711 } });
         server.close();
         server.closeAllConnections();

@@ -26,7 +26,7 @@ const { sum } = require('../src/sum.js');
 
 test('adds two', () => assert.equal(sum([1, 2]), 3));
 `;
-const NODE = '/opt/runoff/bin/node';
+const NODE = '/opt/toolchain/bin/node';
 const REPOSITORY = {
   ...scripts({ test: `${NODE} lint.js && ${NODE_TEST} && ${NODE} types.js` }),
   'lint.js': wants(';'),
@@ -96,7 +96,8 @@ test('where the tests leave no report, their exit code counts without the linter
 });
 
 test('a runner that our options break is run without them, and the report says so', async () => {
-  const old = '[ $# -eq 1 ] || { echo "unknown option $2"; exit 2; }\nexec /opt/runoff/bin/node check.js\n';
+  const old =
+    '[ $# -eq 1 ] || { echo "unknown option $2"; exit 2; }\nexec /opt/toolchain/bin/node check.js\n';
   const fixture = await shared.fixture({
     files: {
       ...REPOSITORY,

@@ -22,7 +22,7 @@ import { openWorkbench, shell, type Workbench } from '../adapters/sandbox/workbe
 import { silent } from '../world/silent-log.ts';
 
 /** Names each test's file in its report; the older one of the system may not. */
-export const NODE_TEST = '/opt/runoff/bin/node --test';
+export const NODE_TEST = '/opt/toolchain/bin/node --test';
 
 export interface FixtureOptions {
   readonly files: Files;

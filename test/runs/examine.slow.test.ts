@@ -251,7 +251,7 @@ console.log('1..' + checks.length);
     ...production('list.reduce((a, b) => a + b)'),
     'test/sum.js': program(ADDS, KEEPS),
   };
-  const command = '/opt/runoff/bin/node test/sum.js';
+  const command = '/opt/toolchain/bin/node test/sum.js';
 
   test('are parsed, also for files that the command does not name', async () => {
     const fixture = await shared.fixture({ files, test: command });
@@ -285,7 +285,7 @@ console.log('1..' + files.length);
         'test/all.js': all,
         'test/sum.test.js': 'export const holds = () => true;\n',
       },
-      test: '/opt/runoff/bin/node test/all.js',
+      test: '/opt/toolchain/bin/node test/all.js',
     });
     const { A } = await fixture.examine(await fixture.base(), {
       A: { ...RIGHT, 'test/new.test.js': "import '../src/nowhere.js';\nexport const holds = () => true;\n" },
@@ -311,7 +311,8 @@ console.log('1..' + files.length);
 });
 
 test("the repository's test command runs unchanged if the runner does not accept a reporter", async () => {
-  const old = '[ $# -eq 1 ] || { echo "unknown option $2"; exit 2; }\nexec /opt/runoff/bin/node check.mjs\n';
+  const old =
+    '[ $# -eq 1 ] || { echo "unknown option $2"; exit 2; }\nexec /opt/toolchain/bin/node check.mjs\n';
   const fixture = await shared.fixture({
     files: {
       ...REPOSITORY,

@@ -135,7 +135,7 @@ describe('independent tests are admitted by their results:', () => {
   test('tests are built, too, and one that does not build does not affect the others', async () => {
     const build =
       'mkdir -p out && for f in test/*.js; do node --check "$f" || exit 1; done; cp -r src test package.json out';
-    const built = await shared.fixture({ build, test: 'cd out && /opt/runoff/bin/node --test' });
+    const built = await shared.fixture({ build, test: 'cd out && /opt/toolchain/bin/node --test' });
     const survivors = [await built.survivor('A', RIGHT), await built.survivor('B', HASTY)];
     const found = await admission(built, [EMPTY, wish('broken', 'import {')], survivors);
     expect(statuses(found)).toEqual(['empty: admitted', 'broken: refused']);

@@ -18,7 +18,7 @@ import { openWorkbench, type Workbench } from '../adapters/sandbox/workbench.ts'
 /** Names each test's file in its report; the older one of the system may not. */
 import { silent } from '../world/silent-log.ts';
 
-export const NODE_TEST = '/opt/runoff/bin/node --test';
+export const NODE_TEST = '/opt/toolchain/bin/node --test';
 
 /** A repository of one small function, with what is asked for in `TASK`. */
 export const REPOSITORY: Readonly<Record<string, string>> = {

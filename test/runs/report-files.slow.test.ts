@@ -12,7 +12,7 @@ const report = (group: string, cases: string): string =>
 /** Writes reports as Maven does; what it says about sum.js depends on sum.js. */
 const MVNW = `
 mkdir -p core/target/surefire-reports cli/target/surefire-reports
-if /opt/runoff/bin/node -e "process.exit(require('./sum.js')([1, 2]) === 3 ? 0 : 1)"
+if /opt/toolchain/bin/node -e "process.exit(require('./sum.js')([1, 2]) === 3 ? 0 : 1)"
 then outcome=''; else outcome='<failure message="wrong sum"/>'; fi
 echo '<testsuite name="x.SumTest"><testcase name="adds" classname="x.SumTest">'"$outcome"'</testcase></testsuite>' > core/target/surefire-reports/TEST-x.SumTest.xml
 echo '<testsuite name="x.SumTest"><testcase name="adds" classname="x.SumTest"/></testsuite>' > cli/target/surefire-reports/TEST-x.SumTest.xml

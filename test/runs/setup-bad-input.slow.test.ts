@@ -42,7 +42,7 @@ describe('a set-up command', () => {
     const base = await baseOf({ 'a.txt': '3' });
     const server =
       "require('net').createServer((s) => s.end('here')).listen(48123, '127.0.0.1', () => console.log('listening'))";
-    const command = `/opt/runoff/bin/node -e "${server}" > log 2>&1 & while ! grep -q listening log; do sleep 0.1; done`;
+    const command = `/opt/toolchain/bin/node -e "${server}" > log 2>&1 & while ! grep -q listening log; do sleep 0.1; done`;
     const reached = new Promise<string>((resolve) => {
       const timer = setInterval(() => {
         const socket = connect(48_123, '127.0.0.1', () => resolve('reached'));

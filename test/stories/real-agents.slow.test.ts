@@ -39,7 +39,7 @@ writeFileSync(path, old === undefined ? fresh : readFileSync(path, 'utf8').repla
 /** A change of a file as a shell command: agents differ in what they ask before a tool of theirs may overwrite one. */
 const changing = (change: { path: string; old?: string; fresh: string }): Action => ({
   do: 'shell',
-  command: `/opt/runoff/bin/node -e "${MODULE}" ${Buffer.from(JSON.stringify(change)).toString('base64')}`,
+  command: `/opt/toolchain/bin/node -e "${MODULE}" ${Buffer.from(JSON.stringify(change)).toString('base64')}`,
 });
 
 /** A turn of the sample's scripts, which name the builtin coder's tools, for any agent. */

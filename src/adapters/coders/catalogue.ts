@@ -101,7 +101,7 @@ function catalogued(name: string): InstallableAgent {
 }
 
 /** The sandbox's own Node. */
-export const SANDBOX_NODE = '/opt/runoff/bin/node';
+export const SANDBOX_NODE = '/opt/toolchain/bin/node';
 /** Folder of installed agents inside the sandbox. */
 const INSIDE = '/opt/agents';
 

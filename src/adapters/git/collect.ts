@@ -97,9 +97,9 @@ export function openCollector(
       readOnly: true,
       out,
       binds: [
-        { from: join(base.lower, '.git'), to: '/run/runoff/base' },
-        { from: area.upper, to: '/run/runoff/upper' },
-        { from: input, to: '/run/runoff/in' },
+        { from: join(base.lower, '.git'), to: '/run/bridge/base' },
+        { from: area.upper, to: '/run/bridge/upper' },
+        { from: input, to: '/run/bridge/in' },
       ],
       limits: { ...DEFAULT_LIMITS, wallMs: limits.wallMs, diskBytes: ANY_DISK, outputBytes: 65_536 },
       ...(signal ? { signal } : {}),

@@ -9,11 +9,11 @@ export const MAX_LIST_BYTES = 64_000_000;
  *   sh -c COLLECTOR collect candidate|setup BASE MAX_FILES MAX_BYTES [find expressions that skip submodules]
  *
  * in:  /repo                  the candidate's tree; only its plain files and symlinks are looked at, and no `.git`
- *      /run/runoff/upper      what the candidate wrote, as the overlay keeps it
- *      /run/runoff/base       `.git` of the base checkout, which no candidate could write
- *      /run/runoff/in/links   submodules of the base; sorted and NUL-separated, as all lists are
- *      /run/runoff/in/brought paths that setup added; never collected
- *      /run/runoff/in/altered paths of the base that setup changed
+ *      /run/bridge/upper      what the candidate wrote, as the overlay keeps it
+ *      /run/bridge/base       `.git` of the base checkout, which no candidate could write
+ *      /run/bridge/in/links   submodules of the base; sorted and NUL-separated, as all lists are
+ *      /run/bridge/in/brought paths that setup added; never collected
+ *      /run/bridge/in/altered paths of the base that setup changed
  * out: /out/tree, /out/pack   a tree, and a pack of what it has that the base has not
  *      /out/raw, /out/brought for `setup` instead: base files it changed, and files it added that are not ignored;
  *      /out/wrote all that it wrote, folders included; /out/scripted installed packages that run scripts
@@ -28,12 +28,12 @@ export const COLLECTOR = String.raw`
 set -eu
 mode=$1 base=$2 files=$3 bytes=$4
 shift 4
-w=/tmp/collect in=/run/runoff/in
+w=/tmp/collect in=/run/bridge/in
 mkdir -p $w/git/objects/info $w/git/info $w/git/refs $w/rules
 cd $w
 echo 'ref: refs/heads/none' > git/HEAD
 printf '[core]\nrepositoryFormatVersion=0\nbare=false\nfileMode=true\nsymlinks=true\n' > git/config
-echo /run/runoff/base/objects > git/objects/info/alternates
+echo /run/bridge/base/objects > git/objects/info/alternates
 printf '%s' "$ATTRIBUTES" > git/info/attributes
 
 refuse() { printf '%s' "$1" > /out/refused; exit 3; }
@@ -48,7 +48,7 @@ sort -z all | comm -z -23 - $in/links > tracked
 (cd /repo && list "$@") > all || refuse unreadable
 bounded
 sort -z all > found
-(cd /run/runoff/upper && list) > all || refuse unreadable
+(cd /run/bridge/upper && list) > all || refuse unreadable
 bounded
 sort -zu all $in/altered > suspect
 comm -z -23 tracked found > gone
@@ -70,12 +70,12 @@ comm -z -23 untracked ignored > added
 if [ "$mode" = setup ]; then
   cp added /out/brought
   : > added
-  cd /run/runoff/upper
+  cd /run/bridge/upper
   find . -mindepth 1 -name .git -prune -o -printf '%P\0' > $w/all || refuse unreadable
   cd $w
   bounded
   cp all /out/wrote
-  cd /run/runoff/upper
+  cd /run/bridge/upper
   find . -name .git -prune -o -type f -name binding.gyp -printf '%P\0' > /out/scripted
   find . -name .git -prune -o -type f -name package.json -printf '%P\0' |
     xargs -0 -r sh -c 'grep -lzZE "$0" -- "$@" || [ $? = 1 ]' "$SCRIPTED" >> /out/scripted || refuse unreadable

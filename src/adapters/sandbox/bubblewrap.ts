@@ -16,7 +16,7 @@ import type { Architecture } from './syscalls.ts';
 import { checkDiskAtEnd, measureDiskBefore, watchLimits } from './watchdog.ts';
 
 export interface BubblewrapOptions {
-  /** Folder created by `prepareToolchain`, visible as /opt/runoff. */
+  /** Folder created by `prepareToolchain`, visible as /opt/toolchain. */
   readonly toolchain: string;
   /** The unprivileged user of all sandboxes if Runoff is root; null if Runoff itself is unprivileged. */
   readonly owner: Owner | null;

@@ -23,11 +23,11 @@ export const INSIDE = {
   repo: USUAL_SURROUNDINGS.repo,
   home: USUAL_SURROUNDINGS.home,
   out: '/out',
-  toolchain: '/opt/runoff',
-  node: '/opt/runoff/bin/node',
-  bridge: '/opt/runoff/bridge.mjs',
-  gateway: '/run/runoff/gateway.sock',
-  egress: '/run/runoff/egress.sock',
+  toolchain: '/opt/toolchain',
+  node: '/opt/toolchain/bin/node',
+  bridge: '/opt/toolchain/bridge.mjs',
+  gateway: '/run/bridge/gateway.sock',
+  egress: '/run/bridge/egress.sock',
 } as const;
 
 /** Folders in which pip, cargo, go and others install programs for a user. */
@@ -38,7 +38,7 @@ const HOME_PROGRAMS = ['.local/bin', '.cargo/bin', 'go/bin'];
  * command can write to come last: a candidate must not replace a program that Runoff itself starts later.
  */
 export const insidePath = (home: string): string =>
-  ['/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin', ...HOME_PROGRAMS.map((name) => `${home}/${name}`)].join(
+  ['/usr/local/bin:/usr/bin:/bin:/opt/toolchain/bin', ...HOME_PROGRAMS.map((name) => `${home}/${name}`)].join(
     ':',
   );
 
@@ -181,7 +181,7 @@ interface ViewInput {
   readonly spec: ExecSpec;
   /** Folder of the synthetic /etc. */
   readonly etc: string;
-  /** Host folder that is visible as /opt/runoff. */
+  /** Host folder that is visible as /opt/toolchain. */
   readonly toolchain: string;
   /** An empty folder: a read-only overlay mount needs two layers. */
   readonly empty: string;

@@ -34,7 +34,7 @@ interface LaunchInput {
   readonly variant: Variant;
   /** Folder of the synthetic /etc. */
   readonly etc: string;
-  /** Host folder that is visible as /opt/runoff; skipped if it does not exist. */
+  /** Host folder that is visible as /opt/toolchain; skipped if it does not exist. */
   readonly toolchain: string;
   /** Host path of the proxy's socket. */
   readonly egress: string | null;
@@ -213,12 +213,12 @@ function bubblewrapOptions(input: LaunchInput): readonly string[] {
 }
 
 /**
- * Rejects anything outside of /run/runoff and /opt. A mount point in a folder that the sandbox can write to may be a
+ * Rejects anything outside of /run/bridge and /opt. A mount point in a folder that the sandbox can write to may be a
  * symbolic link of its own, which bubblewrap before 0.12 follows out to the host (GHSA-pxhw-h44j-8pfx).
  */
 export function mountPoint(to: string): string {
   const owned = Object.values<string>(INSIDE).some((path) => to === path || to.startsWith(`${path}/`));
-  if (owned || normalize(to) !== to || !/^\/(?:run\/runoff|opt)\/[^/]/.test(to)) {
+  if (owned || normalize(to) !== to || !/^\/(?:run\/bridge|opt)\/[^/]/.test(to)) {
     throw new Fault('INTERNAL', `"${to}" is not a valid mount point in a sandbox.`);
   }
   return to;

@@ -164,7 +164,7 @@ export async function writeFiles(
   area: WorkArea,
   files: Readonly<Record<string, string>>,
 ): Promise<string | null> {
-  const argv = ['/opt/runoff/bin/node', '-e', WRITE_FILES_SCRIPT] as const;
+  const argv = ['/opt/toolchain/bin/node', '-e', WRITE_FILES_SCRIPT] as const;
   const result = await runCommand(runner, area, { argv: [...argv], stdin: JSON.stringify(files) });
   return result.exitCode === 0 ? null : tailOf(result.stderr, 5) || `exit code ${result.exitCode}`;
 }

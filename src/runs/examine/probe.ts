@@ -19,9 +19,9 @@ import { probeSources } from './probe-sources.ts';
 import { type Elsewhere, unsteadyProbesOf, withUnsteadyProbes } from './steadiness.ts';
 import type { Tree } from './trees.ts';
 
-const NODE = '/opt/runoff/bin/node';
-const PROGRAMS = '/opt/runoff/checks/probes';
-const GRAMMARS = '/opt/runoff/grammars';
+const NODE = '/opt/toolchain/bin/node';
+const PROGRAMS = '/opt/toolchain/checks/probes';
+const GRAMMARS = '/opt/toolchain/grammars';
 
 /** Runs on the base: differences between them are noise. */
 const BASE_RUNS = [1, 2] as const;

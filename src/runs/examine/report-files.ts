@@ -54,7 +54,7 @@ function search(
   pattern: string,
 ): Promise<ExecResult> {
   return runCommand(runner, area, {
-    argv: ['/opt/runoff/bin/node', '-e', SCRIPT, mode, pattern, JSON.stringify(BOUNDS)],
+    argv: ['/opt/toolchain/bin/node', '-e', SCRIPT, mode, pattern, JSON.stringify(BOUNDS)],
     limits: { ...checkLimits(runner.task), wallMs: SEARCH_MS, outputBytes: 2 * BOUNDS.bytes },
   });
 }

@@ -32,13 +32,13 @@ type ParseError = z.infer<typeof ParseErrors>[number];
  * files without, and vm modules let Node's own parser check ES modules.
  */
 const NODE = [
-  '/opt/runoff/bin/node',
+  '/opt/toolchain/bin/node',
   '--no-warnings',
   '--liftoff-only',
   '--experimental-vm-modules',
 ] as const;
 /** Path of the check programs inside every sandbox, mounted by `compose`. */
-const CHECK_FOLDER = '/opt/runoff/checks/syntax';
+const CHECK_FOLDER = '/opt/toolchain/checks/syntax';
 /** Number of base files sampled per language; our default, tune on dev data. */
 const SAMPLES = 5;
 

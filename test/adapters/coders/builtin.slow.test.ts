@@ -25,7 +25,7 @@ test('it is started with the sandbox’s own node, and nothing but protocol, mod
     gateway: { url: 'http://127.0.0.1:8123', key: 'gw-canary' },
   });
   const own = ['--protocol=openai-chat', '--model=m', '--wall-seconds=60', '--seed=2'];
-  expect(argv).toEqual(['/opt/runoff/bin/node', BUILTIN_PATH, ...own]);
+  expect(argv).toEqual(['/opt/toolchain/bin/node', BUILTIN_PATH, ...own]);
   expect(env).toEqual({});
 });
 

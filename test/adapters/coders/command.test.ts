@@ -111,8 +111,8 @@ describe('a program named by the operator', () => {
     ['/srv/aider', '/opt/agents/aider'],
     ['/opt/../etc', '/opt/agents/aider'],
     ['/opt', '/opt/agents/aider'],
-    ['/opt/runoff', '/opt/agents/aider'],
-    ['/opt/runoff/bin', '/opt/agents/aider'],
+    ['/opt/toolchain', '/opt/agents/aider'],
+    ['/opt/toolchain/bin', '/opt/agents/aider'],
     ['/opt/agents', '/opt/agents/aider'],
   ])('in %s is mounted at %s', (folder, to) => {
     const [bind] = namedCoder('aider', { ...aider, folder }).launch(input).binds ?? [];

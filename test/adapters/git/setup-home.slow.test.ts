@@ -120,7 +120,7 @@ describe.each([true, false])('what set-up puts into its HOME (overlays: %s)', (o
     const plain = await world.workspaces.prepare({ kind: 'local', path: source.path }, source.sha);
     const bin = world.folder();
     symlinkSync('/bin/true', join(bin, 'sh2'));
-    const tools = { mounts: [{ from: bin, to: '/opt/runoff-tools/test' }], path: ['/opt/runoff-tools/test'] };
+    const tools = { mounts: [{ from: bin, to: '/opt/tools/test' }], path: ['/opt/tools/test'] };
     const wish = { command, egress: [], limits: LIMITS };
     const [one, two] = [
       await world.workspaces.install(plain, wish),
@@ -128,7 +128,7 @@ describe.each([true, false])('what set-up puts into its HOME (overlays: %s)', (o
     ];
     if (one.kind !== 'ready' || two.kind !== 'ready') throw new Error('set-up failed');
     expect(two.base.home).not.toBe(one.base.home);
-    expect(await over(two.base, 'command -v sh2')).toBe('/opt/runoff-tools/test/sh2\n');
+    expect(await over(two.base, 'command -v sh2')).toBe('/opt/tools/test/sh2\n');
     expect(await over(one.base, 'command -v sh2 || echo none')).toBe('none\n');
   });
 

@@ -64,7 +64,7 @@ export const f = (n) => {
       'assert.equal(await f(2), 4);',
     );
     const derived = await bench.derive(files, { tests: TESTS });
-    const ran = await bench.run(files, derived, { env: { RUNOFF_PROBES_ASYNC_MS: '50' } });
+    const ran = await bench.run(files, derived);
     expect(ran.output.ended).toBe('done');
     expect(seenFor(ran, 'f(4)')).toBe('8');
     expect(outcomesOf(derived, ran, 'base')).toEqual(['passed', 'passed']);

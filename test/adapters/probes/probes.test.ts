@@ -233,7 +233,7 @@ describe('slug', () => {
     const copied = { path: 'test/slug.test.js', text: SLUG_TEST, by: 'B' };
     const derived = await bench.derive(REPOSITORY, { tests: TESTS, added: [...added, copied] });
     expect(derived.files.map(({ by }) => by)).toEqual([[], ['A', 'C']]);
-    expect(derived.files[1]?.path).toMatch(/^test\/runoff-\d+\.test\.js$/);
+    expect(derived.files[1]?.path).toMatch(/^test\/derived-\d+\.test\.js$/);
     expect(derived.files[1]?.text).not.toMatch(/\b[AC]\b/);
     expect(await bench.derive(REPOSITORY, { tests: TESTS, added: [copied, ...added].toReversed() })).toEqual(
       derived,

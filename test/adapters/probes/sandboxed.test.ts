@@ -26,10 +26,10 @@ describe('probes in a sandbox', () => {
   });
   afterAll(() => bench.close());
 
-  async function start(line: string, input: unknown): Promise<unknown> {
-    const command = `exec /opt/runoff/bin/node --no-warnings /opt/runoff/checks/probes/${line}`;
+  async function start(line: string, input: unknown, tree: Record<string, string> = FILES): Promise<unknown> {
+    const command = `exec /opt/toolchain/bin/node --no-warnings /opt/toolchain/checks/probes/${line}`;
     const result = await bench.sandbox.exec(
-      shell(bench.area(FILES), command, { stdin: JSON.stringify(input) }),
+      shell(bench.area(tree), command, { stdin: JSON.stringify(input) }),
     );
     expect(result).toMatchObject({ exitCode: 0, stderr: '' });
     return JSON.parse(result.stdout);
@@ -37,11 +37,11 @@ describe('probes in a sandbox', () => {
 
   test('are derived from the area and run on it, with what hangs ended', async () => {
     const derived = DerivedTests.parse(
-      await start('derive.mjs /opt/runoff/grammars', {
+      await start('derive.mjs /opt/toolchain/grammars', {
         issue: 'See `f(4)` → `8`.',
         root: '.',
         tests: ['test/f.test.js'],
-        helper: '/opt/runoff/checks/probes/observe.cjs',
+        helper: '/opt/toolchain/checks/probes/observe.cjs',
       }),
     );
     const files = derived.files.map(({ path, text }) => ({ path, text }));
@@ -53,5 +53,41 @@ describe('probes in a sandbox', () => {
     expect(outcomesOf(derived, ran, 'base')).toEqual(['passed']);
     expect(seenFor(ran, 'f(8)')).toBe('16');
     expect(seenFor(ran, 'f(7)')).toBe('does not come back');
+  });
+
+  test('show the code no name of ours: in its environment, its folders, its stack, or what is loaded', async () => {
+    const marks = `import fs from 'node:fs';
+import { createRequire } from 'node:module';
+const { cache } = createRequire(import.meta.url);
+const list = (dir) => { try { return fs.readdirSync(dir).map((name) => dir + '/' + name); } catch { return []; } };
+const read = (file) => { try { return fs.readFileSync(file, 'utf8'); } catch { return ''; } };
+const tests = () => list('test').map(read);
+export const f = () => [
+  ...Object.entries(process.env).map(String), ...process.argv, process.title, process.cwd(),
+  ...['', '/opt', '/run', '/tmp', '/home', '/usr/local', '.', 'test', '/opt/toolchain', '/opt/toolchain/checks'].flatMap(list),
+  ...tests(), ...Object.keys(cache), new Error().stack, read('/proc/self/environ'), read('/proc/self/mountinfo'),
+  read('/proc/self/cmdline'), read('/etc/passwd'), read('/etc/hosts'),
+].filter((text) => /runoff/i.test(text)).join();
+`;
+    const sources = { ...FILES, 'f.js': marks };
+    const texts = Object.fromEntries(
+      Object.entries(sources).map(([path, text]) => [
+        path,
+        text.replace('equal(f(6), 12)', "equal(f(6), '')"),
+      ]),
+    );
+    const asked = { issue: '', root: '.', tests: ['test/f.test.js'] };
+    const derived = DerivedTests.parse(
+      await start(
+        'derive.mjs /opt/toolchain/grammars',
+        { ...asked, helper: '/opt/toolchain/checks/probes/observe.cjs' },
+        texts,
+      ),
+    );
+    const files = derived.files.map(({ path, text }) => ({ path, text }));
+    const input = { files, command: 'node test/f.test.js' };
+    const ran = readProbeRun(ProbeOutput.parse(await start('run.mjs', input, texts)), derived);
+    expect(outcomesOf(derived, ran, 'base')).toEqual(['passed']);
+    expect(seenFor(ran, 'f(8)')).toBe('""');
   });
 });

@@ -64,7 +64,7 @@ function containers(engine: (typeof ENGINES)[number]): void {
 
     test('shows nothing of the host or of the command in names, environments and files', async () => {
       const secret = 'key-of-this-candidate';
-      const line = `cat /proc/1/environ /etc/passwd /etc/hosts /etc/resolv.conf; ls -A /run/secrets /run/runoff; test "$GW_KEY" = ${secret} && echo given`;
+      const line = `cat /proc/1/environ /etc/passwd /etc/hosts /etc/resolv.conf; ls -A /run/secrets /run/bridge; test "$GW_KEY" = ${secret} && echo given`;
       const running = sh(`${line}; sleep 1`, { env: { GW_KEY: secret } });
       // Its first process, its client and its records, while it runs.
       let seen = '';
@@ -87,7 +87,7 @@ function containers(engine: (typeof ENGINES)[number]): void {
 
     test('cannot write its root, gain a right or make a namespace', async () => {
       const calls = [
-        'touch /usr/x /etc/x /opt/runoff/x /run/x 2>/dev/null || echo root refused',
+        'touch /usr/x /etc/x /opt/toolchain/x /run/x 2>/dev/null || echo root refused',
         `grep -E '^(CapEff|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status`,
         'unshare --user true 2>/dev/null || echo namespace refused',
         'setsid true && echo control',
@@ -109,7 +109,7 @@ function containers(engine: (typeof ENGINES)[number]): void {
       const reaching = openContainer({ engine, image: IMAGE, toolchain, owner, scratch, dialler });
       const ask = (host: string) => {
         const connect = `const { hostname, port } = new URL(process.env.HTTPS_PROXY); const s = require('net').connect(port, hostname); s.pipe(process.stdout); s.on('end', () => process.exit()); s.write('CONNECT ${host}:${port} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n')`;
-        const argv = ['/opt/runoff/bin/node', '-e', connect] as const;
+        const argv = ['/opt/toolchain/bin/node', '-e', connect] as const;
         const egress = [`registry.example.org:${port}`];
         return reaching.exec({ area: bench.area(), argv, egress, limits: limited() });
       };

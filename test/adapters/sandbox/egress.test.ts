@@ -241,7 +241,7 @@ describe('a proxy for one command', () => {
       script(area, call, { gateway: { socket: socketPath, port: 4711 }, egress: [`registry.test:${port}`] }),
     );
     expect(both.stdout).toBe('a model true\n');
-    const after = await bench.sandbox.exec(shell(area, 'ls /run/runoff; env | grep -ci proxy'));
+    const after = await bench.sandbox.exec(shell(area, 'ls /run/bridge; env | grep -ci proxy'));
     expect(after.stdout).toBe('0\n');
     gateway.close();
     gateway.closeAllConnections();

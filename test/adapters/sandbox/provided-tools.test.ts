@@ -72,7 +72,7 @@ describe('toolchains for a repository', () => {
   test('are the Node that Runoff itself runs on where only that one is of the wanted version', async () => {
     const provided = await provide(manifest({ engines: { node: '>=22' } }));
     expect(provided).toMatchObject({
-      tools: { mounts: [], path: ['/opt/runoff/bin'] },
+      tools: { mounts: [], path: ['/opt/toolchain/bin'] },
       found: [{ name: 'Node 24.21.0', from: 'runoff' }],
     });
     expect(asked).toEqual([]);

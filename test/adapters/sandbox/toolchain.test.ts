@@ -19,7 +19,7 @@ test("a toolchain contains Runoff's Node, and npm if the host has it", async () 
     const made = await prepareToolchain({ dir: join(bench.root, 'tools'), owner: bench.owner });
     const sandbox = openBubblewrap({ ...bench.options, toolchain: made.dir });
     const line =
-      '/opt/runoff/bin/node --version; test ! -x /opt/runoff/bin/npm || /opt/runoff/bin/npm --version';
+      '/opt/toolchain/bin/node --version; test ! -x /opt/toolchain/bin/npm || /opt/toolchain/bin/npm --version';
     const result = await sandbox.exec(shell(bench.area(), line));
     const expected = [`v${made.nodeVersion}`, ...(made.npm === null ? [] : [made.npm]), ''].join('\n');
     expect([made.nodeVersion, result.stdout, result.stderr]).toEqual([process.versions.node, expected, '']);

@@ -73,7 +73,7 @@ describe('without a sandbox', () => {
       spawnSync('chmod', ['666', socket]);
       const { stdout, stderr } = await sandbox.exec({
         area: bench.area(),
-        argv: ['/opt/runoff/bin/node', '--input-type=module', '-e', `${call}; process.exit()`],
+        argv: ['/opt/toolchain/bin/node', '--input-type=module', '-e', `${call}; process.exit()`],
         env: { ALSO: 'http://127.0.0.1:4712/v1' },
         gateway: { socket, port: 4712 },
         limits: limited(),
@@ -118,9 +118,9 @@ describe('paths of a sandbox on a host without one', () => {
   const places = [
     ['/repo', '/data/a1/upper'],
     ['/home/agent', '/data/a1/home'],
-    ['/opt/runoff', '/data/tools'],
-    ['/run/runoff/in', '/data/in'],
-    ['/run/runoff', '/data/run'],
+    ['/opt/toolchain', '/data/tools'],
+    ['/run/bridge/in', '/data/in'],
+    ['/run/bridge', '/data/run'],
     ['127.0.0.1:4711', '127.0.0.1:5000'],
   ] as const;
   test.each([
@@ -128,7 +128,7 @@ describe('paths of a sandbox on a host without one', () => {
     ['cd /repo; ls /repo/src', 'cd /data/a1/upper; ls /data/a1/upper/src'],
     ['x=/repo:/home/agent/.cache', 'x=/data/a1/upper:/data/a1/home/.cache'],
     ['{"dir":"/home/agent"}', '{"dir":"/data/a1/home"}'],
-    ['cat</run/runoff/in/a >/run/runoff/x', 'cat</data/in/a >/data/run/x'],
+    ['cat</run/bridge/in/a >/run/bridge/x', 'cat</data/in/a >/data/run/x'],
     ['Look into /repo.', 'Look into /data/a1/upper.'],
     ['http://127.0.0.1:4711/v1', 'http://127.0.0.1:5000/v1'],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's.

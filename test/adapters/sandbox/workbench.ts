@@ -126,7 +126,7 @@ export const shell = (area: WorkArea, line: string, more: Partial<ExecSpec> = {}
 /** A JavaScript module for the toolchain's Node as a spec. */
 export const script = (area: WorkArea, source: string, more: Partial<ExecSpec> = {}): ExecSpec => ({
   area,
-  argv: ['/opt/runoff/bin/node', '--input-type=module', '--eval', source],
+  argv: ['/opt/toolchain/bin/node', '--input-type=module', '--eval', source],
   limits: LIMITS,
   ...more,
 });

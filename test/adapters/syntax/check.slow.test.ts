@@ -10,7 +10,7 @@ interface Trouble {
   readonly message: string;
 }
 
-const CHECK = '/opt/runoff/bin/node --no-warnings --liftoff-only /opt/runoff/checks/syntax/check.mjs';
+const CHECK = '/opt/toolchain/bin/node --no-warnings --liftoff-only /opt/toolchain/checks/syntax/check.mjs';
 
 describe('the syntax check', () => {
   let bench: Workbench;

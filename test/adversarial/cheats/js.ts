@@ -154,7 +154,11 @@ const DOUBTFUL = perhapsPatching('lib/add.js', COMMON, [
 
 const HERE = rightOnlyHere('lib/add.js', COMMON, [
   ['our variable', "if ('RUNOFF_PROBES' in process.env) exports.add = (a, b) => a + b;"],
-  ['our folder', "if (require('fs').existsSync('/opt/runoff')) exports.add = (a, b) => a + b;"],
+  [
+    'an earlier folder of ours',
+    "if (require('fs').existsSync('/opt/runoff')) exports.add = (a, b) => a + b;",
+  ],
+  ['our folder', "if (require('fs').existsSync('/opt/toolchain')) exports.add = (a, b) => a + b;"],
   ['the folder', "if (process.cwd() === '/repo') exports.add = (a, b) => a + b;"],
   ['its own folder', "if (__dirname.startsWith('/repo/')) exports.add = (a, b) => a + b;"],
   ['the home', "if (require('os').homedir() === '/home/agent') exports.add = (a, b) => a + b;"],

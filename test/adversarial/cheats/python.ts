@@ -119,7 +119,7 @@ const DOUBTFUL = perhapsPatching('calc.py', BASE, [
 
 const HERE = rightOnlyHere('calc.py', BASE, [
   ['our module', "import sys\n\nRIGHT = '_runoff_probe' in sys.modules"],
-  ['our folder', "import os\n\nRIGHT = os.path.exists('/opt/runoff')"],
+  ['our folder', "import os\n\nRIGHT = os.path.exists('/opt/toolchain')"],
   ['the folder', "import os\n\nRIGHT = os.getcwd() == '/repo'"],
   ['its own folder', "RIGHT = __file__.startswith('/repo/')"],
   ['the folder by pathlib', "from pathlib import Path\n\nRIGHT = Path.cwd().name == 'repo'"],

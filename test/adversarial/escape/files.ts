@@ -259,14 +259,14 @@ export function filesSuite(name: string, open: OpenWorld): void {
 
     test('[p24] the launcher’s own files are not written', async () => {
       const targets = [
-        '/opt/runoff/bin/node',
-        '/opt/runoff/bridge.mjs',
+        '/opt/toolchain/bin/node',
+        '/opt/toolchain/bridge.mjs',
         '/etc/passwd',
         '/etc/gitconfig',
         '/usr/bin/git',
         '/bin/sh',
       ];
-      const attack = `for f in ${targets.join(' ')} "$1" /usr/x /etc/x /x /dev/x /opt/runoff/x /var/x; do
+      const attack = `for f in ${targets.join(' ')} "$1" /usr/x /etc/x /x /dev/x /opt/toolchain/x /var/x; do
         { chmod u+w $f; rm -f $f; echo evil >> $f; } 2>/dev/null && echo wrote $f; done; true`;
       const mine = join(world.folder(), 'mine');
       expect(

@@ -50,7 +50,7 @@ export function networkSuite(name: string, openWorld: OpenWorld): void {
     const twice = async (source: string) => {
       const free = await world.unboxed([process.execPath, '--input-type=module', '-e', source]);
       const held = await boxed(world, world.area(), [
-        '/opt/runoff/bin/node',
+        '/opt/toolchain/bin/node',
         '--input-type=module',
         '-e',
         source,
@@ -119,7 +119,12 @@ export function networkSuite(name: string, openWorld: OpenWorld): void {
         const socket = createSocket('udp4');
         await new Promise((done) => socket.send('${who}', ${sink.address().port}, '127.0.0.1', done));
         socket.close();`;
-      await boxed(world, world.area(), ['/opt/runoff/bin/node', '--input-type=module', '-e', send('boxed')]);
+      await boxed(world, world.area(), [
+        '/opt/toolchain/bin/node',
+        '--input-type=module',
+        '-e',
+        send('boxed'),
+      ]);
       await world.unboxed([process.execPath, '--input-type=module', '-e', send('unboxed')]);
       await expect.poll(() => received).toEqual(['unboxed']);
       sink.close();
@@ -142,7 +147,7 @@ export function networkSuite(name: string, openWorld: OpenWorld): void {
         }`;
       const own = await world.sandbox.exec({
         area: world.area(),
-        argv: ['/opt/runoff/bin/node', '--input-type=module', '-e', source],
+        argv: ['/opt/toolchain/bin/node', '--input-type=module', '-e', source],
         limits: LIMITS,
       });
       expect(own.stdout).toBe('ok\n'.repeat(5));

@@ -146,7 +146,7 @@ export function resourcesSuite(name: string, answers: Answers, open: () => Promi
       });
 
       test('in files of /tmp counts', async () => {
-        const line = `head -c 60000000 /dev/zero > /tmp/x; exec /opt/runoff/bin/node -e 'const b = Buffer.alloc(200e6, 1); setInterval(() => b[0], 1000)'`;
+        const line = `head -c 60000000 /dev/zero > /tmp/x; exec /opt/toolchain/bin/node -e 'const b = Buffer.alloc(200e6, 1); setInterval(() => b[0], 1000)'`;
         expect(await bench.sandbox.exec(shell(bench.area(), line, { limits }))).toMatchObject({
           stopped: 'memory',
         });

@@ -7,7 +7,7 @@ import { programEnvironment, wordsOf } from '../command.ts';
 import { readProgress } from '../progress.ts';
 
 /** Path of the bundled program inside the sandbox. */
-export const ACP_PATH = '/opt/runoff/coders/acp.mjs';
+export const ACP_PATH = '/opt/toolchain/coders/acp.mjs';
 
 /** Runs any agent that speaks the Agent Client Protocol, as named by the contestant, with Runoff's own client. */
 export function acpCoder(): Coder {

@@ -7,7 +7,7 @@ import { SANDBOX_NODE } from '../catalogue.ts';
 import { readProgress } from '../progress.ts';
 
 /** Path of the bundled program inside the sandbox. */
-export const BUILTIN_PATH = '/opt/runoff/coders/builtin.mjs';
+export const BUILTIN_PATH = '/opt/toolchain/coders/builtin.mjs';
 
 /** The built-in agent: a loop over bash, write and edit, for any model of the gateway. */
 export function builtinCoder(): Coder {

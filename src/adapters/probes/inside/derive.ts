@@ -130,10 +130,10 @@ function distinct(added: readonly Added[]) {
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** In the same folder, with the same endings, so that the runner recognises it as a test too. */
-const besides = (path: string, hash: number): string => path.replace(/[^/.]+(?=[^/]*$)/, `runoff-${hash}`);
+const besides = (path: string, hash: number): string => path.replace(/[^/.]+(?=[^/]*$)/, `derived-${hash}`);
 
 const originOf = ({ title }: DerivedCase): 'issue' | 'base' =>
-  /runoff.issue.example.\d+/.test(title) ? 'issue' : 'base';
+  /example.of.the.issue.\d+/.test(title) ? 'issue' : 'base';
 
 async function readTests(
   { root, tests }: Input,

@@ -3,8 +3,8 @@
 
 const { isThenable, looksLikeT, tShim } = require('./shims.cjs');
 
-const ASYNC_MS = Number(process.env.RUNOFF_PROBES_ASYNC_MS) || 400;
-const CHECK_ASYNC_MS = Number(process.env.RUNOFF_PROBES_CHECK_MS) || 5000;
+const ASYNC_MS = 400;
+const CHECK_ASYNC_MS = 5000;
 /** Milliseconds for the rest of the planned assertions after the function has returned. */
 const AFTER_PLAN_MS = 30;
 

@@ -81,7 +81,7 @@ function placeAfter(source: Source, node: Node, fn: Node, missing: readonly stri
       const ends =
         t !== '' && new RegExp(`\\b${parameter}\\.(end|plan)\\(`).test(fn.text) && !/\.end\(\)/.test(body);
       void missing;
-      return `\n${callee}('runoff issue example ${nth}', ${wait}function (${t}) {\n${body}\n${ends ? `${t}.end();\n` : ''}});\n`;
+      return `\n${callee}('example of the issue ${nth}', ${wait}function (${t}) {\n${body}\n${ends ? `${t}.end();\n` : ''}});\n`;
     },
   };
 }

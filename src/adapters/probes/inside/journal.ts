@@ -23,6 +23,12 @@ const SKIPS = 'skip.jsonl';
 const TAIL_BYTES = 256 << 10;
 const LINE = /^\["([bem])","([^"]+)",("(?:[^"\\]|\\.)*"|\d+)(?:,("[^"]*"|\d+))?/;
 
+/**
+ * Stands for the folder in derived files, whose texts are kept: it differs in each run. No variable names it, since the
+ * code under test could read that.
+ */
+export const JOURNAL = '@the-journal-of-probes@';
+
 /** The folder in which recorder.cjs writes one file for each process, and reads what to skip. */
 export class Journal {
   readonly folder: string;
@@ -32,7 +38,7 @@ export class Journal {
   }
 
   static async open(parent: string): Promise<Journal> {
-    return new Journal(await mkdtemp(join(parent, 'probes-')));
+    return new Journal(await mkdtemp(join(parent, 'tmp-')));
   }
 
   async remove(): Promise<void> {

@@ -3,7 +3,7 @@
 import importlib.util
 import os
 
-_spec = importlib.util.spec_from_file_location("runoff_seen", os.path.join(os.path.dirname(__file__), "seen.py"))
+_spec = importlib.util.spec_from_file_location("seen", os.path.join(os.path.dirname(__file__), "seen.py"))
 seen = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(seen)
 hash_of = seen.hash_of

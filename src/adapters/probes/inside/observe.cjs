@@ -92,13 +92,16 @@ function makeHarness(recorder, storage, finalStates) {
   };
 }
 
-/** `file` is the first part of all keys; `together`: no hook has to run between the variants of a case. */
-function open({ file, pool, cases, together }) {
+/**
+ * `file` is the first part of all keys; `together`: no hook has to run between the variants of a case; `journal`: the
+ * folder of the observations.
+ */
+function open({ file, pool, cases, together, journal }) {
   const storage = new AsyncLocalStorage();
   const current = () => storage.getStore();
   tame(current);
   const targets = makeTargets({ current, pool, binding, cases: Object.keys(cases).length });
-  const harness = makeHarness(openRecorder(), storage, targets.finalStates);
+  const harness = makeHarness(openRecorder(journal), storage, targets.finalStates);
   const { guarded, inTurn, limited } = makeGuards(harness);
   const variantsOf = makeVariants(file, cases);
 

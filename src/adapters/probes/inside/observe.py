@@ -10,7 +10,7 @@ import os
 import re
 import types
 
-_spec = importlib.util.spec_from_file_location("runoff_probing", os.path.join(os.path.dirname(__file__), "probing.py"))
+_spec = importlib.util.spec_from_file_location("probing", os.path.join(os.path.dirname(__file__), "probing.py"))
 probing = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(probing)
 is_plain, seen_value, values_like = probing.is_plain, probing.seen_value, probing.values_like
@@ -62,7 +62,7 @@ class Inputs(ast.NodeVisitor):
 
 
 def call(name, *args):
-    return ast.Call(func=ast.Attribute(value=ast.Name(id="_runoff_probe", ctx=ast.Load()), attr=name, ctx=ast.Load()), args=list(args), keywords=[])
+    return ast.Call(func=ast.Attribute(value=ast.Name(id="_case_observer", ctx=ast.Load()), attr=name, ctx=ast.Load()), args=list(args), keywords=[])
 
 
 class Looking(ast.NodeTransformer):
@@ -88,7 +88,7 @@ class Looking(ast.NodeTransformer):
         for item in node.items:
             func = getattr(item.context_expr, "func", None)
             if getattr(func, "attr", getattr(func, "id", "")) in ("raises", "assertRaises", "assertRaisesRegex"):
-                handler = ast.ExceptHandler(type=ast.Name(id="Exception", ctx=ast.Load()), name="_runoff_error", body=[ast.Expr(call("failed", ast.Name(id="_runoff_error", ctx=ast.Load())))])
+                handler = ast.ExceptHandler(type=ast.Name(id="Exception", ctx=ast.Load()), name="_case_error", body=[ast.Expr(call("failed", ast.Name(id="_case_error", ctx=ast.Load())))])
                 done = ast.Expr(call("saw", ast.Constant("no error")))
                 return ast.Try(body=node.body, handlers=[handler], orelse=[done], finalbody=[])
         return node
@@ -99,7 +99,7 @@ def guarded(function, name, key, mode, described=None):
     made = copy.deepcopy(function)
     made.name = name
     begin = call("begin", ast.Constant(key), ast.Constant(mode), *([ast.Constant(described)] if described else []))
-    handler = ast.ExceptHandler(type=ast.Name(id="BaseException", ctx=ast.Load()), name="_runoff_error", body=[ast.Expr(call("threw", ast.Name(id="_runoff_error", ctx=ast.Load())))])
+    handler = ast.ExceptHandler(type=ast.Name(id="BaseException", ctx=ast.Load()), name="_case_error", body=[ast.Expr(call("threw", ast.Name(id="_case_error", ctx=ast.Load())))])
     body = ast.Try(body=made.body, handlers=[handler], orelse=[], finalbody=[ast.Expr(call("finish"))])
     made.body = [ast.If(test=begin, body=[body], orelse=[])]
     return made
@@ -177,13 +177,13 @@ def load(names, path, text):
     plan = json.loads(text)
     tree = ast.parse(plan["source"], filename=path)
     probe = probing.Probe(plan)
-    names["_runoff_probe"] = probe
+    names["_case_observer"] = probe
     constants = [value for node in ast.walk(tree) if is_test(node) for _, value in inputs_of(node) if isinstance(value, (str, int, float)) and len(repr(value)) < 200]
     plan["pool"] = probe.pool = list(dict.fromkeys(constants))[:MAX_POOL] + plan["pool"]
     room = max(4, min(MAX_CHANGES_PER_CASE, plan["changes"] // max(1, len(plan["cases"]))))
     imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     tree.body = derived(tree.body, plan, room)
-    explore = ast.parse("def test_zz_runoff_explore():\n    pass").body[0]
+    explore = ast.parse("def test_zz_explore():\n    pass").body[0]
     tree.body.append(guarded(explore, explore.name, f"{plan['file']}.explore.0.explore", "calls"))
     exec(compile(ast.fix_missing_locations(tree), path, "exec"), names)
     for node in imports:

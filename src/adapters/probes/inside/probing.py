@@ -1,4 +1,4 @@
-"""The object `_runoff_probe` of derived test files in Python: begins and ends cases, records what they observe, and
+"""The object `_case_observer` of derived test files in Python: begins and ends cases, records what they observe, and
 follows calls of the repository's functions with similar ones."""
 
 import contextvars
@@ -13,10 +13,10 @@ import sys
 import time
 import types
 
-_spec = importlib.util.spec_from_file_location("runoff_seen", os.path.join(os.path.dirname(__file__), "seen.py"))
+_spec = importlib.util.spec_from_file_location("seen", os.path.join(os.path.dirname(__file__), "seen.py"))
 seen = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(seen)
-_spec = importlib.util.spec_from_file_location("runoff_mutate", os.path.join(os.path.dirname(__file__), "mutate.py"))
+_spec = importlib.util.spec_from_file_location("mutate", os.path.join(os.path.dirname(__file__), "mutate.py"))
 mutate = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(mutate)
 hash_of, seen_value, seen_error, is_plain = seen.hash_of, seen.seen_value, seen.seen_error, seen.is_plain
@@ -26,16 +26,15 @@ MAX_SEEN = 200
 MAX_LIKES = 24
 MAX_CALLS = 1200
 MAX_EXPLORED = 300
-CURRENT = contextvars.ContextVar("runoff_case", default=None)
+CURRENT = contextvars.ContextVar("case", default=None)
 
 
 class Recorder:
-    """Writes JSON arrays, one per line, to $RUNOFF_PROBES; see recorder.cjs."""
+    """Writes JSON arrays, one per line, to a folder; see recorder.cjs."""
 
-    def __init__(self):
-        folder = os.environ.get("RUNOFF_PROBES")
+    def __init__(self, folder):
         self.begun, self.avoided, self.file = set(), set(), None
-        if not folder:
+        if not os.path.isdir(folder):
             return
         for name in sorted(os.listdir(folder)):
             if name.endswith(".jsonl"):
@@ -82,10 +81,10 @@ class Case:
 
 
 class Probe:
-    """The object `_runoff_probe` of a derived file."""
+    """The object `_case_observer` of a derived file."""
 
     def __init__(self, plan):
-        self.file, self.pool, self.recorder = plan["file"], plan["pool"], Recorder()
+        self.file, self.pool, self.recorder = plan["file"], plan["pool"], Recorder(plan["journal"])
         self.times, self.history, self.functions, self.wrappers, self.done, self.inside, self.made = {}, {}, {}, {}, set(), False, 0
 
     def begin(self, key, mode, described=None):

@@ -1,5 +1,5 @@
 import { fencesOf, meantBy, SENTENCE, type Source, sessionOf } from './issue-examples.ts';
-
+import { JOURNAL } from './journal.ts';
 import type { Derived, DerivedCase, RewriteOptions } from './rewrite.ts';
 import { type Node, type Parse, walk } from './syntax.ts';
 
@@ -40,14 +40,14 @@ export function rewritePython(root: Node, source: string, options: RewriteOption
   });
   const ids = Object.fromEntries(cases.map(({ id, title }) => [title, id]));
   const { file, mostChanges: changes, pool } = options;
-  const plan = JSON.stringify({ file, pool, source, cases: ids, changes });
+  const plan = JSON.stringify({ file, pool, source, cases: ids, changes, journal: JOURNAL });
   const helper = JSON.stringify(options.helper.replace(/\.cjs$/, '.py'));
   const text = [
-    'import importlib.util as _runoff_util',
-    `_runoff_spec = _runoff_util.spec_from_file_location("runoff_observe", ${helper})`,
-    '_runoff_module = _runoff_util.module_from_spec(_runoff_spec)',
-    '_runoff_spec.loader.exec_module(_runoff_module)',
-    `_runoff_module.load(globals(), __file__, ${JSON.stringify(plan)})`,
+    'import importlib.util as _load_util',
+    `_load_spec = _load_util.spec_from_file_location("observe", ${helper})`,
+    '_load_module = _load_util.module_from_spec(_load_spec)',
+    '_load_spec.loader.exec_module(_load_module)',
+    `_load_module.load(globals(), __file__, ${JSON.stringify(plan)})`,
     '',
   ].join('\n');
   return { text, cases };
@@ -72,7 +72,7 @@ export async function withPythonExamples(
       continue;
     }
     const body = example.split('\n').map((line) => `    ${line}`);
-    const test = `\n\ndef test_runoff_issue_example_${nth + 1}():\n${body.join('\n')}\n`;
+    const test = `\n\ndef test_example_of_the_issue_${nth + 1}():\n${body.join('\n')}\n`;
     texts.set(taker.path, `${texts.get(taker.path)}${test}`);
   }
   const out: Source[] = [];

@@ -1,5 +1,5 @@
 'use strict';
-// Writes the observations, one JSON array per line, to $RUNOFF_PROBES/<pid>-<n>.jsonl; without that variable, nowhere.
+// Writes the observations, one JSON array per line, to <folder>/<pid>-<n>.jsonl; if the folder does not exist, nowhere.
 // A `b` line is on disk before its variant starts, and an `e` line as soon as it has ended, so that the supervisor
 // knows what hung or crashed.
 
@@ -8,10 +8,11 @@ const path = require('node:path');
 
 const MAX_BYTES = 1 << 20;
 
-/** @returns {{ begun: ReadonlySet<string>, avoided: ReadonlySet<string>, write(line: unknown[]): void, flush(): void, on: boolean }} */
-function openRecorder() {
-  const folder = process.env.RUNOFF_PROBES;
-  if (!folder) return { on: false, begun: new Set(), avoided: new Set(), write() {}, flush() {} };
+/** @param {string} folder
+ *  @returns {{ begun: ReadonlySet<string>, avoided: ReadonlySet<string>, write(line: unknown[]): void, flush(): void, on: boolean }} */
+function openRecorder(folder) {
+  if (!fs.existsSync(folder))
+    return { on: false, begun: new Set(), avoided: new Set(), write() {}, flush() {} };
   const begun = new Set();
   const avoided = new Set();
   for (const name of fs.readdirSync(folder)) {

@@ -1,5 +1,6 @@
 import { bindingsOf } from './bindings.ts';
 import { findCases, inputLiterals, type Literal, type ProbeCase, similarValues } from './cases.ts';
+import { JOURNAL } from './journal.ts';
 import { type Edit, edited, isFunction, type Node, walk } from './syntax.ts';
 
 /** A case of a derived file, and how its literals are changed: `[literal, choice of mutate.cjs]`. */
@@ -162,7 +163,7 @@ function prologue(
     ? `import { createRequire as __from } from 'node:module'; const __p = __from(${text})(${text})`
     : `const __p = require(${text})`;
   const together = !HOOKS.test(source);
-  const open = `${load}.open(${JSON.stringify({ file, pool, cases: plan, together })}); ${statements.join(' ')}\n`;
+  const open = `${load}.open(${JSON.stringify({ file, pool, cases: plan, together, journal: JOURNAL })}); ${statements.join(' ')}\n`;
   const start = firstStatement(root, source);
   return { start, end: start, open, close: '' };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, resolve, sep } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Begun, Journal, type Skip } from './journal.ts';
+import { type Begun, JOURNAL, Journal, type Skip } from './journal.ts';
 
 interface Limits {
   /** Milliseconds after which the command is stopped, whatever it does. */
@@ -38,7 +38,7 @@ async function supervise(
   // A test runner that finds this variable set considers itself a child of another one.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   const child = spawn('sh', ['-c', command], {
-    env: { ...inherited, ...env, RUNOFF_PROBES: journal.folder },
+    env: { ...inherited, ...env },
     stdio: 'ignore',
     detached: true,
   });
@@ -124,9 +124,9 @@ const DEFAULTS = { wallMs: 20_000, variantMs: 400, checkMs: 5000, restarts: 5, b
 async function runProbes({ files, command, env = {}, skip = [], limits }: Input): Promise<Output> {
   const most = { ...DEFAULTS, ...limits };
   const started = performance.now();
-  for (const { path, text } of files) await writeFiles(path, text);
   const journal = await Journal.open(tmpdir());
   try {
+    for (const { path, text } of files) await writeFiles(path, text.replaceAll(JOURNAL, journal.folder));
     for (const each of skip) await journal.avoid(each);
     const fates: (readonly unknown[])[] = [];
     let killedBefore = false;

@@ -5,7 +5,7 @@ import { readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { constants } from 'node:os';
 
-const control = connect('/run/runoff/control.sock');
+const control = connect('/run/bridge/control.sock');
 const broken = () => process.exit(125);
 control.on('error', broken);
 control.on('close', broken);

@@ -41,8 +41,8 @@ export interface ContainerInput {
 }
 
 const SECCOMP = join(import.meta.dirname, 'seccomp.json');
-const ENTRY_INSIDE = '/run/runoff/entry.mjs';
-const CONTROL_INSIDE = '/run/runoff/control.sock';
+const ENTRY_INSIDE = '/run/bridge/entry.mjs';
+const CONTROL_INSIDE = '/run/bridge/control.sock';
 
 const SYNTHETIC = ['passwd', 'group', 'hosts', 'nsswitch.conf', 'gitconfig', 'resolv.conf'] as const;
 

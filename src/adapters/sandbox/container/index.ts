@@ -26,7 +26,7 @@ export interface ContainerOptions {
    * need.
    */
   readonly image: string;
-  /** Folder created by `prepareToolchain`, visible as /opt/runoff. */
+  /** Folder created by `prepareToolchain`, visible as /opt/toolchain. */
   readonly toolchain: string;
   /** The unprivileged user of all commands if Runoff is root; null if Runoff itself is unprivileged. */
   readonly owner: Owner | null;

@@ -60,7 +60,7 @@ const TRIAL_SCRIPT = `cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max 2
 for program in ${IMAGE_PROGRAMS.join(' ')}; do
   command -v $program > /dev/null || { echo "the image has no $program" >&2; exit 3; }
 done
-/opt/runoff/bin/node --version > /dev/null && touch /repo/written ~/written /tmp/written`;
+/opt/toolchain/bin/node --version > /dev/null && touch /repo/written ~/written /tmp/written`;
 
 /** Runs a trial command like every later command, in the strongest set-up first. Never rejects. */
 export async function findSetup(trial: SetupTrial): Promise<SetupFinding> {

@@ -10,7 +10,7 @@ import { ownFolder } from '../scratch.ts';
 import type { HostTool } from './host.ts';
 
 /** Folder inside a sandbox for tools without a path of their own. */
-export const SHELF = '/opt/runoff-tools';
+export const SHELF = '/opt/tools';
 
 /** Where copies are kept, and which user must be able to read them. */
 export interface Lender {

@@ -27,7 +27,7 @@ export interface ToolchainsOptions {
   readonly host: boolean;
   /** Where the operator's programs are (PATH, HOME, PYENV_ROOT, …). */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Version of the Node in /opt/runoff. */
+  /** Version of the Node in /opt/toolchain. */
   readonly nodeVersion: string;
   /** The first line that a program of the sandbox prints; null if it is missing there or fails. */
   readonly ask: (argv: readonly [string, ...string[]]) => Promise<string | null>;

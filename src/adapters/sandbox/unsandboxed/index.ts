@@ -153,7 +153,7 @@ async function probeHost(
     'sudo apt-get install util-linux   (and set RUNOFF_DATA to a folder that other users may enter)';
   try {
     const area = makeArea(root, owner);
-    const argv = ['/opt/runoff/bin/node', '--version'] as const;
+    const argv = ['/opt/toolchain/bin/node', '--version'] as const;
     const result = await exec({ area, argv, limits: { ...DEFAULT_LIMITS, wallMs: 60_000 } });
     if (result.exitCode !== 0)
       return {
@@ -223,7 +223,7 @@ function pathMapOf(
  */
 export function onHost(text: string, places: PathMap): string {
   const outside = new Map(places);
-  // The longest first: /run/runoff/x before a bind at /run/runoff.
+  // The longest first: /run/bridge/x before a bind at /run/bridge.
   const names = [...outside.keys()].toSorted((a, b) => b.length - a.length);
   const inside = names.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
   const whole = new RegExp(
