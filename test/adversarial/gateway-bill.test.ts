@@ -11,7 +11,7 @@ import {
 import { measure } from '../../src/adapters/gateway/input-tokens.ts';
 import { bookedRow, loweredRow, reportOf, settledRow, sumsOf } from '../../src/adapters/gateway/ledger.ts';
 import { createMeter } from '../../src/adapters/gateway/meter.ts';
-import { priceBook } from '../../src/adapters/gateway/prices.ts';
+import { priceBook } from '../../src/adapters/gateway/providers.ts';
 import type { LedgerRow } from '../../src/ports/index.ts';
 import {
   type Billed,

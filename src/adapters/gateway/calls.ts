@@ -16,8 +16,7 @@ import { type CallReservation, capMessage, freePlan, leastFor, planFor } from '.
 import { upstreamUrl } from './endpoints.ts';
 import type { Counter } from './input-tokens.ts';
 import { bookedRow, inputIsMissing, loweredRow, reportOf, settledRow } from './ledger.ts';
-import type { PriceBook } from './prices.ts';
-import { namedModel, type Providers } from './providers.ts';
+import { namedModel, type PriceBook, type Providers } from './providers.ts';
 import type { RefusalLog } from './refusal-log.ts';
 import { type Relayed, relay, sendError } from './relay.ts';
 import { unlistedBetas, waitAfter } from './upstream.ts';

@@ -1,7 +1,7 @@
 import type { Usd } from '../../core/model/index.ts';
 import type { CapName, Grant, LedgerSums } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
-import type { PriceBook, Tokens } from './prices.ts';
+import type { PriceBook, Tokens } from './providers.ts';
 
 /** Remaining budget. */
 interface Left {

@@ -15,8 +15,15 @@ import { type LeaseContext, leaseListener } from './calls.ts';
 import type { DailyBudgets } from './caps.ts';
 import { openCounter } from './input-tokens.ts';
 import type { Ledger } from './ledger.ts';
-import { priceBook, type TokenPrice } from './prices.ts';
-import { defaultModelsOf, namedModel, offersOf, type Providers, routeTo } from './providers.ts';
+import {
+  defaultModelsOf,
+  namedModel,
+  offersOf,
+  type Providers,
+  priceBook,
+  routeTo,
+  type TokenPrice,
+} from './providers.ts';
 import { openRefusalLog } from './refusal-log.ts';
 import { UPSTREAM_MOST_MS, UPSTREAM_SILENCE_MS } from './upstream.ts';
 

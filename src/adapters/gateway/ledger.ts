@@ -13,7 +13,7 @@ import type {
 import type { AdmittedCall } from './admission.ts';
 import { type CallReservation, dearest } from './caps.ts';
 import type { MeterReading, ReportedInput } from './meter.ts';
-import type { PriceBook, Tokens } from './prices.ts';
+import type { PriceBook, Tokens } from './providers.ts';
 import type { Outcome } from './relay.ts';
 
 export type Ledger = Pick<Store, 'bookCall' | 'settleCall' | 'usage'>;

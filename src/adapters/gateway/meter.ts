@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { parseUntrustedJson } from '../../core/model/index.ts';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 import { isObject, type Body as Json } from './bodies/index.ts';
-import type { Tokens } from './prices.ts';
+import type { Tokens } from './providers.ts';
 import { CLOSING_LINE, ENDINGS, errorIn, watchEnd } from './stream-events.ts';
 
 /** Input as counted by a provider. */

@@ -3,13 +3,14 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type BaseCheckout, DEFAULT_LIMITS, type Sandbox, type WorkArea } from '../../ports/index.ts';
+import { globLiteral } from './collect.ts';
 import { isWhole, setAsideDamaged } from './damage.ts';
 import { abortError } from './faults.ts';
 import { hasCode, keyOf, type Layout, temporaryPath } from './layout.ts';
 import type { Locks } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
 import { fits, type InstallInputs, installInputs } from './setup-inputs.ts';
-import { fingerprintTree } from './trees.ts';
+import { type FileOwner, fingerprintTree, openFolders, removeWithin } from './trees.ts';
 
 /** Where the layer of a setup on a commit is stored: ids of layers of that repository. */
 export interface Place {
@@ -154,4 +155,36 @@ async function readTextFile(file: string): Promise<string | null> {
     if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
+}
+
+/**
+ * Parts of the HOME of a set-up that are not kept, as patterns below it. Packages, caches and programs are kept. Files
+ * that configure shells, git, package clients or agents, or may contain a key, are not: any package can write one
+ * during its installation, and it would affect every later command.
+ */
+const NOT_KEPT = [
+  // Keys, and settings of clients that can hold them.
+  '.npmrc .netrc _netrc .git-credentials .ssh .gnupg .pypirc .docker .aws .azure .kube .yarnrc .yarnrc.yml',
+  '.bunfig.toml .pip .config/pip .config/gh .config/gcloud .config/NuGet .nuget/NuGet .cargo/credentials*',
+  '.gem/credentials .m2/settings*.xml .gradle/gradle.properties .gradle/init.d .gradle/init.gradle*',
+  '.composer/auth.json .config/composer/auth.json .npm/_logs .runoff',
+  // Shells.
+  '.profile .bash* .zsh* .zprofile .zlog* .kshrc .mkshrc .cshrc .tcshrc .inputrc .login .logout .env .envrc',
+  '.config/fish .config/environment.d .pam_environment',
+  // git, and what sets up its hooks.
+  '.git .gitconfig .gitignore .gitattributes .githooks .git-template* .config/git .huskyrc* .config/husky',
+  '.config/pre-commit .config/lefthook',
+  // Agents.
+  '.claude* .codex .gemini .qwen .copilot .cursor .pi .agents .config/opencode .opencode',
+  '.config/github-copilot AGENTS.md CLAUDE.md GEMINI.md',
+].flatMap((line) => line.split(' '));
+
+/** Removes from the HOME of a set-up what must not reach later commands. No process may be running in it. */
+export async function cleanHome(home: string, owner: FileOwner): Promise<void> {
+  await openFolders(home, owner);
+  const place = globLiteral(home);
+  await removeWithin(
+    home,
+    NOT_KEPT.map((pattern) => `${place}/${pattern}`),
+  );
 }

@@ -22,8 +22,7 @@ import { abortError } from './faults.ts';
 import { keyOf, type Layout, makeAtomically } from './layout.ts';
 import { type Locks, openKeyedQueue, openSharedWork } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
-import { fingerprintLayer, openSetupCache, type Place } from './setup-cache.ts';
-import { cleanHome } from './setup-home.ts';
+import { cleanHome, fingerprintLayer, openSetupCache, type Place } from './setup-cache.ts';
 import { rootsOf } from './setup-inputs.ts';
 import { type FileOwner, isFull, removeTree, TreeTooLarge } from './trees.ts';
 

@@ -216,3 +216,47 @@ async function repositoriesOf(api: Api, installationId: number): Promise<readonl
   }, MAX_INSTALLATION_PAGES);
   return found.map(({ id, name, owner }) => ({ installationId, repositoryId: id, owner: owner.login, name }));
 }
+
+interface HeldTokensParts {
+  readonly log: Log;
+  now(): number;
+  /** Creates another token. */
+  mint(): Promise<Token>;
+  /** Creates the client for a token. */
+  writes(token: string): Api;
+}
+
+/** The tokens of one publisher, the first created at once; none is issued after they were revoked. */
+export async function holdTokens(parts: HeldTokensParts) {
+  const held = new Set<Token>();
+  let closed = false;
+  const tokens = openTokenCache(async () => {
+    const minted = await parts.mint();
+    held.add(minted);
+    return minted;
+  }, parts.now);
+  await tokens.get();
+
+  const open = async (get: () => Promise<Token>): Promise<Token> => {
+    if (closed) throw new Fault('INTERNAL', 'A closed publisher was asked to write to GitHub.');
+    return get();
+  };
+  return {
+    get: () => open(tokens.get),
+    fresh: () => open(tokens.fresh),
+    drop: tokens.drop,
+    giveBack: async (): Promise<void> => {
+      closed = true;
+      for (const { secret } of held) {
+        await parts
+          .writes(secret)
+          .rest.apps.revokeInstallationAccessToken()
+          .catch((error: unknown) => {
+            // The token expires within the hour anyway; a run must not fail because of it.
+            parts.log.warn({ status: statusOf(error) }, 'A GitHub token could not be given back.');
+          });
+      }
+      held.clear();
+    },
+  };
+}

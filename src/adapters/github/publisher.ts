@@ -1,11 +1,18 @@
-import { Fault, isSameLabel } from '../../core/model/index.ts';
-import type { ExternalWrite, Fence, Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
-import { Comment, IssueAnswer, NodeId, Pull, PullWithSource, pullFacts } from './answers.ts';
-import { openTokenCache, type Token } from './app.ts';
-import { deleteBranch } from './branches.ts';
-import { openCalls, type RepositoryLocation } from './calls.ts';
+import { z } from 'zod';
+import { Fault, isSameLabel, type Sha } from '../../core/model/index.ts';
+import type {
+  BranchDeletion,
+  ExternalWrite,
+  Fence,
+  Log,
+  Publisher,
+  RepositoryHandle,
+} from '../../ports/index.ts';
+import { Comment, IssueAnswer, NodeId, Pull, PullWithSource, pullFacts, Ref } from './answers.ts';
+import { holdTokens, type Token } from './app.ts';
+import { type Calls, openCalls, type RepositoryLocation } from './calls.ts';
 import { showCheck } from './checks.ts';
-import type { Api } from './client.ts';
+import { type Api, PAGE } from './client.ts';
 import { type Pace, statusOf, unless } from './faults.ts';
 
 const OWN_PREFIX = 'auto-dev';
@@ -242,37 +249,47 @@ async function sendAndRecord<T>(
   return answer;
 }
 
-/** The tokens of one publisher, the first created at once; none is issued after they were revoked. */
-async function holdTokens(parts: PublisherParts) {
-  const held = new Set<Token>();
-  let closed = false;
-  const tokens = openTokenCache(async () => {
-    const minted = await parts.mint();
-    held.add(minted);
-    return minted;
-  }, parts.now);
-  await tokens.get();
+/** Pattern of candidates' branches: no other branch may ever be deleted. */
+const CANDIDATES = /^auto-dev\/\d+\/r[0-9a-z]{10}\/[A-Z]+$/;
 
-  const open = async (get: () => Promise<Token>): Promise<Token> => {
-    if (closed) throw new Fault('INTERNAL', 'A closed publisher was asked to write to GitHub.');
-    return get();
-  };
-  return {
-    get: () => open(tokens.get),
-    fresh: () => open(tokens.fresh),
-    drop: tokens.drop,
-    giveBack: async (): Promise<void> => {
-      closed = true;
-      for (const { secret } of held) {
-        await parts
-          .writes(secret)
-          .rest.apps.revokeInstallationAccessToken()
-          .catch((error: unknown) => {
-            // The token expires within the hour anyway; a run must not fail because of it.
-            parts.log.warn({ status: statusOf(error) }, 'A GitHub token could not be given back.');
-          });
-      }
-      held.clear();
-    },
-  };
+interface BranchCalls {
+  readonly read: Calls;
+  readonly write: Calls;
 }
+
+/**
+ * Deletes the branch of a candidate if it is unchanged since Runoff pushed it. GitHub's REST API cannot compare and
+ * delete in one step: a commit pushed in between, at most a second, still exists in its author's clone.
+ */
+async function deleteBranch(
+  { repositoryId }: RepositoryHandle,
+  name: string,
+  at: Sha,
+  { read, write }: BranchCalls,
+): Promise<BranchDeletion> {
+  if (!CANDIDATES.test(name)) {
+    throw new Fault('INTERNAL', `The branch ${JSON.stringify(name)} is not that of a candidate.`);
+  }
+  const shown = await read(async ({ rest }, where) => {
+    const head = `${where.owner}:${name}`;
+    const { data } = await rest.pulls.list({ ...where, state: 'open', head, per_page: PAGE });
+    // GitHub ignores unknown filters, so the result is checked.
+    const mine = z.array(Pull).parse(data);
+    return mine.some((pull) => pull.head.ref === name && pull.head.repo?.id === repositoryId);
+  });
+  if (shown) return 'shown';
+  const standing = await branchHead(read, name);
+  if (standing !== at) return standing === null ? 'gone' : 'moved';
+  // 422: it was deleted meanwhile, or a rule protects it; reading it again shows which.
+  const deleted = await write(({ rest }, where) =>
+    unless(422, async () => (await rest.git.deleteRef({ ...where, ref: `heads/${name}` })).status),
+  );
+  if (deleted !== null) return 'deleted';
+  return (await branchHead(read, name)) === null ? 'gone' : 'ruled';
+}
+
+const branchHead = (read: Calls, name: string): Promise<Sha | null> =>
+  read(async ({ rest }, where) => {
+    const found = await unless([404, 409], () => rest.git.getRef({ ...where, ref: `heads/${name}` }));
+    return found && Ref.parse(found.data).object.sha;
+  });

@@ -12,23 +12,22 @@ import {
   accessTo,
   besideIndex,
   type ClientAnswer,
+  type ClientEnvironment,
   fileText,
   hostOf,
   isText,
-  urlsIn,
-  withoutLogin,
-} from './answers.ts';
-import { clientEnvironment } from './client-environment.ts';
-import { localFolder, localFolderOf } from './local-folders.ts';
-import {
-  type ClientEnvironment,
   type Login,
+  localFolder,
+  localFolderOf,
   loginIn,
   loginsWithin,
   netrcLogins,
   npmLogins,
   placeOf,
-} from './logins.ts';
+  urlsIn,
+  withoutLogin,
+} from './answers.ts';
+import { clientEnvironment } from './client-environment.ts';
 import { askUv } from './uv.ts';
 
 export interface Client {

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { asFault, OUTAGES } from '../../core/model/index.ts';
 import type { Log, Registries, RegistryAccess, RegistryLogin } from '../../ports/index.ts';
-import { type ClientAnswer, certificatesIn } from './answers.ts';
+import { type ClientAnswer, type ClientEnvironment, certificatesIn, type Login } from './answers.ts';
 import { type Authority, openAuthority } from './authority.ts';
 import { CLIENTS, type Client, SilentClient } from './clients.ts';
-import type { ClientEnvironment, Login } from './logins.ts';
 
 /** Certificate bundles that contain an operator's additions: of Debian, RHEL, SUSE and Alpine. */
 const BUNDLES = [

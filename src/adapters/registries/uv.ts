@@ -1,8 +1,16 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { readPlainToml } from '../../core/settings/index.ts';
-import { accessTo, besideIndex, type ClientAnswer, fileText, isText, withoutLogin } from './answers.ts';
-import { type ClientEnvironment, loginIn } from './logins.ts';
+import {
+  accessTo,
+  besideIndex,
+  type ClientAnswer,
+  type ClientEnvironment,
+  fileText,
+  isText,
+  loginIn,
+  withoutLogin,
+} from './answers.ts';
 
 interface Index {
   readonly url: string;

@@ -1,17 +1,18 @@
-import type { Identity, Store } from '../../ports/index.ts';
+import type { Identity, Recipes, Store } from '../../ports/index.ts';
 import { type ConnectionLimits, LONG_WORK } from '../postgres/index.ts';
 import { commands, picks, replies } from './commands.ts';
-import { asDatabaseFault, connectStore } from './connection.ts';
+import { asDatabaseFault, connectStore, type Db, inTransaction } from './connection.ts';
 import { executorList } from './executors.ts';
 import { answers, ledger, modelAnswers } from './ledger.ts';
 import { isMigrated, migrate } from './migrations/index.ts';
 import { audits, intents, progress } from './progress.ts';
-import { recipes } from './recipes.ts';
-import { retention } from './retention.ts';
-import { lookups, runs } from './runs.ts';
+import { lookups, retention, runs } from './runs.ts';
 
 export { openExecutors } from './executors.ts';
 export { MIGRATIONS, type Migration, migrate } from './migrations/index.ts';
+
+import { Recipe } from '../../core/settings/index.ts';
+import { storableJson } from './rows.ts';
 
 interface StoreOptions {
   /** Maximum number of connections; default 4. They are opened on demand and closed after ten idle seconds. */
@@ -60,4 +61,30 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     ...retention(slow.db),
     close,
   };
+}
+
+function recipes(db: Db) {
+  return {
+    recipe: (repository, key, at) =>
+      inTransaction(db, async (tx) => {
+        const row = await tx
+          .updateTable('runoff.recipe')
+          .set({ used_at: at })
+          .where('repository', '=', repository)
+          .where('key', '=', key)
+          .returning('recipe')
+          .executeTakeFirst();
+        return row ? (Recipe.safeParse(row.recipe).data ?? null) : null;
+      }),
+
+    keepRecipe: (repository, key, recipe, at) =>
+      inTransaction(db, async (tx) => {
+        const kept = { recipe: storableJson(recipe), used_at: at };
+        await tx
+          .insertInto('runoff.recipe')
+          .values({ repository, key, ...kept })
+          .onConflict((conflict) => conflict.columns(['repository', 'key']).doUpdateSet(kept))
+          .execute();
+      }),
+  } satisfies Recipes & Partial<Store>;
 }

@@ -3,9 +3,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loginIn, netrcLogins, npmLogins } from '../../../src/adapters/registries/answers.ts';
 import { openAuthority } from '../../../src/adapters/registries/authority.ts';
 import { openRegistries } from '../../../src/adapters/registries/index.ts';
-import { loginIn, netrcLogins, npmLogins } from '../../../src/adapters/registries/logins.ts';
 import { memoryLog } from '../../server/delivery.ts';
 import { tried } from '../../world/tried.ts';
 

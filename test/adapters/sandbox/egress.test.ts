@@ -4,6 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { upstreamFor } from '../../../src/adapters/sandbox/egress/dial.ts';
 import {
   type Dialler,
   type EgressProxy,
@@ -11,7 +12,6 @@ import {
   parseTarget,
   publicInternet,
 } from '../../../src/adapters/sandbox/egress/index.ts';
-import { upstreamFor } from '../../../src/adapters/sandbox/egress/upstream.ts';
 import { openWorkbench, script, shell, type Workbench } from './workbench.ts';
 
 /** Names lead to this machine, except those that stand for a trap. */

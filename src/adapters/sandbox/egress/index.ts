@@ -9,11 +9,11 @@ import { type Dialler, dial } from './dial.ts';
 import { type LoginProxy, openLoginProxy } from './logins.ts';
 import { openReachability, type Reachability } from './reachability.ts';
 import { type AllowedHosts, allowList, type EgressTarget, literalTarget, parseTarget } from './targets.ts';
-import { splice } from './tunnel.ts';
 
-export { isPublicAddress } from './addresses.ts';
 export { type Dialler, publicInternet } from './dial.ts';
-export { parseTarget } from './targets.ts';
+export { isPublicAddress, parseTarget } from './targets.ts';
+
+import type { Socket } from 'node:net';
 
 /** Maximum number of open connections of one command. Our default; package managers use up to 50. */
 const MAX_TUNNELS = 256;
@@ -194,4 +194,33 @@ async function tunnel(
       if (client.destroyed) dialled.socket.destroy();
       else splice({ client, head }, dialled.socket, reachability.connected(host));
   }
+}
+
+/**
+ * Connects a client to a host; when one side ends, so does the other. The traffic is encrypted, so only the presence of
+ * responses is observed.
+ */
+function splice(
+  { client, head }: { readonly client: Duplex; readonly head: Buffer },
+  server: Socket,
+  connection: ReturnType<Reachability['connected']>,
+): void {
+  client.on('data', connection.asked);
+  client.on('end', connection.ended);
+  client.on('close', connection.ended);
+  server.on('data', connection.answered);
+  server.on('end', () => connection.lost());
+  server.on('error', ({ code }: NodeJS.ErrnoException) => {
+    connection.lost(`broke the connection (${code ?? 'unknown error'})`);
+    client.destroy();
+  });
+  server.on('close', () => client.end());
+  client.on('close', () => server.destroy());
+  client.write('HTTP/1.1 200 OK\r\n\r\n');
+  if (head.length > 0) {
+    connection.asked();
+    server.write(head);
+  }
+  server.pipe(client);
+  client.pipe(server);
 }

@@ -8,6 +8,13 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
+import {
+  parseVersion,
+  type RuntimeLanguage,
+  satisfies,
+  type WantedVersion,
+} from '../../../core/settings/index.ts';
+import { runCommand } from '../processes.ts';
 import { credentialIn } from './credentials.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -43,7 +50,7 @@ export function findHostTool(program: string, environment: Variables): Found | n
 }
 
 /** A toolchain at a known place, such as another version of Python. */
-export function asTool(path: string, environment: Variables): Found | null {
+function asTool(path: string, environment: Variables): Found | null {
   const program = realpathSync(path);
   if (SYSTEM.test(program)) {
     const bin = dirname(program);
@@ -121,7 +128,7 @@ function installedBy(path: string, program: string, { HOME = '' }: Variables): s
 const pyenvRoot = ({ PYENV_ROOT, HOME = '' }: Variables): string => PYENV_ROOT ?? join(HOME, '.pyenv');
 
 /** Folders of the Pythons of pyenv: the configured ones first, then the newest. */
-export function pyenvVersions(environment: Variables): readonly string[] {
+function pyenvVersions(environment: Variables): readonly string[] {
   const root = pyenvRoot(environment);
   const requested = (environment.PYENV_VERSION ?? textOf(join(root, 'version')))
     .split(/[\s:]+/)
@@ -134,7 +141,7 @@ export function pyenvVersions(environment: Variables): readonly string[] {
 }
 
 /** Folders of the toolchains of rustup: its default first. */
-export function rustToolchains(environment: Variables): readonly string[] {
+function rustToolchains(environment: Variables): readonly string[] {
   const root = environment.RUSTUP_HOME ?? join(environment.HOME ?? '', '.rustup');
   const defaultToolchain =
     environment.RUSTUP_TOOLCHAIN ??
@@ -168,11 +175,87 @@ function textOf(file: string): string {
   }
 }
 
-export function isExecutable(path: string): boolean {
+function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
     return false;
   }
+}
+
+/** The program that represents a language, and the command that prints its version. */
+export const VERSION_COMMANDS: Readonly<Record<RuntimeLanguage, readonly [program: string, flag: string]>> = {
+  node: ['node', '--version'],
+  python: ['python3', '--version'],
+  rust: ['cargo', '--version'],
+  go: ['go', 'version'],
+  java: ['java', '-version'],
+  ruby: ['ruby', '--version'],
+  php: ['php', '--version'],
+  dotnet: ['dotnet', '--version'],
+};
+
+/** Names as people write them. */
+export const NAMES: Readonly<Record<RuntimeLanguage, string>> = {
+  node: 'Node',
+  python: 'Python',
+  rust: 'Rust',
+  go: 'Go',
+  java: 'Java',
+  ruby: 'Ruby',
+  php: 'PHP',
+  dotnet: '.NET',
+};
+
+/** The operator's toolchains for a language: first the one on PATH, then others of its version manager. */
+interface HostChoice {
+  readonly tools: readonly HostTool[];
+  /** Why some toolchains are not shown to sandboxes, one sentence each. */
+  readonly refused: readonly string[];
+}
+
+export function hostChoice(language: RuntimeLanguage, environment: Variables): HostChoice {
+  const [program] = VERSION_COMMANDS[language];
+  const others = ofVersionManager(language, environment);
+  const paths = others.map((folder) => join(folder, 'bin', program)).filter(isExecutable);
+  const found = [findHostTool(program, environment), ...paths.map((path) => asTool(path, environment))];
+  const tools = new Map<string, HostTool>();
+  const refused = new Set<string>();
+  for (const each of found) {
+    if (each === null) continue;
+    if ('refused' in each) refused.add(each.refused);
+    else tools.set(each.program, each);
+  }
+  return { tools: [...tools.values()], refused: [...refused] };
+}
+
+function ofVersionManager(language: RuntimeLanguage, environment: Variables): readonly string[] {
+  if (language === 'python') return pyenvVersions(environment);
+  return language === 'rust' ? rustToolchains(environment) : [];
+}
+
+/** Version output of an operator's tool; null if it does not start. */
+export async function versionTextOf(tool: HostTool, flag: string): Promise<string | null> {
+  const end = await runCommand([tool.program, flag], null);
+  return end.code === 0 ? `${end.stdout}${end.stderr}`.split('\n')[0]?.trim() || null : null;
+}
+
+/** Whether a toolchain has a requested version. `root` is its folder, by which rustup names channels. */
+export function fits(
+  language: RuntimeLanguage,
+  wanted: WantedVersion | undefined,
+  text: string | null,
+  root: string | null,
+): boolean {
+  if (text === null) return false;
+  if (wanted === undefined) return true;
+  const { range } = wanted;
+  const version = parseVersion(text);
+  if (language === 'rust' && !/^\d/.test(range)) {
+    const channel = basename(root ?? '');
+    if (channel === range || channel.startsWith(`${range}-`)) return true;
+    return range.startsWith('stable') && !/nightly|beta/.test(`${channel} ${text}`);
+  }
+  return version !== null && satisfies(version, range);
 }

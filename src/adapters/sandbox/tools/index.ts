@@ -1,4 +1,288 @@
+import { basename } from 'node:path';
+import { asFault, OUTAGES } from '../../../core/model/index.ts';
+import {
+  type FoundService,
+  type FoundTool,
+  parseVersion,
+  type RuntimeLanguage,
+  satisfies,
+  type WantedManager,
+  type WantedTools,
+  type WantedVersion,
+} from '../../../core/settings/index.ts';
+import type { ProvidedTools, Toolchains, Tools } from '../../../ports/index.ts';
+import { INSIDE } from '../filesystem.ts';
+import type { Owner } from '../processes.ts';
+import { findHostTool, fits, hostChoice, NAMES, VERSION_COMMANDS, versionTextOf } from './host.ts';
+import { isReachable, lendTool, markUsed, pruneTools, SHELF } from './lend.ts';
+import { type InstallPackage, npmRangeFor, packagedTool, releasedYarn } from './packages.ts';
+
 export { credentialIn } from './credentials.ts';
 export { findHostTool, type HostTool } from './host.ts';
 export type { InstallPackage } from './packages.ts';
-export { openToolchains, type ToolchainsOptions } from './provide.ts';
+
+export interface ToolchainsOptions {
+  /** Folder for copies and packages; created if it does not exist. The sandboxes' user must be able to reach it. */
+  readonly dir: string;
+  readonly owner: Owner | null;
+  /** Whether sandboxes run the operator's programs: not in a container, which has an image. */
+  readonly host: boolean;
+  /** Where the operator's programs are (PATH, HOME, PYENV_ROOT, …). */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Version of the Node in /opt/toolchain. */
+  readonly nodeVersion: string;
+  /** The first line that a program of the sandbox prints; null if it is missing there or fails. */
+  readonly ask: (argv: readonly [string, ...string[]]) => Promise<string | null>;
+  readonly install: InstallPackage;
+  /** A Postgres for tests that need one, in a folder that the sandboxes' user can read; absent: none. */
+  readonly postgres?: () => Promise<{ readonly folder: string; readonly version: string }>;
+}
+
+/** Search result for one language or program. */
+interface Finding {
+  readonly tools?: Tools;
+  readonly found?: readonly FoundTool[];
+  readonly missing?: readonly string[];
+}
+
+const NONE: Tools = { mounts: [], path: [] };
+
+/** The toolchains of this machine, and of the registry that its npm uses. */
+export function openToolchains(options: ToolchainsOptions): Toolchains {
+  const inside = rememberAnswers(options.ask);
+  const parts: Parts = { ...options, inside };
+  const provided = new Map<string, ProvidedTools>();
+  const provide: Toolchains['provide'] = async (wanted, signal) => {
+    const key = JSON.stringify(wanted, (_, value) => (value instanceof Map ? [...value] : value));
+    const known = provided.get(key);
+    if (known !== undefined && (await markUsed(options.dir, known.tools))) return known;
+    const findings: Finding[] = [];
+    for (const [language, file] of wanted.languages) {
+      const version = wanted.versions.get(language);
+      if (language === 'node') findings.push(...(await findNode(parts, wanted, version, signal)));
+      else findings.push(await findLanguage(parts, language, file, version));
+    }
+    for (const [program, file] of wanted.programs)
+      findings.push(await findProgram(parts, wanted, program, file));
+    for (const service of wanted.services) findings.push(await findService(parts, service));
+    const all = together(findings);
+    // Another process has just removed one of them: it is made again.
+    if (!(await markUsed(options.dir, all.tools))) return provide(wanted, signal);
+    // Only complete results are cached: missing tools may be available next time.
+    if (all.missing.length === 0) provided.set(key, all);
+    return all;
+  };
+  return { provide, prune: (before) => pruneTools(options.dir, before) };
+}
+
+interface Parts extends ToolchainsOptions {
+  readonly inside: ToolchainsOptions['ask'];
+}
+
+/** Caches answers: the sandbox's own tools do not change while Runoff runs. */
+function rememberAnswers(ask: ToolchainsOptions['ask']): ToolchainsOptions['ask'] {
+  const answers = new Map<string, Promise<string | null>>();
+  return (argv) => {
+    const key = argv.join('\0');
+    const answer = answers.get(key) ?? ask(argv);
+    answers.set(key, answer);
+    answer.catch(() => answers.delete(key));
+    return answer;
+  };
+}
+
+function together(findings: readonly Finding[]): ProvidedTools {
+  const mounts = new Map(
+    findings.flatMap(({ tools = NONE }) => tools.mounts.map((mount) => [mount.to, mount])),
+  );
+  const services = findings.flatMap(({ tools = NONE }) => tools.services ?? []);
+  return {
+    tools: {
+      mounts: [...mounts.values()],
+      path: [...new Set(findings.flatMap(({ tools = NONE }) => tools.path))],
+      ...(services.length > 0 ? { services } : {}),
+    },
+    found: findings.flatMap(({ found = [] }) => found),
+    missing: findings.flatMap(({ missing = [] }) => missing),
+  };
+}
+
+async function findLanguage(
+  parts: Parts,
+  language: RuntimeLanguage,
+  file: string,
+  wanted: WantedVersion | undefined,
+): Promise<Finding> {
+  const [program, flag] = VERSION_COMMANDS[language];
+  const { tools, refused } = parts.host
+    ? hostChoice(language, parts.environment)
+    : { tools: [], refused: [] };
+  const system = await parts.inside([program, flag]);
+  const own = fits(language, wanted, system, null);
+  // The one that PATH leads to comes first, as in the operator's shell; a copy, which is large, only if it is needed.
+  for (const tool of tools) {
+    if (own && !(tool === tools[0] && (await isReachable(tool, parts.owner)))) continue;
+    const text = await versionTextOf(tool, flag);
+    if (!fits(language, wanted, text, tool.root)) continue;
+    const lent = await lendTool(tool, parts);
+    if (lent !== null) return { tools: lent, found: [toolOf('machine', NAMES[language], text)] };
+  }
+  if (own) return { found: [toolOf('sandbox', NAMES[language], system)] };
+  const asked =
+    wanted === undefined ? `needs ${NAMES[language]} (${file})` : askedFor(NAMES[language], wanted);
+  const [first] = tools;
+  const lent = system === null && first ? await lendTool(first, parts) : null;
+  const text = lent && first ? await versionTextOf(first, flag) : system;
+  return {
+    ...(lent ? { tools: lent } : {}),
+    found: text === null ? [] : [toolOf(lent ? 'machine' : 'sandbox', NAMES[language], text)],
+    missing: [missingSentence(asked, text, program, refused)],
+  };
+}
+
+async function findProgram(
+  parts: Parts,
+  { broughtBySetup }: WantedTools,
+  program: string,
+  file: string,
+): Promise<Finding> {
+  // These two take seconds to print their version.
+  const isSlow = program === 'gradle' || program === 'mvn';
+  const own = isSlow ? null : await parts.inside([program, '--version']);
+  if (own !== null) return { found: [toolOf('sandbox', program, own)] };
+  const found = parts.host ? findHostTool(program, parts.environment) : null;
+  if (found !== null && 'program' in found) {
+    const tools = await lendTool(found, parts);
+    if (tools !== null) return { tools, found: [toolOf('machine', program, null)] };
+  }
+  if ((await parts.inside(['sh', '-c', `command -v ${program}`])) !== null)
+    return { found: [toolOf('sandbox', program, null)] };
+  if (broughtBySetup.includes(program)) return { found: [{ name: program, from: 'registry' }] };
+  const refused = found !== null && 'refused' in found ? [found.refused] : [];
+  return { missing: [missingSentence(`needs ${program} (${file})`, null, program, refused)] };
+}
+
+/** Programs of a service for tests: Runoff's Postgres, other services from the sandbox. */
+async function findService(parts: Parts, name: FoundService['name']): Promise<Finding> {
+  if (name === 'postgres') {
+    if (!parts.host || parts.postgres === undefined) return {};
+    const { folder, version } = await parts.postgres();
+    const to = `${SHELF}/postgres`;
+    return {
+      tools: { mounts: [{ from: folder, to }], path: [`${to}/bin`], services: [{ name, version }] },
+      found: [{ name: `Postgres ${version}`, from: 'runoff' }],
+    };
+  }
+  const answer = await parts.inside(['redis-server', '--version']);
+  const version = /v=(\d+(?:\.\d+)*)/.exec(answer ?? '')?.[1];
+  return version === undefined
+    ? {}
+    : {
+        tools: { ...NONE, services: [{ name, version }] },
+        found: [{ name: `Redis ${version}`, from: 'sandbox' }],
+      };
+}
+
+/** Node in the wanted version, and the package manager of the repository. */
+async function findNode(
+  parts: Parts,
+  { manager }: WantedTools,
+  wanted: WantedVersion | undefined,
+  signal: AbortSignal | undefined,
+): Promise<readonly Finding[]> {
+  const node = await nodeItself(parts, wanted, signal);
+  const found = manager === null ? {} : await findManager(parts, manager, signal);
+  // The manager first: Node's folder may contain another version of it.
+  return [found, node];
+}
+
+async function nodeItself(
+  parts: Parts,
+  wanted: WantedVersion | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Finding> {
+  const system = await parts.inside(['node', '--version']);
+  const own = fits('node', wanted, system, null);
+  const { tools } = parts.host ? hostChoice('node', parts.environment) : { tools: [] };
+  for (const tool of tools) {
+    if (own && !(await isReachable(tool, parts.owner))) continue;
+    const text = await versionTextOf(tool, '--version');
+    const lent = fits('node', wanted, text, null) ? await lendTool(tool, parts) : null;
+    if (lent !== null) return { tools: lent, found: [toolOf('machine', 'Node', text)] };
+  }
+  if (own) return { found: [toolOf('sandbox', 'Node', system)] };
+  if (wanted === undefined || fits('node', wanted, parts.nodeVersion, null)) {
+    const path = [INSIDE.node.replace(/\/node$/, '')];
+    return { tools: { mounts: [], path }, found: [toolOf('runoff', 'Node', parts.nodeVersion)] };
+  }
+  try {
+    const { version, tools: packaged } = await packagedTool(
+      { name: 'node', range: wanted.range },
+      parts,
+      signal,
+    );
+    const range = npmRangeFor(parseVersion(version) ?? [0, 0, 0]);
+    const npm = await packagedTool({ name: 'npm', range }, parts, signal);
+    return { tools: joined(packaged, npm.tools), found: [toolOf('registry', 'Node', version)] };
+  } catch (thrown) {
+    const why = excuse(thrown, signal);
+    return { missing: [missingSentence(askedFor('Node', wanted), system, 'node', [why])] };
+  }
+}
+
+async function findManager(
+  parts: Parts,
+  { name, range, file, release }: WantedManager,
+  signal: AbortSignal | undefined,
+): Promise<Finding> {
+  if (release !== undefined) {
+    const { version, tools } = await releasedYarn(release, parts);
+    return { tools, found: [toolOf('repository', 'yarn', version)] };
+  }
+  const has = await parts.inside([name, '--version']);
+  const version = has === null ? null : parseVersion(has);
+  if (version !== null && satisfies(version, range)) return { found: [toolOf('sandbox', name, has)] };
+  try {
+    const { version: installed, tools } = await packagedTool({ name, range }, parts, signal);
+    return { tools, found: [toolOf('registry', name, installed)] };
+  } catch (thrown) {
+    const asked = range === '' ? `needs ${name} (${file})` : askedFor(name, { range, file });
+    return { missing: [missingSentence(asked, has, name, [excuse(thrown, signal)])] };
+  }
+}
+
+/** Explains why a package is unavailable. Rethrows errors unrelated to the package. */
+function excuse(thrown: unknown, signal: AbortSignal | undefined): string {
+  signal?.throwIfAborted();
+  const fault = asFault(thrown);
+  if (OUTAGES.has(fault.code) || fault.code === 'INTERNAL') throw fault;
+  return fault.message;
+}
+
+const joined = (first: Tools, second: Tools): Tools => ({
+  mounts: [...first.mounts, ...second.mounts],
+  path: [...first.path, ...second.path],
+});
+
+const askedFor = (name: string, { range, file }: WantedVersion): string =>
+  `asks for ${name} ${range} (${file})`;
+
+function missingSentence(
+  asked: string,
+  has: string | null,
+  program: string,
+  reasons: readonly string[],
+): string {
+  const have = has === null ? 'sandboxes here have none' : `sandboxes here have ${has}`;
+  return [
+    `The repository ${asked}, and ${have}.`,
+    ...reasons,
+    `Install it on this machine, so that \`${basename(program)}\` is on PATH of the user who starts Runoff,`,
+    'or set RUNOFF_SANDBOX=container with an image that has it.',
+  ].join(' ');
+}
+
+const toolOf = (from: FoundTool['from'], name: string, text: string | null): FoundTool => ({
+  name: `${name} ${parseVersion(text ?? '')?.join('.') ?? ''}`.trim(),
+  from,
+});
