@@ -20,7 +20,7 @@ import type {
   Store,
 } from '../../src/ports/index.ts';
 import { openAnnouncer, type World } from '../../src/runs/index.ts';
-import { settleQuestions } from '../../src/runs/questions/settle-questions.ts';
+import { settleQuestions } from '../../src/runs/questions/index.ts';
 import { stagesOf, UNLIMITED } from '../../src/runs/stage.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
 import { memoryStore } from '../world/memory-store.ts';

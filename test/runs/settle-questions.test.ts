@@ -4,7 +4,7 @@ import type { Brief, Question, Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import type { Engine, FlowContext, Flows } from '../../src/ports/index.ts';
 import { cancelRun, reconcile, reply, type World } from '../../src/runs/index.ts';
-import { settleQuestions } from '../../src/runs/questions/settle-questions.ts';
+import { settleQuestions } from '../../src/runs/questions/index.ts';
 import { stagesOf, UNLIMITED } from '../../src/runs/stage.ts';
 import { memoryEngine, newJournal } from '../world/memory-engine.ts';
 import { memoryStore } from '../world/memory-store.ts';

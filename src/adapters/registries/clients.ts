@@ -13,6 +13,7 @@ import {
   besideIndex,
   type ClientAnswer,
   type ClientEnvironment,
+  clientEnvironment,
   fileText,
   hostOf,
   isText,
@@ -27,7 +28,6 @@ import {
   urlsIn,
   withoutLogin,
 } from './answers.ts';
-import { clientEnvironment } from './client-environment.ts';
 import { askUv } from './uv.ts';
 
 export interface Client {

@@ -5,5 +5,4 @@ export * from './fault.ts';
 export * from './queue.ts';
 export * from './run.ts';
 export * from './surroundings.ts';
-export * from './system-errors.ts';
 export * from './text.ts';

@@ -1,8 +1,7 @@
 import { type Evidence, lacksComparison, type SameSetTests } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
-import type { Ranked, Separator } from './odds.ts';
+import type { Calibration, Ranked, Separator } from './odds.ts';
 import { isContradictedBy } from './strategies.ts';
-import type { Calibration } from './weights.ts';
 
 /** The parts of a judgement that the decision uses. */
 export interface JudgedOutcome {

@@ -1,9 +1,8 @@
 import { type Evidence, GATES, type GateName } from '../evidence/index.ts';
 import type { Alias, Candidate } from '../model/index.ts';
 import { type ChanceCap, chanceOf, hasVerdict, type JudgedOutcome } from './chance.ts';
-import { type Ranked, type Separator, sameSetOf } from './odds.ts';
+import { CALIBRATION, type Calibration, type Ranked, type Separator, sameSetOf } from './odds.ts';
 import { type Compared, comparisonClause, failedGate, someTests } from './reasons.ts';
-import { CALIBRATION, type Calibration } from './weights.ts';
 
 /** People's picks in order; `alias` null: none of them. */
 type Picks = readonly { readonly alias: Alias | null }[];

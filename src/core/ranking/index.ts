@@ -13,10 +13,8 @@ export {
   type RoundFacts,
   roundText,
 } from './next-round.ts';
-export { type Ranked, type Separator, SIGNALS, type Signal } from './odds.ts';
+export { CALIBRATION, type Calibration, type Ranked, type Separator, SIGNALS, type Signal } from './odds.ts';
 export { rank, undecidedBefore } from './ranking.ts';
 export { failedGate, someTests, whatFailed } from './reasons.ts';
-export * from './select-lines.ts';
 export * from './stored-patches.ts';
 export { isOverruledBy, type RankingOptions, rankingOptionsOf, wantsJudges } from './strategies.ts';
-export { CALIBRATION, type Calibration } from './weights.ts';

@@ -1,6 +1,7 @@
 import { type Evidence, NO_INDEPENDENT_TESTS } from '../evidence/index.ts';
 import type { Settings, Weights } from '../settings/index.ts';
 import {
+  CALIBRATION,
   type RankedEvidence,
   rounded,
   type Separator,
@@ -8,7 +9,6 @@ import {
   sortedSum,
   strongestSignal,
 } from './odds.ts';
-import { CALIBRATION } from './weights.ts';
 
 /** The strategies that order survivors, each applied to those that the previous ones leave undecided. */
 const STRATEGIES = ['evidence', 'judges', 'vote', 'score', 'metrics'] as const;
