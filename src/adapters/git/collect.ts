@@ -172,7 +172,7 @@ async function refusal(result: ExecResult, out: string, limits: CollectLimits): 
   if (result.stopped !== null) return `Reading its files was stopped (${result.stopped}).`;
   if (result.exitCode === 0) return null;
   // No candidate process runs now, so only the machine can have sent a signal.
-  if (result.exitCode === null)
+  if (result.exitCode === null || result.exitCode > 128)
     throw programKilled('The program that reads the files of a candidate', KILLED);
   if (result.exitCode === REFUSED_EXIT) {
     const word = await readBounded(join(out, 'refused'), WORD_BYTES);

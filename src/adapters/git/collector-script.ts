@@ -37,22 +37,29 @@ echo /run/bridge/base/objects > git/objects/info/alternates
 printf '%s' "$ATTRIBUTES" > git/info/attributes
 
 refuse() { printf '%s' "$1" > /out/refused; exit 3; }
+# With the exit code of a program that failed. A program that a signal ended (xargs: 125) says nothing about the files.
+unreadable() { { [ "$1" -le 128 ] && [ "$1" != 125 ]; } || exit 137; refuse unreadable; }
 list() { find . -mindepth 1 "$@" -name .git -prune -o '(' -type f -o -type l ')' -printf '%P\0'; }
 # Lists are copied and sorted in a memory file system: a candidate that leaves millions of files must not fill it.
-bounded() { [ "$(wc -c < all)" -le ${MAX_LIST_BYTES} ] || refuse names; }
-count() { tr -cd '\0' < "$1" | wc -c; }
+bounded() { size=$(wc -c < all); [ "$size" -le ${MAX_LIST_BYTES} ] || refuse names; }
+# No pipes: what a killed program leaves out would count as absent.
+sorted() { sort -z -o all all; }
+count() { tr -cd '\0' < "$1" > nuls; wc -c < nuls; }
 
 git read-tree "$base"
 git ls-files -z > all
-sort -z all | comm -z -23 - $in/links > tracked
-(cd /repo && list "$@") > all || refuse unreadable
+sorted
+comm -z -23 all $in/links > tracked
+(cd /repo && list "$@") > all || unreadable $?
 bounded
-sort -z all > found
-(cd /run/bridge/upper && list) > all || refuse unreadable
+sorted
+cp all found
+(cd /run/bridge/upper && list) > all || unreadable $?
 bounded
 sort -zu all $in/altered > suspect
 comm -z -23 tracked found > gone
-comm -z -13 tracked found | comm -z -23 - $in/brought > untracked
+comm -z -13 tracked found > all
+comm -z -23 all $in/brought > untracked
 
 : > ignored
 if [ -s untracked ]; then
@@ -61,9 +68,10 @@ if [ -s untracked ]; then
   export GIT_WORK_TREE=$w/rules
   git checkout-index -q -z --stdin < ../all
   sed -z 's|^|./|' ../untracked > ../asked
-  git check-ignore -z --stdin --no-index < ../asked > ../all || [ $? = 1 ] || refuse unreadable
+  git check-ignore -z --stdin --no-index < ../asked > ../all || { code=$?; [ $code = 1 ] || unreadable $code; }
   cd ..
-  sed -z 's|^\./||' all | sort -z > ignored
+  sed -z 's|^\./||' all > ignored
+  sort -z -o ignored ignored
 fi
 export GIT_WORK_TREE=/repo
 comm -z -23 untracked ignored > added
@@ -71,14 +79,14 @@ if [ "$mode" = setup ]; then
   cp added /out/brought
   : > added
   cd /run/bridge/upper
-  find . -mindepth 1 -name .git -prune -o -printf '%P\0' > $w/all || refuse unreadable
+  find . -mindepth 1 -name .git -prune -o -printf '%P\0' > $w/all || unreadable $?
   cd $w
   bounded
   cp all /out/wrote
   cd /run/bridge/upper
   find . -name .git -prune -o -type f -name binding.gyp -printf '%P\0' > /out/scripted
-  find . -name .git -prune -o -type f -name package.json -printf '%P\0' |
-    xargs -0 -r sh -c 'grep -lzZE "$0" -- "$@" || [ $? = 1 ]' "$SCRIPTED" >> /out/scripted || refuse unreadable
+  find . -name .git -prune -o -type f -name package.json -printf '%P\0' > $w/all
+  xargs -0 -r sh -c 'grep -lzZE "$0" -- "$@" || { code=$?; [ $code = 1 ] || [ $code -le 128 ] || kill -KILL $$; [ $code = 1 ]; }' "$SCRIPTED" < $w/all >> /out/scripted || unreadable $?
   cd $w
 fi
 
@@ -87,18 +95,20 @@ n=$(count added)
 
 comm -z -23 tracked suspect > calm
 git update-index -z --assume-unchanged --stdin < calm
-git update-index -q --ignore-submodules --refresh > /dev/null || [ $? = 1 ]
+git update-index -q --ignore-submodules --refresh > /dev/null || { code=$?; [ $code = 1 ] || exit $code; }
 git diff-files --name-only -z --ignore-submodules=all > all
-sort -z all | comm -z -12 - tracked | comm -z -12 - found > changed
+sorted
+comm -z -12 all tracked > both
+comm -z -12 both found > changed
 cat changed added > written
-(cd /repo && xargs -0 -r stat --printf='%s\n' --) < written > sizes || refuse unreadable
+(cd /repo && xargs -0 -r stat --printf='%s\n' --) < written > sizes || unreadable $?
 total=0
 while read -r size; do total=$((total + size)); done < sizes
 [ "$total" -le "$bytes" ] || refuse "bytes $total"
 
 cd /repo
 git update-index -z --force-remove --stdin < $w/gone
-git update-index -z --add --replace --stdin < $w/written 2> $w/said || refuse unreadable
+git update-index -z --add --replace --stdin < $w/written 2> $w/said || unreadable $?
 [ ! -s $w/said ] || refuse unreadable
 cd $w
 git diff-index --cached --raw -z --no-abbrev --no-renames "$base" > raw
@@ -110,7 +120,8 @@ git diff-index --cached --name-only -z --no-renames "$base" > all
 n=$(count all)
 [ "$n" -le "$files" ] || refuse "files $n"
 tree=$(git write-tree)
-printf '%s\n^%s^{tree}\n' "$tree" "$base" | git pack-objects -q --revs --stdout > /out/pack
+printf '%s\n^%s^{tree}\n' "$tree" "$base" > wanted
+git pack-objects -q --revs --stdout < wanted > /out/pack
 printf '%s\n' "$tree" > /out/tree
 `;
 

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../../src/ports/index.ts';
 import { changes } from '../../contracts/workspaces.suite.ts';
 import { tried } from '../../world/tried.ts';
 import { type GitWorld, git, LIMITS, openGitWorld, writeFiles } from './world.ts';
@@ -133,4 +134,66 @@ describe('a process that is killed with kill -9', () => {
       (name) => spawnSync('flock', ['-x', '-n', join(folder, name), 'true']).status !== 0,
     );
   }
+});
+
+/** The programs of the collector that a candidate with a new, a changed, a removed and an ignored file needs. */
+const READERS = [
+  ...['read-tree', 'ls-files', 'checkout-index', 'check-ignore', 'update-index', 'diff-files', 'diff-index'],
+  'write-tree',
+  'pack-objects',
+].map((command) => `git ${command}`);
+const PROGRAMS = [...READERS, 'find', 'sort', 'comm', 'sed', 'tr', 'wc', 'xargs', 'cp', 'cat'];
+
+describe('a program that reads what a candidate wrote', () => {
+  let world: GitWorld;
+  beforeAll(() => {
+    world = openGitWorld();
+  });
+  afterAll(() => world.close());
+
+  /** A sandbox in which `program` is killed whenever the collector starts it. */
+  function killing(program: string): Sandbox {
+    const [name = '', word = ''] = program.split(' ');
+    const lost = "command sh -c 'kill -KILL $$'";
+    const inPlace = `${name}() { case "$*" in *${word}*) ${lost} ;; *) command ${name} "$@" ;; esac; }\n`;
+    return {
+      ...world.sandbox,
+      exec: (spec) => {
+        const [shell = '', option = '', script = '', ...rest] = spec.argv;
+        const isCollector = rest[0] === 'collect';
+        return world.sandbox.exec(
+          isCollector ? { ...spec, argv: [shell, option, `${inPlace}${script}`, ...rest] } : spec,
+        );
+      },
+    };
+  }
+
+  test.each(PROGRAMS)(
+    'is an outage if it is killed, and nothing that it left out is lost: %s',
+    async (program) => {
+      tried({
+        id: 'collector-lost',
+        part: 'Child processes are killed',
+        what: 'Each program that reads the files of a candidate, while its patch is collected.',
+        held: 'The candidate is not blamed and no file is left out: its patch is collected again.',
+      });
+      const { path, sha } = world.repository({
+        '.gitignore': '*.log\n',
+        'kept.txt': 'kept\n',
+        'a.txt': 'a\n',
+        'gone.txt': 'gone\n',
+      });
+      const base = await world.workspaces.prepare({ kind: 'local', path }, sha);
+      const area = await world.workspaces.open(base, `r${PROGRAMS.indexOf(program)}-A`);
+      await world.run(area, 'echo b > a.txt; rm gone.txt; echo new > new.txt; echo x > x.log');
+      const collect = world.another({ sandbox: killing(program) }).collect(base, area);
+      await expect(collect).rejects.toMatchObject({ code: 'PROGRAM_KILLED' });
+      expect(changes(await world.workspaces.collect(base, area))).toEqual([
+        'M a.txt',
+        'D gone.txt',
+        'A new.txt',
+      ]);
+      await world.workspaces.remove(area);
+    },
+  );
 });

@@ -163,7 +163,7 @@ describe('toolchains for a repository', () => {
     const { tools } = await provide(files);
     expect(asked).toEqual([spec]);
     const script = readFileSync(join(tools.mounts[0]?.from ?? '', 'bin', program), 'utf8');
-    expect(script).toMatch(/manage_package_manager_versions=false[\s\S]*\nexec node \/opt\/runoff-tools\//);
+    expect(script).toMatch(/manage_package_manager_versions=false[\s\S]*\nexec node \/opt\/tools\//);
     expect(existsSync(join(dir, 'evil'))).toBe(false);
   });
 

@@ -217,7 +217,7 @@ export function filesSuite(name: string, open: OpenWorld): void {
         'var',
         'opt',
       ];
-      const ours = ['repo', 'home', 'agent', 'runoff', 'certs', 'openssl.cnf'];
+      const ours = ['repo', 'home', 'agent', 'toolchain', 'certs', 'openssl.cnf'];
       expect(names.filter((one) => ![...system, ...ours, ...world.answers.besides].includes(one))).toEqual(
         [],
       );
