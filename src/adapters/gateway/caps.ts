@@ -1,4 +1,5 @@
 import type { Usd } from '../../core/model/index.ts';
+import { money } from '../../core/reports/index.ts';
 import type { CapName, Grant, LedgerSums } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
 import type { PriceBook, Tokens } from './providers.ts';
@@ -224,9 +225,12 @@ export function capMessage({ whose, spent, cap }: CapReached, spender: string, n
     return `The budget of tokens of ${spender} for models without a known price ${state}: ${amounts}.`;
   }
   const owner = whose === 'spender' ? spender : OWNERS[whose];
+  const inCents = isWholeCents(cap) && (needed.usd === 0 || needed.usd >= 0.01);
+  const amount = inCents ? centsUp : fractionsUp;
   // A model without a price needs no money, but gets nothing if none is left.
-  const need = needed.usd > 0 ? `, about ${dollarsUp(needed.usd)} needed` : '';
-  const amounts = `$${spent.toFixed(4)} of $${cap} spent${need}`;
+  const need = needed.usd > 0 ? `, about ${amount(needed.usd)} needed` : '';
+  const limit = isWholeCents(cap) ? money(cap) : fractionsUp(cap);
+  const amounts = `${spent > 0 ? amount(spent) : money(0)} of ${limit} spent${need}`;
   const day =
     whose === 'repository-day' || whose === 'day'
       ? ` The operator sets it with ${DAYS[whose]}; it resets at midnight UTC.`
@@ -234,5 +238,10 @@ export function capMessage({ whose, spent, cap }: CapReached, spender: string, n
   return `The budget of ${owner} ${state}: ${amounts}.${day}`;
 }
 
-/** Rounded up: what is needed must not look smaller than what is left. */
-const dollarsUp = (usd: Usd): string => `$${(Math.ceil(usd * 1e4) / 1e4).toFixed(4)}`;
+const ROUNDING_ERROR = 1e-6;
+const isWholeCents = (usd: Usd): boolean => Math.abs(usd * 100 - Math.round(usd * 100)) < ROUNDING_ERROR;
+/** Rounded up, as the next one is: amounts that do not fit must not look as if they did. */
+const centsUp = (usd: Usd): string => money(Math.ceil(usd * 100 - ROUNDING_ERROR) / 100);
+/** `$0.0043`: where a cent would be too coarse. */
+const fractionsUp = (usd: Usd): string =>
+  `$${(Math.ceil(usd * 10_000 - ROUNDING_ERROR) / 10_000).toFixed(4)}`;

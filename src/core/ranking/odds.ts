@@ -77,7 +77,7 @@ const SEPARATORS = [
 ] as const;
 export type Separator = (typeof SEPARATORS)[number];
 
-interface Metrics {
+interface PatchMetrics {
   /**
    * All ratios in [0, 1]; `total` in [0, 100]. Null without evidence: its weight is then distributed among the
    * others.
@@ -99,7 +99,7 @@ export interface Ranked {
   readonly signals: Signals;
   /** The combined signals: log-odds, meaningful only within the pool. */
   readonly support: number;
-  readonly metrics: Metrics;
+  readonly metrics: PatchMetrics;
   /** Number of model families with the same change, including its own. */
   readonly votes: number;
   /** Weighted mean of the standardised scores of all strategies; absent if the settings have no weights. */
@@ -119,7 +119,7 @@ export interface RankedEvidence {
   readonly sameSet: SameSetTests;
   readonly signals: Signals;
   readonly support: number;
-  readonly metrics: Metrics;
+  readonly metrics: PatchMetrics;
   /** Bradley-Terry strength; null if judges did not compare it. */
   readonly judgeStrength: number | null;
   /** Number of model families with the same change, including its own. */
@@ -239,7 +239,7 @@ export function metricsOf(
   evidence: Evidence,
   same: SameSetTests,
   { survivors, weights }: { readonly survivors: readonly Evidence[]; readonly weights: Weights },
-): Metrics {
+): PatchMetrics {
   const tests = shareOfAllTests(evidence, same);
   const simplicity = ratioToLeast(survivors, evidence, (one) => one.productionLines);
   const speed = ratioToLeast(survivors, evidence, (one) => one.coderMs);

@@ -63,10 +63,24 @@ test('a budget of zero is used up from the start', async () => {
   const lease = await rig.open({ capUsd: 0 });
   await ask(lease);
   expect(lease.refusal()).toMatch(
-    /^The budget of A is used up: \$0\.0000 of \$0 spent, about \$0\.00\d\d needed\.$/,
+    /^The budget of A is used up: \$0\.00 of \$0\.00 spent, about \$0\.00\d\d needed\.$/,
   );
   await ask(lease, { path: '/v1/messages/count_tokens' });
-  expect(lease.refusal()).toBe('The budget of A is used up: $0.0000 of $0 spent.');
+  expect(lease.refusal()).toBe('The budget of A is used up: $0.00 of $0.00 spent.');
+});
+
+test('a budget of dollars is reported in cents where a call needs at least one', async () => {
+  provider = await startProvider((body, response) =>
+    json(response, 200, message(300, body.max_tokens as number)),
+  );
+  await using rig = await openRig(provider.url);
+  const lease = await rig.open({ capUsd: 0.02 });
+  expect((await ask(lease)).status).toBe(200);
+  const long = { ...PROMPT, messages: [{ role: 'user', content: 'x'.repeat(30_000) }] };
+  expect((await ask(lease, { body: long })).status).toBe(402);
+  expect(lease.refusal()).toMatch(
+    /^The budget of A does not suffice for another call: \$0\.02 of \$0\.02 spent, about \$0\.0[1-9] needed\.$/,
+  );
 });
 
 test('a token budget has a message that counts tokens', async () => {
