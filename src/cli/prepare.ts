@@ -64,7 +64,11 @@ async function prepare(shell: Shell, flags: PrepareFlags): Promise<number> {
       },
     );
     const before = await settingsAt(tools, top, prepared);
-    const settings = settingsOfRecipe(before, prepared, prepared.named);
+    const settings = settingsOfRecipe(
+      before,
+      { ...prepared, commands: commandsToKeep(prepared) },
+      prepared.named,
+    );
     const written =
       flags.write && settings !== null
         ? await writeSettings(shell, tools, { top, commit: prepared.commit }, { before, text: settings })
@@ -100,6 +104,12 @@ const jsonOf = (
   settings,
   written,
 });
+
+/** Other machines lack the packages of this work tree: they need the set-up command that was not run here. */
+const commandsToKeep = ({ commands, packages }: Prepared): Prepared['commands'] =>
+  packages?.kind === 'used' && packages.instead !== undefined
+    ? { setup: packages.instead, ...commands }
+    : commands;
 
 /** The settings file of the commit; null if there is none. */
 const settingsAt = ({ workspaces }: Pick<PrepareTools, 'workspaces'>, top: string, { commit }: Prepared) =>

@@ -121,6 +121,35 @@ export interface Workspaces {
         readonly failedHosts: readonly FailedHost[];
       }
   >;
+  /**
+   * Copies packages that are installed in the work tree of a local repository without being part of the commit
+   * (`node_modules`, `.venv`, …) to a read-only layer in place of one by `install`. Nothing of the repository is
+   * executed, and nothing can write to the original. `why`: what prevents it, as a clause; null: nothing is installed.
+   */
+  lend(
+    base: BaseCheckout,
+    from: {
+      /** Top folder of the work tree. */
+      readonly top: string;
+      /**
+       * The id of an earlier copy, which is used even if the work tree has changed since. If it no longer exists, it
+       * is made again from the same packages or not at all.
+       */
+      readonly known?: string;
+      /** Whether to lend packages that may be of other versions than those of the commit's lock files. */
+      readonly anyVersion?: boolean;
+    },
+    signal?: AbortSignal,
+  ): Promise<
+    | {
+        readonly kind: 'lent';
+        readonly base: BaseCheckout;
+        readonly id: string;
+        /** Paths in the work tree; empty for an earlier copy. */
+        readonly folders: readonly string[];
+      }
+    | { readonly kind: 'none'; readonly why: string | null }
+  >;
   /** Creates an empty area over the checkout; first removes leftovers of a crash with the same id. */
   open(base: BaseCheckout, id: string): Promise<WorkArea>;
   /**

@@ -173,6 +173,36 @@ test('fails', async () => assert.equal(await ask('select 1'), '2'));
     expect(stdout).not.toContain('Its CI starts');
   });
 
+  test('uses the packages that the work tree has, and keeps the set-up command for other machines', () => {
+    const dependent = `import 'dep';\n${PASSES}`;
+    commit({
+      'package.json': JSON.stringify({
+        name: 'x',
+        type: 'module',
+        scripts: { test: 'node --test' },
+        dependencies: { dep: 'file:./packages/dep' },
+      }),
+      'a.test.js': dependent,
+      '.gitignore': 'node_modules\n',
+    });
+    const dep = join(repository, 'node_modules/dep');
+    mkdirSync(dep, { recursive: true });
+    writeFileSync(join(dep, 'package.json'), '{"name":"dep","main":"index.js"}');
+    writeFileSync(join(dep, 'index.js'), '');
+    const { status, stdout, stderr } = prepare();
+    expect([status, stderr]).toEqual([0, expect.not.stringContaining('Installing packages')]);
+    expect(stdout).toContain(
+      'Base and candidates used a read-only copy of `node_modules` of the work tree, and `npm install` was not run.',
+    );
+    expect(stdout).toContain('  setup: "npm install"');
+
+    // Packages that do not work are not used.
+    rmSync(join(dep, 'index.js'));
+    const broken = prepare();
+    expect(broken.stderr).toContain('Installing packages: npm install');
+    expect(broken.stdout).toContain('were not used: build or tests do not work with them');
+  });
+
   test('finds another set-up where the lock file does not match, and uses it at once the next time', () => {
     const manifest = {
       name: 'x',

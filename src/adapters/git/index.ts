@@ -66,7 +66,6 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   /** For a call on a prepared base: nothing of its repository is pruned meanwhile. */
   const using = <A extends readonly unknown[], R>(work: (base: BaseCheckout, ...args: A) => Promise<R>) =>
     prepared((base: BaseCheckout, ...args: A) => locks.using(base.repositoryKey, () => work(base, ...args)));
-
   const isWhole = async (base: BaseCheckout): Promise<boolean> =>
     (await bases.isWhole(base)) && (await setup.areWhole(base));
   const collect: Workspaces['collect'] = async (base, area, signal) => {
@@ -112,6 +111,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     prepare: prepared(bases.prepare),
     isWhole: prepared(isWhole),
     install: prepared(setup.install),
+    lend: prepared(setup.lend),
     open: prepared(areas.open),
     collect: using(collect),
     holds: using((base, tree: Sha) => store.holds(base.repositoryKey, tree)),

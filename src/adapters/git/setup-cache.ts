@@ -3,14 +3,21 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type BaseCheckout, DEFAULT_LIMITS, type Sandbox, type WorkArea } from '../../ports/index.ts';
-import { globLiteral } from './collect.ts';
-import { isWhole, setAsideDamaged } from './damage.ts';
+import { globLiteral, type SetupResult } from './collect.ts';
+import { isWhole, setAsideDamaged, writeMark } from './damage.ts';
 import { abortError } from './faults.ts';
-import { hasCode, keyOf, type Layout, temporaryPath } from './layout.ts';
+import { hasCode, keyOf, type Layout, makeAtomically, temporaryPath } from './layout.ts';
 import type { Locks } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
 import { fits, type InstallInputs, installInputs } from './setup-inputs.ts';
-import { type FileOwner, fingerprintTree, openFolders, removeWithin } from './trees.ts';
+import {
+  type FileOwner,
+  fingerprintTree,
+  openFolders,
+  removeTree,
+  removeWithin,
+  TreeTooLarge,
+} from './trees.ts';
 
 /** Where the layer of a setup on a commit is stored: ids of layers of that repository. */
 export interface Place {
@@ -188,3 +195,43 @@ export async function cleanHome(home: string, owner: FileOwner): Promise<void> {
     NOT_KEPT.map((pattern) => `${place}/${pattern}`),
   );
 }
+
+/**
+ * Moves what setup wrote, or what was lent, out of its area into a layer. Null, or why it is too much for one.
+ */
+export async function keepLayer(
+  layer: string,
+  area: WorkArea,
+  wrote: SetupResult,
+  roots: readonly string[] | null,
+): Promise<TreeTooLarge | null> {
+  await mkdir(join(layer, '..'), { recursive: true });
+  const making = makeAtomically(
+    layer,
+    async (folder) => {
+      await writeFile(join(folder, 'brought'), wrote.brought);
+      await writeFile(join(folder, 'raw'), wrote.raw);
+      if (roots) await writeFile(join(folder, 'roots.json'), JSON.stringify(roots));
+      // Hooks that setup installs would run on every commit of a coder.
+      await removeTree(join(area.upper, '.git'));
+      await rename(area.upper, join(folder, 'files'));
+      await rename(area.home, join(folder, 'home'));
+      await writeMark(folder, await fingerprintLayer(folder));
+    },
+    removeTree,
+  );
+  return making.then(
+    () => null,
+    (thrown: unknown) => {
+      if (thrown instanceof TreeTooLarge) return thrown;
+      throw thrown;
+    },
+  );
+}
+
+/** The base with a layer of this repository. */
+export const layeredBase = (base: BaseCheckout, layer: string): BaseCheckout => ({
+  ...base,
+  layers: [join(layer, 'files')],
+  home: join(layer, 'home'),
+});

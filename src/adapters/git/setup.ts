@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { shownSetup } from '../../core/settings/index.ts';
@@ -15,16 +15,24 @@ import {
 } from '../../ports/index.ts';
 import { type Areas, SETUP_AREA } from './areas.ts';
 import type { Bases } from './bases.ts';
-import type { Collector, SetupResult } from './collect.ts';
-import { isWhole, writeMark } from './damage.ts';
+import type { Collector } from './collect.ts';
+import { isWhole } from './damage.ts';
 import type { SetupTraces } from './diff-trees.ts';
 import { abortError } from './faults.ts';
-import { keyOf, type Layout, makeAtomically } from './layout.ts';
+import { keyOf, type Layout } from './layout.ts';
+import { openLending } from './lent-packages.ts';
 import { type Locks, openKeyedQueue, openSharedWork } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
-import { cleanHome, fingerprintLayer, openSetupCache, type Place } from './setup-cache.ts';
+import {
+  cleanHome,
+  fingerprintLayer,
+  keepLayer,
+  layeredBase,
+  openSetupCache,
+  type Place,
+} from './setup-cache.ts';
 import { rootsOf } from './setup-inputs.ts';
-import { type FileOwner, isFull, removeTree, TreeTooLarge } from './trees.ts';
+import { type FileOwner, isFull } from './trees.ts';
 
 type Install = Workspaces['install'];
 type Setup = Parameters<Install>[1];
@@ -43,6 +51,7 @@ const TAIL = 32_000;
 
 interface SetupLayers {
   install: Install;
+  lend: Workspaces['lend'];
   /** Whether the layers of a base are as setup left them. */
   areWhole(base: BaseCheckout): Promise<boolean>;
   /** Changes that setup made in a base with a layer; null if it has none. */
@@ -118,7 +127,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
     await cleanHome(area.home, parts.owner);
     const roots = place.shared === null ? null : rootsOf(wrote, place.tracked, place);
     const id = roots === null || place.shared === null ? place.own : place.shared;
-    const excess = await keep(layout.layer(base.repositoryKey, id), area, wrote, roots);
+    const excess = await keepLayer(layout.layer(base.repositoryKey, id), area, wrote, roots);
     if (excess !== null) return failedSetup(setup.command, `left too much behind. ${excess.message}`, result);
     if (id !== place.own) await cache.point(base, setup.command, id);
     return withLayer(base, layout.layer(base.repositoryKey, id));
@@ -144,6 +153,8 @@ export function openSetup(parts: SetupParts): SetupLayers {
       return shared(wanted, () => locks.using(base.repositoryKey, () => find(base, setup, signal)), signal);
     },
 
+    lend: openLending(parts),
+
     async areWhole({ repositoryKey, layers }) {
       const ours = layers
         .map((files) => dirname(files))
@@ -159,37 +170,6 @@ export function openSetup(parts: SetupParts): SetupLayers {
       return { brought: await readFile(join(folder, 'brought')), raw: await readFile(join(folder, 'raw')) };
     },
   };
-}
-
-/** Moves what setup wrote out of its area into a layer. Null, or why it is too much for one. */
-async function keep(
-  layer: string,
-  area: WorkArea,
-  wrote: SetupResult,
-  roots: readonly string[] | null,
-): Promise<TreeTooLarge | null> {
-  await mkdir(join(layer, '..'), { recursive: true });
-  const making = makeAtomically(
-    layer,
-    async (folder) => {
-      await writeFile(join(folder, 'brought'), wrote.brought);
-      await writeFile(join(folder, 'raw'), wrote.raw);
-      if (roots) await writeFile(join(folder, 'roots.json'), JSON.stringify(roots));
-      // Hooks that setup installs would run on every commit of a coder.
-      await removeTree(join(area.upper, '.git'));
-      await rename(area.upper, join(folder, 'files'));
-      await rename(area.home, join(folder, 'home'));
-      await writeMark(folder, await fingerprintLayer(folder));
-    },
-    removeTree,
-  );
-  return making.then(
-    () => null,
-    (thrown: unknown) => {
-      if (thrown instanceof TreeTooLarge) return thrown;
-      throw thrown;
-    },
-  );
 }
 
 /** When a set-up command is stopped that shows no sign of work. Milliseconds. */
@@ -239,7 +219,7 @@ const ready = (base: BaseCheckout, layer: string | null): Installed | null =>
 
 const withLayer = (base: BaseCheckout, layer: string): Installed => ({
   kind: 'ready',
-  base: { ...base, layers: [join(layer, 'files')], home: join(layer, 'home') },
+  base: layeredBase(base, layer),
 });
 
 function failure(command: string, result: ExecResult): InstallAttempt | null {

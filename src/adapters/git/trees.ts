@@ -51,6 +51,27 @@ async function toolOnce(
   }
 }
 
+/**
+ * Copies a folder to `path` below `into`, readable and writable for the owner, and for others to read. Links are
+ * copied as they are. Null on success, else the reason.
+ */
+export async function copyTree(
+  from: string,
+  into: string,
+  path: string,
+  owner: FileOwner,
+): Promise<string | null> {
+  const script =
+    'set -e; cd -- "$2"; mkdir -p -- "$(dirname "$3")"; cp -R -P --reflink=auto -- "$1" "$3"; chmod -R u+rwX,go+rX -- "$3"; ' +
+    '[ -z "$4" ] || chown -R -h "$4" -- .';
+  const done = await tool(
+    'sh',
+    ['-c', script, 'sh', from, into, path, owner ? `${owner.uid}:${owner.gid}` : ''],
+    null,
+  );
+  return done.ok ? null : (done.message.trim().split('\n').at(-1) ?? '').slice(0, 300);
+}
+
 /** Removes a tree whatever the modes of its folders; no error if there is none. */
 export async function removeTree(path: string): Promise<void> {
   const first = await tool('rm', ['-rf', '--', path], null);

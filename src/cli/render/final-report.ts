@@ -2,6 +2,7 @@ import { expiryReason } from '../../core/brief/index.ts';
 import { notable } from '../../core/patches/index.ts';
 import { chosenOf } from '../../core/ranking/index.ts';
 import {
+  commandNotes,
   contestedQuestion,
   type Diffs,
   debateSummary,
@@ -15,7 +16,6 @@ import {
   type RunView,
   rankRows,
   reasons,
-  replacedCommands,
   silenceNote,
   stageOf,
   testNotes,
@@ -255,7 +255,7 @@ function notes(view: RunView, width: number, paint: Paint): readonly string[] {
   const question = contestedQuestion(view);
   const lines = [
     ...(question === null ? [] : [question]),
-    ...[view.lowered, view.leftOut, view.sandbox?.weaker, replacedCommands(view)].flatMap((one) => one ?? []),
+    ...[view.lowered, view.leftOut, view.sandbox?.weaker, commandNotes(view)].flatMap((one) => one ?? []),
     ...testNotes(view),
     ...(view.debate ? [`Debate of the brief: ${debateSummary(view.debate, (critic) => critic)}`] : []),
   ];

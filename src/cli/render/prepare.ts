@@ -7,6 +7,7 @@ import {
   elapsed,
   excludedTestsNote,
   failureLines,
+  lentNote,
   quotedCode,
   silenceNote,
   toolsText,
@@ -33,7 +34,7 @@ export const surveyText = ({ tools, missing }: Survey): string =>
 export function stepText(step: BaseStep): string {
   const label = BASE_STEP_LABELS[step.name];
   const sentence = `${label.slice(0, 1).toUpperCase()}${label.slice(1)}`;
-  return step.name === 'checkout' ? sentence : `${sentence}: ${shown(step.command, 200)}`;
+  return 'command' in step ? `${sentence}: ${shown(step.command, 200)}` : sentence;
 }
 
 const FAILED_STEPS = {
@@ -82,6 +83,7 @@ export function preparedText(prepared: Prepared, settings: string | null, writte
     ...(how === 'known' ? ['These commands worked before, and were used at once.'] : []),
     `Set-up took ${elapsed(ms.setup)}, build and tests ${elapsed(ms.checks)}${how === 'tried' ? `; all tries together ${elapsed(ms.tried)}` : ''}.`,
     testsText(prepared),
+    ...lentText(prepared),
     ...(services.length === 0 ? [] : [servicesText(services)]),
     ...(written === null
       ? settingsText(settings)
@@ -103,6 +105,11 @@ function commandRow({ commands, from, instead }: Prepared, title: string, name: 
         ? SUGGESTED
         : `detected from ${shown(file, 100)}`;
   return `${title.padEnd(8)} ${shown(shownSetup(command), 300)}  (${[origin, ...(replaced === '' ? [] : [replaced])].join('; ')})`;
+}
+
+function lentText({ packages }: Prepared): readonly string[] {
+  const note = lentNote({ checks: packages ? { lent: packages } : {} });
+  return note === null ? [] : [terminalText(note)];
 }
 
 const settingsText = (settings: string | null): readonly string[] =>

@@ -106,6 +106,23 @@ export function canRun(base: TestRun): boolean {
   return silence !== 'no-command' && silence !== 'not-started' && silence !== 'stopped';
 }
 
+/** A package, or the part of it that was compiled for another version of its language, cannot be loaded. */
+const PACKAGE_SIGNS =
+  /Cannot find (?:module|package) '|\bERR_MODULE_NOT_FOUND\b|\bERR_DLOPEN_FAILED\b|\bNODE_MODULE_VERSION\b|invalid ELF header|\bModuleNotFoundError\b|\bPackageNotFoundError\b|\bDistributionNotFound\b|cannot load such file -- |: (?:command )?not found\b/;
+
+/** Share of failing tests from which installed packages are suspected. Our default. */
+const SUSPICIOUS_SHARE = 0.1;
+
+/** Whether tests on the base may fail because of the packages that are installed there. */
+export function mayLackPackages(base: TestRun): boolean {
+  if (base.exitCode === 0) return false;
+  const texts = [...Object.values(base.messages ?? {}), ...(base.errors ?? []), base.tail];
+  if (texts.some((text) => PACKAGE_SIGNS.test(text))) return true;
+  const outcomes = Object.values(base.tests);
+  const failed = outcomes.filter((one) => one === 'failed').length;
+  return failed > SUSPICIOUS_SHARE * outcomes.length;
+}
+
 /** What a test may need that the sandbox does not provide. */
 const NEEDS = ['database', 'browser', 'docker', 'display', 'time-zone', 'clock', 'network'] as const;
 export type Need = (typeof NEEDS)[number];

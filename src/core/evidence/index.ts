@@ -3,6 +3,7 @@ export {
   baseFacts,
   canRun,
   type ExcludedTests,
+  mayLackPackages,
   type Need,
   type Silence,
   silenceOf,

@@ -141,13 +141,12 @@ export interface Task {
   readonly leftOut?: readonly string[];
   readonly base: { readonly ref: string; readonly sha: Sha };
   readonly settings: Settings;
-  /**
-   * AGENTS.md or CLAUDE.md of the base commit (on GitHub: of the default branch), truncated; absent if there is none
-   * or the settings exclude it.
-   */
+  /** AGENTS.md or CLAUDE.md of the base commit (on GitHub: of the default branch), truncated; absent: none is read. */
   readonly instructions?: { readonly path: string; readonly text: string };
   /** Repository settings that the operator's ceilings lowered, one sentence each. */
   readonly lowered: readonly string[];
+  /** The id of the copy of the work tree's packages that replaces set-up; absent: set-up runs, if there is any. */
+  readonly lent?: string;
 }
 
 /** The states of a run; `NEXT` below has the legal transitions. */

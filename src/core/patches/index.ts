@@ -1,5 +1,6 @@
 export { type DiffLine, type Hunk, READ_LIMITS, type ReadFile, readDiff, shortenedHunk } from './diff.ts';
-export { changedPackageFiles, notable, notableGroups } from './notable.ts';
+export { NPM_LOCK, NPM_RECORD, packageFolders, staleNpmPackage } from './installed-packages.ts';
+export { changedPackageFiles, isPackageFile, notable, notableGroups } from './notable.ts';
 export {
   joinSections,
   PATCH_LIMITS,

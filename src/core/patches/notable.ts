@@ -234,3 +234,7 @@ export const changedPackageFiles = (files: readonly Looked[]): readonly string[]
   files
     .filter((file) => notableReasons(file).some((reason) => INSTALLED_REASONS.includes(reason)))
     .map(({ path }) => path);
+
+/** Whether a file with this path can determine which packages are installed. */
+export const isPackageFile = (path: string): boolean =>
+  PACKAGE_KINDS.some((kind) => INSTALLED_REASONS.includes(kind.what) && kind.path?.test(path) === true);

@@ -22,8 +22,12 @@ export function checkCommands(checks: ChecksView): string {
   return `${shown.map(({ text }) => text).join(', ')}${shown[0]?.note ?? ''}`;
 }
 
+/** What a reader should know about the commands, as sentences of plain text. */
+export const commandNotes = (view: Pick<RunView, 'checks'>): readonly string[] =>
+  [replacedCommands(view), lentNote(view)].filter((note) => note !== null);
+
 /** Which detected commands failed, and their replacements, as one sentence of plain text; null if none failed. */
-export function replacedCommands({ checks = {} }: Pick<RunView, 'checks'>): string | null {
+function replacedCommands({ checks = {} }: Pick<RunView, 'checks'>): string | null {
   const replaced = COMMAND_NAMES.flatMap((name) => {
     const [failed, command] = [checks.instead?.[name], checks[name]];
     if (failed === undefined) return [];
@@ -32,6 +36,18 @@ export function replacedCommands({ checks = {} }: Pick<RunView, 'checks'>): stri
     return [`${quotedCode(shownSetup(failed))} failed, and ${quotedCode(shownSetup(command))} is used${by}`];
   });
   return replaced.length === 0 ? null : `On the base commit, ${replaced.join('; ')}.`;
+}
+
+/** What became of the packages that are installed in the work tree, as a sentence of plain text; null: nothing. */
+export function lentNote({ checks = {} }: Pick<RunView, 'checks'>): string | null {
+  const { lent } = checks;
+  if (lent === undefined) return null;
+  if (lent.kind === 'unused')
+    return `The packages that are installed in the work tree were not used: ${lent.why}.`;
+  const folders = lent.folders.map(quotedCode).join(', ');
+  const instead =
+    lent.instead === undefined ? '' : `, and ${quotedCode(shownSetup(lent.instead))} was not run`;
+  return `Base and candidates used a read-only copy of ${folders} of the work tree${instead}. Name \`checks.setup\` in the settings to install packages anew.`;
 }
 
 /** The origin of a command; empty if unknown. */

@@ -184,6 +184,7 @@ export const toolsText = (tools: readonly FoundTool[]): string =>
 /** The step on the base commit, before its command. */
 export const BASE_STEP_LABELS = {
   checkout: 'preparing the checkout',
+  lend: 'copying the installed packages of the work tree',
   'set-up': 'installing packages',
   build: 'building the base commit',
   tests: 'testing the base commit',
@@ -197,7 +198,7 @@ function baseStepLabel(view: RunView, shown: (command: string, limit: number) =>
   const step = view.state === 'admitted' ? view.checks?.step : undefined;
   if (step === undefined) return null;
   const label = BASE_STEP_LABELS[step.name];
-  return step.name === 'checkout' ? label : `${label}: ${shown(step.command, MAX_STEP_COMMAND)}`;
+  return !('command' in step) ? label : `${label}: ${shown(step.command, MAX_STEP_COMMAND)}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-export { replacedCommands } from './commands-used.ts';
+export { commandNotes, lentNote } from './commands-used.ts';
 export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions } from './comparison.ts';
 export { type DecisionRecord, decisionRecord } from './decision-record.ts';
 export { noPatchAtAll, votesLine } from './decision-sections.ts';
@@ -90,6 +90,7 @@ export type {
   CommandFiles,
   Diffs,
   DiffView,
+  LentView,
   OriginView,
   OutcomeView,
   Report,

@@ -72,8 +72,15 @@ export type CommandFiles = Readonly<Partial<Record<CommandName, string>>>;
 
 /** A step on the base commit before coders start, with its command. */
 export type BaseStep =
-  | { readonly name: 'checkout' }
+  | { readonly name: 'checkout' | 'lend' }
   | { readonly name: 'set-up' | 'build' | 'tests'; readonly command: string };
+
+/** Packages that are installed in the work tree of a local repository, and what became of them. */
+export type LentView =
+  /** Base and candidates use a copy of these folders. `instead`: the set-up command that was not run. */
+  | { readonly kind: 'used'; readonly folders: readonly string[]; readonly instead?: string }
+  /** `why`: a clause. */
+  | { readonly kind: 'unused'; readonly why: string };
 
 /** Commands in use on base and candidates. */
 export interface ChecksView {
@@ -87,6 +94,8 @@ export interface ChecksView {
   readonly named?: readonly CommandName[];
   /** Detected commands that failed on the base commit, with their replacements if any. */
   readonly instead?: Readonly<Partial<Record<CommandName, string>>>;
+  /** Packages of the local work tree; absent: none were considered. */
+  readonly lent?: LentView;
   /** The commands were tried on the base commit and are final for this run. */
   readonly settled?: true;
   /** The current step on the base commit; absent if there is none. */

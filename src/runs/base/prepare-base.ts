@@ -17,6 +17,9 @@ import { allowedHosts, checkLimits, readTextAt, sourceOf, type World } from '../
 import { absentContentAt, gitEnvironmentAt } from './content.ts';
 import { toolsAt, withTools } from './toolchains.ts';
 
+/** What a base depends on. */
+export type BaseTask = Pick<Task, 'base' | 'lent' | 'origin' | 'settings'>;
+
 /** Called for each step on the base commit; work continues when it resolves. */
 export type OnBaseStep = (step: BaseStep) => Promise<void> | void;
 
@@ -48,11 +51,7 @@ export interface FailedSetUp {
 }
 
 /** Prepares the checkout of the task's base commit and runs `checks.setup` in it; later calls reuse the result. */
-export async function prepareBase(
-  world: BasePorts,
-  task: Pick<Task, 'base' | 'origin' | 'settings'>,
-  how: BaseHow,
-): Promise<BaseCheckout> {
+export async function prepareBase(world: BasePorts, task: BaseTask, how: BaseHow): Promise<BaseCheckout> {
   const installed = await setUpBase(world, task, await openBase(world, task, how), how);
   if (installed.kind === 'ready') return installed.base;
   throw new Fault('BASE_BROKEN', installed.failed.message);
@@ -75,7 +74,7 @@ export async function openBase(
 /** Runs the configured set-up command, or reuses its earlier result. A failing command is a value. */
 export async function setUpBase(
   world: BasePorts,
-  task: Pick<Task, 'base' | 'settings'>,
+  task: BaseTask,
   bare: BareBase,
   how: BaseHow,
 ): Promise<
@@ -83,6 +82,7 @@ export async function setUpBase(
   | { readonly kind: 'failed'; readonly failed: FailedSetUp }
 > {
   const { setup } = task.settings.checks;
+  if (task.lent !== undefined) return { kind: 'ready', base: await lentBase(world, task, bare, how) };
   if (!setup) return { kind: 'ready', base: bare.base };
   const { sha } = task.base;
   await how.onStep?.({ name: 'set-up', command: shownSetup(setup) });
@@ -113,6 +113,23 @@ export async function setUpBase(
   const missing = [...(bare.tools?.missing ?? []), ...(await absentContentAt(world, bare.source, sha))];
   const message = [...missing, `${failure}${refusedText(refusedHosts)}`].join(' ');
   return { kind: 'failed', failed: { message, output, refusedHosts, timedOut: /\(wall\)\.$/.test(why) } };
+}
+
+/** The base with the copy of the work tree's packages that the run's commands were tried with. */
+async function lentBase(
+  { workspaces }: Pick<BasePorts, 'workspaces'>,
+  { lent, origin }: BaseTask,
+  { base }: BareBase,
+  { signal }: BaseHow,
+): Promise<BaseCheckout> {
+  if (lent === undefined || origin.kind !== 'local')
+    throw new Fault('INTERNAL', 'Only a local repository has installed packages to lend.');
+  const again = await workspaces.lend(base, { top: origin.path, known: lent, anyVersion: true }, signal);
+  if (again.kind === 'lent') return again.base;
+  throw new Fault(
+    'BASE_BROKEN',
+    `The copy of the packages of ${origin.path} that this run began with is gone, and it cannot be made again: ${again.why ?? 'they are no longer installed'}. Start the run again.`,
+  );
 }
 
 /** Other possible causes; empty without output. */

@@ -53,7 +53,9 @@ export interface Survey {
 }
 
 /** A survey and the results of the commands that worked, which may be others than those of the survey. */
-export interface Prepared extends Survey, Pick<FoundRecipe, 'how' | 'tests' | 'ms' | 'refusedHosts'> {
+export interface Prepared
+  extends Survey,
+    Pick<FoundRecipe, 'how' | 'tests' | 'ms' | 'packages' | 'refusedHosts'> {
   /** Commands of the survey that failed and were replaced or dropped. */
   readonly instead?: Recipe['commands'];
   /** Hosts that the settings allow for set-up. */
@@ -114,7 +116,7 @@ export async function prepareRepository(
   const probe = await tools.sandbox.probe();
   const maySuggested = probe.kind === 'ready' && mayBeSuggested(probe.backend);
   const detected = await detectedRecipe(tools, source, { task, checks: { from: survey.from, named } });
-  const { recipe, how, tests, ms, refusedHosts } = await retryOutages(
+  const { recipe, how, tests, ms, packages, refusedHosts } = await retryOutages(
     tools,
     signal,
     () => findRecipe(tools, { task, bare, detected, maySuggested, signal, onStep, onNext }),
@@ -126,6 +128,7 @@ export async function prepareRepository(
     ...survey,
     ...{ commands, from, named, how, tests, refusedHosts },
     ...(instead ? { instead } : {}),
+    ...(packages ? { packages } : {}),
     hosts: settings.network.allow,
     ms: { ...ms, setup: opened + ms.setup },
   };

@@ -31,11 +31,6 @@ import { competitorOf, decideRanking, type JudgeOptions, judgePool } from '../ju
 
 /** Dependencies of choosing among given patches: no GitHub, no database, and no model. */
 export interface SelectTools extends CheckPorts, Pick<World, 'toolchains'> {
-  /**
-   * The base with, below it, what is installed in the work tree without being part of the repository, such as
-   * `node_modules`.
-   */
-  lend(base: BaseCheckout, top: string): Promise<BaseCheckout>;
   newRunId(): string;
   /** Absent: no model is asked. */
   readonly judging?: Judging;
@@ -138,7 +133,8 @@ async function openBench(
   const bare = await tools.workspaces.prepare(source, sha);
   const read = (file: string) => readTextAt(tools, source, sha, file);
   const provided = await toolsAt(tools, { source, sha, read }, signal);
-  const base = withTools(await tools.lend(bare, top), provided);
+  const lent = await tools.workspaces.lend(bare, { top, anyVersion: true }, signal);
+  const base = withTools(lent.kind === 'lent' ? lent.base : bare, provided);
   const checks = request.testCommand ? { test: request.testCommand } : {};
   const task = {
     runId: tools.newRunId(),

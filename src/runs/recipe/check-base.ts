@@ -59,14 +59,22 @@ export async function checkBase(world: CheckBasePorts, { run, signal }: RunConte
 }
 
 /** The stored task, which models may not read in full, with the commands that worked. */
-function settledTask({ task }: RunRecord, { recipe }: FoundRecipe): Task {
+function settledTask({ task }: RunRecord, { recipe, lent }: FoundRecipe): Task {
   if (!task) throw new Fault('INTERNAL', 'A run whose base is checked has a task.');
-  return { ...task, settings: withRecipe(task.settings, recipe) };
+  return { ...task, settings: withRecipe(task.settings, recipe), ...(lent === undefined ? {} : { lent }) };
 }
 
 /** The commands to be shown from now on. */
-function settledChecks({ checks = {} }: RunRecord, { recipe }: FoundRecipe): ChecksView {
+function settledChecks({ checks = {} }: RunRecord, { recipe, packages }: FoundRecipe): ChecksView {
   const { setup: _setup, build: _build, test: _test, step: _step, ...others } = checks;
   const instead = recipe.instead ?? checks.instead;
-  return { ...others, ...recipe.commands, from: recipe.from, ...(instead ? { instead } : {}), settled: true };
+  const lent = packages ? { lent: packages } : {};
+  return {
+    ...others,
+    ...recipe.commands,
+    from: recipe.from,
+    ...(instead ? { instead } : {}),
+    ...lent,
+    settled: true,
+  };
 }

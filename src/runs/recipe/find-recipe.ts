@@ -1,6 +1,6 @@
-import { silenceOf, type TestRun } from '../../core/evidence/index.ts';
+import { mayLackPackages, silenceOf, type TestRun } from '../../core/evidence/index.ts';
 import { asFault, Fault, type Task } from '../../core/model/index.ts';
-import { failureLines, quotedCode } from '../../core/reports/index.ts';
+import { failureLines, type LentView, quotedCode } from '../../core/reports/index.ts';
 import {
   comparedWith,
   type DetectedRecipe,
@@ -13,7 +13,7 @@ import {
   withRecipe,
 } from '../../core/settings/index.ts';
 import type { BaseCheckout, Recipes } from '../../ports/index.ts';
-import { type BareBase, type OnBaseStep, openBase, setUpBase } from '../base/index.ts';
+import { type BareBase, type BaseTask, type OnBaseStep, openBase, setUpBase } from '../base/index.ts';
 import { repositoryKeyOf, type World } from '../context.ts';
 import { type CheckPorts, checkRunnerOn, tryBase } from '../examine/index.ts';
 
@@ -25,7 +25,7 @@ export interface RecipePorts
 }
 
 export interface RecipeSearch {
-  readonly task: Pick<Task, 'base' | 'origin' | 'runId' | 'settings'>;
+  readonly task: BaseTask & Pick<Task, 'runId'>;
   readonly detected: DetectedRecipe;
   /** As detected. */
   readonly bare: BareBase;
@@ -41,8 +41,12 @@ export interface RecipeSearch {
 
 export interface FoundRecipe {
   readonly recipe: Recipe;
-  /** `known`: from an earlier run or `runoff prepare`. */
-  readonly how: 'detected' | 'tried' | 'known';
+  /** `known`: from an earlier run or `runoff prepare`. `lent`: with the packages of the work tree, without set-up. */
+  readonly how: 'detected' | 'tried' | 'known' | 'lent';
+  /** The copy of the work tree's packages; only if `how` is `lent`. */
+  readonly lent?: string;
+  /** What became of packages that are installed in the work tree; absent: there are none to consider. */
+  readonly packages?: LentView;
   /** The base after set-up. */
   readonly base: BaseCheckout;
   readonly tests: TestRun;
@@ -57,12 +61,68 @@ type Attempt =
   | { readonly kind: 'failed'; readonly message: string; readonly failed: FailedTry };
 
 /**
- * Sets up, builds and tests the base commit in fresh areas: with the recipe that worked before, else as detected, else
- * with alternatives, until the tests give results. If no recipe makes them do so, that is a valid outcome too
- * (docs/decisions/0064). A working recipe is stored. Faults with BASE_BROKEN, described by the detected
- * commands, if no recipe gets as far as the tests.
+ * Sets up, builds and tests the base commit in fresh areas: with the packages that the work tree has, else with the
+ * recipe that worked before, else as detected, else with alternatives, until the tests give results. If no recipe makes
+ * them do so, that is a valid outcome too (docs/decisions/0064). A working recipe is stored. Faults with BASE_BROKEN,
+ * described by the detected commands, if no recipe gets as far as the tests.
  */
 export async function findRecipe(ports: RecipePorts, search: RecipeSearch): Promise<FoundRecipe> {
+  const lent = await tryLent(ports, search);
+  if (lent?.kind === 'unused') return { ...(await findOwnRecipe(ports, search)), packages: lent };
+  if (lent === null) return findOwnRecipe(ports, search);
+  if (!mayLackPackages(lent.found.tests)) return lent.found;
+  // Tests may fail because of these packages: set-up installs its own, and decides unless it fails.
+  const own = await findOwnRecipe(ports, search).catch(unlessUnprepared);
+  const why = 'tests fail with them, and set-up installs the packages anew';
+  return own !== null && silenceOf(own.tests) === null
+    ? { ...own, packages: { kind: 'unused', why } }
+    : lent.found;
+}
+
+function unlessUnprepared(thrown: unknown): null {
+  const { code } = asFault(thrown);
+  if (code === 'BASE_BROKEN' || code === 'REGISTRY_UNAVAILABLE') return null;
+  throw thrown;
+}
+
+type LentTry =
+  | { readonly kind: 'used'; readonly found: FoundRecipe }
+  | Extract<LentView, { readonly kind: 'unused' }>;
+
+/**
+ * Builds and tests the base of a local repository with packages of its work tree instead of set-up. Null if it has
+ * none, or if the settings name a set-up command.
+ */
+async function tryLent(ports: RecipePorts, search: RecipeSearch): Promise<LentTry | null> {
+  const { bare, detected, onStep, signal, task } = search;
+  if (task.origin.kind !== 'local' || task.lent !== undefined || detected.named.includes('setup'))
+    return null;
+  await onStep?.({ name: 'lend' });
+  const lent = await ports.workspaces.lend(bare.base, { top: task.origin.path }, signal);
+  if (lent.kind === 'none') return lent.why === null ? null : { kind: 'unused', why: lent.why };
+  const { setup, ...commands } = detected.recipe.commands;
+  const { setup: _file, ...from } = detected.recipe.from;
+  const recipe = { commands, from };
+  const withLent = { ...search, detected: { ...detected, recipe }, task: { ...task, lent: lent.id } };
+  const one = await tryRecipe(ports, withLent, recipe);
+  if (one.kind === 'failed' || silenceOf(one.found.tests) !== null) {
+    const [line] =
+      one.kind === 'failed' ? failureLines(one.failed.output, 1) : failureLines(one.found.tests.tail, 1);
+    return {
+      kind: 'unused',
+      why: `build or tests do not work with them${line === undefined ? '' : ` (${line})`}`,
+    };
+  }
+  const used = {
+    kind: 'used',
+    folders: lent.folders,
+    ...(setup === undefined ? {} : { instead: setup }),
+  } as const;
+  const found = { ...one.found, how: 'lent', refusedHosts: [], lent: lent.id, packages: used } as const;
+  return { kind: 'used', found };
+}
+
+async function findOwnRecipe(ports: RecipePorts, search: RecipeSearch): Promise<FoundRecipe> {
   const { clock, recipes } = ports;
   const repository = repositoryKeyOf(search.task.origin);
   const keys = await recipeKeys(ports, search);
@@ -95,7 +155,7 @@ const changesSetupOnly = (recipe: Recipe, { recipe: detected }: DetectedRecipe):
   recipe.commands.build === detected.commands.build &&
   recipe.commands.test === detected.commands.test;
 
-type Found = Omit<FoundRecipe, 'how' | 'refusedHosts'>;
+type Found = Omit<FoundRecipe, 'how' | 'lent' | 'packages' | 'refusedHosts'>;
 
 /** `tries`: recipes that failed before one was found, or besides the one whose tests give no results. */
 async function tryInTurn(
