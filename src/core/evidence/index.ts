@@ -7,8 +7,8 @@ export {
   type Need,
   type Silence,
   silenceOf,
+  withPackagesNote,
 } from './base-facts.ts';
-export { withPackagesNote } from './base-packages.ts';
 export { type Behaviour, compareBehaviour } from './behaviour.ts';
 export * from './evidence.ts';
 export {

@@ -9,8 +9,14 @@ import {
   taskTest,
 } from './last-resorts.ts';
 import { pythonProject } from './python-project.ts';
-import { inVenv, MAKE_VENV, VENV } from './python-setup.ts';
-import { preparedEnvironments, startsProgram, withPythonTools } from './python-tools.ts';
+import {
+  inVenv,
+  MAKE_VENV,
+  preparedEnvironments,
+  startsProgram,
+  VENV,
+  withPythonTools,
+} from './python-setup.ts';
 import type { Recipe } from './repository-recipe.ts';
 import { chainParts } from './test-runners.ts';
 

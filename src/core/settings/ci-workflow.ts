@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type CiCommand, folderIn, scriptCommands } from './ci-commands.ts';
-import { readPlainYaml } from './plain-yaml.ts';
+import { readPlainYaml } from './toml-and-yaml.ts';
 
 /** The steps of the CI job that runs the tests. */
 export interface CiJob {

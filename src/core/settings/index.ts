@@ -1,4 +1,3 @@
-export { absentContent, absentContentFiles, lfsPaths } from './absent-content.ts';
 export {
   comparedWith,
   type DetectedRecipe,
@@ -14,7 +13,13 @@ export { assignAliases, contestants, type Entrant, fnv1a, PROVIDERS } from './co
 export { Environment } from './environment.ts';
 export type { ArtifactsPlace, Bucket } from './environment-problems.ts';
 export { EVALUATORS, type Evaluator, EvaluatorNames, Weights } from './evaluator.ts';
-export { gitDependencyFiles, gitEnvironment } from './git-dependencies.ts';
+export {
+  absentContent,
+  absentContentFiles,
+  gitDependencyFiles,
+  gitEnvironment,
+  lfsPaths,
+} from './git-content.ts';
 export { shellQuoted } from './last-resorts.ts';
 export {
   type Ceilings,
@@ -30,19 +35,16 @@ export {
   timesWithin,
 } from './limits.ts';
 export * from './operator.ts';
-export { parseSettings, type SettingsDefaults } from './parse-settings.ts';
-export type { RuntimeLanguage, WantedVersion } from './pinned-versions.ts';
-export { readPlainToml } from './plain-toml.ts';
-export { shownSetup } from './python-tools.ts';
+export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-settings.ts';
+export { shownSetup } from './python-setup.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
-export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED } from './repository-recipe.ts';
+export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED, settingsOfRecipe } from './repository-recipe.ts';
 export type { ReportFormat, ReportSource } from './runner-forms.ts';
 export { type FoundService, missingServices, type ServicePlan, servicePlan } from './services.ts';
 export { CoderSetting, MODEL_PROTOCOLS, type ModelProtocol, Settings } from './settings.ts';
-export { settingsOfRecipe } from './settings-of-recipe.ts';
-export { readSettingsText } from './settings-text.ts';
 export { suggest } from './suggest.ts';
 export { type TestStep, testSteps } from './test-steps.ts';
+export { readPlainToml } from './toml-and-yaml.ts';
 export {
   type FoundTool,
   type NodeManager,
@@ -51,7 +53,13 @@ export {
   type WantedTools,
   wantedTools,
 } from './toolchain.ts';
-export { parseVersion, satisfies, type Version } from './version-range.ts';
+export {
+  parseVersion,
+  type RuntimeLanguage,
+  satisfies,
+  type Version,
+  type WantedVersion,
+} from './versions.ts';
 export {
   affectedPackages,
   packageFiles,

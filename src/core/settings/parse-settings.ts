@@ -1,6 +1,145 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+} from 'yaml';
 import { z } from 'zod';
 import { Settings } from './settings.ts';
 import { suggest } from './suggest.ts';
+import { hasTooMany, isTooDeep, MAX_YAML_BYTES, MAX_YAML_DEPTH } from './toml-and-yaml.ts';
+
+type SettingsText =
+  | {
+      readonly kind: 'ok';
+      readonly value: unknown;
+      readonly locate: (path: readonly PropertyKey[]) => string;
+    }
+  | { readonly kind: 'invalid'; readonly problems: readonly string[] };
+
+const MAX_YAML_PROBLEMS = 20;
+const MAX_YAML_MESSAGE_CHARS = 200;
+
+const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '<<']);
+
+/**
+ * Reads YAML 1.2 as plain values: no aliases, tags, merge keys, duplicate keys or second document. Rejects oversized
+ * or deeply nested text before creating any value. Problems begin with `file:line:column: `, as does the result of
+ * `locate` for a path into the value (for a missing key: of its parent). Never throws.
+ */
+export function readSettingsText(text: string, fileName: string): SettingsText {
+  const refuse = (why: string): SettingsText => ({ kind: 'invalid', problems: [`${fileName}: ${why}`] });
+  if (Buffer.byteLength(text) > MAX_YAML_BYTES)
+    return refuse(`The file is bigger than ${MAX_YAML_BYTES / 1024} KiB.`);
+  if (text.startsWith('\ufeff'))
+    return refuse('The file begins with a byte order mark; save it as UTF-8 without one.');
+  if (text.includes('\ufffd') || !text.isWellFormed()) return refuse('The file is not valid UTF-8.');
+  if (isTooDeep(text)) return refuse(`The file is nested more than ${MAX_YAML_DEPTH} levels deep.`);
+  if (hasTooMany(text)) return refuse('The file has far more keys and values than there are settings.');
+  const lines = new LineCounter();
+  const place = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${fileName}:${line}:${col}: `;
+  };
+  let document: Document.Parsed;
+  try {
+    document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      resolveKnownTags: false,
+      schema: 'core',
+      strict: true,
+      stringKeys: true,
+      uniqueKeys: true,
+    });
+  } catch (thrown) {
+    return refuse(
+      `The file cannot be read as YAML: ${thrown instanceof Error ? thrown.message : String(thrown)}.`,
+    );
+  }
+  const problems = yamlProblems(document);
+  if (problems.length > 0) {
+    const shownProblems = problems
+      .slice(0, MAX_YAML_PROBLEMS)
+      .map(({ offset, message }) => place(offset) + message);
+    return { kind: 'invalid', problems: shownProblems };
+  }
+  return {
+    kind: 'ok',
+    value: document.toJS({ maxAliasCount: 0 }) as unknown,
+    locate: (path) => place(offsetOf(document, path)),
+  };
+}
+
+interface YamlProblem {
+  readonly offset: number;
+  readonly message: string;
+}
+
+function yamlProblems(document: Document.Parsed): readonly YamlProblem[] {
+  const found: YamlProblem[] = [...document.errors, ...document.warnings].map((error) => ({
+    offset: error.pos[0],
+    message: yamlMessage(error.message),
+  }));
+  if (found.length > 0) return found;
+  visit(document, (_, node, path) => {
+    if (path.length > 2 * MAX_YAML_DEPTH) {
+      found.push({
+        offset: startOf(node),
+        message: `The file is nested more than ${MAX_YAML_DEPTH} levels deep.`,
+      });
+      return visit.BREAK;
+    }
+    const message = whyRefused(node);
+    if (message) found.push({ offset: startOf(isPair(node) ? node.key : node), message });
+    return undefined;
+  });
+  return found;
+}
+
+/** YAML features that settings may not use. Tags are reported by the parser itself, which knows none. */
+function whyRefused(node: unknown): string | null {
+  if (isAlias(node)) return 'Aliases (`*name`) are not accepted; write the value again.';
+  if (isPair(node)) {
+    const key = isScalar(node.key) ? node.key.value : null;
+    if (typeof key !== 'string') return 'Keys must be plain words.';
+    return FORBIDDEN_KEYS.has(key) ? `The key \`${key}\` is not accepted.` : null;
+  }
+  if (!isNode(node)) return null;
+  return 'anchor' in node && node.anchor
+    ? 'Anchors (`&name`) are not accepted; write the value again.'
+    : null;
+}
+
+const startOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
+
+/** The position of a path's last key or list item; if missing, that of the nearest parent. */
+function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
+  let node: unknown = document.contents;
+  let offset = startOf(node);
+  for (const key of path) {
+    const pair = isMap(node)
+      ? node.items.find((item) => isScalar(item.key) && item.key.value === String(key))
+      : undefined;
+    const next: unknown = pair ? pair.value : isSeq(node) ? node.get(key, true) : undefined;
+    if (!pair && !isNode(next)) return offset;
+    offset = startOf(pair ? pair.key : next);
+    node = next;
+  }
+  return offset;
+}
+
+function yamlMessage(message: string): string {
+  const line = message.split('\n', 1)[0] ?? '';
+  if (line.length > MAX_YAML_MESSAGE_CHARS) return `${line.slice(0, MAX_YAML_MESSAGE_CHARS)}….`;
+  return /[.!?]$/.test(line) ? line : `${line}.`;
+}
 
 interface SettingsProblem {
   /** Path in the document; empty for the document itself. The path of an unknown key ends with that key. */

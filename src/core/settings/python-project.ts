@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readPlainToml } from './plain-toml.ts';
 import { sectionsOf } from './recipes.ts';
+import { readPlainToml } from './toml-and-yaml.ts';
 
 /** A Python project's test requirements according to its manifests. */
 export interface PythonProject {

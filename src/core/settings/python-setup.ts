@@ -1,5 +1,6 @@
 import { type PythonProject, pythonProject } from './python-project.ts';
-import { chainParts } from './test-runners.ts';
+import { sectionsOf } from './recipes.ts';
+import { chainParts, wordsOf } from './test-runners.ts';
 
 /** The Python of the virtual environment that set-up makes in the repository. */
 export const VENV = '.venv/bin/python';
@@ -89,4 +90,132 @@ function inside(command: string, python: string): string {
       return part;
     })
     .join(' && ');
+}
+
+/** Programs of the package index that set-up can install, by executable name. */
+const TOOLS = ['uv', 'poetry', 'pdm', 'hatch', 'pipenv'] as const;
+type PythonTool = (typeof TOOLS)[number];
+/** The same, and those that go into the virtual environment of the repository. */
+const PYTHON_TOOLS = [...TOOLS, 'tox', 'nox'] as const;
+
+/** Where they are kept between set-up and tests: outside the repository, in set-up's HOME. */
+const TOOLS_FOLDER = '~/.local/lib';
+
+/**
+ * A set-up command that installs the Python programs that it, or the test command, starts: each in a virtual
+ * environment of its own in HOME, with a link in a folder on PATH. Existing programs are used. `versions` gives the
+ * required version of a program, in pip's syntax.
+ */
+export function withPythonTools(
+  setup: string,
+  test: string,
+  versions: Readonly<Partial<Record<PythonTool, string>>> = {},
+): string {
+  const used = TOOLS.filter((tool) => startsProgram(setup, tool) || startsProgram(test, tool));
+  return [
+    ...used.map((tool) => bringTool(tool, versions[tool] ?? '')),
+    ...(setup === '' ? [] : [setup]),
+  ].join(' && ');
+}
+
+function bringTool(tool: PythonTool, version: string): string {
+  const folder = `${TOOLS_FOLDER}/${tool}`;
+  return (
+    `{ ${isOnPath(tool)} || { python3 -m venv ${folder} && ${folder}/bin/python -m pip install '${tool}${version}' && ` +
+    `mkdir -p ~/.local/bin && ln -sf ${folder}/bin/${tool} ~/.local/bin; }; }`
+  );
+}
+
+const isOnPath = (tool: PythonTool): string => `command -v ${tool} >/dev/null`;
+
+/** Programs that a set-up command installs itself if they are missing. */
+export const broughtBySetup = (setup: string): ReadonlySet<string> =>
+  new Set(TOOLS.filter((tool) => setup.includes(`{ ${isOnPath(tool)} || {`)));
+
+/** `bringTool` as part of a command, with what joins it to the next one. */
+const BROUGHT = new RegExp(
+  `\\{ command -v (${TOOLS.join('|')}) >/dev/null \\|\\| \\{ python3 -m venv ~/\\.local/lib/\\1 && ` +
+    `~/\\.local/lib/\\1/bin/python -m pip install ('\\1[^'\\n]{0,100}') && ` +
+    'mkdir -p ~/\\.local/bin && ln -sf ~/\\.local/lib/\\1/bin/\\1 ~/\\.local/bin; \\}; \\}( && )?',
+  'g',
+);
+
+/**
+ * A set-up command for display: without the 150 characters that install each tool, which would hide the rest in a
+ * truncated line. A command that does nothing else is shown as the install of the tool. Not to be executed.
+ */
+export const shownSetup = (setup: string): string =>
+  setup.replace(BROUGHT, (_, _tool: string, wanted: string, joined: string | undefined) =>
+    joined === undefined ? `pip install ${wanted}` : '',
+  );
+
+/** Whether a command starts this program, directly or as a Python module. */
+export function startsProgram(command: string, program: (typeof PYTHON_TOOLS)[number]): boolean {
+  const plain = command.replace(/^\(cd \S+ && (.*)\)$/, '$1');
+  const parts = chainParts(plain) ?? [plain];
+  return parts.some((part) => {
+    const words = wordsOf(part).filter((word) => !/^\w+=/.test(word) && word !== '{');
+    return words[0] === program || (/python[\d.]*$/.test(words[0] ?? '') && words[2] === program);
+  });
+}
+
+/** A test command that needs environments, and how set-up creates them. */
+interface PreparedTests {
+  readonly setup: string;
+  readonly test: string;
+}
+
+interface EnvironmentFiles {
+  readonly files: ReadonlySet<string>;
+  readonly read: Readonly<Record<string, string>>;
+}
+
+/**
+ * tox and nox create an environment for each kind of test when the tests run, which needs the network. Set-up creates
+ * them instead, and the tests install nothing. The project is installed again in each of them in editable mode,
+ * because otherwise every candidate would be tested with the base's code; hatch does so by itself. Null for commands
+ * that start none of them. `python` is the Python that has tox or nox, `isPackage` whether the project can be
+ * installed.
+ */
+export function preparedEnvironments(
+  test: string,
+  { files, read }: EnvironmentFiles,
+  { python, isPackage }: { readonly python: string; readonly isPackage: boolean },
+): PreparedTests | null {
+  const tox = /^((?:\w+=\S+ )*\S*python[\d.]* -m tox)\b(?: run\b)?(.*)$/.exec(test);
+  if (tox) {
+    const [, start = '', rest = ''] = tox;
+    const options = `${rest}${/ -e| --env/.test(rest) || !listsVersions(files, read) ? '' : ' -e py'}`;
+    return {
+      setup: [`${start} --notest${options}`, ...editable('.tox', python, isPackage)].join(' && '),
+      test: `${start} --skip-pkg-install${options}`,
+    };
+  }
+  const hatch = /^((?:\w+=\S+ )*hatch) (test|run)\b(?: (?:(\w[\w.-]*):)?\S+)?/.exec(test);
+  if (hatch) {
+    const name = hatch[2] === 'test' ? 'hatch-test' : hatch[3];
+    return { setup: `${hatch[1]} env create${name === undefined ? '' : ` ${name}`}`, test };
+  }
+  const nox = /^((?:\w+=\S+ )*\S*python[\d.]* -m nox)\b(.*)$/.exec(test);
+  if (!nox) return null;
+  const [, start = '', rest = ''] = nox;
+  return {
+    setup: [`${start} --install-only${rest}`, ...editable('.nox', python, isPackage)].join(' && '),
+    test: `${start} -R${rest.replace(/ -[rR]\b| --reuse-existing-virtualenvs\b| --no-install\b/g, '')}`,
+  };
+}
+
+/** Every environment contains the project as it is in the repository; its dependencies are already installed. */
+const editable = (folder: string, python: string, isPackage: boolean): readonly string[] =>
+  isPackage
+    ? [
+        `for one in ${folder}/*/bin/python; do ${python} -m pip --python "$one" install --no-deps -e . || exit 1; done`,
+      ]
+    : [];
+
+/** Whether tox environments differ by Python version. The sandbox has one version, which tox calls `py`. */
+function listsVersions(files: ReadonlySet<string>, read: Readonly<Record<string, string>>): boolean {
+  const tox = sectionsOf((read['tox.ini'] ?? '').slice(0, 64 * 1024)).get('tox');
+  const listed = tox?.get('envlist') ?? tox?.get('env_list') ?? '';
+  return files.has('tox.ini') && /(?:^|[\s,{])py(?:\d|py|\{)/.test(listed);
 }

@@ -1,6 +1,10 @@
-import { type PackageFacts, readPackage } from './package-scripts.ts';
+import {
+  type PackageFacts,
+  type RecursiveCommand,
+  readPackage,
+  recursiveCommand,
+} from './package-scripts.ts';
 import { recipeLines } from './recipes.ts';
-import { type RecursiveCommand, recursiveCommand } from './recursive-commands.ts';
 import { type StepKind, stepKind, stepKindByName } from './step-kinds.ts';
 import { chainParts, wordsOf } from './test-runners.ts';
 import { workspaceFolders, workspaceGraph } from './workspace-graph.ts';

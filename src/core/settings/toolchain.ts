@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { type CiJob, ciJob, workflowFiles } from './ci-workflow.ts';
+import { broughtBySetup } from './python-setup.ts';
+import { type FoundService, wantedServices } from './services.ts';
 import {
   LANGUAGES,
   pinnedRange,
   type RuntimeLanguage,
   testedVersions,
   type WantedVersion,
-} from './pinned-versions.ts';
-import { broughtBySetup } from './python-tools.ts';
-import { type FoundService, wantedServices } from './services.ts';
+} from './versions.ts';
 
 const NODE_MANAGERS = ['npm', 'pnpm', 'yarn', 'bun'] as const;
 export type NodeManager = (typeof NODE_MANAGERS)[number];

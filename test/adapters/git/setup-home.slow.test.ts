@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withPythonTools } from '../../../src/core/settings/python-tools.ts';
+import { withPythonTools } from '../../../src/core/settings/python-setup.ts';
 import { type BaseCheckout, NO_REGISTRIES, type RegistryAccess } from '../../../src/ports/index.ts';
 import { type GitWorld, LIMITS, openGitWorld } from './world.ts';
 

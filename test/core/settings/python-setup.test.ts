@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { detectChecks, wantedTools } from '../../../src/core/settings/index.ts';
 import { pythonProject } from '../../../src/core/settings/python-project.ts';
-import { inVenv } from '../../../src/core/settings/python-setup.ts';
 import {
   broughtBySetup,
+  inVenv,
   shownSetup,
   startsProgram,
   withPythonTools,
-} from '../../../src/core/settings/python-tools.ts';
+} from '../../../src/core/settings/python-setup.ts';
 
 const project = (toml: string, read: Record<string, string> = {}) =>
   pythonProject(new Set(['pyproject.toml']), { 'pyproject.toml': toml, ...read });
