@@ -2,12 +2,11 @@ export { agentsOf } from './agents.ts';
 export { closing, disposedOnFailure, openAppGitHub } from './connections.ts';
 export { diagnose } from './doctor.ts';
 export { openLog } from './instrumentation.ts';
+export { openPreparing, openSelecting } from './local.ts';
 export { moveAway, pruneByHand } from './maintenance.ts';
 export { createBelow, replaceBelow } from './new-file.ts';
 export { readOperator, readSettings, settingsSource } from './operator-settings.ts';
-export { openPreparing } from './prepare.ts';
 export { openRuntime } from './runtime.ts';
-export { openSelecting } from './select.ts';
 export { type Served, serve, startApp } from './serve.ts';
 
 export { openWorker, work } from './worker.ts';

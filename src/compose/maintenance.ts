@@ -10,7 +10,6 @@ import { closing, disposedOnFailure, openDatabase } from './connections.ts';
 import { foldersByKind } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
 import { openRuntime } from './runtime.ts';
-
 import { pruneUnused } from './upkeep.ts';
 
 interface MoveRequest {

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { openArtifacts } from '../adapters/artifacts/index.ts';
 import { memoryLedger, openGateway } from '../adapters/gateway/index.ts';
@@ -7,13 +8,38 @@ import { openModel } from '../adapters/models/index.ts';
 import { discardFolder, ownFolder } from '../adapters/sandbox/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { Fault } from '../core/model/index.ts';
-import type { Operator } from '../core/settings/index.ts';
-import type { SelectTools } from '../runs/index.ts';
+import { ceilingsOf, type Operator } from '../core/settings/index.ts';
+import type { PrepareTools, SelectTools } from '../runs/index.ts';
 import type { Selecting, SelectingHow } from '../shell.ts';
 import { providersOf } from './connections.ts';
-import { dataPaths, openDataFolder, promptsOf } from './data-folder.ts';
+import { dataPaths, openDataFolder, promptsOf, recipesOf } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
-import { openSandbox, ownerOf, toolchainsOf } from './sandbox.ts';
+import { openSandbox, ownerOf, registriesOf, toolchainsOf } from './sandbox.ts';
+
+/**
+ * Opens the dependencies of `runoff prepare`: the data folder of runs, so that they find the packages it installs. No
+ * database.
+ */
+export async function openPreparing(operator: Operator): Promise<PrepareTools> {
+  const owner = ownerOf(operator);
+  await openDataFolder(operator.data, owner);
+  const sandbox = await openSandbox(operator);
+  const log = openLog(operator);
+  return {
+    artifacts: openArtifacts(dataPaths(operator.data).artifacts),
+    workspaces: openWorkspaces({ dataDir: operator.data, sandbox, owner, log }),
+    recipes: recipesOf(operator),
+    sandbox,
+    toolchains: toolchainsOf(operator, sandbox),
+    parallelChecks: availableParallelism(),
+    ceilings: ceilingsOf(operator),
+    clock: systemClock,
+    log,
+    defaults: { models: [] },
+    ...registriesOf(operator, log),
+    newRunId: () => systemRandom.runId(),
+  };
+}
 
 /**
  * Opens the dependencies of `runoff select`: a sandbox, and a folder for this process alone, which is removed at the
