@@ -1,4 +1,4 @@
-import { type Chain, type ChainLink, COMPUTED } from './chains.ts';
+import { type Chain, type ChainLink, COMPUTED } from './expressions.ts';
 import { ancestors, child, contentOf, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
 import { type Exported, type Reader, readerOf } from './values.ts';
 

@@ -1,5 +1,5 @@
 import { type Bindings, bindingsOf, type Imported } from './bindings.ts';
-import { type Chain, type ChainLink, chainsOf, pathOf } from './chains.ts';
+import { type Chain, type ChainLink, chainsOf, pathOf } from './expressions.ts';
 import {
   blankedText,
   child,

@@ -1,5 +1,12 @@
-import { type ChainLink, COMPUTED } from './chains.ts';
-import { foldedText, isPlain, LIST, type ValuesOf, WRAPPED } from './texts.ts';
+import {
+  type ChainLink,
+  COMPUTED,
+  foldedText,
+  isPlain,
+  LIST,
+  type ValuesOf,
+  WRAPPED,
+} from './expressions.ts';
 import { child, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
 
 /** Exports of other files by name: `{ file: 'tools', name: 'lib', path: 'assert' }`. */

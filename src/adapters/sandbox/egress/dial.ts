@@ -3,7 +3,7 @@ import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { decoded } from '../../../core/settings/index.ts';
-import { type EgressTarget, isLinkLocal, isPublicAddress } from './targets.ts';
+import { type EgressTarget, isLinkLocal, isPublicAddress } from './hosts.ts';
 
 /** Milliseconds to wait for a host to accept a connection, our default. */
 const CONNECT_TIMEOUT_MS = 15_000;

@@ -6,12 +6,19 @@ import type { ExecResult, ExecSpec, FailedHost } from '../../../ports/index.ts';
 import type { Owner } from '../processes.ts';
 import { ownFolder } from '../scratch.ts';
 import { type Dialler, dial } from './dial.ts';
+import {
+  type AllowedHosts,
+  allowList,
+  type EgressTarget,
+  literalTarget,
+  openReachability,
+  parseTarget,
+  type Reachability,
+} from './hosts.ts';
 import { type LoginProxy, openLoginProxy } from './logins.ts';
-import { openReachability, type Reachability } from './reachability.ts';
-import { type AllowedHosts, allowList, type EgressTarget, literalTarget, parseTarget } from './targets.ts';
 
 export { type Dialler, publicInternet } from './dial.ts';
-export { isPublicAddress, parseTarget } from './targets.ts';
+export { isPublicAddress, parseTarget } from './hosts.ts';
 
 import type { Socket } from 'node:net';
 

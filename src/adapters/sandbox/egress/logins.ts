@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { connect, createSecureContext, TLSSocket } from 'node:tls';
 import type { RegistryLogin } from '../../../ports/index.ts';
 import type { Dialled } from './dial.ts';
-import type { Reachability } from './reachability.ts';
+import type { Reachability } from './hosts.ts';
 
 /** Request headers of a package client that are passed on; all others, above all logins, are dropped. */
 const REQUEST_HEADERS = [
