@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { silenceOf } from '../core/evidence/index.ts';
+import { leftOutTypeCheck, silenceOf } from '../core/evidence/index.ts';
 import { Fault, SETTINGS_FILE } from '../core/model/index.ts';
 import { settingsOfRecipe } from '../core/settings/index.ts';
 import { type Prepared, type PrepareTools, prepareRepository } from '../runs/index.ts';
@@ -64,11 +64,7 @@ async function prepare(shell: Shell, flags: PrepareFlags): Promise<number> {
       },
     );
     const before = await settingsAt(tools, top, prepared);
-    const settings = settingsOfRecipe(
-      before,
-      { ...prepared, commands: commandsToKeep(prepared) },
-      prepared.named,
-    );
+    const settings = settingsOfRecipe(before, settledCommands(prepared), prepared.named);
     const written =
       flags.write && settings !== null
         ? await writeSettings(shell, tools, { top, commit: prepared.commit }, { before, text: settings })
@@ -87,6 +83,16 @@ async function prepare(shell: Shell, flags: PrepareFlags): Promise<number> {
   }
 }
 
+/** Without a type check that does not run on the base, or that the settings name already. */
+function settledCommands(prepared: Prepared) {
+  const { from, tests } = prepared;
+  const { types = '', ...others } = commandsToKeep(prepared);
+  const isKept =
+    from.types !== SETTINGS_FILE &&
+    tests.types?.some((one) => types.startsWith(one.name) && leftOutTypeCheck(one) === null);
+  return { ...prepared, commands: isKept ? { ...others, types } : others };
+}
+
 const jsonOf = (
   { tests, named: _, ...prepared }: Prepared,
   settings: string | null,
@@ -100,6 +106,13 @@ const jsonOf = (
     ms: tests.ms,
     ...testCounts(tests),
     flaky: tests.flaky ?? [],
+    types: (tests.types ?? []).map(({ name, exitCode, ms, findings, ...rest }) => ({
+      name,
+      exitCode,
+      ms: Math.round(ms),
+      findings: findings.length,
+      leftOut: leftOutTypeCheck({ name, exitCode, ms, findings, ...rest }),
+    })),
   },
   settings,
   written,

@@ -29,6 +29,10 @@ export interface FixtureOptions {
   /** Default `NODE_TEST`. Null: the repository has no test command. */
   readonly test?: string | null;
   readonly build?: string;
+  /** `checks.types`. */
+  readonly types?: string;
+  /** Host folders for every command. */
+  readonly binds?: ExecSpec['binds'];
   readonly asked?: string;
   readonly remember?: Remember;
   /** Default: the machine's. */
@@ -105,6 +109,7 @@ async function openFixture(
   const checks = {
     ...(test === null ? {} : { test }),
     ...(options.build ? { build: options.build } : {}),
+    ...(options.types === undefined ? {} : { types: options.types }),
     ...(options.packages ? { packages: options.packages } : {}),
   };
   const timeout = options.examine === undefined ? {} : { examine: options.examine };
@@ -121,6 +126,7 @@ async function openFixture(
       source,
       base: await workspaces.prepare(source, sha),
       signal: new AbortController().signal,
+      ...(options.binds ? { binds: options.binds } : {}),
       ...(options.asked === undefined ? {} : { asked: options.asked }),
       ...(options.remember ? { remember: options.remember } : {}),
     },

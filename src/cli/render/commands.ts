@@ -56,8 +56,8 @@ export function nextCommands(view: RunView, cwd?: string): readonly (readonly [s
 
 /** Consent text: risks of running a repository's checks without the full sandbox. */
 export function trustText(repository: string, exposure: Exposure): string {
-  const { setup, build, test, hosts, backend, others, weaker } = exposure;
-  const commands = Object.entries({ setup, build, test }).flatMap(([name, command]) =>
+  const { setup, build, types, test, hosts, backend, others, weaker } = exposure;
+  const commands = Object.entries({ setup, build, types, test }).flatMap(([name, command]) =>
     command ? commandLines(name, command) : [],
   );
   return [

@@ -1,4 +1,4 @@
-import { baseFacts } from '../../core/evidence/index.ts';
+import { baseFacts, leftOutTypeCheck } from '../../core/evidence/index.ts';
 import { SETTINGS_FILE } from '../../core/model/index.ts';
 import {
   BASE_STEP_LABELS,
@@ -78,12 +78,14 @@ export function preparedText(prepared: Prepared, settings: string | null, writte
     `Tools    ${tools.length === 0 ? 'none asked for' : shown(toolsText(tools), 400)}`,
     commandRow(prepared, 'Set-up', 'setup'),
     commandRow(prepared, 'Build', 'build'),
+    commandRow(prepared, 'Types', 'types'),
     commandRow(prepared, 'Tests', 'test'),
     '',
     ...(how === 'known' ? ['These commands worked before, and were used at once.'] : []),
     `Set-up took ${elapsed(ms.setup)}, build and tests ${elapsed(ms.checks)}${how === 'tried' ? `; all tries together ${elapsed(ms.tried)}` : ''}.`,
     testsText(prepared),
     ...lentText(prepared),
+    ...typeLines(prepared),
     ...(services.length === 0 ? [] : [servicesText(services)]),
     ...(written === null
       ? settingsText(settings)
@@ -92,9 +94,13 @@ export function preparedText(prepared: Prepared, settings: string | null, writte
   ].join('\n');
 }
 
-function commandRow({ commands, from, instead }: Prepared, title: string, name: CommandName): string {
+function commandRow(
+  { commands, from, instead }: Prepared,
+  title: string,
+  name: CommandName | 'types',
+): string {
   const command = commands[name];
-  const failed = instead?.[name];
+  const failed = name === 'types' ? undefined : instead?.[name];
   const replaced = failed === undefined ? '' : `${quotedCode(shown(shownSetup(failed), 200))} failed`;
   if (command === undefined) return `${title.padEnd(8)} none${replaced === '' ? '' : `  (${replaced})`}`;
   const file = from[name] ?? '';
@@ -106,6 +112,17 @@ function commandRow({ commands, from, instead }: Prepared, title: string, name: 
         : `detected from ${shown(file, 100)}`;
   return `${title.padEnd(8)} ${shown(shownSetup(command), 300)}  (${[origin, ...(replaced === '' ? [] : [replaced])].join('; ')})`;
 }
+
+/** What each type check finds on the base, or why it was left out. */
+const typeLines = ({ tests: { types = [] } }: Prepared): readonly string[] =>
+  types.map((one) => {
+    const found = one.findings.length;
+    const what =
+      found === 0
+        ? 'nothing'
+        : `${counted(found, 'type error')} on the base commit; only others count against a candidate`;
+    return terminalText(leftOutTypeCheck(one) ?? `${quotedCode(one.name)} finds ${what}.`);
+  });
 
 function lentText({ packages }: Prepared): readonly string[] {
   const note = lentNote({ checks: packages ? { lent: packages } : {} });
@@ -143,9 +160,10 @@ function testsText({ commands, tests }: Prepared): string {
     return 'The tests pass. Runoff reads no report of their runner, so only the exit code counts.';
   const { passed, failed, skipped } = testCounts(tests);
   const excluded = excludedTestsNote(view);
+  const ofTypes = new Set((tests.types ?? []).map(leftOutTypeCheck));
   return [
     `${counted(passed, 'test')} passed, ${failed} failed, ${skipped} skipped, ${tests.flaky?.length ?? 0} flaky.`,
     ...(excluded === null ? [] : [terminalText(excluded)]),
-    ...(tests.notes ?? []).map((one) => shown(one, 400)),
+    ...(tests.notes ?? []).filter((one) => !ofTypes.has(one)).map((one) => shown(one, 400)),
   ].join('\n');
 }

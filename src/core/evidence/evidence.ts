@@ -11,6 +11,7 @@ export const GATES = [
   'untampered',
   'parses',
   'builds',
+  'types',
   'tests-run',
   'steady',
 ] as const;
@@ -70,6 +71,36 @@ export interface TestRun {
   readonly bySteps?: true;
   /** On the base: what the comparison ignores, and why, in sentences for people. Absent for nothing. */
   readonly notes?: readonly string[];
+  /** On the base: the type checks, including those that do not run there. Absent for none. */
+  readonly types?: readonly TypeCheckRun[];
+}
+
+/** One line that a type checker objects to. */
+export interface TypeFinding {
+  /** From the top of the repository, if the checker runs there; empty if it names none. */
+  readonly file: string;
+  readonly line?: number;
+  readonly message: string;
+}
+
+/** One execution of a type check. */
+export interface TypeCheckRun extends Pick<TestRun, 'exitCode' | 'stopped' | 'ms'> {
+  readonly name: string;
+  /** In order of output. */
+  readonly findings: readonly TypeFinding[];
+  /** The lines of the output that explain a failure without findings; absent otherwise. */
+  readonly errors?: readonly string[];
+}
+
+/** A candidate's type checks compared with those of the base. */
+export interface TypeCheckResult {
+  /** Findings that the base lacks, bounded. */
+  readonly added: readonly TypeFinding[];
+  readonly addedCount: number;
+  /** Number of findings on the base, and of those that are gone. */
+  readonly onBase: number;
+  readonly gone: number;
+  readonly ms: number;
 }
 
 /** The result of the base suite, with base versions of all test files, on a candidate's production code. */
@@ -164,6 +195,8 @@ export interface Evidence {
   readonly coderMs: number;
   /** Absent if nothing was run. */
   readonly baseTests?: BaseTests;
+  /** Absent if no type check was run. */
+  readonly types?: TypeCheckResult;
   /** Absent if no independent test was admitted. */
   readonly independentTests?: IndependentTests;
   /**

@@ -81,5 +81,6 @@ export {
   withoutContestedTests,
   withoutTests,
 } from './test-runs.ts';
+export { compareTypeChecks, leftOutTypeCheck, typeFindings } from './type-findings.ts';
 export type { ProbedCandidate } from './votes.ts';
 export { filesToCompare } from './watched.ts';

@@ -256,10 +256,14 @@ export function metricsOf(
 
 /**
  * Share of all executed tests that count for every survivor: base tests, independent tests, and tests added by
- * survivors.
+ * survivors. The type check counts as one test.
  */
-function shareOfAllTests({ baseTests, independentTests }: Evidence, same: SameSetTests): number | null {
+function shareOfAllTests(
+  { baseTests, independentTests, types }: Evidence,
+  same: SameSetTests,
+): number | null {
   const all = [
+    ...(types ? [{ passed: types.addedCount === 0 ? 1 : 0, total: 1 }] : []),
     ...(baseTests ? [baseTests] : []),
     ...(independentTests ? [independentTests] : []),
     same.confirmed,

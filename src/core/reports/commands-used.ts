@@ -17,6 +17,13 @@ export function checkCommands(checks: ChecksView): string {
     const text = command ? `${name} ${code(shownSetup(command), 200)}` : `no ${name}`;
     return [{ text, note: notes.length === 0 ? '' : ` (${notes.join('; ')})` }];
   });
+  if (checks.types) {
+    const [origin] = originNotes(checks.from?.types);
+    shown.push({
+      text: `types ${code(checks.types, 200)}`,
+      note: origin === undefined ? '' : ` (${origin})`,
+    });
+  }
   const notes = new Set(shown.map(({ note }) => note));
   if (notes.size > 1) return shown.map(({ text, note }) => `${text}${note}`).join(', ');
   return `${shown.map(({ text }) => text).join(', ')}${shown[0]?.note ?? ''}`;

@@ -120,6 +120,7 @@ export const GATE_FAILURE_LABELS = {
   untampered: 'tampers with tests',
   parses: 'does not parse',
   builds: 'does not build',
+  types: 'adds type errors',
   'tests-run': 'prevents the tests from running',
   steady: 'behaves otherwise elsewhere',
 } as const satisfies Record<GateName, string>;
@@ -187,6 +188,7 @@ export const BASE_STEP_LABELS = {
   lend: 'copying the installed packages of the work tree',
   'set-up': 'installing packages',
   build: 'building the base commit',
+  types: 'checking the types of the base commit',
   tests: 'testing the base commit',
 } as const satisfies Record<BaseStep['name'], string>;
 

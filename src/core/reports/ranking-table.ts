@@ -49,6 +49,8 @@ export interface RankRow {
   /** The parts of its name that distinguish it from the others. */
   readonly contestantShort: string;
   readonly build: string;
+  /** Findings of the type check that the base lacks. */
+  readonly types: string;
   readonly baseTests: string;
   /** Results of tests that it did not write. */
   readonly newTests: string;
@@ -75,6 +77,7 @@ export function rankRows(view: RunView): readonly RankRow[] {
     contestant: contestantName(standing.candidate.contestant),
     contestantShort: short[index] ?? '',
     build: buildText(standing.evidence),
+    types: typesText(standing.evidence),
     baseTests: baseTestsText(standing.evidence),
     newTests: newTestsText(standing.evidence),
     behaviour: behaviourText(standing.evidence),
@@ -99,6 +102,16 @@ function buildText(evidence: Evidence | undefined): string {
   const gate = evidence?.gates.find((report) => report.gate === 'builds');
   if (gate === undefined) return '–';
   return gate.passed ? 'ok' : 'failed';
+}
+
+/** `no new`, `2 new`, `no new, 3 fixed`. */
+function typesText(evidence: Evidence | undefined): string {
+  const found = evidence?.types;
+  if (found === undefined) return '–';
+  const gate = evidence?.gates.find((report) => report.gate === 'types');
+  if (found.addedCount === 0 && gate?.passed === false) return 'failed';
+  const added = found.addedCount === 0 ? 'no new' : `${found.addedCount} new`;
+  return found.gone === 0 ? added : `${added}, ${found.gone} fixed`;
 }
 
 export function baseTestsText(evidence: Evidence | undefined): string {
@@ -266,6 +279,7 @@ const COLUMNS: readonly RankingColumn[] = [
   { title: 'candidate', side: 'l', cell: (row) => `**${row.alias}**` },
   { title: 'contestant', side: 'l', cell: (row) => code(row.contestant, 80) },
   { title: 'build', side: 'l', cell: (row) => row.build },
+  { title: 'types', side: 'l', cell: (row) => row.types, optional: true },
   { title: 'base tests', side: 'r', cell: (row) => row.baseTests },
   { title: 'new tests', side: 'r', cell: (row) => row.newTests },
   { title: 'behaviour', side: 'r', cell: (row) => row.behaviour, optional: true },

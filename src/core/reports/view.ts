@@ -68,12 +68,12 @@ interface TroubleView {
 }
 
 /** The path of the defining file for each command, or `SUGGESTED`. */
-export type CommandFiles = Readonly<Partial<Record<CommandName, string>>>;
+export type CommandFiles = Readonly<Partial<Record<CommandName | 'types', string>>>;
 
 /** A step on the base commit before coders start, with its command. */
 export type BaseStep =
   | { readonly name: 'checkout' | 'lend' }
-  | { readonly name: 'set-up' | 'build' | 'tests'; readonly command: string };
+  | { readonly name: 'set-up' | 'build' | 'types' | 'tests'; readonly command: string };
 
 /** Packages that are installed in the work tree of a local repository, and what became of them. */
 export type LentView =
@@ -86,6 +86,8 @@ export type LentView =
 export interface ChecksView {
   readonly setup?: string;
   readonly build?: string;
+  /** The type check; absent for none, or if it is a step of the tests. */
+  readonly types?: string;
   /** Absent if no test command is known for the repository. */
   readonly test?: string;
   /** The file that defines each command: the settings file, or another one from which it was detected. */

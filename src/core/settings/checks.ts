@@ -19,6 +19,7 @@ import {
 } from './python-setup.ts';
 import type { Recipe } from './repository-recipe.ts';
 import { chainParts } from './test-runners.ts';
+import { detectTypeCheck } from './type-checks.ts';
 
 const CHECK_FILES: readonly string[] = [
   ...LAST_RESORT_FILES,
@@ -35,6 +36,9 @@ const CHECK_FILES: readonly string[] = [
   'Makefile',
   'makefile',
   'GNUmakefile',
+  'tsconfig.json',
+  'mypy.ini',
+  '.mypy.ini',
 ];
 
 /** Paths of the files whose text `detectChecks` needs; bounded. */
@@ -49,6 +53,8 @@ export interface DetectedChecks {
   readonly from: Readonly<Partial<Record<keyof CheckCommands, string>>>;
   /** Containers that the repository's CI runs next to the tests. */
   readonly services: readonly CiService[];
+  /** The type check, and the file that defines it; null for none, or if it is a step of the test command. */
+  readonly types: FoundCommand | null;
   /** Complete alternatives from CI workflow, development container and Dockerfile, most likely first. */
   readonly others: readonly Recipe[];
 }
@@ -85,6 +91,7 @@ export function detectChecks(repository: {
   return {
     ...detected,
     services: job?.services ?? [],
+    types: detectTypeCheck(snapshot, detected.commands),
     others: others
       .filter((one) => one.setup !== null)
       .map((one) => recipeOf(one, snapshot))

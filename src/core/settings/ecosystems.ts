@@ -166,11 +166,15 @@ const LOCKS: readonly (readonly [file: string, manager: string, setup: string])[
 /** `npm init` writes this script into every new project. */
 const PLACEHOLDER = /no test specified/;
 
+/** The package manager that runs the scripts of package.json. */
+export const nodeManager = (facts: PackageFacts, files: ReadonlySet<string>): string =>
+  facts.manager ?? LOCKS.find(([file]) => files.has(file))?.[1] ?? 'npm';
+
 function node({ files, read }: RepositorySnapshot): Ecosystem | null {
   const facts = readPackage(read['package.json'] ?? '');
   if (!facts) return null;
   const lock = LOCKS.find(([file]) => files.has(file));
-  const manager = facts.manager ?? lock?.[1] ?? 'npm';
+  const manager = nodeManager(facts, files);
   const script = facts.scripts.get('test');
   const hasTestScript = script !== undefined && !PLACEHOLDER.test(script);
   const test = hasTestScript

@@ -53,6 +53,7 @@ export {
   type WantedTools,
   wantedTools,
 } from './toolchain.ts';
+export { isTypeCheckStep, type TypeCheck, typeChecks } from './type-checks.ts';
 export {
   parseVersion,
   type RuntimeLanguage,

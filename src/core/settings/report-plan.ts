@@ -53,18 +53,24 @@ export interface ReportPlan {
  * Plans the report of a test command. `files` are texts of the base commit (`stepFiles`), which define `npm test` or
  * `make test`. `folder` is the report's folder inside the sandbox; the command must be able to write there.
  * An unknown command may still print TAP, so its output is parsed as TAP; if that fails, only the exit code counts.
+ * Steps in `apart` are left out: they are run separately.
  */
 export function reportPlan(
   testCommand: string,
   files: Readonly<Record<string, string>> = {},
   folder = '/out',
+  apart: (step: TestStep) => boolean = () => false,
 ): ReportPlan {
   const steps = testSteps(testCommand, files);
   const line = testCommandLine(testCommand, files['package.json']);
   const found = recognise(line.last ?? line.inner);
   const form = found && runnerForm(found, line, folder);
   if (steps && isComposite(steps, form !== null && reaches(line, form))) {
-    return stepsPlan(testCommand, steps, folder);
+    return stepsPlan(
+      testCommand,
+      steps.filter((step) => !apart(step)),
+      folder,
+    );
   }
   const hint = found ? {} : hintFor(line.last ?? line.inner);
   const as = { kind: 'reports', otherwise: wholeCommand(testCommand), ...hint } as const;

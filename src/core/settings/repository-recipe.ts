@@ -31,7 +31,8 @@ export function withoutUndefined<T extends object>(value: T): { [K in keyof T]: 
   };
 }
 
-interface FoundCommands extends Pick<Recipe, 'commands' | 'instead'> {
+interface FoundCommands extends Pick<Recipe, 'instead'> {
+  readonly commands: Recipe['commands'] & { readonly types?: string };
   readonly refusedHosts?: readonly string[];
 }
 
@@ -54,12 +55,14 @@ export function settingsOfRecipe(
     const command = commands[name] ?? (instead[name] === undefined ? undefined : '');
     return named.includes(name) || command === undefined ? [] : [[name, command]];
   });
-  if (added.length === 0) return null;
+  const { types } = commands;
+  if (added.length === 0 && types === undefined) return null;
   const parsed = before === null ? null : parseDocument(before);
   const document: Document = parsed !== null && isMap(parsed.contents) ? parsed : new Document({});
   // A file of comments alone keeps them at its top.
   if (parsed !== null && document !== parsed) document.commentBefore = parsed.commentBefore ?? parsed.comment;
   for (const [name, command] of added) document.setIn(['checks', name], command);
+  if (types !== undefined) document.setIn(['checks', 'types'], types);
   const refused = refusedComment(document, refusedHosts);
   if (refused !== null) document.comment = [document.comment ?? [], refused].flat().join('\n');
   return document.toString({ lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' });

@@ -142,6 +142,12 @@ export const Settings = z.strictObject({
           'Command that is executed once on the base checkout, before any candidate, e.g. to install packages. Default: detected; `""`: none.',
         ),
       build: z.string().optional().describe('Build command. Default: detected; `""`: none.'),
+      types: z
+        .string()
+        .optional()
+        .describe(
+          'Command that checks types (docs/tests.md). A candidate with findings that the base lacks fails the gate `types`. Default: detected; `""`: none.',
+        ),
       test: z
         .string()
         .optional()

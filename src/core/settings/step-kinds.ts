@@ -63,6 +63,14 @@ const TYPE_LINES: readonly RegExp[] = [
   /^bundle exec srb\b/,
 ];
 
+/** Type checkers that name the lines in question: their findings can be compared with those of the base. */
+const NAMING_CHECKERS =
+  /^(?:(?:tsc|vue-tsc|tsgo)\b.* --noEmit\b|(?:mypy|dmypy|pyright|basedpyright|go vet|cargo check)\b)/i;
+
+/** Whether a command is a type checker whose findings can be compared. */
+export const isTypeCheck = (command: string): boolean =>
+  NAMING_CHECKERS.test(programWords(command).join(' '));
+
 /** Programs that start another one with their own options, without changing its purpose. */
 const STARTERS: ReadonlySet<string> = new Set([
   'npx',
@@ -77,7 +85,7 @@ const STARTERS: ReadonlySet<string> = new Set([
 const STARTER_PAIRS = /^(?:pnpm|yarn|npm|poetry|uv|pdm|hatch|pipenv|rye|bundle|bun) (?:exec|run|dlx|x) /;
 
 /** The words from the program on: without assignments, wrappers, folders and file extensions; unquoted. */
-function programWords(command: string): readonly string[] {
+export function programWords(command: string): readonly string[] {
   let words = wordsOf(command).map((word) => word.replace(/^(['"])(.*)\1$/s, '$2'));
   for (let next = 0; next < words.length; next++) {
     const [first = '', second = ''] = words;

@@ -5,7 +5,7 @@ import {
   recursiveCommand,
 } from './package-scripts.ts';
 import { recipeLines } from './recipes.ts';
-import { type StepKind, stepKind, stepKindByName } from './step-kinds.ts';
+import { isTypeCheck, type StepKind, stepKind, stepKindByName } from './step-kinds.ts';
 import { chainParts, wordsOf } from './test-runners.ts';
 import { workspaceFolders, workspaceGraph } from './workspace-graph.ts';
 
@@ -53,11 +53,15 @@ interface CommandContext {
  * operators, `cd`, variables that later commands need), or if no remaining step can be the tests.
  */
 export function testSteps(command: string, files: RepositoryFiles = {}): readonly TestStep[] | null {
-  const steps = stepsIn(command, { files, folder: '', script: false, depth: 0 });
+  const steps = commandSteps(command, files);
   const outside = steps?.filter((step) => step.package === undefined) ?? [];
   if (!steps || outside.length > MAX_TEST_STEPS || steps.length > MAX_PACKAGE_STEPS) return null;
   return withTests(steps);
 }
+
+/** The steps of any command, in order of execution; null for a line that cannot be split. */
+export const commandSteps = (command: string, files: RepositoryFiles = {}): readonly TestStep[] | null =>
+  stepsIn(command, { files, folder: '', script: false, depth: 0 });
 
 /** If no step is known to run tests, the last one that is not a known other tool does. */
 function withTests(steps: readonly TestStep[]): readonly TestStep[] | null {
@@ -119,7 +123,9 @@ function scriptSteps(
     if (!found) return kind ? [{ ...stepOf(command, place), kind }] : null;
     steps.push(...found);
   }
-  return kind && !steps.some((step) => step.kind === 'tests') ? [{ ...stepOf(command, place), kind }] : steps;
+  const isKnown =
+    steps.some((step) => step.kind === 'tests') || steps.every((step) => isTypeCheck(step.command));
+  return kind && !isKnown ? [{ ...stepOf(command, place), kind }] : steps;
 }
 
 interface ScriptCall {

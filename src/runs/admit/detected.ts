@@ -16,18 +16,33 @@ import { readTextAt, type World } from '../context.ts';
 export function commandsOf(
   { checks }: Settings,
   detected: DetectedChecks,
-): { readonly test?: string; readonly build?: string; readonly setup?: string } {
-  const { setup, build, test } = { ...detected.commands, ...checks };
-  return { ...(test ? { test } : {}), ...(build ? { build } : {}), ...(setup ? { setup } : {}) };
+): {
+  readonly test?: string;
+  readonly types?: string;
+  readonly build?: string;
+  readonly setup?: string;
+} {
+  const { setup, build, types, test } = { ...detected.commands, ...typesOf(detected), ...checks };
+  return {
+    ...(test ? { test } : {}),
+    ...(types ? { types } : {}),
+    ...(build ? { build } : {}),
+    ...(setup ? { setup } : {}),
+  };
 }
+
+const typesOf = ({ types }: DetectedChecks) => (types ? { types: types.command } : {});
 
 /** The file that each command comes from. */
 export function originsOf(settings: Settings, detected: DetectedChecks): CommandFiles {
   const used = Object.keys(commandsOf(settings, detected)) as (keyof CommandFiles)[];
   return Object.fromEntries(
-    used.map((name) => [name, settings.checks[name] ? SETTINGS_FILE : detected.from[name]]),
+    used.map((name) => [name, settings.checks[name] ? SETTINGS_FILE : fileOf(name, detected)]),
   );
 }
+
+const fileOf = (name: keyof CommandFiles, { from, types }: DetectedChecks): string | undefined =>
+  name === 'types' ? types?.file : from[name];
 
 /** Commands that the settings define or disable. */
 export const namedIn = ({ checks }: Settings): readonly CommandName[] =>

@@ -25,6 +25,7 @@ export type SettingsPorts = Pick<
 export interface Exposure {
   readonly setup?: string;
   readonly build?: string;
+  readonly types?: string;
   readonly test?: string;
   /** Hosts that some of them may reach, as `host` or `host:port`. */
   readonly hosts: readonly string[];
@@ -55,7 +56,7 @@ export async function exposureOf(
   const probe = await world.sandbox.probe();
   if (probe.kind === 'missing') return null;
   const { backend, weaker } = probe;
-  const { setup, build, test } = checks;
+  const { setup, build, types, test } = checks;
   // Other set-up commands may be tried unless the settings disable set-up.
   const sets = setup !== undefined || !named.includes('setup');
   const hosts = sets || network.checks ? network.allow : [];
@@ -63,6 +64,7 @@ export async function exposureOf(
   const facts = {
     ...(setup === undefined ? {} : { setup }),
     ...(build === undefined ? {} : { build }),
+    ...(types ? { types } : {}),
     ...(test === undefined ? {} : { test }),
     hosts,
     backend,

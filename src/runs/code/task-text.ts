@@ -39,6 +39,7 @@ export function coderPrompt({ variant, brief, task, seed, given, nonce }: TaskPa
     taskSection('Existing tests whose expectations the task changes', brief.changedTests ?? []),
     `# Commands\n\n${[
       ...(checks.build ? [`Build: \`${checks.build}\``] : []),
+      ...(checks.types ? [`Types: \`${checks.types}\``] : []),
       checks.test ? `Tests: \`${checks.test}\`` : 'Tests: this repository has no test command.',
     ].join('\n')}`,
     instructions(task, nonce),

@@ -1,5 +1,5 @@
 import { asFault, type Surroundings, type Task } from '../../core/model/index.ts';
-import type { ReportPlan, ServicePlan, WorkspacePackage } from '../../core/settings/index.ts';
+import type { ReportPlan, ServicePlan, TypeCheck, WorkspacePackage } from '../../core/settings/index.ts';
 import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
 import type { PatchReader, World } from '../context.ts';
 
@@ -22,6 +22,8 @@ export interface CheckRunner {
   /** A candidate's patch, to be applied to that commit. */
   readonly readPatch: PatchReader;
   readonly plan: ReportPlan;
+  /** In order; empty for none. */
+  readonly types: readonly TypeCheck[];
   /** Packages of the workspace and their dependencies on each other; empty if it has none. */
   readonly packages: readonly WorkspacePackage[];
   /** Services started for each test command; null: none. */

@@ -14,6 +14,7 @@ import {
   SUSPECT_RUNS,
   staticGates,
   type TestRun,
+  type TypeCheckResult,
   testsAlone,
   testsRunGate,
   undecidedSuspects,
@@ -30,6 +31,7 @@ import { areaId } from './execute.ts';
 import { parseSources } from './syntax.ts';
 import type { ExaminationTime } from './time.ts';
 import { fail, pass, runOn, type Tree, type TreeRun, type Trees, unbuilt } from './trees.ts';
+import { checkTypes } from './types.ts';
 
 /** The parts of a candidate that an examination requires. */
 export interface CandidateEntry
@@ -50,6 +52,8 @@ export interface ExaminedCandidate {
   readonly baseTests?: BaseTests;
   /** The whole suite with its own test files on its own code; absent if it has none. */
   readonly own?: TestRun;
+  /** Absent if no type check was run. */
+  readonly types?: TypeCheckResult;
 }
 
 /** Shared tools for examining candidates. */
@@ -129,7 +133,7 @@ async function execute(
   tools: ExaminationTools,
   tree: Tree,
   on: { readonly candidate: CandidateEntry; readonly patch: Patch; readonly eliminated: boolean },
-): Promise<() => Promise<Pick<ExaminedCandidate, 'gates' | 'baseTests' | 'own'>>> {
+): Promise<() => Promise<Pick<ExaminedCandidate, 'gates' | 'baseTests' | 'own' | 'types'>>> {
   const { runner, onBase } = tools;
   const { runId, alias } = on.candidate;
   const options = { id: areaId(runId, alias, 'base') };
@@ -140,11 +144,16 @@ async function execute(
   const suspects = on.eliminated || !ran ? [] : compareBase(onBase, result.run).regressions;
   const tests = on.eliminated ? [] : on.patch.tests;
   const testOwn = await ownTests(tools, tree, { id: areaId(runId, alias, 'own'), tests });
+  const { patch } = on;
+  const typed = on.eliminated
+    ? null
+    : await checkTypes(runner, onBase, { tree, patch, id: areaId(runId, alias, 'types') });
   return async () => {
     const run = await rerunSuspects(tools, tree, options, { run: result.run, suspects });
     const own = await testOwn();
     return {
-      gates: [testsRunGate(onBase, run), ...own.gates],
+      gates: [...(typed ? [typed.gate] : []), testsRunGate(onBase, run), ...own.gates],
+      ...(typed?.result ? { types: typed.result } : {}),
       ...(ran ? { baseTests: compareBase(onBase, run) } : {}),
       ...(ran && own.run ? { own: testsAlone(own.run) } : {}),
     };

@@ -2,10 +2,12 @@ import { Fault, type RunId, USUAL_SURROUNDINGS } from '../../core/model/index.ts
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import {
   ciJob,
+  isTypeCheckStep,
   packageFiles,
   reportPlan,
   servicePlan,
   stepFiles,
+  typeChecks,
   workflowFiles,
   workspaceGraph,
 } from '../../core/settings/index.ts';
@@ -72,7 +74,9 @@ export async function checkRunnerOn(
   await read(stepFiles(baseFiles));
   await read(packageFiles(baseFiles, texts));
   const { test = '', packages } = task.settings.checks;
-  const { plan, notes } = planOfNamedPackages(reportPlan(test, texts, REPORT_FOLDER), packages);
+  const types = typeChecks(task.settings.checks, texts);
+  const apart = types.length === 0 ? undefined : isTypeCheckStep;
+  const { plan, notes } = planOfNamedPackages(reportPlan(test, texts, REPORT_FOLDER, apart), packages);
   const found = on.base.tools?.services ?? [];
   if (found.length > 0) await read(workflowFiles(baseFiles));
   const services = servicePlan(ciJob(texts), found);
@@ -84,6 +88,7 @@ export async function checkRunnerOn(
     readPatch: patchReader(world.artifacts, { baseFiles }),
     packages: workspaceGraph(texts),
     plan,
+    types,
     services,
     notes: [...(await absentContentAt(world, source, sha)), ...notes, ...(services?.notes ?? [])],
   };

@@ -150,7 +150,7 @@ interface PoolResults {
 const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
 
 function evidenceOf(
-  { candidate, gates, patch, baseTests }: ExaminedCandidate,
+  { candidate, gates, patch, baseTests, types }: ExaminedCandidate,
   { crossed, probed, agreeing, message }: PoolResults,
 ): Evidence {
   const agreed = agreeing.get(candidate.alias);
@@ -170,6 +170,7 @@ function evidenceOf(
     coderMs: candidate.ms,
     ...(candidate.family === undefined ? {} : { family: candidate.family }),
     ...(baseTests ? { baseTests } : {}),
+    ...(types ? { types } : {}),
     ...(examples ? { independentTests: examples } : {}),
     ...(unmetExamples.length > 0 ? { unmetExamples } : {}),
     ...(behaviour ? { behaviour } : {}),

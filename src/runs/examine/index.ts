@@ -25,6 +25,7 @@ import type { CandidateEntry } from './candidate.ts';
 import { areaId, build, type CheckRunnerPorts, openCheckRunner, withTopLayer } from './execute.ts';
 import { type Gathered, gatherEvidence } from './gather.ts';
 import { runTests } from './run-tests.ts';
+import { withTypeChecks } from './types.ts';
 import type { TestWriting } from './written-tests.ts';
 
 export type { CheckPorts, CheckRunner } from './areas.ts';
@@ -159,7 +160,15 @@ export async function tryBase(
       return { kind: 'broken', message, output: broken.tail, timedOut: broken.stopped === 'wall' } as const;
     }
     if (checks.test) await onStep?.({ name: 'tests', command: checks.test });
-    return { kind: 'tested', tests: await runBaseRepeatedly(withTopLayer(runner, built)) } as const;
+    const on = withTopLayer(runner, built);
+    const tests = await runBaseRepeatedly(on);
+    const [types] = runner.types;
+    if (!types) return { kind: 'tested', tests } as const;
+    await onStep?.({ name: 'types', command: types.name });
+    const checked = await inArea(on, areaId(runner.task.runId, 'base', 'types'), (area) =>
+      withTypeChecks(runner, area, tests),
+    );
+    return { kind: 'tested', tests: checked } as const;
   });
 }
 

@@ -50,7 +50,7 @@ export async function openExaminationTime(
   const budgetMs = await remembered(['budget'], async () =>
     examinationBudget({
       settingMs: examine === undefined ? undefined : examine * 1000,
-      suiteMs: onBase.ms,
+      suiteMs: (onBase.types ?? []).reduce((sum, { ms }) => sum + ms, onBase.ms),
       candidates: entries.filter(({ patch }) => patch).length,
       parallel: world.parallelChecks,
       leftMs,

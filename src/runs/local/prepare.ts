@@ -41,7 +41,12 @@ export interface PrepareOptions {
 /** How a repository is set up, built and tested at one commit, and with which tools. */
 export interface Survey {
   readonly commit: { readonly ref: string; readonly sha: Sha };
-  readonly commands: { readonly setup?: string; readonly build?: string; readonly test?: string };
+  readonly commands: {
+    readonly setup?: string;
+    readonly build?: string;
+    readonly types?: string;
+    readonly test?: string;
+  };
   /** The file that each command comes from. */
   readonly from: CommandFiles;
   /** Containers that the repository's CI starts for the tests, such as `mysql`, and that the sandbox lacks. */
@@ -75,14 +80,19 @@ export async function surveyRepository(
   const { base } = await fromLocal(tools, origin, {});
   const source = { kind: 'local', path: origin.path } as const;
   const { settings, from, named, services } = await checksAt(tools, source, base.sha);
-  const { setup, build, test } = settings.checks;
+  const { setup, build, types, test } = settings.checks;
   const read = (path: string) => readTextAt(tools, source, base.sha, path);
   const provided = await toolsAt(tools, { source, sha: base.sha, read, setup }, signal);
   return {
     settings,
     named,
     commit: base,
-    commands: { ...(setup ? { setup } : {}), ...(build ? { build } : {}), ...(test ? { test } : {}) },
+    commands: {
+      ...(setup ? { setup } : {}),
+      ...(build ? { build } : {}),
+      ...(types ? { types } : {}),
+      ...(test ? { test } : {}),
+    },
     from,
     services: missingServices(services, provided?.tools.services ?? []),
     tools: provided?.found ?? [],
@@ -124,9 +134,13 @@ export async function prepareRepository(
     BRIEF_WAITS_MS,
   );
   const { commands, from, instead } = recipe;
+  const { types } = survey.commands;
+  const file = survey.from.types;
   return {
     ...survey,
-    ...{ commands, from, named, how, tests, refusedHosts },
+    ...{ named, how, tests, refusedHosts },
+    commands: { ...commands, ...(types ? { types } : {}) },
+    from: { ...from, ...(file ? { types: file } : {}) },
     ...(instead ? { instead } : {}),
     ...(packages ? { packages } : {}),
     hosts: settings.network.allow,

@@ -68,11 +68,12 @@ function settledTask({ task }: RunRecord, { recipe, lent }: FoundRecipe): Task {
 function settledChecks({ checks = {} }: RunRecord, { recipe, packages }: FoundRecipe): ChecksView {
   const { setup: _setup, build: _build, test: _test, step: _step, ...others } = checks;
   const instead = recipe.instead ?? checks.instead;
+  const { types } = checks.from ?? {};
   const lent = packages ? { lent: packages } : {};
   return {
     ...others,
     ...recipe.commands,
-    from: recipe.from,
+    from: { ...recipe.from, ...(types === undefined ? {} : { types }) },
     ...(instead ? { instead } : {}),
     ...lent,
     settled: true,

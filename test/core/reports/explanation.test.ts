@@ -35,6 +35,7 @@ test("the explanation of a candidate has everything known about it, and separate
     - \`untampered\` passed: ok
     - \`parses\` passed: ok
     - \`builds\` passed: ok
+    - \`types\` passed: ok
     - \`tests-run\` passed: ok
     - \`steady\` passed: ok
 

@@ -27,7 +27,7 @@ describe('the draft pull request', () => {
       ### Evidence
 
       - Base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`)
-      - Gates passed: 9 of 9
+      - Gates passed: 10 of 10
       - Base tests: 412/412 passed, 0 tests broken, 0 fixed, exit code 0
       - Tests by others, passed: peers 2/2
       - Written by agent \`builtin\` with model \`anthropic/model-2\`, prompt \`careful\`

@@ -29,6 +29,7 @@ describe('where the files name no test command, the CI workflow does', () => {
     };
     expect(detect(read, 'package-lock.json')).toEqual({
       commands: { setup: 'npm ci', test: 'npm run test:ci' },
+      types: null,
       from: { setup: CI, test: CI },
       others: [],
       services: [],

@@ -1,0 +1,125 @@
+import { nodeManager, type RepositorySnapshot } from './ecosystems.ts';
+import type { FoundCommand } from './last-resorts.ts';
+import { type PackageFacts, readPackage } from './package-scripts.ts';
+import { inVenv } from './python-setup.ts';
+import { sectionsOf } from './recipes.ts';
+import { shellCommand } from './step-commands.ts';
+import { isTypeCheck, programWords } from './step-kinds.ts';
+import { commandSteps, type TestStep } from './test-steps.ts';
+import { readPlainToml } from './toml-and-yaml.ts';
+
+/** A command that checks types. Its findings count, not its exit code alone. */
+export interface TypeCheck {
+  /** As people know it; unique within a repository. */
+  readonly name: string;
+  /** For `sh -c` at the top of the repository. */
+  readonly command: string;
+}
+
+/** Maximum characters of a name. */
+const MAX_NAME_CHARS = 80;
+
+/** Whether a step's findings are judged by the gate `types`. In packages of a workspace it remains one test. */
+export const isTypeCheckStep = ({ kind, command, package: folder }: TestStep): boolean =>
+  kind === 'types' && folder === undefined && isTypeCheck(command);
+
+/**
+ * The type checks of a repository: `checks.types`, and those among the steps of its test command, each once. None if
+ * the settings disable them. `files` are texts of the base commit (`stepFiles`).
+ */
+export function typeChecks(
+  { types, test = '' }: { readonly types?: string | undefined; readonly test?: string | undefined },
+  files: Readonly<Record<string, string>>,
+): readonly TypeCheck[] {
+  if (types === '') return [];
+  const own = types ? (commandSteps(types, files) ?? []) : [];
+  const given = new Set(own.map(programOf));
+  const steps = (commandSteps(test, files) ?? []).filter(isTypeCheckStep);
+  const others = new Map(
+    steps.filter((step) => !given.has(programOf(step))).map((step) => [programOf(step), step]),
+  );
+  return [
+    ...(types ? [{ name: types.slice(0, MAX_NAME_CHARS), command: writtenOut(own) || types }] : []),
+    ...[...others.values()].map((step) => ({
+      name: `${step.folder === '' ? '' : `${step.folder} `}${step.command}`.slice(0, MAX_NAME_CHARS),
+      command: writtenOut([step]),
+    })),
+  ];
+}
+
+/** Scripts are written out as they are on the base: a candidate could change them. */
+const writtenOut = (steps: readonly TestStep[]): string =>
+  steps.map((step) => shellCommand({ step, before: [], needs: [] })).join(' && ');
+
+const programOf = ({ folder, command }: TestStep): string => JSON.stringify([folder, programWords(command)]);
+
+/**
+ * The type check that a repository's files define; null for none, or if the test command already contains one. Whether
+ * its program is installed shows on the base commit.
+ */
+export function detectTypeCheck(
+  repository: RepositorySnapshot,
+  { setup = '', test = '' }: { readonly setup?: string | undefined; readonly test?: string | undefined },
+): FoundCommand | null {
+  if (commandSteps(test, repository.read)?.some(isTypeCheckStep)) return null;
+  const facts = readPackage(repository.read['package.json'] ?? '');
+  return (
+    (facts && (scriptCheck(facts, repository) ?? compilerCheck(facts, repository))) ??
+    pythonCheck(repository, setup) ??
+    languageCheck(repository)
+  );
+}
+
+/** Scripts that check types by their name, and those that do if their text says so. */
+const CHECK_SCRIPTS = ['typecheck', 'type-check', 'check-types', 'check:types', 'types:check'] as const;
+const SCRIPTS_IN_DOUBT = ['tsc', 'types'] as const;
+
+function scriptCheck(facts: PackageFacts, repository: RepositorySnapshot): FoundCommand | null {
+  const texts = (name: string) => facts.scripts.get(name) ?? '';
+  const isEndless = (text: string) => /(?:^|\s)(?:--watch|-w)(?:\s|$)/.test(text);
+  const name =
+    CHECK_SCRIPTS.find((one) => texts(one) !== '' && !isEndless(texts(one))) ??
+    SCRIPTS_IN_DOUBT.find((one) => isTypeCheck(texts(one)) && !isEndless(texts(one)));
+  if (name === undefined) return null;
+  return { command: `${nodeManager(facts, repository.files)} run ${name}`, file: 'package.json' };
+}
+
+/** A configuration without files of its own checks nothing: those that it refers to would have to be built. */
+const CHECKS_NOTHING = /"files"\s*:\s*\[\s*\]/;
+
+const compilerCheck = (facts: PackageFacts, { files, read }: RepositorySnapshot): FoundCommand | null =>
+  files.has('tsconfig.json') &&
+  facts.packages.has('typescript') &&
+  !CHECKS_NOTHING.test(read['tsconfig.json'] ?? '')
+    ? { command: 'node_modules/.bin/tsc --noEmit', file: 'tsconfig.json' }
+    : null;
+
+function pythonCheck({ files, read }: RepositorySnapshot, setup: string): FoundCommand | null {
+  const tools = toolTables(read['pyproject.toml'] ?? '');
+  const ini = sectionsOf(read['setup.cfg'] ?? '').get('mypy');
+  const own = ['mypy.ini', '.mypy.ini'].find((file) => files.has(file));
+  const inPlace = (command: string) => (setup.includes('.venv') ? inVenv(command) : command);
+  if (own !== undefined || ini || tools.has('mypy')) {
+    const file = own ?? (ini ? 'setup.cfg' : 'pyproject.toml');
+    const section = own === undefined ? ini : sectionsOf(read[own] ?? '').get('mypy');
+    const keys = section ? [...section.keys()] : (tools.get('mypy') ?? []);
+    const target = keys.some((key) => /^(?:files|packages|modules)$/.test(key)) ? '' : ' .';
+    return { command: inPlace(`python3 -m mypy${target}`), file };
+  }
+  const pyright = files.has('pyrightconfig.json') ? 'pyrightconfig.json' : 'pyproject.toml';
+  return files.has('pyrightconfig.json') || tools.has('pyright')
+    ? { command: inPlace('python3 -m pyright'), file: pyright }
+    : null;
+}
+
+/** Keys of each `[tool.…]` table. */
+function toolTables(text: string): ReadonlyMap<string, readonly string[]> {
+  const { tool } = readPlainToml(text);
+  if (tool === null || typeof tool !== 'object') return new Map();
+  return new Map(Object.entries(tool).map(([name, table]) => [name, Object.keys(Object(table))]));
+}
+
+function languageCheck({ files }: RepositorySnapshot): FoundCommand | null {
+  if (files.has('go.mod')) return { command: 'go vet ./...', file: 'go.mod' };
+  return files.has('Cargo.toml') ? { command: 'cargo check', file: 'Cargo.toml' } : null;
+}
