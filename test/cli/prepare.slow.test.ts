@@ -61,7 +61,7 @@ describe('runoff prepare', () => {
     expect([status, stderr]).toEqual([0, expect.stringContaining('Testing the base commit: npm test …')]);
     expect(stdout).toMatch(/^Tools {4}Node [\d.]+ \(/m);
     expect(stdout).toMatch(
-      /^Set-up {3}none\nBuild {4}none\nTests {4}npm test {2}\(detected from package\.json\)$/m,
+      /^Set-up {3}none\nBuild {4}none\nTypes {4}none\nTests {4}npm test {2}\(detected from package\.json\)$/m,
     );
     expect(stdout).toContain('1 test passed, 1 failed');
     expect(stdout).toContain('1 of 2 base tests aside');

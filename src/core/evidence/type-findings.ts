@@ -5,7 +5,7 @@ import type { GateReport, TypeCheckResult, TypeCheckRun, TypeFinding } from './e
 const MAX_MESSAGE_CHARS = 500;
 const MAX_FINDINGS = 5_000;
 /** Characters of one line that are read. */
-const MAX_LINE_CHARS = 2_000;
+const MAX_READ_LINE_CHARS = 2_000;
 
 /**
  * The formats of tsc (plain and pretty), pyright, mypy, `go vet`, and `cargo check` in its short format. Only errors:
@@ -39,7 +39,7 @@ export function typeFindings(output: string): readonly TypeFinding[] | null {
   const found: TypeFinding[] = [];
   let pending: string | null = null;
   for (const raw of output.split('\n')) {
-    const line = raw.slice(0, MAX_LINE_CHARS).replace(COLOURS, '').trimEnd();
+    const line = raw.slice(0, MAX_READ_LINE_CHARS).replace(COLOURS, '').trimEnd();
     const place = pending === null ? null : RUST_PLACE.exec(line);
     if (pending !== null && place?.groups) {
       found.push(finding({ ...place.groups, message: pending }));
@@ -88,7 +88,7 @@ export function leftOutTypeCheck(onBase: TypeCheckRun): string | null {
 }
 
 /** Lines move, so findings are compared by file and message; numbers of lines in messages do not count. */
-const keyOf = ({ file, message }: TypeFinding): string =>
+const keyOfFinding = ({ file, message }: TypeFinding): string =>
   JSON.stringify([file, message.replace(/\b(line|lines) \d+/gi, '$1')]);
 
 /** The findings that the base lacks, each as often as it occurs more than there, and the number of those that are gone. */
@@ -97,9 +97,9 @@ function comparedFindings(
   own: readonly TypeFinding[],
 ): { readonly added: readonly TypeFinding[]; readonly gone: number } {
   const left = new Map<string, number>();
-  for (const one of base) left.set(keyOf(one), (left.get(keyOf(one)) ?? 0) + 1);
+  for (const one of base) left.set(keyOfFinding(one), (left.get(keyOfFinding(one)) ?? 0) + 1);
   const added = own.filter((one) => {
-    const key = keyOf(one);
+    const key = keyOfFinding(one);
     const count = left.get(key) ?? 0;
     if (count > 0) left.set(key, count - 1);
     return count === 0;
@@ -109,8 +109,8 @@ function comparedFindings(
 
 /** Findings kept per candidate, and named in a sentence. */
 const MAX_ADDED_KEPT = 20;
-const MAX_NAMED = 3;
-const MAX_NAMED_CHARS = 200;
+const MAX_SHOWN_FINDINGS = 3;
+const MAX_SHOWN_FINDING_CHARS = 200;
 
 /**
  * Compares a candidate's type checks with those of the base, in the same order. `moved`: files of the base that the
@@ -171,7 +171,7 @@ function gateOf(
           ? `The type check finds nothing: ${names}.`
           : `The type check finds nothing that it does not find on the base commit (${onBase} there): ${names}.`,
     };
-  const named = added.slice(0, MAX_NAMED).map(findingText);
+  const named = added.slice(0, MAX_SHOWN_FINDINGS).map(findingText);
   const rest = addedCount - named.length;
   return {
     gate: 'types',
@@ -182,4 +182,4 @@ function gateOf(
 
 /** `src/a.ts:12: TS2322: …` */
 const findingText = ({ file, line, message }: TypeFinding): string =>
-  `${file === '' ? '' : `${file}${line === undefined ? '' : `:${line}`}: `}${message.slice(0, MAX_NAMED_CHARS)}`;
+  `${file === '' ? '' : `${file}${line === undefined ? '' : `:${line}`}: `}${message.slice(0, MAX_SHOWN_FINDING_CHARS)}`;

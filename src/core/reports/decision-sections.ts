@@ -5,14 +5,8 @@ import { chosenOf, failedGate } from '../ranking/index.ts';
 import { checkCommands } from './commands-used.ts';
 import { branchOf, counted, decisionLabel, elapsed, personFirst, personIn } from './format.ts';
 import { code, details, fencedDiff, fill, inertSentence, link, prose, tableRows } from './markdown.ts';
-import {
-  baseTestsText,
-  type FailingTests,
-  type InputExample,
-  type RankReason,
-  reasons,
-  standings,
-} from './ranking-table.ts';
+import { type FailingTests, type InputExample, type RankReason, reasons } from './rank-reasons.ts';
+import { baseTestsText, standings } from './ranking-table.ts';
 import {
   agreementNote,
   changedSinceLines,

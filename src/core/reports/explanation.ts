@@ -5,7 +5,8 @@ import { reasonText } from './decision-sections.ts';
 import { whereToRead } from './diff-pages.ts';
 import { counted, elapsed, escapedMoney, money, plusMinus, tokens } from './format.ts';
 import { code, fill, inertSentence, prose, report } from './markdown.ts';
-import { baseTestsText, type CandidateStanding, rankRows, reasonOf, standings } from './ranking-table.ts';
+import { reasonOf } from './rank-reasons.ts';
+import { baseTestsText, type CandidateStanding, rankRows, standings } from './ranking-table.ts';
 import { judgesOn, reviewSection } from './sections.ts';
 import type { Diffs, Report, RunView } from './view.ts';
 

@@ -53,15 +53,8 @@ export {
   report,
 } from './markdown.ts';
 export { checkText, commitMessage, followUpMessage, pullRequest } from './pull.ts';
-export {
-  type FailingTests,
-  type InputExample,
-  type RankReason,
-  type RankRow,
-  rankRows,
-  reasons,
-  standings,
-} from './ranking-table.ts';
+export { type FailingTests, type InputExample, type RankReason, reasons } from './rank-reasons.ts';
+export { type RankRow, rankRows, standings } from './ranking-table.ts';
 export { type DayCap, type Refusal, refusalComment, refusalText } from './refusal.ts';
 export { registryOutage } from './registry-outage.ts';
 export {

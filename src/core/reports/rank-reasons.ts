@@ -1,0 +1,94 @@
+import type { Evidence } from '../evidence/index.ts';
+import type { Alias } from '../model/index.ts';
+import { failedGate, pickOf } from '../ranking/index.ts';
+import { type CandidateStanding, standings } from './ranking-table.ts';
+import type { RunView } from './view.ts';
+
+export interface FailingTests {
+  /** The suite that it fails, e.g. `base tests`, `tests of B`. */
+  readonly of: string;
+  /** The first few names; may have been chosen by candidates. */
+  readonly names: readonly string[];
+  readonly more: number;
+}
+
+/** An executed input with its result. */
+export interface InputExample {
+  readonly input: string;
+  readonly got: string;
+  readonly wanted: string;
+  /** The source of `wanted`: `others give`, `a critic expects`. */
+  readonly whose: string;
+}
+
+/** Why a candidate was not chosen, as plain text. */
+export interface RankReason {
+  readonly alias: Alias;
+  readonly because: string;
+  readonly failing: readonly FailingTests[];
+  readonly inputs: readonly InputExample[];
+  /** The lines that failed a gate. */
+  readonly hunk?: string;
+}
+
+/** Maximum names shown for each suite that a candidate fails. */
+const MAX_NAMES_SHOWN = 5;
+/** Maximum inputs shown of each kind. */
+const MAX_INPUTS_SHOWN = 3;
+
+/** The reasons for each candidate that was not chosen; for all if none is ahead. */
+export const reasons = (view: RunView, everyone = false): readonly RankReason[] =>
+  standings(view)
+    .filter(({ chosen }) => everyone || !chosen)
+    .map((standing) => reasonOf(view, standing));
+
+/** The evidence against a candidate; for one that passed everything, its place. */
+export function reasonOf(
+  view: RunView,
+  { candidate, evidence, ranked, chosen }: CandidateStanding,
+): RankReason {
+  const { alias } = candidate;
+  const gate = evidence && failedGate(evidence);
+  const because = gate?.because ?? ranked?.because ?? candidate.note;
+  const passedOver = !chosen && !gate && alias === pickOf(view.decision);
+  const suites = [
+    failingTests('base tests', evidence?.baseTests?.regressions ?? []),
+    failingTests(
+      'independent tests',
+      (evidence?.independentTests?.failing ?? []).map(({ id }) => id),
+    ),
+    ...(evidence?.peerTests ?? []).flatMap(({ author, failing, guards }) => [
+      failingTests(`tests of ${author}`, failing),
+      failingTests(`tests of ${author} that also pass on the base`, guards?.failing ?? []),
+    ]),
+  ];
+  return {
+    alias,
+    because: passedOver
+      ? `The evidence ranks it first, but a person picked another candidate. ${because}`
+      : because,
+    failing: suites.filter((tests) => tests.names.length > 0),
+    inputs: [...differingInputs(evidence), ...confirmedObjections(view, alias)],
+    ...(gate?.hunk ? { hunk: gate.hunk } : {}),
+  };
+}
+
+const differingInputs = (evidence: Evidence | undefined): readonly InputExample[] =>
+  (evidence?.behaviour?.differences ?? [])
+    .slice(0, MAX_INPUTS_SHOWN)
+    .map(({ input, got, others }) => ({ input, got, wanted: others, whose: 'most others return' }));
+
+/** Defects that critics reported and a test confirmed. */
+const confirmedObjections = ({ review = [] }: RunView, alias: Alias): readonly InputExample[] =>
+  review
+    .filter((one) => one.alias === alias)
+    .flatMap(({ critics }) => critics.flatMap((one) => ('objections' in one ? one.objections : [])))
+    .filter(({ outcome }) => outcome === 'confirmed')
+    .slice(0, MAX_INPUTS_SHOWN)
+    .map(({ input, got, expected }) => ({ input, got, wanted: expected, whose: 'a critic expects' }));
+
+const failingTests = (of: string, names: readonly string[]): FailingTests => ({
+  of,
+  names: names.slice(0, MAX_NAMES_SHOWN),
+  more: Math.max(0, names.length - MAX_NAMES_SHOWN),
+});
