@@ -10,8 +10,8 @@ import type { Health, WebOptions } from '../server/index.ts';
 import type { DoctorFinding, Runtime } from '../shell.ts';
 import { agentFindings } from './agents.ts';
 import { artifactsOf, artifactsText, checkArtifacts, dataPaths, openDataFolder } from './data-folder.ts';
-import { repositoryFindings } from './doctor-repository.ts';
 import { openLog } from './instrumentation.ts';
+import { repositoryFindings } from './local.ts';
 import type { SettingsFile, SettingsSource } from './operator-settings.ts';
 import { openSandbox, ownerOf } from './sandbox.ts';
 

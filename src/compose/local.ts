@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises';
+import { constants, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { openArtifacts } from '../adapters/artifacts/index.ts';
 import { memoryLedger, openGateway } from '../adapters/gateway/index.ts';
 import { openWorkspaces } from '../adapters/git/index.ts';
@@ -8,9 +8,11 @@ import { openModel } from '../adapters/models/index.ts';
 import { discardFolder, ownFolder } from '../adapters/sandbox/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { Fault } from '../core/model/index.ts';
-import { ceilingsOf, type Operator } from '../core/settings/index.ts';
-import type { PrepareTools, SelectTools } from '../runs/index.ts';
-import type { Selecting, SelectingHow } from '../shell.ts';
+import { toolsText, visibleLine } from '../core/reports/index.ts';
+import { ceilingsOf, type Operator, shownSetup } from '../core/settings/index.ts';
+import type { Sandbox } from '../ports/index.ts';
+import { type PrepareTools, type SelectTools, type Survey, surveyRepository } from '../runs/index.ts';
+import type { DoctorFinding, Selecting, SelectingHow } from '../shell.ts';
 import { providersOf } from './connections.ts';
 import { dataPaths, openDataFolder, promptsOf, recipesOf } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
@@ -103,4 +105,123 @@ function openJudges(
     },
     close: () => gateway.close(),
   };
+}
+
+/**
+ * Determines how a local repository would be set up, built and tested here. None of its code is executed. Faults as its
+ * admission would.
+ */
+export async function repositoryFindings(
+  operator: Operator,
+  sandbox: Sandbox,
+  path: string,
+): Promise<readonly DoctorFinding[]> {
+  const owner = ownerOf(operator);
+  const workspaces = openWorkspaces({ dataDir: operator.data, sandbox, owner, log: openLog(operator) });
+  const { top } = await workspaces.describe(path);
+  const survey = await surveyRepository(
+    {
+      workspaces,
+      toolchains: toolchainsOf(operator, sandbox),
+      ceilings: ceilingsOf(operator),
+      defaults: { models: [] },
+    },
+    { kind: 'local', path: top },
+  );
+  return [commandsFinding(survey), ...toolFindings(survey)];
+}
+
+function commandsFinding({ commands, from, services }: Survey): DoctorFinding {
+  const shown = Object.entries(commands).map(
+    ([name, command]) =>
+      `${name} \`${visibleLine(shownSetup(command), 120)}\` (${from[name as keyof typeof from] ?? ''})`,
+  );
+  const name = 'repository';
+  if (commands.test === undefined)
+    return {
+      name,
+      state: 'warning',
+      detail: [...shown, 'no test command was found'].join(', '),
+      remedy: 'Set `checks.test` in .github/auto-dev.yml, for example `test: npm test`.',
+    };
+  if (services.length > 0)
+    return {
+      name,
+      state: 'warning',
+      detail: `${shown.join(', ')}; its CI starts ${services.join(', ')} beside the tests, and the sandbox has none of them`,
+      remedy: 'Tests that need one fail on the base commit and are set aside. `runoff prepare` shows which.',
+    };
+  return { name, state: 'ok', detail: shown.join(', ') };
+}
+
+/** The start of the remedy in a sentence about a missing tool. */
+const REMEDY = ' Install it on this machine';
+
+function toolFindings({ tools, missing }: Survey): readonly DoctorFinding[] {
+  const name = 'tools';
+  const missingTools = missing.map((sentence): DoctorFinding => {
+    const at = sentence.indexOf(REMEDY);
+    return at < 0
+      ? { name, state: 'warning', detail: sentence }
+      : { name, state: 'warning', detail: sentence.slice(0, at), remedy: sentence.slice(at + 1) };
+  });
+  return tools.length === 0
+    ? missingTools
+    : [{ name, state: 'ok', detail: toolsText(tools) }, ...missingTools];
+}
+
+/**
+ * Creates a file and its parent folders below a folder whose content is untrusted. No part of `path` may be a link:
+ * `git clone` creates links to any place, and writing through a dangling link creates its target. Returns null on
+ * success, else why nothing was written, as a clause. Rejects with other errors of the file system.
+ */
+export async function createBelow(top: string, path: string, text: string): Promise<string | null> {
+  const parts = dirname(path).split('/');
+  for (const [at] of parts.entries()) {
+    const folder = join(top, ...parts.slice(0, at + 1));
+    const made = await mkdir(folder).then(() => true, unlessThere);
+    if (!made && !(await lstat(folder)).isDirectory())
+      return `${folder} is not a folder but a link or a file`;
+  }
+  const file = join(top, path);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const handle = await open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666).catch(unlessThere);
+  if (!handle) return `${file} exists already`;
+  try {
+    await handle.writeFile(text);
+  } catch (thrown) {
+    await rm(file, { force: true });
+    throw thrown;
+  } finally {
+    await handle.close();
+  }
+  return null;
+}
+
+/**
+ * Replaces the text of a regular file below such a folder atomically, if it is still `before`; follows no link. Returns
+ * null on success, else why nothing was written, as a clause.
+ */
+export async function replaceBelow(
+  top: string,
+  path: string,
+  { before, text }: { readonly before: string; readonly text: string },
+): Promise<string | null> {
+  const folders = dirname(path).split('/');
+  for (const [at] of folders.entries()) {
+    const folder = join(top, ...folders.slice(0, at + 1));
+    if (!(await lstat(folder)).isDirectory()) return `${folder} is not a folder but a link or a file`;
+  }
+  const file = join(top, path);
+  if (!(await lstat(file)).isFile()) return `${file} is not a file`;
+  if ((await readFile(file, 'utf8')) !== before) return `${file} is not as it was committed`;
+  const fresh = `${path}.${process.pid}.tmp`;
+  const why = await createBelow(top, fresh, text);
+  if (why === null) await rename(join(top, fresh), file);
+  return why;
+}
+
+function unlessThere(thrown: NodeJS.ErrnoException): false {
+  if (thrown.code === 'EEXIST') return false;
+  throw thrown;
 }
