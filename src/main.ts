@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemRandom } from './adapters/system/index.ts';
-import { runCli, terminalText } from './cli/index.ts';
+import { openTerminalFilter, runCli, terminalText } from './cli/index.ts';
 import {
   agentsOf,
   createBelow,
@@ -24,6 +24,7 @@ import {
 import { visibleCode } from './core/reports/index.ts';
 import type { Operator } from './core/settings/index.ts';
 import { startFolder } from './process-start.ts';
+import type { ShellTerminal } from './runs/index.ts';
 import type { Screen, Shell, Terminal } from './shell.ts';
 
 const outIsTerminal = process.stdout.isTTY === true;
@@ -93,6 +94,28 @@ function confirm(question: string): Promise<boolean> {
   }).finally(release);
 }
 
+/** Keys reach the shell as they are, Ctrl-C too, until it ends. */
+function typing(): ShellTerminal {
+  const { stdin, stdout } = process;
+  const shown = openTerminalFilter();
+  return {
+    term: /^[\w.+-]{1,60}$/.test(process.env.TERM ?? '') ? (process.env.TERM ?? '') : 'dumb',
+    rows: stdout.rows || 24,
+    columns: stdout.columns || 80,
+    input(write) {
+      stdin.setRawMode(true);
+      stdin.on('data', write);
+      stdin.resume();
+      return () => {
+        stdin.off('data', write);
+        stdin.setRawMode(false);
+        stdin.pause();
+      };
+    },
+    onOutput: (bytes) => void stdout.write(shown(bytes)),
+  };
+}
+
 const shell: Shell = {
   ...terminal,
   useEnvFile: settings.use,
@@ -101,6 +124,7 @@ const shell: Shell = {
   openPreparing: async () => openPreparing(await atTerminal()),
   openSelecting: async (how) => openSelecting(await atTerminal(), how),
   confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : null,
+  typing: process.stdin.isTTY && outIsTerminal ? typing : null,
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
   cores: availableParallelism(),
   serve: async () => serve(await settings.read(), terminal),

@@ -1,6 +1,6 @@
 import type { ModelProtocol } from './core/settings/index.ts';
 import type { ExecutorRole, Pruned } from './ports/index.ts';
-import type { Exposure, PrepareTools, Retired, SelectTools, World } from './runs/index.ts';
+import type { Exposure, PrepareTools, Retired, SelectTools, ShellTerminal, World } from './runs/index.ts';
 
 /**
  * An open runtime: the database is running, and the sandbox works if flows are executed. `close` releases everything.
@@ -131,6 +131,8 @@ export interface Shell extends Terminal {
   openSelecting(how: SelectingHow): Promise<Selecting>;
   /** Asks the person at the terminal to confirm with `y`; null without a terminal. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
+  /** The terminal as one that somebody types to a shell in; null without a terminal for input and output. */
+  readonly typing: (() => ShellTerminal) | null;
   /** Lines of standard input, without line ends. */
   lines(): AsyncIterable<string>;
   /** Number of cores available to this process. */

@@ -17,7 +17,7 @@ import { type SelectFlags, selectLines } from './select.ts';
 
 export { follow, printReport } from './inspect.ts';
 
-export { jsonText, runJson, terminalText } from './render/index.ts';
+export { jsonText, openTerminalFilter, runJson, terminalText } from './render/index.ts';
 export { exitCode } from './run.ts';
 
 /** Runs the command line and returns the exit code. Never rejects: a fault is printed on standard error. */

@@ -1,9 +1,16 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { leftOutTypeCheck, silenceOf } from '../core/evidence/index.ts';
-import { Fault, SETTINGS_FILE } from '../core/model/index.ts';
+import { asFault, Fault, SETTINGS_FILE } from '../core/model/index.ts';
 import { settingsOfRecipe } from '../core/settings/index.ts';
-import { type Prepared, type PrepareTools, prepareRepository } from '../runs/index.ts';
+import {
+  openShell,
+  type Prepared,
+  type PreparedPlace,
+  type PrepareTools,
+  prepareRepository,
+  type ShellTerminal,
+} from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { jsonOption } from './options.ts';
 import {
@@ -21,6 +28,7 @@ interface PrepareFlags {
   readonly write?: boolean;
   readonly trustChecks?: boolean;
   readonly json?: boolean;
+  readonly shell?: boolean;
 }
 
 /** `runoff prepare`: sets up, builds and tests the base commit as a run would, without a model. */
@@ -36,15 +44,66 @@ export function addPrepare(program: Command, shell: Shell, done: (code: number) 
       '--trust-checks',
       'agree to run the commands even if the sandbox is weaker or they have network access',
     )
+    .option('--shell', 'then open a shell in the sandbox, with the packages and the network that tests have')
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExit codes: 0 tests pass on the base commit · 1 set-up or build failed · 3 tests say nothing',
+      '\nExit codes: 0 tests pass on the base commit · 1 set-up or build failed · 3 tests say nothing; with --shell, that of the shell',
     )
-    .action(async (flags: PrepareFlags) => done(await prepare(shell, flags)));
+    .action(async (flags: PrepareFlags) => done(await prepareThen(shell, flags)));
 }
 
-async function prepare(shell: Shell, flags: PrepareFlags): Promise<number> {
+/** Opens a shell after preparing if that is wanted: above all where set-up, build or tests failed. */
+async function prepareThen(shell: Shell, flags: PrepareFlags): Promise<number> {
+  const { screen, typing } = shell;
+  if (!flags.shell) return prepare(shell, flags, () => {});
+  if (typing === null || flags.json) {
+    screen.err(
+      flags.json
+        ? 'A shell has no JSON: leave out `--json` or `--shell`.\n'
+        : '`--shell` needs a terminal: standard input and output must not be redirected.\n',
+    );
+    return EXIT.usage;
+  }
+  let reached: Reached | null = null;
+  try {
+    const code = await prepare(shell, flags, (now) => {
+      reached = now;
+    });
+    if (code === EXIT.cancelled) return code;
+  } catch (thrown) {
+    const { code, message } = asFault(thrown);
+    if (reached === null || (code !== 'BASE_BROKEN' && code !== 'REGISTRY_UNAVAILABLE')) throw thrown;
+    screen.err(`${message}\n`);
+  }
+  return reached === null ? EXIT.failed : enter(shell, reached, typing());
+}
+
+/** What was prepared when something failed, or at the end. */
+interface Reached {
+  readonly tools: PrepareTools;
+  readonly place: PreparedPlace;
+}
+
+async function enter({ screen, onInterrupt }: Shell, { tools, place }: Reached, terminal: ShellTerminal) {
+  const stop = new AbortController();
+  const release = onInterrupt(() => stop.abort());
+  const packages = place.isSetUp ? '' : ' without installed packages';
+  screen.err(`\nA shell in the sandbox${packages}. Its files are removed when it ends; \`exit\` ends it.\n`);
+  try {
+    const { exitCode, why } = await openShell(tools, place, terminal, stop.signal);
+    if (why !== null) screen.err(`${why}\n`);
+    return exitCode ?? EXIT.failed;
+  } finally {
+    release();
+  }
+}
+
+async function prepare(
+  shell: Shell,
+  flags: PrepareFlags,
+  onReached: (reached: Reached) => void,
+): Promise<number> {
   const { screen } = shell;
   const path = resolve(shell.cwd, flags.repo);
   const stop = new AbortController();
@@ -60,6 +119,7 @@ async function prepare(shell: Shell, flags: PrepareFlags): Promise<number> {
         onSurvey: (survey) => screen.err(surveyText(survey)),
         onStep: (step) => screen.err(`${stepText(step)} …\n`),
         onNext: (failed, next) => screen.err(`${nextTryText(failed, next)}\n`),
+        onPlace: (place) => onReached({ tools, place }),
         signal: stop.signal,
       },
     );

@@ -62,6 +62,13 @@ export interface ExecSpec {
   /** The command's environment besides PATH, HOME, USER, TMPDIR, LANG. Must not contain secrets. */
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /**
+   * For a command that somebody types to, instead of `stdin`: called at its start with what writes to its standard
+   * input. What it returns is called at the end of the command.
+   */
+  readonly input?: (write: (bytes: Uint8Array) => void) => () => void;
+  /** Called with each piece of standard output as it comes. */
+  readonly onOutput?: (bytes: Uint8Array) => void;
   /** Unix socket of this candidate's gateway lease; available inside at `http://127.0.0.1:<port>`. */
   readonly gateway?: { readonly socket: string; readonly port: number };
   /** Files to write below /home/agent before the start, by relative path. */

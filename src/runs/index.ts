@@ -19,11 +19,14 @@ export {
 } from './context.ts';
 export {
   debateText,
+  openShell,
   type Prepared,
+  type PreparedPlace,
   type PrepareTools,
   prepareRepository,
   type SelectOptions,
   type SelectTools,
+  type ShellTerminal,
   type Survey,
   type SurveyTools,
   select,

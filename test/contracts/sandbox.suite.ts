@@ -56,6 +56,33 @@ export function sandboxContract(
         expect(heard.toSorted()).toEqual(['stderr: two', 'stdout: one', 'stdout: three']);
       });
 
+      test('comes from a command that somebody types to, piece by piece', async () => {
+        const heard: string[] = [];
+        let type = (_text: string) => {};
+        let connected = false;
+        const result = await sh(
+          world.area(),
+          'echo ready; while read -r line; do echo "<$line>"; [ "$line" != end ] || exit 4; done',
+          {
+            input: (write) => {
+              connected = true;
+              type = (text) => write(Buffer.from(text));
+              return () => {
+                connected = false;
+              };
+            },
+            onOutput: (bytes) => {
+              const text = Buffer.from(bytes).toString();
+              heard.push(text);
+              if (text.includes('ready')) type('one\n');
+              if (text.includes('<one>')) type('end\n');
+            },
+          },
+        );
+        expect(result).toMatchObject({ exitCode: 4, stdout: 'ready\n<one>\n<end>\n' });
+        expect([heard.join(''), connected]).toEqual([result.stdout, false]);
+      });
+
       test('has no exit code when a signal ended the command', async () => {
         expect(await sh(world.area(), 'kill -SEGV $$')).toMatchObject({ exitCode: null, stopped: null });
       });

@@ -3,9 +3,11 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { Readable, type Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, mayStartLater } from '../../core/model/index.ts';
+import type { ExecSpec } from '../../ports/index.ts';
 import { FD, type Launch } from './launch.ts';
 import {
   asOwner,
+  connectInput,
   findInit,
   HOST_PATH,
   hasEnded,
@@ -55,15 +57,21 @@ interface BoxOptions {
 /** Starts a box. It ends when Runoff ends, even by SIGKILL. */
 export function startBox(
   { argv: [file, ...args], options, first }: Launch,
-  stdin: string | undefined,
+  { stdin, input }: Pick<ExecSpec, 'input' | 'stdin'>,
   { filter, groupFd }: BoxOptions,
   owner: Owner | null,
 ): Box {
-  const child = spawnWithoutLeaks(file, args, { stdin: stdin !== undefined, groupFd }, owner);
+  const child = spawnWithoutLeaks(
+    file,
+    args,
+    { stdin: stdin !== undefined || input !== undefined, groupFd },
+    owner,
+  );
   const status = readStatus(child, first);
   preferAsOutOfMemoryVictim(child);
   const streams = streamsOf(child);
-  feed(child.stdin, stdin ?? '');
+  if (input) connectInput(child, input);
+  else feed(child.stdin, stdin ?? '');
   feed(streams[FD.seccomp], filter);
   feed(streams[FD.options], options.map((option) => `${option}\0`).join(''));
   streams[FD.alive]?.on('error', ignoreLeftReader);

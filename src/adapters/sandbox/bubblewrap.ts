@@ -153,7 +153,7 @@ function launchResult(
 async function superviseBox(input: RunInput): Promise<Supervised<BoxEnd>> {
   const { spec, launch, filter, owner, table, givenBytes, group } = input;
   const disk = await measureDiskBefore(spec, givenBytes);
-  const box = startBox(launch, spec.stdin, { filter, groupFd: group?.fd ?? null }, owner);
+  const box = startBox(launch, spec, { filter, groupFd: group?.fd ?? null }, owner);
   const memoryBytes = group === null ? spec.limits.memoryBytes : null;
   return await supervise(
     {

@@ -1,7 +1,9 @@
+import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa, type Options } from 'execa';
 import { Fault, mayStartLater, programKilled, runToEnd } from '../../core/model/index.ts';
+import type { ExecSpec } from '../../ports/index.ts';
 
 /** Milliseconds for which one scan of /proc is reused by all sandboxes. */
 const SCAN_FRESH_MS = 100;
@@ -135,6 +137,15 @@ export function openProcessTable(now: () => number): ProcessTable {
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
+}
+
+/** Passes on what somebody types, until the program has ended. */
+export function connectInput(child: ChildProcess, input: NonNullable<ExecSpec['input']>): void {
+  // A program that no longer reads is no error: its exit code shows the reason.
+  child.stdin?.on('error', () => undefined);
+  const end = input((bytes) => child.stdin?.write(bytes));
+  child.once('close', end);
+  child.once('error', end);
 }
 
 /** Options for `spawn`: sets both ids and, as root, drops all supplementary groups before the program starts. */

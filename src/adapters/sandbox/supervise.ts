@@ -30,7 +30,7 @@ export interface Supervised<End> {
 }
 
 /** The part of a spec that every backend leaves to the supervisor. */
-type Terms = Pick<ExecSpec, 'limits' | 'onLine' | 'onLimit' | 'signal'>;
+type Terms = Pick<ExecSpec, 'limits' | 'onLine' | 'onLimit' | 'onOutput' | 'signal'>;
 
 /** Longest delay of a timer in Node; a longer time limit is no limit in practice. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -51,6 +51,7 @@ export async function supervise<End>(
     running[name].on('data', (chunk: Buffer) => {
       guard.onOutput();
       output[name].add(chunk);
+      if (name === 'stdout') guard.call(() => terms.onOutput?.(chunk), undefined);
       split.add(chunk);
     });
     return split;

@@ -7,6 +7,7 @@ export { progressLine, renderProgress } from './progress.ts';
 export {
   clipped,
   displayWidth,
+  openTerminalFilter,
   padded,
   painter,
   printable as shown,

@@ -72,6 +72,29 @@ export const terminalText = (text: string): string =>
     .map((part, at) => (at % 2 === 1 ? part : visibleCode(part)))
     .join('');
 
+/** Commands that set titles, the clipboard, links or colours, or that make a terminal answer as if somebody typed. */
+const STRING_SEQUENCE = new RegExp(`${ESC}[\\]PX^_][\\s\\S]*?(?:\u0007|${ESC}\\\\)`, 'g');
+const ANSWERED = new RegExp(`${ESC}\\[[0-?]*(?:[ -/]*[ctnqx]|\\$[pwy])|${ESC}Z|\u0005|[\u0080-\u009f]`, 'g');
+/** The beginning of a sequence whose rest has not come yet. */
+const UNFINISHED = new RegExp(`${ESC}(?:[\\]PX^_][\\s\\S]*|\\[[0-?]*[ -/]*)?$`);
+/** Maximum characters of such a beginning; our default. */
+const MAX_UNFINISHED = 64 * 1024;
+
+/**
+ * Output of an untrusted program that draws on a terminal, piece by piece: colours and cursor movement are kept, what
+ * else a terminal may act on is removed.
+ */
+export function openTerminalFilter(): (bytes: Uint8Array) => string {
+  const decoder = new TextDecoder();
+  let rest = '';
+  return (bytes) => {
+    const text = (rest + decoder.decode(bytes, { stream: true })).replace(STRING_SEQUENCE, '');
+    const from = UNFINISHED.exec(text)?.index ?? text.length;
+    rest = text.length - from > MAX_UNFINISHED ? text.slice(from, from + 2) : text.slice(from);
+    return text.slice(0, from).replace(ANSWERED, '');
+  };
+}
+
 export type Tone = 'strong' | 'good' | 'bad' | 'dim';
 const SGR = { strong: 1, good: 32, bad: 31, dim: 2 } as const satisfies Record<Tone, number>;
 

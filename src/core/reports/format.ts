@@ -185,7 +185,7 @@ export const toolsText = (tools: readonly FoundTool[]): string =>
 /** The step on the base commit, before its command. */
 export const BASE_STEP_LABELS = {
   checkout: 'preparing the checkout',
-  lend: 'copying the installed packages of the work tree',
+  lend: 'looking for installed packages in the work tree',
   'set-up': 'installing packages',
   build: 'building the base commit',
   types: 'checking the types of the base commit',

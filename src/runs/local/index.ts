@@ -1,6 +1,7 @@
 export { debateText } from './debate-text.ts';
 export {
   type Prepared,
+  type PreparedPlace,
   type PrepareTools,
   prepareRepository,
   type Survey,
@@ -8,3 +9,4 @@ export {
   surveyRepository,
 } from './prepare.ts';
 export { type SelectOptions, type SelectTools, select } from './select.ts';
+export { openShell, type ShellTerminal } from './shell.ts';

@@ -1,4 +1,4 @@
-import { Fault, type LocalOrigin, type Sha } from '../../core/model/index.ts';
+import { Fault, type LocalOrigin, type Sha, type Task } from '../../core/model/index.ts';
 import type { BaseStep, CommandFiles } from '../../core/reports/index.ts';
 import {
   type CommandName,
@@ -7,6 +7,7 @@ import {
   missingServices,
   type Recipe,
   type Settings,
+  withRecipe,
 } from '../../core/settings/index.ts';
 import {
   checksAt,
@@ -16,7 +17,7 @@ import {
   fromLocal,
   mayBeSuggested,
 } from '../admit/index.ts';
-import { absentContentAt, openBase, toolsAt } from '../base/index.ts';
+import { absentContentAt, type BareBase, type BaseTask, openBase, toolsAt } from '../base/index.ts';
 import { readTextAt, type World } from '../context.ts';
 import { type FoundRecipe, findRecipe, type RecipePorts } from '../recipe/index.ts';
 import { retryOutages } from '../stage.ts';
@@ -35,7 +36,16 @@ export interface PrepareOptions {
   readonly onStep: (step: BaseStep) => void;
   /** Called when commands failed, with the recipe that is tried next. */
   readonly onNext: (failed: FailedTry, next: Recipe) => void;
+  /** Called when the base as it is now could be looked at: before set-up, after it, and at the end. */
+  readonly onPlace?: (place: PreparedPlace) => void;
   readonly signal: AbortSignal;
+}
+
+/** A local base commit, with the commands and packages that it has at the moment. */
+export interface PreparedPlace {
+  readonly task: BaseTask & Pick<Task, 'runId'>;
+  readonly bare: BareBase;
+  readonly isSetUp: boolean;
 }
 
 /** How a repository is set up, built and tested at one commit, and with which tools. */
@@ -112,7 +122,7 @@ const BRIEF_WAITS_MS = [2_000, 10_000];
 export async function prepareRepository(
   tools: PrepareTools,
   origin: LocalOrigin,
-  { trust, onSurvey, onStep, onNext, signal }: PrepareOptions,
+  { trust, onSurvey, onStep, onNext, onPlace, signal }: PrepareOptions,
 ): Promise<Prepared> {
   const { settings, named, ...survey } = await surveyRepository(tools, origin, signal);
   const exposure = await exposureOf(tools, settings, named);
@@ -123,19 +133,30 @@ export async function prepareRepository(
   const began = tools.clock.elapsed();
   const bare = await openBase(tools, task, { source, signal, onStep });
   const opened = tools.clock.elapsed() - began;
+  onPlace?.({ task, bare, isSetUp: false });
+  const onBaseStep = (step: BaseStep): void => {
+    if (step.name === 'build' || step.name === 'tests') onPlace?.({ task, bare, isSetUp: true });
+    onStep(step);
+  };
   const probe = await tools.sandbox.probe();
   const maySuggested = probe.kind === 'ready' && mayBeSuggested(probe.backend);
   const detected = await detectedRecipe(tools, source, { task, checks: { from: survey.from, named } });
-  const { recipe, how, tests, ms, packages, refusedHosts } = await retryOutages(
+  const { recipe, how, tests, ms, packages, refusedHosts, lent } = await retryOutages(
     tools,
     signal,
-    () => findRecipe(tools, { task, bare, detected, maySuggested, signal, onStep, onNext }),
+    () => findRecipe(tools, { task, bare, detected, maySuggested, signal, onStep: onBaseStep, onNext }),
     undefined,
     BRIEF_WAITS_MS,
   );
   const { commands, from, instead } = recipe;
   const { types } = survey.commands;
   const file = survey.from.types;
+  const settled = {
+    ...task,
+    settings: withRecipe(settings, recipe),
+    ...(lent === undefined ? {} : { lent }),
+  };
+  onPlace?.({ task: settled, bare, isSetUp: true });
   return {
     ...survey,
     ...{ named, how, tests, refusedHosts },

@@ -190,6 +190,8 @@ interface EntryOrder {
   /** The command's complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string | null;
+  /** The command reads the container's own standard input instead. */
+  readonly typed: boolean;
   readonly cwd: string;
 }
 
@@ -208,5 +210,6 @@ export const entryOrder = (spec: ExecSpec, egress: boolean): EntryOrder => ({
     ...spec.env,
   },
   stdin: spec.stdin ?? null,
+  typed: spec.input !== undefined,
   cwd: around(spec).repo,
 });

@@ -1,4 +1,4 @@
-// Runs inside a container, as `node entry.mjs`: reads its order (one JSON line: argv, env, stdin, cwd) from Runoff's socket
+// Runs inside a container, as `node entry.mjs`: reads its order (one JSON line: argv, env, stdin, typed, cwd) from Runoff's socket
 // and executes it. When the socket closes for any reason, it exits, and the container with it.
 import { spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
@@ -11,8 +11,8 @@ control.on('error', broken);
 control.on('close', broken);
 control.write(`${JSON.stringify({ namespace: readlinkSync('/proc/self/ns/ipc') })}\n`);
 
-function start({ argv: [command, ...args], env, stdin, cwd }) {
-  const stdio = [stdin === null ? 'ignore' : 'pipe', 'inherit', 'inherit'];
+function start({ argv: [command, ...args], env, stdin, typed, cwd }) {
+  const stdio = [typed ? 'inherit' : stdin === null ? 'ignore' : 'pipe', 'inherit', 'inherit'];
   const child = spawn(command, args, { cwd, env, stdio });
   child.on('error', (error) => {
     process.stderr.write(`${command}: ${error.message}\n`);

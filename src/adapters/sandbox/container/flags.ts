@@ -62,9 +62,9 @@ const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', '
 
 /**
  * The first process: reaps orphans, which Node cannot, and ends with the entry; then the kernel ends the rest of the
- * container. Signals from inside do not reach it.
+ * container. Signals from inside do not reach it. A shell gives background commands no standard input by itself.
  */
-const INIT_SCRIPT = '"$@" & wait $!';
+const INIT_SCRIPT = '"$@" <&0 & wait $!';
 
 /** The engine's arguments for one command. They contain nothing of the command, its environment or its input. */
 export function containerArgs(input: ContainerInput): readonly string[] {
@@ -72,6 +72,7 @@ export function containerArgs(input: ContainerInput): readonly string[] {
   return [
     ...(setup.engine.name === 'podman' ? ['--log-level=error'] : []),
     'run',
+    ...(input.spec.input ? ['--interactive'] : []),
     ...['--name', name, ...labels.flatMap((label) => ['--label', label])],
     ...['--pull', 'never', '--network', 'none', '--hostname', around(input.spec).host],
     ...['--log-driver', 'none', '--no-healthcheck', '--stop-timeout', '0'],

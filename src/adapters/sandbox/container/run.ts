@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecResult } from '../../../ports/index.ts';
 import {
+  connectInput,
   findInit,
   type Init,
   inheritedDescriptors,
@@ -93,6 +94,7 @@ interface Container {
 function startContainer(input: ContainerRun): Container {
   const { control, setup, table } = input;
   const child = spawnClient(input);
+  if (input.spec.input) connectInput(child, input.spec.input);
   if (!child.stdout || !child.stderr) {
     child.once('error', () => undefined);
     throw spawnFault(setup.engine.name, Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
@@ -135,9 +137,9 @@ function startContainer(input: ContainerRun): Container {
 }
 
 function spawnClient(input: ContainerRun): ChildProcess {
-  const { setup, name } = input;
+  const { setup, name, spec } = input;
   const { engine } = setup;
-  const stdio: ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe', 'pipe'];
+  const stdio: ('ignore' | 'pipe')[] = [spec.input ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'];
   for (const fd of inheritedDescriptors()) stdio[fd] ??= 'ignore';
   return spawn(
     '/bin/sh',

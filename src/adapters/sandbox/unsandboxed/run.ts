@@ -7,6 +7,7 @@ import type { ExecResult, ExecSpec } from '../../../ports/index.ts';
 import { MAX_OPEN_FILES } from '../launch.ts';
 import {
   asOwner,
+  connectInput,
   findInit,
   inheritedDescriptors,
   KILL_TIMEOUT_MS,
@@ -89,7 +90,12 @@ function startCommand({ spec, argv, env, stdin, tree, owner }: UnsandboxedRun): 
   // The kernel counts all processes of a user, not those of a command.
   const others = threadsOf(owner?.uid ?? process.getuid?.() ?? 0);
   const files = Math.min(MAX_OPEN_FILES, ceilings.files);
-  const stdio: ('ignore' | 'pipe')[] = [stdin === null ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'];
+  const stdio: ('ignore' | 'pipe')[] = [
+    stdin === null && !spec.input ? 'ignore' : 'pipe',
+    'pipe',
+    'pipe',
+    'pipe',
+  ];
   for (const fd of inheritedDescriptors()) stdio[fd] ??= 'ignore';
   const rlimits = [
     `--msgqueue=${tree.mark}:${tree.mark}`,
@@ -110,6 +116,10 @@ function startCommand({ spec, argv, env, stdin, tree, owner }: UnsandboxedRun): 
       ...asOwner(owner),
     },
   );
+  if (spec.input) {
+    connectInput(child, spec.input);
+    return child;
+  }
   // A reader that closed early is not an error here; its exit code shows the reason.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(stdin);
