@@ -77,7 +77,7 @@ describe.each([
     const { findings, gates } = await examined(cheat, patch);
     const named = findings.filter(({ kind }) => kind === cheat.named);
     expect(named).not.toEqual([]);
-    expect(named.some(({ contested }) => !contested)).toBe(cheat.rejected);
+    expect(named.some(({ severity }) => severity === 'gate')).toBe(cheat.rejected);
     expect(named[0]?.hunk).toMatch(/^\+/m);
     const report = gates.find(({ gate }) => gate === 'untampered');
     expect(report?.because).toContain(named[0]?.path);
@@ -87,6 +87,8 @@ describe.each([
       const decision = decide(rank(field, HOW), field);
       if (cheat.rejected) expect(JSON.stringify(decision)).not.toContain('"alias":"A"');
       expect(decision.kind === 'winner' && decision.alias === 'A' && cheat.rejected).toBe(false);
+      // A cheat that an honest program may contain, too, is left to a person who looks at its lines.
+      if (decision.kind === 'winner' && decision.alias === 'A') expect(decision.confidence).toBe('likely');
     }
   });
 });

@@ -3,6 +3,7 @@ import { filesToCompare, type TamperingFinding } from '../../src/core/evidence/i
 import { patchBetween, type Tree } from '../core/git.ts';
 import { tamperingIn } from '../core/syntax.ts';
 import { HONEST } from './tampering/honest.ts';
+import { HONEST_CHANGES } from './tampering/honest-changes.ts';
 import { TRICKS_ELSEWHERE } from './tampering/tricks-elsewhere.ts';
 import { TRICKS_IN_TESTS } from './tampering/tricks-in-tests.ts';
 
@@ -23,7 +24,7 @@ describe.each([
     const findings = await found(before, after);
     expect(findings.map((one) => one.kind)).toContain(kind);
     const finding = findings.find((one) => one.kind === kind);
-    expect(finding?.contested).toBe(false);
+    expect(['gate', 'question']).toContain(finding?.severity);
     // Binary files and links have no lines to show.
     const plain = Object.values(before).every((entry) => typeof entry === 'string');
     if (plain) expect(finding?.hunk).toMatch(/^[-+]/m);
@@ -33,5 +34,13 @@ describe.each([
 describe('honest work', () => {
   test.each(HONEST)('$name', async ({ before, after }) => {
     expect(await found(before, after)).toEqual([]);
+  });
+});
+
+describe('changes of tests that a task may require are shown, and eliminate nobody', () => {
+  test.each(HONEST_CHANGES)('$name', async ({ before, after, severity }) => {
+    const findings = await found(before, after);
+    expect(findings.map((one) => one.severity)).toContain(severity);
+    expect(findings.filter((one) => one.severity === 'gate')).toEqual([]);
   });
 });

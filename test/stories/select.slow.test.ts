@@ -76,7 +76,7 @@ test('given patches are executed in sandboxes, and the correct one is picked wha
     const { request, patches } = await prepared(me, {
       right: { 'src/shorten.js': RIGHT },
       wrong: { 'src/shorten.js': WRONG },
-      tampers: { 'src/shorten.js': WRONG, 'test/shorten.test.js': TESTS.replace("'one two')", "'one')") },
+      tampers: { 'src/shorten.js': WRONG, 'test/shorten.test.js': TESTS.replace('test(', 'test.skip(') },
       nothing: {},
     });
     const renamed = patches.toReversed().map(({ id, patch }) => ({ id: `x-${id}`, patch }));

@@ -7,6 +7,7 @@ import {
   type Diffs,
   debateSummary,
   decisionLabel,
+  lookAtNotes,
   noPatchAtAll,
   noSurvivorAdvice,
   plusMinus,
@@ -252,18 +253,19 @@ const MAX_QUESTION_CHARACTERS = 1_500;
 
 /** Deviations from the settings or the defaults, and contested tests. */
 function notes(view: RunView, width: number, paint: Paint): readonly string[] {
-  const question = contestedQuestion(view);
+  const long = [contestedQuestion(view) ?? [], lookAtNotes(view)].flat();
   const lines = [
-    ...(question === null ? [] : [question]),
+    ...long,
     ...[view.lowered, view.leftOut, view.sandbox?.weaker, commandNotes(view)].flatMap((one) => one ?? []),
     ...testNotes(view),
     ...(view.debate ? [`Debate of the brief: ${debateSummary(view.debate, (critic) => critic)}`] : []),
   ];
   if (lines.length === 0) return [];
   const wrapped = lines.flatMap((line) =>
-    wrap(printable(line, line === question ? MAX_QUESTION_CHARACTERS : MAX_REPORT_NOTE_CHARS), width - 4).map(
-      (part, index) => `${index === 0 ? '  - ' : '    '}${part}`,
-    ),
+    wrap(
+      printable(line, long.includes(line) ? MAX_QUESTION_CHARACTERS : MAX_REPORT_NOTE_CHARS),
+      width - 4,
+    ).map((part, index) => `${index === 0 ? '  - ' : '    '}${part}`),
   );
   return [paint('strong', 'Note'), ...wrapped];
 }

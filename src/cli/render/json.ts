@@ -1,4 +1,4 @@
-import type { Evidence } from '../../core/evidence/index.ts';
+import { type Evidence, findingsOf, type TamperingFinding } from '../../core/evidence/index.ts';
 import type { JudgedStanding } from '../../core/judging/index.ts';
 import type { Alias, Candidate } from '../../core/model/index.ts';
 import type { Ranked } from '../../core/ranking/index.ts';
@@ -33,6 +33,8 @@ interface CandidateJson {
     readonly sha256: string;
   } | null;
   readonly checks: readonly CheckJson[];
+  /** Places of the patch that fail the gate `untampered`, or that a person should look at. */
+  readonly findings: readonly TamperingFinding[];
   readonly behaviour: Evidence['behaviour'] | null;
   /** How similar its source changes are to those of the other survivors, 0 to 1. */
   readonly agreement: number | null;
@@ -218,6 +220,7 @@ function candidateJson(view: RunView, candidate: Candidate): CandidateJson {
     patch: patch
       ? { files: patch.files, additions: patch.additions, deletions: patch.deletions, sha256: patch.sha256 }
       : null,
+    findings: evidence ? findingsOf(evidence) : [],
     behaviour: evidence?.behaviour ?? null,
     agreement: evidence?.agreement ?? null,
     scores: scoresJson(view, alias),

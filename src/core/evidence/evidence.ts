@@ -1,6 +1,7 @@
 import type { Alias } from '../model/index.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { ExaminationCut } from './examination-time.ts';
+import type { TamperingFinding } from './integrity/index.ts';
 
 /** The gates in the order in which they are checked. A candidate that fails one is not a survivor (I7). */
 export const GATES = [
@@ -24,6 +25,8 @@ export interface GateReport {
   readonly because: string;
   /** The lines of the patch that failed the gate, bounded. */
   readonly hunk?: string;
+  /** Of `untampered`: places of the patch that fail it, or that a person should look at; bounded. Absent for none. */
+  readonly findings?: readonly TamperingFinding[];
 }
 
 export type TestOutcome = 'passed' | 'failed' | 'skipped';
@@ -118,6 +121,11 @@ export interface BaseTests {
    * environment on the base.
    */
   readonly fixed: readonly string[];
+  /**
+   * Tests broken as the brief says, in files that must change: removed from `regressions`, because the candidate's own
+   * version of them passes. Absent for none.
+   */
+  readonly superseded?: readonly string[];
   /** Tests broken by most survivors of several families: removed from `regressions`; a person is asked. */
   readonly contested?: readonly string[];
   /**

@@ -2,10 +2,13 @@ import { counted } from '../model/index.ts';
 import { matchesAny, type Patch, type PatchFile } from '../patches/index.ts';
 import { canRun, silenceOf } from './base-facts.ts';
 import { GATES, type GateReport, type TestRun } from './evidence.ts';
+import { findingText } from './findings.ts';
 import { hasContent } from './languages.ts';
 import {
   findTampering,
   type PatchTexts,
+  SEVERITIES,
+  type Severity,
   sourcesOf,
   type TamperingFinding,
   type TamperingOptions,
@@ -104,48 +107,41 @@ const hasLongLine = (file: PatchFile, most: number): boolean =>
   file.section.length > most &&
   file.section.split('\n').some((line) => line.startsWith('+') && line.length > most + 1);
 
+/** The most severe first; those beyond `MAX_FINDINGS` are dropped, none of them a gate if a question is kept. */
 function untamperedGate(patch: Patch, { baseTexts = {}, ...options }: StaticOptions): GateReport {
-  const findings = findTampering(patch, baseTexts, options);
-  const broken = findings.filter(({ contested }) => !contested);
-  const [first] = broken;
-  if (first) return gateFailed('untampered', `${sentences(broken)}.`, first.hunk);
-  const shown = findings.find(isInCode)?.hunk;
-  return {
-    ...(shown === undefined ? {} : { hunk: shown }),
-    ...gatePassed(
+  const findings = findTampering(patch, baseTexts, options)
+    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
+    .slice(0, MAX_FINDINGS);
+  if (findings.length === 0)
+    return gatePassed(
       'untampered',
-      findings.length === 0
-        ? 'Existing tests, snapshots and their configuration are unchanged or only extended.'
-        : contestedSentences(findings),
-    ),
-  };
+      'Existing tests, snapshots and their configuration are unchanged or only extended.',
+    );
+  const of = (severity: Severity) => findings.filter((one) => one.severity === severity);
+  const [gates, questions] = [of('gate'), of('question')];
+  const report =
+    gates[0] !== undefined
+      ? gateFailed('untampered', `${sentences(gates)}.`, gates[0].hunk)
+      : gatePassed(
+          'untampered',
+          questions.length > 0
+            ? `A person should look at these lines: ${sentences(questions)}.`
+            : `Changed, as the task may require: ${sentences(findings)}.`,
+        );
+  return { ...report, findings };
 }
 
-const isInCode = ({ kind }: TamperingFinding): boolean =>
-  kind === 'environment-detected' || kind === 'assertions-patched' || kind === 'exit-trick';
-
-/** Changed tests, and code that a person should review because an honest program may contain it, too. */
-function contestedSentences(findings: readonly TamperingFinding[]): string {
-  const [code, tests] = [findings.filter(isInCode), findings.filter((one) => !isInCode(one))];
-  return [
-    tests.length > 0 &&
-      `Existing tests were changed to expect something else; their base versions decide: ${sentences(tests)}.`,
-    code.length > 0 && `A person should look at these lines: ${sentences(code)}.`,
-  ]
-    .filter((one) => one !== false)
-    .join(' ');
-}
+/** Maximum findings kept for one candidate. Default: more than anybody reads. */
+const MAX_FINDINGS = 20;
 
 function sentences(findings: readonly TamperingFinding[]): string {
-  const named = findings.slice(0, MAX_FINDINGS_SHOWN).map(sentenceOf).join('; ');
+  const named = findings.slice(0, MAX_FINDINGS_SHOWN).map(findingText).join('; ');
   return findings.length > MAX_FINDINGS_SHOWN
     ? `${named}; and ${findings.length - MAX_FINDINGS_SHOWN} more`
     : named;
 }
 
 const MAX_FINDINGS_SHOWN = 3;
-const sentenceOf = (finding: TamperingFinding): string =>
-  `${finding.path}${finding.line === undefined ? '' : `:${finding.line}`}: ${finding.what}`;
 
 const firstFew = (items: readonly string[]): string =>
   items.slice(0, 5).join(', ') + (items.length > 5 ? ` and ${items.length - 5} more` : '');

@@ -20,6 +20,15 @@ export {
   lacksComparison,
 } from './examination-time.ts';
 export { admitExamples, type IssueExamples } from './examples.ts';
+export {
+  confirmedByOthers,
+  findingsOf,
+  findingText,
+  questionsOf,
+  settledByOthers,
+  settledByTests,
+  withoutSuperseded,
+} from './findings.ts';
 export { gateSources, isSurvivor, ownTestsGate, staticGates, testsRunGate } from './gates.ts';
 export {
   DerivedTests,
@@ -55,6 +64,8 @@ export * from './steadiness.ts';
 export {
   findTampering,
   type PatchTexts,
+  SEVERITIES,
+  type Severity,
   sourcesOf,
   TAMPERING_KINDS,
   type TamperingFinding,

@@ -1,5 +1,6 @@
 import { counted, type Surroundings, USUAL_SURROUNDINGS } from '../model/index.ts';
 import type { GateReport, TestRun } from './evidence.ts';
+import { codeQuestionsOf, findingText } from './findings.ts';
 import type { Observation, ProbeRun } from './observations.ts';
 import { EXIT_CODE, outcomeIn, succeeded } from './test-runs.ts';
 
@@ -107,12 +108,14 @@ export function steadyGate(
   const more = found.length > named.length ? `; and ${found.length - named.length} more` : '';
   const { repo, user } = USUAL_SURROUNDINGS;
   const places = `run in ${repo} for ${user} and in ${there.repo} for ${there.user}`;
-  const lines = /A person should look at these lines: .*$/s.exec(untampered?.because ?? '')?.[0];
+  const lines = untampered ? codeQuestionsOf({ gates: [untampered] }) : [];
+  const hunk = lines[0]?.hunk;
+  const look = lines.slice(0, MAX_NAMED).map(findingText).join('; ');
   return {
     gate: 'steady',
     passed: false,
-    because: `Its behaviour depends on where it runs, and that of the base commit does not (${counted(found.length, 'difference')}, ${places}, twice each): ${named.join('; ')}${more}.${lines ? ` ${lines}` : ''}`,
-    ...(lines && untampered?.hunk !== undefined ? { hunk: untampered.hunk } : {}),
+    because: `Its behaviour depends on where it runs, and that of the base commit does not (${counted(found.length, 'difference')}, ${places}, twice each): ${named.join('; ')}${more}.${lines.length > 0 ? ` These lines may be the cause: ${look}.` : ''}`,
+    ...(hunk === undefined ? {} : { hunk }),
   };
 }
 

@@ -18,6 +18,7 @@ import {
   isSupport,
   type PatchTexts,
   readTests,
+  SEVERITY_OF_KIND,
   type Suspicion,
   setVariables,
   shadowingFile,
@@ -33,17 +34,12 @@ import { changedParts } from './watched.ts';
 export interface TamperingOptions {
   /** Parsed texts of the files that `sourcesOf` names; by default none, and tests are then compared by lines only. */
   readonly syntax?: SyntaxTrees;
-  /** Globs of test files that the brief says must change. Changed expectations in them are contested. */
+  /** Globs of test files that the brief says must change. Changed expectations in them are notes. */
   readonly declared?: readonly string[];
   /** Paths of all files of the base commit; used to check ignore rules against its tests. */
   readonly baseFiles?: readonly string[];
   /** Production files known to be used by tests only; files that define assertions are detected anyway. */
   readonly support?: readonly string[];
-  /**
-   * How to treat a changed expectation, snapshot or fixture in an undeclared file: `tampering` disqualifies; use
-   * `contested` if there was no brief to declare anything. Default `tampering`.
-   */
-  readonly undeclared?: 'tampering' | 'contested';
 }
 
 /**
@@ -58,17 +54,11 @@ const DECLARABLE: ReadonlySet<TamperingKind> = new Set([
   'snapshot-changed',
   'fixture-changed',
 ]);
-/** Results of a change of behaviour that the task may require. */
-const EXPECTATIONS: ReadonlySet<TamperingKind> = new Set([
-  'expectation-changed',
-  'snapshot-changed',
-  'fixture-changed',
-]);
 
 /**
- * All places where a patch tampers with its own examination, with their kinds, in the order of the files. The
- * examination uses base versions of test files in any case; a finding means that the published patch would weaken the
- * tests, or that its production code detects tests. `baseTexts` holds base texts by path for the files that
+ * All places where a patch tampers with its own examination, or may do so, in the order of the files. The examination
+ * uses base versions of test files in any case; a finding means that the published patch may weaken the tests, or that
+ * its production code may detect them. `baseTexts` holds base texts by path for the files that
  * `filesToCompare` names; without them findings rely on hunks alone.
  */
 export function findTampering(
@@ -185,6 +175,7 @@ function unreadTests(inspected: InspectedFile): readonly Suspicion[] {
         kind: 'test-deleted',
         what: 'the tests of a file are now too long or too deeply nested to analyse',
         ...wholeFile,
+        severity: 'gate',
       },
     ];
   const isKnown = views.some(({ before }) => before.tests.length + before.assertions.length > 0);
@@ -197,7 +188,7 @@ function unreadTests(inspected: InspectedFile): readonly Suspicion[] {
           kind: 'fixture-changed',
           what: 'a test file whose tests cannot be compared was changed',
           ...wholeFile,
-          slight: true,
+          severity: 'question',
         },
       ];
 }
@@ -228,11 +219,12 @@ function movedLines(files: readonly InspectedFile[]): Moves {
 }
 
 function changedManifestParts(inspected: InspectedFile): readonly Suspicion[] {
-  return changedParts(inspected.file, inspected.baseText).map((part) => ({
+  return changedParts(inspected.file, inspected.baseText).map(({ name, severity }) => ({
     kind: 'runner-configured',
-    what: `it controls how tests or the build run, and this part was changed: ${part}`,
+    what: `it controls how tests or the build run, and this part was changed: ${name}`,
     at: firstChange(inspected),
     whole: true,
+    severity,
   }));
 }
 
@@ -250,7 +242,16 @@ function wholeFileChanges(
   ];
   const kind = isTestNamed(path) ? 'test-deleted' : 'fixture-changed';
   const thing = isTestNamed(path) ? 'a test file' : 'a file that tests use';
-  if (change === 'type-changed') return whole('test-deleted', `${thing} changed its type`);
+  if (change === 'type-changed')
+    return [
+      {
+        kind: 'test-deleted',
+        what: `${thing} changed its type`,
+        at: firstChange(inspected),
+        whole: true,
+        severity: 'gate',
+      },
+    ];
   if (change === 'modified' && file.binary) return whole('fixture-changed', 'a binary test file was changed');
   if (change === 'modified' && isExecutable(file.oldMode) && !isExecutable(file.newMode))
     return whole('fixture-changed', `${thing} is no longer executable`);
@@ -274,23 +275,25 @@ function withoutDuplicates(all: readonly Suspicion[]): readonly Suspicion[] {
 
 function findingOf(
   file: PatchFile,
-  { kind, what, at, whole = false, slight = false }: Suspicion,
-  { declared = [], undeclared = 'tampering' }: TamperingOptions,
+  { kind, what, at, whole = false, severity = SEVERITY_OF_KIND[kind] }: Suspicion,
+  { declared = [] }: TamperingOptions,
 ): TamperingFinding {
-  const excused = DECLARABLE.has(kind) && matchesAny(declared, file.path);
-  const left = EXPECTATIONS.has(kind) && undeclared === 'contested';
+  const isDeclared = severity === 'question' && DECLARABLE.has(kind) && matchesAny(declared, file.path);
   return {
     kind,
     path: file.path,
     ...(at && !whole ? { line: at.line.line } : {}),
     what,
     ...(at ? { hunk: excerpt(at.hunk, at.hunk.lines.indexOf(at.line)) } : {}),
-    contested: slight || excused || left,
+    severity: isDeclared ? 'note' : severity,
+    ...(isDeclared ? { declared: true, settled: 'The brief says that this file must change.' } : {}),
   };
 }
 
 export {
   type PatchTexts,
+  SEVERITIES,
+  type Severity,
   TAMPERING_KINDS,
   type TamperingFinding,
   type TamperingKind,

@@ -19,6 +19,12 @@ export const isExitCode = (id: string): boolean => id === EXIT_CODE || id.starts
 export const packageOfTest = (id: string): string =>
   isExitCode(id) ? id.slice(exitCodeOf('').length) : (id.split(' > ', 1)[0] ?? '');
 
+/** Whether a test belongs to a file, given by its path in the repository. */
+export const isTestOf = (id: string, path: string): boolean => {
+  const [first = '', second = ''] = id.split(' > ', 2);
+  return first === path || `${first}/${second}` === path;
+};
+
 export const succeeded = (run: Pick<TestRun, 'exitCode' | 'stopped'>): boolean =>
   run.exitCode === 0 && run.stopped === null;
 

@@ -1,4 +1,5 @@
 import { type Patch, type PatchFile, patchedText } from '../patches/index.ts';
+import type { Severity } from './integrity/index.ts';
 import { languageOf } from './languages.ts';
 import {
   jsonParts,
@@ -130,16 +131,26 @@ const isToCompare = ({ path, role }: PatchFile): boolean => {
   return role === 'test' ? language !== 'other' : language !== 'prose' && language !== 'other';
 };
 
-/** Names of the parts of a watched file that control tests or build and that this patch changes. */
-export function changedParts(file: PatchFile, baseText: string | undefined): readonly string[] {
+/** A part of a watched file that controls tests or build and that a patch changes. */
+interface ChangedPart {
+  readonly name: string;
+  /** What it means: the examination uses the candidate's version of these files. */
+  readonly severity: Severity;
+}
+
+const asGates = (names: readonly string[]): readonly ChangedPart[] =>
+  names.map((name) => ({ name, severity: 'gate' }));
+
+/** The parts of a watched file that control tests or build and that this patch changes. */
+export function changedParts(file: PatchFile, baseText: string | undefined): readonly ChangedPart[] {
   const watch = file.role === 'runner' ? undefined : manifestRuleFor(file.path);
   if (!watch || (file.change === 'added' && !watch.checkedWhenAdded)) return [];
-  if (file.change === 'type-changed') return ['the whole file'];
-  if (file.change === 'deleted') return isDecisive(watch, baseText) ? ['the whole file'] : [];
+  if (file.change === 'type-changed') return asGates(['the whole file']);
+  if (file.change === 'deleted') return asGates(isDecisive(watch, baseText) ? ['the whole file'] : []);
   const base = file.change === 'added' ? '' : baseText;
   const patched = base === undefined ? null : patchedText(file.change === 'added' ? null : base, file);
   return base === undefined || patched?.kind !== 'text'
-    ? changedSuspectLines(file, watch)
+    ? asGates(changedSuspectLines(file, watch))
     : changedDecisiveParts(watch, file.path, base, patched.text);
 }
 
@@ -154,14 +165,29 @@ function changedDecisiveParts(
   path: string,
   base: string,
   patched: string,
-): readonly string[] {
+): readonly ChangedPart[] {
   const before = base === '' ? NO_PARTS : watch.parts(base);
   const after = watch.parts(patched);
   if (before === null) return [];
-  if (after === null) return ['its syntax: it is no longer valid JSON'];
+  if (after === null) return asGates(['its syntax: it is no longer valid JSON']);
   const known = path.endsWith('package.json') ? testPackageNames(base) : [];
-  const names = new Set([...before.decisive, ...after.decisive, ...known]);
-  return [...names].filter((name) => before.parts.get(name) !== after.parts.get(name));
+  const decisive = new Set([...before.decisive, ...after.decisive]);
+  return [...new Set([...decisive, ...known])]
+    .filter((name) => before.parts.get(name) !== after.parts.get(name))
+    .map((name) => ({ name, severity: partSeverity(name, before, decisive) }));
+}
+
+/** Environments that only `tox -e NAME` and its like start, apart from those that the others are made from. */
+const NAMED_ENVIRONMENT =
+  /^tool[.:](?:tox\.env|hatch\.envs|poe\.tasks|taskipy\.tasks|pdm\.scripts)\.(?!(?:default|test)\b)[^.]+/;
+/** Scripts that start only if somebody names them; those that the test script names change with it. */
+const NAMED_SCRIPT = /^scripts\.(?:test|check|build)[:.-]/;
+
+function partSeverity(name: string, before: ManifestParts, decisive: ReadonlySet<string>): Severity {
+  // The base's test command cannot name what the base does not have.
+  if (!before.parts.has(name) && (NAMED_ENVIRONMENT.test(name) || NAMED_SCRIPT.test(name))) return 'note';
+  // Another version of a test package from its registry is not decisive.
+  return NAMED_ENVIRONMENT.test(name) || !decisive.has(name) ? 'question' : 'gate';
 }
 
 const NO_PARTS: ManifestParts = { parts: new Map(), decisive: [] };

@@ -1,4 +1,11 @@
-import { type Evidence, lacksComparison, type SameSetTests } from '../evidence/index.ts';
+import {
+  type Evidence,
+  findingText,
+  lacksComparison,
+  questionsOf,
+  type SameSetTests,
+  type TamperingFinding,
+} from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import type { Calibration, Ranked, Separator } from './odds.ts';
 import { isContradictedBy } from './strategies.ts';
@@ -161,11 +168,21 @@ function openDoubts(standing: LeadingCandidate): readonly string[] {
     ...(contradicting
       ? [`${contradicting.alias} passes executed tests that ${best.alias} fails, so a person must choose.`]
       : []),
+    ...unexecuted(winning).map(
+      (finding) =>
+        `${best.alias} changes what tests check, and the original was not executed (${findingText(finding)}), so a person must look at it.`,
+    ),
     ...(onlyOwnTestsSeparate(standing)
       ? [`Only tests that nobody but their own author's model family confirms speak for ${best.alias}.`]
       : []),
   ];
 }
+
+/** The first question about tests whose original version was not executed; empty for none. */
+const unexecuted = (winning: Evidence): readonly TamperingFinding[] =>
+  questionsOf(winning)
+    .filter(({ original }) => original === 'not-run')
+    .slice(0, 1);
 
 /** Whether the first candidate leads only because of unconfirmed tests. */
 function onlyOwnTestsSeparate(standing: LeadingCandidate): boolean {
@@ -200,6 +217,11 @@ function clearDoubts(standing: LeadingCandidate): readonly string[] {
     [
       (baseTests?.contested ?? []).length > 0,
       'A person is asked whether base tests that it breaks should change.',
+    ],
+    [(baseTests?.superseded ?? []).length > 0, 'It breaks base tests that the brief says must change.'],
+    [
+      questionsOf(winning).length > 0,
+      'It changes tests, or contains code that may detect them: a person should look at these lines.',
     ],
     [sameSet(winning.alias).disputed > 0, 'It fails tests of another candidate.'],
     [decidedBy === 'gates' && !proof, 'Nobody else was left to question it.'],

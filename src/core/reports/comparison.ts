@@ -15,6 +15,7 @@ import {
   votesLine,
 } from './decision-sections.ts';
 import { diffEntries, paginateDiffs, type ReportComments } from './diff-pages.ts';
+import { lookAtSection } from './findings.ts';
 import { contestantName, counted, money, plusMinus } from './format.ts';
 import { code, inertSentence, link, type ReportKind } from './markdown.ts';
 import { rankingSection } from './ranking-table.ts';
@@ -28,6 +29,7 @@ import type { Diffs, RunView } from './view.ts';
  */
 const MAX_SECTION = {
   ranking: 13_000,
+  lookAt: 6_000,
   reasons: 12_000,
   evidence: 8_000,
   judges: 4_000,
@@ -56,6 +58,7 @@ function comparisonIn(kind: ReportKind, view: RunView, diffs: Diffs, frame: Comp
     frame.head,
     rankingSection(view, MAX_SECTION.ranking),
     ...frame.next,
+    lookAtSection(view, MAX_SECTION.lookAt),
     reasonsSection(view, MAX_SECTION.reasons, frame.everyone),
     evidenceSection(view, diffs, MAX_SECTION.evidence),
     judgesSection(view, MAX_SECTION.judges),

@@ -3,6 +3,7 @@ import type { Alias } from '../model/index.ts';
 import { notableGroups } from '../patches/index.ts';
 import { chosenOf, failedGate } from '../ranking/index.ts';
 import { checkCommands } from './commands-used.ts';
+import { lookAtNotes } from './findings.ts';
 import { branchOf, counted, decisionLabel, elapsed, personFirst, personIn } from './format.ts';
 import { code, details, fencedDiff, fill, inertSentence, link, prose, tableRows } from './markdown.ts';
 import { type FailingTests, type InputExample, type RankReason, reasons } from './rank-reasons.ts';
@@ -37,6 +38,7 @@ export function runFacts(view: RunView): readonly string[] {
     ...changedSinceLines(view),
     ...sandboxWarnings(view),
     question === null ? '' : `**A question for you.** ${inertSentence(question, 1_500)}`,
+    ...lookAtNotes(view).map((note) => inertSentence(note, 1_500).replace(/^Please look at/, '**$&**')),
   ];
 }
 

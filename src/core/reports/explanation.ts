@@ -3,6 +3,7 @@ import type { Alias } from '../model/index.ts';
 import { checkCommands } from './commands-used.ts';
 import { reasonText } from './decision-sections.ts';
 import { whereToRead } from './diff-pages.ts';
+import { findingsSection } from './findings.ts';
 import { counted, elapsed, escapedMoney, money, plusMinus, tokens } from './format.ts';
 import { code, fill, inertSentence, prose, report } from './markdown.ts';
 import { reasonOf } from './rank-reasons.ts';
@@ -17,6 +18,7 @@ const MAX_SECTION = {
   head: 4_000,
   against: 12_000,
   gates: 8_000,
+  findings: 10_000,
   tests: 12_000,
   judges: 10_000,
   review: 10_000,
@@ -54,6 +56,7 @@ function candidateSections(view: RunView, diffs: Diffs, standing: CandidateStand
     contestant(view, standing),
     `#### What decided its place\n\n${reasonText(reasonOf(view, standing), MAX_SECTION.against)}`,
     gates(evidence),
+    findingsSection(view, alias, MAX_SECTION.findings),
     tests(view, evidence),
     scores(view, standing),
     limits(view, alias),
@@ -104,11 +107,20 @@ function tests(view: RunView, evidence: Evidence | undefined): string {
   const { baseTests, independentTests, peerTests, behaviour, alike = [] } = evidence;
   const on = view.base ? ` on base commit ${code(view.base.sha)}` : '';
   const same = alike.filter((one) => one !== evidence.alias);
+  const superseded = baseTests?.superseded ?? [];
   const lines = [
     ...(view.checks ? [`- Commands: ${checkCommands(view.checks)}`] : []),
     baseTests
       ? `- Base tests: ${baseTestsText(evidence)}, ${baseTests.regressions.length} broken, ${baseTests.fixed.length} fixed, exit code ${baseTests.exitCode ?? 'none'}${on}, ${elapsed(baseTests.ms)}`
       : '- Base tests: not run',
+    ...(superseded.length > 0
+      ? [
+          `- Broken as the brief says, and no regression: ${superseded
+            .slice(0, 5)
+            .map((id) => code(id, 140))
+            .join(', ')}`,
+        ]
+      : []),
     ...(independentTests
       ? [`- Independent tests: ${independentTests.passed} of ${independentTests.total} pass`]
       : []),

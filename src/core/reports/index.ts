@@ -5,6 +5,7 @@ export { noPatchAtAll, votesLine } from './decision-sections.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { explanation } from './explanation.ts';
 export { commandFailure, failureLines, howEnded, quotedCode } from './failure-output.ts';
+export { lookAtNotes } from './findings.ts';
 export {
   activityLabel,
   BASE_STEP_LABELS,

@@ -2,6 +2,7 @@ import type { Alias, Candidate } from '../model/index.ts';
 import { notable, type PatchFile } from '../patches/index.ts';
 import { chosenOf, pickable } from '../ranking/index.ts';
 import { decisionSection, evidenceText, joinBlocks, lastPick, pickedBy } from './decision-sections.ts';
+import { lookAtNotes } from './findings.ts';
 import { branchName, counted, decisionLabel, elapsed, money, plusMinus } from './format.ts';
 import { code, fill, inertSentence, link, plainLine, report } from './markdown.ts';
 import { baseTestsText, newTestsText, rankingSection } from './ranking-table.ts';
@@ -29,6 +30,7 @@ export function pullRequest(view: RunView, alias: Alias, diffs: Diffs): PullText
     ...changedSinceLines(view),
     ...sandboxWarnings(view),
     changes(diffs[alias]),
+    ...lookAtNotes(view, [alias]).map((note) => inertSentence(note, 1_500)),
     evidence(view, alias),
     reproduce(view, alias),
     comparisonLine(view),

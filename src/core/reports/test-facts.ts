@@ -57,6 +57,7 @@ export function testNotes(
   const reported = evidence.flatMap(({ baseTests }) => (baseTests?.source === 'report' ? [baseTests] : []));
   const once = reported.length > 0 && reported.every(({ baseRuns }) => baseRuns === undefined);
   const notes = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.notes ?? []))];
+  const superseded = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.superseded ?? []))].sort();
   return [
     ...(excluded === null ? [] : [excluded]),
     ...notes,
@@ -64,6 +65,11 @@ export function testNotes(
     ...(unmet.length > 0
       ? [
           `No candidate satisfies ${counted(unmet.length, 'example')} from the issue, as Runoff reads it: ${firstNames(unmet.map((one) => visibleLine(one, MAX_EXAMPLE_CHARACTERS)))}.`,
+        ]
+      : []),
+    ...(superseded.length > 0
+      ? [
+          `${counted(superseded.length, 'base test')} broken as the brief says ${superseded.length === 1 ? 'is' : 'are'} no regression: ${firstNames(superseded)}.`,
         ]
       : []),
     ...(flaky.length > 0

@@ -12,12 +12,14 @@ import {
   packageOfTest,
   resolveSuspects,
   SUSPECT_RUNS,
+  settledByTests,
   staticGates,
   type TestRun,
   type TypeCheckResult,
   testsAlone,
   testsRunGate,
   undecidedSuspects,
+  withoutSuperseded,
   withoutTests,
   withPackagesNote,
 } from '../../core/evidence/index.ts';
@@ -103,9 +105,15 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
   const eliminated = gates.some((gate) => !gate.passed);
   const tested = tree.ready ? await execute(tools, tree, { candidate, patch, eliminated }) : null;
   return async () => {
-    const found = tested ? await tested() : { gates: [] };
+    const found: Awaited<ReturnType<Tested>> = tested ? await tested() : { gates: [] };
     const all = inOrder([...gates, ...tree.gates, ...found.gates]);
-    const examined = { candidate, patch, tree, built: tree.built, ...found, gates: all };
+    const settled = {
+      gates: settledByTests(all, tools.onBase, found.baseTests),
+      ...(found.baseTests
+        ? { baseTests: withoutSuperseded(found.baseTests, { gates: all }, found.own) }
+        : {}),
+    };
+    const examined = { candidate, patch, tree, built: tree.built, ...found, ...settled };
     return withPackagesNote(candidate.alias, patch, examined);
   };
 }
@@ -125,6 +133,8 @@ async function baseTexts(
   return texts;
 }
 
+type Tested = () => Promise<Pick<ExaminedCandidate, 'gates' | 'baseTests' | 'own' | 'types'>>;
+
 /**
  * Runs the base suite on its code, then its own tests. A candidate that is already eliminated is run once, for the
  * record.
@@ -133,7 +143,7 @@ async function execute(
   tools: ExaminationTools,
   tree: Tree,
   on: { readonly candidate: CandidateEntry; readonly patch: Patch; readonly eliminated: boolean },
-): Promise<() => Promise<Pick<ExaminedCandidate, 'gates' | 'baseTests' | 'own' | 'types'>>> {
+): Promise<Tested> {
   const { runner, onBase } = tools;
   const { runId, alias } = on.candidate;
   const options = { id: areaId(runId, alias, 'base') };

@@ -1,8 +1,10 @@
 import {
+  confirmedByOthers,
   type Evidence,
   type ExaminationCut,
   isSurvivor,
   peerTestsOn,
+  settledByOthers,
   type TestRun,
   testsAlone,
   withoutContestedTests,
@@ -79,9 +81,9 @@ export async function gatherEvidence(
     const agreeing = likenessByAlias(examined);
     const crossed = await runPeerTests(tools, examined, (alias) => agreeing.get(alias)?.alike ?? []);
     const known = { crossed, probed, agreeing, message: firstLine(runner.asked ?? '') };
-    const evidence = withoutContestedTests(examined.map((one) => evidenceOf(one, known)));
+    const evidence = settledByOthers(withoutContestedTests(examined.map((one) => evidenceOf(one, known))));
     const added = writing ? await addWrittenTests(tools, examined, evidence, writing) : null;
-    const all = withCut(added?.evidence ?? evidence, time.cut(leftOut));
+    const all = confirmedByOthers(withCut(added?.evidence ?? evidence, time.cut(leftOut)));
     return added ? { evidence: all, independentTests: added.report } : { evidence: all };
   } finally {
     await tools.trees.close();

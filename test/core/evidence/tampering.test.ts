@@ -44,7 +44,7 @@ describe('tests of the base', () => {
     expect(await tamperingIn(patchBetween(before, after), {})).toEqual([
       {
         kind: 'assertion-removed',
-        contested: false,
+        severity: 'question',
         path: 'test/a.test.ts',
         line: 4,
         what: '1 assertion was removed from a test',
@@ -334,26 +334,20 @@ describe('production code that knows it is being tested', () => {
 
 describe('what a brief can declare', () => {
   const standing = async (before: Tree, after: Tree, options: TamperingOptions) =>
-    (await tamperingIn(patchBetween(before, after), {}, options)).map(({ kind, contested }) => [
+    (await tamperingIn(patchBetween(before, after), {}, options)).map(({ kind, severity }) => [
       kind,
-      contested,
+      severity,
     ]);
   const other = { 'test/a.test.ts': SUITE.replace('toBe(3)', 'toBe(4)') };
   const before = { 'test/a.test.ts': SUITE };
 
-  test('an expectation in a declared file is contested, in another one it is tampering', async () => {
-    expect(await standing(before, other, { declared: ['test/**'] })).toEqual([['expectation-changed', true]]);
-    expect(await standing(before, other, { declared: ['test/b.test.ts'] })).toEqual([
-      ['expectation-changed', false],
+  test('an expectation in a declared file is a note, in another one it is a question', async () => {
+    expect(await standing(before, other, { declared: ['test/**'] })).toEqual([
+      ['expectation-changed', 'note'],
     ]);
-  });
-
-  test('where nobody could declare anything, expectations are contested, and nothing else is', async () => {
-    const options = { undeclared: 'contested' } as const;
-    expect(await standing(before, other, options)).toEqual([['expectation-changed', true]]);
-    expect(await standing(before, {}, options)).toEqual([['test-deleted', false]]);
-    const truthy = { 'test/a.test.ts': SUITE.replace('toBe(3)', 'toBeTruthy()') };
-    expect(await standing(before, truthy, options)).toEqual([['assertion-weakened', false]]);
+    expect(await standing(before, other, { declared: ['test/b.test.ts'] })).toEqual([
+      ['expectation-changed', 'question'],
+    ]);
   });
 
   test.each<[string, Tree, Tree]>([
@@ -361,24 +355,21 @@ describe('what a brief can declare', () => {
     ['test-focused', before, { 'test/a.test.ts': SUITE.replace("test('adds'", "test.only('adds'") }],
     ['assertion-neutralised', before, { 'test/a.test.ts': SUITE.replace('expect(add(1, 2))', 'expect(3)') }],
     ['exit-trick', {}, { 'test/z.test.ts': 'process.exit(0);\n' }],
-    ['runner-configured', {}, { 'test/vitest.config.ts': 'x\n' }],
+    ['runner-configured', {}, { Makefile: 'test:\n\ttrue\n' }],
     ['environment-detected', {}, { 'src/a.ts': 'if (process.env.VITEST) x();\n' }],
   ])('%s is never excused', async (kind, base, after) => {
-    expect(await standing(base, after, { declared: ['**'], undeclared: 'contested' })).toContainEqual([
-      kind,
-      false,
-    ]);
+    expect(await standing(base, after, { declared: ['**'] })).toContainEqual([kind, 'gate']);
   });
 
   test('deleting and weakening are excused, and so are snapshots and fixtures', async () => {
     const all = (base: Tree, after: Tree) => standing(base, after, { declared: ['test/**'] });
-    expect(await all(before, {})).toEqual([['test-deleted', true]]);
+    expect(await all(before, {})).toEqual([['test-deleted', 'note']]);
     expect(await all(before, { 'test/a.test.ts': SUITE.replace('toBe(3)', 'toBeTruthy()') })).toEqual([
-      ['assertion-weakened', true],
+      ['assertion-weakened', 'note'],
     ]);
-    expect(await all({ 'test/__snapshots__/a.snap': 'a\n' }, {})).toEqual([['snapshot-changed', true]]);
+    expect(await all({ 'test/__snapshots__/a.snap': 'a\n' }, {})).toEqual([['snapshot-changed', 'note']]);
     expect(await all({ 'test/fixtures/a.txt': 'a\n' }, { 'test/fixtures/a.txt': 'b\n' })).toEqual([
-      ['fixture-changed', true],
+      ['fixture-changed', 'note'],
     ]);
   });
 });
@@ -388,8 +379,10 @@ describe('without the text of the base', () => {
     const before = { 'test/same.js': `${'x();\n'.repeat(20)}export const same = (a, b) => a === b;\n` };
     const after = { 'test/same.js': before['test/same.js'].replace('a === b', 'true') };
     const patch = patchBetween(before, after);
-    expect(await tamperingIn(patch, {})).toMatchObject([{ kind: 'fixture-changed', contested: true }]);
-    expect(await tamperingIn(patch, before)).toMatchObject([{ kind: 'fixture-changed', contested: false }]);
+    expect(await tamperingIn(patch, {})).toMatchObject([{ kind: 'fixture-changed', severity: 'note' }]);
+    expect(await tamperingIn(patch, before)).toMatchObject([
+      { kind: 'fixture-changed', severity: 'question' },
+    ]);
   });
 
   test('a test file that no parser reads is named, and is left to the tests of the base', async () => {
@@ -401,7 +394,7 @@ describe('without the text of the base', () => {
       {
         kind: 'fixture-changed',
         what: 'a test file whose tests cannot be compared was changed',
-        contested: true,
+        severity: 'question',
       },
     ]);
   });
@@ -413,7 +406,7 @@ describe('without the text of the base', () => {
     expect(await tamperingIn(patch, before)).toContainEqual(
       expect.objectContaining({
         what: 'the tests of a file are now too long or too deeply nested to analyse',
-        contested: false,
+        severity: 'gate',
       }),
     );
   });

@@ -113,6 +113,21 @@ export function poisoned(text: string): RunView {
         ...gate,
         because: text,
         ...(gate.hunk ? { hunk: `+${text}` } : {}),
+        ...(gate.gate === 'untampered'
+          ? {
+              findings: [
+                {
+                  kind: 'expectation-changed' as const,
+                  path: bad('p'),
+                  line: 3,
+                  what: bad('w'),
+                  hunk: `-${text}\n+${text}`,
+                  severity: 'question' as const,
+                  settled: bad('s'),
+                },
+              ],
+            }
+          : {}),
       })),
       ...(evidence.baseTests
         ? {
@@ -121,6 +136,7 @@ export function poisoned(text: string): RunView {
               regressions: evidence.baseTests.regressions.map(bad),
               contested: [bad('q')],
               flaky: [bad('f')],
+              superseded: [bad('u')],
             },
           }
         : {}),

@@ -122,18 +122,19 @@ function changedValues({ removed, added }: ChangeBlock): readonly Suspicion[] {
   const computed = replaced.find(({ old, now }) => maskQuotes(old.value).includes('(') && isLiteral(now));
   if (computed) {
     const what = 'a computed value was replaced by a literal';
-    return [{ kind: 'assertion-neutralised', what, at: computed.line.change }];
+    return [{ kind: 'assertion-neutralised', what, at: computed.line.change, severity: 'question' }];
   }
   const named = replaced.find(({ line }) => isMissing(line.text));
   if (named) {
     const expected = EXPECTATION_NAME.test(named.old.name);
     const what = expected ? 'an expected value was changed' : 'a value that a test uses was changed';
-    return [{ kind: 'expectation-changed', what, at: named.line.change, slight: !expected }];
+    const at = named.line.change;
+    return [{ kind: 'expectation-changed', what, at, ...(expected ? {} : { severity: 'note' }) }];
   }
   const data = removed.find(({ text }) => isLiteral(text) && isMissing(text));
   if (!data || !added.some(({ text }) => isLiteral(text))) return [];
   const what = 'data that a test uses was changed';
-  return [{ kind: 'expectation-changed', what, at: data.change, slight: true }];
+  return [{ kind: 'expectation-changed', what, at: data.change, severity: 'note' }];
 }
 
 function replacedValues(

@@ -37,6 +37,38 @@ export const TAMPERING_KINDS = [
 ] as const;
 export type TamperingKind = (typeof TAMPERING_KINDS)[number];
 
+/**
+ * What a finding means for the candidate. `gate`: it cannot be honest, so the gate `untampered` fails. `question`: it
+ * may be tampering or a part of the task, so its lines are shown to a person, and the pick is never `clear`. `note`: it
+ * is shown, and changes nothing. The first is the most severe.
+ */
+export const SEVERITIES = ['gate', 'question', 'note'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/**
+ * The severity of each kind, unless a rule says otherwise. Changed tests, snapshots, thresholds and runner
+ * configuration are questions, because the examination uses the base's versions of these files, so that they cannot
+ * help the candidate.
+ */
+export const SEVERITY_OF_KIND: Readonly<Record<TamperingKind, Severity>> = {
+  'test-deleted': 'question',
+  'test-skipped': 'gate',
+  'test-focused': 'gate',
+  'assertion-removed': 'question',
+  'assertion-weakened': 'question',
+  'assertion-neutralised': 'gate',
+  'expectation-changed': 'question',
+  'snapshot-changed': 'question',
+  'fixture-changed': 'question',
+  'threshold-lowered': 'question',
+  'runner-configured': 'question',
+  'environment-detected': 'gate',
+  'exit-trick': 'gate',
+  'assertions-patched': 'gate',
+  attributes: 'gate',
+  'files-ignored': 'gate',
+};
+
 /** One place where a patch tampers with its own examination. */
 export interface TamperingFinding {
   readonly kind: TamperingKind;
@@ -47,8 +79,16 @@ export interface TamperingFinding {
   readonly what: string;
   /** The surrounding lines, bounded. */
   readonly hunk?: string;
-  /** True: does not disqualify; base versions of the tests are used, and a person may be asked. */
-  readonly contested: boolean;
+  readonly severity: Severity;
+  /** The brief says that this file must change; absent otherwise. */
+  readonly declared?: true;
+  /**
+   * Whether the candidate's code passes the original version of what it changes; `not-run` if that was not executed.
+   * Absent if it was not asked.
+   */
+  readonly original?: 'passes' | 'fails' | 'not-run';
+  /** What execution, the brief or other candidates say about it, in one sentence; absent for nothing. */
+  readonly settled?: string;
 }
 
 /** A line of a patch and its hunk. */
@@ -65,8 +105,8 @@ export interface Suspicion {
   readonly at: Change | null;
   /** The finding is about the whole file, not this line. */
   readonly whole?: boolean;
-  /** Not enough to disqualify by itself, whatever the brief declares. */
-  readonly slight?: boolean;
+  /** Default: that of its kind. */
+  readonly severity?: Severity;
 }
 
 const DIFF_PREFIXES = { context: ' ', added: '+', removed: '-' } as const;

@@ -2,6 +2,9 @@ export { holdsTests, readTests, type TestView } from './assertions.ts';
 export {
   type Change,
   excerpt,
+  SEVERITIES,
+  SEVERITY_OF_KIND,
+  type Severity,
   type Suspicion,
   TAMPERING_KINDS,
   type TamperingFinding,

@@ -50,7 +50,7 @@ export function suspiciousCode(
       what: `${subject} ${rule.what}${name}`,
       at: change,
       // In unparsed text a comment cannot be distinguished from code.
-      slight: !known || rule.isQuestion === true,
+      ...(!known || rule.isQuestion === true ? { severity: 'question' as const } : {}),
     }));
 }
 

@@ -1,5 +1,5 @@
 import { isSnapshot, matchesAny, roleOf } from '../../patches/index.ts';
-import type { Change, Suspicion } from './finding.ts';
+import type { Change, Severity, Suspicion } from './finding.ts';
 import { squeeze } from './matchers.ts';
 import { firstChange, type InspectedFile, lineText, type Side, type View } from './view.ts';
 
@@ -90,6 +90,7 @@ export function setVariables({ file, changes }: InspectedFile): readonly Suspici
           kind: 'runner-configured',
           what: 'it sets a variable that changes how programs, including tests, start',
           at: change,
+          severity: 'gate',
         },
       ]
     : [];
@@ -123,9 +124,18 @@ export function changedSupport(
     if (!found) continue;
     const what = code ? 'code that tests depend on was changed' : 'data that tests read was changed';
     // Hunks alone do not show whether code belongs to a test or to its support code.
-    return [{ kind: 'fixture-changed', what, at: found, slight: code && inspected.baseText === undefined }];
+    return [{ kind: 'fixture-changed', what, at: found, severity: supportSeverity(inspected, code) }];
   }
   return [];
+}
+
+/**
+ * Helpers that count as production code are not replaced by their base version when tests run. Hunks alone do not show
+ * whether code belongs to a test or to its helpers.
+ */
+function supportSeverity({ file, baseText }: InspectedFile, code: boolean): Severity {
+  if (code && baseText === undefined) return 'note';
+  return file.role === 'production' ? 'gate' : 'question';
 }
 
 /** Source code of any language, not data or prose. */

@@ -43,7 +43,7 @@ export function comparedTests(
 }
 
 function deletedTests(
-  { view: { inspected, file, before } }: MatchedView,
+  { view: { inspected, file, before, after } }: MatchedView,
   removed: readonly TestCase[],
 ): readonly Suspicion[] {
   const [first] = removed;
@@ -51,6 +51,9 @@ function deletedTests(
   const at = changeIn(before.side, first.at, first.end) ?? nearestChange(inspected, before.side, first.at);
   if (file.change === 'deleted' && removed.length === before.tests.length)
     return [{ kind: 'test-deleted', what: 'a test file was removed', at, whole: true }];
+  const isWhole = inspected.baseText !== undefined && after.tests.length === 0;
+  if (isWhole && removed.length === before.tests.length)
+    return [{ kind: 'test-deleted', what: 'all tests of a file were removed', at, whole: true }];
   return [
     {
       kind: 'test-deleted',
@@ -107,7 +110,9 @@ function neutralisedAssertions({ view, kept }: MatchedView): readonly Suspicion[
       ? GUARDED_ASSERTION_TEXTS[guard as Exclude<Guard, 'function'>]
       : 'the result of an assertion is no longer awaited';
     const at = changeIn(after.side, now.at, now.end) ?? nearestChange(view.inspected, after.side, now.at);
-    return [{ kind: 'assertion-neutralised', what, at }];
+    // Behaviour that depends on platform or version is checked under a condition.
+    const severity = guard === 'condition' ? 'question' : 'gate';
+    return [{ kind: 'assertion-neutralised', what, at, severity }];
   }
   return [];
 }
@@ -201,7 +206,7 @@ function replacedApis({ view }: MatchedView): readonly Suspicion[] {
         kind: 'assertion-neutralised',
         what: 'an existing test now mocks what it tests',
         at: change,
-        slight: true,
+        severity: 'question',
       });
   });
   return found;
@@ -220,7 +225,11 @@ function replacedIn(line: string, before: Side): Omit<Suspicion, 'at'> | null {
     mocked !== undefined &&
     new RegExp(`(?:from|import|require\\()\\s*['"]${escaped(mocked)}(?:\\.\\w+)?['"]`).test(before.code);
   return imported
-    ? { kind: 'assertion-neutralised', what: 'the code under test is replaced by a mock' }
+    ? {
+        kind: 'assertion-neutralised',
+        what: 'the code under test is replaced by a mock',
+        severity: 'question',
+      }
     : null;
 }
 

@@ -1,0 +1,84 @@
+import { findingsOf, findingText, questionsOf, type TamperingFinding } from '../evidence/index.ts';
+import type { Alias } from '../model/index.ts';
+import { chosenOf } from '../ranking/index.ts';
+import { counted } from './format.ts';
+import { details, fencedDiff, fill, inertSentence } from './markdown.ts';
+import type { RunView } from './view.ts';
+
+/** Maximum findings named in one sentence; the rest is counted. */
+const MAX_FINDINGS_NAMED = 3;
+/** Maximum code points of one finding. */
+const MAX_FINDING = 500;
+/** Maximum UTF-16 units of the lines of one finding. */
+const MAX_FINDING_LINES = 1_500;
+
+/** The chosen candidate, or those among which a person should choose. */
+function candidatesInQuestion(view: RunView): readonly Alias[] {
+  const { decision, picks = [] } = view;
+  if (picks.length === 0 && decision?.kind === 'toss-up') return decision.among;
+  const chosen = chosenOf(view);
+  return chosen === null ? [] : [chosen];
+}
+
+const ofCandidate = (view: RunView, alias: Alias) => view.evidence.find((one) => one.alias === alias);
+
+/** A finding with what settles it or makes it urgent, as plain text. */
+const sentenceOf = (finding: TamperingFinding): string =>
+  `${findingText(finding)}${finding.settled ? ` (${finding.settled.replace(/\.$/, '')})` : ''}`;
+
+/**
+ * What a person should look at before they merge, one sentence for each candidate in question: plain text, not yet
+ * escaped for Markdown or a terminal.
+ */
+export function lookAtNotes(
+  view: RunView,
+  aliases: readonly Alias[] = candidatesInQuestion(view),
+): readonly string[] {
+  return aliases.flatMap((alias) => {
+    const evidence = ofCandidate(view, alias);
+    const questions = evidence ? questionsOf(evidence) : [];
+    if (questions.length === 0) return [];
+    const named = questions.slice(0, MAX_FINDINGS_NAMED).map(sentenceOf).join('; ');
+    const more =
+      questions.length > MAX_FINDINGS_NAMED ? `; and ${questions.length - MAX_FINDINGS_NAMED} more` : '';
+    return [`Please look at ${alias}: ${named}${more}.`];
+  });
+}
+
+/** The same with the lines, for the comparison; empty if there is nothing to look at. */
+export function lookAtSection(view: RunView, maxLength: number): string {
+  const entries = candidatesInQuestion(view).flatMap((alias) => {
+    const evidence = ofCandidate(view, alias);
+    return (evidence ? questionsOf(evidence) : []).map((one) => findingEntry(one, `**${alias}** `));
+  });
+  return section('Please look at', entries, maxLength);
+}
+
+const SEVERITY_TEXTS = {
+  gate: '**fails the gate** ',
+  question: '**to look at** ',
+  note: '',
+} as const;
+
+/** All findings of one candidate, with their lines. */
+export const findingsSection = (view: RunView, alias: Alias, maxLength: number): string => {
+  const evidence = ofCandidate(view, alias);
+  const entries = (evidence ? findingsOf(evidence) : []).map((one) =>
+    findingEntry(one, SEVERITY_TEXTS[one.severity]),
+  );
+  return section('Changes of tests, and code that may detect them', entries, maxLength);
+};
+
+const section = (title: string, entries: readonly string[], maxLength: number): string =>
+  entries.length === 0
+    ? ''
+    : `#### ${title}\n\n${fill(entries, maxLength, {
+        separator: '\n\n',
+        more: (left) => `(${counted(left, 'more place')}, omitted for length)`,
+      })}`;
+
+function findingEntry(finding: TamperingFinding, before: string): string {
+  const text = `${before}${inertSentence(sentenceOf(finding), MAX_FINDING)}`;
+  const lines = finding.hunk === undefined ? null : fencedDiff(finding.hunk, MAX_FINDING_LINES);
+  return lines === null ? text : `${text}\n\n${details('The lines in question', lines.block)}`;
+}

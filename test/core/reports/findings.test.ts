@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { runJson } from '../../../src/cli/render/index.ts';
+import type { TamperingFinding } from '../../../src/core/evidence/index.ts';
+import {
+  comparison,
+  explanation,
+  lookAtNotes,
+  pullRequest,
+  type RunView,
+  testNotes,
+} from '../../../src/core/reports/index.ts';
+import { diffsOf, judged, published } from './sample.ts';
+
+const CHANGED: TamperingFinding = {
+  kind: 'expectation-changed',
+  path: 'test/list.test.ts',
+  line: 41,
+  what: 'an expected value was changed',
+  hunk: ' test("last", () => {\n-  expect(last([])).toBe(null);\n+  expect(last([])).toBe(undefined);',
+  severity: 'question',
+  original: 'passes',
+  settled: 'Its code passes the 3 original tests of this file.',
+};
+const NOTED: TamperingFinding = {
+  ...CHANGED,
+  line: 50,
+  severity: 'note',
+  settled: 'A of another model family makes the same change.',
+};
+
+/** The run of the sample, with these findings in the candidate B, which wins, and in C. */
+const asking = (findings: readonly TamperingFinding[], change: Partial<RunView> = {}): RunView => {
+  const view = published(change);
+  return {
+    ...view,
+    evidence: view.evidence.map((one) => ({
+      ...one,
+      gates: one.gates.map((gate) =>
+        gate.gate === 'untampered' && 'BC'.includes(one.alias) ? { ...gate, findings } : gate,
+      ),
+    })),
+  };
+};
+const SENTENCE =
+  'test/list.test.ts:41: an expected value was changed (Its code passes the 3 original tests of this file)';
+
+test('the comparison and the pull request say what to look at in the winner, and show its lines', () => {
+  const view = asking([CHANGED, NOTED]);
+  const diffs = diffsOf(view);
+  const body = comparison(view, diffs)[0].body;
+  expect(body).toContain(`**Please look at** B: ${SENTENCE}.`);
+  expect(body).toContain('#### Please look at\n\n**B** test/list.test.ts:41');
+  expect(body).toContain('+  expect(last([])).toBe(undefined);');
+  expect(body).not.toContain('test/list.test.ts:50');
+  expect(pullRequest(view, 'B', diffs).body).toContain(`Please look at B: ${SENTENCE}.`);
+  expect(lookAtNotes(view)).toEqual([`Please look at B: ${SENTENCE}.`]);
+});
+
+test('a person who must choose learns it of every candidate in question', () => {
+  const decision = {
+    kind: 'toss-up',
+    alias: 'B',
+    among: ['B', 'C'],
+    decidedBy: 'tie',
+    because: 'Nothing separates B and C.',
+    chance: 0.4,
+  } as const;
+  const view = { ...asking([CHANGED]), decision };
+  expect(lookAtNotes(view)).toEqual([`Please look at B: ${SENTENCE}.`, `Please look at C: ${SENTENCE}.`]);
+});
+
+test('many places are counted, and a run without questions says nothing', () => {
+  const many = Array.from({ length: 5 }, (_, i) => ({ ...CHANGED, line: 41 + i }));
+  expect(lookAtNotes(asking(many))[0]).toMatch(/test\.ts:43: .*; and 2 more\.$/);
+  expect(lookAtNotes(asking([NOTED]))).toEqual([]);
+  expect(comparison(judged(), diffsOf(judged()))[0].body).not.toContain('Please look at');
+});
+
+test('the explanation and the JSON have all findings, notes as well', () => {
+  const view = asking([CHANGED, NOTED]);
+  const { body } = explanation(view, diffsOf(view), 'B', 1);
+  expect(body).toContain('#### Changes of tests, and code that may detect them');
+  expect(body).toContain(`**to look at** ${SENTENCE}`);
+  expect(body).toContain('test/list.test.ts:50: an expected value was changed (A of another model family');
+  const { candidates } = runJson(view).run;
+  expect(candidates.find(({ alias }) => alias === 'B')?.findings).toEqual([CHANGED, NOTED]);
+  expect(candidates.find(({ alias }) => alias === 'A')?.findings).toEqual([]);
+});
+
+test('base tests that the brief gives up are named', () => {
+  const view = judged();
+  const evidence = view.evidence.map((one) =>
+    one.alias === 'B' && one.baseTests
+      ? { ...one, baseTests: { ...one.baseTests, superseded: ['test/list.test.ts > last > of none'] } }
+      : one,
+  );
+  expect(testNotes({ ...view, evidence })).toContainEqual(
+    '1 base test broken as the brief says is no regression: test/list.test.ts > last > of none.',
+  );
+  expect(explanation({ ...view, evidence }, diffsOf(view), 'B', 1).body).toContain(
+    '- Broken as the brief says, and no regression: `test/list.test.ts > last > of none`',
+  );
+});
