@@ -107,13 +107,12 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
   return async () => {
     const found: Awaited<ReturnType<Tested>> = tested ? await tested() : { gates: [] };
     const all = inOrder([...gates, ...tree.gates, ...found.gates]);
-    const settled = {
+    const tests = found.baseTests && withoutSuperseded(found.baseTests, { gates: all }, found.own);
+    const examined = {
+      ...{ candidate, patch, tree, built: tree.built, ...found },
       gates: settledByTests(all, tools.onBase, found.baseTests),
-      ...(found.baseTests
-        ? { baseTests: withoutSuperseded(found.baseTests, { gates: all }, found.own) }
-        : {}),
+      ...(tests ? { baseTests: tests } : {}),
     };
-    const examined = { candidate, patch, tree, built: tree.built, ...found, ...settled };
     return withPackagesNote(candidate.alias, patch, examined);
   };
 }
