@@ -1,9 +1,9 @@
 import { checkFiles } from './checks.ts';
+import { chainParts } from './command-kinds.ts';
 import type { CheckCommands } from './ecosystems.ts';
 import { VENV } from './python-setup.ts';
 import { COMMAND_NAMES, type CommandName, type Recipe, withoutUndefined } from './repository-recipe.ts';
 import type { Settings } from './settings.ts';
-import { chainParts } from './test-runners.ts';
 import { toolchainFiles } from './toolchain.ts';
 
 /** The recipe detected from a commit's settings and files, and its alternatives. */

@@ -1,5 +1,6 @@
 import type { CiCommand } from './ci-commands.ts';
 import { type CiJob, type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
+import { chainParts } from './command-kinds.ts';
 import { type CheckCommands, type Ecosystem, ecosystemsOf, type RepositorySnapshot } from './ecosystems.ts';
 import {
   containerSetup,
@@ -18,7 +19,6 @@ import {
   withPythonTools,
 } from './python-setup.ts';
 import type { Recipe } from './repository-recipe.ts';
-import { chainParts } from './test-runners.ts';
 import { detectTypeCheck } from './type-checks.ts';
 
 const CHECK_FILES: readonly string[] = [

@@ -1,5 +1,4 @@
-import { stepKind } from './step-kinds.ts';
-import { chainParts } from './test-runners.ts';
+import { chainParts, stepKind } from './command-kinds.ts';
 
 /** The purpose of a command in a CI job, as far as its text shows. */
 export interface CiCommand {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { namesTests, scriptCommands } from './ci-commands.ts';
+import { stepKind } from './command-kinds.ts';
 import { sectionsOf } from './recipes.ts';
-import { stepKind } from './step-kinds.ts';
 
 /** A command, and the file that defines it. */
 export interface FoundCommand {

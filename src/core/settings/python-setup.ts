@@ -1,6 +1,6 @@
+import { chainParts, wordsOf } from './command-kinds.ts';
 import { type PythonProject, pythonProject } from './python-project.ts';
 import { sectionsOf } from './recipes.ts';
-import { chainParts, wordsOf } from './test-runners.ts';
 
 /** The Python of the virtual environment that set-up makes in the repository. */
 export const VENV = '.venv/bin/python';

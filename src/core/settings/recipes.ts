@@ -1,4 +1,4 @@
-import { type StepKind, stepKind, stepKindByName } from './step-kinds.ts';
+import { type StepKind, stepKind, stepKindByName } from './command-kinds.ts';
 
 /** The commands of a makefile target, tox environment or nox session. */
 interface RecipeLine {

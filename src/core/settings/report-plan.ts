@@ -1,3 +1,4 @@
+import { type Recognised, recognise, unreadRunner } from './command-kinds.ts';
 import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
 import { type FocusForm, focusForm, type ReportSource, type RunnerForm, runnerForm } from './runner-forms.ts';
 import {
@@ -8,7 +9,6 @@ import {
   shellCommand,
   stepCommandLine,
 } from './step-commands.ts';
-import { type Recognised, recognise, unreadRunner } from './test-runners.ts';
 import { type TestStep, testSteps } from './test-steps.ts';
 
 /** A command that runs tests, or a non-test step. */

@@ -1,5 +1,5 @@
+import { optionsOf, type Recognised, type RunnerName } from './command-kinds.ts';
 import type { TestCommandLine } from './package-scripts.ts';
-import { optionsOf, type Recognised, type RunnerName } from './test-runners.ts';
 
 export type ReportFormat =
   | 'junit'

@@ -1,12 +1,18 @@
 import {
+  chainParts,
+  isTypeCheck,
+  type StepKind,
+  stepKind,
+  stepKindByName,
+  wordsOf,
+} from './command-kinds.ts';
+import {
   type PackageFacts,
   type RecursiveCommand,
   readPackage,
   recursiveCommand,
 } from './package-scripts.ts';
 import { recipeLines } from './recipes.ts';
-import { isTypeCheck, type StepKind, stepKind, stepKindByName } from './step-kinds.ts';
-import { chainParts, wordsOf } from './test-runners.ts';
 import { workspaceFolders, workspaceGraph } from './workspace-graph.ts';
 
 /** Texts of the base commit, by path from the top of the repository. */

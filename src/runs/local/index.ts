@@ -1,12 +1,13 @@
 export { debateText } from './debate-text.ts';
 export {
+  openShell,
   type Prepared,
   type PreparedPlace,
   type PrepareTools,
   prepareRepository,
+  type ShellTerminal,
   type Survey,
   type SurveyTools,
   surveyRepository,
 } from './prepare.ts';
 export { type SelectOptions, type SelectTools, select } from './select.ts';
-export { openShell, type ShellTerminal } from './shell.ts';

@@ -1,3 +1,84 @@
-export { type CheckBasePorts, checkBase } from './check-base.ts';
+import { baseFacts } from '../../core/evidence/index.ts';
+import { type ArtifactRef, Fault, type Task } from '../../core/model/index.ts';
+import type { BaseStep, ChecksView } from '../../core/reports/index.ts';
+import { COMMAND_NAMES, withRecipe } from '../../core/settings/index.ts';
+import type { RunRecord } from '../../ports/index.ts';
+import { detectedRecipe, mayBeSuggested } from '../admit/index.ts';
+import { openBase } from '../base/index.ts';
+import { type ModelPorts, recordSandbox, sourceOf, taskOf, type World } from '../context.ts';
+import type { RunContext } from '../stage.ts';
+import { type FoundRecipe, findRecipe, type RecipePorts } from './find-recipe.ts';
+import { openSuggestions } from './suggest.ts';
+
 export { type FoundRecipe, findRecipe, type RecipePorts } from './find-recipe.ts';
 export { openSuggestions } from './suggest.ts';
+
+type CheckBasePorts = RecipePorts & ModelPorts & Pick<World, 'announcer' | 'coders' | 'log' | 'store'>;
+
+/**
+ * Sets up, builds and tests the base commit, so that later failures are the candidate's own, and fixes the run's
+ * commands: those that worked are stored in its task before any coder starts, so that all parts of the run use the same
+ * (I5). Notes the test results for people and returns the stored test run. Faults with BASE_BROKEN before anything is
+ * spent on coders.
+ */
+export async function checkBase(world: CheckBasePorts, { run, signal }: RunContext): Promise<ArtifactRef> {
+  await recordSandbox(world, run.id);
+  const task = taskOf(run);
+  const { step: _left, ...checks } = run.checks ?? {};
+  const onStep = async (step: BaseStep): Promise<void> => {
+    const since = world.clock.now();
+    await world.store.updateRun(run.id, { checks: { ...checks, step: { ...step, since } } }, since);
+    world.announcer.soon(run.id);
+  };
+  const source = await sourceOf(world, task);
+  const bare = await openBase(world, task, { source, signal, onStep });
+  const detected = await detectedRecipe(world, source, { task, checks });
+  // Once fixed, as before a crash of this stage, the commands do not change.
+  const searched = checks.settled === true;
+  const probe = await world.sandbox.probe();
+  const maySuggested = probe.kind === 'ready' && mayBeSuggested(probe.backend);
+  const suggest = openSuggestions(world, { task, source, named: detected.named, signal });
+  const found = await findRecipe(world, {
+    task,
+    bare,
+    signal,
+    onStep,
+    detected: searched ? { ...detected, others: [], named: COMMAND_NAMES } : detected,
+    maySuggested,
+    ...(maySuggested && !searched ? { suggest } : {}),
+    onNext: ({ step }, { commands }) =>
+      world.log.info(
+        { run: run.id, step, commands },
+        'The commands failed on the base commit; others are tried.',
+      ),
+  });
+  await world.store.updateRun(
+    run.id,
+    { task: settledTask(run, found), checks: { ...settledChecks(run, found), base: baseFacts(found.tests) } },
+    world.clock.now(),
+  );
+  world.announcer.soon(run.id);
+  return world.artifacts.put(JSON.stringify(found.tests));
+}
+
+/** The stored task, which models may not read in full, with the commands that worked. */
+function settledTask({ task }: RunRecord, { recipe, lent }: FoundRecipe): Task {
+  if (!task) throw new Fault('INTERNAL', 'A run whose base is checked has a task.');
+  return { ...task, settings: withRecipe(task.settings, recipe), ...(lent === undefined ? {} : { lent }) };
+}
+
+/** The commands to be shown from now on. */
+function settledChecks({ checks = {} }: RunRecord, { recipe, packages }: FoundRecipe): ChecksView {
+  const { setup: _setup, build: _build, test: _test, step: _step, ...others } = checks;
+  const instead = recipe.instead ?? checks.instead;
+  const { types } = checks.from ?? {};
+  const lent = packages ? { lent: packages } : {};
+  return {
+    ...others,
+    ...recipe.commands,
+    from: { ...recipe.from, ...(types === undefined ? {} : { types }) },
+    ...(instead ? { instead } : {}),
+    ...lent,
+    settled: true,
+  };
+}
