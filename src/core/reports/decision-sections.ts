@@ -2,7 +2,7 @@ import type { Evidence } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { notableGroups } from '../patches/index.ts';
 import { chosenOf, failedGate } from '../ranking/index.ts';
-import { checkCommands } from './commands-used.ts';
+import { checkCommands } from './commands.ts';
 import { lookAtNotes } from './findings.ts';
 import { branchOf, counted, decisionLabel, elapsed, personFirst, personIn } from './format.ts';
 import { code, details, fencedDiff, fill, inertSentence, link, prose, tableRows } from './markdown.ts';

@@ -1,6 +1,6 @@
 import type { Evidence, PeerTests } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
-import { checkCommands } from './commands-used.ts';
+import { checkCommands } from './commands.ts';
 import { reasonText } from './decision-sections.ts';
 import { whereToRead } from './diff-pages.ts';
 import { findingsSection } from './findings.ts';

@@ -1,10 +1,16 @@
-export { commandNotes, lentNote } from './commands-used.ts';
+export {
+  commandFailure,
+  commandNotes,
+  failureLines,
+  howEnded,
+  lentNote,
+  quotedCode,
+  registryOutage,
+} from './commands.ts';
 export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions } from './comparison.ts';
-export { type DecisionRecord, decisionRecord } from './decision-record.ts';
 export { noPatchAtAll, votesLine } from './decision-sections.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { explanation } from './explanation.ts';
-export { commandFailure, failureLines, howEnded, quotedCode } from './failure-output.ts';
 export { lookAtNotes } from './findings.ts';
 export {
   activityLabel,
@@ -57,7 +63,6 @@ export { checkText, commitMessage, followUpMessage, pullRequest } from './pull.t
 export { type FailingTests, type InputExample, type RankReason, reasons } from './rank-reasons.ts';
 export { type RankRow, rankRows, standings } from './ranking-table.ts';
 export { type DayCap, type Refusal, refusalComment, refusalText } from './refusal.ts';
-export { registryOutage } from './registry-outage.ts';
 export {
   type CheckboxEdit,
   checkboxEdit,
@@ -78,18 +83,20 @@ export {
   silenceNote,
   testNotes,
 } from './test-facts.ts';
-export type {
-  BaseStep,
-  ChecksView,
-  CommandFiles,
-  Diffs,
-  DiffView,
-  LentView,
-  OriginView,
-  OutcomeView,
-  Report,
-  RunView,
-  SandboxView,
+export {
+  type BaseStep,
+  type ChecksView,
+  type CommandFiles,
+  type DecisionRecord,
+  type Diffs,
+  type DiffView,
+  decisionRecord,
+  type LentView,
+  type OriginView,
+  type OutcomeView,
+  type Report,
+  type RunView,
+  type SandboxView,
 } from './view.ts';
 export {
   cut,

@@ -1,5 +1,5 @@
 import type { PullWork, RunId } from '../model/index.ts';
-import { quotedCode } from './failure-output.ts';
+import { quotedCode } from './commands.ts';
 import { counted, money } from './format.ts';
 import { inertSentence, marker } from './markdown.ts';
 import type { Report } from './view.ts';

@@ -1,7 +1,7 @@
 import { expiryReason } from '../brief/index.ts';
 import { type Candidate, type RunState, STAGES, type Usd } from '../model/index.ts';
 import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
-import { checkCommands } from './commands-used.ts';
+import { checkCommands } from './commands.ts';
 import {
   chosenText,
   evidenceText,

@@ -7,7 +7,7 @@ import {
 } from '../evidence/index.ts';
 import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Alias } from '../model/index.ts';
-import { commandFailure, failureHint, howEnded, quotedCode } from './failure-output.ts';
+import { commandFailure, failureHint, howEnded, quotedCode } from './commands.ts';
 import { counted, shortSha } from './format.ts';
 import { cutNotes } from './left-out.ts';
 import { code, inertSentence, prose } from './markdown.ts';

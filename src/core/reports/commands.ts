@@ -1,4 +1,68 @@
+import { SETTINGS_FILE } from '../model/index.ts';
+import { COMMAND_NAMES, SUGGESTED, shownSetup } from '../settings/index.ts';
+import { code } from './markdown.ts';
+import type { ChecksView, RunView } from './view.ts';
 import { cut, visible } from './visible.ts';
+
+/** The commands for set-up, build and tests, the files that define them, and what failed before. */
+export function checkCommands(checks: ChecksView): string {
+  const shown = COMMAND_NAMES.flatMap((name) => {
+    const command = checks[name];
+    const failed = checks.instead?.[name];
+    if (!command && failed === undefined) return [];
+    const notes = [
+      ...(command ? originNotes(checks.from?.[name]) : []),
+      ...(failed === undefined ? [] : [`${code(shownSetup(failed), 200)} failed`]),
+    ];
+    const text = command ? `${name} ${code(shownSetup(command), 200)}` : `no ${name}`;
+    return [{ text, note: notes.length === 0 ? '' : ` (${notes.join('; ')})` }];
+  });
+  if (checks.types) {
+    const [origin] = originNotes(checks.from?.types);
+    shown.push({
+      text: `types ${code(checks.types, 200)}`,
+      note: origin === undefined ? '' : ` (${origin})`,
+    });
+  }
+  const notes = new Set(shown.map(({ note }) => note));
+  if (notes.size > 1) return shown.map(({ text, note }) => `${text}${note}`).join(', ');
+  return `${shown.map(({ text }) => text).join(', ')}${shown[0]?.note ?? ''}`;
+}
+
+/** What a reader should know about the commands, as sentences of plain text. */
+export const commandNotes = (view: Pick<RunView, 'checks'>): readonly string[] =>
+  [replacedCommands(view), lentNote(view)].filter((note) => note !== null);
+
+/** Which detected commands failed, and their replacements, as one sentence of plain text; null if none failed. */
+function replacedCommands({ checks = {} }: Pick<RunView, 'checks'>): string | null {
+  const replaced = COMMAND_NAMES.flatMap((name) => {
+    const [failed, command] = [checks.instead?.[name], checks[name]];
+    if (failed === undefined) return [];
+    if (command === undefined) return [`${quotedCode(shownSetup(failed))} failed and is left out`];
+    const by = checks.from?.[name] === SUGGESTED ? ` (${SUGGESTED})` : '';
+    return [`${quotedCode(shownSetup(failed))} failed, and ${quotedCode(shownSetup(command))} is used${by}`];
+  });
+  return replaced.length === 0 ? null : `On the base commit, ${replaced.join('; ')}.`;
+}
+
+/** What became of the packages that are installed in the work tree, as a sentence of plain text; null: nothing. */
+export function lentNote({ checks = {} }: Pick<RunView, 'checks'>): string | null {
+  const { lent } = checks;
+  if (lent === undefined) return null;
+  if (lent.kind === 'unused')
+    return `The packages that are installed in the work tree were not used: ${lent.why}.`;
+  const folders = lent.folders.map(quotedCode).join(', ');
+  const instead =
+    lent.instead === undefined ? '' : `, and ${quotedCode(shownSetup(lent.instead))} was not run`;
+  return `Base and candidates used a read-only copy of ${folders} of the work tree${instead}. Name \`checks.setup\` in the settings to install packages anew.`;
+}
+
+/** The origin of a command; empty if unknown. */
+function originNotes(file: string | undefined): readonly string[] {
+  if (file === undefined) return [];
+  if (file === SUGGESTED) return [SUGGESTED];
+  return [file === SETTINGS_FILE ? 'settings' : `detected from ${code(file, 100)}`];
+}
 
 /** Maximum lines of a failed command's output that are shown. */
 const MAX_LINES = 3;
@@ -168,3 +232,44 @@ const NETWORK_HELP = {
   tests:
     'Tests have no network: leave those that need it out of `checks.test`, or set `network.checks: true` with the hosts in `network.allow`.',
 } as const;
+
+/**
+ * Messages of package clients about a response that says "later", or about no response. Requests are encrypted, so
+ * these messages are the only source.
+ */
+const LATER: readonly RegExp[] = [
+  /\b(?:429 Too Many Requests|500 Internal Server Error|502 Bad Gateway|503 Service (?:Temporarily )?Unavailable|504 Gateway Time-?out)\b/i,
+  /\b(?:status(?: code)?|HTTP(?:\/[\d.]+)?(?: error)?|response code|got|indicate success)[: ]{1,3}(?:429|5\d\d)\b/i,
+  /\b(?:429|5\d\d) Server Error\b/,
+  /\b(?:code E|ERR_PNPM_FETCH_)(?:429|5\d\d)\b/,
+  /\b(?:ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|ReadTimeoutError|TLS handshake timeout|i\/o timeout)\b/,
+];
+
+/** Failed attempts that were retried: the command may have failed for another reason. */
+const REPEATED = /^(?:npm (?:http|warn|info|verb|sill)\b|warn|\s*\S*warning\b|.{0,80}\bretry(?:ing)?\b)/i;
+
+/** Characters at the end of the output that are searched: clients print the final error last. */
+const MAX_CHARS = 8_000;
+
+/**
+ * Why a set-up command failed, if a package registry is down, slow or overloaded: completes "could not get its
+ * packages: …". Null for any other failure, including a blocked host, which waiting does not fix.
+ */
+export function registryOutage(failed: {
+  readonly tail: string;
+  readonly refusedHosts: readonly string[];
+  readonly failedHosts: readonly { readonly host: string; readonly why: string }[];
+  /** Whether it had network access. */
+  readonly hasNetwork: boolean;
+}): string | null {
+  if (failed.refusedHosts.length > 0 || !failed.hasNetwork) return null;
+  if (failed.failedHosts.length > 0)
+    return failed.failedHosts
+      .slice(0, 3)
+      .map(({ host, why }) => `${host.replace(/:443$/, '')} ${why}`)
+      .join(', ');
+  const line = visible(failed.tail.slice(-MAX_CHARS))
+    .split('\n')
+    .find((one) => !REPEATED.test(one) && LATER.some((pattern) => pattern.test(one)));
+  return line === undefined ? null : `\`${cut(line.trim(), { codePoints: MAX_LINE }).replaceAll('`', "'")}\``;
+}
