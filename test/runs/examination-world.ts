@@ -7,7 +7,15 @@ import { systemClock } from '../../src/adapters/system/index.ts';
 import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
 import type { ArtifactRef } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
-import type { Clock, ExecSpec, Sandbox, Workspaces } from '../../src/ports/index.ts';
+import {
+  type BaseCheckout,
+  type Clock,
+  DEFAULT_LIMITS,
+  type ExecSpec,
+  type Registries,
+  type Sandbox,
+  type Workspaces,
+} from '../../src/ports/index.ts';
 import { storePatch } from '../../src/runs/context.ts';
 import type { Remember } from '../../src/runs/examine/areas.ts';
 import {
@@ -31,6 +39,11 @@ export interface FixtureOptions {
   readonly build?: string;
   /** `checks.types`. */
   readonly types?: string;
+  /** `checks.setup`, which is run on the base. */
+  readonly setup?: string;
+  /** `checks.candidateSetup`. */
+  readonly candidateSetup?: boolean;
+  readonly registries?: Registries;
   /** Host folders for every command. */
   readonly binds?: ExecSpec['binds'];
   readonly asked?: string;
@@ -109,6 +122,8 @@ async function openFixture(
   const checks = {
     ...(test === null ? {} : { test }),
     ...(options.build ? { build: options.build } : {}),
+    ...(options.setup ? { setup: options.setup } : {}),
+    ...(options.candidateSetup ? { candidateSetup: true } : {}),
     ...(options.types === undefined ? {} : { types: options.types }),
     ...(options.packages ? { packages: options.packages } : {}),
   };
@@ -120,11 +135,12 @@ async function openFixture(
       artifacts,
       parallelChecks: 2,
       clock: options.clock ?? systemClock,
+      ...(options.registries ? { registries: options.registries } : {}),
     },
     {
       task: { runId, base: { ref: 'main', sha }, settings: Settings.parse({ checks, timeout, protect: [] }) },
       source,
-      base: await workspaces.prepare(source, sha),
+      base: await installed(workspaces, await workspaces.prepare(source, sha), options.setup),
       signal: new AbortController().signal,
       ...(options.binds ? { binds: options.binds } : {}),
       ...(options.asked === undefined ? {} : { asked: options.asked }),
@@ -151,6 +167,13 @@ async function openFixture(
       return Object.fromEntries(evidence.map((one) => [one.alias, one]));
     },
   };
+}
+
+async function installed(workspaces: Workspaces, base: BaseCheckout, command: string | undefined) {
+  if (command === undefined) return base;
+  const done = await workspaces.install(base, { command, egress: [], limits: DEFAULT_LIMITS });
+  if (done.kind === 'failed') throw new Error(done.why);
+  return done.base;
 }
 
 /** A candidate that wrote these files into its own clone. */

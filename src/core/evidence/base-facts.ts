@@ -183,17 +183,21 @@ interface Examined {
 }
 
 /**
- * Adds a note to failed gates and tests of a candidate that changes package files. Set-up runs on the base commit
- * alone, so such a candidate is built and tested without its new packages.
+ * Adds a note to the failed gates and to the tests of a candidate that changes package files and was not set up anew:
+ * it is built and tested without its new packages.
  */
 export function withPackagesNote<T extends Examined>(alias: Alias, { files }: Patch, found: T): T {
   const failed = found.gates.some(({ gate, passed }) => !passed && EXECUTED.has(gate));
   const broke = (found.baseTests?.regressions.length ?? 0) > 0;
-  const changed = failed || broke ? changedPackageFiles(files) : [];
+  const changed = changedPackageFiles(files);
   if (changed.length === 0) return found;
   const rest = changed.length - MAX_NAMED_FILES;
   const names = `${changed.slice(0, MAX_NAMED_FILES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-  const because = 'is built and tested with the packages of the base commit: others may be missing.';
+  const others =
+    failed || broke
+      ? ': others may be missing. `checks.candidateSetup` installs them.'
+      : '. `checks.candidateSetup` installs its own.';
+  const because = `is built and tested with the packages of the base commit${others}`;
   return {
     ...found,
     gates: found.gates.map((report) =>

@@ -141,6 +141,12 @@ export const Settings = z.strictObject({
         .describe(
           'Command that is executed once on the base checkout, before any candidate, e.g. to install packages. Default: detected; `""`: none.',
         ),
+      candidateSetup: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Whether a candidate that changes manifests or lock files is set up anew, with its packages, before its build and tests (docs/preparing.md). Its install scripts then reach package registries. `false`: it is tested with the packages of the base commit.',
+        ),
       build: z.string().optional().describe('Build command. Default: detected; `""`: none.'),
       types: z
         .string()

@@ -4,7 +4,10 @@ import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '
 import type { PatchReader, World } from '../context.ts';
 
 /** Dependencies of executing checks; they include neither GitHub nor a database. */
-export type CheckPorts = Pick<World, 'artifacts' | 'workspaces' | 'sandbox' | 'parallelChecks'> & {
+export type CheckPorts = Pick<
+  World,
+  'artifacts' | 'registries' | 'workspaces' | 'sandbox' | 'parallelChecks'
+> & {
   readonly clock: Pick<Clock, 'elapsed'>;
 };
 
@@ -52,6 +55,12 @@ const MAX_AREA_ATTEMPTS = 5;
 /** An area whose work can be repeated in another one. */
 export interface CheckArea extends WorkArea {
   readonly repeatable?: boolean;
+}
+
+/** The area of a built tree, whose files are the topmost layer of the areas in which its tests run. */
+export interface BuiltArea extends WorkArea {
+  /** It was set up with packages of its own, so those of the base commit do not lie below it. */
+  readonly ownPackages?: boolean;
 }
 
 /** A command was ended by a signal that Runoff did not send: by itself, the machine, or a person. */

@@ -113,7 +113,7 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
       gates: settledByTests(all, tools.onBase, found.baseTests),
       ...(tests ? { baseTests: tests } : {}),
     };
-    return withPackagesNote(candidate.alias, patch, examined);
+    return tree.built.ownPackages ? examined : withPackagesNote(candidate.alias, patch, examined);
   };
 }
 

@@ -11,7 +11,7 @@ import {
   workflowFiles,
   workspaceGraph,
 } from '../../core/settings/index.ts';
-import type { ExecResult, Limits, WorkArea } from '../../ports/index.ts';
+import type { ExecResult, ExecSpec, Limits, RegistryAccess, WorkArea } from '../../ports/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
 import { absentContentAt, type OnBaseStep, prepareBase } from '../base/index.ts';
 import {
@@ -26,6 +26,7 @@ import {
 } from '../context.ts';
 import { cancelledError, type RunContext } from '../stage.ts';
 import {
+  type BuiltArea,
   type CheckArea,
   type CheckPorts,
   type CheckRunner,
@@ -95,10 +96,17 @@ export async function checkRunnerOn(
 }
 
 /** The same runner with an area's files as its topmost read-only layer. */
-export const withTopLayer = (runner: CheckRunner, built: WorkArea): CheckRunner => ({
-  ...runner,
-  base: { ...runner.base, layers: [built.upper, ...runner.base.layers] },
-});
+export function withTopLayer(runner: CheckRunner, built: BuiltArea): CheckRunner {
+  const own = built.ownPackages ? withoutPackages(runner) : runner;
+  const home = built.ownPackages ? { home: built.home } : {};
+  return { ...own, base: { ...own.base, ...home, layers: [built.upper, ...own.base.layers] } };
+}
+
+/** The same runner over the base commit without what set-up installed there. */
+export function withoutPackages(runner: CheckRunner): CheckRunner {
+  const { home: _home, ...base } = runner.base;
+  return { ...runner, base: { ...base, layers: [] } };
+}
 
 /** Ids of a run's `examine` areas, which are removed together when the run ends. */
 export const areaId = (runId: RunId, ...parts: readonly string[]): string => [runId, 'x', ...parts].join('-');
@@ -113,17 +121,26 @@ export async function runCommand(
     readonly stdin?: string;
     readonly limits?: Limits;
     readonly egress?: readonly string[];
+    /** Package registries that it may reach, without the operator's logins. */
+    readonly registries?: RegistryAccess;
+    readonly onLimit?: ExecSpec['onLimit'];
+    readonly onTraffic?: ExecSpec['onTraffic'];
   },
 ): Promise<ExecResult> {
   const { surroundings } = runner;
+  const { registries, onLimit, onTraffic } = command;
+  const binds = [...(runner.binds ?? []), ...(registries?.folders ?? [])];
   const result = await runner.world.sandbox.exec({
     area,
     argv: command.argv,
-    env: { ...(surroundings ? {} : { CI: '1' }), ...command.env },
+    env: { ...(surroundings ? {} : { CI: '1' }), ...registries?.env, ...command.env },
+    ...(registries ? { registries: registries.hosts, files: registries.files } : {}),
+    ...(onLimit ? { onLimit } : {}),
+    ...(onTraffic ? { onTraffic } : {}),
     ...(surroundings ? { surroundings } : {}),
     ...(command.stdin === undefined ? {} : { stdin: command.stdin }),
     ...(command.egress?.length ? { egress: command.egress } : {}),
-    ...(runner.binds ? { binds: runner.binds } : {}),
+    ...(binds.length > 0 ? { binds } : {}),
     limits: command.limits ?? checkLimits(runner.task),
     signal: runner.signal,
   });

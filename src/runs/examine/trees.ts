@@ -2,8 +2,9 @@ import type { GateReport, TestRun } from '../../core/evidence/index.ts';
 import { joinSections, type PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { type CheckRunner, inArea, inRetriedArea } from './areas.ts';
-import { applyPatch, areaId, type BuildFailure, build, withTopLayer } from './execute.ts';
+import { type BuiltArea, type CheckArea, type CheckRunner, inArea, inRetriedArea } from './areas.ts';
+import { isSetUpAnew, setUpCandidate } from './candidate-setup.ts';
+import { applyPatch, areaId, type BuildFailure, build, withoutPackages, withTopLayer } from './execute.ts';
 import { runTests } from './run-tests.ts';
 import { parseErrors } from './syntax.ts';
 
@@ -11,7 +12,7 @@ import { parseErrors } from './syntax.ts';
 export interface Tree {
   /** The production patch; empty for the base itself. */
   readonly patch: string;
-  readonly built: WorkArea;
+  readonly built: BuiltArea;
   /** Whether it applies, parses and builds, so that tests can run on it. */
   readonly ready: boolean;
   /** Results of the gates `collected`, `parses` and `builds`, as far as evaluated. */
@@ -30,11 +31,13 @@ export function openTrees(runner: CheckRunner): Trees {
   const areas: WorkArea[] = [];
   const grow = async (name: string, patch: string, production: readonly PatchFile[]): Promise<Tree> => {
     const id = areaId(runner.task.runId, name, 'built');
-    const { area, result } = await inRetriedArea(runner, id, (built) =>
-      prepare(runner, built, patch, production),
+    const ownPackages = isSetUpAnew(runner, production);
+    const on = ownPackages ? withoutPackages(runner) : runner;
+    const { area, result } = await inRetriedArea(on, id, (built) =>
+      prepare(on, { ...built, ownPackages }, patch, production),
     );
     areas.push(area);
-    return { patch, built: area, ...result };
+    return { patch, built: { ...area, ownPackages }, ...result };
   };
   return {
     of(name, production) {
@@ -54,7 +57,7 @@ export function openTrees(runner: CheckRunner): Trees {
 
 async function prepare(
   runner: CheckRunner,
-  built: WorkArea,
+  built: BuiltArea & CheckArea,
   patch: string,
   production: readonly PatchFile[],
 ): Promise<Pick<Tree, 'ready' | 'gates'>> {
@@ -63,10 +66,16 @@ async function prepare(
   const troubles = await parseErrors(runner, built, production);
   if (troubles) return { ready: false, gates: [fail('parses', troubles)] };
   const parses = pass('parses', 'every changed file in a language that Runoff can check parses');
+  const unprepared = built.ownPackages ? await setUpCandidate(runner, built) : null;
+  if (unprepared) {
+    const { because, tail } = unprepared;
+    return { ready: false, gates: [parses, fail('builds', because, tail)] };
+  }
   const broken = await build(runner, built);
   if (broken) return { ready: false, gates: [parses, unbuilt('the build ends', broken)] };
   const command = runner.task.settings.checks.build;
-  const builds = pass('builds', command ? 'exit code 0' : 'there is no build command');
+  const packages = built.ownPackages ? ', with packages that were installed anew' : '';
+  const builds = pass('builds', `${command ? 'exit code 0' : 'there is no build command'}${packages}`);
   return { ready: true, gates: [parses, builds] };
 }
 
@@ -111,6 +120,7 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
     [tree.patch, tests],
     commands.map(({ command, args, env }) => [command, args, env]),
     [task.settings.timeout.check, attempt, runner.surroundings ?? null],
+    ...(tree.built.ownPackages ? [['set up anew', task.settings.checks.setup]] : []),
   ]);
   return runner.remember(key, () =>
     inArea(withTopLayer(runner, tree.built), id, async (area): Promise<WithTests> => {

@@ -95,8 +95,9 @@ type LentTry =
  */
 async function tryLent(ports: RecipePorts, search: RecipeSearch): Promise<LentTry | null> {
   const { bare, detected, onStep, signal, task } = search;
-  if (task.origin.kind !== 'local' || task.lent !== undefined || detected.named.includes('setup'))
-    return null;
+  if (task.origin.kind !== 'local' || task.lent !== undefined) return null;
+  // Candidates that are set up anew need a set-up command.
+  if (task.settings.checks.candidateSetup || detected.named.includes('setup')) return null;
   await onStep?.({ name: 'lend' });
   const lent = await ports.workspaces.lend(bare.base, { top: task.origin.path }, signal);
   if (lent.kind === 'none') return lent.why === null ? null : { kind: 'unused', why: lent.why };

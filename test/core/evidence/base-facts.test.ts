@@ -191,7 +191,7 @@ describe('a candidate that asks for another package', () => {
   test('and cannot be built: the gate names the files', () => {
     const { gates } = withPackagesNote('B', ASKS, { gates: [builds(false)] });
     expect(gates[0]?.because).toBe(
-      'The build ends with exit code 1. It changes package.json, package-lock.json, but is built and tested with the packages of the base commit: others may be missing.',
+      'The build ends with exit code 1. It changes package.json, package-lock.json, but is built and tested with the packages of the base commit: others may be missing. `checks.candidateSetup` installs them.',
     );
   });
 
@@ -201,13 +201,17 @@ describe('a candidate that asks for another package', () => {
     expect(told.gates).toEqual(found.gates);
     expect(told.baseTests?.notes).toEqual([
       'A note.',
-      'B changes package.json, package-lock.json, but is built and tested with the packages of the base commit: others may be missing.',
+      'B changes package.json, package-lock.json, but is built and tested with the packages of the base commit: others may be missing. `checks.candidateSetup` installs them.',
     ]);
   });
 
-  test('and fails nothing: nothing is said', () => {
+  test('and fails nothing: the comparison says that it was not installed anew', () => {
     const found = { gates: [builds(true)], baseTests: tests([]) };
-    expect(withPackagesNote('B', ASKS, found)).toBe(found);
+    const told = withPackagesNote('B', ASKS, found);
+    expect(told.gates).toEqual(found.gates);
+    expect(told.baseTests?.notes?.[1]).toBe(
+      'B changes package.json, package-lock.json, but is built and tested with the packages of the base commit. `checks.candidateSetup` installs its own.',
+    );
   });
 });
 

@@ -1,0 +1,111 @@
+import { Fault } from '../../core/model/index.ts';
+import { changedPackageFiles, type PatchFile } from '../../core/patches/index.ts';
+import { failureLines, quotedCode, registryOutage, tailOf } from '../../core/reports/index.ts';
+import { type FailedTry, nextRecipe, shownSetup } from '../../core/settings/index.ts';
+import { type ExecResult, NO_REGISTRIES, type RegistryAccess } from '../../ports/index.ts';
+import { checkLimits } from '../context.ts';
+import type { CheckArea, CheckRunner } from './areas.ts';
+import { runCommand } from './execute.ts';
+
+/** Whether a candidate is set up with its own packages: docs/decisions/0105. */
+export function isSetUpAnew({ task }: CheckRunner, production: readonly PatchFile[]): boolean {
+  const { candidateSetup, setup = '' } = task.settings.checks;
+  if (!candidateSetup || setup === '') return false;
+  const words = new Set(setup.split(/[\s;&|'"()]+/).map((word) => word.replace(/^\.\//, '')));
+  return changedPackageFiles(production).length > 0 || production.some(({ path }) => words.has(path));
+}
+
+/** Milliseconds without output and without data from a registry until it is stopped, as on the base commit. */
+const SILENCE_MS = 120_000;
+
+/** Maximum number of other commands that are tried, such as `npm install` for a lock file that does not match. */
+const MAX_OTHERS = 2;
+
+/**
+ * Installs a candidate's packages in the area of its tree, which holds the base commit without packages, and its patch.
+ * It reaches package registries only, without the operator's logins. Null on success. Rejects with REGISTRY_UNAVAILABLE
+ * if a registry does not answer.
+ */
+export async function setUpCandidate(
+  runner: CheckRunner,
+  area: CheckArea,
+): Promise<{ readonly because: string; readonly tail: string } | null> {
+  const { setup = '' } = runner.task.settings.checks;
+  const tries: FailedTry[] = [];
+  for (let command = setup; ; ) {
+    const registries = (await runner.world.registries?.of(command)) ?? NO_REGISTRIES;
+    const result = await setUpOnce(runner, area, command, registries);
+    await removeClientFiles(runner, area, registries);
+    if (result.exitCode === 0 && result.stopped === null) return null;
+    throwIfAway(command, result, registries);
+    const one: FailedTry = {
+      recipe: { commands: { setup: command }, from: {} },
+      step: 'set-up',
+      output: `${result.stdout}\n${result.stderr}`,
+      timedOut: result.stopped !== null,
+      refusedHosts: result.refusedHosts ?? [],
+    };
+    tries.push(one);
+    const next = nextRecipe({ others: [], named: ['build', 'test'] }, tries)?.commands.setup;
+    // The failure that counts is that of the repository's own command.
+    if (next === undefined || tries.length > MAX_OTHERS) return failureOf(tries[0] ?? one);
+    command = next;
+  }
+}
+
+function setUpOnce(
+  runner: CheckRunner,
+  area: CheckArea,
+  command: string,
+  registries: RegistryAccess,
+): Promise<ExecResult> {
+  let received = false;
+  return runCommand(runner, area, {
+    argv: ['sh', '-c', command],
+    registries,
+    limits: { ...checkLimits(runner.task), silenceMs: SILENCE_MS },
+    onTraffic: () => {
+      received = true;
+    },
+    onLimit: (limit) => {
+      const more = limit === 'silence' && received ? SILENCE_MS : 0;
+      received = false;
+      return more;
+    },
+  });
+}
+
+/** Settings of package clients are for set-up alone: tests do not see them. */
+async function removeClientFiles(
+  runner: CheckRunner,
+  area: CheckArea,
+  { files }: RegistryAccess,
+): Promise<void> {
+  const paths = Object.keys(files);
+  if (paths.length === 0) return;
+  const script = 'cd; for f; do rm -rf -- "$f"; rmdir -- "$(dirname -- "$f")" 2> /dev/null; done; :';
+  await runCommand(runner, area, { argv: ['sh', '-c', script, 'sh', ...paths] });
+}
+
+/**
+ * Only what the proxy itself has seen counts: a candidate's scripts can print any message, and a run must not wait for
+ * one.
+ */
+function throwIfAway(command: string, result: ExecResult, { hosts }: RegistryAccess): void {
+  const { failedHosts = [], refusedHosts = [] } = result;
+  const outage = registryOutage({ tail: '', failedHosts, refusedHosts, hasNetwork: hosts.length > 0 });
+  if (outage === null) return;
+  throw new Fault(
+    'REGISTRY_UNAVAILABLE',
+    `The set-up command ${quotedCode(shownSetup(command))} could not get the packages of a candidate: ${outage}.`,
+  );
+}
+
+function failureOf({ recipe, output, timedOut, refusedHosts = [] }: FailedTry) {
+  const command = quotedCode(shownSetup(recipe.commands.setup ?? ''));
+  const lines = failureLines(output, 3).map(quotedCode).join(', ');
+  const hosts = refusedHosts.map((host) => host.replace(/:443$/, '')).slice(0, 5);
+  const because = `with its own packages, the set-up ${command} ${timedOut ? 'exceeds a limit' : 'fails'}${lines === '' ? '' : `: ${lines}`}`;
+  const refused = hosts.length === 0 ? '' : ` (it may not reach ${hosts.join(', ')})`;
+  return { because: `${because}${refused}`, tail: tailOf(output, 20) };
+}
