@@ -97,3 +97,84 @@ describe('code that is right only where it is examined', () => {
     expect(found.A?.survivor).toBe(true);
   });
 });
+
+const SILENT_TESTS = TESTS.split('\n').slice(0, 5).join('\n');
+const testFile = (name: string, ...lines: readonly string[]): Files => ({
+  [`test/${name}.test.js`]: [
+    "import assert from 'node:assert/strict';",
+    "import * as fs from 'node:fs';",
+    "import { test } from 'node:test';",
+    "import { sum } from '../src/sum.js';",
+    ...lines.map((line, i) => `test('${name} ${i}', () => ${line});`),
+    '',
+  ].join('\n'),
+});
+const HONEST_TEST = testFile('empty', 'assert.equal(sum([]), 0)');
+/** Tests that only a patch with the same text, name or answer passes. */
+const OVERSPECIFIED: readonly (readonly [string, Files])[] = [
+  ['the source text', testFile('source', 'assert.match(String(sum), /\\? null/)')],
+  ['a file', testFile('file', "assert.match(fs.readFileSync('src/sum.js', 'utf8'), /list.length === 0/)")],
+  ['the wrong answer', testFile('answer', 'assert.equal(sum([]), null)')],
+  [
+    'many of them',
+    testFile(
+      'many',
+      ...[1, 2, 3, 4, 5, 6].map(
+        (n) => `{ assert.equal(sum([${n}]), ${n}); assert.match(String(sum), /null/); }`,
+      ),
+    ),
+  ],
+];
+
+describe('wrong candidates that write tests for themselves', () => {
+  let shared: SharedFixture;
+  beforeAll(async () => {
+    shared = await openSharedFixture();
+  });
+  afterAll(() => shared.close());
+
+  async function decided(
+    candidates: Readonly<Record<string, Files>>,
+    families: Readonly<Record<string, string>> = {},
+  ): Promise<Decision> {
+    const files = { ...REPOSITORY, 'test/sum.test.js': SILENT_TESTS };
+    const fixture = await shared.fixture({ files, asked: 'The sum of an empty list should be 0.' });
+    const evidence = Object.values(await fixture.examine(await fixture.base(), candidates, families));
+    return decide(rank(evidence, rankingOptionsOf(Settings.parse({}))), evidence);
+  }
+
+  test.each(OVERSPECIFIED)(
+    'do not win by %s against one that wrote none, nor against two',
+    async (_, tests) => {
+      const wrong = { ...HASTY, ...tests };
+      const families = { A: 'claude', B: 'gpt', C: 'gemini' };
+      for (const field of [
+        { A: wrong, B: RIGHT },
+        { A: wrong, B: RIGHT, C: { ...RIGHT, ...HONEST_TEST } },
+      ]) {
+        const decision = await decided(field, families);
+        expect(decision).not.toMatchObject({ kind: 'winner', alias: 'A' });
+      }
+    },
+  );
+
+  test('do not win as three of five that confirm each other', async () => {
+    const liars = {
+      A: { ...HASTY, ...testFile('a', 'assert.equal(sum([]), null)') },
+      B: { ...HASTY, 'NOTES.md': 'b\n', ...testFile('b', 'assert.strictEqual(sum([]), null)') },
+      C: { ...HASTY, 'NOTES.md': 'c\n', ...testFile('c', 'assert.ok(sum([]) === null)') },
+    };
+    const honest = { D: { ...RIGHT, ...HONEST_TEST }, E: RIGHT };
+    for (const families of [
+      { A: 'claude', B: 'claude', C: 'claude', D: 'gpt', E: 'gemini' },
+      { A: 'claude', B: 'gpt', C: 'grok', D: 'gemini', E: 'qwen' },
+    ]) {
+      const decision = await decided({ ...liars, ...honest }, families);
+      expect(decision).not.toMatchObject({
+        kind: 'winner',
+        confidence: 'clear',
+        alias: expect.stringMatching(/[ABC]/),
+      });
+    }
+  });
+});

@@ -172,8 +172,11 @@ function openDoubts(standing: LeadingCandidate): readonly string[] {
       (finding) =>
         `${best.alias} changes what tests check, and the original was not executed (${findingText(finding)}), so a person must look at it.`,
     ),
-    ...(onlyOwnTestsSeparate(standing)
-      ? [`Only tests that nobody but their own author's model family confirms speak for ${best.alias}.`]
+    ...(leadsByUnconfirmedTests(standing)
+      ? [`${best.alias} would not lead without tests that only its own model family confirms.`]
+      : []),
+    ...(failsConfirmedTests(standing)
+      ? [`What put ${best.alias} first was not executed, and it fails tests that other candidates confirm.`]
       : []),
   ];
 }
@@ -184,17 +187,25 @@ const unexecuted = (winning: Evidence): readonly TamperingFinding[] =>
     .filter(({ original }) => original === 'not-run')
     .slice(0, 1);
 
-/** Whether the first candidate leads only because of unconfirmed tests. */
-function onlyOwnTestsSeparate(standing: LeadingCandidate): boolean {
+/** Whether the first candidate would be within the undecided margin without unconfirmed tests. */
+function leadsByUnconfirmedTests(standing: LeadingCandidate): boolean {
   const { best, decidedBy, sameSet, calibration } = standing;
   const [next] = soundRivals(standing);
-  if (decidedBy !== 'tests' || !next) return false;
-  const without = (one: Ranked) => {
+  if (!next || !EVIDENCE.has(decidedBy)) return false;
+  const share = (one: Ranked): number => {
     const { unconfirmedShares } = sameSet(one.alias);
-    const mean = unconfirmedShares.reduce((sum, share) => sum + share, 0) / unconfirmedShares.length;
-    return one.support - (unconfirmedShares.length === 0 ? 0 : mean * calibration.unconfirmedTests);
+    const sum = unconfirmedShares.reduce((total, passed) => total + passed, 0);
+    return unconfirmedShares.length === 0
+      ? 0
+      : (sum / unconfirmedShares.length) * calibration.unconfirmedTests;
   };
-  return without(best) - without(next) <= 1e-6;
+  const gained = share(best) - share(next);
+  return gained > 0 && best.support - next.support - gained <= calibration.undecidedMargin;
+}
+
+function failsConfirmedTests({ best, decidedBy, sameSet }: LeadingCandidate): boolean {
+  const { confirmed } = sameSet(best.alias);
+  return NOT_EXECUTED.has(decidedBy) && confirmed.passed < confirmed.total;
 }
 
 /**
@@ -239,6 +250,8 @@ const families = (evidence: readonly Evidence[]): number =>
   new Set(evidence.flatMap(({ survivor, family }) => (survivor && family !== undefined ? [family] : [])))
     .size;
 
+/** The signals of the strategy `evidence`. */
+const EVIDENCE: ReadonlySet<Separator> = new Set(['tests', 'behaviour', 'agreement']);
 const NOT_EXECUTED: ReadonlySet<Separator> = new Set([
   'agreement',
   'vote',

@@ -144,7 +144,7 @@ describe('whoever writes a test', () => {
     ];
     const made = decision(...overSpecified);
     expect(made).toMatchObject({ kind: 'toss-up', decidedBy: 'tests', among: ['A', 'B'] });
-    expect(made.because).toMatch(/Only tests that nobody but their own author's model family confirms/);
+    expect(made.because).toMatch(/would not lead without tests that only its own model family confirms/);
   });
 
   test('is believed a little where nobody else is left', () => {
