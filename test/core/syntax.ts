@@ -23,7 +23,7 @@ const FOLDER = join(dirname(resolve('@vscode/tree-sitter-wasm/package.json')), '
 const grammars = openGrammars(FOLDER, Number.POSITIVE_INFINITY);
 
 /** Texts parsed by the program that a run starts in a sandbox, here in this process. */
-async function parsed(sources: readonly SourceText[]): Promise<SyntaxTrees> {
+export async function parsed(sources: readonly SourceText[]): Promise<SyntaxTrees> {
   const asked = sources.map((source) => ({ grammar: grammarOf(source.path), text: parsedText(source) }));
   return syntaxTrees(sources, PrintedTree.array().parse(await parseAll(asked, grammars)));
 }

@@ -2,6 +2,7 @@ import type { Alias } from '../model/index.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { ExaminationCut } from './examination-time.ts';
 import type { TamperingFinding } from './integrity/index.ts';
+import type { TaskKind } from './task-kind.ts';
 
 /** The gates in the order in which they are checked. A candidate that fails one is not a survivor (I7). */
 export const GATES = [
@@ -186,6 +187,12 @@ export interface IndependentTests {
 
 export const NO_INDEPENDENT_TESTS: IndependentTests = { passed: 0, total: 0, failing: [] };
 
+/** Mutants of the code under test on which one of a candidate's new tests fails. */
+export interface MutantCount {
+  readonly caught: number;
+  readonly total: number;
+}
+
 /** All results of executing one candidate. Plain JSON. */
 export interface Evidence {
   readonly alias: Alias;
@@ -203,6 +210,10 @@ export interface Evidence {
   readonly coderMs: number;
   /** Absent if nothing was run. */
   readonly baseTests?: BaseTests;
+  /** What the task asks for; absent: code. */
+  readonly task?: Exclude<TaskKind, 'code'>;
+  /** If the task asks for tests: what they catch. Absent if no mutant was run. */
+  readonly mutants?: MutantCount;
   /** Absent if no type check was run. */
   readonly types?: TypeCheckResult;
   /** Absent if no independent test was admitted. */

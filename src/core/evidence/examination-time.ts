@@ -8,6 +8,7 @@ export const EXTRA_WORK = [
   'surroundings',
   'probes',
   'peer-tests',
+  'mutants',
   'written-tests',
 ] as const;
 export type ExtraWork = (typeof EXTRA_WORK)[number];
@@ -53,4 +54,4 @@ export function examinationBudget(of: {
 
 /** Whether a comparison between candidates was skipped. If so, it might have revealed a problem in one. */
 export const lacksComparison = (cut: ExaminationCut | undefined): boolean =>
-  cut?.leftOut.some(({ what }) => what === 'probes' || what === 'peer-tests') ?? false;
+  cut?.leftOut.some(({ what }) => what === 'probes' || what === 'peer-tests' || what === 'mutants') ?? false;

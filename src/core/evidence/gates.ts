@@ -13,6 +13,7 @@ import {
   type TamperingFinding,
   type TamperingOptions,
 } from './tampering.ts';
+import type { TaskKind } from './task-kind.ts';
 import { brokenSteps, succeeded, testsAlone } from './test-runs.ts';
 
 /** Maximum size of a patch that is worth reviewing. Defaults, to be tuned on dev data. */
@@ -33,6 +34,8 @@ const SCOPE_LIMITS: ScopeLimits = {
 };
 
 interface StaticOptions extends TamperingOptions {
+  /** What the task asks for. Default: code. */
+  readonly kind?: TaskKind;
   readonly limits?: Partial<ScopeLimits>;
   /** Base versions of the files that `watchedFiles` names; without them every suspicious line in these files counts. */
   readonly baseTexts?: Readonly<Record<string, string>>;
@@ -52,7 +55,7 @@ export function staticGates(
         gateFailed('scope', tooBig),
         gateFailed('untampered', 'Not checked: the patch is too large.'),
       ]
-    : [contentGate(patch), scopeGate(patch, settings.protect), untamperedGate(patch, options)];
+    : [contentGate(patch, options.kind), scopeGate(patch, settings.protect), untamperedGate(patch, options)];
 }
 
 /** Texts to parse for these gates; none for an oversized patch. */
@@ -74,9 +77,20 @@ const gatePassed = (gate: GateReport['gate'], because: string): GateReport => ({
 const gateFailed = (gate: GateReport['gate'], because: string, hunk?: string): GateReport =>
   hunk === undefined ? { gate, passed: false, because } : { gate, passed: false, because, hunk };
 
-function contentGate(patch: Patch): GateReport {
+function contentGate(patch: Patch, kind: TaskKind = 'code'): GateReport {
   const production = patch.production;
   if (patch.files.length === 0) return gateFailed('content', 'The patch changes nothing.');
+  if (kind === 'tests') {
+    const tests = patch.tests.filter((file) => file.change !== 'deleted' && hasContent(file));
+    return tests.length > 0
+      ? gatePassed(
+          'content',
+          `The task asks for tests; the patch changes ${counted(tests.length, 'test file')}.`,
+        )
+      : gateFailed('content', 'The task asks for tests, and the patch adds none.');
+  }
+  if (kind === 'configuration' && production.length === 0)
+    return gatePassed('content', `The patch changes ${counted(patch.files.length, 'configuration file')}.`);
   if (production.length === 0)
     return gateFailed('content', 'The patch changes only tests or their configuration.');
   return production.some(hasContent)

@@ -31,6 +31,21 @@ export {
 } from './findings.ts';
 export { gateSources, isSurvivor, ownTestsGate, staticGates, testsRunGate } from './gates.ts';
 export {
+  type BrokenLink,
+  brokenLinks,
+  type ChangedDocument,
+  isMarkdown,
+  linkedDocuments,
+} from './links.ts';
+export {
+  filesUnderTest,
+  isCaught,
+  type Mutant,
+  mutantsOf,
+  type ParsedSource,
+  testsThatCount,
+} from './mutants.ts';
+export {
   DerivedTests,
   ProbeOutput,
   type ProbeRun,
@@ -72,6 +87,7 @@ export {
   type TamperingKind,
   type TamperingOptions,
 } from './tampering.ts';
+export { TASK_KINDS, type TaskKind, taskKindOf } from './task-kind.ts';
 export {
   BASE_RUNS,
   compareBase,

@@ -108,8 +108,9 @@ function fixShown(
   return alone && (winning.provenTests ?? 0) > 0 ? 'own-test' : 'nothing';
 }
 
-const hasIndependentProof = ({ independentTests, baseTests }: Evidence): boolean =>
-  (independentTests?.passed ?? 0) > 0 || (baseTests?.fixed.length ?? 0) > 0;
+/** Tests that a task asks for are proven by what they catch. */
+const hasIndependentProof = ({ independentTests, baseTests, mutants }: Evidence): boolean =>
+  (independentTests?.passed ?? 0) > 0 || (baseTests?.fixed.length ?? 0) > 0 || (mutants?.caught ?? 0) > 0;
 
 const MIN_RIVALS_LOG_ODDS = -2.5;
 const MAX_RIVALS_LOG_ODDS = 1.5;

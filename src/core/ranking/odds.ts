@@ -191,16 +191,20 @@ function unconfirmedShare({ unconfirmedShares }: SameSetTests, calibration: Cali
   return (mean * calibration.unconfirmedTests) / calibration.signals.tests;
 }
 
-const hasTests = ({ independentTests }: Evidence, same: SameSetTests): boolean =>
-  same.confirmed.total + same.unconfirmed.total + (independentTests?.total ?? 0) > 0;
+/** If the task asks for tests, the share of mutants that they catch. */
+function testsSignal(evidence: Evidence, same: SameSetTests, calibration: Calibration): number | null {
+  const { independentTests, mutants } = evidence;
+  if (mutants) return rounded(mutants.caught / mutants.total);
+  const total = same.confirmed.total + same.unconfirmed.total + (independentTests?.total ?? 0);
+  return total > 0 ? testShare(evidence, same, calibration) : null;
+}
 
 export const signalsOf = (
   evidence: Evidence,
   same: SameSetTests,
   { without = [], calibration = CALIBRATION }: SignalOptions = {},
 ): Signals => ({
-  tests:
-    hasTests(evidence, same) && !without.includes('tests') ? testShare(evidence, same, calibration) : null,
+  tests: without.includes('tests') ? null : testsSignal(evidence, same, calibration),
   behaviour: without.includes('behaviour') ? null : (evidence.behaviour?.logOdds ?? null),
   agreement: without.includes('agreement') ? null : (evidence.agreement ?? null),
 });
@@ -254,10 +258,7 @@ export function metricsOf(
   return { tests, simplicity, speed, total: Math.min(100, rounded(total)) };
 }
 
-/**
- * Share of all executed tests that count for every survivor: base tests, independent tests, and tests added by
- * survivors. The type check counts as one test.
- */
+/** Share of all executed tests that count for every survivor, whoever wrote them; the type check is one of them. */
 function shareOfAllTests(
   { baseTests, independentTests, types }: Evidence,
   same: SameSetTests,

@@ -82,6 +82,8 @@ export function comparisonClause(
     case 'independent':
       return `passes every independent test that ${name} passes, and more: ${testsText(ahead)}, ${name} ${testsText(behind)}`;
     case 'tests':
+      if (ahead.evidence.mutants)
+        return `has the tests that catch more: ${mutantsText(ahead)}, ${name} ${mutantsText(behind)}`;
       return `passes more tests: ${testsText(ahead)}, ${name} ${testsText(behind)}`;
     case 'behaviour':
       return `is supported more than ${name} by how the other candidates behave on derived inputs${probesText(ahead)}`;
@@ -163,6 +165,10 @@ function testsText(one: Compared): string {
   ];
   return parts.join(' and ') || 'none';
 }
+
+/** `14 of 20 mutants of the code`. */
+const mutantsText = ({ evidence: { mutants } }: Compared): string =>
+  mutants ? `${mutants.caught} of ${mutants.total} mutants of the code` : 'none';
 
 const failingTests = ({ evidence: { peerTests, independentTests } }: RankedEvidence): string =>
   someTests([

@@ -114,7 +114,7 @@ export const SEPARATOR_LABELS = {
 /** Why a candidate failed a gate: a few words for a table. */
 export const GATE_FAILURE_LABELS = {
   collected: 'left no usable patch',
-  content: 'changes no production code',
+  content: 'lacks the content asked for',
   safe: 'contains an unsafe file',
   scope: 'changes protected files',
   untampered: 'tampers with tests',

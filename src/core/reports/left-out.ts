@@ -26,6 +26,8 @@ function leftOutText({ what, count, of }: LeftOut): string {
       return 'probes';
     case 'peer-tests':
       return `tests by ${count} of ${counted(of, 'candidate')} on the code of the others`;
+    case 'mutants':
+      return `the tests on ${count} of ${counted(of, 'mutant')}`;
     case 'written-tests':
       return `tests by models (${count} of ${counted(of, 'part')})`;
   }

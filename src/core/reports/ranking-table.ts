@@ -130,6 +130,8 @@ export function newTestsText(evidence: Evidence | undefined): string {
     const total = runs.reduce((sum, run) => sum + run.total, 0);
     return total === 0 ? [] : [`${name} ${runs.reduce((sum, run) => sum + run.passed, 0)}/${total}`];
   });
+  const mutants = evidence?.mutants;
+  if (mutants) texts.push(`catches ${mutants.caught}/${mutants.total} mutants`);
   return texts.join(', ') || '–';
 }
 

@@ -11,6 +11,7 @@ import { commandFailure, failureHint, howEnded, quotedCode } from './commands.ts
 import { counted, shortSha } from './format.ts';
 import { cutNotes } from './left-out.ts';
 import { code, inertSentence, prose } from './markdown.ts';
+import { kindNotes } from './task-notes.ts';
 import type { RunView, SandboxView } from './view.ts';
 import { visibleLine } from './visible.ts';
 
@@ -61,6 +62,7 @@ export function testNotes(
   return [
     ...(excluded === null ? [] : [excluded]),
     ...notes,
+    ...kindNotes(evidence),
     ...cutNotes(view),
     ...(unmet.length > 0
       ? [

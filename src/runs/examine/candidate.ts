@@ -14,6 +14,7 @@ import {
   SUSPECT_RUNS,
   settledByTests,
   staticGates,
+  type TaskKind,
   type TestRun,
   type TypeCheckResult,
   testsAlone,
@@ -29,6 +30,7 @@ import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { unlessDamaged } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
+import { linkGates } from './documents.ts';
 import { areaId } from './execute.ts';
 import { parseSources } from './syntax.ts';
 import type { ExaminationTime } from './time.ts';
@@ -60,6 +62,7 @@ export interface ExaminedCandidate {
 
 /** Shared tools for examining candidates. */
 export interface ExaminationTools {
+  readonly kind: TaskKind;
   readonly runner: CheckRunner;
   readonly trees: Trees;
   readonly onBase: TestRun;
@@ -97,7 +100,9 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
       ...texts,
       syntax: await parseSources(runner, id, gateSources(patch, texts)),
       declared: runner.declared ?? [],
+      kind: tools.kind,
     }),
+    ...(tools.kind === 'docs' ? await linkGates(runner, patch) : []),
   ];
   const empty = gates.some((gate) => gate.gate === 'content' && !gate.passed);
   if (empty) return settled({ candidate, gates: inOrder(gates), patch });

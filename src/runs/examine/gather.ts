@@ -3,18 +3,22 @@ import {
   type Evidence,
   type ExaminationCut,
   isSurvivor,
+  type MutantCount,
   peerTestsOn,
   settledByOthers,
+  type TaskKind,
   type TestRun,
+  taskKindOf,
   testsAlone,
   withoutContestedTests,
 } from '../../core/evidence/index.ts';
 import type { IndependentTestReport } from '../../core/independent-tests/index.ts';
 import { comparePatches, type PatchLikeness, staticScore } from '../../core/likeness/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
-import { productionLines } from '../../core/patches/index.ts';
+import { type Patch, productionLines } from '../../core/patches/index.ts';
 import { tailOf } from '../../core/reports/index.ts';
 import { storePatch } from '../context.ts';
+import { unlessDamaged } from '../stage.ts';
 import { type CheckRunner, inArea } from './areas.ts';
 import { asOnBase, withoutSteps } from './base-plan.ts';
 import {
@@ -30,6 +34,7 @@ import { type PeerResults, runPeerTests } from './peer-tests.ts';
 import { probeCandidates } from './probe.ts';
 import type { ProbeResults } from './probe-comparison.ts';
 import { openElsewhere, testElsewhere } from './steadiness.ts';
+import { judgeTests } from './test-tasks.ts';
 import { openExaminationTime } from './time.ts';
 import { openTrees } from './trees.ts';
 import { addWrittenTests, type TestWriting } from './written-tests.ts';
@@ -61,7 +66,9 @@ export async function gatherEvidence(
 ): Promise<Gathered> {
   const { onBase, leftOut } = await scopeToPackages(runner, entries, baseRun, leftMs);
   const time = await openExaminationTime(runner, entries, onBase, leftMs);
+  const kind = await kindOfTask(runner, entries);
   const whole: ExaminationTools = {
+    kind,
     runner: asOnBase(runner, onBase),
     trees: openTrees(runner),
     onBase,
@@ -77,17 +84,35 @@ export async function gatherEvidence(
     const once = await examineAll(whole, entries, begins);
     const elsewhere = await openElsewhere(whole, once);
     const tested = await testElsewhere(whole, once, elsewhere);
-    const { examined, results: probed } = await probeCandidates(tools, tested, elsewhere);
-    const agreeing = likenessByAlias(examined);
-    const crossed = await runPeerTests(tools, examined, (alias) => agreeing.get(alias)?.alike ?? []);
-    const known = { crossed, probed, agreeing, message: firstLine(runner.asked ?? '') };
+    const written = kind === 'tests' ? await judgeTests(tools, tested) : null;
+    const { examined, results: probed } = written
+      ? { examined: written.examined, results: null }
+      : await probeCandidates(tools, tested, elsewhere);
+    // Tests alone change no behaviour, and tests that differ are no disagreement.
+    const agreeing = written ? new Map<Alias, PatchLikeness>() : likenessByAlias(examined);
+    const crossed = written
+      ? { tests: new Map(), results: [] }
+      : await runPeerTests(tools, examined, (alias) => agreeing.get(alias)?.alike ?? []);
+    const mutants = written?.mutants ?? new Map();
+    const known = { kind, mutants, crossed, probed, agreeing, message: firstLine(runner.asked ?? '') };
     const evidence = settledByOthers(withoutContestedTests(examined.map((one) => evidenceOf(one, known))));
-    const added = writing ? await addWrittenTests(tools, examined, evidence, writing) : null;
+    const mayWrite = kind === 'code' || kind === 'configuration';
+    const added = writing && mayWrite ? await addWrittenTests(tools, examined, evidence, writing) : null;
     const all = confirmedByOthers(withCut(added?.evidence ?? evidence, time.cut(leftOut)));
     return added ? { evidence: all, independentTests: added.report } : { evidence: all };
   } finally {
     await tools.trees.close();
   }
+}
+
+/** From the task's text and all patches that can be read. */
+async function kindOfTask(runner: CheckRunner, entries: readonly CandidateEntry[]): Promise<TaskKind> {
+  const patches: Patch[] = [];
+  for (const { patch } of entries) {
+    const parsed = patch ? await unlessDamaged(runner.readPatch(patch)) : null;
+    if (parsed?.kind === 'patch') patches.push(parsed.patch);
+  }
+  return taskKindOf(runner.asked ?? '', patches);
 }
 
 const withCut = (evidence: readonly Evidence[], cut: ExaminationCut | undefined): readonly Evidence[] =>
@@ -142,6 +167,8 @@ const MAX_UNMET = 5;
 
 /** Results across all candidates. */
 interface PoolResults {
+  readonly kind: TaskKind;
+  readonly mutants: ReadonlyMap<Alias, MutantCount>;
   readonly crossed: PeerResults;
   readonly probed: ProbeResults | null;
   readonly agreeing: ReadonlyMap<Alias, PatchLikeness>;
@@ -153,8 +180,9 @@ const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?
 
 function evidenceOf(
   { candidate, gates, patch, baseTests, types }: ExaminedCandidate,
-  { crossed, probed, agreeing, message }: PoolResults,
+  { kind, mutants, crossed, probed, agreeing, message }: PoolResults,
 ): Evidence {
+  const caught = mutants.get(candidate.alias);
   const agreed = agreeing.get(candidate.alias);
   const examples = probed?.examples.byAlias.get(candidate.alias);
   const behaviour = probed?.behaviour.get(candidate.alias);
@@ -173,6 +201,8 @@ function evidenceOf(
     ...(candidate.family === undefined ? {} : { family: candidate.family }),
     ...(baseTests ? { baseTests } : {}),
     ...(types ? { types } : {}),
+    ...(kind === 'code' ? {} : { task: kind }),
+    ...(caught ? { mutants: caught } : {}),
     ...(examples ? { independentTests: examples } : {}),
     ...(unmetExamples.length > 0 ? { unmetExamples } : {}),
     ...(behaviour ? { behaviour } : {}),

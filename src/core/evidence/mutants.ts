@@ -1,0 +1,219 @@
+import { structuredPatch } from 'diff';
+import type { PatchFile } from '../patches/index.ts';
+import {
+  child,
+  isScript,
+  nodeText,
+  type SourceText,
+  type SyntaxNode,
+  type SyntaxTree,
+} from '../source/index.ts';
+import type { TestRun } from './evidence.ts';
+import { isExitCode, outcomeIn, succeeded } from './test-runs.ts';
+
+/** Base code with one small defect, as a patch. */
+export interface Mutant {
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+  /** `< → >=`. */
+  readonly what: string;
+  readonly patch: PatchFile;
+}
+
+/** Mutants of one examination, as many for each test that is to be judged; our default. */
+export const MAX_MUTANTS = 20;
+
+const SWAPPED: Readonly<Record<string, string>> = {
+  '===': '!==',
+  '!==': '===',
+  '==': '!=',
+  '!=': '==',
+  '<': '>=',
+  '>=': '<',
+  '>': '<=',
+  '<=': '>',
+  '+': '-',
+  '-': '+',
+  '*': '/',
+  '/': '*',
+  '%': '*',
+  '&&': '||',
+  '||': '&&',
+  '??': '&&',
+  and: 'or',
+  or: 'and',
+  '+=': '-=',
+  '-=': '+=',
+};
+const OPERATIONS =
+  /^(?:binary_expression|binary_operator|comparison_operator|boolean_operator|augmented_assignment(?:_expression)?)$/;
+const NUMBERS = /^(?:number|integer|int_literal|integer_literal|decimal_integer_literal)$/;
+const FUNCTION_NODES = /function|method|class|arrow|impl_item/;
+
+interface Change {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** How a node is mutated; null for most. */
+function changeOf(tree: SyntaxTree, node: SyntaxNode): Change | null {
+  const { from, to, type, named, parent } = node;
+  if (!named) {
+    const text = OPERATIONS.test(parent?.type ?? '') ? SWAPPED[type] : undefined;
+    return text === undefined ? null : { from, to, text };
+  }
+  if (type === 'true' || type === 'false') {
+    const flipped = { true: 'false', false: 'true', True: 'False', False: 'True' }[nodeText(tree, node)];
+    return flipped === undefined ? null : { from, to, text: flipped };
+  }
+  const written = nodeText(tree, node);
+  if (NUMBERS.test(type) && /^\d{1,9}$/.test(written)) return { from, to, text: String(Number(written) + 1) };
+  const [value] = type === 'return_statement' ? node.children.filter((one) => one.named) : [];
+  if (!value) return null;
+  const nothing = tree.grammar === 'python' ? 'None' : isScript(tree.grammar) ? 'undefined' : null;
+  return nothing === null ? null : { from: value.from, to: value.to, text: nothing };
+}
+
+/** A file of the base and its tree. */
+export interface ParsedSource extends SourceText {
+  readonly tree: SyntaxTree;
+}
+
+/**
+ * Mutants of these files: of the functions that the task names if it names one of them, otherwise of all. Distributed
+ * evenly over the code, and always the same for the same files.
+ */
+export function mutantsOf(
+  sources: readonly ParsedSource[],
+  asked: string,
+  most = MAX_MUTANTS,
+): readonly Mutant[] {
+  const words = new Set(asked.match(/[\p{L}_$][\p{L}\p{N}_$]*/gu) ?? []);
+  const all = sources.flatMap((source) => {
+    const named = source.tree.nodes.filter((node) => isNamed(source.tree, node, words));
+    return source.tree.nodes.flatMap((node) => {
+      const change = changeOf(source.tree, node);
+      const inside = named.some((one) => one.from <= node.from && node.to <= one.to);
+      return change ? [{ source, change, inside }] : [];
+    });
+  });
+  const wanted = all.some(({ inside }) => inside) ? all.filter(({ inside }) => inside) : all;
+  const count = Math.min(most, wanted.length);
+  return Array.from({ length: count }, (_, at) => wanted[Math.floor((at * wanted.length) / count)]).flatMap(
+    (one) => (one ? [mutant(one.source, one.change)] : []),
+  );
+}
+
+/** Whether a node defines a function or class whose name the task mentions. */
+function isNamed(tree: SyntaxTree, node: SyntaxNode, words: ReadonlySet<string>): boolean {
+  const isFunction =
+    FUNCTION_NODES.test(node.type) || FUNCTION_NODES.test(child(node, 'value', 'right')?.type ?? '');
+  const name = isFunction ? child(node, 'name', 'left') : null;
+  const text = name ? nodeText(tree, name).replace(/^.*\./s, '') : '';
+  return text.length > 1 && words.has(text);
+}
+
+function mutant({ path, text }: SourceText, { from, to, text: fresh }: Change): Mutant {
+  const changed = text.slice(0, from) + fresh + text.slice(to);
+  const { hunks } = structuredPatch(path, path, text, changed, '', '', { context: 3 });
+  const body = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    ...lines,
+  ]);
+  const section = `${[`diff --git a/${path} b/${path}`, `--- a/${path}`, `+++ b/${path}`, ...body].join('\n')}\n`;
+  return {
+    path,
+    line: text.slice(0, from).split('\n').length,
+    what: `${text.slice(from, to).slice(0, 40)} → ${fresh}`,
+    patch: {
+      path,
+      change: 'modified',
+      oldMode: '100644',
+      newMode: '100644',
+      role: 'production',
+      additions: 1,
+      deletions: 1,
+      binary: false,
+      hunks: [],
+      section,
+    },
+  };
+}
+
+/** The tests of a candidate that are new and pass on the base's code; null if only the exit code of all is known. */
+export function testsThatCount(onBase: TestRun, own: TestRun): readonly string[] | null {
+  if (own.source !== 'report') return null;
+  return Object.keys(own.tests).filter(
+    (id) => outcomeIn(own, id) === 'passed' && outcomeIn(onBase, id) === undefined && !isExitCode(id),
+  );
+}
+
+/** Whether tests that pass on the base's code fail on a mutant of it. A test that is missing failed to load. */
+export const isCaught = (counting: readonly string[] | null, onMutant: TestRun): boolean =>
+  counting === null
+    ? !succeeded(onMutant)
+    : counting.some((id) => outcomeIn(onMutant, id) !== 'passed' && outcomeIn(onMutant, id) !== 'skipped');
+
+/** Characters of test code that are searched, and files that are mutated. */
+const MAX_TEST_CHARS = 2 ** 20;
+const MAX_MUTATED_FILES = 6;
+
+/** Code of the base that a task's tests are about: files that the task names, else those that the tests import. */
+export function filesUnderTest(
+  production: readonly string[],
+  asked: string,
+  tests: readonly SourceText[],
+): readonly string[] {
+  const named = production.filter((path) => mentionsPath(asked, path));
+  const reached = production.filter((path) => tests.some((test) => reaches(test, path)));
+  return (named.length > 0 ? named : reached).slice(0, MAX_MUTATED_FILES);
+}
+
+const baseNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+const mentionsPath = (text: string, path: string): boolean =>
+  text.split(/[\s`'"()[\]<>,;:]+/).some((word) => {
+    const name = word.replace(/^\.?\//, '').replace(/[.?!]$/, '');
+    return name.includes('.') && (name === path || path.endsWith(`/${name}`) || name === baseNameOf(path));
+  });
+
+/** Whether a test imports a file: by a relative path, by a Python module, or as the neighbour in a package of Go. */
+function reaches({ path: test, text }: SourceText, path: string): boolean {
+  const code = text.slice(0, MAX_TEST_CHARS);
+  if (test.endsWith('_test.go')) return path.endsWith('.go') && folderOf(test) === folderOf(path);
+  const stem = path.replace(/\.\w+$/, '');
+  if (/\.pyi?$/.test(path)) {
+    const parts = stem.replace(/\/__init__$/, '').split('/');
+    return [parts, parts.slice(1)].some((some) => {
+      const module = some.join('.');
+      const [name = '', ...above] = some.toReversed();
+      const within = above.toReversed().join('.');
+      return (
+        module !== '' &&
+        (new RegExp(`^\\s*(?:from|import)\\s+${escaped(module)}\\b`, 'm').test(code) ||
+          (within !== '' &&
+            new RegExp(`^\\s*from\\s+${escaped(within)}\\s+import\\s[^\\n]*\\b${escaped(name)}\\b`, 'm').test(
+              code,
+            )))
+      );
+    });
+  }
+  return [...code.matchAll(/['"](\.{1,2}\/[^'"\n]{1,200})['"]/g)].some(([, given = '']) => {
+    const target = joinedPath(folderOf(test), given);
+    return target === path || target.replace(/\.[cm]?[jt]sx?$/, '') === stem || `${target}/index` === stem;
+  });
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const folderOf = (path: string): string => (path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '');
+
+function joinedPath(folder: string, relative: string): string {
+  const parts = folder === '' ? [] : folder.split('/');
+  for (const part of relative.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '.' && part !== '') parts.push(part);
+  }
+  return parts.join('/');
+}

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Evidence } from '../../src/core/evidence/index.ts';
+import { decide, rank, rankingOptionsOf } from '../../src/core/ranking/index.ts';
+import { testNotes } from '../../src/core/reports/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
+import { openSharedFixture, type SharedFixture } from './examination-world.ts';
+
+let shared: SharedFixture;
+beforeAll(async () => {
+  shared = await openSharedFixture();
+});
+afterAll(() => shared.close());
+
+const gate = (one: Evidence | undefined, name: string) => one?.gates.find((report) => report.gate === name);
+const ranked = (evidence: Readonly<Record<string, Evidence>>) => {
+  const all = Object.values(evidence);
+  const ranking = rank(all, rankingOptionsOf(Settings.parse({})));
+  return { ranking, decision: decide(ranking, all) };
+};
+
+const CLAMP = `exports.clamp = (value, low, high) => {
+  if (low > high) throw new RangeError('low is above high');
+  if (value < low) return low;
+  return value > high ? high : value;
+};
+`;
+const tests = (...cases: readonly string[]) =>
+  [
+    "const assert = require('node:assert/strict');",
+    "const { test } = require('node:test');",
+    "const { clamp } = require('../src/clamp.js');",
+    ...cases,
+    '',
+  ].join('\n');
+const FILES = {
+  'src/clamp.js': CLAMP,
+  'src/sum.js': 'exports.sum = (a, b) => a + b;\n',
+  'test/sum.test.js':
+    "require('node:test').test('sums', () => require('node:assert').equal(require('../src/sum.js').sum(1, 2), 3));\n",
+};
+
+test('“add tests for X” is decided by what the tests catch', async () => {
+  const fixture = await shared.fixture({
+    files: FILES,
+    asked: 'Add tests for clamp\n\n`clamp` has none.',
+  });
+  const evidence = await fixture.examine(await fixture.base(), {
+    A: {
+      'test/clamp.test.js': tests(
+        "test('loads', () => assert.ok(clamp));",
+        "test('returns something', () => { clamp(1, 0, 2); });",
+      ),
+    },
+    B: {
+      'test/clamp.test.js': tests(
+        "test('keeps a value within', () => assert.equal(clamp(1, 0, 2), 1));",
+        "test('raises and lowers', () => { assert.equal(clamp(-1, 0, 2), 0); assert.equal(clamp(3, 0, 2), 2); });",
+        "test('takes equal limits', () => assert.equal(clamp(3, 2, 2), 2));",
+        "test('rejects crossed limits', () => assert.throws(() => clamp(1, 2, 0), RangeError));",
+      ),
+    },
+    C: { 'test/clamp.test.js': tests("test('is wrong', () => assert.equal(clamp(3, 0, 2), 3));") },
+    // Its tests pass on its own code alone.
+    D: {
+      'src/clamp.js': CLAMP.replace('return low;', 'return low - 1;'),
+      'test/clamp.test.js': tests("test('lower', () => assert.equal(clamp(-1, 0, 2), -1));"),
+    },
+  });
+  const { A, B, C, D } = evidence;
+  expect(A).toMatchObject({ survivor: true, task: 'tests' });
+  // It notices if every call throws.
+  expect(A?.mutants?.caught).toBe(1);
+  const { caught = 0, total = 0 } = B?.mutants ?? {};
+  expect(total).toBeGreaterThan(4);
+  // `<` and `<=` are the same here for equal values, so some mutants cannot be caught.
+  expect(caught / total).toBeGreaterThan(0.7);
+  expect(gate(C, 'tests-run')).toMatchObject({
+    passed: false,
+    because: "With the patch's own test files, 1 test fail: test/clamp.test.js > is wrong.",
+  });
+  expect(gate(D, 'tests-run')).toMatchObject({
+    passed: false,
+    because: expect.stringMatching(
+      /^Its tests fail on the code of the base commit: test\/clamp\.test\.js > lower\./,
+    ),
+  });
+  const { ranking, decision } = ranked(evidence);
+  expect(ranking.slice(0, 2).map(({ alias }) => alias)).toEqual(['B', 'A']);
+  expect(decision).toMatchObject({ kind: 'winner', alias: 'B', decidedBy: 'tests' });
+  expect(decision.because).toContain(
+    `catch more: ${caught} of ${total} mutants of the code, A 1 of ${total}`,
+  );
+  expect(testNotes({ evidence: Object.values(evidence) }).join('\n')).toContain(
+    `B catches ${caught} of ${total} mutants`,
+  );
+});
+
+test('tests alone are no answer to an issue that asks for code', async () => {
+  const fixture = await shared.fixture({ files: FILES, asked: 'clamp fails for equal limits' });
+  const { A } = await fixture.examine(await fixture.base(), {
+    A: { 'test/clamp.test.js': tests("test('within', () => assert.equal(clamp(1, 0, 2), 1));") },
+  });
+  expect(gate(A, 'content')).toMatchObject({ passed: false });
+  expect(A).not.toHaveProperty('task');
+});
+
+test('documents are looked at for links that lead nowhere', async () => {
+  const files = {
+    ...FILES,
+    'README.md': '# Tools\n\nSee [usage](docs/usage.md).\n',
+    'docs/usage.md': '# Usage\n\n## Limits\n',
+  };
+  const fixture = await shared.fixture({ files, asked: 'Document clamp in the README' });
+  const readme = (line: string) => ({ 'README.md': `${files['README.md']}\n${line}\n` });
+  const evidence = await fixture.examine(await fixture.base(), {
+    A: readme('`clamp` keeps a value within [limits](docs/usage.md#limits), see [its source](src/clamp.js).'),
+    B: readme('`clamp` is described in [another page](docs/clamp.md).'),
+    C: readme('`clamp` has [limits](docs/usage.md#boundaries).'),
+  });
+  expect(evidence.A).toMatchObject({ survivor: true, task: 'docs' });
+  expect(gate(evidence.B, 'content')?.because).toBe(
+    'README.md:5 links to docs/clamp.md: docs/clamp.md does not exist',
+  );
+  expect(gate(evidence.C, 'content')?.because).toBe(
+    'README.md:5 links to docs/usage.md#boundaries: docs/usage.md has no heading #boundaries',
+  );
+  const { decision } = ranked(evidence);
+  expect(decision).not.toMatchObject({ confidence: 'clear' });
+  expect(testNotes({ evidence: Object.values(evidence) }).join('\n')).toContain(
+    'The task asks for documentation.',
+  );
+});
+
+test('configuration must parse, and is never clear without executed evidence', async () => {
+  const files = { ...FILES, '.prettierrc': '{ "semi": true }\n', 'settings.json': '{ "width": 100 }\n' };
+  const fixture = await shared.fixture({ files, asked: 'Configure prettier: 110 columns' });
+  const evidence = await fixture.examine(await fixture.base(), {
+    A: { 'settings.json': '{ "width": 110 }\n' },
+    B: { 'settings.json': '{ "width": 110 \n' },
+  });
+  expect(evidence.A).toMatchObject({ survivor: true, task: 'configuration' });
+  expect(gate(evidence.B, 'parses')).toMatchObject({ passed: false });
+  expect(ranked(evidence).decision).not.toMatchObject({ confidence: 'clear' });
+});
