@@ -2,7 +2,6 @@ import {
   type BaseTests,
   compareBase,
   EXIT_CODE,
-  filesToCompare,
   fitsRepeatBudget,
   GATES,
   type GateReport,
@@ -30,7 +29,7 @@ import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { unlessDamaged } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
-import { linkGates } from './documents.ts';
+import { baseTexts, linkGates } from './changed-texts.ts';
 import { areaId } from './execute.ts';
 import { parseSources } from './syntax.ts';
 import type { ExaminationTime } from './time.ts';
@@ -123,19 +122,6 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
 }
 
 const PATCH_DAMAGED = 'its stored patch is damaged and cannot be read';
-
-/** Base text of files whose change may be tampering: what they contained before is not a finding. */
-async function baseTexts(
-  { world, task, source }: CheckRunner,
-  patch: Patch,
-): Promise<Record<string, string>> {
-  const texts: Record<string, string> = {};
-  for (const path of filesToCompare(patch)) {
-    const text = await world.workspaces.readFile(source, task.base.sha, path);
-    if (text !== null) texts[path] = text;
-  }
-  return texts;
-}
 
 type Tested = () => Promise<Pick<ExaminedCandidate, 'gates' | 'baseTests' | 'own' | 'types'>>;
 

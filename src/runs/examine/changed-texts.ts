@@ -1,6 +1,7 @@
 import {
   brokenLinks,
   type ChangedDocument,
+  filesToCompare,
   type GateReport,
   isMarkdown,
   linkedDocuments,
@@ -9,6 +10,19 @@ import { type Patch, patchedText } from '../../core/patches/index.ts';
 import { readTextAt } from '../context.ts';
 import type { CheckRunner } from './areas.ts';
 import { fail } from './trees.ts';
+
+/** Base text of files whose change may be tampering: what they contained before is not a finding. */
+export async function baseTexts(
+  { world, task, source }: CheckRunner,
+  patch: Patch,
+): Promise<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const path of filesToCompare(patch)) {
+    const text = await world.workspaces.readFile(source, task.base.sha, path);
+    if (text !== null) texts[path] = text;
+  }
+  return texts;
+}
 
 /** Maximum broken links in a sentence. */
 const MAX_LINKS_NAMED = 3;
