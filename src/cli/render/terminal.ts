@@ -72,28 +72,54 @@ export const terminalText = (text: string): string =>
     .map((part, at) => (at % 2 === 1 ? part : visibleCode(part)))
     .join('');
 
-/** Commands that set titles, the clipboard, links or colours, or that make a terminal answer as if somebody typed. */
-const STRING_SEQUENCE = new RegExp(`${ESC}[\\]PX^_][\\s\\S]*?(?:\u0007|${ESC}\\\\)`, 'g');
-const ANSWERED = new RegExp(`${ESC}\\[[0-?]*(?:[ -/]*[ctnqx]|\\$[pwy])|${ESC}Z|\u0005|[\u0080-\u009f]`, 'g');
-/** The beginning of a sequence whose rest has not come yet. */
-const UNFINISHED = new RegExp(`${ESC}(?:[\\]PX^_][\\s\\S]*|\\[[0-?]*[ -/]*)?$`);
-/** Maximum characters of such a beginning; our default. */
+/** Each sequence that begins with ESC, whole, and what else a terminal may act on. No ESC is left to another match. */
+const SEQUENCE = new RegExp(
+  [
+    `${ESC}\\[(?<parameters>[0-?]*)(?<command>[ -/]*[@-~])`,
+    `${ESC}[\\]PX^_][\\s\\S]*?(?:\u0007|${ESC}\\\\)`,
+    `(?<unfinished>${ESC}(?:[\\]PX^_][\\s\\S]*|\\[[0-?]*[ -/]*|[ -/]*)$)`,
+    `${ESC}(?<short>[ -/]*[0-~])`,
+    `${ESC}|[\u0005\u0080-\u009f]`,
+  ].join('|'),
+  'g',
+);
+/** Colours, cursor, deletion, insertion, scrolling: ECMA-48. None of them is answered, as reports are. */
+const DRAWN = /^[@A-MPSTXZ`adefgmrsu]$/;
+/** Modes of the cursor, of its keys, of wrapping, of the other screen and of pasted text; not of the mouse. */
+const DRAWN_MODES = /^\??(?:1|4|7|12|25|47|1047|1048|1049|2004)(?:;(?:1|4|7|12|25|47|1047|1048|1049|2004))*$/;
+/** Cursor, keypad, scrolling by a line, and the two character sets that draw text and lines. */
+const DRAWN_SHORT = /^(?:[78=>DEM]|[()][0B])$/;
+/** Maximum characters of the beginning of a sequence whose rest has not come yet; our default. */
 const MAX_UNFINISHED = 64 * 1024;
 
 /**
  * Output of an untrusted program that draws on a terminal, piece by piece: colours and cursor movement are kept, what
- * else a terminal may act on is removed.
+ * else a terminal may act on is removed: titles, clipboard, links, and requests that it answers as if somebody typed.
  */
 export function openTerminalFilter(): (bytes: Uint8Array) => string {
   const decoder = new TextDecoder();
   let rest = '';
   return (bytes) => {
-    const text = (rest + decoder.decode(bytes, { stream: true })).replace(STRING_SEQUENCE, '');
-    const from = UNFINISHED.exec(text)?.index ?? text.length;
-    rest = text.length - from > MAX_UNFINISHED ? text.slice(from, from + 2) : text.slice(from);
-    return text.slice(0, from).replace(ANSWERED, '');
+    const text = rest + decoder.decode(bytes, { stream: true });
+    rest = '';
+    return text.replace(SEQUENCE, (whole, ...more: unknown[]) => {
+      const { parameters = '', command = '', unfinished, short = '' } = more.at(-1) as SequenceParts;
+      if (unfinished !== undefined) {
+        rest = unfinished.length > MAX_UNFINISHED ? unfinished.slice(0, 2) : unfinished;
+        return '';
+      }
+      const isDrawn =
+        (DRAWN.test(command) && !/[<-?]/.test(parameters)) ||
+        (/^[hl]$/.test(command) && DRAWN_MODES.test(parameters)) ||
+        DRAWN_SHORT.test(short);
+      return isDrawn ? whole : '';
+    });
   };
 }
+
+type SequenceParts = Readonly<
+  Partial<Record<'parameters' | 'command' | 'unfinished' | 'short', string | undefined>>
+>;
 
 export type Tone = 'strong' | 'good' | 'bad' | 'dim';
 const SGR = { strong: 1, good: 32, bad: 31, dim: 2 } as const satisfies Record<Tone, number>;

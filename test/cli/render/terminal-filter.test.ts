@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openTerminalFilter } from '../../../src/cli/index.ts';
 
@@ -23,6 +24,55 @@ test.each([
 ])('%s does not reach the terminal, however it is cut', (_, sequence) => {
   expect(through(`a${sequence}b`)).toBe('ab');
   expect(through('a', ...sequence, 'b')).toBe('ab');
+});
+
+test.each([
+  [
+    'a clipboard between the halves of another sequence',
+    '\u001b\u001b[c]52;c;cm0=\u0007',
+    ']52;c;cm0=\u0007',
+  ],
+  ['a question between the halves of another one', '\u001b[\u001b[cc', 'c'],
+  ['a question with a line break inside', '\u001b[\n6n', '\n6n'],
+  ['mouse reports', '\u001b[?1000;1006h', ''],
+  ['a keyboard protocol', '\u001b[?u\u001b[>1u\u001b[&u', ''],
+])('%s cannot be put together from what is left', (_, sequence, left) => {
+  expect(through(sequence)).toBe(left);
+  expect(through(...sequence)).toBe(left);
+});
+
+const ANSWERED = new RegExp(`${'\u001b'}(?:[\\]PX^_Z]|\\[[0-?]*[ -/]*[cn])`);
+
+test('what has passed passes again unchanged, and nothing in it is answered', () => {
+  const piece = fc.constantFrom(
+    '\u001b',
+    '[',
+    ']',
+    '?',
+    '6',
+    'n',
+    'c',
+    'm',
+    '5',
+    '2',
+    ';',
+    '\u0007',
+    '\\',
+    'P',
+    ' ',
+    '$',
+    '\u009b',
+    'x',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+      const once = through(pieces.join(''));
+      expect(through(...pieces)).toBe(once);
+      expect(through(once)).toBe(once);
+      expect(once).not.toMatch(ANSWERED);
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 test('an endless sequence takes no memory and shows nothing', () => {
