@@ -115,6 +115,8 @@ export type StopReason = 'wall' | 'silence' | 'memory' | 'disk' | 'cancelled';
 export interface ExecResult {
   /** Null when a signal ended the command. */
   readonly exitCode: number | null;
+  /** Number of the signal that ended the command, if a signal did and the sandbox knows it. */
+  readonly signal?: number;
   /** Why the command was stopped; null if it ended by itself. */
   readonly stopped: StopReason | null;
   readonly stdout: string;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { stat, statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type ChildLost, Fault, mayStartLater, restarting } from '../../core/model/index.ts';
+import { type ChildLost, Fault, mayStartLater, restarting, signalIn } from '../../core/model/index.ts';
 
 /** The user that sandboxed processes run as and that owns all checkouts; null if that is our own user. */
 export type FileOwner = { readonly uid: number; readonly gid: number } | null;
@@ -46,14 +46,17 @@ async function toolOnce(
     const { stdout = '', message, code, signal, killed } = error as ExecFileException;
     // `killed`: by us, because its time was over.
     if (signal != null && !killed) return { kind: 'lost', how: `was killed by ${signal}` };
+    // The exit code of a shell whose program was killed.
+    const inside = typeof code === 'number' ? signalIn(code) : null;
+    if (inside !== null) return { kind: 'lost', how: `was killed by signal ${inside}` };
     if (mayStartLater(String(code))) return { kind: 'lost', how: `could not be started: ${code}` };
     return { kind: 'ended', ok: false, out: String(stdout), message };
   }
 }
 
 /**
- * Copies a folder to `path` below `into`, readable and writable for the owner, and for others to read. Links are
- * copied as they are. Null on success, else the reason.
+ * Copies a folder to `path` below `into`, readable and writable for the owner, and for others to read. Replaces what is
+ * there, such as the part that a killed copy left. Links are copied as they are. Null on success, else the reason.
  */
 export async function copyTree(
   from: string,
@@ -62,7 +65,7 @@ export async function copyTree(
   owner: FileOwner,
 ): Promise<string | null> {
   const script =
-    'set -e; cd -- "$2"; mkdir -p -- "$(dirname "$3")"; cp -R -P --reflink=auto -- "$1" "$3"; chmod -R u+rwX,go+rX -- "$3"; ' +
+    'set -e; cd -- "$2"; mkdir -p -- "$(dirname "$3")"; rm -rf -- "$3"; cp -R -P --reflink=auto -- "$1" "$3"; chmod -R u+rwX,go+rX -- "$3"; ' +
     '[ -z "$4" ] || chown -R -h "$4" -- .';
   const done = await tool(
     'sh',

@@ -56,10 +56,21 @@ const [egress] = after('--egress');
 const address = gateway ? { GW_URL: await open(gateway, Number(port)) } : {};
 const env = { ...process.env, ...(egress ? proxyEnvironment(await open(egress, 0)) : {}), ...address };
 
-const child = spawn(command, args, { stdio: 'inherit', env });
+/** Milliseconds before each further start of a command while the machine is short of memory, processes or files. */
+const waits = [100, 500, 2_000];
+const SHORTAGES = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ETXTBSY'];
+
+let child;
+function start() {
+  child = spawn(command, args, { stdio: 'inherit', env });
+  child.on('error', (error) => {
+    const isShort = SHORTAGES.includes(error.code);
+    if (isShort && waits.length > 0) return void setTimeout(start, waits.shift());
+    process.stderr.write(`${command}: ${error.message}\n`);
+    // A shortage is the machine's: it counts like a kill, and not as a command that does not run here.
+    process.exit(isShort ? 128 + constants.signals.SIGKILL : error.code === 'ENOENT' ? 127 : 126);
+  });
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) process.on(signal, () => child.kill(signal));
-child.on('error', (error) => {
-  process.stderr.write(`${command}: ${error.message}\n`);
-  process.exit(error.code === 'ENOENT' ? 127 : 126);
-});
-child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+start();

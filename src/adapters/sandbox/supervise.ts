@@ -1,9 +1,31 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import type { ExecSpec, StopReason } from '../../ports/index.ts';
+import type { ExecResult, ExecSpec, StopReason } from '../../ports/index.ts';
 
 /** The numbers of signals that end a command; shells and bubblewrap report a death by signal as 128 + number. */
-export const DEADLY_SIGNALS = [2, 4, 5, 6, 7, 8, 9, 11, 13, 15, 24, 25, 31];
+const DEADLY_SIGNALS = [2, 4, 5, 6, 7, 8, 9, 11, 13, 15, 24, 25, 31];
+
+/** How a command ended by itself. */
+export type CommandExit = Pick<ExecResult, 'exitCode' | 'signal'>;
+
+/** The end of a command according to the exit code that bubblewrap or an engine reports. */
+export function commandExit(reported: number): CommandExit {
+  const signal = reported - 128;
+  return DEADLY_SIGNALS.includes(signal) ? { exitCode: null, signal } : { exitCode: reported };
+}
+
+/** Messages of programs on a machine that is temporarily short of a resource. */
+export const SHORTAGE =
+  /Resource temporarily unavailable|Cannot allocate memory|Too many open files|Text file busy|No child processes|Cannot fork/;
+
+/** The last lines that a launcher or engine printed, for use in a sentence. */
+export const lastErrorLines = (stderr: string): string => stderr.trim().split('\n').slice(-3).join('; ');
+
+/** How the start of a command ended, if not with a `ChildLost`. */
+export interface Ended {
+  readonly kind: 'ended';
+  readonly result: ExecResult;
+}
 
 /** A started command of any backend. */
 interface SupervisedCommand<End> {

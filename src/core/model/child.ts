@@ -93,6 +93,10 @@ export function lostIn(end: ProgramEnd): ChildLost | null {
   return signal === null ? null : { kind: 'lost', how: `was killed by signal ${signal}` };
 }
 
+/** Whether a program's own error caused the signal. An unknown one (undefined) may have come from outside. */
+export const isCrash = (signal: number | undefined): boolean =>
+  signal !== undefined && CRASH.test(`was killed by signal ${signal}`);
+
 /** SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSEGV and SIGSYS: signals caused by the program's own errors. */
 const CRASH = /was killed by (?:SIG(?:ILL|TRAP|ABRT|FPE|SEGV|SYS)|signal (?:4|5|6|8|11|31))$/;
 

@@ -230,7 +230,7 @@ export type MachineFault = 'DISK_FULL' | 'DISK_FAILING' | 'RESOURCES_EXHAUSTED';
 /**
  * Recognizes a failing machine: by the code of a system error, which Node puts before its message, and by the
  * messages with which programs such as git end a line (glibc, sysdeps/gnu/errlist.h). Git has its own messages for an
- * empty write (csum-file.c) and for memory (wrapper.c).
+ * empty write (csum-file.c) and for memory (wrapper.c), and dash for a process that it could not create (`Cannot fork`).
  */
 const SIGNS: readonly (readonly [MachineFault, RegExp])[] = [
   ['DISK_FULL', /\b(?:ENOSPC|EDQUOT)\b|no space left|disk quota exceeded|out of disk ?space/i],
@@ -239,10 +239,26 @@ const SIGNS: readonly (readonly [MachineFault, RegExp])[] = [
     'DISK_FAILING',
     /: (?:Input\/output error|Read-only file system|Structure needs cleaning|Bad message|Stale file handle|Remote I\/O error)$/m,
   ],
-  ['RESOURCES_EXHAUSTED', /\b(?:EMFILE|ENFILE|ENOMEM)\b|^fatal: Out of memory, \w+ failed/m],
-  ['RESOURCES_EXHAUSTED', /: (?:Too many open files(?: in system)?|Cannot allocate memory)$/m],
+  ['RESOURCES_EXHAUSTED', /\b(?:EMFILE|ENFILE|ENOMEM|EAGAIN)\b|^fatal: Out of memory, \w+ failed/m],
+  [
+    'RESOURCES_EXHAUSTED',
+    /: (?:Too many open files(?: in system)?|Cannot allocate memory|Resource temporarily unavailable|Cannot fork)$/m,
+  ],
 ];
 
 /** The machine's fault according to a system error, or the output of a program on Runoff's files; null for none. */
 export const machineFaultIn = (text: string): MachineFault | null =>
   SIGNS.find(([, said]) => said.test(text))?.[0] ?? null;
+
+/** The ends of lines, and the starts of lines of git and Node, by which a program says that the machine failed it. */
+const MACHINE_LINE =
+  /: (?:No space left on device|Disk quota exceeded|Input\/output error|Too many open files(?: in system)?|Cannot allocate memory|Resource temporarily unavailable|Cannot fork)$|^fatal: Out of memory, \w+ failed|^Error: (?:spawn \S+ )?(?:ENOSPC|EDQUOT|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)\b/m;
+
+/**
+ * The same for a program of Runoff's own that reads what a candidate wrote. Its messages may contain names from there,
+ * so only whole ends and starts of lines count, and none that is also in `given`: a name may contain line breaks.
+ */
+export function machineFaultOn(stderr: string, given: string): MachineFault | null {
+  const [found] = MACHINE_LINE.exec(stderr) ?? [];
+  return found === undefined || given.includes(found.replace(/^: /, '')) ? null : machineFaultIn(found);
+}

@@ -5,15 +5,25 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { tried } from '../../world/tried.ts';
 
 const BRIDGE = new URL('../../../src/adapters/sandbox/bridge.mjs', import.meta.url).pathname;
 
+interface BridgeEnd {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /** Runs the bridge on the host, where the port it wants may be taken. */
-function bridge(
-  ...args: readonly string[]
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
+const bridge = (...args: readonly string[]): Promise<BridgeEnd> => bridgeWith([], ...args);
+
+/** The same with options for Node. */
+function bridgeWith(options: readonly string[], ...args: readonly string[]): Promise<BridgeEnd> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [BRIDGE, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [...options, BRIDGE, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const end = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -38,6 +48,38 @@ describe('the bridge', () => {
     gateway.close();
     gateway.closeAllConnections();
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Node's `spawn` fails so many times as on a machine without a free process. */
+  const short = (times: number): string =>
+    `data:text/javascript,${encodeURIComponent(`
+      import { EventEmitter } from 'node:events';
+      import childProcess from 'node:child_process';
+      import { syncBuiltinESMExports } from 'node:module';
+      const real = childProcess.spawn;
+      let left = ${times};
+      childProcess.spawn = (...given) => {
+        if (left-- <= 0) return real(...given);
+        const child = new EventEmitter();
+        process.nextTick(() => child.emit('error', Object.assign(new Error('spawn EAGAIN'), { code: 'EAGAIN' })));
+        return child;
+      };
+      syncBuiltinESMExports();`)}`;
+
+  test('starts the command a moment later if the machine has no process for it', async () => {
+    tried({
+      id: 'bridge-short',
+      part: 'Child processes are killed',
+      what: 'The machine has no process for a command with network access, twice in a row and every time.',
+      held: 'It is started a moment later, or counts as killed; it is not taken for a program that cannot run.',
+    });
+    const args = ['--', 'echo', 'started'];
+    expect(await bridgeWith(['--import', short(2)], ...args)).toEqual({
+      code: 0,
+      stdout: 'started\n',
+      stderr: '',
+    });
+    expect(await bridgeWith(['--import', short(9)], ...args)).toMatchObject({ code: 137, stdout: '' });
   });
 
   test('reports a port in use and does not start the command', async () => {

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyTree } from '../../../src/adapters/git/trees.ts';
 import { bytesIn } from '../../../src/adapters/sandbox/usage.ts';
 import type { ExecResult, Limits } from '../../../src/ports/index.ts';
 import { tried } from '../../world/tried.ts';
@@ -113,6 +114,38 @@ describe('a sandbox that is killed from outside', () => {
           await setImmediate();
         }
         expect(await measured).toBe(bytes);
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test('during cp copies the folder again', async () => {
+    tried({
+      id: 'cp-killed',
+      part: 'Child processes are killed',
+      what: 'The `cp` inside a shell that copies the packages of a work tree.',
+      held: 'The folder is copied again, and is not taken for one that cannot be copied.',
+    });
+    const folder = await mkdtemp(join(tmpdir(), 'runoff-cp-killed-'));
+    try {
+      const from = join(folder, 'from');
+      mkdirSync(from);
+      for (let n = 0; n < 15_000; n += 1) writeFileSync(join(from, `${n}`), 'x');
+      for (let kills = 0, tries = 0; kills === 0; tries += 1) {
+        expect(tries).toBeLessThan(50);
+        const into = await mkdtemp(join(folder, 'into-'));
+        let over = false;
+        const copied = copyTree(from, into, 'copy', null).finally(() => {
+          over = true;
+        });
+        while (!over && kills === 0) {
+          const cp = marked(from).find(({ line }) => line.startsWith('cp\0'));
+          if (cp) kills += kill(cp.pid);
+          await setImmediate();
+        }
+        expect(await copied).toBeNull();
+        expect(readdirSync(join(into, 'copy'))).toHaveLength(15_000);
       }
     } finally {
       await rm(folder, { recursive: true });

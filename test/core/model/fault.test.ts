@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { gitFault, remoteFault } from '../../../src/adapters/git/faults.ts';
-import { asFault, type FAULTS, OUTAGES } from '../../../src/core/model/index.ts';
+import { asFault, type FAULTS, machineFaultOn, OUTAGES } from '../../../src/core/model/index.ts';
 import { statusComment } from '../../../src/core/reports/index.ts';
 import { nobody } from '../reports/sample.ts';
 
@@ -20,6 +20,7 @@ describe('a machine that fails is an outage, and never called a bug in Runoff', 
     ['EMFILE', 'RESOURCES_EXHAUSTED'],
     ['ENFILE', 'RESOURCES_EXHAUSTED'],
     ['ENOMEM', 'RESOURCES_EXHAUSTED'],
+    ['EAGAIN', 'RESOURCES_EXHAUSTED'],
   ] as const)('%s is %s', (code, wanted) => {
     for (const message of [`${code}: as Node says it, write`, `spawn git ${code}`])
       expectOutage(asFault(Object.assign(new Error(message), { code })), wanted);
@@ -36,6 +37,8 @@ describe('a machine that fails is an outage, and never called a bug in Runoff', 
     ['error: open("x"): Too many open files', 'RESOURCES_EXHAUSTED'],
     ['fatal: Out of memory, malloc failed (tried to allocate 9 bytes)', 'RESOURCES_EXHAUSTED'],
     ['fatal: mmap failed: Cannot allocate memory', 'RESOURCES_EXHAUSTED'],
+    ['fatal: unable to create thread: Resource temporarily unavailable', 'RESOURCES_EXHAUSTED'],
+    ['/usr/bin/git: 1: Cannot fork', 'RESOURCES_EXHAUSTED'],
   ] as const)('git: %s', (stderr, wanted) => {
     expectOutage(git(stderr), wanted);
     expectOutage(remoteFault('Fetching', done(stderr) as never), wanted);
@@ -60,4 +63,24 @@ test('whatever else is thrown is a bug, also where a name sounds like a failing 
   ])
     expect(asFault(new Error(message)).code).toBe('INTERNAL');
   expect(git("error: pathspec 'Input/output error' did not match").code).toBe('INTERNAL');
+});
+
+describe("a program of Runoff's own that reads a candidate's files", () => {
+  const said = 'error: cannot fork to run helper: Resource temporarily unavailable\n';
+
+  test('failed because of the machine if it says so', () => {
+    expect(machineFaultOn(said, 'diff --git a/a b/a')).toBe('RESOURCES_EXHAUSTED');
+    expect(machineFaultOn('sh: 1: Cannot fork\n', '')).toBe('RESOURCES_EXHAUSTED');
+    expect(machineFaultOn('Error: ENOSPC: no space left on device, write\n', '')).toBe('DISK_FULL');
+  });
+
+  test('did not if only the name of a file says so', () => {
+    for (const name of ['ENOSPC', 'no space left', 'a: Cannot allocate memory'])
+      expect(
+        machineFaultOn(`error: patch failed: ${name}:1\nerror: ${name}: patch does not apply\n`, ''),
+      ).toBeNull();
+    const name = 'a\nfatal: Out of memory, malloc failed';
+    const patch = 'diff --git "a/a\\nfatal: Out of memory, malloc failed" …';
+    expect(machineFaultOn(`error: patch failed: ${name}:1\n`, patch)).toBeNull();
+  });
 });

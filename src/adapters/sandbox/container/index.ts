@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { chownSync, mkdirSync, rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChildLost, restarting } from '../../../core/model/index.ts';
 import type { ExecResult, ExecSpec, Sandbox } from '../../../ports/index.ts';
 import { folder, openCopies, openToOwner, writeBelow } from '../areas.ts';
 import { type Dialler, openEgress, publicInternet, withHosts } from '../egress/index.ts';
-import { probedSandbox } from '../probed.ts';
+import { NEVER_STARTED, probedSandbox } from '../probed.ts';
 import { type Owner, openProcessTable, readHardLimits, startedAt } from '../processes.ts';
 import { ownFolder } from '../scratch.ts';
+import type { Ended } from '../supervise.ts';
 import {
   CONTAINER_LABEL,
   containerName,
@@ -16,7 +19,7 @@ import {
 } from './engine.ts';
 import { type ContainerSetup, prepareContainerFiles } from './flags.ts';
 import { findSetup } from './probe.ts';
-import { runContainer } from './run.ts';
+import { clientName, runContainer } from './run.ts';
 
 export interface ContainerOptions {
   /** Default: podman if it works, else docker. */
@@ -49,7 +52,8 @@ export function openContainer(options: ContainerOptions): Sandbox {
   const app = `${process.pid}-${startedAt(process.pid) ?? '0'}`;
   const place = createHash('sha256').update(scratch).digest('hex').slice(0, 16);
 
-  const execAs = async (spec: ExecSpec, setup: ContainerSetup): Promise<ExecResult> => {
+  const runOnce = async (spec: ExecSpec, setup: ContainerSetup): Promise<Ended | ChildLost> => {
+    if (spec.signal?.aborted) return { kind: 'ended', result: NEVER_STARTED };
     openToOwner(spec);
     const givenBytes = await copies.ensure(spec.area);
     writeBelow(spec.area.home, spec.files ?? {}, owner);
@@ -59,7 +63,7 @@ export function openContainer(options: ContainerOptions): Sandbox {
     const egress = await openEgress(spec, folder(scratch, 'egress'), owner, dialler);
     const control = await openControlSocket(own, entryOrder(spec, egress !== null));
     try {
-      const result = await runContainer({
+      const end = await runContainer({
         spec,
         setup,
         image,
@@ -75,13 +79,17 @@ export function openContainer(options: ContainerOptions): Sandbox {
         table,
         givenBytes,
       });
-      return withHosts(result, egress);
+      return end.kind === 'ended' ? { ...end, result: withHosts(end.result, egress) } : end;
     } finally {
       await control.close();
       await egress?.close();
       rmSync(own, { recursive: true, force: true });
     }
   };
+
+  /** A client of the engine that was killed before the command began is started again. */
+  const execAs = async (spec: ExecSpec, setup: ContainerSetup): Promise<ExecResult> =>
+    (await restarting<Ended | ChildLost>(clientName({ setup }), sleep, () => runOnce(spec, setup))).result;
 
   return probedSandbox(
     'container',

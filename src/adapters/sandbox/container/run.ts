@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault } from '../../../core/model/index.ts';
-import type { ExecResult } from '../../../ports/index.ts';
+import { type ChildLost, Fault, programKilled, signalIn } from '../../../core/model/index.ts';
 import {
   connectInput,
   findInit,
@@ -15,7 +14,14 @@ import {
   type ProcessTable,
   spawnFault,
 } from '../processes.ts';
-import { DEADLY_SIGNALS, supervise } from '../supervise.ts';
+import {
+  type CommandExit,
+  commandExit,
+  type Ended,
+  lastErrorLines,
+  SHORTAGE,
+  supervise,
+} from '../supervise.ts';
 import { checkDiskAtEnd, measureDiskBefore, watchLimits } from '../watchdog.ts';
 import type { ControlSocket } from './engine.ts';
 import { type ContainerInput, containerArgs } from './flags.ts';
@@ -51,8 +57,12 @@ interface ContainerEnd {
   readonly outOfMemory: boolean;
 }
 
-/** Runs a command in its own container to its end, within its limits, and removes the container. */
-export async function runContainer(input: ContainerRun): Promise<ExecResult> {
+/**
+ * Runs a command in its own container to its end, within its limits, and removes the container. Returns `lost` if the
+ * engine's client was killed, or short of a resource, before the command began, so that it can be retried. Rejects with
+ * PROGRAM_KILLED if it was killed later, because it is unknown how far the command got.
+ */
+export async function runContainer(input: ContainerRun): Promise<Ended | ChildLost> {
   const { spec, table, owner, givenBytes } = input;
   const { memoryBytes, diskBytes } = spec.limits;
   const disk = await measureDiskBefore(spec, givenBytes);
@@ -70,17 +80,28 @@ export async function runContainer(input: ContainerRun): Promise<ExecResult> {
     spec,
   );
   const reason = stopped ?? (end.outOfMemory ? 'memory' : null);
-  if (reason !== null) return { exitCode: null, stopped: reason, ...rest };
-  if (!end.started) {
-    const why = rest.stderr.trim().split('\n').slice(-3).join('; ') || `it ended with code ${end.code}`;
-    throw new Fault('SANDBOX_UNAVAILABLE', `No container could be started: ${why}`);
+  const ended = (how: CommandExit): Ended => ({
+    kind: 'ended',
+    result: { ...how, stopped: reason, ...rest },
+  });
+  if (reason !== null) return ended({ exitCode: null });
+  const program = clientName(input);
+  if (end.code === null) {
+    const lost: ChildLost = { kind: 'lost', program, how: 'was killed' };
+    if (end.started) throw programKilled(program, lost);
+    return lost;
   }
-  return { exitCode: containerExitCode(end.code), stopped: null, ...rest };
+  if (end.started) return ended(commandExit(end.code));
+  const why = lastErrorLines(rest.stderr) || `it ended with code ${end.code}`;
+  const killed = signalIn(end.code) !== null;
+  if (killed || SHORTAGE.test(rest.stderr))
+    return { kind: 'lost', program, how: `could not start a container (${why})` };
+  throw new Fault('SANDBOX_UNAVAILABLE', `No container could be started: ${why}`);
 }
 
-/** Engines and shells report a death by signal as 128 + its number. */
-const containerExitCode = (code: number | null): number | null =>
-  code === null || DEADLY_SIGNALS.includes(code - 128) ? null : code;
+/** The program of the engine that starts a container and waits for its end, as the start of a sentence. */
+export const clientName = ({ setup }: Pick<ContainerRun, 'setup'>): string =>
+  `${setup.engine.name}, which starts a container,`;
 
 interface Container {
   readonly stdout: Readable;

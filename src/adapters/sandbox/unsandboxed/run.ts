@@ -16,7 +16,7 @@ import {
   readHardLimits,
   spawnFault,
 } from '../processes.ts';
-import { DEADLY_SIGNALS, supervise } from '../supervise.ts';
+import { commandExit, supervise } from '../supervise.ts';
 import { checkDiskAtEnd, measureDiskBefore, watchLimits } from '../watchdog.ts';
 
 interface UnsandboxedRun {
@@ -80,8 +80,8 @@ export async function runUnsandboxed(input: UnsandboxedRun): Promise<ExecResult>
     },
     spec,
   );
-  const exitCode = stopped !== null || end === null || DEADLY_SIGNALS.includes(end - 128) ? null : end;
-  return { exitCode, stopped, ...rest };
+  const how = stopped !== null || end === null ? { exitCode: null } : commandExit(end);
+  return { ...how, stopped, ...rest };
 }
 
 function startCommand({ spec, argv, env, stdin, tree, owner }: UnsandboxedRun): ChildProcess {
