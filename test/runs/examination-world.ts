@@ -48,8 +48,8 @@ export interface FixtureOptions {
   readonly binds?: ExecSpec['binds'];
   readonly asked?: string;
   readonly remember?: Remember;
-  /** Default: the machine's. */
-  readonly clock?: Pick<Clock, 'elapsed'>;
+  /** Default: the machine's, but waits are over at once. */
+  readonly clock?: Partial<Pick<Clock, 'elapsed' | 'sleep'>>;
   /** `checks.packages`. */
   readonly packages?: readonly string[];
   /** `timeout.examine`. */
@@ -134,7 +134,7 @@ async function openFixture(
       sandbox,
       artifacts,
       parallelChecks: 2,
-      clock: options.clock ?? systemClock,
+      clock: { elapsed: systemClock.elapsed, sleep: async () => {}, ...options.clock },
       ...(options.registries ? { registries: options.registries } : {}),
     },
     {

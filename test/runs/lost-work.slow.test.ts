@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { Settings, timesOf } from '../../src/core/settings/index.ts';
-import type { ExecSpec } from '../../src/ports/index.ts';
-import { gatherEvidence, readBaseRun } from '../../src/runs/examine/index.ts';
+import type { ExecResult, ExecSpec } from '../../src/ports/index.ts';
+import { collectText, gatherEvidence, readBaseRun } from '../../src/runs/examine/index.ts';
 import { found } from '../core/ranking/round-facts.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
 import { tried } from '../world/tried.ts';
@@ -154,6 +154,112 @@ describe('checks whose process is killed', () => {
     });
     expect(evidence.find(({ alias }) => alias === 'B')?.baseTests?.regressions).not.toEqual([]);
   });
+});
+
+describe("Runoff's own programs among the checks", () => {
+  let shared: SharedFixture;
+  beforeAll(async () => {
+    shared = await openSharedFixture();
+  });
+  afterAll(() => shared.close());
+
+  /** Kills these commands, of all or of the first so many areas, and records the waits before another area. */
+  async function killing(is: (spec: ExecSpec) => boolean, times: number, how: Partial<ExecResult> = {}) {
+    const waits: number[] = [];
+    let kills = 0;
+    const fixture = await shared.fixture({
+      files: FILES,
+      clock: { sleep: async (ms) => void waits.push(ms) },
+      exec: async (spec, real) => {
+        const result = await real(spec);
+        if (!is(spec) || kills >= times) return result;
+        kills += 1;
+        return { ...result, exitCode: null, ...how };
+      },
+    });
+    return { fixture, waits };
+  }
+
+  const OWN: readonly (readonly [string, RegExp, (spec: ExecSpec) => boolean])[] = [
+    ['git apply', /^`git apply` was killed/, ({ argv }) => argv[0] === 'git' && argv[1] === 'apply'],
+    ['the syntax check', /^The syntax check was killed/, ({ argv }) => argv.join(' ').includes('check.mjs')],
+  ];
+
+  test.each(OWN)('do not count against a candidate when they are killed: %s', async (_, said, is) => {
+    tried({
+      part: 'Child processes are killed',
+      id: 'own-checks-killed',
+      what: "Runoff's own programs among the checks (git apply, the syntax check, the reader of reports), once and every time.",
+      held: 'No gate fails because of it: the work is repeated in fresh areas after growing waits, and then waits for the end of the outage, which names the program.',
+    });
+    const once = await killing(is, 1);
+    const onBase = await once.fixture.base();
+    const { A } = await once.fixture.examine(onBase, { A: RIGHT });
+    expect(A).toMatchObject({ survivor: true });
+    expect(once.waits).toEqual([100]);
+    const always = await killing(is, Number.POSITIVE_INFINITY);
+    await expect(always.fixture.examine(onBase, { A: RIGHT })).rejects.toMatchObject({
+      code: 'PROGRAM_KILLED',
+      message: said,
+    });
+    expect(always.waits).toEqual([100, 500, 2_000, 4_000]);
+  });
+
+  test('do not count against a candidate when the machine has no memory for them', async () => {
+    const how = {
+      exitCode: 128,
+      stderr: 'fatal: Out of memory, malloc failed (tried to allocate 8192 bytes)\n',
+    };
+    const is = OWN[0]?.[2] ?? (() => false);
+    const { fixture } = await killing(is, Number.POSITIVE_INFINITY, how);
+    await expect(fixture.examine(await fixture.base(), { A: RIGHT })).rejects.toMatchObject({
+      code: 'RESOURCES_EXHAUSTED',
+      message: /^`git apply` failed: fatal: Out of memory/,
+    });
+  });
+
+  test('leave a file that makes the syntax check crash to the build', async () => {
+    const is = OWN[1]?.[2] ?? (() => false);
+    const { fixture } = await killing(is, Number.POSITIVE_INFINITY, { signal: 6 });
+    const { A } = await fixture.examine(await fixture.base(), { A: RIGHT });
+    expect(A).toMatchObject({ survivor: true });
+  });
+
+  test.each(['apply', 'write-tree', 'diff-index'])(
+    'read a given patch again after a kill: git %s',
+    async (word) => {
+      tried({
+        part: 'Child processes are killed',
+        id: 'given-patch-killed',
+        what: 'Each git program that reads a patch given as text, once and every time.',
+        held: 'It is never said that the patch does not apply: it is read again, or the fault names the program.',
+      });
+      const inPlace = `git() { case "$*" in *${word}*) command sh -c 'kill -KILL $$' ;; *) command git "$@" ;; esac; }\n`;
+      let left = 1;
+      const exec: FixtureOptions['exec'] = (spec, real) => {
+        const [shell = '', option = '', script = '', ...rest] = spec.argv;
+        if (rest[0] !== 'take' || left === 0) return real(spec);
+        left -= 1;
+        return real({ ...spec, argv: [shell, option, `${inPlace}${script}`, ...rest] });
+      };
+      const { bench } = await shared.fixture({ files: FILES, exec });
+      const text = [
+        'diff --git a/add.js b/add.js',
+        ...['--- a/add.js', '+++ b/add.js', '@@ -1 +1 @@'],
+        ...['-export const add = (a, b) => a - b;', '+export const add = (a, b) => a + b;', ''],
+      ].join('\n');
+      expect(await collectText(bench, 'A', text)).toMatchObject({ note: 'given' });
+      left = Number.POSITIVE_INFINITY;
+      await expect(collectText(bench, 'A', text)).rejects.toMatchObject({
+        code: 'PROGRAM_KILLED',
+        message: /^The program that reads a given patch \(git\) was killed/,
+      });
+      left = 0;
+      expect(await collectText(bench, 'A', text.replace('a - b', 'a * b'))).toMatchObject({
+        note: expect.stringMatching(/^does not apply to the base/),
+      });
+    },
+  );
 });
 
 const isTest = ({ argv }: ExecSpec): boolean => argv.join(' ').includes('node --test');

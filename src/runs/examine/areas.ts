@@ -1,4 +1,4 @@
-import { asFault, type Surroundings, type Task } from '../../core/model/index.ts';
+import { asFault, type FaultCode, type Surroundings, type Task } from '../../core/model/index.ts';
 import type { ReportPlan, ServicePlan, TypeCheck, WorkspacePackage } from '../../core/settings/index.ts';
 import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
 import type { PatchReader, World } from '../context.ts';
@@ -8,7 +8,7 @@ export type CheckPorts = Pick<
   World,
   'artifacts' | 'registries' | 'workspaces' | 'sandbox' | 'parallelChecks'
 > & {
-  readonly clock: Pick<Clock, 'elapsed'>;
+  readonly clock: Pick<Clock, 'elapsed' | 'sleep'>;
 };
 
 /** The parts of a task that executing checks requires. */
@@ -47,10 +47,14 @@ export interface CheckRunner {
 }
 
 /**
- * Maximum number of fresh areas in which work is retried while its commands are ended by signals, and likewise while
- * sandboxes are killed; our default. Commands that end by a signal in all of them do so by themselves.
+ * Milliseconds before work is repeated in another fresh area while its commands are ended by signals, and likewise
+ * while sandboxes or Runoff's own programs are killed: five attempts in all. Our default. Commands that end by a signal
+ * in all of them do so by themselves.
  */
-const MAX_AREA_ATTEMPTS = 5;
+const AREA_WAITS_MS: readonly number[] = [100, 500, 2_000, 4_000];
+
+/** Faults after which work is repeated in another area before they count as an outage. */
+const REPEATED: ReadonlySet<FaultCode> = new Set(['PROGRAM_KILLED', 'RESOURCES_EXHAUSTED']);
 
 /** An area whose work can be repeated in another one. */
 export interface CheckArea extends WorkArea {
@@ -67,33 +71,37 @@ export interface BuiltArea extends WorkArea {
 export class EndedBySignal extends Error {}
 
 /**
- * Opens a fresh area and does the work in it; the area is kept. If the sandbox is killed or a command is ended by a
- * signal, the work is repeated in another area. In the last area a signal counts as the command's result; a sandbox
- * killed there rejects with PROGRAM_KILLED.
+ * Opens a fresh area and does the work in it; the area is kept. If the sandbox or one of Runoff's own programs is
+ * killed, or a command is ended by a signal, the work is repeated in another area. In the last area a signal counts as
+ * the command's result; a sandbox or program killed there rejects with PROGRAM_KILLED or RESOURCES_EXHAUSTED.
  */
 export async function inRetriedArea<T>(
-  runner: Pick<CheckRunner, 'world' | 'base'>,
+  runner: AreaRunner,
   id: string,
   work: (area: WorkArea) => Promise<T>,
 ): Promise<{ readonly area: WorkArea; readonly result: T }> {
-  const left = { signals: MAX_AREA_ATTEMPTS - 1, kills: MAX_AREA_ATTEMPTS - 1 };
+  const waits = { signals: [...AREA_WAITS_MS], kills: [...AREA_WAITS_MS] };
   for (;;) {
     const area = await runner.world.workspaces.open(runner.base, id);
-    const check: CheckArea = { ...area, repeatable: left.signals > 0 };
+    const check: CheckArea = { ...area, repeatable: waits.signals.length > 0 };
     try {
       return { area, result: await work(check) };
     } catch (thrown) {
       await runner.world.workspaces.remove(area);
-      if (thrown instanceof EndedBySignal) left.signals -= 1;
-      else if (asFault(thrown).code !== 'PROGRAM_KILLED' || left.kills === 0) throw thrown;
-      else left.kills -= 1;
+      const left = thrown instanceof EndedBySignal ? waits.signals : waits.kills;
+      if (left === waits.kills && !REPEATED.has(asFault(thrown).code)) throw thrown;
+      const wait = left.shift();
+      if (wait === undefined) throw thrown;
+      await runner.world.clock.sleep(wait, runner.signal);
     }
   }
 }
 
+type AreaRunner = Pick<CheckRunner, 'world' | 'base' | 'signal'>;
+
 /** Like `inRetriedArea`, but always removes the area afterwards. */
 export async function inArea<T>(
-  runner: Pick<CheckRunner, 'world' | 'base'>,
+  runner: AreaRunner,
   id: string,
   work: (area: WorkArea) => Promise<T>,
 ): Promise<T> {

@@ -1,4 +1,11 @@
-import { Fault, type RunId, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
+import {
+  Fault,
+  isCrash,
+  machineFaultOn,
+  programKilled,
+  type RunId,
+  USUAL_SURROUNDINGS,
+} from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import {
   ciJob,
@@ -111,21 +118,28 @@ export function withoutPackages(runner: CheckRunner): CheckRunner {
 /** Ids of a run's `examine` areas, which are removed together when the run ends. */
 export const areaId = (runId: RunId, ...parts: readonly string[]): string => [runId, 'x', ...parts].join('-');
 
-/** Runs one of the repository's own commands. Rejects with AbortError when the run was cancelled. */
+interface CheckCommand {
+  readonly argv: readonly [string, ...string[]];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly limits?: Limits;
+  readonly egress?: readonly string[];
+  /** Package registries that it may reach, without the operator's logins. */
+  readonly registries?: RegistryAccess;
+  readonly onLimit?: ExecSpec['onLimit'];
+  readonly onTraffic?: ExecSpec['onTraffic'];
+  /** Name of a program of Runoff's own that executes nothing of the repository or a candidate; starts a sentence. */
+  readonly own?: string;
+}
+
+/**
+ * Runs a command of the repository, or one of Runoff's own. Rejects with AbortError when the run was cancelled; for a
+ * program of Runoff's own also with PROGRAM_KILLED or another outage, if it was killed or the machine failed it.
+ */
 export async function runCommand(
   runner: CheckRunner,
   area: CheckArea,
-  command: {
-    readonly argv: readonly [string, ...string[]];
-    readonly env?: Readonly<Record<string, string>>;
-    readonly stdin?: string;
-    readonly limits?: Limits;
-    readonly egress?: readonly string[];
-    /** Package registries that it may reach, without the operator's logins. */
-    readonly registries?: RegistryAccess;
-    readonly onLimit?: ExecSpec['onLimit'];
-    readonly onTraffic?: ExecSpec['onTraffic'];
-  },
+  command: CheckCommand,
 ): Promise<ExecResult> {
   const { surroundings } = runner;
   const { registries, onLimit, onTraffic } = command;
@@ -145,9 +159,22 @@ export async function runCommand(
     signal: runner.signal,
   });
   if (result.stopped === 'cancelled') throw cancelledError();
+  const failure = command.own === undefined ? null : machineFailure(command.own, command, result);
+  if (failure) throw failure;
   if (area.repeatable && result.exitCode === null && result.stopped === null) throw new EndedBySignal();
   if (result.exitCode !== 0 && !(await runner.world.workspaces.isWhole(runner.base))) throw baseDamaged();
   return result;
+}
+
+/** The machine's fault that ended a program of Runoff's own; null for a result, such as a crash by what it reads. */
+function machineFailure(own: string, { stdin = '' }: CheckCommand, result: ExecResult): Fault | null {
+  const { exitCode, stopped, signal, stderr } = result;
+  if (exitCode === 0 || stopped !== null) return null;
+  // Each command has a sandbox of its own, so no process of a candidate can have sent the signal.
+  if (exitCode === null)
+    return isCrash(signal) ? null : programKilled(own, { kind: 'lost', how: 'was killed' });
+  const code = machineFaultOn(stderr, stdin);
+  return code === null ? null : new Fault(code, `${own} failed: ${tailOf(stderr, 3)}`);
 }
 
 /** If the base's files are damaged, command results are invalid for every candidate. */
@@ -161,7 +188,7 @@ const baseDamaged = (): Fault =>
 export async function applyPatch(runner: CheckRunner, area: WorkArea, text: string): Promise<string | null> {
   if (text === '') return null;
   const argv = ['git', 'apply', '--whitespace=nowarn', '-'] as const;
-  const result = await runCommand(runner, area, { argv: [...argv], stdin: text });
+  const result = await runCommand(runner, area, { argv: [...argv], stdin: text, own: '`git apply`' });
   return result.exitCode === 0
     ? null
     : tailOf(result.stderr, 5) || `git apply ended with exit code ${result.exitCode}`;
@@ -187,7 +214,8 @@ export async function writeFiles(
   files: Readonly<Record<string, string>>,
 ): Promise<string | null> {
   const argv = ['/opt/toolchain/bin/node', '-e', WRITE_FILES_SCRIPT] as const;
-  const result = await runCommand(runner, area, { argv: [...argv], stdin: JSON.stringify(files) });
+  const own = 'The program that writes test files';
+  const result = await runCommand(runner, area, { argv: [...argv], stdin: JSON.stringify(files), own });
   return result.exitCode === 0 ? null : tailOf(result.stderr, 5) || `exit code ${result.exitCode}`;
 }
 

@@ -212,11 +212,22 @@ function evidenceOf(
   };
 }
 
-/** Writes to the index only, so that no file needs to be read again. Prints the tree, then its diff to the base. */
+/** Exit code of the script below if the text does not apply. */
+const NOT_APPLIED = 3;
+
+/**
+ * Writes to the index only, so that no file needs to be read again. Prints the tree, then its diff to the base. Git
+ * exits with 1 or 128 for a patch that it does not take; a higher exit code is that of a killed program.
+ */
 const READ_DIFF_SCRIPT = `
-git apply --cached --whitespace=nowarn - || exit 1
-tree=$(git write-tree) && printf '%s\\n' "$tree" &&
-git diff-index --cached --raw -z --no-abbrev --no-renames "$1" || exit 2`;
+set -e
+git apply --cached --whitespace=nowarn - || { code=$?; [ $code -gt 128 ] || exit ${NOT_APPLIED}; exit $code; }
+tree=$(git write-tree)
+printf '%s\\n' "$tree"
+git diff-index --cached --raw -z --no-abbrev --no-renames "$1"`;
+
+/** Name in a fault of the programs that read a patch. */
+const PATCH_READER = 'The program that reads a given patch (git)';
 const PRINT_DIFF_SCRIPT = [
   ...['-p', '--binary', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color', '--no-renames'],
   ...['--src-prefix=a/', '--dst-prefix=b/', '--diff-algorithm=myers', '--unified=3'],
@@ -238,10 +249,13 @@ export async function collectText(
     const taken = await runCommand(runner, area, {
       argv: ['sh', '-c', READ_DIFF_SCRIPT, 'take', sha],
       stdin: text,
+      own: PATCH_READER,
     });
-    if (taken.exitCode === 1) return { note: `does not apply to the base: ${tailOf(taken.stderr, 5)}` };
+    if (taken.exitCode === NOT_APPLIED)
+      return { note: `does not apply to the base: ${tailOf(taken.stderr, 5)}` };
     const shown = await runCommand(runner, area, {
       argv: ['git', 'diff-index', '--cached', ...PRINT_DIFF_SCRIPT, sha],
+      own: PATCH_READER,
     });
     const failed = [taken, shown].find(({ exitCode, truncated }) => exitCode !== 0 || truncated);
     if (failed) {

@@ -56,12 +56,16 @@ function search(
   return runCommand(runner, area, {
     argv: ['/opt/toolchain/bin/node', '-e', SCRIPT, mode, pattern, JSON.stringify(BOUNDS)],
     limits: { ...checkLimits(runner.task), wallMs: SEARCH_MS, outputBytes: 2 * BOUNDS.bytes },
+    own: 'The program that finds test reports',
   });
 }
 
-/** Removes reports of earlier commands, such as a candidate's build, which must not count as this command's. */
-export async function removeReports(runner: CheckRunner, area: WorkArea, pattern: string): Promise<void> {
-  await search(runner, area, 'remove', pattern);
+/**
+ * Removes reports of earlier commands, such as a candidate's build, which must not count as this command's. False if
+ * some may be left, because the tree exceeds the limits or cannot be read.
+ */
+export async function removeReports(runner: CheckRunner, area: WorkArea, pattern: string): Promise<boolean> {
+  return (await search(runner, area, 'remove', pattern)).exitCode === 0;
 }
 
 /** Prints the matching reports in the working folder as JSON lines; fails beyond the limits. */

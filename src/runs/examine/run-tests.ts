@@ -5,7 +5,7 @@ import {
   succeeded,
   type TestRun,
 } from '../../core/evidence/index.ts';
-import { asInUsual, programKilled, type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
+import { asInUsual, type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import type { ReportSource, TestCommand } from '../../core/settings/index.ts';
 import { readTestReport } from '../../core/test-reports/index.ts';
@@ -119,7 +119,7 @@ async function runPlaced(runner: CheckRunner, area: WorkArea, command: TestComma
   const services = command.check === undefined ? runner.services : null;
   // A file left by an earlier command, such as a candidate's build, is not this command's report.
   const clean = report?.source === 'file' ? `rm -f ${report.file}; ` : '';
-  if (report?.source === 'tree') await removeReports(runner, area, report.pattern);
+  const isFresh = report?.source !== 'tree' || (await removeReports(runner, area, report.pattern));
   const result = await runCommand(runner, area, {
     argv: ['sh', '-c', `${services?.script ?? ''}${clean}${command.command}`, 'sh', ...command.args],
     env: { ...services?.env, ...command.env },
@@ -129,7 +129,7 @@ async function runPlaced(runner: CheckRunner, area: WorkArea, command: TestComma
       ...(report && isOnStream(report) ? { outputBytes: REPORT_BYTES } : {}),
     },
   });
-  const written = report ? await readReport(runner, area, report, result) : null;
+  const written = report && isFresh ? await readReport(runner, area, report, result) : null;
   // Test ids are the same in all surroundings.
   const text = written !== null && runner.surroundings ? asInUsual(written, runner.surroundings) : written;
   const read = report && text !== null ? readTestReport(report.format, text) : null;
@@ -218,9 +218,6 @@ async function readReport(
   const onStream = result.truncated ? null : report.source === 'stderr' ? result.stderr : result.stdout;
   if (report.source !== 'file' && report.source !== 'tree') return onStream;
   const file = await readFiles(runner, area, report);
-  // No candidate process is left that could have killed it, so it was killed from outside.
-  if (file.exitCode === null && file.stopped === null)
-    throw programKilled('The program that reads test reports', { kind: 'lost', how: 'was killed' });
   if (file.exitCode === 0) return file.truncated ? null : file.stdout;
   return report.source === 'file' && report.orStdout ? onStream : null;
 }
@@ -232,5 +229,6 @@ function readFiles(
 ): Promise<ExecResult> {
   if (report.source === 'tree') return readReports(runner, area, report.pattern);
   const limits = { ...checkLimits(runner.task), wallMs: READ_REPORT_MS, outputBytes: REPORT_BYTES };
-  return runCommand(runner, area, { argv: ['cat', report.file], limits });
+  const own = 'The program that reads test reports';
+  return runCommand(runner, area, { argv: ['cat', report.file], limits, own });
 }

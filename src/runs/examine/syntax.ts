@@ -127,7 +127,7 @@ const parse = (runner: CheckRunner, area: WorkArea, sources: readonly SourceText
     schema: z.array(PrintedTree),
   });
 
-/** Output of one of Runoff's programs; null if its input made it exceed its limits. */
+/** Output of one of Runoff's programs; null if its input made it exceed its limits or crash. */
 async function runProgram<T>(
   runner: CheckRunner,
   area: WorkArea,
@@ -146,14 +146,15 @@ async function runProgram<T>(
   const result = await runCommand(runner, area, {
     argv: [...NODE, `${CHECK_FOLDER}/${program}`],
     stdin: JSON.stringify(stdin),
+    own: 'The syntax check',
     ...(limits ? { limits } : {}),
   });
-  if (result.stopped || result.truncated) return null;
+  if (result.stopped || result.truncated || result.exitCode === null) return null;
   const parsed = result.exitCode === 0 ? schema.safeParse(JSON.parse(result.stdout)) : null;
   if (!parsed?.success) {
     throw new Fault(
       'INTERNAL',
-      `The syntax check did not run (exit code ${result.exitCode ?? 'none'}): ${result.stderr.slice(0, 500)}`,
+      `The syntax check did not run (exit code ${result.exitCode}): ${result.stderr.slice(0, 500)}`,
     );
   }
   return parsed.data;
