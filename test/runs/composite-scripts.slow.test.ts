@@ -113,3 +113,21 @@ test('a runner that our options break is run without them, and the report says s
     `“lint: ${NODE} lint.js” fails on the base commit, so it was left out.`,
   ]);
 });
+
+test('tests that only our options break are named and set aside', async () => {
+  const blind = "test('sees no options', () => assert.equal(process.env.NODE_OPTIONS, undefined));\n";
+  const fixture = await shared.fixture({
+    files: { ...REPOSITORY, 'test/sum.test.js': `${TEST}${blind}` },
+  });
+  const onBase = await fixture.base();
+  expect(onBase.tests).toEqual({
+    'test/sum.test.js > adds two': 'passed',
+    'test/sum.test.js > sees no options': 'failed',
+  });
+  expect(onBase.notes).toEqual([
+    'With the options that Runoff adds for a test report, 1 test of the base commit fails, and without them the command passes: test/sum.test.js > sees no options. Runoff keeps the options, because the report shows all other tests, and sets aside what fails.',
+  ]);
+  const honest = TEST.replace('equal(sum([1, 2]), 3)', 'equal(sum([1, 2]), 4)');
+  const failing = await shared.fixture({ files: { ...REPOSITORY, 'test/sum.test.js': honest } });
+  expect(await failing.base()).not.toHaveProperty('notes');
+});

@@ -8,6 +8,7 @@ import {
   withoutSilentPackages,
   withoutTests,
 } from '../../core/evidence/index.ts';
+import { counted } from '../../core/model/index.ts';
 import { plainCommand, type ReportPlan, type TestCommand } from '../../core/settings/index.ts';
 import type { CheckRunner } from './areas.ts';
 
@@ -70,6 +71,29 @@ async function firstWay(
   const notes = unreadNotes(runner.plan, planned.run, last.run);
   const bySteps = last.on.plan.kind === 'steps' ? { bySteps: true as const } : {};
   return { ...last, run: { ...last.run, ...bySteps, ...(notes.length > 0 ? { notes } : {}) } };
+}
+
+/** Maximum tests named in a note. */
+const MAX_NAMED_TESTS = 5;
+
+/**
+ * Tests that fail only because of the options that are added for a report: the command without them succeeds. It is
+ * run only if a test fails with them, once, and not by packages. `run`: several runs, so that no flaky test is named.
+ */
+export async function optionNotes(
+  { run, on }: BaseAttempt,
+  runOnce: (runner: CheckRunner) => Promise<TestRun>,
+): Promise<readonly string[]> {
+  const steps = new Set(run.steps ?? []);
+  const failing = Object.keys(run.tests).filter((id) => !steps.has(id) && outcomeIn(run, id) === 'failed');
+  const { otherwise } = on.plan;
+  if (failing.length === 0 || succeeded(run) || run.packages || !otherwise) return [];
+  if (!succeeded(await runOnce({ ...on, plan: otherwise }))) return [];
+  const named = failing.slice(0, MAX_NAMED_TESTS).join('; ');
+  const more = failing.length - MAX_NAMED_TESTS;
+  return [
+    `With the options that Runoff adds for a test report, ${counted(failing.length, 'test')} of the base commit fail${failing.length === 1 ? 's' : ''}, and without them the command passes: ${named}${more > 0 ? `; and ${more} more` : ''}. Runoff keeps the options, because the report shows all other tests, and sets aside what fails.`,
+  ];
 }
 
 const isSame = (some: readonly TestCommand[], others: readonly TestCommand[]): boolean =>

@@ -20,7 +20,7 @@ import type { OnBaseStep } from '../base/index.ts';
 import { type ModelPorts, taskOf, type World } from '../context.ts';
 import { type RunContext, unlessDamaged } from '../stage.ts';
 import { type CheckRunner, inArea } from './areas.ts';
-import { firstBaseRun, planForPackages, withoutFailingSteps } from './base-plan.ts';
+import { firstBaseRun, optionNotes, planForPackages, withoutFailingSteps } from './base-plan.ts';
 import type { CandidateEntry } from './candidate.ts';
 import { areaId, build, type CheckRunnerPorts, openCheckRunner, withTopLayer } from './execute.ts';
 import { type Gathered, gatherEvidence } from './gather.ts';
@@ -190,12 +190,14 @@ async function runBaseRepeatedly(runner: CheckRunner): Promise<TestRun> {
   });
   // If nothing passes in one run but does in others, that run was disturbed; it would make every test look flaky.
   const sound = runs.filter((run) => run.source !== 'report' || silenceOf(run) === null);
-  const { bySteps, notes } = first;
+  const { bySteps } = first;
   const merged = mergeBaseRuns(sound.length > 0 ? sound : runs);
+  const ofOptions = await optionNotes({ run: merged, on }, (one) => runBase(one, BASE_RUNS + 1));
+  const notes = [...(first.notes ?? []), ...ofOptions];
   return withoutFailingSteps({
     ...merged,
     ...(bySteps ? { bySteps } : {}),
-    ...(notes ? { notes } : {}),
+    ...(notes.length > 0 ? { notes } : {}),
     // Packages without results were run once.
     ...(first.packages ? { packages: packagesOfAll(merged, first) } : {}),
   });
