@@ -108,6 +108,7 @@ export {
   withoutContestedTests,
   withoutTests,
 } from './test-runs.ts';
-export { compareTypeChecks, leftOutTypeCheck, typeFindings } from './type-findings.ts';
+export { compareTypeChecks, leftOutTypeCheck } from './type-comparison.ts';
+export { typeFindings } from './type-findings.ts';
 export type { ProbedCandidate } from './votes.ts';
 export { filesToCompare } from './watched.ts';

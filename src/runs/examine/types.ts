@@ -95,6 +95,5 @@ export async function checkTypes(
     }),
   );
   if (own === null) return { gate: fail('types', 'not checked: its test files do not apply') };
-  const moved = new Set(patch.files.flatMap(({ change, path }) => (change === 'deleted' ? [path] : [])));
-  return compareTypeChecks(types, own, moved);
+  return compareTypeChecks(types, own, patch.files);
 }

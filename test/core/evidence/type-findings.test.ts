@@ -7,6 +7,7 @@ import {
   type TypeFinding,
   typeFindings,
 } from '../../../src/core/evidence/index.ts';
+import { patchBetween } from '../git.ts';
 
 describe('findings are read from the output of', () => {
   test('tsc, plain and in colour', () => {
@@ -111,11 +112,92 @@ describe('a candidate is held to', () => {
     });
   });
 
-  test('no finding that came with a renamed file', () => {
-    const base = [run([at('old.ts', 3, 'TS1: x')])];
-    const renamed = [run([at('new.ts', 3, 'TS1: x')])];
-    expect(compareTypeChecks(base, renamed, new Set(['old.ts'])).gate.passed).toBe(true);
-    expect(compareTypeChecks(base, renamed).gate.passed).toBe(false);
+  test('no finding that came with a renamed file, unlike one that only resembles what a deleted file had', () => {
+    const text = 'export const a = 1;\nexport const b = 2;\nexport const c: number = "x";\n';
+    const base = [run([at('old/a.ts', 3, 'TS1: x')])];
+    const own = [run([at('new/b.ts', 4, 'TS1: x')])];
+    const filesOf = (added: string) => patchBetween({ 'old/a.ts': text }, { 'new/b.ts': added }).files;
+    expect(compareTypeChecks(base, own, filesOf(`// Moved.\n${text}`))).toMatchObject({
+      gate: { passed: true },
+      result: { addedCount: 0, gone: 0 },
+    });
+    expect(
+      compareTypeChecks(base, own, filesOf('const c: number = "x";\n// other\nexport {};\nf();\n')),
+    ).toMatchObject({ gate: { passed: false }, result: { addedCount: 1, gone: 1 } });
+    // Another file than the renamed one.
+    const elsewhere = [run([at('other.ts', 4, 'TS1: x')])];
+    expect(compareTypeChecks(base, elsewhere, filesOf(text)).gate.passed).toBe(false);
+  });
+
+  test.each([
+    [
+      'go.go',
+      'struct field A repeats json tag "a" also at a.go:4',
+      'struct field A repeats json tag "a" also at a.go:9',
+    ],
+    ['a.go', 'f redeclared in this block: ./b.go:3:6', 'f redeclared in this block: ./b.go:8:6'],
+    [
+      'a.ts',
+      'TS6200: Definitions conflict with those in b.ts(3,7).',
+      'TS6200: Definitions conflict with those in b.ts(30,7).',
+    ],
+    [
+      'a.ts',
+      "TS2740: Type '{}' is missing the following properties from type 'User': id, name, mail, age, and 4 more.",
+      "TS2740: Type '{}' is missing the following properties from type 'User': id, name, mail, age, and 5 more.",
+    ],
+    [
+      'a.ts',
+      'TS2769: No overload matches this call. Overload 1 of 2',
+      'TS2769: No overload matches this call. Overload 1 of 3',
+    ],
+  ])('a message of %s may name another place or count', (file, before, after) => {
+    expect(compareTypeChecks([run([at(file, 1, before)])], [run([at(file, 2, after)])]).gate.passed).toBe(
+      true,
+    );
+    const other = after.replace(/\w+/, 'Other');
+    expect(compareTypeChecks([run([at(file, 1, before)])], [run([at(file, 2, other)])]).gate.passed).toBe(
+      false,
+    );
+  });
+
+  describe('what is not installed where the check runs', () => {
+    const pytest = 'Cannot find implementation or library stub for module named "pytest"  [import-not-found]';
+    const jest = (name: string) =>
+      `TS2582: Cannot find name '${name}'. Do you need to install type definitions for a test runner?`;
+    const files = patchBetween(
+      { 'a.ts': '1' },
+      { 'a.ts': '2', 'test/new.test.ts': '', 'tests/test_new.py': '' },
+    ).files;
+    const judged = (base: readonly TypeFinding[], own: readonly TypeFinding[]) =>
+      compareTypeChecks([run(base)], [run([...base, ...own])], files).gate.passed;
+
+    test('is not held against new tests', () => {
+      const base = [at('tests/test_a.py', 1, pytest), at('test/a.test.ts', 1, jest('it'))];
+      expect(
+        judged(base, [
+          at('tests/test_new.py', 1, pytest),
+          // Another call in an old file, and another name in a new one.
+          at('test/a.test.ts', 9, jest('it')),
+          at('test/new.test.ts', 2, jest('describe')),
+        ]),
+      ).toBe(true);
+    });
+
+    test('if it shows on the base', () => {
+      expect(judged([], [at('tests/test_new.py', 1, pytest)])).toBe(false);
+      expect(judged([at('tests/test_a.py', 1, pytest)], [at('test/new.test.ts', 2, jest('it'))])).toBe(false);
+    });
+
+    test('unlike other packages in old files, and missing files of the repository', () => {
+      const missing = (name: string) =>
+        `TS2307: Cannot find module '${name}' or its corresponding type declarations.`;
+      const base = [at('test/a.test.ts', 1, missing('vitest'))];
+      expect(judged(base, [at('test/new.test.ts', 1, missing('vitest'))])).toBe(true);
+      expect(judged(base, [at('a.ts', 1, missing('left-pad'))])).toBe(false);
+      expect(judged(base, [at('test/new.test.ts', 1, missing('../src/nope.js'))])).toBe(false);
+      expect(judged(base, [at('test/new.test.ts', 1, "TS2304: Cannot find name 'wdith'.")])).toBe(false);
+    });
   });
 
   test('a check that runs, if it runs on the base', () => {
