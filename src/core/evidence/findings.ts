@@ -1,7 +1,7 @@
 import { counted } from '../model/index.ts';
-import { roleOf } from '../patches/index.ts';
 import type { BaseTests, Evidence, GateReport, TestRun } from './evidence.ts';
 import type { TamperingFinding, TamperingKind } from './integrity/index.ts';
+import { originalTests } from './original-tests.ts';
 import { isExitCode, isTestOf, outcomeIn } from './test-runs.ts';
 
 /** Findings about what tests check, as opposed to code that may detect or replace them. */
@@ -71,55 +71,63 @@ function settledFinding(
   base: TestRun,
   own: BaseTests | undefined,
 ): TamperingFinding {
-  const { path, kind } = finding;
-  const passing = Object.keys(base.tests).filter((id) => base.tests[id] === 'passed');
-  const isExecuted = own?.source === 'report' && !own.silent && roleOf(path) !== 'production';
-  if (!isExecuted || passing.length === 0)
+  const { kind } = finding;
+  const original = originalTests(finding, base, own);
+  if (!original || !own)
     return { ...finding, original: 'not-run', settled: 'The original version was not executed.' };
-  const inFile = passing.filter((id) => isTestOf(id, path));
-  // A helper or fixture has no tests of its own: it may affect all of them.
-  const isKnown = inFile.length > 0;
-  const broken = own.regressions.filter((id) => !isExitCode(id) && (!isKnown || isTestOf(id, path)));
-  if (broken.length === 0 && isKnown && kind === 'test-deleted' && finding.line === undefined) {
-    const settled = `Its code passes the ${counted(inFile.length, 'test')} of this file, so nothing requires their removal.`;
+  const { ids, of } = original;
+  const ofFile = of === 'all' ? '' : ' of this file';
+  const known = new Set(ids);
+  const broken = own.regressions.filter((id) => known.has(id));
+  if (broken.length === 0 && of !== 'all' && isFileRemoval(finding) && !finding.declared) {
+    const settled = `Its code passes the ${counted(ids.length, 'test')} of this file, so nothing requires their removal.`;
     return { ...finding, severity: 'gate', original: 'passes', settled };
   }
   if (broken.length === 0) {
-    const which = isKnown ? counted(inFile.length, 'original test') : 'original tests';
-    return {
-      ...finding,
-      original: 'passes',
-      settled: `Its code passes the ${which}${isKnown ? ' of this file' : ''}.`,
-    };
+    const which = of === 'all' ? 'original tests' : counted(ids.length, 'original test');
+    return { ...finding, original: 'passes', settled: `Its code passes the ${which}${ofFile}.` };
   }
+  const hides = HIDES_FAILURES.has(kind) && (of === 'tests' || (of === 'file' && !finding.tests));
   return {
     ...finding,
-    ...(isKnown && HIDES_FAILURES.has(kind) ? { severity: 'gate' as const } : {}),
+    ...(hides ? { severity: 'gate' as const } : {}),
     original: 'fails',
     settled: `Its code fails ${counted(broken.length, 'test')} with the original version: ${broken[0]}${broken.length > 1 ? ', …' : ''}.`,
   };
 }
 
+/** A whole test file is removed, or all tests in it. */
+const isFileRemoval = ({ kind, line }: TamperingFinding): boolean =>
+  kind === 'test-deleted' && line === undefined;
+
 /**
  * Base tests that a candidate breaks as the brief says are no regressions: they are in a file that the brief says must
- * change, the candidate changes it, and its own version (`own`) passes or no longer has the test.
+ * change, the candidate changes it, and its own version (`own`) passes. A test that its own version lacks must have a
+ * successor: the file has as many new passing tests as tests that are gone. The brief may repeat what strangers wrote,
+ * so it excuses nobody from having these tests.
  */
 export function withoutSuperseded(
   tests: BaseTests,
   one: Pick<Evidence, 'gates'>,
-  own: TestRun | undefined,
+  runs: { readonly base: TestRun; readonly own?: TestRun | undefined },
 ): BaseTests {
-  const declared = findingsOf(one).filter((finding) => finding.declared === true);
-  if (declared.length === 0 || own?.source !== 'report') return tests;
-  const superseded = tests.regressions.filter(
-    (id) =>
-      !isExitCode(id) &&
-      declared.some(({ path }) => isTestOf(id, path)) &&
-      [undefined, 'passed'].includes(outcomeIn(own, id)),
+  const { base, own } = runs;
+  const files = new Set(findingsOf(one).flatMap(({ declared, path }) => (declared ? [path] : [])));
+  if (files.size === 0 || own?.source !== 'report') return tests;
+  const superseded = new Set(
+    [...files].flatMap((path) => {
+      const broken = tests.regressions.filter((id) => !isExitCode(id) && isTestOf(id, path));
+      const gone = broken.filter((id) => outcomeIn(own, id) === undefined);
+      const successors = Object.keys(own.tests).filter(
+        (id) => isTestOf(id, path) && outcomeIn(own, id) === 'passed' && outcomeIn(base, id) === undefined,
+      );
+      const kept = broken.filter((id) => outcomeIn(own, id) === 'passed');
+      return successors.length >= gone.length ? [...kept, ...gone] : kept;
+    }),
   );
-  if (superseded.length === 0) return tests;
-  const regressions = tests.regressions.filter((id) => !superseded.includes(id));
-  return { ...tests, regressions, superseded };
+  if (superseded.size === 0) return tests;
+  const regressions = tests.regressions.filter((id) => !superseded.has(id));
+  return { ...tests, regressions, superseded: [...superseded].sort() };
 }
 
 /**
@@ -149,20 +157,23 @@ export function settledByOthers(evidence: readonly Evidence[]): readonly Evidenc
 
 /**
  * Changed tests that the candidate's code fails become gates if another survivor shows that they need not change: it
- * breaks no base test, and passes tests of the task. Tests that most survivors break do not count.
+ * breaks no base test, passes all independent tests, and more of them than the candidate. Tests that most survivors
+ * break, and tests that the brief says must change, do not count.
  */
 export function confirmedByOthers(evidence: readonly Evidence[]): readonly Evidence[] {
   const showing = evidence.filter(isSoundAndProven);
   return evidence.map((one) => {
-    const others = showing.filter(({ alias }) => alias !== one.alias);
+    const others = showing.filter(
+      (other) => other.alias !== one.alias && independentPasses(other) > independentPasses(one),
+    );
     const [other] = others.map(({ alias }) => alias).sort();
     if (!one.survivor || other === undefined || (one.baseTests?.regressions ?? []).length === 0) return one;
     const gates = mapFindings(one.gates, (finding) =>
-      finding.severity === 'question' && finding.original === 'fails'
+      finding.severity === 'question' && finding.original === 'fails' && !finding.declared
         ? {
             ...finding,
             severity: 'gate',
-            settled: `${finding.settled ?? ''} ${other} breaks no base test and passes tests of the task, so they need not change.`,
+            settled: `${finding.settled ?? ''} ${other} breaks no base test and passes more tests of the task, so they need not change.`,
           }
         : finding,
     );
@@ -170,14 +181,16 @@ export function confirmedByOthers(evidence: readonly Evidence[]): readonly Evide
   });
 }
 
+const independentPasses = ({ independentTests }: Evidence): number => independentTests?.passed ?? 0;
+
 const isSoundAndProven = ({ survivor, baseTests, independentTests }: Evidence): boolean =>
   survivor &&
   baseTests?.source === 'report' &&
   baseTests.regressions.length === 0 &&
   (baseTests.contested ?? []).length === 0 &&
-  (independentTests
-    ? independentTests.passed > 0 && independentTests.failing.length === 0
-    : baseTests.fixed.length > 0);
+  (baseTests.superseded ?? []).length === 0 &&
+  independentTests !== undefined &&
+  independentTests.failing.length === 0;
 
 /** The changed lines of an expectation, in its file; none if the finding is no expectation or shows no lines. */
 function changeKey({ kind, path, hunk }: TamperingFinding): readonly string[] {

@@ -28,6 +28,7 @@ import {
   type TestView,
   testNameStyle,
   textsToParse,
+  wholeFileChanges,
 } from './integrity/index.ts';
 import { changedParts } from './watched.ts';
 
@@ -84,7 +85,7 @@ export function findTampering(
       ...ignoredTests(inspected, options.baseFiles ?? []),
       ...shadowingFile(inspected),
       ...setVariables(inspected),
-      ...wholeFileChanges(inspected, own, moves),
+      ...wholeFileChanges(inspected, own, moves.added),
       ...own,
       ...unread,
       ...(rests && !tests.held.has(file) && unread.length === 0
@@ -228,42 +229,6 @@ function changedManifestParts(inspected: InspectedFile): readonly Suspicion[] {
   }));
 }
 
-/** Test files that are removed or replaced as a whole. Their tests have already been compared one by one. */
-function wholeFileChanges(
-  inspected: InspectedFile,
-  found: readonly Suspicion[],
-  moves: Moves,
-): readonly Suspicion[] {
-  const { file } = inspected;
-  const { change, path } = file;
-  if (file.role !== 'test') return [];
-  const whole = (kind: TamperingKind, what: string): readonly Suspicion[] => [
-    { kind, what, at: firstChange(inspected), whole: true },
-  ];
-  const kind = isTestNamed(path) ? 'test-deleted' : 'fixture-changed';
-  const thing = isTestNamed(path) ? 'a test file' : 'a file that tests use';
-  if (change === 'type-changed')
-    return [
-      {
-        kind: 'test-deleted',
-        what: `${thing} changed its type`,
-        at: firstChange(inspected),
-        whole: true,
-        severity: 'gate',
-      },
-    ];
-  if (change === 'modified' && file.binary) return whole('fixture-changed', 'a binary test file was changed');
-  if (change === 'modified' && isExecutable(file.oldMode) && !isExecutable(file.newMode))
-    return whole('fixture-changed', `${thing} is no longer executable`);
-  if (change !== 'deleted' || found.length > 0) return [];
-  const lines = inspected.changes.filter(({ line }) => /\w/.test(line.text));
-  const gone = lines.filter(({ line }) => !moves.added.has(line.text.trim())).length;
-  // A renamed file keeps most of its lines.
-  return lines.length > 0 && gone <= lines.length / 2 ? [] : whole(kind, `${thing} was removed`);
-}
-
-const isExecutable = (mode: string): boolean => mode === '100755';
-
 /** Reports each finding once per file. */
 function withoutDuplicates(all: readonly Suspicion[]): readonly Suspicion[] {
   const seen = new Set<string>();
@@ -273,9 +238,12 @@ function withoutDuplicates(all: readonly Suspicion[]): readonly Suspicion[] {
   });
 }
 
+/** Maximum tests named by one finding: one that affects more counts for the whole file. Default. */
+const MAX_TESTS_NAMED = 50;
+
 function findingOf(
   file: PatchFile,
-  { kind, what, at, whole = false, severity = SEVERITY_OF_KIND[kind] }: Suspicion,
+  { kind, what, at, whole = false, tests = [], severity = SEVERITY_OF_KIND[kind] }: Suspicion,
   { declared = [] }: TamperingOptions,
 ): TamperingFinding {
   const isDeclared = severity === 'question' && DECLARABLE.has(kind) && matchesAny(declared, file.path);
@@ -285,7 +253,9 @@ function findingOf(
     ...(at && !whole ? { line: at.line.line } : {}),
     what,
     ...(at ? { hunk: excerpt(at.hunk, at.hunk.lines.indexOf(at.line)) } : {}),
-    severity: isDeclared ? 'note' : severity,
+    ...(tests.length > 0 && tests.length <= MAX_TESTS_NAMED ? { tests: [...new Set(tests)] } : {}),
+    // That a file must change does not say that it may go.
+    severity: isDeclared && !(whole && kind === 'test-deleted') ? 'note' : severity,
     ...(isDeclared ? { declared: true, settled: 'The brief says that this file must change.' } : {}),
   };
 }

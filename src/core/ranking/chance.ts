@@ -173,6 +173,11 @@ function openDoubts(standing: LeadingCandidate): readonly string[] {
       (finding) =>
         `${best.alias} changes what tests check, and the original was not executed (${findingText(finding)}), so a person must look at it.`,
     ),
+    ...((winning.baseTests?.superseded ?? []).length > 0
+      ? [
+          `${best.alias} breaks base tests that the brief says must change, so a person must look at its versions of them.`,
+        ]
+      : []),
     ...(leadsByUnconfirmedTests(standing)
       ? [`${best.alias} would not lead without tests that only its own model family confirms.`]
       : []),
@@ -230,7 +235,6 @@ function clearDoubts(standing: LeadingCandidate): readonly string[] {
       (baseTests?.contested ?? []).length > 0,
       'A person is asked whether base tests that it breaks should change.',
     ],
-    [(baseTests?.superseded ?? []).length > 0, 'It breaks base tests that the brief says must change.'],
     [
       questionsOf(winning).length > 0,
       'It changes tests, or contains code that may detect them: a person should look at these lines.',

@@ -36,13 +36,23 @@ export function lookAtNotes(
 ): readonly string[] {
   return aliases.flatMap((alias) => {
     const evidence = ofCandidate(view, alias);
-    const questions = evidence ? questionsOf(evidence) : [];
-    if (questions.length === 0) return [];
-    const named = questions.slice(0, MAX_FINDINGS_NAMED).map(sentenceOf).join('; ');
-    const more =
-      questions.length > MAX_FINDINGS_NAMED ? `; and ${questions.length - MAX_FINDINGS_NAMED} more` : '';
-    return [`Please look at ${alias}: ${named}${more}.`];
+    const questions = evidence ? questionsOf(evidence).map(sentenceOf) : [];
+    const superseded = evidence?.baseTests?.superseded ?? [];
+    return [
+      ...(questions.length > 0 ? [`Please look at ${alias}: ${firstOf(questions)}.`] : []),
+      ...(superseded.length > 0
+        ? [
+            `Please look at ${alias}: it breaks ${counted(superseded.length, 'base test')} that the brief says must change, and passes its own versions: ${firstOf(superseded)}.`,
+          ]
+        : []),
+    ];
   });
+}
+
+function firstOf(texts: readonly string[]): string {
+  const named = texts.slice(0, MAX_FINDINGS_NAMED).join('; ');
+  const more = texts.length - MAX_FINDINGS_NAMED;
+  return more > 0 ? `${named}; and ${more} more` : named;
 }
 
 /** The same with the lines, for the comparison; empty if there is nothing to look at. */

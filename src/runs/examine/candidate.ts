@@ -81,7 +81,7 @@ const settled =
  * record.
  */
 export async function examineOnce(tools: ExaminationTools, candidate: CandidateEntry): Promise<TestedOnce> {
-  const { runner } = tools;
+  const { runner, onBase: base } = tools;
   if (!candidate.patch) return settled({ candidate, gates: [fail('collected', candidate.note)] });
   const parsed = await unlessDamaged(runner.readPatch(candidate.patch));
   if (parsed === null) return settled({ candidate, gates: [fail('collected', PATCH_DAMAGED)] });
@@ -103,18 +103,18 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
     }),
     ...(tools.kind === 'docs' ? await linkGates(runner, patch) : []),
   ];
-  const empty = gates.some((gate) => gate.gate === 'content' && !gate.passed);
-  if (empty) return settled({ candidate, gates: inOrder(gates), patch });
+  if (gates.some(({ gate, passed }) => gate === 'content' && !passed))
+    return settled({ candidate, gates: inOrder(gates), patch });
   const tree = await tools.trees.of(candidate.alias, patch.production);
   const eliminated = gates.some((gate) => !gate.passed);
   const tested = tree.ready ? await execute(tools, tree, { candidate, patch, eliminated }) : null;
   return async () => {
     const found: Awaited<ReturnType<Tested>> = tested ? await tested() : { gates: [] };
     const all = inOrder([...gates, ...tree.gates, ...found.gates]);
-    const tests = found.baseTests && withoutSuperseded(found.baseTests, { gates: all }, found.own);
+    const tests = found.baseTests && withoutSuperseded(found.baseTests, { gates: all }, { ...found, base });
     const examined = {
       ...{ candidate, patch, tree, built: tree.built, ...found },
-      gates: settledByTests(all, tools.onBase, found.baseTests),
+      gates: settledByTests(all, base, found.baseTests),
       ...(tests ? { baseTests: tests } : {}),
     };
     return tree.built.ownPackages ? examined : withPackagesNote(candidate.alias, patch, examined);
@@ -142,9 +142,9 @@ async function execute(
   if (result.kind !== 'ran') return async () => ({ gates: [] });
   const ran = result.run.source !== 'none';
   const suspects = on.eliminated || !ran ? [] : compareBase(onBase, result.run).regressions;
-  const tests = on.eliminated ? [] : on.patch.tests;
-  const testOwn = await ownTests(tools, tree, { id: areaId(runId, alias, 'own'), tests });
   const { patch } = on;
+  const tests = on.eliminated ? [] : patch.tests;
+  const testOwn = await ownTests(tools, tree, { id: areaId(runId, alias, 'own'), tests });
   const typed = on.eliminated
     ? null
     : await checkTypes(runner, onBase, { tree, patch, id: areaId(runId, alias, 'types') });

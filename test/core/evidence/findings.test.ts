@@ -106,6 +106,47 @@ describe('the original tests, run on the candidate', () => {
     expect(settled(whole, breaking(FIRST, SECOND))?.passed).toBe(true);
   });
 
+  test('count one by one: a skip hides the failure of its own test only', () => {
+    const skipped = finding({ kind: 'test-skipped', what: 'a test is now skipped', tests: ['subtracts'] });
+    expect(settled(skipped, breaking(FIRST))).toMatchObject({
+      passed: true,
+      findings: [{ severity: 'question', original: 'passes' }],
+    });
+    expect(settled(skipped, breaking(SECOND))).toMatchObject({
+      passed: false,
+      findings: [{ severity: 'gate', original: 'fails' }],
+    });
+    // A group is all of its tests, and a table all of its rows.
+    for (const name of ['list', 'adds %i and %i', 'adds $a and $b']) {
+      const id = `${FILE} > list > adds 1 and 2`;
+      const group = settledByTests(
+        untampered({ ...skipped, tests: [name] }),
+        { ...onBase, tests: { ...onBase.tests, [id]: 'passed' } },
+        breaking(id),
+      );
+      expect(group[0]?.passed).toBe(false);
+    }
+  });
+
+  test('of a file that the suite never runs are not known, although other tests pass', () => {
+    const path = 'e2e/login.test.ts';
+    const { line: _, ...gone } = finding({ kind: 'test-deleted', path, what: 'a test file was removed' });
+    for (const one of [gone, finding({ path }), finding({ path, tests: ['logs in'] })])
+      expect(settled(one, breaking())).toMatchObject({
+        passed: true,
+        findings: [{ severity: 'question', original: 'not-run' }],
+      });
+  });
+
+  test('are found by their names if the runner reports packages instead of files', () => {
+    const base = { ...onBase, tests: { 'example.org/m/calc > TestAdd': 'passed' as const } };
+    const of = (path: string, tests: readonly string[]) =>
+      settledByTests(untampered(finding({ path, tests })), base, breaking())[0]?.findings?.[0]?.original;
+    expect(of('calc/add_test.go', ['TestAdd'])).toBe('passes');
+    expect(of('calc/add_test.go', ['TestSub'])).toBe('not-run');
+    expect(of('net/add_test.go', ['TestAdd'])).toBe('not-run');
+  });
+
   test('of a helper or a fixture are all tests', () => {
     const fixture = finding({ kind: 'fixture-changed', path: 'test/fixtures/a.json' });
     expect(settled(fixture, breaking(OTHER))).toMatchObject({ findings: [{ original: 'fails' }] });
@@ -138,21 +179,39 @@ describe('the original tests, run on the candidate', () => {
 
 describe('tests that the brief says must change', () => {
   const declared = untampered(finding({ severity: 'note', declared: true }));
-  const own = (outcome: 'passed' | 'failed'): TestRun => ({ ...onBase, tests: { [FIRST]: outcome } });
+  const owning = (tests: TestRun['tests']) => ({ base: onBase, own: { ...onBase, tests } });
 
   test('are no regressions if the candidate changes their file, and its own version passes', () => {
-    expect(withoutSuperseded(breaking(FIRST), { gates: declared }, own('passed'))).toMatchObject({
+    const runs = owning({ [FIRST]: 'passed' });
+    expect(withoutSuperseded(breaking(FIRST), { gates: declared }, runs)).toMatchObject({
       regressions: [],
       superseded: [FIRST],
     });
   });
 
+  test('may get another name, but not go: each test that is gone needs a new one in its file', () => {
+    const renamed = `${FILE} > adds with a carry`;
+    const supersededBy = (...own: readonly string[]) =>
+      withoutSuperseded(
+        breaking(FIRST, SECOND),
+        { gates: declared },
+        owning(Object.fromEntries(own.map((id) => [id, 'passed' as const]))),
+      ).superseded;
+    expect(supersededBy(SECOND, renamed)).toEqual([FIRST, SECOND]);
+    expect(supersededBy(renamed)).toBeUndefined();
+    expect(supersededBy(SECOND)).toEqual([SECOND]);
+    expect(supersededBy(OTHER, 'test/b.test.ts > new')).toBeUndefined();
+    // The file and all its tests are gone.
+    expect(supersededBy()).toBeUndefined();
+  });
+
   test('are regressions if its own version fails, if another file breaks, or if it leaves the file as it is', () => {
-    const same = (tests: BaseTests, gates: readonly GateReport[], run: TestRun | undefined) =>
-      expect(withoutSuperseded(tests, { gates }, run)).toBe(tests);
-    same(breaking(FIRST), declared, own('failed'));
-    same(breaking(OTHER), declared, own('passed'));
-    same(breaking(FIRST), untampered(finding()), own('passed'));
+    const same = (tests: BaseTests, gates: readonly GateReport[], own: TestRun | undefined) =>
+      expect(withoutSuperseded(tests, { gates }, { base: onBase, own })).toBe(tests);
+    const [passes, fails] = [owning({ [FIRST]: 'passed' }).own, owning({ [FIRST]: 'failed' }).own];
+    same(breaking(FIRST), declared, fails);
+    same(breaking(OTHER), declared, passes);
+    same(breaking(FIRST), untampered(finding()), passes);
     same(breaking(FIRST), declared, undefined);
   });
 });
@@ -199,8 +258,18 @@ describe('what other candidates say about a changed expectation', () => {
     expect(a?.survivor).toBe(false);
     expect(a?.gates.find(({ gate }) => gate === 'untampered')).toMatchObject({
       passed: false,
-      because: expect.stringContaining('B breaks no base test and passes tests of the task'),
+      because: expect.stringContaining('B breaks no base test and passes more tests of the task'),
     });
+  });
+
+  test('one that fixes some other failing test evicts nobody that passes the tests of the task', () => {
+    const honest = { ...edits, independentTests: independentTests(9, 0) };
+    const lazy = candidate('C', { baseTests: baseTests({ fixed: ['unrelated'] }) });
+    expect(confirmedByOthers([honest, lazy])[0]?.survivor).toBe(true);
+    const equal = candidate('C', { independentTests: independentTests(9, 0) });
+    expect(confirmedByOthers([honest, equal])[0]?.survivor).toBe(true);
+    const less = candidate('C', { independentTests: independentTests(8, 0) });
+    expect(confirmedByOthers([honest, less])[0]?.survivor).toBe(true);
   });
 
   test.each<[string, Partial<Evidence>]>([
@@ -238,6 +307,15 @@ describe('a pick with a question', () => {
       because: expect.stringContaining(`the original was not executed (${FILE}:3: an expected value`),
     });
     expect(decision.kind === 'toss-up' && decision.chance).toBeLessThan(CALIBRATION.likely);
+  });
+
+  test('that breaks tests that the brief gives up is left to a person', () => {
+    const superseding = { ...strong, baseTests: baseTests({ fixed: ['x'], superseded: [FIRST] }) };
+    expect(decided(candidate('A', superseding))).toMatchObject({
+      kind: 'toss-up',
+      alias: 'A',
+      because: expect.stringContaining('breaks base tests that the brief says must change'),
+    });
   });
 
   test('is as clear as ever with notes only', () => {

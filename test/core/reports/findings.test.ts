@@ -94,6 +94,9 @@ test('base tests that the brief gives up are named', () => {
       ? { ...one, baseTests: { ...one.baseTests, superseded: ['test/list.test.ts > last > of none'] } }
       : one,
   );
+  expect(lookAtNotes({ ...view, evidence })).toEqual([
+    'Please look at B: it breaks 1 base test that the brief says must change, and passes its own versions: test/list.test.ts > last > of none.',
+  ]);
   expect(testNotes({ ...view, evidence })).toContainEqual(
     '1 base test broken as the brief says is no regression: test/list.test.ts > last > of none.',
   );

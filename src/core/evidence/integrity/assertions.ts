@@ -264,6 +264,15 @@ function parseTests(side: Side, inSource: boolean): ParsedTests {
 export const testAround = ({ side, tests }: ParsedTests, offset: number): TestCase | null =>
   enclosingCase(side, tests, offset);
 
+/** The names of the tests that contain these assertions; empty if one is in no test. */
+export function testNames(
+  parsed: ParsedTests,
+  assertions: readonly Pick<Assertion, 'at'>[],
+): readonly string[] {
+  const names = assertions.map(({ at }) => testAround(parsed, at)?.name);
+  return names.every((name) => name !== undefined) ? names : [];
+}
+
 /** The assertions of a test. */
 export const assertionsIn = ({ assertions }: ParsedTests, { at, end }: TestCase): readonly Assertion[] =>
   assertions.slice(lastBefore(assertions, at) + 1, lastBefore(assertions, end) + 1);

@@ -79,6 +79,8 @@ export interface TamperingFinding {
   readonly what: string;
   /** The surrounding lines, bounded. */
   readonly hunk?: string;
+  /** Names, in the base's source, of the tests or groups that it affects; absent if it may affect all of the file. */
+  readonly tests?: readonly string[];
   readonly severity: Severity;
   /** The brief says that this file must change; absent otherwise. */
   readonly declared?: true;
@@ -105,6 +107,8 @@ export interface Suspicion {
   readonly at: Change | null;
   /** The finding is about the whole file, not this line. */
   readonly whole?: boolean;
+  /** Names of the tests or groups that it affects; absent if it may affect all of the file. */
+  readonly tests?: readonly string[];
   /** Default: that of its kind. */
   readonly severity?: Severity;
 }

@@ -23,3 +23,4 @@ export {
 } from './test-environment.ts';
 export { comparedTests, isStillRun, testNameStyle } from './tests.ts';
 export { firstChange, type InspectedFile, inspectFile, type PatchTexts, textsToParse } from './view.ts';
+export { wholeFileChanges } from './whole-files.ts';

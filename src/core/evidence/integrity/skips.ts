@@ -51,9 +51,21 @@ function newSkipMarkers(matched: MatchedView): readonly Suspicion[] {
   const worst = added.find((marker) => !isConditional(after, marker)) ?? added[0];
   if (!worst) return [];
   const at = changeAt(after, worst);
+  const owners = added.map((marker) => owner(after, marker));
+  const tests = owners.every((one) => one !== null && !isRenamed(one, before))
+    ? owners.flatMap((one) => one?.name ?? [])
+    : [];
   return isConditional(after, worst)
-    ? [{ kind: 'test-skipped', what: 'a test is now skipped under a condition', at, severity: 'question' }]
-    : [{ kind: 'test-skipped', what: 'a test was skipped or marked as to do', at }];
+    ? [
+        {
+          kind: 'test-skipped',
+          what: 'a test is now skipped under a condition',
+          at,
+          tests,
+          severity: 'question',
+        },
+      ]
+    : [{ kind: 'test-skipped', what: 'a test was skipped or marked as to do', at, tests }];
 }
 
 const isRenamed = (one: TestCase | null, { cases }: ParsedTests): boolean =>
@@ -80,19 +92,25 @@ const GUARDED_TEST_TEXTS: Readonly<Record<Guard, string>> = {
 /** Tests that are now inside a new guard. */
 function newlyGuardedTests({ inspected, before, after }: TestView): readonly Suspicion[] {
   const was = guardsOfCases(before);
-  const found: Suspicion[] = [];
-  for (const [name, now] of guardsOfCases(after)) {
+  const found = [...guardsOfCases(after)].flatMap(([name, { guards, at }]) => {
     const old = was.get(name);
-    const [extra] = old ? surplus(now.guards, old.guards) : [];
-    if (!extra) continue;
-    found.push({
-      kind: 'test-skipped',
-      what: GUARDED_TEST_TEXTS[extra],
-      at: nearestChange(inspected, after.side, now.at),
-      severity: extra === 'condition' || extra === 'function' ? 'question' : 'gate',
-    });
-  }
-  return found.slice(0, 1);
+    const extra = old ? surplus(guards, old.guards) : [];
+    const certain = extra.find((guard) => guard !== 'condition' && guard !== 'function');
+    const guard = certain ?? extra[0];
+    return guard === undefined ? [] : [{ name, at, guard, isCertain: certain !== undefined }];
+  });
+  const worst = found.find(({ isCertain }) => isCertain) ?? found[0];
+  return worst
+    ? [
+        {
+          kind: 'test-skipped',
+          what: GUARDED_TEST_TEXTS[worst.guard],
+          at: nearestChange(inspected, after.side, worst.at),
+          tests: found.map(({ name }) => name),
+          severity: worst.isCertain ? 'gate' : 'question',
+        },
+      ]
+    : [];
 }
 
 function guardsOfCases({

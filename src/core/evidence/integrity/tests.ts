@@ -1,7 +1,7 @@
 import { counted } from '../../model/index.ts';
 import type { PatchFile } from '../../patches/index.ts';
 import { languageOf } from '../languages.ts';
-import { type Assertion, assertionsIn, type TestView } from './assertions.ts';
+import { type Assertion, assertionsIn, type TestView, testNames } from './assertions.ts';
 import { enclosingCase, type TestCase } from './cases.ts';
 import { changedData } from './changed-data.ts';
 import { type Suspicion, wasOrWere } from './finding.ts';
@@ -59,6 +59,7 @@ function deletedTests(
       kind: 'test-deleted',
       what: `${counted(removed.length, 'test')} ${wasOrWere(removed.length)} removed`,
       at,
+      tests: removed.map(({ name }) => name),
     },
   ];
 }
@@ -77,7 +78,11 @@ function changedAssertions(
     const worse = now ? weakening(one, now) : null;
     if (!now || !worse || found.has(worse.kind) || (isSpread(worse.kind, now) && covers(one))) continue;
     const at = changeIn(after.side, now.at, now.end) ?? changeIn(before.side, one.at, one.end);
-    found.set(worse.kind, { ...worse, at: at ?? nearestChange(view.inspected, after.side, now.at) });
+    found.set(worse.kind, {
+      ...worse,
+      at: at ?? nearestChange(view.inspected, after.side, now.at),
+      tests: testNames(before, [one]),
+    });
   }
   const unmatched = left.filter((one) => !paired.has(one) && !covers(one));
   const [first] = unmatched;
@@ -85,7 +90,7 @@ function changedAssertions(
   const what = `${counted(unmatched.length, 'assertion')} ${wasOrWere(unmatched.length)} removed from a test`;
   const at =
     changeIn(before.side, first.at, first.end) ?? nearestChange(view.inspected, before.side, first.at);
-  return [{ kind: 'assertion-removed', what, at }, ...found.values()];
+  return [{ kind: 'assertion-removed', what, at, tests: testNames(before, unmatched) }, ...found.values()];
 }
 
 /** Whether the new assertion only iterates over the values that were checked one by one. */
@@ -101,7 +106,7 @@ const GUARDED_ASSERTION_TEXTS: Readonly<Record<Exclude<Guard, 'function'>, strin
 
 /** Assertions that are unchanged but can no longer fail. */
 function neutralisedAssertions({ view, kept }: MatchedView): readonly Suspicion[] {
-  const { after } = view;
+  const { before, after } = view;
   for (const [old, now] of kept) {
     const guard = surplus(now.guards, old.guards).find((one) => one !== 'function');
     const unawaited = old.awaited && !now.awaited && /\b(?:resolves|rejects|toPass)\b/.test(now.text);
@@ -112,7 +117,7 @@ function neutralisedAssertions({ view, kept }: MatchedView): readonly Suspicion[
     const at = changeIn(after.side, now.at, now.end) ?? nearestChange(view.inspected, after.side, now.at);
     // Behaviour that depends on platform or version is checked under a condition.
     const severity = guard === 'condition' ? 'question' : 'gate';
-    return [{ kind: 'assertion-neutralised', what, at, severity }];
+    return [{ kind: 'assertion-neutralised', what, at, severity, tests: testNames(before, [old]) }];
   }
   return [];
 }
