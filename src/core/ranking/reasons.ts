@@ -14,6 +14,9 @@ export function reasonFor(
 ): string {
   if (!own.evidence.survivor) return failedGateReason(own.evidence);
   if (above) return behindReason(own, above);
+  const broken = own.evidence.baseTests?.regressions.length ?? 0;
+  if (broken > 0)
+    return `It passed every gate, but breaks ${broken === 1 ? '1 base test' : `${broken} base tests`}.`;
   if (!below) return 'It is the only candidate, and it passed every gate.';
   if (below.by === 'gates') return 'It is the only candidate that passed every gate.';
   return `It ${comparisonClause(below.by, own, below.standing)}.`;

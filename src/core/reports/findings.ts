@@ -12,10 +12,12 @@ const MAX_FINDING = 500;
 /** Maximum UTF-16 units of the lines of one finding. */
 const MAX_FINDING_LINES = 1_500;
 
-/** The chosen candidate, or those among which a person should choose. */
+/** The chosen candidate, or those that a person should look at: tied ones, and survivors that all break tests. */
 function candidatesInQuestion(view: RunView): readonly Alias[] {
   const { decision, picks = [] } = view;
   if (picks.length === 0 && decision?.kind === 'toss-up') return decision.among;
+  if (picks.length === 0 && decision?.kind === 'none')
+    return view.evidence.flatMap(({ alias, survivor }) => (survivor ? [alias] : []));
   const chosen = chosenOf(view);
   return chosen === null ? [] : [chosen];
 }
