@@ -156,6 +156,47 @@ describe('checks whose process is killed', () => {
   });
 });
 
+/** Fails as `make` does when a compiler is killed: with its own exit code. */
+const BUILD = `if [ -n "$KILL_IT" ]; then sh -c 'kill -KILL $$'; exit 2; fi`;
+
+describe('a build with a program that is killed inside', () => {
+  let shared: SharedFixture;
+  beforeAll(async () => {
+    shared = await openSharedFixture();
+  });
+  afterAll(() => shared.close());
+
+  /** Kills in the first so many builds of each area. */
+  async function killing(kills: number) {
+    const builds = new Map<string, number>();
+    const exec: FixtureOptions['exec'] = (spec, real) => {
+      if (spec.argv[2] !== BUILD) return real(spec);
+      const count = (builds.get(spec.area.id) ?? 0) + 1;
+      builds.set(spec.area.id, count);
+      return real(count > kills ? spec : { ...spec, env: { ...spec.env, KILL_IT: '1' } });
+    };
+    return { fixture: await shared.fixture({ files: FILES, build: BUILD, exec }), builds };
+  }
+
+  test('is repeated once, on the base and of a candidate', async () => {
+    tried({
+      part: 'Child processes are killed',
+      id: 'build-child-killed',
+      what: 'A program inside a build, which then ends with an exit code of its own; once and every time.',
+      held: 'The build is repeated once in a fresh area before it counts, for the base commit as for a candidate.',
+    });
+    const once = await killing(1);
+    const onBase = await once.fixture.base();
+    const { A } = await once.fixture.examine(onBase, { A: RIGHT });
+    expect(A).toMatchObject({ survivor: true });
+    const always = await killing(Number.POSITIVE_INFINITY);
+    await expect(always.fixture.base()).rejects.toMatchObject({ code: 'BASE_BROKEN' });
+    const { A: failed } = await always.fixture.examine(onBase, { A: RIGHT });
+    expect(failed?.gates).toContainEqual(expect.objectContaining({ gate: 'builds', passed: false }));
+    expect([...always.builds.values()].every((count) => count === 2)).toBe(true);
+  });
+});
+
 describe("Runoff's own programs among the checks", () => {
   let shared: SharedFixture;
   beforeAll(async () => {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Fault } from '../../core/model/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault, showsKill } from '../../core/model/index.ts';
 import { shownSetup } from '../../core/settings/index.ts';
 import {
   type BaseCheckout,
@@ -37,14 +38,17 @@ import { type FileOwner, isFull } from './trees.ts';
 type Install = Workspaces['install'];
 type Setup = Parameters<Install>[1];
 type Installed = Awaited<ReturnType<Install>>;
-/** `bySignal`: a signal that Runoff did not send ended the command. */
-type InstallAttempt = Installed & { readonly bySignal?: true };
+/**
+ * `signal`: a signal that Runoff did not send ended the command. `shown`: its output says that a program inside was
+ * killed.
+ */
+type InstallAttempt = Installed & { readonly killed?: 'signal' | 'shown' };
 
 /**
- * Number of new areas in which a setup is tried if signals end it. Our default: the machine may have sent the first
- * ones.
+ * Milliseconds before a setup is repeated in a new area because the machine may have killed it. Our defaults. A command
+ * can print that something was killed, so that is repeated once.
  */
-const MAX_TRIES = 3;
+const KILL_WAITS_MS = { signal: [500, 2_000], shown: [2_000] } as const;
 
 /** Characters that are kept of the end of a failed setup's output: how npm is called takes 5,000 alone. Our default. */
 const TAIL = 32_000;
@@ -136,11 +140,16 @@ export function openSetup(parts: SetupParts): SetupLayers {
   async function find(base: BaseCheckout, setup: Setup, signal: AbortSignal | undefined): Promise<Installed> {
     const found = ready(base, await cache.find(base, setup.command));
     if (found) return found;
-    for (let left = MAX_TRIES - 1; ; left -= 1) {
+    const waits = { signal: [...KILL_WAITS_MS.signal], shown: [...KILL_WAITS_MS.shown] };
+    for (;;) {
       const area = await areas.open(base, `${SETUP_AREA}${randomBytes(8).toString('hex')}`);
       try {
         const installed = await installIn({ base, setup, area, signal });
-        if (!installed.bySignal || left === 0) return installed;
+        const wait = installed.killed && waits[installed.killed].shift();
+        if (wait === undefined) return installed;
+        await sleep(wait, undefined, signal ? { signal } : {}).catch(() => {
+          throw abortError();
+        });
       } finally {
         await areas.remove(area.id);
       }
@@ -226,8 +235,13 @@ function failure(command: string, result: ExecResult): InstallAttempt | null {
   const failed = (how: string) => failedSetup(command, `${how}.`, result);
   if (result.stopped !== null)
     return failed(`was stopped after ${Math.round(result.ms / 1000)} s (${result.stopped})`);
-  if (result.exitCode === null) return { ...failed('was ended by a signal'), bySignal: true };
-  return result.exitCode === 0 ? null : failed(`ended with exit code ${result.exitCode}`);
+  const { exitCode } = result;
+  if (exitCode === null) return { ...failed('was ended by a signal'), killed: 'signal' };
+  if (exitCode === 0) return null;
+  const how = failed(`ended with exit code ${exitCode}`);
+  return showsKill({ exitCode, output: `${result.stdout}\n${result.stderr}` })
+    ? { ...how, killed: 'shown' }
+    : how;
 }
 
 const failedSetup = (command: string, how: string, result: ExecResult) =>

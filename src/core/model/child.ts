@@ -101,6 +101,21 @@ export const isCrash = (signal: number | undefined): boolean =>
 const CRASH = /was killed by (?:SIG(?:ILL|TRAP|ABRT|FPE|SEGV|SYS)|signal (?:4|5|6|8|11|31))$/;
 
 /**
+ * Words with which shells, make, npm, go, cargo and compilers report a program that was killed, whatever exit code they
+ * end with themselves: make with 2, test runners with 1.
+ */
+const KILL_SHOWN = /\bKilled\b|\bSIGKILL\b|\bsignal:? (?:killed|9)\b|\b(?:Error|code|status) 137\b/;
+
+/** Whether a failed command shows that a program inside was killed. It may print that itself, so it is no proof. */
+export const showsKill = ({
+  exitCode,
+  output,
+}: {
+  readonly exitCode: number | null;
+  readonly output: string;
+}): boolean => exitCode !== 0 && (exitCode === 128 + 9 || KILL_SHOWN.test(output));
+
+/**
  * Runs a program that is safe to repeat, again if it was lost. Rejects with PROGRAM_KILLED if that does not help; a
  * program that crashes each time has a result without an exit code. `start` must not reject because of the program's
  * result.

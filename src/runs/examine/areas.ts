@@ -53,13 +53,24 @@ export interface CheckRunner {
  */
 const AREA_WAITS_MS: readonly number[] = [100, 500, 2_000, 4_000];
 
+/**
+ * Milliseconds before a build or set-up is repeated whose output shows that a program inside was killed. Our default.
+ * Once only: a candidate can print these words.
+ */
+const SHOWN_KILL_WAIT_MS = 2_000;
+
 /** Faults after which work is repeated in another area before they count as an outage. */
 const REPEATED: ReadonlySet<FaultCode> = new Set(['PROGRAM_KILLED', 'RESOURCES_EXHAUSTED']);
 
 /** An area whose work can be repeated in another one. */
 export interface CheckArea extends WorkArea {
   readonly repeatable?: boolean;
+  /** The same for work whose output shows a kill. */
+  readonly repeatableIfShown?: boolean;
 }
+
+/** A command failed, and its output shows that a program inside was killed. */
+export class KillShown extends Error {}
 
 /** The area of a built tree, whose files are the topmost layer of the areas in which its tests run. */
 export interface BuiltArea extends WorkArea {
@@ -71,7 +82,8 @@ export interface BuiltArea extends WorkArea {
 export class EndedBySignal extends Error {}
 
 /**
- * Opens a fresh area and does the work in it; the area is kept. If the sandbox or one of Runoff's own programs is
+ * Opens a fresh area and does the work in it; the area is kept. If the output of a build or set-up shows a kill, the
+ * work is repeated once in another area. If the sandbox or one of Runoff's own programs is
  * killed, or a command is ended by a signal, the work is repeated in another area. In the last area a signal counts as
  * the command's result; a sandbox or program killed there rejects with PROGRAM_KILLED or RESOURCES_EXHAUSTED.
  */
@@ -80,21 +92,36 @@ export async function inRetriedArea<T>(
   id: string,
   work: (area: WorkArea) => Promise<T>,
 ): Promise<{ readonly area: WorkArea; readonly result: T }> {
-  const waits = { signals: [...AREA_WAITS_MS], kills: [...AREA_WAITS_MS] };
+  const waits = { signals: [...AREA_WAITS_MS], kills: [...AREA_WAITS_MS], shown: [SHOWN_KILL_WAIT_MS] };
   for (;;) {
     const area = await runner.world.workspaces.open(runner.base, id);
-    const check: CheckArea = { ...area, repeatable: waits.signals.length > 0 };
+    const check: CheckArea = {
+      ...area,
+      repeatable: waits.signals.length > 0,
+      repeatableIfShown: waits.shown.length > 0,
+    };
     try {
       return { area, result: await work(check) };
     } catch (thrown) {
       await runner.world.workspaces.remove(area);
-      const left = thrown instanceof EndedBySignal ? waits.signals : waits.kills;
-      if (left === waits.kills && !REPEATED.has(asFault(thrown).code)) throw thrown;
-      const wait = left.shift();
+      const wait = waitsAfter(thrown, waits)?.shift();
       if (wait === undefined) throw thrown;
       await runner.world.clock.sleep(wait, runner.signal);
     }
   }
+}
+
+interface AreaWaits {
+  readonly signals: number[];
+  readonly kills: number[];
+  readonly shown: number[];
+}
+
+/** The waits left before work is repeated after this; null if it is not repeated. */
+function waitsAfter(thrown: unknown, { signals, kills, shown }: AreaWaits): number[] | null {
+  if (thrown instanceof EndedBySignal) return signals;
+  if (thrown instanceof KillShown) return shown;
+  return REPEATED.has(asFault(thrown).code) ? kills : null;
 }
 
 type AreaRunner = Pick<CheckRunner, 'world' | 'base' | 'signal'>;

@@ -5,7 +5,7 @@ import { type FailedTry, nextRecipe, shownSetup } from '../../core/settings/inde
 import { type ExecResult, NO_REGISTRIES, type RegistryAccess } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
 import type { CheckArea, CheckRunner } from './areas.ts';
-import { runCommand } from './execute.ts';
+import { runCommand, runOnce } from './execute.ts';
 
 /** Whether a candidate is set up with its own packages: docs/decisions/0105. */
 export function isSetUpAnew({ task }: CheckRunner, production: readonly PatchFile[]): boolean {
@@ -60,7 +60,7 @@ function setUpOnce(
   registries: RegistryAccess,
 ): Promise<ExecResult> {
   let received = false;
-  return runCommand(runner, area, {
+  return runOnce(runner, area, {
     argv: ['sh', '-c', command],
     registries,
     limits: { ...checkLimits(runner.task), silenceMs: SILENCE_MS },

@@ -4,6 +4,7 @@ import {
   machineFaultOn,
   programKilled,
   type RunId,
+  showsKill,
   USUAL_SURROUNDINGS,
 } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
@@ -38,6 +39,7 @@ import {
   type CheckPorts,
   type CheckRunner,
   EndedBySignal,
+  KillShown,
   rememberInMemory,
 } from './areas.ts';
 import { planOfNamedPackages } from './base-plan.ts';
@@ -184,6 +186,22 @@ const baseDamaged = (): Fault =>
     'The checkout that the checks stand on does not match its recorded state; it is rebuilt.',
   );
 
+/**
+ * Runs a command of the repository that is run once and not again to confirm its result, such as a build. If its output
+ * shows that a program inside was killed, the work is repeated in another area, once.
+ */
+export async function runOnce(
+  runner: CheckRunner,
+  area: CheckArea,
+  command: CheckCommand,
+): Promise<ExecResult> {
+  const result = await runCommand(runner, area, command);
+  const { exitCode, stopped } = result;
+  const output = `${result.stdout}\n${result.stderr}`;
+  if (area.repeatableIfShown && stopped === null && showsKill({ exitCode, output })) throw new KillShown();
+  return result;
+}
+
 /** Applies a patch's text inside the sandbox. Returns null on success, else git's message. */
 export async function applyPatch(runner: CheckRunner, area: WorkArea, text: string): Promise<string | null> {
   if (text === '') return null;
@@ -236,7 +254,7 @@ export interface BuildFailure {
 export async function build(runner: CheckRunner, area: WorkArea): Promise<BuildFailure | null> {
   const command = runner.task.settings.checks.build;
   if (!command) return null;
-  const result = await runCommand(runner, area, { argv: ['sh', '-c', command], egress: egressOf(runner) });
+  const result = await runOnce(runner, area, { argv: ['sh', '-c', command], egress: egressOf(runner) });
   if (result.exitCode === 0 && !result.stopped) return null;
   const { exitCode, stopped } = result;
   const output = `${result.stdout}\n${result.stderr}`;

@@ -13,7 +13,7 @@ import type { TypeCheck } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
-import { applyPatch, egressOf, runCommand, withTopLayer } from './execute.ts';
+import { applyPatch, egressOf, runOnce, withTopLayer } from './execute.ts';
 import { fail, pass, type Tree } from './trees.ts';
 
 /** Bytes of output that are read: large repositories have thousands of findings. */
@@ -26,7 +26,7 @@ async function runTypeCheck(
   area: WorkArea,
   { name, command }: TypeCheck,
 ): Promise<TypeCheckRun> {
-  const result = await runCommand(runner, area, {
+  const result = await runOnce(runner, area, {
     argv: ['sh', '-c', command],
     egress: egressOf(runner),
     limits: { ...checkLimits(runner.task), outputBytes: OUTPUT_BYTES },

@@ -136,6 +136,44 @@ describe('a process that is killed with kill -9', () => {
   }
 });
 
+/** Fails as `make` does when one of its programs is killed: with its own exit code. */
+const SHOWS_KILL = `if [ -n "$KILL_IT" ]; then sh -c 'kill -KILL $$'; exit 2; fi; mkdir deps`;
+
+describe('a set-up with a program that is killed inside', () => {
+  let world: GitWorld;
+  beforeAll(() => {
+    world = openGitWorld();
+  });
+  afterAll(() => world.close());
+
+  test.each([
+    [1, 'ready', 2],
+    [9, 'failed', 2],
+  ])('so many times: %i, is %s after %i tries', async (kills, kind, tries) => {
+    tried({
+      id: 'setup-child-killed',
+      part: 'Child processes are killed',
+      what: 'A program inside the set-up command, which then ends with an exit code of its own; once and every time.',
+      held: 'The command is repeated once in a fresh area before it counts as failed.',
+    });
+    const { path, sha } = world.repository({ 'a.txt': `${kills}\n`, '.gitignore': 'deps\n' });
+    let runs = 0;
+    const sandbox: Sandbox = {
+      ...world.sandbox,
+      exec: (spec) => {
+        if (spec.argv[2] !== SHOWS_KILL) return world.sandbox.exec(spec);
+        runs += 1;
+        return world.sandbox.exec(runs > kills ? spec : { ...spec, env: { ...spec.env, KILL_IT: '1' } });
+      },
+    };
+    const workspaces = world.another({ sandbox });
+    const base = await workspaces.prepare({ kind: 'local', path }, sha);
+    const wish = { command: SHOWS_KILL, egress: [], limits: LIMITS };
+    expect(await workspaces.install(base, wish)).toMatchObject({ kind });
+    expect(runs).toBe(tries);
+  });
+});
+
 /** The programs of the collector that a candidate with a new, a changed, a removed and an ignored file needs. */
 const READERS = [
   ...['read-tree', 'ls-files', 'checkout-index', 'check-ignore', 'update-index', 'diff-files', 'diff-index'],
