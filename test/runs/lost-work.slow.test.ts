@@ -5,7 +5,7 @@ import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { Settings, timesOf } from '../../src/core/settings/index.ts';
 import type { ExecResult, ExecSpec } from '../../src/ports/index.ts';
-import { collectText, gatherEvidence, readBaseRun } from '../../src/runs/examine/index.ts';
+import { collectText, gatherEvidence, readBaseRun, testBase } from '../../src/runs/examine/index.ts';
 import { found } from '../core/ranking/round-facts.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
 import { tried } from '../world/tried.ts';
@@ -194,6 +194,39 @@ describe('a build with a program that is killed inside', () => {
     const { A: failed } = await always.fixture.examine(onBase, { A: RIGHT });
     expect(failed?.gates).toContainEqual(expect.objectContaining({ gate: 'builds', passed: false }));
     expect([...always.builds.values()].every((count) => count === 2)).toBe(true);
+  });
+});
+
+describe('a service for the tests', () => {
+  let shared: SharedFixture;
+  beforeAll(async () => {
+    shared = await openSharedFixture();
+  });
+  afterAll(() => shared.close());
+
+  test('that does not start is an outage that names it, unless the tests only say so', async () => {
+    let alone = 0;
+    const exec: FixtureOptions['exec'] = async (spec, real) => {
+      const end = await real(spec);
+      // The check that starts services alone.
+      alone += spec.argv.length === 3 && spec.argv[2]?.includes('Redis') ? 1 : 0;
+      return end;
+    };
+    const { bench } = await shared.fixture({ files: FILES, exec, test: 'exit 75' });
+    const failing = {
+      script: 'echo "Redis could not be started for the tests." >&2; exit 75; ',
+      env: {},
+      notes: [],
+    };
+    await expect(testBase({ ...bench, services: failing })).rejects.toMatchObject({
+      code: 'RESOURCES_EXHAUSTED',
+      message: 'Redis could not be started for the tests.',
+    });
+    expect(alone).toBe(5);
+    expect(await testBase({ ...bench, services: { ...failing, script: ': Redis; ' } })).toMatchObject({
+      exitCode: 75,
+    });
+    expect(alone).toBeGreaterThan(5);
   });
 });
 

@@ -40,7 +40,13 @@ export { shownSetup } from './python-setup.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
 export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED, settingsOfRecipe } from './repository-recipe.ts';
 export type { ReportFormat, ReportSource } from './runner-forms.ts';
-export { type FoundService, missingServices, type ServicePlan, servicePlan } from './services.ts';
+export {
+  type FoundService,
+  missingServices,
+  SERVICE_NOT_STARTED,
+  type ServicePlan,
+  servicePlan,
+} from './services.ts';
 export { CoderSetting, MODEL_PROTOCOLS, type ModelProtocol, Settings } from './settings.ts';
 export { suggest } from './suggest.ts';
 export { type TestStep, testSteps } from './test-steps.ts';

@@ -1,4 +1,5 @@
 import type { CiJob, CiService } from './ci-workflow.ts';
+import { shellQuoted } from './last-resorts.ts';
 
 /** Services that can run next to the tests inside the sandbox. */
 const SERVICES = ['postgres', 'redis'] as const;
@@ -13,7 +14,10 @@ export interface FoundService {
 
 /** Commands to run before a test command, and its environment. */
 export interface ServicePlan {
-  /** Lines for `sh`; they start each service anew, with data of its own in /tmp. */
+  /**
+   * Lines for `sh`; they start each service anew, with data of its own in /tmp. If one does not start, they end with
+   * `SERVICE_NOT_STARTED`, and a sentence on standard error names it.
+   */
   readonly script: string;
   /** Variables of the CI job, such as `DATABASE_URL`. */
   readonly env: Readonly<Record<string, string>>;
@@ -76,10 +80,15 @@ const portOf = ({ ports }: CiService, usual: string): string =>
 /** Maximum seconds for a service to respond. Default: a first start takes two to four. */
 const START_SECONDS = 60;
 
-/** A failure here shows as tests that cannot connect; the last lines explain it. */
-const inBackground = (name: ServiceName, lines: readonly string[]): string =>
-  `( set -e; f=$(mktemp -d /tmp/${name}-XXXXXX); ${lines.join('; ')} ) >/dev/null 2>&1 || ` +
-  `echo "${LABELS[name]} could not be started for the tests." >&2; `;
+/** Exit code of `ServicePlan.script` if a service did not start: EX_TEMPFAIL of sysexits.h. */
+export const SERVICE_NOT_STARTED = 75;
+
+/** A shell of its own, because `set -e` is ignored on the left of `||`: a killed initdb would go unnoticed. */
+function inBackground(name: ServiceName, lines: readonly string[]): string {
+  const start = `f=$(mktemp -d /tmp/${name}-XXXXXX); ${lines.join('; ')}`;
+  const failed = `echo "${LABELS[name]} could not be started for the tests." >&2; exit ${SERVICE_NOT_STARTED}`;
+  return `sh -ec ${shellQuoted(start)} >/dev/null 2>&1 || { ${failed}; }; `;
+}
 
 const untilTrue = (check: string): string =>
   `for i in $(seq ${START_SECONDS * 10}); do if ${check}; then exit 0; fi; sleep 0.1; done; exit 1`;

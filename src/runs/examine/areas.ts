@@ -1,4 +1,4 @@
-import { asFault, type FaultCode, type Surroundings, type Task } from '../../core/model/index.ts';
+import { asFault, Fault, type FaultCode, type Surroundings, type Task } from '../../core/model/index.ts';
 import type { ReportPlan, ServicePlan, TypeCheck, WorkspacePackage } from '../../core/settings/index.ts';
 import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
 import type { PatchReader, World } from '../context.ts';
@@ -105,7 +105,7 @@ export async function inRetriedArea<T>(
     } catch (thrown) {
       await runner.world.workspaces.remove(area);
       const wait = waitsAfter(thrown, waits)?.shift();
-      if (wait === undefined) throw thrown;
+      if (wait === undefined) throw asLasting(thrown);
       await runner.world.clock.sleep(wait, runner.signal);
     }
   }
@@ -121,7 +121,19 @@ interface AreaWaits {
 function waitsAfter(thrown: unknown, { signals, kills, shown }: AreaWaits): number[] | null {
   if (thrown instanceof EndedBySignal) return signals;
   if (thrown instanceof KillShown) return shown;
-  return REPEATED.has(asFault(thrown).code) ? kills : null;
+  return isRepeated(thrown) ? kills : null;
+}
+
+/** An outage that lasted through all attempts. Work that contains this work is not repeated because of it. */
+class LastingFault extends Fault {}
+
+const isRepeated = (thrown: unknown): boolean =>
+  !(thrown instanceof LastingFault) && REPEATED.has(asFault(thrown).code);
+
+function asLasting(thrown: unknown): unknown {
+  if (!isRepeated(thrown)) return thrown;
+  const { code, message } = asFault(thrown);
+  return new LastingFault(code, message, { cause: thrown });
 }
 
 type AreaRunner = Pick<CheckRunner, 'world' | 'base' | 'signal'>;

@@ -1,6 +1,11 @@
-import { describe, expect, test } from 'vitest';
-import { ciJob, servicePlan } from '../../../src/core/settings/index.ts';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ciJob, SERVICE_NOT_STARTED, servicePlan } from '../../../src/core/settings/index.ts';
 import { missingServices, wantedServices } from '../../../src/core/settings/services.ts';
+import { tried } from '../../world/tried.ts';
 
 const job = (services: string, env = '') =>
   ciJob({
@@ -45,11 +50,54 @@ describe('the services of a CI job', () => {
     expect(servicePlan(null, [POSTGRES])).toBeNull();
   });
 
+  describe('started by a shell', () => {
+    let folder: string;
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'runoff-services-'));
+    });
+    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+    const PROGRAMS = {
+      initdb: 'mkdir "$2"',
+      postgres: 'case "$1" in --single) cat >&2 ;; *) echo ready > "$2/postmaster.pid" ;; esac',
+    };
+    /** Runs the script with these programs, and `true` for the tests. */
+    const started = (programs: typeof PROGRAMS) => {
+      for (const [name, text] of Object.entries(programs))
+        writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+      const { script = '' } =
+        servicePlan(job(db('        env: { POSTGRES_DB: orders }\n')), [POSTGRES]) ?? {};
+      const env = { PATH: `${folder}:${process.env.PATH}` };
+      return spawnSync('sh', ['-c', `${script}echo tests`], { env, encoding: 'utf8' });
+    };
+
+    test.each([
+      ['initdb', { ...PROGRAMS, initdb: 'mkdir "$2"; kill -KILL $$' }],
+      [
+        'the creation of a database',
+        { ...PROGRAMS, postgres: `case "$1" in --single) kill -KILL $$ ;; esac; ${PROGRAMS.postgres}` },
+      ],
+    ])('count as not started, and no test runs without them, when %s is killed', (_, programs) => {
+      tried({
+        part: 'Child processes are killed',
+        id: 'service-killed',
+        what: 'The programs that create the database for the tests of a candidate.',
+        held: 'No test runs without it: the start is repeated, and then waits for the end of the outage, which names the service.',
+      });
+      expect(started(PROGRAMS)).toMatchObject({ status: 0, stdout: 'tests\n' });
+      expect(started(programs)).toMatchObject({
+        status: SERVICE_NOT_STARTED,
+        stdout: '',
+        stderr: 'Postgres could not be started for the tests.\n',
+      });
+    });
+  });
+
   test('cannot add a command by a name or a port', () => {
     const hostile =
       '        env: { POSTGRES_USER: "x; id", POSTGRES_DB: "a\\"; drop" }\n        ports: ["$(id):5432", "5432; id"]\n';
     const { script = '' } = servicePlan(job(db(hostile)), [POSTGRES]) ?? {};
     expect(script).not.toMatch(/\bid\b|drop/);
+    expect(spawnSync('sh', ['-n', '-c', script]).status).toBe(0);
     expect(script).toMatch(/-U postgres .*-p 5432 /);
   });
 
