@@ -31,7 +31,9 @@ async function keyOn(base: BaseCheckout): Promise<string> {
     },
     ['binds', 'surroundings'],
   );
-  await runOn(runner, partial<Tree>({ patch: '' }), { id: 'r1-x-A' });
+  await runOn(runner, partial<Tree>({ patch: '', built: partial<Tree['built']>({ ownPackages: false }) }), {
+    id: 'r1-x-A',
+  });
   return keys.join();
 }
 

@@ -85,6 +85,7 @@ export async function checkTypes(
     [base.sha, base.layers, runner.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
     [base.tools ?? null, base.toolVersions ?? []],
     [tree.patch, tests, checks, task.settings.timeout.check],
+    ...(tree.built.ownPackages ? [['set up anew', task.settings.checks.setup]] : []),
   ]);
   const own = await runner.remember(key, () =>
     inArea(withTopLayer(runner, tree.built), id, async (area) => {
