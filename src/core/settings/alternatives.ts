@@ -1,7 +1,7 @@
 import { checkFiles } from './checks.ts';
 import { chainParts } from './command-kinds.ts';
 import type { CheckCommands } from './ecosystems.ts';
-import { VENV } from './python-setup.ts';
+import { MAKE_VENV, setupWithoutSelf, VENV } from './python-setup.ts';
 import { COMMAND_NAMES, type CommandName, type Recipe, withoutUndefined } from './repository-recipe.ts';
 import type { Settings } from './settings.ts';
 import { toolchainFiles } from './toolchain.ts';
@@ -206,14 +206,14 @@ const IGNORE_SCRIPTS: readonly Omit<Rule, 'when'>[] = [
 const AWAY =
   /\b(?:ECONNRESET|ETIMEDOUT|EAI_AGAIN|ECONNREFUSED)\b|Temporary failure in name resolution|\b50[234] (?:Bad Gateway|Service Unavailable|Gateway Time-?out)/i;
 
-/** The repository itself as an argument of pip, with or without extras. */
-const SELF = / -e (?:'\.(?:\[[^\]']*\])?'|"\.(?:\[[^\]"]*\])?"|\.(?:\[\S*\])?)(?=\s|$)/;
+const needsNoRegistry = ({ commands }: Recipe): boolean => commands.setup === MAKE_VENV;
 
 function setupProposals({ recipe, output, refusedHosts = [] }: FailedTry): readonly Recipe[] {
   const { setup } = recipe.commands;
   if (setup === undefined) return [];
   const scripts = SCRIPT_FAILED.test(output) || refusedHosts.length > 0;
-  if (AWAY.test(output) && !scripts) return [];
+  // Without a registry, only what needs none can help.
+  if (AWAY.test(output) && !scripts) return withoutSelf(recipe, setup).filter(needsNoRegistry);
   const rules = [...RULES.filter(({ when }) => when.test(output)), ...(scripts ? IGNORE_SCRIPTS : [])];
   const rewritten = rules.flatMap(({ of, becomes }) => {
     const parts = chainParts(setup) ?? [setup];
@@ -223,11 +223,13 @@ function setupProposals({ recipe, output, refusedHosts = [] }: FailedTry): reado
   return [...rewritten, ...withoutSelf(recipe, setup)];
 }
 
-/** A Python project that cannot be installed is tested in place, with the packages in its requirement lists. */
+/**
+ * A Python project that cannot be installed is tested in place, with the packages in its requirement lists, or if it
+ * has none, with those of the machine.
+ */
 function withoutSelf(recipe: Recipe, setup: string): readonly Recipe[] {
-  const fresh = setup.replace(SELF, '');
-  // Without an argument, pip has nothing to install.
-  if (fresh === setup || /\bpip install(?: --\w[\w-]*)*\s*(?:&&|\|\||;|\}|$)/.test(fresh)) return [];
+  const fresh = setupWithoutSelf(setup);
+  if (fresh === null) return [];
   const { test } = recipe.commands;
   const lists = withCommand(recipe, 'setup', fresh);
   return [

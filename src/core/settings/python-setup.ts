@@ -219,3 +219,19 @@ function listsVersions(files: ReadonlySet<string>, read: Readonly<Record<string,
   const listed = tox?.get('envlist') ?? tox?.get('env_list') ?? '';
   return files.has('tox.ini') && /(?:^|[\s,{])py(?:\d|py|\{)/.test(listed);
 }
+
+/** The repository itself as an argument of pip, with or without extras. */
+const SELF = / -e (?:'\.(?:\[[^\]']*\])?'|"\.(?:\[[^\]"]*\])?"|\.(?:\[\S*\])?)(?=[\s;]|$)/;
+/** A set-up that installs the project itself and nothing else. */
+const ONLY_SELF =
+  /^python3 -m venv --system-site-packages \.venv && (?:\{ )?\.venv\/bin\/python -m pip install -e \S+?(?: \|\| [^;&|]+)?(?:; \})?$/;
+
+/** A set-up command without the project itself, so with its lists alone; null if it does not install the project. */
+export function setupWithoutSelf(setup: string): string | null {
+  const without = setup.replace(SELF, '');
+  if (without === setup) return null;
+  // Without an argument, pip has nothing to install: the packages of the machine may suffice.
+  const isEmpty = /\bpip install(?: --\w[\w-]*)*\s*(?:&&|\|\||;|\}|$)/.test(without);
+  if (!isEmpty) return without;
+  return ONLY_SELF.test(setup) ? MAKE_VENV : null;
+}
