@@ -133,6 +133,9 @@ function literalsIn(tree: SyntaxTree, part: Pick<SyntaxNode, 'from' | 'to'>): re
 /** Libraries that decide whether tests pass. */
 export const LIBRARIES =
   /^(?:assert|expect|chai|sinon\.assert|vitest|jest|@jest\/globals|@vitest\/expect|test|node:test|mocha|tape|ava|uvu|should|pytest|_pytest|unittest|TestCase|builtins|__builtins__|(?:np|numpy)\.testing|RSpec|Minitest|Test\.Unit)(?=$|[./])/;
+/** A field of something in a variable called `test`, such as the error of a test in a reporter. */
+const FIELD_OF_TEST =
+  /^test\.(?!(?:prototype|constructor|__proto__|default|only|skip|todo|each|concurrent|context|expect|assert|mock)\b)\w+\.\w/;
 const GLOBAL_WORD =
   /^(?:globalThis|global|window|self)\.(?:it|test|describe|expect|assert|suite|(?:before|after)(?:Each|All)?)$/;
 const CHANGES =
@@ -179,7 +182,10 @@ const PATCHING_RULES: readonly CodeRule[] = (
     [
       'replaces functions of a test library',
       (use, tree, pathsOf) =>
-        (use.written && use.path.includes('.') && LIBRARIES.test(use.path)) ||
+        (use.written &&
+          use.path.includes('.') &&
+          LIBRARIES.test(use.path) &&
+          !FIELD_OF_TEST.test(use.path)) ||
         (use.written && EXPECTATION.test(use.path)) ||
         changedObjects(use, tree, pathsOf).some((one) => LIBRARIES.test(one) || EXPECTATION.test(one)) ||
         (DICTIONARY.test(use.path) && use.args !== null && LIBRARIES.test(use.path)) ||

@@ -98,9 +98,7 @@ export const EXIT_RULES: readonly CodeRule[] = (
       (use, tree) =>
         EXIT_HOOKS.has(use.path) &&
         (!use.path.startsWith('process.') || /^(?:exit|beforeExit)$/.test(firstText(tree, use))) &&
-        /\b_?exit(?:Code\s*=|!|\b\s*\()|\b_exit\b|\bkill\b/.test(
-          allArguments(tree, use) || blockOf(tree, use),
-        ),
+        ENDS_IN_HOOK.test(allArguments(tree, use) || blockOf(tree, use)),
     ],
     [
       'runs code when the process exits',
@@ -117,6 +115,9 @@ export const EXIT_RULES: readonly CodeRule[] = (
   ] satisfies [string, CodeRule['fits']][]
 ).map(([what, fits]) => ({ kind: 'exit-trick', what, fits, normalInPrograms: true }));
 
+/** A hook may make a success a failure, but not the other way round. */
+const ENDS_IN_HOOK =
+  /\b_?exit(?:Code\s*=(?!\s*(?:process\.exitCode\s*(?:\|\||\?\?)\s*)?[1-9]\d*\s*[;\n}])|!|\b\s*\()|\b_exit\b|\bkill\b/;
 const RUNS_TEXT = /^(?:eval|Function|exec|vm\.runIn\w+)$/;
 const blockOf = (tree: SyntaxTree, { node }: Use): string => nodeText(tree, node).slice(0, 2_000);
 const isZeroAssigned = (tree: SyntaxTree, { node }: Use): boolean =>

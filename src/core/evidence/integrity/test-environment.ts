@@ -98,6 +98,8 @@ export function setVariables({ file, changes }: InspectedFile): readonly Suspici
 
 /** Folders of product code: assertions defined there are the product itself. */
 const PRODUCT_FOLDER = /(?:^|\/)(?:src|lib|app|pkg|internal|cmd|source|main|packages|crates)\//;
+/** Folders of examples, which tests of the repository itself do not load. */
+const EXAMPLE_FOLDER = /(?:^|\/)(?:examples?|demos?|docs?|bench(?:marks?)?)\//;
 /** Matches files that define functions for tests. */
 const TEST_SUPPORT_CODE =
   /\bexport\s+(?:default\s+)?(?:const|let|var|(?:async\s+)?function|class)\s+(?:expect|assert\w*|it|test|describe|suite|(?:before|after)(?:Each|All))\b|\bexport\s*\{[^}]*\b(?:expect|assert|it|test|describe)\b[^}]*\}|\bmodule\.exports\s*=\s*\{[^}]*\b(?:expect|assert|it|test|describe)\b|\bexports\.(?:expect|assert|it|test|describe)\s*=|(?:from|require\()\s*['"](?:node:test|vitest|@jest\/globals|mocha|chai|tape|ava|tap|expect|uvu)(?:\/[^'"]*)?['"]|^\s*(?:import|from)\s+(?:pytest|unittest|_pytest|hypothesis)\b|^\s*require\s+['"](?:rspec|minitest|test\/unit)|^\s*import\s+(?:static\s+)?org\.(?:junit|assertj|hamcrest|testng)|^\s*using\s+(?:Xunit|NUnit)|"testing"\s*$|"github\.com\/stretchr\/testify/m;
@@ -108,6 +110,7 @@ export const isSupport = ({ file, language, baseText }: InspectedFile): boolean 
   file.change !== 'added' &&
   baseText !== undefined &&
   !PRODUCT_FOLDER.test(file.path) &&
+  !EXAMPLE_FOLDER.test(file.path) &&
   language !== 'prose' &&
   TEST_SUPPORT_CODE.test(baseText);
 

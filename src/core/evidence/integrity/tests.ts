@@ -1,7 +1,7 @@
 import { counted } from '../../model/index.ts';
 import type { PatchFile } from '../../patches/index.ts';
 import { languageOf } from '../languages.ts';
-import { type Assertion, assertionsIn, type TestView, testNames } from './assertions.ts';
+import { type Assertion, assertionsIn, type TestView, testAround, testNames } from './assertions.ts';
 import { enclosingCase, type TestCase } from './cases.ts';
 import { changedData } from './changed-data.ts';
 import { type Suspicion, wasOrWere } from './finding.ts';
@@ -115,8 +115,10 @@ function neutralisedAssertions({ view, kept }: MatchedView): readonly Suspicion[
       ? GUARDED_ASSERTION_TEXTS[guard as Exclude<Guard, 'function'>]
       : 'the result of an assertion is no longer awaited';
     const at = changeIn(after.side, now.at, now.end) ?? nearestChange(view.inspected, after.side, now.at);
-    // Behaviour that depends on platform or version is checked under a condition.
-    const severity = guard === 'condition' ? 'question' : 'gate';
+    const isSameTest = testAround(before, old.at)?.name === testAround(after, now.at)?.name;
+    // Behaviour that depends on platform or version is checked under a condition. The same text in another test may be
+    // another assertion.
+    const severity = guard === 'condition' || !isSameTest ? 'question' : 'gate';
     return [{ kind: 'assertion-neutralised', what, at, severity, tests: testNames(before, [old]) }];
   }
   return [];
