@@ -45,12 +45,13 @@ describe('the decision when', () => {
   async function decided(
     candidates: Readonly<Record<string, Files>>,
     families: Readonly<Record<string, string>> = {},
+    declared: readonly string[] = [],
   ): Promise<{
     readonly decision: Decision;
     readonly ranking: readonly Ranked[];
     readonly evidence: readonly Evidence[];
   }> {
-    const fixture = await shared.fixture({ files: REPOSITORY });
+    const fixture = await shared.fixture({ files: REPOSITORY, declared });
     const evidence = Object.values(await fixture.examine(base, candidates, families));
     const ranking = rank(evidence, rankingOptionsOf(Settings.parse({})));
     return { decision: decide(ranking, evidence), ranking, evidence };
@@ -72,6 +73,46 @@ describe('the decision when', () => {
     const gate = evidence[0]?.gates.find(({ passed }) => !passed);
     expect(gate).toMatchObject({ gate: 'untampered', hunk: expect.stringContaining('-') });
     expect(decision).toMatchObject({ alias: 'B' });
+  });
+
+  /** The sum becomes a text, and the test with it. */
+  const TEXT: Files = {
+    ...code('String(list.reduce((a, b) => a + b))'),
+    ...suite('sum', test1.replace('3)', "'3')")),
+  };
+
+  test('a candidate changes an expectation as the brief says keeps it in the race, but not clear', async () => {
+    const { decision, evidence } = await decided({ A: TEXT }, {}, ['test/sum.test.js']);
+    expect(evidence[0]).toMatchObject({
+      survivor: true,
+      baseTests: { regressions: [], superseded: ['test/sum.test.js > adds two'] },
+    });
+    expect(decision).toMatchObject({ alias: 'A' });
+    expect(decision).not.toMatchObject({ confidence: 'clear' });
+  });
+
+  test('a candidate changes an expectation that nobody named leaves it to a person', async () => {
+    const { decision, evidence } = await decided({ A: TEXT, B: BROKEN });
+    expect(evidence[0]?.survivor).toBe(true);
+    expect(evidence[0]?.gates.flatMap(({ findings = [] }) => findings)).toMatchObject([
+      {
+        kind: 'expectation-changed',
+        severity: 'question',
+        original: 'fails',
+        settled: 'Its code fails 1 test with the original version: test/sum.test.js > adds two.',
+      },
+    ]);
+    expect(decision).toMatchObject({ kind: 'none', decidedBy: 'regressions' });
+  });
+
+  test('an unneeded change of a test comes with the right code shows it, and is not clear', async () => {
+    const weaker = suite('sum', test1.replace('assert.equal(sum([1, 2]), 3)', 'assert.ok(sum([1, 2]))'));
+    const { decision, evidence } = await decided({ A: { ...RIGHT, ...weaker }, B: BREAKS });
+    expect(evidence[0]?.gates.flatMap(({ findings = [] }) => findings)).toMatchObject([
+      { kind: 'assertion-weakened', severity: 'question', original: 'passes' },
+    ]);
+    expect(decision).toMatchObject({ alias: 'A' });
+    expect(decision).not.toMatchObject({ confidence: 'clear' });
   });
 
   test('two made the same change counts them as one', async () => {

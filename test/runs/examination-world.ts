@@ -47,6 +47,8 @@ export interface FixtureOptions {
   /** Host folders for every command. */
   readonly binds?: ExecSpec['binds'];
   readonly asked?: string;
+  /** Test files that the brief says must change. */
+  readonly declared?: readonly string[];
   readonly remember?: Remember;
   /** Default: the machine's, but waits are over at once. */
   readonly clock?: Partial<Pick<Clock, 'elapsed' | 'sleep'>>;
@@ -144,6 +146,7 @@ async function openFixture(
       signal: new AbortController().signal,
       ...(options.binds ? { binds: options.binds } : {}),
       ...(options.asked === undefined ? {} : { asked: options.asked }),
+      ...(options.declared ? { declared: options.declared } : {}),
       ...(options.remember ? { remember: options.remember } : {}),
     },
   );

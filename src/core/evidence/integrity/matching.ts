@@ -87,12 +87,11 @@ export function matchAcrossViews(
 /** Pairs each missing assertion with its most likely replacement. */
 export function likelyPairs({ view, missing, added }: MatchedView): ReadonlyMap<Assertion, Assertion> {
   const places = changeBlockNumbers(view);
-  // A call that always fails, in a branch that must not be reached, replaces nothing.
-  const free = new Set(
-    added
-      .filter(({ form }) => !(form.vacuous && form.matcher === 'fail'))
-      .map((one) => positionOf(view.after, one, places)),
-  );
+  // In JavaScript a call that always fails, in a branch that must not be reached, replaces nothing.
+  const fails = ({ form }: Assertion) =>
+    view.inspected.language === 'js' && form.vacuous && form.matcher === 'fail';
+  const replacing = added.filter((one) => !fails(one));
+  const free = new Set(replacing.map((one) => positionOf(view.after, one, places)));
   const left = new Set(missing.map((one) => positionOf(view.before, one, places)));
   const found = new Map<Assertion, Assertion>();
   for (const keyOf of MATCH_KEYS) {

@@ -151,6 +151,7 @@ const ALWAYS_SKIPS =
 const SKIP_BY_VALUE =
   /^\W*(?:skip|todo|ignore|fails|pending)\W*[:=](?!\s*(?:true\b|1\b|['"`{(]|async\b|function\b))/i;
 
+const ALWAYS_TRUE = /^\(?(?:true|1|True|!0|!false|not False)\)?$/;
 /** Whether a marker skips only under a condition that may be false. */
 export function isConditional({ side, cases }: ParsedTests, { offset }: SkipMarker): boolean {
   const { tree } = side;
@@ -159,5 +160,8 @@ export function isConditional({ side, cases }: ParsedTests, { offset }: SkipMark
   if (CONDITIONAL_SKIP.test(text) || SKIP_BY_VALUE.test(text)) return true;
   const node = tree?.nodes.findLast(({ from }) => from === offset);
   const owner = enclosingCase(side, cases, offset)?.node ?? null;
-  return tree && node ? guardsOf(tree, node, owner).includes('condition') : false;
+  if (!tree || !node) return false;
+  const outer = ancestors(node, owner).flatMap((each) => child(each, 'condition') ?? []);
+  const isFixed = outer.some((condition) => ALWAYS_TRUE.test(nodeText(tree, condition).slice(0, 20)));
+  return !isFixed && guardsOf(tree, node, owner).includes('condition');
 }

@@ -167,5 +167,14 @@ function earlyReturns({ view: { after }, kept }: MatchedView): readonly Suspicio
   });
   if (!found) return [];
   const at = side.changes[lineIndexAt(side, found.from)] ?? null;
-  return [{ kind: 'test-skipped', what: 'a test returns before its assertions', at }];
+  return isConditional(after, { offset: found.from, focus: false })
+    ? [
+        {
+          kind: 'test-skipped',
+          what: 'a test returns before its assertions under a condition',
+          at,
+          severity: 'question',
+        },
+      ]
+    : [{ kind: 'test-skipped', what: 'a test returns before its assertions', at }];
 }

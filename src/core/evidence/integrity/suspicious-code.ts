@@ -23,6 +23,7 @@ const ENTRY_POINT =
 /** Folders of tests that contain programs and data, not tests. */
 const SAMPLES = /(?:^|\/)(?:fixtures?|__fixtures__|testdata|samples?|examples?|resources|data|assets)\//;
 
+const MINIFIED = /[.-]min\.[cm]?js$/;
 /** Maximum findings reported for one file. */
 const MAX_FINDINGS_PER_FILE = 3;
 /** Lines that are matched together, because a trick may span several. */
@@ -49,8 +50,10 @@ export function suspiciousCode(
       kind: rule.kind,
       what: `${subject} ${rule.what}${name}`,
       at: change,
-      // In unparsed text a comment cannot be distinguished from code.
-      ...(!known || rule.isQuestion === true ? { severity: 'question' as const } : {}),
+      // In unparsed text a comment cannot be distinguished from code; names of minified code mean nothing.
+      ...(!known || rule.isQuestion === true || MINIFIED.test(file.path)
+        ? { severity: 'question' as const }
+        : {}),
     }));
 }
 
