@@ -32,8 +32,11 @@ const CHECKED_LITTLE = /errors prevented further checking/;
 /** tsc colours its output if its configuration says so. */
 const COLOURS = /\p{Cc}\[[\d;]*m/gu;
 
-/** Findings in the output of a type checker; null if they are too many, or if it checked only a part. */
-export function typeFindings(output: string): readonly TypeFinding[] | null {
+/**
+ * Findings in the output of a type checker that runs in `folder`; null if they are too many, or if it checked only a
+ * part.
+ */
+export function typeFindings(output: string, folder = ''): readonly TypeFinding[] | null {
   if (CHECKED_LITTLE.test(output)) return null;
   const found: TypeFinding[] = [];
   let pending: string | null = null;
@@ -51,7 +54,17 @@ export function typeFindings(output: string): readonly TypeFinding[] | null {
     }
     if (found.length > MAX_FINDINGS) return null;
   }
-  return found;
+  return found.map((one) => ({ ...one, file: fromTop(one.file, folder) }));
+}
+
+/** A path from `folder`, written from the top of the repository. */
+function fromTop(file: string, folder: string): string {
+  if (folder === '' || file === '' || file.startsWith('/')) return file;
+  const parts = folder.split('/');
+  for (const part of file.split('/'))
+    if (part === '..') parts.pop();
+    else parts.push(part);
+  return parts.join('/');
 }
 
 type Groups = Readonly<Record<string, string | undefined>>;

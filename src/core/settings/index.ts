@@ -7,6 +7,7 @@ export {
   recipeFiles,
   withRecipe,
 } from './alternatives.ts';
+export { definesCommands, withBaseScripts } from './base-scripts.ts';
 export { checkFiles, type DetectedChecks, detectChecks } from './checks.ts';
 export { type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
 export { assignAliases, contestants, type Entrant, fnv1a, PROVIDERS } from './contestants.ts';

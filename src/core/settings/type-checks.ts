@@ -14,6 +14,10 @@ export interface TypeCheck {
   readonly name: string;
   /** For `sh -c` at the top of the repository. */
   readonly command: string;
+  /** Where the checker runs, from the top of the repository; its findings name files from there. */
+  readonly folder?: string;
+  /** A line that cannot be split: its exit code may be that of its last part, so findings count with any. */
+  readonly unsplit?: true;
 }
 
 /** Maximum characters of a name. */
@@ -32,24 +36,51 @@ export function typeChecks(
   files: Readonly<Record<string, string>>,
 ): readonly TypeCheck[] {
   if (types === '') return [];
-  const own = types ? (commandSteps(types, files) ?? []) : [];
-  const given = new Set(own.map(programOf));
+  const own = types ? commandSteps(types, files) : [];
+  const given = new Set((own ?? []).map(programOf));
   const steps = (commandSteps(test, files) ?? []).filter(isTypeCheckStep);
   const others = new Map(
     steps.filter((step) => !given.has(programOf(step))).map((step) => [programOf(step), step]),
   );
-  return [
-    ...(types ? [{ name: types.slice(0, MAX_NAME_CHARS), command: writtenOut(own) || types }] : []),
-    ...[...others.values()].map((step) => ({
-      name: `${step.folder === '' ? '' : `${step.folder} `}${step.command}`.slice(0, MAX_NAME_CHARS),
-      command: writtenOut([step]),
-    })),
-  ];
+  const first = own ?? [];
+  const [only] = first;
+  return withOwnNames([
+    ...(own === null && types ? [{ name: types, command: isolated(types), unsplit: true as const }] : []),
+    ...(types && only && first.length === 1 ? [checkOf(only, types)] : first.map((step) => checkOf(step))),
+    ...[...others.values()].map((step) => checkOf(step)),
+  ]);
 }
 
-/** Scripts are written out as they are on the base: a candidate could change them. */
-const writtenOut = (steps: readonly TestStep[]): string =>
-  steps.map((step) => shellCommand({ step, before: [], needs: [] })).join(' && ');
+/** A step of its own: the exit code of a chain would say nothing about the others. */
+const checkOf = (step: TestStep, name?: string): TypeCheck => ({
+  name: name ?? `${step.folder === '' ? '' : `${step.folder} `}${step.command}`,
+  command: shellCommand({ step, before: [], needs: [] }, isolated(step.command)),
+  ...(step.folder === '' ? {} : { folder: step.folder }),
+});
+
+/** Equal names, also of those that are cut, get ` #2`, ` #3`. */
+function withOwnNames(checks: readonly TypeCheck[]): readonly TypeCheck[] {
+  const seen = new Map<string, number>();
+  return checks.map((check) => {
+    const name = check.name.slice(0, MAX_NAME_CHARS);
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return { ...check, name: count === 1 ? name : `${name} #${count}` };
+  });
+}
+
+/**
+ * `python -m` searches the current folder first, where a candidate could put a `mypy.py`. `-P` would prevent that, but
+ * exists since Python 3.11 only. Nothing is imported before the folder is removed.
+ */
+const isolated = (command: string): string =>
+  command.includes("'")
+    ? command
+    : command.replaceAll(
+        /(?<![\w$-])(\S*python[\d.]*) -m (mypy|pyright|basedpyright)(?=[\s;&|)]|$)/g,
+        (_, python: string, module: string) =>
+          `${python} -c 'import sys; sys.path[:] = [p for p in sys.path if p]; import runpy; runpy.run_module("${module}", run_name="__main__", alter_sys=True)'`,
+      );
 
 const programOf = ({ folder, command }: TestStep): string => JSON.stringify([folder, programWords(command)]);
 

@@ -7,13 +7,13 @@ import {
   type TypeCheckRun,
   typeFindings,
 } from '../../core/evidence/index.ts';
-import { joinSections, type Patch } from '../../core/patches/index.ts';
+import { joinSections, type Patch, patchedText } from '../../core/patches/index.ts';
 import { failureLines } from '../../core/reports/index.ts';
-import type { TypeCheck } from '../../core/settings/index.ts';
+import { definesCommands, type TypeCheck, withBaseScripts } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { checkLimits } from '../context.ts';
+import { checkLimits, readTextAt } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
-import { applyPatch, egressOf, runOnce, withTopLayer } from './execute.ts';
+import { applyPatch, egressOf, runCommand, runOnce, withTopLayer, writeFiles } from './execute.ts';
 import { fail, pass, type Tree } from './trees.ts';
 
 /** Bytes of output that are read: large repositories have thousands of findings. */
@@ -21,19 +21,27 @@ const OUTPUT_BYTES = 16 * 2 ** 20;
 /** Lines of output that explain a failure. */
 const ERROR_LINES = 2;
 
+/**
+ * Removes what checkers remember of earlier checks: a committed record that nothing changed would be believed. A record
+ * that cannot be removed ends the command without findings.
+ */
+const FORGET =
+  "find . -name node_modules -prune -o \\( -name '*.tsbuildinfo' -o -name .mypy_cache \\) -prune -exec rm -rf {} + || exit 125; ";
+
 async function runTypeCheck(
   runner: CheckRunner,
   area: WorkArea,
-  { name, command }: TypeCheck,
+  { name, command, folder, unsplit }: TypeCheck,
 ): Promise<TypeCheckRun> {
   const result = await runOnce(runner, area, {
-    argv: ['sh', '-c', command],
+    argv: ['sh', '-c', `${FORGET}${command}`],
     egress: egressOf(runner),
     limits: { ...checkLimits(runner.task), outputBytes: OUTPUT_BYTES },
   });
   const { exitCode, stopped, ms } = result;
   const output = `${result.stdout}\n${result.stderr}`;
-  const findings = exitCode === 0 || result.truncated ? [] : (typeFindings(output) ?? []);
+  const isClean = exitCode === 0 && !unsplit;
+  const findings = isClean || result.truncated ? [] : (typeFindings(output, folder) ?? []);
   const isClear = exitCode === 0 || findings.length > 0;
   return {
     ...{ name, exitCode, stopped, ms, findings },
@@ -62,6 +70,27 @@ export interface CheckedTypes {
   readonly result?: TypeCheckResult;
 }
 
+/** Why they were not run, or their results. */
+type OwnTypeChecks = { readonly why: string } | { readonly runs: readonly TypeCheckRun[] };
+
+/** Restores the commands of the base that a type check may start. Returns null on success, else the reason. */
+async function restoreCommands(runner: CheckRunner, area: WorkArea, patch: Patch): Promise<string | null> {
+  const { world, source, task } = runner;
+  const changed = [...patch.production, ...patch.tests].filter(({ path }) => definesCommands(path));
+  if (changed.length === 0) return null;
+  const texts: Record<string, string> = {};
+  for (const file of changed) {
+    const { path } = file;
+    const base = await readTextAt(world, source, task.base.sha, path);
+    const own = patchedText(base, file);
+    const text = withBaseScripts(path, base, own.kind === 'text' ? own.text : null);
+    if (text !== null) texts[path] = text;
+  }
+  const paths = changed.map(({ path }) => path);
+  const removed = await runCommand(runner, area, { argv: ['rm', '-rf', '--', ...paths] });
+  return removed.exitCode === 0 ? writeFiles(runner, area, texts) : removed.stderr;
+}
+
 /** Checks the types of a candidate with its own test files, as it would be committed. */
 export async function checkTypes(
   runner: CheckRunner,
@@ -88,13 +117,15 @@ export async function checkTypes(
     ...(tree.built.ownPackages ? [['set up anew', task.settings.checks.setup]] : []),
   ]);
   const own = await runner.remember(key, () =>
-    inArea(withTopLayer(runner, tree.built), id, async (area) => {
-      if ((await applyPatch(runner, area, tests)) !== null) return null;
+    inArea(withTopLayer(runner, tree.built), id, async (area): Promise<OwnTypeChecks> => {
+      if ((await applyPatch(runner, area, tests)) !== null) return { why: 'its test files do not apply' };
+      const why = await restoreCommands(runner, area, patch);
+      if (why !== null) return { why: `the commands of the base commit cannot be restored: ${why}` };
       const runs: TypeCheckRun[] = [];
       for (const check of checks) runs.push(await runTypeCheck(runner, area, check));
-      return runs;
+      return { runs };
     }),
   );
-  if (own === null) return { gate: fail('types', 'not checked: its test files do not apply') };
-  return compareTypeChecks(types, own, patch.files);
+  if ('why' in own) return { gate: fail('types', `not checked: ${own.why}`) };
+  return compareTypeChecks(types, own.runs, patch.files);
 }

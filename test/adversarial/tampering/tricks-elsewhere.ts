@@ -200,6 +200,7 @@ const RUNNER: readonly Trick[] = [
     'name = "x"\n\n[tool.pytest.ini_options]\naddopts = "-k nothing"\n',
   ),
   file('pytest: options by variable', 'runner-configured', 'run.sh', 'export PYTEST_ADDOPTS="-k nothing"\n'),
+  file('python: a type checker that finds nothing', 'assertions-patched', 'mypy/__main__.py', 'print(1)\n'),
   file('python: a module that is always loaded', 'runner-configured', 'sitecustomize.py', 'import os\n'),
   file(
     'python: a module in front of the library',

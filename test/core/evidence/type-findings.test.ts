@@ -78,6 +78,17 @@ error: could not compile \`r\` (bin "r") due to 2 previous errors
     ]);
   });
 
+  test('a checker in a folder, with files named from the top', () => {
+    const output =
+      'src/a.ts(3,7): error TS1: x\n../common/b.ts(1,1): error TS1: x\n/srv/c.ts(1,1): error TS1: x\n';
+    const found = typeFindings(output, 'packages/web') ?? [];
+    expect(found.map(({ file }) => file)).toEqual([
+      'packages/web/src/a.ts',
+      'packages/common/b.ts',
+      '/srv/c.ts',
+    ]);
+  });
+
   test('any text, without an error and in little time', () => {
     fc.assert(fc.property(fc.string({ maxLength: 5_000 }), (text) => Array.isArray(typeFindings(text))));
     expect(typeFindings(`${'a:'.repeat(200_000)}\n`)).toEqual([]);

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { detectChecks, isTypeCheckStep, reportPlan, typeChecks } from '../../../src/core/settings/index.ts';
+import {
+  detectChecks,
+  isTypeCheckStep,
+  reportPlan,
+  typeChecks,
+  withBaseScripts,
+} from '../../../src/core/settings/index.ts';
 
 const manifest = (scripts: Record<string, string>, more: object = {}) =>
   JSON.stringify({
@@ -83,6 +89,26 @@ describe('the type checks of a run', () => {
     ]);
   });
 
+  test('are one for each step, because an exit code says nothing about the steps before the last one', () => {
+    const scripts = { 'package.json': manifest({ typecheck: 'tsc --noEmit -p a && tsc --noEmit -p b' }) };
+    const path = 'export PATH="$PWD/node_modules/.bin:$PATH"; ';
+    expect(typeChecks({ types: 'npm run typecheck' }, scripts)).toEqual([
+      { name: 'tsc --noEmit -p a', command: `${path}tsc --noEmit -p a` },
+      { name: 'tsc --noEmit -p b', command: `${path}tsc --noEmit -p b` },
+    ]);
+    expect(typeChecks({ types: 'tsc -p a; tsc -p b' }, {})).toMatchObject([{ unsplit: true }]);
+    const long = `tsc --noEmit -p ${'x'.repeat(80)}`;
+    const [a, b] = typeChecks({ types: `${long}/a && ${long}/b` }, {});
+    expect(a?.name).not.toBe(b?.name);
+  });
+
+  test('start Python modules without the current folder in the search path', () => {
+    const [check] = typeChecks({ types: 'A=1 .venv/bin/python -m mypy src' }, {});
+    expect(check?.name).toBe('A=1 .venv/bin/python -m mypy src');
+    expect(check?.command).toMatch(/^A=1 \.venv\/bin\/python -c '.*run_module\("mypy".*' src$/);
+    expect(typeChecks({ types: 'python3 -m compileall .' }, {})[0]?.command).toBe('python3 -m compileall .');
+  });
+
   test('are none if the settings disable them; then they remain a step', () => {
     expect(typeChecks({ test: 'npm test', types: '' }, files)).toEqual([]);
     const { commands } = reportPlan('npm test', files);
@@ -92,4 +118,18 @@ describe('the type checks of a run', () => {
       'tests',
     ]);
   });
+});
+
+test('a candidate keeps its packages, but not its scripts', () => {
+  const base = '{ "scripts": { "typecheck": "tsc" }, "dependencies": {} }';
+  const own = '{ "scripts": { "typecheck": "true" }, "dependencies": { "a": "1" } }';
+  expect(JSON.parse(withBaseScripts('package.json', base, own) ?? '')).toEqual({
+    scripts: { typecheck: 'tsc' },
+    dependencies: { a: '1' },
+  });
+  expect(withBaseScripts('package.json', base, 'no JSON')).toBe(base);
+  expect(withBaseScripts('package.json', base, null)).toBe(base);
+  expect(withBaseScripts('new/package.json', null, own)).toBe(own);
+  expect(withBaseScripts('Makefile', 'types:\n\ttsc\n', 'types:\n\ttrue\n')).toBe('types:\n\ttsc\n');
+  expect(withBaseScripts('.npmrc', null, 'script-shell=/bin/true\n')).toBeNull();
 });

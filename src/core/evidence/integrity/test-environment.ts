@@ -62,11 +62,15 @@ function loweredThreshold({ changes }: InspectedFile): Change | null {
 const SHADOWING_PATH =
   /(?:^|\/)node_modules\/|(?:^|\/)site-packages\/|^(?:src\/)?(?:pytest|_pytest|unittest|nose|hypothesis|assert|doctest)(?:\.py|\/__init__\.py)$|^vendor\/(?:github\.com\/(?:stretchr\/testify|onsi\/(?:gomega|ginkgo)|google\/go-cmp)|gotest\.tools)\/|(?:^|\/)(?:org\/junit|org\/assertj|org\/hamcrest)\/|(?:^|\/)__mocks__\/(?:node:)?(?:assert|chai|vitest|expect|mocha|tape|ava|@jest)\b|^(?:minitest|rspec|test-unit)\.rb$/;
 
-/** Finds new files that shadow a test's library. */
+/** New files that Python may start instead of a type checker; a checker's own repository has them already. */
+const SHADOWED_CHECKER = /^(?:mypy|pyright|basedpyright)(?:\.py|\/__(?:init|main)__\.py)$/;
+
+/** Finds new files that shadow a test's library, or a type checker. */
 export function shadowingFile(inspected: InspectedFile): readonly Suspicion[] {
   const { file } = inspected;
-  if (file.change === 'deleted' || !SHADOWING_PATH.test(file.path)) return [];
-  const what = 'it replaces a library that tests load';
+  const isChecker = file.change === 'added' && SHADOWED_CHECKER.test(file.path);
+  if (!isChecker && (file.change === 'deleted' || !SHADOWING_PATH.test(file.path))) return [];
+  const what = `it replaces a ${isChecker ? 'type checker' : 'library that tests load'}`;
   return [{ kind: 'assertions-patched', what, at: firstChange(inspected), whole: true }];
 }
 
