@@ -57,6 +57,10 @@ const examined = async (
   return fixture.examine(await fixture.base(), candidates);
 };
 
+const REGISTRIES = {
+  of: async () => ({ hosts: ['registry.test:443'], env: {}, files: {}, folders: [], logins: [] }),
+};
+
 const NO_CLIENT_FILES = {
   'src/sum.js': `import { existsSync } from 'node:fs';
 if (existsSync(process.env.HOME + '/.client/settings')) throw new Error('settings of a client are here');
@@ -127,10 +131,30 @@ describe('a candidate that changes its packages', () => {
     expect([specs[0]?.logins, specs[0]?.egress]).toEqual([undefined, undefined]);
   });
 
+  test('is not set up after it failed another gate, so nothing of it reaches a registry', async () => {
+    const hosts: (readonly string[])[] = [];
+    const { B } = await examined(
+      {
+        B: {
+          ...using('fresh'),
+          'package.json': JSON.stringify({ scripts: { postinstall: 'curl' }, dependencies: { fresh: '1' } }),
+        },
+      },
+      {
+        registries: REGISTRIES,
+        exec: (spec, real) => {
+          if (spec.registries?.length) hosts.push(spec.registries);
+          return real({ ...spec, registries: [] });
+        },
+      },
+    );
+    expect(B?.gates.find(({ gate }) => gate === 'untampered')).toMatchObject({ passed: false });
+    expect(hosts).toEqual([]);
+    expect(JSON.stringify(B)).toContain('as it failed a gate before set-up');
+  });
+
   test('is not blamed for a registry that is away, unless only its own output says so', async () => {
-    const registries = {
-      of: async () => ({ hosts: ['registry.test:443'], env: {}, files: {}, folders: [], logins: [] }),
-    };
+    const registries = REGISTRIES;
     const exec: FixtureOptions['exec'] = async (spec, real) => {
       const result = await real({ ...spec, registries: [] });
       return spec.registries?.length

@@ -182,27 +182,39 @@ interface Examined {
   readonly baseTests?: BaseTests;
 }
 
+/** Why a candidate that changes package files was not set up anew. */
+export type SetUpObstacle = 'not-allowed' | 'no-command' | 'eliminated' | 'only-tests';
+
+const OBSTACLES: Readonly<Record<SetUpObstacle, string>> = {
+  'not-allowed': '',
+  'no-command': ', as there is no set-up command (`checks.setup`)',
+  eliminated: ', as it failed a gate before set-up',
+  'only-tests': ', as only files among its tests name other packages',
+};
+
 /**
  * Adds a note to the failed gates and to the tests of a candidate that changes package files and was not set up anew:
- * it is built and tested without its new packages.
+ * it is built and tested without its new packages. Without tests, the gate `builds` says so.
  */
-export function withPackagesNote<T extends Examined>(alias: Alias, { files }: Patch, found: T): T {
-  const failed = found.gates.some(({ gate, passed }) => !passed && EXECUTED.has(gate));
-  const broke = (found.baseTests?.regressions.length ?? 0) > 0;
+export function withPackagesNote<T extends Examined>(
+  alias: Alias,
+  { files }: Patch,
+  found: T,
+  obstacle: SetUpObstacle,
+): T {
   const changed = changedPackageFiles(files);
   if (changed.length === 0) return found;
   const rest = changed.length - MAX_NAMED_FILES;
   const names = `${changed.slice(0, MAX_NAMED_FILES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-  const others =
-    failed || broke
-      ? ': others may be missing. `checks.candidateSetup` installs them.'
-      : '. `checks.candidateSetup` installs its own.';
-  const because = `is built and tested with the packages of the base commit${others}`;
+  const failed = ({ gate, passed }: GateReport) => !passed && EXECUTED.has(gate);
+  const broke = found.gates.some(failed) || (found.baseTests?.regressions.length ?? 0) > 0;
+  const because = `is built and tested with the packages of the base commit${OBSTACLES[obstacle]}${adviceOn(obstacle, broke)}`;
+  const isUntold = !broke && !found.baseTests;
   return {
     ...found,
     gates: found.gates.map((report) =>
-      !report.passed && EXECUTED.has(report.gate)
-        ? { ...report, because: `${report.because} It changes ${names}, but ${because}` }
+      failed(report) || (isUntold && report.gate === 'builds')
+        ? { ...report, because: `${report.because.replace(/\.$/, '')}. It changes ${names}, but ${because}` }
         : report,
     ),
     ...(found.baseTests
@@ -214,4 +226,12 @@ export function withPackagesNote<T extends Examined>(alias: Alias, { files }: Pa
         }
       : {}),
   };
+}
+
+/** Ends the sentence. */
+function adviceOn(obstacle: SetUpObstacle, broke: boolean): string {
+  if (obstacle !== 'not-allowed') return broke ? ': others may be missing.' : '.';
+  return broke
+    ? ': others may be missing. `checks.candidateSetup` installs them.'
+    : '. `checks.candidateSetup` installs its own.';
 }

@@ -5,6 +5,7 @@ export {
   type ExcludedTests,
   mayLackPackages,
   type Need,
+  type SetUpObstacle,
   type Silence,
   silenceOf,
   withPackagesNote,

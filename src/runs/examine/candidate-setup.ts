@@ -1,3 +1,4 @@
+import type { SetUpObstacle } from '../../core/evidence/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { changedPackageFiles, type PatchFile } from '../../core/patches/index.ts';
 import { failureLines, quotedCode, registryOutage, tailOf } from '../../core/reports/index.ts';
@@ -13,6 +14,14 @@ export function isSetUpAnew({ task }: CheckRunner, production: readonly PatchFil
   if (!candidateSetup || setup === '') return false;
   const words = new Set(setup.split(/[\s;&|'"()]+/).map((word) => word.replace(/^\.\//, '')));
   return changedPackageFiles(production).length > 0 || production.some(({ path }) => words.has(path));
+}
+
+/** Why a candidate was not set up anew; only meaningful if it changes package files. */
+export function setUpObstacle({ task }: CheckRunner, eliminated: boolean): SetUpObstacle {
+  const { candidateSetup, setup = '' } = task.settings.checks;
+  if (!candidateSetup) return 'not-allowed';
+  if (setup === '') return 'no-command';
+  return eliminated ? 'eliminated' : 'only-tests';
 }
 
 /** Milliseconds without output and without data from a registry until it is stopped, as on the base commit. */

@@ -29,6 +29,7 @@ import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { unlessDamaged } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
+import { setUpObstacle } from './candidate-setup.ts';
 import { baseTexts, linkGates } from './changed-texts.ts';
 import { areaId } from './execute.ts';
 import { parseSources } from './syntax.ts';
@@ -105,8 +106,8 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
   ];
   if (gates.some(({ gate, passed }) => gate === 'content' && !passed))
     return settled({ candidate, gates: inOrder(gates), patch });
-  const tree = await tools.trees.of(candidate.alias, patch.production);
   const eliminated = gates.some((gate) => !gate.passed);
+  const tree = await tools.trees.of(candidate.alias, patch.production, { withoutSetUp: eliminated });
   const tested = tree.ready ? await execute(tools, tree, { candidate, patch, eliminated }) : null;
   return async () => {
     const found: Awaited<ReturnType<Tested>> = tested ? await tested() : { gates: [] };
@@ -117,7 +118,8 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
       gates: settledByTests(all, base, found.baseTests),
       ...(tests ? { baseTests: tests } : {}),
     };
-    return tree.built.ownPackages ? examined : withPackagesNote(candidate.alias, patch, examined);
+    if (tree.built.ownPackages) return examined;
+    return withPackagesNote(candidate.alias, patch, examined, setUpObstacle(runner, eliminated));
   };
 }
 

@@ -20,8 +20,15 @@ export interface Tree {
 }
 
 export interface Trees {
-  /** `name` becomes part of the area's id and must be unique within the run. */
-  of(name: string, production: readonly PatchFile[]): Promise<Tree>;
+  /**
+   * `name` becomes part of the area's id and must be unique within the run. `withoutSetUp`: the tree stands on the
+   * packages of the base commit even if the patch changes them, so that nothing of the patch reaches a network.
+   */
+  of(
+    name: string,
+    production: readonly PatchFile[],
+    options?: { readonly withoutSetUp?: boolean },
+  ): Promise<Tree>;
   /** Removes the areas. */
   close(): Promise<void>;
 }
@@ -29,9 +36,12 @@ export interface Trees {
 export function openTrees(runner: CheckRunner): Trees {
   const grown = new Map<string, Promise<Tree>>();
   const areas: WorkArea[] = [];
-  const grow = async (name: string, patch: string, production: readonly PatchFile[]): Promise<Tree> => {
+  const grow = async (
+    name: string,
+    patch: string,
+    { production, ownPackages }: { readonly production: readonly PatchFile[]; readonly ownPackages: boolean },
+  ): Promise<Tree> => {
     const id = areaId(runner.task.runId, name, 'built');
-    const ownPackages = isSetUpAnew(runner, production);
     const on = ownPackages ? withoutPackages(runner) : runner;
     const { area, result } = await inRetriedArea(on, id, (built) =>
       prepare(on, { ...built, ownPackages }, patch, production),
@@ -40,12 +50,14 @@ export function openTrees(runner: CheckRunner): Trees {
     return { patch, built: { ...area, ownPackages }, ...result };
   };
   return {
-    of(name, production) {
+    of(name, production, { withoutSetUp = false } = {}) {
       const patch = joinSections(production);
-      const known = grown.get(patch);
+      const ownPackages = !withoutSetUp && isSetUpAnew(runner, production);
+      const key = JSON.stringify([patch, ownPackages]);
+      const known = grown.get(key);
       if (known) return known;
-      const tree = grow(name, patch, production);
-      grown.set(patch, tree);
+      const tree = grow(name, patch, { production, ownPackages });
+      grown.set(key, tree);
       return tree;
     },
     async close() {

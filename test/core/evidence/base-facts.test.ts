@@ -189,7 +189,7 @@ const tests = (regressions: readonly string[]): BaseTests => ({
 
 describe('a candidate that asks for another package', () => {
   test('and cannot be built: the gate names the files', () => {
-    const { gates } = withPackagesNote('B', ASKS, { gates: [builds(false)] });
+    const { gates } = withPackagesNote('B', ASKS, { gates: [builds(false)] }, 'not-allowed');
     expect(gates[0]?.because).toBe(
       'The build ends with exit code 1. It changes package.json, package-lock.json, but is built and tested with the packages of the base commit: others may be missing. `checks.candidateSetup` installs them.',
     );
@@ -197,7 +197,7 @@ describe('a candidate that asks for another package', () => {
 
   test('and breaks tests: the comparison names the files', () => {
     const found = { gates: [builds(true)], baseTests: tests(['a.test.js > adds']) };
-    const told = withPackagesNote('B', ASKS, found);
+    const told = withPackagesNote('B', ASKS, found, 'not-allowed');
     expect(told.gates).toEqual(found.gates);
     expect(told.baseTests?.notes).toEqual([
       'A note.',
@@ -207,17 +207,42 @@ describe('a candidate that asks for another package', () => {
 
   test('and fails nothing: the comparison says that it was not installed anew', () => {
     const found = { gates: [builds(true)], baseTests: tests([]) };
-    const told = withPackagesNote('B', ASKS, found);
+    const told = withPackagesNote('B', ASKS, found, 'not-allowed');
     expect(told.gates).toEqual(found.gates);
     expect(told.baseTests?.notes?.[1]).toBe(
       'B changes package.json, package-lock.json, but is built and tested with the packages of the base commit. `checks.candidateSetup` installs its own.',
     );
   });
+
+  test('and passes without a test of the base: its build says so', () => {
+    const { gates } = withPackagesNote('B', ASKS, { gates: [builds(true)] }, 'not-allowed');
+    expect(gates).toEqual([
+      {
+        ...builds(true),
+        because:
+          'The build ends with exit code 0. It changes package.json, package-lock.json, but is built and tested with the packages of the base commit. `checks.candidateSetup` installs its own.',
+      },
+    ]);
+  });
+
+  test.each([
+    ['no-command', 'as there is no set-up command (`checks.setup`)'],
+    ['eliminated', 'as it failed a gate before set-up'],
+    ['only-tests', 'as only files among its tests name other packages'],
+  ] as const)(
+    'which the setting that is on did not install (%s): that setting is not advised',
+    (why, said) => {
+      for (const passed of [true, false]) {
+        const { gates } = withPackagesNote('B', ASKS, { gates: [builds(passed)] }, why);
+        expect(gates[0]?.because).toContain(`the packages of the base commit, ${said}`);
+        expect(gates[0]?.because).not.toContain('candidateSetup');
+      }
+    },
+  );
 });
 
 test('another change of a manifest is no reason for a failure', () => {
   const found = { gates: [builds(false)] };
-  expect(withPackagesNote('B', patchOf({ 'package.json': '+    "lint": "biome check",' }), found)).toBe(
-    found,
-  );
+  const patch = patchOf({ 'package.json': '+    "lint": "biome check",' });
+  expect(withPackagesNote('B', patch, found, 'not-allowed')).toBe(found);
 });
