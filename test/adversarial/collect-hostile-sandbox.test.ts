@@ -199,6 +199,16 @@ describe('the output of a compromised collector', () => {
       const full = collectFrom(nothing, { exitCode: 128, stderr });
       await expect(full).rejects.toMatchObject({ code: 'DISK_FULL' });
     }
+    for (const name of [
+      'no space left',
+      'a: No space left on device',
+      'a\nfatal: write error: No space left on device',
+    ]) {
+      const stderr = `error: open("${name}"): Permission denied\nfatal: Unable to process path ${name}\nfatal: adding files failed\n`;
+      await expect(collectFrom(nothing, { exitCode: 128, stderr })).rejects.toMatchObject({
+        code: 'INTERNAL',
+      });
+    }
   });
 
   test('[c08] is not reachable after a rejection, and nothing remains', async () => {

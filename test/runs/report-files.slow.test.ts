@@ -61,3 +61,67 @@ test.each([
   const fixture = await shared.fixture({ files: { ...REPOSITORY, mvnw: `${MVNW}${more}\n` }, test: TEST });
   expect(await fixture.base()).toMatchObject({ source: 'exit-code', exitCode: 0 });
 });
+
+/** Replaces every report by a link, at any time until the end of the process. */
+const LINKING = `exports.sum = (a, b) => a - b;
+const fs = require('node:fs');
+const replace = () => {
+  for (const name of fs.readdirSync(process.env.HOME)) {
+    const path = process.env.HOME + '/' + name;
+    if (!/\\.(?:xml|json|tap)$/.test(name)) continue;
+    fs.unlinkSync(path);
+    fs.symlinkSync('/proc/self/mem', path);
+  }
+};
+replace();
+process.on('exit', replace);
+`;
+const SUM = {
+  'src/sum.js': 'exports.sum = (a, b) => a + b;\n',
+  'test/sum.test.js':
+    "require('node:test').test('sums', () => require('node:assert').equal(require('../src/sum.js').sum(1, 2), 3));\n",
+};
+
+test('a report that a candidate replaces by a link to unreadable memory is none, and harms nobody else', async () => {
+  let links = 0;
+  const fixture = await shared.fixture({
+    files: SUM,
+    exec: async (spec, real) => {
+      const result = await real(spec);
+      const [shell = '', option = '', script = '', ...rest] = spec.argv;
+      if (!script.includes('exec cat')) return result;
+      const cat = await real({ ...spec, argv: [shell, option, 'cat "$1"', ...rest] });
+      if (cat.stderr.includes('Input/output error')) links += 1;
+      return result;
+    },
+  });
+  const { A, B } = await fixture.examine(await fixture.base(), {
+    A: { 'src/sum.js': LINKING },
+    B: { 'src/sum.js': 'exports.sum = (a, b) => b + a;\n' },
+  });
+  expect(links).toBeGreaterThan(0);
+  expect([A?.survivor, B?.survivor]).toEqual([false, true]);
+});
+
+test('where a build has run code of a candidate, what git says about the machine is not believed', async () => {
+  const said = 'fatal: write error: Input/output error\n';
+  const failing = (build?: string) =>
+    shared.fixture({
+      files: SUM,
+      ...(build ? { build } : {}),
+      exec: async (spec, real) =>
+        spec.argv[1] === 'apply' && spec.area.id.endsWith('x-A-own')
+          ? { ...(await real(spec)), exitCode: 128, stderr: said }
+          : real(spec),
+    });
+  const B = { 'src/sum.js': 'exports.sum = (a, b) => b + a;\n' };
+  const A = { ...B, 'test/more.test.js': SUM['test/sum.test.js'].replace('sums', 'adds') };
+  const built = await failing('true');
+  const found = await built.examine(await built.base(), { A, B });
+  expect(found.A?.gates).toContainEqual(expect.objectContaining({ gate: 'collected', passed: false }));
+  expect(found.B).toMatchObject({ survivor: true });
+  const unbuilt = await failing();
+  await expect(unbuilt.examine(await unbuilt.base(), { A, B })).rejects.toMatchObject({
+    code: 'DISK_FAILING',
+  });
+});

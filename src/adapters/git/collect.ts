@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault, machineFaultIn, programKilled } from '../../core/model/index.ts';
+import { Fault, programKilled } from '../../core/model/index.ts';
 import {
   type BaseCheckout,
   DEFAULT_LIMITS,
@@ -163,6 +163,13 @@ async function writeLists(folder: string, { facts, traces }: Known): Promise<voi
   for (const [name, content] of Object.entries(lists)) await writeFile(join(folder, name), content);
 }
 
+/**
+ * The last line of git's after a write that failed, whole: names of a candidate's files, which may contain line breaks
+ * and any words, are in other messages and lines.
+ */
+const NO_SPACE =
+  /^fatal: (?:write error|sha1 file '<stdout>' write error)(?:: (?:No space left on device|Disk quota exceeded)|\. Out of diskspace)$/;
+
 const KILLED = { kind: 'lost', how: 'was killed' } as const;
 
 /** Why the candidate cannot be collected; null if it can. Throws for causes other than the candidate. */
@@ -178,7 +185,8 @@ async function refusal(result: ExecResult, out: string, limits: CollectLimits): 
     const word = await readBounded(join(out, 'refused'), WORD_BYTES);
     return refusalSentence(word?.toString('latin1') ?? '', limits);
   }
-  if (machineFaultIn(result.stderr) === 'DISK_FULL' || (await isFull(out))) {
+  const said = result.stderr.trimEnd();
+  if (NO_SPACE.test(said.slice(said.lastIndexOf('\n') + 1)) || (await isFull(out))) {
     throw new Fault('DISK_FULL', 'There was no space left to read what a candidate changed.');
   }
   throw new Fault(

@@ -108,7 +108,8 @@ export async function checkRunnerOn(
 export function withTopLayer(runner: CheckRunner, built: BuiltArea): CheckRunner {
   const own = built.ownPackages ? withoutPackages(runner) : runner;
   const home = built.ownPackages ? { home: built.home } : {};
-  return { ...own, base: { ...own.base, ...home, layers: [built.upper, ...own.base.layers] } };
+  const codeRan = runner.codeRan || built.ownPackages === true || Boolean(runner.task.settings.checks.build);
+  return { ...own, codeRan, base: { ...own.base, ...home, layers: [built.upper, ...own.base.layers] } };
 }
 
 /** The same runner over the base commit without what set-up installed there. */
@@ -132,11 +133,15 @@ interface CheckCommand {
   readonly onTraffic?: ExecSpec['onTraffic'];
   /** Name of a program of Runoff's own that executes nothing of the repository or a candidate; starts a sentence. */
   readonly own?: string;
+  /** Code of a candidate may have run in the area before, whatever `CheckRunner.codeRan` says. */
+  readonly codeRan?: boolean;
 }
 
 /**
  * Runs a command of the repository, or one of Runoff's own. Rejects with AbortError when the run was cancelled; for a
- * program of Runoff's own also with PROGRAM_KILLED or another outage, if it was killed or the machine failed it.
+ * program of Runoff's own also with PROGRAM_KILLED or another outage, if it was killed or the machine failed it. Where
+ * code of a candidate has run, only a kill counts: a link to /proc/self/mem or a full quota leads to the words of a
+ * failing machine.
  */
 export async function runCommand(
   runner: CheckRunner,
@@ -161,7 +166,8 @@ export async function runCommand(
     signal: runner.signal,
   });
   if (result.stopped === 'cancelled') throw cancelledError();
-  const failure = command.own === undefined ? null : machineFailure(command.own, command, result);
+  const codeRan = command.codeRan ?? runner.codeRan ?? false;
+  const failure = command.own === undefined ? null : machineFailure(command.own, command, result, codeRan);
   if (failure) throw failure;
   if (area.repeatable && result.exitCode === null && result.stopped === null) throw new EndedBySignal();
   if (result.exitCode !== 0 && !(await runner.world.workspaces.isWhole(runner.base))) throw baseDamaged();
@@ -169,13 +175,18 @@ export async function runCommand(
 }
 
 /** The machine's fault that ended a program of Runoff's own; null for a result, such as a crash by what it reads. */
-function machineFailure(own: string, { stdin = '' }: CheckCommand, result: ExecResult): Fault | null {
+function machineFailure(
+  own: string,
+  { stdin = '' }: CheckCommand,
+  result: ExecResult,
+  codeRan: boolean,
+): Fault | null {
   const { exitCode, stopped, signal, stderr } = result;
   if (exitCode === 0 || stopped !== null) return null;
   // Each command has a sandbox of its own, so no process of a candidate can have sent the signal.
   if (exitCode === null)
     return isCrash(signal) ? null : programKilled(own, { kind: 'lost', how: 'was killed' });
-  const code = machineFaultOn(stderr, stdin);
+  const code = codeRan ? null : machineFaultOn(stderr, stdin);
   return code === null ? null : new Fault(code, `${own} failed: ${tailOf(stderr, 3)}`);
 }
 

@@ -57,6 +57,7 @@ function search(
     argv: ['/opt/toolchain/bin/node', '-e', SCRIPT, mode, pattern, JSON.stringify(BOUNDS)],
     limits: { ...checkLimits(runner.task), wallMs: SEARCH_MS, outputBytes: 2 * BOUNDS.bytes },
     own: 'The program that finds test reports',
+    codeRan: true,
   });
 }
 

@@ -223,6 +223,8 @@ function withChecks(run: TestRun, checks: readonly TestRun[]): TestRun {
 
 const REPORT_BYTES = 32 * 2 ** 20;
 const READ_REPORT_MS = 20_000;
+/** A candidate may have left a link, a pipe or a folder in place of the report. No process of it is left to swap files. */
+const READ_SCRIPT = '[ -f "$1" ] && [ ! -L "$1" ] && exec cat -- "$1"';
 
 const isOnStream = (report: ReportSource): boolean =>
   report.source === 'file' ? report.orStdout === true : report.source !== 'tree';
@@ -252,5 +254,6 @@ function readFiles(
   if (report.source === 'tree') return readReports(runner, area, report.pattern);
   const limits = { ...checkLimits(runner.task), wallMs: READ_REPORT_MS, outputBytes: REPORT_BYTES };
   const own = 'The program that reads test reports';
-  return runCommand(runner, area, { argv: ['cat', report.file], limits, own });
+  const argv = ['sh', '-c', READ_SCRIPT, 'sh', report.file] as const;
+  return runCommand(runner, area, { argv: [...argv], limits, own, codeRan: true });
 }

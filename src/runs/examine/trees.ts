@@ -134,9 +134,10 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
     [task.settings.timeout.check, attempt, runner.surroundings ?? null],
     ...(tree.built.ownPackages ? [['set up anew', task.settings.checks.setup]] : []),
   ]);
+  const on = withTopLayer(runner, tree.built);
   return runner.remember(key, () =>
-    inArea(withTopLayer(runner, tree.built), id, async (area): Promise<WithTests> => {
-      const why = await applyPatch(runner, area, tests);
+    inArea(on, id, async (area): Promise<WithTests> => {
+      const why = await applyPatch(on, area, tests);
       if (why) return { kind: 'refused', why };
       // In compiled languages tests are part of the build output, so rebuild with them.
       const broken = tests === '' ? null : await build(runner, area);

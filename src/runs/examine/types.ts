@@ -116,10 +116,11 @@ export async function checkTypes(
     [tree.patch, tests, checks, task.settings.timeout.check],
     ...(tree.built.ownPackages ? [['set up anew', task.settings.checks.setup]] : []),
   ]);
+  const on = withTopLayer(runner, tree.built);
   const own = await runner.remember(key, () =>
-    inArea(withTopLayer(runner, tree.built), id, async (area): Promise<OwnTypeChecks> => {
-      if ((await applyPatch(runner, area, tests)) !== null) return { why: 'its test files do not apply' };
-      const why = await restoreCommands(runner, area, patch);
+    inArea(on, id, async (area): Promise<OwnTypeChecks> => {
+      if ((await applyPatch(on, area, tests)) !== null) return { why: 'its test files do not apply' };
+      const why = await restoreCommands(on, area, patch);
       if (why !== null) return { why: `the commands of the base commit cannot be restored: ${why}` };
       const runs: TypeCheckRun[] = [];
       for (const check of checks) runs.push(await runTypeCheck(runner, area, check));
