@@ -60,7 +60,6 @@ test('“add tests for X” is decided by what the tests catch', async () => {
       ),
     },
     C: { 'test/clamp.test.js': tests("test('is wrong', () => assert.equal(clamp(3, 0, 2), 3));") },
-    // Its tests pass on its own code alone.
     D: {
       'src/clamp.js': CLAMP.replace('return low;', 'return low - 1;'),
       'test/clamp.test.js': tests("test('lower', () => assert.equal(clamp(-1, 0, 2), -1));"),
@@ -78,15 +77,15 @@ test('“add tests for X” is decided by what the tests catch', async () => {
     passed: false,
     because: "With the patch's own test files, 1 test fail: test/clamp.test.js > is wrong.",
   });
-  expect(gate(D, 'tests-run')).toMatchObject({
+  expect(gate(D, 'content')).toMatchObject({
     passed: false,
-    because: expect.stringMatching(
-      /^Its tests fail on the code of the base commit: test\/clamp\.test\.js > lower\./,
-    ),
+    because: 'The task asks for tests alone; the patch also changes src/clamp.js.',
   });
   const { ranking, decision } = ranked(evidence);
   expect(ranking.slice(0, 2).map(({ alias }) => alias)).toEqual(['B', 'A']);
   expect(decision).toMatchObject({ kind: 'winner', alias: 'B', decidedBy: 'tests' });
+  // D changes code, so what the task asks for is not certain.
+  expect(decision).not.toMatchObject({ confidence: 'clear' });
   expect(decision.because).toContain(
     `catch more: ${caught} of ${total} mutants of the code, A 1 of ${total}`,
   );

@@ -212,6 +212,8 @@ export interface Evidence {
   readonly baseTests?: BaseTests;
   /** What the task asks for; absent: code. */
   readonly task?: Exclude<TaskKind, 'code'>;
+  /** Whether some candidates change files of another kind than `task`, so that the kind may be wrong. */
+  readonly mixedKinds?: true;
   /** If the task asks for tests: what they catch. Absent if no mutant was run. */
   readonly mutants?: MutantCount;
   /** Absent if no type check was run. */

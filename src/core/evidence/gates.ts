@@ -1,3 +1,4 @@
+import { fileKindOf } from '../likeness/index.ts';
 import { counted } from '../model/index.ts';
 import { matchesAny, type Patch, type PatchFile } from '../patches/index.ts';
 import { canRun, silenceOf } from './base-facts.ts';
@@ -13,7 +14,7 @@ import {
   type TamperingFinding,
   type TamperingOptions,
 } from './tampering.ts';
-import type { TaskKind } from './task-kind.ts';
+import { isBesideProduction, type TaskKind } from './task-kind.ts';
 import { brokenSteps, succeeded, testsAlone } from './test-runs.ts';
 
 /** Maximum size of a patch that is worth reviewing. Defaults, to be tuned on dev data. */
@@ -81,6 +82,12 @@ function contentGate(patch: Patch, kind: TaskKind = 'code'): GateReport {
   const production = patch.production;
   if (patch.files.length === 0) return gateFailed('content', 'The patch changes nothing.');
   if (kind === 'tests') {
+    const other = patch.files.filter((file) => !isBesideProduction(file)).map(({ path }) => path);
+    if (other.length > 0)
+      return gateFailed(
+        'content',
+        `The task asks for tests alone; the patch also changes ${firstFew(other)}.`,
+      );
     const tests = patch.tests.filter((file) => file.change !== 'deleted' && hasContent(file));
     return tests.length > 0
       ? gatePassed(
@@ -89,8 +96,11 @@ function contentGate(patch: Patch, kind: TaskKind = 'code'): GateReport {
         )
       : gateFailed('content', 'The task asks for tests, and the patch adds none.');
   }
-  if (kind === 'configuration' && production.length === 0)
-    return gatePassed('content', `The patch changes ${counted(patch.files.length, 'configuration file')}.`);
+  const settings = patch.files.filter(
+    ({ path, change }) => fileKindOf(path, change === 'added') === 'config',
+  );
+  if (kind === 'configuration' && production.length === 0 && settings.length > 0)
+    return gatePassed('content', `The patch changes ${counted(settings.length, 'configuration file')}.`);
   if (production.length === 0)
     return gateFailed('content', 'The patch changes only tests or their configuration.');
   return production.some(hasContent)

@@ -88,7 +88,7 @@ export {
   type TamperingKind,
   type TamperingOptions,
 } from './tampering.ts';
-export { TASK_KINDS, type TaskKind, taskKindOf } from './task-kind.ts';
+export { isBesideProduction, type KindOfTask, TASK_KINDS, type TaskKind, taskKindOf } from './task-kind.ts';
 export {
   BASE_RUNS,
   compareBase,

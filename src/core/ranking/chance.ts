@@ -230,6 +230,10 @@ function clearDoubts(standing: LeadingCandidate): readonly string[] {
       'No test that somebody else wrote or confirms shows that the task is done.',
     ],
     [winning.doubt !== undefined, 'A reviewer named a defect that execution did not refute.'],
+    [
+      winning.mixedKinds === true,
+      'Candidates change files of different kinds, so what the task asks for is uncertain.',
+    ],
     [lacksComparison(winning.cut), 'Candidates were not compared for lack of time.'],
     [
       (baseTests?.contested ?? []).length > 0,

@@ -3,10 +3,10 @@ import {
   type Evidence,
   type ExaminationCut,
   isSurvivor,
+  type KindOfTask,
   type MutantCount,
   peerTestsOn,
   settledByOthers,
-  type TaskKind,
   type TestRun,
   taskKindOf,
   testsAlone,
@@ -66,7 +66,8 @@ export async function gatherEvidence(
 ): Promise<Gathered> {
   const { onBase, leftOut } = await scopeToPackages(runner, entries, baseRun, leftMs);
   const time = await openExaminationTime(runner, entries, onBase, leftMs);
-  const kind = await kindOfTask(runner, entries);
+  const task = await kindOfTask(runner, entries);
+  const { kind } = task;
   const whole: ExaminationTools = {
     kind,
     runner: asOnBase(runner, onBase),
@@ -94,7 +95,7 @@ export async function gatherEvidence(
       ? { tests: new Map(), results: [] }
       : await runPeerTests(tools, examined, (alias) => agreeing.get(alias)?.alike ?? []);
     const mutants = written?.mutants ?? new Map();
-    const known = { kind, mutants, crossed, probed, agreeing, message: firstLine(runner.asked ?? '') };
+    const known = { ...task, mutants, crossed, probed, agreeing, message: firstLine(runner.asked ?? '') };
     const evidence = settledByOthers(withoutContestedTests(examined.map((one) => evidenceOf(one, known))));
     const mayWrite = kind === 'code' || kind === 'configuration';
     const added = writing && mayWrite ? await addWrittenTests(tools, examined, evidence, writing) : null;
@@ -106,7 +107,7 @@ export async function gatherEvidence(
 }
 
 /** From the task's text and all patches that can be read. */
-async function kindOfTask(runner: CheckRunner, entries: readonly CandidateEntry[]): Promise<TaskKind> {
+async function kindOfTask(runner: CheckRunner, entries: readonly CandidateEntry[]): Promise<KindOfTask> {
   const patches: Patch[] = [];
   for (const { patch } of entries) {
     const parsed = patch ? await unlessDamaged(runner.readPatch(patch)) : null;
@@ -166,8 +167,7 @@ const changesOf = ({ files, functions }: PatchLikeness) => [
 const MAX_UNMET = 5;
 
 /** Results across all candidates. */
-interface PoolResults {
-  readonly kind: TaskKind;
+interface PoolResults extends KindOfTask {
   readonly mutants: ReadonlyMap<Alias, MutantCount>;
   readonly crossed: PeerResults;
   readonly probed: ProbeResults | null;
@@ -180,7 +180,7 @@ const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?
 
 function evidenceOf(
   { candidate, gates, patch, baseTests, types }: ExaminedCandidate,
-  { kind, mutants, crossed, probed, agreeing, message }: PoolResults,
+  { kind, isMixed, mutants, crossed, probed, agreeing, message }: PoolResults,
 ): Evidence {
   const caught = mutants.get(candidate.alias);
   const agreed = agreeing.get(candidate.alias);
@@ -202,6 +202,7 @@ function evidenceOf(
     ...(baseTests ? { baseTests } : {}),
     ...(types ? { types } : {}),
     ...(kind === 'code' ? {} : { task: kind }),
+    ...(isMixed ? { mixedKinds: true } : {}),
     ...(caught ? { mutants: caught } : {}),
     ...(examples ? { independentTests: examples } : {}),
     ...(unmetExamples.length > 0 ? { unmetExamples } : {}),

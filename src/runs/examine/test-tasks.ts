@@ -79,7 +79,7 @@ async function authorOf(
 ): Promise<TestAuthor | ExaminedCandidate | null> {
   const { candidate, gates, patch } = one;
   if (!patch || !isSurvivor(gates) || !base.ready) return null;
-  const files = patch.tests;
+  const { files } = patch;
   const paths = files.flatMap(({ change, path }) => (change === 'deleted' ? [] : [path]));
   const commands = runner.plan.focus(paths);
   const id = areaId(candidate.runId, candidate.alias, 'as-is');

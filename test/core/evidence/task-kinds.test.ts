@@ -5,6 +5,7 @@ import {
   isCaught,
   linkedDocuments,
   mutantsOf,
+  staticGates,
   type TestRun,
   taskKindOf,
   testsThatCount,
@@ -21,7 +22,17 @@ describe('the kind of a task', () => {
   test.each([
     ['Add tests for the parser', [TESTS, TESTS, CODE], 'tests'],
     ['parseDate is untested', [TESTS], 'tests'],
-    ['Improve coverage of src/date.ts', [TESTS, TESTS], 'tests'],
+    ['Improve test coverage of src/date.ts', [TESTS, TESTS], 'tests'],
+    ['Add a regression test for empty input', [TESTS], 'tests'],
+    ['Date lacks unit tests', [TESTS], 'tests'],
+    // Code can be about tests.
+    ['Add a --test option that makes clamp strict', [TESTS, TESTS, CODE], 'code'],
+    ['Allow more results per test page', [TESTS], 'code'],
+    ['Cover letter upload breaks spec', [TESTS], 'code'],
+    ['Add password strength test', [TESTS], 'code'],
+    ['Add test page for uploads', [TESTS], 'code'],
+    ['Warn about projects that have no tests', [TESTS], 'code'],
+    ['Add tests for clamp and make it strict', [TESTS], 'code'],
     // One candidate of three avoids the work, or the title asks for a fix.
     ['Add tests for the parser', [TESTS, CODE, CODE], 'code'],
     ['Fix the parser and add tests', [TESTS, TESTS], 'code'],
@@ -32,7 +43,25 @@ describe('the kind of a task', () => {
     ['Accept more dates', [SETTINGS, SETTINGS], 'code'],
     ['Add tests', [], 'code'],
   ] as const)('of “%s”', (title, patches, kind) => {
-    expect(taskKindOf(`${title}\n\nAdd tests for everything.`, patches)).toBe(kind);
+    expect(taskKindOf(`${title}\n\nAdd tests for everything.`, patches).kind).toBe(kind);
+  });
+
+  test('is uncertain if some candidates change other files', () => {
+    expect(taskKindOf('Add tests for clamp', [TESTS, TESTS]).isMixed).toBe(false);
+    expect(taskKindOf('Add tests for clamp', [TESTS, TESTS, CODE]).isMixed).toBe(true);
+    expect(taskKindOf('Explain clamp', [DOCS, DOCS, CODE]).isMixed).toBe(true);
+    expect(taskKindOf('Change clamp', [TESTS, CODE]).isMixed).toBe(false);
+  });
+
+  test.each([
+    ['tests', CODE, 'The task asks for tests alone; the patch also changes src/a.js.'],
+    ['tests', TESTS, null],
+    ['tests', patchBetween({}, { 'test/a.test.js': 'x();\n', 'CHANGELOG.md': 'Tests\n' }), null],
+    ['configuration', TESTS, 'The patch changes only tests or their configuration.'],
+    ['configuration', SETTINGS, null],
+  ] as const)('decides the gate content: %s', (kind, patch, because) => {
+    const content = staticGates(patch, { protect: [] }, { kind }).find(({ gate }) => gate === 'content');
+    expect(content?.passed ? null : content?.because).toBe(because);
   });
 });
 
