@@ -90,6 +90,8 @@ export interface TypeFinding {
 /** One execution of a type check. */
 export interface TypeCheckRun extends Pick<TestRun, 'exitCode' | 'stopped' | 'ms'> {
   readonly name: string;
+  /** New findings are shown but do not eliminate; absent otherwise. */
+  readonly advisory?: true;
   /** In order of output. */
   readonly findings: readonly TypeFinding[];
   /** The lines of the output that explain a failure without findings; absent otherwise. */
@@ -105,6 +107,10 @@ export interface TypeCheckResult {
   readonly onBase: number;
   readonly gone: number;
   readonly ms: number;
+  /** A check that runs on the base does not run here; absent otherwise. */
+  readonly failed?: true;
+  /** Files that configure the checker and that the candidate changes, so that findings say less; absent for none. */
+  readonly configured?: readonly string[];
 }
 
 /** The result of the base suite, with base versions of all test files, on a candidate's production code. */

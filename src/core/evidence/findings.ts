@@ -21,6 +21,9 @@ const EXPECTATIONS: ReadonlySet<TamperingKind> = new Set([
   'fixture-changed',
 ]);
 
+/** Findings of the gate `types`, on which tests say nothing. */
+const ABOUT_TYPES: ReadonlySet<TamperingKind> = new Set(['checker-configured', 'type-error']);
+
 /** The findings in a patch; none if the gate `untampered` found nothing or was not checked. */
 export const findingsOf = ({ gates }: Pick<Evidence, 'gates'>): readonly TamperingFinding[] =>
   gates.flatMap(({ findings = [] }) => findings);
@@ -63,7 +66,9 @@ export const settledByTests = (
   own: BaseTests | undefined,
 ): readonly GateReport[] =>
   mapFindings(gates, (one) =>
-    one.severity === 'question' && !ABOUT_CODE.has(one.kind) ? settledFinding(one, base, own) : one,
+    one.severity === 'question' && !ABOUT_CODE.has(one.kind) && !ABOUT_TYPES.has(one.kind)
+      ? settledFinding(one, base, own)
+      : one,
   );
 
 function settledFinding(

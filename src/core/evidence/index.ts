@@ -11,6 +11,7 @@ export {
   withPackagesNote,
 } from './base-facts.ts';
 export { type Behaviour, compareBehaviour } from './behaviour.ts';
+export { checkerQuestions } from './checker-configuration.ts';
 export * from './evidence.ts';
 export {
   EXTRA_WORK,

@@ -67,6 +67,7 @@ const SEPARATORS = [
   'tests',
   'behaviour',
   'agreement',
+  'types',
   'judges',
   'vote',
   'score',

@@ -90,6 +90,8 @@ export function comparisonClause(
       return `passes more tests: ${testsText(ahead)}, ${name} ${testsText(behind)}`;
     case 'behaviour':
       return `is supported more than ${name} by how the other candidates behave on derived inputs${probesText(ahead)}`;
+    case 'types':
+      return `adds no type errors, unlike ${name}`;
     case 'alike':
       return `makes the same source changes as ${name}`;
     case 'tie':

@@ -124,11 +124,17 @@ export function leadingGroup(
 ): readonly RankedEvidence[] {
   const group = strategy === 'evidence' ? undominated(all, !without.includes('tests')) : all;
   const best = Math.max(...group.map((one) => strategyValue(one, strategy)));
-  return group.filter((one) => {
+  const near = group.filter((one) => {
     const value = strategyValue(one, strategy);
     return value === best || rounded(best - value) <= margin;
   });
+  // New findings of a type check that does not eliminate decide only where tests and behaviour do not.
+  const typed = strategy === 'evidence' ? near.filter((one) => !hasTypeErrors(one)) : near;
+  return typed.length > 0 ? typed : near;
 }
+
+const hasTypeErrors = ({ evidence: { types } }: RankedEvidence): boolean =>
+  types !== undefined && (types.addedCount > 0 || types.failed === true);
 
 /** Those that fix the most base tests, without those that another one of them surpasses on independent tests. */
 function undominated(all: readonly RankedEvidence[], byIndependentTests: boolean): readonly RankedEvidence[] {
@@ -163,13 +169,17 @@ function separatorOf(
   { strategy }: RankingStep,
   near: readonly RankedEvidence[],
   { last, next }: { readonly last: RankedEvidence; readonly next: RankedEvidence },
-  { calibration, without = [] }: RankingOptions,
+  { calibration = CALIBRATION, without = [] }: RankingOptions,
 ): Separator {
   if (strategy !== 'evidence') return strategy;
   if (last.fixed !== next.fixed) return 'fixed';
   const tests = !without.includes('tests');
   if (tests && near.some((one) => isOverruledBy(next.evidence, one.evidence))) return 'objections';
   if (tests && near.some((one) => isSurpassedBy(next.evidence, one.evidence))) return 'independent';
+  if (hasTypeErrors(next) && near.every((one) => !hasTypeErrors(one))) {
+    const lead = rounded(last.support - next.support);
+    if (lead <= calibration.undecidedMargin) return 'types';
+  }
   return strongestSignal(last.signals, next.signals, calibration) ?? 'tie';
 }
 

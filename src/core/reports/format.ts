@@ -108,6 +108,7 @@ export const SEPARATOR_LABELS = {
   metrics: 'metrics (tests, size, speed)',
   weights: 'the weighted mean of all scores',
   alike: 'nothing: the same change',
+  types: 'type errors',
   tie: 'nothing: a tie',
 } as const satisfies Record<Separator, string>;
 

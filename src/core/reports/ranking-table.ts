@@ -104,12 +104,13 @@ function buildText(evidence: Evidence | undefined): string {
   return gate.passed ? 'ok' : 'failed';
 }
 
-/** `no new`, `2 new`, `no new, 3 fixed`. */
+/** `no new`, `2 new`, `no new, 3 fixed`; what is fixed says nothing if the checker was configured otherwise. */
 function typesText(evidence: Evidence | undefined): string {
   const found = evidence?.types;
   if (found === undefined) return '–';
-  const gate = evidence?.gates.find((report) => report.gate === 'types');
-  if (found.addedCount === 0 && gate?.passed === false) return 'failed';
+  if (found.addedCount === 0 && found.failed) return 'failed';
+  if (found.configured)
+    return `${found.addedCount > 0 ? `${found.addedCount} new, ` : ''}other configuration`;
   const added = found.addedCount === 0 ? 'no new' : `${found.addedCount} new`;
   return found.gone === 0 ? added : `${added}, ${found.gone} fixed`;
 }

@@ -60,7 +60,7 @@ export {
   type WantedTools,
   wantedTools,
 } from './toolchain.ts';
-export { isTypeCheckStep, type TypeCheck, typeChecks } from './type-checks.ts';
+export { isRunByCi, isTypeCheckStep, type TypeCheck, typeChecks } from './type-checks.ts';
 export {
   parseVersion,
   type RuntimeLanguage,

@@ -18,6 +18,8 @@ export interface TypeCheck {
   readonly folder?: string;
   /** A line that cannot be split: its exit code may be that of its last part, so findings count with any. */
   readonly unsplit?: true;
+  /** Nobody asked for it: neither settings nor test command nor CI contain it. New findings do not eliminate. */
+  readonly advisory?: true;
 }
 
 /** Maximum characters of a name. */
@@ -29,11 +31,13 @@ export const isTypeCheckStep = ({ kind, command, package: folder }: TestStep): b
 
 /**
  * The type checks of a repository: `checks.types`, and those among the steps of its test command, each once. None if
- * the settings disable them. `files` are texts of the base commit (`stepFiles`).
+ * the settings disable them. `files` are texts of the base commit (`stepFiles`). `isAdvisory`: what `types` says was
+ * detected, and CI does not run it.
  */
 export function typeChecks(
   { types, test = '' }: { readonly types?: string | undefined; readonly test?: string | undefined },
   files: Readonly<Record<string, string>>,
+  isAdvisory = false,
 ): readonly TypeCheck[] {
   if (types === '') return [];
   const own = types ? commandSteps(types, files) : [];
@@ -44,9 +48,12 @@ export function typeChecks(
   );
   const first = own ?? [];
   const [only] = first;
+  const whole =
+    own === null && types ? [{ name: types, command: isolated(types), unsplit: true as const }] : [];
+  const split =
+    types && only && first.length === 1 ? [checkOf(only, types)] : first.map((step) => checkOf(step));
   return withOwnNames([
-    ...(own === null && types ? [{ name: types, command: isolated(types), unsplit: true as const }] : []),
-    ...(types && only && first.length === 1 ? [checkOf(only, types)] : first.map((step) => checkOf(step))),
+    ...[...whole, ...split].map((one) => (isAdvisory ? { ...one, advisory: true as const } : one)),
     ...[...others.values()].map((step) => checkOf(step)),
   ]);
 }
@@ -81,6 +88,34 @@ const isolated = (command: string): string =>
         (_, python: string, module: string) =>
           `${python} -c 'import sys; sys.path[:] = [p for p in sys.path if p]; import runpy; runpy.run_module("${module}", run_name="__main__", alter_sys=True)'`,
       );
+
+/** Maximum lines of a workflow that are read. */
+const MAX_WORKFLOW_LINES = 2_000;
+
+/** Whether a line of one of these workflows starts one of the same checkers, or the same script. */
+export function isRunByCi(
+  types: string,
+  workflows: readonly string[],
+  files: Readonly<Record<string, string>>,
+): boolean {
+  const wanted = new Set((commandSteps(types, files) ?? []).map(checkerOf));
+  const lines = workflows.flatMap((text) => text.split('\n').slice(0, MAX_WORKFLOW_LINES));
+  return lines.some((line) => {
+    const command = line
+      .trim()
+      .replace(/^(?:- +)?(?:run: *)?/, '')
+      .replace(/^(['"])(.*)\1$/s, '$2');
+    return (commandSteps(command, files) ?? []).some((step) => wanted.has(checkerOf(step)));
+  });
+}
+
+/** Equal for two commands that start the same checker or script, whatever their options and package manager. */
+function checkerOf({ command }: TestStep): string {
+  const [program = '', second = ''] = programWords(command);
+  if (/^(?:tsc|vue-tsc|tsgo|mypy|pyright|basedpyright)$/.test(program)) return program;
+  if (/^(?:go vet|cargo check)$/.test(`${program} ${second}`)) return `${program} ${second}`;
+  return command.replace(/^(?:npm|pnpm|yarn|bun) (?:run )?/, 'run ');
+}
 
 const programOf = ({ folder, command }: TestStep): string => JSON.stringify([folder, programWords(command)]);
 

@@ -4,12 +4,14 @@ import {
   machineFaultOn,
   programKilled,
   type RunId,
+  SETTINGS_FILE,
   showsKill,
   USUAL_SURROUNDINGS,
 } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import {
   ciJob,
+  isRunByCi,
   isTypeCheckStep,
   packageFiles,
   reportPlan,
@@ -62,14 +64,31 @@ export async function openCheckRunner(
   const asked = [task.title, task.body, ...task.comments.map(({ body }) => body)].join('\n');
   const remember = rememberInMemory(rememberAnswers(world, run.id));
   const declared = run.brief?.changedTests ?? [];
-  return checkRunnerOn(world, { task, source, base, asked, declared, remember, signal });
+  const from = run.checks?.from?.types;
+  const detectedTypes = from !== undefined && from !== SETTINGS_FILE;
+  return checkRunnerOn(world, { task, source, base, asked, declared, remember, signal, detectedTypes });
+}
+
+/** Whether the repository's CI runs the type check. */
+async function isTypeCheckOfCi(
+  world: CheckPorts,
+  { source, task }: Pick<CheckRunner, 'source' | 'task'>,
+  { baseFiles, texts }: Pick<CheckRunner, 'baseFiles'> & { readonly texts: Readonly<Record<string, string>> },
+): Promise<boolean> {
+  const workflows: string[] = [];
+  for (const path of workflowFiles(baseFiles))
+    workflows.push((await readTextAt(world, source, task.base.sha, path)) ?? '');
+  return isRunByCi(task.settings.checks.types ?? '', workflows, texts);
 }
 
 /** Creates a runner over a prepared base. */
 export async function checkRunnerOn(
   world: CheckPorts,
   on: Pick<CheckRunner, 'task' | 'source' | 'base' | 'binds' | 'asked' | 'declared' | 'signal'> &
-    Partial<Pick<CheckRunner, 'remember'>>,
+    Partial<Pick<CheckRunner, 'remember'>> & {
+      /** `checks.types` was detected, not written by a person. */
+      readonly detectedTypes?: boolean;
+    },
 ): Promise<CheckRunner> {
   const { source, task } = on;
   const { sha } = task.base;
@@ -84,7 +103,8 @@ export async function checkRunnerOn(
   await read(stepFiles(baseFiles));
   await read(packageFiles(baseFiles, texts));
   const { test = '', packages } = task.settings.checks;
-  const types = typeChecks(task.settings.checks, texts);
+  const isAdvisory = on.detectedTypes === true && !(await isTypeCheckOfCi(world, on, { baseFiles, texts }));
+  const types = typeChecks(task.settings.checks, texts, isAdvisory);
   const apart = types.length === 0 ? undefined : isTypeCheckStep;
   const { plan, notes } = planOfNamedPackages(reportPlan(test, texts, REPORT_FOLDER, apart), packages);
   const found = on.base.tools?.services ?? [];

@@ -1,4 +1,5 @@
 import {
+  checkerQuestions,
   compareTypeChecks,
   type GateReport,
   leftOutTypeCheck,
@@ -31,7 +32,7 @@ const FORGET =
 async function runTypeCheck(
   runner: CheckRunner,
   area: WorkArea,
-  { name, command, folder, unsplit }: TypeCheck,
+  { name, command, folder, unsplit, advisory }: TypeCheck,
 ): Promise<TypeCheckRun> {
   const result = await runOnce(runner, area, {
     argv: ['sh', '-c', `${FORGET}${command}`],
@@ -45,6 +46,7 @@ async function runTypeCheck(
   const isClear = exitCode === 0 || findings.length > 0;
   return {
     ...{ name, exitCode, stopped, ms, findings },
+    ...(advisory ? { advisory } : {}),
     ...(isClear ? {} : { errors: failureLines(output, ERROR_LINES) }),
   };
 }
@@ -128,5 +130,21 @@ export async function checkTypes(
     }),
   );
   if ('why' in own) return { gate: fail('types', `not checked: ${own.why}`) };
-  return compareTypeChecks(types, own.runs, patch.files);
+  const { files } = patch;
+  return compareTypeChecks(types, own.runs, files, await configurationQuestions(runner, patch));
+}
+
+/** The check uses the candidate's versions of production and test files, but the base's of runner configuration. */
+async function configurationQuestions(
+  { world, source, task, baseFiles }: CheckRunner,
+  patch: Patch,
+): Promise<ReturnType<typeof checkerQuestions>> {
+  const used = [...patch.production, ...patch.tests];
+  const texts: Record<string, string> = {};
+  for (const { path, change } of used) {
+    if (change === 'added' || !/\.(?:toml|cfg|ini|json)$/.test(path)) continue;
+    const text = await readTextAt(world, source, task.base.sha, path);
+    if (text !== null) texts[path] = text;
+  }
+  return checkerQuestions(used, texts, baseFiles);
 }

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  checkerQuestions,
   compareTypeChecks,
   leftOutTypeCheck,
+  questionsOf,
   type TypeCheckRun,
   type TypeFinding,
   typeFindings,
@@ -239,4 +241,59 @@ describe('a candidate is held to', () => {
       }),
     );
   });
+
+  test('nothing by a check that nobody asked for: its findings are shown to a person', () => {
+    const { gate, result } = compareTypeChecks(
+      [run([], { advisory: true })],
+      [run([at('a.ts', 3, 'TS1: x')])],
+    );
+    expect(gate).toMatchObject({ passed: true, because: expect.stringContaining('It does not eliminate') });
+    expect(result).toMatchObject({ addedCount: 1 });
+    expect(questionsOf({ gates: [gate] })).toMatchObject([
+      { kind: 'type-error', path: 'a.ts', line: 3, what: 'the type check finds TS1: x' },
+    ]);
+    const broken = compareTypeChecks([run([], { advisory: true })], [run([], { exitCode: 1 })]);
+    expect(broken).toMatchObject({ gate: { passed: true }, result: { failed: true } });
+  });
+});
+
+test('changes of what the type checker checks are questions with their lines', () => {
+  const before = {
+    'tsconfig.json': '{ "compilerOptions": { "strict": true } }\n',
+    'setup.cfg': '[metadata]\nname = a\n[mypy]\nstrict = true\n',
+    'pyproject.toml': '[project]\nname = "a"\n[tool.mypy]\nstrict = true\n',
+    'src/a.js': 'exports.a = 1;\n',
+    'app.py': 'a = 1\n',
+    'stubs/known.pyi': 'a: int\n',
+  };
+  const asked = (after: Readonly<Record<string, string>>) =>
+    checkerQuestions(patchBetween(before, { ...before, ...after }).files, before, Object.keys(before));
+  const paths = (after: Readonly<Record<string, string>>) => asked(after).map(({ path }) => path);
+  expect(asked({ 'tsconfig.json': '{ "compilerOptions": { "noCheck": true } }\n' })).toMatchObject([
+    { path: 'tsconfig.json', severity: 'question', hunk: expect.stringContaining('noCheck') },
+  ]);
+  expect(
+    paths({ 'setup.cfg': before['setup.cfg'].replace('strict = true', 'ignore_errors = true') }),
+  ).toEqual(['setup.cfg']);
+  expect(
+    paths({ 'pyproject.toml': `${before['pyproject.toml']}[[tool.mypy.overrides]]\nmodule = "a"\n` }),
+  ).toEqual(['pyproject.toml']);
+  expect(paths({ 'mypy.ini': '[mypy]\n' })).toEqual(['mypy.ini']);
+  expect(paths({ 'app.pyi': 'a: str\n' })).toEqual(['app.pyi']);
+  expect(paths({ 'src/a.d.ts': 'export const a: any;\n' })).toEqual(['src/a.d.ts']);
+  // Honest changes of the same files, and a stub among others.
+  expect(paths({ 'setup.cfg': before['setup.cfg'].replace('name = a', 'name = b') })).toEqual([]);
+  expect(paths({ 'stubs/new.pyi': 'b: int\n', 'packages/new/tsconfig.json': '{}\n' })).toEqual([]);
+  const { gate, result } = compareTypeChecks(
+    [run([at('a.ts', 1, 'TS1: x')])],
+    [run([])],
+    [],
+    asked({ 'tsconfig.json': '{ "compilerOptions": { "noCheck": true } }\n' }),
+  );
+  expect(gate).toMatchObject({
+    passed: true,
+    because: expect.stringContaining('The patch changes what it checks: tsconfig.json.'),
+    findings: [{ kind: 'checker-configured' }],
+  });
+  expect(result.configured).toEqual(['tsconfig.json']);
 });

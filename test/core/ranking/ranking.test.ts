@@ -76,6 +76,15 @@ describe('the order', () => {
     );
   });
 
+  test('new findings of a type check that does not eliminate decide only what tests and behaviour do not', () => {
+    const types = { added: [], addedCount: 1, onBase: 0, gone: 0, ms: 1 };
+    const wrong = candidate('A', { agreement: 0.42, types });
+    const right = candidate('B', { agreement: 0.4, types: { ...types, addedCount: 0 } });
+    expect(order(wrong, right)).toBe('B types A');
+    expect(order(wrong, { ...right, agreement: 0.1 })).toBe('A agreement B');
+    expect(order(fixing(wrong, 1), right)).toBe('A fixed B');
+  });
+
   test('where nothing separates two they are tied: the hash orders the table, and the place is the same', () => {
     const tied = [candidate('A', { patchSha256: 'f' }), candidate('B', { patchSha256: 'e' })];
     const third = candidate('C', { breaks: ['x'] });

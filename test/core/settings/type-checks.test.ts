@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   detectChecks,
+  isRunByCi,
   isTypeCheckStep,
   reportPlan,
   typeChecks,
@@ -132,4 +133,25 @@ test('a candidate keeps its packages, but not its scripts', () => {
   expect(withBaseScripts('new/package.json', null, own)).toBe(own);
   expect(withBaseScripts('Makefile', 'types:\n\ttsc\n', 'types:\n\ttrue\n')).toBe('types:\n\ttsc\n');
   expect(withBaseScripts('.npmrc', null, 'script-shell=/bin/true\n')).toBeNull();
+});
+
+describe('a detected type check', () => {
+  const files = {
+    'package.json': manifest({ typecheck: 'tsc -b', ci: 'npm run lint && tsc --noEmit -p .', lint: 'xo' }),
+  };
+  const workflow = (line: string) => [`jobs:\n  test:\n    steps:\n      - run: ${line}\n`];
+
+  test('is advisory unless CI runs the same checker or script', () => {
+    expect(typeChecks({ types: 'mypy .' }, {}, true)).toMatchObject([{ advisory: true }]);
+    expect(isRunByCi('npm run typecheck', workflow('pnpm typecheck'), files)).toBe(true);
+    expect(isRunByCi('node_modules/.bin/tsc --noEmit', workflow('npm run ci'), files)).toBe(true);
+    expect(isRunByCi('.venv/bin/python -m mypy .', workflow('mypy --strict src'), {})).toBe(true);
+    expect(isRunByCi('go vet ./...', workflow('go test ./...'), {})).toBe(false);
+    expect(isRunByCi('npm run typecheck', workflow('npm run lint'), files)).toBe(false);
+    expect(isRunByCi('npm run typecheck', [], files)).toBe(false);
+  });
+
+  test('that the test command contains is never advisory', () => {
+    expect(typeChecks({ test: 'tsc --noEmit && ava' }, {}, true)).not.toMatchObject([{ advisory: true }]);
+  });
 });

@@ -34,6 +34,10 @@ export const TAMPERING_KINDS = [
   'attributes',
   /** `.gitignore` hides tests. */
   'files-ignored',
+  /** The configuration of the type checker was changed, or a file hides code from it. */
+  'checker-configured',
+  /** A type checker that does not eliminate has new findings. */
+  'type-error',
 ] as const;
 export type TamperingKind = (typeof TAMPERING_KINDS)[number];
 
@@ -67,6 +71,8 @@ export const SEVERITY_OF_KIND: Readonly<Record<TamperingKind, Severity>> = {
   'assertions-patched': 'gate',
   attributes: 'gate',
   'files-ignored': 'gate',
+  'checker-configured': 'question',
+  'type-error': 'question',
 };
 
 /** One place where a patch tampers with its own examination. */
