@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExecSpec } from '../../src/ports/index.ts';
 import { type FixtureOptions, openSharedFixture, type SharedFixture } from './examination-world.ts';
@@ -60,6 +61,19 @@ const examined = async (
 const REGISTRIES = {
   of: async () => ({ hosts: ['registry.test:443'], env: {}, files: {}, folders: [], logins: [] }),
 };
+
+/** A TLS alert: no handshake, but an answer. */
+const ALERT = Buffer.from([21, 3, 3, 0, 2, 2, 40]);
+
+/** An install script that sends a host a byte that is no greeting, and fails. */
+const forgery = (host: string) => `import { request } from 'node:http';
+const call = request(process.env.HTTPS_PROXY, { method: 'CONNECT', path: '${host}' });
+call.on('connect', (_, socket) => {
+  socket.on('close', () => process.exit(1)).resume();
+  socket.write('x');
+});
+call.end();
+`;
 
 const NO_CLIENT_FILES = {
   'src/sum.js': `import { existsSync } from 'node:fs';
@@ -171,5 +185,63 @@ describe('a candidate that changes its packages', () => {
       { registries, exec: (spec, real) => real({ ...spec, registries: [] }) },
     );
     expect(B?.gates.find(({ gate }) => gate === 'builds')).toMatchObject({ passed: false });
+  });
+
+  describe('with a script that makes connections to a registry fail', () => {
+    /** Its set-ups, and what came of them; the registry answers TLS, or nobody. */
+    async function forged(registry: 'answers' | 'is away') {
+      const server = createServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', (data) =>
+          registry === 'answers' && data[0] === 22 ? socket.end(ALERT) : socket.end(),
+        );
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const setUps: string[] = [];
+      const evidence = examined(
+        { B: { 'install.mjs': forgery(host), 'src/sum.js': FILES['src/sum.js'] } },
+        {
+          registries: { of: async () => ({ hosts: [host], env: {}, files: {}, folders: [], logins: [] }) },
+          exec: (spec, real) => {
+            if (spec.registries?.length && spec.argv[2] === SETUP) setUps.push(spec.area.id);
+            return real(spec);
+          },
+        },
+      );
+      const ended = await evidence.catch((thrown: unknown) => thrown);
+      server.close();
+      return { ended, setUps: setUps.length };
+    }
+
+    test('it is the failure of the candidate if the registry answers Runoff, after a second try', async () => {
+      const { ended, setUps } = await forged('answers');
+      expect(ended).toMatchObject({
+        B: { gates: expect.arrayContaining([expect.objectContaining({ gate: 'builds', passed: false })]) },
+      });
+      expect(setUps).toBe(2);
+    });
+
+    test('it is an outage if the registry does not answer Runoff either', async () => {
+      const { ended, setUps } = await forged('is away');
+      expect(ended).toMatchObject({ code: 'REGISTRY_UNAVAILABLE' });
+      expect(setUps).toBe(1);
+    });
+  });
+
+  test('is set up twice at most where a signal ends its set-up', async () => {
+    const areas: string[] = [];
+    const { B } = await examined(
+      { B: using('missing') },
+      {
+        exec: async (spec, real) => {
+          if (spec.argv[2] !== SETUP || !spec.area.id.includes('-B-')) return real(spec);
+          areas.push(spec.area.id);
+          return { ...(await real(spec)), exitCode: null, signal: 9, stdout: '', stderr: '' };
+        },
+      },
+    );
+    expect(B?.gates.find(({ gate }) => gate === 'builds')).toMatchObject({ passed: false });
+    expect(areas).toHaveLength(2);
   });
 });

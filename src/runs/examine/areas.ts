@@ -87,14 +87,19 @@ export class EndedBySignal extends Error {}
  * Opens a fresh area and does the work in it; the area is kept. If the output of a build or set-up shows a kill, the
  * work is repeated once in another area. If the sandbox or one of Runoff's own programs is
  * killed, or a command is ended by a signal, the work is repeated in another area. In the last area a signal counts as
- * the command's result; a sandbox or program killed there rejects with PROGRAM_KILLED or RESOURCES_EXHAUSTED.
+ * the command's result (at most `signalRepeats` repetitions, default all); a sandbox or program killed there rejects with PROGRAM_KILLED or RESOURCES_EXHAUSTED.
  */
 export async function inRetriedArea<T>(
   runner: AreaRunner,
   id: string,
   work: (area: WorkArea) => Promise<T>,
+  { signalRepeats = AREA_WAITS_MS.length }: { readonly signalRepeats?: number } = {},
 ): Promise<{ readonly area: WorkArea; readonly result: T }> {
-  const waits = { signals: [...AREA_WAITS_MS], kills: [...AREA_WAITS_MS], shown: [SHOWN_KILL_WAIT_MS] };
+  const waits = {
+    signals: AREA_WAITS_MS.slice(0, signalRepeats),
+    kills: [...AREA_WAITS_MS],
+    shown: [SHOWN_KILL_WAIT_MS],
+  };
   for (;;) {
     const area = await runner.world.workspaces.open(runner.base, id);
     const check: CheckArea = {

@@ -7,6 +7,7 @@ import { type ExecResult, NO_REGISTRIES, type RegistryAccess } from '../../ports
 import { checkLimits } from '../context.ts';
 import type { CheckArea, CheckRunner } from './areas.ts';
 import { runCommand, runOnce } from './execute.ts';
+import { silentRegistries } from './registry-control.ts';
 
 /** Whether a candidate is set up with its own packages: docs/decisions/0105. */
 export function isSetUpAnew({ task }: CheckRunner, production: readonly PatchFile[]): boolean {
@@ -31,22 +32,35 @@ const SILENCE_MS = 120_000;
 const MAX_OTHERS = 2;
 
 /**
+ * Maximum number of times that a command is repeated whose registry failed it but answers Runoff itself: it may have
+ * come back in between.
+ */
+const MAX_REPEATS = 1;
+
+/**
  * Installs a candidate's packages in the area of its tree, which holds the base commit without packages, and its patch.
- * It reaches package registries only, without the operator's logins. Null on success. Rejects with REGISTRY_UNAVAILABLE
- * if a registry does not answer.
+ * It reaches package registries only, without the operator's logins. All tries share `timeout.check`. Null on success.
+ * Rejects with REGISTRY_UNAVAILABLE if a registry does not answer, also not to Runoff itself.
  */
 export async function setUpCandidate(
   runner: CheckRunner,
   area: CheckArea,
 ): Promise<{ readonly because: string; readonly tail: string } | null> {
   const { setup = '' } = runner.task.settings.checks;
+  const { clock, registries } = runner.world;
+  const until = clock.elapsed() + checkLimits(runner.task).wallMs;
   const tries: FailedTry[] = [];
+  let repeats = MAX_REPEATS;
   for (let command = setup; ; ) {
-    const registries = (await runner.world.registries?.of(command)) ?? NO_REGISTRIES;
-    const result = await setUpOnce(runner, area, command, registries);
-    await removeClientFiles(runner, area, registries);
+    const access = (await registries?.of(command)) ?? NO_REGISTRIES;
+    const result = await setUpOnce(runner, area, { command, access, wallMs: until - clock.elapsed() });
+    await removeClientFiles(runner, area, access);
     if (result.exitCode === 0 && result.stopped === null) return null;
-    throwIfAway(command, result, registries);
+    const inTime = () => until > clock.elapsed();
+    if ((await isRegistryBack(runner, area, { command, access, result })) && repeats > 0 && inTime()) {
+      repeats -= 1;
+      continue;
+    }
     const one: FailedTry = {
       recipe: { commands: { setup: command }, from: {} },
       step: 'set-up',
@@ -57,7 +71,7 @@ export async function setUpCandidate(
     tries.push(one);
     const next = nextRecipe({ others: [], named: ['build', 'test'] }, tries)?.commands.setup;
     // The failure that counts is that of the repository's own command.
-    if (next === undefined || tries.length > MAX_OTHERS) return failureOf(tries[0] ?? one);
+    if (next === undefined || tries.length > MAX_OTHERS || !inTime()) return failureOf(tries[0] ?? one);
     command = next;
   }
 }
@@ -65,14 +79,13 @@ export async function setUpCandidate(
 function setUpOnce(
   runner: CheckRunner,
   area: CheckArea,
-  command: string,
-  registries: RegistryAccess,
+  { command, access, wallMs }: { command: string; access: RegistryAccess; wallMs: number },
 ): Promise<ExecResult> {
   let received = false;
   return runOnce(runner, area, {
     argv: ['sh', '-c', command],
-    registries,
-    limits: { ...checkLimits(runner.task), silenceMs: SILENCE_MS },
+    registries: access,
+    limits: { ...checkLimits(runner.task), wallMs, silenceMs: SILENCE_MS },
     onTraffic: () => {
       received = true;
     },
@@ -96,14 +109,28 @@ async function removeClientFiles(
   await runCommand(runner, area, { argv: ['sh', '-c', script, 'sh', ...paths] });
 }
 
+interface SetUpResult {
+  readonly command: string;
+  readonly access: RegistryAccess;
+  readonly result: ExecResult;
+}
+
 /**
- * Only what the proxy itself has seen counts: a candidate's scripts can print any message, and a run must not wait for
- * one.
+ * Whether a registry failed the set-up, but answers Runoff itself; false if none failed. Rejects with
+ * REGISTRY_UNAVAILABLE if it does not answer Runoff either. Only what the proxy itself has seen counts: a candidate's
+ * scripts can print any message, and a run must not wait for one.
  */
-function throwIfAway(command: string, result: ExecResult, { hosts }: RegistryAccess): void {
+async function isRegistryBack(
+  runner: CheckRunner,
+  area: CheckArea,
+  { command, access, result }: SetUpResult,
+): Promise<boolean> {
   const { failedHosts = [], refusedHosts = [] } = result;
-  const outage = registryOutage({ tail: '', failedHosts, refusedHosts, hasNetwork: hosts.length > 0 });
-  if (outage === null) return;
+  const seen = { tail: '', refusedHosts, hasNetwork: access.hosts.length > 0 };
+  if (registryOutage({ ...seen, failedHosts }) === null) return false;
+  const silent = await silentRegistries(runner, area, { access, failed: failedHosts });
+  const outage = registryOutage({ ...seen, failedHosts: silent });
+  if (outage === null) return true;
   throw new Fault(
     'REGISTRY_UNAVAILABLE',
     `The set-up command ${quotedCode(shownSetup(command))} could not get the packages of a candidate: ${outage}.`,

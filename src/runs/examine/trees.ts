@@ -43,8 +43,12 @@ export function openTrees(runner: CheckRunner): Trees {
   ): Promise<Tree> => {
     const id = areaId(runner.task.runId, name, 'built');
     const on = ownPackages ? withoutPackages(runner) : runner;
-    const { area, result } = await inRetriedArea(on, id, (built) =>
-      prepare(on, { ...built, ownPackages }, patch, production),
+    const { area, result } = await inRetriedArea(
+      on,
+      id,
+      (built) => prepare(on, { ...built, ownPackages }, patch, production),
+      // A set-up takes long and has a network, and a script in it can end itself by a signal.
+      ownPackages ? { signalRepeats: 1 } : {},
     );
     areas.push(area);
     return { patch, built: { ...area, ownPackages }, ...result };
