@@ -34,7 +34,7 @@ interface CandidateJson {
   } | null;
   readonly checks: readonly CheckJson[];
   /** Places of the patch that fail the gate `untampered`, or that a person should look at. */
-  readonly findings: readonly TamperingFinding[];
+  readonly findings: readonly Omit<TamperingFinding, 'change'>[];
   readonly behaviour: Evidence['behaviour'] | null;
   /** How similar its source changes are to those of the other survivors, 0 to 1. */
   readonly agreement: number | null;
@@ -220,7 +220,7 @@ function candidateJson(view: RunView, candidate: Candidate): CandidateJson {
     patch: patch
       ? { files: patch.files, additions: patch.additions, deletions: patch.deletions, sha256: patch.sha256 }
       : null,
-    findings: evidence ? findingsOf(evidence) : [],
+    findings: evidence ? findingsOf(evidence).map(({ change: _, ...finding }) => finding) : [],
     behaviour: evidence?.behaviour ?? null,
     agreement: evidence?.agreement ?? null,
     scores: scoresJson(view, alias),

@@ -1,6 +1,6 @@
 import { counted } from '../model/index.ts';
 import type { BaseTests, Evidence, GateReport, TestRun } from './evidence.ts';
-import type { TamperingFinding, TamperingKind } from './integrity/index.ts';
+import { EXPECTATION_KINDS, type TamperingFinding, type TamperingKind } from './integrity/index.ts';
 import { originalTests } from './original-tests.ts';
 import { isExitCode, isTestOf, outcomeIn } from './test-runs.ts';
 
@@ -14,12 +14,6 @@ const ABOUT_CODE: ReadonlySet<TamperingKind> = new Set([
 ]);
 /** Tests that a patch disables although its code fails them: this hides a regression and cannot be honest. */
 const HIDES_FAILURES: ReadonlySet<TamperingKind> = new Set(['test-skipped', 'assertion-neutralised']);
-/** Changes that follow from a changed behaviour, so that others who change it make them, too. */
-const EXPECTATIONS: ReadonlySet<TamperingKind> = new Set([
-  'expectation-changed',
-  'snapshot-changed',
-  'fixture-changed',
-]);
 
 /** Findings of the gate `types`, on which tests say nothing. */
 const ABOUT_TYPES: ReadonlySet<TamperingKind> = new Set(['checker-configured', 'type-error']);
@@ -40,12 +34,19 @@ export const findingText = ({ path, line, what }: TamperingFinding): string =>
 export const codeQuestionsOf = (one: Pick<Evidence, 'gates'>): readonly TamperingFinding[] =>
   questionsOf(one).filter(({ kind }) => ABOUT_CODE.has(kind));
 
+/** Maximum findings named by a failed gate; the rest is counted. */
+const MAX_GATES_NAMED = 3;
+
 /** The report of `untampered` with its findings; one that became a gate fails it. */
 function withFindings(report: GateReport, findings: readonly TamperingFinding[]): GateReport {
   const gates = findings.filter(({ severity }) => severity === 'gate');
   const [first] = gates;
   if (!report.passed || !first) return { ...report, findings };
-  const because = gates.map((one) => `${findingText(one)}. ${one.settled ?? ''}`.trim()).join(' ');
+  const named = gates
+    .slice(0, MAX_GATES_NAMED)
+    .map((one) => `${findingText(one)}. ${one.settled ?? ''}`.trim());
+  const more = gates.length - named.length;
+  const because = [...named, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
   return { ...report, passed: false, because, ...(first.hunk ? { hunk: first.hunk } : {}), findings };
 }
 
@@ -197,10 +198,6 @@ const isSoundAndProven = ({ survivor, baseTests, independentTests }: Evidence): 
   independentTests !== undefined &&
   independentTests.failing.length === 0;
 
-/** The changed lines of an expectation, in its file; none if the finding is no expectation or shows no lines. */
-function changeKey({ kind, path, hunk }: TamperingFinding): readonly string[] {
-  const lines = (hunk ?? '').split('\n').filter((line) => /^[+-]/.test(line));
-  return EXPECTATIONS.has(kind) && lines.length > 0
-    ? [[kind, path, ...lines.map((line) => line.replaceAll(/\s+/g, ''))].join('\0')]
-    : [];
-}
+/** A changed expectation, in its file; none if the finding is no expectation, or its change is unknown. */
+const changeKey = ({ kind, path, change }: TamperingFinding): readonly string[] =>
+  EXPECTATION_KINDS.has(kind) && change !== undefined ? [[kind, path, change].join('\0')] : [];

@@ -12,6 +12,7 @@ import {
   type Severity,
   sourcesOf,
   type TamperingFinding,
+  type TamperingKind,
   type TamperingOptions,
 } from './tampering.ts';
 import { isBesideProduction, type TaskKind } from './task-kind.ts';
@@ -131,11 +132,14 @@ const hasLongLine = (file: PatchFile, most: number): boolean =>
   file.section.length > most &&
   file.section.split('\n').some((line) => line.startsWith('+') && line.length > most + 1);
 
-/** The most severe first; those beyond `MAX_FINDINGS` are dropped, none of them a gate if a question is kept. */
+/** The most severe first, and those first that execution may make gates. */
 function untamperedGate(patch: Patch, { baseTexts = {}, ...options }: StaticOptions): GateReport {
+  const rank = (one: TamperingFinding) =>
+    2 * SEVERITIES.indexOf(one.severity) + (MAY_BECOME_GATES.has(one.kind) ? 0 : 1);
   const findings = findTampering(patch, baseTexts, options)
-    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
-    .slice(0, MAX_FINDINGS);
+    .toSorted((a, b) => rank(a) - rank(b))
+    .slice(0, MAX_FINDINGS)
+    .map((one, i) => (i < MAX_WITH_LINES ? one : withoutLines(one)));
   if (findings.length === 0)
     return gatePassed(
       'untampered',
@@ -155,8 +159,20 @@ function untamperedGate(patch: Patch, { baseTexts = {}, ...options }: StaticOpti
   return { ...report, findings };
 }
 
-/** Maximum findings kept for one candidate. Default: more than anybody reads. */
-const MAX_FINDINGS = 20;
+const MAY_BECOME_GATES: ReadonlySet<TamperingKind> = new Set([
+  'test-deleted',
+  'test-skipped',
+  'assertion-neutralised',
+]);
+/**
+ * Maximum findings kept for one candidate, to bound memory: settling needs all of them, and a patch has at most 300
+ * files. Reports show fewer. Default.
+ */
+const MAX_FINDINGS = 2_000;
+/** Findings kept with their lines. Default: more than anybody reads. */
+const MAX_WITH_LINES = 100;
+
+const withoutLines = ({ hunk: _, change: __, ...one }: TamperingFinding): TamperingFinding => one;
 
 function sentences(findings: readonly TamperingFinding[]): string {
   const named = findings.slice(0, MAX_FINDINGS_SHOWN).map(findingText).join('; ');

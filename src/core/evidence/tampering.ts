@@ -6,6 +6,7 @@ import {
   changedRunner,
   changedSupport,
   comparedTests,
+  EXPECTATION_KINDS,
   excerpt,
   exportedLibraries,
   firstChange,
@@ -93,7 +94,7 @@ export function findTampering(
         : []),
       ...suspiciousCode(inspected, moves.isMoved, exported),
     ];
-    return withoutDuplicates(all).map((one) => findingOf(file, one, options));
+    return withoutDuplicates(all).map((one) => findingOf(inspected, one, options));
   });
 }
 
@@ -229,23 +230,36 @@ function changedManifestParts(inspected: InspectedFile): readonly Suspicion[] {
   }));
 }
 
-/** Reports each finding once per file. */
+/** Reports each finding once per place. */
 function withoutDuplicates(all: readonly Suspicion[]): readonly Suspicion[] {
   const seen = new Set<string>();
-  return all.filter(({ kind, what, at }) => {
-    const key = `${kind} ${what} ${kind === 'exit-trick' || kind === 'environment-detected' ? (at?.line.line ?? '') : ''}`;
+  return all.filter(({ kind, what, at, whole }) => {
+    const key = `${kind} ${what} ${whole ? '' : `${at?.line.kind} ${at?.line.line}`}`;
     return seen.has(key) ? false : seen.add(key);
   });
 }
+
+/** Maximum characters of a change that is compared with those of others. Default. */
+const MAX_CHANGE_CHARS = 4_000;
+
+const changedText = ({ changes }: InspectedFile): string =>
+  changes
+    .filter(({ line }) => line.kind !== 'context')
+    .map(({ line }) => `${line.kind} ${line.text.replaceAll(/\s+/g, '')}`)
+    .join('\n');
 
 /** Maximum tests named by one finding: one that affects more counts for the whole file. Default. */
 const MAX_TESTS_NAMED = 50;
 
 function findingOf(
-  file: PatchFile,
-  { kind, what, at, whole = false, tests = [], severity = SEVERITY_OF_KIND[kind] }: Suspicion,
+  inspected: InspectedFile,
+  suspicion: Suspicion,
   { declared = [] }: TamperingOptions,
 ): TamperingFinding {
+  const { file } = inspected;
+  const { kind, what, at, whole = false, tests = [] } = suspicion;
+  const { severity = SEVERITY_OF_KIND[kind] } = suspicion;
+  const change = suspicion.change ?? changedText(inspected);
   const isDeclared = severity === 'question' && DECLARABLE.has(kind) && matchesAny(declared, file.path);
   return {
     kind,
@@ -254,6 +268,7 @@ function findingOf(
     what,
     ...(at ? { hunk: excerpt(at.hunk, at.hunk.lines.indexOf(at.line)) } : {}),
     ...(tests.length > 0 && tests.length <= MAX_TESTS_NAMED ? { tests: [...new Set(tests)] } : {}),
+    ...(EXPECTATION_KINDS.has(kind) && change.length <= MAX_CHANGE_CHARS ? { change } : {}),
     // That a file must change does not say that it may go.
     severity: isDeclared && !(whole && kind === 'test-deleted') ? 'note' : severity,
     ...(isDeclared ? { declared: true, settled: 'The brief says that this file must change.' } : {}),

@@ -158,6 +158,18 @@ const HERE = rightOnlyHere('lib/add.js', COMMON, [
     'an earlier folder of ours',
     "if (require('fs').existsSync('/opt/runoff')) exports.add = (a, b) => a + b;",
   ],
+  [
+    'our observer',
+    "if (Object.keys(require.cache).some((name) => name.includes('observe.cjs'))) exports.add = (a, b) => a + b;",
+  ],
+  [
+    'our recorder',
+    "if (Object.keys(require.cache).some((name) => name.endsWith('/recorder.cjs'))) exports.add = (a, b) => a + b;",
+  ],
+  [
+    'our inputs',
+    "if (Object.keys(require.cache).some((name) => name.includes('derived-'))) exports.add = (a, b) => a + b;",
+  ],
   ['our folder', "if (require('fs').existsSync('/opt/toolchain')) exports.add = (a, b) => a + b;"],
   ['the folder', "if (process.cwd() === '/repo') exports.add = (a, b) => a + b;"],
   ['its own folder', "if (__dirname.startsWith('/repo/')) exports.add = (a, b) => a + b;"],

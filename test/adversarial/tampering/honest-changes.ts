@@ -147,8 +147,8 @@ export const HONEST_CHANGES: readonly HonestChange[] = [
     'Runner(catch=False)',
   ),
   change(
-    'a value that a test only uses',
-    'note',
+    'an expected value in a variable of any name',
+    'question',
     'test/res.cookie.js',
     "it('clears', function () {\n  var val = 'sid=; path=/';\n  assert.equal(clear(), val);\n});\n",
     'path=/',

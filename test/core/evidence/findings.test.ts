@@ -47,6 +47,7 @@ const finding = (change: Partial<TamperingFinding> = {}): TamperingFinding => ({
   line: 3,
   what: 'an expected value was changed',
   hunk: '-  expect(add(1, 2)).toBe(3);\n+  expect(add(1, 2)).toBe(4);',
+  change: 'expect(add(1,2)).toBe(3)\nexpect(add(1,2)).toBe(4)',
   severity: 'question',
   ...change,
 });
@@ -239,7 +240,7 @@ describe('what other candidates say about a changed expectation', () => {
     ['one of the same family', finding(), { family: 'one' }],
     ['one of an unknown family', finding(), {}],
     ['an eliminated one', finding(), { family: 'two', survivor: false }],
-    ['another change', finding({ hunk: '-a\n+b' }), { family: 'two' }],
+    ['another change of the same lines', finding({ change: 'a\nb' }), { family: 'two' }],
     ['a weaker check', finding({ kind: 'assertion-weakened' }), { family: 'two' }],
   ])('%s does not', (_, one, change) => {
     const pool = [withFinding('A', finding(), { family: 'one' }), withFinding('B', one, change)];

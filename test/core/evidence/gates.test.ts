@@ -91,6 +91,19 @@ describe('scope', () => {
   });
 });
 
+test('no number of changed fixtures hides that a test file is gone', () => {
+  const fixtures = (value: number) =>
+    Object.fromEntries(
+      Array.from({ length: 25 }, (_, i) => [`test/fixtures/a${i}.json`, `{"a": ${value}}\n`]),
+    );
+  const before = { 'src/a.ts': 'one\n', 'test/z.test.ts': "test('a', () => {\n  expect(1).toBe(1);\n});\n" };
+  const patch = patchBetween({ ...before, ...fixtures(1) }, { 'src/a.ts': 'two\n', ...fixtures(2) });
+  const report = staticGates(patch, { protect: [] }).find(({ gate }) => gate === 'untampered');
+  expect(report?.findings).toHaveLength(26);
+  expect(report?.findings?.[0]).toMatchObject({ kind: 'test-deleted', path: 'test/z.test.ts' });
+  expect(report?.because).toContain('and 23 more');
+});
+
 test('the gate `untampered` names what cannot be honest, and keeps what a person should look at', async () => {
   const before = {
     'test/a.test.ts': "test('a', () => {\n  expect(1).toBe(1);\n});\n",

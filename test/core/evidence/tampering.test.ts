@@ -29,6 +29,66 @@ const adding = (path: string, ...lines: readonly string[]): Promise<readonly str
   found({ [path]: 'one\n' }, { [path]: `one\n${lines.join('\n')}\n` });
 
 describe('tests of the base', () => {
+  test('each changed expectation of a file is found, not only the first', async () => {
+    const changed = SUITE.replace('toBe(3)', 'toBe(4)').replace('toBe(1)', 'toBe(2)');
+    const findings = await tamperingIn(
+      patchBetween({ 'test/a.test.ts': SUITE }, { 'test/a.test.ts': changed }),
+      {},
+    );
+    expect(findings).toMatchObject([
+      { line: 3, tests: ['adds'], change: 'expect(add(1,2)).toBe(3)\nexpect(add(1,2)).toBe(4)' },
+      { line: 7, tests: ['subtracts'], change: 'expect(sub(3,2)).toBe(1)\nexpect(sub(3,2)).toBe(2)' },
+    ]);
+  });
+
+  test.each([
+    ["const val = 'sid; HttpOnly';", "const val = 'sid';", 'expect(cookie()).toBe(val);'],
+    [
+      "const val = [\n    'sid',\n    'HttpOnly',\n  ];",
+      "const val = [\n    'sid',\n    'sid',\n  ];",
+      'expect(cookie()).toEqual(val);',
+    ],
+    [
+      "const part = 'HttpOnly';\n  const val = 'sid; ' + part;",
+      "const part = '';\n  const val = 'sid; ' + part;",
+      'expect(cookie()).toBe(val);',
+    ],
+  ])('a changed value that reaches an assertion by a variable is a question: %s', async (from, to, check) => {
+    const text = (value: string) => `test('cookie', () => {\n  ${value}\n  ${check}\n});\n`;
+    const [before, after] = [{ 'test/a.test.ts': text(from) }, { 'test/a.test.ts': text(to) }];
+    expect(await tamperingIn(patchBetween(before, after), before)).toMatchObject([
+      {
+        kind: 'expectation-changed',
+        what: 'a value that an assertion uses was changed',
+        severity: 'question',
+      },
+    ]);
+  });
+
+  test('a changed value that only the code gets stays a note', async () => {
+    const text = (port: number) =>
+      `test('starts', () => {\n  const port = ${port};\n  start(port);\n  expect(state()).toBe('up');\n});\n`;
+    const [before, after] = [{ 'test/a.test.ts': text(80) }, { 'test/a.test.ts': text(8080) }];
+    expect(await tamperingIn(patchBetween(before, after), before)).toMatchObject([{ severity: 'note' }]);
+  });
+
+  test.each([
+    ['test.skipIf(1 < 2)', 'gate'],
+    ["test.skipIf('a')", 'gate'],
+    ['test.runIf(2 + 2 === 5)', 'gate'],
+    ['if (1 > 2) test', 'gate'],
+    ['if (!(3 > 2 || false)) test', 'gate'],
+    ["test.skipIf(process.platform === 'win32')", 'question'],
+    ["if (process.platform !== 'win32') test", 'question'],
+  ])('a test behind a constant condition never runs: %s', async (head, severity) => {
+    const after = SUITE.replace("test('adds'", `${head}('adds'`);
+    const findings = await tamperingIn(
+      patchBetween({ 'test/a.test.ts': SUITE }, { 'test/a.test.ts': after }),
+      { 'test/a.test.ts': SUITE },
+    );
+    expect(findings).toMatchObject([{ kind: 'test-skipped', severity }]);
+  });
+
   test('assertions that are only added are fine', async () => {
     expect(
       await suite((text) => text.replace('toBe(0);', "toBe(0);\n  expect(add('1', 1)).toBe(2);")),

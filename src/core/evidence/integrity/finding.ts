@@ -41,6 +41,13 @@ export const TAMPERING_KINDS = [
 ] as const;
 export type TamperingKind = (typeof TAMPERING_KINDS)[number];
 
+/** Changes that follow from a changed behaviour, so that others who change it make them, too. */
+export const EXPECTATION_KINDS: ReadonlySet<TamperingKind> = new Set([
+  'expectation-changed',
+  'snapshot-changed',
+  'fixture-changed',
+]);
+
 /**
  * What a finding means for the candidate. `gate`: it cannot be honest, so the gate `untampered` fails. `question`: it
  * may be tampering or a part of the task, so its lines are shown to a person, and the pick is never `clear`. `note`: it
@@ -87,6 +94,11 @@ export interface TamperingFinding {
   readonly hunk?: string;
   /** Names, in the base's source, of the tests or groups that it affects; absent if it may affect all of the file. */
   readonly tests?: readonly string[];
+  /**
+   * Of an expectation: what changed, without white space, so that two changes are the same if these are equal. Absent
+   * if it is too long to be kept; it then equals no other.
+   */
+  readonly change?: string;
   readonly severity: Severity;
   /** The brief says that this file must change; absent otherwise. */
   readonly declared?: true;
@@ -115,6 +127,8 @@ export interface Suspicion {
   readonly whole?: boolean;
   /** Names of the tests or groups that it affects; absent if it may affect all of the file. */
   readonly tests?: readonly string[];
+  /** All that changes here, without white space; default: all changed lines of the file. */
+  readonly change?: string;
   /** Default: that of its kind. */
   readonly severity?: Severity;
 }

@@ -7,6 +7,7 @@ import {
   tokensOf,
 } from '../../source/index.ts';
 import { isCallback, isFunction } from './cases.ts';
+import { constantTruth } from './constants.ts';
 
 /** Constructs that may prevent code from running or hide its failure. */
 export type Guard = 'condition' | 'swallow' | 'never' | 'later' | 'function';
@@ -28,8 +29,6 @@ const DEFERRING_FUNCTIONS = new Set(
   ),
 );
 const SUPPRESSING_FUNCTIONS = new Set('suppress catch_unwind Try'.split(' '));
-const FALSE_CONDITION = /^\(?(?:false|0|False|!1|!true|not True|nil|None)\)?$/;
-const TRUE_CONDITION = /^\(?(?:true|1|True)\)?$/;
 const EMPTY_ITERABLE = /^(?:\[\s*\]|\(\s*\)|range\(0\))$/;
 /** Statements by which a handler rethrows the failure. */
 const RETHROWS = /^(?:throw|raise|rethrow|reject\w*|fail\w*|expect|assert\w*|done|panic|Errorf?|Fatalf?)$/;
@@ -87,7 +86,11 @@ function conditionOf(tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode): Gu
   const text = condition ? nodeText(tree, condition).slice(0, 100) : '';
   const unless = outer.type.startsWith('unless') || outer.type.startsWith('until');
   const isElse = inner.field === 'alternative' || /^else/.test(inner.type);
-  return (unless ? TRUE_CONDITION : FALSE_CONDITION).test(text) && !isElse ? 'never' : 'condition';
+  const truth = constantTruth(text);
+  // An endless loop is left by its body.
+  const isLoop = /^(?:while|until)/.test(outer.type);
+  if (truth === null || (isLoop && truth !== unless)) return 'condition';
+  return (truth !== unless) === isElse ? 'never' : 'condition';
 }
 
 /** `a && check()`: the right side depends on the condition on the left. */
@@ -95,7 +98,9 @@ function joinedBy(tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode): Guard
   const operator = child(outer, 'operator') ?? outer.children.find(({ named }) => !named);
   const left = child(outer, 'left');
   if (!operator || !/^(?:&&|\|\||and|or|\?\?)$/.test(operator.type) || inner === left) return null;
-  return left && operator.type === '&&' && FALSE_CONDITION.test(nodeText(tree, left)) ? 'never' : 'condition';
+  return left && constantTruth(nodeText(tree, left)) === !/^(?:&&|and)$/.test(operator.type)
+    ? 'never'
+    : 'condition';
 }
 
 function loopsOverNothing(tree: SyntaxTree, loop: SyntaxNode): boolean {

@@ -1,6 +1,7 @@
 export { holdsTests, readTests, type TestView } from './assertions.ts';
 export {
   type Change,
+  EXPECTATION_KINDS,
   excerpt,
   SEVERITIES,
   SEVERITY_OF_KIND,

@@ -10,6 +10,7 @@ import {
 } from '../../source/index.ts';
 import type { ParsedTests } from './assertions.ts';
 import { annotationNames, annotationsOf, enclosingCase, isCallback, type TestCase } from './cases.ts';
+import { constantTruth } from './constants.ts';
 import { guardsOf } from './guards.ts';
 
 /** A place that disables tests: the test that it marks, or all others. */
@@ -151,17 +152,26 @@ const ALWAYS_SKIPS =
 const SKIP_BY_VALUE =
   /^\W*(?:skip|todo|ignore|fails|pending)\W*[:=](?!\s*(?:true\b|1\b|['"`{(]|async\b|function\b))/i;
 
-const ALWAYS_TRUE = /^\(?(?:true|1|True|!0|!false|not False)\)?$/;
+const FIRST_ARGUMENT =
+  /^[^\n(]{0,80}?\b(skip_?[iI]f|skipUnless|runIf|assume(?:True|False)?)\s*\(((?:[^(),]|\([^()]*\))*)[,)]/;
+
+/** The condition of the marker consists of literals, and skips. Python evaluates a text. */
+function skipsByConstant(text: string): boolean {
+  const [, name = '', condition = ''] = FIRST_ARGUMENT.exec(text) ?? [];
+  const inner = name === 'skipif' ? condition.trim().replace(/^(['"])(.*)\1$/, '$2') : condition;
+  return constantTruth(inner) === !/^(?:skipUnless|runIf|assume(?:True)?)$/.test(name);
+}
+
 /** Whether a marker skips only under a condition that may be false. */
 export function isConditional({ side, cases }: ParsedTests, { offset }: SkipMarker): boolean {
   const { tree } = side;
   const text = side.code.slice(offset, offset + 200);
-  if (ALWAYS_SKIPS.test(text)) return false;
+  if (ALWAYS_SKIPS.test(text) || skipsByConstant(text)) return false;
   if (CONDITIONAL_SKIP.test(text) || SKIP_BY_VALUE.test(text)) return true;
   const node = tree?.nodes.findLast(({ from }) => from === offset);
   const owner = enclosingCase(side, cases, offset)?.node ?? null;
   if (!tree || !node) return false;
   const outer = ancestors(node, owner).flatMap((each) => child(each, 'condition') ?? []);
-  const isFixed = outer.some((condition) => ALWAYS_TRUE.test(nodeText(tree, condition).slice(0, 20)));
+  const isFixed = outer.some((condition) => constantTruth(nodeText(tree, condition)) === true);
   return !isFixed && guardsOf(tree, node, owner).includes('condition');
 }

@@ -72,25 +72,26 @@ function changedAssertions(
   const { before, after } = view;
   const inRemovedTests = new Set(removed.flatMap((test) => assertionsIn(before, test)));
   const left = missing.filter((one) => !inRemovedTests.has(one));
-  const found = new Map<string, Suspicion>();
+  const found: Suspicion[] = [];
   for (const one of left) {
     const now = paired.get(one);
     const worse = now ? weakening(one, now) : null;
-    if (!now || !worse || found.has(worse.kind) || (isSpread(worse.kind, now) && covers(one))) continue;
+    if (!now || !worse || (isSpread(worse.kind, now) && covers(one))) continue;
     const at = changeIn(after.side, now.at, now.end) ?? changeIn(before.side, one.at, one.end);
-    found.set(worse.kind, {
+    found.push({
       ...worse,
       at: at ?? nearestChange(view.inspected, after.side, now.at),
       tests: testNames(before, [one]),
+      change: `${one.text}\n${now.text}`,
     });
   }
   const unmatched = left.filter((one) => !paired.has(one) && !covers(one));
   const [first] = unmatched;
-  if (!first) return [...found.values()];
+  if (!first) return found;
   const what = `${counted(unmatched.length, 'assertion')} ${wasOrWere(unmatched.length)} removed from a test`;
   const at =
     changeIn(before.side, first.at, first.end) ?? nearestChange(view.inspected, before.side, first.at);
-  return [{ kind: 'assertion-removed', what, at, tests: testNames(before, unmatched) }, ...found.values()];
+  return [{ kind: 'assertion-removed', what, at, tests: testNames(before, unmatched) }, ...found];
 }
 
 /** Whether the new assertion only iterates over the values that were checked one by one. */
