@@ -36,7 +36,9 @@ export {
   type BrokenLink,
   brokenLinks,
   type ChangedDocument,
+  documentReader,
   isMarkdown,
+  LINK_LIMITS,
   linkedDocuments,
 } from './links.ts';
 export {

@@ -1,4 +1,5 @@
-import MarkdownIt from 'markdown-it';
+import MarkdownIt, { type Token } from 'markdown-it';
+import { counted } from '../model/index.ts';
 
 /** A link in a changed document whose target does not exist. */
 export interface BrokenLink {
@@ -17,8 +18,20 @@ export interface ChangedDocument {
   readonly after: string;
 }
 
-/** Maximum characters of a document that is read. */
-const MAX_DOCUMENT_CHARS = 2 ** 20;
+/**
+ * Limits of one check of links, which runs in Runoff's own process: parsing hostile Markdown of `allChars` takes about
+ * two seconds. Our defaults.
+ */
+export const LINK_LIMITS = {
+  documentChars: 100_000,
+  /** Of all different documents, before and after. */
+  allChars: 300_000,
+  /** New links with different targets. */
+  links: 1_000,
+  targetChars: 1_000,
+  /** Unchanged documents that links lead to. */
+  linked: 100,
+} as const;
 
 export const isMarkdown = (path: string): boolean => /\.(?:md|markdown)$/i.test(path);
 
@@ -32,25 +45,65 @@ interface ReadDocument {
   readonly anchors: ReadonlySet<string>;
 }
 
+/** Parses a text; null for one beyond the limits. */
+export type DocumentReader = (text: string) => ReadDocument | null;
+
+/** Parses each text once, and texts of at most `LINK_LIMITS.allChars` in all. */
+export function documentReader(): DocumentReader {
+  const known = new Map<string, ReadDocument | null>();
+  let left: number = LINK_LIMITS.allChars;
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const fits = text.length <= Math.min(LINK_LIMITS.documentChars, left);
+    if (fits) left -= text.length;
+    const found = fits ? read(text) : null;
+    known.set(text, found);
+    return found;
+  };
+}
+
+export interface LinkCheck {
+  readonly broken: readonly BrokenLink[];
+  /** What the limits left out: paths of documents, and a number of links. */
+  readonly leftOut: readonly string[];
+}
+
 /**
  * New links in Markdown that lead nowhere: to a file that the tree lacks, or to a heading that a document lacks. Only
  * relative links to files with an extension count: a site generator may resolve others. `exists` tells whether the
- * tree has a file or folder; `textOf` is the text of a document of the tree after the change, null if unknown.
+ * tree has a file or folder; `textOf` is the text of a document of the tree after the change, null if unknown. Each
+ * target of a document counts once.
  */
 export function brokenLinks(
   documents: readonly ChangedDocument[],
   exists: (path: string) => boolean,
   textOf: (path: string) => string | null,
-): readonly BrokenLink[] {
-  return documents.flatMap(({ path, before, after }) => {
-    const own = read(after);
-    const old = new Set(before === null ? [] : read(before).links.map(({ target }) => target));
-    return own.links.flatMap(({ target, line }) => {
-      if (old.has(target)) return [];
-      const why = linkFaultOf(target, { path, own, exists, textOf });
-      return why === null ? [] : [{ path, line, target, why }];
-    });
-  });
+  reader: DocumentReader = documentReader(),
+): LinkCheck {
+  const broken: BrokenLink[] = [];
+  const unread = new Set<string>();
+  let [checked, unchecked] = [0, 0];
+  for (const { path, before, after } of documents) {
+    const [own, old] = [reader(after), reader(before ?? '')];
+    if (!own || !old) {
+      unread.add(path);
+      continue;
+    }
+    const seen = new Set(old.links.map(({ target }) => target));
+    for (const { target, line } of own.links) {
+      if (seen.has(target)) continue;
+      seen.add(target);
+      checked += 1;
+      if (checked > LINK_LIMITS.links || target.length > LINK_LIMITS.targetChars) {
+        unchecked += 1;
+        continue;
+      }
+      const why = linkFaultOf(target, { path, own, exists, textOf, reader, unread });
+      if (why !== null) broken.push({ path, line, target, why });
+    }
+  }
+  return { broken, leftOut: [...unread, ...(unchecked > 0 ? [counted(unchecked, 'link')] : [])] };
 }
 
 function linkFaultOf(
@@ -60,6 +113,8 @@ function linkFaultOf(
     readonly own: ReadDocument;
     readonly exists: (path: string) => boolean;
     readonly textOf: (path: string) => string | null;
+    readonly reader: DocumentReader;
+    readonly unread: Set<string>;
   },
 ): string | null {
   if (/^(?:[a-z][a-z0-9+.-]*:|\/)/i.test(target)) return null;
@@ -71,17 +126,23 @@ function linkFaultOf(
   if (found === null || !/\.(?!html?$)\w+$/i.test(found)) return null;
   if (!at.exists(found)) return `${found} does not exist`;
   const text = anchor !== '' && isMarkdown(found) ? at.textOf(found) : null;
-  return text === null || hasAnchor(read(text), anchor) ? null : `${found} has no heading #${anchor}`;
+  if (text === null) return null;
+  const document = at.reader(text);
+  if (document === null) at.unread.add(found);
+  return document === null || hasAnchor(document, anchor) ? null : `${found} has no heading #${anchor}`;
 }
 
 /** Markdown documents that these documents link to. */
-export const linkedDocuments = (documents: readonly ChangedDocument[]): readonly string[] => [
+export const linkedDocuments = (
+  documents: readonly ChangedDocument[],
+  reader: DocumentReader = documentReader(),
+): readonly string[] => [
   ...new Set(
     documents.flatMap(({ path, after }) =>
-      read(after).links.flatMap(({ target }) => {
-        const found = /^(?:[a-z][a-z0-9+.-]*:|[/#])/i.test(target)
-          ? null
-          : resolved(path, decoded(target.replace(/[?#].*$/s, '')) ?? '');
+      (reader(after)?.links ?? []).flatMap(({ target }) => {
+        const isOwn =
+          target.length <= LINK_LIMITS.targetChars && !/^(?:[a-z][a-z0-9+.-]*:|[/#])/i.test(target);
+        const found = isOwn ? resolved(path, decoded(target.replace(/[?#].*$/s, '')) ?? '') : null;
         return found !== null && isMarkdown(found) ? [found] : [];
       }),
     ),
@@ -118,10 +179,10 @@ const hasAnchor = ({ anchors }: ReadDocument, anchor: string): boolean =>
 function read(text: string): ReadDocument {
   const links: DocumentLink[] = [];
   const anchors = new Set<string>();
-  const tokens = new MarkdownIt({ html: true }).parse(text.slice(0, MAX_DOCUMENT_CHARS), {});
+  const tokens = new MarkdownIt({ html: true }).parse(text, {});
   for (const [at, token] of tokens.entries()) {
     if (token.type === 'inline' && tokens[at - 1]?.type === 'heading_open')
-      addHeading(anchors, token.content);
+      addHeading(anchors, token.content, token.children ?? []);
     const line = (token.map?.[0] ?? 0) + 1;
     for (const one of [token, ...(token.children ?? [])]) {
       if (one.type.startsWith('html')) addNamed(anchors, one.content);
@@ -136,14 +197,15 @@ function read(text: string): ReadDocument {
 /** The attribute with the target, by type of token. */
 const LINKING: Readonly<Record<string, string>> = { link_open: 'href', image: 'src' };
 
-/** With and without an id that a site generator would take from the heading. */
-function addHeading(anchors: Set<string>, content: string): void {
-  const [, own] = /\{#([\w-]+)\}\s*$/.exec(content) ?? [];
+/** As written and as displayed, with and without an id that a site generator would take from the heading. */
+function addHeading(anchors: Set<string>, content: string, children: readonly Token[]): void {
+  const [, own] = OWN_ID.exec(content) ?? [];
   if (own) anchors.add(slug(own));
-  const plain = content.replace(/\{#[\w-]+\}\s*$/, '');
-  anchors.add(slug(plain));
-  anchors.add(slug(plain.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')));
+  const shown = children.map((one) => one.content).join('');
+  for (const text of [content, shown]) anchors.add(slug(text.replace(OWN_ID, '')));
 }
+
+const OWN_ID = /\{#([\w-]+)\}\s*$/;
 
 function addNamed(anchors: Set<string>, html: string): void {
   for (const [, name = ''] of html.matchAll(/\b(?:id|name)\s*=\s*["']([^"']{1,200})["']/gi))

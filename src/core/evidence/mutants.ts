@@ -166,47 +166,73 @@ export function filesUnderTest(
   asked: string,
   tests: readonly SourceText[],
 ): readonly string[] {
-  const named = production.filter((path) => mentionsPath(asked, path));
-  const reached = production.filter((path) => tests.some((test) => reaches(test, path)));
-  return (named.length > 0 ? named : reached).slice(0, MAX_MUTATED_FILES);
+  const words = fileNamesIn(asked);
+  const named = production.filter((path) => pathEnds(path).some((end) => words.has(end)));
+  if (named.length > 0) return named.slice(0, MAX_MUTATED_FILES);
+  const imports = tests.map(importsOf);
+  return production
+    .filter((path) => imports.some((imported) => isImported(imported, path)))
+    .slice(0, MAX_MUTATED_FILES);
 }
 
-const baseNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+/** Names of files in a text, with or without folders. */
+const fileNamesIn = (text: string): ReadonlySet<string> =>
+  new Set(
+    text
+      .split(/[\s`'"()[\]<>,;:]+/)
+      .map((word) => word.replace(/^\.?\//, '').replace(/[.?!]$/, ''))
+      .filter((name) => name.includes('.')),
+  );
 
-const mentionsPath = (text: string, path: string): boolean =>
-  text.split(/[\s`'"()[\]<>,;:]+/).some((word) => {
-    const name = word.replace(/^\.?\//, '').replace(/[.?!]$/, '');
-    return name.includes('.') && (name === path || path.endsWith(`/${name}`) || name === baseNameOf(path));
-  });
+/** `a/b/c.js`, `b/c.js`, `c.js`. */
+const pathEnds = (path: string): readonly string[] => {
+  const parts = path.split('/');
+  return parts.map((_, at) => parts.slice(at).join('/'));
+};
 
-/** Whether a test imports a file: by a relative path, by a Python module, or as the neighbour in a package of Go. */
-function reaches({ path: test, text }: SourceText, path: string): boolean {
+/** What one test imports, collected once: a candidate determines how many references a test has. */
+interface Imports {
+  /** Folder of the package, for a test of Go. */
+  readonly folder?: string;
+  /** Paths as written, and without an extension of JavaScript. */
+  readonly paths: ReadonlySet<string>;
+  readonly stems: ReadonlySet<string>;
+  /** Dotted, of Python. */
+  readonly modules: ReadonlySet<string>;
+}
+
+/** Maximum parts of a dotted name. Our default. */
+const MAX_MODULE_PARTS = 20;
+
+function importsOf({ path, text }: SourceText): Imports {
   const code = text.slice(0, MAX_TEST_CHARS);
-  if (test.endsWith('_test.go')) return path.endsWith('.go') && folderOf(test) === folderOf(path);
-  const stem = path.replace(/\.\w+$/, '');
-  if (/\.pyi?$/.test(path)) {
-    const parts = stem.replace(/\/__init__$/, '').split('/');
-    return [parts, parts.slice(1)].some((some) => {
-      const module = some.join('.');
-      const [name = '', ...above] = some.toReversed();
-      const within = above.toReversed().join('.');
-      return (
-        module !== '' &&
-        (new RegExp(`^\\s*(?:from|import)\\s+${escaped(module)}\\b`, 'm').test(code) ||
-          (within !== '' &&
-            new RegExp(`^\\s*from\\s+${escaped(within)}\\s+import\\s[^\\n]*\\b${escaped(name)}\\b`, 'm').test(
-              code,
-            )))
-      );
-    });
+  const [paths, stems, modules] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  if (path.endsWith('_test.go')) return { folder: folderOf(path), paths, stems, modules };
+  for (const [, given = ''] of code.matchAll(/['"](\.{1,2}\/[^'"\n]{1,200})['"]/g)) {
+    const target = joinedPath(folderOf(path), given);
+    paths.add(target);
+    stems.add(target.replace(/\.[cm]?[jt]sx?$/, '')).add(`${target}/index`);
   }
-  return [...code.matchAll(/['"](\.{1,2}\/[^'"\n]{1,200})['"]/g)].some(([, given = '']) => {
-    const target = joinedPath(folderOf(test), given);
-    return target === path || target.replace(/\.[cm]?[jt]sx?$/, '') === stem || `${target}/index` === stem;
-  });
+  for (const [, module = '', names = ''] of code.matchAll(PYTHON_IMPORT)) {
+    const parts = module.split('.').slice(0, MAX_MODULE_PARTS);
+    for (const at of parts.keys()) modules.add(parts.slice(0, at + 1).join('.'));
+    for (const [name] of names.matchAll(/\w+/g)) modules.add(`${module}.${name}`);
+  }
+  return { paths, stems, modules };
 }
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/** The module, and the rest of the line with the names that are imported from it. */
+const PYTHON_IMPORT = /^[ \t]*(?:from|import)[ \t]+(\w[\w.]{0,300})(?:[ \t]+import\b([^\n]*))?/gm;
+
+/** Whether a file is among them: by a relative path, by a Python module, or as the neighbour in a package of Go. */
+function isImported({ folder, paths, stems, modules }: Imports, path: string): boolean {
+  if (folder !== undefined) return path.endsWith('.go') && folder === folderOf(path);
+  const stem = path.replace(/\.\w+$/, '');
+  if (!/\.pyi?$/.test(path)) return paths.has(path) || stems.has(stem);
+  const parts = stem.replace(/\/__init__$/, '').split('/');
+  return [parts, parts.slice(1)].some((some) => modules.has(some.join('.')));
+}
+
 const folderOf = (path: string): string => (path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '');
 
 function joinedPath(folder: string, relative: string): string {

@@ -93,16 +93,18 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
   const { patch } = parsed;
   const texts = { baseTexts: await baseTexts(runner, patch) };
   const id = areaId(runner.task.runId, candidate.alias, 'parsed');
+  const still = staticGates(patch, runner.task.settings, {
+    ...texts,
+    syntax: await parseSources(runner, id, gateSources(patch, texts)),
+    declared: runner.declared ?? [],
+    kind: tools.kind,
+  });
+  const isDocument = tools.kind === 'docs' && still.every(({ passed }) => passed);
   const gates = [
     pass('collected', 'a patch'),
     pass('safe', 'only ordinary files'),
-    ...staticGates(patch, runner.task.settings, {
-      ...texts,
-      syntax: await parseSources(runner, id, gateSources(patch, texts)),
-      declared: runner.declared ?? [],
-      kind: tools.kind,
-    }),
-    ...(tools.kind === 'docs' ? await linkGates(runner, patch) : []),
+    ...(isDocument ? await linkGates(runner, patch) : []),
+    ...still,
   ];
   if (gates.some(({ gate, passed }) => gate === 'content' && !passed))
     return settled({ candidate, gates: inOrder(gates), patch });

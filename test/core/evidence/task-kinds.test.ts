@@ -158,7 +158,9 @@ test('links that lead nowhere are found, others are not', () => {
   const document = { path: 'README.md', before: null, after };
   const texts = (path: string) => (path === 'docs/b.md' ? '# B\n\n## The end\n' : null);
   const found = (before: string | null) =>
-    brokenLinks([{ ...document, before }], (path) => files.has(path), texts).map(({ target }) => target);
+    brokenLinks([{ ...document, before }], (path) => files.has(path), texts).broken.map(
+      ({ target }) => target,
+    );
   expect(found(null)).toEqual(['docs/c.md', 'docs/b.md#start', '#below', 'img/b.png']);
   // What was broken before is not new.
   expect(found('[missing](docs/c.md)\n')).toEqual(['docs/b.md#start', '#below', 'img/b.png']);
