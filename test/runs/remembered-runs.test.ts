@@ -29,11 +29,15 @@ async function keyOn(base: BaseCheckout): Promise<string> {
         return { kind: 'refused', why: '' } as T;
       },
     },
-    ['binds', 'surroundings'],
+    ['binds', 'surroundings', 'codeRan'],
   );
-  await runOn(runner, partial<Tree>({ patch: '', built: partial<Tree['built']>({ ownPackages: false }) }), {
-    id: 'r1-x-A',
-  });
+  await runOn(
+    runner,
+    partial<Tree>({ patch: '', built: partial<Tree['built']>({ ownPackages: false, upper: '' }) }),
+    {
+      id: 'r1-x-A',
+    },
+  );
   return keys.join();
 }
 
