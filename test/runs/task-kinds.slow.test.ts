@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Evidence } from '../../src/core/evidence/index.ts';
 import { decide, rank, rankingOptionsOf } from '../../src/core/ranking/index.ts';
@@ -92,6 +93,55 @@ test('“add tests for X” is decided by what the tests catch', async () => {
   expect(testNotes({ evidence: Object.values(evidence) }).join('\n')).toContain(
     `B catches ${caught} of ${total} mutants`,
   );
+});
+
+test('mutants are caught neither by a comparison of text nor by a copy of the tests that exist', async () => {
+  const sum = 'exports.sum = (a, b) => a + b;\nexports.twice = (a) => a * 2;\n';
+  const old = FILES['test/sum.test.js'];
+  const limits: Record<'build' | 'test', Set<number>> = { build: new Set(), test: new Set() };
+  const trees = new Set<string>();
+  let most = 0;
+  const fixture = await shared.fixture({
+    files: { ...FILES, 'src/sum.js': sum },
+    asked: 'Add tests for sum and twice',
+    build: 'true && echo is-built',
+    exec: (spec, real) => {
+      const text = JSON.stringify(spec.argv);
+      const { id } = spec.area;
+      if (/mutant-\d+-built/.test(id)) trees.add(spec.area.upper);
+      most = Math.max(most, [...trees].filter((folder) => existsSync(folder)).length);
+      if (/mutant-\d+-[12]$/.test(id) && text.includes('is-built')) limits.build.add(spec.limits.wallMs);
+      if (/mutant-\d+-[12]$/.test(id) && text.includes('--test')) limits.test.add(spec.limits.wallMs);
+      return real(spec);
+    },
+  });
+  const evidence = await fixture.examine(await fixture.base(), {
+    // Compares the source's text.
+    A: {
+      'test/text.test.js': `const text = require('node:fs').readFileSync(require.resolve('../src/sum.js'), 'utf8');
+require('node:test').test('text', () => require('node:assert').equal(text, ${JSON.stringify(sum)}));\n`,
+    },
+    B: { 'test/copy.test.js': old },
+    C: {
+      'test/twice.test.js':
+        "require('node:test').test('twice', () => require('node:assert').equal(require('../src/sum.js').twice(2), 4));\n",
+    },
+  });
+  const { A, B, C } = evidence;
+  // `+` is caught by the base, so that only `*` and `2` are left.
+  expect(C?.mutants).toEqual({ caught: 2, total: 2 });
+  expect(B?.mutants).toEqual({ caught: 0, total: 2 });
+  expect(A?.mutants).toEqual({ caught: 0, total: 2, discarded: 1 });
+  expect(ranked(evidence).decision).toMatchObject({ kind: 'winner', alias: 'C', decidedBy: 'tests' });
+  expect(testNotes({ evidence: Object.values(evidence) }).join('\n')).toContain(
+    'A catches 0 of 2 mutants (without 1 test that would fail if only comments or spaces changed)',
+  );
+  // Each tree is removed after use; two are in use at once.
+  expect(trees.size).toBe(3);
+  expect(most).toBeLessThanOrEqual(2);
+  // The limit of time is the tests', not the build's.
+  expect(limits.test.size).toBeGreaterThan(0);
+  expect(Math.max(...limits.test)).toBeLessThan(Math.min(...limits.build));
 });
 
 test('tests alone are no answer to an issue that asks for code', async () => {

@@ -193,10 +193,12 @@ export interface IndependentTests {
 
 export const NO_INDEPENDENT_TESTS: IndependentTests = { passed: 0, total: 0, failing: [] };
 
-/** Mutants of the code under test on which one of a candidate's new tests fails. */
+/** Mutants of the code under test that the base's tests miss, and on which one of a candidate's new tests fails. */
 export interface MutantCount {
   readonly caught: number;
   readonly total: number;
+  /** New tests that do not count, because they fail if only comments or spaces change; absent for none. */
+  readonly discarded?: number;
 }
 
 /** All results of executing one candidate. Plain JSON. */

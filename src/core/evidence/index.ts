@@ -42,12 +42,15 @@ export {
   linkedDocuments,
 } from './links.ts';
 export {
+  baseTestsThatCount,
+  controlOf,
   filesUnderTest,
   isCaught,
   type Mutant,
   mutantsOf,
   type ParsedSource,
   testsThatCount,
+  withoutTextTests,
 } from './mutants.ts';
 export {
   DerivedTests,

@@ -18,6 +18,8 @@ export interface Mutant {
   readonly line: number;
   /** `< → >=`. */
   readonly what: string;
+  /** Where the change begins in the text, 0-based. */
+  readonly from: number;
   readonly patch: PatchFile;
 }
 
@@ -116,30 +118,70 @@ function isNamed(tree: SyntaxTree, node: SyntaxNode, words: ReadonlySet<string>)
 }
 
 function mutant({ path, text }: SourceText, { from, to, text: fresh }: Change): Mutant {
-  const changed = text.slice(0, from) + fresh + text.slice(to);
-  const { hunks } = structuredPatch(path, path, text, changed, '', '', { context: 3 });
-  const body = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
-    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
-    ...lines,
-  ]);
-  const section = `${[`diff --git a/${path} b/${path}`, `--- a/${path}`, `+++ b/${path}`, ...body].join('\n')}\n`;
   return {
     path,
     line: text.slice(0, from).split('\n').length,
     what: `${text.slice(from, to).slice(0, 40)} → ${fresh}`,
-    patch: {
-      path,
-      change: 'modified',
-      oldMode: '100644',
-      newMode: '100644',
-      role: 'production',
-      additions: 1,
-      deletions: 1,
-      binary: false,
-      hunks: [],
-      section,
-    },
+    from,
+    patch: patchOf(path, text, text.slice(0, from) + fresh + text.slice(to)),
   };
+}
+
+/**
+ * The control of these mutants: the same code with a comment, or in Python and Ruby a space, at the place of each. A test that
+ * fails on it compares text and not behaviour.
+ */
+export function controlOf(
+  sources: readonly ParsedSource[],
+  mutants: readonly Mutant[],
+): readonly PatchFile[] {
+  return sources.flatMap(({ path, text, tree }) => {
+    // A space ends a word of a shell.
+    if (tree.grammar === 'bash') return [patchOf(path, text, `${text}\n# .\n`)];
+    const places = new Set(mutants.flatMap((one) => (one.path === path ? [one.from] : [])));
+    const added = tree.grammar === 'python' || tree.grammar === 'ruby' ? ' ' : '/* */ ';
+    const after = [...places]
+      .filter((at) => !/(?:^|\n)[ \t]*$/.test(text.slice(Math.max(0, at - MAX_INDENT), at)))
+      .sort((a, b) => b - a)
+      .reduce((whole, at) => whole.slice(0, at) + added + whole.slice(at), text);
+    return after === text ? [] : [patchOf(path, text, after)];
+  });
+}
+
+/** Characters before a place in which the start of its line is looked for. */
+const MAX_INDENT = 200;
+
+function patchOf(path: string, before: string, after: string): PatchFile {
+  const { hunks } = structuredPatch(path, path, before, after, '', '', { context: 3 });
+  const body = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    ...lines,
+  ]);
+  const count = (sign: string) => body.filter((line) => line.startsWith(sign)).length;
+  return {
+    path,
+    change: 'modified',
+    oldMode: '100644',
+    newMode: '100644',
+    role: 'production',
+    additions: count('+'),
+    deletions: count('-'),
+    binary: false,
+    hunks: [],
+    section: `${[`diff --git a/${path} b/${path}`, `--- a/${path}`, `+++ b/${path}`, ...body].join('\n')}\n`,
+  };
+}
+
+/**
+ * The tests of the base that must fail on a mutant for the base to catch it; null if only the exit code of all is
+ * known, `undefined` if a failure would show nothing.
+ */
+export function baseTestsThatCount(onBase: TestRun): readonly string[] | null | undefined {
+  if (onBase.source === 'exit-code') return succeeded(onBase) ? null : undefined;
+  if (onBase.source === 'none') return undefined;
+  return Object.keys(onBase.tests).filter(
+    (id) => outcomeIn(onBase, id) === 'passed' && !isExitCode(id) && !(onBase.flaky ?? []).includes(id),
+  );
 }
 
 /** The tests of a candidate that are new and pass on the base's code; null if only the exit code of all is known. */
@@ -152,9 +194,21 @@ export function testsThatCount(onBase: TestRun, own: TestRun): readonly string[]
 
 /** Whether tests that pass on the base's code fail on a mutant of it. A test that is missing failed to load. */
 export const isCaught = (counting: readonly string[] | null, onMutant: TestRun): boolean =>
-  counting === null
-    ? !succeeded(onMutant)
-    : counting.some((id) => outcomeIn(onMutant, id) !== 'passed' && outcomeIn(onMutant, id) !== 'skipped');
+  counting === null ? !succeeded(onMutant) : counting.some((id) => failsOn(onMutant, id));
+
+const failsOn = (run: TestRun, id: string): boolean =>
+  outcomeIn(run, id) !== 'passed' && outcomeIn(run, id) !== 'skipped';
+
+/** The tests that still count after a run on the control, and how many do not; one stands for all without a report. */
+export function withoutTextTests(
+  counting: readonly string[] | null,
+  onControl: TestRun,
+): { readonly counting: readonly string[] | null; readonly discarded: number } {
+  if (counting === null)
+    return succeeded(onControl) ? { counting, discarded: 0 } : { counting: [], discarded: 1 };
+  const kept = counting.filter((id) => !failsOn(onControl, id));
+  return { counting: kept, discarded: counting.length - kept.length };
+}
 
 /** Characters of test code that are searched, and files that are mutated. */
 const MAX_TEST_CHARS = 2 ** 20;

@@ -1,4 +1,6 @@
 import {
+  baseTestsThatCount,
+  controlOf,
   filesUnderTest,
   isCaught,
   isSurvivor,
@@ -7,6 +9,7 @@ import {
   mutantsOf,
   type ParsedSource,
   testsThatCount,
+  withoutTextTests,
 } from '../../core/evidence/index.ts';
 import { fileKindOf } from '../../core/likeness/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
@@ -27,6 +30,12 @@ interface TestAuthor {
   readonly commands?: readonly TestCommand[];
   readonly counting: readonly string[] | null;
   readonly ms: number;
+}
+
+/** Mutants, and the code that differs from the base in comments or spaces alone. */
+interface MutantPlan {
+  readonly mutants: readonly Mutant[];
+  readonly control: readonly PatchFile[];
 }
 
 export interface JudgedTests {
@@ -54,21 +63,69 @@ export async function judgeTests(
     if (author && 'counting' in author) authors.push(author);
     judged.push(author && 'gates' in author ? author : one);
   }
+  const counts = await countCaught(tools, authors);
+  return { examined: judged, mutants: counts ?? new Map() };
+}
+
+/** Null if no mutant was run, or if a failure would show nothing: where the base is red and leaves no report. */
+async function countCaught(
+  tools: ExaminationTools,
+  authors: readonly TestAuthor[],
+): Promise<ReadonlyMap<Alias, MutantCount> | null> {
+  const ofBase = baseTestsThatCount(tools.onBase);
+  if (authors.length === 0 || ofBase === undefined) return null;
+  const { mutants, control } = await mutantsFor(tools.runner, authors);
+  if (mutants.length === 0) return null;
+  const checked = await runControl(tools, authors, control);
+  if (checked === null) return null;
   const caught = new Map(authors.map(({ one }) => [one.candidate.alias, 0]));
   let total = 0;
-  const all = authors.length === 0 ? [] : await mutantsFor(tools.runner, authors);
-  await inParallel(tools.runner.world.parallelChecks, [...all.entries()], async ([at, mutant]) => {
-    const results = await runMutant(tools, authors, { mutant, at });
+  await inParallel(tools.runner.world.parallelChecks, [...mutants.entries()], async ([at, mutant]) => {
+    const results = await runMutant(tools, checked.authors, { mutant, at, ofBase });
     if (results === null) return;
     total += 1;
     for (const alias of results) caught.set(alias, (caught.get(alias) ?? 0) + 1);
   });
-  return {
-    examined: judged,
-    mutants: new Map(
-      total === 0 ? [] : [...caught].map(([alias, count]) => [alias, { caught: count, total }]),
-    ),
-  };
+  if (total === 0) return null;
+  return new Map(
+    [...caught].map(([alias, count]) => {
+      const discarded = checked.discarded.get(alias) ?? 0;
+      return [alias, { caught: count, total, ...(discarded > 0 ? { discarded } : {}) }];
+    }),
+  );
+}
+
+/** The authors without tests that compare text; null if the control cannot be run, so that no mutant can be judged. */
+async function runControl(
+  { runner, trees, time }: ExaminationTools,
+  authors: readonly TestAuthor[],
+  control: readonly PatchFile[],
+): Promise<{
+  readonly authors: readonly TestAuthor[];
+  readonly discarded: ReadonlyMap<Alias, number>;
+} | null> {
+  const expectedMs = authors.reduce((sum, { ms }) => sum + ms, 0);
+  if (control.length === 0 || !(await time.allows('mutants', 'control', '', expectedMs))) return null;
+  return time.measured('mutant control', async () => {
+    const tree = await trees.of('mutant-control', control);
+    try {
+      if (!tree.ready) return null;
+      const kept: TestAuthor[] = [];
+      const discarded = new Map<Alias, number>();
+      for (const author of authors) {
+        const { one, files, commands } = author;
+        const id = areaId(one.candidate.runId, one.candidate.alias, 'mutant', 'control');
+        const result = await runOn(runner, tree, { id, tests: files, ...(commands ? { commands } : {}) });
+        if (result.kind !== 'ran') return null;
+        const found = withoutTextTests(author.counting, result.run);
+        kept.push({ ...author, counting: found.counting });
+        discarded.set(one.candidate.alias, found.discarded);
+      }
+      return { authors: kept, discarded };
+    } finally {
+      await trees.remove(tree);
+    }
+  });
 }
 
 /** Runs a survivor's tests on the base's code. Null for other candidates; with a failed gate if they fail there. */
@@ -103,41 +160,64 @@ async function authorOf(
   return { one, files, ...alone, counting, ms: run.ms };
 }
 
-/** Aliases whose tests fail on a mutant; null if it cannot be compared: it does not build, or time is over. */
+/**
+ * Aliases whose tests fail on a mutant. Null if it does not count: the base's tests catch it too, it does not build, or
+ * time is over.
+ */
 async function runMutant(
-  { runner, trees, time }: ExaminationTools,
+  { runner, trees, time, onBase }: ExaminationTools,
   authors: readonly TestAuthor[],
-  { mutant, at }: { readonly mutant: Mutant; readonly at: number },
+  { mutant, at, ofBase }: { mutant: Mutant; at: number; ofBase: readonly string[] | null },
 ): Promise<readonly Alias[] | null> {
-  const expectedMs = authors.reduce((sum, { ms }) => sum + ms, 0);
+  const expectedMs = authors.reduce((sum, { ms }) => sum + ms, onBase.ms);
   if (!(await time.allows('mutants', String(at), '', expectedMs))) return null;
   return time.measured(`mutant ${at}`, async () => {
     const tree = await trees.of(`mutant-${at}`, [mutant.patch]);
-    if (!tree.ready) return null;
-    const caught: Alias[] = [];
-    for (const { one, files, commands, counting, ms } of authors) {
-      const { runId, alias } = one.candidate;
-      const id = areaId(runId, alias, 'mutant', String(at));
-      const limited = withTestSeconds(runner, Math.max(MIN_MUTANT_SECONDS, (MUTANT_SLOWDOWN * ms) / 1000));
-      const result = await runOn(limited, tree, { id, tests: files, ...(commands ? { commands } : {}) });
-      if (result.kind !== 'ran') return null;
-      if (isCaught(counting, result.run)) caught.push(alias);
+    try {
+      if (!tree.ready) return null;
+      const id = areaId(runner.task.runId, `mutant-${at}`, 'base');
+      const own = await runOn(runner, tree, { id, testSeconds: secondsFor(onBase.ms) });
+      if (own.kind !== 'ran' || isCaught(ofBase, own.run)) return null;
+      const caught: Alias[] = [];
+      for (const author of authors) {
+        const catches = await isCaughtTwice(runner, tree, author, at);
+        if (catches === null) return null;
+        if (catches) caught.push(author.one.candidate.alias);
+      }
+      return caught;
+    } finally {
+      await trees.remove(tree);
     }
-    return caught;
   });
 }
 
-function withTestSeconds(runner: CheckRunner, seconds: number): CheckRunner {
-  const { settings } = runner.task;
-  const check = Math.min(settings.timeout.check, Math.ceil(seconds));
-  return {
-    ...runner,
-    task: { ...runner.task, settings: { ...settings, timeout: { ...settings.timeout, check } } },
-  };
+const secondsFor = (ms: number): number => Math.max(MIN_MUTANT_SECONDS, (MUTANT_SLOWDOWN * ms) / 1000);
+
+/** A failure or a timeout counts only if it repeats. Null if the tests cannot be run. */
+async function isCaughtTwice(
+  runner: CheckRunner,
+  tree: Tree,
+  { one, files, commands, counting, ms }: TestAuthor,
+  at: number,
+): Promise<boolean | null> {
+  if (counting?.length === 0) return false;
+  const { runId, alias } = one.candidate;
+  for (const attempt of [1, 2]) {
+    const result = await runOn(runner, tree, {
+      id: areaId(runId, alias, 'mutant', `${at}-${attempt}`),
+      tests: files,
+      attempt,
+      testSeconds: secondsFor(ms),
+      ...(commands ? { commands } : {}),
+    });
+    if (result.kind !== 'ran') return null;
+    if (!isCaught(counting, result.run)) return false;
+  }
+  return true;
 }
 
 /** Mutants of the code that the task names, or that the survivors' tests import. */
-async function mutantsFor(runner: CheckRunner, authors: readonly TestAuthor[]): Promise<readonly Mutant[]> {
+async function mutantsFor(runner: CheckRunner, authors: readonly TestAuthor[]): Promise<MutantPlan> {
   const { asked = '', baseFiles, source, task, world } = runner;
   const textAt = (path: string) => readTextAt(world, source, task.base.sha, path);
   const tests: SourceText[] = [];
@@ -153,7 +233,7 @@ async function mutantsFor(runner: CheckRunner, authors: readonly TestAuthor[]): 
     const text = await textAt(path);
     if (text !== null) sources.push({ path, text });
   }
-  if (sources.length === 0) return [];
+  if (sources.length === 0) return { mutants: [], control: [] };
   const trees = await parseSources(runner, areaId(task.runId, 'mutants', 'parsed'), {
     base: [],
     patched: sources,
@@ -162,5 +242,6 @@ async function mutantsFor(runner: CheckRunner, authors: readonly TestAuthor[]): 
     const tree = trees(one);
     return tree && !tree.isBroken ? [{ ...one, tree }] : [];
   });
-  return mutantsOf(parsed, asked);
+  const mutants = mutantsOf(parsed, asked);
+  return { mutants, control: controlOf(parsed, mutants) };
 }

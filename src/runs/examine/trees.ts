@@ -29,13 +29,17 @@ export interface Trees {
     production: readonly PatchFile[],
     options?: { readonly withoutSetUp?: boolean },
   ): Promise<Tree>;
-  /** Removes the areas. */
+  /** Removes the area of a tree that is not needed any more. */
+  remove(tree: Tree): Promise<void>;
+  /** Removes the other areas. */
   close(): Promise<void>;
 }
 
+const treeKey = (patch: string, ownPackages = false): string => JSON.stringify([patch, ownPackages]);
+
 export function openTrees(runner: CheckRunner): Trees {
   const grown = new Map<string, Promise<Tree>>();
-  const areas: WorkArea[] = [];
+  const areas = new Map<string, WorkArea>();
   const grow = async (
     name: string,
     patch: string,
@@ -50,23 +54,30 @@ export function openTrees(runner: CheckRunner): Trees {
       // A set-up takes long and has a network, and a script in it can end itself by a signal.
       ownPackages ? { signalRepeats: 1 } : {},
     );
-    areas.push(area);
+    areas.set(treeKey(patch, ownPackages), area);
     return { patch, built: { ...area, ownPackages }, ...result };
   };
   return {
     of(name, production, { withoutSetUp = false } = {}) {
       const patch = joinSections(production);
       const ownPackages = !withoutSetUp && isSetUpAnew(runner, production);
-      const key = JSON.stringify([patch, ownPackages]);
+      const key = treeKey(patch, ownPackages);
       const known = grown.get(key);
       if (known) return known;
       const tree = grow(name, patch, { production, ownPackages });
       grown.set(key, tree);
       return tree;
     },
+    async remove({ patch, built }) {
+      const key = treeKey(patch, built.ownPackages);
+      const area = areas.get(key);
+      areas.delete(key);
+      grown.delete(key);
+      if (area) await runner.world.workspaces.remove(area);
+    },
     async close() {
       await Promise.allSettled(grown.values());
-      for (const area of areas) await runner.world.workspaces.remove(area);
+      for (const area of areas.values()) await runner.world.workspaces.remove(area);
     },
   };
 }
@@ -115,6 +126,8 @@ export interface TreeRun {
   readonly commands?: readonly TestCommand[];
   /** Starts at 1. Another number forces a new execution. */
   readonly attempt?: number;
+  /** Maximum seconds of the test command, not of the build; absent: `timeout.check`. */
+  readonly testSeconds?: number;
 }
 
 type WithTests =
@@ -128,6 +141,7 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
   const tests = joinSections(options.tests ?? []);
   const commands = options.commands ?? runner.plan.commands;
   const { base, task } = runner;
+  const limited = withTestSeconds(runner, options.testSeconds);
   const key = JSON.stringify([
     'tests',
     [base.sha, base.layers, runner.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
@@ -135,7 +149,7 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
     [base.tools ?? null, base.toolVersions ?? []],
     [tree.patch, tests],
     commands.map(({ command, args, env }) => [command, args, env]),
-    [task.settings.timeout.check, attempt, runner.surroundings ?? null],
+    [limited.task.settings.timeout.check, attempt, runner.surroundings ?? null],
     ...(tree.built.ownPackages ? [['set up anew', task.settings.checks.setup]] : []),
   ]);
   const on = withTopLayer(runner, tree.built);
@@ -146,7 +160,14 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
       // In compiled languages tests are part of the build output, so rebuild with them.
       const broken = tests === '' ? null : await build(runner, area);
       if (broken) return { kind: 'unbuilt', broken };
-      return { kind: 'ran', run: await runTests(runner, area, { commands }) };
+      return { kind: 'ran', run: await runTests(limited, area, { commands }) };
     }),
   );
+}
+
+function withTestSeconds(runner: CheckRunner, seconds = Number.POSITIVE_INFINITY): CheckRunner {
+  const { task } = runner;
+  const { settings } = task;
+  const check = Math.min(settings.timeout.check, Math.ceil(seconds));
+  return { ...runner, task: { ...task, settings: { ...settings, timeout: { ...settings.timeout, check } } } };
 }

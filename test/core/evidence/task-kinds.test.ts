@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
+  baseTestsThatCount,
   brokenLinks,
+  controlOf,
   filesUnderTest,
   isCaught,
   linkedDocuments,
@@ -9,6 +11,7 @@ import {
   type TestRun,
   taskKindOf,
   testsThatCount,
+  withoutTextTests,
 } from '../../../src/core/evidence/index.ts';
 import { patchBetween } from '../git.ts';
 import { parsed } from '../syntax.ts';
@@ -119,6 +122,35 @@ function other(x) {
     tests,
     tail: '',
     ...more,
+  });
+
+  test('have a control that differs in comments alone, at the same places', async () => {
+    const sources = [await withTree(source)];
+    const [patch, ...others] = controlOf(sources, mutantsOf(sources, 'Add tests for `near`'));
+    expect(others).toEqual([]);
+    expect(patch?.section).toContain(
+      '+  if (a /* */ < b /* */ && b /* */ - a /* */ < /* */ 10) return /* */ true;\n',
+    );
+    const python = [await withTree({ path: 'a.py', text: 'def f(x):\n    return x and not False\n' })];
+    expect(controlOf(python, mutantsOf(python, ''))[0]?.section).toContain(
+      '+    return  x  and not  False\n',
+    );
+  });
+
+  test('count no tests that fail on the control', () => {
+    const onControl = run({ text: 'failed', behaviour: 'passed' });
+    expect(withoutTextTests(['text', 'missing', 'behaviour'], onControl)).toEqual({
+      counting: ['behaviour'],
+      discarded: 2,
+    });
+    const red = run({}, { source: 'exit-code', exitCode: 1 });
+    expect(withoutTextTests(null, red)).toEqual({ counting: [], discarded: 1 });
+    // A red base without a report shows nothing if it stays red.
+    expect(baseTestsThatCount(red)).toBeUndefined();
+    expect(baseTestsThatCount({ ...red, exitCode: 0 })).toBeNull();
+    expect(
+      baseTestsThatCount(run({ old: 'passed', red: 'failed', flaky: 'passed' }, { flaky: ['flaky'] })),
+    ).toEqual(['old']);
   });
 
   test('are caught by new tests that passed before', () => {
