@@ -60,7 +60,7 @@ export function wordsOf(input: CoderInput): readonly [string, ...string[]] {
 }
 
 /** Our own things lie there inside the sandbox. */
-const TAKEN = /^\/opt\/(runoff|agents)(\/|$)/;
+const TAKEN = /^\/opt\/(toolchain|tools|agents)(\/|$)/;
 
 /** Where an operator's folder is mounted: at its own path if that is below /opt, else at /opt/agents/NAME. */
 export function bindsOf(name: string, { folder }: AgentCommand): NonNullable<CoderLaunch['binds']> {

@@ -10,7 +10,10 @@ export const METRICS = {
     help: 'Processes with a heartbeat in the last two minutes, by role.',
     labels: ['role'],
   },
-  runoff_stage_seconds: { help: 'Duration of the steps of runs, in seconds.', labels: ['stage'] },
+  runoff_stage_seconds: {
+    help: 'Duration of the steps of runs, in seconds: the stages, and `base` beside `brief`.',
+    labels: ['stage'],
+  },
   runoff_webhook_seconds: {
     help: 'Time until a delivery was answered, in seconds.',
     labels: ['event', 'status'],

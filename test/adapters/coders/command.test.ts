@@ -113,6 +113,7 @@ describe('a program named by the operator', () => {
     ['/opt', '/opt/agents/aider'],
     ['/opt/toolchain', '/opt/agents/aider'],
     ['/opt/toolchain/bin', '/opt/agents/aider'],
+    ['/opt/tools/aider', '/opt/agents/aider'],
     ['/opt/agents', '/opt/agents/aider'],
   ])('in %s is mounted at %s', (folder, to) => {
     const [bind] = namedCoder('aider', { ...aider, folder }).launch(input).binds ?? [];
