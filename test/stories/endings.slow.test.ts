@@ -15,7 +15,7 @@ test('without a survivor there is a table and no pull request, and the label sta
     const view = await demo.run(issue);
 
     expect(view.state).toBe('published');
-    expect(view.decision).toMatchObject({ kind: 'none', decidedBy: 'gates' });
+    expect(view.decision).toMatchObject({ kind: 'none', decidedBy: 'regressions' });
     expect(view.budget.spent).toBeLessThanOrEqual(view.budget.run);
     const maintainer = demo.environment.github.as(MAINTAINER);
     expect(await maintainer.pulls(REPOSITORY)).toEqual([]);

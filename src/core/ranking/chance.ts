@@ -193,11 +193,11 @@ const unexecuted = (winning: Evidence): readonly TamperingFinding[] =>
     .filter(({ original }) => original === 'not-run')
     .slice(0, 1);
 
-/** Whether the first candidate would be within the undecided margin without unconfirmed tests. */
+/** Whether tests put the first candidate there, and without unconfirmed ones it would be within the undecided margin. */
 function leadsByUnconfirmedTests(standing: LeadingCandidate): boolean {
   const { best, decidedBy, sameSet, calibration } = standing;
   const [next] = soundRivals(standing);
-  if (!next || !EVIDENCE.has(decidedBy)) return false;
+  if (!next || decidedBy !== 'tests') return false;
   const share = (one: Ranked): number => {
     const { unconfirmedShares } = sameSet(one.alias);
     const sum = unconfirmedShares.reduce((total, passed) => total + passed, 0);
@@ -259,8 +259,6 @@ const families = (evidence: readonly Evidence[]): number =>
   new Set(evidence.flatMap(({ survivor, family }) => (survivor && family !== undefined ? [family] : [])))
     .size;
 
-/** The signals of the strategy `evidence`. */
-const EVIDENCE: ReadonlySet<Separator> = new Set(['tests', 'behaviour', 'agreement']);
 const NOT_EXECUTED: ReadonlySet<Separator> = new Set([
   'agreement',
   'vote',
