@@ -254,6 +254,6 @@ function readFiles(
   if (report.source === 'tree') return readReports(runner, area, report.pattern);
   const limits = { ...checkLimits(runner.task), wallMs: READ_REPORT_MS, outputBytes: REPORT_BYTES };
   const own = 'The program that reads test reports';
-  const argv = ['sh', '-c', READ_SCRIPT, 'sh', report.file] as const;
+  const argv = ['sh', '-c', READ_SCRIPT, 'read-report', report.file] as const;
   return runCommand(runner, area, { argv: [...argv], limits, own, codeRan: true });
 }
