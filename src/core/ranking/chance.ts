@@ -7,7 +7,7 @@ import {
   type TamperingFinding,
 } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
-import type { Calibration, Ranked, Separator } from './odds.ts';
+import { type Calibration, type Ranked, type Separator, unconfirmedLogOdds } from './odds.ts';
 import { isContradictedBy } from './strategies.ts';
 
 /** The parts of a judgement that the decision uses. */
@@ -198,14 +198,9 @@ function leadsByUnconfirmedTests(standing: LeadingCandidate): boolean {
   const { best, decidedBy, sameSet, calibration } = standing;
   const [next] = soundRivals(standing);
   if (!next || decidedBy !== 'tests') return false;
-  const share = (one: Ranked): number => {
-    const { unconfirmedShares } = sameSet(one.alias);
-    const sum = unconfirmedShares.reduce((total, passed) => total + passed, 0);
-    return unconfirmedShares.length === 0
-      ? 0
-      : (sum / unconfirmedShares.length) * calibration.unconfirmedTests;
-  };
-  const gained = share(best) - share(next);
+  const gained =
+    unconfirmedLogOdds(sameSet(best.alias), calibration) -
+    unconfirmedLogOdds(sameSet(next.alias), calibration);
   return gained > 0 && best.support - next.support - gained <= calibration.undecidedMargin;
 }
 

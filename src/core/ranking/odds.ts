@@ -183,14 +183,13 @@ function testShare({ independentTests }: Evidence, same: SameSetTests, calibrati
   ];
   const confirmed =
     (0.5 + sortedSum(votes.map(({ w, v }) => w * v))) / (1 + sortedSum(votes.map(({ w }) => w)));
-  return rounded(Math.min(1, confirmed + unconfirmedShare(same, calibration)));
+  const { tests } = calibration.signals;
+  return rounded(Math.min(1, confirmed + (tests === 0 ? 0 : unconfirmedLogOdds(same, calibration) / tests)));
 }
 
-function unconfirmedShare({ unconfirmedShares }: SameSetTests, calibration: Calibration): number {
-  if (unconfirmedShares.length === 0 || calibration.signals.tests === 0) return 0;
-  const mean = sortedSum(unconfirmedShares) / unconfirmedShares.length;
-  return (mean * calibration.unconfirmedTests) / calibration.signals.tests;
-}
+/** What all unconfirmed tests together add to a candidate's support. */
+export const unconfirmedLogOdds = ({ unconfirmedShares: shares }: SameSetTests, calibration: Calibration) =>
+  shares.length === 0 ? 0 : (sortedSum(shares) / shares.length) * calibration.unconfirmedTests;
 
 /** If the task asks for tests, the share of mutants that they catch. */
 function testsSignal(evidence: Evidence, same: SameSetTests, calibration: Calibration): number | null {

@@ -84,10 +84,10 @@ export interface BuiltArea extends WorkArea {
 export class EndedBySignal extends Error {}
 
 /**
- * Opens a fresh area and does the work in it; the area is kept. If the output of a build or set-up shows a kill, the
- * work is repeated once in another area. If the sandbox or one of Runoff's own programs is
- * killed, or a command is ended by a signal, the work is repeated in another area. In the last area a signal counts as
- * the command's result (at most `signalRepeats` repetitions, default all); a sandbox or program killed there rejects with PROGRAM_KILLED or RESOURCES_EXHAUSTED.
+ * Opens a fresh area and does the work in it; the area is kept. The work is repeated in another area if the sandbox or
+ * one of Runoff's own programs is killed, if a command is ended by a signal (at most `signalRepeats` times, default
+ * all), and once if the output of a build or set-up shows a kill. In the last area a signal counts as the command's
+ * result; a sandbox or program killed there rejects with PROGRAM_KILLED or RESOURCES_EXHAUSTED.
  */
 export async function inRetriedArea<T>(
   runner: AreaRunner,
