@@ -105,3 +105,35 @@ export type Answer<T> =
 export interface Model {
   ask<T>(question: ModelQuestion<T>): Promise<Answer<T>>;
 }
+
+/** A question that is answered in words of the model's own. */
+export interface TextQuestion {
+  readonly route: ModelRoute;
+  readonly lease: Lease;
+  readonly instructions: string;
+  /** Beginning and ending with the user. */
+  readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[];
+  /** Absent: the provider's default. */
+  readonly temperature?: number;
+  /** Sent to providers whose protocol has one. */
+  readonly seed?: number;
+  /** Maximum tokens of the answer, reasoning included. */
+  readonly maxTokens: number;
+  readonly signal?: AbortSignal;
+}
+
+export type TextAnswer =
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      /** `length`: cut at `maxTokens`. `refused`: ended by the provider's filter, or by the model's own refusal. */
+      readonly end: 'stop' | 'length' | 'refused';
+      /** Whether the temperature applied: some models accept none. */
+      readonly temperatureIgnored: boolean;
+    }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** Asks a model for a text. Never rejects because of the model or provider. */
+export interface TextModel {
+  write(question: TextQuestion): Promise<TextAnswer>;
+}

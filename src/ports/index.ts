@@ -1,3 +1,4 @@
+export * from './arena.ts';
 export * from './coder.ts';
 export * from './engine.ts';
 export * from './gateway.ts';

@@ -20,7 +20,9 @@ import { describeLocal } from './sources.ts';
 import { type FileOwner, removeTree } from './trees.ts';
 
 export type { CollectLimits } from './collect.ts';
+export { lockFile } from './locks.ts';
 export type { SetupPatience } from './setup.ts';
+export { openTemplates } from './templates.ts';
 export { bytesOf } from './trees.ts';
 
 interface WorkspacesOptions {

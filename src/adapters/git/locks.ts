@@ -40,16 +40,6 @@ export function openLocks(folder: string): Locks {
   const users = new Map<string, { count: number; readonly lock: Promise<Release | null> }>();
   const fileOf = (name: string): string => join(folder, name);
 
-  async function holding<T>(flags: readonly string[], name: string, work: () => Promise<T>) {
-    const release = await take(flags, fileOf(name));
-    if (!release) return null;
-    try {
-      return await work();
-    } finally {
-      await release();
-    }
-  }
-
   return {
     async using(key, work) {
       const shared = users.get(key) ?? { count: 0, lock: take(['-s'], fileOf(key)) };
@@ -69,14 +59,32 @@ export function openLocks(folder: string): Locks {
         }
       }
     },
-    alone: (key, work) => holding(['-x', '-n', '-E', String(TAKEN)], key, work),
+    alone: (key, work) => whileHeld(lockFile(fileOf(key)), work),
     fetching: async (key, work) => {
-      const done = await holding(['-x'], `${key}.fetch`, async () => ({ value: await work() }));
+      const held = take(['-x'], fileOf(`${key}.fetch`));
+      const done = await whileHeld(held, async () => ({ value: await work() }));
       if (!done) throw new Fault('INTERNAL', 'A lock was not granted although it was waited for.');
       return done.value;
     },
   };
 }
+
+async function whileHeld<T>(lock: Promise<Release | null>, work: () => Promise<T>): Promise<T | null> {
+  const release = await lock;
+  if (!release) return null;
+  try {
+    return await work();
+  } finally {
+    await release();
+  }
+}
+
+/**
+ * Takes the exclusive lock of a file, which is created if it does not exist. Null if another process has it. The kernel
+ * releases it when this process ends.
+ */
+export const lockFile = (path: string): Promise<Release | null> =>
+  take(['-x', '-n', '-E', String(TAKEN)], path);
 
 /** The descriptor of the file that `flock` locks. */
 const FILE = 3;

@@ -89,7 +89,8 @@ async function generate<T>(question: ModelQuestion<T>, messages: ModelMessage[])
   }
 }
 
-function languageModel(route: ModelRoute, lease: Lease): LanguageModel {
+/** A model at the socket of its lease. */
+export function languageModel(route: ModelRoute, lease: Lease): LanguageModel {
   const settings = { baseURL: BASE_URL, apiKey: lease.key, fetch: socketFetch(lease.socket) };
   switch (route.protocol) {
     case 'anthropic':
@@ -129,7 +130,11 @@ function parseJson(text: string): unknown {
   return undefined;
 }
 
-function reason<T>(error: unknown, { lease, signal }: ModelQuestion<T>): string {
+/** Why there is no answer, as a sentence. */
+export function reason(
+  error: unknown,
+  { lease, signal }: Pick<ModelQuestion<unknown>, 'lease' | 'signal'>,
+): string {
   if (signal?.aborted) return 'The question was cancelled.';
   const refusal = lease.refusal();
   if (refusal) return refusal;

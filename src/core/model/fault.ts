@@ -141,6 +141,19 @@ export const FAULTS = {
     retry: 'no',
     advice: 'Split it into files that can be decided independently, and debate each one.',
   },
+  CONTEST_UNKNOWN: {
+    retry: 'no',
+    advice: 'Create it with `runoff arena init NAME`, or name its folder with `--dir`.',
+  },
+  CONTEST_INVALID: {
+    retry: 'no',
+    advice: 'Correct the named lines; docs/arena.md describes every field and file of a contest.',
+  },
+  CONTEST_CHANGED: {
+    retry: 'no',
+    advice:
+      'Undo the change, start another contest with `runoff arena init`, or pass `--new-version`: earlier votes and answers stay in the files and no longer count.',
+  },
   RUN_UNKNOWN: { retry: 'no', advice: 'Run `runoff runs` for a list of runs on this machine.' },
   RUN_NOT_WAITING: {
     retry: 'no',

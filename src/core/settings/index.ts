@@ -37,6 +37,7 @@ export {
 } from './limits.ts';
 export * from './operator.ts';
 export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-settings.ts';
+export { problemsOf, type SettingsProblem } from './problems.ts';
 export { shownSetup } from './python-setup.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
 export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED, settingsOfRecipe } from './repository-recipe.ts';
@@ -48,7 +49,7 @@ export {
   type ServicePlan,
   servicePlan,
 } from './services.ts';
-export { CoderSetting, MODEL_PROTOCOLS, type ModelProtocol, Settings } from './settings.ts';
+export { Argv, CoderSetting, duration, MODEL_PROTOCOLS, type ModelProtocol, Settings } from './settings.ts';
 export { suggest } from './suggest.ts';
 export { type TestStep, testSteps } from './test-steps.ts';
 export { readPlainToml } from './toml-and-yaml.ts';

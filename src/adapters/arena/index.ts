@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import { constants, lstat, mkdir, open, readdir, readFile, readlink, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { unfinishedChars } from '../../core/arena/index.ts';
+import { byCodeUnits, Fault, machineFaultIn } from '../../core/model/index.ts';
+import type { ContestFolder, Contests } from '../../ports/index.ts';
+
+interface ContestsOptions {
+  /** The folder of contests that are not in a repository; created on demand. */
+  readonly dir: string;
+  /** Takes the exclusive lock of a file; null if another process has it. */
+  readonly lock: (path: string) => Promise<(() => Promise<void>) | null>;
+}
+
+/** Held by the process that appends. It is never deleted: another process might wait for its inode. */
+const LOCK_FILE = '.lock';
+/** Our defaults: some hundred thousand samples, and the tests of a large change. */
+const MAX_FILE_BYTES = 256 * 2 ** 20;
+const MAX_FOLDER_BYTES = 32 * 2 ** 20;
+
+/** Contests as folders of text files. */
+export function openContests({ dir, lock }: ContestsOptions): Contests {
+  return {
+    folderOf: (name) => join(dir, name),
+    async open(path, how) {
+      if (how === 'read') {
+        if (!(await stat(path).catch(nullIfMissing))?.isDirectory())
+          throw new Fault('CONTEST_UNKNOWN', `There is no contest in ${path}.`);
+        return folderAt(path, null);
+      }
+      await onDisk(() => mkdir(path, { recursive: true }));
+      const release = await lock(join(path, LOCK_FILE));
+      if (!release)
+        throw new Fault('ALREADY_RUNNING', `Another process is working on the contest in ${path}.`);
+      return folderAt(path, release);
+    },
+  };
+}
+
+function folderAt(path: string, release: (() => Promise<void>) | null): ContestFolder {
+  // Lines are appended one at a time: two writers of one process must not mix them.
+  let last: Promise<void> = Promise.resolve();
+  return {
+    path,
+    text: (file) => textOf(resolve(path, file)),
+    files: (folder) => filesBelow(resolve(path, folder)),
+    fingerprint: (folder) => fingerprintOf(resolve(path, folder)),
+    append(file, line) {
+      if (!release) return Promise.reject(new Fault('INTERNAL', `${path} was opened to be read.`));
+      const turn = last.then(() => appendLine(join(path, file), line));
+      last = turn.catch(() => undefined);
+      return turn;
+    },
+    create: (file, text) => onDisk(() => createFile(resolve(path, file), text)),
+    sha256: (text) => createHash('sha256').update(text).digest('hex'),
+    async close() {
+      await last;
+      await release?.();
+    },
+  };
+}
+
+async function textOf(path: string): Promise<string | null> {
+  const bytes = await readFileOf(path);
+  return bytes === null ? null : asText(path, bytes);
+}
+
+async function readFileOf(path: string): Promise<Buffer | null> {
+  const file = await stat(path).catch(nullIfMissing);
+  if (file === null) return null;
+  if (!file.isFile()) throw new Fault('CONTEST_INVALID', `${path} is not a file.`);
+  if (file.size > MAX_FILE_BYTES) throw new Fault('CONTEST_INVALID', `${path} is larger than 256 MiB.`);
+  return readFile(path).catch(nullIfMissing);
+}
+
+function asText(path: string, bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Fault('CONTEST_INVALID', `${path} is not UTF-8 text.`);
+  }
+}
+
+async function filesBelow(top: string): Promise<readonly { path: string; text: string }[] | null> {
+  const entries = await readdir(top, { recursive: true, withFileTypes: true }).catch(nullIfMissing);
+  if (entries === null) return null;
+  const found: { path: string; text: string }[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const full = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) continue;
+    if (!entry.isFile()) throw new Fault('CONTEST_INVALID', `${full} is neither a file nor a folder.`);
+    const text = (await textOf(full)) ?? '';
+    bytes += Buffer.byteLength(text);
+    if (bytes > MAX_FOLDER_BYTES)
+      throw new Fault('CONTEST_INVALID', `The files below ${top} are larger than 32 MiB.`);
+    found.push({ path: full.slice(top.length + 1), text });
+  }
+  return found.toSorted((a, b) => byCodeUnits(a.path, b.path));
+}
+
+async function fingerprintOf(top: string): Promise<string | null> {
+  if (!(await stat(top).catch(nullIfMissing))?.isDirectory()) return null;
+  const hash = createHash('sha256');
+  const add = async (folder: string): Promise<void> => {
+    const entries = await readdir(join(top, folder), { withFileTypes: true });
+    for (const entry of entries.toSorted((a, b) => byCodeUnits(a.name, b.name))) {
+      const path = join(folder, entry.name);
+      if (entry.name === '.git') continue;
+      if (entry.isDirectory()) await add(path);
+      else hash.update(`${path}\0${await contentHash(join(top, path))}\0`);
+    }
+  };
+  await add('');
+  return hash.digest('hex');
+}
+
+/** Of a link, its target. */
+async function contentHash(path: string): Promise<string> {
+  const facts = await lstat(path);
+  const content = facts.isSymbolicLink() ? await readlink(path) : await readFile(path);
+  const kind = facts.isSymbolicLink() ? 'link' : (facts.mode & 0o100) === 0 ? 'file' : 'program';
+  return `${kind} ${createHash('sha256').update(content).digest('hex')}`;
+}
+
+function nullIfMissing(thrown: NodeJS.ErrnoException): null {
+  if (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR') return null;
+  throw thrown;
+}
+
+async function createFile(path: string, text: string): Promise<'created' | 'exists'> {
+  await mkdir(dirname(path), { recursive: true });
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const handle = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666).catch(
+    (thrown: NodeJS.ErrnoException) => {
+      if (thrown.code === 'EEXIST') return null;
+      throw thrown;
+    },
+  );
+  if (!handle) return 'exists';
+  try {
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
+  }
+  return 'created';
+}
+
+/** Bytes from the end of a file in which its last line begins; a longer line is read in several steps. */
+const TAIL_BYTES = 64 * 1024;
+
+async function appendLine(path: string, line: string): Promise<void> {
+  await onDisk(async () => {
+    const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+    const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o666);
+    try {
+      const { size } = await handle.stat();
+      const { keep, lineEnd } = await endOf(handle, size);
+      const bytes = Buffer.from(`${lineEnd}${line}`);
+      await handle.truncate(keep);
+      try {
+        await writeAll(handle, bytes, keep);
+        await handle.sync();
+      } catch (thrown) {
+        // Half a line would look like the work of a killed process.
+        await handle.truncate(keep);
+        throw thrown;
+      }
+    } finally {
+      await handle.close();
+    }
+  });
+}
+
+async function writeAll(handle: Awaited<ReturnType<typeof open>>, bytes: Buffer, at: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, at + done);
+    done += bytesWritten;
+  }
+}
+
+/** Bytes of the file to keep, and the line end that is missing after a last line that is complete. */
+async function endOf(
+  handle: Awaited<ReturnType<typeof open>>,
+  size: number,
+): Promise<{ readonly keep: number; readonly lineEnd: '' | '\n' }> {
+  let start = size;
+  let tail = Buffer.alloc(0);
+  while (start > 0 && !tail.includes(0x0a)) {
+    const from = Math.max(0, start - TAIL_BYTES);
+    const part = Buffer.alloc(start - from);
+    await handle.read(part, 0, part.length, from);
+    tail = Buffer.concat([part, tail]);
+    start = from;
+  }
+  const last = tail.subarray(tail.lastIndexOf(0x0a) + 1);
+  if (last.length === 0) return { keep: size, lineEnd: '' };
+  return isComplete(last.toString('utf8'))
+    ? { keep: size, lineEnd: '\n' }
+    : { keep: size - last.length, lineEnd: '' };
+}
+
+const isComplete = (last: string): boolean => unfinishedChars(last) === 0;
+
+/** Does the work; a full disk is a sentence for whoever must make room. */
+async function onDisk<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    if (machineFaultIn(message) !== 'DISK_FULL') throw thrown;
+    throw new Fault('DISK_FULL', `There is no space left for the files of the contest: ${message}.`, {
+      cause: thrown,
+    });
+  }
+}

@@ -1,0 +1,74 @@
+import { cp, mkdir, rename, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+import type { Templates } from '../../ports/index.ts';
+import { gitFault } from './faults.ts';
+import { type GitCall, openGit } from './git.ts';
+import { checkedSha, exists, layoutOf, temporaryPath } from './layout.ts';
+import { removeTree } from './trees.ts';
+
+/** Author and committer of every template, so that its commit depends on its files alone. */
+const AUTHOR = {
+  GIT_AUTHOR_NAME: 'Runoff',
+  GIT_AUTHOR_EMAIL: 'runoff@localhost',
+  GIT_AUTHOR_DATE: '@0 +0000',
+  GIT_COMMITTER_NAME: 'Runoff',
+  GIT_COMMITTER_EMAIL: 'runoff@localhost',
+  GIT_COMMITTER_DATE: '@0 +0000',
+};
+
+/**
+ * Templates as repositories in `dir`, one for each content. A template is a folder of whoever wrote the contest; nothing
+ * in it is executed.
+ */
+export function openTemplates({
+  dir,
+  dataDir,
+}: {
+  readonly dir: string;
+  readonly dataDir: string;
+}): Templates {
+  const git = openGit(layoutOf(dataDir).settingsFile);
+  const run = async (call: GitCall, doing: string): Promise<string> => {
+    const done = await git(call);
+    if (done.exitCode !== 0) throw gitFault(doing, done);
+    return done.stdout.trim();
+  };
+  return {
+    async commit(folder) {
+      const from = resolve(folder);
+      const facts = await stat(from).catch(() => null);
+      if (!facts?.isDirectory())
+        throw new Fault('CONTEST_INVALID', `The template ${from} is not a folder or does not exist.`);
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+      const fresh = temporaryPath(join(dir, 'template'));
+      try {
+        await cp(from, fresh, {
+          recursive: true,
+          verbatimSymlinks: true,
+          filter: (path) => path === from || basename(path) !== '.git',
+        });
+        await run({ cwd: fresh, args: ['init', '-q'] }, 'Making the repository of a template');
+        await run({ cwd: fresh, args: ['add', '-A', '-f'] }, 'Adding the files of a template');
+        const tree = await run({ cwd: fresh, args: ['write-tree'] }, 'Adding the files of a template');
+        if (tree === EMPTY_TREE) throw new Fault('CONTEST_INVALID', `The template ${from} has no files.`);
+        const commit = ['commit-tree', checkedSha(tree), '-m', 'Template'];
+        const sha = await run({ cwd: fresh, args: commit, env: AUTHOR }, 'Committing a template');
+        await run({ cwd: fresh, args: ['update-ref', 'HEAD', checkedSha(sha)] }, 'Committing a template');
+        const repository = join(dir, checkedSha(sha));
+        if (!(await exists(repository))) await rename(fresh, repository).catch(unlessThere);
+        return { repository, sha };
+      } finally {
+        await removeTree(fresh);
+      }
+    },
+  };
+}
+
+/** The name of a tree without files in every repository of git. */
+const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+
+/** Another process made the same repository at the same time. */
+function unlessThere(thrown: NodeJS.ErrnoException): void {
+  if (thrown.code !== 'ENOTEMPTY' && thrown.code !== 'EEXIST') throw thrown;
+}

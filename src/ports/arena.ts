@@ -1,0 +1,53 @@
+import type { Sha } from '../core/model/index.ts';
+
+/** The folder of one contest, whose files people may edit, review and merge. */
+export interface ContestFolder {
+  /** Absolute. */
+  readonly path: string;
+  /**
+   * Text of a file, by its path relative to the folder (or absolute); null if there is none. Faults: CONTEST_INVALID if
+   * it is no UTF-8 text, no file, or larger than 256 MiB.
+   */
+  text(path: string): Promise<string | null>;
+  /**
+   * Files below a folder, in order of code units of their paths, which are relative to it; null if there is none. Faults:
+   * CONTEST_INVALID for links, files that are no UTF-8 text, or more than 32 MiB.
+   */
+  files(path: string): Promise<readonly { readonly path: string; readonly text: string }[] | null>;
+  /**
+   * SHA-256 in hexadecimal of paths, contents and executable bits of the files below a folder, except any `.git`; null if
+   * there is none.
+   */
+  fingerprint(path: string): Promise<string | null>;
+  /**
+   * Appends one line with its line end, and returns when it is on the disk. The rest of a line whose writer was killed is
+   * removed first. If it cannot be written, the file stays as it was. Faults: DISK_FULL; INTERNAL without the lock.
+   */
+  append(file: string, line: string): Promise<void>;
+  /** Creates a file and its parent folders; `exists` if there is one, which is left as it is. */
+  create(path: string, text: string): Promise<'created' | 'exists'>;
+  /** Of UTF-8, in hexadecimal. */
+  sha256(text: string): string;
+  /** Releases the lock. */
+  close(): Promise<void>;
+}
+
+export interface Contests {
+  /** The folder of a contest of this name in the data folder. */
+  folderOf(name: string): string;
+  /**
+   * Opens a contest's folder. `write` takes its lock, so that one process at a time appends to its files; the folder is
+   * created if it does not exist. Faults: ALREADY_RUNNING if another process holds the lock; CONTEST_UNKNOWN if it is to
+   * be read and does not exist.
+   */
+  open(path: string, how: 'read' | 'write'): Promise<ContestFolder>;
+}
+
+/** Makes repositories of folders without history. */
+export interface Templates {
+  /**
+   * Commits a folder's files, except any `.git`, to a repository of its own below the data folder. The commit depends on
+   * their paths, content and modes alone. Faults: CONTEST_INVALID if it is no folder or has no files.
+   */
+  commit(folder: string): Promise<{ readonly repository: string; readonly sha: Sha }>;
+}

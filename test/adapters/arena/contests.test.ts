@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openContests } from '../../../src/adapters/arena/index.ts';
+import { lockFile } from '../../../src/adapters/git/index.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'runoff-arena-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const contests = () => openContests({ dir, lock: lockFile });
+const samplesOf = () => readFile(join(dir, 'first', 'samples.jsonl'), 'utf8');
+
+test('lines are appended in the order of the calls', async () => {
+  const folder = await contests().open(join(dir, 'first'), 'write');
+  const lines = Array.from({ length: 50 }, (_, n) => `${JSON.stringify({ n, text: 'x'.repeat(n * 97) })}\n`);
+  await Promise.all(lines.map((line) => folder.append('samples.jsonl', line)));
+  await folder.close();
+  expect(await samplesOf()).toBe(lines.join(''));
+});
+
+test.each([
+  ['the rest of a line whose writer was killed is removed', '{"n":1}\n{"n":2,"te', '{"n":1}\n{"n":3}\n'],
+  ['so is one that is longer than a block', `{"n":1}\n{"text":"${'y'.repeat(200_000)}`, '{"n":1}\n{"n":3}\n'],
+  ['a complete line without a line end is kept', '{"n":1}\n{"n":2}', '{"n":1}\n{"n":2}\n{"n":3}\n'],
+  ['a file with nothing but such a rest becomes a sound one', '{"n"', '{"n":3}\n'],
+  ['an empty file is one', '', '{"n":3}\n'],
+])('%s', async (_, before, after) => {
+  await mkdir(join(dir, 'first'));
+  await writeFile(join(dir, 'first', 'samples.jsonl'), before);
+  const folder = await contests().open(join(dir, 'first'), 'write');
+  await folder.append('samples.jsonl', '{"n":3}\n');
+  await folder.close();
+  expect(await samplesOf()).toBe(after);
+});
+
+test('a second process is refused, and readers are not', async () => {
+  const folder = await contests().open(join(dir, 'first'), 'write');
+  await expect(contests().open(join(dir, 'first'), 'write')).rejects.toMatchObject({
+    code: 'ALREADY_RUNNING',
+  });
+  const reader = await contests().open(join(dir, 'first'), 'read');
+  expect(await reader.text('contest.yml')).toBeNull();
+  await expect(reader.append('samples.jsonl', '{}\n')).rejects.toMatchObject({ code: 'INTERNAL' });
+  await folder.close();
+  await (await contests().open(join(dir, 'first'), 'write')).close();
+});
+
+// A file system that can be filled takes a mount, and so root.
+test.runIf(process.getuid?.() === 0)('a full disk is a sentence, and no line is lost or halved', async () => {
+  const small = join(dir, 'first');
+  await mkdir(small);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=755', 'tmpfs', small]);
+  try {
+    const folder = await contests().open(small, 'write');
+    await folder.append('samples.jsonl', '{"n":1}\n');
+    const large = `${JSON.stringify({ text: 'x'.repeat(200_000) })}\n`;
+    await expect(folder.append('samples.jsonl', large)).rejects.toMatchObject({
+      code: 'DISK_FULL',
+      message: expect.stringContaining('There is no space left for the files of the contest'),
+    });
+    expect(await samplesOf()).toBe('{"n":1}\n');
+    execFileSync('mount', ['-o', 'remount,size=8m', small]);
+    await folder.append('samples.jsonl', large);
+    await folder.close();
+    expect(await samplesOf()).toBe(`{"n":1}\n${large}`);
+  } finally {
+    execFileSync('umount', ['-l', small]);
+  }
+});
+
+test('no file is overwritten', async () => {
+  const folder = await contests().open(join(dir, 'first'), 'write');
+  expect(await folder.create('contest.yml', 'a')).toBe('created');
+  expect(await folder.create('contest.yml', 'b')).toBe('exists');
+  expect(await folder.text('contest.yml')).toBe('a');
+  await folder.close();
+});
+
+test('files below a folder are read in order; links and other content are refused by name', async () => {
+  const top = join(dir, 'first');
+  await mkdir(join(top, 'hidden', 'test'), { recursive: true });
+  await writeFile(join(top, 'hidden', 'test', 'b.test.js'), 'b');
+  await writeFile(join(top, 'hidden', 'a.js'), 'a');
+  const folder = await contests().open(top, 'read');
+  expect(await folder.files('hidden')).toEqual([
+    { path: 'a.js', text: 'a' },
+    { path: 'test/b.test.js', text: 'b' },
+  ]);
+  expect(await folder.files('absent')).toBeNull();
+  await writeFile(join(top, 'hidden', 'c.bin'), Buffer.from([0xff, 0xfe]));
+  await expect(folder.files('hidden')).rejects.toMatchObject({ code: 'CONTEST_INVALID' });
+  await rm(join(top, 'hidden', 'c.bin'));
+  await symlink('/etc/passwd', join(top, 'hidden', 'c'));
+  await expect(folder.files('hidden')).rejects.toMatchObject({ code: 'CONTEST_INVALID' });
+});
+
+test('the fingerprint of a folder changes with names, contents and executable bits, and with nothing else', async () => {
+  const top = join(dir, 'first', 'template');
+  await mkdir(join(top, 'src'), { recursive: true });
+  await writeFile(join(top, 'src', 'a.js'), Buffer.from([0xff, 0x00, 0x61]));
+  const folder = await contests().open(join(dir, 'first'), 'read');
+  const before = await folder.fingerprint('template');
+  expect(before).toMatch(/^[0-9a-f]{64}$/);
+  await mkdir(join(top, '.git'));
+  await writeFile(join(top, '.git', 'HEAD'), 'ref: x');
+  expect(await folder.fingerprint('template')).toBe(before);
+  await chmod(join(top, 'src', 'a.js'), 0o755);
+  const executable = await folder.fingerprint('template');
+  await rename(join(top, 'src', 'a.js'), join(top, 'src', 'b.js'));
+  const renamed = await folder.fingerprint('template');
+  await writeFile(join(top, 'src', 'b.js'), 'other');
+  const changed = await folder.fingerprint('template');
+  expect(new Set([before, executable, renamed, changed]).size).toBe(4);
+  expect(await folder.fingerprint('absent')).toBeNull();
+});
