@@ -155,7 +155,7 @@ function placeOf(path: string): { readonly layer: string; readonly place: string
 
 /** Folders of `src/runs` that are not stages: what several stages use, and what uses several stages. */
 const SHARED_BY_STAGES: ReadonlySet<string> = new Set(['base', 'questions']);
-const MADE_OF_STAGES: ReadonlySet<string> = new Set(['local', 'recipe', 'upkeep']);
+const MADE_OF_STAGES: ReadonlySet<string> = new Set(['arena', 'local', 'recipe', 'upkeep']);
 
 const folderOfRuns = (path: string): string | null => /^src\/runs\/([^/]+)\/./.exec(path)?.[1] ?? null;
 

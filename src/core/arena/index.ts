@@ -1,3 +1,12 @@
+export { type Agreement, agreementOf, type TwoVerdicts } from './agreement.ts';
+export {
+  type Ballot,
+  judgeBallots,
+  matchesOf,
+  personBallots,
+  timesDecided,
+  voterKey,
+} from './ballots.ts';
 export {
   type ArenaContestant,
   CONTEST_FILE,
@@ -5,7 +14,20 @@ export {
   NO_AGENT,
   readContest,
 } from './contest.ts';
+export { frontPicture } from './front-picture.ts';
+export { contestantAuthor, judgedAnswer, judgedOrders, judgedTask, pairsForJudges } from './judging.ts';
 export { readRecords, unfinishedChars } from './lines.ts';
+export { paretoFront, truthMatches } from './measures.ts';
+export {
+  alikeMatches,
+  type ComparableSample,
+  mostInformative,
+  pairKey,
+  pairsOf,
+  type SamplePair,
+  sidesOf,
+} from './pairs.ts';
+export { eloOf, type Match, type Rating, type RatingTable, rate } from './rating.ts';
 export {
   BASES_FILE,
   BaseResult,
@@ -22,6 +44,9 @@ export {
   VoteRecord,
   type Voter,
 } from './records.ts';
+export { type ArenaReport, arenaReport } from './report.ts';
+export { REPORT_FILES, reportHtml, reportJson, reportMarkdown } from './report-files.ts';
+export { type ContestRecords, type Standing, standingOf } from './standing.ts';
 export { ARENA_VERSION, type ArenaTask, type RepoTask, readTasks, type TextTask, taskLine } from './tasks.ts';
 export {
   baseId,
@@ -35,3 +60,11 @@ export {
   sampleId,
   voteId,
 } from './versions.ts';
+export {
+  type BallotQuestion,
+  ballotQuestion,
+  executedText,
+  lastVote,
+  nextQuestion,
+  openPairs,
+} from './voting.ts';

@@ -21,10 +21,13 @@ interface BradleyTerryFit {
   readonly strengths: readonly Strength[];
   /** How many standard errors `a` is ahead of `b`; 0 when they are equal. */
   margin(a: Alias, b: Alias): number;
+  /** Variance of the difference of two strengths, from the curvature at the maximum; 0 for one and the same. */
+  variance(a: Alias, b: Alias): number;
 }
 
 const MAX_ITERATIONS = 100;
 const EPSILON = 1e-12;
+const NO_PRIORS: ReadonlyMap<Alias, number> = new Map();
 
 /**
  * Fits a Bradley-Terry model in one batch, with a tie as half a win for each: maximise Σ w [y log σ(θa−θb) + (1−y)
@@ -32,8 +35,14 @@ const EPSILON = 1e-12;
  * estimates finite when one candidate wins everything and determines them when some pairs never met. It also makes
  * the maximum unique, so that Newton steps, halved when they overshoot, converge to the same result whatever the
  * order of the games. Ignores games with unknown aliases or without weight.
+ *
+ * The ridge is a normal prior with mean 0 and variance 1 for each strength; `priors` gives other means.
  */
-export function bradleyTerry(aliases: readonly Alias[], games: readonly Game[]): BradleyTerryFit {
+export function bradleyTerry(
+  aliases: readonly Alias[],
+  games: readonly Game[],
+  priors: ReadonlyMap<Alias, number> = NO_PRIORS,
+): BradleyTerryFit {
   const names = [...new Set(aliases)].sort();
   const n = names.length;
   const place = new Map(names.map((name, i) => [name, i] as const));
@@ -48,10 +57,19 @@ export function bradleyTerry(aliases: readonly Alias[], games: readonly Game[]):
     addToCell(points, i, j, weight * y);
     addToCell(points, j, i, weight * (1 - y));
   }
-  const theta = newton(weights, points);
+  const theta = newton(
+    weights,
+    points,
+    names.map((name) => priors.get(name) ?? 0),
+  );
   const covariance = inverse(curvature(weights, theta));
   const mean = theta.reduce((sum, t) => sum + t, 0) / Math.max(1, n);
   const at = (alias: Alias) => place.get(alias) ?? -1;
+  const variance = (a: Alias, b: Alias): number => {
+    const [i, j] = [at(a), at(b)];
+    if (i < 0 || j < 0 || i === j) return 0;
+    return cell(covariance, i, i) + cell(covariance, j, j) - 2 * cell(covariance, i, j);
+  };
   return {
     strengths: aliases.map((alias) => ({
       alias,
@@ -59,11 +77,11 @@ export function bradleyTerry(aliases: readonly Alias[], games: readonly Game[]):
       error: withoutRoundingError(Math.sqrt(cell(covariance, at(alias), at(alias)))),
     })),
     margin(a, b) {
-      const [i, j] = [at(a), at(b)];
-      if (i < 0 || j < 0 || i === j) return 0;
-      const variance = cell(covariance, i, i) + cell(covariance, j, j) - 2 * cell(covariance, i, j);
-      return withoutRoundingError(((theta[i] as number) - (theta[j] as number)) / Math.sqrt(variance));
+      const spread = variance(a, b);
+      if (spread === 0) return 0;
+      return withoutRoundingError(((theta[at(a)] as number) - (theta[at(b)] as number)) / Math.sqrt(spread));
     },
+    variance,
   };
 }
 
@@ -80,20 +98,20 @@ const withoutRoundingError = (x: number): number => Math.round(x * 1e9) / 1e9 + 
 const logSigmoid = (x: number): number => (x < -30 ? x : -Math.log1p(Math.exp(-x)));
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
-function newton(weights: Matrix, points: Matrix): readonly number[] {
-  let theta: readonly number[] = weights.map(() => 0);
-  let value = objective(points, theta);
+function newton(weights: Matrix, points: Matrix, priors: readonly number[]): readonly number[] {
+  let theta = priors;
+  let value = objective(points, theta, priors);
   for (let step = 0; step < MAX_ITERATIONS; step++) {
-    const slope = gradient(weights, points, theta);
+    const slope = gradient(weights, points, theta, priors);
     const move = inverse(curvature(weights, theta)).map((row) =>
       row.reduce((sum, h, j) => sum + h * (slope[j] as number), 0),
     );
     let by = 1;
     let next = stepped(theta, move, by);
-    let reached = objective(points, next);
+    let reached = objective(points, next, priors);
     for (; reached < value - EPSILON && by > EPSILON; by /= 2) {
       next = stepped(theta, move, by / 2);
-      reached = objective(points, next);
+      reached = objective(points, next, priors);
     }
     theta = next;
     value = reached;
@@ -105,19 +123,27 @@ function newton(weights: Matrix, points: Matrix): readonly number[] {
 const stepped = (theta: readonly number[], move: readonly number[], by: number): readonly number[] =>
   theta.map((t, i) => t + by * (move[i] as number));
 
-function objective(points: Matrix, theta: readonly number[]): number {
+function objective(points: Matrix, theta: readonly number[], priors: readonly number[]): number {
   let sum = 0;
   for (const [i, row] of points.entries()) {
     for (const [j, y] of row.entries()) {
       if (y > 0) sum += y * logSigmoid((theta[i] as number) - (theta[j] as number));
     }
   }
-  return sum - 0.5 * theta.reduce((squares, t) => squares + t * t, 0);
+  return sum - 0.5 * theta.reduce((squares, t, i) => squares + (t - (priors[i] as number)) ** 2, 0);
 }
 
-const gradient = (weights: Matrix, points: Matrix, theta: readonly number[]): readonly number[] =>
+const gradient = (
+  weights: Matrix,
+  points: Matrix,
+  theta: readonly number[],
+  priors: readonly number[],
+): readonly number[] =>
   theta.map((t, i) =>
-    theta.reduce((sum, other, j) => sum + cell(points, i, j) - cell(weights, i, j) * sigmoid(t - other), -t),
+    theta.reduce(
+      (sum, other, j) => sum + cell(points, i, j) - cell(weights, i, j) * sigmoid(t - other),
+      (priors[i] as number) - t,
+    ),
   );
 
 /** The negative Hessian; positive definite because of the ridge. */

@@ -2,7 +2,14 @@ export { type BlindPatch, blindPatch, type ShownLine } from './blind.ts';
 export { redactInjections } from './blind-line.ts';
 export { bradleyTerry, type Game } from './bradley-terry.ts';
 export { type Identities, identitiesOf, leaksIn, scrub } from './identity.ts';
-export { type JudgingResults, judgementOf, notJudged, strengthsOf, winsTiesLosses } from './judgement.ts';
+export {
+  type JudgingResults,
+  judgementOf,
+  MAX_INCONSISTENT,
+  notJudged,
+  strengthsOf,
+  winsTiesLosses,
+} from './judgement.ts';
 export {
   advancing,
   allPairs,

@@ -17,7 +17,7 @@ import { type AskedPair, type JudgeAnswer, outcomesOf, type PairOutcomes } from 
  * If the verdict changed with the order in more than this share of pairs, judges see no difference. Default, to be
  * tuned on dev data.
  */
-const MAX_INCONSISTENT = 0.4;
+export const MAX_INCONSISTENT = 0.4;
 /** Standard errors: the one-sided 90% and 75% quantiles of a normal distribution. Defaults, to be tuned on dev data. */
 const CLEAR_MARGIN = 1.2816;
 const LIKELY_MARGIN = 0.6745;

@@ -99,7 +99,7 @@ export function fnv1a(text: string): number {
 }
 
 /** Tommy Ettinger's mulberry32: a stream of numbers in [0, 1) from a seed of 32 bits. */
-function mulberry32(seed: number): () => number {
+export function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

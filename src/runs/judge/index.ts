@@ -22,6 +22,8 @@ import { type ModelPorts, readPatch, repositoryKeyOf, taskOf, type World } from 
 import { type RunContext, unlessDamaged } from '../stage.ts';
 import { judgePool } from './panel.ts';
 
+export { askBothSides } from './comparison.ts';
+export { JUDGE_ANSWER_MS, type JudgeModel, type JudgeModelParts, openJudgeModel } from './judge-model.ts';
 export { type JudgeOptions, judgePool } from './panel.ts';
 
 export type JudgePorts = ModelPorts & Pick<World, 'clock'>;

@@ -4,7 +4,6 @@ import {
   allPairs,
   blindPatch,
   type Competitor,
-  checkVerdict,
   comparisonQuestion,
   familyOf,
   type Identities,
@@ -24,10 +23,9 @@ import {
   outcomesOf,
   type Pair,
   type ShownCandidate,
-  Verdict,
 } from '../../core/judging/index.ts';
 import { type Alias, inParallel, NO_USAGE, type Usage } from '../../core/model/index.ts';
-import { stableNonce } from '../context.ts';
+import { askBothSides } from './comparison.ts';
 import { JUDGE_ANSWER_MS, type JudgeModel, type JudgeModelParts, openJudgeModel } from './judge-model.ts';
 
 /** Share of the run's budget for all judges together. Our default: the coders have been paid by then. */
@@ -276,21 +274,12 @@ async function askJudge(
   const { parts, pool, identities } = session;
   const sides = { first: candidateIn(session, first), second: candidateIn(session, second) };
   const judgeModel = await session.judgeModel(judge);
-  const shown = [sides.first, sides.second].map(({ patch, facts }) => [patch.production, patch.tests, facts]);
-  const key = JSON.stringify(['judge', judge.model, first, second, pool.task, shown]);
-  return parts.remember(key, async (): Promise<JudgeAnswer> => {
-    const nonce = await stableNonce(parts, key);
-    const question = comparisonQuestion(pool.task, sides, identities, nonce);
-    if (question.kind === 'leak')
-      return { kind: 'unusable', answered: false, why: 'Its question revealed an author.' };
-    const { instructions } = parts;
-    const answer = await judgeModel.ask({ instructions, prompt: question.text, schema: Verdict });
-    if (answer.kind === 'failed') return { kind: 'unusable', answered: false, why: answer.why };
-    return checkVerdict(answer.value, {
-      first: sides.first.patch,
-      second: sides.second.patch,
-      nonce,
-      instructions,
-    });
+  return askBothSides(parts, {
+    model: judge.model,
+    judgeModel,
+    task: pool.task,
+    sides,
+    identities,
+    names: [first, second],
   });
 }

@@ -1,0 +1,157 @@
+import { wilson } from './chance.ts';
+import { NO_AGENT } from './contest.ts';
+import { isAskedOnce, meetings } from './pairs.ts';
+import type { Interval, Match } from './rating.ts';
+import type { Sample } from './records.ts';
+import { type ContestRecords, roundOf } from './standing.ts';
+import type { ResolvedContest } from './versions.ts';
+
+/** What one contestant did, apart from votes. Left-out tasks do not count. */
+export interface ContestantRow {
+  /** Place in the list of contestants, from 1: its mark in the picture. */
+  readonly number: number;
+  readonly id: string;
+  readonly agent: string;
+  readonly model: string;
+  readonly prompt: string;
+  readonly samples: number;
+  /** Samples of a finished contest: one for each rated task and round. */
+  readonly expected: number;
+  readonly answered: number;
+  /** Answers that could not be used: refusals, prose instead of a diff, and failures of the model or agent. */
+  readonly refused: number;
+  readonly notADiff: number;
+  readonly failed: number;
+  /** Samples of repository tasks whose outcome is known, and how many are solved. */
+  readonly verified: number;
+  readonly solved: number;
+  /** 0 to 1, with Wilson's 95% interval; null if nothing was verified. */
+  readonly passRate: number | null;
+  readonly passInterval: Interval | null;
+  /** US dollars of all samples, and on average of one. An answer that was reused counts with its original price. */
+  readonly usd: number;
+  readonly usdEach: number | null;
+  /** Seconds until the answer, on average. */
+  readonly secondsEach: number | null;
+  /** Dollars and seconds spent on repository tasks, for each solved sample; null if none is solved. */
+  readonly usdPerSolved: number | null;
+  readonly secondsPerSolved: number | null;
+}
+
+export function contestantRow(
+  { contest }: ContestRecords,
+  id: string,
+  { number, samples }: { readonly number: number; readonly samples: readonly Sample[] },
+): ContestantRow {
+  const { agent = '', model = '', prompt = '' } = contest.contestants.find((one) => one.id === id) ?? {};
+  const own = samples.filter(({ contestant }) => contestant === id);
+  const count = (outcome: Sample['outcome']) => own.filter((one) => one.outcome === outcome).length;
+  const onRepositories = own.filter(({ form }) => form === 'diff');
+  const known = onRepositories.filter((one) => solvedOf(one) !== null);
+  const solved = known.filter((one) => solvedOf(one) === true).length;
+  const perSolved = (sum: number) => (solved === 0 ? null : sum / solved);
+  const each = (sum: number) => (own.length === 0 ? null : sum / own.length);
+  return {
+    number,
+    id,
+    agent,
+    model,
+    prompt,
+    samples: own.length,
+    expected: expectedSamples(contest, agent, samples),
+    answered: count('answered'),
+    refused: count('refused'),
+    notADiff: count('not-a-diff'),
+    failed: count('failed'),
+    verified: known.length,
+    solved,
+    passRate: known.length === 0 ? null : solved / known.length,
+    passInterval: known.length === 0 ? null : wilson(solved, known.length),
+    usd: dollarsOf(own),
+    usdEach: each(dollarsOf(own)),
+    secondsEach: each(secondsOf(own)),
+    usdPerSolved: perSolved(dollarsOf(known)),
+    secondsPerSolved: perSolved(secondsOf(known)),
+  };
+}
+
+/** Agents answer repository tasks only. */
+function expectedSamples(
+  contest: ContestRecords['contest'],
+  agent: string,
+  samples: readonly Sample[],
+): number {
+  const rated = new Set(samples.map(({ task }) => task));
+  const tasks = contest.tasks.filter(
+    ({ id, kind }) => rated.has(id) && (agent === NO_AGENT || kind === 'repo'),
+  );
+  return tasks.length * (isAskedOnce(contest, agent) ? 1 : contest.rounds);
+}
+
+/** Sorted, so that the order of the samples does not show in the last digit. */
+const sumInOrder = (numbers: readonly number[]): number =>
+  numbers.toSorted((x, y) => x - y).reduce((sum, one) => sum + one, 0);
+const dollarsOf = (samples: readonly Sample[]): number => sumInOrder(samples.map(({ usage }) => usage.usd));
+const secondsOf = (samples: readonly Sample[]): number => sumInOrder(samples.map(({ seconds }) => seconds));
+
+/**
+ * Whether a sample of a repository task is solved; null if that is not known, because it was not verified, or the model
+ * or agent failed. A refusal and prose instead of a diff solve nothing.
+ */
+function solvedOf({ form, outcome, verification }: Sample): boolean | null {
+  if (form !== 'diff' || outcome === 'failed') return null;
+  return outcome === 'answered' ? (verification?.solved ?? null) : false;
+}
+
+/** Wins by execution: of two contestants on one task in one round, one solved it and the other did not. */
+export function truthMatches(
+  contest: Pick<ResolvedContest, 'temperature'>,
+  samples: readonly Sample[],
+): readonly Match[] {
+  const known = samples.flatMap((sample) => {
+    const solved = solvedOf(sample);
+    const { task, contestant } = sample;
+    return solved === null ? [] : [{ task, contestant, round: roundOf(contest, sample), solved }];
+  });
+  return meetings(known)
+    .filter(({ a, b }) => a.solved !== b.solved)
+    .map(({ a, b }) => ({
+      task: a.task,
+      a: a.contestant,
+      b: b.contestant,
+      score: a.solved ? 1 : 0,
+    }));
+}
+
+/** A contestant in the picture of quality and cost. */
+export interface FrontPoint {
+  readonly number: number;
+  readonly id: string;
+  /** US dollars for one answer, on average. */
+  readonly usd: number;
+  readonly quality: number;
+  readonly interval: Interval | null;
+  /** No other contestant is at least as good and at most as expensive, and better in one of the two. */
+  readonly onFront: boolean;
+}
+
+/** Without contestants whose quality or cost is unknown; the cheapest first. */
+export function paretoFront(
+  points: readonly (Omit<FrontPoint, 'onFront' | 'usd' | 'quality'> & {
+    readonly usd: number | null;
+    readonly quality: number | null;
+  })[],
+): readonly FrontPoint[] {
+  const known = points.flatMap(({ usd, quality, ...rest }) =>
+    usd === null || quality === null ? [] : [{ ...rest, usd, quality }],
+  );
+  return known
+    .map((point) => ({
+      ...point,
+      onFront: !known.some(
+        ({ usd, quality }) =>
+          usd <= point.usd && quality >= point.quality && (usd < point.usd || quality > point.quality),
+      ),
+    }))
+    .toSorted((x, y) => x.usd - y.usd || y.quality - x.quality || x.number - y.number);
+}

@@ -1,0 +1,104 @@
+import { counted } from '../model/index.ts';
+import { type Ballot, type JudgeBallots, judgeBallots, personBallots } from './ballots.ts';
+import { isAskedOnce, pairsOf, type SamplePair } from './pairs.ts';
+import { type BaseResult, type CastVote, countedVotes, type Sample, type VoteRecord } from './records.ts';
+import type { ResolvedContest } from './versions.ts';
+
+/** Everything that the files of a contest say. */
+export interface ContestRecords {
+  readonly contest: ResolvedContest;
+  /** SHA-256 of `contestIdentity`. */
+  readonly digest: string;
+  readonly samples: readonly Sample[];
+  readonly bases: readonly BaseResult[];
+  readonly votes: readonly VoteRecord[];
+}
+
+/** A task without influence on any rating. */
+export interface LeftOutTask {
+  readonly task: string;
+  /** A clause or a sentence. */
+  readonly why: string;
+}
+
+/** What counts of a contest's records, for its present version. */
+export interface Standing {
+  /** Of this version, of tasks that are rated. */
+  readonly samples: readonly Sample[];
+  readonly leftOut: readonly LeftOutTask[];
+  /** Pairs of answers that can be compared, sorted by key. */
+  readonly pairs: readonly SamplePair[];
+  readonly pairsByKey: ReadonlyMap<string, SamplePair>;
+  /** Votes on these pairs, in order of time. */
+  readonly votes: readonly CastVote[];
+  readonly people: readonly Ballot[];
+  readonly judges: readonly JudgeBallots[];
+  /** What was not counted and why, one sentence each. */
+  readonly notes: readonly string[];
+}
+
+export function standingOf({ contest, digest, samples, bases, votes }: ContestRecords): Standing {
+  const tasks = new Set(contest.tasks.map(({ id }) => id));
+  const contestants = new Set(contest.contestants.map(({ id }) => id));
+  const current = samples.filter(
+    (one) => one.contest === digest && tasks.has(one.task) && contestants.has(one.contestant),
+  );
+  const leftOut = leftOutTasks(contest, digest, current, bases);
+  const withoutRating = new Set(leftOut.map(({ task }) => task));
+  const rated = current.filter(({ task }) => !withoutRating.has(task));
+  const pairs = pairsOf(
+    rated.flatMap(({ id, task, contestant, outcome, answer, ...one }) =>
+      outcome === 'answered' && answer !== null
+        ? [{ id, task, contestant, answer, round: roundOf(contest, one) }]
+        : [],
+    ),
+  );
+  const pairsByKey = new Map(pairs.map((pair) => [pair.key, pair]));
+  const counting = countedVotes(votes, digest, current);
+  const onLeftOut = counting.votes.filter(({ task }) => withoutRating.has(task)).length;
+  return {
+    samples: rated,
+    leftOut,
+    pairs,
+    pairsByKey,
+    votes: counting.votes.filter(({ task }) => !withoutRating.has(task)),
+    people: personBallots(counting.votes, pairsByKey),
+    judges: judgeBallots(counting.votes, pairsByKey),
+    notes: [
+      ...counting.problems,
+      ...notCounted(counting.ofOtherVersions, 'vote', 'cast on another version of the contest'),
+      ...notCounted(onLeftOut, 'vote', 'on tasks that are left out'),
+      ...notCounted(samples.length - current.length, 'sample', 'made for another version of the contest'),
+    ],
+  };
+}
+
+/** Null: the sample stands for every round. */
+export const roundOf = (
+  contest: Pick<ResolvedContest, 'temperature'>,
+  { agent, round }: Pick<Sample, 'agent' | 'round'>,
+): number | null => (isAskedOnce(contest, agent) ? null : round);
+
+const notCounted = (count: number, what: string, why: string): readonly string[] =>
+  count === 0 ? [] : [`${counted(count, what)} ${count === 1 ? 'is' : 'are'} not counted: ${why}.`];
+
+function leftOutTasks(
+  contest: ResolvedContest,
+  digest: string,
+  samples: readonly Sample[],
+  bases: readonly BaseResult[],
+): readonly LeftOutTask[] {
+  const silent = new Map(
+    bases
+      .filter((base) => base.contest === digest && !base.rated)
+      .map(({ task, why }) => [task, why ?? 'Its commands do not tell contestants apart.']),
+  );
+  const answered = Map.groupBy(samples, ({ task }) => task);
+  return contest.tasks.flatMap(({ id: task }): readonly LeftOutTask[] => {
+    const base = silent.get(task);
+    if (base !== undefined) return [{ task, why: base }];
+    const field = new Set(answered.get(task)?.map(({ contestant }) => contestant));
+    if (field.size === 0) return [{ task, why: 'Nobody has answered it yet.' }];
+    return [];
+  });
+}
