@@ -42,8 +42,7 @@ import {
   type OpenLog,
   openLog,
 } from './instrumentation.ts';
-import { NO_SANDBOX, openSandbox, ownerOf, registriesOf, toolchainsOf } from './sandbox.ts';
-
+import { closableSandbox, NO_SANDBOX, openSandbox, ownerOf, registriesOf, toolchainsOf } from './sandbox.ts';
 import { pruneUnused } from './upkeep.ts';
 
 export interface RuntimeOptions {
@@ -126,12 +125,12 @@ async function openParts(
   const owner = ownerOf(operator);
   await openDataFolder(operator.data, owner);
   // Before the database: the sandbox may move this process and its children to another control group.
-  const bare = needs.role === 'reader' ? NO_SANDBOX : await openSandbox(operator);
+  const commands = closableSandbox(needs.role === 'reader' ? NO_SANDBOX : await openSandbox(operator));
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, cleanups);
   const sharingOptions = { ...options, log, onExpired };
   const { store, sharing } = await openStoreAndSharing(databaseUrl, needs, sharingOptions, cleanups);
   const instruments = { store, log, ...(await openInstruments(operator, store, needs, cleanups)) };
-  const sandbox = instrumentedSandbox(bare, instruments);
+  const sandbox = instrumentedSandbox(commands.sandbox, instruments);
   const found = options.github?.(sharing?.fence) ?? (needs.github ? appGitHub(operator, log) : undefined);
   const github = found && instrumentedGitHub(found, instruments);
   const artifacts = artifactsOf(operator);
@@ -148,7 +147,7 @@ async function openParts(
   const mayBegin = () => sharing === null || diskSpace.shortage() === null;
   const { databaseLimits: limits } = options;
   const engine = openEngine(operator, needs, { databaseUrl, sharing, mayBegin, log, limits });
-  cleanups.defer(() => engine.shutdown());
+  closeAtEnd(engine, commands, cleanups);
   const workspaces = openInstrumentedWorkspaces({ dataDir: operator.data, sandbox, owner, log }, instruments);
   return {
     ...statelessParts(operator, log, sandbox),
@@ -165,6 +164,16 @@ async function openParts(
     announcer,
     diskSpace,
   };
+}
+
+/** The engine first: it waits for its steps. What they have left is ended here, not only by the end of this process. */
+function closeAtEnd(
+  engine: Engine,
+  commands: { close(): Promise<void> },
+  cleanups: AsyncDisposableStack,
+): void {
+  cleanups.defer(() => commands.close());
+  cleanups.defer(() => engine.shutdown());
 }
 
 const keptIn = (store: Store, operator: Operator) => ({ store, recipes: recipesOf(operator, store) });

@@ -55,6 +55,32 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
   return sandbox;
 }
 
+/**
+ * The same sandbox. `close` ends the commands that still run in it, and resolves when no process of them is left; it
+ * takes at most ten seconds. Nothing is started in it afterwards.
+ */
+export function closableSandbox(sandbox: Sandbox): { readonly sandbox: Sandbox; close(): Promise<void> } {
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  return {
+    sandbox: {
+      ...sandbox,
+      exec(spec) {
+        const signals = [closing.signal, ...(spec.signal ? [spec.signal] : [])];
+        const result = sandbox.exec({ ...spec, signal: AbortSignal.any(signals) });
+        running.add(result);
+        // Whoever waits for the result handles its rejection.
+        void result.catch(() => undefined).finally(() => running.delete(result));
+        return result;
+      },
+    },
+    async close() {
+      closing.abort();
+      await Promise.allSettled(running);
+    },
+  };
+}
+
 /** Kinds of folders that an installation of an agent makes. The operator names their parent, so it may hold other files. */
 const KINDS_OF_AGENTS = ['agent', 'removed'];
 

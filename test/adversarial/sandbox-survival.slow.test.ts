@@ -94,6 +94,36 @@ describe('when the App is killed', () => {
     await nobodyLeft(id);
   });
 
+  /** The shell that waits for the death of the App, to end the sandbox. */
+  const watchers = (): readonly number[] =>
+    processesWith('read -r _ <&').filter(
+      (pid) => nameOf(pid) === 'sh' && processesWith(bench.root).includes(pid),
+    );
+
+  test.each(['SIGKILL', 'SIGSTOP'] as const)(
+    'and the watcher of its sandbox got %s before, its sandbox ends',
+    async (signal) => {
+      tried({
+        id: 'watcher-and-app-killed',
+        part: 'The App is killed',
+        what: 'The process that watches over a sandbox is killed or frozen, and then the App is killed.',
+        held: 'Nothing of the sandbox remains.',
+      });
+      const id = mark();
+      const { app, says } = startApp(`echo up; sleep ${id}`);
+      await says('up\n');
+      const [watcher = 0, ...more] = watchers();
+      expect([watcher, more]).toEqual([expect.any(Number), []]);
+      expect(process.kill(watcher, signal)).toBe(true);
+      app.kill('SIGKILL');
+      await once(app, 'close');
+      await expect.poll(() => processesWith(id).filter((pid) => pid !== watcher)).toEqual([]);
+      // A frozen process ends when it goes on.
+      endIfThere(watcher, 'SIGCONT');
+      await nobodyLeft(id);
+    },
+  );
+
   /** Forks twice, leaves its session, ignores every signal that can be ignored and holds the output open. */
   const daemon = (id: string): string =>
     `(setsid setsid sh -c 'trap "" TERM HUP INT QUIT USR1; sleep ${id}' &) ; echo up; sleep ${id}`;

@@ -78,10 +78,14 @@ export const segmentPages = (memoryBytes: number): number =>
 
 /**
  * Runs first, on the host, and leaves a watcher in its process group: if Runoff dies, by whatever signal, the watcher
- * kills the group. It keeps `status` open, so that Runoff notices its end.
+ * kills the group. The watcher may be killed or frozen itself, so the kernel is asked for the same (PARENT_DEATH), which
+ * alone would not be enough: it does not apply if Runoff died before it was asked.
  */
 const WATCHER_SCRIPT = `{ read -r _ <&6; kill -KILL 0; } > /dev/null 2>&1 3<&- 5<&- &
 exec "$@" 6<&- ${FD.proc}< /proc`;
+
+/** The launcher that it starts is killed when Runoff dies. The kernel keeps that through `unshare` and its user namespace. */
+const PARENT_DEATH = ['setpriv', '--pdeathsig', 'KILL', '--'] as const;
 
 /** Comes first, so that nothing runs outside of the control group. */
 const ENTER_GROUP = `echo 0 >&${FD.group} && exec ${FD.group}>&- || exit 125
@@ -125,6 +129,7 @@ export function planLaunch(input: LaunchInput): Launch {
   return {
     argv: [
       ...(['/bin/sh', '-c', variant.group ? ENTER_GROUP + WATCHER_SCRIPT : WATCHER_SCRIPT, 'sh'] as const),
+      ...PARENT_DEATH,
       // Each sandbox has its own user namespace and so its own count of processes; the ids stay those of the
       // unprivileged user.
       ...['unshare', '--user', '--map-root-user', '--mount', '--ipc', '--propagation', 'private'],
