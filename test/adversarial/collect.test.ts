@@ -348,6 +348,17 @@ describe('a candidate with unusual files', () => {
     expect(await collectWatched(await area('ln -s a.js .gitmodules'))).toMatchObject({ kind: 'refused' });
   });
 
+  test.each([
+    ['a full disk', '-no space left on device'],
+    ['a killed helper of git', '-\\\\nerror: index-pack died of signal 9'],
+  ])('[k05b] is rejected by fsck for a .gitmodules that sounds like %s', async (_, path) => {
+    const modules = `printf '[submodule "x"]\\n\\tpath = "${path}"\\n\\turl = ./x\\n' > .gitmodules`;
+    expect(await collectWatched(await area(modules))).toMatchObject({
+      kind: 'refused',
+      why: expect.stringContaining('fsck'),
+    });
+  });
+
   test('[k06] is quickly rejected for 20,000 files, which are removed', async () => {
     const many = await area('mkdir m; cd m; seq 20000 | xargs touch');
     expect(await collectWatched(many)).toMatchObject({

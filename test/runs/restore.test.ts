@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { restoreTree } from '../../src/runs/base/restore.ts';
 import { storePatch } from '../../src/runs/context.ts';
@@ -50,6 +52,14 @@ describe('a candidate that another machine coded', () => {
     ).rejects.toMatchObject({
       code: 'INTERNAL',
       message: expect.stringMatching(/candidate A .* leads to [0-9a-f]{40} instead of c{40}/),
+    });
+  });
+
+  test('counts as damage of the checkout if that has lost a file, and not against the candidate', async () => {
+    const { here, base, patch } = await collectedElsewhere();
+    rmSync(join(base.lower, 'a.txt'));
+    await expect(restoreTree(here, base, { runId: 'r1', alias: 'A', patch }, signal)).rejects.toMatchObject({
+      code: 'STORED_DATA_DAMAGED',
     });
   });
 });

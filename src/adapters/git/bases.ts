@@ -29,7 +29,12 @@ const CheckoutFacts = z.object({ tree: z.string().regex(/^[0-9a-f]{40}$/), links
 export type CheckoutFacts = z.infer<typeof CheckoutFacts>;
 
 /** Without a path, because people may see it; the log has the path. */
-export const DAMAGED_CHECKOUT = 'The checkout of the repository is damaged on the machine that runs Runoff.';
+export const damagedCheckout = (cause?: unknown): Fault =>
+  new Fault(
+    'STORED_DATA_DAMAGED',
+    'The checkout of the repository is damaged on the machine that runs Runoff.',
+    { cause },
+  );
 
 export interface Bases {
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
@@ -90,7 +95,7 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
         return CheckoutFacts.parse(JSON.parse(await readFile(file, 'utf8')));
       } catch (cause) {
         // Damaged, or another process has just set it aside and is recreating it.
-        throw new Fault('STORED_DATA_DAMAGED', DAMAGED_CHECKOUT, { cause });
+        throw damagedCheckout(cause);
       }
     },
   };

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { Fault, machineFaultIn, type Sha } from '../../core/model/index.ts';
+import { Fault, machineFaultInLastLine, type Sha } from '../../core/model/index.ts';
 import type { CollectedPatch } from '../../ports/index.ts';
 import { BYTE_FOR_BYTE } from './bases.ts';
 import { type CollectedTree, type CollectLimits, type Known, tooBig, tooMany } from './collect.ts';
@@ -49,7 +49,7 @@ const SUBMODULE = 'It adds or moves a submodule.';
 const rejection = (why: string): Refusal => ({ kind: 'refused', why });
 const corrupt = (what: string, done: GitDone): Refusal => ({
   ...rejection(CORRUPT),
-  fault: gitFault(what, done),
+  fault: gitFault(what, done, 'INTERNAL'),
 });
 
 export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimits): CandidateStore {
@@ -76,7 +76,8 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
       args: ['index-pack', '--stdin', '--strict', `--max-input-size=${limits.packBytes}`],
       input: pack,
     });
-    if (done.exitCode !== 0 && machineFaultIn(done.stderr) !== null) throw gitFault(what, done);
+    const machine = done.exitCode === 0 ? null : machineFaultInLastLine(done.stderr);
+    if (machine !== null) throw gitFault(what, done, machine);
     // Not every message of git's names the reason.
     if (done.exitCode !== 0 && (await isFull(cwd))) throw new Fault('DISK_FULL', `${what} failed.`);
     if (done.exitCode !== 0) return corrupt(what, done);

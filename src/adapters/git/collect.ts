@@ -1,6 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault, programKilled } from '../../core/model/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ChildLost,
+  Fault,
+  isCrash,
+  machineWordsIn,
+  programKilled,
+  retryLost,
+} from '../../core/model/index.ts';
 import {
   type BaseCheckout,
   DEFAULT_LIMITS,
@@ -9,11 +17,11 @@ import {
   type WorkArea,
 } from '../../ports/index.ts';
 import { BYTE_FOR_BYTE, type CheckoutFacts } from './bases.ts';
-import { COLLECTOR, collectorEnv, MAX_LIST_BYTES, REFUSED_EXIT } from './collector-script.ts';
+import { COLLECTOR, collectorEnv, MAX_LIST_BYTES, REFUSED_EXIT, UNREADABLE } from './collector-script.ts';
 import { rawEntries, type SetupTraces } from './diff-trees.ts';
 import { abortError } from './faults.ts';
 import { chownTo, type Layout, readBounded } from './layout.ts';
-import { type FileOwner, isFull, openFolders, removeTree } from './trees.ts';
+import { type FileOwner, globLiteral, hasPathWith, isFull, openFolders, removeTree } from './trees.ts';
 
 export interface CollectLimits {
   /** Files that a candidate may change, add and delete together. */
@@ -73,7 +81,7 @@ export function openCollector(
 ): Collector {
   const { owner, limits } = setting;
 
-  async function run(
+  async function runOnce(
     mode: 'candidate' | 'setup',
     base: BaseCheckout,
     area: WorkArea,
@@ -111,11 +119,19 @@ export function openCollector(
     return { out, result, clear };
   }
 
+  /** A collector whose programs were killed or could not be started is run again: it only reads. */
+  const run = (...job: Parameters<typeof runOnce>) =>
+    retryLost(
+      sleep,
+      () => runOnce(...job),
+      ({ result }) => lostReader(result) !== null,
+    );
+
   return {
     async gather(base, area, known, signal) {
       const { out, result, clear } = await run('candidate', base, area, known, signal);
       try {
-        const why = await refusal(result, out, limits);
+        const why = await refusal(result, { out, upper: area.upper }, limits);
         if (why !== null) return { kind: 'refused', why };
         const tree = await readBounded(join(out, 'tree'), WORD_BYTES);
         const pack = await readBounded(join(out, 'pack'), limits.packBytes);
@@ -129,7 +145,7 @@ export function openCollector(
     async traces(base, area, facts, signal) {
       const { out, result, clear } = await run('setup', base, area, { facts, traces: null }, signal);
       try {
-        const why = await refusal(result, out, limits);
+        const why = await refusal(result, { out, upper: area.upper }, limits);
         const list = async (name: string) =>
           why === null ? await readBounded(join(out, name), MAX_LIST_BYTES) : null;
         const [brought, raw, wrote, scripted] = [
@@ -163,37 +179,58 @@ async function writeLists(folder: string, { facts, traces }: Known): Promise<voi
   for (const [name, content] of Object.entries(lists)) await writeFile(join(folder, name), content);
 }
 
-/**
- * The last line of git's after a write that failed, whole: names of a candidate's files, which may contain line breaks
- * and any words, are in other messages and lines.
- */
-const NO_SPACE =
-  /^fatal: (?:write error|sha1 file '<stdout>' write error)(?:: (?:No space left on device|Disk quota exceeded)|\. Out of diskspace)$/;
+/** Starts a sentence. */
+const READER = 'A program that reads the files of a candidate';
 
-const KILLED = { kind: 'lost', how: 'was killed' } as const;
+/** Exit codes of xargs for a program that a signal ended, and of xargs and shells for one that they could not start. */
+const [XARGS_KILLED, NOT_STARTED, NOT_FOUND] = [125, 126, 127] as const;
+
+/**
+ * Why the collector says nothing about the files that it read; null if it does. Its programs exist, and no file's name
+ * or content can lead to these ends, except to a crash.
+ */
+function lostReader({ exitCode, signal, stopped, stderr }: ExecResult): ChildLost | null {
+  if (stopped !== null) return null;
+  if (exitCode === NOT_STARTED || exitCode === NOT_FOUND)
+    return {
+      kind: 'lost',
+      how: `could not be started: ${stderr.trimEnd().split('\n').at(-1)?.slice(0, 200)}`,
+    };
+  if (exitCode === null || exitCode === XARGS_KILLED || exitCode > 128)
+    return { kind: 'lost', how: signal === undefined ? 'was killed' : `was killed by signal ${signal}` };
+  return null;
+}
 
 /** Why the candidate cannot be collected; null if it can. Throws for causes other than the candidate. */
-async function refusal(result: ExecResult, out: string, limits: CollectLimits): Promise<string | null> {
+async function refusal(
+  result: ExecResult,
+  { out, upper }: { readonly out: string; readonly upper: string },
+  limits: CollectLimits,
+): Promise<string | null> {
   if (result.stopped === 'cancelled') throw abortError();
   if (result.stopped === 'wall') return 'Its files could not be read in time.';
   if (result.stopped !== null) return `Reading its files was stopped (${result.stopped}).`;
   if (result.exitCode === 0) return null;
-  // No candidate process runs now, so only the machine can have sent a signal.
-  if (result.exitCode === null || result.exitCode > 128)
-    throw programKilled('The program that reads the files of a candidate', KILLED);
-  if (result.exitCode === REFUSED_EXIT) {
-    const word = await readBounded(join(out, 'refused'), WORD_BYTES);
-    return refusalSentence(word?.toString('latin1') ?? '', limits);
-  }
-  const said = result.stderr.trimEnd();
-  if (NO_SPACE.test(said.slice(said.lastIndexOf('\n') + 1)) || (await isFull(out))) {
-    throw new Fault('DISK_FULL', 'There was no space left to read what a candidate changed.');
-  }
+  const lost = lostReader(result);
+  // A file may be the cause of a crash, so one that comes each time is no outage: waiting would not help.
+  if (lost !== null && isCrash(result.signal))
+    return `A program that reads its files crashed each time (signal ${result.signal}).`;
+  if (lost !== null) throw programKilled(READER, lost);
+  const word = result.exitCode === REFUSED_EXIT ? await readBounded(join(out, 'refused'), WORD_BYTES) : null;
+  const reason = word?.toString('latin1') ?? null;
+  if (reason !== null && reason !== UNREADABLE) return refusalSentence(reason, limits);
+  if (await isFull(out)) throw new Fault('DISK_FULL', NO_SPACE);
+  const said = machineWordsIn(result.stderr);
+  if (said !== null && !(await hasPathWith(upper, said.words)))
+    throw new Fault(said.code, said.code === 'DISK_FULL' ? NO_SPACE : `${READER} failed: ${said.words}.`);
+  if (result.exitCode === REFUSED_EXIT) return refusalSentence(UNREADABLE, limits);
   throw new Fault(
     'INTERNAL',
     `Collecting a patch failed with exit code ${result.exitCode}: ${result.stderr.slice(-600)}`,
   );
 }
+
+const NO_SPACE = 'There was no space left to read what a candidate changed.';
 
 function refusalSentence(word: string, limits: CollectLimits): string {
   const [, kind, number] = /^(files|bytes) (\d{1,15})$/.exec(word) ?? [];
@@ -213,6 +250,3 @@ function joinSorted(paths: readonly Buffer[]): Buffer {
   const nul = Buffer.from([0]);
   return Buffer.concat([...paths].sort(Buffer.compare).flatMap((path) => [path, nul]));
 }
-
-/** Escapes a path for `find -path`, whose argument is a pattern. */
-export const globLiteral = (path: string): string => path.replace(/[\\*?[\]]/g, '\\$&');

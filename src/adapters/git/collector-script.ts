@@ -1,5 +1,7 @@
 /** Exit code of the collector when it rejects a candidate; `/out/refused` contains one of the reasons below. */
 export const REFUSED_EXIT = 3;
+/** The reason for which the machine may be the cause as well. */
+export const UNREADABLE = 'unreadable';
 /** Maximum number of bytes of all names in a tree, ignored files included; 100,000 names take about 8 MB. */
 export const MAX_LIST_BYTES = 64_000_000;
 
@@ -37,8 +39,9 @@ echo /run/bridge/base/objects > git/objects/info/alternates
 printf '%s' "$ATTRIBUTES" > git/info/attributes
 
 refuse() { printf '%s' "$1" > /out/refused; exit 3; }
-# With the exit code of a program that failed. A program that a signal ended (xargs: 125) says nothing about the files.
-unreadable() { { [ "$1" -le 128 ] && [ "$1" != 125 ]; } || exit 137; refuse unreadable; }
+# With the exit code of a program that failed. One that a signal ended (xargs: 125) or that could not be started (126,
+# 127) says nothing about the files.
+unreadable() { [ "$1" -lt 125 ] || [ "$1" = 128 ] || exit "$1"; refuse ${UNREADABLE}; }
 list() { find . -mindepth 1 "$@" -name .git -prune -o '(' -type f -o -type l ')' -printf '%P\0'; }
 # Lists are copied and sorted in a memory file system: a candidate that leaves millions of files must not fill it.
 bounded() { size=$(wc -c < all); [ "$size" -le ${MAX_LIST_BYTES} ] || refuse names; }
@@ -86,7 +89,7 @@ if [ "$mode" = setup ]; then
   cd /run/bridge/upper
   find . -name .git -prune -o -type f -name binding.gyp -printf '%P\0' > /out/scripted
   find . -name .git -prune -o -type f -name package.json -printf '%P\0' > $w/all
-  xargs -0 -r sh -c 'grep -lzZE "$0" -- "$@" || { code=$?; [ $code = 1 ] || [ $code -le 128 ] || kill -KILL $$; [ $code = 1 ]; }' "$SCRIPTED" < $w/all >> /out/scripted || unreadable $?
+  xargs -0 -r sh -c 'grep -lzZE "$0" -- "$@" || { code=$?; [ $code -lt 126 ] || kill -KILL $$; [ $code = 1 ]; }' "$SCRIPTED" < $w/all >> /out/scripted || unreadable $?
   cd $w
 fi
 
@@ -108,8 +111,8 @@ while read -r size; do total=$((total + size)); done < sizes
 
 cd /repo
 git update-index -z --force-remove --stdin < $w/gone
-git update-index -z --add --replace --stdin < $w/written 2> $w/said || unreadable $?
-[ ! -s $w/said ] || refuse unreadable
+git update-index -z --add --replace --stdin < $w/written 2> $w/said || { code=$?; cat $w/said >&2; unreadable $code; }
+[ ! -s $w/said ] || { cat $w/said >&2; refuse ${UNREADABLE}; }
 cd $w
 git diff-index --cached --raw -z --no-abbrev --no-renames "$base" > raw
 if [ "$mode" = setup ]; then

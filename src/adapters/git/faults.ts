@@ -1,4 +1,4 @@
-import { Fault, machineFaultIn } from '../../core/model/index.ts';
+import { Fault, type FaultCode, machineFaultIn } from '../../core/model/index.ts';
 import type { GitDone } from './git.ts';
 
 const MAX_DETAIL = 600;
@@ -33,8 +33,11 @@ class GitFailure extends Error {
 }
 
 /** The fault behind a git command on our own stores that should have worked. */
-export function gitFault(what: string, done: GitDone): Fault {
-  const code = machineFaultIn(done.stderr) ?? 'INTERNAL';
+export function gitFault(
+  what: string,
+  done: GitDone,
+  code: FaultCode = machineFaultIn(done.stderr) ?? 'INTERNAL',
+): Fault {
   return new Fault(code, `${what} failed: ${errorTextOf(done)}`, { cause: new GitFailure(done) });
 }
 
@@ -56,9 +59,13 @@ export function localFailure({ code, cause }: Fault): GitFailure | null {
 /** Whether the remote answered and rejected the request. */
 const wasDenied = (done: GitDone): boolean => DENIED.test(done.stderr);
 
+/** What the other end says is not about this machine, and may name files of a candidate. */
+const REMOTE_LINE = /^remote: .*$/gm;
+
 /** The fault behind a git command that talks to a remote. */
 export function remoteFault(what: string, done: GitDone): Fault {
-  if (machineFaultIn(done.stderr) !== null) return gitFault(what, done);
+  const machine = machineFaultIn(done.stderr.replace(REMOTE_LINE, ''));
+  if (machine !== null) return gitFault(what, done, machine);
   return new Fault(
     wasDenied(done) ? 'GITHUB_REFUSED' : 'GITHUB_UNAVAILABLE',
     `${what} failed: ${errorTextOf(done)}`,

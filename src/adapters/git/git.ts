@@ -138,7 +138,7 @@ async function start(call: GitCall, settingsFile: string): Promise<GitEnd | Chil
   if (typeof exitCode !== 'number') return { kind: 'lost', how: 'was killed' };
   // The negative number of the system error, if no process was started.
   if (exitCode < 0) return notStarted(getSystemErrorName(exitCode));
-  return lostHelper(exitCode, stderr) ?? { kind: 'done', exitCode, stdout, stderr };
+  return lostHelper(call, exitCode, stderr) ?? { kind: 'done', exitCode, stdout, stderr };
 }
 
 const failedGit = (stderr: string): GitEnd => ({ kind: 'done', exitCode: 128, stdout: '', stderr });
@@ -153,10 +153,14 @@ const USAGE_EXIT = 129;
 /** A helper whose reader has ended dies of this signal; what ended the reader is the cause. */
 const PIPE = 13;
 
-/** Git reports which of its helper programs was killed; a wrapper around git adds 128 to the signal. */
-function lostHelper(exitCode: number, stderr: string): ChildLost | null {
+/**
+ * Git reports which of its helper programs was killed; a wrapper around git adds 128 to the signal. A git that reads its
+ * input has no helpers, but may quote from the input what looks like such a report.
+ */
+function lostHelper({ input }: GitCall, exitCode: number, stderr: string): ChildLost | null {
   if (exitCode === 0) return null;
-  const [, helper, signal] = /^error: (\S+).* died of signal (\d+)/m.exec(stderr) ?? [];
+  const reported = input === undefined ? /^error: (\S+).* died of signal (\d+)/m.exec(stderr) : null;
+  const [, helper, signal] = reported ?? [];
   if (signal !== undefined && Number(signal) !== PIPE) {
     return { kind: 'lost', program: `${helper} of git`, how: `was killed by signal ${signal}` };
   }

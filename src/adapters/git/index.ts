@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asFault, Fault, type Sha } from '../../core/model/index.ts';
+import { asFault, type Sha } from '../../core/model/index.ts';
 import type { BaseCheckout, Collected, Log, Sandbox, Workspaces } from '../../ports/index.ts';
 import { openAreas, openTrash } from './areas.ts';
-import { DAMAGED_CHECKOUT, openBases } from './bases.ts';
+import { damagedCheckout, openBases } from './bases.ts';
 import { openCandidateStore } from './candidate-store.ts';
-import { COLLECT_LIMITS, type CollectLimits, openCollector } from './collect.ts';
+import { COLLECT_LIMITS, type CollectLimits, type Collector, openCollector } from './collect.ts';
 import { openDamageMarks, openDiagnosis } from './damage.ts';
 import { abortError, isAbortError } from './faults.ts';
 import { openGit } from './git.ts';
@@ -61,20 +61,19 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const mirrors = openMirrors({ git, layout, locks, marks, onDamage });
   const bases = openBases({ git, layout, locks, mirrors, owner, onDamage });
   const areas = openAreas({ layout, locks, owner, log, trash: openTrash(layout, log) });
-  const collector = openCollector(sandbox, layout, { owner, limits });
+  const isWhole = async (base: BaseCheckout): Promise<boolean> =>
+    (await bases.isWhole(base)) && (await setup.areWhole(base));
+  const collector = overWholeBases(openCollector(sandbox, layout, { owner, limits }), isWhole);
   const setup = openSetup({ ...options, layout, locks, mirrors, areas, bases, collector, onDamage });
   const store = openCandidateStore(git, layout, limits);
   const publishing = openPublishing(git, store);
   /** For a call on a prepared base: nothing of its repository is pruned meanwhile. */
   const using = <A extends readonly unknown[], R>(work: (base: BaseCheckout, ...args: A) => Promise<R>) =>
     prepared((base: BaseCheckout, ...args: A) => locks.using(base.repositoryKey, () => work(base, ...args)));
-  const isWhole = async (base: BaseCheckout): Promise<boolean> =>
-    (await bases.isWhole(base)) && (await setup.areWhole(base));
   const collect: Workspaces['collect'] = async (base, area, signal) => {
     if (signal?.aborted) throw abortError();
     const known = { facts: await bases.facts(base), traces: await setup.traces(base) };
-    const gathering = () => collector.gather(base, area, known, signal);
-    const gathered = await withDamageCheck(() => isWhole(base), gathering);
+    const gathered = await collector.gather(base, area, known, signal);
     if (gathered.kind === 'refused') return loggedRefusal(log, area.id, gathered);
     const scratch = join(layout.area(area.id), 'scratch');
     await removeTree(scratch);
@@ -140,16 +139,27 @@ const fingerprints =
   };
 
 /**
- * The base or a layer of an area may be damaged. That is not the candidate's fault, and `prepare` creates another
- * checkout.
+ * The base or a layer of an area may be damaged while work is done on it. That is neither the candidate's fault nor the
+ * repository's, and `prepare` creates another checkout. What the collector found on it does not count either: a file
+ * that the base has lost would look deleted, and would be missing from a layer for good.
  */
-async function withDamageCheck<T>(isWhole: () => Promise<boolean>, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isAbortError(error) || asFault(error).code !== 'INTERNAL' || (await isWhole())) throw error;
-    throw new Fault('STORED_DATA_DAMAGED', DAMAGED_CHECKOUT, { cause: error });
-  }
+function overWholeBases(
+  { gather, traces }: Collector,
+  isWhole: (base: BaseCheckout) => Promise<boolean>,
+): Collector {
+  const checked =
+    <A extends readonly unknown[], T>(work: (base: BaseCheckout, ...rest: A) => Promise<T>) =>
+    async (base: BaseCheckout, ...rest: A): Promise<T> => {
+      try {
+        const found = await work(base, ...rest);
+        if (await isWhole(base)) return found;
+      } catch (error) {
+        if (isAbortError(error) || asFault(error).code !== 'INTERNAL' || (await isWhole(base))) throw error;
+        throw damagedCheckout(error);
+      }
+      throw damagedCheckout();
+    };
+  return { gather: checked(gather), traces: checked(traces) };
 }
 
 /** Does it once for all callers. The next call may succeed after a failure, so only success is remembered. */

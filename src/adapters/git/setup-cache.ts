@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type BaseCheckout, DEFAULT_LIMITS, type Sandbox, type WorkArea } from '../../ports/index.ts';
-import { globLiteral, type SetupResult } from './collect.ts';
+import type { SetupResult } from './collect.ts';
 import { isWhole, setAsideDamaged, writeMark } from './damage.ts';
 import { abortError } from './faults.ts';
 import { hasCode, keyOf, type Layout, makeAtomically, temporaryPath } from './layout.ts';
@@ -13,6 +13,7 @@ import { fits, type InstallInputs, installInputs } from './setup-inputs.ts';
 import {
   type FileOwner,
   fingerprintTree,
+  globLiteral,
   openFolders,
   removeTree,
   removeWithin,

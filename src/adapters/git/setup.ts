@@ -15,7 +15,7 @@ import {
   type Workspaces,
 } from '../../ports/index.ts';
 import { type Areas, SETUP_AREA } from './areas.ts';
-import type { Bases } from './bases.ts';
+import { type Bases, damagedCheckout } from './bases.ts';
 import type { Collector } from './collect.ts';
 import { isWhole } from './damage.ts';
 import type { SetupTraces } from './diff-trees.ts';
@@ -120,13 +120,10 @@ export function openSetup(parts: SetupParts): SetupLayers {
     });
     if (result.stopped === 'cancelled') throw abortError();
     const failed = failure(setup.command, result);
-    if (failed !== null && (await isFull(layout.areas))) {
-      throw new Fault(
-        'DISK_FULL',
-        `There was no space left while ${shownSetup(setup.command).slice(0, 120)} ran.`,
-      );
+    if (failed !== null) {
+      await requireMachine(job);
+      return failed;
     }
-    if (failed !== null) return failed;
     const wrote = await parts.collector.traces(base, area, await parts.bases.facts(base), signal);
     await cleanHome(area.home, parts.owner);
     const roots = place.shared === null ? null : rootsOf(wrote, place.tracked, place);
@@ -135,6 +132,17 @@ export function openSetup(parts: SetupParts): SetupLayers {
     if (excess !== null) return failedSetup(setup.command, `left too much behind. ${excess.message}`, result);
     if (id !== place.own) await cache.point(base, setup.command, id);
     return withLayer(base, layout.layer(base.repositoryKey, id));
+  }
+
+  /** Rejects if a set-up may have failed for lack of space, or because the checkout has lost a file meanwhile. */
+  async function requireMachine({ base, setup }: InstallJob): Promise<void> {
+    if (await isFull(layout.areas)) {
+      throw new Fault(
+        'DISK_FULL',
+        `There was no space left while ${shownSetup(setup.command).slice(0, 120)} ran.`,
+      );
+    }
+    if (!(await parts.bases.isWhole(base))) throw damagedCheckout();
   }
 
   async function find(base: BaseCheckout, setup: Setup, signal: AbortSignal | undefined): Promise<Installed> {

@@ -193,6 +193,16 @@ export async function bytesOf(paths: readonly string[]): Promise<number> {
   return Number(total);
 }
 
+/** Whether the path of anything in a tree contains these words. */
+export async function hasPathWith(tree: string, words: string): Promise<boolean> {
+  const pattern = `*${globLiteral(words)}*`;
+  const found = await tool('find', [tree, '-path', pattern, '-print', '-quit'], null);
+  return found.out !== '';
+}
+
+/** Escapes a path for `find -path`, whose argument is a pattern. */
+export const globLiteral = (path: string): string => path.replace(/[\\*?[\]]/g, '\\$&');
+
 /** The first folder that the user may not write to; null if there is none. */
 export async function firstUnwritable(folders: readonly string[], as: FileOwner): Promise<string | null> {
   const found = await tool('find', [...folders, '-maxdepth', '0', '!', '-writable', '-print', '-quit'], as);

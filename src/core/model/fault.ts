@@ -265,13 +265,30 @@ export const machineFaultIn = (text: string): MachineFault | null =>
 
 /** The ends of lines, and the starts of lines of git and Node, by which a program says that the machine failed it. */
 const MACHINE_LINE =
-  /: (?:No space left on device|Disk quota exceeded|Input\/output error|Too many open files(?: in system)?|Cannot allocate memory|Resource temporarily unavailable|Cannot fork)$|^fatal: Out of memory, \w+ failed|^Error: (?:spawn \S+ )?(?:ENOSPC|EDQUOT|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)\b/m;
+  /: (?:No space left on device|Disk quota exceeded|Input\/output error|Too many open files(?: in system)?|Cannot allocate memory|Resource temporarily unavailable|Cannot fork)$|\. Out of diskspace$|^fatal: Out of memory, \w+ failed|^Error: (?:spawn \S+ )?(?:ENOSPC|EDQUOT|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)\b/m;
 
 /**
- * The same for a program of Runoff's own that reads what a candidate wrote. Its messages may contain names from there,
- * so only whole ends and starts of lines count, and none that is also in `given`: a name may contain line breaks.
+ * The machine's fault according to a program of Runoff's own that reads what a candidate wrote, and the words that say
+ * so; null for none. Its messages may contain names from there, so only whole ends and starts of lines count. A name
+ * may contain line breaks as well: the words prove nothing if a name contains them.
  */
-export function machineFaultOn(stderr: string, given: string): MachineFault | null {
-  const [found] = MACHINE_LINE.exec(stderr) ?? [];
-  return found === undefined || given.includes(found.replace(/^: /, '')) ? null : machineFaultIn(found);
+export function machineWordsIn(
+  stderr: string,
+): { readonly code: MachineFault; readonly words: string } | null {
+  const [found = ''] = MACHINE_LINE.exec(stderr) ?? [];
+  const code = machineFaultIn(found);
+  return code === null ? null : { code, words: found.replace(/^[:.] /, '') };
 }
+
+/** The same for a program whose whole input is known. */
+export function machineFaultOn(stderr: string, given: string): MachineFault | null {
+  const found = machineWordsIn(stderr);
+  return found === null || given.includes(found.words) ? null : found.code;
+}
+
+/**
+ * The machine's fault according to the last line of git's standard error. Where git reads content of a candidate, only
+ * that line is certain to be git's own: it says why git ended, after messages that may quote the content.
+ */
+export const machineFaultInLastLine = (stderr: string): MachineFault | null =>
+  machineFaultIn(stderr.trimEnd().split('\n').at(-1) ?? '');

@@ -26,7 +26,7 @@ import {
 } from '../../ports/index.ts';
 import { allowedHosts, checkLimits, readTextAt, sourceOf, type World } from '../context.ts';
 
-export { applyPatchIn, type RestorePorts, restoreTree } from './restore.ts';
+export { applyPatchIn, baseDamaged, type RestorePorts, restoreTree } from './restore.ts';
 
 /** What a base depends on. */
 export type BaseTask = Pick<Task, 'base' | 'lent' | 'origin' | 'settings'>;

@@ -1,4 +1,11 @@
-import { type Alias, Fault, type PatchSummary, programKilled, type RunId } from '../../core/model/index.ts';
+import {
+  type Alias,
+  Fault,
+  machineFaultOn,
+  type PatchSummary,
+  programKilled,
+  type RunId,
+} from '../../core/model/index.ts';
 import { tailOf } from '../../core/reports/index.ts';
 import { type BaseCheckout, DEFAULT_LIMITS, type WorkArea } from '../../ports/index.ts';
 import type { World } from '../context.ts';
@@ -10,10 +17,22 @@ export type RestorePorts = Pick<World, 'artifacts' | 'log' | 'sandbox' | 'worksp
 /** Applying a patch takes milliseconds. */
 const APPLY_MS = 60_000;
 
-/** Applies a patch to an area, inside the sandbox. Returns null on success, else the reason. */
+/** If the base's files are damaged, no result on them counts, for any candidate. */
+export const baseDamaged = (): Fault =>
+  new Fault(
+    'STORED_DATA_DAMAGED',
+    'The checkout that the checks stand on does not match its recorded state; it is rebuilt.',
+  );
+
+const APPLY = '`git apply` in a sandbox';
+
+/**
+ * Applies a patch to an area on top of `base`, inside the sandbox. Returns null on success, else the reason. Rejects with
+ * an outage or STORED_DATA_DAMAGED if the machine or a damaged base is the reason.
+ */
 export async function applyPatchIn(
-  world: Pick<World, 'sandbox'>,
-  area: WorkArea,
+  world: Pick<World, 'sandbox' | 'workspaces'>,
+  { base, area }: { readonly base: BaseCheckout; readonly area: WorkArea },
   patch: string,
   signal: AbortSignal,
 ): Promise<string | null> {
@@ -27,7 +46,10 @@ export async function applyPatchIn(
   if (result.stopped === 'cancelled') throw cancelledError();
   if (result.exitCode === 0) return null;
   if (result.exitCode === null && result.stopped === null)
-    throw programKilled('`git apply` in a sandbox', { kind: 'lost', how: 'was killed' });
+    throw programKilled(APPLY, { kind: 'lost', how: 'was killed' });
+  const machine = machineFaultOn(result.stderr, patch);
+  if (machine !== null) throw new Fault(machine, `${APPLY} failed: ${tailOf(result.stderr, 1)}`);
+  if (!(await world.workspaces.isWhole(base))) throw baseDamaged();
   return tailOf(result.stderr, 3) || `exit code ${result.exitCode ?? 'none'}`;
 }
 
@@ -47,7 +69,7 @@ export async function restoreTree(
   // Same id as the coder's own area, so that both share what is kept.
   const area = await world.workspaces.open(base, `${runId}-${alias}`);
   try {
-    const refused = await applyPatchIn(world, area, text, signal);
+    const refused = await applyPatchIn(world, { base, area }, text, signal);
     if (refused) throw patchMismatch(alias, `the patch does not apply: ${refused}`);
     const collected = await world.workspaces.collect(base, area, signal);
     const tree = collected.kind === 'patch' ? collected.patch.tree : collected.kind;

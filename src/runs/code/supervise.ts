@@ -65,7 +65,8 @@ export async function writeCandidate(
   const area = await world.workspaces.open(base, `${runId}-${alias}`);
   try {
     const given = await startingPointOf(world, run, candidate);
-    const refused = given?.kind === 'repair' ? await applyOwnPatch(world, area, given.patch, signal) : null;
+    const refused =
+      given?.kind === 'repair' ? await applyOwnPatch(world, { base, area }, given.patch, signal) : null;
     if (refused === null)
       await runSession({ ...how, world, task, brief: briefOf(run), candidate, base, area, given, progress });
     else progress.set({ state: 'failed', note: refused });

@@ -1,7 +1,7 @@
 import { type Brief, type Candidate, Fault, type Sha, type Task } from '../../core/model/index.ts';
 import { block, leftOutNotes, MAX_TASK_CHARS } from '../../core/prompts/index.ts';
 import { whatFailed } from '../../core/ranking/index.ts';
-import type { RunRecord, WorkArea } from '../../ports/index.ts';
+import type { BaseCheckout, RunRecord, WorkArea } from '../../ports/index.ts';
 import { applyPatchIn } from '../base/index.ts';
 import type { World } from '../context.ts';
 
@@ -123,11 +123,11 @@ export async function startingPointOf(
  * again relative to the base. Returns null on success, else the reason.
  */
 export async function applyOwnPatch(
-  world: Pick<World, 'sandbox'>,
-  area: WorkArea,
+  world: Pick<World, 'sandbox' | 'workspaces'>,
+  on: { readonly base: BaseCheckout; readonly area: WorkArea },
   patch: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const refused = await applyPatchIn(world, area, patch, signal);
+  const refused = await applyPatchIn(world, on, patch, signal);
   return refused === null ? null : `its own patch could not be applied again: ${refused}`;
 }

@@ -23,7 +23,7 @@ import {
 } from '../../core/settings/index.ts';
 import type { ExecResult, ExecSpec, Limits, RegistryAccess, WorkArea } from '../../ports/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
-import { absentContentAt, type OnBaseStep, prepareBase } from '../base/index.ts';
+import { absentContentAt, baseDamaged, type OnBaseStep, prepareBase } from '../base/index.ts';
 import {
   allowedHosts,
   checkLimits,
@@ -209,13 +209,6 @@ function machineFailure(
   const code = codeRan ? null : machineFaultOn(stderr, stdin);
   return code === null ? null : new Fault(code, `${own} failed: ${tailOf(stderr, 3)}`);
 }
-
-/** If the base's files are damaged, command results are invalid for every candidate. */
-const baseDamaged = (): Fault =>
-  new Fault(
-    'STORED_DATA_DAMAGED',
-    'The checkout that the checks stand on does not match its recorded state; it is rebuilt.',
-  );
 
 /**
  * Runs a command of the repository that is run once and not again to confirm its result, such as a build. If its output

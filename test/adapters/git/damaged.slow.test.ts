@@ -14,7 +14,8 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Fault } from '../../../src/core/model/index.ts';
-import type { Log, Workspaces } from '../../../src/ports/index.ts';
+import type { Log, Sandbox, Workspaces } from '../../../src/ports/index.ts';
+import { changes } from '../../contracts/workspaces.suite.ts';
 import { silent } from '../../world/silent-log.ts';
 import { tried } from '../../world/tried.ts';
 import { type GitServer, startGitServer } from './server.ts';
@@ -266,6 +267,55 @@ describe('a damaged stored copy', () => {
     await world.run(another, 'echo mine > a.txt');
     expect(await workspaces.collect(again, another)).toMatchObject({ kind: 'patch' });
   });
+
+  test('counts against nobody when a checkout loses a file while a coder works', async () => {
+    const { workspaces, source, shas } = await mirrored();
+    const base = await workspaces.prepare(source, shas[2] ?? '');
+    const area = await workspaces.open(base, 'run-A');
+    await world.run(area, 'echo mine > a.txt');
+    rmSync(join(base.lower, 'b/c.txt'));
+    // Without a look at the checkout, the candidate would have deleted the file.
+    await expect(workspaces.collect(base, area)).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
+    const again = await workspaces.prepare(source, shas[2] ?? '');
+    expect(changes(await workspaces.collect(again, area))).toEqual(['M a.txt']);
+  });
+
+  test.each([
+    ['an object of git', 'mkdir deps; echo lib > deps/lib', '.git/objects'],
+    ['a file', 'mkdir deps; echo lib > deps/lib', 'b/c.txt'],
+    ['a file that set-up needs', 'cat b/c.txt && mkdir deps && echo lib > deps/lib', 'b/c.txt'],
+  ])(
+    'counts against nobody when a checkout loses %s while set-up runs: it runs again',
+    async (_, command, lost) => {
+      tried({
+        id: 'checkout-damaged-in-setup',
+        part: 'Stored data is damaged',
+        what: 'A file or git object of a base checkout is removed while the set-up command runs, or right before.',
+        held: 'Neither the repository nor Runoff is blamed; the checkout is rebuilt, and the set-up runs again on it.',
+      });
+      const { source, shas, dataDir, workspaces } = await mirrored();
+      let runs = 0;
+      const sandbox: Sandbox = {
+        ...world.sandbox,
+        exec(spec) {
+          if (spec.argv[2] === command && ++runs === 1)
+            rmSync(join(spec.area.lowers.at(-1) ?? '', lost), { recursive: true });
+          return world.sandbox.exec(spec);
+        },
+      };
+      const spoiled = world.another({ dataDir, sandbox });
+      const wish = { command, egress: [], limits: LIMITS };
+      const installed = await patiently(async () =>
+        spoiled.install(await spoiled.prepare(source, shas[0] ?? ''), wish),
+      );
+      if (installed.kind !== 'ready') throw new Error(installed.why);
+      expect(runs).toBe(2);
+      const area = await workspaces.open(installed.base, 'run-A');
+      expect((await world.run(area, 'cat deps/lib; wc -c < b/c.txt')).stdout).toBe('lib\n10001\n');
+      await world.run(area, 'echo mine > a.txt');
+      expect(changes(await workspaces.collect(installed.base, area))).toEqual(['M a.txt']);
+    },
+  );
 
   test.each([
     ['what the candidate left as it is', (path: string) => path.endsWith('.pack')],

@@ -4,6 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { machineWordsIn } from '../../../src/core/model/index.ts';
 import type { Sandbox } from '../../../src/ports/index.ts';
 import { changes } from '../../contracts/workspaces.suite.ts';
 import { tried } from '../../world/tried.ts';
@@ -189,25 +190,57 @@ describe('a program that reads what a candidate wrote', () => {
   });
   afterAll(() => world.close());
 
-  /** A sandbox in which `program` is killed whenever the collector starts it. */
-  function killing(program: string): Sandbox {
+  /** What stands in for a program when the collector starts it with these words, and how often; absent: each time. */
+  interface StandIn {
+    readonly program: string;
+    readonly line: string;
+    readonly times?: number;
+  }
+  const KILLED = "command sh -c 'kill -KILL $$'";
+  const CRASHED = "command sh -c 'kill -SEGV $$'";
+
+  function withStandIn({ program, line, times = Number.POSITIVE_INFINITY }: StandIn) {
     const [name = '', word = ''] = program.split(' ');
-    const lost = "command sh -c 'kill -KILL $$'";
-    const inPlace = `${name}() { case "$*" in *${word}*) ${lost} ;; *) command ${name} "$@" ;; esac; }\n`;
-    return {
+    const inPlace = `${name}() { case "$*" in *${word}*) ${line} ;; *) command ${name} "$@" ;; esac; }\n`;
+    let runs = 0;
+    const said: string[] = [];
+    const sandbox: Sandbox = {
       ...world.sandbox,
-      exec: (spec) => {
+      async exec(spec) {
         const [shell = '', option = '', script = '', ...rest] = spec.argv;
-        const isCollector = rest[0] === 'collect';
-        return world.sandbox.exec(
-          isCollector ? { ...spec, argv: [shell, option, `${inPlace}${script}`, ...rest] } : spec,
-        );
+        if (rest[0] !== 'collect') return world.sandbox.exec(spec);
+        runs += 1;
+        const argv = [shell, option, `${runs > times ? '' : inPlace}${script}`, ...rest] as const;
+        const result = await world.sandbox.exec({ ...spec, argv });
+        said.push(result.stderr);
+        return result;
       },
     };
+    return { workspaces: world.another({ sandbox }), runs: () => runs, said };
   }
 
+  let areas = 0;
+  /** A candidate with a new, a changed, a removed and an ignored file. */
+  async function candidate(more = '') {
+    const { path, sha } = world.repository({
+      '.gitignore': '*.log\n',
+      'kept.txt': 'kept\n',
+      'a.txt': 'a\n',
+      'gone.txt': 'gone\n',
+    });
+    const base = await world.workspaces.prepare({ kind: 'local', path }, sha);
+    const area = await world.workspaces.open(base, `r${++areas}-A`);
+    const done = await world.run(
+      area,
+      `echo b > a.txt; rm gone.txt; echo new > new.txt; echo x > x.log\n${more}`,
+    );
+    expect(done).toMatchObject({ exitCode: 0 });
+    return { base, area };
+  }
+  const PATCH = ['M a.txt', 'D gone.txt', 'A new.txt'];
+
   test.each(PROGRAMS)(
-    'is an outage if it is killed, and nothing that it left out is lost: %s',
+    'is started again if it is killed, and nothing that it left out is lost: %s',
     async (program) => {
       tried({
         id: 'collector-lost',
@@ -215,23 +248,78 @@ describe('a program that reads what a candidate wrote', () => {
         what: 'Each program that reads the files of a candidate, while its patch is collected.',
         held: 'The candidate is not blamed and no file is left out: its patch is collected again.',
       });
-      const { path, sha } = world.repository({
-        '.gitignore': '*.log\n',
-        'kept.txt': 'kept\n',
-        'a.txt': 'a\n',
-        'gone.txt': 'gone\n',
-      });
-      const base = await world.workspaces.prepare({ kind: 'local', path }, sha);
-      const area = await world.workspaces.open(base, `r${PROGRAMS.indexOf(program)}-A`);
-      await world.run(area, 'echo b > a.txt; rm gone.txt; echo new > new.txt; echo x > x.log');
-      const collect = world.another({ sandbox: killing(program) }).collect(base, area);
-      await expect(collect).rejects.toMatchObject({ code: 'PROGRAM_KILLED' });
-      expect(changes(await world.workspaces.collect(base, area))).toEqual([
-        'M a.txt',
-        'D gone.txt',
-        'A new.txt',
-      ]);
-      await world.workspaces.remove(area);
+      const { base, area } = await candidate();
+      const { workspaces, runs } = withStandIn({ program, line: KILLED, times: 1 });
+      expect(changes(await workspaces.collect(base, area))).toEqual(PATCH);
+      expect(runs()).toBe(2);
     },
   );
+
+  test('is an outage if it is killed every time', async () => {
+    const { base, area } = await candidate();
+    const { workspaces, runs } = withStandIn({ program: 'find', line: KILLED });
+    await expect(workspaces.collect(base, area)).rejects.toMatchObject({ code: 'PROGRAM_KILLED' });
+    expect(runs()).toBe(4);
+    expect(changes(await world.workspaces.collect(base, area))).toEqual(PATCH);
+  });
+
+  test.each([
+    ['find', 1, "find: './a': Cannot allocate memory", 'RESOURCES_EXHAUSTED'],
+    ['find', 2, 'collect: 31: Cannot fork', 'RESOURCES_EXHAUSTED'],
+    ['find', 126, 'collect: 31: find: Cannot allocate memory', 'PROGRAM_KILLED'],
+    ['sort', 2, 'sort: cannot create temporary file: Too many open files', 'RESOURCES_EXHAUSTED'],
+    ['xargs', 1, 'xargs: cannot fork: Resource temporarily unavailable', 'RESOURCES_EXHAUSTED'],
+    ['xargs', 123, "stat: cannot statx 'a': Too many open files in system", 'RESOURCES_EXHAUSTED'],
+    ['xargs', 126, 'xargs: stat: Cannot allocate memory', 'PROGRAM_KILLED'],
+    ['xargs', 127, 'xargs: stat: No such file or directory', 'PROGRAM_KILLED'],
+    ['git check-ignore', 128, 'fatal: Out of memory, malloc failed', 'RESOURCES_EXHAUSTED'],
+    [
+      'git --add',
+      128,
+      'error: open("a.txt"): Too many open files in system\nfatal: Unable to process path a.txt',
+      'RESOURCES_EXHAUSTED',
+    ],
+    ['git pack-objects', 128, 'fatal: unable to create thread: Cannot fork', 'RESOURCES_EXHAUSTED'],
+  ])('is an outage if the machine fails it: %s ends with %i and %j', async (program, code, words, fault) => {
+    tried({
+      id: 'collector-short',
+      part: 'Child processes are killed',
+      what: 'The machine has no memory, process or file for a program that reads the files of a candidate.',
+      held: 'The candidate is not blamed: its patch is collected when the machine has recovered.',
+    });
+    const { base, area } = await candidate();
+    const line = `printf '%s\\n' ${shellWord(words)} >&2; return ${code}`;
+    const { workspaces } = withStandIn({ program, line });
+    await expect(workspaces.collect(base, area)).rejects.toMatchObject({ code: fault });
+    expect(changes(await world.workspaces.collect(base, area))).toEqual(PATCH);
+  });
+
+  test.each([
+    ['x: Cannot fork'],
+    ['x\nsh: 1: Cannot fork'],
+    ['x\nfatal: Out of memory, malloc failed'],
+    ['x: Input/output error'],
+  ])('is no outage if only the name of a file says so: %j', async (name) => {
+    // Git rejects the folder, and names the file at the end of a line.
+    const file = shellWord(`git~1/${name}`);
+    const { base, area } = await candidate(`mkdir -p "$(dirname ${file})"; echo x > ${file}`);
+    const { workspaces, said } = withStandIn({ program: 'find', line: '', times: 0 });
+    expect(await workspaces.collect(base, area)).toMatchObject({ kind: 'refused' });
+    expect(said).toHaveLength(1);
+    expect(machineWordsIn(said[0] ?? '')).not.toBeNull();
+  });
+
+  test('is no outage if it crashes on the files each time, which a candidate may have caused', async () => {
+    const { base, area } = await candidate();
+    const once = withStandIn({ program: 'git --add', line: CRASHED, times: 1 });
+    expect(changes(await once.workspaces.collect(base, area))).toEqual(PATCH);
+    const each = withStandIn({ program: 'git --add', line: CRASHED });
+    expect(await each.workspaces.collect(base, area)).toMatchObject({
+      kind: 'refused',
+      why: 'A program that reads its files crashed each time (signal 11).',
+    });
+    expect(each.runs()).toBe(4);
+  });
 });
+
+const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

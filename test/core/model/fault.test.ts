@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { gitFault, remoteFault } from '../../../src/adapters/git/faults.ts';
-import { asFault, type FAULTS, machineFaultOn, OUTAGES } from '../../../src/core/model/index.ts';
+import {
+  asFault,
+  type FAULTS,
+  machineFaultInLastLine,
+  machineFaultOn,
+  OUTAGES,
+} from '../../../src/core/model/index.ts';
 import { statusComment } from '../../../src/core/reports/index.ts';
 import { nobody } from '../reports/sample.ts';
 
@@ -63,6 +69,24 @@ test('whatever else is thrown is a bug, also where a name sounds like a failing 
   ])
     expect(asFault(new Error(message)).code).toBe('INTERNAL');
   expect(git("error: pathspec 'Input/output error' did not match").code).toBe('INTERNAL');
+});
+
+test('what the other end of a push says about a file is not about this machine', () => {
+  const rejected = (path: string) =>
+    `remote: error: GH013: Repository rule violations found\nremote:   path: ${path}\n ! [remote rejected] a -> b (push declined)\nerror: failed to push some refs\n`;
+  for (const path of ['no space left', 'a: Cannot fork', 'ENOSPC'])
+    expect(remoteFault('Pushing', done(rejected(path)) as never).code).toBe('GITHUB_UNAVAILABLE');
+  expect(remoteFault('Pushing', done(`${rejected('a')}fatal: write error: Cannot fork`) as never).code).toBe(
+    'RESOURCES_EXHAUSTED',
+  );
+});
+
+test('a git that reads content of a candidate failed because of the machine if its last line says so', () => {
+  expect(machineFaultInLastLine('error: x\nfatal: write error: No space left on device\n')).toBe('DISK_FULL');
+  const quoted = 'disallowed submodule path: -no space left on device';
+  expect(
+    machineFaultInLastLine(`error: object 1: ${quoted}\nfatal: fsck error in packed object\n`),
+  ).toBeNull();
 });
 
 describe("a program of Runoff's own that reads a candidate's files", () => {
