@@ -117,12 +117,14 @@ export async function repositoryFindings(
   path: string,
 ): Promise<readonly DoctorFinding[]> {
   const owner = ownerOf(operator);
-  const workspaces = openWorkspaces({ dataDir: operator.data, sandbox, owner, log: openLog(operator) });
+  const log = openLog(operator);
+  const workspaces = openWorkspaces({ dataDir: operator.data, sandbox, owner, log });
   const { top } = await workspaces.describe(path);
   const survey = await surveyRepository(
     {
       workspaces,
       toolchains: toolchainsOf(operator, sandbox),
+      ...registriesOf(operator, log),
       ceilings: ceilingsOf(operator),
       defaults: { models: [] },
     },

@@ -1,4 +1,5 @@
 import type { Sha } from '../core/model/index.ts';
+import type { SubmoduleAccess } from '../core/settings/index.ts';
 import type { FailedHost, Limits, RegistryAccess, Tools, WorkArea } from './sandbox.ts';
 
 /** Basic credentials for one remote, passed to git by environment only: never in argv, a URL or a config file (I3). */
@@ -18,6 +19,13 @@ export type RepositorySource =
       readonly credential: () => Promise<GitCredential>;
     };
 
+/** A submodule whose folder is empty. */
+export interface AbsentSubmodule {
+  readonly path: string;
+  /** As a clause. */
+  readonly why: string;
+}
+
 /** A prepared, immutable checkout of one commit; candidates are overlays over it. */
 export interface BaseCheckout {
   readonly sha: Sha;
@@ -25,6 +33,13 @@ export interface BaseCheckout {
   readonly repositoryKey: string;
   /** The checkout, with a small `.git` of its own, so that coders can use git. */
   readonly lower: string;
+  /** The files of its submodules, as a layer between `lower` and `layers`. Absent: it has none. */
+  readonly submodules?: {
+    /** The id of the layer, under which `fetchSubmodules` finds it again. */
+    readonly id: string;
+    readonly files: string;
+    readonly absent: readonly AbsentSubmodule[];
+  };
   /** Layers over `lower` with the files that `setup` installed, topmost first. */
   readonly layers: readonly string[];
   /**
@@ -88,6 +103,31 @@ export interface Workspaces {
   fingerprint(source: RepositorySource, sha: Sha, paths: readonly string[]): Promise<string>;
   /** Creates the mirror and the prepared checkout, or returns existing ones. */
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
+  /**
+   * The submodules of a commit, without those inside of others. `why`: what prevents one from being fetched, as a
+   * clause; null: nothing that is known before. Nothing is fetched.
+   */
+  listSubmodules(
+    source: RepositorySource,
+    sha: Sha,
+    access: SubmoduleAccess,
+  ): Promise<readonly { readonly path: string; readonly why: string | null }[]>;
+  /**
+   * Fetches the files of the commit's submodules, and of those inside of them, at the commits that it records: without
+   * a login and by https only (by http from the source's own server), or from the git folders of the same local
+   * repository. What cannot be fetched is in `submodules.absent` of the result. No program of a repository is started,
+   * and the files never become part of a collected patch. `known`: the id of an earlier result, which is used as long
+   * as it exists.
+   */
+  fetchSubmodules(
+    base: BaseCheckout,
+    from: {
+      readonly source: RepositorySource;
+      readonly access: SubmoduleAccess;
+      readonly known?: string;
+    },
+    signal?: AbortSignal,
+  ): Promise<BaseCheckout>;
   /** Whether the files of a prepared checkout, and those installed by `setup`, are unchanged. */
   isWhole(base: BaseCheckout): Promise<boolean>;
   /**

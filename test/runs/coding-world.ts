@@ -121,6 +121,7 @@ function workspacesOf({ tree }: Script, aliasOf: (id: string) => Alias) {
   const base: BaseCheckout = { sha: '0'.repeat(40), repositoryKey: 'k', lower: '/l', layers: [] };
   return partial<Workspaces>({
     prepare: async () => base,
+    fetchSubmodules: async (one) => one,
     isWhole: async () => true,
     open: async (_, id) => partial<WorkArea>({ id }),
     remove: async () => {},

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/ports/index.ts';
 import { prepareBase } from '../../src/runs/base/index.ts';
 import { retryOutages } from '../../src/runs/stage.ts';
 import { openRegistryWorld, type RegistryWorld } from '../adapters/git/registry-world.ts';
-import type { Files } from '../adapters/git/world.ts';
+import { type Files, git } from '../adapters/git/world.ts';
 import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
 
@@ -25,7 +25,11 @@ function prepared(
   onWait: (wait: number) => Promise<void> = async () => undefined,
   files: Files = {},
 ) {
-  const { path, sha } = registry.repository({ 'a.txt': setup, ...files });
+  const { path } = registry.repository({ 'a.txt': setup, ...files });
+  if ('.gitmodules' in files)
+    git(path, 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},data`);
+  git(path, 'commit', '-q', '--allow-empty', '-m', 'Base');
+  const sha = git(path, 'rev-parse', 'HEAD');
   let waits = 0;
   const clock = partial<Clock>({ sleep: () => onWait(++waits) });
   const world = { log: silent, clock, workspaces: registry.workspaces };
@@ -92,6 +96,8 @@ test('a set-up that fails in a repository with submodules says that they are not
   const files = { '.gitmodules': '[submodule "data"]\n\tpath = data\n\turl = https://git.test/data.git\n' };
   await expect(prepared('cat data/x', undefined, files)).rejects.toMatchObject({
     code: 'BASE_BROKEN',
-    message: expect.stringContaining('The submodule data is not fetched, so its folder is empty'),
+    message: expect.stringMatching(
+      /^The submodule data is missing, so its folder is empty, and what needs it fails: Runoff may not reach git\.test: .* The set-up command `cat data\/x` failed/,
+    ),
   });
 });

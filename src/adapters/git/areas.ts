@@ -131,7 +131,7 @@ async function openArea(
   const area = layout.area(id);
   await trash.discard(area);
   const [upper, work, merged, home] = [join(area, 'u'), join(area, 'w'), join(area, 'm'), join(area, 'home')];
-  const lowers = [...base.layers, base.lower];
+  const lowers = [...base.layers, ...(base.submodules ? [base.submodules.files] : []), base.lower];
   const allLowers = base.home === undefined ? lowers : [...lowers, base.home];
   try {
     // We own the area itself, because its content is opened and written by name.

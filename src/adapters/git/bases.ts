@@ -108,7 +108,7 @@ const fingerprintBase = async (folder: string): Promise<string> =>
  * The checkout has its own objects: a link to the mirror's would show coders every commit that any run fetched. The
  * owner itself creates it, so that no file has to change its owner.
  */
-async function checkOut(
+export async function checkOut(
   git: Git,
   lower: string,
   from: { readonly mirror: string; readonly sha: Sha; readonly owner: FileOwner },

@@ -57,7 +57,7 @@ export function localFailure({ code, cause }: Fault): GitFailure | null {
 }
 
 /** Whether the remote answered and rejected the request. */
-const wasDenied = (done: GitDone): boolean => DENIED.test(done.stderr);
+export const wasDenied = (done: GitDone): boolean => DENIED.test(done.stderr);
 
 /** What the other end says is not about this machine, and may name files of a candidate. */
 const REMOTE_LINE = /^remote: .*$/gm;

@@ -15,7 +15,7 @@ import {
 } from '../../core/model/index.ts';
 import type { GitCredential } from '../../ports/index.ts';
 import { hasCode, temporaryPath } from './layout.ts';
-import { type FileOwner, isFull } from './trees.ts';
+import { type FileOwner, isFull, watchSize } from './trees.ts';
 
 export interface GitCall {
   /** Folder in which git is started; must exist. */
@@ -31,6 +31,8 @@ export interface GitCall {
   readonly login?: { readonly url: string; readonly credential: GitCredential };
   /** Git is stopped after this many milliseconds without output. Default: never. */
   readonly silenceMs?: number;
+  /** Git is stopped when `cwd` has more bytes on disk than this. Default: never. */
+  readonly maxBytes?: number;
   /** Removes what a killed git may have left, such as lock files, before it is started again. */
   readonly onKilled?: () => Promise<void>;
   /**
@@ -116,8 +118,10 @@ async function start(call: GitCall, settingsFile: string): Promise<GitEnd | Chil
     stderr: '',
     silent: false,
   };
+  const size = watchSize(call.cwd, call.maxBytes);
   const git = simpleGit({
     baseDir: call.cwd,
+    abort: size.exceeded,
     trimmed: false,
     allowEnvironment: Object.keys(env),
     unsafe: UNSAFE,
@@ -132,7 +136,11 @@ async function start(call: GitCall, settingsFile: string): Promise<GitEnd | Chil
     ...(call.as ? { spawnOptions: { uid: call.as.uid, gid: call.as.gid } } : {}),
     ...(call.silenceMs === undefined ? {} : { timeout: { block: call.silenceMs } }),
   });
-  const stdout = await git.env(env).raw([...call.args]);
+  const running: Promise<string> = (async () => git.env(env).raw([...call.args]))();
+  // A helper of a stopped git may keep its pipes open until its server answers.
+  const stdout = await Promise.race([running, size.aborted]).finally(size.end);
+  if (size.exceeded.aborted)
+    return failedGit(`fatal: more than ${Math.round((call.maxBytes ?? 0) / 2 ** 20)} MiB`);
   if (end.silent) return failedGit(`fatal: no answer for ${Math.round((call.silenceMs ?? 0) / 1000)} s`);
   const { exitCode, stderr } = end;
   if (typeof exitCode !== 'number') return { kind: 'lost', how: 'was killed' };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asFault, type Sha } from '../../core/model/index.ts';
+import { asFault, type Fault, type Sha } from '../../core/model/index.ts';
 import type { BaseCheckout, Collected, Log, Sandbox, Workspaces } from '../../ports/index.ts';
 import { openAreas, openTrash } from './areas.ts';
 import { damagedCheckout, openBases } from './bases.ts';
@@ -17,6 +17,7 @@ import { openPruning } from './prune.ts';
 import { openPublishing } from './publish.ts';
 import { openSetup, type SetupPatience } from './setup.ts';
 import { describeLocal } from './sources.ts';
+import { openSubmodules } from './submodules.ts';
 import { type FileOwner, removeTree } from './trees.ts';
 
 export type { CollectLimits } from './collect.ts';
@@ -40,6 +41,8 @@ interface WorkspacesOptions {
   readonly onDamage?: () => void;
   /** Default: `COLLECT_LIMITS`. */
   readonly limits?: Partial<CollectLimits>;
+  /** Maximum bytes of one submodule. Default: 1 GiB. */
+  readonly submoduleBytes?: number;
   /** Default: `SETUP_PATIENCE`. */
   readonly patience?: SetupPatience;
 }
@@ -62,9 +65,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const bases = openBases({ git, layout, locks, mirrors, owner, onDamage });
   const areas = openAreas({ layout, locks, owner, log, trash: openTrash(layout, log) });
   const isWhole = async (base: BaseCheckout): Promise<boolean> =>
-    (await bases.isWhole(base)) && (await setup.areWhole(base));
+    (await bases.isWhole(base)) && (await submodules.isWhole(base)) && (await setup.areWhole(base));
   const collector = overWholeBases(openCollector(sandbox, layout, { owner, limits }), isWhole);
   const setup = openSetup({ ...options, layout, locks, mirrors, areas, bases, collector, onDamage });
+  const submodules = openSubmodules({ ...options, git, layout, locks, mirrors });
   const store = openCandidateStore(git, layout, limits);
   const publishing = openPublishing(git, store);
   /** For a call on a prepared base: nothing of its repository is pruned meanwhile. */
@@ -75,9 +79,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     const known = { facts: await bases.facts(base), traces: await setup.traces(base) };
     const gathered = await collector.gather(base, area, known, signal);
     if (gathered.kind === 'refused') return loggedRefusal(log, area.id, gathered);
-    const scratch = join(layout.area(area.id), 'scratch');
-    await removeTree(scratch);
-    await mkdir(scratch, { mode: 0o700 });
+    const scratch = await emptyFolder(join(layout.area(area.id), 'scratch'));
     try {
       const from = { areaId: area.id, scratch };
       const admitted = await store.admit(base.repositoryKey, gathered, known, from);
@@ -91,18 +93,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     }
   };
 
-  const prepareLayout = rememberSuccess(() => makeLayout(layout, owner));
-  const prepared = <A extends readonly unknown[], R>(work: (...args: A) => Promise<R>) => {
-    return async (...args: A): Promise<R> => {
-      try {
-        await prepareLayout();
-        return await work(...args);
-      } catch (error) {
-        throw isAbortError(error) ? error : await diagnose(asFault(error));
-      }
-    };
-  };
-
+  const prepared = afterOnce(() => makeLayout(layout, owner), diagnose);
   return {
     describe: prepared((path) => describeLocal(git, path)),
     resolve: prepared(mirrors.resolve),
@@ -110,6 +101,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     listFiles: prepared(mirrors.listFiles),
     fingerprint: prepared(fingerprints(mirrors)),
     prepare: prepared(bases.prepare),
+    listSubmodules: prepared(submodules.list),
+    fetchSubmodules: prepared(submodules.fetch),
     isWhole: prepared(isWhole),
     install: prepared(setup.install),
     lend: prepared(setup.lend),
@@ -125,6 +118,26 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     prune: prepared(openPruning({ git, layout, locks, areas, log }).prune),
   };
 }
+
+async function emptyFolder(path: string): Promise<string> {
+  await removeTree(path);
+  await mkdir(path, { mode: 0o700 });
+  return path;
+}
+
+/** For a method of the port: first the layout is made, and what fails is examined for damage. */
+const afterOnce = (prepareLayout: () => Promise<void>, diagnose: (fault: Fault) => Promise<Fault>) => {
+  const once = rememberSuccess(prepareLayout);
+  return <A extends readonly unknown[], R>(work: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      try {
+        await once();
+        return await work(...args);
+      } catch (error) {
+        throw isAbortError(error) ? error : await diagnose(asFault(error));
+      }
+    };
+};
 
 /** Git's own names for the contents say when they change, without reading them. */
 const fingerprints =

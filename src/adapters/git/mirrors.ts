@@ -270,7 +270,7 @@ export async function makeBare(
   );
 }
 
-async function initBare(git: Git, folder: string): Promise<void> {
+export async function initBare(git: Git, folder: string): Promise<void> {
   const onKilled = async (): Promise<void> => {
     for (const name of await namesIn(folder)) await removeTree(join(folder, name));
   };
@@ -286,7 +286,7 @@ async function heldBy(mirror: string): Promise<readonly Sha[]> {
   return [...new Set(names.filter(isSha))];
 }
 
-function treeEntry(record: string): TreeEntry {
+export function treeEntry(record: string): TreeEntry {
   const tab = record.indexOf('\t');
   const [mode = '', type = '', oid = ''] = record.slice(0, tab).split(' ');
   return { mode, type, oid, path: record.slice(tab + 1) };

@@ -45,9 +45,9 @@ interface SetupCache {
 
 const ASK_MS = 60_000;
 
-/** Packages may be built for the very programs that installed them. */
-const toolsOf = ({ tools, toolVersions = [] }: BaseCheckout): string =>
-  `${[...(tools?.path ?? []), ...toolVersions].join(':')}\0`;
+/** Packages may be built for the very programs that installed them, and from files of submodules. */
+const toolsOf = ({ submodules, tools, toolVersions = [] }: BaseCheckout): string =>
+  `${[...(tools?.path ?? []), ...toolVersions, ...(submodules ? [submodules.id] : [])].join(':')}\0`;
 
 /** Part of every key: layers of an older form, which lack the HOME of set-up, are not found and pruned with time. */
 const FORM = 'files and home';

@@ -166,7 +166,8 @@ export function openSetup(parts: SetupParts): SetupLayers {
 
   return {
     install(base, setup, signal) {
-      const wanted = [base.repositoryKey, base.sha, keyOf(setup.command)].join('/');
+      const submodules = base.submodules?.id ?? '';
+      const wanted = [base.repositoryKey, base.sha, submodules, keyOf(setup.command)].join('/');
       return shared(wanted, () => locks.using(base.repositoryKey, () => find(base, setup, signal)), signal);
     },
 

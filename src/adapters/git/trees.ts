@@ -203,6 +203,32 @@ export async function hasPathWith(tree: string, words: string): Promise<boolean>
 /** Escapes a path for `find -path`, whose argument is a pattern. */
 export const globLiteral = (path: string): string => path.replace(/[\\*?[\]]/g, '\\$&');
 
+/** Milliseconds between two looks at the size of a folder. Our default. */
+const SIZE_EVERY_MS = 500;
+
+/** Watches a folder that is written to. Call `end` when that has ended. */
+interface SizeWatch {
+  /** Aborted when the folder has more bytes than allowed. */
+  readonly exceeded: AbortSignal;
+  /** Resolves to nothing at that moment. */
+  readonly aborted: Promise<''>;
+  end(): void;
+}
+
+/** `maxBytes` absent: unlimited. */
+export function watchSize(folder: string, maxBytes: number | undefined): SizeWatch {
+  const exceeded = new AbortController();
+  const { promise: aborted, resolve } = Promise.withResolvers<''>();
+  exceeded.signal.addEventListener('abort', () => resolve(''), { once: true });
+  const look = async (): Promise<void> => {
+    if (maxBytes !== undefined && (await bytesOf([folder])) > maxBytes) exceeded.abort();
+  };
+  // A folder that changes while it is measured may fail to be; the next look succeeds.
+  const timer =
+    maxBytes === undefined ? undefined : setInterval(() => void look().catch(() => undefined), SIZE_EVERY_MS);
+  return { exceeded: exceeded.signal, aborted, end: () => clearInterval(timer) };
+}
+
 /** The first folder that the user may not write to; null if there is none. */
 export async function firstUnwritable(folders: readonly string[], as: FileOwner): Promise<string | null> {
   const found = await tool('find', [...folders, '-maxdepth', '0', '!', '-writable', '-print', '-quit'], as);

@@ -145,7 +145,8 @@ export interface Task {
   readonly instructions?: { readonly path: string; readonly text: string };
   /** Repository settings that the operator's ceilings lowered, one sentence each. */
   readonly lowered: readonly string[];
-  /** The id of the copy of the work tree's packages that replaces set-up; absent: set-up runs, if there is any. */
+  /** Ids of the run's copies of its submodules, and of the work tree's packages, which replace set-up; absent: none. */
+  readonly submodules?: string;
   readonly lent?: string;
 }
 

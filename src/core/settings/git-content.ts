@@ -4,10 +4,6 @@ const MAX_LOOKED_AT = 8;
 
 const LFS_POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\r?\n/;
 
-/** Files that declare which content of a commit is stored elsewhere. */
-export const absentContentFiles = (paths: readonly string[]): readonly string[] =>
-  ['.gitmodules', '.gitattributes'].filter((path) => paths.includes(path));
-
 /** Paths that `.gitattributes` assigns to Git LFS; a few of each pattern, to be checked. */
 export function lfsPaths(attributes: string, paths: readonly string[]): readonly string[] {
   const patterns = attributes
@@ -34,29 +30,40 @@ function matcherOf(pattern: string): ((path: string) => boolean) | null {
 }
 
 /**
- * Content that a commit contains only as a reference, one sentence each: submodules and Git LFS. `texts`: by path, of
- * `absentContentFiles` and `lfsPaths`.
+ * Content that a commit contains only as a reference, and that is not there; one sentence for each cause. `submodules`:
+ * those that were not fetched, with the reason as a clause. `texts`: by path, of `lfsPaths`. `isLocal`: a person has the
+ * repository on this machine, and can fetch them there.
  */
-export function absentContent(texts: Readonly<Record<string, string>>): readonly string[] {
-  const modules = submodulesOf(texts['.gitmodules'] ?? '');
+export function absentContent(
+  submodules: readonly { readonly path: string; readonly why: string }[],
+  texts: Readonly<Record<string, string>>,
+  isLocal = false,
+): readonly string[] {
   const pointers = Object.entries(texts).flatMap(([path, text]) => (LFS_POINTER.test(text) ? [path] : []));
+  const causes = [...new Set(submodules.map(({ why }) => why))];
   return [
-    ...(modules.length === 0
-      ? []
-      : [
-          `The ${modules.length === 1 ? 'submodule' : 'submodules'} ${named(modules)} ${modules.length === 1 ? 'is' : 'are'} not fetched, so ${modules.length === 1 ? 'its folder is' : 'their folders are'} empty: what needs ${modules.length === 1 ? 'it' : 'them'} fails.`,
-        ]),
+    ...causes.map((why) =>
+      submodulesText(
+        submodules.flatMap((one) => (one.why === why ? [one.path] : [])),
+        why,
+        isLocal,
+      ),
+    ),
     ...(pointers.length === 0
       ? []
       : [
-          `The content of ${named(pointers)} is in Git LFS and not fetched: these files hold a pointer to it, and what reads them fails.`,
+          `The content of ${named(pointers)} is in Git LFS, which Runoff does not fetch: the files are pointers to it, and what reads them fails. Commit what build and tests need without LFS, or leave out the tests that need it (\`checks.test\`).`,
         ]),
   ];
 }
 
-function submodulesOf(text: string): readonly string[] {
-  const paths = [...text.matchAll(/^\s*path\s*=\s*(.{1,200})$/gm)].map(([, path = '']) => path.trim());
-  return [...new Set(paths)];
+function submodulesText(paths: readonly string[], why: string, isLocal: boolean): string {
+  const [noun, folders, them] =
+    paths.length === 1 ? ['submodule', 'its folder is', 'it'] : ['submodules', 'their folders are', 'them'];
+  const isOff = why.startsWith('`checks.submodules`');
+  const fetching =
+    isLocal && !isOff ? ` To fetch ${them} yourself: \`git submodule update --init --recursive\`.` : '';
+  return `The ${noun} ${named(paths)} ${paths.length === 1 ? 'is' : 'are'} missing, so ${folders} empty, and what needs ${them} fails: ${why}.${fetching}`;
 }
 
 function named(names: readonly string[]): string {

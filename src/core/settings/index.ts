@@ -16,7 +16,6 @@ export type { ArtifactsPlace, Bucket } from './environment-problems.ts';
 export { EVALUATORS, type Evaluator, EvaluatorNames, Weights } from './evaluator.ts';
 export {
   absentContent,
-  absentContentFiles,
   gitDependencyFiles,
   gitEnvironment,
   lfsPaths,
@@ -50,6 +49,13 @@ export {
   servicePlan,
 } from './services.ts';
 export { Argv, CoderSetting, duration, MODEL_PROTOCOLS, type ModelProtocol, Settings } from './settings.ts';
+export {
+  declaredSubmodules,
+  hostObstacle,
+  isPlainPath,
+  type SubmoduleAccess,
+  submoduleAddress,
+} from './submodules.ts';
 export { suggest } from './suggest.ts';
 export { type TestStep, testSteps } from './test-steps.ts';
 export { readPlainToml } from './toml-and-yaml.ts';

@@ -141,6 +141,12 @@ export const Settings = z.strictObject({
         .describe(
           'Command that is executed once on the base checkout, before any candidate, e.g. to install packages. Default: detected; `""`: none.',
         ),
+      submodules: z
+        .boolean()
+        .default(true)
+        .describe(
+          "Whether the base commit's submodules are fetched, without a login, from the repository's own server and hosts of `network.allow` (docs/preparing.md).",
+        ),
       candidateSetup: z
         .boolean()
         .default(false)

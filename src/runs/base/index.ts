@@ -8,10 +8,10 @@ import {
 } from '../../core/reports/index.ts';
 import {
   absentContent,
-  absentContentFiles,
   gitDependencyFiles,
   gitEnvironment,
   lfsPaths,
+  type SubmoduleAccess,
   shownSetup,
   toolchainFiles,
   wantedTools,
@@ -29,7 +29,7 @@ import { allowedHosts, checkLimits, readTextAt, sourceOf, type World } from '../
 export { applyPatchIn, baseDamaged, type RestorePorts, restoreTree } from './restore.ts';
 
 /** What a base depends on. */
-export type BaseTask = Pick<Task, 'base' | 'lent' | 'origin' | 'settings'>;
+export type BaseTask = Pick<Task, 'base' | 'lent' | 'origin' | 'settings' | 'submodules'>;
 
 /** Called for each step on the base commit; work continues when it resolves. */
 export type OnBaseStep = (step: BaseStep) => Promise<void> | void;
@@ -43,7 +43,7 @@ interface BaseHow {
   readonly onStep?: OnBaseStep;
 }
 
-/** The checkout of a base commit with its toolchains, before set-up. */
+/** The checkout of a base commit with its submodules and toolchains, before set-up. */
 export interface BareBase {
   readonly base: BaseCheckout;
   readonly source: RepositorySource;
@@ -70,7 +70,7 @@ export async function prepareBase(world: BasePorts, task: BaseTask, how: BaseHow
 
 export async function openBase(
   world: BasePorts,
-  task: Pick<Task, 'base' | 'origin' | 'settings'>,
+  task: Omit<BaseTask, 'lent'>,
   how: BaseHow,
 ): Promise<BareBase> {
   const source = how.source ?? (await sourceOf(world, task));
@@ -79,8 +79,25 @@ export async function openBase(
   await how.onStep?.({ name: 'checkout' });
   const { setup } = task.settings.checks;
   const tools = await toolsAt(world, { source, sha, read, setup }, how.signal);
-  return { source, tools, base: withTools(await world.workspaces.prepare(source, sha), tools) };
+  const checkout = await world.workspaces.prepare(source, sha);
+  const known = task.submodules === undefined ? {} : { known: task.submodules };
+  const from = { source, access: submoduleAccess(world, task), ...known };
+  const base = await world.workspaces.fetchSubmodules(checkout, from, how.signal);
+  return { source, tools, base: withTools(base, tools) };
 }
+
+/**
+ * Hosts that submodules may be fetched from: those of set-up, and the repository's own unless the operator closes the
+ * network.
+ */
+export const submoduleAccess = (
+  { registries }: Pick<BasePorts, 'registries'>,
+  task: Pick<Task, 'settings'>,
+): SubmoduleAccess => ({
+  wanted: task.settings.checks.submodules,
+  ownHost: registries !== undefined,
+  hosts: allowedHosts(task),
+});
 
 /** Runs the configured set-up command, or reuses its earlier result. A failing command is a value. */
 export async function setUpBase(
@@ -121,7 +138,7 @@ export async function setUpBase(
     lines: failureLines(output),
   });
   // A missing tool is the likeliest cause, and one that a person can fix.
-  const missing = [...(bare.tools?.missing ?? []), ...(await absentContentAt(world, bare.source, sha))];
+  const missing = [...(bare.tools?.missing ?? []), ...(await absentContentAt(world, bare.source, bare.base))];
   const message = [...missing, `${failure}${refusedText(refusedHosts)}`].join(' ');
   return { kind: 'failed', failed: { message, output, refusedHosts, timedOut: /\(wall\)\.$/.test(why) } };
 }
@@ -173,16 +190,25 @@ async function textsAt(
   return texts;
 }
 
-/** Content that a commit only references, one sentence each: submodules and files in Git LFS. */
+/** Content that a commit only references and that is missing, one sentence for each cause. */
 export async function absentContentAt(
   world: Ports,
   source: RepositorySource,
-  sha: Sha,
+  { sha, submodules }: Pick<BaseCheckout, 'sha' | 'submodules'>,
 ): Promise<readonly string[]> {
   const paths = await world.workspaces.listFiles(source, sha);
-  const texts = await textsAt(world, source, sha, absentContentFiles(paths));
+  const texts = await textsAt(
+    world,
+    source,
+    sha,
+    ['.gitattributes'].filter((path) => paths.includes(path)),
+  );
   const suspects = lfsPaths(texts['.gitattributes'] ?? '', paths);
-  return absentContent({ ...texts, ...(await textsAt(world, source, sha, suspects)) });
+  return absentContent(
+    submodules?.absent ?? [],
+    await textsAt(world, source, sha, suspects),
+    source.kind === 'local',
+  );
 }
 
 /** Environment in which git fetches a commit's dependencies over HTTPS. */

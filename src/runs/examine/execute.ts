@@ -120,7 +120,7 @@ export async function checkRunnerOn(
     plan,
     types,
     services,
-    notes: [...(await absentContentAt(world, source, sha)), ...notes, ...(services?.notes ?? [])],
+    notes: [...(await absentContentAt(world, source, on.base)), ...notes, ...(services?.notes ?? [])],
   };
 }
 

@@ -16,7 +16,7 @@ import { rankingOptionsOf } from '../../core/ranking/index.ts';
 import { commandFailure, howEnded } from '../../core/reports/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
-import type { OnBaseStep } from '../base/index.ts';
+import { absentContentAt, type OnBaseStep } from '../base/index.ts';
 import { type ModelPorts, taskOf, type World } from '../context.ts';
 import { type RunContext, unlessDamaged } from '../stage.ts';
 import { type CheckRunner, inArea } from './areas.ts';
@@ -156,7 +156,8 @@ export async function tryBase(
     const broken = await build(runner, built);
     if (broken) {
       const how = { step: 'build', command: checks.build ?? '', how: howEnded(broken) } as const;
-      const message = commandFailure({ ...how, lines: broken.errors });
+      const absent = await absentContentAt(runner.world, runner.source, runner.base);
+      const message = [...absent, commandFailure({ ...how, lines: broken.errors })].join(' ');
       return { kind: 'broken', message, output: broken.tail, timedOut: broken.stopped === 'wall' } as const;
     }
     if (checks.test) await onStep?.({ name: 'tests', command: checks.test });

@@ -24,6 +24,7 @@ import {
   type BaseTask,
   openBase,
   prepareBase,
+  submoduleAccess,
   toolsAt,
 } from '../base/index.ts';
 import { readTextAt, type World } from '../context.ts';
@@ -88,7 +89,7 @@ export interface Prepared
 }
 
 /** Dependencies of surveying a repository. */
-export type SurveyTools = Pick<World, 'ceilings' | 'defaults' | 'toolchains' | 'workspaces'>;
+export type SurveyTools = Pick<World, 'ceilings' | 'defaults' | 'registries' | 'toolchains' | 'workspaces'>;
 
 /** Determines how a local repository would be prepared. None of the repository's code is executed. */
 export async function surveyRepository(
@@ -115,8 +116,20 @@ export async function surveyRepository(
     from,
     services: missingServices(services, provided?.tools.services ?? []),
     tools: provided?.found ?? [],
-    missing: [...(provided?.missing ?? []), ...(await absentContentAt(tools, source, base.sha))],
+    missing: [...(provided?.missing ?? []), ...(await absentBefore(tools, { base, origin, settings }))],
   };
+}
+
+/** Content that the commit only references and that is known to be missing before anything is fetched. */
+async function absentBefore(
+  tools: SurveyTools,
+  task: Pick<Task, 'base' | 'settings'> & { readonly origin: LocalOrigin },
+): Promise<readonly string[]> {
+  const source = { kind: 'local', path: task.origin.path } as const;
+  const { sha } = task.base;
+  const all = await tools.workspaces.listSubmodules(source, sha, submoduleAccess(tools, task));
+  const absent = all.flatMap(({ path, why }) => (why === null ? [] : [{ path, why }]));
+  return absentContentAt(tools, source, { sha, submodules: { id: '', files: '', absent } });
 }
 
 /** Milliseconds between retries while a registry is unavailable; short because a user is waiting. Our default. */
@@ -138,9 +151,11 @@ export async function prepareRepository(
   if (exposure !== null && !trust) throw untrusted(origin.path, exposure);
   onSurvey(survey);
   const source = { kind: 'local', path: origin.path } as const;
-  const task = { runId: tools.newRunId(), origin, base: survey.commit, settings };
+  const asked = { runId: tools.newRunId(), origin, base: survey.commit, settings };
   const began = tools.clock.elapsed();
-  const bare = await openBase(tools, task, { source, signal, onStep });
+  const bare = await openBase(tools, asked, { source, signal, onStep });
+  const { submodules } = bare.base;
+  const task = { ...asked, ...(submodules ? { submodules: submodules.id } : {}) };
   const opened = tools.clock.elapsed() - began;
   onPlace?.({ task, bare, isSetUp: false });
   const onBaseStep = (step: BaseStep): void => {
@@ -169,6 +184,7 @@ export async function prepareRepository(
   return {
     ...survey,
     ...{ named, how, tests, refusedHosts },
+    missing: [...(bare.tools?.missing ?? []), ...(await absentContentAt(tools, source, bare.base))],
     commands: { ...commands, ...(types ? { types } : {}) },
     from: { ...from, ...(file ? { types: file } : {}) },
     ...(instead ? { instead } : {}),

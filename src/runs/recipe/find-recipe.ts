@@ -204,7 +204,12 @@ const unlessOutage =
 async function tryRecipe(ports: RecipePorts, search: RecipeSearch, recipe: Recipe): Promise<Attempt> {
   const { clock } = ports;
   const { detected, onStep, signal } = search;
-  const task = { ...search.task, settings: withRecipe(search.task.settings, recipe) };
+  const { submodules } = search.bare.base;
+  const task = {
+    ...search.task,
+    settings: withRecipe(search.task.settings, recipe),
+    ...(submodules ? { submodules: submodules.id } : {}),
+  };
   const how = { signal, source: search.bare.source, ...(onStep ? { onStep } : {}) };
   const began = clock.elapsed();
   // Tools that set-up itself installs are not missing.
@@ -256,7 +261,7 @@ async function recipeKeys(
   const paths = await workspaces.listFiles(bare.source, task.base.sha);
   const files = await workspaces.fingerprint(bare.source, task.base.sha, recipeFiles(paths));
   const tools = { found: bare.tools?.found ?? [], missing: bare.tools?.missing ?? [] };
-  const parts = [FORM, files, tools, recipe, named, task.settings.network];
+  const parts = [FORM, files, tools, recipe, named, task.settings.network, bare.base.submodules?.id ?? null];
   const hashOf = async (all: readonly unknown[]) => (await artifacts.put(JSON.stringify(all))).sha256;
   return { ofFiles: await hashOf(parts), ofCommit: await hashOf([...parts, task.base.sha]) };
 }

@@ -61,10 +61,15 @@ export async function checkBase(world: CheckBasePorts, { run, signal }: RunConte
   return world.artifacts.put(JSON.stringify(found.tests));
 }
 
-/** The stored task, which models may not read in full, with the commands that worked. */
-function settledTask({ task }: RunRecord, { recipe, lent }: FoundRecipe): Task {
+/** The stored task, which models may not read in full, with the commands that worked and the submodules. */
+function settledTask({ task }: RunRecord, { base, recipe, lent }: FoundRecipe): Task {
   if (!task) throw new Fault('INTERNAL', 'A run whose base is checked has a task.');
-  return { ...task, settings: withRecipe(task.settings, recipe), ...(lent === undefined ? {} : { lent }) };
+  return {
+    ...task,
+    settings: withRecipe(task.settings, recipe),
+    ...(base.submodules ? { submodules: base.submodules.id } : {}),
+    ...(lent === undefined ? {} : { lent }),
+  };
 }
 
 /** The commands to be shown from now on. */

@@ -5,10 +5,14 @@ import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import type { GitCredential } from '../../../src/ports/index.ts';
 
-/** Bare repositories of a folder over smart HTTP on loopback, for one login. */
+/** Bare repositories of a folder over smart HTTP on loopback, for one login; those in `open` also without. */
 export interface GitServer {
   url(name: string): string;
   readonly credential: GitCredential;
+  /** Names with `.git`. */
+  readonly open: Set<string>;
+  /** Names with `.git` whose answers never end. */
+  readonly endless: Set<string>;
   /** Requests so far, and how many of their bodies' bytes went to receive-pack. */
   readonly seen: { requests: string[]; pushedBytes: number };
   /** Runs before a push is told what is there, and before it is served: another writer's two moments. */
@@ -23,7 +27,9 @@ const pkt = (text: string): string => (text.length + 4).toString(16).padStart(4,
 export async function startGitServer(folder: string): Promise<GitServer> {
   const credential = { username: 'x-access-token', password: 'ghs_canary0123456789' };
   const expected = `Basic ${Buffer.from(`${credential.username}:${credential.password}`).toString('base64')}`;
-  const state: Pick<GitServer, 'seen' | 'beforePush' | 'status'> = {
+  const state: Pick<GitServer, 'seen' | 'beforePush' | 'status' | 'open' | 'endless'> = {
+    open: new Set(),
+    endless: new Set(),
     seen: { requests: [], pushedBytes: 0 },
     beforePush: null,
     status: null,
@@ -32,11 +38,12 @@ export async function startGitServer(folder: string): Promise<GitServer> {
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? '/', 'http://localhost');
     state.seen.requests.push(`${request.method} ${url.pathname}`);
-    if (state.status !== null || request.headers.authorization !== expected) {
+    const [, name = '', tail = ''] = /^\/([\w-]+\.git)\/(.+)$/.exec(url.pathname) ?? [];
+    const isAllowed = request.headers.authorization === expected || state.open.has(name);
+    if (state.status !== null || !isAllowed) {
       response.writeHead(state.status ?? 401, { 'www-authenticate': 'Basic realm="git"' }).end();
       return;
     }
-    const [, name = '', tail = ''] = /^\/([\w-]+\.git)\/(.+)$/.exec(url.pathname) ?? [];
     const service = tail === 'info/refs' ? url.searchParams.get('service') : tail;
     if (service !== 'git-upload-pack' && service !== 'git-receive-pack') {
       response.writeHead(404).end();
@@ -82,7 +89,7 @@ export async function startGitServer(folder: string): Promise<GitServer> {
       }
       body.pipe(child.stdin);
     }
-    child.stdout.pipe(response);
+    child.stdout.pipe(response, { end: advertise || !state.endless.has(name) });
   }
 
   const server = createServer(handle);

@@ -71,6 +71,7 @@ export interface GitWorld {
     dataDir?: string;
     log?: Log;
     onDamage?: () => void;
+    submoduleBytes?: number;
   }): Workspaces;
   /** A new folder that is there already. */
   folder(): string;

@@ -2,28 +2,37 @@ import { describe, expect, test } from 'vitest';
 import { absentContent, gitEnvironment, lfsPaths } from '../../../src/core/settings/index.ts';
 
 describe('what stands in a commit only as a reference', () => {
-  const GITMODULES = [1, 2, 3, 4]
-    .map((n) => `[submodule "m${n}"]\n\tpath = vendor/m${n}\n\turl = https://git.test/m${n}.git\n`)
-    .join('');
   const POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 12\n`;
 
-  test('are submodules, named', () => {
-    expect(absentContent({ '.gitmodules': GITMODULES })).toEqual([
-      'The submodules vendor/m1, vendor/m2, vendor/m3 and 1 more are not fetched, so their folders are empty: what needs them fails.',
-    ]);
+  test('are submodules that were not fetched, by cause', () => {
+    const why = '.gitmodules does not name it';
+    const four = [1, 2, 3, 4].map((n) => ({ path: `vendor/m${n}`, why }));
+    expect(absentContent([...four, { path: 'data', why: 'its URL is not one of https or ssh' }], {})).toEqual(
+      [
+        'The submodules vendor/m1, vendor/m2, vendor/m3 and 1 more are missing, so their folders are empty, and what needs them fails: .gitmodules does not name it.',
+        'The submodule data is missing, so its folder is empty, and what needs it fails: its URL is not one of https or ssh.',
+      ],
+    );
+  });
+
+  test('are submodules that a person can fetch on this machine, unless they are switched off', () => {
+    const [one = ''] = absentContent([{ path: 'data', why: 'it is private' }], {}, true);
+    expect(one).toMatch(/it is private\. To fetch it yourself: `git submodule update --init --recursive`\.$/);
+    const [off = ''] = absentContent([{ path: 'data', why: '`checks.submodules` is false' }], {}, true);
+    expect(off).toMatch(/is false\.$/);
   });
 
   test('are files in Git LFS, if they are pointers in fact', () => {
     const attributes = '*.png filter=lfs diff=lfs merge=lfs -text\nassets/** filter=lfs\n*.ts text\n';
     const paths = ['logo.png', 'assets/a.bin', 'src/a.ts', 'c.png', 'd.png'];
     expect(lfsPaths(attributes, paths)).toEqual(['logo.png', 'c.png', 'assets/a.bin']);
-    expect(absentContent({ 'logo.png': POINTER, 'assets/a.bin': 'bytes' })).toEqual([
-      'The content of logo.png is in Git LFS and not fetched: these files hold a pointer to it, and what reads them fails.',
+    expect(absentContent([], { 'logo.png': POINTER, 'assets/a.bin': 'bytes' })).toEqual([
+      'The content of logo.png is in Git LFS, which Runoff does not fetch: the files are pointers to it, and what reads them fails. Commit what build and tests need without LFS, or leave out the tests that need it (`checks.test`).',
     ]);
   });
 
   test('is nothing in most repositories', () => {
-    expect(absentContent({ '.gitattributes': '* text=auto\n' })).toEqual([]);
+    expect(absentContent([], { '.gitattributes': '* text=auto\n' })).toEqual([]);
   });
 });
 
