@@ -173,6 +173,35 @@ test('fails', async () => assert.equal(await ask('select 1'), '2'));
     expect(stdout).not.toContain('Its CI starts');
   });
 
+  test('tests without a database that cannot have the port of the CI job, and says so', () => {
+    const ci = `on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    services:
+      db: { image: 'postgres:15', ports: ['80:5432'] }
+    steps:
+      - run: npm test
+`;
+    const tests = `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { query } from '../query.js';
+test('adds', () => assert.equal(1 + 1, 2));
+test('counts', async () => assert.equal(await query('postgres://postgres:x@localhost:80/postgres', 'select 1'), '1'));
+`;
+    commit({
+      'package.json': node({ test: 'node --test' }),
+      'query.js': QUERY,
+      'test/orders.test.js': tests,
+      '.github/workflows/ci.yml': ci,
+    });
+    const { status, stdout, stderr } = prepare();
+    expect(status, stdout + stderr).toBe(0);
+    expect(stdout).toContain('1 test passed, 1 failed');
+    expect(stdout).toMatch(/Postgres \(db\) does not start for the tests: .+ The tests ran without it\./);
+    expect(stdout).not.toContain('The tests ran with Postgres');
+  });
+
   test('uses the packages that the work tree has, and keeps the set-up command for other machines', () => {
     const dependent = `import 'dep';\n${PASSES}`;
     commit({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
-import { Settings, timesOf } from '../../src/core/settings/index.ts';
+import { type ServicePlan, Settings, timesOf } from '../../src/core/settings/index.ts';
 import type { ExecResult, ExecSpec } from '../../src/ports/index.ts';
 import { collectText, gatherEvidence, readBaseRun, testBase } from '../../src/runs/examine/index.ts';
 import { found } from '../core/ranking/round-facts.ts';
@@ -217,6 +217,8 @@ describe('a service for the tests', () => {
       script: 'echo "Redis could not be started for the tests." >&2; exit 75; ',
       env: {},
       notes: [],
+      refusedIn: () => null,
+      without: () => null,
     };
     await expect(testBase({ ...bench, services: failing })).rejects.toMatchObject({
       code: 'RESOURCES_EXHAUSTED',
@@ -227,6 +229,50 @@ describe('a service for the tests', () => {
       exitCode: 75,
     });
     expect(alone).toBeGreaterThan(5);
+  });
+});
+
+describe('a service that refuses to start', () => {
+  let shared: SharedFixture;
+  beforeAll(async () => {
+    shared = await openSharedFixture();
+  });
+  afterAll(() => shared.close());
+
+  const SAID = 'Redis (cache) does not start for the tests: bind: Permission denied';
+  const refusing: ServicePlan = {
+    script: `echo "${SAID}" >&2; exit 78; `,
+    env: {},
+    notes: ['The tests ran with Redis 7.0; CI asks for redis:7.'],
+    refusedIn: (said) => (said.includes(SAID) ? 'cache' : null),
+    without: (service) => (service === 'cache' ? null : refusing),
+  };
+
+  test('on the base commit is noted, and base and candidates are tested without it', async () => {
+    tried({
+      id: 'service-refuses',
+      part: 'Child processes are killed',
+      what: 'A service of the CI job ends by itself on the base commit, as with a port that it cannot have.',
+      held: 'It is no outage: a note says so, and base and candidates are tested without it.',
+    });
+    const { bench } = await shared.fixture({ files: FILES });
+    const on = { ...bench, services: refusing, notes: refusing.notes };
+    const base = await testBase(on);
+    expect(base).toMatchObject({ source: 'report', exitCode: 0, refusedServices: ['cache'] });
+    expect(base.notes).toEqual([`${SAID}. The tests ran without it.`]);
+    const entry = { ...(await entryOf(bench, bench.world.workspaces, 'A', RIGHT)), ordinal: 0 };
+    const { evidence } = await gatherEvidence(on, [entry], base);
+    expect(evidence).toMatchObject([{ survivor: true }]);
+  });
+
+  test('on a candidate alone is an outage: its files may be the reason', async () => {
+    const { base, bench } = await shared.fixture({ files: FILES });
+    const entry = { ...(await entryOf(bench, bench.world.workspaces, 'A', RIGHT)), ordinal: 0 };
+    const on = { ...bench, services: refusing };
+    await expect(gatherEvidence(on, [entry], await base())).rejects.toMatchObject({
+      code: 'RESOURCES_EXHAUSTED',
+      message: SAID,
+    });
   });
 });
 

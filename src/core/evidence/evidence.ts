@@ -75,6 +75,8 @@ export interface TestRun {
   readonly bySteps?: true;
   /** On the base: what the comparison ignores, and why, in sentences for people. Absent for nothing. */
   readonly notes?: readonly string[];
+  /** On the base: services of the CI job that do not start here, and that candidates do not get. Absent for none. */
+  readonly refusedServices?: readonly string[];
   /** On the base: the type checks, including those that do not run there. Absent for none. */
   readonly types?: readonly TypeCheckRun[];
 }

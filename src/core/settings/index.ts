@@ -45,6 +45,7 @@ export {
   type FoundService,
   missingServices,
   SERVICE_NOT_STARTED,
+  SERVICE_REFUSED,
   type ServicePlan,
   servicePlan,
 } from './services.ts';

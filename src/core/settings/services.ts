@@ -16,9 +16,13 @@ export interface FoundService {
 export interface ServicePlan {
   /**
    * Lines for `sh`; they start each service anew, with data of its own in /tmp. If one does not start, they end with
-   * `SERVICE_NOT_STARTED`, and a sentence on standard error names it.
+   * `SERVICE_NOT_STARTED`, or with `SERVICE_REFUSED` if it ended by itself, and a sentence on standard error names it.
    */
   readonly script: string;
+  /** The service that refused to start according to that sentence; null if it names none. */
+  refusedIn(said: string): string | null;
+  /** The same plan without a service; null if none is left. */
+  without(service: string): ServicePlan | null;
   /** Variables of the CI job, such as `DATABASE_URL`. */
   readonly env: Readonly<Record<string, string>>;
   /** Sentences for people. */
@@ -47,19 +51,35 @@ export const missingServices = (
 ): readonly string[] =>
   services.flatMap((one) => (found.some(({ name }) => name === serviceName(one)) ? [] : [one.name]));
 
+interface StartedService {
+  /** Its key in the workflow if that is a plain name. */
+  readonly name: string;
+  readonly container: CiService;
+  readonly service: FoundService;
+  readonly port: string;
+}
+
 /** How to provide the services of the CI job to tests; null if none of `found` is needed. */
 export function servicePlan(job: CiJob | null, found: readonly FoundService[]): ServicePlan | null {
   if (job === null) return null;
-  const started = job.services.flatMap((container) => {
+  const started = job.services.flatMap((container, at) => {
     const service = found.find(({ name }) => name === serviceName(container));
-    return service ? [{ container, service, port: portOf(container, PORTS[service.name]) }] : [];
+    const name = plainName(container.name, `service-${at + 1}`);
+    return service ? [{ name, container, service, port: portOf(container, PORTS[service.name]) }] : [];
   });
+  return planOf(job, started);
+}
+
+function planOf(job: CiJob, started: readonly StartedService[]): ServicePlan | null {
   if (started.length === 0) return null;
-  const script = started.map(({ container, service, port }) =>
-    service.name === 'postgres' ? startPostgres(container, port) : startRedis(port),
-  );
   return {
-    script: script.join(''),
+    script: started.map(startScript).join(''),
+    refusedIn: (said) => started.find((one) => said.includes(refusedSentence(one)))?.name ?? null,
+    without: (service) =>
+      planOf(
+        job,
+        started.filter(({ name }) => name !== service),
+      ),
     env: passedVariables(
       job,
       started.map(({ container, port }) => [container.name, port] as const),
@@ -82,41 +102,62 @@ const START_SECONDS = 60;
 
 /** Exit code of `ServicePlan.script` if a service did not start: EX_TEMPFAIL of sysexits.h. */
 export const SERVICE_NOT_STARTED = 75;
+/** The same if it ended by itself, so that it will not start later either: EX_CONFIG of sysexits.h. */
+export const SERVICE_REFUSED = 78;
 
-/** A shell of its own, because `set -e` is ignored on the left of `||`: a killed initdb would go unnoticed. */
-function inBackground(name: ServiceName, lines: readonly string[]): string {
+/** Words with which Postgres and Redis say that the machine failed them, or that a process of theirs was killed. */
+const MACHINE_WORDS =
+  '[Kk]illed|signal [0-9]|[Oo]ut of memory|Cannot allocate memory|[Cc]annot fork|ould not fork|temporarily unavailable|No space left|quota exceeded|Too many open files|Input/output error';
+
+/** Starts the sentence about a service that ended by itself. */
+const refusedSentence = ({ name, service }: StartedService): string =>
+  `${LABELS[service.name]} (${name}) does not start for the tests`;
+
+/**
+ * A shell of its own, because `set -e` is ignored on the left of `||`: a killed initdb would go unnoticed. A service that
+ * was killed, is not ready in time, or lacks memory, processes or space has not started; one that ends with a message of
+ * its own, such as about a name or a port, has refused. Where a tool that tells these apart fails, it has not started.
+ */
+function inBackground(one: StartedService, lines: readonly string[]): string {
+  const { name } = one.service;
   const start = `f=$(mktemp -d /tmp/${name}-XXXXXX); ${lines.join('; ')}`;
-  const failed = `echo "${LABELS[name]} could not be started for the tests." >&2; exit ${SERVICE_NOT_STARTED}`;
-  return `sh -ec ${shellQuoted(start)} >/dev/null 2>&1 || { ${failed}; }; `;
+  const isOwnEnd = `[ $c -lt 125 ] && [ $c != ${SERVICE_NOT_STARTED} ] && { grep -qE '${MACHINE_WORDS}' "$l"; [ $? = 1 ]; }`;
+  const refused = `printf '%s: %s\\n' '${refusedSentence(one)}' "$(tail -n 1 "$l" | cut -c 1-300)" >&2; exit ${SERVICE_REFUSED}`;
+  const notStarted = `echo "${LABELS[name]} could not be started for the tests." >&2; exit ${SERVICE_NOT_STARTED}`;
+  return `l=$(mktemp /tmp/${name}-log-XXXXXX); sh -ec ${shellQuoted(start)} >"$l" 2>&1 || { c=$?; if ${isOwnEnd}; then ${refused}; fi; ${notStarted}; }; `;
 }
 
-const untilTrue = (check: string): string =>
-  `for i in $(seq ${START_SECONDS * 10}); do if ${check}; then exit 0; fi; sleep 0.1; done; exit 1`;
+/** Waits for the last background process to be ready. If it ends before, so does the shell, with its exit code. */
+const untilReady = (check: string): string =>
+  `p=$!; for i in $(seq ${START_SECONDS * 10}); do if ${check}; then exit 0; fi; if ! kill -0 $p 2>/dev/null; then wait $p && exit 1 || exit $?; fi; sleep 0.1; done; exit ${SERVICE_NOT_STARTED}`;
 
 /** The name of a user or a database, which needs no quotes in a shell or in SQL's double ones. */
 const plainName = (name: string | undefined, other: string): string =>
   name !== undefined && /^[A-Za-z_][\w-]{0,60}$/.test(name) ? name : other;
 
+const startScript = (one: StartedService): string =>
+  inBackground(one, one.service.name === 'postgres' ? postgresLines(one) : redisLines(one));
+
 /** Accepts every connection with any password: the sandbox has no other users. */
-function startPostgres({ env }: CiService, port: string): string {
+function postgresLines({ container: { env }, port }: StartedService): readonly string[] {
   const user = plainName(env.POSTGRES_USER, 'postgres');
   const database = plainName(env.POSTGRES_DB, user);
   const create = `echo 'CREATE DATABASE "${database}";' | postgres --single -D "$f/data" postgres`;
   const lasting = '-c fsync=off -c synchronous_commit=off -c full_page_writes=off';
-  const lines = [
+  // Its log is kept in memory, so it holds what concerns the server, and no errors of statements.
+  const quiet = '-c log_min_messages=log';
+  return [
     `initdb -D "$f/data" -U ${user} -A trust -E UTF8 --locale=C --no-sync`,
     ...(database === 'postgres' ? [] : [create]),
-    `postgres -D "$f/data" -h 127.0.0.1,::1 -p ${port} -k "$f" ${lasting} </dev/null & true`,
-    untilTrue('grep -q "^ready" "$f/data/postmaster.pid"'),
+    `postgres -D "$f/data" -h 127.0.0.1,::1 -p ${port} -k "$f" ${lasting} ${quiet} </dev/null & true`,
+    untilReady('grep -q "^ready" "$f/data/postmaster.pid" 2>/dev/null'),
   ];
-  return inBackground('postgres', lines);
 }
 
-const startRedis = (port: string): string =>
-  inBackground('redis', [
-    `redis-server --bind 127.0.0.1 --port ${port} --save "" --appendonly no --dir "$f" </dev/null & true`,
-    untilTrue(`redis-cli -p ${port} ping`),
-  ]);
+const redisLines = ({ port }: StartedService): readonly string[] => [
+  `redis-server --bind 127.0.0.1 --port ${port} --save "" --appendonly no --dir "$f" --loglevel warning </dev/null & true`,
+  untilReady(`redis-cli -p ${port} ping >/dev/null 2>&1`),
+];
 
 /** Variables unrelated to a service, and variables that the sandbox or a report needs unchanged. */
 const NOT_PASSED_ON =

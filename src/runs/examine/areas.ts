@@ -48,6 +48,18 @@ export interface CheckRunner {
   readonly signal: AbortSignal;
 }
 
+/** The same runner without these services, and without what was noted about them. */
+export function withoutServices(runner: CheckRunner, refused: readonly string[] = []): CheckRunner {
+  let on = runner;
+  for (const name of refused) {
+    const services = on.services?.without(name) ?? null;
+    const noted = new Set(on.services?.notes);
+    const notes = [...on.notes.filter((note) => !noted.has(note)), ...(services?.notes ?? [])];
+    on = { ...on, services, notes };
+  }
+  return on;
+}
+
 /**
  * Milliseconds before work is repeated in another fresh area while its commands are ended by signals, and likewise
  * while sandboxes or Runoff's own programs are killed: five attempts in all. Our default. Commands that end by a signal

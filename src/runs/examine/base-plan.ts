@@ -10,7 +10,7 @@ import {
 } from '../../core/evidence/index.ts';
 import { counted } from '../../core/model/index.ts';
 import { plainCommand, type ReportPlan, type TestCommand } from '../../core/settings/index.ts';
-import type { CheckRunner } from './areas.ts';
+import { type CheckRunner, withoutServices } from './areas.ts';
 
 /** The first run of the suite on the base and the runner that made it, which later runs and candidates use as well. */
 export interface BaseAttempt {
@@ -127,10 +127,11 @@ export function withoutFailingSteps(run: TestRun): TestRun {
 
 /**
  * Configures the runner for candidates so that they are held to no more than the base achieves: with the same variant
- * of the plan, only packages whose tests give results there, and only non-test steps that pass there. Runs nothing if
+ * of the plan, only services that start there, packages whose tests give results there, and non-test steps that pass there. Runs nothing if
  * the command cannot run on the base.
  */
-export function asOnBase(runner: CheckRunner, onBase: TestRun): CheckRunner {
+export function asOnBase(given: CheckRunner, onBase: TestRun): CheckRunner {
+  const runner = withoutServices(given, onBase.refusedServices);
   if (!canRun(onBase)) return { ...runner, plan: NO_COMMAND };
   const plan = planUsedOnBase(runner, onBase);
   const tested = new Set(soundPackages(onBase));

@@ -25,6 +25,7 @@ import type { CandidateEntry } from './candidate.ts';
 import { areaId, build, type CheckRunnerPorts, openCheckRunner, withTopLayer } from './execute.ts';
 import { type Gathered, gatherEvidence } from './gather.ts';
 import { runTests } from './run-tests.ts';
+import { onUsableServices } from './services.ts';
 import { withTypeChecks } from './types.ts';
 import type { TestWriting } from './written-tests.ts';
 
@@ -162,7 +163,7 @@ export async function tryBase(
     }
     if (checks.test) await onStep?.({ name: 'tests', command: checks.test });
     const on = withTopLayer(runner, built);
-    const tests = await runBaseRepeatedly(on);
+    const tests = await onUsableServices(on, runBaseRepeatedly);
     const [types] = runner.types;
     if (!types) return { kind: 'tested', tests } as const;
     await onStep?.({ name: 'types', command: types.name });

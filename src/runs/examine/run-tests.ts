@@ -5,20 +5,16 @@ import {
   succeeded,
   type TestRun,
 } from '../../core/evidence/index.ts';
-import { asInUsual, Fault, type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
+import { asInUsual, type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
-import {
-  type ReportSource,
-  SERVICE_NOT_STARTED,
-  type ServicePlan,
-  type TestCommand,
-} from '../../core/settings/index.ts';
+import type { ReportSource, TestCommand } from '../../core/settings/index.ts';
 import { readTestReport } from '../../core/test-reports/index.ts';
 import type { ExecResult, WorkArea } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
-import { type CheckArea, type CheckRunner, KillShown } from './areas.ts';
+import type { CheckArea, CheckRunner } from './areas.ts';
 import { egressOf, runCommand } from './execute.ts';
 import { readReports, removeReports } from './report-files.ts';
+import { mayLackService, repeatIfNotStarted } from './services.ts';
 
 const NOT_RUN: TestRun = { source: 'none', exitCode: null, stopped: null, ms: 0, tests: {}, tail: '' };
 
@@ -134,7 +130,7 @@ async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestComm
       ...(report && isOnStream(report) ? { outputBytes: REPORT_BYTES } : {}),
     },
   });
-  if (services && result.exitCode === SERVICE_NOT_STARTED) await repeatIfNotStarted(runner, area, services);
+  if (services && mayLackService(result)) await repeatIfNotStarted(runner, area, services);
   const written = report && isFresh ? await readReport(runner, area, report, result) : null;
   // Test ids are the same in all surroundings.
   const text = written !== null && runner.surroundings ? asInUsual(written, runner.surroundings) : written;
@@ -153,22 +149,6 @@ async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestComm
     ...(missingNames.length > 0 ? { missingNames } : {}),
   };
 }
-
-/**
- * The exit code says that a service did not start; a test command can have it too, so the services are started alone.
- * Rejects with RESOURCES_EXHAUSTED if one does not start, or so that the work is repeated in another area, once.
- */
-async function repeatIfNotStarted(
-  runner: CheckRunner,
-  area: CheckArea,
-  { script }: ServicePlan,
-): Promise<void> {
-  const alone = await runCommand(runner, area, { argv: ['sh', '-c', script] });
-  if (alone.exitCode !== 0) throw new Fault('RESOURCES_EXHAUSTED', tailOf(alone.stderr, 1) || NO_SERVICE);
-  if (area.repeatableIfShown) throw new KillShown();
-}
-
-const NO_SERVICE = 'The services for the tests could not be started.';
 
 /** Some runners name files relative to the repository's root, others relative to the folder that is the prefix. */
 const prefixed = <T>(byId: Readonly<Record<string, T>>, prefix: string): Readonly<Record<string, T>> => {

@@ -3,7 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ciJob, SERVICE_NOT_STARTED, servicePlan } from '../../../src/core/settings/index.ts';
+import {
+  ciJob,
+  SERVICE_NOT_STARTED,
+  SERVICE_REFUSED,
+  servicePlan,
+} from '../../../src/core/settings/index.ts';
 import { missingServices, wantedServices } from '../../../src/core/settings/services.ts';
 import { tried } from '../../world/tried.ts';
 
@@ -61,7 +66,7 @@ describe('the services of a CI job', () => {
       postgres: 'case "$1" in --single) cat >&2 ;; *) echo ready > "$2/postmaster.pid" ;; esac',
     };
     /** Runs the script with these programs, and `true` for the tests. */
-    const started = (programs: typeof PROGRAMS) => {
+    const started = (programs: Readonly<Record<string, string>>) => {
       for (const [name, text] of Object.entries(programs))
         writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
       const { script = '' } =
@@ -90,6 +95,50 @@ describe('the services of a CI job', () => {
         stderr: 'Postgres could not be started for the tests.\n',
       });
     });
+
+    test.each([
+      ['does not know the port', 'echo "FATAL: 99999 is outside" >&2; exit 1', 'FATAL: 99999 is outside'],
+      ['cannot have the port', 'sleep 0.2; echo "FATAL: no sockets" >&2; exit 1', 'FATAL: no sockets'],
+      ['ends without an error', 'exit 0', ''],
+    ])('count as refused, and are named, when the server %s', (_, server, why) => {
+      const postgres = `case "$1" in --single) cat >&2 ;; *) ${server} ;; esac`;
+      const { status, stdout, stderr } = started({ ...PROGRAMS, postgres });
+      expect([status, stdout]).toEqual([SERVICE_REFUSED, '']);
+      expect(stderr).toMatch(/^Postgres \(db\) does not start for the tests: .*\n$/);
+      expect(stderr).toContain(why);
+      const plan = servicePlan(job(db()), [POSTGRES]);
+      expect(plan?.refusedIn(stderr)).toBe('db');
+      expect(plan?.without('db')).toBeNull();
+    });
+
+    test.each([
+      ['is killed', 'sleep 0.2; kill -KILL $$'],
+      [
+        'says that a process of it was killed',
+        'echo "child process was terminated by signal 9: Killed" >&2; exit 1',
+      ],
+      ['has no memory', 'echo "FATAL: could not map memory: Cannot allocate memory" >&2; exit 1'],
+      ['has no process', 'echo "FATAL: could not fork new process" >&2; exit 1'],
+      ['cannot be executed', 'exit 126'],
+    ])('count as not started when the server %s', (_, server) => {
+      const postgres = `case "$1" in --single) cat >&2 ;; *) ${server} ;; esac`;
+      expect(started({ ...PROGRAMS, postgres })).toMatchObject({ status: SERVICE_NOT_STARTED, stdout: '' });
+    });
+
+    test('count as not started when the tool fails that tells these apart', () => {
+      const programs = { ...PROGRAMS, initdb: 'exit 1', grep: 'exit 2' };
+      expect(started(programs)).toMatchObject({ status: SERVICE_NOT_STARTED, stdout: '' });
+    });
+  });
+
+  test('can be left out one by one', () => {
+    const two = job(`${db()}      cache:\n        image: redis:7\n`);
+    const plan = servicePlan(two, [POSTGRES, REDIS]);
+    const rest = plan?.without('db');
+    expect(rest?.script).toMatch(/redis-server/);
+    expect(rest?.script).not.toMatch(/initdb/);
+    expect(rest?.notes).toEqual(['The tests ran with Redis 7.0.15; CI asks for redis:7.']);
+    expect(rest?.without('cache')).toBeNull();
   });
 
   test('cannot add a command by a name or a port', () => {
