@@ -12,6 +12,7 @@ import {
   createBelow,
   diagnose,
   moveAway,
+  openArena,
   openPreparing,
   openRuntime,
   openSelecting,
@@ -121,8 +122,10 @@ const shell: Shell = {
   useEnvFile: settings.use,
   // Commands that only read records need no keys, limits or sandboxes.
   open: async (needs) => openRuntime(await atTerminal(needs.role === 'reader'), needs),
+  openArena: async (executes) => openArena(await atTerminal(), executes),
   openPreparing: async () => openPreparing(await atTerminal()),
   openSelecting: async (how) => openSelecting(await atTerminal(), how),
+  choose: null,
   confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : null,
   typing: process.stdin.isTTY && outIsTerminal ? typing : null,
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),

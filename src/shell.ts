@@ -1,6 +1,14 @@
 import type { ModelProtocol } from './core/settings/index.ts';
-import type { ExecutorRole, Pruned } from './ports/index.ts';
-import type { Exposure, PrepareTools, Retired, SelectTools, ShellTerminal, World } from './runs/index.ts';
+import type { Contests, ExecutorRole, Pruned } from './ports/index.ts';
+import type {
+  Exposure,
+  GeneratePorts,
+  PrepareTools,
+  Retired,
+  SelectTools,
+  ShellTerminal,
+  World,
+} from './runs/index.ts';
 
 /**
  * An open runtime: the database is running, and the sandbox works if flows are executed. `close` releases everything.
@@ -107,6 +115,13 @@ export interface Selecting {
   close(): Promise<void>;
 }
 
+/** What contests need; `close` releases everything. */
+export interface Arena {
+  readonly tools: GeneratePorts;
+  readonly contests: Contests;
+  close(): Promise<void>;
+}
+
 /** What a manual prune removed; without `unused` nothing, and `retired` lists what would be removed. */
 export interface PrunedByHand {
   readonly retired: Retired;
@@ -129,6 +144,18 @@ export interface Shell extends Terminal {
   openPreparing(): Promise<PrepareTools>;
   /** Opens no database or GitHub. */
   openSelecting(how: SelectingHow): Promise<Selecting>;
+  /** `executes`: with a sandbox, for repository tasks. */
+  openArena(executes: boolean): Promise<Arena>;
+  /**
+   * Lets the person at the terminal choose any number of values from a list that can be searched; null if they leave.
+   * Null without a terminal.
+   */
+  readonly choose:
+    | ((
+        question: string,
+        from: readonly { readonly value: string; readonly hint: string }[],
+      ) => Promise<readonly string[] | null>)
+    | null;
   /** Asks the person at the terminal to confirm with `y`; null without a terminal. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
   /** The terminal as one that somebody types to a shell in; null without a terminal for input and output. */

@@ -5,6 +5,7 @@ import { visibleCode } from '../core/reports/index.ts';
 import type { Overrides } from '../runs/index.ts';
 import { EXIT, type Screen, type Shell } from '../shell.ts';
 import { examineMachine, installAgents, listAgents, listModels } from './agents.ts';
+import { addArena } from './arena.ts';
 import { addDebate } from './debate.ts';
 import { addAnswers, addPick } from './decide.ts';
 import { addAudit, cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
@@ -38,6 +39,7 @@ export async function runCli(shell: Shell, argv: readonly string[]): Promise<num
 /** Faults caused by what the user typed. */
 const USAGE_FAULTS: ReadonlySet<FaultCode> = new Set([
   'SPEC_MISSING',
+  'CONTEST_UNKNOWN',
   'PROMPT_EMPTY',
   'AGENT_UNKNOWN',
   'REPLY_UNFIT',
@@ -78,6 +80,7 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
   addPrepare(program, shell, done);
   addSelect(program, shell, done);
   addDebate(program, shell, done);
+  addArena(program, shell, done);
   program
     .command('serve')
     .description('start the GitHub App server: receives webhooks and executes runs')

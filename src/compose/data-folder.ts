@@ -23,6 +23,8 @@ interface DataPaths {
   readonly agents: string;
   readonly trusted: string;
   readonly recipes: string;
+  readonly contests: string;
+  readonly templates: string;
 }
 
 export const dataPaths = (data: string): DataPaths => ({
@@ -34,17 +36,20 @@ export const dataPaths = (data: string): DataPaths => ({
   agents: join(data, 'runoff-agents'),
   trusted: join(data, 'trusted-checks'),
   recipes: join(data, 'recipes'),
+  contests: join(data, 'arena'),
+  templates: join(data, 'templates'),
 });
 
 /** All folders that can fill a data folder, Runoff's own and those of the workspaces, by kind of content. */
 export function foldersByKind(data: string): Readonly<Record<string, readonly string[]>> {
-  const { database, artifacts, sockets, toolchain, scratch, agents, trusted, recipes } = dataPaths(data);
+  const { database, artifacts, sockets, toolchain, scratch, agents, trusted, ...paths } = dataPaths(data);
   return {
     areas: [join(data, 'areas')],
     checkouts: [join(data, 'bases')],
     layers: [join(data, 'layers')],
     mirrors: [join(data, 'mirrors'), join(data, 'objects')],
-    recipes: [recipes],
+    recipes: [paths.recipes],
+    contests: [paths.contests, paths.templates],
     toolchain: [toolchain],
     artifacts: [artifacts],
     agents: [agents],

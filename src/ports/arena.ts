@@ -4,6 +4,8 @@ import type { Sha } from '../core/model/index.ts';
 export interface ContestFolder {
   /** Absolute. */
   readonly path: string;
+  /** The absolute form of a path that is relative to the folder. */
+  absolute(path: string): string;
   /**
    * Text of a file, by its path relative to the folder (or absolute); null if there is none. Faults: CONTEST_INVALID if
    * it is no UTF-8 text, no file, or larger than 256 MiB.

@@ -6,6 +6,19 @@ export {
   Overrides,
   RunRequest,
 } from './admit/index.ts';
+export {
+  type Generated,
+  type GenerateEvent,
+  type GeneratePorts,
+  generateSamples,
+  type LoadedContest,
+  loadContest,
+  openTaskBase,
+  type TaskBase,
+  type VerifyPorts,
+  verifyBase,
+  verifyDiff,
+} from './arena/index.ts';
 export type { DebateEvent } from './brief/index.ts';
 export { COLLECTING } from './code/index.ts';
 export {

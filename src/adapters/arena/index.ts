@@ -42,6 +42,7 @@ function folderAt(path: string, release: (() => Promise<void>) | null): ContestF
   let last: Promise<void> = Promise.resolve();
   return {
     path,
+    absolute: (file) => resolve(path, file),
     text: (file) => textOf(resolve(path, file)),
     files: (folder) => filesBelow(resolve(path, folder)),
     fingerprint: (folder) => fingerprintOf(resolve(path, folder)),

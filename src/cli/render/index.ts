@@ -1,3 +1,4 @@
+export { generatedText, generateLine } from './arena.ts';
 export { branchMerge, mergeCommand, shellWord, trustText } from './commands.ts';
 export { debateJson, debateProgress, debateReport, roundLine } from './debate.ts';
 export { finalReport } from './final-report.ts';

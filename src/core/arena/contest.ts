@@ -51,6 +51,7 @@ const ContestFile = z.strictObject({
       parallel: z.number().int().min(1).max(64).default(4),
       time: duration('10m'),
       tokens: z.number().int().min(1).max(1_000_000).default(16_000),
+      dollars: z.number().positive().max(100_000).optional(),
     })
     .prefault({}),
   votes: z.strictObject({ results: z.enum(['before', 'after']).default('after') }).prefault({}),
@@ -85,6 +86,8 @@ export interface Contest {
     readonly time: number;
     /** Output tokens of one plain model call. */
     readonly tokens: number;
+    /** US dollars for one sample; absent: what is left of the budget. */
+    readonly dollars?: number | undefined;
   };
   /** Whether executed results are shown before a vote or after it. */
   readonly votes: { readonly results: 'before' | 'after' };

@@ -14,6 +14,8 @@ export {
   NO_AGENT,
   readContest,
 } from './contest.ts';
+export { contestTemplate } from './contest-template.ts';
+export { diffIn } from './diff-answer.ts';
 export { frontPicture } from './front-picture.ts';
 export { contestantAuthor, judgedAnswer, judgedOrders, judgedTask, pairsForJudges } from './judging.ts';
 export { readRecords, unfinishedChars } from './lines.ts';
@@ -27,6 +29,7 @@ export {
   type SamplePair,
   sidesOf,
 } from './pairs.ts';
+export { askedIdentity, type PlannedSample, planSamples, reusable } from './plan.ts';
 export { eloOf, type Match, type Rating, type RatingTable, rate } from './rating.ts';
 export {
   BASES_FILE,
@@ -46,8 +49,10 @@ export {
 } from './records.ts';
 export { type ArenaReport, arenaReport } from './report.ts';
 export { REPORT_FILES, reportHtml, reportJson, reportMarkdown } from './report-files.ts';
+export { MAX_SHOWN_CHARS, pathsByInterest, repairPrompt, repositoryPrompt } from './repository-prompt.ts';
 export { type ContestRecords, type Standing, standingOf } from './standing.ts';
 export { ARENA_VERSION, type ArenaTask, type RepoTask, readTasks, type TextTask, taskLine } from './tasks.ts';
+export { countsOfRun, verificationOf, whyUnrated } from './verification.ts';
 export {
   baseId,
   changedAfterVotes,
@@ -55,6 +60,7 @@ export {
   type NewVote,
   type ResolvedContest,
   type ResolvedContestant,
+  type ResolvedRepoTask,
   type ResolvedTask,
   type Sha256,
   sampleId,

@@ -1,7 +1,7 @@
 import { byCodeUnits, counted } from '../model/index.ts';
 import type { ArenaContestant, Contest } from './contest.ts';
 import type { CastVote, Sample, VoteRecord } from './records.ts';
-import { ARENA_VERSION, type ArenaTask } from './tasks.ts';
+import { ARENA_VERSION, type RepoTask, type TextTask } from './tasks.ts';
 
 /** A contest with everything that its files refer to. */
 export interface ResolvedContest extends Omit<Contest, 'prompts' | 'tasks'> {
@@ -14,14 +14,15 @@ export interface ResolvedContestant extends ArenaContestant {
   readonly instructions: string;
 }
 
-export type ResolvedTask =
-  | Extract<ArenaTask, { kind: 'text' }>
-  | (Extract<ArenaTask, { kind: 'repo' }> & {
-      /** The commit that contestants start from, or the fingerprint of the template. */
-      readonly start: string;
-      /** The fingerprint of the hidden tests; null without any. */
-      readonly hidden: string | null;
-    });
+export type ResolvedTask = TextTask | ResolvedRepoTask;
+
+/** Its paths are relative to the folder of the contest. */
+export type ResolvedRepoTask = RepoTask & {
+  /** The commit that contestants start from, or the fingerprint of the template. */
+  readonly start: string;
+  /** The fingerprint of the hidden tests; null without any. */
+  readonly hidden: string | null;
+};
 
 /**
  * Everything on which it depends whether two votes can be counted together, as one text: contestants with their prompts,

@@ -18,8 +18,10 @@ import { type CoderPorts, waitNote } from './ending.ts';
 import { closeCoding, queueCandidates, queueRetry, type RoundPorts, withTimeLeft } from './queue.ts';
 import { writeCandidate } from './supervise.ts';
 
-export { COLLECTING, requestStop } from './ending.ts';
+export { leaseMs, runAgent } from './agent.ts';
+export { COLLECTING, endingOf, requestStop } from './ending.ts';
 export { codeFurther } from './queue.ts';
+export { coderPrompt } from './task-text.ts';
 
 type CodePorts = RoundPorts & RestorePorts & Pick<World, 'ceilings' | 'github'>;
 

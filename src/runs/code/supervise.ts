@@ -8,26 +8,19 @@ import {
   type Task,
 } from '../../core/model/index.ts';
 import { type Times, timesOf, timesWithin } from '../../core/settings/index.ts';
-import {
-  type Coder,
-  type CoderInput,
-  DEFAULT_LIMITS,
-  type ExecResult,
-  type Lease,
-  type RunRecord,
-} from '../../ports/index.ts';
+import type { Coder, ExecResult, Lease, RunRecord } from '../../ports/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
 import { prepareBase } from '../base/index.ts';
 import { coderOf, routeOf } from '../contestants.ts';
 import { loadRun, recordSandbox, repositoryKeyOf, taskOf, type World } from '../context.ts';
 import { cancelledError, retryOutages } from '../stage.ts';
+import { type AgentInput, leaseMs, runAgent } from './agent.ts';
 import {
   COLLECTING,
   type CoderPorts,
   type CoderSession,
   endingOf,
   listenForStop,
-  progressLimitFor,
   progressOf,
   stopReason,
   storeCandidatePatch,
@@ -35,9 +28,6 @@ import {
   type WritingOptions,
 } from './ending.ts';
 import { applyOwnPatch, coderPrompt, startingPointOf } from './task-text.ts';
-
-/** Time by which a lease outlasts its coder, so that a last call is not refused as expired. */
-const LEASE_SLACK_MS = 60_000;
 
 /**
  * Runs one coder in its own sandboxed clone and stores its patch. Success depends on the patch and the gateway's
@@ -166,13 +156,12 @@ function openCoderLease(
       capUsd: budget.candidate,
       runCapUsd: budget.run,
       ...(budget.tokens === undefined ? {} : { capTokens: budget.tokens }),
-      ttlMs: times.mostMs + LEASE_SLACK_MS,
+      ttlMs: leaseMs(times),
     },
     onUsage,
   );
 }
 
-/** Runs the coder once in its sandbox, with the gateway as its only network access. */
 async function runCoder(
   work: CoderSession,
   coder: Coder,
@@ -181,38 +170,15 @@ async function runCoder(
   onNote: (note: string) => void,
 ): Promise<ExecResult> {
   const { world, area, signal } = work;
-  const port = world.random.port();
-  const gateway = { url: `http://127.0.0.1:${port}`, key: lease.key };
-  const launch = coder.launch(await inputFor(work, coder, times, gateway));
-  const patience = progressLimitFor(world.clock, lease, times);
-  return world.sandbox.exec({
-    area,
-    argv: launch.argv,
-    env: { ...launch.env, GW_KEY: lease.key },
-    stdin: launch.stdin,
-    ...(launch.files ? { files: launch.files } : {}),
-    ...(launch.binds ? { binds: launch.binds } : {}),
-    gateway: { socket: lease.socket, port },
-    limits: { ...DEFAULT_LIMITS, wallMs: times.wallMs, silenceMs: times.silenceMs },
-    onLine: (line, stream) => {
-      // A program may print its environment. Redact the key before parsing, because truncation could leave most of it
-      // at the end of a text.
-      const event = stream === 'stdout' ? coder.read(line.replaceAll(lease.key, '[key]')) : null;
-      if (!event?.text) return;
-      patience.step(event.text);
-      onNote(event.text);
-    },
-    onLimit: patience.onLimit,
-    signal,
-  });
+  const input = await inputFor(work, coder, times);
+  return runAgent(world, { area, coder, lease, times, input, onNote, signal });
 }
 
 async function inputFor(
   { world, task, brief, candidate, given }: CoderSession,
   coder: Coder,
   times: Times,
-  gateway: CoderInput['gateway'],
-): Promise<CoderInput> {
+): Promise<AgentInput> {
   const { model, prompt: named, argv, seed = 0 } = candidate.contestant;
   const variant = world.prompts.coder.get(named);
   if (!variant) throw new Fault('SETTINGS_INVALID', `There is no prompt variant ${JSON.stringify(named)}.`);
@@ -224,7 +190,6 @@ async function inputFor(
     ...routeOf(world, coder, model, task.settings),
     prompt,
     wallSeconds: Math.floor(times.mostMs / 1000),
-    gateway,
     seed,
     ...(argv ? { argv } : {}),
   };

@@ -1,0 +1,191 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { CONTEST_FILE, contestTemplate } from '../core/arena/index.ts';
+import { Fault } from '../core/model/index.ts';
+import type { Contests, Offer } from '../ports/index.ts';
+import { generateSamples, loadContest } from '../runs/index.ts';
+import { EXIT, type Shell } from '../shell.ts';
+import { jsonOption, names, whole } from './options.ts';
+import { generatedText, generateLine, jsonText, shown } from './render/index.ts';
+
+/** Names a contest: in the data folder, or a folder of its own. */
+export interface ContestFlags {
+  readonly dir?: string;
+  readonly json?: boolean;
+}
+
+interface InitFlags extends ContestFlags {
+  readonly models?: readonly string[];
+}
+
+interface GenFlags extends ContestFlags {
+  readonly rounds?: number;
+  readonly seed?: number;
+  readonly newVersion?: boolean;
+  readonly trustChecks?: boolean;
+}
+
+/** `runoff arena`: contests of prompts, models and agents. */
+export function addArena(program: Command, shell: Shell, done: (code: number) => void): void {
+  const arena = program
+    .command('arena')
+    .description('compare prompts, models and agents on tasks of your own (see docs/arena.md)');
+  contestCommand(arena, 'init')
+    .description('write a new contest: a folder with contest.yml')
+    .option('--models <names>', 'models as provider/model, comma-separated', names)
+    .addHelpText(
+      'after',
+      examples(
+        'runoff arena init first',
+        'runoff arena init first --models openai/gpt-6-sol,anthropic/claude-sonnet-5',
+        'runoff arena init first --dir evals/first',
+      ),
+    )
+    .action(async (name: string, flags: InitFlags) => done(await initContest(shell, name, flags)));
+  contestCommand(arena, 'gen')
+    .description('ask every contestant for every task; what exists is not asked again')
+    .option('--rounds <count>', 'rounds, instead of those in contest.yml', whole(1))
+    .option('--seed <number>', 'seed, instead of the one in contest.yml', whole(0))
+    .option('--new-version', 'go on after a change although votes on an earlier version no longer count')
+    .option('--trust-checks', 'agree to run the commands of tasks even if the sandbox is weaker')
+    .addHelpText(
+      'after',
+      examples(
+        'runoff arena gen first',
+        'runoff arena gen first --rounds 3',
+        'runoff arena gen first --dir evals/first --json',
+      ),
+    )
+    .action(async (name: string, flags: GenFlags) => done(await generateContest(shell, name, flags)));
+}
+
+/** A command on one contest. */
+export const contestCommand = (arena: Command, name: string): Command =>
+  arena
+    .command(name)
+    .argument('<name>', 'name of the contest')
+    .option('--dir <folder>', 'its folder (default: below `arena` in the data folder)')
+    .addOption(jsonOption());
+
+const examples = (...lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+
+/** The folder of a contest. */
+export const contestPath = (
+  shell: Pick<Shell, 'cwd'>,
+  contests: Contests,
+  name: string,
+  { dir }: ContestFlags,
+): string => {
+  if (dir !== undefined) return resolve(shell.cwd, dir);
+  if (!/^[a-z0-9][\w.-]{0,60}$/i.test(name))
+    throw new Fault(
+      'CONTEST_UNKNOWN',
+      `${JSON.stringify(name)} is no name of a contest: use letters, digits, dots and hyphens.`,
+    );
+  return contests.folderOf(name);
+};
+
+async function initContest(shell: Shell, name: string, flags: InitFlags): Promise<number> {
+  const { tools, contests, close } = await shell.openArena(false);
+  try {
+    const path = contestPath(shell, contests, name, flags);
+    const models = flags.models ?? (await discoveredModels(shell, await tools.gateway.offers()));
+    const folder = await contests.open(path, 'write');
+    try {
+      const text = contestTemplate(name, models);
+      if ((await folder.create(CONTEST_FILE, text)) === 'exists')
+        throw new Fault('CONTEST_INVALID', `There is a contest in ${path} already; it was not changed.`);
+      await folder.create('.gitignore', '.lock\n');
+      // Lines of both sides are kept: records have ids, and their order does not matter.
+      await folder.create('.gitattributes', '*.jsonl merge=union\n');
+    } finally {
+      await folder.close();
+    }
+    const next = `runoff arena gen ${name}${flags.dir === undefined ? '' : ` --dir ${flags.dir}`}`;
+    if (flags.json) shell.screen.out(`${jsonText({ contest: name, folder: path, models, next })}\n`);
+    else
+      shell.screen.out(
+        `Wrote ${resolve(path, CONTEST_FILE)} with ${models.length} ${models.length === 1 ? 'model' : 'models'}.\nEdit its prompts and tasks, then: ${next}\n`,
+      );
+    return EXIT.done;
+  } finally {
+    await close();
+  }
+}
+
+/** The models of every provider that answers; chosen at a terminal, if there is one. */
+async function discoveredModels(shell: Shell, offers: readonly Offer[]): Promise<readonly string[]> {
+  for (const offer of offers)
+    if (offer.kind === 'failed')
+      shell.screen.err(
+        `${shown(offer.provider)} did not list its models: ${shown(offer.why)}\n→ Name them with --models ${shown(offer.provider)}/…, or in contest.yml.\n`,
+      );
+  const found = offers.flatMap((offer) =>
+    offer.kind === 'models'
+      ? offer.models.map(({ id, price }) => ({ value: `${offer.provider}/${id}`, price }))
+      : [],
+  );
+  if (found.length === 0)
+    throw new Fault(
+      'MODEL_KEY_MISSING',
+      'No provider lists a model: none has a key, or none answers. Name models with `--models provider/model`.',
+    );
+  if (shell.choose === null)
+    throw new Fault(
+      'MODEL_UNKNOWN',
+      `Without a terminal, name the models with \`--models\`: ${found.length} are known, such as ${found
+        .slice(0, 3)
+        .map(({ value }) => value)
+        .join(', ')}.`,
+    );
+  const chosen = await shell.choose(
+    'Which models compete? Type to search, Tab to select, Enter to finish.',
+    found.map(({ value, price }) => ({
+      value,
+      hint: price ? `$${price.input} in, $${price.output} out per million tokens` : 'price unknown',
+    })),
+  );
+  if (chosen === null || chosen.length === 0)
+    throw new Fault('MODEL_UNKNOWN', 'No model was chosen, so no contest was written.');
+  return chosen;
+}
+
+async function generateContest(shell: Shell, name: string, flags: GenFlags): Promise<number> {
+  const stop = new AbortController();
+  const release = shell.onInterrupt(() => stop.abort());
+  const { tools, contests, close } = await shell.openArena(true);
+  try {
+    const folder = await contests.open(contestPath(shell, contests, name, flags), 'write');
+    try {
+      const loaded = await loadContest(folder, {
+        variants: tools.prompts.coder,
+        ...(flags.rounds === undefined ? {} : { rounds: flags.rounds }),
+        ...(flags.seed === undefined ? {} : { seed: flags.seed }),
+      });
+      const { budget } = loaded.contest;
+      const made = await generateSamples(tools, folder, loaded, {
+        version: shell.version,
+        trust: flags.trustChecks ?? false,
+        newVersion: flags.newVersion ?? false,
+        tell: (event) => shell.screen.err(`${generateLine(event, budget)}\n`),
+        signal: stop.signal,
+      });
+      if (flags.json)
+        shell.screen.out(
+          `${jsonText({ contest: name, folder: folder.path, version: loaded.digest, ...made })}\n`,
+        );
+      else shell.screen.out(generatedText(made, name));
+      return made.unasked.length > 0 ? EXIT.failed : EXIT.done;
+    } finally {
+      await folder.close();
+    }
+  } catch (thrown) {
+    if (!stop.signal.aborted) throw thrown;
+    shell.screen.err('\nStopped. Run the same command to go on; what is finished is not paid for again.\n');
+    return EXIT.cancelled;
+  } finally {
+    release();
+    await close();
+  }
+}

@@ -1,0 +1,166 @@
+import {
+  BASES_FILE,
+  type BaseResult,
+  baseId,
+  changedAfterVotes,
+  NO_AGENT,
+  type PlannedSample,
+  planSamples,
+  type ResolvedContest,
+} from '../../core/arena/index.ts';
+import { Fault, inParallel, type Usd } from '../../core/model/index.ts';
+import { Settings } from '../../core/settings/index.ts';
+import type { ContestFolder } from '../../ports/index.ts';
+import { requireCoders } from '../contestants.ts';
+import { throwIfCancelled } from '../stage.ts';
+import type { LoadedContest } from './load.ts';
+import {
+  appendRecord,
+  type GenerateOptions,
+  type GeneratePorts,
+  type Generating,
+  type MadeSample,
+  makeSample,
+  openedBase,
+} from './sample.ts';
+import { brokenBase, verifyBase } from './verify.ts';
+
+export interface Generated {
+  readonly done: number;
+  readonly total: number;
+  /** Made now. */
+  readonly made: number;
+  /** Of these, with an answer that was paid for before. */
+  readonly reused: number;
+  readonly unasked: readonly { readonly task: string; readonly contestant: string; readonly why: string }[];
+  readonly unrated: readonly Pick<BaseResult, 'task' | 'why'>[];
+  readonly usd: Usd;
+}
+
+/**
+ * Makes the samples that a contest lacks. What is finished is never repeated, and after a crash the answers that were
+ * paid for are given again by the gateway. Faults: CONTEST_CHANGED; those of `Gateway.route`, before anything is spent;
+ * AbortError if the signal aborts.
+ */
+export async function generateSamples(
+  ports: GeneratePorts,
+  folder: ContestFolder,
+  loaded: LoadedContest,
+  options: GenerateOptions,
+): Promise<Generated> {
+  const { contest, digest, samples, votes } = loaded;
+  const changed = changedAfterVotes(digest, votes, samples);
+  if (changed !== null && !options.newVersion) throw new Fault('CONTEST_CHANGED', changed);
+  await requireContestants(ports, contest);
+  const runId = `a${folder.sha256(folder.path).slice(0, 10)}`;
+  const known = loaded.bases.filter((one) => one.contest === digest);
+  const work: Generating = {
+    ...{ ports, folder, loaded, options, runId },
+    bases: new Map(known.map((base) => [base.task, base])),
+    opened: new Map(),
+    samples: [...samples],
+  };
+  await ports.workspaces.sweep((id) => !id.startsWith(`${runId}-`));
+  await verifyBases(work);
+  const plan = planSamples(contest, digest, { samples, bases: [...work.bases.values()] }, folder.sha256);
+  for (const text of plan.notes) options.tell({ kind: 'note', text });
+  const ended = await makeSamples(work, plan.missing, plan.done);
+  const unrated = [...work.bases.values()].filter(({ rated }) => !rated);
+  return {
+    ...ended,
+    total: plan.done + plan.missing.length,
+    unrated: unrated.map(({ task, why }) => ({ task, why })),
+    usd: (await ports.store.usage(runId)).usd,
+  };
+}
+
+async function requireContestants(ports: GeneratePorts, { contestants }: ResolvedContest): Promise<void> {
+  for (const { agent, model } of contestants) if (agent === NO_AGENT) ports.gateway.route(model);
+  const agents = contestants.filter(({ agent }) => agent !== NO_AGENT);
+  if (agents.length === 0) return;
+  const coders = agents.map(({ agent, model, argv }) => ({
+    ...{ agent, model },
+    ...(argv ? { argv: [...argv] as [string, ...string[]] } : {}),
+  }));
+  await requireCoders(ports, { ...Settings.parse({}), coders, candidates: coders.length });
+}
+
+/** Executes the base of each repository task once for each version. */
+async function verifyBases(work: Generating): Promise<void> {
+  const { ports, folder, loaded, options, bases } = work;
+  for (const task of loaded.contest.tasks) {
+    if (task.kind !== 'repo' || bases.has(task.id)) continue;
+    throwIfCancelled(options.signal);
+    const found = await openedBase(work, task).then(
+      async (base) => ({ commit: base.commit, ...(await verifyBase(base, `base-${bases.size}`)) }),
+      (thrown: unknown) => ({
+        commit: 'commit' in task.base ? task.base.commit : NO_COMMIT,
+        ...brokenBase(thrown),
+      }),
+    );
+    const record: BaseResult = {
+      version: 1,
+      id: baseId(loaded.digest, task.id, folder.sha256),
+      contest: loaded.digest,
+      task: task.id,
+      ...found,
+      at: new Date(ports.clock.now()).toISOString(),
+    };
+    // What cannot be set up is tried again: a missing program may be there the next time.
+    if (record.built !== false) await appendRecord(work, BASES_FILE, record);
+    bases.set(task.id, record);
+    options.tell({ kind: 'base', base: record });
+  }
+}
+
+/** Of a template whose commit was never made known. */
+const NO_COMMIT = '0'.repeat(40);
+
+async function makeSamples(
+  work: Generating,
+  missing: readonly PlannedSample[],
+  before: number,
+): Promise<Pick<Generated, 'done' | 'made' | 'reused' | 'unasked'>> {
+  const { ports, loaded, options, runId } = work;
+  const total = before + missing.length;
+  const began = ports.clock.elapsed();
+  const unasked: { task: string; contestant: string; why: string }[] = [];
+  const verifying = slots(ports.parallelChecks);
+  let made = 0;
+  let reused = 0;
+  let spent: string | null = null;
+  await inParallel(loaded.contest.limits.parallel, missing, async (planned) => {
+    throwIfCancelled(options.signal);
+    const sample: MadeSample =
+      spent === null ? await makeSample(work, planned, verifying) : { why: spent, isSpent: true };
+    if ('why' in sample) {
+      if (sample.isSpent) spent = sample.why;
+      unasked.push({ task: planned.task.id, contestant: planned.contestant.id, why: sample.why });
+      options.tell({ kind: 'unasked', sample: planned, why: sample.why });
+      return;
+    }
+    made += 1;
+    if (sample.sample.reusedFrom !== null) reused += 1;
+    const { usd } = await ports.store.usage(runId);
+    const leftMs = ((ports.clock.elapsed() - began) / made) * (missing.length - made - unasked.length);
+    options.tell({ kind: 'sample', sample: sample.sample, done: before + made, total, usd, leftMs });
+  });
+  return { done: before + made, made, reused, unasked };
+}
+
+/** At most `width` at a time, in the order of the calls. */
+function slots(width: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = width;
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}

@@ -1,0 +1,10 @@
+export { type Generated, generateSamples } from './generate.ts';
+export { type LoadedContest, loadContest } from './load.ts';
+export type { GenerateEvent, GeneratePorts } from './sample.ts';
+export {
+  openTaskBase,
+  type TaskBase,
+  type VerifyPorts,
+  verifyBase,
+  verifyDiff,
+} from './verify.ts';

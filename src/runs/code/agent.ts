@@ -1,0 +1,59 @@
+import type { Times } from '../../core/settings/index.ts';
+import {
+  type Coder,
+  type CoderInput,
+  DEFAULT_LIMITS,
+  type ExecResult,
+  type Lease,
+  type WorkArea,
+} from '../../ports/index.ts';
+import type { World } from '../context.ts';
+import { progressLimitFor } from './ending.ts';
+
+/** Time by which a lease outlasts its coder, so that a last call is not refused as expired. */
+const LEASE_SLACK_MS = 60_000;
+
+/** Lifetime of the lease of a coder, in milliseconds. */
+export const leaseMs = ({ mostMs }: Times): number => mostMs + LEASE_SLACK_MS;
+
+export type AgentInput = Omit<CoderInput, 'gateway'>;
+
+interface AgentWork {
+  readonly area: WorkArea;
+  readonly coder: Coder;
+  readonly lease: Lease;
+  readonly times: Times;
+  readonly input: AgentInput;
+  readonly onNote: (note: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Runs an agent once in its sandbox, with the gateway as its only network access. */
+export async function runAgent(
+  world: Pick<World, 'clock' | 'random' | 'sandbox'>,
+  { area, coder, lease, times, input, onNote, signal }: AgentWork,
+): Promise<ExecResult> {
+  const port = world.random.port();
+  const launch = coder.launch({ ...input, gateway: { url: `http://127.0.0.1:${port}`, key: lease.key } });
+  const patience = progressLimitFor(world.clock, lease, times);
+  return world.sandbox.exec({
+    area,
+    argv: launch.argv,
+    env: { ...launch.env, GW_KEY: lease.key },
+    stdin: launch.stdin,
+    ...(launch.files ? { files: launch.files } : {}),
+    ...(launch.binds ? { binds: launch.binds } : {}),
+    gateway: { socket: lease.socket, port },
+    limits: { ...DEFAULT_LIMITS, wallMs: times.wallMs, silenceMs: times.silenceMs },
+    onLine: (line, stream) => {
+      // A program may print its environment. Redact the key before parsing, because truncation could leave most of it
+      // at the end of a text.
+      const event = stream === 'stdout' ? coder.read(line.replaceAll(lease.key, '[key]')) : null;
+      if (!event?.text) return;
+      patience.step(event.text);
+      onNote(event.text);
+    },
+    onLimit: patience.onLimit,
+    signal,
+  });
+}

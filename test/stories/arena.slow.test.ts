@@ -1,0 +1,241 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { BaseResult, Sample } from '../../src/core/arena/index.ts';
+import type { Scripts, Turn } from '../../src/demo/scripted-models/index.ts';
+import { atTerminal, type Terminal } from '../world/terminal.ts';
+
+const LIST = `export function list(items) {
+  return items.join(', ');
+}
+`;
+const TESTED = `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { list } from '../list.js';
+
+test('items are joined', () => assert.equal(list(['a', 'b']), 'a, b'));
+`;
+const HIDDEN = `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { list } from '../list.js';
+
+test('an empty list says so', () => assert.equal(list([]), 'nothing to do'));
+`;
+
+const diffTo = (line: string, context = "  return items.join(', ');"): string => `Here is the change:
+
+\`\`\`diff
+--- a/list.js
++++ b/list.js
+@@ -1,9 +1,7 @@
+ export function list(items) {
+-${context}
++${line}
+ }
+\`\`\`
+`;
+const RIGHT = diffTo("  return items.length === 0 ? 'nothing to do' : items.join(', ');");
+const WRONG = diffTo("  return items.join('; ');");
+const UNFIT = diffTo("  return '';", '  return items.map(String);');
+const PROSE = 'I would compare the length with zero and return the sentence.';
+
+const text = (said: string): readonly [Turn] => [{ kind: 'text', text: said }];
+const GREETING = 'Write a greeting';
+
+/** Heron solves it with one prompt and talks with the other; otter is wrong with one and corrects itself with the other. */
+const scripts = (hangs: () => boolean): Scripts => ({
+  'scripted-heron': {
+    turns: text(RIGHT),
+    cases: [
+      { holds: GREETING, turns: text('Hello from heron.') },
+      { holds: 'Take your time', turns: text(PROSE) },
+    ],
+  },
+  'scripted-otter': {
+    turns: text(WRONG),
+    cases: [
+      { holds: GREETING, turns: text('Hello from otter.') },
+      { holds: 'could not be used', turns: text(RIGHT) },
+      {
+        holds: 'Take your time',
+        get turns(): readonly Turn[] {
+          return hangs() ? [{ kind: 'hang' }] : text(UNFIT);
+        },
+      },
+    ],
+  },
+});
+
+const MODELS = ['anthropic/scripted-heron', 'openai/scripted-otter'] as const;
+
+async function writeContest(me: Terminal, more = ''): Promise<string> {
+  const folder = join(me.repository, 'evals', 'first');
+  const made = await me.runoff(
+    'arena',
+    'init',
+    'first',
+    '--dir',
+    'evals/first',
+    '--models',
+    MODELS.join(','),
+  );
+  expect(made).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('runoff arena gen first --dir evals/first'),
+  });
+  for (const path of ['templates/list/test', 'hidden/empty/test', 'prompts'])
+    await mkdir(join(folder, path), { recursive: true });
+  await writeFile(join(folder, 'templates/list/package.json'), '{ "type": "module" }\n');
+  await writeFile(join(folder, 'templates/list/list.js'), LIST);
+  await writeFile(join(folder, 'templates/list/test/list.test.js'), TESTED);
+  await writeFile(join(folder, 'hidden/empty/test/empty.test.js'), HIDDEN);
+  await writeFile(join(folder, 'prompts/careful.md'), 'Take your time.\n');
+  await writeFile(
+    join(folder, 'contest.yml'),
+    `version: 1
+name: first
+prompts:
+  short: Be brief.
+  careful: { file: prompts/careful.md }
+contestants:
+  prompts: [short, careful]
+  models: [${MODELS.join(', ')}]
+tasks: tasks.yml
+repair: true
+limits: { parallel: 2 }
+${more}`,
+  );
+  await writeFile(
+    join(folder, 'tasks.yml'),
+    `version: 1
+tasks:
+  - { id: greeting, kind: text, prompt: "${GREETING} for the home page." }
+  - id: empty-list
+    kind: repo
+    base: { template: templates/list }
+    statement: list([]) must say "nothing to do".
+    verify: node --test
+    hiddenTests: hidden/empty
+  - id: tells-nothing
+    kind: repo
+    base: { template: templates/list }
+    statement: Keep everything as it is.
+    verify: node --test
+`,
+  );
+  return folder;
+}
+
+async function linesOf<T>(folder: string, file: string): Promise<readonly T[]> {
+  const found = await readFile(join(folder, file), 'utf8').catch(() => '');
+  return found
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as T);
+}
+
+test('a contest over text and repository tasks goes on after a kill, and nothing is paid twice', async () => {
+  let hangs = true;
+  await atTerminal({ scripts: scripts(() => hangs) }, async (me) => {
+    const folder = await writeContest(me);
+    const gen = ['arena', 'gen', 'first', '--dir', 'evals/first'] as const;
+    const answers = () => me.asked.filter(({ usage }) => usage !== null).length;
+    const killedOnce = async (ready: () => Promise<boolean>) => {
+      const { child, ended } = me.start(...gen);
+      for (let waited = 0; waited < 1_200 && !(await ready()); waited += 1) await sleep(50);
+      expect(child.kill('SIGKILL')).toBe(true);
+      await ended;
+    };
+    // Killed while an answer that was paid for is verified, and so before it is recorded.
+    const unrecorded = async () => answers() > (await linesOf<Sample>(folder, 'samples.jsonl')).length;
+    await killedOnce(async () => {
+      if (answers() < 5 || !(await unrecorded())) return false;
+      await sleep(200);
+      return unrecorded();
+    });
+    expect(await unrecorded()).toBe(true);
+    // Killed while both lanes wait for otter.
+    const hanging = () => me.asked.filter(({ usage, left }) => usage === null && !left).length;
+    await killedOnce(async () => hanging() === 2);
+    const before = await linesOf<Sample>(folder, 'samples.jsonl');
+    expect(before.length).toBeGreaterThan(0);
+    expect(before.length).toBeLessThan(12);
+    const answeredBefore = answers();
+    // What a process writes when it is killed in the middle of a line.
+    await writeFile(join(folder, 'samples.jsonl'), '{"version":1,"id":"s01', { flag: 'a' });
+
+    hangs = false;
+    const again = await me.runoff(...gen, '--json');
+    expect(again).toMatchObject({ code: 0, err: expect.stringMatching(/12\/12 {2}\$0\.\d+ of \$5\.00/) });
+    const samples = await linesOf<Sample>(folder, 'samples.jsonl');
+    expect(samples.slice(0, before.length)).toEqual(before);
+    expect(new Set(samples.map(({ id }) => id)).size).toBe(12);
+
+    // One for each sample, and a repair turn of each model for both repository tasks.
+    const answered = me.asked.filter(({ usage }) => usage !== null);
+    expect(answered).toHaveLength(16);
+    expect(answered.length).toBeGreaterThan(answeredBefore);
+    // Those that hung were booked when the process was killed, and nobody knows what they cost.
+    const calls = samples.reduce((sum, { usage }) => sum + usage.calls, 0);
+    expect(calls).toBe(16 + me.asked.filter(({ usage }) => usage === null).length);
+    const result = JSON.parse(again.out) as { usd: number; unrated: unknown };
+    expect(samples.reduce((sum, { usage }) => sum + usage.usd, 0)).toBeCloseTo(result.usd, 6);
+
+    const of = (contestant: string) =>
+      samples.find((one) => one.task === 'empty-list' && one.contestant === contestant);
+    expect(of(`short/${MODELS[0]}`)).toMatchObject({
+      outcome: 'answered',
+      form: 'diff',
+      parameters: { temperature: 0 },
+      verification: {
+        applied: true,
+        solved: true,
+        tests: { ok: true, passed: 1, failed: 0 },
+        hiddenTests: { ok: true, passed: 2, failed: 0 },
+        change: { files: 1, additions: 1, deletions: 1 },
+      },
+    });
+    expect(of(`careful/${MODELS[0]}`)).toMatchObject({
+      outcome: 'not-a-diff',
+      answer: PROSE,
+      verification: null,
+    });
+    expect(of(`short/${MODELS[1]}`)).toMatchObject({
+      outcome: 'answered',
+      verification: { applied: true, solved: false, tests: { ok: false, failed: 1 } },
+    });
+    expect(of(`careful/${MODELS[1]}`)).toMatchObject({
+      outcome: 'answered',
+      repaired: true,
+      verification: { solved: true },
+    });
+
+    const bases = await linesOf<BaseResult>(folder, 'bases.jsonl');
+    expect(bases.map(({ task, rated, why }) => [task, rated, why])).toEqual([
+      ['empty-list', true, null],
+      ['tells-nothing', false, 'Its verify commands pass on the base without a change.'],
+    ]);
+    expect(result.unrated).toEqual([
+      { task: 'tells-nothing', why: 'Its verify commands pass on the base without a change.' },
+    ]);
+
+    // Nobody is asked again, also not by a contest with one more task: at temperature 0 an answer stays.
+    expect(await me.runoff(...gen)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('12 of 12 samples; 0 made now'),
+    });
+    await writeFile(
+      join(folder, 'tasks.yml'),
+      '  - { id: farewell, kind: text, prompt: "Write a greeting at the end." }\n',
+      { flag: 'a' },
+    );
+    expect(await me.runoff(...gen)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(
+        '16 of 16 samples; 16 made now, 12 of them with an answer that was paid before',
+      ),
+    });
+    expect(me.asked.filter(({ usage }) => usage !== null)).toHaveLength(20);
+  });
+});
