@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Fault, type Sha } from '../../core/model/index.ts';
+import { asFault, Fault, type Sha } from '../../core/model/index.ts';
 import type { BaseCheckout, RepositorySource } from '../../ports/index.ts';
 import { isWhole, setAsideDamaged, writeMark } from './damage.ts';
 import { gitFault } from './faults.ts';
@@ -79,7 +79,14 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
           if (await isWhole(path, () => fingerprintBase(path))) return;
           await setAsideDamaged({ locks, onDamage }, key, path, () => fingerprintBase(path));
           await mkdir(layout.bases(key), { recursive: true });
-          await makeAtomically(path, (folder) => build(folder, key, sha), removeTree);
+          const making = () => makeAtomically(path, (folder) => build(folder, key, sha), removeTree);
+          try {
+            await making();
+          } catch (error) {
+            // What is being made may lose a file as well. If that is not the reason, the same error comes again.
+            if (asFault(error).code !== 'INTERNAL') throw error;
+            await making();
+          }
         });
         return { sha, repositoryKey: key, lower: join(path, 'lower'), layers: [] };
       }),

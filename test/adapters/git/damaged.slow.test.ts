@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Fault } from '../../../src/core/model/index.ts';
 import type { Log, Sandbox, Workspaces } from '../../../src/ports/index.ts';
 import { changes } from '../../contracts/workspaces.suite.ts';
@@ -278,6 +278,29 @@ describe('a damaged stored copy', () => {
     await expect(workspaces.collect(base, area)).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
     const again = await workspaces.prepare(source, shas[2] ?? '');
     expect(changes(await workspaces.collect(again, area))).toEqual(['M a.txt']);
+  });
+
+  test('counts against nobody when a checkout loses an object while it is made', async () => {
+    tried({
+      id: 'checkout-damaged-in-the-making',
+      part: 'Stored data is damaged',
+      what: 'The git objects of a base checkout are removed while it is made.',
+      held: 'It is made again in a fresh folder, in the same attempt.',
+    });
+    const { workspaces, source, shas } = await mirrored();
+    const [programs, done] = [world.folder(), join(world.folder(), 'done')];
+    chmodSync(join(done, '..'), 0o777);
+    const lose = `case "$1" in reset) mkdir ${done} 2> /dev/null && rm -rf .git/objects/* ;; esac`;
+    writeFileSync(join(programs, 'git'), `#!/bin/sh\n${lose}\nexec /usr/bin/git "$@"\n`, { mode: 0o755 });
+    vi.stubEnv('PATH', `${programs}:${process.env.PATH}`);
+    try {
+      const base = await workspaces.prepare(source, shas[0] ?? '');
+      expect(existsSync(done)).toBe(true);
+      const area = await workspaces.open(base, 'run-A');
+      expect((await world.run(area, 'cat a.txt; git fsck')).stdout).toBe('one\n');
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 
   test.each([
