@@ -1,8 +1,11 @@
-// Generates `.env.example`, `docs/configuration.md` and `docs/commands.md` from the definitions of settings and commands.
+// Generates `.env.example`, `docs/configuration.md` and `docs/commands.md` from the definitions of settings and commands,
+// and the picture of docs/arena.md from a simulated contest.
 // Run it with `npm run docs` after a change; `test/docs.test.ts` fails when a file is out of date.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { exampleReport } from '../bench/arena/simulate.ts';
+import { frontPicture } from '../src/core/arena/index.ts';
 import { Environment, Settings } from '../src/core/settings/index.ts';
 import { commandsPage } from './write-commands.ts';
 
@@ -133,6 +136,7 @@ export const referenceFiles = (): Readonly<Record<string, string>> => ({
   '.env.example': envExample(),
   'docs/configuration.md': configuration(),
   'docs/commands.md': commandsPage(),
+  'docs/arena-example.svg': `${frontPicture(exampleReport())}\n`,
 });
 
 if (import.meta.main) {

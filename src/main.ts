@@ -13,6 +13,7 @@ import {
   diagnose,
   moveAway,
   openArena,
+  openContestFolders,
   openPreparing,
   openRuntime,
   openSelecting,
@@ -122,6 +123,7 @@ const shell: Shell = {
   useEnvFile: settings.use,
   // Commands that only read records need no keys, limits or sandboxes.
   open: async (needs) => openRuntime(await atTerminal(needs.role === 'reader'), needs),
+  openContests: async () => openContestFolders(await atTerminal(true)),
   openArena: async (executes) => openArena(await atTerminal(), executes),
   openPreparing: async () => openPreparing(await atTerminal()),
   openSelecting: async (how) => openSelecting(await atTerminal(), how),

@@ -122,6 +122,12 @@ export interface Arena {
   close(): Promise<void>;
 }
 
+/** The folders of contests, and the prompt variants that agents may name. */
+export interface OpenContests {
+  readonly contests: Contests;
+  readonly variants: ReadonlyMap<string, string>;
+}
+
 /** What a manual prune removed; without `unused` nothing, and `retired` lists what would be removed. */
 export interface PrunedByHand {
   readonly retired: Retired;
@@ -144,6 +150,8 @@ export interface Shell extends Terminal {
   openPreparing(): Promise<PrepareTools>;
   /** Opens no database or GitHub. */
   openSelecting(how: SelectingHow): Promise<Selecting>;
+  /** For commands that only read and append the files of contests: opens no database. */
+  openContests(): Promise<OpenContests>;
   /** `executes`: with a sandbox, for repository tasks. */
   openArena(executes: boolean): Promise<Arena>;
   /**

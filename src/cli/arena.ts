@@ -26,7 +26,7 @@ interface GenFlags extends ContestFlags {
 }
 
 /** `runoff arena`: contests of prompts, models and agents. */
-export function addArena(program: Command, shell: Shell, done: (code: number) => void): void {
+export function addArena(program: Command, shell: Shell, done: (code: number) => void): Command {
   const arena = program
     .command('arena')
     .description('compare prompts, models and agents on tasks of your own (see docs/arena.md)');
@@ -57,6 +57,7 @@ export function addArena(program: Command, shell: Shell, done: (code: number) =>
       ),
     )
     .action(async (name: string, flags: GenFlags) => done(await generateContest(shell, name, flags)));
+  return arena;
 }
 
 /** A command on one contest. */

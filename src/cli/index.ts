@@ -6,6 +6,8 @@ import type { Overrides } from '../runs/index.ts';
 import { EXIT, type Screen, type Shell } from '../shell.ts';
 import { examineMachine, installAgents, listAgents, listModels } from './agents.ts';
 import { addArena } from './arena.ts';
+import { addReport } from './arena-report.ts';
+import { addVote } from './arena-vote.ts';
 import { addDebate } from './debate.ts';
 import { addAnswers, addPick } from './decide.ts';
 import { addAudit, cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
@@ -80,7 +82,7 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
   addPrepare(program, shell, done);
   addSelect(program, shell, done);
   addDebate(program, shell, done);
-  addArena(program, shell, done);
+  addContests(program, shell, done);
   program
     .command('serve')
     .description('start the GitHub App server: receives webhooks and executes runs')
@@ -107,6 +109,12 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
   addPrune(program, shell, done);
   exitOverrides(program);
   return program;
+}
+
+function addContests(program: Command, shell: Shell, done: (code: number) => void): void {
+  const arena = addArena(program, shell, done);
+  addVote(arena, shell, done);
+  addReport(arena, shell, done);
 }
 
 /** Turns usage errors into exceptions, so that only this module decides about the exit code. */

@@ -3,8 +3,9 @@ import { lockFile, openTemplates } from '../adapters/git/index.ts';
 import { openTextModel } from '../adapters/models/index.ts';
 import { systemRandom } from '../adapters/system/index.ts';
 import type { Operator } from '../core/settings/index.ts';
-import type { Arena } from '../shell.ts';
-import { dataPaths } from './data-folder.ts';
+import type { Contests } from '../ports/index.ts';
+import type { Arena, OpenContests } from '../shell.ts';
+import { dataPaths, promptsOf } from './data-folder.ts';
 import { openRuntime } from './runtime.ts';
 
 /** Opens what contests need: the runtime of a command, the folders of contests, and models that answer texts. */
@@ -13,14 +14,23 @@ export async function openArena(operator: Operator, executes: boolean): Promise<
     operator,
     executes ? { role: 'standalone', executor: `cli-${systemRandom.runId()}` } : { role: 'reader' },
   );
-  const { contests, templates } = dataPaths(operator.data);
+  const { templates } = dataPaths(operator.data);
   return {
     tools: {
       ...runtime.world,
       templates: openTemplates({ dir: templates, dataDir: operator.data }),
       texts: openTextModel(),
     },
-    contests: openContests({ dir: contests, lock: lockFile }),
+    contests: contestsIn(operator),
     close: () => runtime.close(),
   };
 }
+
+/** Opens the folders of contests alone. */
+export const openContestFolders = (operator: Operator): OpenContests => ({
+  contests: contestsIn(operator),
+  variants: promptsOf(operator).coder,
+});
+
+const contestsIn = (operator: Operator): Contests =>
+  openContests({ dir: dataPaths(operator.data).contests, lock: lockFile });

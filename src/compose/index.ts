@@ -1,5 +1,5 @@
 export { agentsOf } from './agents.ts';
-export { openArena } from './arena.ts';
+export { openArena, openContestFolders } from './arena.ts';
 export { closing, disposedOnFailure, openAppGitHub } from './connections.ts';
 export { diagnose } from './doctor.ts';
 export { openLog } from './instrumentation.ts';

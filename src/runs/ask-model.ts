@@ -168,3 +168,19 @@ export function rememberAnswers(
     return answer;
   };
 }
+
+/** The same for work that is no run. `scope` names what may share answers. */
+export function keepAnswers(
+  { store, artifacts }: Pick<World, 'artifacts' | 'store'>,
+  scope: string,
+): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const name = (await artifacts.put(key)).sha256;
+    const known = await store.kept(scope, name);
+    // The caller that chose the key determines the type.
+    if (known) return JSON.parse(await artifacts.get(known)) as T;
+    const answer = await work();
+    await store.keep(scope, name, await artifacts.put(JSON.stringify(answer)));
+    return answer;
+  };
+}

@@ -11,14 +11,18 @@ export {
   type GenerateEvent,
   type GeneratePorts,
   generateSamples,
+  type JudgingEnd,
+  judgeContest,
   type LoadedContest,
   loadContest,
   openTaskBase,
   type TaskBase,
   type VerifyPorts,
+  Voting,
   verifyBase,
   verifyDiff,
 } from './arena/index.ts';
+export { keepAnswers } from './ask-model.ts';
 export type { DebateEvent } from './brief/index.ts';
 export { COLLECTING } from './code/index.ts';
 export {

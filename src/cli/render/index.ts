@@ -1,4 +1,14 @@
 export { generatedText, generateLine } from './arena.ts';
+export { arenaReportText } from './arena-report.ts';
+export {
+  type BallotPage,
+  ballotJson,
+  ballotPage,
+  lastTop,
+  resultsText,
+  rowsOfPage,
+  screenLines,
+} from './ballot.ts';
 export { branchMerge, mergeCommand, shellWord, trustText } from './commands.ts';
 export { debateJson, debateProgress, debateReport, roundLine } from './debate.ts';
 export { finalReport } from './final-report.ts';
@@ -9,6 +19,7 @@ export {
   clipped,
   displayWidth,
   openTerminalFilter,
+  type Paint,
   padded,
   painter,
   printable as shown,

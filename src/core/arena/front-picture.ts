@@ -58,7 +58,8 @@ export function frontPicture({ name, front }: Pick<ArenaReport, 'name' | 'front'
 
 const qualityText = (quality: number, by: FrontQuality): string =>
   by === 'pass rate' ? `${Math.round(100 * quality)}%` : `Elo ${quality.toFixed(0)}`;
-const costText = (usd: number): string => `$${Number(usd.toPrecision(2))}`;
+const costText = (usd: number): string =>
+  `$${usd === 0 ? '0' : usd >= 0.01 ? usd.toFixed(2) : String(Number(usd.toPrecision(2)))}`;
 
 const described = (points: readonly FrontPoint[], by: FrontQuality): string =>
   points

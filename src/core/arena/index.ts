@@ -31,6 +31,7 @@ export {
 } from './pairs.ts';
 export { askedIdentity, type PlannedSample, planSamples, reusable } from './plan.ts';
 export { eloOf, type Match, type Rating, type RatingTable, rate } from './rating.ts';
+export type { ReportTable } from './rating-section.ts';
 export {
   BASES_FILE,
   BaseResult,
@@ -49,6 +50,7 @@ export {
 } from './records.ts';
 export { type ArenaReport, arenaReport } from './report.ts';
 export { REPORT_FILES, reportHtml, reportJson, reportMarkdown } from './report-files.ts';
+export { reportSections, reportSummary, reportTitle } from './report-sections.ts';
 export { MAX_SHOWN_CHARS, pathsByInterest, repairPrompt, repositoryPrompt } from './repository-prompt.ts';
 export { type ContestRecords, type Standing, standingOf } from './standing.ts';
 export { ARENA_VERSION, type ArenaTask, type RepoTask, readTasks, type TextTask, taskLine } from './tasks.ts';
@@ -73,4 +75,5 @@ export {
   lastVote,
   nextQuestion,
   openPairs,
+  pairsInTurn,
 } from './voting.ts';

@@ -9,11 +9,11 @@ import {
 import { type PatchFile, readDiff, roleOf } from '../patches/index.ts';
 import { timesDecided, voterKey } from './ballots.ts';
 import { NO_AGENT } from './contest.ts';
-import { mostInformative, pairKey, type SamplePair } from './pairs.ts';
-import type { Match } from './rating.ts';
+import { pairKey, type SamplePair } from './pairs.ts';
 import type { Sample, TestCounts } from './records.ts';
 import type { Standing } from './standing.ts';
 import type { ResolvedTask } from './versions.ts';
+import { pairsInTurn } from './voting.ts';
 
 /** The names of a contestant, which judges must not see. */
 export const contestantAuthor = ({
@@ -65,7 +65,7 @@ const factOf = ({ passed, failed }: TestCounts): TestFact => ({
 
 const diffFiles = (diff: string): readonly PatchFile[] =>
   readDiff(diff).map(({ path, created, deleted, binary, hunks }) => ({
-    ...fileOf(path, hunks),
+    ...shownFile(path, hunks),
     change: created ? 'added' : deleted ? 'deleted' : 'modified',
     binary,
     role: roleOf(path),
@@ -75,10 +75,10 @@ function textFile(text: string): PatchFile {
   const lines = text.replace(/\n$/, '').split('\n');
   const shown = lines.map((line, i) => ({ kind: 'added', text: line, line: i + 1, base: 1 }) as const);
   const counts = { oldStart: 0, oldCount: 0, newStart: 1, newCount: lines.length };
-  return fileOf(ANSWER_FILE, [{ ...counts, heading: '', lines: shown }]);
+  return shownFile(ANSWER_FILE, [{ ...counts, heading: '', lines: shown }]);
 }
 
-function fileOf(path: string, hunks: PatchFile['hunks']): PatchFile {
+function shownFile(path: string, hunks: PatchFile['hunks']): PatchFile {
   const lines = hunks.flatMap((hunk) => hunk.lines);
   const count = (kind: 'added' | 'removed') => lines.filter((line) => line.kind === kind).length;
   return {
@@ -95,29 +95,19 @@ function fileOf(path: string, hunks: PatchFile['hunks']): PatchFile {
   };
 }
 
-/**
- * The pairs that judges are asked about, at most `most`: first those that people decided, because agreement can be
- * measured there, then the most informative ones of a contest in which every comparison is a tie, so that the same
- * pairs are chosen again after an interruption.
- */
+/** The pairs that judges are asked about: first those that people decided, because agreement can be measured there. */
 export function pairsForJudges(
   { pairs, people }: Pick<Standing, 'pairs' | 'people'>,
   seed: number,
   most: number,
 ): readonly SamplePair[] {
   const byPeople = timesDecided(people);
-  const chosen = pairs.filter(({ key, alike }) => !alike && byPeople.has(key)).slice(0, most);
-  let open: readonly SamplePair[] = pairs.filter(({ key, alike }) => !alike && !byPeople.has(key));
-  while (chosen.length < most) {
-    const matches = chosen.map(
-      ({ task, a, b }): Match => ({ task, a: a.contestant, b: b.contestant, score: 0.5 }),
-    );
-    const next = mostInformative(open, { matches, asked: new Map(), seed });
-    if (next === null) break;
-    chosen.push(next);
-    open = open.filter(({ key }) => key !== next.key);
-  }
-  return chosen;
+  const first = pairs.filter(({ key, alike }) => !alike && byPeople.has(key)).slice(0, most);
+  const rest = pairs.filter(({ key }) => !byPeople.has(key));
+  return [
+    ...first,
+    ...pairsInTurn({ people: [] }, rest, { seed, limit: most - first.length, before: first }),
+  ];
 }
 
 /** Whether a judge was asked about a pair with this sample on the left. */

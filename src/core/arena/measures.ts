@@ -18,7 +18,7 @@ export interface ContestantRow {
   /** Samples of a finished contest: one for each rated task and round. */
   readonly expected: number;
   readonly answered: number;
-  /** Answers that could not be used: refusals, prose instead of a diff, and failures of the model or agent. */
+  /** Answers that cannot be used: refusals, prose instead of a diff, and none at all. */
   readonly refused: number;
   readonly notADiff: number;
   readonly failed: number;
@@ -95,11 +95,11 @@ const dollarsOf = (samples: readonly Sample[]): number => sumInOrder(samples.map
 const secondsOf = (samples: readonly Sample[]): number => sumInOrder(samples.map(({ seconds }) => seconds));
 
 /**
- * Whether a sample of a repository task is solved; null if that is not known, because it was not verified, or the model
- * or agent failed. A refusal and prose instead of a diff solve nothing.
+ * Whether a sample of a repository task is solved; null if that is not known, because it was not verified. A refusal,
+ * prose instead of a diff, and an agent that left no patch solve nothing.
  */
 function solvedOf({ form, outcome, verification }: Sample): boolean | null {
-  if (form !== 'diff' || outcome === 'failed') return null;
+  if (form !== 'diff') return null;
   return outcome === 'answered' ? (verification?.solved ?? null) : false;
 }
 

@@ -17,6 +17,8 @@ export interface ReportSection {
   readonly tables: readonly ReportTable[];
   /** The picture belongs behind the sentences. */
   readonly picture?: true;
+  /** Explains the others; the terminal leaves it out. */
+  readonly explains?: true;
 }
 
 const RATING_TITLES: Readonly<Record<RatingSource, string>> = {

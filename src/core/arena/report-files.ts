@@ -45,7 +45,7 @@ const PAGE_STYLE = [
   '.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;margin:.5rem 0}',
   'caption{text-align:left;color:#59636e;padding:.2rem 0}',
   'th,td{border:1px solid #d1d9e0;padding:.3rem .6rem;text-align:left;vertical-align:top}',
-  '.r{text-align:right;font-variant-numeric:tabular-nums}',
+  '.r{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}',
   'code{background:#eff2f5;padding:.1em .3em;border-radius:4px;overflow-wrap:anywhere}',
   'svg{max-width:45rem;width:100%;height:auto;border:1px solid #d1d9e0}',
   '@media (prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}caption{color:#9198a1}',

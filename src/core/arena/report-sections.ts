@@ -113,7 +113,7 @@ const unusableText = ({ refused, notADiff, failed }: ContestantRow): string =>
   [
     ...(refused > 0 ? [`${refused} refused`] : []),
     ...(notADiff > 0 ? [`${notADiff} without a diff`] : []),
-    ...(failed > 0 ? [`${failed} failed, not counted as attempts`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
   ].join(', ') || 'none';
 
 function frontSection({ front }: ArenaReport): ReportSection {
@@ -198,6 +198,7 @@ function leftOutSection({ leftOut, notes }: ArenaReport): ReportSection {
 
 const calculationSection = (): ReportSection => ({
   title: 'How the ratings are calculated',
+  explains: true,
   sentences: [
     'Bradley-Terry: the chance that one contestant beats another depends on the difference of their strengths, in log-odds; a tie is half a win for each. All comparisons count at once, so their order does not matter. A normal prior (mean 0, variance 1) keeps strengths finite.',
     'Elo is the same strength on the scale of chess: the mean is 1500, and 400 points are odds of 10 to 1.',

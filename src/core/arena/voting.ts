@@ -1,5 +1,6 @@
 import { type Ballot, matchesOf, timesDecided, voterKey } from './ballots.ts';
 import { mostInformative, type SamplePair, sidesOf } from './pairs.ts';
+import type { Match } from './rating.ts';
 import type { CastVote, Sample, TestCounts, Verification, VoteRecord, Voter } from './records.ts';
 import type { Standing } from './standing.ts';
 import type { ResolvedContest, ResolvedTask } from './versions.ts';
@@ -41,6 +42,40 @@ export function nextQuestion(
   });
   return pair && ballotQuestion(asking, pair);
 }
+
+/**
+ * Several pairs, the most informative first, for those who ask about all of them at once: each is chosen as if the ones
+ * before it had ended in ties, so that the same pairs are chosen again after an interruption.
+ */
+export function pairsInTurn(
+  { people }: Pick<Standing, 'people'>,
+  open: readonly SamplePair[],
+  {
+    seed,
+    limit,
+    before = [],
+  }: { readonly seed: number; readonly limit: number; readonly before?: readonly SamplePair[] },
+): readonly SamplePair[] {
+  const chosen: SamplePair[] = [];
+  const assumed = before.map(tied);
+  let left = open;
+  while (chosen.length < limit) {
+    const matches = [...matchesOf(people), ...assumed];
+    const next = mostInformative(left, { matches, asked: timesDecided(people), seed });
+    if (next === null) break;
+    chosen.push(next);
+    assumed.push(tied(next));
+    left = left.filter(({ key }) => key !== next.key);
+  }
+  return chosen;
+}
+
+const tied = ({ task, a, b }: SamplePair): Match => ({
+  task,
+  a: a.contestant,
+  b: b.contestant,
+  score: 0.5,
+});
 
 /** A pair with the sides that everybody is shown. */
 export function ballotQuestion({ contest, standing }: Asking, pair: SamplePair): BallotQuestion | null {

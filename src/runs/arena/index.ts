@@ -1,4 +1,5 @@
 export { type Generated, generateSamples } from './generate.ts';
+export { type ArenaJudging, type JudgingEnd, judgeContest } from './judges.ts';
 export { type LoadedContest, loadContest } from './load.ts';
 export type { GenerateEvent, GeneratePorts } from './sample.ts';
 export {
@@ -8,3 +9,4 @@ export {
   verifyBase,
   verifyDiff,
 } from './verify.ts';
+export { Voting } from './voting.ts';

@@ -1,6 +1,7 @@
 import { assignCritics, type Debate, MAX_SPEC_CHARS } from '../../core/debate/index.ts';
 import { familyOf } from '../../core/judging/index.ts';
 import { Fault, type Usd } from '../../core/model/index.ts';
+import { keepAnswers } from '../ask-model.ts';
 import {
   criticsPrompts,
   type DebateEvent,
@@ -54,7 +55,7 @@ export async function debateText(
   const table: DebatePanel = {
     ...world,
     payer: { runId: id, repository: 'debates', runCapUsd: budgetUsd },
-    remember: rememberRounds(world, id),
+    remember: keepAnswers(world, id),
     signal,
   };
   const plan: DebatePlan = {
@@ -124,19 +125,4 @@ function checkDebateOptions(
   }
   for (const model of models) world.gateway.route(model);
   requirePersonas(world, personas);
-}
-
-function rememberRounds(
-  { store, artifacts }: Pick<World, 'artifacts' | 'store'>,
-  scope: string,
-): DebatePanel['remember'] {
-  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const name = (await artifacts.put(key)).sha256;
-    const known = await store.kept(scope, name);
-    // The caller that chose the key determines the type.
-    if (known) return JSON.parse(await artifacts.get(known)) as T;
-    const answer = await work();
-    await store.keep(scope, name, await artifacts.put(JSON.stringify(answer)));
-    return answer;
-  };
 }

@@ -255,7 +255,7 @@ describe('the picture', () => {
   test('names every contestant for those who cannot see it, and needs no colour', () => {
     const picture = frontPicture(arenaReport(spring().records));
     expect(picture).toMatch(/role="img" aria-labelledby="front-title front-desc"/);
-    expect(picture).toContain('3 careful/maker/large: 100% at $0.2 for one answer, on the Pareto front.');
+    expect(picture).toContain('3 careful/maker/large: 100% at $0.20 for one answer, on the Pareto front.');
     expect(picture.match(/<circle class="best"/g)).toHaveLength(2 + 1);
     expect(picture.match(/<rect class="rest"/g)).toHaveLength(2 + 1);
     expect(picture).toContain('prefers-color-scheme:dark');
