@@ -11,6 +11,7 @@ import { addVote } from './arena-vote.ts';
 import { addDebate } from './debate.ts';
 import { addAnswers, addPick } from './decide.ts';
 import { addAudit, cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
+import { addLeaderboard } from './leaderboard.ts';
 import { addMove, addPrune, listWorkers } from './maintenance.ts';
 import { jsonOption, names, parseDollars, seconds, signals, whole } from './options.ts';
 import { addPrepare } from './prepare.ts';
@@ -78,6 +79,7 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
   addAudit(program, shell, done);
   addAnswers(program, shell, done);
   addPick(program, shell, done);
+  addLeaderboard(program, shell, done);
   addAgents(program, shell, done);
   addPrepare(program, shell, done);
   addSelect(program, shell, done);

@@ -11,6 +11,7 @@ import {
   handleOf,
   isGitHubRun,
   isWaiting,
+  keepOutcomes,
   loadOnGitHub,
   mayWrite,
   type PublishPorts,
@@ -131,7 +132,7 @@ async function forkRefusal(world: Pick<World, 'github'>, { place }: CommandRecor
 /** Maximum voters whose permission is read again when a pick is made. */
 const MAX_VOTERS = 30;
 
-/** Stores a person's pick, with the ranking and votes at that moment for the leaderboard, and applies it. The later comment counts. */
+/** Stores a person's pick, with the ranking and votes at that moment, and applies it. The later comment counts. */
 async function pick(
   world: CommitPorts & Pick<World, 'announcer'>,
   command: CommandRecord,
@@ -151,6 +152,7 @@ async function pick(
     shown: await shownAtPick(world, command, run, view),
   });
   const applied = await applyPick(world, await loadOnGitHub(world, run.id));
+  await keepOutcomes(world, run.id);
   return applied.kind === 'done'
     ? done(applied.note, { runId: run.id })
     : refuse(command, applied.why, run.id);

@@ -14,6 +14,7 @@ import {
   type RetentionTimes,
   reconcile,
   retire,
+  settleOutcomes,
   sweepEnded,
   type World,
 } from '../runs/index.ts';
@@ -133,6 +134,7 @@ function startMissedEventChecks(world: CancelPorts & Pick<World, 'random'>): Upk
     if (world.clock.elapsed() - choicesAt >= CHOICES_EVERY_MS) {
       choicesAt = world.clock.elapsed();
       await findMissedPickEnds(world);
+      await settleOutcomes(world);
     }
     if (world.clock.elapsed() - labelsAt >= LABELS_EVERY_MS) {
       const now = world.clock.elapsed();

@@ -71,6 +71,8 @@ export interface PullDetails extends PullFacts {
   readonly state: 'open' | 'closed' | 'merged';
   /** Null if the head repository was deleted; different from the base repository for a fork. */
   readonly headRepositoryId: number | null;
+  /** The commit that it was merged by; absent unless it was. */
+  readonly mergeSha?: Sha;
 }
 
 /** A review of a pull request, or a comment in one. */

@@ -1,3 +1,4 @@
+import type { CandidateOutcome, MergeFacts } from '../core/learning/index.ts';
 import type { Actor, Alias, ArtifactRef, RunId, RunState } from '../core/model/index.ts';
 import type { Recipe } from '../core/settings/index.ts';
 
@@ -17,7 +18,7 @@ export interface Vote {
   readonly at: number;
 }
 
-/** A person's pick, including `none`; kept for the leaderboard. */
+/** A person's pick, including `none`. */
 export interface PickRecord {
   /** 1-based, in chronological order. */
   readonly number: number;
@@ -204,6 +205,29 @@ export interface Recipes {
    */
   recipe(repository: string, key: string, at: number): Promise<Recipe | null>;
   keepRecipe(repository: string, key: string, recipe: Recipe, at: number): Promise<void>;
+}
+
+/**
+ * What became of candidates, for the comparison of contestants. Kept when runs are deleted, so it contains no code and
+ * no text of issues. Each method is one transaction. Faults: DATABASE_UNAVAILABLE.
+ */
+export interface Outcomes {
+  /**
+   * Replaces what is known of a run by these outcomes, except for its merge facts, which stay. `at`: when the run was
+   * read, milliseconds since 1970 UTC.
+   */
+  keepOutcomes(runId: RunId, outcomes: readonly CandidateOutcome[], at: number): Promise<void>;
+  /** Stores what was found out about the merge of a run's pull request. Without outcomes of the run, nothing. */
+  keepMerge(runId: RunId, merge: MergeFacts): Promise<void>;
+  /**
+   * Outcomes by run, oldest run first; restricted to a repository (its key), at most of this many of the newest runs.
+   */
+  outcomes(options: {
+    readonly repository?: string;
+    readonly runs: number;
+  }): Promise<readonly CandidateOutcome[]>;
+  /** Ids of judged runs that are over and have changed, or have got a pick, since their outcomes were kept. */
+  outcomesDue(limit: number): Promise<readonly RunId[]>;
 }
 
 /** Deletes expired data. Each method is one transaction. Faults: DATABASE_UNAVAILABLE. */

@@ -33,6 +33,7 @@ import type {
   Intent,
   KeptAnswer,
   NewCommand,
+  Outcomes,
   PickRecord,
   Recipes,
   Retention,
@@ -152,7 +153,7 @@ export interface LedgerSums {
 }
 
 /** The database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
-export interface Store extends AnswerStore, Recipes, Retention {
+export interface Store extends AnswerStore, Outcomes, Recipes, Retention {
   /** False if a run with this id exists; it is then unchanged. */
   createRun(run: {
     id: RunId;
@@ -205,9 +206,7 @@ export interface Store extends AnswerStore, Recipes, Retention {
    * Atomic across processes: no other booking happens between reading the sums and booking.
    */
   bookCall(whose: Booker, decide: (sums: LedgerSums) => LedgerRow | null): Promise<number | null>;
-  /**
-   * Replaces a booking by the call's actual cost; stores its response, if it is to be kept, in the same transaction.
-   */
+  /** Replaces a booking by the call's actual cost, and stores its response if it is to be kept. */
   settleCall(call: number, row: LedgerRow, answer?: KeptAnswer): Promise<void>;
   usage(id: RunId, spender?: string): Promise<Usage>;
 

@@ -1,3 +1,4 @@
+import type { CommitMessage } from '../core/learning/index.ts';
 import type { Sha } from '../core/model/index.ts';
 import type { SubmoduleAccess } from '../core/settings/index.ts';
 import type { FailedHost, Limits, RegistryAccess, Tools, WorkArea } from './sandbox.ts';
@@ -101,6 +102,20 @@ export interface Workspaces {
   listFiles(source: RepositorySource, sha: Sha): Promise<readonly string[]>;
   /** SHA-256 in hexadecimal of the paths and contents of these files at a commit; missing files are skipped. */
   fingerprint(source: RepositorySource, sha: Sha, paths: readonly string[]): Promise<string>;
+  /**
+   * Messages of the commits that a commit contains, oldest first: those committed since a time (milliseconds since
+   * 1970 UTC), at most the newest 5,000. Each is cut after 4,000 characters.
+   */
+  messages(source: RepositorySource, sha: Sha, since: number): Promise<readonly CommitMessage[]>;
+  /**
+   * Lines added plus removed between the trees of two commits, by file; binary files count one line. Fault
+   * BASE_MISSING if the source has one of them no longer.
+   */
+  changedLines(
+    source: RepositorySource,
+    from: Sha,
+    to: Sha,
+  ): Promise<readonly { readonly path: string; readonly lines: number }[]>;
   /** Creates the mirror and the prepared checkout, or returns existing ones. */
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
   /**

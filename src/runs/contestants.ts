@@ -1,5 +1,5 @@
 import { asFault, Fault } from '../core/model/index.ts';
-import { contestants, type Entrant, type Settings, suggest } from '../core/settings/index.ts';
+import { AUTO, contestants, type Entrant, type Settings, suggest } from '../core/settings/index.ts';
 import type { Coder, ModelRoute } from '../ports/index.ts';
 import type { World } from './context.ts';
 
@@ -14,6 +14,10 @@ export function contestantsOf(
     fits: (agent, model) => speaksProtocol(world, settings, agent, model),
   });
 }
+
+/** Whether contestants are still to be chosen from earlier runs. */
+export const leavesFieldOpen = ({ coders }: Pick<Settings, 'coders'>): boolean =>
+  coders.some(({ agent }) => agent === AUTO);
 
 /** The contestant that would have been added if one more had been requested at the start. */
 export function oneMoreContestant(
@@ -52,7 +56,8 @@ function isRouted(route: () => unknown): boolean {
   }
 }
 
-function speaksProtocol(
+/** Whether this agent can use this model here, under these settings. */
+export function speaksProtocol(
   world: Pick<World, 'coders' | 'gateway'>,
   settings: Settings,
   agent: string,

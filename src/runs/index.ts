@@ -49,6 +49,7 @@ export {
   select,
   surveyRepository,
 } from './local/index.ts';
+export { keepOutcomes } from './outcomes.ts';
 export { pickLocally } from './picks.ts';
 export {
   applyPick,
@@ -81,11 +82,13 @@ export {
   cancelRun,
   closeUnpicked,
   isWaiting,
+  keepDueOutcomes,
   type RetentionTimes,
   type Retired,
   reconcile,
   reply,
   retire,
+  settleOutcomes,
   startLocalRun,
   startRun,
   sweepEnded,

@@ -5,6 +5,7 @@ import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
 import type { World } from './context.ts';
 import { instrumentFlows } from './instrumentation.ts';
 import { judge } from './judge/index.ts';
+import { keepOutcomes } from './outcomes.ts';
 import { conclude, publish } from './publish/index.ts';
 import { settleQuestions } from './questions/index.ts';
 import { checkBase } from './recipe/index.ts';
@@ -72,13 +73,11 @@ async function runTask(world: World, flow: FlowContext, request: RunRequest): Pr
   if (reviewed.kind === 'fault') return conclude(world, flow, runId, reviewed.fault);
 
   // Without a time limit, so that a decision is always published.
-  const published = await stagesOf(
-    world,
-    flow,
-    runId,
-    UNLIMITED,
-  )('publish', (context) => publish(world, context));
+  const ending = stagesOf(world, flow, runId, UNLIMITED);
+  const published = await ending('publish', (context) => publish(world, context));
   if (published.kind === 'fault') return conclude(world, flow, runId, published.fault);
+  // The run is over, whether or not this succeeds: upkeep keeps what is due.
+  await ending('outcomes', () => keepOutcomes(world, runId));
   return 'published';
 }
 

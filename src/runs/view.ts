@@ -1,9 +1,11 @@
+import { confidenceNote } from '../core/learning/index.ts';
 import {
   type Candidate,
   isOver,
   type Origin,
   queueOrder,
   type RunId,
+  type Task,
   type Usd,
 } from '../core/model/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
@@ -78,6 +80,7 @@ function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, 
     ...(task ? { base: task.base } : {}),
     lowered: task?.lowered ?? [],
     ...(task?.leftOut ? { leftOut: task.leftOut } : {}),
+    learned: learnedNotes(task?.learned),
     ...(brief ? { brief } : {}),
     ...(debate ? { debate } : {}),
     ...(dialogue ? { dialogue } : {}),
@@ -93,6 +96,11 @@ function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, 
     now,
   };
 }
+
+const learnedNotes = ({ field = [], confidence }: Task['learned'] = {}): readonly string[] => [
+  ...field,
+  ...(confidence ? [confidenceNote(confidence)] : []),
+];
 
 const originView = (origin: Origin): OriginView =>
   origin.kind === 'github'

@@ -16,6 +16,7 @@ import { githubOrigin } from '../world/origin.ts';
 import { recipesContract } from './recipes.suite.ts';
 import { auditContract } from './store.audit.ts';
 import { commandsContract, countsContract, picksContract } from './store.commands.ts';
+import { outcomesContract } from './store.outcomes.ts';
 
 export interface OpenStore {
   readonly store: Store;
@@ -666,6 +667,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     commandsContract(fresh);
     auditContract(fresh);
     picksContract(fresh);
+    outcomesContract(fresh);
     countsContract(fresh);
   });
 }

@@ -61,6 +61,40 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
     let areas = 0;
     const anArea = () => `area-${++areas}`;
 
+    describe('the history of a source', () => {
+      test('messages come oldest first, from a given time on, whole and with their own time', async () => {
+        const { path } = world.repository({ 'a.txt': 'a\n' });
+        const committed = (text: string) => {
+          world.git(path, 'commit', '-q', '--allow-empty', '-m', text);
+          return world.git(path, 'rev-parse', 'HEAD');
+        };
+        const sha = committed('Round half up');
+        const tip = committed(`Revert "Round half up"\n\nThis reverts commit ${sha}.`);
+        const found = await workspaces.messages(local(path), tip, 0);
+        expect(found.map((one) => one.sha).slice(-2)).toEqual([sha, tip]);
+        expect(found.at(-1)?.message.trim()).toBe(`Revert "Round half up"\n\nThis reverts commit ${sha}.`);
+        const seconds = Number(world.git(path, 'show', '-s', '--format=%ct', tip));
+        expect(found.at(-1)?.at).toBe(1000 * seconds);
+        expect(await workspaces.messages(local(path), tip, 1000 * (seconds + 3600))).toEqual([]);
+      });
+
+      test('changed lines are counted by file; a commit that is gone is a fault', async () => {
+        const { path, sha } = world.repository({ 'a.txt': 'a\nb\n', 'b c.txt': 'b\n', 'd.bin': 'x' });
+        world.write(path, { 'a.txt': 'a\nB\nc\n', 'b c.txt': '', 'd.bin': 'x\0y' });
+        world.git(path, 'commit', '-qam', 'Edit');
+        const head = world.git(path, 'rev-parse', 'HEAD');
+        expect(await workspaces.changedLines(local(path), sha, head)).toEqual([
+          { path: 'a.txt', lines: 3 },
+          { path: 'b c.txt', lines: 1 },
+          { path: 'd.bin', lines: 1 },
+        ]);
+        expect(await workspaces.changedLines(local(path), head, head)).toEqual([]);
+        await expect(workspaces.changedLines(local(path), sha, 'f'.repeat(40))).rejects.toMatchObject({
+          code: 'BASE_MISSING',
+        });
+      });
+    });
+
     describe('inspecting a local path', () => {
       test('finds top folder and branch from any folder below', async () => {
         const { path } = world.repository({ 'src/a.ts': 'a\n' });

@@ -43,6 +43,10 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
         null, null, null)`,
     `insert into runoff.recipe values ('github-42', 'ab12',
         '{"commands":{"setup":"npm install","test":"npm test"},"from":{"setup":"package.json","test":"package.json"},"instead":{"setup":"npm ci"}}', 1200)`,
+    `insert into runoff.candidate_outcome values
+       ('r1', 'A', 'github-42', 1000,
+        '{"runId":"r1","alias":"A","repository":"github-42","repositoryName":"acme/shop","at":1000,"agent":"command:x","model":"anthropic/claude-sonnet-5","prompt":"plain","round":null,"kind":"bug","language":"js","size":"small","survived":true,"regressions":0,"change":"A","first":"clear","chance":0.9,"pick":null,"shown":true,"pull":{"state":"merged","edited":null,"revertedAt":null},"usd":0.5,"ms":1234.5}',
+        '{"edited":0.25,"revertedAt":null}', 2000)`,
     `insert into runoff.vote values ('r1', 5, '{"by":{"id":5,"login":"mona"},"alias":"A","at":1150}', 1150)`,
     `insert into runoff.pick values ('r1', 1, 'comment:991',
         '{"alias":"A","by":{"id":5,"login":"mona"},"at":1200,"key":"comment:991","shown":{"aliases":["A"],"first":"A","votes":{"A":1}}}')`,

@@ -26,6 +26,7 @@ import type {
 } from '../../src/ports/index.ts';
 import { censusOf, memoryAudit } from './memory-audit.ts';
 import { kept, memoryAnswers, memoryCommands, memoryPicks } from './memory-commands.ts';
+import { memoryOutcomes } from './memory-outcomes.ts';
 
 interface Entry {
   run: Omit<RunRecord, 'stages'>;
@@ -326,6 +327,7 @@ export function memoryStore(): Store {
       recipes.set(JSON.stringify([repository, key]), kept(recipe));
     },
     ...picked,
+    ...memoryOutcomes(records, picked.picks),
     executors: async () => [],
     ...audit.store,
     async census() {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asFault, type Fault, type Sha } from '../../core/model/index.ts';
@@ -10,9 +9,10 @@ import { COLLECT_LIMITS, type CollectLimits, type Collector, openCollector } fro
 import { openDamageMarks, openDiagnosis } from './damage.ts';
 import { abortError, isAbortError } from './faults.ts';
 import { openGit } from './git.ts';
+import { openHistory } from './history.ts';
 import { layoutOf, makeLayout } from './layout.ts';
 import { openLocks } from './locks.ts';
-import { type Mirrors, openMirrors } from './mirrors.ts';
+import { openMirrors } from './mirrors.ts';
 import { openPruning } from './prune.ts';
 import { openPublishing } from './publish.ts';
 import { openSetup, type SetupPatience } from './setup.ts';
@@ -99,7 +99,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     resolve: prepared(mirrors.resolve),
     readFile: prepared(mirrors.readFile),
     listFiles: prepared(mirrors.listFiles),
-    fingerprint: prepared(fingerprints(mirrors)),
+    ...openHistory({ git, layout, mirrors, prepared }),
     prepare: prepared(bases.prepare),
     listSubmodules: prepared(submodules.list),
     fetchSubmodules: prepared(submodules.fetch),
@@ -138,18 +138,6 @@ const afterOnce = (prepareLayout: () => Promise<void>, diagnose: (fault: Fault) 
       }
     };
 };
-
-/** Git's own names for the contents say when they change, without reading them. */
-const fingerprints =
-  (mirrors: Mirrors): Workspaces['fingerprint'] =>
-  async (source, sha, paths) => {
-    const wanted = new Set(paths);
-    const all = await mirrors.using(source, async () =>
-      mirrors.entries(await mirrors.hold(source, sha), sha),
-    );
-    const found = all.filter(({ path }) => wanted.has(path)).map(({ mode, oid, path }) => [path, mode, oid]);
-    return createHash('sha256').update(JSON.stringify(found)).digest('hex');
-  };
 
 /**
  * The base or a layer of an area may be damaged while work is done on it. That is neither the candidate's fault nor the

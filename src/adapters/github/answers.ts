@@ -114,6 +114,7 @@ export const PullWithSource = Pull.extend({
   title: z.string(),
   state: z.string(),
   merged_at: z.string().nullish(),
+  merge_commit_sha: Sha.nullish(),
   user: Account.nullish(),
 });
 
@@ -123,6 +124,8 @@ export const pullDetails = (pull: z.infer<typeof PullWithSource>): PullDetails =
   author: actor(pull.user ?? GHOST),
   state: pull.merged_at ? 'merged' : pull.state === 'open' ? 'open' : 'closed',
   headRepositoryId: pull.head.repo?.id ?? null,
+  // Of an open one it is the commit of a trial merge.
+  ...(pull.merged_at && pull.merge_commit_sha ? { mergeSha: pull.merge_commit_sha } : {}),
 });
 
 /** Null for a review without text, and for a pending one. */

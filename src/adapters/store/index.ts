@@ -5,6 +5,7 @@ import { asDatabaseFault, connectStore, type Db, inTransaction } from './connect
 import { executorList } from './executors.ts';
 import { answers, ledger, modelAnswers } from './ledger.ts';
 import { isMigrated, migrate } from './migrations/index.ts';
+import { outcomes } from './outcomes.ts';
 import { audits, intents, progress } from './progress.ts';
 import { lookups, retention, runs } from './runs.ts';
 
@@ -58,6 +59,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     ...executorList(db),
     ...audits(db),
     ...recipes(db),
+    ...outcomes(db),
     ...retention(slow.db),
     close,
   };

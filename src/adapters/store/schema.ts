@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { NewReply } from '../../core/brief/index.ts';
+import type { CandidateOutcome, MergeFacts } from '../../core/learning/index.ts';
 import type {
   ArtifactRef,
   Brief,
@@ -171,6 +172,16 @@ interface RecipeTable {
   used_at: number;
 }
 
+interface CandidateOutcomeTable {
+  run_id: string;
+  alias: string;
+  repository: string;
+  at: number;
+  outcome: JsonColumn<CandidateOutcome>;
+  merge: OptionalJsonColumn<MergeFacts>;
+  kept_at: number;
+}
+
 /** The tables of `migrations/`, as of the last step. */
 export interface Schema {
   'runoff.run': RunTable;
@@ -189,6 +200,7 @@ export interface Schema {
   'runoff.executor': ExecutorTable;
   'runoff.audit': AuditTable;
   'runoff.recipe': RecipeTable;
+  'runoff.candidate_outcome': CandidateOutcomeTable;
 }
 
 interface ExecutorTable {

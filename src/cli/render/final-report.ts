@@ -257,7 +257,7 @@ function notes(view: RunView, width: number, paint: Paint): readonly string[] {
   const lines = [
     ...long,
     ...[view.lowered, view.leftOut, view.sandbox?.weaker, commandNotes(view)].flatMap((one) => one ?? []),
-    ...testNotes(view),
+    ...[view.learned ?? [], testNotes(view)].flat(),
     ...(view.debate ? [`Debate of the brief: ${debateSummary(view.debate, (critic) => critic)}`] : []),
   ];
   if (lines.length === 0) return [];

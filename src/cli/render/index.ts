@@ -13,6 +13,7 @@ export { branchMerge, mergeCommand, shellWord, trustText } from './commands.ts';
 export { debateJson, debateProgress, debateReport, roundLine } from './debate.ts';
 export { finalReport } from './final-report.ts';
 export { jsonLine, jsonText, runJson } from './json.ts';
+export { leaderboardText } from './leaderboard.ts';
 export { nextTryText, preparedText, stepText, surveyText, testCounts } from './prepare.ts';
 export { progressLine, renderProgress } from './progress.ts';
 export {

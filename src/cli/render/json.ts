@@ -100,6 +100,8 @@ export interface RunJson {
     readonly queue: NonNullable<RunView['queue']> | null;
     /** A sentence for each setting of the repository that the operator's limits lowered. */
     readonly lowered: readonly string[];
+    /** What earlier runs of the repository changed in this one, one sentence each. */
+    readonly learned: readonly string[];
     /** Times in milliseconds since 1970 UTC. */
     readonly stages: readonly {
       readonly stage: string;
@@ -158,6 +160,7 @@ export function runJson(view: RunView, github: GitHubParts = {}): RunJson {
       sandbox: view.sandbox ?? null,
       queue: view.queue ?? null,
       lowered: view.lowered ?? [],
+      learned: view.learned ?? [],
       stages: view.stages.map(({ stage, startedAt, endedAt }) => ({
         stage,
         startedAt,

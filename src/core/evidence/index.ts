@@ -32,6 +32,7 @@ export {
   withoutSuperseded,
 } from './findings.ts';
 export { gateSources, isSurvivor, ownTestsGate, staticGates, testsRunGate } from './gates.ts';
+export { type Language, languageOf } from './languages.ts';
 export {
   type BrokenLink,
   brokenLinks,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Settings } from '../settings/index.ts';
+import type { Learned } from './learned.ts';
 
 /** Path of a repository's settings file. */
 export const SETTINGS_FILE = '.github/auto-dev.yml';
@@ -148,6 +149,8 @@ export interface Task {
   /** Ids of the run's copies of its submodules, and of the work tree's packages, which replace set-up; absent: none. */
   readonly submodules?: string;
   readonly lent?: string;
+  /** Absent: earlier runs changed nothing in this one. */
+  readonly learned?: Learned;
 }
 
 /** The states of a run; `NEXT` below has the legal transitions. */
@@ -230,13 +233,6 @@ export type Brief = z.infer<typeof Brief> & {
   /** What was left out of the planner's answer, one sentence each. */
   readonly notes?: readonly string[];
 };
-
-/** Whether GitHub treats two names as the same label: labels are case-insensitive. */
-export const isSameLabel = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
-
-/** Whether the list contains a label of this name, compared as GitHub does. */
-export const hasLabel = (labels: readonly string[], name: string): boolean =>
-  labels.some((one) => isSameLabel(one, name));
 
 /** The states that may follow each state. `failed` and `cancelled` may follow any state that is not final. */
 const NEXT: Readonly<Record<RunState, readonly RunState[]>> = {

@@ -65,3 +65,10 @@ function exceedsLimits(text: string, limits: JsonLimits): 'too-deep' | 'too-many
   }
   return values > limits.values ? 'too-many-values' : null;
 }
+
+/** Whether GitHub treats two names as the same label: labels are case-insensitive. */
+export const isSameLabel = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
+/** Whether the list contains a label of this name, compared as GitHub does. */
+export const hasLabel = (labels: readonly string[], name: string): boolean =>
+  labels.some((one) => isSameLabel(one, name));

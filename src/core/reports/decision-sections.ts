@@ -166,7 +166,7 @@ export function evidenceSection(view: RunView, diffs: Diffs, maxLength: number):
     "- Base tests: the base commit's own test files, run on each candidate's production code",
     "- New tests, run on each candidate's production code: independent tests, written by no contestant, and peer tests, added by other survivors",
     '- Behaviour: how often a candidate returns what the others return, over inputs from tests and issue on which they disagree',
-    ...[agreementNote(view) ?? [], testNotes(view)]
+    ...[view.learned ?? [], agreementNote(view) ?? [], testNotes(view)]
       .flat()
       .map((note) => `- ${inertSentence(note, MAX_NOTE)}`),
     ...notableFacts(diffs),

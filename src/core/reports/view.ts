@@ -164,6 +164,8 @@ export interface RunView {
   readonly queue?: { readonly position: number; readonly of: number; readonly why?: string };
   /** Repository settings that the operator's ceilings lowered, one sentence each. */
   readonly lowered?: readonly string[];
+  /** What earlier runs of the repository changed in this one, one sentence each; absent for nothing. */
+  readonly learned?: readonly string[];
   /** Comments that the task lacks because of a limit, one sentence each. */
   readonly leftOut?: readonly string[];
   /** The label that requests a run: removed when the run starts; setting it again starts a new one. */

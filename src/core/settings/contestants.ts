@@ -24,6 +24,8 @@ export interface Entrant {
 /** Placeholder if no model is named and no key is set: the gateway reports the missing key. */
 const NO_MODEL = 'anthropic/default';
 const PLAIN = 'plain';
+/** The name in `coders` in whose place contestants are chosen from earlier runs. */
+export const AUTO = 'auto';
 
 /** Defaults of the operator's machine for missing settings. */
 interface Field {

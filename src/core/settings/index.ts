@@ -10,7 +10,15 @@ export {
 export { definesCommands, withBaseScripts } from './base-scripts.ts';
 export { checkFiles, type DetectedChecks, detectChecks } from './checks.ts';
 export { type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
-export { assignAliases, contestants, type Entrant, fnv1a, mulberry32, PROVIDERS } from './contestants.ts';
+export {
+  AUTO,
+  assignAliases,
+  contestants,
+  type Entrant,
+  fnv1a,
+  mulberry32,
+  PROVIDERS,
+} from './contestants.ts';
 export { Environment } from './environment.ts';
 export type { ArtifactsPlace, Bucket } from './environment-problems.ts';
 export { EVALUATORS, type Evaluator, EvaluatorNames, Weights } from './evaluator.ts';

@@ -10,6 +10,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
+import { AUTO } from './contestants.ts';
 import { problemsOf, type SettingsProblem } from './problems.ts';
 import { Settings } from './settings.ts';
 import { hasTooMany, isTooDeep, MAX_YAML_BYTES, MAX_YAML_DEPTH } from './toml-and-yaml.ts';
@@ -169,6 +170,7 @@ function withDefaults(value: unknown, defaults: SettingsDefaults): unknown {
     ...(candidates === undefined ? {} : { candidates }),
     ...(debate === undefined ? {} : { debate }),
     ...value,
+    ...(value.coders === AUTO ? { coders: [{ agent: AUTO }] } : {}),
   };
 }
 

@@ -93,7 +93,9 @@ export const Settings = z.strictObject({
     .min(1)
     .max(12)
     .default([{ agent: 'builtin' }])
-    .describe('Contestants. If there are fewer than `candidates`, they repeat with the next prompt variant.'),
+    .describe(
+      'Contestants. If there are fewer than `candidates`, they repeat with the next prompt variant. `auto`: chosen for each run from earlier ones in this repository, among the agents that are installed and the models that the operator allows (docs/learning.md); in a list, `{ agent: auto }` fills the places that the others leave.',
+    ),
   candidates: z.number().int().min(1).max(12).default(3).describe('Number of candidates.'),
   timeout: z
     .strictObject({

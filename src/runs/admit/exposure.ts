@@ -10,7 +10,7 @@ import {
   type Settings,
 } from '../../core/settings/index.ts';
 import type { RepositorySource, RunRecord, SandboxBackend } from '../../ports/index.ts';
-import { requireCoders, requirePersonas } from '../contestants.ts';
+import { leavesFieldOpen, requireCoders, requirePersonas } from '../contestants.ts';
 import type { World } from '../context.ts';
 import { commandsOf, detect, namedIn, originsOf } from './detected.ts';
 import type { GatheredTask, Overrides, RefusedRun, RunRequest } from './request.ts';
@@ -164,12 +164,16 @@ interface Commits {
   readonly rules: Sha;
 }
 
-/** Reads the run's settings and verifies, before anything is spent, that the run is possible with them. */
+/**
+ * Reads the run's settings and verifies, before anything is spent, that the run is possible with them. `chooseField`
+ * names the contestants that the settings leave open; without it nothing is verified about these.
+ */
 export async function resolveSettings(
   world: SettingsPorts,
   source: RepositorySource,
   at: Commits,
   request: Pick<RunRequest, 'overrides'>,
+  chooseField?: (settings: Settings) => Promise<Settings>,
 ): Promise<ResolvedSettings | RefusedRun> {
   const read = await readSettings(world, source, at.rules);
   if (read.kind === 'invalid') {
@@ -178,13 +182,16 @@ export async function resolveSettings(
       refusal: { kind: 'settings-invalid', file: SETTINGS_FILE, problems: read.problems },
     };
   }
-  const { settings, lowered } = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
+  const capped = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
+  const { lowered } = capped;
+  const isOpen = leavesFieldOpen(capped.settings);
+  const settings = isOpen && chooseField ? await chooseField(capped.settings) : capped.settings;
   // Without questions, a local run cannot ask for the approval. On GitHub people see it.
   if (source.kind === 'local' && request.overrides.ask === false && settings.approval === 'plan') {
     return { kind: 'refused', refusal: { kind: 'nobody-approves', file: SETTINGS_FILE } };
   }
   requirePersonas(world, settings.critics.agents);
-  await requireCoders(world, settings);
+  if (!isOpen || chooseField) await requireCoders(world, settings);
   const detected = await detect(world, source, at.base);
   const commands = commandsOf(settings, detected);
   const { setup: _setup, build: _build, test: _test, ...others } = settings.checks;
@@ -262,7 +269,8 @@ async function readSettings(
 
 function applyOverrides(settings: Settings, overrides: Overrides): Settings {
   const { candidates, coders, evaluator, timeoutSeconds, budgetUsd, ask } = overrides;
-  const count = candidates ?? (coders ? Math.max(coders.length, 1) : settings.candidates);
+  const isOpen = coders !== undefined && leavesFieldOpen({ coders });
+  const count = candidates ?? (coders && !isOpen ? Math.max(coders.length, 1) : settings.candidates);
   return {
     ...settings,
     candidates: count,

@@ -13,6 +13,7 @@ import type { Refusal } from '../../core/reports/index.ts';
 import type { GitHubReader, IssueFacts, PullDetails, Remark, RunRecord } from '../../ports/index.ts';
 import { handleOf, recordSandbox, requireGitHub, sourceOf, type World } from '../context.ts';
 import { LABEL } from '../view.ts';
+import { readEarlierRuns } from './earlier-runs.ts';
 import { fromLocal, requireTrust, resolveSettings, type SettingsPorts } from './exposure.ts';
 import { reportRefusal } from './refuse.ts';
 import {
@@ -55,12 +56,9 @@ export async function admit(
   const text = gathered.text ?? (await readTaskText(world, request));
 
   const source = await sourceOf(world, run);
-  const settled = await resolveSettings(
-    world,
-    source,
-    { base: gathered.base.sha, rules: gathered.rules },
-    request,
-  );
+  const earlier = await readEarlierRuns(world, { ...run, ...text });
+  const at = { base: gathered.base.sha, rules: gathered.rules };
+  const settled = await resolveSettings(world, source, at, request, earlier.chooseField);
   if (settled.kind === 'refused') return recordRefusal(world, request, run.origin, settled.refusal);
   if (run.origin.kind === 'local') await requireTrust(world, run.origin, request, settled);
   const full = run.origin.kind === 'github' ? await reserveCapacity(world, run.origin, run.id) : null;
@@ -74,17 +72,14 @@ export async function admit(
     base: gathered.base,
     settings: settled.settings,
     lowered: settled.lowered,
+    ...earlier.learned(),
     ...(gathered.leftOut.length > 0 ? { leftOut: gathered.leftOut } : {}),
     ...(settled.instructions ? { instructions: settled.instructions } : {}),
   };
   // Tell people what models will not read.
   const { leftOut } = visibleTask(task);
-  const { checks } = settled;
-  await world.store.updateRun(
-    run.id,
-    { task: { ...task, ...(leftOut ? { leftOut } : {}) }, checks },
-    world.clock.now(),
-  );
+  const shownTask = { ...task, ...(leftOut ? { leftOut } : {}) };
+  await world.store.updateRun(run.id, { task: shownTask, checks: settled.checks }, world.clock.now());
   await recordSandbox(world, run.id);
   await world.store.markStage(run.id, 'admit', 'end', world.clock.now());
   await world.store.transition(run.id, 'admitted', 'the run may start', world.clock.now());

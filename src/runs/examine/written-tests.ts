@@ -174,7 +174,8 @@ async function reviewInDoubt(
 
 /** Whether there is a possible winner but not a clear one. */
 function inDoubt(evidence: readonly Evidence[], order: RankingOptions): boolean {
-  const decision = decide(rank(evidence, order), evidence);
+  const { calibration } = order;
+  const decision = decide(rank(evidence, order), evidence, calibration ? { calibration } : {});
   return decision.kind === 'toss-up' || (decision.kind === 'winner' && decision.confidence !== 'clear');
 }
 

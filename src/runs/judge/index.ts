@@ -6,6 +6,7 @@ import {
   judgeModels,
   strengthsOf,
 } from '../../core/judging/index.ts';
+import { shiftedCalibration } from '../../core/learning/index.ts';
 import type { Alias, Brief, Candidate, RunId, Task } from '../../core/model/index.ts';
 import {
   type Decision,
@@ -36,7 +37,7 @@ export async function judge(world: JudgePorts, { run, signal }: RunContext): Pro
   const { id: runId, evidence = [], brief } = run;
   const task = taskOf(run);
   await world.store.markStage(runId, 'judge', 'start', world.clock.now());
-  const order = rankingOptionsOf(task.settings);
+  const order = { ...rankingOptionsOf(task.settings), calibration: calibrationOf(task) };
   const near = undecidedBefore('judges', evidence, order);
   const asked = wantsJudges(order) && near.length > 1;
   const matter = { task, evidence, undecided: near, ...(brief ? { brief } : {}) };
@@ -63,8 +64,13 @@ export function decideRanking(
   const sure = judgement?.kind === 'judged' && judgement.confidence !== 'toss-up';
   const strengths = sure ? { strengths: strengthsOf(judgement) } : {};
   const ranking = rank(evidence, { ...order, ...strengths });
-  return { ranking, decision: decide(ranking, evidence, { askPerson, judgement }) };
+  const { calibration } = order;
+  const options = { askPerson, judgement, ...(calibration ? { calibration } : {}) };
+  return { ranking, decision: decide(ranking, evidence, options) };
 }
+
+/** How sure to be in this repository, as of the run's admission. */
+const calibrationOf = ({ learned }: Task) => shiftedCalibration(learned?.confidence);
 
 interface JudgingInput {
   readonly task: Task;

@@ -1,3 +1,4 @@
+export { keepDueOutcomes, settleOutcomes } from './outcomes.ts';
 export {
   announceEndedRuns,
   awaitedInquiry,

@@ -2,6 +2,7 @@ import type { RunId } from '../../core/model/index.ts';
 import type { Expired } from '../../ports/index.ts';
 import { isGitHubRun, type World } from '../context.ts';
 import { deleteLosers } from '../publish/index.ts';
+import { keepDueOutcomes } from './outcomes.ts';
 
 /** Retention periods in milliseconds. */
 export interface RetentionTimes {
@@ -46,6 +47,8 @@ export async function retire(parts: RetirePorts, keep: RetentionTimes, dry = fal
   const { store, artifacts, engine, clock } = parts;
   const now = clock.now();
   const before = { runs: now - keep.runs, ledger: now - keep.ledger };
+  // The outcomes of a run outlive it, so they are kept before it goes.
+  if (!dry) await keepDueOutcomes(parts);
   const due = await store.expire(before, true);
   const none = { branches: 0, held: 0, flows: 0, artifacts: { files: 0, bytes: 0 } };
   if (dry) return { ...due, ...none, runs: due.runs.length };

@@ -14,6 +14,7 @@ const FENCED_TABLES = [
   'runoff.vote',
   'runoff.pick',
   'runoff.recipe',
+  'runoff.candidate_outcome',
 ];
 
 /** Runs and everything in them. */
@@ -226,6 +227,22 @@ const recipes = [
     )`,
 ];
 
+/** What became of candidates. No reference to a run: the outcomes outlive it. */
+const outcomes = [
+  sql`
+    create table runoff.candidate_outcome (
+      run_id     text not null,
+      alias      text not null,
+      repository text not null,
+      at         bigint not null,
+      outcome    jsonb not null,
+      merge      jsonb,
+      kept_at    bigint not null,
+      primary key (run_id, alias)
+    )`,
+  sql`create index candidate_outcome_of_repository on runoff.candidate_outcome (repository, at desc, run_id)`,
+];
+
 /** The processes that share the work. An expired one can no longer write anything (docs/decisions/0036). */
 const executors = [
   sql`
@@ -269,5 +286,5 @@ const executors = [
 export const initial = {
   version: 1,
   name: 'initial',
-  up: [...runs, ...modelCalls, ...exchange, ...people, ...recipes, ...executors],
+  up: [...runs, ...modelCalls, ...exchange, ...people, ...recipes, ...outcomes, ...executors],
 };

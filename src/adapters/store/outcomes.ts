@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import type { CandidateOutcome, MergeFacts } from '../../core/learning/index.ts';
+import { isOver, RUN_STATES } from '../../core/model/index.ts';
+import type { Outcomes, Store } from '../../ports/index.ts';
+import { type Db, inStatement, inTransaction } from './connection.ts';
+import { storableJson, storableText } from './rows.ts';
+
+const OVER = RUN_STATES.filter(isOver);
+
+export function outcomes(db: Db) {
+  return {
+    keepOutcomes: (runId, found, at) =>
+      inTransaction(db, async (tx) => {
+        // A retry may have fewer: what it has no longer is not counted.
+        await tx
+          .deleteFrom('runoff.candidate_outcome')
+          .where('run_id', '=', runId)
+          .where('alias', 'not in', ['', ...found.map(({ alias }) => alias)])
+          .execute();
+        for (const one of found) {
+          const row = {
+            repository: storableText(one.repository),
+            at: one.at,
+            outcome: storableJson(one),
+            kept_at: at,
+          };
+          await tx
+            .insertInto('runoff.candidate_outcome')
+            .values({ run_id: runId, alias: one.alias, ...row })
+            .onConflict((conflict) => conflict.columns(['run_id', 'alias']).doUpdateSet(row))
+            .execute();
+        }
+      }),
+
+    keepMerge: async (runId, merge) => {
+      const update = db
+        .updateTable('runoff.candidate_outcome')
+        .set({ merge: storableJson(merge) })
+        .where('run_id', '=', runId);
+      await inStatement(update.execute());
+    },
+
+    async outcomes({ repository, runs }) {
+      const newest = db
+        .selectFrom('runoff.candidate_outcome')
+        .select('run_id')
+        .groupBy('run_id')
+        .orderBy(sql`max(at)`, 'desc')
+        .orderBy('run_id', 'desc')
+        .limit(runs);
+      const rows = await inStatement(
+        db
+          .selectFrom('runoff.candidate_outcome')
+          .select(['outcome', 'merge'])
+          .where(
+            'run_id',
+            'in',
+            repository === undefined ? newest : newest.where('repository', '=', storableText(repository)),
+          )
+          .orderBy('at')
+          .orderBy('run_id')
+          .orderBy('alias')
+          .execute(),
+      );
+      return rows.map(({ outcome, merge }) => withMerge(outcome, merge));
+    },
+
+    async outcomesDue(limit) {
+      const due = db
+        .selectFrom('runoff.run as run')
+        .select('run.id')
+        .where('run.decision', 'is not', null)
+        .where('run.state', 'in', OVER)
+        .where(
+          sql<boolean>`coalesce((select min(kept_at) from runoff.candidate_outcome where run_id = run.id), -1)
+            <= greatest(run.updated_at, (select max((pick ->> 'at')::bigint) from runoff.pick where run_id = run.id))`,
+        )
+        .orderBy('run.updated_at', 'desc')
+        .orderBy('run.id')
+        .limit(limit);
+      return (await inStatement(due.execute())).map(({ id }) => id);
+    },
+  } satisfies Outcomes & Partial<Store>;
+}
+
+/** What was found out about the merge belongs to the pull request of the outcome. */
+const withMerge = (outcome: CandidateOutcome, merge: MergeFacts | null): CandidateOutcome =>
+  merge && outcome.pull ? { ...outcome, pull: { ...outcome.pull, ...merge } } : outcome;

@@ -1,0 +1,120 @@
+import type { Leaderboard, Standing, WorkKind } from '../../core/learning/index.ts';
+import { counted } from '../../core/model/index.ts';
+import { elapsed, money, shortContestantNames } from '../../core/reports/index.ts';
+import { clipped, displayWidth, padded, painter, printable, wrap } from './terminal.ts';
+
+interface LeaderboardColumn {
+  readonly title: string;
+  readonly cell: (standing: Standing) => string;
+}
+
+const shareText = (share: number): string => `${Math.round(100 * share)}%`;
+/** Partial wins have one decimal. */
+const winsText = (wins: number): string => (Number.isInteger(wins) ? String(wins) : wins.toFixed(1));
+
+const STANDING_COLUMNS: readonly LeaderboardColumn[] = [
+  { title: 'wins', cell: ({ estimate }) => shareText(estimate) },
+  { title: '90%', cell: ({ interval: [low, high] }) => `${Math.round(100 * low)}–${shareText(high)}` },
+  { title: 'runs', cell: ({ runs }) => String(runs) },
+  { title: 'won', cell: ({ wins }) => winsText(wins) },
+  { title: 'alone', cell: ({ alone }) => String(alone) },
+  { title: 'sound', cell: ({ sound }) => shareText(sound) },
+  { title: 'per win', cell: ({ usdPerWin }) => (usdPerWin === null ? '–' : money(usdPerWin)) },
+  { title: 'merged', cell: ({ merged }) => String(merged) },
+  { title: 'time', cell: ({ ms }) => elapsed(ms) },
+];
+/** Columns that a narrow terminal drops, first to last. */
+const DROPPED_WHEN_NARROW = ['time', 'merged', 'sound', 'won', 'alone'];
+const CELL_GAP = '  ';
+const MIN_CONTESTANT_COLUMNS = 16;
+
+interface LeaderboardOptions {
+  /** Columns of the terminal. */
+  readonly width: number;
+  readonly colour: boolean;
+  readonly kind?: WorkKind;
+}
+
+/** The table, what it does not tell apart, and what else is worth a sentence. */
+export function leaderboardText(
+  { standings, runs, repositories }: Leaderboard,
+  { width, colour, kind }: LeaderboardOptions,
+): readonly string[] {
+  const paint = painter(colour);
+  const about = kind ? ` of the kind \`${kind}\`` : '';
+  if (standings.length === 0) {
+    return wrap(
+      `No run${about} has been decided yet. Outcomes are kept from each run on; start one: runoff run "Fix the …"`,
+      width,
+    );
+  }
+  const where =
+    repositories.length === 1
+      ? printable(repositories[0] ?? '', 80)
+      : counted(repositories.length, 'repository', 'repositories');
+  return [
+    paint('strong', clipped(`${counted(runs, 'run')}${about} in ${where}`, width)),
+    '',
+    ...standingLines(standings, width).map((line, i) => (i === 0 ? paint('dim', line) : line)),
+    '',
+    ...notes(standings).flatMap((note) =>
+      wrap(note, width - 2).map((line, i) => (i === 0 ? `- ${line}` : `  ${line}`)),
+    ),
+  ];
+}
+
+function standingLines(standings: readonly Standing[], width: number): readonly string[] {
+  const names = namesOf(standings);
+  const sized = (column: LeaderboardColumn) => ({
+    ...column,
+    columns: Math.max(...[column.title, ...standings.map(column.cell)].map(displayWidth)),
+  });
+  let columns = STANDING_COLUMNS.map(sized);
+  const longest = Math.max(displayWidth('contestant'), ...names.map(displayWidth));
+  const room = () => width - columns.reduce((sum, one) => sum + one.columns + CELL_GAP.length, 0);
+  for (const title of DROPPED_WHEN_NARROW) {
+    if (room() >= Math.min(longest, MIN_CONTESTANT_COLUMNS)) break;
+    columns = columns.filter((one) => one.title !== title);
+  }
+  const nameColumns = Math.max(1, Math.min(longest, room()));
+  const line = (name: string, cell: (column: LeaderboardColumn) => string): string =>
+    [padded(name, nameColumns), ...columns.map((one) => padded(cell(one), one.columns, 'right'))].join(
+      CELL_GAP,
+    );
+  return [
+    line('contestant', ({ title }) => title),
+    ...standings.map((standing, i) => line(names[i] ?? '', ({ cell }) => cell(standing))),
+  ];
+}
+
+/** Only what distinguishes the contestants. */
+const namesOf = (standings: readonly Standing[]): readonly string[] =>
+  shortContestantNames(standings).map((name) => printable(name, 80));
+
+function notes(standings: readonly Standing[]): readonly string[] {
+  const names = namesOf(standings);
+  const count = (of: (standing: Standing) => number): number =>
+    standings.reduce((sum, standing) => sum + of(standing), 0);
+  const [reverted, edited, against] = [
+    count((one) => one.reverted),
+    count((one) => one.edited),
+    count((one) => one.pickedAgainst),
+  ];
+  const told = standings.slice(0, -1).findIndex(({ isAheadOfNext }) => isAheadOfNext);
+  const together = told < 0 ? names : names.slice(0, told + 1);
+  return [
+    '`wins`: estimated share of runs that a contestant wins, drawn towards the others’ the fewer runs it has, with the interval that holds it with 90% probability. `alone`: won where nobody else passed without breaking a test.',
+    ...(together.length > 1
+      ? [
+          told < 0
+            ? 'No contestant is told apart from the next one yet: differences between neighbours can be chance.'
+            : `Not told apart: ${together.join(', ')}. Their differences can be chance.`,
+        ]
+      : []),
+    ...(against > 0
+      ? [`${counted(against, 'time')} a person picked another candidate than Runoff's first.`]
+      : []),
+    ...(edited > 0 ? [`${counted(edited, 'merge')} came after people had edited the code.`] : []),
+    ...(reverted > 0 ? [`${counted(reverted, 'merge')} ${reverted === 1 ? 'was' : 'were'} reverted.`] : []),
+  ];
+}

@@ -1,0 +1,30 @@
+export { type Beta, chanceAbove, cumulative, draw, meanOf, quantile } from './beta.ts';
+export {
+  CONFIDENCE_RULES,
+  type ConfidenceShift,
+  confidenceNote,
+  confidenceShift,
+  shiftedCalibration,
+} from './confidence.ts';
+export {
+  type Chosen,
+  chooseField,
+  FIELD_RULES,
+  type FieldChoice,
+  type FieldRequest,
+  fieldReasons,
+  type Option,
+} from './field.ts';
+export { type Leaderboard, leaderboardOf, type Standing } from './leaderboard.ts';
+export {
+  agentName,
+  type CandidateOutcome,
+  contestantKey,
+  creditOf,
+  type MergeFacts,
+  outcomesOf,
+  type PullEnding,
+} from './outcome.ts';
+export { type CommitMessage, type MergedPull, revertedAt } from './reverts.ts';
+export { posterior, priorFrom, type Tally } from './shrinkage.ts';
+export { changeSize, mainLanguageOf, WORK_KINDS, type WorkKind, workKindOf } from './work-kind.ts';

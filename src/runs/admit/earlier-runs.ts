@@ -1,0 +1,123 @@
+import { forecast } from '../../core/brief/index.ts';
+import {
+  type CandidateOutcome,
+  chooseField,
+  confidenceShift,
+  type FieldChoice,
+  fieldReasons,
+  type Option,
+  workKindOf,
+} from '../../core/learning/index.ts';
+import { Fault, type Origin, type RunId, type Task } from '../../core/model/index.ts';
+import { AUTO, type Settings } from '../../core/settings/index.ts';
+import { contestantsOf, speaksProtocol } from '../contestants.ts';
+import { repositoryKeyOf, type World } from '../context.ts';
+
+type EarlierRunsPorts = Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts' | 'store'>;
+
+/** Runs of a repository that are read; the weight of older ones would be below 1 in 10,000. */
+const MAX_EARLIER_RUNS = 500;
+
+/** What earlier runs of a repository change in this one. Frozen with its task, so that a restart does not ask again. */
+interface EarlierRuns {
+  /** Names the contestants in place of `auto`. */
+  chooseField(settings: Settings): Promise<Settings>;
+  /** Of the task; `learned` is absent if nothing changes. */
+  learned(): Pick<Task, 'learned'>;
+}
+
+export async function readEarlierRuns(
+  world: EarlierRunsPorts,
+  { id: runId, origin, title }: { readonly id: RunId; readonly origin: Origin; readonly title: string },
+): Promise<EarlierRuns> {
+  const outcomes = await world.store.outcomes({
+    repository: repositoryKeyOf(origin),
+    runs: MAX_EARLIER_RUNS,
+  });
+  const confidence = confidenceShift(outcomes);
+  let choice: FieldChoice | null = null;
+  return {
+    async chooseField(settings) {
+      const chosen = await fieldFor(world, settings, { runId, title, outcomes });
+      choice = chosen.choice;
+      return chosen.settings;
+    },
+    learned() {
+      if (!choice && !confidence) return {};
+      return {
+        learned: {
+          ...(choice ? { field: fieldReasons(choice) } : {}),
+          ...(confidence ? { confidence } : {}),
+        },
+      };
+    },
+  };
+}
+
+interface FieldFacts {
+  readonly runId: RunId;
+  readonly title: string;
+  readonly outcomes: readonly CandidateOutcome[];
+}
+
+/** The part of a run's budget that is not for its coders; as in the forecast of a brief. */
+const OVERHEAD_SHARE = 0.15;
+
+async function fieldFor(
+  world: EarlierRunsPorts,
+  settings: Settings,
+  { runId, title, outcomes }: FieldFacts,
+): Promise<{ readonly settings: Settings; readonly choice: FieldChoice }> {
+  const named = settings.coders.filter(({ agent }) => agent !== AUTO).slice(0, settings.candidates);
+  const byName =
+    named.length === 0 ? [] : contestantsOf(world, { ...settings, coders: named, candidates: named.length });
+  const choice = chooseField({
+    options: await optionsOf(world, settings),
+    outcomes,
+    kind: workKindOf([title], null),
+    count: settings.candidates - named.length,
+    named: byName,
+    budget: { field: settings.budget.run / (1 + OVERHEAD_SHARE), candidate: settings.budget.candidate },
+    runId,
+  });
+  const chosen = choice.chosen.map(({ option: { agent, model, prompt } }) => ({ agent, model, prompt }));
+  const coders = [...named, ...chosen];
+  if (coders.length === 0) throw nobodyToChoose(world);
+  return { settings: { ...settings, coders, candidates: coders.length }, choice };
+}
+
+function nobodyToChoose({ defaults }: Pick<World, 'defaults'>): Fault {
+  return defaults.models.length === 0
+    ? new Fault(
+        'MODEL_KEY_MISSING',
+        '`coders: auto` chooses among the models of MULTI_AGENT_MODELS, or the default models of the providers whose keys are set, and there is none. Name models, or set a key.',
+      )
+    : new Fault(
+        'AGENT_MISSING',
+        '`coders: auto` found no installed agent that can use one of the models that the operator allows. Install one, or name the coders.',
+      );
+}
+
+/** Each installed agent that needs no program, with each allowed model that it can use, and each prompt. */
+async function optionsOf(world: EarlierRunsPorts, settings: Settings): Promise<readonly Option[]> {
+  const options: Option[] = [];
+  for (const [agent, coder] of world.coders) {
+    if (coder.wantsArgv || (await coder.version()) === null) continue;
+    for (const model of world.defaults.models) {
+      if (!speaksProtocol(world, settings, agent, model)) continue;
+      const forecastUsd = forecastOf(world, settings, model);
+      for (const prompt of world.prompts.coder.keys()) options.push({ agent, model, prompt, forecastUsd });
+    }
+  }
+  return options;
+}
+
+/** What one coder with this model probably costs, US dollars: the middle of the forecast for a medium task. */
+function forecastOf(
+  { gateway }: Pick<World, 'gateway'>,
+  settings: Settings,
+  model: string,
+): Option['forecastUsd'] {
+  const cost = forecast({ size: 'medium' }, settings, [(tokens) => gateway.estimate(model, tokens)]);
+  return cost && (cost.least + cost.most) / 2;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import type { Decision } from '../../src/core/ranking/index.ts';
+import type { Store } from '../../src/ports/index.ts';
+import { merged, outcome } from '../core/learning/sample.ts';
+import { githubOrigin } from '../world/origin.ts';
+
+const NONE: Decision = { kind: 'none', decidedBy: 'gates', because: 'Nobody passed.' };
+const FACTS = {
+  edited: 0.25,
+  revertedAt: 99,
+  merged: { number: 12, base: 'main', shas: ['b'.repeat(40)] },
+};
+
+/** What became of candidates. */
+export function outcomesContract(fresh: () => Promise<Store>): void {
+  describe('candidate outcomes', () => {
+    const create = (store: Store, id: string, at = 1) =>
+      store.createRun({ id, origin: githubOrigin(), title: id, request: null, at });
+    /** A run that is over, with a decision. */
+    const judged = async (store: Store, id: string, at = 10) => {
+      await create(store, id, at);
+      for (const state of ['admitted', 'briefed', 'coded', 'examined', 'judged'] as const)
+        await store.transition(id, state, 'works', at);
+      await store.updateRun(id, { decision: NONE }, at);
+      await store.transition(id, 'published', 'over', at);
+    };
+
+    test('outcomes are kept by run and candidate, oldest run first, and kept again without doubles', async () => {
+      const store = await fresh();
+      expect(await store.outcomes({ runs: 9 })).toEqual([]);
+      const later = outcome({ runId: 'r1', at: 20 });
+      const earlier = [outcome({ runId: 'r2', at: 10 }), outcome({ runId: 'r2', alias: 'B', at: 10 })];
+      await store.keepOutcomes('r1', [later], 100);
+      await store.keepOutcomes('r2', earlier, 100);
+      await store.keepOutcomes('r2', earlier, 101);
+      expect(await store.outcomes({ runs: 9 })).toEqual([...earlier, later]);
+    });
+
+    test('keeping a run again replaces what was known, but not what was found out about its merge', async () => {
+      const store = await fresh();
+      const open = outcome({ shown: true, pull: { state: 'open', edited: null, revertedAt: null } });
+      await store.keepOutcomes('r1', [open, outcome({ alias: 'B' })], 1);
+      await store.keepMerge('r1', FACTS);
+      const now = outcome({ shown: true, pick: 'this', ...merged({ edited: null }) });
+      await store.keepOutcomes('r1', [now], 2);
+      expect(await store.outcomes({ runs: 9 })).toEqual([{ ...now, pull: { state: 'merged', ...FACTS } }]);
+    });
+
+    test('merge facts are for runs with a pull request that has outcomes, and change nothing else', async () => {
+      const store = await fresh();
+      await store.keepMerge('r1', FACTS);
+      await store.keepOutcomes('r1', [outcome()], 1);
+      await store.keepMerge('r1', FACTS);
+      expect(await store.outcomes({ runs: 9 })).toEqual([outcome()]);
+    });
+
+    test('a repository has its own, and the newest runs count', async () => {
+      const store = await fresh();
+      for (const at of [1, 2, 3]) await store.keepOutcomes(`r${at}`, [outcome({ runId: `r${at}`, at })], 9);
+      await store.keepOutcomes('x', [outcome({ runId: 'x', at: 4, repository: 'local-/srv/x' })], 9);
+      const of = async (options: Parameters<Store['outcomes']>[0]) =>
+        (await store.outcomes(options)).map(({ runId }) => runId);
+      expect(await of({ repository: 'github-42', runs: 2 })).toEqual(['r2', 'r3']);
+      expect(await of({ repository: 'github-4', runs: 2 })).toEqual([]);
+      expect(await of({ runs: 3 })).toEqual(['r2', 'r3', 'x']);
+    });
+
+    test('names that Postgres rejects are stored', async () => {
+      const store = await fresh();
+      const odd = outcome({ repository: 'local-/a\0b', repositoryName: '/a\ud800' });
+      await store.keepOutcomes('r1', [odd], 1);
+      expect(await store.outcomes({ runs: 9 })).toHaveLength(1);
+    });
+
+    test('they outlive their run', async () => {
+      const store = await fresh();
+      await judged(store, 'r1');
+      await store.keepOutcomes('r1', [outcome()], 50);
+      await store.keepMerge('r1', FACTS);
+      expect(await store.expire({ runs: 1_000, ledger: 0 }, false)).toMatchObject({ runs: ['r1'] });
+      expect(await store.run('r1')).toBeNull();
+      expect(await store.outcomes({ runs: 9 })).toEqual([outcome()]);
+    });
+
+    test('a run is due once it is decided and over, until its outcomes are kept, and again when it changes', async () => {
+      const store = await fresh();
+      await create(store, 'working');
+      await judged(store, 'r1');
+      await judged(store, 'r2', 20);
+      expect(await store.outcomesDue(9)).toEqual(['r2', 'r1']);
+      expect(await store.outcomesDue(1)).toEqual(['r2']);
+      await store.keepOutcomes('r1', [outcome()], 50);
+      await store.keepOutcomes('r2', [outcome({ runId: 'r2' })], 50);
+      expect(await store.outcomesDue(9)).toEqual([]);
+      await store.transition('r1', 'merged', 'its pull request was merged', 60);
+      const shown = { aliases: ['A'], first: 'A', votes: {} };
+      await store.addPick('r2', { alias: 'A', by: null, at: 70, key: 'cli:1', shown });
+      expect((await store.outcomesDue(9)).toSorted()).toEqual(['r1', 'r2']);
+      await store.keepOutcomes('r1', [outcome()], 80);
+      await store.keepOutcomes('r2', [outcome({ runId: 'r2' })], 80);
+      expect(await store.outcomesDue(9)).toEqual([]);
+    });
+  });
+}

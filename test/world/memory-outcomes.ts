@@ -1,0 +1,57 @@
+import type { CandidateOutcome, MergeFacts } from '../../src/core/learning/index.ts';
+import { isOver, type RunId } from '../../src/core/model/index.ts';
+import type { Outcomes, PickRecord, RunRecord } from '../../src/ports/index.ts';
+import { kept } from './memory-commands.ts';
+
+interface KeptRun {
+  readonly outcomes: readonly CandidateOutcome[];
+  readonly at: number;
+  readonly merge: MergeFacts | null;
+}
+
+/** What became of candidates, over a map that runs are not deleted from. */
+export function memoryOutcomes(
+  records: () => readonly RunRecord[],
+  picks: (id: RunId) => Promise<readonly PickRecord[]>,
+): Outcomes {
+  const runs = new Map<RunId, KeptRun>();
+  const order = (one: CandidateOutcome, other: CandidateOutcome): number =>
+    one.at - other.at || (one.runId < other.runId ? -1 : one.runId > other.runId ? 1 : 0);
+  return {
+    async keepOutcomes(runId, outcomes, at) {
+      runs.set(runId, { outcomes: kept([...outcomes]), at, merge: runs.get(runId)?.merge ?? null });
+    },
+    async keepMerge(runId, merge) {
+      const found = runs.get(runId);
+      if (found) runs.set(runId, { ...found, merge: kept(merge) });
+    },
+    async outcomes({ repository, runs: most }) {
+      const found = [...runs.values()]
+        .filter(({ outcomes }) => outcomes.some((one) => !repository || one.repository === repository))
+        .toSorted((one, other) =>
+          order(one.outcomes[0] as CandidateOutcome, other.outcomes[0] as CandidateOutcome),
+        )
+        .slice(-most);
+      return kept(
+        found.flatMap(({ outcomes, merge }) =>
+          outcomes
+            .toSorted((one, other) => (one.alias < other.alias ? -1 : 1))
+            .map((one) => (merge && one.pull ? { ...one, pull: { ...one.pull, ...merge } } : one)),
+        ),
+      );
+    },
+    async outcomesDue(limit) {
+      const due: RunRecord[] = [];
+      for (const run of records()) {
+        if (!run.decision || !isOver(run.state)) continue;
+        const changed = Math.max(run.updatedAt, ...(await picks(run.id)).map(({ at }) => at));
+        const known = runs.get(run.id);
+        if (!known || known.outcomes.length === 0 || known.at <= changed) due.push(run);
+      }
+      return due
+        .toSorted((one, other) => other.updatedAt - one.updatedAt || (one.id < other.id ? -1 : 1))
+        .slice(0, limit)
+        .map(({ id }) => id);
+    },
+  };
+}
