@@ -234,8 +234,8 @@ export interface Outcomes {
 export interface Retention {
   /**
    * Deletes what has expired; `dry` only reports it. A run is kept while it is active, while it waits for a pick,
-   * while its pull request is open, and permanently if a person made a pick, because contestants are compared by
-   * picks.
+   * while its pull request is open, and permanently if a person made a pick, because people come back to what they
+   * chose. Outcomes are never deleted.
    */
   expire(before: Expiry, dry: boolean): Promise<Expired>;
   /** All artifact names that any row references, including the engine's rows if they are in the same database. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Origin } from '../../src/core/model/index.ts';
 import { candidate, evidence, judged, RUN } from '../core/reports/sample.ts';
-import { memoryStore } from '../world/memory-store.ts';
+import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { githubOrigin } from '../world/origin.ts';
 import { shellOver } from './shell.ts';
 
@@ -32,7 +32,7 @@ async function shellWith({ origin = LOCAL, over = true } = {}) {
   for (const state of over ? way : way.slice(0, 3)) await store.transition(RUN, state, 'test', 1);
   let typed = 0;
   const { type, out } = shellOver(
-    { store, clock: { now: () => 9 } },
+    { store, artifacts: memoryArtifacts(), clock: { now: () => 9 } },
     { newRunId: () => `r000000000${typed++}`, cwd: '/home/ada' },
   );
   const picks = async () => (await store.picks(RUN)).map(({ number, alias, by }) => ({ number, alias, by }));
@@ -53,6 +53,12 @@ test('a person picks a candidate and is told how to merge it; the last pick coun
   ]);
   const [first] = await store.picks(RUN);
   expect(first?.shown.aliases).toContain('A');
+  expect((await store.outcomes({ runs: 9 })).map(({ pick }) => pick)).toEqual([
+    'none',
+    'none',
+    'none',
+    'none',
+  ]);
 });
 
 test('a pick prints JSON', async () => {

@@ -53,7 +53,12 @@ describe('the search for missed webhooks', () => {
     const world = partial<World>({
       clock: { now: () => Date.now(), elapsed: () => Date.now() },
       log: silent,
-      store: { unfinished: async () => [], endedWithout: async () => [] },
+      store: {
+        unfinished: async () => [],
+        endedWithout: async () => [],
+        outcomes: async () => [],
+        outcomesDue: async () => [],
+      },
       workspaces: {
         sweep: async () => [],
         prune: async () => ({ checkouts: 0, layers: 0, patches: 0, repositories: 0, bytes: 0, busy: 0 }),

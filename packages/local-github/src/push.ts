@@ -44,7 +44,7 @@ export async function importPush(
   }
 }
 
-async function importCommits(
+export async function importCommits(
   state: GitHubState,
   repository: Repository,
   changed: readonly (readonly [string, string])[],
@@ -231,6 +231,7 @@ export async function fork(
     forkOf: parent.id,
     collaborators: new Map(),
     imported: new Set(),
+    movedMerges: new Map(),
     mutex: new Mutex(),
   };
   state.repositories.set(fullName, repository);

@@ -89,7 +89,14 @@ function repairComment(state: GitHubState, value: JsonObject): void {
 async function repairPull(state: GitHubState, value: JsonObject): Promise<void> {
   if ('merged_at' in value && 'head' in value) value.active_lock_reason ??= null;
   const repository = state.repositories.get(textAt(value, 'head', 'repo', 'full_name'));
-  if (!repository || value.state !== 'open' || !isObject(value.head) || !isObject(value.base)) return;
+  if (!repository || !isObject(value.head) || !isObject(value.base)) return;
+  const moved =
+    value.state === 'open' ? undefined : repository.movedMerges.get(numberAt(value, 'number') ?? 0);
+  if (moved) {
+    value.head.sha = moved.head;
+    if (moved.merge !== '') value.merge_commit_sha = moved.merge;
+  }
+  if (value.state !== 'open') return;
   const tip = (await branches(repository.directory))[`refs/heads/${textAt(value.head, 'ref')}`];
   if (tip === undefined) return;
   value.head.sha = tip;

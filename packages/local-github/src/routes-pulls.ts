@@ -1,5 +1,6 @@
-import { branches, currentBranch, git, gitWithInput } from './git.ts';
-import { isObject, type JsonObject, listAt, numberAt, objectAt, objectIn, textAt } from './json.ts';
+import { branches, git } from './git.ts';
+import { type JsonObject, listAt, numberAt, objectAt, objectIn, textAt } from './json.ts';
+import { merge } from './merges.ts';
 import { simpleUser } from './push.ts';
 import { fixResponse, pullAt } from './response-fixes.ts';
 import {
@@ -77,80 +78,6 @@ async function files(
   const path = `/repos/${repository.fullName}/compare/${range}`;
   const compared = await state.emulator.call('GET', path, ownerToken(state, repository));
   return { status: 200, data: await fixResponse(state, [...listAt(compared, 'files')]) };
-}
-
-/** Merges in the emulator and writes the same merge commit into git. */
-async function merge(
-  state: GitHubState,
-  request: RestRequest,
-  repository: Repository,
-  number = '',
-): Promise<RestResponse> {
-  if (!hasAccess(repository, request, 'push'))
-    return errorResponse(403, 'Resource not accessible by this account');
-  return repository.mutex.runExclusive(async () => {
-    const path = `/repos/${repository.fullName}/pulls/${number}`;
-    const pull = objectAt(
-      { pull: await state.emulator.call('GET', path, ownerToken(state, repository)) },
-      'pull',
-    );
-    const base = `refs/heads/${textAt(pull, 'base', 'ref')}`;
-    const refs = await branches(repository.directory);
-    const tip = refs[`refs/heads/${textAt(pull, 'head', 'ref')}`];
-    // The emulator takes the head's tree for the merge's: right only where neither branch has moved since.
-    if (tip !== textAt(pull, 'head', 'sha') || refs[base] !== textAt(pull, 'base', 'sha')) {
-      return errorResponse(409, 'Head or base branch was modified. Review and try the merge again.');
-    }
-    const answer = await request.pass(objectIn(request.body));
-    if (answer.status !== 200) return answer;
-    await writeMerge(state, repository, base, textAt(answer.data, 'sha'));
-    if (base === `refs/heads/${await currentBranch(repository.directory)}`) {
-      await closeFixed(state, request, repository, textAt(pull, 'body'));
-    }
-    return answer;
-  });
-}
-
-async function writeMerge(
-  state: GitHubState,
-  repository: Repository,
-  base: string,
-  sha: string,
-): Promise<void> {
-  const path = `/repos/${repository.fullName}/git/commits/${sha}`;
-  const commit = await state.emulator.call('GET', path, ownerToken(state, repository));
-  const person = (role: 'author' | 'committer'): string => {
-    const seconds = Math.floor(Date.parse(textAt(commit, role, 'date')) / 1000);
-    return `${role} ${textAt(commit, role, 'name')} <${textAt(commit, role, 'email')}> ${seconds} +0000`;
-  };
-  const parents = listAt(commit, 'parents').map((parent) => `parent ${textAt(parent, 'sha')}`);
-  const header = [`tree ${textAt(commit, 'tree', 'sha')}`, ...parents, person('author'), person('committer')];
-  const text = `${header.join('\n')}\n\n${textAt(commit, 'message').trimEnd()}\n`;
-  const out = await gitWithInput(repository.directory, text, 'hash-object', '-t', 'commit', '-w', '--stdin');
-  const written = out.toString().trim();
-  if (written !== sha) throw new Error(`The emulator named a merge ${sha}; git names it ${written}.`);
-  await git(repository.directory, 'update-ref', base, sha);
-  repository.imported.add(sha);
-}
-
-const CLOSING = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)\b/gi;
-
-/** A merge into the default branch closes the issues that the pull request says it fixes. */
-async function closeFixed(
-  state: GitHubState,
-  request: RestRequest,
-  repository: Repository,
-  body: string,
-): Promise<void> {
-  const token = request.holder?.permissions ? ownerToken(state, repository) : (request.token ?? '');
-  for (const [, number] of body.matchAll(CLOSING)) {
-    const path = `/repos/${repository.fullName}/issues/${number}`;
-    const answer = await state.emulator.raw('GET', path, { authorization: `token ${token}` });
-    const issue = objectIn(answer.body.toString());
-    if (isObject(issue) && issue.state === 'open') {
-      await state.emulator.call('PATCH', path, token, { state: 'closed' });
-    }
-  }
 }
 
 export const pullRoutes: readonly Route[] = [

@@ -140,6 +140,7 @@ async function furnish(f: Furnishing): Promise<GitHubState> {
       installationId: FIRST_INSTALLATION + f.owners.indexOf(owner),
       collaborators: new Map(Object.entries(f.options.collaborators ?? {})),
       imported: new Set(),
+      movedMerges: new Map(),
       mutex: new Mutex(),
     };
     repositories.set(fullName, repository);

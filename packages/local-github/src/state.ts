@@ -32,6 +32,8 @@ export interface Repository {
   readonly collaborators: Map<string, Role>;
   /** Git objects that the emulator has. */
   readonly imported: Set<string>;
+  /** Pull requests that were merged after their branch had moved, by number: the last commit, and the merge. */
+  readonly movedMerges: Map<number, { readonly head: string; readonly merge: string }>;
   /** Held by what changes refs: pushes and merges change them in two places. */
   readonly mutex: Mutex;
 }

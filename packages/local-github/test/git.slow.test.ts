@@ -198,6 +198,34 @@ describe('pull requests', () => {
     await bob.mergePull(repository, number);
   });
 
+  test('whose branch has moved are merged as it is now', async () => {
+    const { github, repository } = world;
+    const bob = github.as('bob');
+    await world.push('moving', { 'moving.txt': '1' }, github.token('bob'));
+    const number = await open('moving');
+    const clone = join(scratch, 'moving');
+    const token = github.token('bob');
+    await git(
+      scratch,
+      ['clone', '--quiet', '--branch', 'moving', `${github.url}/alice/demo.git`, clone],
+      token,
+    );
+    await writeFile(join(clone, 'moving.txt'), '2');
+    await git(clone, ['commit', '--quiet', '--all', '--message', 'Second']);
+    await git(clone, ['push', '--quiet', 'origin', 'HEAD:moving'], token);
+    const tip = (await git(clone, ['rev-parse', 'HEAD'])).trim();
+    await bob.mergePull(repository, number);
+    const bare = github.directory('alice', 'demo');
+    expect(await git(bare, ['show', 'main:moving.txt'])).toBe('2');
+    const merge = (await git(bare, ['rev-parse', 'main'])).trim();
+    expect(await refSha('main')).toBe(merge);
+    expect(await bob.request('GET', `/repos/alice/demo/pulls/${number}`)).toMatchObject({
+      merged: true,
+      merge_commit_sha: merge,
+      head: { sha: tip },
+    });
+  });
+
   test('whose base has moved are not merged wrongly', async () => {
     const { github, repository } = world;
     await world.push('early', { 'early.txt': '1' }, github.token('bob'));

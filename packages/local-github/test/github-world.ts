@@ -111,8 +111,16 @@ async function writeFiles(folder: string, files: Readonly<Record<string, string>
   }
 }
 
+/** When commits are made unless a test says otherwise, so that the same files make the same commit. */
+const DATE = '2026-01-02T03:04:05Z';
+
 /** Runs git as nobody in particular; a token goes by the environment only. Rejects with git's own words. */
-export async function git(folder: string, args: readonly string[], token?: string): Promise<string> {
+export async function git(
+  folder: string,
+  args: readonly string[],
+  token?: string,
+  date = DATE,
+): Promise<string> {
   const basic = Buffer.from(`x-access-token:${token ?? ''}`).toString('base64');
   const env = {
     PATH: process.env.PATH,
@@ -122,10 +130,10 @@ export async function git(folder: string, args: readonly string[], token?: strin
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_AUTHOR_NAME: 'Alice',
     GIT_AUTHOR_EMAIL: 'alice@example.com',
-    GIT_AUTHOR_DATE: '2026-01-02T03:04:05Z',
+    GIT_AUTHOR_DATE: date,
     GIT_COMMITTER_NAME: 'Alice',
     GIT_COMMITTER_EMAIL: 'alice@example.com',
-    GIT_COMMITTER_DATE: '2026-01-02T03:04:05Z',
+    GIT_COMMITTER_DATE: date,
     ...(token === undefined
       ? {}
       : {

@@ -37,9 +37,10 @@ interface LeaderboardOptions {
 
 /** The table, what it does not tell apart, and what else is worth a sentence. */
 export function leaderboardText(
-  { standings, runs, repositories }: Leaderboard,
+  leaderboard: Leaderboard,
   { width, colour, kind }: LeaderboardOptions,
 ): readonly string[] {
+  const { standings, runs, repositories } = leaderboard;
   const paint = painter(colour);
   const about = kind ? ` of the kind \`${kind}\`` : '';
   if (standings.length === 0) {
@@ -57,7 +58,7 @@ export function leaderboardText(
     '',
     ...standingLines(standings, width).map((line, i) => (i === 0 ? paint('dim', line) : line)),
     '',
-    ...notes(standings).flatMap((note) =>
+    ...notes(leaderboard).flatMap((note) =>
       wrap(note, width - 2).map((line, i) => (i === 0 ? `- ${line}` : `  ${line}`)),
     ),
   ];
@@ -91,15 +92,8 @@ function standingLines(standings: readonly Standing[], width: number): readonly 
 const namesOf = (standings: readonly Standing[]): readonly string[] =>
   shortContestantNames(standings).map((name) => printable(name, 80));
 
-function notes(standings: readonly Standing[]): readonly string[] {
+function notes({ standings, edited, reverted, pickedAgainst }: Leaderboard): readonly string[] {
   const names = namesOf(standings);
-  const count = (of: (standing: Standing) => number): number =>
-    standings.reduce((sum, standing) => sum + of(standing), 0);
-  const [reverted, edited, against] = [
-    count((one) => one.reverted),
-    count((one) => one.edited),
-    count((one) => one.pickedAgainst),
-  ];
   const told = standings.slice(0, -1).findIndex(({ isAheadOfNext }) => isAheadOfNext);
   const together = told < 0 ? names : names.slice(0, told + 1);
   return [
@@ -111,8 +105,8 @@ function notes(standings: readonly Standing[]): readonly string[] {
             : `Not told apart: ${together.join(', ')}. Their differences can be chance.`,
         ]
       : []),
-    ...(against > 0
-      ? [`${counted(against, 'time')} a person picked another candidate than Runoff's first.`]
+    ...(pickedAgainst > 0
+      ? [`${counted(pickedAgainst, 'time')} a person picked another candidate than Runoff's first.`]
       : []),
     ...(edited > 0 ? [`${counted(edited, 'merge')} came after people had edited the code.`] : []),
     ...(reverted > 0 ? [`${counted(reverted, 'merge')} ${reverted === 1 ? 'was' : 'were'} reverted.`] : []),

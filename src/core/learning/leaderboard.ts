@@ -39,6 +39,10 @@ export interface Leaderboard {
   /** Best first. */
   readonly standings: readonly Standing[];
   readonly runs: number;
+  /** Runs whose merge came after people had edited the code, or was reverted; runs with a pick against Runoff's first. */
+  readonly edited: number;
+  readonly reverted: number;
+  readonly pickedAgainst: number;
   readonly repositories: readonly string[];
 }
 
@@ -63,8 +67,13 @@ export function leaderboardOf(outcomes: readonly CandidateOutcome[]): Leaderboar
         meanOf(other.beta) - meanOf(one.beta) ||
         byCodeUnits(contestantKey(first(one.group)), contestantKey(first(other.group))),
     );
+  const runsWith = (fits: (one: CandidateOutcome) => boolean): number =>
+    new Set(sorted.filter(fits).map(({ runId }) => runId)).size;
   return {
     runs: byRun.size,
+    edited: runsWith(isEdited),
+    reverted: runsWith(isReverted),
+    pickedAgainst: runsWith(isPickedAgainst),
     repositories: [...new Set(sorted.map(({ repositoryName }) => repositoryName))].toSorted(),
     standings: rated.map(({ group, tally, beta }, i) => {
       const next = rated[i + 1];
@@ -93,6 +102,11 @@ interface Rating {
   readonly isAheadOfNext: boolean;
 }
 
+const isMerged = ({ shown, pull }: CandidateOutcome): boolean => shown && pull?.state === 'merged';
+const isEdited = (one: CandidateOutcome): boolean => isMerged(one) && (one.pull?.edited ?? 0) > 0;
+const isReverted = (one: CandidateOutcome): boolean =>
+  isMerged(one) && typeof one.pull?.revertedAt === 'number';
+const isPickedAgainst = ({ pick, first: led }: CandidateOutcome): boolean => pick === 'this' && led === null;
 const isSound = ({ survived, regressions }: CandidateOutcome): boolean => survived && regressions === 0;
 
 /** From this credit on a run counts as won in whole numbers: mostly right, as far as is known. */
@@ -109,7 +123,6 @@ function standingOf(group: readonly CandidateOutcome[], rating: Rating): Standin
       (other) => contestantKey(other) !== own && isOwnWork(other) && isSound(other),
     );
   const count = (fits: (one: CandidateOutcome) => boolean): number => group.filter(fits).length;
-  const isMerged = ({ shown, pull }: CandidateOutcome): boolean => shown && pull?.state === 'merged';
   return {
     agent,
     model,
@@ -122,9 +135,9 @@ function standingOf(group: readonly CandidateOutcome[], rating: Rating): Standin
     sound: count(isSound) / group.length,
     alone: count(wonAlone),
     merged: count(isMerged),
-    reverted: count((one) => isMerged(one) && one.pull?.revertedAt != null),
-    edited: count((one) => isMerged(one) && (one.pull?.edited ?? 0) > 0),
-    pickedAgainst: count(({ pick, first: led }) => pick === 'this' && led === null),
+    reverted: count(isReverted),
+    edited: count(isEdited),
+    pickedAgainst: count(isPickedAgainst),
     usd,
     usdPerWin: tally.wins >= WON ? usd / tally.wins : null,
     ms: group.reduce((sum, one) => sum + one.ms, 0) / group.length,

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { leaderboardText } from '../../src/cli/render/index.ts';
+import { type CandidateOutcome, leaderboardOf } from '../../src/core/learning/index.ts';
+import { MODELS, merged, run } from '../core/learning/sample.ts';
+import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { silent } from '../world/silent-log.ts';
+import { clockAt } from '../world/stand-ins.ts';
+import { shellOver } from './shell.ts';
+
+const FIELD = Object.values(MODELS);
+const winnerOf = (i: number) => (i % 5 === 4 ? MODELS.claude : MODELS.gpt);
+
+async function shellWith(outcomes: readonly CandidateOutcome[]) {
+  const store = memoryStore();
+  for (const [runId, own] of Map.groupBy(outcomes, (one) => one.runId))
+    await store.keepOutcomes(runId, own, 1);
+  const workspaces = {
+    async describe(path: string) {
+      return { top: path.replace(/\/\.$/, ''), dirty: false, branch: 'main', empty: false, unwritable: null };
+    },
+  };
+  const parts = { store, artifacts: memoryArtifacts(), clock: clockAt(() => 1), log: silent, workspaces };
+  return shellOver(parts);
+}
+
+const SOME = Array.from({ length: 20 }, (_, i) => run(i, FIELD, winnerOf(i))).flat();
+
+test('the table fits into 80 columns, and says what it does not tell apart', () => {
+  const contested = SOME.map((one, i) =>
+    i % 7 === 0 ? { ...one, shown: true, ...merged({ edited: 0.2 }) } : one,
+  );
+  const lines = leaderboardText(leaderboardOf(contested), { width: 80, colour: false });
+  expect(lines.join('\n')).toMatchInlineSnapshot(`
+    "20 runs in acme/shop
+
+    contestant              wins     90%  runs   won  alone  sound  per win  merged
+    gpt-6-sol                77%  61–89%    20  16.4      0   100%    $0.24       3
+    claude-sonnet-5          29%  15–45%    20   5.4      0   100%    $0.74       3
+    gemini-3.1-pro-preview   16%   5–29%    20   2.4      0   100%    $1.67       3
+
+    - \`wins\`: estimated share of runs that a contestant wins, drawn towards the
+      others’ the fewer runs it has, with the interval that holds it with 90%
+      probability. \`alone\`: won where nobody else passed without breaking a test.
+    - 16 times a person picked another candidate than Runoff's first.
+    - 9 merges came after people had edited the code."
+  `);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test('a narrow terminal drops columns before names', () => {
+  const lines = leaderboardText(leaderboardOf(SOME), { width: 50, colour: false });
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(50);
+  expect(lines.join('\n')).toContain('gpt-6-sol');
+});
+
+test('one run tells nobody apart', () => {
+  const lines = leaderboardText(leaderboardOf(run(1, FIELD, MODELS.gpt)), { width: 200, colour: false });
+  expect(lines.at(-2)).toMatch(/^- No contestant is told apart/);
+});
+
+test('a repository is found by its name in any case or by its path, a kind by its name', async () => {
+  const here = SOME.map((one) => ({
+    ...one,
+    runId: `l${one.runId}`,
+    repository: 'local-/x',
+    repositoryName: '/x',
+    kind: 'docs' as const,
+  }));
+  for (const [argv, count] of [
+    [[], 40],
+    [['--repo', 'Acme/Shop'], 20],
+    [['--repo', '.'], 20],
+    [['--kind', 'docs'], 20],
+    [['--repo', 'acme/shop', '--kind', 'docs'], 0],
+  ] as const) {
+    const cli = await shellWith([...SOME, ...here]);
+    expect(await cli.type('leaderboard', ...argv, '--json')).toBe(0);
+    expect(JSON.parse(cli.out())).toMatchObject({ runs: count });
+  }
+});
+
+test('without outcomes it says how to get some; what is unknown is a clear sentence', async () => {
+  const none = await shellWith([]);
+  expect(await none.type('leaderboard')).toBe(0);
+  expect(none.out()).toContain('No run has been decided yet.');
+  const unknown = await shellWith(SOME);
+  expect(await unknown.type('leaderboard', '--repo', 'acme/other')).toBe(1);
+  expect(unknown.err()).toContain('No run of acme/other has been decided yet; there are some of acme/shop.');
+  const kind = await shellWith(SOME);
+  expect(await kind.type('leaderboard', '--kind', 'bugs')).toBe(2);
+  expect(kind.err()).toContain('bug, feature, refactoring');
+});
+
+test('the help has examples', async () => {
+  const cli = await shellWith([]);
+  expect(await cli.type('leaderboard', '--help')).toBe(0);
+  expect(cli.out()).toContain('runoff leaderboard --repo acme/shop');
+});

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { exposureOfLocal } from '../../src/runs/admit/index.ts';
+import type { World } from '../../src/runs/index.ts';
+import { MODELS, run } from '../core/learning/sample.ts';
+import { coderNamed } from '../world/stand-ins.ts';
+import { admissionWorld, MAIN } from './admission-world.ts';
+
+const MODEL_NAMES = Object.values(MODELS);
+const AUTO = 'coders: auto\ncandidates: 2\nchecks: { test: make test }\n';
+
+/** An operator that allows three models, with one agent that is installed and one that is not. */
+function scene(file = AUTO, models: readonly string[] = MODEL_NAMES) {
+  const admission = admissionWorld();
+  const { world, now } = admission;
+  now.files[`${MAIN}:.github/auto-dev.yml`] = file;
+  const missing = { ...coderNamed('codex'), version: async () => null };
+  const custom = { ...coderNamed('command'), wantsArgv: true };
+  const coders = new Map([coderNamed('builtin'), missing, custom].map((one) => [one.name, one]));
+  const gateway = { ...world.gateway, estimate: () => 0.25 };
+  Object.assign(world, { coders, gateway, defaults: { models } } satisfies Partial<World>);
+  return admission;
+}
+
+/** Runs of this repository in which people picked this model. */
+async function earlier(
+  { store }: ReturnType<typeof scene>,
+  count: number,
+  winner: string,
+  over: Parameters<typeof run>[3] = {},
+) {
+  for (let i = 0; i < count; i++) {
+    const outcomes = run(i, MODEL_NAMES, winner, over);
+    await store.keepOutcomes(
+      `e${i}`,
+      outcomes.map((one) => ({ ...one, runId: `e${i}` })),
+      1,
+    );
+  }
+}
+
+describe('`coders: auto`', () => {
+  test('names the contestants when the run is admitted, and says why', async () => {
+    const at = scene();
+    await earlier(at, 15, MODELS.gpt);
+    const { answer, run: admitted, trouble } = await at.start();
+    expect(trouble).toBeUndefined();
+    expect(answer).toBe('go');
+    const task = admitted?.task;
+    expect(task?.settings.coders).toHaveLength(2);
+    expect(task?.settings.candidates).toBe(2);
+    for (const coder of task?.settings.coders ?? []) {
+      expect(coder).toMatchObject({ agent: 'builtin', prompt: 'plain' });
+      expect(MODEL_NAMES).toContain(coder.model);
+    }
+    expect(task?.learned?.field?.[0]).toBe(
+      '`coders: auto` chose 2 contestants of 3 for a bug: from 15 earlier runs in this repository.',
+    );
+    expect(task?.learned?.field).toHaveLength(3);
+  });
+
+  test('admission that is repeated after a crash chooses the same', async () => {
+    const fields: unknown[] = [];
+    for (let i = 0; i < 2; i++) {
+      const at = scene();
+      await earlier(at, 15, MODELS.gpt);
+      fields.push((await at.start()).run?.task?.settings.coders);
+    }
+    expect(fields[0]).toEqual(fields[1]);
+  });
+
+  test('an admitted run keeps its field, whatever becomes known later', async () => {
+    const at = scene();
+    const { request, run: admitted } = await at.start();
+    await earlier(at, 40, MODELS.gemini);
+    expect(await at.decide(request)).toBe('go');
+    expect(await at.taskOf(request)).toEqual(admitted?.task);
+  });
+
+  test('other repositories have no say', async () => {
+    const at = scene();
+    await earlier(at, 15, MODELS.gpt, { repository: 'github-43' });
+    expect((await at.start()).run?.task?.learned?.field?.[0]).toContain('no run of this repository');
+  });
+
+  test('fills the places that named coders leave', async () => {
+    const named = `coders: [{ agent: builtin, model: ${MODELS.gpt}, prompt: plain }, { agent: auto }]\ncandidates: 3\n`;
+    const { run: admitted } = await scene(named).start();
+    const models = admitted?.task?.settings.coders.map(({ model }) => model) ?? [];
+    expect(models[0]).toBe(MODELS.gpt);
+    expect(models.toSorted()).toEqual(MODEL_NAMES.toSorted());
+  });
+
+  test('for one run, by its command, with as many candidates as the settings say', async () => {
+    const at = scene('candidates: 3\n');
+    const { run: admitted } = await at.start({}, { overrides: { coders: [{ agent: 'auto' }] } });
+    expect(admitted?.task?.settings.coders).toHaveLength(3);
+  });
+
+  test('without an allowed model the run does not start, and the message says what to do', async () => {
+    await expect(scene(AUTO, []).start()).rejects.toMatchObject({
+      code: 'MODEL_KEY_MISSING',
+      message: expect.stringContaining('MULTI_AGENT_MODELS'),
+    });
+  });
+
+  test('is off unless the settings say so', async () => {
+    const at = scene('checks: { test: make test }\n');
+    await earlier(at, 15, MODELS.gpt);
+    const task = (await at.start()).run?.task;
+    expect(task?.settings.coders).toEqual([{ agent: 'builtin' }]);
+    expect(task).not.toHaveProperty('learned');
+  });
+
+  test('does not change what a local run asks its user to trust', async () => {
+    const trusted = async (file: string) => {
+      const { world, now } = scene(file);
+      now.refs.HEAD = MAIN;
+      const described = { top: '/srv/shop', dirty: false, branch: 'main', empty: false, unwritable: null };
+      const workspaces = { ...world.workspaces, describe: async () => described };
+      const probe = { kind: 'ready', backend: 'container', detail: 'x', weaker: ['It is weaker.'] } as const;
+      const parts = { ...world, workspaces, sandbox: { probe: async () => probe } } as unknown as World;
+      const request = { runId: 'r1', overrides: {} };
+      return exposureOfLocal(parts, { kind: 'local', path: '/srv/shop' }, request);
+    };
+    const one = await trusted(AUTO);
+    expect(one?.digest).toMatch(/^[0-9a-f]{64}$/);
+    expect(await trusted('candidates: 2\nchecks: { test: make test }\n')).toEqual(one);
+  });
+});
+
+describe('confidence', () => {
+  test('is frozen with the task once there are enough verdicts', async () => {
+    const at = scene('checks: { test: make test }\n');
+    await earlier(at, 30, MODELS.gpt);
+    const learned = (await at.start()).run?.task?.learned;
+    expect(learned).toMatchObject({ confidence: { verdicts: 30 } });
+    expect(learned?.confidence?.offset).toBeLessThan(-0.5);
+  });
+});
