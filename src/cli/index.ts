@@ -79,7 +79,6 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
   addAudit(program, shell, done);
   addAnswers(program, shell, done);
   addPick(program, shell, done);
-  addLeaderboard(program, shell, done);
   addAgents(program, shell, done);
   addPrepare(program, shell, done);
   addSelect(program, shell, done);
@@ -222,6 +221,7 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     .action(async (run: string, alias: string | undefined, o: { json?: boolean }) =>
       done(await showRun(shell, run, alias, o.json ?? false)),
     );
+  addLeaderboard(program, shell, done);
   program
     .command('cancel')
     .description('cancel a run; finished work is kept')

@@ -47,7 +47,7 @@ export interface Leaderboard {
 }
 
 /** An interval that contains the share with 90% probability; our default. */
-const TAIL = 0.05;
+const INTERVAL_TAIL = 0.05;
 /** From here on one contestant counts as ahead of another; our default. */
 const AHEAD = 0.95;
 
@@ -131,7 +131,7 @@ function standingOf(group: readonly CandidateOutcome[], rating: Rating): Standin
     told: tally.trials,
     wins: tally.wins,
     estimate: meanOf(beta),
-    interval: [quantile(TAIL, beta), quantile(1 - TAIL, beta)],
+    interval: [quantile(INTERVAL_TAIL, beta), quantile(1 - INTERVAL_TAIL, beta)],
     sound: count(isSound) / group.length,
     alone: count(wonAlone),
     merged: count(isMerged),
