@@ -1,7 +1,7 @@
 import { type Command, misplaced } from '../core/commands/index.ts';
 import { type Alias, isOver } from '../core/model/index.ts';
 import { pickable, pickOf } from '../core/ranking/index.ts';
-import { explanation, helpReply, type RunView, unknownReply } from '../core/reports/index.ts';
+import { explanation, helpReply, type RunView, settingsReply, unknownReply } from '../core/reports/index.ts';
 import type { CommandRecord, PickRecord } from '../ports/index.ts';
 import {
   applyPick,
@@ -15,6 +15,7 @@ import {
   loadOnGitHub,
   mayWrite,
   type PublishPorts,
+  proposeSettings,
   refreshTally,
   releaseCi,
   requireGitHub,
@@ -86,6 +87,8 @@ async function applyKnown(
       return result ? vote(world, command, result, given.alias) : refuseWithoutResult(command);
     case 'explain':
       return result ? explain(world, command, result, given.alias) : refuseWithoutResult(command);
+    case 'settings':
+      return keepCommands(world, command, runs);
     case 'ci':
       return result ? allowCi(world, command, result) : refuseWithoutResult(command);
   }
@@ -253,4 +256,23 @@ async function allowCi(world: CommitPorts, command: CommandRecord, run: GitHubRu
   return applied.kind === 'done'
     ? done(applied.note, { runId: run.id })
     : refuse(command, applied.why, run.id);
+}
+
+/** Opens a draft pull request with the commands that the newest run found. */
+async function keepCommands(
+  world: CommitPorts,
+  command: CommandRecord,
+  runs: readonly GitHubRun[],
+): Promise<CommandResult> {
+  const run = runs.find(({ checks }) => checks?.settled === true);
+  if (!run)
+    return refuse(
+      command,
+      'No run has found commands that work here yet. For its status, comment `/auto-dev status`.',
+    );
+  const applied = await proposeSettings(world, run, command.at);
+  if (applied.kind === 'refused') return refuse(command, applied.why, run.id);
+  const { note, pull } = applied;
+  const reply = pull === undefined ? {} : { reply: settingsReply(command.place.comment, pull).body };
+  return done(note, { ...reply, runId: run.id });
 }

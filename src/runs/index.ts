@@ -58,6 +58,7 @@ export {
   loadOnGitHub,
   openAnnouncer,
   type PublishPorts,
+  proposeSettings,
   refreshTally,
   releaseCi,
   statusUrl,

@@ -45,6 +45,8 @@ test('each command has a reply where no run exists', async () => {
       "#12 revise: refused. **Runoff:** There is no active run here to answer.",
       "#7 ci: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
       "#12 ci: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#7 settings: refused. **Runoff:** No run has found commands that work here yet. For its status, comment \`/auto-dev status\`.",
+      "#12 settings: refused. **Runoff:** No run has found commands that work here yet. For its status, comment \`/auto-dev status\`.",
       "#7 budget: refused. **Runoff:** There is no active run here, so there is no budget to change.",
       "#12 budget: refused. **Runoff:** There is no active run here, so there is no budget to change.",
       "#7 review: refused. **Runoff:** \`/auto-dev review\` works only on pull requests. On an issue, \`/auto-dev run\` starts a run.",

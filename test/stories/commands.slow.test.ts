@@ -24,7 +24,8 @@ async function comment(demo: DemoApp, on: number, ...texts: readonly string[]) {
     const found = all.find(({ body }) => texts.every((text) => body.includes(text)));
     if (found) return found;
   }
-  throw new Error(`No comment on #${on} says ${texts.join(' and ')}.`);
+  const all = (await github.as(MAINTAINER).comments(REPOSITORY, on)).map(({ body }) => body.slice(0, 500));
+  throw new Error(`No comment on #${on} says ${texts.join(' and ')}, but: ${all.join('\n---\n')}`);
 }
 
 test('a person picks by a tick, starts a review run, picks another candidate, and releases CI', () =>
@@ -130,4 +131,49 @@ test('a person picks by a tick, starts a review run, picks another candidate, an
         `bob: /auto-dev vote ${by.heron} done`,
         `tess: /auto-dev pick ${by.heron} ignored`,
       ]);
+  }));
+
+test('a person keeps the commands that a run found, by a draft pull request that never changes a file', () =>
+  withDemoApp({ settings: SETTINGS }, async (demo) => {
+    const { github, world } = demo.environment;
+    const as = github.as(MAINTAINER);
+    const bare = github.directory(REPOSITORY.owner, REPOSITORY.name);
+    const git = async (...args: string[]) => (await run('git', ['-C', bare, ...args])).stdout.trim();
+    const issue = await demo.label();
+    const view = await demo.run(issue);
+
+    await as.comment(REPOSITORY, issue, '/auto-dev settings');
+    await comment(
+      demo,
+      issue,
+      'runoff:reply',
+      'exists already, and Runoff never changes it',
+      '`test: "node --test"`',
+    );
+
+    // Without the file, the same command opens the pull request, once.
+    const head = await git('rev-parse', 'main');
+    const index = { ...process.env, GIT_INDEX_FILE: `${demo.environment.home}/index` };
+    const script = `set -e; git read-tree main; git rm -q --cached .github/auto-dev.yml
+      tree=$(git write-tree); git -c user.name=a -c user.email=a@b.c commit-tree -p main -m 'No settings' $tree`;
+    const without = await run('sh', ['-c', script], { cwd: bare, env: index });
+    await git('update-ref', 'refs/heads/main', without.stdout.trim(), head);
+    await as.comment(REPOSITORY, issue, '/auto-dev settings');
+    await comment(demo, issue, 'runoff:reply', 'The draft pull request #2 keeps the commands');
+    const opened = (await as.pulls(REPOSITORY)).filter(({ head: { ref } }) =>
+      ref.startsWith('auto-dev/settings/'),
+    );
+    expect(opened).toMatchObject([
+      { draft: true, base: { ref: 'main' }, head: { ref: `auto-dev/settings/${view.id}` } },
+    ]);
+    expect(opened[0]?.body).toContain('| `test: node --test` |');
+    const branch = `auto-dev/settings/${view.id}`;
+    expect(await git('diff', '--name-status', 'main', branch)).toBe('A\t.github/auto-dev.yml');
+    expect(await git('show', `${branch}:.github/auto-dev.yml`)).toBe(
+      'checks:\n  build: "node scripts/build.mjs"\n  test: "node --test"',
+    );
+    await as.comment(REPOSITORY, issue, '/auto-dev settings');
+    await demo.environment.github.settled();
+    expect(await as.pulls(REPOSITORY)).toHaveLength(1);
+    expect((await world.store.usage(view.id)).usd).toBeGreaterThan(0);
   }));

@@ -31,6 +31,7 @@ export type Command =
   | { readonly name: 'status' }
   | { readonly name: 'cancel' }
   | { readonly name: 'ci' }
+  | { readonly name: 'settings' }
   | { readonly name: 'review' }
   | { readonly name: 'fix' }
   | { readonly name: 'help' }
@@ -126,6 +127,12 @@ export const COMMANDS = {
     does: "starts GitHub's own CI on a Runoff pull request by pushing an empty commit without the CI hold",
     where: 'both',
     example: '/auto-dev ci',
+  },
+  settings: {
+    usage: ['/auto-dev settings'],
+    does: 'opens a draft pull request that adds `.github/auto-dev.yml` with the commands that the run found; it never changes an existing file',
+    where: 'both',
+    example: '/auto-dev settings',
   },
   budget: {
     usage: ['/auto-dev budget DOLLARS'],

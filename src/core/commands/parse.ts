@@ -74,6 +74,7 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
       : { name: 'revise', text };
   },
   ci: (rest) => withoutArguments('ci', rest),
+  settings: (rest) => withoutArguments('settings', rest),
   budget: (rest) => {
     const usd = dollarsOf(oneWord(rest));
     return usd === null
@@ -91,7 +92,7 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
 
 /** A command without arguments: further words might reverse its meaning. */
 function withoutArguments(
-  name: 'status' | 'cancel' | 'ci' | 'review' | 'fix' | 'help',
+  name: 'status' | 'cancel' | 'ci' | 'settings' | 'review' | 'fix' | 'help',
   rest: string,
 ): Command {
   const more = stripped(rest);

@@ -8,6 +8,7 @@ import { branchOf, counted, decisionLabel, elapsed, personFirst, personIn } from
 import { code, details, fencedDiff, fill, inertSentence, link, prose, tableRows } from './markdown.ts';
 import { type FailingTests, type InputExample, type RankReason, reasons } from './rank-reasons.ts';
 import { baseTestsText, standings } from './ranking-table.ts';
+import { couldKeepCommands } from './settings-pull.ts';
 import {
   agreementNote,
   changedSinceLines,
@@ -151,6 +152,9 @@ const HEAD = [
   'patch SHA-256',
 ];
 
+const KEEP_COMMANDS =
+  '- To keep these commands: `/auto-dev settings` opens a draft pull request that adds `.github/auto-dev.yml`';
+
 /** What was executed, on which commit, with commands and exit codes: enough to reproduce it. */
 export function evidenceSection(view: RunView, diffs: Diffs, maxLength: number): string {
   const facts = [
@@ -162,6 +166,7 @@ export function evidenceSection(view: RunView, diffs: Diffs, maxLength: number):
         ]
       : []),
     ...(view.checks ? [`- Commands: ${checkCommands(view.checks)}`] : []),
+    ...(couldKeepCommands(view) ? [KEEP_COMMANDS] : []),
     ...whereFacts(view),
     "- Base tests: the base commit's own test files, run on each candidate's production code",
     "- New tests, run on each candidate's production code: independent tests, written by no contestant, and peer tests, added by other survivors",

@@ -69,11 +69,13 @@ export {
   helpReply,
   noteReply,
   questionComment,
+  settingsReply,
   statusReply,
   type UnansweredPolicy,
   unknownReply,
 } from './replies.ts';
 export { criticText, debateSummary, OBJECTION_RESULT_LABELS, reviewOutcome } from './sections.ts';
+export { couldKeepCommands, settingsPull } from './settings-pull.ts';
 export { statusComment } from './status.ts';
 export {
   agreementNote,

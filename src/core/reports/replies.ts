@@ -6,7 +6,7 @@ import {
   type CommandRow,
   type UnrecognizedCommand,
 } from '../commands/index.ts';
-import { type CandidateState, isOver, type RunState } from '../model/index.ts';
+import { type CandidateState, isOver, type RunState, SETTINGS_FILE } from '../model/index.ts';
 import {
   activityLabel,
   counted,
@@ -52,6 +52,12 @@ export function helpReply(comment: number): Report {
  */
 export const noteReply = (comment: number, text: string): Report =>
   reply(comment, [`**Runoff:** ${inertSentence(text, MAX_REPLY_CHARACTERS)}`]);
+
+/** Where the draft pull request with the settings of a run is. */
+export const settingsReply = (comment: number, pull: number): Report =>
+  reply(comment, [
+    `**Runoff:** The draft pull request #${pull} keeps the commands of this run in ${code(SETTINGS_FILE)}.`,
+  ]);
 
 /** Why a command was not understood, and the most likely intention. */
 export function unknownReply(

@@ -18,6 +18,14 @@ export type PublishPorts = Pick<
   'artifacts' | 'clock' | 'diskSpace' | 'github' | 'log' | 'store' | 'workspaces'
 >;
 
+/** Result of a command on a run's result, with a sentence for its author. */
+export type Applied =
+  | { readonly kind: 'done'; readonly note: string; readonly pull?: number }
+  | { readonly kind: 'refused'; readonly why: string };
+
+export const done = (note: string): Applied => ({ kind: 'done', note });
+export const refused = (why: string): Applied => ({ kind: 'refused', why });
+
 /** A run being published on GitHub, with the clients to read and write there. */
 export interface PublishContext {
   readonly world: PublishPorts;

@@ -21,6 +21,7 @@ export type { CommitPorts } from './branches.ts';
 export { choiceTexts, writtenComparison } from './comments.ts';
 export { deleteLosers, type PublishPorts } from './context.ts';
 export { applyPick, loadOnGitHub, refreshTally, releaseCi, whyNotOurs } from './pick.ts';
+export { proposeSettings } from './settings-pull.ts';
 
 /** Publishes the result. Every write is idempotent. */
 export async function publish(

@@ -20,18 +20,18 @@ import {
   wasPushed,
 } from './branches.ts';
 import { outcomeForPublishing, showCheck, showComparison, showTally, writtenComparison } from './comments.ts';
-import { type PublishContext, type PublishPorts, push, withPublisher } from './context.ts';
+import {
+  type Applied,
+  done,
+  type PublishContext,
+  type PublishPorts,
+  push,
+  refused,
+  withPublisher,
+} from './context.ts';
 import { publishPull } from './on-github.ts';
 
 type PullOutcome = Extract<RunOutcome, { readonly kind: 'pull' }>;
-
-/** Result of a command on a run's result, with a sentence for its author. */
-type Applied =
-  | { readonly kind: 'done'; readonly note: string }
-  | { readonly kind: 'refused'; readonly why: string };
-
-const done = (note: string): Applied => ({ kind: 'done', note });
-const refused = (why: string): Applied => ({ kind: 'refused', why });
 
 /**
  * Applies the last pick of a run: opens the pull request, or commits the picked candidate's files on top of the open
