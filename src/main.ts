@@ -96,6 +96,26 @@ function confirm(question: string): Promise<boolean> {
   }).finally(release);
 }
 
+/** Loaded on demand: few commands ask. Escape and Ctrl-C leave. */
+const choose: NonNullable<Shell['choose']> = async (question, from) => {
+  const { autocompleteMultiselect } = await import('@clack/prompts');
+  const chosen = await autocompleteMultiselect({
+    message: question,
+    placeholder: 'Type to search',
+    options: [...from],
+    maxItems: CHOICES_SHOWN,
+    output: sized(process.stderr),
+  });
+  return Array.isArray(chosen) ? chosen : null;
+};
+
+/** A terminal that does not know its size, as in some containers, says 0 columns. */
+const sized = (stream: NodeJS.WriteStream): NodeJS.WriteStream =>
+  stream.columns > 0 ? stream : Object.create(stream, { columns: { value: 80 }, rows: { value: 24 } });
+
+/** Lines of a list that somebody chooses from; the others are reached by searching or scrolling. */
+const CHOICES_SHOWN = 12;
+
 /** Keys reach the shell as they are, Ctrl-C too, until it ends. */
 function typing(): ShellTerminal {
   const { stdin, stdout } = process;
@@ -127,7 +147,7 @@ const shell: Shell = {
   openArena: async (executes) => openArena(await atTerminal(), executes),
   openPreparing: async () => openPreparing(await atTerminal()),
   openSelecting: async (how) => openSelecting(await atTerminal(), how),
-  choose: null,
+  choose: process.stdin.isTTY && process.stderr.isTTY ? choose : null,
   confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : null,
   typing: process.stdin.isTTY && outIsTerminal ? typing : null,
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),

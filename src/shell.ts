@@ -161,7 +161,7 @@ export interface Shell extends Terminal {
   readonly choose:
     | ((
         question: string,
-        from: readonly { readonly value: string; readonly hint: string }[],
+        from: readonly { readonly value: string; readonly label: string; readonly hint: string }[],
       ) => Promise<readonly string[] | null>)
     | null;
   /** Asks the person at the terminal to confirm with `y`; null without a terminal. */

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { CONTEST_FILE, contestTemplate } from '../core/arena/index.ts';
-import { Fault } from '../core/model/index.ts';
+import { CONTEST_FILE, contestTemplate, readContest } from '../core/arena/index.ts';
+import { counted, Fault } from '../core/model/index.ts';
 import type { Contests, Offer } from '../ports/index.ts';
 import { generateSamples, loadContest } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { jsonOption, names, whole } from './options.ts';
-import { generatedText, generateLine, jsonText, shown } from './render/index.ts';
+import { generatedText, generateLine, jsonText, shellWord, shown } from './render/index.ts';
 
 /** Names a contest: in the data folder, or a folder of its own. */
 export interface ContestFlags {
@@ -88,35 +88,43 @@ export const contestPath = (
 };
 
 async function initContest(shell: Shell, name: string, flags: InitFlags): Promise<number> {
-  const { tools, contests, close } = await shell.openArena(false);
+  const { contests } = await shell.openContests();
+  const path = contestPath(shell, contests, name, flags);
+  const models = flags.models ?? (await discoveredModels(shell));
+  const text = contestTemplate(name, models);
+  const read = readContest(text);
+  if (read.kind === 'invalid') throw new Fault('CONTEST_INVALID', read.problems.join('\n'));
+  const folder = await contests.open(path, 'write');
   try {
-    const path = contestPath(shell, contests, name, flags);
-    const models = flags.models ?? (await discoveredModels(shell, await tools.gateway.offers()));
-    const folder = await contests.open(path, 'write');
-    try {
-      const text = contestTemplate(name, models);
-      if ((await folder.create(CONTEST_FILE, text)) === 'exists')
-        throw new Fault('CONTEST_INVALID', `There is a contest in ${path} already; it was not changed.`);
-      await folder.create('.gitignore', '.lock\n');
-      // Lines of both sides are kept: records have ids, and their order does not matter.
-      await folder.create('.gitattributes', '*.jsonl merge=union\n');
-    } finally {
-      await folder.close();
-    }
-    const next = `runoff arena gen ${name}${flags.dir === undefined ? '' : ` --dir ${flags.dir}`}`;
-    if (flags.json) shell.screen.out(`${jsonText({ contest: name, folder: path, models, next })}\n`);
-    else
-      shell.screen.out(
-        `Wrote ${resolve(path, CONTEST_FILE)} with ${models.length} ${models.length === 1 ? 'model' : 'models'}.\nEdit its prompts and tasks, then: ${next}\n`,
-      );
-    return EXIT.done;
+    if ((await folder.create(CONTEST_FILE, text)) === 'exists')
+      throw new Fault('CONTEST_INVALID', `There is a contest in ${path} already; it was not changed.`);
+    await folder.create('.gitignore', '.lock\n');
+    // Lines of both sides are kept: records have ids, and their order does not matter.
+    await folder.create('.gitattributes', '*.jsonl merge=union\n');
+  } finally {
+    await folder.close();
+  }
+  const next = `runoff arena gen ${name}${flags.dir === undefined ? '' : ` --dir ${shellWord(flags.dir)}`}`;
+  if (flags.json) shell.screen.out(`${jsonText({ contest: name, folder: path, models, next })}\n`);
+  else
+    shell.screen.out(
+      `Wrote ${resolve(path, CONTEST_FILE)} with ${counted(models.length, 'model')}.\nEdit its prompts and tasks, then: ${next}\n`,
+    );
+  return EXIT.done;
+}
+
+async function modelOffers(shell: Shell): Promise<readonly Offer[]> {
+  const { tools, close } = await shell.openArena(false);
+  try {
+    return await tools.gateway.offers();
   } finally {
     await close();
   }
 }
 
 /** The models of every provider that answers; chosen at a terminal, if there is one. */
-async function discoveredModels(shell: Shell, offers: readonly Offer[]): Promise<readonly string[]> {
+async function discoveredModels(shell: Shell): Promise<readonly string[]> {
+  const offers = await modelOffers(shell);
   for (const offer of offers)
     if (offer.kind === 'failed')
       shell.screen.err(
@@ -144,6 +152,7 @@ async function discoveredModels(shell: Shell, offers: readonly Offer[]): Promise
     'Which models compete? Type to search, Tab to select, Enter to finish.',
     found.map(({ value, price }) => ({
       value,
+      label: shown(value, 120),
       hint: price ? `$${price.input} in, $${price.output} out per million tokens` : 'price unknown',
     })),
   );

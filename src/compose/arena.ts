@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { openContests } from '../adapters/arena/index.ts';
 import { lockFile, openTemplates } from '../adapters/git/index.ts';
 import { openTextModel } from '../adapters/models/index.ts';
@@ -5,8 +6,9 @@ import { systemRandom } from '../adapters/system/index.ts';
 import type { Operator } from '../core/settings/index.ts';
 import type { Contests } from '../ports/index.ts';
 import type { Arena, OpenContests } from '../shell.ts';
-import { dataPaths, promptsOf } from './data-folder.ts';
+import { dataPaths, openDataFolder, promptsOf } from './data-folder.ts';
 import { openRuntime } from './runtime.ts';
+import { ownerOf } from './sandbox.ts';
 
 /** Opens what contests need: the runtime of a command, the folders of contests, and models that answer texts. */
 export async function openArena(operator: Operator, executes: boolean): Promise<Arena> {
@@ -27,10 +29,12 @@ export async function openArena(operator: Operator, executes: boolean): Promise<
 }
 
 /** Opens the folders of contests alone. */
-export const openContestFolders = (operator: Operator): OpenContests => ({
-  contests: contestsIn(operator),
-  variants: promptsOf(operator).coder,
-});
+export async function openContestFolders(operator: Operator): Promise<OpenContests> {
+  await openDataFolder(operator.data, ownerOf(operator));
+  // A data folder is known by what Runoff always makes in it; contests alone would look like somebody else's files.
+  await mkdir(dataPaths(operator.data).sockets, { recursive: true, mode: 0o711 });
+  return { contests: contestsIn(operator), variants: promptsOf(operator).coder };
+}
 
 const contestsIn = (operator: Operator): Contests =>
   openContests({ dir: dataPaths(operator.data).contests, lock: lockFile });

@@ -88,6 +88,8 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/resources': ['adapters/traces'],
   '@opentelemetry/exporter-trace-otlp-http': ['adapters/traces'],
   commander: ['cli'],
+  // Lists to choose from at a terminal.
+  '@clack/prompts': ['main'],
   pino: ['compose', 'demo'],
   probot: ['compose', 'demo'],
   emulate: ['local-github'],

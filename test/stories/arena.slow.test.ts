@@ -239,3 +239,44 @@ test('a contest over text and repository tasks goes on after a kill, and nothing
     expect(me.asked.filter(({ usage }) => usage !== null)).toHaveLength(20);
   });
 });
+
+test('models are chosen from what providers offer, at a terminal; without one they are named', () =>
+  atTerminal({ scripts: scripts(() => false) }, async (me) => {
+    const { child, ended } = me.startAtTerminal('arena', 'init', 'chosen', '--dir', 'evals/chosen');
+    let shown = '';
+    child.stdout?.on('data', (data: Buffer) => {
+      shown += data.toString();
+    });
+    const seen = async (what: RegExp) => {
+      for (let waited = 0; waited < 600 && !what.test(shown); waited += 1) await sleep(50);
+      expect(shown).toMatch(what);
+    };
+    const type = (keys: string) => child.stdin?.write(keys);
+    await seen(/Which models compete/);
+    type('anthropic/scripted-otter');
+    await seen(/1 match/);
+    type('\t');
+    await seen(/anthropic\/scripted-otter/);
+    await sleep(300);
+    type('\r');
+    expect(await ended).toMatchObject({ code: 0 });
+    const contest = await readFile(join(me.repository, 'evals/chosen/contest.yml'), 'utf8');
+    expect(contest).toMatch(/models:\n {4}- "anthropic\/scripted-otter"\n\n/);
+
+    expect(await me.runoff('arena', 'init', 'second')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /name the models with `--models`: 4 are known, such as anthropic\/scripted-heron/,
+      ),
+    });
+    expect(
+      await me.runoff('arena', 'init', 'chosen', '--dir', 'evals/chosen', '--models', MODELS[0]),
+    ).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('There is a contest in'),
+    });
+    expect(await me.runoff('arena', 'init', 'second', '--models', 'gpt')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('write provider/model'),
+    });
+  }));
