@@ -147,7 +147,11 @@ function addWork(program: Command, shell: Shell, done: (code: number) => void): 
     .option('--repo <folder>', 'the repository', '.')
     .option('--base <ref>', 'branch, tag or commit to start from (default: the checked-out commit)')
     .option('-n, --candidates <count>', 'number of competing coders', whole(1))
-    .option('--coders <names>', 'agents, comma-separated, assigned in turn', names)
+    .option(
+      '--coders <names>',
+      'agents, comma-separated, assigned in turn; "auto": chosen from earlier runs',
+      names,
+    )
     .option('--models <names>', 'models as provider/model, comma-separated, assigned in turn', names)
     .option('--timeout <time>', 'time limit for each coder, e.g. 30m', seconds)
     .option('--budget <dollars>', 'budget for the whole run in US dollars', parseDollars)

@@ -66,6 +66,7 @@ export async function startUpkeep(
   const prune = async () => {
     // If one of them fails, the other one is still executed.
     await pruneUnused(world).catch(warn(world, 'Unused files could not be removed.'));
+    await settleOutcomes(world).catch(warn(world, 'What became of candidates could not be found out.'));
     await removeExpired(world, keep).catch(warn(world, 'Expired data could not be removed.'));
   };
   let pruning = prune();
@@ -120,8 +121,6 @@ function startQueueNotices(world: Pick<World, 'announcer' | 'clock' | 'log' | 's
   return { stop: () => clearInterval(timer) };
 }
 
-const OUTCOMES_UNSETTLED = 'What became of candidates could not be found out.';
-
 /**
  * Looks for events whose webhooks were missed, in the background. If a check takes longer than the interval, the next
  * one is skipped.
@@ -131,14 +130,11 @@ function startMissedEventChecks(world: CancelPorts & Pick<World, 'random'>): Upk
   let labelsAt = Number.NEGATIVE_INFINITY;
   let stoppedAt: number | null = null;
   let checking = false;
-  let settling = Promise.resolve();
   async function checkMissedEvents(): Promise<void> {
     await findMissedStops(world);
     if (world.clock.elapsed() - choicesAt >= CHOICES_EVERY_MS) {
       choicesAt = world.clock.elapsed();
       await findMissedPickEnds(world);
-      // Reads a repository for each merge: nobody waits for it.
-      settling = settling.then(() => settleOutcomes(world)).catch(warn(world, OUTCOMES_UNSETTLED));
     }
     if (world.clock.elapsed() - labelsAt >= LABELS_EVERY_MS) {
       const now = world.clock.elapsed();

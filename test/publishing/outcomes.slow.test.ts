@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { git } from '../../packages/local-github/test/github-world.ts';
 import { recordPullClosed } from '../../src/commands/index.ts';
 import { creditOf } from '../../src/core/learning/index.ts';
+import type { Store } from '../../src/ports/index.ts';
 import { retire, settleOutcomes, type World } from '../../src/runs/index.ts';
 import { TOSS_UP } from '../core/reports/sample.ts';
 import { pullsOf } from './outcome.ts';
@@ -160,6 +161,27 @@ test('while GitHub is away nothing is lost and nobody else waits', async () => {
   fixture.line.fails({ kind: 'outage', at: fixture.line.calls.length });
   await settleOutcomes(fixture.world);
   fixture.line.mended();
+  await settleOutcomes(fixture.world);
+  expect((await outcomesOf(fixture)).find((one) => one.shown)?.pull).toMatchObject({
+    state: 'merged',
+    edited: 0,
+  });
+});
+
+test('a process that is killed before it keeps an outcome leaves it to the next one', async () => {
+  let killed = true;
+  const dying = (inner: Store): Store => ({
+    ...inner,
+    async keepOutcomes(...given) {
+      if (killed) throw new Error('killed');
+      await inner.keepOutcomes(...given);
+    },
+  });
+  const { fixture, pull } = await published({ store: dying });
+  await merges(fixture, pull.number);
+  await expect(webhook(fixture, pull.head.ref, true)).rejects.toThrow('killed');
+  expect(await outcomesOf(fixture)).toEqual([]);
+  killed = false;
   await settleOutcomes(fixture.world);
   expect((await outcomesOf(fixture)).find((one) => one.shown)?.pull).toMatchObject({
     state: 'merged',

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import type { Task } from '../../src/core/model/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import { exposureOfLocal } from '../../src/runs/admit/index.ts';
 import type { World } from '../../src/runs/index.ts';
+import { judge } from '../../src/runs/judge/index.ts';
 import { MODELS, run } from '../core/learning/sample.ts';
+import { judged } from '../core/reports/sample.ts';
+import { contextOf } from '../world/run-context.ts';
 import { coderNamed } from '../world/stand-ins.ts';
-import { admissionWorld, MAIN } from './admission-world.ts';
+import { admissionWorld, MAIN, ORIGIN } from './admission-world.ts';
 
 const MODEL_NAMES = Object.values(MODELS);
 const AUTO = 'coders: auto\ncandidates: 2\nchecks: { test: make test }\n';
@@ -103,6 +108,14 @@ describe('`coders: auto`', () => {
     });
   });
 
+  test('a model beside `auto` is refused, because it would be ignored', async () => {
+    const file = `coders: [{ agent: auto, model: ${MODELS.gpt} }]\n`;
+    await expect(scene(file).start()).rejects.toMatchObject({
+      code: 'SETTINGS_INVALID',
+      message: expect.stringContaining('takes no model'),
+    });
+  });
+
   test('is off unless the settings say so', async () => {
     const at = scene('checks: { test: make test }\n');
     await earlier(at, 15, MODELS.gpt);
@@ -135,5 +148,34 @@ describe('confidence', () => {
     const learned = (await at.start()).run?.task?.learned;
     expect(learned).toMatchObject({ confidence: { verdicts: 30 } });
     expect(learned?.confidence?.offset).toBeLessThan(-0.5);
+  });
+
+  test('moves the decision, by the offset of the admission', async () => {
+    const decided = async (confidence?: NonNullable<Task['learned']>['confidence']) => {
+      const { store, world } = admissionWorld();
+      const { ranking, evidence: sample } = judged();
+      await store.createRun({ id: 'r1', origin: ORIGIN, title: 'x', request: null, at: 1 });
+      const task: Task = {
+        runId: 'r1',
+        origin: ORIGIN,
+        title: 'x',
+        body: '',
+        comments: [],
+        base: { ref: 'main', sha: MAIN },
+        settings: Settings.parse({ evaluator: ['evidence'] }),
+        lowered: [],
+        ...(confidence ? { learned: { confidence } } : {}),
+      };
+      await store.updateRun('r1', { task, evidence: sample, ranking }, 1);
+      for (const state of ['admitted', 'briefed', 'coded', 'examined'] as const)
+        await store.transition('r1', state, 'test', 1);
+      return judge(world, await contextOf(world, 'r1'));
+    };
+    const shipped = await decided();
+    expect(await decided({ offset: 0, verdicts: 20 })).toEqual(shipped);
+    const lowered = await decided({ offset: -1.5, verdicts: 200 });
+    if (shipped.kind === 'none' || lowered.kind === 'none') throw new Error('Somebody is first.');
+    expect(lowered.alias).toBe(shipped.alias);
+    expect(lowered.chance).toBeLessThan(shipped.chance);
   });
 });

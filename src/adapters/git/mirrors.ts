@@ -23,8 +23,8 @@ import { removeTree } from './trees.ts';
 const MAX_FILE_BYTES = 2 ** 20;
 
 /**
- * One bare repository for each source, with the history of the commits that runs started from and nothing else: other
- * branches are not fetched, so no run can see them.
+ * One bare repository for each source, with the history of the commits that runs started from, and of those that tell
+ * what became of a run. Checkouts have objects of their own, so no run can see more than its base.
  */
 export interface Mirrors {
   resolve(source: RepositorySource, ref: string): Promise<Sha | null>;

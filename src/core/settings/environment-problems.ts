@@ -1,3 +1,4 @@
+import { AUTO } from './contestants.ts';
 import type { Environment } from './environment.ts';
 
 /** Keys below a variable, as they stand in front of a problem. */
@@ -29,6 +30,10 @@ export function contradictions(env: Environment): readonly EnvironmentProblem[] 
     });
   }
   for (const [name, { folder }] of Object.entries(env.AGENT_COMMANDS)) {
+    if (name === AUTO) {
+      const message = `no agent can be called \`${AUTO}\`: in settings it stands for contestants that Runoff chooses`;
+      problems.push({ name: 'AGENT_COMMANDS', message });
+    }
     if (folder !== undefined && overlap(folder, env.RUNOFF_DATA)) {
       const message = `${where([name])}its folder holds the data folder or is part of it; sandboxes must not see that`;
       problems.push({ name: 'AGENT_COMMANDS', message });

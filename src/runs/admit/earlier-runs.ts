@@ -68,6 +68,12 @@ async function fieldFor(
   settings: Settings,
   { runId, title, outcomes }: FieldFacts,
 ): Promise<{ readonly settings: Settings; readonly choice: FieldChoice }> {
+  if (settings.coders.some(({ agent, ...more }) => agent === AUTO && Object.keys(more).length > 0)) {
+    throw new Fault(
+      'SETTINGS_INVALID',
+      'The coder `auto` takes no model, prompt or argv: it chooses among the models that the operator allows. Leave them out, or name the agent.',
+    );
+  }
   const named = settings.coders.filter(({ agent }) => agent !== AUTO).slice(0, settings.candidates);
   const byName =
     named.length === 0 ? [] : contestantsOf(world, { ...settings, coders: named, candidates: named.length });

@@ -267,6 +267,7 @@ describe('the environment', () => {
       '{',
       '{"Aider": {"argv": ["a"]}}',
       '{"a": {"argv": []}}',
+      '{"auto": {"argv": ["x"]}}',
       '{"a": {"argv": ["x"], "folder": "b"}}',
       '{"a": {"argv": ["x\\u0000y"]}}',
     ])
