@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CONTEST_FILE, contestTemplate, readContest } from '../core/arena/index.ts';
 import { counted, Fault } from '../core/model/index.ts';
-import type { Contests, Offer } from '../ports/index.ts';
-import { generateSamples, loadContest } from '../runs/index.ts';
+import type { ContestFolder, Contests, Offer } from '../ports/index.ts';
+import { type Generated, generateSamples, type LoadedContest, loadContest } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { jsonOption, names, whole } from './options.ts';
 import { generatedText, generateLine, jsonText, shellWord, shown } from './render/index.ts';
@@ -104,7 +104,7 @@ async function initContest(shell: Shell, name: string, flags: InitFlags): Promis
   } finally {
     await folder.close();
   }
-  const next = `runoff arena gen ${name}${flags.dir === undefined ? '' : ` --dir ${shellWord(flags.dir)}`}`;
+  const next = ['runoff arena gen', name, ...dirWords(flags)].join(' ');
   if (flags.json) shell.screen.out(`${jsonText({ contest: name, folder: path, models, next })}\n`);
   else
     shell.screen.out(
@@ -164,38 +164,60 @@ async function discoveredModels(shell: Shell): Promise<readonly string[]> {
 async function generateContest(shell: Shell, name: string, flags: GenFlags): Promise<number> {
   const stop = new AbortController();
   const release = shell.onInterrupt(() => stop.abort());
-  const { tools, contests, close } = await shell.openArena(true);
+  const { contests, variants } = await shell.openContests();
+  const path = contestPath(shell, contests, name, flags);
+  // A name that nobody wrote must not leave a folder behind.
+  await (await contests.open(path, 'read')).close();
+  const folder = await contests.open(path, 'write');
   try {
-    const folder = await contests.open(contestPath(shell, contests, name, flags), 'write');
-    try {
-      const loaded = await loadContest(folder, {
-        variants: tools.prompts.coder,
-        ...(flags.rounds === undefined ? {} : { rounds: flags.rounds }),
-        ...(flags.seed === undefined ? {} : { seed: flags.seed }),
-      });
-      const { budget } = loaded.contest;
-      const made = await generateSamples(tools, folder, loaded, {
-        version: shell.version,
-        trust: flags.trustChecks ?? false,
-        newVersion: flags.newVersion ?? false,
-        tell: (event) => shell.screen.err(`${generateLine(event, budget)}\n`),
-        signal: stop.signal,
-      });
-      if (flags.json)
-        shell.screen.out(
-          `${jsonText({ contest: name, folder: folder.path, version: loaded.digest, ...made })}\n`,
-        );
-      else shell.screen.out(generatedText(made, name));
-      return made.unasked.length > 0 ? EXIT.failed : EXIT.done;
-    } finally {
-      await folder.close();
-    }
+    const loaded = await loadContest(folder, {
+      variants,
+      ...(flags.rounds === undefined ? {} : { rounds: flags.rounds }),
+      ...(flags.seed === undefined ? {} : { seed: flags.seed }),
+    });
+    const made = await generateLoaded(shell, { folder, loaded, flags, signal: stop.signal });
+    if (flags.json)
+      shell.screen.out(`${jsonText({ contest: name, folder: path, version: loaded.digest, ...made })}\n`);
+    else shell.screen.out(generatedText(made, [name, ...dirWords(flags)].join(' ')));
+    return made.unasked.length > 0 ? EXIT.failed : EXIT.done;
   } catch (thrown) {
     if (!stop.signal.aborted) throw thrown;
     shell.screen.err('\nStopped. Run the same command to go on; what is finished is not paid for again.\n');
     return EXIT.cancelled;
   } finally {
     release();
+    await folder.close();
+  }
+}
+
+const dirWords = ({ dir }: ContestFlags): readonly string[] =>
+  dir === undefined ? [] : ['--dir', shellWord(dir)];
+
+async function generateLoaded(
+  shell: Shell,
+  {
+    folder,
+    loaded,
+    flags,
+    signal,
+  }: {
+    readonly folder: ContestFolder;
+    readonly loaded: LoadedContest;
+    readonly flags: GenFlags;
+    readonly signal: AbortSignal;
+  },
+): Promise<Generated> {
+  const { tasks, budget } = loaded.contest;
+  const { tools, close } = await shell.openArena(tasks.some(({ kind }) => kind === 'repo'));
+  try {
+    return await generateSamples(tools, folder, loaded, {
+      version: shell.version,
+      trust: flags.trustChecks ?? false,
+      newVersion: flags.newVersion ?? false,
+      tell: (event) => shell.screen.err(`${generateLine(event, budget)}\n`),
+      signal,
+    });
+  } finally {
     await close();
   }
 }

@@ -47,7 +47,7 @@ function outcomeText({ outcome, why, verification, reusedFrom }: MadeSample): st
   return `${words[outcome]}${why === null ? '' : `: ${printable(why, 200)}`}${reused}`;
 }
 
-/** What `runoff arena gen` made, and what to do next. */
+/** What `runoff arena gen` made, and what to do next. `name`: with its `--dir`, as words of a shell. */
 export function generatedText(
   { done, total, made, reused, unasked, unrated, usd }: Generated,
   name: string,

@@ -60,7 +60,9 @@ export async function generateSamples(
     opened: new Map(),
     samples: [...samples],
   };
-  await ports.workspaces.sweep((id) => !id.startsWith(`${runId}-`));
+  const isExecuted = contest.tasks.some(({ kind }) => kind === 'repo');
+  // Of a process that was killed; nobody else works on this contest.
+  if (isExecuted) await ports.workspaces.sweep((id) => !id.startsWith(`${runId}-`));
   await verifyBases(work);
   const plan = planSamples(contest, digest, { samples, bases: [...work.bases.values()] }, folder.sha256);
   for (const text of plan.notes) options.tell({ kind: 'note', text });
