@@ -280,3 +280,103 @@ test('models are chosen from what providers offer, at a terminal; without one th
       err: expect.stringContaining('write provider/model'),
     });
   }));
+
+const SECRET = 'the-hidden-expectation';
+
+test('a coding agent works on a commit as in a run, and cannot read the hidden tests', async () => {
+  const look = 'grep -rhI THE-HIDDEN /repo /home /tmp /opt /run /var 2> /dev/null; echo looked';
+  const turns: readonly Turn[] = [
+    { kind: 'do', text: 'I look around.', action: { do: 'shell', command: look } },
+    {
+      kind: 'do',
+      text: 'I write it.',
+      action: { do: 'write', path: 'greet.js', content: `export const greet = () => '${SECRET}';\n` },
+    },
+    { kind: 'text', text: 'Done.' },
+  ];
+  await atTerminal(
+    { scripts: { 'scripted-heron': { turns }, 'scripted-otter': { turns: [{ kind: 'hang' }] } } },
+    async (me) => {
+      const folder = join(me.repository, 'evals', 'agents');
+      const commit = await me.git('rev-parse', 'HEAD');
+      await mkdir(join(folder, 'hidden/test'), { recursive: true });
+      await writeFile(
+        join(folder, 'hidden/test/greet.test.js'),
+        `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+test('greets', async () => {
+  const { greet } = await import('../greet.js');
+  assert.equal(greet().length, ${SECRET.length}); // ${SECRET.toUpperCase()}
+});
+`,
+      );
+      const contest = (from: string, more = '') => `version: 1
+name: agents
+contestants:
+  - { agent: builtin, model: anthropic/scripted-heron, prompt: plain }
+tasks:
+  - id: greet
+    kind: repo
+    base: { repository: ../.., commit: ${from} }
+    statement: Add greet.js, which greets.
+    setup: ""
+    build: ""
+    verify: node --test
+    hiddenTests: hidden
+${more}`;
+      await writeFile(join(folder, 'contest.yml'), contest(commit));
+      const gen = ['arena', 'gen', 'agents', '--dir', 'evals/agents'] as const;
+      expect(await me.runoff(...gen)).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('1 of 1 sample; 1 made now'),
+      });
+      const [sample] = await linesOf<Sample>(folder, 'samples.jsonl');
+      expect(sample).toMatchObject({
+        agent: 'builtin',
+        outcome: 'answered',
+        answer: expect.stringContaining('+export const greet'),
+        parameters: { temperature: null, maxTokens: null },
+        versions: { agent: expect.any(String) },
+        usage: { calls: 3 },
+        verification: { applied: true, solved: true, hiddenTests: { ok: true } },
+      });
+      const heard = me.asked.map(({ body }) => body).join('\n');
+      expect(heard).toContain('looked');
+      expect(heard).not.toContain(SECRET.toUpperCase());
+
+      // The folder of a contest can lie in the repository, but not in the commit that contestants start from.
+      await me.git('add', '-A');
+      await me.git('-c', 'user.name=A', '-c', 'user.email=a@localhost', 'commit', '-qm', 'evals');
+      await writeFile(join(folder, 'contest.yml'), contest(await me.git('rev-parse', 'HEAD')));
+      expect(await me.runoff(...gen)).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/hidden tests of the task greet are part of the commit/),
+      });
+      await writeFile(join(folder, 'contest.yml'), contest('f'.repeat(40)));
+      expect(await me.runoff(...gen)).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/starts from f{40}, which \S+ does not have/),
+      });
+
+      // Two processes on one contest.
+      await writeFile(
+        join(folder, 'contest.yml'),
+        contest(commit).replace('scripted-heron', 'scripted-otter').replace('anthropic/', 'openai/'),
+      );
+      const { child, ended } = me.start(...gen);
+      for (
+        let waited = 0;
+        waited < 600 && !me.asked.some(({ model }) => model === 'scripted-otter');
+        waited += 1
+      )
+        await sleep(50);
+      expect(await me.runoff(...gen)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('Another process is working on the contest in'),
+      });
+      child.kill('SIGINT');
+      expect(await ended).toMatchObject({ code: 130, err: expect.stringContaining('not paid for again') });
+      expect(await linesOf<Sample>(folder, 'samples.jsonl')).toEqual([sample]);
+    },
+  );
+});
