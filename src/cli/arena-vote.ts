@@ -21,6 +21,7 @@ import { names, parseDollars, whole } from './options.ts';
 import { ballotJson, jsonText, painter, shown } from './render/index.ts';
 
 interface VoteFlags extends ContestFlags {
+  readonly seed?: number;
   readonly as?: string;
   readonly judge?: readonly string[] | true;
   readonly pairs?: number;
@@ -36,6 +37,7 @@ const LISTED_PAIRS = 20;
 export function addVote(arena: Command, shell: Shell, done: (code: number) => void): void {
   contestCommand(arena, 'vote')
     .description('compare answers in blind pairs, one key for each vote; or let blind judges vote')
+    .option('--seed <number>', 'seed, if `runoff arena gen` had one instead of that in contest.yml', whole(0))
     .option('--as <name>', 'name under which your votes are stored (default: your user name)')
     .option(
       '--judge [models]',
@@ -68,7 +70,10 @@ async function vote(shell: Shell, name: string, flags: VoteFlags): Promise<numbe
   const reader = await contests.open(path, 'read');
   const folder = isListing ? reader : await contests.open(path, 'write');
   try {
-    const loaded = await loadContest(folder, { variants });
+    const loaded = await loadContest(folder, {
+      variants,
+      ...(flags.seed === undefined ? {} : { seed: flags.seed }),
+    });
     const changed = changedAfterVotes(loaded.digest, loaded.votes, loaded.samples);
     if (changed !== null) throw new Fault('CONTEST_CHANGED', changed);
     const open = { shell, folder, loaded, flags, standing: standingOf(loaded) };

@@ -34,13 +34,14 @@ export const pairKey = (one: string, other: string): string =>
 
 /** All pairs, sorted by key. */
 export function pairsOf(samples: readonly ComparableSample[]): readonly SamplePair[] {
+  const texts = new Map(samples.map(({ id, answer }) => [id, readText(answer)]));
   return meetings(samples.toSorted((x, y) => byCodeUnits(x.id, y.id)))
     .map(({ a, b }) => ({
       key: pairKey(a.id, b.id),
       task: a.task,
       a,
       b,
-      alike: readText(a.answer) === readText(b.answer),
+      alike: texts.get(a.id) === texts.get(b.id),
     }))
     .toSorted((x, y) => byCodeUnits(x.key, y.key));
 }

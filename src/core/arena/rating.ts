@@ -1,4 +1,4 @@
-import { bradleyTerry } from '../judging/index.ts';
+import { bradleyTerryStrengths } from '../judging/index.ts';
 import { byCodeUnits, uniqueSorted } from '../model/index.ts';
 import { exponential, normal, quantile, seededRandom } from './chance.ts';
 
@@ -113,7 +113,7 @@ const byMatch = (x: Match, y: Match): number =>
   (x.alike ?? 2) - (y.alike ?? 2);
 
 const pointsOf = ({ a, score }: Match, name: string): number => (a === name ? score : 1 - score);
-const weightOf = ({ alike }: Match): number => alike ?? 1;
+const weightOf = ({ alike }: Pick<Match, 'alike'>): number => alike ?? 1;
 
 /** Connected components of the comparisons, the largest first, then by name. */
 function componentsOf(names: readonly string[], matches: readonly Match[]): readonly (readonly string[])[] {
@@ -137,31 +137,53 @@ function replicatesOf(
   sorted: readonly Match[],
   { seed, replicates = REPLICATES }: { readonly seed: number; readonly replicates?: number },
 ): Replicates {
-  const byTask = [...Map.groupBy(sorted, ({ task }) => task).values()];
+  const tasks = [...Map.groupBy(sorted, ({ task }) => task).values()].map((own) => own.length);
   const random = seededRandom(seed);
+  const fitted = strengthsOver(names, sorted);
   return Array.from({ length: sorted.length === 0 ? 0 : replicates }, () => {
     const priors = new Map(names.map((name) => [name, normal(random)] as const));
-    const games = byTask.flatMap((own) => {
+    const weights: number[] = [];
+    for (const comparisons of tasks) {
       const task = exponential(random);
-      const shares = own.map(() => exponential(random));
+      const shares = Array.from({ length: comparisons }, () => exponential(random));
       const all = shares.reduce((sum, share) => sum + share, 0);
-      return own.map((match, i) => ({
-        ...gameOf(match),
-        weight: (weightOf(match) * task * own.length * (shares[i] as number)) / all,
-      }));
-    });
-    return strengthsIn(names, games, priors);
+      for (const share of shares) weights.push((task * comparisons * share) / all);
+    }
+    return fitted(weights, priors);
   });
 }
 
-const gameOf = (match: Match) => ({ a: match.a, b: match.b, y: match.score, weight: weightOf(match) });
-
-const strengthsIn = (
+/**
+ * Fits strengths to the same comparisons with different weights, one for each. Comparisons of the same two contestants
+ * are added up first: a contest may have ten thousand, and a bootstrap fits them a thousand times.
+ */
+function strengthsOver(
   names: readonly string[],
-  games: Parameters<typeof bradleyTerry>[1],
-  priors?: ReadonlyMap<string, number>,
-): ReadonlyMap<string, number> =>
-  new Map(bradleyTerry(names, games, priors).strengths.map(({ alias, theta }) => [alias, theta]));
+  sorted: readonly Match[],
+): (weights: readonly number[], priors?: ReadonlyMap<string, number>) => ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  const met: { readonly a: string; readonly b: string }[] = [];
+  const own = sorted.map(({ a, b, score, ...match }) => {
+    const key = JSON.stringify([a, b]);
+    const place = places.get(key) ?? met.push({ a, b }) - 1;
+    places.set(key, place);
+    return { place, score, weight: weightOf(match) };
+  });
+  return (weights, priors) => {
+    const sums = met.map(() => ({ weight: 0, points: 0 }));
+    for (const [i, { place, score, weight }] of own.entries()) {
+      const sum = sums[place] as { weight: number; points: number };
+      const drawn = weight * (weights[i] as number);
+      sum.weight += drawn;
+      sum.points += drawn * score;
+    }
+    const games = met.map((pair, i) => {
+      const { weight, points } = sums[i] as { weight: number; points: number };
+      return { ...pair, weight, y: points / weight };
+    });
+    return bradleyTerryStrengths(names, games, priors);
+  };
+}
 
 function groupRatings(
   group: readonly string[],
@@ -169,7 +191,7 @@ function groupRatings(
   sorted: readonly Match[],
   replicates: Replicates,
 ): readonly Rating[] {
-  const strengths = centred(strengthsIn(names, sorted.map(gameOf)), group);
+  const strengths = centred(strengthsOver(names, sorted)(sorted.map(() => 1)), group);
   const draws = replicates.map((replicate) => centred(replicate, group));
   const isAhead = (a: string, b: string) =>
     draws.filter((draw) => (draw.get(a) as number) > (draw.get(b) as number)).length >=

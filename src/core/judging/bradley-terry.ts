@@ -43,25 +43,9 @@ export function bradleyTerry(
   games: readonly Game[],
   priors: ReadonlyMap<Alias, number> = NO_PRIORS,
 ): BradleyTerryFit {
-  const names = [...new Set(aliases)].sort();
+  const { names, weights, theta } = maximum(aliases, games, priors);
   const n = names.length;
   const place = new Map(names.map((name, i) => [name, i] as const));
-  const weights = zeroMatrix(n);
-  const points = zeroMatrix(n);
-  for (const { a, b, y, weight } of games) {
-    const [i, j] = [place.get(a), place.get(b)];
-    if (i === undefined || j === undefined || i === j) continue;
-    if (!(weight > 0) || !Number.isFinite(weight) || !(y >= 0 && y <= 1)) continue;
-    addToCell(weights, i, j, weight);
-    addToCell(weights, j, i, weight);
-    addToCell(points, i, j, weight * y);
-    addToCell(points, j, i, weight * (1 - y));
-  }
-  const theta = newton(
-    weights,
-    points,
-    names.map((name) => priors.get(name) ?? 0),
-  );
   const covariance = inverse(curvature(weights, theta));
   const mean = theta.reduce((sum, t) => sum + t, 0) / Math.max(1, n);
   const at = (alias: Alias) => place.get(alias) ?? -1;
@@ -85,6 +69,45 @@ export function bradleyTerry(
   };
 }
 
+/** Log-odds with mean 0 by alias, without their errors: for bootstraps, which need many fits. */
+export function bradleyTerryStrengths(
+  aliases: readonly Alias[],
+  games: readonly Game[],
+  priors: ReadonlyMap<Alias, number> = NO_PRIORS,
+): ReadonlyMap<Alias, number> {
+  const { names, theta } = maximum(aliases, games, priors);
+  const mean = theta.reduce((sum, t) => sum + t, 0) / Math.max(1, names.length);
+  return new Map(names.map((name, i) => [name, withoutRoundingError((theta[i] as number) - mean)]));
+}
+
+/** The maximum itself; `names` are sorted. */
+function maximum(
+  aliases: readonly Alias[],
+  games: readonly Game[],
+  priors: ReadonlyMap<Alias, number>,
+): { readonly names: readonly Alias[]; readonly weights: Matrix; readonly theta: readonly number[] } {
+  const names = [...new Set(aliases)].sort();
+  const n = names.length;
+  const place = new Map(names.map((name, i) => [name, i] as const));
+  const weights = zeroMatrix(n);
+  const points = zeroMatrix(n);
+  for (const { a, b, y, weight } of games) {
+    const [i, j] = [place.get(a), place.get(b)];
+    if (i === undefined || j === undefined || i === j) continue;
+    if (!(weight > 0) || !Number.isFinite(weight) || !(y >= 0 && y <= 1)) continue;
+    addToCell(weights, i, j, weight);
+    addToCell(weights, j, i, weight);
+    addToCell(points, i, j, weight * y);
+    addToCell(points, j, i, weight * (1 - y));
+  }
+  const theta = newton(
+    weights,
+    points,
+    names.map((name) => priors.get(name) ?? 0),
+  );
+  return { names, weights, theta };
+}
+
 type Matrix = number[][];
 const zeroMatrix = (n: number): Matrix => Array.from({ length: n }, () => new Array<number>(n).fill(0));
 const cell = (matrix: Matrix, i: number, j: number): number => matrix[i]?.[j] ?? 0;
@@ -103,13 +126,13 @@ function newton(weights: Matrix, points: Matrix, priors: readonly number[]): rea
   let value = objective(points, theta, priors);
   for (let step = 0; step < MAX_ITERATIONS; step++) {
     const slope = gradient(weights, points, theta, priors);
-    const move = inverse(curvature(weights, theta)).map((row) =>
-      row.reduce((sum, h, j) => sum + h * (slope[j] as number), 0),
-    );
+    const move = solution(curvature(weights, theta), slope);
     let by = 1;
     let next = stepped(theta, move, by);
     let reached = objective(points, next, priors);
-    for (; reached < value - EPSILON && by > EPSILON; by /= 2) {
+    // Of a large sum, the last digits are rounding errors.
+    const least = value - EPSILON * Math.max(1, Math.abs(value));
+    for (; reached < least && by > EPSILON; by /= 2) {
       next = stepped(theta, move, by / 2);
       reached = objective(points, next, priors);
     }
@@ -125,8 +148,10 @@ const stepped = (theta: readonly number[], move: readonly number[], by: number):
 
 function objective(points: Matrix, theta: readonly number[], priors: readonly number[]): number {
   let sum = 0;
-  for (const [i, row] of points.entries()) {
-    for (const [j, y] of row.entries()) {
+  for (let i = 0; i < points.length; i++) {
+    const row = points[i] as readonly number[];
+    for (let j = 0; j < row.length; j++) {
+      const y = row[j] as number;
       if (y > 0) sum += y * logSigmoid((theta[i] as number) - (theta[j] as number));
     }
   }
@@ -148,17 +173,41 @@ const gradient = (
 
 /** The negative Hessian; positive definite because of the ridge. */
 function curvature(weights: Matrix, theta: readonly number[]): Matrix {
-  const matrix = zeroMatrix(theta.length);
-  for (const [i, t] of theta.entries()) {
-    addToCell(matrix, i, i, 1);
-    for (const [j, other] of theta.entries()) {
+  return theta.map((t, i) => {
+    const row = weights[i] as readonly number[];
+    let diagonal = 1;
+    const bends = theta.map((other, j) => {
       const p = sigmoid(t - other);
-      const bend = i === j ? 0 : cell(weights, i, j) * p * (1 - p);
-      addToCell(matrix, i, i, bend);
-      addToCell(matrix, i, j, -bend);
+      const bend = i === j ? 0 : (row[j] as number) * p * (1 - p);
+      diagonal += bend;
+      return -bend;
+    });
+    bends[i] = diagonal;
+    return bends;
+  });
+}
+
+/** Solves for a vector by Gaussian elimination; `matrix` is overwritten. Diagonally dominant, so without pivoting. */
+function solution(matrix: Matrix, right: readonly number[]): readonly number[] {
+  const n = right.length;
+  const x = [...right];
+  for (let i = 0; i < n; i++) {
+    const pivot = matrix[i] as number[];
+    for (let j = i + 1; j < n; j++) {
+      const row = matrix[j] as number[];
+      const factor = (row[i] as number) / (pivot[i] as number);
+      if (factor === 0) continue;
+      for (let k = i; k < n; k++) row[k] = (row[k] as number) - factor * (pivot[k] as number);
+      x[j] = (x[j] as number) - factor * (x[i] as number);
     }
   }
-  return matrix;
+  for (let i = n - 1; i >= 0; i--) {
+    const row = matrix[i] as number[];
+    let sum = x[i] as number;
+    for (let k = i + 1; k < n; k++) sum -= (row[k] as number) * (x[k] as number);
+    x[i] = sum / (row[i] as number);
+  }
+  return x;
 }
 
 /** Gauss-Jordan elimination. The matrix is diagonally dominant, so no pivoting is needed. */

@@ -1,6 +1,6 @@
 export { type BlindPatch, blindPatch, type ShownLine } from './blind.ts';
 export { redactInjections } from './blind-line.ts';
-export { bradleyTerry, type Game } from './bradley-terry.ts';
+export { bradleyTerry, bradleyTerryStrengths, type Game } from './bradley-terry.ts';
 export { type Identities, identitiesOf, leaksIn, scrub } from './identity.ts';
 export {
   type JudgingResults,
