@@ -126,7 +126,7 @@ function newton(weights: Matrix, points: Matrix, priors: readonly number[]): rea
   let value = objective(points, theta, priors);
   for (let step = 0; step < MAX_ITERATIONS; step++) {
     const slope = gradient(weights, points, theta, priors);
-    const move = solution(curvature(weights, theta), slope);
+    const move = solveFor(curvature(weights, theta), slope);
     let by = 1;
     let next = stepped(theta, move, by);
     let reached = objective(points, next, priors);
@@ -188,7 +188,7 @@ function curvature(weights: Matrix, theta: readonly number[]): Matrix {
 }
 
 /** Solves for a vector by Gaussian elimination; `matrix` is overwritten. Diagonally dominant, so without pivoting. */
-function solution(matrix: Matrix, right: readonly number[]): readonly number[] {
+function solveFor(matrix: Matrix, right: readonly number[]): readonly number[] {
   const n = right.length;
   const x = [...right];
   for (let i = 0; i < n; i++) {
