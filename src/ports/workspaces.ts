@@ -1,7 +1,7 @@
 import type { CommitMessage } from '../core/learning/index.ts';
 import type { Sha } from '../core/model/index.ts';
 import type { SubmoduleAccess } from '../core/settings/index.ts';
-import type { FailedHost, Limits, RegistryAccess, Tools, WorkArea } from './sandbox.ts';
+import type { FailedHost, Limits, RegistryAccess, StopReason, Tools, WorkArea } from './sandbox.ts';
 
 /** Basic credentials for one remote, passed to git by environment only: never in argv, a URL or a config file (I3). */
 export interface GitCredential {
@@ -169,6 +169,8 @@ export interface Workspaces {
     | {
         readonly kind: 'failed';
         readonly why: string;
+        /** The limit that the command exceeded; null: none. */
+        readonly stopped: StopReason | null;
         readonly tail: string;
         /** `host:port` names that were requested but not allowed. */
         readonly refusedHosts: readonly string[];

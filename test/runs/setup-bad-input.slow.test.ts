@@ -25,7 +25,7 @@ describe('a set-up command', () => {
     const limits = { ...LIMITS, wallMs: 2_000 };
     expect(await world.workspaces.install(base, { command, egress: [], limits })).toMatchObject({
       kind: 'failed',
-      why: expect.stringContaining('(wall)'),
+      why: expect.stringContaining('stopped at its time limit'),
     });
   });
 

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, showsKill } from '../../core/model/index.ts';
+import { howEnded } from '../../core/reports/index.ts';
 import { shownSetup } from '../../core/settings/index.ts';
 import {
   type BaseCheckout,
@@ -242,8 +243,7 @@ const withLayer = (base: BaseCheckout, layer: string): Installed => ({
 
 function failure(command: string, result: ExecResult): InstallAttempt | null {
   const failed = (how: string) => failedSetup(command, `${how}.`, result);
-  if (result.stopped !== null)
-    return failed(`was stopped after ${Math.round(result.ms / 1000)} s (${result.stopped})`);
+  if (result.stopped !== null) return failed(`${howEnded(result)}, after ${Math.round(result.ms / 1000)} s`);
   const { exitCode } = result;
   if (exitCode === null) return { ...failed('was ended by a signal'), killed: 'signal' };
   if (exitCode === 0) return null;
@@ -257,6 +257,7 @@ const failedSetup = (command: string, how: string, result: ExecResult) =>
   ({
     kind: 'failed',
     why: `\`${shownSetup(command).split('\n')[0]?.slice(0, 120)}\` ${how}`,
+    stopped: result.stopped,
     tail: tailOf(result),
     refusedHosts: result.refusedHosts ?? [],
     failedHosts: result.failedHosts ?? [],

@@ -1,5 +1,6 @@
 import { SETTINGS_FILE } from '../model/index.ts';
 import { COMMAND_NAMES, SUGGESTED, shownSetup } from '../settings/index.ts';
+import { MAX_LINE } from './failure-lines.ts';
 import { code } from './markdown.ts';
 import type { ChecksView, RunView } from './view.ts';
 import { cut, visible } from './visible.ts';
@@ -64,102 +65,14 @@ function originNotes(file: string | undefined): readonly string[] {
   return [file === SETTINGS_FILE ? 'settings' : `detected from ${code(file, 100)}`];
 }
 
-/** Maximum lines of a failed command's output that are shown. */
-const MAX_LINES = 3;
-/** Maximum code points of a line. */
-const MAX_LINE = 240;
-/** Characters at the start and at the end of the output that are searched. */
-const MAX_OUTPUT_END = 200_000;
-
-/** Lines that npm, Maven and pytest print on every failure, and stack frames: they never name the cause. */
-const NOISE: readonly RegExp[] = [
-  /^\s*at\s/,
-  /^npm (?:ERR!|error)(?: network| 403| 404)?\s*$/,
-  /^npm (?:ERR!|error) (?:errno|syscall|path|signal|workspace|location|Lifecycle script|A complete log|Or, |For a full|Did you mean|npm help)\b/,
-  /^npm (?:ERR!|error) (?:network|403|404) (?:This is a problem|In most cases|'?proxy'?|a package version|on a server|Note that|If you are)/,
-  /^\[ERROR\]\s*(?:$|-> \[Help|To see the full|Re-run Maven|For more information|\[Help|After correcting|mvn )/,
-  /^(?:go: )?(?:downloading|extracting|finding) /,
-  /^error: (?:test failed, to rerun|process didn't exit|aborting due to|could not compile|script ")/,
-  /^error Command failed with exit code|\bELIFECYCLE\b|\bERR_PNPM_RECURSIVE/,
-  /^\s*(?:code|errno|syscall|hostname|address|port): /,
-  /^\s*(?:0 errors?|\d+ (?:passed|warnings?))\b/i,
-];
-
-/** Lines that name a cause, by tool: npm and other package managers, compilers, interpreters, shells, the network. */
-const CAUSES: readonly RegExp[] = [
-  /^npm (?:ERR!|error) /,
-  /\bERR_PNPM_\w+/,
-  /\bYN\d{4}:.{0,80}\b(?:error|not found|failed|forbidden)/i,
-  /^ERROR: /,
-  /^\s*(?:fatal|error|panic)(?:\[\w+\])?: /i,
-  /\bpanicked at\b/,
-  /^error /,
-  /\berror TS\d+:/,
-  /^E {2,}\S/,
-  /^\[ERROR\] /,
-  /^\[?(?:✘ )?\[ERROR\] /,
-  /:\d+(?::\d+)?: (?:fatal )?error:/,
-  /^\S+\.go:\d+:\d+: /,
-  /^go: \S/,
-  /^(?:Uncaught )?(?:[A-Za-z_][\w.$]*)?(?:Error|Exception|Exit)\b[^\n]{0,40}(?::|$)/,
-  /^Caused by: /,
-  /^\S{1,200}: (?:line )?(?:\d+: )?\S{1,200}: (?:(?:command )?not found|No such file or directory|Permission denied)$/,
-  /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|ENOSPC|ENOMEM)\b/,
-  /(?:Could not resolve|Temporary failure in name resolution|Executable doesn't exist|Could not find Chrom)/,
-];
-
-/** Names of failing tests, and lines around a cause: shown if there is nothing better. */
-const SYMPTOMS: readonly RegExp[] = [
-  /^\s*not ok \d+/,
-  /^\s*(?:● |✖ |✗ |--- FAIL: |FAIL(?:ED)?[ :\t])/,
-  /^ERROR\b/,
-  /\b(?:error|failed|failure|cannot|unable to)\b/i,
-];
-
-const matches = (line: string, patterns: readonly RegExp[]): boolean =>
-  patterns.some((pattern) => pattern.test(line));
-
-/**
- * The lines of a failed command's output that explain the failure, in their order: the first lines that name a cause,
- * otherwise the first that look like a failure, otherwise the last ones. Sanitized for display, each at most 240 code
- * points; empty for empty output.
- */
-export function failureLines(output: string, most = MAX_LINES): readonly string[] {
-  const lines = linesOf(output);
-  const telling = lines.filter((line) => !matches(line, NOISE));
-  const causes = distinct(telling.filter((line) => matches(line, CAUSES))).slice(0, most);
-  if (causes.length > 0) return causes.map(shortLine);
-  const symptoms = distinct(telling.filter((line) => matches(line, SYMPTOMS))).slice(0, most);
-  return (symptoms.length > 0 ? symptoms : telling.slice(-most)).map(shortLine);
-}
-
-function linesOf(output: string): readonly string[] {
-  const read =
-    output.length > 2 * MAX_OUTPUT_END
-      ? `${output.slice(0, MAX_OUTPUT_END)}\n${output.slice(-MAX_OUTPUT_END)}`
-      : output;
-  const lines = visible(read)
-    .split('\n')
-    .map((line) => line.trimEnd().slice(0, 4 * MAX_LINE))
-    .filter((line) => line !== '');
-  // The usage message of npm begins here.
-  const usage = lines.findIndex((line) => /^npm (?:ERR!|error) Usage:$/.test(line));
-  const end = lines.findLastIndex((line) => /^npm (?:ERR!|error)/.test(line));
-  return usage < 0 ? lines : [...lines.slice(0, usage), ...lines.slice(end + 1)];
-}
-
-const distinct = (lines: readonly string[]): readonly string[] => [
-  ...new Map(lines.map((line) => [line.trim(), line])).values(),
-];
-
-const shortLine = (line: string): string => cut(line.trim(), { codePoints: MAX_LINE });
-
 /** A command of the repository that failed on the base commit. */
 interface FailedCommand {
   readonly step: 'set-up' | 'build' | 'tests';
   readonly command: string;
   /** `exit code 1`, or another way of ending. */
   readonly how: string;
+  /** The limit that it exceeded; absent or null: none. */
+  readonly stopped?: keyof typeof LIMITS | null | undefined;
   /** The lines of its output that explain the failure, selected by `failureLines`. */
   readonly lines: readonly string[];
 }
@@ -171,9 +84,9 @@ const STEPS = {
 } as const satisfies Record<FailedCommand['step'], string>;
 
 /** A sentence about the failed step with its command and the relevant lines, and a sentence about the remedy. */
-export function commandFailure({ step, command, how, lines }: FailedCommand): string {
+export function commandFailure({ step, command, how, lines, stopped }: FailedCommand): string {
   const reason = lines.length === 0 ? ', without any output.' : `: ${lines.map(quotedCode).join(', ')}.`;
-  const hint = failureHint(lines, step);
+  const hint = stopped ? limitHelp(stopped, step) : failureHint(lines, step);
   return `The ${STEPS[step]} ${quotedCode(command)} failed on the base commit (${how})${reason}${hint === null ? '' : ` ${hint}`}`;
 }
 
@@ -184,6 +97,23 @@ const LIMITS = {
   disk: 'stopped at its disk limit',
   cancelled: 'cancelled',
 } as const;
+
+/** What to do about a command that exceeded a limit; null if it was cancelled. */
+export function limitHelp(stopped: keyof typeof LIMITS, step: FailedCommand['step']): string | null {
+  const less = step === 'tests' ? 'set `checks.test` to a smaller part of the tests' : 'let it do less';
+  switch (stopped) {
+    case 'wall':
+      return `Raise \`timeout.check\`, or ${less}.`;
+    case 'silence':
+      return 'A command that works for minutes must print its progress.';
+    case 'memory':
+      return `It needs more memory than a sandbox has: start fewer processes at a time, or ${less}.`;
+    case 'disk':
+      return `It writes more than a sandbox may hold: ${less}.`;
+    case 'cancelled':
+      return null;
+  }
+}
 
 /** How a command ended, after “failed” or in brackets. */
 export const howEnded = ({
@@ -201,10 +131,16 @@ export const quotedCode = (text: string): string => `\`${text.replaceAll('`', "'
 const MACHINE_TOOLS =
   /^(?:cargo|rustc|rustup|go|mvn|gradle|javac?|node|npm|npx|pnpm|yarn|bun|deno|corepack|python3?|pip3?|uv|poetry|pdm|hatch|tox|nox|ruby|gem|bundle|rake|php|composer|dotnet|make|cmake|ninja|gcc|g\+\+|cc|clang|git|docker|psql|jq|curl)$/;
 
+/** What shells and make say about a program that is not there. */
+const NOT_FOUND =
+  /^\S{1,60}: (?:line )?(?:\d+: )?([\w.+-]{1,60}): (?:command )?not found$|^make(?:\[\d+\])?: ([\w.+-]{1,60}): No such file or directory$/m;
+
 /** A remedy in one sentence; null if the lines do not suggest one. */
 export function failureHint(outputLines: readonly string[], step: FailedCommand['step']): string | null {
   const lines = outputLines.join('\n');
-  const missing = /^\S{1,60}: (?:line )?(?:\d+: )?([\w.+-]{1,60}): (?:command )?not found$/m.exec(lines)?.[1];
+  const missing = NOT_FOUND.exec(lines)
+    ?.slice(1)
+    .find((name) => name !== undefined);
   if (missing !== undefined && MACHINE_TOOLS.test(missing)) {
     return `${quotedCode(missing)} is missing: install it on the machine that runs Runoff, or use an image that has it (\`RUNOFF_SANDBOX=container\`, \`RUNOFF_SANDBOX_IMAGE\`).`;
   }
@@ -215,8 +151,11 @@ export function failureHint(outputLines: readonly string[], step: FailedCommand[
   if (NO_NETWORK.test(lines)) return NETWORK_HELP[step];
   if (/\b(?:E403|403 Forbidden|HTTP 403|status code:? 403)\b/.test(lines))
     return 'The registry or a proxy refused the request: name the registry in `network.allow` (within NETWORK_ALLOW), or use one that this machine may reach.';
-  const missingPackage =
-    missing ?? /(?:No module named|Cannot find (?:module|package)) '([^'\n]{1,200})'/.exec(lines)?.[1];
+  if (missing !== undefined)
+    return `${quotedCode(missing)} is missing: let \`checks.setup\` install it, or install it on the machine that runs Runoff.`;
+  const missingPackage = /(?:No module named|Cannot find (?:module|package)) '([^'\n]{1,200})'/.exec(
+    lines,
+  )?.[1];
   if (missingPackage !== undefined && !/^[./]/.test(missingPackage))
     return `${quotedCode(missingPackage)} is not installed: set \`checks.setup\` to the command that installs the packages.`;
   return null;

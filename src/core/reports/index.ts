@@ -1,7 +1,6 @@
 export {
   commandFailure,
   commandNotes,
-  failureLines,
   howEnded,
   lentNote,
   quotedCode,
@@ -11,6 +10,7 @@ export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions 
 export { noPatchAtAll, votesLine } from './decision-sections.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { explanation } from './explanation.ts';
+export { failureLines } from './failure-lines.ts';
 export { lookAtNotes } from './findings.ts';
 export {
   activityLabel,

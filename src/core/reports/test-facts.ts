@@ -7,7 +7,7 @@ import {
 } from '../evidence/index.ts';
 import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Alias } from '../model/index.ts';
-import { commandFailure, failureHint, howEnded, quotedCode } from './commands.ts';
+import { commandFailure, failureHint, howEnded, limitHelp, quotedCode } from './commands.ts';
 import { counted, shortSha } from './format.ts';
 import { cutNotes } from './left-out.ts';
 import { code, inertSentence, prose } from './markdown.ts';
@@ -249,7 +249,7 @@ function whatHappened(base: BaseFacts, silence: Silence, command: string): strin
 const outputOf = ({ lines }: BaseFacts): string =>
   lines.length === 0 ? '' : `: ${lines.map(quotedCode).join(', ')}`;
 
-function whatHelps({ need, lines }: BaseFacts, silence: Silence): readonly string[] {
+function whatHelps({ need, lines, stopped }: BaseFacts, silence: Silence): readonly string[] {
   const needNotes =
     need === undefined || need === 'network'
       ? []
@@ -262,7 +262,7 @@ function whatHelps({ need, lines }: BaseFacts, silence: Silence): readonly strin
         'Make the command start there (`checks.setup` installs packages), or set `checks.test` to another one.',
       ];
     case 'stopped':
-      return [...needNotes, 'Raise `timeout.check`, or set `checks.test` to a smaller part of the tests.'];
+      return [...needNotes, ...[limitHelp(stopped ?? 'wall', 'tests') ?? []].flat()];
     case 'exit-code':
       return [...needNotes, OTHER_COMMAND];
     case 'none-passes':

@@ -135,12 +135,16 @@ export async function setUpBase(
     step: 'set-up',
     command: shownSetup(setup),
     how: why.replace(/^`[^`]*` (?:ended with |was )?|\.$/g, ''),
+    stopped: installed.stopped,
     lines: failureLines(output),
   });
   // A missing tool is the likeliest cause, and one that a person can fix.
   const missing = [...(bare.tools?.missing ?? []), ...(await absentContentAt(world, bare.source, bare.base))];
   const message = [...missing, `${failure}${refusedText(refusedHosts)}`].join(' ');
-  return { kind: 'failed', failed: { message, output, refusedHosts, timedOut: /\(wall\)\.$/.test(why) } };
+  return {
+    kind: 'failed',
+    failed: { message, output, refusedHosts, timedOut: installed.stopped === 'wall' },
+  };
 }
 
 /** The base with the copy of the work tree's packages that the run's commands were tried with. */

@@ -159,7 +159,10 @@ export async function tryBase(
     if (broken) {
       const how = { step: 'build', command: checks.build ?? '', how: howEnded(broken) } as const;
       const absent = await absentContentAt(runner.world, runner.source, runner.base);
-      const message = [...absent, commandFailure({ ...how, lines: broken.errors })].join(' ');
+      const message = [
+        ...absent,
+        commandFailure({ ...how, lines: broken.errors, stopped: broken.stopped }),
+      ].join(' ');
       return { kind: 'broken', message, output: broken.tail, timedOut: broken.stopped === 'wall' } as const;
     }
     if (checks.test) await onStep?.({ name: 'tests', command: checks.test });

@@ -207,6 +207,51 @@ test('output without a cause is shown by what looks like a failure, or by its en
   expect(failureLines('')).toEqual([]);
 });
 
+test('what runners and package managers print around the output does not stand for it', () => {
+  expect(failureLines('> x@1.0.0 test\n> node t.js\n\n1 passed\n')).toEqual(['1 passed']);
+  const node =
+    '/repo/build.js:1\nthrow new Error("Could not resolve entry");\n      ^\n\nError: Could not resolve entry\n    at a (/repo/build.js:1:2)\n';
+  expect(failureLines(node)).toEqual(['Error: Could not resolve entry']);
+  const tap =
+    "TAP version 13\n# Error: Cannot find module 'left-pad'\nnot ok 1 - a.test.js\n  ---\n  error: 'test failed'\n  ...\n";
+  expect(failureLines(tap)).toEqual(["Error: Cannot find module 'left-pad'"]);
+  expect(failureLines('not ok 1 - a\n  error: |-\n    Two lines\n')).toEqual(['not ok 1 - a']);
+});
+
+test('a limit is named with what to do about it, whatever the output says', () => {
+  const failed = (stopped: 'wall' | 'silence' | 'memory' | 'disk', step: 'set-up' | 'tests') =>
+    commandFailure({
+      step,
+      command: 'make',
+      how: howEnded({ exitCode: null, stopped }),
+      stopped,
+      lines: ['npm: not found'],
+    });
+  expect([
+    failed('wall', 'set-up'),
+    failed('silence', 'set-up'),
+    failed('memory', 'tests'),
+    failed('disk', 'set-up'),
+  ]).toMatchInlineSnapshot(`
+    [
+      "The set-up command \`make\` failed on the base commit (stopped at its time limit): \`npm: not found\`. Raise \`timeout.check\`, or let it do less.",
+      "The set-up command \`make\` failed on the base commit (stopped after a long time without output): \`npm: not found\`. A command that works for minutes must print its progress.",
+      "The test command \`make\` failed on the base commit (stopped at its memory limit): \`npm: not found\`. It needs more memory than a sandbox has: start fewer processes at a time, or set \`checks.test\` to a smaller part of the tests.",
+      "The set-up command \`make\` failed on the base commit (stopped at its disk limit): \`npm: not found\`. It writes more than a sandbox may hold: let it do less.",
+    ]
+  `);
+});
+
+test.each([
+  ['make: zig: No such file or directory', '`zig` is missing: let `checks.setup` install it'],
+  ['make[1]: cmake: No such file or directory', '`cmake` is missing: install it on the machine'],
+  ['sh: 1: jest: not found', '`jest` is missing: let `checks.setup` install it'],
+])('a program that is not there is named: %s', (line, help) => {
+  expect(
+    commandFailure({ step: 'tests', command: 'make test', how: 'exit code 2', lines: [line] }),
+  ).toContain(help);
+});
+
 test('enormous output is read from its start and its end', () => {
   const filler = `${'x'.repeat(79)}\n`.repeat(200_000);
   expect(failureLines(`fatal: first\n${filler}Error: last\n`)).toEqual(['fatal: first', 'Error: last']);

@@ -273,7 +273,8 @@ function missingSentence(
   program: string,
   reasons: readonly string[],
 ): string {
-  const have = has === null ? 'sandboxes here have none' : `sandboxes here have ${has}`;
+  const have =
+    has === null ? 'sandboxes here have none' : `sandboxes here have ${has}, which is used instead`;
   return [
     `The repository ${asked}, and ${have}.`,
     ...reasons,
