@@ -15,7 +15,7 @@ import { money } from '../core/reports/index.ts';
 import type { ContestFolder } from '../ports/index.ts';
 import { judgeContest, keepAnswers, type LoadedContest, loadContest, Voting } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
-import { type ContestFlags, contestCommand, contestPath } from './arena.ts';
+import { type ContestFlags, contestCommand, contestPath, examples } from './arena.ts';
 import { voteByKeys } from './ballot.ts';
 import { names, parseDollars, whole } from './options.ts';
 import { ballotJson, jsonText, painter, shown } from './render/index.ts';
@@ -47,6 +47,15 @@ export function addVote(arena: Command, shell: Shell, done: (code: number) => vo
     .option('--pairs <count>', 'maximum number of pairs for judges (default: 50), or to list', whole(1))
     .option('--budget <usd>', "US dollars for judges in this call (default: the contest's)", parseDollars)
     .option('--record <file>', 'store votes from a file with JSON lines (`-`: standard input)')
+    .addHelpText(
+      'after',
+      examples(
+        'runoff arena vote first',
+        'runoff arena vote first --judge openai/gpt-6-sol --pairs 20',
+        'runoff arena vote first --json > pairs.json',
+        'runoff arena vote first --record votes.jsonl --as kim',
+      ),
+    )
     .action(async (name: string, flags: VoteFlags, command: Command) => {
       if (flags.judge !== undefined && flags.record !== undefined)
         command.error('error: use either --judge or --record, not both');

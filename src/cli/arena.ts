@@ -68,7 +68,8 @@ export const contestCommand = (arena: Command, name: string): Command =>
     .option('--dir <folder>', 'its folder (default: below `arena` in the data folder)')
     .addOption(jsonOption());
 
-const examples = (...lines: readonly string[]): string =>
+/** For the end of a command's help. */
+export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 
 /** The folder of a contest. */

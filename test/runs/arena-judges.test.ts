@@ -116,7 +116,12 @@ describe('judges of a contest', () => {
 
   test('that are down are asked again the next time; unusable answers are stored and not counted', async () => {
     const on = field();
-    const down = await judging(on, { 'x-ai/grok-5': DOWN }).run();
+    const kept = new Map<string, unknown>();
+    const remember = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+      if (!kept.has(key)) kept.set(key, await work());
+      return kept.get(key) as T;
+    };
+    const down = await judging(on, { 'x-ai/grok-5': DOWN }, { remember }).run();
     expect(down).toMatchObject({ stored: 0, missing: 10, why: 'HTTP 529' });
     expect(on.votes).toEqual([]);
     const noCitation: JudgeAnswer = () => ({
@@ -124,7 +129,7 @@ describe('judges of a contest', () => {
       because: 'So it is.',
       better: 'first',
     });
-    expect(await judging(on, { 'x-ai/grok-5': noCitation }).run()).toMatchObject({
+    expect(await judging(on, { 'x-ai/grok-5': noCitation }, { remember }).run()).toMatchObject({
       stored: 10,
       unusable: 10,
     });

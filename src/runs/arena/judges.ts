@@ -168,9 +168,38 @@ function shownPair(
   };
 }
 
+/** Carries an answer that did not come past `remember`, which does not keep what is thrown. */
+class MissingAnswer extends Error {
+  readonly answer: unknown;
+
+  constructor(answer: unknown) {
+    super('A judge did not answer.');
+    this.answer = answer;
+  }
+}
+
+/** Remembers answers, but not that none came: a judge that was down is asked again the next time. */
+const rememberGiven = ({ remember }: Pick<ArenaJudging, 'remember'>): ArenaJudging['remember'] =>
+  async function given<T>(key: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await remember(key, async () => {
+        const answer = await work();
+        if (didNotAnswer(answer)) throw new MissingAnswer(answer);
+        return answer;
+      });
+    } catch (thrown) {
+      if (thrown instanceof MissingAnswer) return thrown.answer as T;
+      throw thrown;
+    }
+  };
+
+const didNotAnswer = (answer: unknown): boolean =>
+  typeof answer === 'object' && answer !== null && 'answered' in answer && answer.answered === false;
+
 /** One lease for each judge, opened on first use. */
 function openJudges(parts: ArenaJudging, identities: Identities) {
   const models = [...new Set(parts.models)];
+  const remember = rememberGiven(parts);
   const leased = new Map<string, Promise<JudgeModel>>();
   const open = (model: string): Promise<JudgeModel> => {
     const known = leased.get(model);
@@ -189,7 +218,10 @@ function openJudges(parts: ArenaJudging, identities: Identities) {
       const [first, second] = [sides.get(left), sides.get(right)];
       if (!first || !second) throw new TypeError(`The pair of ${left} and ${right} has two sides.`);
       const names = [left, right] as const;
-      return askBothSides(parts, { model, judgeModel, task, sides: { first, second }, identities, names });
+      return askBothSides(
+        { ...parts, remember },
+        { model, judgeModel, task, sides: { first, second }, identities, names },
+      );
     },
     usd: async () => (await all()).reduce((sum, judge) => sum + judge.usage().usd, 0),
     async close() {
