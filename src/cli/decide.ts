@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { aliasOf, answerOf, replyOf, type Command as Saying } from '../core/commands/index.ts';
 import { type Alias, Fault, type RunId } from '../core/model/index.ts';
-import { flows, keepOutcomes, pickLocally, reply } from '../runs/index.ts';
+import { flows, pickLocally, reply, tryKeepOutcomes } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { viewById } from './inspect.ts';
 import { jsonOption } from './options.ts';
@@ -91,7 +91,7 @@ async function pick(shell: Shell, runId: RunId, alias: Alias | null, json: boole
   try {
     const view = await viewById(world, runId);
     const picked = await pickLocally(world, runId, alias, `cli:${shell.newRunId()}`);
-    await keepOutcomes(world, runId);
+    await tryKeepOutcomes(world, runId);
     const merge = picked.branch === null ? null : branchMerge(view, picked.branch, shell.cwd);
     if (json) shell.screen.out(`${jsonText({ run: runId, picked: alias, branch: picked.branch, merge })}\n`);
     else shell.screen.out(`${pickText(runId, picked, merge)}\n`);

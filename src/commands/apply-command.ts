@@ -11,7 +11,6 @@ import {
   handleOf,
   isGitHubRun,
   isWaiting,
-  keepOutcomes,
   loadOnGitHub,
   mayWrite,
   type PublishPorts,
@@ -19,6 +18,7 @@ import {
   refreshTally,
   releaseCi,
   requireGitHub,
+  tryKeepOutcomes,
   viewOf,
   type World,
   whyNotOurs,
@@ -155,7 +155,7 @@ async function pick(
     shown: await shownAtPick(world, command, run, view),
   });
   const applied = await applyPick(world, await loadOnGitHub(world, run.id));
-  await keepOutcomes(world, run.id);
+  await tryKeepOutcomes(world, run.id);
   return applied.kind === 'done'
     ? done(applied.note, { runId: run.id })
     : refuse(command, applied.why, run.id);

@@ -1,7 +1,7 @@
 import { parseCommand } from '../core/commands/index.ts';
 import { asFault, type GitHubOrigin, type RunId } from '../core/model/index.ts';
 import type { CommandPlace, NewCommand } from '../ports/index.ts';
-import { isLikelyWriter, keepOutcomes, startRun, type World } from '../runs/index.ts';
+import { isLikelyWriter, startRun, tryKeepOutcomes, type World } from '../runs/index.ts';
 import type { CommandPorts } from './apply-command.ts';
 import { type EditEvent, editOfChoice, onQuestionEdit, restoreChoice } from './checkboxes.ts';
 import { openCommandQueue, STARTS } from './command-queue.ts';
@@ -192,7 +192,7 @@ interface PullEvent {
 
 /** Records how a run's pull request ended. The branch name contains the run's id; the store confirms it. */
 export async function recordPullClosed(
-  world: Pick<World, 'artifacts' | 'clock' | 'store'>,
+  world: Pick<World, 'artifacts' | 'clock' | 'log' | 'store'>,
   event: PullEvent,
 ): Promise<boolean> {
   const runId = /^auto-dev\/\d+\/(r[0-9a-z]{10})\/[A-Z]$/.exec(event.head)?.[1];
@@ -202,6 +202,6 @@ export async function recordPullClosed(
   if (run.origin.kind !== 'github' || run.origin.repositoryId !== event.repositoryId) return false;
   const cause = event.merged ? 'its pull request was merged' : 'its pull request was closed';
   await world.store.transition(run.id, event.merged ? 'merged' : 'closed', cause, world.clock.now());
-  await keepOutcomes(world, run.id);
+  await tryKeepOutcomes(world, run.id);
   return true;
 }

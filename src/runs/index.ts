@@ -49,7 +49,7 @@ export {
   select,
   surveyRepository,
 } from './local/index.ts';
-export { keepOutcomes } from './outcomes.ts';
+export { tryKeepOutcomes } from './outcomes.ts';
 export { pickLocally } from './picks.ts';
 export {
   applyPick,

@@ -8,7 +8,19 @@ import { loadRun, readPatch, repositoryKeyOf, type World } from './context.ts';
 import { standingPicks } from './picks.ts';
 import { unlessDamaged } from './stage.ts';
 
-export type OutcomePorts = Pick<World, 'artifacts' | 'clock' | 'store'>;
+type OutcomePorts = Pick<World, 'artifacts' | 'clock' | 'store'>;
+
+/**
+ * The same for callers whose own work is done: a failure is logged and does not fail that work, because the run is due
+ * and upkeep keeps its outcomes.
+ */
+export async function tryKeepOutcomes(world: OutcomePorts & Pick<World, 'log'>, runId: RunId): Promise<void> {
+  try {
+    await keepOutcomes(world, runId);
+  } catch (thrown) {
+    world.log.warn({ run: runId, err: thrown }, 'what became of its candidates is kept later');
+  }
+}
 
 /**
  * Keeps what became of a run's candidates, as its record and people's picks tell now. Called wherever one of them

@@ -179,7 +179,7 @@ test('a process that is killed before it keeps an outcome leaves it to the next 
   });
   const { fixture, pull } = await published({ store: dying });
   await merges(fixture, pull.number);
-  await expect(webhook(fixture, pull.head.ref, true)).rejects.toThrow('killed');
+  expect(await webhook(fixture, pull.head.ref, true)).toBe(true);
   expect(await outcomesOf(fixture)).toEqual([]);
   killed = false;
   await settleOutcomes(fixture.world);

@@ -18,30 +18,40 @@ export interface MergedPull {
 /** Git's own sentence, with a full or abbreviated name; for a merge, more follows. */
 const REVERTS_COMMIT = /^This reverts commit ([0-9a-f]{7,40})\b/gim;
 /** GitHub's body of a pull request that reverts another one, as it stands in a squashed commit or a merge. */
-const REVERTS_PULL = /^Reverts (?:[\w.-]+\/[\w.-]+)?#(\d{1,9})\b/gim;
+const REVERTS_PULL = /^Reverts ([\w.-]+\/[\w.-]+)?#(\d{1,9})\b/gim;
 
 /**
  * When the work of a pull request was reverted, milliseconds since 1970 UTC; null if it was not, or if its revert was
- * reverted in turn. `commits`: oldest first.
+ * reverted in turn. `repository`: `owner/name`, for reverts that name a pull request. `commits`: oldest first.
  */
 export function revertedAt(
-  pull: Pick<MergedPull, 'number' | 'shas'>,
+  pull: Pick<MergedPull, 'number' | 'shas'> & { readonly repository: string },
   commits: readonly CommitMessage[],
 ): number | null {
   let at: number | null = null;
   let reverts: string[] = [];
-  for (const commit of commits) {
-    const targets = [...commit.message.matchAll(REVERTS_COMMIT)].map(([, sha = '']) => sha.toLowerCase());
-    const pulls = [...commit.message.matchAll(REVERTS_PULL)].map(([, number]) => Number(number));
-    const means = (shas: readonly string[]) =>
-      targets.some((target) => shas.some((sha) => sha.startsWith(target)));
-    if (at !== null && means(reverts)) {
+  for (const { sha, message, at: time } of commits) {
+    if (at !== null && namesCommit(message, reverts)) {
       at = null;
       reverts = [];
-    } else if (means(pull.shas) || pulls.includes(pull.number)) {
-      at ??= commit.at;
-      reverts.push(commit.sha);
+    } else if (namesCommit(message, pull.shas) || namesPull(message, pull)) {
+      at ??= time;
+      reverts.push(sha);
     }
   }
   return at;
 }
+
+const namesCommit = (message: string, shas: readonly string[]): boolean =>
+  [...message.matchAll(REVERTS_COMMIT)].some(([, target = '']) =>
+    shas.some((sha) => sha.startsWith(target.toLowerCase())),
+  );
+
+const namesPull = (
+  message: string,
+  { number, repository }: { readonly number: number; readonly repository: string },
+): boolean =>
+  [...message.matchAll(REVERTS_PULL)].some(
+    ([, where = repository, target]) =>
+      Number(target) === number && where.toLowerCase() === repository.toLowerCase(),
+  );

@@ -15,7 +15,7 @@ import {
   sourceOf,
   type World,
 } from '../context.ts';
-import { keepOutcomes } from '../outcomes.ts';
+import { keepOutcomes, repositoryNameOf } from '../outcomes.ts';
 import { unlessDamaged } from '../stage.ts';
 
 /** Runs whose outcomes are kept in one pass; our default, far more than end between two passes. */
@@ -102,7 +102,11 @@ async function settleMerges(world: SettlePorts, merges: readonly Merge[]): Promi
       const known =
         commits.get(merged.base) ?? (await historyOf(world, source, { base: merged.base, since }));
       commits.set(merged.base, known);
-      await world.store.keepMerge(run.id, { edited, merged, revertedAt: revertedAt(merged, known) });
+      await world.store.keepMerge(run.id, {
+        edited,
+        merged,
+        revertedAt: revertedAt({ ...merged, repository: repositoryNameOf(run) }, known),
+      });
     });
   }
 }

@@ -136,7 +136,7 @@ describe('kind of work', () => {
 describe('reverts', () => {
   const sha = 'a'.repeat(40);
   const other = 'b'.repeat(40);
-  const pull = { number: 12, shas: [sha] };
+  const pull = { number: 12, shas: [sha], repository: 'acme/shop' };
   const commit = (message: string, at: number, name = String(at).padStart(40, '0')) => ({
     sha: name,
     message,
@@ -149,7 +149,9 @@ describe('reverts', () => {
     ['by an abbreviated name', `This reverts commit ${sha.slice(0, 9)}.`, 5],
     ["by GitHub's button", 'Revert "Round half up" (#13)\n\nReverts acme/shop#12', 5],
     ['of another commit', `This reverts commit ${other}.`, null],
+    ['in the same repository, unnamed', 'Reverts #12', 5],
     ['of another pull request', 'Reverts acme/shop#121', null],
+    ['of one in another repository', 'Reverts acme/other#12', null],
     ['only mentioned', `See commit ${sha}; we may revert #12.`, null],
   ])('%s', (_, message, at) => {
     expect(revertedAt(pull, [commit('Something else', 4), commit(message, 5)])).toBe(at);
