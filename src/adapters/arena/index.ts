@@ -28,6 +28,8 @@ export function openContests({ dir, lock }: ContestsOptions): Contests {
           throw new Fault('CONTEST_UNKNOWN', `There is no contest in ${path}.`);
         return folderAt(path, null);
       }
+      // Private content, in a data folder that others may enter; a folder in a repository is as its owner wants it.
+      if (path.startsWith(`${dir}/`)) await onDisk(() => mkdir(dir, { recursive: true, mode: 0o700 }));
       await onDisk(() => mkdir(path, { recursive: true }));
       const release = await lock(join(path, LOCK_FILE));
       if (!release)

@@ -6,15 +6,16 @@ const MAX_FAILURES = 20;
 const MAX_FAILURE_CHARS = 400;
 
 /**
- * What a test run showed. `base`: the same commands on the base; an answer whose tests write no report although those of
- * the base do has not passed.
+ * What a test run showed. `base`: the same commands on the base. If they wrote a report there, an answer whose tests write
+ * none, or with which fewer tests run, has not passed: it may have ended the test program, or deleted tests.
  */
 export function countsOfRun(run: TestRun, base: TestCounts | null): TestCounts {
   const outcomes = Object.entries(run.tests);
   const failures = outcomes.filter(([, outcome]) => outcome === 'failed').map(([name]) => name);
   const of = (outcome: string) => outcomes.filter(([, one]) => one === outcome).length;
   const reported = run.source === 'report';
-  const ok = succeeded(run) && failures.length === 0 && (reported || base?.reported !== true);
+  const isWhole = base?.reported !== true || (reported && outcomes.length >= totalOf(base));
+  const ok = succeeded(run) && failures.length === 0 && isWhole;
   const whole = outcomes.length === 0 ? { passed: ok ? 1 : 0, failed: ok ? 0 : 1 } : null;
   return {
     passed: whole?.passed ?? of('passed'),
@@ -26,6 +27,8 @@ export function countsOfRun(run: TestRun, base: TestCounts | null): TestCounts {
     failures: failures.slice(0, MAX_FAILURES).map((name) => name.slice(0, MAX_FAILURE_CHARS)),
   };
 }
+
+const totalOf = ({ passed, failed, skipped }: TestCounts): number => passed + failed + skipped;
 
 interface Executed {
   readonly built: boolean | null;
@@ -50,7 +53,7 @@ function failureText(kind: 'verify' | 'hidden', counts: TestCounts | null): stri
   if (counts === null) return 'Nothing was executed.';
   if (!counts.reported) return kind === 'hidden' ? 'The hidden tests fail.' : 'The verify commands fail.';
   const [first] = counts.failures;
-  if (first === undefined) return 'The tests pass, but their command fails.';
+  if (first === undefined) return 'No test fails, but the command does, or fewer tests ran than on the base.';
   return `${counted(counts.failed, `${what} fails`, `${what}s fail`)}, such as ${first}.`;
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -117,4 +117,11 @@ test('the fingerprint of a folder changes with names, contents and executable bi
   const changed = await folder.fingerprint('template');
   expect(new Set([before, executable, renamed, changed]).size).toBe(4);
   expect(await folder.fingerprint('absent')).toBeNull();
+});
+
+test('contests in the data folder are for its owner alone', async () => {
+  const data = join(dir, 'arena');
+  const inData = openContests({ dir: data, lock: lockFile });
+  await (await inData.open(inData.folderOf('first'), 'write')).close();
+  expect((await stat(data)).mode & 0o777).toBe(0o700);
 });

@@ -221,6 +221,12 @@ describe('what execution shows', () => {
   test('tests that stop reporting have not passed, whatever the exit code', () => {
     const base = countsOfRun(run(), null);
     expect(countsOfRun(run({ source: 'exit-code', tests: {} }), base).ok).toBe(false);
+    const fewer = countsOfRun(run({ tests: { 'a > one': 'passed' } }), base);
+    expect(fewer.ok).toBe(false);
+    expect(
+      verificationOf({ built: null, tests: fewer, hiddenTests: null }, { change: null, why: null }).why,
+    ).toBe('No test fails, but the command does, or fewer tests ran than on the base.');
+    expect(countsOfRun(run({ tests: { a: 'passed', b: 'passed', c: 'passed' } }), base).ok).toBe(true);
   });
 
   const good = countsOfRun(run(), null);
