@@ -139,7 +139,7 @@ function gainsOf(
 /**
  * Ties for pairs of identical answers. Only some of the other pairs are ever decided, so these ties would count too
  * much: for each two contestants, they weigh as much as the share of their other pairs that was decided; fully if all
- * of their answers are identical.
+ * of their answers are identical. One that somebody voted on nevertheless counts by its votes.
  */
 export function alikeMatches(pairs: readonly SamplePair[], decided: ReadonlySet<string>): readonly Match[] {
   return [...Map.groupBy(pairs, contestantsKey).values()].flatMap((own) => {
@@ -147,7 +147,7 @@ export function alikeMatches(pairs: readonly SamplePair[], decided: ReadonlySet<
     const done = different.filter(({ key }) => decided.has(key)).length;
     const weight = different.length === 0 ? 1 : done / different.length;
     return own
-      .filter(({ alike }) => alike)
+      .filter(({ key, alike }) => alike && !decided.has(key))
       .map(
         ({ task, a, b }): Match => ({ task, a: a.contestant, b: b.contestant, score: 0.5, alike: weight }),
       );

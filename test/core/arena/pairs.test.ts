@@ -153,6 +153,7 @@ describe('identical answers', () => {
     ]);
     const decided = new Set([pairKey('ada-t1-1', 'bob-t1-1')]);
     expect(alikeMatches(pairs, decided)).toMatchObject([{ alike: 0.25 }]);
+    expect(alikeMatches(pairs, new Set([pairKey('ada-t5-1', 'bob-t5-1')]))).toEqual([]);
     const only = pairsOf([sample('ada', 't', 'same'), sample('bob', 't', 'same')]);
     expect(alikeMatches(only, new Set())).toMatchObject([{ alike: 1 }]);
   });
