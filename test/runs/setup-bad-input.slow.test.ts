@@ -35,7 +35,10 @@ describe('a set-up command', () => {
     const limits = { ...LIMITS, diskBytes: 20 * 2 ** 20 };
     const install = () => world.workspaces.install(base, { command: fill, egress: [], limits });
     for (const _ of [1, 2])
-      expect(await install()).toMatchObject({ kind: 'failed', why: expect.stringContaining('(disk)') });
+      expect(await install()).toMatchObject({
+        kind: 'failed',
+        why: expect.stringContaining('stopped at its disk limit'),
+      });
   });
 
   test('that leaves a server running ends with it, and nobody outside reaches it', async () => {

@@ -14,6 +14,7 @@ const PREAMBLE = /^(?:> \S|TAP version \d+$|\$ \S)/;
 const NOISE: readonly RegExp[] = [
   PREAMBLE,
   /^\s*error: (?:'test failed'|\|-)$/,
+  /^npm (?:ERR!|error) code EUSAGE$/,
   /^\s*[\^~]+\s*$/,
   /^\s*at\s/,
   /^npm (?:ERR!|error)(?: network| 403| 404)?\s*$/,

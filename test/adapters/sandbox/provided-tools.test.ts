@@ -192,7 +192,7 @@ describe('toolchains for a repository', () => {
     const { missing } = await provide({ ...manifest({ engines: { node: '99' } }), 'Cargo.toml': '' });
     expect(missing).toEqual([
       expect.stringMatching(
-        /^The repository asks for Node 99 \(package\.json\), and sandboxes here have v20\.20\.2\. The package registry has no node-linux-\w+@99\. Install it on this machine, .* or set RUNOFF_SANDBOX=container with an image that has it\.$/,
+        /^The repository asks for Node 99 \(package\.json\), and sandboxes here have v20\.20\.2, which is used instead\. The package registry has no node-linux-\w+@99\. Install it on this machine, .* or set RUNOFF_SANDBOX=container with an image that has it\.$/,
       ),
       expect.stringMatching(
         /^The repository needs Rust \(Cargo\.toml\), and sandboxes here have none\. Install it/,

@@ -125,9 +125,9 @@ test('of the output of a failed command, the lines that name the cause are shown
       npm ERR! code E403
       npm ERR! 403 403 Forbidden - GET https://registry.example.com/is-odd
     npm ci without a lock file
-      npm error code EUSAGE
       npm error The \`npm ci\` command can only install with an existing package-lock.json or
       npm error npm-shrinkwrap.json with lockfileVersion >= 1. Run an install with npm@5 or
+      npm error later to generate a package-lock.json file, then try again.
     pytest without a package
       E   ModuleNotFoundError: No module named 'requests'
     a shell without cargo
