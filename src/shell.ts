@@ -3,6 +3,7 @@ import type { Contests, ExecutorRole, Pruned } from './ports/index.ts';
 import type {
   Exposure,
   GeneratePorts,
+  MinePorts,
   PrepareTools,
   Retired,
   SelectTools,
@@ -128,6 +129,14 @@ export interface OpenContests {
   readonly variants: ReadonlyMap<string, string>;
 }
 
+/** What executes tasks of contests without asking a contestant. */
+export interface Mining {
+  readonly tools: MinePorts;
+  readonly contests: Contests;
+  /** Runoff's own prompt variants, which agents may name. */
+  readonly variants: ReadonlyMap<string, string>;
+}
+
 /** What a manual prune removed; without `unused` nothing, and `retired` lists what would be removed. */
 export interface PrunedByHand {
   readonly retired: Retired;
@@ -148,6 +157,8 @@ export interface Shell extends Terminal {
   open(needs: RuntimeNeeds): Promise<TerminalRuntime>;
   /** Opens no database, GitHub or models. */
   openPreparing(): Promise<PrepareTools>;
+  /** For tasks out of a repository's history: opens no database, GitHub or models. */
+  openMining(): Promise<Mining>;
   /** Opens no database or GitHub. */
   openSelecting(how: SelectingHow): Promise<Selecting>;
   /** For commands that only read and append the files of contests: opens no database. */

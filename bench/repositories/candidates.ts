@@ -87,15 +87,27 @@ const MISTAKES: readonly (readonly [RegExp, string])[] = [
 
 const COMMENT = /^\s*(?:\/\/|\*|\/\*|#|"""|'''|import |from |require)/;
 
+/** A line with a mistake in it; null if none fits. */
+export function mistaken(line: string): string | null {
+  const mistake = COMMENT.test(line) ? undefined : MISTAKES.find(([pattern]) => pattern.test(line));
+  return mistake ? line.replace(mistake[0], mistake[1]) : null;
+}
+
+/** The sources of a change in the history, without its tests, as a patch; empty for none. */
+export function sourcesOf(repository: string, from: string, to: string): string {
+  const paths = git(repository, 'diff', '--name-only', from, to).trim().split('\n');
+  const sources = paths.filter((path) => SOURCE.test(path) && !TEST.test(path));
+  return sources.length === 0 ? '' : git(repository, 'diff', '--no-ext-diff', from, to, '--', ...sources);
+}
+
 function mutated(repository: string, fix: string, sources: readonly string[]): string | null {
   for (const path of sources) {
     const text = git(repository, 'show', `${fix}:${path}`);
     const lines = text.split('\n');
     for (const at of addedLines(repository, fix, path)) {
-      const line = lines[at] ?? '';
-      const mistake = COMMENT.test(line) ? undefined : MISTAKES.find(([pattern]) => pattern.test(line));
-      if (!mistake) continue;
-      const wrong = lines.with(at, line.replace(mistake[0], mistake[1])).join('\n');
+      const changed = mistaken(lines[at] ?? '');
+      if (changed === null) continue;
+      const wrong = lines.with(at, changed).join('\n');
       return patchTo(
         repository,
         fix,

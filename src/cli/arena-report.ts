@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { arenaReport, REPORT_FILES, reportHtml, reportJson, reportMarkdown } from '../core/arena/index.ts';
-import { loadContest } from '../runs/index.ts';
+import { loadContest, readDecisions } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { type ContestFlags, contestCommand, contestPath } from './arena.ts';
 import { whole } from './options.ts';
@@ -30,7 +30,7 @@ async function writeReport(shell: Shell, name: string, flags: ReportFlags): Prom
     variants,
     ...(flags.seed === undefined ? {} : { seed: flags.seed }),
   });
-  const result = arenaReport(loaded);
+  const result = arenaReport({ ...loaded, decisions: await readDecisions(folder) });
   const out = flags.out === undefined ? path : resolve(shell.cwd, flags.out);
   const texts = {
     [REPORT_FILES.markdown]: reportMarkdown(result),

@@ -6,6 +6,8 @@ import type { Overrides } from '../runs/index.ts';
 import { EXIT, type Screen, type Shell } from '../shell.ts';
 import { examineMachine, installAgents, listAgents, listModels } from './agents.ts';
 import { addArena } from './arena.ts';
+import { addDecide } from './arena-decide.ts';
+import { addMine } from './arena-mine.ts';
 import { addReport } from './arena-report.ts';
 import { addVote } from './arena-vote.ts';
 import { addDebate } from './debate.ts';
@@ -115,6 +117,8 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
 function addContests(program: Command, shell: Shell, done: (code: number) => void): void {
   const arena = addArena(program, shell, done);
   addVote(arena, shell, done);
+  addMine(arena, shell, done);
+  addDecide(arena, shell, done);
   addReport(arena, shell, done);
 }
 

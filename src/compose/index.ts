@@ -3,7 +3,7 @@ export { openArena, openContestFolders } from './arena.ts';
 export { closing, disposedOnFailure, openAppGitHub } from './connections.ts';
 export { diagnose } from './doctor.ts';
 export { openLog } from './instrumentation.ts';
-export { createBelow, openPreparing, openSelecting, replaceBelow } from './local.ts';
+export { createBelow, openMining, openPreparing, openSelecting, replaceBelow } from './local.ts';
 export { moveAway, pruneByHand } from './maintenance.ts';
 export { readOperator, readSettings, settingsSource } from './operator-settings.ts';
 export { openRuntime } from './runtime.ts';

@@ -1,9 +1,10 @@
 import { constants, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
+import { openContests } from '../adapters/arena/index.ts';
 import { openArtifacts } from '../adapters/artifacts/index.ts';
 import { memoryLedger, openGateway } from '../adapters/gateway/index.ts';
-import { openWorkspaces } from '../adapters/git/index.ts';
+import { lockFile, openTemplates, openWorkspaces } from '../adapters/git/index.ts';
 import { openModel } from '../adapters/models/index.ts';
 import { discardFolder, ownFolder } from '../adapters/sandbox/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
@@ -12,7 +13,7 @@ import { toolsText, visibleLine } from '../core/reports/index.ts';
 import { ceilingsOf, type Operator, shownSetup } from '../core/settings/index.ts';
 import type { Sandbox } from '../ports/index.ts';
 import { type PrepareTools, type SelectTools, type Survey, surveyRepository } from '../runs/index.ts';
-import type { DoctorFinding, Selecting, SelectingHow } from '../shell.ts';
+import type { DoctorFinding, Mining, Selecting, SelectingHow } from '../shell.ts';
 import { providersOf } from './connections.ts';
 import { dataPaths, openDataFolder, promptsOf, recipesOf } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
@@ -40,6 +41,17 @@ export async function openPreparing(operator: Operator): Promise<PrepareTools> {
     defaults: { models: [] },
     ...registriesOf(operator, log),
     newRunId: () => systemRandom.runId(),
+  };
+}
+
+/** Opens the dependencies of `runoff arena mine`: those of `runoff prepare`, and the folders of contests. */
+export async function openMining(operator: Operator): Promise<Mining> {
+  const { contests, templates } = dataPaths(operator.data);
+  const tools = await openPreparing(operator);
+  return {
+    tools: { ...tools, templates: openTemplates({ dir: templates, dataDir: operator.data }) },
+    contests: openContests({ dir: contests, lock: lockFile }),
+    variants: promptsOf(operator).coder,
   };
 }
 

@@ -28,6 +28,8 @@ export interface ContestFolder {
   append(file: string, line: string): Promise<void>;
   /** Creates a file and its parent folders; `exists` if there is one, which is left as it is. */
   create(path: string, text: string): Promise<'created' | 'exists'>;
+  /** Writes a whole file, which is complete or as it was whatever happens; creates parent folders. Fault: DISK_FULL. */
+  write(path: string, text: string): Promise<void>;
   /** Of UTF-8, in hexadecimal. */
   sha256(text: string): string;
   /** Releases the lock. */

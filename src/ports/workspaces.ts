@@ -1,4 +1,5 @@
 import type { CommitMessage } from '../core/learning/index.ts';
+import type { HistoryChange } from '../core/mining/index.ts';
 import type { Sha } from '../core/model/index.ts';
 import type { SubmoduleAccess } from '../core/settings/index.ts';
 import type { FailedHost, Limits, RegistryAccess, StopReason, Tools, WorkArea } from './sandbox.ts';
@@ -116,6 +117,26 @@ export interface Workspaces {
     from: Sha,
     to: Sha,
   ): Promise<readonly { readonly path: string; readonly lines: number }[]>;
+  /**
+   * The commits on the first-parent line of a commit, committed since a time (milliseconds since 1970 UTC), newest first,
+   * at most 20,000. Nothing that the repository's settings or hooks name is executed. `shallow`: the repository lacks
+   * older commits.
+   */
+  mainline(
+    source: Extract<RepositorySource, { readonly kind: 'local' }>,
+    head: Sha,
+    options: { readonly since: number },
+  ): Promise<{ readonly changes: readonly HistoryChange[]; readonly shallow: boolean }>;
+  /**
+   * The difference of these files between two commits, in the form of a collected patch; null if it cannot be written as
+   * text. Fault BASE_MISSING if the source lacks one of the commits.
+   */
+  diff(
+    source: RepositorySource,
+    from: Sha,
+    to: Sha,
+    paths: readonly string[],
+  ): Promise<Omit<CollectedPatch, 'tree'> | null>;
   /** Creates the mirror and the prepared checkout, or returns existing ones. */
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
   /**

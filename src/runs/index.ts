@@ -7,6 +7,7 @@ export {
   RunRequest,
 } from './admit/index.ts';
 export {
+  decideContest,
   type Generated,
   type GenerateEvent,
   type GeneratePorts,
@@ -15,7 +16,11 @@ export {
   judgeContest,
   type LoadedContest,
   loadContest,
+  type Mined,
+  type MinePorts,
+  mineHistory,
   openTaskBase,
+  readDecisions,
   type TaskBase,
   type VerifyPorts,
   Voting,

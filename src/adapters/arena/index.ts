@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto';
-import { constants, lstat, mkdir, open, readdir, readFile, readlink, stat } from 'node:fs/promises';
+import {
+  constants,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { unfinishedChars } from '../../core/arena/index.ts';
 import { byCodeUnits, Fault, machineFaultIn } from '../../core/model/index.ts';
@@ -55,6 +66,7 @@ function folderAt(path: string, release: (() => Promise<void>) | null): ContestF
       return turn;
     },
     create: (file, text) => onDisk(() => createFile(resolve(path, file), text)),
+    write: (file, text) => onDisk(() => replaceFile(resolve(path, file), text)),
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
     async close() {
       await last;
@@ -147,6 +159,18 @@ async function createFile(path: string, text: string): Promise<'created' | 'exis
     await handle.close();
   }
   return 'created';
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const fresh = `${path}.${process.pid}.tmp`;
+  await rm(fresh, { force: true });
+  try {
+    await createFile(fresh, text);
+    await rename(fresh, path);
+  } catch (thrown) {
+    await rm(fresh, { force: true });
+    throw thrown;
+  }
 }
 
 /** Bytes from the end of a file in which its last line begins; a longer line is read in several steps. */

@@ -64,6 +64,8 @@ function asInBase(entry: RawEntry): Buffer {
 interface Diff {
   readonly base: Sha;
   readonly tree: Sha;
+  /** Only these files; absent: all. */
+  readonly paths?: readonly string[];
   /** A folder for this call alone. Output goes through a file, because it is bytes and not text. */
   readonly scratch: string;
 }
@@ -104,11 +106,22 @@ async function diffTree(git: Git, cwd: string, diff: Diff, format: readonly stri
   const file = join(diff.scratch, 'diff');
   const done = await git({
     cwd,
-    args: ['diff-tree', '-r', '--no-renames', ...format, `--output=${file}`, diff.base, diff.tree],
+    args: [
+      'diff-tree',
+      '-r',
+      '--no-renames',
+      ...format,
+      `--output=${file}`,
+      diff.base,
+      diff.tree,
+      ...pathsOf(diff),
+    ],
   });
   if (done.exitCode !== 0) throw gitFault('Comparing a candidate with its base', done);
   return readFile(file);
 }
+
+const pathsOf = ({ paths }: Diff): readonly string[] => (paths === undefined ? [] : ['--', ...paths]);
 
 /**
  * A repository in which every file counts as binary, which can only be set by attributes. The environment points to its

@@ -5,12 +5,13 @@ import type { RepositorySource, Workspaces } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 import { checkedSha, type Layout } from './layout.ts';
+import { openMainline } from './mainline.ts';
 import type { Mirrors } from './mirrors.ts';
 
 const MAX_COMMITS = 5_000;
 const MAX_COMMIT_MESSAGE = 4_000;
 
-type SourceReader = Pick<Workspaces, 'changedLines' | 'fingerprint' | 'messages'>;
+type SourceReader = Pick<Workspaces, 'changedLines' | 'diff' | 'fingerprint' | 'mainline' | 'messages'>;
 
 interface HistoryParts {
   readonly git: Git;
@@ -39,7 +40,10 @@ export function openHistory({ git, layout, mirrors, prepared }: HistoryParts): S
       return work(key);
     });
 
+  const mainline = openMainline({ git, layout, mirrors });
   return {
+    mainline: prepared(mainline.mainline),
+    diff: prepared(mainline.diff),
     fingerprint: prepared(fingerprints(mirrors)),
     messages: prepared((source: RepositorySource, sha: Sha, since: number) =>
       holding(source, [sha], async (key) => {

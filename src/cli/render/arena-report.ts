@@ -1,5 +1,6 @@
 import {
   type ArenaReport,
+  type ReportSection,
   type ReportTable,
   reportSections,
   reportSummary,
@@ -16,15 +17,18 @@ export function arenaReportText(report: ArenaReport): string {
   return [
     printable(reportTitle(report)),
     printable(reportSummary(report), MAX_CELL_CHARS),
-    ...sections.flatMap(({ title, sentences, tables }) => [
-      '',
-      `${title}`,
-      ...sentences.map((sentence) => printable(sentence.replaceAll('`', ''), MAX_CELL_CHARS)),
-      ...tables.flatMap(tableText),
-    ]),
+    ...sections.map((section) => `\n${arenaSectionText(section)}`),
     '',
   ].join('\n');
 }
+
+/** One section of the report. */
+export const arenaSectionText = ({ title, sentences, tables }: ReportSection): string =>
+  [
+    title,
+    ...sentences.map((sentence) => printable(sentence.replaceAll('`', ''), MAX_CELL_CHARS)),
+    ...tables.flatMap(tableText),
+  ].join('\n');
 
 function tableText({ head, align, rows }: ReportTable): readonly string[] {
   const cells = [head, ...rows].map((row) => row.map((cell) => printable(cell, MAX_CELL_CHARS)));

@@ -1,5 +1,5 @@
 export { generatedText, generateLine } from './arena.ts';
-export { arenaReportText } from './arena-report.ts';
+export { arenaReportText, arenaSectionText } from './arena-report.ts';
 export {
   type BallotPage,
   ballotJson,

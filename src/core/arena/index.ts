@@ -8,6 +8,15 @@ export {
   voterKey,
 } from './ballots.ts';
 export {
+  type Competition,
+  competitionOf,
+  decisionId,
+  poolsOf,
+  type SamplePool,
+  WAYS,
+} from './competition.ts';
+export { competitionSection } from './competition-section.ts';
+export {
   type ArenaContestant,
   CONTEST_FILE,
   type Contest,
@@ -31,12 +40,15 @@ export {
 } from './pairs.ts';
 export { askedIdentity, type PlannedSample, planSamples, reusable } from './plan.ts';
 export { eloOf, type Match, type Rating, type RatingTable, rate } from './rating.ts';
-export type { ReportTable } from './rating-section.ts';
+export type { ReportSection, ReportTable } from './rating-section.ts';
 export {
   BASES_FILE,
   BaseResult,
   type CastVote,
   countedVotes,
+  DECISION_CLASSES,
+  DECISIONS_FILE,
+  PoolDecision,
   recordLine,
   SAMPLES_FILE,
   Sample,

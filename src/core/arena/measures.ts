@@ -98,7 +98,7 @@ const secondsOf = (samples: readonly Sample[]): number => sumInOrder(samples.map
  * Whether a sample of a repository task is solved; null if that is not known, because it was not verified. A refusal,
  * prose instead of a diff, and an agent that left no patch solve nothing.
  */
-function solvedOf({ form, outcome, verification }: Sample): boolean | null {
+export function solvedOf({ form, outcome, verification }: Sample): boolean | null {
   if (form !== 'diff') return null;
   return outcome === 'answered' ? (verification?.solved ?? null) : false;
 }

@@ -164,8 +164,40 @@ export const VoteRecord = z.discriminatedUnion('kind', [CastVote, UndoneVote]);
 export type VoteRecord = z.infer<typeof VoteRecord>;
 export type CastVote = z.infer<typeof CastVote>;
 
+/** What Runoff decided on the answers of a contest; appended to by `runoff arena decide`. */
+export const DECISIONS_FILE = 'decisions.jsonl';
+
+/** The classes of a decision, the surest first. */
+export const DECISION_CLASSES = ['clear', 'likely', 'toss-up', 'none'] as const;
+export type DecisionClass = (typeof DECISION_CLASSES)[number];
+
+/** What Runoff decided on the answers to one task, without its hidden tests: a line of `decisions.jsonl`. */
+export const PoolDecision = z.strictObject({
+  version: z.literal(ARENA_VERSION),
+  /** Derived from contest, task and samples. */
+  id: RecordId,
+  contest: Digest,
+  task: ArenaId,
+  /** 1-based; null: the answers are the same in all rounds. */
+  round: z.number().int().min(1).nullable(),
+  /** Ids of all samples of the pool, sorted, with those that left no patch. */
+  samples: z.array(RecordId).min(1).max(1_000),
+  class: z.enum(DECISION_CLASSES),
+  /** The sample that would be published, or shown first of a toss-up; null for none. */
+  pick: RecordId.nullable(),
+  /** The samples that a person would be asked about; empty unless it is a toss-up. */
+  among: z.array(RecordId).max(1_000),
+  /** Estimated chance that the pick is right, 0 to 1; null for none. */
+  chance: z.number().min(0).max(1).nullable(),
+  because: Why,
+  seconds: Seconds,
+  at: At,
+});
+export type PoolDecision = z.infer<typeof PoolDecision>;
+
 /** One line of a file, with its line end. */
-export const recordLine = (record: Sample | BaseResult | VoteRecord): string => `${JSON.stringify(record)}\n`;
+export const recordLine = (record: Sample | BaseResult | VoteRecord | PoolDecision): string =>
+  `${JSON.stringify(record)}\n`;
 
 interface CountedVotes {
   /** Votes of this version that nobody took back, in order of time; the order of lines does not matter. */

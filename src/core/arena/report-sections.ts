@@ -1,5 +1,6 @@
 import { counted, uniqueSorted } from '../model/index.ts';
 import { elapsed, money } from '../reports/index.ts';
+import { competitionSection } from './competition-section.ts';
 import { NO_AGENT } from './contest.ts';
 import type { ContestantRow } from './measures.ts';
 import type { Interval } from './rating.ts';
@@ -22,6 +23,7 @@ export function reportSections(report: ArenaReport): readonly ReportSection[] {
     gridSection(report),
     costSection(report),
     frontSection(report),
+    ...(report.competition === null ? [] : [competitionSection(report.competition)]),
     ...(report.judges.length > 0 ? [judgesSection(report)] : []),
     leftOutSection(report),
     calculationSection(),

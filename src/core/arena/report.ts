@@ -2,6 +2,7 @@ import { familyOf } from '../judging/index.ts';
 import { byCodeUnits, counted, uniqueSorted } from '../model/index.ts';
 import { type Agreement, agreementOf, type TwoVerdicts } from './agreement.ts';
 import { type Ballot, type JudgeBallots, matchesOf, timesDecided } from './ballots.ts';
+import { type Competition, competitionOf, poolsOf } from './competition.ts';
 import { type ContestantRow, contestantRow, type FrontPoint, paretoFront, truthMatches } from './measures.ts';
 import { alikeMatches } from './pairs.ts';
 import { type Match, type RatingTable, rate } from './rating.ts';
@@ -53,6 +54,8 @@ export interface ArenaReport {
   >;
   readonly front: { readonly quality: FrontQuality; readonly points: readonly FrontPoint[] };
   readonly leftOut: readonly LeftOutTask[];
+  /** What Runoff's own decisions are worth; null if there are none. */
+  readonly competition: Competition | null;
   readonly notes: readonly string[];
 }
 
@@ -62,7 +65,7 @@ export type FrontQuality = 'pass rate' | 'rating by people' | 'rating by judges'
 /** The report does not depend on the order of samples and votes. */
 export function arenaReport(records: ContestRecords): ArenaReport {
   const standing = standingOf(records);
-  const { contest } = records;
+  const { contest, decisions = [] } = records;
   const ids = contest.contestants.map(({ id }) => id).toSorted(byCodeUnits);
   const judged = standing.judges.flatMap((judge) => (judge.discarded ? [] : judge.ballots));
   const table = (matches: readonly Match[]) => rate(ids, matches, { seed: contest.seed });
@@ -88,6 +91,7 @@ export function arenaReport(records: ContestRecords): ArenaReport {
     againstTruth: { people: preferSolved(standing.people, truth), judges: preferSolved(judged, truth) },
     front: frontOf(contestants, ratings),
     leftOut: standing.leftOut,
+    competition: decisions.length === 0 ? null : competitionOf(poolsOf(contest, standing.samples), decisions),
     notes: [...standing.notes, ...fieldNotes(contestants)],
   };
 }

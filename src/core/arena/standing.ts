@@ -1,7 +1,14 @@
 import { counted } from '../model/index.ts';
 import { type Ballot, type JudgeBallots, judgeBallots, personBallots } from './ballots.ts';
 import { isAskedOnce, pairsOf, type SamplePair } from './pairs.ts';
-import { type BaseResult, type CastVote, countedVotes, type Sample, type VoteRecord } from './records.ts';
+import {
+  type BaseResult,
+  type CastVote,
+  countedVotes,
+  type PoolDecision,
+  type Sample,
+  type VoteRecord,
+} from './records.ts';
 import type { ResolvedContest } from './versions.ts';
 
 /** Everything that the files of a contest say. */
@@ -12,6 +19,8 @@ export interface ContestRecords {
   readonly samples: readonly Sample[];
   readonly bases: readonly BaseResult[];
   readonly votes: readonly VoteRecord[];
+  /** What Runoff decided on answers; absent: nothing. */
+  readonly decisions?: readonly PoolDecision[];
 }
 
 /** A task without influence on any rating. */

@@ -10,4 +10,4 @@ export {
   type SurveyTools,
   surveyRepository,
 } from './prepare.ts';
-export { type SelectOptions, type SelectTools, select } from './select.ts';
+export { decidePatches, type SelectOptions, type SelectTools, select } from './select.ts';

@@ -2,6 +2,7 @@ import type { Evidence } from '../../core/evidence/index.ts';
 import { type Author, type Competitor, type Judgement, notJudged } from '../../core/judging/index.ts';
 import { type Alias, byCodeUnits, Fault, inParallel, type Usd } from '../../core/model/index.ts';
 import {
+  type Decision,
   type RankingOptions,
   rankingOptionsOf,
   type SelectAnswer,
@@ -71,20 +72,8 @@ async function execute(
   context: SelectContext,
 ): Promise<SelectAnswer> {
   const { runner, bare } = await openBench(tools, request, context);
-  // Sorted by content, so that neither order nor names determine the aliases.
-  const named = request.candidates
-    .toSorted((a, b) => byCodeUnits(a.patch ?? '', b.patch ?? '') || byCodeUnits(a.id, b.id))
-    .map((candidate, ordinal) => ({ candidate, alias: aliasOf(ordinal), ordinal }));
-  const entries: CandidateEntry[] = [];
-  await inParallel(tools.parallelChecks, named, async ({ candidate, alias, ordinal }) => {
-    // Borrowed files are outside the repository, so no patch can refer to them.
-    entries.push(await entryOf({ ...runner, base: bare }, candidate, { alias, ordinal }));
-  });
-  const { evidence } = await gatherEvidence(runner, entries, await testBase(runner));
-  const found: ExecutedPool = {
-    evidence,
-    ids: new Map(named.map(({ alias, candidate }) => [alias, candidate.id])),
-  };
+  const found = await executePool(runner, request.candidates, bare);
+  const { evidence, entries } = found;
   const settings = Settings.parse({
     ...(request.evaluator ? { evaluator: request.evaluator } : {}),
     ...(request.weights ? { weights: request.weights } : {}),
@@ -105,6 +94,40 @@ async function execute(
       : unaskedJudges(request, order, tools.judging);
   const askPerson = settings.evaluator.includes('human');
   return selectionAnswer(request, found, { order, judgement, askPerson, ...context.options });
+}
+
+/**
+ * Executes candidates over a prepared base. `bare`: the base without borrowed files, which are outside the repository, so
+ * that no patch can refer to them.
+ */
+async function executePool(
+  runner: CheckRunner,
+  candidates: readonly SelectCandidate[],
+  bare: BaseCheckout,
+): Promise<ExecutedPool> {
+  // Sorted by content, so that neither order nor names determine the aliases.
+  const named = candidates
+    .toSorted((a, b) => byCodeUnits(a.patch ?? '', b.patch ?? '') || byCodeUnits(a.id, b.id))
+    .map((candidate, ordinal) => ({ candidate, alias: aliasOf(ordinal), ordinal }));
+  const entries: CandidateEntry[] = [];
+  await inParallel(runner.world.parallelChecks, named, async ({ candidate, alias, ordinal }) => {
+    entries.push(await entryOf({ ...runner, base: bare }, candidate, { alias, ordinal }));
+  });
+  const { evidence } = await gatherEvidence(runner, entries, await testBase(runner));
+  return { evidence, entries, ids: new Map(named.map(({ alias, candidate }) => [alias, candidate.id])) };
+}
+
+/**
+ * The decision by execution on patches over a prepared base, and the id of each alias. No model is asked. The order and
+ * ids of the patches do not matter.
+ */
+export async function decidePatches(
+  runner: CheckRunner,
+  candidates: readonly SelectCandidate[],
+): Promise<{ readonly decision: Decision; readonly ids: ReadonlyMap<Alias, string> }> {
+  const { evidence, ids } = await executePool(runner, candidates, runner.base);
+  const order = rankingOptionsOf(Settings.parse({}));
+  return { decision: decideRanking(evidence, order, undefined, { askPerson: false }).decision, ids };
 }
 
 /** If a request names judges, explains why none was asked. */
@@ -158,6 +181,7 @@ async function entryOf(
 
 interface ExecutedPool {
   readonly evidence: readonly Evidence[];
+  readonly entries: readonly CandidateEntry[];
   /** The request's ids, by alias. */
   readonly ids: ReadonlyMap<string, string>;
 }

@@ -1,0 +1,214 @@
+import { readRecords, readTasks, taskLine } from '../../core/arena/index.ts';
+import {
+  classifyChanges,
+  latestByCommit,
+  MINED_FILE,
+  type MinedChange,
+  type MinedOutcome,
+  MinedRecord,
+  type MiningSummary,
+  OUTCOMES,
+  progressText,
+  type Stop,
+  summaryOf,
+} from '../../core/mining/index.ts';
+import { asFault, counted, Fault, type Sha } from '../../core/model/index.ts';
+import type { ContestFolder } from '../../ports/index.ts';
+import { type MinePorts, type Proof, proveChange } from './prove.ts';
+
+interface MineOptions {
+  /** Top folder of a local repository. */
+  readonly repository: string;
+  /** Opened to be written. */
+  readonly folder: ContestFolder;
+  /** The dataset, relative to the folder. Hidden tests and reference diffs are written beside it. */
+  readonly dataset: string;
+  /** Milliseconds since 1970 UTC. */
+  readonly since: number;
+  /** Tasks in the dataset at most, including earlier ones. */
+  readonly limit: number;
+  /** Of this call; absent: no limit of time. */
+  readonly minutes?: number;
+  /** Executes changes again that were dropped before. */
+  readonly again: boolean;
+  /** Consent to run the repository's commands in a weaker sandbox or with the hosts that it requests. */
+  readonly trust: boolean;
+  /** A sentence about what happens. */
+  readonly onProgress: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface Mined {
+  readonly summary: MiningSummary;
+  /** The repository lacks its older commits. */
+  readonly shallow: boolean;
+  readonly dropped: readonly MinedRecord[];
+}
+
+/**
+ * Makes tasks of the repository's own history: changes that brought tests, newest first, of which execution proves that
+ * the tests fail without the change and pass with it. What was executed is kept, so that another call goes on from
+ * there. Faults: REPOSITORY_EMPTY; CONTEST_INVALID if the dataset is unreadable; CHECKS_UNTRUSTED.
+ */
+export async function mineHistory(ports: MinePorts, options: MineOptions): Promise<Mined> {
+  const { repository, folder, since } = options;
+  const source = { kind: 'local', path: repository } as const;
+  const head = await ports.workspaces.resolve(source, 'HEAD');
+  if (head === null) throw new Fault('REPOSITORY_EMPTY', `${repository} has no commit yet.`);
+  const { changes, shallow } = await ports.workspaces.mainline(source, head, { since });
+  const classified = classifyChanges(changes);
+  const found = classified.flatMap((one) => (one.kind === 'found' ? [one.found] : []));
+  const outcomes = await earlierOutcomes(folder, options, found);
+  const open = found.filter(({ change }) => !outcomes.has(change.commit));
+  options.onProgress(openingText(changes.length, found.length, found.length - open.length));
+  const { stop, dropped } = await executeInTurn(ports, options, open, outcomes);
+  return { summary: summaryOf(classified, [...outcomes.values()], stop), shallow, dropped };
+}
+
+/** Executes changes until there is a reason to stop; adds what is found out to `outcomes`. */
+async function executeInTurn(
+  ports: MinePorts,
+  options: MineOptions,
+  open: readonly MinedChange[],
+  outcomes: Map<Sha, MinedOutcome>,
+): Promise<{ readonly stop: Stop; readonly dropped: readonly MinedRecord[] }> {
+  const { limit, onProgress } = options;
+  const began = ports.clock.elapsed();
+  const elapsed = () => (ports.clock.elapsed() - began) / 1_000;
+  const dropped: MinedRecord[] = [];
+  let outages = 0;
+  for (const [checked, mined] of open.entries()) {
+    const started = elapsed();
+    const stop = stopNow(options, keptIn(outcomes), started);
+    if (stop !== null) return { stop, dropped };
+    const tried = await tryChange(ports, mined, options);
+    if (tried.kind === 'stopped') return { stop: 'interrupted', dropped };
+    if (tried.kind === 'outage') {
+      outages += 1;
+      if (outages >= MAX_OUTAGES) throw tried.fault;
+      onProgress(
+        `${mined.change.commit.slice(0, 10)} ${mined.title}: left for later. ${tried.fault.message}`,
+      );
+      continue;
+    }
+    outages = 0;
+    const record = recordOf(mined, tried.proof, { seconds: elapsed() - started, at: ports.clock.now() });
+    await keepProof(options, tried.proof, record);
+    outcomes.set(record.commit, record.outcome);
+    if (record.outcome !== 'kept') dropped.push(record);
+    const done = { kept: keptIn(outcomes), checked: checked + 1, seconds: elapsed() };
+    onProgress(`${recordText(record)} (${progressText(done, { found: open.length, limit })})`);
+  }
+  return { stop: stopNow(options, keptIn(outcomes), 0) ?? 'done', dropped };
+}
+
+const keptIn = (outcomes: ReadonlyMap<Sha, MinedOutcome>): number =>
+  [...outcomes.values()].filter((one) => one === 'kept').length;
+
+const openingText = (commits: number, found: number, before: number): string =>
+  `${counted(commits, 'commit')}, ${counted(found, 'change')} with tests among them, ${before} executed before.`;
+
+function stopNow(
+  { limit, minutes, signal }: Pick<MineOptions, 'limit' | 'minutes' | 'signal'>,
+  kept: number,
+  seconds: number,
+): Stop | null {
+  if (signal.aborted) return 'interrupted';
+  if (kept >= limit) return 'limit';
+  return minutes !== undefined && seconds >= 60 * minutes ? 'time' : null;
+}
+
+/** Changes in a row whose packages could not be fetched, after which the registry counts as away. Our default. */
+const MAX_OUTAGES = 3;
+
+type Tried =
+  | { readonly kind: 'proof'; readonly proof: Proof }
+  /** Nothing is known about the change: another call tries it again. */
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'outage'; readonly fault: Fault };
+
+async function tryChange(ports: MinePorts, mined: MinedChange, options: MineOptions): Promise<Tried> {
+  try {
+    return { kind: 'proof', proof: await proveChange(ports, mined, options) };
+  } catch (thrown) {
+    if (options.signal.aborted) return { kind: 'stopped' };
+    const fault = asFault(thrown);
+    if (fault.code === 'REGISTRY_UNAVAILABLE') return { kind: 'outage', fault };
+    throw thrown;
+  }
+}
+
+/** Outcomes of earlier calls. A task that was written by a call that was killed before it noted the outcome counts. */
+async function earlierOutcomes(
+  folder: ContestFolder,
+  { dataset, again }: Pick<MineOptions, 'again' | 'dataset'>,
+  found: readonly MinedChange[],
+): Promise<Map<Sha, MinedOutcome>> {
+  const noted = readRecords((await folder.text(minedFile(dataset))) ?? '', minedFile(dataset), MinedRecord);
+  const text = await folder.text(dataset);
+  const { tasks, problems } = text?.trim() ? readTasks(text, dataset) : { tasks: [], problems: [] };
+  const wrong = [...noted.problems, ...problems];
+  if (wrong.length > 0) throw new Fault('CONTEST_INVALID', wrong.join('\n'));
+  const written = new Set(tasks.flatMap((task) => (task.kind === 'repo' ? (task.origin?.commit ?? []) : [])));
+  const latest = latestByCommit(noted.records);
+  const outcomes = new Map<Sha, MinedOutcome>();
+  for (const { change } of found) {
+    const outcome = latest.get(change.commit)?.outcome;
+    if (written.has(change.commit)) outcomes.set(change.commit, 'kept');
+    // A task that somebody removed from the dataset stays removed.
+    else if (outcome === 'kept') outcomes.set(change.commit, 'removed');
+    else if (outcome !== undefined && !again) outcomes.set(change.commit, outcome);
+  }
+  return outcomes;
+}
+
+function recordOf(
+  { change, base, title }: MinedChange,
+  proof: Proof,
+  { seconds, at }: { readonly seconds: number; readonly at: number },
+): MinedRecord {
+  const time = new Date(at).toISOString();
+  return {
+    version: 1,
+    id: `${change.commit} ${time}`,
+    commit: change.commit,
+    base,
+    title,
+    outcome: proof.outcome,
+    why: proof.outcome === 'kept' ? null : proof.why.slice(0, MAX_WHY),
+    task: proof.outcome === 'kept' ? proof.task.id : null,
+    seconds: Math.round(10 * seconds) / 10,
+    at: time,
+  };
+}
+
+const MAX_WHY = 4_000;
+
+/** The files of a task are complete before the dataset names them, and the task before its outcome is noted. */
+async function keepProof(
+  { folder, dataset }: Pick<MineOptions, 'dataset' | 'folder'>,
+  proof: Proof,
+  record: MinedRecord,
+): Promise<void> {
+  if (proof.outcome === 'kept') {
+    const { task, hidden, reference } = proof;
+    for (const [path, text] of Object.entries(hidden))
+      await folder.write(beside(dataset, `${task.hiddenTests}/${path}`), text);
+    await folder.write(beside(dataset, task.reference ?? ''), reference);
+    await folder.append(dataset, taskLine(task));
+  }
+  await folder.append(minedFile(dataset), `${JSON.stringify(record)}\n`);
+}
+
+/** A path of a dataset is relative to the folder of the dataset. */
+const beside = (dataset: string, path: string): string =>
+  `${dataset.slice(0, dataset.lastIndexOf('/') + 1)}${path}`;
+const minedFile = (dataset: string): string => beside(dataset, MINED_FILE);
+
+function recordText({ commit, title, outcome, why }: MinedRecord): string {
+  const what = outcome === 'kept' ? 'kept' : `dropped, because ${OUTCOMES[outcome]}`;
+  const reason = outcome === 'base-broken' || outcome === 'unusable' ? `: ${firstSentence(why ?? '')}` : '';
+  return `${commit.slice(0, 10)} ${title}: ${what}${reason}`;
+}
+
+const firstSentence = (text: string): string => /^.*?[.!?](?= [A-Z]|$)/s.exec(text)?.[0] ?? text;

@@ -1,0 +1,180 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readTasks } from '../../src/core/arena/index.ts';
+import type { MinedRecord } from '../../src/core/mining/index.ts';
+
+const main = new URL('../../src/main.ts', import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), 'mine-'));
+// Sandboxes of a root process run as another user.
+chmodSync(folder, 0o755);
+const repository = join(folder, 'words');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function git(cwd: string, ...args: readonly string[]): string {
+  const done = spawnSync('git', ['-c', 'user.name=R', '-c', 'user.email=r@example.org', ...args], {
+    cwd,
+    encoding: 'utf8',
+  });
+  if (done.status !== 0) throw new Error(`git ${args.join(' ')}: ${done.stderr}`);
+  return done.stdout.trim();
+}
+
+/** Changes files and commits them; a null text deletes one. Returns the commit. */
+function commit(message: string, files: Readonly<Record<string, string>>): string {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(repository, path)), { recursive: true });
+    writeFileSync(join(repository, path), text);
+  }
+  git(repository, 'add', '--all');
+  git(repository, 'commit', '--quiet', '--message', message);
+  return git(repository, 'rev-parse', 'HEAD');
+}
+
+const env = {
+  PATH: process.env.PATH,
+  HOME: folder,
+  RUNOFF_DATA: join(folder, 'data'),
+  NETWORK_ALLOW: 'none',
+};
+const argvOf = (words: readonly string[]) => [main, 'arena', 'mine', ...words];
+const mine = (...words: readonly string[]) =>
+  spawnSync(process.execPath, argvOf(['--repo', repository, ...words]), {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+
+const testsOf = (name: string, ...lines: readonly string[]) =>
+  `import assert from 'node:assert/strict';\nimport { test } from 'node:test';\nimport * as words from '../src/words.js';\n${lines
+    .map((line, at) => `test('${name} ${at}', () => { ${line} });\n`)
+    .join('')}`;
+
+const MANIFEST = JSON.stringify({ name: 'words', type: 'module', scripts: { test: 'node --test' } });
+const SHOUT = 'export const shout = (text) => text.toUpperCase();\n';
+const TITLE = `${SHOUT}export const title = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);\n`;
+const HOSTILE =
+  'Titles keep the rest of a word as it is\u001b[2J\n\n' +
+  'Only the first letter of a title becomes a capital.\n\n' +
+  'Fixes #12\nhttps://github.com/o/r/commit/0123456789012345678901234567890123456789\n' +
+  '```diff\n- export const title = wrong;\n+ export const title = right;\n```\n\nCo-authored-by: $(touch x) <a@example.org>\n';
+
+const commits: Record<string, string> = {};
+
+/** A history with one change of each kind, the good one in the middle. */
+beforeAll(() => {
+  mkdirSync(repository);
+  git(repository, 'init', '--quiet', '--initial-branch', 'main');
+  commit('first', {
+    'package.json': MANIFEST,
+    'src/words.js': SHOUT,
+    'test/shout.test.js': testsOf('shout', "assert.equal(words.shout('a'), 'A');"),
+  });
+  commits.good = commit(HOSTILE, {
+    'src/words.js': TITLE,
+    'test/title.test.js': testsOf('title', "assert.equal(words.title('one Two'), 'One Two');"),
+    'test/data/odd "name" $(x).txt': 'data',
+  });
+  commits.before = commit('Comments explain what each of the functions returns', {
+    'src/words.js': `// Functions on words.\n${TITLE}`,
+    'test/again.test.js': testsOf('again', "assert.equal(words.shout('b'), 'B');"),
+  });
+  commits.flaky = commit('Words are whispered in lower case letters', {
+    'src/words.js': `${TITLE}export const whisper = (text) => text.toLowerCase();\n`,
+    'test/whisper.test.js': testsOf(
+      'whisper',
+      "assert.equal(words.whisper('A'), 'a');",
+      'assert.ok(Math.random() < 0.02);',
+    ),
+  });
+  commits.reverted = commit('Words are counted by their spaces in the text', {
+    'src/words.js': `${TITLE}export const count = (text) => text.split(' ').length;\n`,
+    'test/count.test.js': testsOf('count', "assert.equal(words.count('a b'), 2);"),
+  });
+  git(repository, 'revert', '--no-edit', 'HEAD');
+  commit('The manifest is written anew for the package manager', { 'package.json': '{ no manifest' });
+  commits.unbuildable = commit('Words are repeated as often as somebody wants', {
+    'src/words.js': `${TITLE}export const repeat = (text, times) => text.repeat(times);\n`,
+    'test/repeat.test.js': testsOf('repeat', "assert.equal(words.repeat('a', 2), 'aa');"),
+  });
+  commit('fix', { 'package.json': MANIFEST });
+  commit('wip', {
+    'src/words.js': TITLE,
+    'test/more.test.js': testsOf('more', "assert.equal(words.title(''), '');"),
+  });
+});
+
+describe('runoff arena mine', () => {
+  test('goes on where a killed process stopped, keeps what execution proves, and says why it drops the rest', async () => {
+    const child = spawn(process.execPath, argvOf(['--repo', repository, 'words']), { cwd: folder, env });
+    // After the first outcome and before the last one.
+    await new Promise<void>((resolve) => {
+      child.stderr.on('data', (text: Buffer) => text.toString().includes('dropped') && child.kill('SIGKILL'));
+      child.on('close', () => resolve());
+    });
+    const { status, stdout, stderr } = mine('words', '--json');
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/^10 commits, .* [12] executed before\.$/m)]);
+    const { summary, dataset } = JSON.parse(stdout);
+    expect(summary).toMatchObject({ found: 4, kept: 1, unchecked: 0, stop: 'done' });
+    expect(summary.leftOut).toMatchObject({ root: 1, revert: 1, reverted: 1, 'no-statement': 1 });
+    const beside = (path: string) => readFileSync(join(dirname(dataset), path), 'utf8');
+    const noted = beside('mined.jsonl')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as MinedRecord);
+    expect(noted).toHaveLength(4);
+    expect(Object.fromEntries(noted.map(({ commit, outcome }) => [commit, outcome]))).toEqual({
+      [commits.good ?? '']: 'kept',
+      [commits.before ?? '']: 'passes-before',
+      [commits.flaky ?? '']: expect.stringMatching(/^(?:flaky|fails-after)$/),
+      [commits.unbuildable ?? '']: 'base-broken',
+    });
+
+    const { tasks, problems } = readTasks(readFileSync(dataset, 'utf8'), 'tasks.jsonl');
+    expect(problems).toEqual([]);
+    const [task] = tasks;
+    expect(tasks).toHaveLength(1);
+    expect(task).toMatchObject({
+      kind: 'repo',
+      base: { repository, commit: git(repository, 'rev-parse', `${commits.good}^`) },
+      statement:
+        'Titles keep the rest of a word as it is\n\nOnly the first letter of a title becomes a capital.',
+      verify: ['npm test'],
+      origin: { commit: commits.good, issue: '#12' },
+    });
+    if (task?.kind !== 'repo') throw new Error('no task');
+    expect(beside(`${task.hiddenTests}/test/title.test.js`)).toContain("words.title('one Two')");
+    expect(beside(`${task.hiddenTests}/test/data/odd "name" $(x).txt`)).toBe('data');
+    expect(beside(task.reference ?? '')).toContain('+export const title');
+    expect(beside(task.reference ?? '')).not.toContain('title.test.js');
+    expect(existsSync(join(folder, 'x'))).toBe(false);
+
+    const again = mine('words');
+    expect(again.stderr).toContain('4 executed before');
+    expect(again.stderr).not.toContain('kept (');
+    expect(again.stdout).toMatch(/^kept as tasks +1$/m);
+    expect(again.stdout).toContain('runoff arena init words');
+  });
+
+  test.each([
+    { words: ['x', '--since', 'yesterday'], status: 2, says: 'Give a time such as 90d, 8w, 12mo or 2y' },
+    { words: ['x', '--since', '2999-01-01'], status: 2, says: 'a date of the past' },
+    { words: [], status: 2, says: 'give the name of a contest or --out FILE' },
+    { words: ['x', '--repo', '/'], status: 1, says: 'is not inside a git work tree' },
+    { words: ['../x'], status: 2, says: 'is no name of a contest' },
+  ])('refuses $words', ({ words, status, says }) => {
+    const ended = mine(...words);
+    expect(ended.stderr).toContain(says);
+    expect(ended.status).toBe(status);
+  });
+
+  test('says how to deepen a shallow clone', () => {
+    const shallow = join(folder, 'shallow');
+    git(folder, 'clone', '--quiet', '--depth', '1', `file://${repository}`, shallow);
+    const { status, stdout } = mine('shallow', '--repo', shallow);
+    expect(stdout).toContain('git fetch --unshallow');
+    expect(status).toBe(3);
+  });
+});
