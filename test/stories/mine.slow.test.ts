@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTasks } from '../../src/core/arena/index.ts';
 import type { MinedRecord } from '../../src/core/mining/index.ts';
+import { startScriptedModels } from '../../src/demo/scripted-models/index.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'mine-'));
@@ -156,6 +157,55 @@ describe('runoff arena mine', () => {
     expect(again.stderr).not.toContain('kept (');
     expect(again.stdout).toMatch(/^kept as tasks +1$/m);
     expect(again.stdout).toContain('runoff arena init words');
+  });
+
+  test('its tasks are answered, decided without their hidden tests, and reported', async () => {
+    const contest = join(folder, 'data/arena/words');
+    const [task] = readTasks(readFileSync(join(contest, 'tasks.jsonl'), 'utf8'), 'tasks.jsonl').tasks;
+    if (task?.kind !== 'repo') throw new Error('no task');
+    const right = readFileSync(join(contest, task.reference ?? ''), 'utf8');
+    const wrong = right.replace('+ text.slice(1)', '+ text.slice(1).toLowerCase()');
+    const answer = (patch: string) => ({
+      turns: [{ kind: 'text', text: `\`\`\`diff\n${patch}\n\`\`\`` } as const],
+    });
+    const models = await startScriptedModels({
+      scripts: { 'scripted-right': answer(right), 'scripted-wrong': answer(wrong) },
+    });
+    const names = ['anthropic/scripted-right', 'anthropic/scripted-wrong'];
+    const price = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 };
+    const paid = {
+      ...env,
+      ANTHROPIC_API_KEY: 'scripted',
+      ANTHROPIC_BASE_URL: models.url,
+      MODEL_PRICES: JSON.stringify(Object.fromEntries(names.map((name) => [name, price]))),
+    };
+    const arena = async (...words: readonly string[]) => {
+      const child = spawn(process.execPath, [main, 'arena', ...words], { cwd: folder, env: paid });
+      const text = { out: '', err: '' };
+      child.stdout.on('data', (data: Buffer) => (text.out += data.toString()));
+      child.stderr.on('data', (data: Buffer) => (text.err += data.toString()));
+      const status = await new Promise((resolve) => child.on('close', resolve));
+      return { ...text, status };
+    };
+    writeFileSync(
+      join(contest, 'contest.yml'),
+      `version: 1\nname: words\nprompts: { plain: Answer. }\ncontestants: { prompts: [plain], models: [${names.join(', ')}] }\ntasks: tasks.jsonl\n`,
+    );
+    try {
+      expect(await arena('gen', 'words')).toMatchObject({ status: 0 });
+      for (const { body } of models.requests) expect(body).not.toContain('one Two');
+      const decided = await arena('decide', 'words', '--json');
+      expect(decided).toMatchObject({ status: 0 });
+      const { competition, decisions } = JSON.parse(decided.out);
+      expect(competition).toMatchObject({ pools: 1, contestants: 2, undecided: 0 });
+      expect(competition.ways).toContainEqual(expect.objectContaining({ way: 'ceiling', solved: 1 }));
+      expect(competition.ways).toContainEqual(expect.objectContaining({ way: 'single', solved: 0.5 }));
+      expect(JSON.stringify(decisions)).not.toContain('one Two');
+      expect((await arena('decide', 'words')).err).toContain('1 decided before');
+      expect((await arena('report', 'words')).out).toContain('What competing is worth');
+    } finally {
+      await models.close();
+    }
   });
 
   test.each([
