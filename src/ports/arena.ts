@@ -12,6 +12,11 @@ export interface ContestFolder {
    */
   text(path: string): Promise<string | null>;
   /**
+   * Text of a file that is appended to, such as `text`; the bytes of a character at its end that a killed writer left
+   * incomplete are not part of it.
+   */
+  records(file: string): Promise<string | null>;
+  /**
    * Files below a folder, in order of code units of their paths, which are relative to it; null if there is none. Faults:
    * CONTEST_INVALID for links, files that are no UTF-8 text, or more than 32 MiB.
    */

@@ -229,6 +229,15 @@ test('a contest that changed after votes goes on only as a new version, which pa
   expect((await gen(() => said('Hi.'))).made).toMatchObject({ made: 0 });
 });
 
+test('a process that was killed within a character of a line does not end the contest', async () => {
+  await gen(() => said('Hello 😀.'));
+  const file = join(dir, 'samples.jsonl');
+  const bytes = await readFile(file);
+  await writeFile(file, bytes.subarray(0, bytes.lastIndexOf(Buffer.from('😀')) + 2));
+  expect((await gen(() => said('Hello 😀.'))).made).toMatchObject({ done: 8, made: 1 });
+  expect(await samples()).toHaveLength(8);
+});
+
 test('what is wrong with the files of a contest is said with file and line', async () => {
   await writeFile(join(dir, 'samples.jsonl'), '{"version":1}\n');
   await expect(gen(() => said('x'))).rejects.toMatchObject({

@@ -57,6 +57,7 @@ function folderAt(path: string, release: (() => Promise<void>) | null): ContestF
     path,
     absolute: (file) => resolve(path, file),
     text: (file) => textOf(resolve(path, file)),
+    records: (file) => textOf(resolve(path, file), 'may end within a character'),
     files: (folder) => filesBelow(resolve(path, folder)),
     fingerprint: (folder) => fingerprintOf(resolve(path, folder)),
     append(file, line) {
@@ -75,9 +76,11 @@ function folderAt(path: string, release: (() => Promise<void>) | null): ContestF
   };
 }
 
-async function textOf(path: string): Promise<string | null> {
+type TextEnd = 'complete' | 'may end within a character';
+
+async function textOf(path: string, end: TextEnd = 'complete'): Promise<string | null> {
   const bytes = await readFileOf(path);
-  return bytes === null ? null : asText(path, bytes);
+  return bytes === null ? null : asText(path, bytes, end);
 }
 
 async function readFileOf(path: string): Promise<Buffer | null> {
@@ -88,9 +91,11 @@ async function readFileOf(path: string): Promise<Buffer | null> {
   return readFile(path).catch(nullIfMissing);
 }
 
-function asText(path: string, bytes: Buffer): string {
+function asText(path: string, bytes: Buffer, end: TextEnd): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    // Of a stream, the decoder keeps an incomplete character for later.
+    return decoder.decode(bytes, { stream: end === 'may end within a character' });
   } catch {
     throw new Fault('CONTEST_INVALID', `${path} is not UTF-8 text.`);
   }

@@ -164,8 +164,15 @@ function fieldProblems(
       .filter(({ agent, prompt }) => agent === NO_AGENT && !Object.hasOwn(prompts, prompt))
       .map(({ prompt }) => prompt),
   );
+  const unusable = contestants
+    .filter(({ id }) => !ArenaId.safeParse(id).success)
+    .map(
+      ({ id, model }) =>
+        `The model \`${model}\` makes no usable id of a contestant: \`${id}\`. List its contestants one by one, each with an \`id\` of letters, digits and . _ - : / @ +, at most 200.`,
+    );
   return [
     ...twice,
+    ...unusable,
     ...[...unknown].map(
       (name) =>
         `The prompt \`${name}\` is not in \`prompts\`. Runoff's own variants are for agents; a plain model call needs its text here.`,

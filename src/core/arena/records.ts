@@ -195,9 +195,37 @@ export const PoolDecision = z.strictObject({
 });
 export type PoolDecision = z.infer<typeof PoolDecision>;
 
-/** One line of a file, with its line end. */
-export const recordLine = (record: Sample | BaseResult | VoteRecord | PoolDecision): string =>
-  `${JSON.stringify(record)}\n`;
+type ArenaRecord = Sample | BaseResult | VoteRecord | PoolDecision;
+
+/** By the letter with which ids begin. */
+const SCHEMAS = new Map<string, z.ZodType<ArenaRecord>>([
+  ['s', Sample],
+  ['b', BaseResult],
+  ['v', VoteRecord],
+  ['u', VoteRecord],
+  ['d', PoolDecision],
+]);
+
+/**
+ * One line of a file, with its line end. Texts of models and programs that are longer than their field are cut. Throws
+ * for what `readRecords` would not accept: one such line would make the whole file unreadable.
+ */
+export function recordLine(record: ArenaRecord): string {
+  const schema = SCHEMAS.get(record.id.charAt(0));
+  if (schema === undefined) throw new TypeError(`There is no kind of record for the id ${record.id}.`);
+  const issues = schema.safeParse(record).error?.issues ?? [];
+  return `${JSON.stringify(schema.parse(issues.reduce(withoutExcess, record)))}\n`;
+}
+
+function withoutExcess<T>(record: T, issue: z.core.$ZodIssue): T {
+  if (issue.code !== 'too_big' || issue.origin !== 'string') return record;
+  const cut = (value: unknown, [key, ...rest]: readonly PropertyKey[]): unknown => {
+    if (key === undefined) return `${String(value).slice(0, Number(issue.maximum) - 1)}…`.toWellFormed();
+    if (Array.isArray(value)) return value.with(Number(key), cut(value[Number(key)], rest));
+    return { ...(value as object), [key]: cut((value as Record<PropertyKey, unknown>)[key], rest) };
+  };
+  return cut(record, issue.path) as T;
+}
 
 interface CountedVotes {
   /** Votes of this version that nobody took back, in order of time; the order of lines does not matter. */

@@ -27,8 +27,10 @@ interface DecideOptions {
 }
 
 /** Decisions of earlier calls. Fault: CONTEST_INVALID. */
-export async function readDecisions(folder: Pick<ContestFolder, 'text'>): Promise<readonly PoolDecision[]> {
-  const read = readRecords((await folder.text(DECISIONS_FILE)) ?? '', DECISIONS_FILE, PoolDecision);
+export async function readDecisions(
+  folder: Pick<ContestFolder, 'records'>,
+): Promise<readonly PoolDecision[]> {
+  const read = readRecords((await folder.records(DECISIONS_FILE)) ?? '', DECISIONS_FILE, PoolDecision);
   if (read.problems.length > 0) throw new Fault('CONTEST_INVALID', read.problems.join('\n'));
   return read.records;
 }

@@ -67,7 +67,7 @@ async function recordsOf<T extends { readonly id: string }>(
   file: string,
   schema: Parameters<typeof readRecords<T>>[2],
 ): Promise<readonly T[]> {
-  const read = readRecords((await folder.text(file)) ?? '', file, schema);
+  const read = readRecords((await folder.records(file)) ?? '', file, schema);
   if (read.problems.length > 0) throw invalid(read.problems);
   return read.records;
 }

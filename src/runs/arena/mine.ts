@@ -144,7 +144,11 @@ async function earlierOutcomes(
   { dataset, again }: Pick<MineOptions, 'again' | 'dataset'>,
   found: readonly MinedChange[],
 ): Promise<Map<Sha, MinedOutcome>> {
-  const noted = readRecords((await folder.text(minedFile(dataset))) ?? '', minedFile(dataset), MinedRecord);
+  const noted = readRecords(
+    (await folder.records(minedFile(dataset))) ?? '',
+    minedFile(dataset),
+    MinedRecord,
+  );
   const text = await folder.text(dataset);
   const { tasks, problems } = text?.trim() ? readTasks(text, dataset) : { tasks: [], problems: [] };
   const wrong = [...noted.problems, ...problems];

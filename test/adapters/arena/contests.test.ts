@@ -73,6 +73,21 @@ test.runIf(process.getuid?.() === 0)('a full disk is a sentence, and no line is 
   }
 });
 
+test('a line that was cut within a character is ignored by readers and removed by the next writer', async () => {
+  const folder = await contests().open(join(dir, 'first'), 'write');
+  const file = join(dir, 'first', 'samples.jsonl');
+  const cut = Buffer.from('{"answer":"😀').subarray(0, -2);
+  await writeFile(file, Buffer.concat([Buffer.from('{"n":1}\n'), cut]));
+  expect(await folder.records('samples.jsonl')).toBe('{"n":1}\n{"answer":"');
+  await folder.append('samples.jsonl', '{"n":2}\n');
+  expect(await folder.records('samples.jsonl')).toBe('{"n":1}\n{"n":2}\n');
+  await writeFile(file, Buffer.concat([cut, Buffer.from('\n')]));
+  await expect(folder.records('samples.jsonl')).rejects.toMatchObject({ code: 'CONTEST_INVALID' });
+  await writeFile(file, cut);
+  await expect(folder.text('samples.jsonl')).rejects.toMatchObject({ code: 'CONTEST_INVALID' });
+  await folder.close();
+});
+
 test('no file is overwritten', async () => {
   const folder = await contests().open(join(dir, 'first'), 'write');
   expect(await folder.create('contest.yml', 'a')).toBe('created');

@@ -76,6 +76,34 @@ describe('samples.jsonl', () => {
     );
   });
 
+  test('texts that are too long for their field are cut, so that the file can be read again', () => {
+    const long = '😀'.repeat(5_000);
+    const failed = sample(1, {
+      outcome: 'failed',
+      why: long,
+      versions: { runoff: '0.1.0', agent: long },
+      verification: {
+        ...{ applied: true, built: null, hiddenTests: null, solved: false, why: long, change: null },
+        tests: {
+          ...{ passed: 0, failed: 1, skipped: 0, ok: false, reported: true, seconds: 1 },
+          failures: ['short', long],
+        },
+      },
+    });
+    const read = readRecords(recordLine(failed), 'samples.jsonl', Sample);
+    expect(read.problems).toEqual([]);
+    const [one] = read.records;
+    expect(one?.why).toHaveLength(4_000);
+    expect(one?.why?.isWellFormed()).toBe(true);
+    expect(one?.verification?.tests?.failures.map((name) => name.length)).toEqual([5, 400]);
+    expect(one?.versions.agent).toMatch(/…$/);
+  });
+
+  test('a record that could not be read again is not written', () => {
+    expect(() => recordLine(sample(1, { seconds: Number.NaN }))).toThrow('seconds');
+    expect(() => recordLine(sample(1, { contestant: 'with a space' }))).toThrow('contestant');
+  });
+
   test('a writer killed at any byte of a line costs that line and no other', () => {
     fc.assert(
       fc.property(samples, fc.nat(), (written, at) => {
