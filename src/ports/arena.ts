@@ -23,9 +23,15 @@ export interface ContestFolder {
   files(path: string): Promise<readonly { readonly path: string; readonly text: string }[] | null>;
   /**
    * SHA-256 in hexadecimal of paths, contents and executable bits of the files below a folder, except any `.git`; null if
-   * there is none.
+   * there is none. A link counts by its target, and is not followed. Faults: CONTEST_INVALID for anything but files,
+   * folders and links, or more than 256 MiB.
    */
   fingerprint(path: string): Promise<string | null>;
+  /**
+   * Copies what `fingerprint` counts into an existing empty folder, by its absolute path. Faults: CONTEST_INVALID, also
+   * if there is no such folder.
+   */
+  copy(path: string, into: string): Promise<void>;
   /**
    * Appends one line with its line end, and returns when it is on the disk. The rest of a line whose writer was killed is
    * removed first. If it cannot be written, the file stays as it was. Faults: DISK_FULL; INTERNAL without the lock.
@@ -55,8 +61,12 @@ export interface Contests {
 /** Makes repositories of folders without history. */
 export interface Templates {
   /**
-   * Commits a folder's files, except any `.git`, to a repository of its own below the data folder. The commit depends on
-   * their paths, content and modes alone. Faults: CONTEST_INVALID if it is no folder or has no files.
+   * Commits the files that `fill` puts into an empty folder to a repository of its own below the data folder. The commit
+   * depends on their paths, content and modes alone. `name` is what errors call the template. Faults: CONTEST_INVALID if
+   * there are no files; those of `fill`.
    */
-  commit(folder: string): Promise<{ readonly repository: string; readonly sha: Sha }>;
+  commit(
+    name: string,
+    fill: (into: string) => Promise<void>,
+  ): Promise<{ readonly repository: string; readonly sha: Sha }>;
 }

@@ -6,7 +6,7 @@ import {
   open,
   readdir,
   readFile,
-  readlink,
+  realpath,
   rename,
   rm,
   stat,
@@ -15,6 +15,7 @@ import { dirname, join, resolve } from 'node:path';
 import { unfinishedChars } from '../../core/arena/index.ts';
 import { byCodeUnits, Fault, machineFaultIn } from '../../core/model/index.ts';
 import type { ContestFolder, Contests } from '../../ports/index.ts';
+import { copyTreeInto, readTree } from './trees.ts';
 
 interface ContestsOptions {
   /** The folder of contests that are not in a repository; created on demand. */
@@ -60,6 +61,7 @@ function folderAt(path: string, release: (() => Promise<void>) | null): ContestF
     records: (file) => textOf(resolve(path, file), 'may end within a character'),
     files: (folder) => filesBelow(resolve(path, folder)),
     fingerprint: (folder) => fingerprintOf(resolve(path, folder)),
+    copy: (folder, into) => onDisk(() => copyInto(resolve(path, folder), into)),
     append(file, line) {
       if (!release) return Promise.reject(new Fault('INTERNAL', `${path} was opened to be read.`));
       const turn = last.then(() => appendLine(join(path, file), line));
@@ -119,28 +121,26 @@ async function filesBelow(top: string): Promise<readonly { path: string; text: s
   return found.toSorted((a, b) => byCodeUnits(a.path, b.path));
 }
 
-async function fingerprintOf(top: string): Promise<string | null> {
-  if (!(await stat(top).catch(nullIfMissing))?.isDirectory()) return null;
+async function fingerprintOf(path: string): Promise<string | null> {
+  const top = await realFolder(path);
+  if (top === null) return null;
   const hash = createHash('sha256');
-  const add = async (folder: string): Promise<void> => {
-    const entries = await readdir(join(top, folder), { withFileTypes: true });
-    for (const entry of entries.toSorted((a, b) => byCodeUnits(a.name, b.name))) {
-      const path = join(folder, entry.name);
-      if (entry.name === '.git') continue;
-      if (entry.isDirectory()) await add(path);
-      else hash.update(`${path}\0${await contentHash(join(top, path))}\0`);
-    }
-  };
-  await add('');
+  await readTree(top, async ({ path: below, kind, content }) => {
+    hash.update(`${below}\0${kind} ${createHash('sha256').update(content).digest('hex')}\0`);
+  });
   return hash.digest('hex');
 }
 
-/** Of a link, its target. */
-async function contentHash(path: string): Promise<string> {
-  const facts = await lstat(path);
-  const content = facts.isSymbolicLink() ? await readlink(path) : await readFile(path);
-  const kind = facts.isSymbolicLink() ? 'link' : (facts.mode & 0o100) === 0 ? 'file' : 'program';
-  return `${kind} ${createHash('sha256').update(content).digest('hex')}`;
+async function copyInto(path: string, into: string): Promise<void> {
+  const top = await realFolder(path);
+  if (top === null) throw new Fault('CONTEST_INVALID', `${path} is not a folder or does not exist.`);
+  await copyTreeInto(top, into);
+}
+
+/** The folder that a path leads to, through links; null if it leads to none. */
+async function realFolder(path: string): Promise<string | null> {
+  const real = await realpath(path).catch(nullIfMissing);
+  return real !== null && (await lstat(real)).isDirectory() ? real : null;
 }
 
 function nullIfMissing(thrown: NodeJS.ErrnoException): null {

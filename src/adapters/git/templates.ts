@@ -1,5 +1,5 @@
-import { cp, mkdir, rename, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import type { Templates } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
@@ -35,35 +35,41 @@ export function openTemplates({
     return done.stdout.trim();
   };
   return {
-    async commit(folder) {
-      const from = resolve(folder);
-      const facts = await stat(from).catch(() => null);
-      if (!facts?.isDirectory())
-        throw new Fault('CONTEST_INVALID', `The template ${from} is not a folder or does not exist.`);
+    async commit(name, fill) {
       await mkdir(dir, { recursive: true, mode: 0o700 });
       const fresh = temporaryPath(join(dir, 'template'));
       try {
-        await cp(from, fresh, {
-          recursive: true,
-          verbatimSymlinks: true,
-          filter: (path) => path === from || basename(path) !== '.git',
-        });
-        await run({ cwd: fresh, args: ['init', '-q'] }, 'Making the repository of a template');
-        await run({ cwd: fresh, args: ['add', '-A', '-f'] }, 'Adding the files of a template');
-        const tree = await run({ cwd: fresh, args: ['write-tree'] }, 'Adding the files of a template');
-        if (tree === EMPTY_TREE) throw new Fault('CONTEST_INVALID', `The template ${from} has no files.`);
+        // Made here and named to git: what the template holds, or links to, is never where git works.
+        const files = join(fresh, 'files');
+        const repository = join(fresh, 'repository');
+        await mkdir(fresh, { mode: 0o700 });
+        await mkdir(files);
+        await fill(files);
+        await run(
+          { cwd: fresh, args: ['init', '-q', '--bare', repository] },
+          'Making the repository of a template',
+        );
+        await mkdir(join(repository, 'info'), { recursive: true });
+        await writeFile(join(repository, 'info', 'attributes'), AS_IT_IS);
+        const on = { cwd: files, env: { ...AUTHOR, GIT_DIR: repository, GIT_WORK_TREE: files } };
+        await run({ ...on, args: ['add', '-A', '-f'] }, 'Adding the files of a template');
+        const tree = await run({ ...on, args: ['write-tree'] }, 'Adding the files of a template');
+        if (tree === EMPTY_TREE) throw new Fault('CONTEST_INVALID', `The template ${name} has no files.`);
         const commit = ['commit-tree', checkedSha(tree), '-m', 'Template'];
-        const sha = await run({ cwd: fresh, args: commit, env: AUTHOR }, 'Committing a template');
-        await run({ cwd: fresh, args: ['update-ref', 'HEAD', checkedSha(sha)] }, 'Committing a template');
-        const repository = join(dir, checkedSha(sha));
-        if (!(await exists(repository))) await rename(fresh, repository).catch(unlessThere);
-        return { repository, sha };
+        const sha = await run({ ...on, args: commit }, 'Committing a template');
+        await run({ ...on, args: ['update-ref', 'HEAD', checkedSha(sha)] }, 'Committing a template');
+        const kept = join(dir, checkedSha(sha));
+        if (!(await exists(kept))) await rename(repository, kept).catch(unlessThere);
+        return { repository: kept, sha };
       } finally {
         await removeTree(fresh);
       }
     },
   };
 }
+
+/** Attributes in the template can neither start a filter nor convert text: files are committed as they are. */
+const AS_IT_IS = '* -text -filter -ident -working-tree-encoding\n';
 
 /** The name of a tree without files in every repository of git. */
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';

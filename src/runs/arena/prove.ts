@@ -61,6 +61,7 @@ export async function proveChange(
   const task = taskOfChange(mined, recipe.commands, options.repository);
   const folder = {
     absolute: (path: string) => path,
+    copy: () => Promise.reject(new Fault('INTERNAL', 'A task from history has no template.')),
     files: async () => Object.entries(hidden).map(([path, text]) => ({ path, text })),
   };
   const { repository: _, ...how } = options;

@@ -57,7 +57,7 @@ export interface TaskBase {
  */
 export async function openTaskBase(
   ports: VerifyPorts,
-  folder: Pick<ContestFolder, 'absolute' | 'files'>,
+  folder: Pick<ContestFolder, 'absolute' | 'copy' | 'files'>,
   task: ResolvedRepoTask,
   { runId, trust, signal }: OpenOptions,
 ): Promise<TaskBase> {
@@ -100,11 +100,13 @@ export async function openTaskBase(
 
 async function sourceOfTask(
   { workspaces, templates }: VerifyPorts,
-  folder: Pick<ContestFolder, 'absolute'>,
+  folder: Pick<ContestFolder, 'absolute' | 'copy'>,
   { id, base, hiddenTests }: ResolvedRepoTask,
 ): Promise<{ readonly source: RepositorySource; readonly commit: Sha }> {
   if ('template' in base) {
-    const { repository, sha } = await templates.commit(folder.absolute(base.template));
+    const { template } = base;
+    const fill = (into: string): Promise<void> => folder.copy(template, into);
+    const { repository, sha } = await templates.commit(folder.absolute(template), fill);
     return { source: { kind: 'local', path: repository }, commit: sha };
   }
   const { top } = await workspaces.describe(folder.absolute(base.repository));
