@@ -21,14 +21,14 @@ import { type Script, startScriptedModels } from '../src/demo/scripted-models/in
 import { git, mistaken, sourcesOf } from './repositories/candidates.ts';
 
 const HELP = `Usage: node bench/history.ts [--from FOLDER] [--only NAME,…] [--limit TASKS] [--minutes MINUTES] [--keep FOLDER] [--write]
-  --limit    tasks of each repository (default: 4)
+  --limit    tasks of each repository (default: 2)
   --minutes  for mining one repository (default: 4)`;
 
 const { values: options } = parseArgs({
   options: {
     from: { type: 'string' },
     only: { type: 'string' },
-    limit: { type: 'string', default: '4' },
+    limit: { type: 'string', default: '2' },
     minutes: { type: 'string', default: '4' },
     keep: { type: 'string' },
     write: { type: 'boolean', default: false },
@@ -40,7 +40,7 @@ const { values: options } = parseArgs({
 const REPOSITORIES = [
   { name: 'gorilla/mux', since: '8y' },
   { name: 'r1chardj0n3s/parse', since: '8y' },
-  { name: 'spf13/pflag', since: '4y' },
+  { name: 'spf13/pflag', since: '6y' },
 ] as const;
 
 const KINDS = ['true', 'partial', 'wrong', 'neighbour'] as const;
@@ -200,7 +200,7 @@ const WAY_NAMES = {
   single: 'one contestant alone, at random',
   random: 'a pick at random among the changes',
   smallest: 'the smallest change',
-  best: 'the best contestant alone, known afterwards',
+  best: 'the best contestant of each repository alone, known afterwards',
   ceiling: 'a perfect pick',
 } as const;
 
