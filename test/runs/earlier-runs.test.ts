@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
+import { readEarlierRuns } from '../../src/runs/admit/earlier-runs.ts';
 import { exposureOfLocal } from '../../src/runs/admit/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { judge } from '../../src/runs/judge/index.ts';
-import { MODELS, run } from '../core/learning/sample.ts';
+import { MODELS, outcome, run } from '../core/learning/sample.ts';
 import { judged } from '../core/reports/sample.ts';
 import { contextOf } from '../world/run-context.ts';
 import { coderNamed } from '../world/stand-ins.ts';
@@ -142,6 +143,21 @@ describe('`coders: auto`', () => {
 });
 
 describe('confidence', () => {
+  test('stays as it is in a local repository, where only objections are heard', async () => {
+    const { world } = scene();
+    for (let i = 0; i < 400; i++) {
+      const accepted = { first: 'clear' as const, chance: 0.93, pick: null, repository: 'local-/srv/shop' };
+      const over = i % 20 === 0 ? { ...accepted, pick: 'other' as const } : accepted;
+      await world.store.keepOutcomes(`l${i}`, [outcome({ ...over, runId: `l${i}`, at: i })], 1);
+    }
+    const earlierRuns = await readEarlierRuns(world, {
+      id: 'r1',
+      origin: { kind: 'local', path: '/srv/shop' },
+      title: 'Fix it',
+    });
+    expect(earlierRuns.learned()).toEqual({});
+  });
+
   test('is frozen with the task once there are enough verdicts', async () => {
     const at = scene('checks: { test: make test }\n');
     await earlier(at, 30, MODELS.gpt);

@@ -1,9 +1,11 @@
+import { byCodeUnits } from '../model/index.ts';
 import { CALIBRATION, type Calibration } from '../ranking/index.ts';
+import { FIELD_RULES } from './field.ts';
 import { type CandidateOutcome, creditOf } from './outcome.ts';
 
 /** How a repository's own outcomes change what Runoff says about its picks. */
 export interface ConfidenceShift {
-  /** Log-odds added to the chance of each pick. */
+  /** Log-odds added to the chance of each pick, at most 0: own outcomes never make Runoff surer. */
   readonly offset: number;
   /** Runs in which people's word tells whether Runoff's first was right. */
   readonly verdicts: number;
@@ -15,7 +17,7 @@ export interface ConfidenceShift {
  * Our defaults. `minVerdicts`: fewer change nothing. `spread`: how much repositories probably differ from the shipped
  * curve, as the standard deviation of a normal prior on the offset, in log-odds. `clearTrials`: what the shipped record
  * of clear picks (57 of 58, docs/selection.md) is worth here. A closed pull request counts half: not every one was
- * wrong.
+ * wrong. Older verdicts lose weight as in `FIELD_RULES`.
  */
 export const CONFIDENCE_RULES = {
   minVerdicts: 20,
@@ -27,7 +29,7 @@ export const CONFIDENCE_RULES = {
 } as const;
 
 interface Verdict {
-  readonly isClear: boolean;
+  /** By the shipped curve. */
   readonly chance: number;
   readonly right: number;
   readonly weight: number;
@@ -38,14 +40,13 @@ function verdictOn(outcomes: readonly CandidateOutcome[]): Verdict | null {
   const first = outcomes.find((one) => one.first !== null);
   if (!first || first.chance === null) return null;
   const { pull, pick, shown, chance } = first;
-  const base = { isClear: first.first === 'clear', chance };
   if (pick === null && (pull === null || pull.state === 'open')) return null;
   if (pull?.state === 'closed' && shown) {
-    return { ...base, right: 0, weight: CONFIDENCE_RULES.closedWeight };
+    return { chance, right: 0, weight: CONFIDENCE_RULES.closedWeight };
   }
   // A merge that kept less than half of it says that it was wrong.
   const credit = creditOf(first);
-  return credit === null ? null : { ...base, right: credit >= 0.5 ? 1 : 0, weight: 1 };
+  return credit === null ? null : { chance, right: credit >= 0.5 ? 1 : 0, weight: 1 };
 }
 
 const logit = (p: number): number => Math.log(p / (1 - p));
@@ -55,23 +56,31 @@ const STEPS = 50;
 /**
  * What a repository's outcomes say about the shipped curve; null while there are too few. One offset in log-odds
  * (Platt's scaling with its slope fixed at 1: Platt, 1999), its most probable value under a normal prior around no
- * change, so that the shipped curve holds until the data speaks.
+ * change, so that the shipped curve holds until the data speaks. Picks count as clear if the shipped curve calls them
+ * so, whatever this repository's record made of the word: otherwise `noneClear` would never see another clear pick.
  */
 export function confidenceShift(outcomes: readonly CandidateOutcome[]): ConfidenceShift | null {
-  const byRun = Map.groupBy(outcomes, ({ runId }) => runId);
-  const verdicts = [...byRun.values()].flatMap((run) => verdictOn(run) ?? []);
-  const count = sumOf(verdicts, ({ weight }) => weight);
-  if (count < CONFIDENCE_RULES.minVerdicts) return null;
-  const offset = bestOffset(verdicts);
-  const clear = verdicts.filter(({ isClear }) => isClear);
+  const spoken = verdictsIn(outcomes);
+  if (sumOf(spoken, ({ weight }) => weight) < CONFIDENCE_RULES.minVerdicts) return null;
+  const verdicts = spoken.map((one, age) => ({ ...one, weight: one.weight * FIELD_RULES.keptPerRun ** age }));
+  const clear = verdicts.filter(({ chance }) => chance >= CALIBRATION.clear);
   const { clearTrials, clearRight } = CONFIDENCE_RULES;
   const trials = clearTrials + sumOf(clear, ({ weight }) => weight);
   const right = clearTrials * clearRight + sumOf(clear, (one) => one.weight * one.right);
+  const offset = bestOffset(verdicts);
   return {
-    offset,
+    offset: offset < 0 ? offset : 0,
     verdicts: verdicts.length,
     ...(right / trials < CALIBRATION.clear ? { noneClear: true } : {}),
   };
+}
+
+/** Newest first. */
+function verdictsIn(outcomes: readonly CandidateOutcome[]): readonly Verdict[] {
+  const newestFirst = outcomes.toSorted(
+    (one, other) => other.at - one.at || byCodeUnits(other.runId, one.runId),
+  );
+  return [...Map.groupBy(newestFirst, ({ runId }) => runId).values()].flatMap((run) => verdictOn(run) ?? []);
 }
 
 const sumOf = (verdicts: readonly Verdict[], part: (one: Verdict) => number): number =>
@@ -96,30 +105,18 @@ function bestOffset(verdicts: readonly Verdict[]): number {
   return Math.round(500 * (low + high)) / 1000;
 }
 
-/**
- * The calibration with the shift. A downward one moves every pick down, past the limits of the words; an upward one
- * never makes a pick clear that the shipped curve does not call clear.
- */
-export function shiftedCalibration(shift: ConfidenceShift | undefined): Calibration {
-  if (!shift) return CALIBRATION;
-  const { offset, noneClear } = shift;
-  const raised = offset > 0 ? sigmoid(logit(CALIBRATION.clear) + offset) : CALIBRATION.clear;
-  return {
-    ...CALIBRATION,
-    chance: { ...CALIBRATION.chance, start: CALIBRATION.chance.start + offset },
-    clear: noneClear ? NEVER : raised,
-  };
-}
-
-/** Above every chance. */
-const NEVER = 1.001;
+/** The calibration with the shift, which moves picks down, past the limits of the words, and never up. */
+export const shiftedCalibration = (shift: ConfidenceShift | undefined): Calibration =>
+  shift
+    ? { ...CALIBRATION, own: { offset: shift.offset, noneClear: shift.noneClear ?? false } }
+    : CALIBRATION;
 
 /** What changed, for the comparison. */
 export function confidenceNote({ offset, verdicts, noneClear }: ConfidenceShift): string {
   const how =
-    Math.abs(offset) < SMALL_OFFSET
-      ? 'they confirm the usual estimate'
-      : `picks were right ${offset < 0 ? 'less' : 'more'} often than usual, so the estimated chance is ${offset < 0 ? 'lower' : 'higher'}`;
+    offset > -SMALL_OFFSET
+      ? 'they give no reason to lower the estimated chance'
+      : 'picks were right less often than usual, so the estimated chance is lower';
   const none = noneClear ? ' Too many clear picks were wrong here, so none is called clear.' : '';
   return `Confidence takes ${verdicts} earlier runs of this repository into account: ${how}.${none}`;
 }

@@ -53,7 +53,7 @@ interface Estimate {
 /** Just below the thresholds for `likely` and for `clear`. */
 const belowLikely = ({ likely }: Calibration): number => likely - 0.01;
 const belowClear = ({ clear }: Calibration): number => clear - 0.001;
-/** The minimum chance when a verdict of blind judges decided. Default. */
+/** The minimum chance when a verdict of blind judges decided, before the repository's own record moves it. Default. */
 const LEAST_BY_JUDGES = { clear: 0.6, likely: 0.5 } as const;
 
 /**
@@ -62,14 +62,18 @@ const LEAST_BY_JUDGES = { clear: 0.6, likely: 0.5 } as const;
  */
 export function chanceOf(standing: LeadingCandidate): Estimate {
   const caps = capsOf(standing);
-  const { decidedBy, judgement } = standing;
+  const { decidedBy, judgement, calibration } = standing;
   const judged =
     decidedBy === 'judges' && judgement && judgement.confidence !== 'toss-up'
-      ? LEAST_BY_JUDGES[judgement.confidence]
+      ? movedBy(calibration.own?.offset ?? 0, LEAST_BY_JUDGES[judgement.confidence])
       : 0;
   const chance = Math.min(Math.max(uncappedChance(standing), judged), ...caps.map(({ most }) => most));
   return { chance: Math.round(1000 * chance) / 1000, caps };
 }
+
+/** A chance between 0 and 1, moved in log-odds. */
+const movedBy = (offset: number, chance: number): number =>
+  offset === 0 ? chance : 1 / (1 + ((1 - chance) / chance) * Math.exp(-offset));
 
 /** Rivals that break nothing and fix as many base tests. */
 const soundRivals = ({ best, rivals }: LeadingCandidate): readonly Ranked[] =>
@@ -90,7 +94,8 @@ function uncappedChance(standing: LeadingCandidate): number {
     weights.start +
     compared +
     (shown === 'executed' ? 0 : shown === 'own-test' ? weights.ownTestOnly : weights.unfixed) +
-    ((winning.unmetExamples ?? []).length > 0 ? weights.unmetExamples : 0);
+    ((winning.unmetExamples ?? []).length > 0 ? weights.unmetExamples : 0) +
+    (calibration.own?.offset ?? 0);
   return 1 / (1 + Math.exp(-score));
 }
 
@@ -211,10 +216,11 @@ function failsConfirmedTests({ best, decidedBy, sameSet }: LeadingCandidate): bo
 
 /**
  * Reasons why the pick cannot be `clear`: tests are inconclusive, candidates were not compared, a person is asked, a
- * defect was reported, or the supporting evidence was not executed or comes from a single model family.
+ * defect was reported, the supporting evidence was not executed or comes from a single model family, or clear picks were
+ * wrong too often here.
  */
 function clearDoubts(standing: LeadingCandidate): readonly string[] {
-  const { winning, decidedBy, sameSet, rivals, evidence } = standing;
+  const { winning, decidedBy, sameSet, rivals, evidence, calibration } = standing;
   const { baseTests } = winning;
   const tested = baseTests?.source === 'report' && baseTests.passed > 0 && !baseTests.silent;
   const proof = hasIndependentProof(winning);
@@ -245,6 +251,7 @@ function clearDoubts(standing: LeadingCandidate): readonly string[] {
       !proof && rivals.length > 0 && families(evidence) < 2,
       'All that speaks for it comes from one model family.',
     ],
+    [calibration.own?.noneClear === true, 'Too many clear picks were wrong in this repository.'],
   ];
   return doubts.flatMap(([holds, because]) => (holds ? [because] : []));
 }

@@ -32,6 +32,8 @@ export interface Calibration {
   /** Minimum estimated chance of a clear and of a likely pick; anything below is a toss-up. */
   readonly clear: number;
   readonly likely: number;
+  /** What the repository's own record changes, if anything (0122): log-odds of every chance, at most 0. */
+  readonly own?: { readonly offset: number; readonly noneClear: boolean };
 }
 
 /**
@@ -79,10 +81,7 @@ const SEPARATORS = [
 export type Separator = (typeof SEPARATORS)[number];
 
 interface PatchMetrics {
-  /**
-   * All ratios in [0, 1]; `total` in [0, 100]. Null without evidence: its weight is then distributed among the
-   * others.
-   */
+  /** All ratios in [0, 1]; `total` in [0, 100]. Null without evidence: the others then share its weight. */
   readonly tests: number | null;
   readonly simplicity: number;
   readonly speed: number;

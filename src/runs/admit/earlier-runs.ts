@@ -34,7 +34,8 @@ export async function readEarlierRuns(
     repository: repositoryKeyOf(origin),
     runs: MAX_EARLIER_RUNS,
   });
-  const confidence = confidenceShift(outcomes);
+  // In a local run a person's pick is heard and agreement is not: its verdicts would all be objections.
+  const confidence = origin.kind === 'github' ? confidenceShift(outcomes) : null;
   let choice: FieldChoice | null = null;
   return {
     async chooseField(settings) {
