@@ -3,11 +3,9 @@ import { arenaReport, competitionSection } from '../core/arena/index.ts';
 import { decideContest, loadContest } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { type ContestFlags, contestCommand, contestPath } from './arena.ts';
-import { whole } from './options.ts';
 import { arenaSectionText, jsonText, shown } from './render/index.ts';
 
 interface DecideFlags extends ContestFlags {
-  readonly seed?: number;
   readonly trustChecks?: boolean;
 }
 
@@ -15,7 +13,6 @@ interface DecideFlags extends ContestFlags {
 export function addDecide(arena: Command, shell: Shell, done: (code: number) => void): void {
   contestCommand(arena, 'decide')
     .description('let Runoff choose among the answers to each repository task, without its hidden tests')
-    .option('--seed <number>', 'seed that gen was given, instead of the one in contest.yml', whole(0))
     .option('--trust-checks', 'agree to run the commands of tasks even if the sandbox is weaker')
     .addHelpText(
       'after',
@@ -33,7 +30,6 @@ async function decide(shell: Shell, name: string, flags: DecideFlags): Promise<n
     try {
       const loaded = await loadContest(folder, {
         variants,
-        ...(flags.seed === undefined ? {} : { seed: flags.seed }),
       });
       const decisions = await decideContest(tools, folder, loaded, {
         trust: flags.trustChecks ?? false,

@@ -4,11 +4,9 @@ import { arenaReport, REPORT_FILES, reportHtml, reportJson, reportMarkdown } fro
 import { loadContest, readDecisions } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { type ContestFlags, contestCommand, contestPath } from './arena.ts';
-import { whole } from './options.ts';
 import { arenaReportText, jsonText } from './render/index.ts';
 
 interface ReportFlags extends ContestFlags {
-  readonly seed?: number;
   readonly out?: string;
 }
 
@@ -16,7 +14,6 @@ interface ReportFlags extends ContestFlags {
 export function addReport(arena: Command, shell: Shell, done: (code: number) => void): void {
   contestCommand(arena, 'report')
     .description('rate the contestants, and write the report as Markdown, JSON and one HTML file')
-    .option('--seed <number>', 'seed, if `runoff arena gen` had one instead of that in contest.yml', whole(0))
     .option('--out <folder>', "folder of the report (default: the contest's folder)")
     .action(async (name: string, flags: ReportFlags) => done(await writeReport(shell, name, flags)));
 }
@@ -28,7 +25,6 @@ async function writeReport(shell: Shell, name: string, flags: ReportFlags): Prom
   const folder = await contests.open(path, 'read');
   const loaded = await loadContest(folder, {
     variants,
-    ...(flags.seed === undefined ? {} : { seed: flags.seed }),
   });
   const result = arenaReport({ ...loaded, decisions: await readDecisions(folder) });
   const out = flags.out === undefined ? path : resolve(shell.cwd, flags.out);

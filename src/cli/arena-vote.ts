@@ -13,7 +13,14 @@ import {
 import { counted, Fault, type Usd } from '../core/model/index.ts';
 import { money } from '../core/reports/index.ts';
 import type { ContestFolder } from '../ports/index.ts';
-import { judgeContest, keepAnswers, type LoadedContest, loadContest, Voting } from '../runs/index.ts';
+import {
+  judgeContest,
+  keepAnswers,
+  type LoadedContest,
+  loadContest,
+  payerOf,
+  Voting,
+} from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { type ContestFlags, contestCommand, contestPath, examples } from './arena.ts';
 import { voteByKeys } from './ballot.ts';
@@ -21,7 +28,6 @@ import { names, parseDollars, whole } from './options.ts';
 import { ballotJson, jsonText, painter, shown } from './render/index.ts';
 
 interface VoteFlags extends ContestFlags {
-  readonly seed?: number;
   readonly as?: string;
   readonly judge?: readonly string[] | true;
   readonly pairs?: number;
@@ -37,7 +43,6 @@ const LISTED_PAIRS = 20;
 export function addVote(arena: Command, shell: Shell, done: (code: number) => void): void {
   contestCommand(arena, 'vote')
     .description('compare answers in blind pairs, one key for each vote; or let blind judges vote')
-    .option('--seed <number>', 'seed, if `runoff arena gen` had one instead of that in contest.yml', whole(0))
     .option('--as <name>', 'name under which your votes are stored (default: your user name)')
     .option(
       '--judge [models]',
@@ -81,7 +86,6 @@ async function vote(shell: Shell, name: string, flags: VoteFlags): Promise<numbe
   try {
     const loaded = await loadContest(folder, {
       variants,
-      ...(flags.seed === undefined ? {} : { seed: flags.seed }),
     });
     const changed = changedAfterVotes(loaded.digest, loaded.votes, loaded.samples);
     if (changed !== null) throw new Fault('CONTEST_CHANGED', changed);
@@ -242,7 +246,7 @@ async function letJudgesVote({ shell, folder, loaded, flags }: OpenContest, name
   const { world, close } = await shell.open({ role: 'reader' });
   try {
     for (const model of models) world.gateway.route(model);
-    const runId = `a${folder.sha256(folder.path).slice(0, 10)}`;
+    const { runId, capUsd } = await payerOf(world, folder, loaded);
     const end = await judgeContest({
       ...world,
       folder,
@@ -251,7 +255,7 @@ async function letJudgesVote({ shell, folder, loaded, flags }: OpenContest, name
       pairs: flags.pairs ?? JUDGED_PAIRS,
       capUsd: flags.budget ?? contest.budget,
       instructions: world.prompts.judge,
-      payer: { runId, repository: 'arena', runCapUsd: contest.budget },
+      payer: { runId, repository: 'arena', runCapUsd: capUsd },
       remember: keepAnswers(world, runId),
       signal: stop.signal,
       tell: ({ done, of, usd }) => screen.err(`${done} of ${counted(of, 'answer')}, ${money(usd)}\n`),

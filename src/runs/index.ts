@@ -20,6 +20,7 @@ export {
   type MinePorts,
   mineHistory,
   openTaskBase,
+  payerOf,
   readDecisions,
   type TaskBase,
   type VerifyPorts,

@@ -1,12 +1,20 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openContests } from '../../src/adapters/arena/index.ts';
 import { lockFile } from '../../src/adapters/git/index.ts';
 import type { Sample } from '../../src/core/arena/index.ts';
-import { Fault } from '../../src/core/model/index.ts';
-import type { CapName, ContestFolder, Lease, TextAnswer, TextQuestion } from '../../src/ports/index.ts';
+import { Fault, NO_USAGE, type Usage } from '../../src/core/model/index.ts';
+import type {
+  CapName,
+  ContestFolder,
+  Grant,
+  Lease,
+  TextAnswer,
+  TextQuestion,
+} from '../../src/ports/index.ts';
 import {
   type GenerateEvent,
   type GeneratePorts,
@@ -43,6 +51,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 interface Told {
   readonly asked: TextQuestion[];
   readonly events: GenerateEvent[];
+  readonly grants: Grant[];
   readonly slept: number[];
 }
 
@@ -53,27 +62,43 @@ async function gen(
     readonly folder?: (folder: ContestFolder) => ContestFolder;
     readonly newVersion?: boolean;
     readonly rounds?: number;
+    readonly seed?: number;
+    /** Paid for the samples of an earlier process, by their ids. */
+    readonly ledger?: Map<string, Usage>;
   } = {},
 ) {
-  const told: Told = { asked: [], events: [], slept: [] };
+  const told: Told = { asked: [], events: [], grants: [], slept: [] };
   let cap: CapName | null = null;
-  const lease = partial<Lease>({
-    usage: () => ({ usd: 0.01, tokensIn: 3, tokensOut: 2, calls: 1 }),
-    capReached: () => cap,
-    refusal: () => null,
-    close: async () => {},
-  });
+  const ledger = more.ledger ?? new Map<string, Usage>();
+  const usageOf = (spender: string): Usage => ledger.get(spender) ?? NO_USAGE;
+  const leaseOf = (spender: string) =>
+    partial<Lease>({
+      key: spender,
+      usage: () => usageOf(spender),
+      capReached: () => cap,
+      refusal: () => null,
+      close: async () => {},
+    });
   const ports = partial<GeneratePorts>({
     gateway: {
       route: () => ({ protocol: 'openai-chat', model: 'x' }),
-      open: async () => lease,
+      open: async (grant) => {
+        told.grants.push(grant);
+        return leaseOf(grant.spender);
+      },
       estimate: () => 1,
     },
     texts: {
       write: async (question: TextQuestion) => {
         told.asked.push(question);
+        // Others are asked meanwhile.
+        await Promise.resolve();
         const answer = speak(question);
-        if ('kind' in answer) return answer;
+        if ('kind' in answer) {
+          if (answer.kind === 'text')
+            ledger.set(question.lease.key, { usd: 0.01, tokensIn: 3, tokensOut: 2, calls: 1 });
+          return answer;
+        }
         cap = answer.cap;
         return { kind: 'failed', why: 'The budget is used up.' };
       },
@@ -88,15 +113,24 @@ async function gen(
           await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
       },
     },
-    store: { usage: async () => ({ usd: 0.08, tokensIn: 0, tokensOut: 0, calls: 0 }) },
+    store: {
+      usage: async (_: string, spender?: string) =>
+        spender === undefined
+          ? { ...NO_USAGE, usd: [...ledger.values()].reduce((sum, { usd }) => sum + usd, 0) }
+          : usageOf(spender),
+    },
+    random: { nonce: () => randomBytes(16).toString('hex') },
     parallelChecks: 1,
   });
   const opened = await openContests({ dir, lock: lockFile }).open(dir, 'write');
   const folder = more.folder?.(opened) ?? opened;
   try {
-    const { rounds } = more;
-    const variants = new Map<string, string>();
-    const loaded = await loadContest(folder, { variants, ...(rounds === undefined ? {} : { rounds }) });
+    const { rounds, seed } = more;
+    const loaded = await loadContest(folder, {
+      variants: new Map<string, string>(),
+      ...(rounds === undefined ? {} : { rounds }),
+      ...(seed === undefined ? {} : { seed }),
+    });
     const made = await generateSamples(ports, folder, loaded, {
       version: '1',
       trust: false,
@@ -151,6 +185,75 @@ test('a provider that fails leaves nothing behind: the sample is made the next t
   const second = await gen(() => said('Hello.'));
   expect(second.made).toMatchObject({ done: 8, total: 8, made: 4, unasked: [] });
   expect(second.asked.every(isTwo)).toBe(true);
+});
+
+const MONEY = 'what a contest pays for';
+
+test(`${MONEY}: equal questions that are asked at the same time are asked once`, async () => {
+  const twins = CONTEST.replace('long: Tell all.', 'long: Be brief.').replace('parallel: 1', 'parallel: 8');
+  await writeFile(join(dir, 'contest.yml'), twins);
+  const { asked, made, events } = await gen(() => said('Hello.'));
+  expect(asked).toHaveLength(4);
+  expect(made).toMatchObject({ done: 8, made: 8, reused: 4, usd: 0.04 });
+  const told = events.flatMap((one) => (one.kind === 'sample' ? [[one.done, one.usd.toFixed(2)]] : []));
+  expect(told.map(([done]) => done)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(told.at(-1)).toEqual([8, '0.04']);
+});
+
+test(`${MONEY}: a twin of a question that failed is asked itself`, async () => {
+  const twins = CONTEST.replace('long: Tell all.', 'long: Be brief.').replace('parallel: 1', 'parallel: 8');
+  await writeFile(join(dir, 'contest.yml'), twins);
+  let calls = 0;
+  const { made } = await gen(() => (++calls <= 4 ? { kind: 'failed', why: 'It is down.' } : said('Hello.')));
+  expect(calls).toBe(8);
+  expect(made).toMatchObject({ made: 4, reused: 0 });
+});
+
+test(`${MONEY}: a folder that was moved or copied is the same contest to the ledger`, async () => {
+  const first = await gen(() => said('Hello.'));
+  const [payer] = first.grants.map(({ runId }) => runId);
+  await writeFile(join(dir, 'contest.yml'), CONTEST.replace('Say goodbye.', 'Say farewell.'));
+  const moved = await mkdtemp(join(tmpdir(), 'runoff-moved-'));
+  await cp(dir, moved, { recursive: true });
+  await rm(dir, { recursive: true });
+  dir = moved;
+  const second = await gen(() => said('Bye.'));
+  expect(second.grants.length).toBeGreaterThan(0);
+  expect(new Set(second.grants.map(({ runId }) => runId))).toEqual(new Set([payer]));
+});
+
+test(`${MONEY}: what the samples cost counts although the ledger has never seen them`, async () => {
+  await gen(() => said('Hello.'));
+  await rm(join(dir, 'contest.id'));
+  await writeFile(join(dir, 'contest.yml'), CONTEST.replace('Say goodbye.', 'Say farewell.'));
+  const second = await gen(() => said('Bye.'));
+  expect(second.grants.map(({ runCapUsd }) => runCapUsd.toFixed(2))).toEqual(Array(4).fill('4.92'));
+  expect(second.made.usd).toBeCloseTo(0.12);
+  await writeFile(join(dir, 'contest.id'), 'mine\n');
+  await expect(gen(() => said('x'))).rejects.toThrow(
+    'contest.id: The id of the contest must be 32 hex digits.',
+  );
+});
+
+test('the time of an answer that an earlier process paid for is not known', async () => {
+  await gen(() => said('Hello.'));
+  const [id = ''] = (await samples()).map((one) => one.id);
+  expect((await samples())[0]?.seconds).toBe(0);
+  await rm(join(dir, 'samples.jsonl'));
+  const paid = { usd: 0.01, tokensIn: 3, tokensOut: 2, calls: 1 };
+  const { made } = await gen(() => said('Hello.'), { ledger: new Map([[id, paid]]) });
+  expect((await samples()).map((one) => one.seconds)).toEqual([null, ...Array(7).fill(0)]);
+  expect(made.usd).toBeCloseTo(0.08);
+});
+
+test('a seed of the command line makes samples of the same version, each with its seed', async () => {
+  await gen(() => said('Hello.'));
+  await rm(join(dir, 'samples.jsonl'));
+  const { asked, made } = await gen(() => said('Hello.'), { seed: 7 });
+  expect(asked.map(({ seed }) => seed)).toEqual(Array(8).fill(7));
+  expect(new Set((await samples()).map((one) => one.seed))).toEqual(new Set([7]));
+  expect((await gen(() => said('Hello.'))).made).toMatchObject({ done: 8, made: 0 });
+  expect(made.made).toBe(8);
 });
 
 test('once the budget is used up, nobody else is asked', async () => {

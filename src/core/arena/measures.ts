@@ -31,7 +31,7 @@ export interface ContestantRow {
   /** US dollars of all samples, and on average of one. An answer that was reused counts with its original price. */
   readonly usd: number;
   readonly usdEach: number | null;
-  /** Seconds until the answer, on average. */
+  /** Seconds until the answer, on average of those where they are known. */
   readonly secondsEach: number | null;
   /** Dollars and seconds spent on repository tasks, for each solved sample; null if none is solved. */
   readonly usdPerSolved: number | null;
@@ -49,8 +49,8 @@ export function contestantRow(
   const onRepositories = own.filter(({ form }) => form === 'diff');
   const known = onRepositories.filter((one) => solvedOf(one) !== null);
   const solved = known.filter((one) => solvedOf(one) === true).length;
-  const perSolved = (sum: number) => (solved === 0 ? null : sum / solved);
-  const each = (sum: number) => (own.length === 0 ? null : sum / own.length);
+  const perSolved = (sum: number | null) => (solved === 0 || sum === null ? null : sum / solved);
+  const each = (sum: number | null) => (own.length === 0 || sum === null ? null : sum / own.length);
   return {
     number,
     id,
@@ -92,7 +92,12 @@ function expectedSamples(
 const sumInOrder = (numbers: readonly number[]): number =>
   numbers.toSorted((x, y) => x - y).reduce((sum, one) => sum + one, 0);
 const dollarsOf = (samples: readonly Sample[]): number => sumInOrder(samples.map(({ usage }) => usage.usd));
-const secondsOf = (samples: readonly Sample[]): number => sumInOrder(samples.map(({ seconds }) => seconds));
+
+/** Of answers whose time is not known, the mean of the others; null if none is known. */
+function secondsOf(samples: readonly Sample[]): number | null {
+  const known = samples.flatMap(({ seconds }) => seconds ?? []);
+  return known.length === 0 ? null : sumInOrder(known) * (samples.length / known.length);
+}
 
 /**
  * Whether a sample of a repository task is solved; null if that is not known, because it was not verified. A refusal,

@@ -65,7 +65,7 @@ export const Sample = z.strictObject({
   prompt: z.string().max(61),
   /** 1-based. */
   round: z.number().int().min(1),
-  /** Of this round: that of the contest plus `round - 1`. */
+  /** Of this round: that of the contest when it was made, plus `round - 1`. */
   seed: z.number().int().min(0),
   /** Null: the agent, or the provider, decides. */
   parameters: z.strictObject({
@@ -95,8 +95,11 @@ export const Sample = z.strictObject({
   /** Of `repo` tasks with a diff; else null. */
   verification: Verification.nullable(),
   usage: z.strictObject({ calls: Count, tokensIn: Count, tokensOut: Count, usd: Usd }),
-  /** Until the answer was complete; verification is not counted. */
-  seconds: Seconds,
+  /**
+   * Until the answer was complete; verification is not counted. Null: it is not known, because the process that asked
+   * was killed and the gateway gave the answer again.
+   */
+  seconds: Seconds.nullable(),
   /** Whether the repair turn was used. */
   repaired: z.boolean(),
   /** The sample whose paid answer this repeats, with its usage and seconds; null for one of its own. */

@@ -26,13 +26,13 @@ export type ResolvedRepoTask = RepoTask & {
 
 /**
  * Everything on which it depends whether two votes can be counted together, as one text: contestants with their prompts,
- * tasks with their content, seed and parameters. Its SHA-256 is the contest's digest, which every sample and vote holds.
- * Not part of it: name, order, budget, limits of time and parallel work, rounds, judges, and how votes are taken.
+ * tasks with their content, and parameters. Its SHA-256 is the contest's digest, which every sample and vote holds.
+ * Not part of it: name, order, budget, limits of time and parallel work, rounds, judges, how votes are taken, and the
+ * seed: each sample has its own, and answers with different ones can be compared as well as different rounds.
  */
 const contestIdentity = (contest: ResolvedContest): string =>
   JSON.stringify({
     version: ARENA_VERSION,
-    seed: contest.seed,
     temperature: contest.temperature,
     repair: contest.repair,
     tokens: contest.limits.tokens,

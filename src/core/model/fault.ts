@@ -152,7 +152,7 @@ export const FAULTS = {
   CONTEST_CHANGED: {
     retry: 'no',
     advice:
-      'Undo the change, start another contest with `runoff arena init`, or pass `--new-version`: earlier votes and answers stay in the files and no longer count.',
+      'Undo the change, start another contest with `runoff arena init`, or go on with `runoff arena gen --new-version`: earlier votes and answers stay in the files and no longer count.',
   },
   RUN_UNKNOWN: { retry: 'no', advice: 'Run `runoff runs` for a list of runs on this machine.' },
   RUN_NOT_WAITING: {

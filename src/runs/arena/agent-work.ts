@@ -5,7 +5,7 @@ import type { Collected } from '../../ports/index.ts';
 import { coderPrompt, endingOf, leaseMs, runAgent } from '../code/index.ts';
 import { coderOf, routeOf } from '../contestants.ts';
 import { cancelledError, retryOutages } from '../stage.ts';
-import { type Answered, type Asking, type AskingPorts, openSampleLease } from './asking.ts';
+import { type Answered, type Asking, type AskingPorts, beginSeconds, openSampleLease } from './asking.ts';
 import type { TaskBase } from './verify.ts';
 
 /** Seconds of silence after which an agent is stopped, as in runs by default. */
@@ -21,15 +21,15 @@ export async function agentWork(
   planned: PlannedSample,
   base: TaskBase,
 ): Promise<Answered> {
-  const { contest, runId, signal } = asking;
+  const { contest, areas, signal } = asking;
   const { contestant } = planned;
   const { time } = contest.limits;
   const coder = coderOf(ports, contestant.agent);
   const agentVersion = await coder.version();
   const times = timesOf({ candidate: time, silence: SILENCE_SECONDS, extendWhileProgressing: false }, time);
   const lease = await openSampleLease(ports, asking, planned, leaseMs(times));
-  const area = await ports.workspaces.open(base.runner.base, `${runId}-${planned.id}`);
-  const began = ports.clock.elapsed();
+  const area = await ports.workspaces.open(base.runner.base, `${areas}-${planned.id}`);
+  const elapsed = beginSeconds(ports, lease);
   try {
     const input = {
       ...routeOf(ports, coder, contestant.model, base.settings),
@@ -43,7 +43,7 @@ export async function agentWork(
     const cap = lease.capReached();
     const refusal = lease.refusal();
     if (refusal !== null && cap !== 'spender') return { kind: 'unasked', why: refusal, cap };
-    const seconds = (ports.clock.elapsed() - began) / 1000;
+    const seconds = elapsed();
     const ending = endingOf(result, lease)?.replaceAll(lease.key, '[key]') ?? null;
     const collect = () => ports.workspaces.collect(base.runner.base, area, signal);
     const left = patchLeft(await retryOutages(ports, signal, collect), ending);

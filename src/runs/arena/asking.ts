@@ -2,6 +2,7 @@ import type { PlannedSample, ResolvedContest, Sample } from '../../core/arena/in
 import type { Usage } from '../../core/model/index.ts';
 import type { CapName, Lease, TextModel } from '../../ports/index.ts';
 import type { World } from '../context.ts';
+import type { ContestPayer } from './payer.ts';
 import type { VerifyPorts } from './verify.ts';
 
 /** Dependencies of asking contestants. */
@@ -14,7 +15,8 @@ export type Answered = ContestantAnswer | Unasked;
 export interface ContestantAnswer extends Pick<Sample, 'outcome' | 'answer' | 'why'> {
   readonly kind: 'answered';
   readonly usage: Usage;
-  readonly seconds: number;
+  /** Null: the gateway gave an answer again that was paid for before, in an unknown time. */
+  readonly seconds: number | null;
   readonly repaired: boolean;
   readonly temperature: number | null;
   readonly agentVersion: string | null;
@@ -31,9 +33,20 @@ export interface Unasked {
 /** Who pays, and for how long. */
 export interface Asking {
   readonly contest: ResolvedContest;
-  /** Names this contest in the ledger. */
-  readonly runId: string;
+  readonly payer: ContestPayer;
+  /** With which the names of areas begin. */
+  readonly areas: string;
   readonly signal: AbortSignal;
+}
+
+/**
+ * Measures the seconds of an answer, from before its first question: if the spender has an answer from an
+ * earlier process, that one is given again at once, and the time is not known.
+ */
+export function beginSeconds({ clock }: Pick<World, 'clock'>, lease: Lease): () => number | null {
+  const isGivenAgain = lease.usage().tokensOut > 0;
+  const began = clock.elapsed();
+  return () => (isGivenAgain ? null : (clock.elapsed() - began) / 1000);
 }
 
 /** The name under which contests count against daily caps. */
@@ -45,16 +58,16 @@ const LEDGER_NAME = 'arena';
  */
 export const openSampleLease = (
   { gateway }: Pick<World, 'gateway'>,
-  { contest, runId }: Asking,
+  { contest, payer }: Asking,
   { id, contestant }: PlannedSample,
   ttlMs: number,
 ): Promise<Lease> =>
   gateway.open({
-    runId,
+    runId: payer.runId,
     spender: id,
     repository: LEDGER_NAME,
     models: [contestant.model],
     capUsd: contest.limits.dollars ?? contest.budget,
-    runCapUsd: contest.budget,
+    runCapUsd: payer.capUsd,
     ttlMs,
   });

@@ -14,6 +14,7 @@ import type { ContestFolder } from '../../ports/index.ts';
 import { requireCoders } from '../contestants.ts';
 import { throwIfCancelled } from '../stage.ts';
 import type { LoadedContest } from './load.ts';
+import { payerOf } from './payer.ts';
 import {
   appendRecord,
   type GenerateOptions,
@@ -52,17 +53,20 @@ export async function generateSamples(
   const changed = changedAfterVotes(digest, votes, samples);
   if (changed !== null && !options.newVersion) throw new Fault('CONTEST_CHANGED', changed);
   await requireContestants(ports, contest);
-  const runId = `a${folder.sha256(folder.path).slice(0, 10)}`;
+  const payer = await payerOf(ports, folder, loaded);
+  // Of the folder and not of the contest: a copy of it may be worked on at the same time.
+  const areas = `a${folder.sha256(folder.path).slice(0, 10)}`;
   const known = loaded.bases.filter((one) => one.contest === digest);
   const work: Generating = {
-    ...{ ports, folder, loaded, options, runId },
+    ...{ ports, folder, loaded, options, payer, areas },
     bases: new Map(known.map((base) => [base.task, base])),
     opened: new Map(),
     samples: [...samples],
+    questions: new Map(),
   };
   const isExecuted = contest.tasks.some(({ kind }) => kind === 'repo');
   // Of a process that was killed; nobody else works on this contest.
-  if (isExecuted) await ports.workspaces.sweep((id) => !id.startsWith(`${runId}-`));
+  if (isExecuted) await ports.workspaces.sweep((id) => !id.startsWith(`${areas}-`));
   await verifyBases(work);
   const plan = planSamples(contest, digest, { samples, bases: [...work.bases.values()] }, folder.sha256);
   for (const text of plan.notes) options.tell({ kind: 'note', text });
@@ -72,9 +76,13 @@ export async function generateSamples(
     ...ended,
     total: plan.done + plan.missing.length,
     unrated: unrated.map(({ task, why }) => ({ task, why })),
-    usd: (await ports.store.usage(runId)).usd,
+    usd: await spentOn(work),
   };
 }
+
+/** US dollars spent on a contest, with what active calls may cost at most. */
+const spentOn = async ({ ports, payer }: Pick<Generating, 'payer' | 'ports'>): Promise<Usd> =>
+  payer.elsewhereUsd + (await ports.store.usage(payer.runId)).usd;
 
 async function requireContestants(ports: GeneratePorts, { contestants }: ResolvedContest): Promise<void> {
   for (const { agent, model } of contestants) if (agent === NO_AGENT) ports.gateway.route(model);
@@ -123,7 +131,7 @@ async function makeSamples(
   missing: readonly PlannedSample[],
   before: number,
 ): Promise<Pick<Generated, 'done' | 'made' | 'reused' | 'unasked'>> {
-  const { ports, loaded, options, runId } = work;
+  const { ports, loaded, options } = work;
   const total = before + missing.length;
   const began = ports.clock.elapsed();
   const unasked: { task: string; contestant: string; why: string }[] = [];
@@ -131,6 +139,7 @@ async function makeSamples(
   let made = 0;
   let reused = 0;
   let spent: string | null = null;
+  let usd = await spentOn(work);
   await inParallel(loaded.contest.limits.parallel, missing, async (planned) => {
     throwIfCancelled(options.signal);
     const sample: MadeSample =
@@ -143,7 +152,7 @@ async function makeSamples(
     }
     made += 1;
     if (sample.sample.reusedFrom !== null) reused += 1;
-    const { usd } = await ports.store.usage(runId);
+    usd += sample.paidUsd;
     const leftMs = ((ports.clock.elapsed() - began) / made) * (missing.length - made - unasked.length);
     options.tell({ kind: 'sample', sample: sample.sample, done: before + made, total, usd, leftMs });
   });

@@ -11,7 +11,14 @@ import type { Lease, ModelRoute, TextAnswer } from '../../ports/index.ts';
 import { readTextAt, type World } from '../context.ts';
 import { collectText } from '../examine/index.ts';
 import { throwIfCancelled } from '../stage.ts';
-import { type Answered, type Asking, type AskingPorts, openSampleLease, type Unasked } from './asking.ts';
+import {
+  type Answered,
+  type Asking,
+  type AskingPorts,
+  beginSeconds,
+  openSampleLease,
+  type Unasked,
+} from './asking.ts';
 import type { TaskBase } from './verify.ts';
 
 /** What is asked: the prompt of a text task, or the statement with the repository's files. The same for equal tasks. */
@@ -56,7 +63,7 @@ export async function plainCall(
   const { model, instructions } = planned.contestant;
   const route = ports.gateway.route(model);
   const lease = await openSampleLease(ports, asking, planned, limits.time * 1000 + PLAIN_SLACK_MS);
-  const began = ports.clock.elapsed();
+  const seconds = beginSeconds(ports, lease);
   const late = timeLimit(ports, limits.time * 1000, signal);
   const terms = {
     ...{ route, lease, instructions, maxTokens: limits.tokens, seed: planned.seed, signal: late.signal },
@@ -70,7 +77,7 @@ export async function plainCall(
     return {
       ...rest,
       usage: lease.usage(),
-      seconds: (ports.clock.elapsed() - began) / 1000,
+      seconds: seconds(),
       temperature: temperature === 'default' || temperatureIgnored ? null : temperature,
       agentVersion: null,
     };

@@ -16,6 +16,7 @@ import type { World } from '../context.ts';
 import { agentWork } from './agent-work.ts';
 import type { AskingPorts, ContestantAnswer } from './asking.ts';
 import type { LoadedContest } from './load.ts';
+import type { ContestPayer } from './payer.ts';
 import { askedText, plainCall } from './plain-call.ts';
 import { openTaskBase, type TaskBase, verifyDiff } from './verify.ts';
 
@@ -30,7 +31,7 @@ export type GenerateEvent =
       readonly sample: Sample;
       readonly done: number;
       readonly total: number;
-      /** Spent on the contest so far, on this machine. */
+      /** Spent on the contest so far, without calls under way. */
       readonly usd: Usd;
       /** Estimated milliseconds until the end. */
       readonly leftMs: number;
@@ -53,45 +54,81 @@ export interface Generating {
   readonly folder: ContestFolder;
   readonly loaded: LoadedContest;
   readonly options: GenerateOptions;
-  readonly runId: string;
+  readonly payer: ContestPayer;
+  /** With which the names of areas begin; of this folder on this machine. */
+  readonly areas: string;
   readonly bases: Map<string, BaseResult>;
   /** Opened once each, when the first sample needs it. */
   readonly opened: Map<string, Promise<TaskBase>>;
   readonly samples: Sample[];
+  /** Samples being made whose answers can be used again, by their questions. */
+  readonly questions: Map<string, Promise<MadeSample>>;
 }
 
 /** The base of a task, opened when it is first needed. */
 export function openedBase(
-  { ports, folder, options, runId, opened }: Generating,
+  { ports, folder, options, areas, opened }: Generating,
   task: ResolvedRepoTask,
 ): Promise<TaskBase> {
   const known = opened.get(task.id);
   if (known) return known;
   const { trust, signal } = options;
-  const opening = openTaskBase(ports, folder, task, { runId, trust, signal });
+  const opening = openTaskBase(ports, folder, task, { runId: areas, trust, signal });
   opened.set(task.id, opening);
   return opening;
 }
 
 export type MadeSample =
-  | { readonly sample: Sample }
+  /** `paidUsd`: US dollars that were spent on it now. */
+  | { readonly sample: Sample; readonly paidUsd: Usd }
   /** `isSpent`: a budget is used up, so that nobody else need be asked. */
   | { readonly why: string; readonly isSpent: boolean };
 
-/** Asks one contestant for one task, verifies the answer, and records the sample. */
+/** Lets only as many verifications begin as the machine can bear. */
+type Verifying = <T>(verify: () => Promise<T>) => Promise<T>;
+
+/**
+ * Asks one contestant for one task, verifies the answer, and records the sample. Of equal questions whose answer can be
+ * used again, one is asked, and the others wait for it.
+ */
 export async function makeSample(
   work: Generating,
   planned: PlannedSample,
-  verifying: <T>(verify: () => Promise<T>) => Promise<T>,
+  verifying: Verifying,
 ): Promise<MadeSample> {
-  const { ports, folder, loaded, options, runId } = work;
-  const { task } = planned;
+  const { ports, folder, loaded, questions } = work;
   const { contest } = loaded;
+  const { task, contestant } = planned;
   const base = task.kind === 'repo' ? await openedBase(work, task) : null;
   const text = await askedText(ports, planned, base);
   const question = folder.sha256(askedIdentity(contest, planned, [task.kind, text, base?.commit ?? '']));
+  const make = () => answerAndRecord(work, planned, { base, text, question }, verifying);
+  if (contest.temperature !== 0 || contestant.agent !== NO_AGENT) return make();
+  for (let other = questions.get(question); other; other = questions.get(question))
+    // Its failure is told where it was asked.
+    await other.catch(() => undefined);
+  const made = make().finally(() => questions.delete(question));
+  questions.set(question, made);
+  return made;
+}
+
+interface AskedQuestion {
+  readonly base: TaskBase | null;
+  readonly text: string;
+  readonly question: string;
+}
+
+async function answerAndRecord(
+  work: Generating,
+  planned: PlannedSample,
+  { base, text, question }: AskedQuestion,
+  verifying: Verifying,
+): Promise<MadeSample> {
+  const { ports, loaded, options, payer, areas } = work;
+  const { task } = planned;
   const earlier = reusable(work.samples, question);
-  const asking = { contest, runId, signal: options.signal };
+  const asking = { contest: loaded.contest, payer, areas, signal: options.signal };
+  const before = earlier ? null : await ports.store.usage(payer.runId, planned.id);
   const answered = earlier
     ? reusedAnswer(earlier)
     : base === null || planned.contestant.agent === NO_AGENT
@@ -106,7 +143,7 @@ export async function makeSample(
   const sample = sampleOf(work, planned, { answered, question, verification, earlier });
   await appendRecord(work, SAMPLES_FILE, sample);
   work.samples.push(sample);
-  return { sample };
+  return { sample, paidUsd: before === null ? 0 : Math.max(0, sample.usage.usd - before.usd) };
 }
 
 const reusedAnswer = (earlier: Sample): ContestantAnswer => ({
