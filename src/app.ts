@@ -3,7 +3,7 @@ import {
   type CancelPorts,
   type CommandIntake,
   type IntakeResult,
-  recordPullClosed,
+  recordPullState,
   stopRunsOfIssue,
   stopRunsWithoutAccess,
 } from './commands/index.ts';
@@ -37,12 +37,13 @@ export const app =
       const { repository, pull_request: pull } = context.payload;
       // A fork may have a branch of the same name; Runoff's branches are in the repository itself.
       if (pull.head.repo?.id !== repository.id) return;
-      await recordPullClosed(world, {
-        repositoryId: repository.id,
-        head: pull.head.ref,
-        merged: pull.merged === true,
-      });
+      const state = pull.merged === true ? 'merged' : 'closed';
+      await recordPullState(world, { ...pullIn(repository.id, pull), state });
       await onClosed(world, repository.id, pull, 'the pull request was closed');
+    });
+    probot.on('pull_request.reopened', async ({ payload: { repository, pull_request: pull } }) => {
+      if (pull.head.repo?.id !== repository.id) return;
+      await recordPullState(world, { ...pullIn(repository.id, pull), state: 'open' });
     });
     probot.on(['installation.deleted', 'installation.suspend'], async ({ payload }) => {
       const cause = payload.action === 'deleted' ? 'the App was uninstalled' : 'the App was suspended';
@@ -56,6 +57,11 @@ export const app =
       });
     });
   };
+
+const pullIn = (
+  repositoryId: number,
+  { number, head }: { readonly number: number; readonly head: { readonly ref: string } },
+) => ({ repositoryId, number, head: head.ref });
 
 /**
  * Temporary faults, and those that free disk space resolves: GitHub is told that the delivery failed, and can send it

@@ -1,6 +1,6 @@
 export type { EditEvent } from './checkboxes.ts';
 export type { CancelPorts, EventActor, IntakeResult } from './context.ts';
-export { type CommandIntake, openCommandIntake, recordPullClosed, startFromLabel } from './intake.ts';
+export { type CommandIntake, openCommandIntake, recordPullState, startFromLabel } from './intake.ts';
 export {
   findMissedLabels,
   findMissedPickEnds,

@@ -186,22 +186,34 @@ async function mayStore(
 
 interface PullEvent {
   readonly repositoryId: number;
+  readonly number: number;
   readonly head: string;
-  readonly merged: boolean;
+  readonly state: keyof typeof PULL_ENDS;
 }
 
-/** Records how a run's pull request ended. The branch name contains the run's id; the store confirms it. */
-export async function recordPullClosed(
+const PULL_ENDS = {
+  open: { to: 'published', cause: 'its pull request was reopened' },
+  closed: { to: 'closed', cause: 'its pull request was closed' },
+  merged: { to: 'merged', cause: 'its pull request was merged' },
+} as const;
+
+/**
+ * Records that a run's pull request was merged, closed or reopened; returns whether that changed the run. The branch
+ * name contains the run's id; the store confirms it, and the number: anybody with write access can open a second pull
+ * request from the branch.
+ */
+export async function recordPullState(
   world: Pick<World, 'artifacts' | 'clock' | 'log' | 'store'>,
   event: PullEvent,
 ): Promise<boolean> {
   const runId = /^auto-dev\/\d+\/(r[0-9a-z]{10})\/[A-Z]$/.exec(event.head)?.[1];
   const run = runId ? await world.store.run(runId) : null;
-  if (run?.state !== 'published' || run.outcome?.kind !== 'pull' || run.outcome.branch !== event.head)
-    return false;
+  if (run?.outcome?.kind !== 'pull' || run.outcome.branch !== event.head) return false;
+  if (run.outcome.number !== event.number) return false;
   if (run.origin.kind !== 'github' || run.origin.repositoryId !== event.repositoryId) return false;
-  const cause = event.merged ? 'its pull request was merged' : 'its pull request was closed';
-  await world.store.transition(run.id, event.merged ? 'merged' : 'closed', cause, world.clock.now());
+  const { to, cause } = PULL_ENDS[event.state];
+  if (run.state === to) return false;
+  if ((await world.store.transition(run.id, to, cause, world.clock.now())) !== to) return false;
   await tryKeepOutcomes(world, run.id);
   return true;
 }

@@ -109,14 +109,10 @@ export interface Workspaces {
    */
   messages(source: RepositorySource, sha: Sha, since: number): Promise<readonly CommitMessage[]>;
   /**
-   * Lines added plus removed between the trees of two commits, by file; binary files count one line. Fault
-   * BASE_MISSING if the source has one of them no longer.
+   * Where the work of `head` began: its merge base with the first parent of `merge`, the commit that brought it in;
+   * null if there is none. Fault BASE_MISSING if the source has one of them no longer.
    */
-  changedLines(
-    source: RepositorySource,
-    from: Sha,
-    to: Sha,
-  ): Promise<readonly { readonly path: string; readonly lines: number }[]>;
+  forkPoint(source: RepositorySource, merge: Sha, head: Sha): Promise<Sha | null>;
   /**
    * The commits on the first-parent line of a commit, committed since a time (milliseconds since 1970 UTC), newest first,
    * at most 20,000. Nothing that the repository's settings or hooks name is executed. `shallow`: the repository lacks

@@ -3,7 +3,7 @@ import {
   findMissedLabels,
   findMissedPickEnds,
   findMissedStops,
-  recordPullClosed,
+  recordPullState,
   startFromLabel,
   stopRunsOfIssue,
   stopRunsWithoutAccess,
@@ -379,20 +379,41 @@ describe('a webhook', () => {
     expect(await stateOf(s)).toBe('published');
   });
 
-  test.each([
-    [true, 'merged'],
-    [false, 'closed'],
-  ])('about a closed pull request is recorded, merged or not (%s)', async (merged, state) => {
+  test.each([['merged'], ['closed']] as const)(
+    'about a pull request that is %s is recorded',
+    async (state) => {
+      const s = commandWorld();
+      await shown(s, 'pull');
+      const head = `auto-dev/7/${RUN}/B`;
+      const event = { repositoryId: 42, number: 11, head, state };
+      const other = [
+        { repositoryId: 43 },
+        { head: `auto-dev/7/${RUN}/C` },
+        // Somebody opened another one from the same branch.
+        { number: 12 },
+      ];
+      for (const one of other) expect(await recordPullState(s.world, { ...event, ...one })).toBe(false);
+      expect(await stateOf(s)).toBe('published');
+      expect(await recordPullState(s.world, event)).toBe(true);
+      expect(await recordPullState(s.world, event)).toBe(false);
+      expect(await stateOf(s)).toBe(state);
+      openPull(s.repository, 11, { head, state: 'closed' });
+      expect((await s.say('/auto-dev pick C', { on: 11 })).outcome).toBe('refused');
+    },
+  );
+
+  test('about a pull request that is reopened is recorded, and how it ends then', async () => {
     const s = commandWorld();
     await shown(s, 'pull');
-    const head = `auto-dev/7/${RUN}/B`;
-    expect(await recordPullClosed(s.world, { repositoryId: 43, head, merged })).toBe(false);
-    expect(await recordPullClosed(s.world, { repositoryId: 42, head: `auto-dev/7/${RUN}/C`, merged })).toBe(
-      false,
-    );
-    expect(await recordPullClosed(s.world, { repositoryId: 42, head, merged })).toBe(true);
-    expect(await stateOf(s)).toBe(state);
-    openPull(s.repository, 11, { head, state: 'closed' });
-    expect((await s.say('/auto-dev pick C', { on: 11 })).outcome).toBe('refused');
+    const event = { repositoryId: 42, number: 11, head: `auto-dev/7/${RUN}/B` };
+    expect(await recordPullState(s.world, { ...event, state: 'open' })).toBe(false);
+    await recordPullState(s.world, { ...event, state: 'closed' });
+    expect(await recordPullState(s.world, { ...event, state: 'open' })).toBe(true);
+    expect(await stateOf(s)).toBe('published');
+    await recordPullState(s.world, { ...event, state: 'closed' });
+    // The webhook of its reopening was lost.
+    expect(await recordPullState(s.world, { ...event, state: 'merged' })).toBe(true);
+    expect(await stateOf(s)).toBe('merged');
+    expect(await recordPullState(s.world, { ...event, state: 'open' })).toBe(false);
   });
 });

@@ -78,18 +78,29 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         expect(await workspaces.messages(local(path), tip, 1000 * (seconds + 3600))).toEqual([]);
       });
 
-      test('changed lines are counted by file; a commit that is gone is a fault', async () => {
-        const { path, sha } = world.repository({ 'a.txt': 'a\nb\n', 'b c.txt': 'b\n', 'd.bin': 'x' });
-        world.write(path, { 'a.txt': 'a\nB\nc\n', 'b c.txt': '', 'd.bin': 'x\0y' });
-        world.git(path, 'commit', '-qam', 'Edit');
+      test('the work of a head began where it left the first parent of its merge', async () => {
+        const { path, sha } = world.repository({ 'a.txt': 'a\n' });
+        const committed = (name: string) => {
+          world.write(path, { [name]: name });
+          world.git(path, 'add', '-A');
+          world.git(path, 'commit', '-qm', name);
+          return world.git(path, 'rev-parse', 'HEAD');
+        };
+        world.git(path, 'checkout', '-qb', 'work');
+        committed('own.txt');
+        world.git(path, 'checkout', '-q', 'main');
+        const newer = committed('main.txt');
+        world.git(path, 'checkout', '-q', 'work');
+        world.git(path, 'merge', '-q', '--no-edit', 'main');
         const head = world.git(path, 'rev-parse', 'HEAD');
-        expect(await workspaces.changedLines(local(path), sha, head)).toEqual([
-          { path: 'a.txt', lines: 3 },
-          { path: 'b c.txt', lines: 1 },
-          { path: 'd.bin', lines: 1 },
-        ]);
-        expect(await workspaces.changedLines(local(path), head, head)).toEqual([]);
-        await expect(workspaces.changedLines(local(path), sha, 'f'.repeat(40))).rejects.toMatchObject({
+        world.git(path, 'checkout', '-q', 'main');
+        world.git(path, 'merge', '-q', '--no-ff', '--no-edit', 'work');
+        const merge = world.git(path, 'rev-parse', 'HEAD');
+        // The branch was brought up to date before.
+        expect(await workspaces.forkPoint(local(path), merge, head)).toBe(newer);
+        expect(await workspaces.forkPoint(local(path), newer, newer)).toBe(sha);
+        expect(await workspaces.forkPoint(local(path), sha, sha)).toBeNull();
+        await expect(workspaces.forkPoint(local(path), merge, 'f'.repeat(40))).rejects.toMatchObject({
           code: 'BASE_MISSING',
         });
       });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { git } from '../../packages/local-github/test/github-world.ts';
-import { recordPullClosed } from '../../src/commands/index.ts';
+import { recordPullState } from '../../src/commands/index.ts';
 import { creditOf } from '../../src/core/learning/index.ts';
 import type { Store } from '../../src/ports/index.ts';
 import { retire, settleOutcomes, type World } from '../../src/runs/index.ts';
@@ -70,21 +70,26 @@ async function published(options: Parameters<typeof openFixture>[1] = {}) {
   return { fixture, pull };
 }
 
-const webhook = (fixture: Fixture, head: string, merged: boolean) =>
-  recordPullClosed(fixture.world, {
+const webhook = (
+  fixture: Fixture,
+  { number, head }: { readonly number: number; readonly head: { readonly ref: string } },
+  state: 'open' | 'closed' | 'merged',
+) =>
+  recordPullState(fixture.world, {
     repositoryId: fixture.shared.hub.github.handle(
       fixture.shared.hub.repository.owner,
       fixture.shared.hub.repository.name,
     ).repositoryId,
-    head,
-    merged,
+    number,
+    head: head.ref,
+    state,
   });
 
 test('a merge counts, less what people edited before it, until its revert', async () => {
   const { fixture, pull } = await published();
   await edits(fixture, pull.head.ref, { 'src/add.js': 'export const add = (a, b) => b + a;\n' });
   await merges(fixture, pull.number);
-  expect(await webhook(fixture, pull.head.ref, true)).toBe(true);
+  expect(await webhook(fixture, pull, 'merged')).toBe(true);
   const atOnce = (await outcomesOf(fixture)).find(({ shown }) => shown);
   expect(atOnce).toMatchObject({ first: 'likely', pull: { state: 'merged', edited: null } });
 
@@ -130,15 +135,16 @@ test('a person who picks against our first is believed, and what is closed count
   ]);
   expect(picked.find(({ alias }) => alias === 'C')).toMatchObject({ first: null });
   const [pull] = await pullsOf(fixture);
-  await fixture.shared.hub.github.as(ALICE).closePull(fixture.shared.hub.repository, pull?.number ?? 0);
-  await webhook(fixture, pull?.head.ref ?? '', false);
+  if (!pull) throw new Error('There is not a pull request.');
+  await fixture.shared.hub.github.as(ALICE).closePull(fixture.shared.hub.repository, pull.number);
+  await webhook(fixture, pull, 'closed');
   expect((await outcomesOf(fixture)).map(creditOf)).toEqual([null, null, 0]);
 });
 
 test('an expired run is deleted and its outcomes stay, without a word of code or issue', async () => {
   const { fixture, pull } = await published();
   await merges(fixture, pull.number);
-  await webhook(fixture, pull.head.ref, true);
+  await webhook(fixture, pull, 'merged');
   await settleOutcomes(fixture.world);
   const before = await outcomesOf(fixture);
   const clock = { ...fixture.world.clock, now: () => NOON + 400 * DAY };
@@ -179,7 +185,7 @@ test('a process that is killed before it keeps an outcome leaves it to the next 
   });
   const { fixture, pull } = await published({ store: dying });
   await merges(fixture, pull.number);
-  expect(await webhook(fixture, pull.head.ref, true)).toBe(true);
+  expect(await webhook(fixture, pull, 'merged')).toBe(true);
   expect(await outcomesOf(fixture)).toEqual([]);
   killed = false;
   await settleOutcomes(fixture.world);
@@ -187,4 +193,81 @@ test('a process that is killed before it keeps an outcome leaves it to the next 
     state: 'merged',
     edited: 0,
   });
+});
+
+test('a pull request that is closed, reopened and merged counts as merged, whichever webhooks arrive', async () => {
+  const { fixture, pull } = await published();
+  const alice = fixture.shared.hub.github.as(ALICE);
+  await alice.closePull(fixture.shared.hub.repository, pull.number);
+  await webhook(fixture, pull, 'closed');
+  expect((await outcomesOf(fixture)).find((one) => one.shown)?.pull?.state).toBe('closed');
+  await alice.reopenPull(fixture.shared.hub.repository, pull.number);
+  await settleOutcomes(fixture.world);
+  expect((await fixture.store.run(fixture.runId))?.state).toBe('published');
+  expect((await outcomesOf(fixture)).find((one) => one.shown)?.pull?.state).toBe('open');
+  await webhook(fixture, pull, 'closed');
+  await merges(fixture, pull.number);
+  await settleOutcomes(fixture.world);
+  expect((await outcomesOf(fixture)).find((one) => one.shown)?.pull).toMatchObject({
+    state: 'merged',
+    edited: 0,
+  });
+});
+
+test('bringing the branch up to date is no edit', async () => {
+  const fixture = await openFixture(shared());
+  const added = '// From main, in the file that the candidate changes.\n';
+  await inClone(fixture, 'main', async (folder, token) => {
+    await writeFile(join(folder, 'src/add.js'), added, { flag: 'a' });
+    await git(folder, ['commit', '--quiet', '--all', '--message', 'Meanwhile']);
+    await git(folder, ['push', '--quiet', 'origin', 'HEAD:main'], token);
+  });
+  await fixture.publishes();
+  const [pull] = await pullsOf(fixture);
+  if (!pull) throw new Error('There is not a pull request.');
+  await inClone(fixture, pull.head.ref, async (folder, token) => {
+    await git(folder, ['fetch', '--quiet', 'origin', 'main']);
+    // The lines are next to each other, so people have to resolve it.
+    await git(folder, ['merge', '--quiet', '--no-commit', '--strategy=ours', 'FETCH_HEAD']);
+    await writeFile(join(folder, 'src/add.js'), added, { flag: 'a' });
+    await git(folder, ['commit', '--quiet', '--all', '--no-edit']);
+    await git(folder, ['push', '--quiet', 'origin', `HEAD:${pull.head.ref}`], token);
+  });
+  await merges(fixture, pull.number);
+  await settleOutcomes(fixture.world);
+  expect((await outcomesOf(fixture)).find((one) => one.shown)?.pull).toMatchObject({
+    state: 'merged',
+    edited: 0,
+  });
+});
+
+test('a commit that only says that it reverts counts for nothing, nor does the revert of a person', async () => {
+  const { fixture, pull } = await published();
+  await edits(fixture, pull.head.ref, { 'README.md': 'By hand.\n' });
+  await merges(fixture, pull.number);
+  await settleOutcomes(fixture.world);
+  const revertedAt = async () => {
+    await settleOutcomes(fixture.world);
+    return (await outcomesOf(fixture)).find((one) => one.shown)?.pull?.revertedAt;
+  };
+  const sha = (await outcomesOf(fixture)).find((one) => one.shown)?.pull?.merged?.shas[0] ?? '?';
+  await inClone(fixture, 'main', async (folder, token) => {
+    await git(folder, ['commit', '--quiet', '--allow-empty', '--message', `This reverts commit ${sha}.`]);
+    // The person's own commit on the branch.
+    await git(folder, ['revert', '--no-edit', 'HEAD~1^2']);
+    await git(folder, ['push', '--quiet', 'origin', 'HEAD:main'], token);
+  });
+  expect(await revertedAt()).toBeNull();
+  // Runoff's commit, below it.
+  await inClone(fixture, 'main', async (folder, token) => {
+    await git(folder, ['revert', '--no-edit', sha]);
+    await git(folder, ['push', '--quiet', 'origin', 'HEAD:main'], token);
+  });
+  expect(await revertedAt()).toBeGreaterThan(0);
+  // It is put back.
+  await inClone(fixture, 'main', async (folder, token) => {
+    await git(folder, ['revert', '--no-edit', 'HEAD']);
+    await git(folder, ['push', '--quiet', 'origin', 'HEAD:main'], token);
+  });
+  expect(await revertedAt()).toBeNull();
 });

@@ -11,7 +11,7 @@ import type { Mirrors } from './mirrors.ts';
 const MAX_COMMITS = 5_000;
 const MAX_COMMIT_MESSAGE = 4_000;
 
-type SourceReader = Pick<Workspaces, 'changedLines' | 'diff' | 'fingerprint' | 'mainline' | 'messages'>;
+type SourceReader = Pick<Workspaces, 'diff' | 'fingerprint' | 'forkPoint' | 'mainline' | 'messages'>;
 
 interface HistoryParts {
   readonly git: Git;
@@ -54,16 +54,13 @@ export function openHistory({ git, layout, mirrors, prepared }: HistoryParts): S
         return messagesIn(text).toReversed();
       }),
     ),
-    changedLines: prepared((source: RepositorySource, from: Sha, to: Sha) =>
-      holding(source, [from, to], async (key) => {
-        const args = ['diff-tree', '-r', '-z', '--numstat', '--no-renames', from, to];
-        const text = await read(key, 'a change', args);
-        return text.split('\0').flatMap((record) => {
-          const [added, removed, path] = record.split('\t');
-          if (added === undefined || removed === undefined || !path) return [];
-          // A binary file has hyphens instead of numbers.
-          return [{ path, lines: added === '-' ? 1 : Number(added) + Number(removed) }];
-        });
+    forkPoint: prepared((source: RepositorySource, merge: Sha, head: Sha) =>
+      holding(source, [merge, head], async (key) => {
+        const done = await git({ cwd: layout.mirror(key), args: ['merge-base', `${merge}^1`, head] });
+        // 1: no common commit; 128: the first commit of all has no parent.
+        if (done.exitCode === 1 || /not a valid (?:object|commit) name/i.test(done.stderr)) return null;
+        if (done.exitCode !== 0) throw gitFault('Reading a merge', done);
+        return done.stdout.trim();
       }),
     ),
   };

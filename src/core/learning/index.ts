@@ -1,4 +1,5 @@
 export { type Beta, chanceAbove, cumulative, draw, meanOf, quantile } from './beta.ts';
+export { editedShare, effectOn } from './changed-lines.ts';
 export {
   CONFIDENCE_RULES,
   type ConfidenceShift,
@@ -25,6 +26,6 @@ export {
   outcomesOf,
   type PullEnding,
 } from './outcome.ts';
-export { type CommitMessage, type MergedPull, revertedAt } from './reverts.ts';
+export { type CommitMessage, type MergedPull, revertedAt, revertsNamed } from './reverts.ts';
 export { posterior, priorFrom, type Tally } from './shrinkage.ts';
 export { changeSize, mainLanguageOf, WORK_KINDS, type WorkKind, workKindOf } from './work-kind.ts';

@@ -1,4 +1,4 @@
-/** One commit of the default branch. */
+/** One commit of the branch that a pull request was merged into. */
 export interface CommitMessage {
   readonly sha: string;
   readonly message: string;
@@ -11,47 +11,56 @@ export interface MergedPull {
   readonly number: number;
   /** Name of that branch. */
   readonly base: string;
-  /** Its merge commit, and the last commit of its branch. */
+  /** Runoff's commit, the last commit of its branch, and its merge commit. */
   readonly shas: readonly string[];
 }
 
 /** Git's own sentence, with a full or abbreviated name; for a merge, more follows. */
 const REVERTS_COMMIT = /^This reverts commit ([0-9a-f]{7,40})\b/gim;
-/** GitHub's body of a pull request that reverts another one, as it stands in a squashed commit or a merge. */
-const REVERTS_PULL = /^Reverts ([\w.-]+\/[\w.-]+)?#(\d{1,9})\b/gim;
+/**
+ * GitHub's body of a pull request that reverts another one, as it stands in a squashed commit, and its name for the
+ * branch in a merge. The repository may have had another name then, so it is not compared.
+ */
+const REVERTS_PULL =
+  /^(?:Reverts (?:[\w.-]+\/[\w.-]+)?#|Merge pull request #\d{1,9} from [\w.-]+\/revert-)(\d{1,9})\b/gim;
+/** The number of the pull request that a commit came from, in its first line. */
+const OWN_PULL = /^(?:Merge pull request #(\d{1,9}) |.*\(#(\d{1,9})\)\s*$)/;
 
 /**
- * When the work of a pull request was reverted, milliseconds since 1970 UTC; null if it was not, or if its revert was
- * reverted in turn. `repository`: `owner/name`, for reverts that name a pull request. `commits`: oldest first.
+ * The commits that by their messages revert a pull request, or revert one of these in turn, oldest first as given.
+ * Anybody may write such a message: what a commit changes tells whether it is true.
  */
-export function revertedAt(
-  pull: Pick<MergedPull, 'number' | 'shas'> & { readonly repository: string },
+export function revertsNamed(
+  { number, shas }: Pick<MergedPull, 'number' | 'shas'>,
   commits: readonly CommitMessage[],
-): number | null {
-  let at: number | null = null;
-  let reverts: string[] = [];
-  for (const { sha, message, at: time } of commits) {
-    if (at !== null && namesCommit(message, reverts)) {
-      at = null;
-      reverts = [];
-    } else if (namesCommit(message, pull.shas) || namesPull(message, pull)) {
-      at ??= time;
-      reverts.push(sha);
-    }
-  }
-  return at;
+): readonly CommitMessage[] {
+  const known = [...shas];
+  const numbers = new Set([number]);
+  return commits.filter(({ sha, message }) => {
+    const isOne =
+      [...message.matchAll(REVERTS_COMMIT)].some(([, target = '']) =>
+        known.some((one) => one.startsWith(target.toLowerCase())),
+      ) || [...message.matchAll(REVERTS_PULL)].some(([, target]) => numbers.has(Number(target)));
+    if (!isOne) return false;
+    known.push(sha);
+    const own = OWN_PULL.exec(message.split('\n', 1)[0] ?? '');
+    if (own) numbers.add(Number(own[1] ?? own[2]));
+    return true;
+  });
 }
 
-const namesCommit = (message: string, shas: readonly string[]): boolean =>
-  [...message.matchAll(REVERTS_COMMIT)].some(([, target = '']) =>
-    shas.some((sha) => sha.startsWith(target.toLowerCase())),
-  );
-
-const namesPull = (
-  message: string,
-  { number, repository }: { readonly number: number; readonly repository: string },
-): boolean =>
-  [...message.matchAll(REVERTS_PULL)].some(
-    ([, where = repository, target]) =>
-      Number(target) === number && where.toLowerCase() === repository.toLowerCase(),
-  );
+/**
+ * When a change was reverted, milliseconds since 1970 UTC; null if it was not, or if it was put back since. `before`:
+ * what was known, which stays if nothing else is seen. `steps`: oldest first.
+ */
+export function revertedAt(
+  before: number | null,
+  steps: readonly { readonly at: number; readonly effect: 'takes back' | 'puts back' | null }[],
+): number | null {
+  let found = before;
+  for (const { at, effect } of steps) {
+    if (effect === 'takes back') found ??= at;
+    else if (effect === 'puts back') found = null;
+  }
+  return found;
+}

@@ -256,6 +256,9 @@ const NEXT: Readonly<Record<RunState, readonly RunState[]>> = {
   cancelled: [],
 };
 
+/** A final state that people can leave: they reopen its pull request. */
+const REOPENED: Partial<Record<RunState, readonly RunState[]>> = { closed: ['published', 'merged'] };
+
 /** A run in a final state holds no resources and takes no further step; `published` is not final. */
 export const isFinal = (state: RunState): boolean => NEXT[state].length === 0;
 
@@ -271,7 +274,7 @@ type Move =
 /** Whether a state may follow another. The current state itself is `same`: steps are repeated after a crash. */
 export function move(from: RunState, to: RunState): Move {
   if (from === to) return { kind: 'same' };
-  if (NEXT[from].includes(to)) return { kind: 'moved' };
+  if (NEXT[from].includes(to) || REOPENED[from]?.includes(to)) return { kind: 'moved' };
   if ((to === 'failed' || to === 'cancelled') && !isOver(from)) return { kind: 'moved' };
   return { kind: 'refused', why: `A run that is ${from} cannot become ${to}.` };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { creditOf, outcomesOf, revertedAt, workKindOf } from '../../../src/core/learning/index.ts';
+import { creditOf, outcomesOf, workKindOf } from '../../../src/core/learning/index.ts';
 import type { Decision } from '../../../src/core/ranking/index.ts';
 import { candidate, evidence } from '../reports/sample.ts';
 import { merged, outcome } from './sample.ts';
@@ -130,38 +130,5 @@ describe('kind of work', () => {
 
   test('a title that says nothing leaves it to the goal of the brief', () => {
     expect(workKindOf(['Money', 'Support amounts in yen.'], 'code')).toBe('feature');
-  });
-});
-
-describe('reverts', () => {
-  const sha = 'a'.repeat(40);
-  const other = 'b'.repeat(40);
-  const pull = { number: 12, shas: [sha], repository: 'acme/shop' };
-  const commit = (message: string, at: number, name = String(at).padStart(40, '0')) => ({
-    sha: name,
-    message,
-    at,
-  });
-
-  test.each([
-    ['by git', `Revert "Round half up"\n\nThis reverts commit ${sha}.`, 5],
-    ['of a merge', `Revert "Merge"\n\nThis reverts commit ${sha}, reversing\nchanges made to ${other}.`, 5],
-    ['by an abbreviated name', `This reverts commit ${sha.slice(0, 9)}.`, 5],
-    ["by GitHub's button", 'Revert "Round half up" (#13)\n\nReverts acme/shop#12', 5],
-    ['of another commit', `This reverts commit ${other}.`, null],
-    ['in the same repository, unnamed', 'Reverts #12', 5],
-    ['of another pull request', 'Reverts acme/shop#121', null],
-    ['of one in another repository', 'Reverts acme/other#12', null],
-    ['only mentioned', `See commit ${sha}; we may revert #12.`, null],
-  ])('%s', (_, message, at) => {
-    expect(revertedAt(pull, [commit('Something else', 4), commit(message, 5)])).toBe(at);
-  });
-
-  test('a revert that is reverted in turn does not count, and a further one does', () => {
-    const first = commit(`This reverts commit ${sha}.`, 5);
-    const second = commit(`This reverts commit ${first.sha}.`, 6);
-    const third = commit(`This reverts commit ${sha}.`, 7);
-    expect(revertedAt(pull, [first, second])).toBeNull();
-    expect(revertedAt(pull, [first, second, third])).toBe(7);
   });
 });

@@ -15,7 +15,7 @@ test('the transition table', () => {
       "awaiting_pick": "published closed",
       "briefed": "coded failed cancelled",
       "cancelled": "",
-      "closed": "",
+      "closed": "published merged",
       "coded": "examined failed cancelled",
       "examined": "briefed judged failed cancelled",
       "failed": "",
@@ -39,8 +39,9 @@ test('a rejection names the forbidden transition', () => {
   });
 });
 
-test('a final state is never left, and an ended run can neither fail nor be cancelled', () => {
-  for (const state of RUN_STATES.filter(isFinal)) expect(legal(state)).toEqual([]);
+test('a final state is never left, except for a pull request that people reopen, and an ended run can neither fail nor be cancelled', () => {
+  for (const state of RUN_STATES.filter(isFinal))
+    expect(legal(state)).toEqual(state === 'closed' ? ['published', 'merged'] : []);
   for (const state of RUN_STATES.filter(isOver)) {
     expect(move(state, 'failed').kind === 'moved' || move(state, 'cancelled').kind === 'moved').toBe(false);
   }
