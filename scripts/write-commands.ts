@@ -43,7 +43,7 @@ Write them on the same line as the command, in any order. The operator's limits 
 
 | flag | takes |
 | --- | --- |
-| \`--coders\` | agents, separated by commas, used in turn; \`auto\`: chosen from earlier runs ([learning.md](learning.md)) |
+| \`--coders\` | agents, separated by commas, used in turn; \`auto\`: chosen from earlier runs ([learning.md](learning.md)), without \`--models\` |
 | \`--models\` | models as \`provider/model\`, separated by commas, used in turn; without \`--coders\`, by the built-in agent |
 | \`-n\`, \`--candidates\` | number of coders, 1 to 12 |
 | \`--evaluator\` | strategies, in order; \`human\` leaves the pick to a person |

@@ -84,7 +84,7 @@ export function coderOf(world: Pick<World, 'coders'>, agent: string): Coder {
   const coder = world.coders.get(agent);
   if (coder) return coder;
   const known = [...world.coders.keys()].join(', ');
-  const meant = suggest(agent, [...world.coders.keys()]);
+  const meant = suggest(agent, [...world.coders.keys(), AUTO]);
   const hint = meant ? ` Did you mean ${meant}?` : '';
   throw new Fault(
     'AGENT_UNKNOWN',

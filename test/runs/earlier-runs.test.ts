@@ -115,6 +115,21 @@ describe('`coders: auto`', () => {
       code: 'SETTINGS_INVALID',
       message: expect.stringContaining('takes no model'),
     });
+    const [model] = MODEL_NAMES;
+    const overrides = { coders: [{ agent: 'auto', model }] } as const;
+    await expect(scene('').start({}, { overrides: { coders: [...overrides.coders] } })).rejects.toMatchObject(
+      {
+        code: 'SETTINGS_INVALID',
+        message: expect.stringContaining('`--models`'),
+      },
+    );
+  });
+
+  test('misspelt, it is asked for', async () => {
+    await expect(scene('coders: [{ agent: Auto }]\n').start()).rejects.toMatchObject({
+      code: 'AGENT_UNKNOWN',
+      message: expect.stringContaining('Did you mean auto?'),
+    });
   });
 
   test('is off unless the settings say so', async () => {

@@ -64,7 +64,7 @@ export const COMMANDS = {
       '/auto-dev run',
       '/auto-dev run [--coders A,B] [--models X,Y] [-n N] [--evaluator E,F] [--budget DOLLARS] [--timeout TIME] [--base REF]',
     ],
-    does: 'starts a run on this issue, optionally with other settings for this run only',
+    does: 'starts a run on this issue, optionally with other settings for this run only; `--coders auto` chooses the coders from earlier runs',
     where: 'issue',
     example: '/auto-dev run -n 4 --models anthropic/claude-sonnet-5,openai/gpt-6-sol --budget 8',
   },

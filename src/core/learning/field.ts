@@ -92,11 +92,13 @@ export function chooseField(request: FieldRequest): FieldChoice {
   while (chosen.length < count) {
     const open = drawn.filter(({ option }) => !chosen.some((one) => one.option === option));
     const payable = open.filter((one) => expectedUsd(one, known, budget.candidate) <= left);
-    isCutByBudget = payable.length === 0 && open.length > 0;
     // One contestant starts whatever it may cost: the gateway enforces the budget.
     const from =
       payable.length > 0 ? payable : chosen.length + named.length === 0 ? cheapest(open, known, budget) : [];
-    if (from.length === 0) break;
+    if (from.length === 0) {
+      isCutByBudget = open.length > 0;
+      break;
+    }
     const isFloor = random() < FIELD_RULES.floor;
     const at = random();
     const next = isFloor ? (from[Math.floor(at * from.length)] as Drawn) : bestOf(from, families);

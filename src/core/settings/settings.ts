@@ -30,18 +30,28 @@ const seconds = () =>
 /** The same with a default. */
 export const duration = (fallback: string) => seconds().prefault(fallback);
 
-export const CoderSetting = z.strictObject({
-  agent: z.string().min(1).max(60).describe('Name of a coder. `runoff agents` lists them.'),
-  model: z
-    .string()
-    .regex(/^[a-z0-9][\w.-]{0,40}\/[\x21-\x7e]{1,150}$/i, 'write provider/model')
-    .optional()
-    .describe('`provider/model`. Default: the default models of the providers whose keys are set, in turn.'),
-  prompt: z.string().min(1).optional().describe('Prompt variant. Default: the variants in turn.'),
-  argv: Argv.optional().describe(
-    'The program, at its path inside the sandbox, and its arguments. Only with `agent: command` or `agent: acp`.',
-  ),
-});
+export const CoderSetting = z.strictObject(
+  {
+    agent: z.string().min(1).max(60).describe('Name of a coder. `runoff agents` lists them.'),
+    model: z
+      .string()
+      .regex(/^[a-z0-9][\w.-]{0,40}\/[\x21-\x7e]{1,150}$/i, 'write provider/model')
+      .optional()
+      .describe(
+        '`provider/model`. Default: the default models of the providers whose keys are set, in turn.',
+      ),
+    prompt: z.string().min(1).optional().describe('Prompt variant. Default: the variants in turn.'),
+    argv: Argv.optional().describe(
+      'The program, at its path inside the sandbox, and its arguments. Only with `agent: command` or `agent: acp`.',
+    ),
+  },
+  {
+    error: ({ code, input }) =>
+      code === 'invalid_type' && typeof input === 'string'
+        ? 'write the name after `agent:`, as in `- agent: builtin`'
+        : undefined,
+  },
+);
 
 export type CoderSetting = z.infer<typeof CoderSetting>;
 
@@ -89,7 +99,12 @@ const Critics = z.strictObject({
 /** `.github/auto-dev.yml`. Every key has a default; unknown keys are errors with a suggestion. */
 export const Settings = z.strictObject({
   coders: z
-    .array(CoderSetting)
+    .array(CoderSetting, {
+      error: ({ code, input }) =>
+        code === 'invalid_type' && typeof input === 'string'
+          ? 'write a list, as in `coders: [{ agent: builtin }]`, or `coders: auto` in small letters'
+          : undefined,
+    })
     .min(1)
     .max(12)
     .default([{ agent: 'builtin' }])

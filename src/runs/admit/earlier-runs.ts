@@ -72,7 +72,7 @@ async function fieldFor(
   if (settings.coders.some(({ agent, ...more }) => agent === AUTO && Object.keys(more).length > 0)) {
     throw new Fault(
       'SETTINGS_INVALID',
-      'The coder `auto` takes no model, prompt or argv: it chooses among the models that the operator allows. Leave them out, or name the agent.',
+      'The coder `auto` takes no model, prompt or argv: it chooses among the models that the operator allows. Leave them out (also `--models`), or name the agent.',
     );
   }
   const named = settings.coders.filter(({ agent }) => agent !== AUTO).slice(0, settings.candidates);

@@ -129,6 +129,9 @@ describe('the field of a run', () => {
     const options = [option(MODELS.claude, { forecastUsd: 1.5 }), option(MODELS.gpt, { forecastUsd: 0.9 })];
     const made = request({ options, budget: { field: 0.1, candidate: 2 } });
     expect(modelsOf(made)).toEqual([MODELS.gpt]);
+    // Nothing was left out for the budget's sake.
+    expect(chooseField({ ...made, count: 1 }).isCutByBudget).toBe(false);
+    expect(chooseField({ ...made, count: 2 }).isCutByBudget).toBe(true);
   });
 
   test('says why', () => {

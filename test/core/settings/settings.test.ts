@@ -15,6 +15,19 @@ const settings = (value: unknown): Settings => {
 };
 
 describe('a settings file', () => {
+  test('says how coders are written', () => {
+    expect(settings({ coders: 'auto' }).coders).toEqual([{ agent: 'auto' }]);
+    expect(problems({ coders: 'Auto' })).toEqual([
+      'coders: coders: write a list, as in `coders: [{ agent: builtin }]`, or `coders: auto` in small letters.',
+    ]);
+    expect(problems({ coders: ['auto'] })).toEqual([
+      'coders/0: coders[0]: write the name after `agent:`, as in `- agent: builtin`.',
+    ]);
+    expect(problems({ coders: [{ agnt: 'x', agent: 'x' }] })).toEqual([
+      'coders/0/agnt: There is no setting `coders[0].agnt`. Did you mean `agent`?',
+    ]);
+  });
+
   test('may be empty: every key has a default', () => {
     for (const empty of [{}, null, undefined]) {
       expect(settings(empty)).toMatchObject({
