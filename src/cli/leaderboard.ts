@@ -43,11 +43,10 @@ async function showLeaderboard(shell: Shell, { repo, kind, json }: LeaderboardFl
   try {
     await keepDueOutcomes(world);
     const all = await world.store.outcomes({ runs: MAX_RUNS });
-    const name = repo === undefined ? undefined : await repositoryNamed(world, all, repo, shell.cwd);
+    const key = repo === undefined ? undefined : await repositoryKey(world, all, repo, shell.cwd);
     const leaderboard = leaderboardOf(
       all.filter(
-        (one) =>
-          (name === undefined || one.repositoryName === name) && (kind === undefined || one.kind === kind),
+        (one) => (key === undefined || one.repository === key) && (kind === undefined || one.kind === kind),
       ),
     );
     const { screen } = shell;
@@ -66,23 +65,27 @@ async function showLeaderboard(shell: Shell, { repo, kind, json }: LeaderboardFl
   }
 }
 
-/** As outcomes name it: `OWNER/NAME` in any case, or the top folder of a local path. */
-async function repositoryNamed(
+/**
+ * By `OWNER/NAME` in any case, or the top folder of a local path. A repository that was renamed is found by each of its
+ * names, and a name that passed to another repository means that one.
+ */
+async function repositoryKey(
   world: { readonly workspaces: { describe(path: string): Promise<{ readonly top: string }> } },
   outcomes: readonly CandidateOutcome[],
   asked: string,
   cwd: string,
 ): Promise<string> {
-  const names = [...new Set(outcomes.map(({ repositoryName }) => repositoryName))].toSorted();
-  const byName = names.find((name) => name.toLowerCase() === asked.toLowerCase());
-  if (byName !== undefined) return byName;
+  const newestFirst = outcomes.toSorted((one, other) => other.at - one.at);
+  const byName = newestFirst.find((one) => one.repositoryName.toLowerCase() === asked.toLowerCase());
+  if (byName !== undefined) return byName.repository;
   const path = asked.startsWith('/') ? asked : `${cwd}/${asked}`;
   const top = await world.workspaces.describe(path).then(
     (found) => found.top,
     () => null,
   );
-  const byPath = names.find((name) => name === top);
-  if (byPath !== undefined) return byPath;
+  const byPath = newestFirst.find(({ repositoryName }) => repositoryName === top);
+  if (byPath !== undefined) return byPath.repository;
+  const names = [...new Set(outcomes.map(({ repositoryName }) => repositoryName))].toSorted();
   const known =
     names.length === 0 ? 'there are none yet' : `there are some of ${names.slice(0, 10).join(', ')}`;
   throw new Fault('NOT_A_REPOSITORY', `No run of ${asked} has been decided yet; ${known}.`);

@@ -34,13 +34,16 @@ test('the table fits into 80 columns, and says what it does not tell apart', () 
     "20 runs in acme/shop
 
     contestant              wins     90%  runs   won  alone  sound  per win  merged
-    gpt-6-sol                77%  61–89%    20  16.4      0   100%    $0.24       3
+    gpt-6-sol                75%  60–88%    20  16.4      0   100%    $0.24       3
     claude-sonnet-5          29%  15–45%    20   5.4      0   100%    $0.74       3
-    gemini-3.1-pro-preview   16%   5–29%    20   2.4      0   100%    $1.67       3
+    gemini-3.1-pro-preview   17%   6–30%    20   2.4      0   100%    $1.67       3
 
     - \`wins\`: estimated share of runs that a contestant wins, drawn towards the
       others’ the fewer runs it has, with the interval that holds it with 90%
-      probability. \`alone\`: won where nobody else passed without breaking a test.
+      probability. \`alone\`: won against others of whom none passed without breaking
+      a test.
+    - Not told apart: claude-sonnet-5, gemini-3.1-pro-preview. Their differences can
+      be chance.
     - 16 times a person picked another candidate than Runoff's first.
     - 9 merges came after people had edited the code."
   `);
@@ -56,6 +59,51 @@ test('a narrow terminal drops columns before names', () => {
 test('one run tells nobody apart', () => {
   const lines = leaderboardText(leaderboardOf(run(1, FIELD, MODELS.gpt)), { width: 200, colour: false });
   expect(lines.at(-2)).toMatch(/^- No contestant is told apart/);
+});
+
+test('after the first, it says who else is not told apart', () => {
+  const MORE = Array.from({ length: 40 }, (_, i) =>
+    run(i, FIELD, i % 10 === 9 ? MODELS.claude : MODELS.gpt),
+  ).flat();
+  const lines = leaderboardText(leaderboardOf(MORE), { width: 200, colour: false });
+  expect(lines).toContain(
+    '- Not told apart: claude-sonnet-5, gemini-3.1-pro-preview. Their differences can be chance.',
+  );
+});
+
+test('names differ at every width, also where only the middle is left out or only the provider differs', () => {
+  const among = (models: readonly string[], width: number, agents: readonly string[] = []) => {
+    const outcomes = run(1, models, models[0] ?? null).map((one, i) => ({
+      ...one,
+      agent: agents[i] ?? 'claude-code',
+    }));
+    const lines = leaderboardText(leaderboardOf(outcomes), { width, colour: false });
+    const rows = lines.slice(3, 3 + models.length);
+    for (const line of lines) expect(line).toBe(line.trimEnd());
+    for (const line of rows) expect(line.length).toBeLessThanOrEqual(width);
+    expect(new Set(rows.map((row) => row.split('  ')[0])).size).toBe(models.length);
+    return rows.join('\n');
+  };
+  const models = ['anthropic/claude-opus-5', 'anthropic/claude-sonnet-5', 'google/gemini-3.1-pro-preview'];
+  expect(among(models, 80, ['claude-code', 'claude-code', 'opencode'])).toContain(
+    'claude-code claude-opus-5',
+  );
+  expect(among(models, 50, ['claude-code', 'claude-code', 'opencode'])).toContain('…');
+  expect(among(['openai/gpt-6-sol', 'azure/gpt-6-sol'], 80)).toContain('azure/gpt-6-sol');
+});
+
+test('a renamed repository is found by each of its names, with all of its runs', async () => {
+  const later = SOME.map((one) => ({
+    ...one,
+    runId: `n${one.runId}`,
+    at: one.at + 100,
+    repositoryName: 'acme/store',
+  }));
+  for (const name of ['acme/shop', 'acme/store']) {
+    const cli = await shellWith([...SOME, ...later]);
+    expect(await cli.type('leaderboard', '--repo', name, '--json')).toBe(0);
+    expect(JSON.parse(cli.out())).toMatchObject({ runs: 40, repositories: ['acme/store'] });
+  }
 });
 
 test('a repository is found by its name in any case or by its path, a kind by its name', async () => {

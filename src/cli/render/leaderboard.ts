@@ -26,7 +26,6 @@ const STANDING_COLUMNS: readonly LeaderboardColumn[] = [
 /** Columns that a narrow terminal drops, first to last. */
 const DROPPED_WHEN_NARROW = ['time', 'merged', 'sound', 'won', 'alone'];
 const CELL_GAP = '  ';
-const MIN_CONTESTANT_COLUMNS = 16;
 
 interface LeaderboardOptions {
   /** Columns of the terminal. */
@@ -74,37 +73,63 @@ function standingLines(standings: readonly Standing[], width: number): readonly 
   const longest = Math.max(displayWidth('contestant'), ...names.map(displayWidth));
   const room = () => width - columns.reduce((sum, one) => sum + one.columns + CELL_GAP.length, 0);
   for (const title of DROPPED_WHEN_NARROW) {
-    if (room() >= Math.min(longest, MIN_CONTESTANT_COLUMNS)) break;
+    if (room() >= longest) break;
     columns = columns.filter((one) => one.title !== title);
   }
   const nameColumns = Math.max(1, Math.min(longest, room()));
   const line = (name: string, cell: (column: LeaderboardColumn) => string): string =>
-    [padded(name, nameColumns), ...columns.map((one) => padded(cell(one), one.columns, 'right'))].join(
-      CELL_GAP,
-    );
+    [
+      padded(shortened(name, nameColumns), nameColumns),
+      ...columns.map((one) => padded(cell(one), one.columns, 'right')),
+    ].join(CELL_GAP);
   return [
     line('contestant', ({ title }) => title),
     ...standings.map((standing, i) => line(names[i] ?? '', ({ cell }) => cell(standing))),
   ];
 }
 
-/** Only what distinguishes the contestants. */
-const namesOf = (standings: readonly Standing[]): readonly string[] =>
-  shortContestantNames(standings).map((name) => printable(name, 80));
+/** Only what distinguishes the contestants; all of it where that is the provider. */
+function namesOf(standings: readonly Standing[]): readonly string[] {
+  const short = shortContestantNames(standings);
+  return standings.map(({ agent, model, prompt }, i) => {
+    const name = short[i] ?? '';
+    const isShared = short.some((other, j) => j !== i && other === name);
+    return printable(isShared ? `${agent} ${model} (${prompt})` : name, 80);
+  });
+}
+
+/** Without its middle: names differ in the agent, at the start, or in model and prompt, at the end. */
+function shortened(name: string, columns: number): string {
+  const all = [...name];
+  if (displayWidth(name) <= columns || columns < MIN_SHORTENED) return name;
+  const end = Math.ceil((columns - 1) / 2);
+  return `${all.slice(0, columns - 1 - end).join('')}…${all.slice(-end).join('')}`;
+}
+
+const MIN_SHORTENED = 3;
+
+/** Neighbours in the list of whom none is told from the next. */
+const notToldApart = (standings: readonly Standing[]): readonly (readonly string[])[] => {
+  const groups: string[][] = [];
+  for (const [i, name] of namesOf(standings).entries()) {
+    const before = groups.at(-1);
+    if (before === undefined || standings[i - 1]?.isAheadOfNext) groups.push([name]);
+    else before.push(name);
+  }
+  return groups.filter(({ length }) => length > 1);
+};
 
 function notes({ standings, edited, reverted, pickedAgainst }: Leaderboard): readonly string[] {
-  const names = namesOf(standings);
-  const told = standings.slice(0, -1).findIndex(({ isAheadOfNext }) => isAheadOfNext);
-  const together = told < 0 ? names : names.slice(0, told + 1);
+  const together = notToldApart(standings);
   return [
-    '`wins`: estimated share of runs that a contestant wins, drawn towards the others’ the fewer runs it has, with the interval that holds it with 90% probability. `alone`: won where nobody else passed without breaking a test.',
-    ...(together.length > 1
-      ? [
-          told < 0
-            ? 'No contestant is told apart from the next one yet: differences between neighbours can be chance.'
-            : `Not told apart: ${together.join(', ')}. Their differences can be chance.`,
-        ]
-      : []),
+    '`wins`: estimated share of runs that a contestant wins, drawn towards the others’ the fewer runs it has, with the interval that holds it with 90% probability. `alone`: won against others of whom none passed without breaking a test.',
+    ...(together.length > 0 && standings.every(({ isAheadOfNext }) => !isAheadOfNext)
+      ? ['No contestant is told apart from the next one yet: differences between neighbours can be chance.']
+      : together.length > 0
+        ? [
+            `Not told apart: ${together.map((names) => names.join(', ')).join('; ')}. Their differences can be chance.`,
+          ]
+        : []),
     ...(pickedAgainst > 0
       ? [`${counted(pickedAgainst, 'time')} a person picked another candidate than Runoff's first.`]
       : []),

@@ -68,16 +68,6 @@ export function quantile(share: number, beta: Beta): number {
   return (low + high) / 2;
 }
 
-/** Equally likely values of one distribution that stand for it. */
-const POINTS = 200;
-
-/** The probability that a value of the first distribution is above one of the second, to about half a percent. */
-export function chanceAbove(one: Beta, other: Beta): number {
-  let sum = 0;
-  for (let i = 0; i < POINTS; i++) sum += cumulative(quantile((i + 0.5) / POINTS, one), other);
-  return sum / POINTS;
-}
-
 /** A draw from a beta distribution, from two gamma draws. `random` gives numbers in [0, 1). */
 export function draw({ a, b }: Beta, random: () => number): number {
   const [x, y] = [drawGamma(a, random), drawGamma(b, random)];

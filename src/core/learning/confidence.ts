@@ -1,7 +1,7 @@
 import { byCodeUnits } from '../model/index.ts';
 import { CALIBRATION, type Calibration } from '../ranking/index.ts';
 import { FIELD_RULES } from './field.ts';
-import { type CandidateOutcome, creditOf } from './outcome.ts';
+import { type CandidateOutcome, creditOf, MOSTLY_RIGHT } from './outcome.ts';
 
 /** How a repository's own outcomes change what Runoff says about its picks. */
 export interface ConfidenceShift {
@@ -46,7 +46,7 @@ function verdictOn(outcomes: readonly CandidateOutcome[]): Verdict | null {
   }
   // A merge that kept less than half of it says that it was wrong.
   const credit = creditOf(first);
-  return credit === null ? null : { chance, right: credit >= 0.5 ? 1 : 0, weight: 1 };
+  return credit === null ? null : { chance, right: credit >= MOSTLY_RIGHT ? 1 : 0, weight: 1 };
 }
 
 const logit = (p: number): number => Math.log(p / (1 - p));

@@ -2,7 +2,7 @@ import { familyOf } from '../judging/index.ts';
 import { byCodeUnits, counted, type RunId, type Usd } from '../model/index.ts';
 import { fnv1a, mulberry32 } from '../settings/index.ts';
 import { draw, meanOf } from './beta.ts';
-import { type CandidateOutcome, contestantKey, creditOf, isOwnWork } from './outcome.ts';
+import { type CandidateOutcome, contestantKey, trialsOf } from './outcome.ts';
 import { NO_TALLY, type Prior, plus, posterior, priorFrom, type Tally } from './shrinkage.ts';
 import type { WorkKind } from './work-kind.ts';
 
@@ -64,7 +64,7 @@ export const FIELD_RULES = {
   otherKind: 0.25,
   floor: 0.1,
   sameFamily: 0.7,
-  /** Trials that an agent with its model is worth for its prompts, and at most all contestants for each of them. */
+  /** Trials that the other prompts of an agent and model are worth for one of them, and at most all contestants for each of them. */
   parentTrials: 4,
   maxStrength: 8,
   /** Runs that a forecast of the cost is worth. */
@@ -124,66 +124,61 @@ interface Drawn {
   readonly runs: number;
 }
 
+interface Known extends Tally {
+  readonly runs: number;
+  readonly usd: Usd;
+}
+
 interface History {
   readonly runs: number;
-  /** By agent and model, and by contestant; discounted. */
-  readonly pairs: ReadonlyMap<string, Tally>;
-  readonly contestants: ReadonlyMap<string, Tally & { readonly runs: number; readonly usd: Usd }>;
+  /** By agent and model, then by prompt; discounted. */
+  readonly pairs: ReadonlyMap<string, ReadonlyMap<string, Known>>;
   readonly prior: Prior;
 }
 
 const pairKey = ({ agent, model }: Pick<Option, 'agent' | 'model'>): string => JSON.stringify([agent, model]);
 
+const ownOf = ({ pairs }: History, option: Option): Known | undefined =>
+  pairs.get(pairKey(option))?.get(option.prompt);
+
 function historyOf(outcomes: readonly CandidateOutcome[], kind: WorkKind): History {
-  const own = outcomes.filter(isOwnWork).flatMap((outcome) => {
-    const credit = creditOf(outcome);
-    return credit === null ? [] : [{ outcome, credit }];
-  });
-  const order = [...new Map(own.map(({ outcome }) => [outcome.runId, outcome.at]))]
+  const told = trialsOf(outcomes).filter(({ credit }) => credit !== null);
+  const order = [...new Map(told.map(({ candidates: [one] }) => [one.runId, one.at]))]
     .toSorted(([a, at], [b, then]) => then - at || byCodeUnits(b, a))
     .map(([runId]) => runId);
   const age = new Map(order.map((runId, i) => [runId, i]));
-  const pairs = new Map<string, Tally>();
-  const contestants = new Map<string, Tally & { readonly runs: number; readonly usd: Usd }>();
-  // Sums of fractions depend on their order.
-  const sorted = own.toSorted(
-    (one, other) =>
-      (age.get(one.outcome.runId) ?? 0) - (age.get(other.outcome.runId) ?? 0) ||
-      byCodeUnits(one.outcome.alias, other.outcome.alias),
-  );
-  for (const { outcome, credit } of sorted) {
+  const pairs = new Map<string, Map<string, Known>>();
+  for (const { candidates, credit } of told) {
+    const [one] = candidates;
     const weight =
-      FIELD_RULES.keptPerRun ** (age.get(outcome.runId) ?? 0) *
-      (outcome.kind === kind ? 1 : FIELD_RULES.otherKind);
-    const one: Tally = { wins: weight * credit, trials: weight };
-    const [pair, key] = [pairKey(outcome), contestantKey(outcome)];
-    pairs.set(pair, plus(pairs.get(pair) ?? NO_TALLY, one));
-    const before = contestants.get(key) ?? { ...NO_TALLY, runs: 0, usd: 0 };
-    contestants.set(key, { ...plus(before, one), runs: before.runs + 1, usd: before.usd + outcome.usd });
+      FIELD_RULES.keptPerRun ** (age.get(one.runId) ?? 0) * (one.kind === kind ? 1 : FIELD_RULES.otherKind);
+    const pair = pairs.get(pairKey(one)) ?? new Map<string, Known>();
+    pairs.set(pairKey(one), pair);
+    const before = pair.get(one.prompt) ?? { ...NO_TALLY, runs: 0, usd: 0 };
+    const usd = candidates.reduce((sum, each) => sum + each.usd, 0) / candidates.length;
+    pair.set(one.prompt, {
+      ...plus(before, { wins: weight * (credit ?? 0), trials: weight }),
+      runs: before.runs + 1,
+      usd: before.usd + usd,
+    });
   }
-  const { mean, strength } = priorFrom([...pairs.values()]);
+  const { mean, strength } = priorFrom([...pairs.values()].map((pair) => pooledTally([...pair.values()])));
   return {
     runs: order.length,
     pairs,
-    contestants,
     prior: { mean, strength: Math.min(strength, FIELD_RULES.maxStrength) },
   };
 }
 
-/** Contestants of one agent and model share a draw, around which their prompts are drawn. */
-function drawAll(
-  options: readonly Option[],
-  { pairs, contestants, prior }: History,
-  random: () => number,
-): readonly Drawn[] {
-  const shared = new Map<string, { readonly mean: number; readonly value: number }>();
-  for (const pair of new Set(options.map(pairKey))) {
-    const beta = posterior(prior, pairs.get(pair) ?? NO_TALLY);
-    shared.set(pair, { mean: meanOf(beta), value: draw(beta, random) });
-  }
+const pooledTally = (tallies: readonly Tally[]): Tally => tallies.reduce(plus, NO_TALLY);
+
+/** Contestants are drawn around a draw from the other prompts of their agent and model: own results count once. */
+function drawAll(options: readonly Option[], known: History, random: () => number): readonly Drawn[] {
   return options.map((option) => {
-    const own = contestants.get(contestantKey(option));
-    const parent = shared.get(pairKey(option)) as { readonly mean: number; readonly value: number };
+    const pair = [...(known.pairs.get(pairKey(option)) ?? [])];
+    const others = pooledTally(pair.flatMap(([prompt, tally]) => (prompt === option.prompt ? [] : [tally])));
+    const own = ownOf(known, option);
+    const beta = posterior(known.prior, others);
     const around = (mean: number) =>
       posterior(
         { mean: Math.min(0.999, Math.max(0.001, mean)), strength: FIELD_RULES.parentTrials },
@@ -191,8 +186,8 @@ function drawAll(
       );
     return {
       option,
-      mean: meanOf(around(parent.mean)),
-      value: draw(around(parent.value), random),
+      mean: meanOf(around(meanOf(beta))),
+      value: draw(around(draw(beta, random)), random),
       runs: own?.runs ?? 0,
     };
   });
@@ -205,8 +200,8 @@ function bestOf(from: readonly Drawn[], families: readonly string[]): Drawn {
 }
 
 /** The mean of earlier runs, with the forecast as a few more; never above the limit of a candidate. */
-function expectedUsd({ option }: Drawn, { contestants }: History, mostUsd: Usd): Usd {
-  const own = contestants.get(contestantKey(option));
+function expectedUsd({ option }: Drawn, known: History, mostUsd: Usd): Usd {
+  const own = ownOf(known, option);
   const forecast = option.forecastUsd ?? mostUsd;
   const { forecastRuns } = FIELD_RULES;
   const mean = ((own?.usd ?? 0) + forecastRuns * forecast) / ((own?.runs ?? 0) + forecastRuns);

@@ -1,4 +1,4 @@
-export { type Beta, chanceAbove, cumulative, draw, meanOf, quantile } from './beta.ts';
+export { type Beta, cumulative, draw, meanOf, quantile } from './beta.ts';
 export { editedShare, effectOn } from './changed-lines.ts';
 export {
   CONFIDENCE_RULES,

@@ -1,6 +1,15 @@
 import { byCodeUnits, type Usd } from '../model/index.ts';
-import { type Beta, chanceAbove, meanOf, quantile } from './beta.ts';
-import { type CandidateOutcome, contestantKey, creditOf, isOwnWork } from './outcome.ts';
+import { type Beta, meanOf, quantile } from './beta.ts';
+import {
+  type CandidateOutcome,
+  contestantKey,
+  creditOf,
+  isOwnWork,
+  MOSTLY_RIGHT,
+  type Trial,
+  trialsOf,
+} from './outcome.ts';
+import { aheadOf } from './paired.ts';
 import { NO_TALLY, plus, posterior, priorFrom, type Tally } from './shrinkage.ts';
 
 /** One contestant in a selection of outcomes. */
@@ -11,14 +20,14 @@ export interface Standing {
   /** Runs in which it took part, and those that tell whether it won. */
   readonly runs: number;
   readonly told: number;
-  /** Wins, with partial ones as fractions. */
+  /** Wins, with partial ones as fractions; several candidates in a run count as their mean. */
   readonly wins: number;
   /** Estimated share of runs that it wins, shrunken towards the others', with a 90% interval. In [0, 1]. */
   readonly estimate: number;
   readonly interval: readonly [low: number, high: number];
   /** Share of candidates that passed every gate without breaking a base test. */
   readonly sound: number;
-  /** Runs that it won and in which nobody else's candidate was sound. */
+  /** Runs that it won against others of whom none was sound. */
   readonly alone: number;
   readonly merged: number;
   /** Merges that were reverted later, and merges in which people changed its lines. */
@@ -31,7 +40,7 @@ export interface Standing {
   readonly usdPerWin: Usd | null;
   /** Mean time of the coder, milliseconds. */
   readonly ms: number;
-  /** Whether the next one in the list is told from it: its estimate is lower with at least 95% probability. */
+  /** Whether the runs in which both took part tell the next one in the list from it, with 5% error in the whole list. */
   readonly isAheadOfNext: boolean;
 }
 
@@ -43,13 +52,12 @@ export interface Leaderboard {
   readonly edited: number;
   readonly reverted: number;
   readonly pickedAgainst: number;
+  /** Their latest names. */
   readonly repositories: readonly string[];
 }
 
 /** An interval that contains the share with 90% probability; our default. */
 const INTERVAL_TAIL = 0.05;
-/** From here on one contestant counts as ahead of another; our default. */
-const AHEAD = 0.95;
 
 /** Compares contestants by candidate outcomes; the order of these has no influence. */
 export function leaderboardOf(outcomes: readonly CandidateOutcome[]): Leaderboard {
@@ -57,16 +65,17 @@ export function leaderboardOf(outcomes: readonly CandidateOutcome[]): Leaderboar
     (one, other) => byCodeUnits(one.runId, other.runId) || byCodeUnits(one.alias, other.alias),
   );
   const byRun = Map.groupBy(sorted, ({ runId }) => runId);
-  const groups = [...Map.groupBy(sorted.filter(isOwnWork), contestantKey).values()];
+  const trials = trialsOf(sorted);
+  const isAhead = aheadOf(trials);
+  const groups = [...Map.groupBy(trials, trialKey).values()];
   const tallies = groups.map(tallyOf);
   const prior = priorFrom(tallies);
   const rated = groups
-    .map((group, i) => ({ group, tally: tallies[i] as Tally, beta: posterior(prior, tallies[i] as Tally) }))
-    .toSorted(
-      (one, other) =>
-        meanOf(other.beta) - meanOf(one.beta) ||
-        byCodeUnits(contestantKey(first(one.group)), contestantKey(first(other.group))),
-    );
+    .map((group, i) => {
+      const tally = tallies[i] as Tally;
+      return { key: trialKey(group[0] as Trial), group, tally, beta: posterior(prior, tally) };
+    })
+    .toSorted((one, other) => meanOf(other.beta) - meanOf(one.beta) || byCodeUnits(one.key, other.key));
   const runsWith = (fits: (one: CandidateOutcome) => boolean): number =>
     new Set(sorted.filter(fits).map(({ runId }) => runId)).size;
   return {
@@ -74,26 +83,32 @@ export function leaderboardOf(outcomes: readonly CandidateOutcome[]): Leaderboar
     edited: runsWith(isEdited),
     reverted: runsWith(isReverted),
     pickedAgainst: runsWith(isPickedAgainst),
-    repositories: [...new Set(sorted.map(({ repositoryName }) => repositoryName))].toSorted(),
-    standings: rated.map(({ group, tally, beta }, i) => {
+    repositories: namesIn(sorted),
+    standings: rated.map(({ key, group, tally, beta }, i) => {
       const next = rated[i + 1];
-      return standingOf(group, {
-        tally,
-        beta,
-        byRun,
-        isAheadOfNext: next !== undefined && chanceAbove(beta, next.beta) >= AHEAD,
-      });
+      const isAheadOfNext = next !== undefined && isAhead(key, next.key);
+      return standingOf(group, { tally, beta, byRun, isAheadOfNext });
     }),
   };
 }
 
-const first = (group: readonly CandidateOutcome[]): CandidateOutcome => group[0] as CandidateOutcome;
+/** A repository that was renamed has the name of its latest run. */
+const namesIn = (outcomes: readonly CandidateOutcome[]): readonly string[] =>
+  [
+    ...new Map(
+      outcomes
+        .toSorted((one, other) => one.at - other.at)
+        .map(({ repository, repositoryName }) => [repository, repositoryName]),
+    ).values(),
+  ].toSorted();
 
-const tallyOf = (group: readonly CandidateOutcome[]): Tally =>
-  group.reduce((sum, outcome) => {
-    const wins = creditOf(outcome);
-    return wins === null ? sum : plus(sum, { wins, trials: 1 });
-  }, NO_TALLY);
+const trialKey = ({ candidates: [one] }: Trial): string => contestantKey(one);
+
+const tallyOf = (group: readonly Trial[]): Tally =>
+  group.reduce(
+    (sum, { credit }) => (credit === null ? sum : plus(sum, { wins: credit, trials: 1 })),
+    NO_TALLY,
+  );
 
 interface Rating {
   readonly tally: Tally;
@@ -109,38 +124,39 @@ const isReverted = (one: CandidateOutcome): boolean =>
 const isPickedAgainst = ({ pick, first: led }: CandidateOutcome): boolean => pick === 'this' && led === null;
 const isSound = ({ survived, regressions }: CandidateOutcome): boolean => survived && regressions === 0;
 
-/** From this credit on a run counts as won in whole numbers: mostly right, as far as is known. */
-const WON = 0.5;
-
-function standingOf(group: readonly CandidateOutcome[], rating: Rating): Standing {
-  const { agent, model, prompt } = first(group);
+function standingOf(trials: readonly Trial[], rating: Rating): Standing {
   const { tally, beta, byRun, isAheadOfNext } = rating;
+  const group = trials.flatMap(({ candidates }) => candidates);
+  const { agent, model, prompt } = group[0] as CandidateOutcome;
   const usd = group.reduce((sum, one) => sum + one.usd, 0);
-  const own = contestantKey(first(group));
-  const wonAlone = (one: CandidateOutcome): boolean =>
-    (creditOf(one) ?? 0) >= WON &&
-    !(byRun.get(one.runId) ?? []).some(
-      (other) => contestantKey(other) !== own && isOwnWork(other) && isSound(other),
-    );
   const count = (fits: (one: CandidateOutcome) => boolean): number => group.filter(fits).length;
+  const runsWith = (fits: (one: CandidateOutcome) => boolean): number =>
+    trials.filter(({ candidates }) => candidates.some(fits)).length;
   return {
     agent,
     model,
     prompt,
-    runs: new Set(group.map(({ runId }) => runId)).size,
+    runs: trials.length,
     told: tally.trials,
     wins: tally.wins,
     estimate: meanOf(beta),
     interval: [quantile(INTERVAL_TAIL, beta), quantile(1 - INTERVAL_TAIL, beta)],
     sound: count(isSound) / group.length,
-    alone: count(wonAlone),
-    merged: count(isMerged),
-    reverted: count(isReverted),
-    edited: count(isEdited),
-    pickedAgainst: count(isPickedAgainst),
+    alone: trials.filter((one) => isWonAlone(one, byRun.get(one.candidates[0].runId) ?? [])).length,
+    merged: runsWith(isMerged),
+    reverted: runsWith(isReverted),
+    edited: runsWith(isEdited),
+    pickedAgainst: runsWith(isPickedAgainst),
     usd,
-    usdPerWin: tally.wins >= WON ? usd / tally.wins : null,
+    usdPerWin: tally.wins >= MOSTLY_RIGHT ? usd / tally.wins : null,
     ms: group.reduce((sum, one) => sum + one.ms, 0) / group.length,
     isAheadOfNext,
   };
+}
+
+/** Without others in the run, there is nobody to add something to. */
+function isWonAlone(trial: Trial, run: readonly CandidateOutcome[]): boolean {
+  const others = run.filter((one) => isOwnWork(one) && contestantKey(one) !== trialKey(trial));
+  const won = trial.candidates.some((one) => (creditOf(one) ?? 0) >= MOSTLY_RIGHT);
+  return won && others.length > 0 && !others.some(isSound);
 }

@@ -1,5 +1,13 @@
 import type { Evidence, Language } from '../evidence/index.ts';
-import type { Alias, Candidate, FurtherKind, RunId, RunState, Usd } from '../model/index.ts';
+import {
+  type Alias,
+  byCodeUnits,
+  type Candidate,
+  type FurtherKind,
+  type RunId,
+  type RunState,
+  type Usd,
+} from '../model/index.ts';
 import { chosenOf, type Decision, pickOf } from '../ranking/index.ts';
 import type { MergedPull } from './reverts.ts';
 import { type ChangeSize, changeSize, type WorkKind } from './work-kind.ts';
@@ -164,11 +172,11 @@ export const contestantKey = ({
  */
 export function creditOf(outcome: CandidateOutcome): number | null {
   const { survived, regressions, pull, shown, pick, first, chance } = outcome;
-  if (pull?.state === 'merged') {
-    if (!shown || pull.revertedAt !== null) return 0;
-    return 1 - (pull.edited ?? 0);
-  }
+  const kept = mergeCredit(pull);
+  if (kept !== null && shown) return kept;
   if (!survived || regressions > 0) return 0;
+  // What was merged instead tells of the others only if it was mostly right.
+  if (kept !== null) return kept >= MOSTLY_RIGHT ? 0 : null;
   if (pull?.state === 'closed') return shown ? 0 : null;
   if (pick !== null) return pick === 'this' ? 1 : 0;
   if (first !== null) return chance ?? 0;
@@ -176,9 +184,44 @@ export function creditOf(outcome: CandidateOutcome): number | null {
   return chance === null || chance < UNDECIDED ? null : 0;
 }
 
+/** The share of a merge that people kept; null without a merge. */
+const mergeCredit = (pull: PullEnding | null): number | null => {
+  if (pull?.state !== 'merged') return null;
+  return pull.revertedAt === null ? 1 - (pull.edited ?? 0) : 0;
+};
+
+/** From this credit on a run counts as won in whole numbers, and a merge as right. */
+export const MOSTLY_RIGHT = 0.5;
+
 /** Below this chance Runoff asks a person: `CALIBRATION.likely`. */
 const UNDECIDED = 0.5;
 
 /** Whether a candidate counts for its contestant: repairs and merges start from patches of others. */
 export const isOwnWork = ({ round }: Pick<CandidateOutcome, 'round'>): boolean =>
   round === null || round === 'one-more';
+
+/** One contestant in one run. */
+export interface Trial {
+  /** Its own candidates of the run, by letter; mostly one. */
+  readonly candidates: readonly [CandidateOutcome, ...CandidateOutcome[]];
+  /** The mean credit of those that tell something; null if none does. */
+  readonly credit: number | null;
+}
+
+/**
+ * What a run tells about each contestant that took part with work of its own, once however many places it had: with
+ * two, it has twice the chances to win and no more to say. By run and contestant, whatever the order of outcomes.
+ */
+export function trialsOf(outcomes: readonly CandidateOutcome[]): readonly Trial[] {
+  const key = (one: CandidateOutcome): string => `${one.runId}\n${contestantKey(one)}`;
+  const own = outcomes
+    .filter(isOwnWork)
+    .toSorted((one, other) => byCodeUnits(key(one), key(other)) || byCodeUnits(one.alias, other.alias));
+  return [...Map.groupBy(own, key).values()].map((group) => {
+    const credits = group.flatMap((one) => creditOf(one) ?? []);
+    return {
+      candidates: group as [CandidateOutcome, ...CandidateOutcome[]],
+      credit: credits.length === 0 ? null : credits.reduce((sum, one) => sum + one, 0) / credits.length,
+    };
+  });
+}

@@ -24,7 +24,11 @@ const UNKNOWN: Prior = { mean: 1 / 3, strength: 2 };
 /** Trials that a prior is worth when there are too few contestants to tell how much they differ. Our default. */
 const DEFAULT_STRENGTH = 4;
 const MIN_CONTESTANTS = 3;
-const STRENGTHS = [1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32];
+/**
+ * The least is the default: contestants of one run win at each other's expense, so that a few runs look as if they
+ * differed far more than they do.
+ */
+const STRENGTHS = [DEFAULT_STRENGTH, 6, 8, 12, 16, 24, 32];
 
 /** The posterior mean stays off 0 and 1, where a beta distribution has no mean. */
 const inside = (mean: number): number => Math.min(0.98, Math.max(0.02, mean));

@@ -6,6 +6,7 @@ import {
   FIELD_RULES,
   type FieldRequest,
   fieldReasons,
+  leaderboardOf,
 } from '../../../src/core/learning/index.ts';
 import { fnv1a, mulberry32 } from '../../../src/core/settings/index.ts';
 import { MODELS, outcome, run } from './sample.ts';
@@ -76,6 +77,25 @@ describe('the field of a run', () => {
     expect(share(MODELS.gpt)).toBeGreaterThan(0.005);
   });
 
+  test('own results count once: the share that it states is as the leaderboard has it', () => {
+    const outcomes = Array.from({ length: 3 }, (_, i) => run(i, Object.values(MODELS), MODELS.gpt)).flat();
+    const { chosen } = chooseField(request({ outcomes, count: 3 }));
+    const { standings } = leaderboardOf(outcomes);
+    for (const { option: made, estimate } of chosen) {
+      const standing = standings.find(({ model }) => model === made.model);
+      expect(estimate).toBeCloseTo(standing?.estimate ?? 0, 1);
+    }
+  });
+
+  test('a contestant with two places in a run has one trial', () => {
+    const twice = Array.from({ length: 10 }, (_, i) => {
+      const [one] = run(i, [MODELS.gpt], MODELS.gpt);
+      return one ? [one, { ...one, alias: 'B' }] : [];
+    }).flat();
+    const once = twice.filter(({ alias }) => alias === 'A');
+    expect(chooseField(request({ outcomes: twice }))).toEqual(chooseField(request({ outcomes: once })));
+  });
+
   test('another kind of work counts less: the winner of this kind leads', () => {
     const bugs = Array.from({ length: 12 }, (_, i) => run(2 * i, Object.values(MODELS), MODELS.gpt));
     const docs = Array.from({ length: 12 }, (_, i) =>
@@ -139,8 +159,8 @@ describe('the field of a run', () => {
     expect(fieldReasons(chooseField(request({ outcomes })))).toMatchInlineSnapshot(`
       [
         "\`coders: auto\` chose 2 contestants of 3 for a bug: from 12 earlier runs in this repository.",
-        "builtin × openai/gpt-6-sol (plain): among the best draws; it wins an estimated 98% (12 runs).",
-        "builtin × google/gemini-3.1-pro-preview (plain): among the best draws; it wins an estimated 1% (12 runs).",
+        "builtin × openai/gpt-6-sol (plain): among the best draws; it wins an estimated 82% (12 runs).",
+        "builtin × google/gemini-3.1-pro-preview (plain): among the best draws; it wins an estimated 9% (12 runs).",
       ]
     `);
     expect(fieldReasons(chooseField(request({ count: 1 })))).toMatchInlineSnapshot(`

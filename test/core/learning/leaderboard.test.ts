@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  chanceAbove,
-  cumulative,
-  draw,
-  leaderboardOf,
-  meanOf,
-  quantile,
-} from '../../../src/core/learning/index.ts';
+import { cumulative, draw, leaderboardOf, meanOf, quantile } from '../../../src/core/learning/index.ts';
 import { fnv1a, mulberry32 } from '../../../src/core/settings/index.ts';
 import { MODELS, merged, run } from './sample.ts';
 
@@ -25,11 +18,6 @@ describe('the beta distribution', () => {
   ])('cumulative at %s of %o', (x, beta, expected) => {
     expect(cumulative(x, beta)).toBeCloseTo(expected, 5);
     expect(quantile(expected, beta)).toBeCloseTo(x, 4);
-  });
-
-  test('a comparison of equals is even, and one of the far apart is certain', () => {
-    expect(chanceAbove({ a: 3, b: 4 }, { a: 3, b: 4 })).toBeCloseTo(0.5, 2);
-    expect(chanceAbove({ a: 90, b: 10 }, { a: 10, b: 90 })).toBeGreaterThan(0.999);
   });
 
   test('draws have its mean and its spread', () => {
@@ -57,6 +45,70 @@ describe('the leaderboard', () => {
     expect(standings.map(({ model }) => model)).toEqual([MODELS.gpt, MODELS.gemini, MODELS.claude]);
     expect(standings[0]?.estimate).toBeCloseTo(2 / 3, 1);
     expect(standings.map(({ isAheadOfNext }) => isAheadOfNext)).toEqual([true, true, false]);
+  });
+
+  test.each([
+    [2, 3],
+    [2, 20],
+    [3, 2],
+    [3, 20],
+    [5, 60],
+  ])('of %i equals after %i runs, it claims an order in at most 5%% of boards', (count, played) => {
+    const random = mulberry32(fnv1a(`equals ${count} ${played}`));
+    const field = Array.from({ length: count }, (_, i) => `maker/model-${i}`);
+    const boards = Array.from({ length: 300 }, () =>
+      leaderboardOf(
+        Array.from({ length: played }, (_, i) =>
+          run(i, field, field[Math.floor(random() * count)] ?? null),
+        ).flat(),
+      ),
+    );
+    const claims = boards.filter(({ standings }) => standings.some(({ isAheadOfNext }) => isAheadOfNext));
+    expect(claims.length / boards.length).toBeLessThanOrEqual(0.05);
+    const covered = boards.filter(({ standings: [top] }) => {
+      const [low, high] = top?.interval ?? [1, 0];
+      return low <= 1 / count && 1 / count <= high;
+    });
+    expect(covered.length / boards.length).toBeGreaterThan(0.85);
+  });
+
+  test('six runs won against each other one tell two apart, five do not', () => {
+    const duels = (count: number) =>
+      leaderboardOf(Array.from({ length: count }, (_, i) => run(i, FIELD.slice(0, 2), MODELS.gpt)).flat());
+    expect(duels(5).standings[0]?.isAheadOfNext).toBe(false);
+    expect(duels(6).standings[0]).toMatchObject({ model: MODELS.gpt, isAheadOfNext: true });
+  });
+
+  test('runs in which they did not meet, or had different numbers of places, tell nobody apart', () => {
+    const apart = Array.from({ length: 60 }, (_, i) =>
+      run(i, [i % 2 === 0 ? MODELS.gpt : MODELS.claude], i % 2 === 0 ? MODELS.gpt : null),
+    ).flat();
+    expect(leaderboardOf(apart).standings[0]?.isAheadOfNext).toBe(false);
+    const twoPlaces = Array.from({ length: 60 }, (_, i) => {
+      const [one, other] = run(i, FIELD.slice(0, 2), MODELS.gpt);
+      return [one, other, { ...other, alias: 'C', change: 'C', pick: 'other' as const }] as ReturnType<
+        typeof run
+      >;
+    }).flat();
+    expect(leaderboardOf(twoPlaces).standings[0]).toMatchObject({
+      model: MODELS.gpt,
+      runs: 60,
+      told: 60,
+      wins: 30,
+      isAheadOfNext: false,
+    });
+  });
+
+  test('a contestant that runs without others adds to nobody', () => {
+    expect(leaderboardOf(run(1, [MODELS.gpt], MODELS.gpt)).standings[0]).toMatchObject({ wins: 1, alone: 0 });
+  });
+
+  test('a repository that was renamed is one, with its latest name', () => {
+    const renamed = [
+      ...run(1, FIELD, MODELS.gpt),
+      ...run(2, FIELD, MODELS.gpt, { repositoryName: 'acme/store' }),
+    ];
+    expect(leaderboardOf(renamed).repositories).toEqual(['acme/store']);
   });
 
   test('says what a contestant adds: runs that nobody else solved', () => {

@@ -19,6 +19,10 @@ describe('credit of a candidate', () => {
     ['merged, edits not looked at yet', { shown: true, ...merged({ edited: null }) }, 1],
     ['merged and reverted', { shown: true, ...merged({ revertedAt: 5 }) }, 0],
     ['beside what was merged', merged(), 0],
+    ['beside what was merged after a quarter was edited', merged({ edited: 0.25 }), 0],
+    ['beside what was mostly rewritten: unknown', merged({ edited: 0.6 }), null],
+    ['beside what was reverted: unknown', merged({ revertedAt: 5 }), null],
+    ['beside what was reverted, and fails a gate', { survived: false, ...merged({ revertedAt: 5 }) }, 0],
     [
       'closed without a merge',
       { shown: true, ...merged(), pull: { state: 'closed' as const, edited: null, revertedAt: null } },
