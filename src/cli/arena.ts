@@ -179,7 +179,10 @@ async function generateContest(shell: Shell, name: string, flags: GenFlags): Pro
     const made = await generateLoaded(shell, { folder, loaded, flags, signal: stop.signal });
     if (flags.json)
       shell.screen.out(`${jsonText({ contest: name, folder: path, version: loaded.digest, ...made })}\n`);
-    else shell.screen.out(generatedText(made, [name, ...dirWords(flags)].join(' ')));
+    else
+      shell.screen.out(
+        generatedText(made, { name: [name, ...dirWords(flags)].join(' '), next: nextAfter(loaded) }),
+      );
     return made.unasked.length > 0 ? EXIT.failed : EXIT.done;
   } catch (thrown) {
     if (!stop.signal.aborted) throw thrown;
@@ -190,6 +193,10 @@ async function generateContest(shell: Shell, name: string, flags: GenFlags): Pro
     await folder.close();
   }
 }
+
+/** Where every task is verified by execution, there is a result without any vote. */
+const nextAfter = ({ contest }: LoadedContest): 'report' | 'vote' =>
+  contest.tasks.every(({ kind }) => kind === 'repo') ? 'report' : 'vote';
 
 const dirWords = ({ dir }: ContestFlags): readonly string[] =>
   dir === undefined ? [] : ['--dir', shellWord(dir)];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openContests } from '../../src/adapters/arena/index.ts';
 import { lockFile } from '../../src/adapters/git/index.ts';
+import { generatedText, generateLine } from '../../src/cli/render/index.ts';
 import type { Sample } from '../../src/core/arena/index.ts';
 import { Fault, NO_USAGE, type Usage } from '../../src/core/model/index.ts';
 import type {
@@ -181,6 +182,8 @@ test('a provider that fails leaves nothing behind: the sample is made the next t
   expect(first.made).toMatchObject({ done: 4, total: 8, made: 4 });
   expect(first.made.unasked).toHaveLength(4);
   expect(first.events.filter(({ kind }) => kind === 'unasked')).toHaveLength(4);
+  const [unasked] = first.events.filter(({ kind }) => kind === 'unasked').map((one) => generateLine(one, 5));
+  expect(unasked).toBe('not asked: greet  long/a/one  It is down.');
   expect(await samples()).toHaveLength(4);
   const second = await gen(() => said('Hello.'));
   expect(second.made).toMatchObject({ done: 8, total: 8, made: 4, unasked: [] });
@@ -188,6 +191,19 @@ test('a provider that fails leaves nothing behind: the sample is made the next t
 });
 
 const MONEY = 'what a contest pays for';
+
+test('a model that accepts no temperature is not asked in vain for ever: the reason says what to write', async () => {
+  const why = 'The model provider answered with HTTP 400. It says: temperature is not supported.';
+  const { made } = await gen(() => ({ kind: 'failed', why }));
+  expect(made.unasked[0]?.why).toBe(
+    `${why} If the model accepts no temperature, set \`temperature: default\` in contest.yml.`,
+  );
+  const text = generatedText(made, { name: 'first', next: 'vote' });
+  expect(text).toContain('8 samples are missing: The model provider');
+  expect(generatedText({ ...made, unasked: [] }, { name: 'first', next: 'report' })).toContain(
+    'Next: runoff arena report first',
+  );
+});
 
 test(`${MONEY}: equal questions that are asked at the same time are asked once`, async () => {
   const twins = CONTEST.replace('long: Tell all.', 'long: Be brief.').replace('parallel: 1', 'parallel: 8');

@@ -1,4 +1,4 @@
-import { generateText } from 'ai';
+import { APICallError, generateText } from 'ai';
 import type { TextAnswer, TextModel, TextQuestion } from '../../ports/index.ts';
 import { languageModel, reason } from './model.ts';
 
@@ -12,10 +12,27 @@ export function openSdkTextModel(): TextModel {
       try {
         return await writeOnce(question);
       } catch (error) {
-        return { kind: 'failed', why: reason(error, question) };
+        const words = providerWords(error, question.lease.key);
+        return {
+          kind: 'failed',
+          why: reason(error, question) + (words === null ? '' : ` It says: ${words}`),
+        };
       }
     },
   };
+}
+
+/** Statuses with which providers reject a question: what they write says why. */
+const REJECTED: ReadonlySet<number> = new Set([400, 404, 413, 422]);
+const MAX_WORDS_CHARS = 300;
+
+/** A provider's own words on a question that it rejects, in one line without the key; null for other errors. */
+function providerWords(error: unknown, key: string): string | null {
+  if (!APICallError.isInstance(error) || !REJECTED.has(error.statusCode ?? 0) || !error.responseBody)
+    return null;
+  const line = error.message.replaceAll(key, '[key]').replaceAll(/\s+/g, ' ').trim();
+  if (line === '') return null;
+  return line.length > MAX_WORDS_CHARS ? `${line.slice(0, MAX_WORDS_CHARS)}…` : line;
 }
 
 async function writeOnce(question: TextQuestion): Promise<TextAnswer> {

@@ -26,7 +26,7 @@ export function generateLine(event: GenerateEvent, budget: number): string {
       return `${done}/${total}  ${dollars(usd)} of ${dollars(budget)}${left}  ${sample.task}  ${sample.contestant}  ${outcomeText(sample)}`;
     }
     case 'unasked':
-      return `not asked: ${event.sample.task}  ${event.sample.contestant}  ${printable(event.why, 400)}`;
+      return `not asked: ${event.sample.task.id}  ${event.sample.contestant.id}  ${printable(event.why, 400)}`;
   }
 }
 
@@ -47,10 +47,10 @@ function outcomeText({ outcome, why, verification, reusedFrom }: MadeSample): st
   return `${words[outcome]}${why === null ? '' : `: ${printable(why, 200)}`}${reused}`;
 }
 
-/** What `runoff arena gen` made, and what to do next. `name`: with its `--dir`, as words of a shell. */
+/** What `runoff arena gen` made, and what to do `next`. `name`: with its `--dir`, as words of a shell. */
 export function generatedText(
   { done, total, made, reused, unasked, unrated, usd }: Generated,
-  name: string,
+  { name, next }: { readonly name: string; readonly next: 'report' | 'vote' },
 ): string {
   const reasons = [...new Set(unasked.map(({ why }) => why))];
   return `${[
@@ -61,6 +61,6 @@ export function generatedText(
           `${counted(unasked.length, 'sample is', 'samples are')} missing: ${reasons.map((why) => printable(why, 400)).join(' ')}`,
           `Next: runoff arena gen ${name}`,
         ]
-      : [`Next: runoff arena vote ${name}`]),
+      : [`Next: runoff arena ${next} ${name}`]),
   ].join('\n')}\n`;
 }

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import type { Contestant } from '../model/index.ts';
 import { CoderSetting, duration, problemsOf, readSettingsText } from '../settings/index.ts';
-import { ARENA_VERSION, ArenaId, type ArenaTask, FilePath, repeated, tasksFrom } from './tasks.ts';
+import {
+  ARENA_VERSION,
+  ArenaId,
+  type ArenaTask,
+  CONTEST_YAML,
+  FilePath,
+  repeated,
+  tasksFrom,
+} from './tasks.ts';
 
 /** The file of a contest, in its folder. */
 export const CONTEST_FILE = 'contest.yml';
@@ -102,7 +110,7 @@ type ParsedContest =
 
 /** Reads `contest.yml`. Never throws. */
 export function readContest(text: string, fileName: string = CONTEST_FILE): ParsedContest {
-  const read = readSettingsText(text, fileName);
+  const read = readSettingsText(text, fileName, CONTEST_YAML);
   if (read.kind === 'invalid') return read;
   const parsed = ContestFile.safeParse(read.value ?? {});
   if (!parsed.success) {

@@ -28,6 +28,18 @@ const ShellLines = z.preprocess(
   z.array(ShellLine).min(1, 'name at least one command').max(50),
 );
 
+/**
+ * Limits of `contest.yml` and YAML datasets: they hold prompts and about a thousand tasks, which the parser reads in two
+ * seconds. Prompts may contain code with many brackets. Our defaults.
+ */
+export const CONTEST_YAML = {
+  bytes: 4 * 2 ** 20,
+  tokens: 20_000,
+  depth: 64,
+  tooMany:
+    'The file has more than 20,000 keys and values: put the tasks into a `.jsonl` file, which has no limit.',
+} as const;
+
 const common = { version: z.literal(ARENA_VERSION).optional(), id: ArenaId };
 
 /** A question that is answered by a text. Its answers are compared by votes. */
@@ -105,7 +117,7 @@ export function readTasks(text: string, fileName: string): ParsedTasks {
 const Dataset = z.strictObject({ version: z.literal(ARENA_VERSION), tasks: z.array(z.unknown()) });
 
 function yamlTasks(text: string, fileName: string): ParsedTasks {
-  const read = readSettingsText(text, fileName);
+  const read = readSettingsText(text, fileName, CONTEST_YAML);
   if (read.kind === 'invalid') return { tasks: [], problems: read.problems };
   const { value, locate } = read;
   const parsed = Dataset.safeParse(value ?? {});

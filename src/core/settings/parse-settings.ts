@@ -13,7 +13,7 @@ import {
 import { AUTO } from './contestants.ts';
 import { problemsOf, type SettingsProblem } from './problems.ts';
 import { Settings } from './settings.ts';
-import { hasTooMany, isTooDeep, MAX_YAML_BYTES, MAX_YAML_DEPTH } from './toml-and-yaml.ts';
+import { hasTooMany, isTooDeep, MAX_YAML_BYTES, MAX_YAML_DEPTH, MAX_YAML_TOKENS } from './toml-and-yaml.ts';
 
 type SettingsText =
   | {
@@ -22,6 +22,23 @@ type SettingsText =
       readonly locate: (path: readonly PropertyKey[]) => string;
     }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
+
+/** How large a text may be. */
+interface YamlLimits {
+  readonly bytes: number;
+  /** Tokens of YAML; the parser's time grows with the square of the keys of one map. */
+  readonly tokens: number;
+  readonly depth: number;
+  /** What to do about too many tokens: a sentence. */
+  readonly tooMany: string;
+}
+
+const SETTINGS_LIMITS: YamlLimits = {
+  bytes: MAX_YAML_BYTES,
+  tokens: MAX_YAML_TOKENS,
+  depth: MAX_YAML_DEPTH,
+  tooMany: 'The file has far more keys and values than there are settings.',
+};
 
 const MAX_YAML_PROBLEMS = 20;
 const MAX_YAML_MESSAGE_CHARS = 200;
@@ -33,15 +50,20 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
  * or deeply nested text before creating any value. Problems begin with `file:line:column: `, as does the result of
  * `locate` for a path into the value (for a missing key: of its parent). Never throws.
  */
-export function readSettingsText(text: string, fileName: string): SettingsText {
+export function readSettingsText(
+  text: string,
+  fileName: string,
+  limits: YamlLimits = SETTINGS_LIMITS,
+): SettingsText {
   const refuse = (why: string): SettingsText => ({ kind: 'invalid', problems: [`${fileName}: ${why}`] });
-  if (Buffer.byteLength(text) > MAX_YAML_BYTES)
-    return refuse(`The file is bigger than ${MAX_YAML_BYTES / 1024} KiB.`);
+  if (Buffer.byteLength(text) > limits.bytes)
+    return refuse(`The file is bigger than ${limits.bytes / 1024} KiB.`);
   if (text.startsWith('\ufeff'))
     return refuse('The file begins with a byte order mark; save it as UTF-8 without one.');
   if (text.includes('\ufffd') || !text.isWellFormed()) return refuse('The file is not valid UTF-8.');
-  if (isTooDeep(text)) return refuse(`The file is nested more than ${MAX_YAML_DEPTH} levels deep.`);
-  if (hasTooMany(text)) return refuse('The file has far more keys and values than there are settings.');
+  if (isTooDeep(text, limits.depth))
+    return refuse(`The file is nested more than ${limits.depth} levels deep.`);
+  if (hasTooMany(text, limits.tokens)) return refuse(limits.tooMany);
   const lines = new LineCounter();
   const place = (offset: number): string => {
     const { line, col } = lines.linePos(offset);

@@ -22,7 +22,7 @@ export const MAX_YAML_BYTES = 64 * 1024;
 /** Nesting of lists and keys; settings need four, workflows eight. */
 export const MAX_YAML_DEPTH = 16;
 /** Maximum tokens; a long file has some hundred. The parser's time grows with their square. */
-const MAX_YAML_TOKENS = 5_000;
+export const MAX_YAML_TOKENS = 5_000;
 /** Maximum references to one anchored value. */
 const MAX_YAML_ALIASES = 20;
 
@@ -43,10 +43,9 @@ export function readPlainYaml(text: string): unknown {
   }
 }
 
-export function hasTooMany(text: string): boolean {
+export function hasTooMany(text: string, most: number = MAX_YAML_TOKENS): boolean {
   let tokens = 0;
-  for (const token of new Lexer().lex(text))
-    if (token.trim() !== '' && ++tokens > MAX_YAML_TOKENS) return true;
+  for (const token of new Lexer().lex(text)) if (token.trim() !== '' && ++tokens > most) return true;
   return false;
 }
 
@@ -54,15 +53,15 @@ export function hasTooMany(text: string): boolean {
  * Bounds the parser's recursion by counting characters: open brackets, and the marks of nested lists and keys at the
  * start of a line. Brackets in strings count too; real files do not have that many.
  */
-export function isTooDeep(text: string): boolean {
+export function isTooDeep(text: string, most: number = MAX_YAML_DEPTH): boolean {
   let open = 0;
   for (const char of text) {
     if (char === '[' || char === '{') open++;
     else if ((char === ']' || char === '}') && open > 0) open--;
-    if (open > MAX_YAML_DEPTH) return true;
+    if (open > most) return true;
   }
   return text.split('\n').some((line) => {
     const marks = /^[ \t]*((?:[-?:][ \t]+)*)/.exec(line)?.[1] ?? '';
-    return marks.replaceAll(/[ \t]/g, '').length > MAX_YAML_DEPTH || /^ {200}/.test(line);
+    return marks.replaceAll(/[ \t]/g, '').length > most || /^ {200}/.test(line);
   });
 }

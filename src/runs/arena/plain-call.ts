@@ -72,7 +72,10 @@ export async function plainCall(
   try {
     const said = await callModel(ports, terms, { ...asked, repair: contest.repair, id: planned.id });
     throwIfCancelled(signal);
-    if (said.kind === 'unasked' && !late.signal.aborted) return said;
+    if (said.kind === 'unasked' && !late.signal.aborted)
+      return temperature !== 'default' && /temperature/i.test(said.why)
+        ? { ...said, why: `${said.why} ${TEMPERATURE_HINT}` }
+        : said;
     const { temperatureIgnored, ...rest } = said.kind === 'unasked' ? tooLate(limits.time) : said;
     return {
       ...rest,
@@ -86,6 +89,8 @@ export async function plainCall(
     await lease.close();
   }
 }
+
+const TEMPERATURE_HINT = 'If the model accepts no temperature, set `temperature: default` in contest.yml.';
 
 const tooLate = (seconds: number): Said => ({
   kind: 'answered',

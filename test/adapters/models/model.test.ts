@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openModel } from '../../../src/adapters/models/index.ts';
+import { openModel, openTextModel } from '../../../src/adapters/models/index.ts';
 import type { Lease, ModelRoute } from '../../../src/ports/index.ts';
 import { json, message, openRig, type Provider, startProvider } from '../gateway/rig.ts';
 
@@ -71,6 +71,8 @@ const ROUTES: readonly ModelRoute[] = [
   { protocol: 'openai-responses', model: 'm' },
   { protocol: 'gemini', model: 'm' },
 ];
+/** What the errors of all protocols have in common. */
+const ERROR = { type: 'invalid_request_error', code: 400, status: 'INVALID_ARGUMENT' };
 const MODELS = ['anthropic/m', 'openai/m', 'google/m', 'anthropic/claude-sonnet-5'];
 
 describe.each(ROUTES)('asked as $protocol ($model)', (route) => {
@@ -123,6 +125,26 @@ describe.each(ROUTES)('asked as $protocol ($model)', (route) => {
     provider = await startProvider((_, response) => response.end('<html>'));
     await using other = await openRig(provider.url);
     expect(await ask(route, await other.open({ models: MODELS }))).toMatchObject({ kind: 'failed' });
+  });
+
+  test('a text model says in the provider’s words why a question is rejected, in one line without keys', async () => {
+    const words = `Unsupported value: temperature.\n${'x'.repeat(400)}`;
+    provider = await startProvider((_, response) =>
+      json(response, 400, { type: 'error', error: { ...ERROR, message: words } }),
+    );
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ models: MODELS });
+    const question = {
+      route,
+      lease,
+      instructions: '',
+      messages: [{ role: 'user', content: 'Hi.' }],
+    } as const;
+    const answer = await openTextModel().write({ ...question, maxTokens: 10, temperature: 0 });
+    if (answer.kind !== 'failed') throw new Error('it was rejected');
+    expect(answer.why).toMatch(/HTTP 400.* It says: Unsupported value: temperature\. x+…$/);
+    expect(answer.why.length).toBeLessThan(400);
+    expect(answer.why).not.toContain(lease.key);
   });
 
   test('stops when it is cancelled', async () => {

@@ -100,8 +100,28 @@ describe('the diff in an answer', () => {
     );
   });
 
+  test('may name files without the prefixes that git writes', () => {
+    const bare = '--- lib/list.js\t2026-01-01\n+++ lib/list.js\n@@ -1 +1 @@\n-one\n+two\n';
+    expect(diffIn(`Here:\n${bare}`)).toBe(
+      '--- a/lib/list.js\t2026-01-01\n+++ b/lib/list.js\n@@ -1,1 +1,1 @@\n-one\n+two\n',
+    );
+    const fresh = '--- /dev/null\n+++ new.js\n@@ -0,0 +1 @@\n+one\n';
+    expect(diffIn(fresh)).toBe('--- /dev/null\n+++ b/new.js\n@@ -0,0 +1,1 @@\n+one\n');
+    expect(diffIn(`${bare}${bare.replaceAll('list', 'other')}`)?.match(/^---/gm)).toHaveLength(2);
+  });
+
+  test('ends before a list of bullets that follows it, if its hunk is complete', () => {
+    const diff = '--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n';
+    expect(diffIn(`${diff}\n- \`x\` says three\n- nothing else changed\n`)).toBe(diff);
+    // Its header announces more lines, so that these are removed ones.
+    const longer = diff.replace('-1,2', '-1,4');
+    expect(diffIn(`${longer}\n- a\n- b\n`)).toContain('@@ -1,5 +1,3 @@');
+  });
+
   test.each([
     '',
+    '--- \n+++ x\n',
+    'A rule:\n\n--- title\n+++ more\n\ntext',
     'I cannot help with that.',
     '```js\nexport const a = 1;\n```',
     '--- a/x\n+++ b/x\n',

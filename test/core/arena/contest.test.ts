@@ -200,6 +200,27 @@ describe('versions', () => {
   };
   const digest = contestDigest(resolved(), sha256);
 
+  test('a long prompt fits into contest.yml, and a file that is too large says what to do', () => {
+    const file = (prompt: string, tasks: number) =>
+      `version: 1\nname: a\nprompts: { p: ${JSON.stringify(prompt)} }\ncontestants: { prompts: [p], models: [a/b] }\ntasks:\n${Array.from({ length: tasks }, (_, n) => `  - { id: t${n}, kind: text, prompt: Hi. }\n`).join('')}`;
+    expect(readContest(file('[{"x": '.repeat(10) + 'x'.repeat(99_000), 600)).kind).toBe('contest');
+    expect(readContest(file('x', 3_000))).toEqual({
+      kind: 'invalid',
+      problems: [expect.stringContaining('put the tasks into a `.jsonl` file')],
+    });
+    expect(readContest(file('x'.repeat(4 * 2 ** 20), 1))).toMatchObject({
+      problems: [expect.stringContaining('bigger than 4096 KiB')],
+    });
+  });
+
+  test('a model whose name makes no id of a contestant is refused before anybody is asked', () => {
+    const text =
+      'version: 1\nname: a\nprompts: { p: x }\ncontestants: { prompts: [p], models: ["a/b~c"] }\ntasks: [{ id: t, kind: text, prompt: Hi. }]\n';
+    expect(readContest(text)).toMatchObject({
+      problems: [expect.stringContaining('`a/b~c` makes no usable id')],
+    });
+  });
+
   test('order, name, budget, rounds, seed and judges change no version', () => {
     const same = resolved();
     expect(
