@@ -65,20 +65,23 @@ function readHunk(lines: readonly string[], from: number, header: RegExpExecArra
   return at;
 }
 
+const isOn = (line: string, mark: '-' | '+'): boolean =>
+  line.startsWith(mark) || line.startsWith(' ') || line === '';
+
 /** Lines of one side of a hunk. */
 const countOf = (body: readonly string[], mark: '-' | '+'): number =>
-  body.filter((line) => line.startsWith(mark) || line.startsWith(' ')).length;
+  body.filter((line) => isOn(line, mark)).length;
 
 /** Without a list of bullets after an empty line, at which the hunk has as many lines as its header says. */
 function withoutList(body: readonly string[], oldLines: number, newLines: number): string[] {
-  const end = body.findIndex(
-    (line, at) =>
-      line === '' &&
-      body.slice(at).every((one) => one === '' || one.startsWith('- ')) &&
-      countOf(body.slice(0, at).map(asContext), '-') === oldLines &&
-      countOf(body.slice(0, at).map(asContext), '+') === newLines,
-  );
-  return body.slice(0, end < 0 ? body.length : end);
+  const listFrom = body.findLastIndex((line) => line !== '' && !line.startsWith('- ')) + 1;
+  let [old, fresh] = [0, 0];
+  for (const [at, line] of body.entries()) {
+    if (at >= listFrom && line === '' && old === oldLines && fresh === newLines) return body.slice(0, at);
+    if (isOn(line, '-')) old += 1;
+    if (isOn(line, '+')) fresh += 1;
+  }
+  return [...body];
 }
 
 /** Models and editors drop the space of an empty context line. */

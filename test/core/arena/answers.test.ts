@@ -113,6 +113,7 @@ describe('the diff in an answer', () => {
   test('ends before a list of bullets that follows it, if its hunk is complete', () => {
     const diff = '--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n';
     expect(diffIn(`${diff}\n- \`x\` says three\n- nothing else changed\n`)).toBe(diff);
+    expect(diffIn(`${diff}${'\n'.repeat(200_000)}- a\n`)).toBe(diff);
     // Its header announces more lines, so that these are removed ones.
     const longer = diff.replace('-1,2', '-1,4');
     expect(diffIn(`${longer}\n- a\n- b\n`)).toContain('@@ -1,5 +1,3 @@');
