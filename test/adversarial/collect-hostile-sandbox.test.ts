@@ -24,6 +24,7 @@ let count = 0;
 async function collectFrom(
   out: (folder: string) => void,
   result: Partial<ExecResult> = {},
+  names: readonly string[] = [],
 ): Promise<Collected> {
   const sandbox: Sandbox = {
     probe: () => world.sandbox.probe(),
@@ -33,7 +34,9 @@ async function collectFrom(
     },
   };
   const hostile = world.another({ sandbox, limits: { packBytes: 200_000, contentBytes: 1_000_000 } });
-  return hostile.collect(base, await hostile.open(base, `hostile-${++count}`));
+  const area = await hostile.open(base, `hostile-${++count}`);
+  for (const name of names) writeFileSync(join(area.upper, name), '');
+  return hostile.collect(base, area);
 }
 
 /** A tree made without git's own checks: `[mode, name, content]`. */
@@ -191,7 +194,8 @@ describe('the output of a compromised collector', () => {
     for (const stopped of ['wall', 'memory', 'disk'] as const) {
       expect(await collectFrom(nothing, { stopped, exitCode: null })).toMatchObject({ kind: 'refused' });
     }
-    await expect(collectFrom(nothing, { exitCode: 127 })).rejects.toMatchObject({ code: 'INTERNAL' });
+    await expect(collectFrom(nothing, { exitCode: 1 })).rejects.toMatchObject({ code: 'INTERNAL' });
+    await expect(collectFrom(nothing, { exitCode: 127 })).rejects.toMatchObject({ code: 'PROGRAM_KILLED' });
     for (const stderr of [
       'fatal: write error: No space left on device',
       "fatal: sha1 file '<stdout>' write error. Out of diskspace",
@@ -205,9 +209,8 @@ describe('the output of a compromised collector', () => {
       'a\nfatal: write error: No space left on device',
     ]) {
       const stderr = `error: open("${name}"): Permission denied\nfatal: Unable to process path ${name}\nfatal: adding files failed\n`;
-      await expect(collectFrom(nothing, { exitCode: 128, stderr })).rejects.toMatchObject({
-        code: 'INTERNAL',
-      });
+      const failed = collectFrom(nothing, { exitCode: 128, stderr }, [name]);
+      await expect(failed).rejects.toMatchObject({ code: 'INTERNAL' });
     }
   });
 

@@ -93,7 +93,7 @@ export async function codingWorld(script: Script) {
       },
       announcer: quietAnnouncer,
     },
-    ['toolchains'],
+    ['toolchains', 'registries'],
   );
   await admitted(world, settings);
   return { world, starts, prompts, applied };
