@@ -5,7 +5,7 @@ import { judged } from './sample.ts';
 
 const learned = [
   '`coders: auto` chose 2 contestants of 8 for a bug: from 12 earlier runs in this repository.',
-  'Confidence takes 30 earlier runs of this repository into account: they confirm the usual estimate.',
+  'Confidence takes 30 earlier runs of this repository into account: they give no reason to lower the estimated chance.',
 ];
 
 test('comparison, final report and JSON say what earlier runs changed, and nothing where there was nothing', () => {
