@@ -12,6 +12,7 @@ import { addReport } from './arena-report.ts';
 import { addVote } from './arena-vote.ts';
 import { addDebate } from './debate.ts';
 import { addAnswers, addPick } from './decide.ts';
+import { addForget } from './forget.ts';
 import { addAudit, cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
 import { addLeaderboard } from './leaderboard.ts';
 import { addMove, addPrune, listWorkers } from './maintenance.ts';
@@ -230,6 +231,7 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
       done(await showRun(shell, run, alias, o.json ?? false)),
     );
   addLeaderboard(program, shell, done);
+  addForget(program, shell, done);
   program
     .command('cancel')
     .description('cancel a run; finished work is kept')

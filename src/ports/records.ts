@@ -226,6 +226,8 @@ export interface Outcomes {
     readonly repository?: string;
     readonly runs: number;
   }): Promise<readonly CandidateOutcome[]>;
+  /** Deletes the outcomes of a repository (its key), for good unless one of its runs changes. Returns their number. */
+  deleteOutcomes(repository: string): Promise<number>;
   /** Ids of judged runs that are over and have changed, or have got a pick, since their outcomes were kept. */
   outcomesDue(limit: number): Promise<readonly RunId[]>;
 }
@@ -235,7 +237,7 @@ export interface Retention {
   /**
    * Deletes what has expired; `dry` only reports it. A run is kept while it is active, while it waits for a pick,
    * while its pull request is open, and permanently if a person made a pick, because people come back to what they
-   * chose. Outcomes are never deleted.
+   * chose. Outcomes stay.
    */
   expire(before: Expiry, dry: boolean): Promise<Expired>;
   /** All artifact names that any row references, including the engine's rows if they are in the same database. */

@@ -82,6 +82,27 @@ export function outcomesContract(fresh: () => Promise<Store>): void {
       expect(await store.outcomes({ runs: 9 })).toEqual([outcome()]);
     });
 
+    test('a run without outcomes is due once, as when all its candidates were cancelled', async () => {
+      const store = await fresh();
+      await judged(store, 'r1');
+      await store.keepOutcomes('r1', [], 50);
+      expect(await store.outcomesDue(9)).toEqual([]);
+    });
+
+    test('those of a repository are deleted, and not kept again unless a run changes', async () => {
+      const store = await fresh();
+      await judged(store, 'r1');
+      await store.keepOutcomes('r1', [outcome(), outcome({ alias: 'B' })], 50);
+      const other = outcome({ runId: 'r2', repository: 'github-43' });
+      await store.keepOutcomes('r2', [other], 50);
+      expect(await store.deleteOutcomes('github-4')).toBe(0);
+      expect(await store.deleteOutcomes('github-42')).toBe(2);
+      expect(await store.outcomes({ runs: 9 })).toEqual([other]);
+      expect(await store.outcomesDue(9)).toEqual([]);
+      await store.transition('r1', 'merged', 'its pull request was merged', 60);
+      expect(await store.outcomesDue(9)).toEqual(['r1']);
+    });
+
     test('a run is due once it is decided and over, until its outcomes are kept, and again when it changes', async () => {
       const store = await fresh();
       await create(store, 'working');

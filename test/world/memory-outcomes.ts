@@ -40,13 +40,22 @@ export function memoryOutcomes(
         ),
       );
     },
+    async deleteOutcomes(repository) {
+      let deleted = 0;
+      for (const [runId, run] of runs) {
+        const others = run.outcomes.filter((one) => one.repository !== repository);
+        deleted += run.outcomes.length - others.length;
+        runs.set(runId, { ...run, outcomes: others });
+      }
+      return deleted;
+    },
     async outcomesDue(limit) {
       const due: RunRecord[] = [];
       for (const run of records()) {
         if (!run.decision || !isOver(run.state)) continue;
         const changed = Math.max(run.updatedAt, ...(await picks(run.id)).map(({ at }) => at));
         const known = runs.get(run.id);
-        if (!known || known.outcomes.length === 0 || known.at <= changed) due.push(run);
+        if (!known || known.at <= changed) due.push(run);
       }
       return due
         .toSorted((one, other) => other.updatedAt - one.updatedAt || (one.id < other.id ? -1 : 1))

@@ -11,6 +11,7 @@ export function outcomes(db: Db) {
   return {
     keepOutcomes: (runId, found, at) =>
       inTransaction(db, async (tx) => {
+        await tx.updateTable('runoff.run').set({ outcomes_at: at }).where('id', '=', runId).execute();
         // A retry may have fewer: what it has no longer is not counted.
         await tx
           .deleteFrom('runoff.candidate_outcome')
@@ -65,6 +66,14 @@ export function outcomes(db: Db) {
       return rows.map(({ outcome, merge }) => withMerge(outcome, merge));
     },
 
+    deleteOutcomes: async (repository) => {
+      const gone = db
+        .deleteFrom('runoff.candidate_outcome')
+        .where('repository', '=', storableText(repository));
+      const [{ numDeletedRows } = { numDeletedRows: 0n }] = await inStatement(gone.execute());
+      return Number(numDeletedRows);
+    },
+
     async outcomesDue(limit) {
       const due = db
         .selectFrom('runoff.run as run')
@@ -72,7 +81,7 @@ export function outcomes(db: Db) {
         .where('run.decision', 'is not', null)
         .where('run.state', 'in', OVER)
         .where(
-          sql<boolean>`coalesce((select min(kept_at) from runoff.candidate_outcome where run_id = run.id), -1)
+          sql<boolean>`coalesce(run.outcomes_at, -1)
             <= greatest(run.updated_at, (select max((pick ->> 'at')::bigint) from runoff.pick where run_id = run.id))`,
         )
         .orderBy('run.updated_at', 'desc')

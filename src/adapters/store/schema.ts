@@ -49,6 +49,8 @@ export interface RunTable {
   trouble: OptionalJsonColumn<NonNullable<RunRecord['trouble']>>;
   checks: OptionalJsonColumn<NonNullable<RunRecord['checks']>>;
   sandbox: OptionalJsonColumn<NonNullable<RunRecord['sandbox']>>;
+  /** When the outcomes of its candidates were kept, also if there were none. */
+  outcomes_at: ColumnType<number | null, undefined, number>;
   queue_entry: OptionalJsonColumn<NonNullable<RunRecord['queueEntry']>>;
 }
 

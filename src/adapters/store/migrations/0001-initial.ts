@@ -44,7 +44,8 @@ const runs = [
       outcome       jsonb,
       trouble       jsonb,
       checks        jsonb,
-      sandbox       jsonb
+      sandbox       jsonb,
+      outcomes_at   bigint
     )`,
   sql`create index run_newest on runoff.run (created_at desc, id desc)`,
   sql`create index run_of_issue on runoff.run (repository_id, issue) where repository_id is not null`,
