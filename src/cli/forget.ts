@@ -3,7 +3,7 @@ import { counted, Fault } from '../core/model/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 
 /** Runs among which the repository's name is looked for: far more than a database has. */
-const MAX_RUNS = 1_000_000;
+const MAX_NAMED_RUNS = 1_000_000;
 
 /** `runoff forget`: deletes what became of a repository's candidates, which stays when its runs are deleted. */
 export function addForget(program: Command, shell: Shell, done: (code: number) => void): void {
@@ -23,7 +23,7 @@ export function addForget(program: Command, shell: Shell, done: (code: number) =
 async function forget(shell: Shell, repository: string, dryRun: boolean): Promise<number> {
   const { world, close } = await shell.open({ role: 'reader' });
   try {
-    const all = await world.store.outcomes({ runs: MAX_RUNS });
+    const all = await world.store.outcomes({ runs: MAX_NAMED_RUNS });
     const asked = repository.toLowerCase();
     const keys = new Set(
       all.filter((one) => one.repositoryName.toLowerCase() === asked).map((one) => one.repository),
