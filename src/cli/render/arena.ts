@@ -35,7 +35,9 @@ type MadeSample = Extract<GenerateEvent, { kind: 'sample' }>['sample'];
 function outcomeText({ outcome, why, verification, reusedFrom }: MadeSample): string {
   const reused = reusedFrom === null ? '' : ' (answer of before)';
   if (verification) {
-    const said = verification.solved ? 'solved' : `not solved: ${printable(verification.why ?? '', 200)}`;
+    const said = verification.solved
+      ? solvedText(verification)
+      : `not solved: ${printable(verification.why ?? '', 200)}`;
     return `${said}${reused}`;
   }
   const words = {
@@ -46,6 +48,9 @@ function outcomeText({ outcome, why, verification, reusedFrom }: MadeSample): st
   } as const;
   return `${words[outcome]}${why === null ? '' : `: ${printable(why, 200)}`}${reused}`;
 }
+
+const solvedText = ({ hiddenTests, tests }: NonNullable<MadeSample['verification']>): string =>
+  (hiddenTests ?? tests)?.reported === false ? 'solved, by the exit code alone' : 'solved';
 
 /** What `runoff arena gen` made, and what to do `next`. `name`: with its `--dir`, as words of a shell. */
 export function generatedText(

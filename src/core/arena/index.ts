@@ -64,9 +64,17 @@ export { type ArenaReport, arenaReport } from './report.ts';
 export { REPORT_FILES, reportHtml, reportJson, reportMarkdown } from './report-files.ts';
 export { reportSections, reportSummary, reportTitle } from './report-sections.ts';
 export { MAX_SHOWN_CHARS, pathsByInterest, repairPrompt, repositoryPrompt } from './repository-prompt.ts';
+export { type ExpectedTests, hiddenFile, whyBroken, whyIncomplete } from './required-tests.ts';
 export { type ContestRecords, type Standing, standingOf } from './standing.ts';
 export { ARENA_VERSION, type ArenaTask, type RepoTask, readTasks, type TextTask, taskLine } from './tasks.ts';
-export { countsOfRun, verificationOf, whyUnrated } from './verification.ts';
+export {
+  checkScripts,
+  countsOfRun,
+  notCounting,
+  notStarted,
+  verificationOf,
+  whyUnrated,
+} from './verification.ts';
 export {
   baseId,
   changedAfterVotes,

@@ -25,6 +25,8 @@ export interface ContestantRow {
   /** Samples of repository tasks whose outcome is known, and how many are solved. */
   readonly verified: number;
   readonly solved: number;
+  /** Of these, by exit codes alone: what decided wrote no report of tests. */
+  readonly solvedByExitCode: number;
   /** 0 to 1, with Wilson's 95% interval; null if nothing was verified. */
   readonly passRate: number | null;
   readonly passInterval: Interval | null;
@@ -49,6 +51,7 @@ export function contestantRow(
   const onRepositories = own.filter(({ form }) => form === 'diff');
   const known = onRepositories.filter((one) => solvedOf(one) !== null);
   const solved = known.filter((one) => solvedOf(one) === true).length;
+  const byExitCode = known.filter((one) => solvedOf(one) === true && isByExitCode(one)).length;
   const perSolved = (sum: number | null) => (solved === 0 || sum === null ? null : sum / solved);
   const each = (sum: number | null) => (own.length === 0 || sum === null ? null : sum / own.length);
   return {
@@ -65,6 +68,7 @@ export function contestantRow(
     failed: count('failed'),
     verified: known.length,
     solved,
+    solvedByExitCode: byExitCode,
     passRate: known.length === 0 ? null : solved / known.length,
     passInterval: known.length === 0 ? null : wilson(solved, known.length),
     usd: dollarsOf(own),
@@ -107,6 +111,10 @@ export function solvedOf({ form, outcome, verification }: Sample): boolean | nul
   if (form !== 'diff') return null;
   return outcome === 'answered' ? (verification?.solved ?? null) : false;
 }
+
+/** Whether exit codes alone say if a verified sample solves its task. */
+export const isByExitCode = ({ verification }: Sample): boolean =>
+  (verification?.hiddenTests ?? verification?.tests)?.reported === false;
 
 /** Wins by execution: of two contestants on one task in one round, one solved it and the other did not. */
 export function truthMatches(

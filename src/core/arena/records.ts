@@ -21,7 +21,7 @@ export const TestCounts = z.strictObject({
   passed: Count,
   failed: Count,
   skipped: Count,
-  /** Whether the commands succeeded and no test failed. */
+  /** Whether the commands succeeded, no test failed, and none was missing that is known without the answer. */
   ok: z.boolean(),
   /** Whether tests were counted in a report; `false`: each command counts as one test. */
   reported: z.boolean(),
@@ -39,7 +39,7 @@ export const Verification = z.strictObject({
   built: z.boolean().nullable(),
   tests: TestCounts.nullable(),
   hiddenTests: TestCounts.nullable(),
-  /** The executed truth: applied, built, and all tests and hidden tests passed. */
+  /** The executed truth, defined at `verificationOf`; by exit codes alone if what decided is not `reported`. */
   solved: z.boolean(),
   /** Why not; null if solved. */
   why: Why.nullable(),

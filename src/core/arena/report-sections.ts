@@ -74,7 +74,8 @@ function costSection({ contestants }: ArenaReport): ReportSection {
   return {
     title: 'Results and cost',
     sentences: [
-      'Solved: the change applies, builds, and passes the tests and hidden tests of its task. Dollars and seconds for each solved task include the attempts that failed.',
+      'Solved: the change applies and builds, the hidden tests pass (without any: the verify commands), every test that is known without the change was run, and no test of the base that passed is broken. Dollars and seconds for each solved task include the attempts that failed.',
+      ...byExitCodeText(contestants),
     ],
     tables: [
       {
@@ -109,6 +110,15 @@ function costSection({ contestants }: ArenaReport): ReportSection {
       },
     ],
   };
+}
+
+function byExitCodeText(contestants: readonly ContestantRow[]): readonly string[] {
+  const some = contestants.filter(({ solvedByExitCode }) => solvedByExitCode > 0);
+  if (some.length === 0) return [];
+  const each = some.map((one) => `${one.solvedByExitCode} of ${one.solved} of No. ${one.number}`);
+  return [
+    `Solved by exit codes alone, because the tests wrote no report: ${each.join(', ')}. That proves less: a program that ends early looks like one that succeeds.`,
+  ];
 }
 
 const unusableText = ({ refused, notADiff, failed }: ContestantRow): string =>

@@ -28,6 +28,13 @@ export function countsOfRun(run: TestRun, base: TestCounts | null): TestCounts {
   };
 }
 
+/** Of a run that does not count although its commands succeeded. */
+export const notCounting = (counts: TestCounts): TestCounts => ({
+  ...counts,
+  ok: false,
+  ...(counts.reported ? {} : { passed: 0, failed: 1 }),
+});
+
 const totalOf = ({ passed, failed, skipped }: TestCounts): number => passed + failed + skipped;
 
 interface Executed {
@@ -36,7 +43,11 @@ interface Executed {
   readonly hiddenTests: TestCounts | null;
 }
 
-/** The truth by execution: hidden tests decide if there are any, else the verify commands. */
+/**
+ * Whether an answer solves its task. *Solved*: it applies and builds, the hidden tests pass (without any: the verify
+ * commands), all tests that are known without it were run, and no test of the base that passed is broken. `why`: what
+ * execution found against it although no test fails; it names the first reason.
+ */
 export function verificationOf(
   executed: Executed,
   more: Pick<Verification, 'change'> & { readonly why: string | null },
@@ -57,11 +68,44 @@ function failureText(kind: 'verify' | 'hidden', counts: TestCounts | null): stri
   return `${counted(counts.failed, `${what} fails`, `${what}s fail`)}, such as ${first}.`;
 }
 
-/** Why a task is left out of ratings; null if it tells contestants apart. */
-export function whyUnrated({ built, tests, hiddenTests }: Executed): string | null {
+/**
+ * Why a task is left out of ratings; null if it tells contestants apart. `notStarted`: commands that the shell could not
+ * start on the base. `reference`: why the task's own solution does not solve it; null if it does, or there is none.
+ */
+export function whyUnrated(
+  { built, tests, hiddenTests }: Executed,
+  broken: { readonly notStarted: string | null; readonly reference: string | null },
+): string | null {
   if (built === false) return 'The base commit cannot be set up or built.';
+  if (broken.notStarted !== null) return broken.notStarted;
+  if (broken.reference !== null) return `Its reference does not solve it. ${broken.reference}`;
   if ((hiddenTests ?? tests)?.ok !== true) return null;
   return hiddenTests
     ? 'Its hidden tests pass on the base without a change.'
     : 'Its verify commands pass on the base without a change.';
 }
+
+/** Messages of npm and make, which end with other exit codes than a shell. */
+const NO_SUCH_COMMAND = /^npm (?:error|ERR!) Missing script:|\bNo rule to make target\b/m;
+
+/** What says that a task's commands are broken, as a sentence; null if they ran. `what`: of which commands. */
+export function notStarted(what: 'verify commands' | 'hidden tests', run: TestRun): string | null {
+  const { exitCode, tail } = run;
+  const isMissing = exitCode === 126 || exitCode === 127;
+  if (!isMissing && (succeeded(run) || !NO_SUCH_COMMAND.test(tail))) return null;
+  const line = tail.split('\n').findLast((one) => one.trim() !== '');
+  return `A command of its ${what} cannot be started (exit code ${exitCode})${line === undefined ? '' : `: ${line.trim().slice(0, 300)}`}`;
+}
+
+const CHECK_SCRIPT = /(?:^|[/._-])(?:check|verify|test|tests|validate|assert|smoke|ci)[\w-]*(?:\.\w+)?$/i;
+
+/**
+ * Of the files that commands name, those that check the work and are not part of it: scripts of a shell, and files that
+ * are named for it.
+ */
+export function checkScripts(commands: readonly string[], files: readonly string[]): readonly string[] {
+  const words = new Set(commands.flatMap((line) => line.split(/[\s;&|"'`()<>=]+/)).map(withoutDot));
+  return files.filter((path) => words.has(path) && (/\.(?:sh|bash)$/.test(path) || CHECK_SCRIPT.test(path)));
+}
+
+const withoutDot = (word: string): string => word.replace(/^(?:\.\/)+/, '');

@@ -32,6 +32,7 @@ export {
   withoutSuperseded,
 } from './findings.ts';
 export { gateSources, isSurvivor, ownTestsGate, staticGates, testsRunGate } from './gates.ts';
+export { declaredTests } from './integrity/index.ts';
 export { type Language, languageOf } from './languages.ts';
 export {
   type BrokenLink,
@@ -103,6 +104,8 @@ export {
   EXIT_CODE,
   exitCodeOf,
   fitsRepeatBudget,
+  isExitCode,
+  isTestOf,
   mergeBaseRuns,
   newFailures,
   outcomeIn,

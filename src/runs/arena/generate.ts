@@ -24,7 +24,7 @@ import {
   makeSample,
   openedBase,
 } from './sample.ts';
-import { brokenBase, verifyBase } from './verify.ts';
+import { brokenBase, verifyBase } from './verdict.ts';
 
 export interface Generated {
   readonly done: number;

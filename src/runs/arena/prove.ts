@@ -16,8 +16,8 @@ import { failureLines } from '../../core/reports/index.ts';
 import type { Recipe } from '../../core/settings/index.ts';
 import { checksAt, detectedRecipe, exposureOf, mayBeSuggested } from '../admit/index.ts';
 import { openBase } from '../base/index.ts';
-import { testChange } from '../examine/index.ts';
 import { findRecipe, type RecipePorts } from '../recipe/index.ts';
+import { testHidden } from './executed.ts';
 import { openTaskBase, type TaskBase, type VerifyPorts } from './verify.ts';
 
 /** Dependencies of proving tasks: no model, no GitHub and no database. */
@@ -218,13 +218,12 @@ type HiddenRun =
 
 /** Runs the hidden tests in a fresh area over the base, with a patch or without. */
 async function runHidden(
-  { hidden }: TaskBase,
+  base: TaskBase,
   name: string,
   patch: string,
   onBase: TestCounts | null,
 ): Promise<HiddenRun> {
-  if (hidden === null) throw new Fault('INTERNAL', 'A mined task has hidden tests.');
-  const done = await testChange(hidden.runner, name, { patch, files: hidden.files });
+  const done = await testHidden(base, name, patch);
   if (done.kind === 'refused') return done;
   if (done.kind === 'unbuilt') return { kind: 'ran', counts: null, output: done.broken.errors.join('\n') };
   return { kind: 'ran', counts: countsOfRun(done.run, onBase), output: done.run.tail };

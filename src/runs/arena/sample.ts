@@ -18,7 +18,8 @@ import type { AskingPorts, ContestantAnswer } from './asking.ts';
 import type { LoadedContest } from './load.ts';
 import type { ContestPayer } from './payer.ts';
 import { askedText, plainCall } from './plain-call.ts';
-import { openTaskBase, type TaskBase, verifyDiff } from './verify.ts';
+import { verifyDiff } from './verdict.ts';
+import { openTaskBase, type TaskBase } from './verify.ts';
 
 /** Dependencies of `runoff arena gen`. */
 export type GeneratePorts = AskingPorts & Pick<World, 'prompts' | 'store'>;

@@ -1,21 +1,11 @@
-import {
-  type BaseResult,
-  countsOfRun,
-  type ResolvedRepoTask,
-  type TestCounts,
-  type Verification,
-  verificationOf,
-  whyUnrated,
-} from '../../core/arena/index.ts';
-import { asFault, Fault, type RunId, type Sha } from '../../core/model/index.ts';
-import { joinSections } from '../../core/patches/index.ts';
-import { failureLines } from '../../core/reports/index.ts';
+import type { ResolvedRepoTask } from '../../core/arena/index.ts';
+import { Fault, type RunId, type Sha } from '../../core/model/index.ts';
 import type { Settings } from '../../core/settings/index.ts';
 import type { ContestFolder, RepositorySource, Templates } from '../../ports/index.ts';
 import { checksAt, exposureOf } from '../admit/index.ts';
 import { openBase, setUpBase } from '../base/index.ts';
 import type { World } from '../context.ts';
-import { type CheckRunner, checkRunnerOn, collectText, testChange } from '../examine/index.ts';
+import { type CheckRunner, checkRunnerOn } from '../examine/index.ts';
 import { retryOutages } from '../stage.ts';
 
 /** Dependencies of verifying answers: no model and no database. */
@@ -47,9 +37,22 @@ export interface TaskBase {
   readonly source: RepositorySource;
   readonly settings: Settings;
   readonly runner: CheckRunner;
-  /** Runs the commands for the hidden tests; null without any. */
-  readonly hidden: { readonly runner: CheckRunner; readonly files: Readonly<Record<string, string>> } | null;
+  /** Runs the commands for the hidden tests; null without any. `apart`: they are others than the verify commands. */
+  readonly hidden: {
+    readonly runner: CheckRunner;
+    readonly files: Readonly<Record<string, string>>;
+    readonly apart: boolean;
+  } | null;
+  /** A diff that should solve the task; null without any. */
+  readonly reference: string | null;
+  /** What contestants are told, and the commands that verify, as texts. */
+  readonly statement: string;
+  readonly commands: readonly string[];
 }
+
+/** What is read of a contest's folder; without `text`, references are not. */
+export type TaskFolder = Pick<ContestFolder, 'absolute' | 'copy' | 'files'> &
+  Partial<Pick<ContestFolder, 'text'>>;
 
 /**
  * Prepares the base of a task as a run prepares its own: checkout, toolchains, set-up. Faults: BASE_BROKEN if set-up
@@ -57,7 +60,7 @@ export interface TaskBase {
  */
 export async function openTaskBase(
   ports: VerifyPorts,
-  folder: Pick<ContestFolder, 'absolute' | 'copy' | 'files'>,
+  folder: TaskFolder,
   task: ResolvedRepoTask,
   { runId, trust, signal }: OpenOptions,
 ): Promise<TaskBase> {
@@ -95,7 +98,22 @@ export async function openTaskBase(
   if (set.kind === 'failed') throw new Fault('BASE_BROKEN', set.failed.message);
   const on = { source, base: set.base, asked: task.statement, signal };
   const runner = await checkRunnerOn(ports, { ...on, task: { runId, base, settings } });
-  return { commit, source, settings, runner, hidden: await hiddenOf(ports, folder, task, runner) };
+  return {
+    ...{ commit, source, settings, runner, statement: task.statement },
+    hidden: await hiddenOf(ports, folder, task, runner),
+    reference: await referenceOf(folder, task),
+    commands: [...task.verify, ...(task.hiddenVerify ?? [])],
+  };
+}
+
+async function referenceOf(
+  { text }: TaskFolder,
+  { id, reference }: ResolvedRepoTask,
+): Promise<string | null> {
+  if (text === undefined || reference === undefined) return null;
+  const diff = await text(reference);
+  if (diff !== null) return diff;
+  throw new Fault('CONTEST_INVALID', `The reference of the task ${id} does not exist: ${reference}.`);
 }
 
 async function sourceOfTask(
@@ -142,101 +160,8 @@ async function hiddenOf(
   const test = (hiddenVerify ?? verify).join(' && ');
   const task = { ...runner.task, settings: { ...settings, checks: { ...settings.checks, test } } };
   const { source, base, signal } = runner;
-  return { runner: await checkRunnerOn(ports, { source, base, signal, task }), files };
-}
-
-interface Executed {
-  readonly built: boolean | null;
-  readonly tests: TestCounts | null;
-  readonly hiddenTests: TestCounts | null;
-  /** Why it could not be executed; null if it was. */
-  readonly why: string | null;
-}
-
-/** What the base shows without an answer: it decides whether the task is rated. */
-export async function verifyBase(
-  base: TaskBase,
-  name: string,
-): Promise<Pick<BaseResult, 'built' | 'tests' | 'hiddenTests' | 'rated' | 'why'>> {
-  const { why: broken, ...executed } = await executeChange(base, name, { patch: '', own: '' }, null);
-  const unrated = whyUnrated(executed);
-  const why = unrated === null ? null : broken === null ? unrated : `${unrated} ${broken}`;
-  return { ...executed, rated: unrated === null, why };
-}
-
-/**
- * Applies a diff to the base and runs verify commands and hidden tests, each in a fresh area. Changes to the settings of
- * test runners are left out, and before hidden tests also changed tests: the task's own decide.
- */
-export async function verifyDiff(
-  base: TaskBase,
-  name: string,
-  diff: string,
-  onBase: Pick<BaseResult, 'tests' | 'hiddenTests'>,
-): Promise<Verification> {
-  const collected = await collectText(base.runner, name, diff);
-  if (!collected.patch) return notApplied(`The diff ${collected.note}.`);
-  const { files, additions, deletions } = collected.patch;
-  const change = { files, additions, deletions };
-  const read = await base.runner.readPatch(collected.patch);
-  if (read.kind === 'refused') return notApplied(`The diff is refused: ${read.reasons.join(' ')}`);
-  const { production, tests } = read.patch;
-  const parts = { patch: joinSections(production), own: joinSections(tests) };
-  if (parts.patch === '' && parts.own === '')
-    return notApplied('The diff changes nothing but the settings of the test runner.');
-  const { why, ...executed } = await executeChange(base, name, parts, onBase);
-  return verificationOf(executed, { change, why });
-}
-
-const notApplied = (why: string): Verification => ({
-  applied: false,
-  built: null,
-  tests: null,
-  hiddenTests: null,
-  solved: false,
-  why,
-  change: null,
-});
-
-async function executeChange(
-  { runner, hidden, settings }: TaskBase,
-  name: string,
-  { patch, own }: { readonly patch: string; readonly own: string },
-  onBase: Pick<BaseResult, 'tests' | 'hiddenTests'> | null,
-): Promise<Executed> {
-  const built = settings.checks.build ? true : null;
-  const nothing = { built, tests: null, hiddenTests: null };
-  const first = await testChange(runner, `${name}-verify`, { patch: patch + own, files: {} });
-  if (first.kind === 'refused') return { ...nothing, why: `The change does not apply: ${first.why}` };
-  if (first.kind === 'unbuilt') {
-    const lines = failureLines(first.broken.errors.join('\n')).slice(0, 3);
-    return { ...nothing, built: false, why: `The build fails: ${lines.join(' ')}`.slice(0, 1_000) };
-  }
-  const tests = countsOfRun(first.run, onBase?.tests ?? null);
-  if (hidden === null) return { built, tests, hiddenTests: null, why: null };
-  const second = await testChange(hidden.runner, `${name}-hidden`, { patch, files: hidden.files });
-  if (second.kind === 'ran')
-    return { built, tests, hiddenTests: countsOfRun(second.run, onBase?.hiddenTests ?? null), why: null };
-  const why = second.kind === 'refused' ? second.why : 'the build fails with them';
-  return { built, tests, hiddenTests: NOT_RUN, why: `The hidden tests could not be run: ${why}.` };
-}
-
-/** Hidden tests that cannot even be built have failed: on the base, what they test is often missing. */
-const NOT_RUN: TestCounts = {
-  passed: 0,
-  failed: 1,
-  skipped: 0,
-  ok: false,
-  reported: false,
-  seconds: 0,
-  failures: [],
-};
-
-/** A base that cannot be set up is a result; every other fault is one of this machine. */
-export function brokenBase(
-  thrown: unknown,
-): Pick<BaseResult, 'built' | 'tests' | 'hiddenTests' | 'rated' | 'why'> {
-  const { code, message } = asFault(thrown);
-  if (code !== 'BASE_BROKEN') throw thrown;
-  return { built: false, tests: null, hiddenTests: null, rated: false, why: message.slice(0, 4_000) };
+  return {
+    ...{ runner: await checkRunnerOn(ports, { source, base, signal, task }), files },
+    apart: test !== verify.join(' && '),
+  };
 }

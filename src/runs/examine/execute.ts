@@ -236,14 +236,20 @@ export async function applyPatch(runner: CheckRunner, area: WorkArea, text: stri
     : tailOf(result.stderr, 5) || `git apply ended with exit code ${result.exitCode}`;
 }
 
-/** Reads `{ path: text }` from standard input and writes each file below the current folder. */
+/**
+ * Reads `{ path: text }` from standard input and writes each file below the current folder. What stands there is removed
+ * first, because code of a candidate may have put a link or a pipe in its place, and what was written is read again.
+ */
 const WRITE_FILES_SCRIPT = `
-const { mkdirSync, writeFileSync } = require('node:fs');
+const { chmodSync, lstatSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } = require('node:fs');
 const { dirname } = require('node:path');
-const files = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
-for (const [path, text] of Object.entries(files)) {
+for (const [path, text] of Object.entries(JSON.parse(readFileSync(0, 'utf8')))) {
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+  const before = lstatSync(path, { throwIfNoEntry: false });
+  if (before) unlinkSync(path);
+  writeFileSync(path, text, { flag: 'wx' });
+  if (before?.isFile()) chmodSync(path, before.mode & 0o777);
+  if (readFileSync(path, 'utf8') !== text) throw new Error(path + ' does not hold what was written to it');
 }`;
 
 /**

@@ -31,7 +31,7 @@ import type { TestWriting } from './written-tests.ts';
 
 export type { CheckPorts, CheckRunner } from './areas.ts';
 export type { CandidateEntry } from './candidate.ts';
-export { testChange } from './change.ts';
+export { tamperingIn, testChange, testsDeclaredIn } from './change.ts';
 export { type CheckRunnerPorts, checkRunnerOn, egressOf, openCheckRunner } from './execute.ts';
 export { collectText, gatherEvidence } from './gather.ts';
 export { type Reviewer, reviewCandidate } from './winner.ts';

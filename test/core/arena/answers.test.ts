@@ -3,13 +3,19 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   type BaseResult,
+  checkScripts,
   countsOfRun,
   diffIn,
+  type ExpectedTests,
+  hiddenFile,
+  notStarted,
   pathsByInterest,
   planSamples,
   type ResolvedContest,
   repositoryPrompt,
   verificationOf,
+  whyBroken,
+  whyIncomplete,
   whyUnrated,
 } from '../../../src/core/arena/index.ts';
 import type { TestRun } from '../../../src/core/evidence/index.ts';
@@ -269,12 +275,81 @@ describe('what execution shows', () => {
     });
   });
 
+  const fine = { notStarted: null, reference: null };
+
   test('a task is rated if the base fails what decides', () => {
-    expect(whyUnrated({ built: null, tests: bad, hiddenTests: null })).toBeNull();
-    expect(whyUnrated({ built: null, tests: good, hiddenTests: bad })).toBeNull();
-    expect(whyUnrated({ built: null, tests: good, hiddenTests: null })).toContain('verify commands pass');
-    expect(whyUnrated({ built: null, tests: bad, hiddenTests: good })).toContain('hidden tests pass');
-    expect(whyUnrated({ built: false, tests: null, hiddenTests: null })).toContain('cannot be set up');
+    const unrated = (one: Parameters<typeof whyUnrated>[0]) => whyUnrated(one, fine);
+    expect(unrated({ built: null, tests: bad, hiddenTests: null })).toBeNull();
+    expect(unrated({ built: null, tests: good, hiddenTests: bad })).toBeNull();
+    expect(unrated({ built: null, tests: good, hiddenTests: null })).toContain('verify commands pass');
+    expect(unrated({ built: null, tests: bad, hiddenTests: good })).toContain('hidden tests pass');
+    expect(unrated({ built: false, tests: null, hiddenTests: null })).toContain('cannot be set up');
+  });
+
+  test('a task whose commands cannot be started, or whose reference fails, is broken and tells nothing', () => {
+    const failing = { built: null, tests: bad, hiddenTests: null };
+    const missing = run({ source: 'exit-code', tests: {}, exitCode: 127, tail: 'sh: 1: nod: not found' });
+    const typo = notStarted('verify commands', missing);
+    expect(typo).toContain('exit code 127');
+    expect(whyUnrated(failing, { ...fine, notStarted: typo })).toBe(typo);
+    const script = run({ source: 'exit-code', exitCode: 1, tail: 'npm error Missing script: "tset"' });
+    expect(notStarted('verify commands', script)).toContain('Missing script');
+    expect(notStarted('verify commands', run({ exitCode: 1, tail: 'item: not found' }))).toBeNull();
+    expect(whyUnrated(failing, { ...fine, reference: '1 test fails.' })).toBe(
+      'Its reference does not solve it. 1 test fails.',
+    );
+  });
+
+  test('of the files that commands name, scripts that check the work are no part of it', () => {
+    const files = ['check.sh', 'cli.js', 'scripts/verify.py', 'src/check.js'];
+    const commands = ['sh ./check.sh && node cli.js', 'python scripts/verify.py'];
+    expect(checkScripts(commands, files)).toEqual(['check.sh', 'scripts/verify.py']);
+  });
+
+  describe('a run without a failed test', () => {
+    const path = 'test/a.test.js';
+    const tests = (...names: readonly string[]) =>
+      Object.fromEntries(names.map((name) => [`${path} > ${name}`, 'passed' as const]));
+    const hidden = [hiddenFile(path, "test('one'); test('two');", 2)];
+    const notLoaded = run({ exitCode: 1, tests: { [`${path} > did not load`]: 'failed' } });
+    const on = (more: Partial<ExpectedTests> = {}): ExpectedTests => ({
+      base: notLoaded,
+      reference: null,
+      hidden,
+      ...more,
+    });
+
+    test('counts with all tests of the hidden files, whatever the base said of them', () => {
+      expect(whyIncomplete(run({ tests: tests('one', 'two', 'a third') }), on())).toBeNull();
+      const both = run({ exitCode: 1, tests: { ...tests('one'), [`${path} > two`]: 'failed' } });
+      expect(whyIncomplete(run({ tests: tests('one', 'two') }), on({ base: both }))).toBeNull();
+    });
+
+    test.each([
+      ['the file as one test', run({ tests: { [path]: 'passed' } }), 'No test was run'],
+      ['fewer tests than the file holds', run({ tests: tests('one') }), '1 hidden test of'],
+      ['no report', run({ source: 'exit-code', tests: {} }), 'no report'],
+      ['a skipped test', run({ tests: { ...tests('one'), [`${path} > two`]: 'skipped' } }), 'skipped'],
+    ])('does not count with %s', (_, shown, why) => {
+      expect(whyIncomplete(shown, on())).toContain(why);
+    });
+
+    test('does not count without a test that passed on the base, or with the reference', () => {
+      const base = run({ exitCode: 1, tests: { ...tests('old'), [`${path} > one`]: 'failed' } });
+      expect(whyIncomplete(run({ tests: tests('one', 'two') }), on({ base }))).toContain('old');
+      const reference = run({ tests: tests('one', 'two') });
+      expect(whyIncomplete(run({ tests: tests('one', 'other') }), on({ reference }))).toContain('two');
+      // What the reference breaks, everybody may break.
+      expect(whyIncomplete(run({ tests: tests('one', 'two') }), on({ base, reference }))).toBeNull();
+      expect(whyBroken(base, run({ tests: tests('one') }), reference)).toBeNull();
+      expect(whyBroken(base, run({ tests: tests('one') }), null)).toContain('old');
+    });
+
+    test('counts with skipped tests that the hidden files skip themselves', () => {
+      const skips = [hiddenFile(path, "test('one'); test.skip('two');", 2)];
+      const shown = run({ tests: { ...tests('one'), [`${path} > two`]: 'skipped' } });
+      expect(whyIncomplete(shown, on({ hidden: skips }))).toBeNull();
+    });
   });
 });
 

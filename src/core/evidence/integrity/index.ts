@@ -1,4 +1,5 @@
 export { holdsTests, readTests, type TestView } from './assertions.ts';
+export { declaredTests } from './declared-tests.ts';
 export {
   type Change,
   EXPECTATION_KINDS,

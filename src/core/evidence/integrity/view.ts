@@ -157,6 +157,10 @@ function sideOf(path: string, { text, changes }: UnparsedSide, trees: SyntaxTree
   };
 }
 
+/** A text that is no patch's, to be inspected as a whole. */
+export const sideOfText = ({ path, text }: SourceText, trees: SyntaxTrees): Side =>
+  sideOf(path, { text, changes: [] }, trees);
+
 function startsOf(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0 && at + 1 < text.length; at = text.indexOf('\n', at + 1))
