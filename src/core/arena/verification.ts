@@ -70,7 +70,7 @@ function failureText(kind: 'verify' | 'hidden', counts: TestCounts | null): stri
 
 /**
  * Why a task is left out of ratings; null if it tells contestants apart. `notStarted`: commands that the shell could not
- * start on the base. `reference`: why the task's own solution does not solve it; null if it does, or there is none.
+ * start on the base. `reference`: why the task's reference does not solve it; null if it does, or there is none.
  */
 export function whyUnrated(
   { built, tests, hiddenTests }: Executed,

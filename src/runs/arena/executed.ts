@@ -26,7 +26,7 @@ export interface PatchParts {
   readonly tests: readonly PatchFile[];
 }
 
-const NO_PATCH: PatchParts = { production: [], tests: [] };
+const UNCHANGED_BASE: PatchParts = { production: [], tests: [] };
 
 /** Executes what a task asks for on its base with a patch, each time in a fresh area. */
 export async function runsOn(
@@ -105,7 +105,7 @@ function needsRebuild({ runner, hidden }: TaskBase, name: string): Promise<boole
 
 /** The runs on the base itself, once for each opened base. `name`: of areas. */
 export const baseRuns = (base: TaskBase, name: string): Promise<TreeRuns> =>
-  base.runner.remember('arena: base', () => runsOn(base, `${name}-base`, NO_PATCH));
+  base.runner.remember('arena: base', () => runsOn(base, `${name}-base`, UNCHANGED_BASE));
 
 /** The runs with the task's reference, and why it does not solve the task; null without a reference. */
 export function referenceRuns(

@@ -24,7 +24,7 @@ import {
 } from './executed.ts';
 import type { TaskBase } from './verify.ts';
 
-const countsOf = (
+const executedCounts = (
   { built, verify, hidden }: TreeRuns,
   onBase: TestCounts | null,
 ): Pick<Verification, 'built' | 'tests' | 'hiddenTests'> => ({
@@ -50,7 +50,7 @@ export async function verifyBase(
   name: string,
 ): Promise<Pick<BaseResult, 'built' | 'tests' | 'hiddenTests' | 'rated' | 'why'>> {
   const runs = await baseRuns(base, name);
-  const executed = countsOf(runs, null);
+  const executed = executedCounts(runs, null);
   const reference = runs.built === false ? null : await referenceRuns(base, name);
   const broken = { notStarted: commandNotStarted(runs), reference: reference && referenceFailure(reference) };
   const unrated = whyUnrated(executed, broken);
@@ -66,7 +66,7 @@ function commandNotStarted({ verify, hidden, beside }: TreeRuns): string | null 
 
 function referenceFailure({ runs, why }: NonNullable<Awaited<ReturnType<typeof referenceRuns>>>) {
   if (runs === null || why !== null) return why;
-  return verificationOf(countsOf(runs, null), { change: null, why }).why;
+  return verificationOf(executedCounts(runs, null), { change: null, why }).why;
 }
 
 /**
@@ -93,19 +93,19 @@ export async function verifyDiff(
   const runs = await runsOn(base, name, { production, tests });
   const solving = reference !== null && reference.why === null && isSolved(reference.runs);
   const unsolved = await whyUnsolved(base, name, runs, solving ? reference.runs : null);
-  const counts = withVerdict(countsOf(runs, runs.hidden === null ? null : onBase.tests), unsolved);
+  const counts = withVerdict(executedCounts(runs, runs.hidden === null ? null : onBase.tests), unsolved);
   const found =
     unsolved ?? (isSolved(runs) ? await tamperedText(base, name, read.patch, { runs, isPart }) : null);
-  const verification = verificationOf(counts, { change: changeOf(read), why: found });
+  const verification = verificationOf(counts, { change: sizeOfChange(read), why: found });
   if (verification.solved || leftOut.length === 0) return verification;
   const named = leftOut.map(({ path }) => path).join(', ');
   const why = `${verification.why} Left out of the change: ${named}, which the commands of the task run.`;
   return { ...verification, why };
 }
 
-type Counts = ReturnType<typeof countsOf>;
+type ExecutedCounts = ReturnType<typeof executedCounts>;
 
-function withVerdict(counts: Counts, why: string | null): Counts {
+function withVerdict(counts: ExecutedCounts, why: string | null): ExecutedCounts {
   const { tests, hiddenTests } = counts;
   if (why === null) return counts;
   return hiddenTests === null
@@ -113,14 +113,14 @@ function withVerdict(counts: Counts, why: string | null): Counts {
     : { ...counts, hiddenTests: notCounting(hiddenTests) };
 }
 
-const changeOf = ({ files, additions, deletions }: ReadDiff): Verification['change'] => ({
+const sizeOfChange = ({ files, additions, deletions }: ReadDiff): Verification['change'] => ({
   files,
   additions,
   deletions,
 });
 
 const isSolved = (runs: TreeRuns | null): boolean =>
-  runs !== null && verificationOf(countsOf(runs, null), { change: null, why: runs.why }).solved;
+  runs !== null && verificationOf(executedCounts(runs, null), { change: null, why: runs.why }).solved;
 
 /** Kinds that production code can use against tests that are not its own. */
 const AGAINST_TESTS: ReadonlySet<TamperingKind> = new Set([
