@@ -177,8 +177,8 @@ async function tried({ name, since }: (typeof REPOSITORIES)[number], root: strin
       join(folder, 'contest.yml'),
       `version: 1\nname: ${contest}\nprompts: { plain: Answer with a diff. }\ncontestants: { prompts: [plain], models: [${names.join(', ')}] }\ntasks: tasks.jsonl\n`,
     );
-    json('gen', await runoff(env, 'arena', 'gen', contest, '--json'));
-    const decided = await runoff(env, 'arena', 'decide', contest, '--json');
+    json('gen', await runoff(env, 'arena', 'gen', contest, '--repo', repository, '--json'));
+    const decided = await runoff(env, 'arena', 'decide', contest, '--repo', repository, '--json');
     const { competition } = json<{ readonly competition: Competition }>('decide', decided);
     return { name, summary, competition };
   } finally {

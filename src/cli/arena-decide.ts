@@ -1,11 +1,13 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { arenaReport, competitionSection } from '../core/arena/index.ts';
 import { decideContest, loadContest } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
-import { type ContestFlags, contestCommand, contestPath } from './arena.ts';
+import { type ContestFlags, contestCommand, contestPath, repositoryOption } from './arena.ts';
 import { arenaSectionText, jsonText, shown } from './render/index.ts';
 
 interface DecideFlags extends ContestFlags {
+  readonly repo: string;
   readonly trustChecks?: boolean;
 }
 
@@ -13,6 +15,7 @@ interface DecideFlags extends ContestFlags {
 export function addDecide(arena: Command, shell: Shell, done: (code: number) => void): void {
   contestCommand(arena, 'decide')
     .description('let Runoff choose among the answers to each repository task, without its hidden tests')
+    .addOption(repositoryOption())
     .option('--trust-checks', 'agree to run the commands of tasks even if the sandbox is weaker')
     .addHelpText(
       'after',
@@ -26,7 +29,9 @@ async function decide(shell: Shell, name: string, flags: DecideFlags): Promise<n
   const release = shell.onInterrupt(() => stop.abort());
   try {
     const { tools, contests, variants } = await shell.openMining();
-    const folder = await contests.open(contestPath(shell, contests, name, flags), 'write');
+    const folder = await contests.open(contestPath(shell, contests, name, flags), 'write', {
+      repository: resolve(shell.cwd, flags.repo),
+    });
     try {
       const loaded = await loadContest(folder, {
         variants,

@@ -6,7 +6,7 @@ import { type Mined, mineHistory } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { contestPath } from './arena.ts';
 import { jsonOption, whole } from './options.ts';
-import { jsonText, shown } from './render/index.ts';
+import { jsonText, shellWord, shown } from './render/index.ts';
 
 interface MineFlags {
   readonly repo: string;
@@ -113,13 +113,13 @@ async function mine(shell: Shell, name: string | undefined, flags: MineFlags): P
 function afterMining(
   name: string | undefined,
   isContest: boolean,
-  { dir }: Pick<MineFlags, 'dir'>,
+  { dir, repo }: Pick<MineFlags, 'dir' | 'repo'>,
   file: string,
 ): string {
   const at = dir === undefined ? '' : ` --dir ${dir}`;
   if (name === undefined) return `Name it in a contest: \`tasks: ${file}\`.`;
   return isContest
-    ? `Next: runoff arena gen ${name}${at} (contest.yml must say \`tasks: tasks.jsonl\`)`
+    ? `Next: runoff arena gen ${name}${at}${repo === '.' ? '' : ` --repo ${shellWord(repo)}`} (contest.yml must say \`tasks: tasks.jsonl\`)`
     : `Next: runoff arena init ${name}${at}, then \`tasks: tasks.jsonl\` in its contest.yml`;
 }
 

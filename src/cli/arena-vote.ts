@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import {
+  capContest,
   changedAfterVotes,
   openPairs,
   type Standing,
@@ -246,14 +247,16 @@ async function letJudgesVote({ shell, folder, loaded, flags }: OpenContest, name
   const { world, close } = await shell.open({ role: 'reader' });
   try {
     for (const model of models) world.gateway.route(model);
-    const { runId, capUsd } = await payerOf(world, folder, loaded);
+    const { contest: capped, lowered } = capContest(contest, world.ceilings);
+    for (const text of lowered) screen.err(`${text}\n`);
+    const { runId, capUsd } = await payerOf(world, folder, { ...loaded, contest: capped });
     const end = await judgeContest({
       ...world,
       folder,
       records: loaded,
       models,
       pairs: flags.pairs ?? JUDGED_PAIRS,
-      capUsd: flags.budget ?? contest.budget,
+      capUsd: Math.min(flags.budget ?? capped.budget, capped.budget),
       instructions: world.prompts.judge,
       payer: { runId, repository: 'arena', runCapUsd: capUsd },
       remember: keepAnswers(world, runId),

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { CONTEST_FILE, contestTemplate, readContest } from '../core/arena/index.ts';
 import { counted, Fault } from '../core/model/index.ts';
 import type { ContestFolder, Contests, Offer } from '../ports/index.ts';
@@ -19,6 +19,7 @@ interface InitFlags extends ContestFlags {
 }
 
 interface GenFlags extends ContestFlags {
+  readonly repo: string;
   readonly rounds?: number;
   readonly seed?: number;
   readonly newVersion?: boolean;
@@ -44,6 +45,7 @@ export function addArena(program: Command, shell: Shell, done: (code: number) =>
     .action(async (name: string, flags: InitFlags) => done(await initContest(shell, name, flags)));
   contestCommand(arena, 'gen')
     .description('ask every contestant for every task; what exists is not asked again')
+    .addOption(repositoryOption())
     .option('--rounds <count>', 'rounds, instead of those in contest.yml', whole(1))
     .option('--seed <number>', 'seed of samples made now, instead of the one in contest.yml', whole(0))
     .option('--new-version', 'go on after a change although votes on an earlier version no longer count')
@@ -67,6 +69,13 @@ export const contestCommand = (arena: Command, name: string): Command =>
     .argument('<name>', 'name of the contest')
     .option('--dir <folder>', 'its folder (default: below `arena` in the data folder)')
     .addOption(jsonOption());
+
+/** A contest may come from somebody else, who does not decide which repository of this machine contestants see. */
+export const repositoryOption = (): Option =>
+  new Option(
+    '--repo <folder>',
+    'the repository that tasks may start from, besides the one around the contest',
+  ).default('.');
 
 /** For the end of a command's help. */
 export const examples = (...lines: readonly string[]): string =>
@@ -169,7 +178,7 @@ async function generateContest(shell: Shell, name: string, flags: GenFlags): Pro
   const path = contestPath(shell, contests, name, flags);
   // A name that nobody wrote must not leave a folder behind.
   await (await contests.open(path, 'read')).close();
-  const folder = await contests.open(path, 'write');
+  const folder = await contests.open(path, 'write', { repository: resolve(shell.cwd, flags.repo) });
   try {
     const loaded = await loadContest(folder, {
       variants,

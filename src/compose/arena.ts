@@ -37,4 +37,8 @@ export async function openContestFolders(operator: Operator): Promise<OpenContes
 }
 
 const contestsIn = (operator: Operator): Contests =>
-  openContests({ dir: dataPaths(operator.data).contests, lock: lockFile });
+  openContests({
+    dir: dataPaths(operator.data).contests,
+    dataDir: operator.data,
+    lock: lockFile,
+  });

@@ -50,7 +50,7 @@ export async function openMining(operator: Operator): Promise<Mining> {
   const tools = await openPreparing(operator);
   return {
     tools: { ...tools, templates: openTemplates({ dir: templates, dataDir: operator.data }) },
-    contests: openContests({ dir: contests, lock: lockFile }),
+    contests: openContests({ dir: contests, dataDir: operator.data, lock: lockFile }),
     variants: promptsOf(operator).coder,
   };
 }

@@ -1,11 +1,22 @@
 import type { Sha } from '../core/model/index.ts';
 
-/** The folder of one contest, whose files people may edit, review and merge. */
+/**
+ * The folder of one contest, whose files people may edit, review and merge. It may come from anybody: paths lead, through
+ * all links, to somewhere in the folder or in the work tree around it, never to a `.git` or into the data folder; each
+ * other one is the fault CONTEST_INVALID.
+ */
 export interface ContestFolder {
   /** Absolute. */
   readonly path: string;
   /** The absolute form of a path that is relative to the folder. */
   absolute(path: string): string;
+  /**
+   * The absolute form of a path to a repository. Fault: CONTEST_INVALID unless it is the one around the folder, or the
+   * one that was named when it was opened.
+   */
+  repository(path: string): Promise<string>;
+  /** The path of `inner` relative to `outer`, through all links; null if it is outside of it. */
+  within(outer: string, inner: string): Promise<string | null>;
   /**
    * Text of a file, by its path relative to the folder (or absolute); null if there is none. Faults: CONTEST_INVALID if
    * it is no UTF-8 text, no file, or larger than 256 MiB.
@@ -53,9 +64,13 @@ export interface Contests {
   /**
    * Opens a contest's folder. `write` takes its lock, so that one process at a time appends to its files; the folder is
    * created if it does not exist. Faults: ALREADY_RUNNING if another process holds the lock; CONTEST_UNKNOWN if it is to
-   * be read and does not exist.
+   * be read and does not exist. `repository`: a path in the repository that the user named, which tasks may start from.
    */
-  open(path: string, how: 'read' | 'write'): Promise<ContestFolder>;
+  open(
+    path: string,
+    how: 'read' | 'write',
+    options?: { readonly repository?: string },
+  ): Promise<ContestFolder>;
 }
 
 /** Makes repositories of folders without history. */

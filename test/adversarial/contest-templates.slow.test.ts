@@ -86,3 +86,67 @@ test('a repository in a template brings its files and nothing else: no settings,
     expect(await readFile(join(folder, 'bases.jsonl'), 'utf8')).toContain('"rated":true');
   });
 });
+
+test('hidden tests, references and files of the contest never reach contestants, wherever they lie', async () => {
+  await atTerminal({ scripts, env: { MAX_BUDGET_RUN: '0.5' } }, async (me) => {
+    const folder = join(me.repository, 'evals', 'first');
+    const hidden = "test('a sentence that only the hidden tests of this contest contain', () => {});\n";
+    await mkdir(join(folder, 'hidden/one/test'), { recursive: true });
+    await writeFile(join(folder, 'hidden/one/test/one.test.js'), hidden);
+    const author = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
+    const before = await me.git('rev-parse', 'HEAD');
+    await me.git('add', '-f', 'evals');
+    await me.git(...author, 'commit', '-qm', 'Hidden tests in the base');
+    const task = (base: string, more = 'hiddenTests: hidden/one') =>
+      writeFile(
+        join(folder, 'contest.yml'),
+        `version: 1
+name: first
+budget: 100
+prompts: { p: Be brief. }
+contestants: { prompts: [p], models: [anthropic/scripted-heron] }
+tasks:
+  - { id: one, kind: repo, base: ${base}, statement: one.test.js, setup: "", build: "", verify: "false", ${more} }
+`,
+      );
+    const refused = async (dir: string, says: string): Promise<void> => {
+      const { code, err } = await me.runoff('arena', 'gen', 'first', '--dir', dir);
+      expect(err).toContain(says);
+      expect(code).not.toBe(0);
+    };
+    await symlink(me.repository, join(me.home, 'link'));
+    const committed = `{ repository: ../.., commit: ${await me.git('rev-parse', 'HEAD')} }`;
+    await task(committed);
+    await refused('evals/first', 'could read this file of the contest: evals/first/hidden');
+    await refused(
+      join(me.home, 'link/evals/first'),
+      'could read this file of the contest: evals/first/hidden',
+    );
+    // Also without hidden tests: the folder holds what others answered.
+    await task(committed, 'origin: {}');
+    await refused('evals/first', 'could read this file of the contest');
+
+    // A copy that another contest left in an earlier commit.
+    await me.git('mv', 'evals', 'old');
+    await me.git(...author, 'commit', '-qm', 'Moved');
+    await mkdir(join(folder, 'hidden/one/test'), { recursive: true });
+    await writeFile(join(folder, 'hidden/one/test/one.test.js'), hidden);
+    await task(`{ repository: ../.., commit: ${await me.git('rev-parse', 'HEAD')} }`);
+    await refused('evals/first', 'has a copy of test/one.test.js');
+
+    await mkdir(join(folder, 'templates/list'), { recursive: true });
+    await writeFile(join(folder, 'templates/list/a.js'), 'a\n');
+    await symlink('../hidden', join(folder, 'templates/hidden'));
+    for (const template of ['.', 'hidden/one', 'templates/hidden']) {
+      await task(`{ template: ${template} }`);
+      await refused('evals/first', 'which contestants must not see');
+    }
+    expect(me.asked).toHaveLength(0);
+
+    await task(`{ repository: ../.., commit: ${before} }`);
+    const { err } = await me.runoff('arena', 'gen', 'first', '--dir', join(me.home, 'link/evals/first'));
+    expect(err).toContain('budget was lowered from $100 to $0.5, which MAX_BUDGET_RUN allows.');
+    expect(me.asked.length).toBeGreaterThan(0);
+    expect(me.asked.some(({ body }) => body.includes('a sentence that only'))).toBe(false);
+  });
+});

@@ -65,7 +65,7 @@ function person() {
 }
 
 const at = (over: Parts<Shell> = {}) => {
-  const contests = openContests({ dir, lock: async () => async () => {} });
+  const contests = openContests({ dir, dataDir: join(dir, 'data'), lock: async () => async () => {} });
   return shellOver(
     {},
     {
@@ -163,7 +163,7 @@ describe('a person at a terminal', () => {
   test('is told clearly if a vote cannot be stored, and the terminal is as before', async () => {
     await write(answered((contestant, task) => `${contestant} on ${task}`));
     const kim = person();
-    const contests = openContests({ dir, lock: async () => async () => {} });
+    const contests = openContests({ dir, dataDir: join(dir, 'data'), lock: async () => async () => {} });
     const shell = at({
       typing: kim.typing,
       openContests: async () => ({

@@ -122,8 +122,9 @@ async function gen(
     },
     random: { nonce: () => randomBytes(16).toString('hex') },
     parallelChecks: 1,
+    ceilings: { budgetRun: 10, budgetCandidate: 5, candidates: 16, timeoutCandidateSeconds: 7200 },
   });
-  const opened = await openContests({ dir, lock: lockFile }).open(dir, 'write');
+  const opened = await openContests({ dir, dataDir: join(dir, 'data'), lock: lockFile }).open(dir, 'write');
   const folder = more.folder?.(opened) ?? opened;
   try {
     const { rounds, seed } = more;

@@ -350,7 +350,7 @@ ${more}`;
       await writeFile(join(folder, 'contest.yml'), contest(await me.git('rev-parse', 'HEAD')));
       expect(await me.runoff(...gen)).toMatchObject({
         code: 1,
-        err: expect.stringMatching(/hidden tests of the task greet are part of the commit/),
+        err: expect.stringMatching(/contestants could read this file of the contest: evals\/agents\//),
       });
       await writeFile(join(folder, 'contest.yml'), contest('f'.repeat(40)));
       expect(await me.runoff(...gen)).toMatchObject({

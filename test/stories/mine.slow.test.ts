@@ -192,16 +192,16 @@ describe('runoff arena mine', () => {
       `version: 1\nname: words\nprompts: { plain: Answer. }\ncontestants: { prompts: [plain], models: [${names.join(', ')}] }\ntasks: tasks.jsonl\n`,
     );
     try {
-      expect(await arena('gen', 'words')).toMatchObject({ status: 0 });
+      expect(await arena('gen', 'words', '--repo', repository)).toMatchObject({ status: 0 });
       for (const { body } of models.requests) expect(body).not.toContain('one Two');
-      const decided = await arena('decide', 'words', '--json');
+      const decided = await arena('decide', 'words', '--repo', repository, '--json');
       expect(decided).toMatchObject({ status: 0 });
       const { competition, decisions } = JSON.parse(decided.out);
       expect(competition).toMatchObject({ pools: 1, contestants: 2, undecided: 0 });
       expect(competition.ways).toContainEqual(expect.objectContaining({ way: 'ceiling', solved: 1 }));
       expect(competition.ways).toContainEqual(expect.objectContaining({ way: 'single', solved: 0.5 }));
       expect(JSON.stringify(decisions)).not.toContain('one Two');
-      expect((await arena('decide', 'words')).err).toContain('1 decided before');
+      expect((await arena('decide', 'words', '--repo', repository)).err).toContain('1 decided before');
       expect((await arena('report', 'words')).out).toContain('What competing is worth');
     } finally {
       await models.close();

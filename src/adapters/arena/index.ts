@@ -1,25 +1,17 @@
 import { createHash } from 'node:crypto';
-import {
-  constants,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat,
-} from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { constants, lstat, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import { unfinishedChars } from '../../core/arena/index.ts';
 import { byCodeUnits, Fault, machineFaultIn } from '../../core/model/index.ts';
 import type { ContestFolder, Contests } from '../../ports/index.ts';
-import { copyTreeInto, readTree } from './trees.ts';
+import { isInside, leadsTo, type Places, placesOf } from './places.ts';
+import { copyTreeInto, readPlainFile, readTree } from './trees.ts';
 
 interface ContestsOptions {
   /** The folder of contests that are not in a repository; created on demand. */
   readonly dir: string;
+  /** Nothing else in it is a contest's to read. */
+  readonly dataDir: string;
   /** Takes the exclusive lock of a file; null if another process has it. */
   readonly lock: (path: string) => Promise<(() => Promise<void>) | null>;
 }
@@ -31,45 +23,70 @@ const MAX_FILE_BYTES = 256 * 2 ** 20;
 const MAX_FOLDER_BYTES = 32 * 2 ** 20;
 
 /** Contests as folders of text files. */
-export function openContests({ dir, lock }: ContestsOptions): Contests {
+export function openContests({ dir, dataDir, lock }: ContestsOptions): Contests {
   return {
     folderOf: (name) => join(dir, name),
-    async open(path, how) {
+    async open(path, how, { repository } = {}) {
+      const places = await placesOf({
+        root: path,
+        dataDir,
+        contests: dir,
+        ...(repository === undefined ? {} : { repository }),
+      });
       if (how === 'read') {
         if (!(await stat(path).catch(nullIfMissing))?.isDirectory())
           throw new Fault('CONTEST_UNKNOWN', `There is no contest in ${path}.`);
-        return folderAt(path, null);
+        return folderAt(path, places, null);
       }
       // Private content, in a data folder that others may enter; a folder in a repository is as its owner wants it.
       if (path.startsWith(`${dir}/`)) await onDisk(() => mkdir(dir, { recursive: true, mode: 0o700 }));
       await onDisk(() => mkdir(path, { recursive: true }));
-      const release = await lock(join(path, LOCK_FILE));
+      const release = await lock(join(path, LOCK_FILE)).catch(refuseLink(join(path, LOCK_FILE)));
       if (!release)
         throw new Fault('ALREADY_RUNNING', `Another process is working on the contest in ${path}.`);
-      return folderAt(path, release);
+      return folderAt(path, places, release);
     },
   };
 }
 
-function folderAt(path: string, release: (() => Promise<void>) | null): ContestFolder {
+function folderAt(path: string, places: Places, release: (() => Promise<void>) | null): ContestFolder {
   // Lines are appended one at a time: two writers of one process must not mix them.
   let last: Promise<void> = Promise.resolve();
   return {
     path,
     absolute: (file) => resolve(path, file),
-    text: (file) => textOf(resolve(path, file)),
-    records: (file) => textOf(resolve(path, file), 'may end within a character'),
-    files: (folder) => filesBelow(resolve(path, folder)),
-    fingerprint: (folder) => fingerprintOf(resolve(path, folder)),
-    copy: (folder, into) => onDisk(() => copyInto(resolve(path, folder), into)),
+    async repository(folder) {
+      await places.requireRepository(resolve(path, folder));
+      return resolve(path, folder);
+    },
+    async within(outer, inner) {
+      const [top, below] = [await leadsTo(resolve(path, outer)), await leadsTo(resolve(path, inner))];
+      return isInside(below, top) ? relative(top, below) : null;
+    },
+    text: async (file) => textOf(await places.readable(resolve(path, file)), 'complete'),
+    records: async (file) => textOf(await places.readable(resolve(path, file)), 'may end within a character'),
+    files: async (folder) => filesBelow(await places.readable(resolve(path, folder))),
+    fingerprint: async (folder) => fingerprintOf(await places.readable(resolve(path, folder))),
+    async copy(folder, into) {
+      const top = await folderOrNull(await places.readable(resolve(path, folder)));
+      if (top === null)
+        throw new Fault('CONTEST_INVALID', `${resolve(path, folder)} is not a folder or does not exist.`);
+      await onDisk(() => copyTreeInto(top, into));
+    },
     append(file, line) {
       if (!release) return Promise.reject(new Fault('INTERNAL', `${path} was opened to be read.`));
       const turn = last.then(() => appendLine(join(path, file), line));
       last = turn.catch(() => undefined);
       return turn;
     },
-    create: (file, text) => onDisk(() => createFile(resolve(path, file), text)),
-    write: (file, text) => onDisk(() => replaceFile(resolve(path, file), text)),
+    async create(file, text) {
+      await places.requireOwn(dirname(resolve(path, file)));
+      return onDisk(() => createFile(resolve(path, file), text));
+    },
+    async write(file, text) {
+      await places.requireOwn(dirname(resolve(path, file)));
+      await onDisk(() => replaceFile(resolve(path, file), text));
+    },
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
     async close() {
       await last;
@@ -80,17 +97,11 @@ function folderAt(path: string, release: (() => Promise<void>) | null): ContestF
 
 type TextEnd = 'complete' | 'may end within a character';
 
-async function textOf(path: string, end: TextEnd = 'complete'): Promise<string | null> {
-  const bytes = await readFileOf(path);
-  return bytes === null ? null : asText(path, bytes, end);
-}
-
-async function readFileOf(path: string): Promise<Buffer | null> {
-  const file = await stat(path).catch(nullIfMissing);
-  if (file === null) return null;
-  if (!file.isFile()) throw new Fault('CONTEST_INVALID', `${path} is not a file.`);
-  if (file.size > MAX_FILE_BYTES) throw new Fault('CONTEST_INVALID', `${path} is larger than 256 MiB.`);
-  return readFile(path).catch(nullIfMissing);
+async function textOf(path: string | null, end: TextEnd): Promise<string | null> {
+  if (path === null) return null;
+  const content = await readPlainFile(path, MAX_FILE_BYTES);
+  if (content === 'too-large') throw new Fault('CONTEST_INVALID', `${path} is larger than 256 MiB.`);
+  return asText(path, content, end);
 }
 
 function asText(path: string, bytes: Buffer, end: TextEnd): string {
@@ -103,26 +114,24 @@ function asText(path: string, bytes: Buffer, end: TextEnd): string {
   }
 }
 
-async function filesBelow(top: string): Promise<readonly { path: string; text: string }[] | null> {
-  const entries = await readdir(top, { recursive: true, withFileTypes: true }).catch(nullIfMissing);
-  if (entries === null) return null;
+async function filesBelow(path: string | null): Promise<readonly { path: string; text: string }[] | null> {
+  const top = await folderOrNull(path);
+  if (top === null) return null;
   const found: { path: string; text: string }[] = [];
   let bytes = 0;
-  for (const entry of entries) {
-    const full = join(entry.parentPath, entry.name);
-    if (entry.isDirectory()) continue;
-    if (!entry.isFile()) throw new Fault('CONTEST_INVALID', `${full} is neither a file nor a folder.`);
-    const text = (await textOf(full)) ?? '';
-    bytes += Buffer.byteLength(text);
+  await readTree(top, async ({ path: below, kind, content }) => {
+    const full = join(top, below);
+    if (kind === 'link') throw new Fault('CONTEST_INVALID', `${full} is neither a file nor a folder.`);
+    bytes += content.length;
     if (bytes > MAX_FOLDER_BYTES)
       throw new Fault('CONTEST_INVALID', `The files below ${top} are larger than 32 MiB.`);
-    found.push({ path: full.slice(top.length + 1), text });
-  }
+    found.push({ path: below, text: asText(full, content, 'complete') });
+  });
   return found.toSorted((a, b) => byCodeUnits(a.path, b.path));
 }
 
-async function fingerprintOf(path: string): Promise<string | null> {
-  const top = await realFolder(path);
+async function fingerprintOf(path: string | null): Promise<string | null> {
+  const top = await folderOrNull(path);
   if (top === null) return null;
   const hash = createHash('sha256');
   await readTree(top, async ({ path: below, kind, content }) => {
@@ -131,17 +140,8 @@ async function fingerprintOf(path: string): Promise<string | null> {
   return hash.digest('hex');
 }
 
-async function copyInto(path: string, into: string): Promise<void> {
-  const top = await realFolder(path);
-  if (top === null) throw new Fault('CONTEST_INVALID', `${path} is not a folder or does not exist.`);
-  await copyTreeInto(top, into);
-}
-
-/** The folder that a path leads to, through links; null if it leads to none. */
-async function realFolder(path: string): Promise<string | null> {
-  const real = await realpath(path).catch(nullIfMissing);
-  return real !== null && (await lstat(real)).isDirectory() ? real : null;
-}
+const folderOrNull = async (real: string | null): Promise<string | null> =>
+  real !== null && (await lstat(real)).isDirectory() ? real : null;
 
 function nullIfMissing(thrown: NodeJS.ErrnoException): null {
   if (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR') return null;
@@ -184,7 +184,7 @@ const TAIL_BYTES = 64 * 1024;
 async function appendLine(path: string, line: string): Promise<void> {
   await onDisk(async () => {
     const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
-    const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o666);
+    const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o666).catch(refuseLink(path));
     try {
       const { size } = await handle.stat();
       const { keep, lineEnd } = await endOf(handle, size);
@@ -203,6 +203,16 @@ async function appendLine(path: string, line: string): Promise<void> {
     }
   });
 }
+
+const refuseLink =
+  (path: string) =>
+  (thrown: NodeJS.ErrnoException): never => {
+    if (thrown.code !== 'ELOOP') throw thrown;
+    throw new Fault(
+      'CONTEST_INVALID',
+      `${path} is a link; Runoff writes to no file that it leads to. Remove it.`,
+    );
+  };
 
 async function writeAll(handle: Awaited<ReturnType<typeof open>>, bytes: Buffer, at: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -94,7 +95,8 @@ const FILE = 3;
  * Node has no call for it, so `flock` locks the same open file and exits; killing it does not release the lock.
  */
 async function take(flags: readonly string[], path: string): Promise<Release | null> {
-  const file = await open(path, 'a', 0o600);
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+  const file = await open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
   try {
     const { code, stderrText } = await restarting('flock', sleep, () => lock(flags, file));
     if (code === 0) return () => file.close();

@@ -7,6 +7,7 @@ export {
   timesDecided,
   voterKey,
 } from './ballots.ts';
+export { capContest } from './ceilings.ts';
 export {
   type Competition,
   competitionOf,

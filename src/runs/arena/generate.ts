@@ -2,6 +2,7 @@ import {
   BASES_FILE,
   type BaseResult,
   baseId,
+  capContest,
   changedAfterVotes,
   NO_AGENT,
   type PlannedSample,
@@ -49,16 +50,19 @@ export async function generateSamples(
   loaded: LoadedContest,
   options: GenerateOptions,
 ): Promise<Generated> {
-  const { contest, digest, samples, votes } = loaded;
+  const { digest, samples, votes } = loaded;
   const changed = changedAfterVotes(digest, votes, samples);
   if (changed !== null && !options.newVersion) throw new Fault('CONTEST_CHANGED', changed);
+  const { contest, lowered } = capContest(loaded.contest, ports.ceilings);
+  for (const text of lowered) options.tell({ kind: 'note', text });
   await requireContestants(ports, contest);
-  const payer = await payerOf(ports, folder, loaded);
+  const payer = await payerOf(ports, folder, { ...loaded, contest });
   // Of the folder and not of the contest: a copy of it may be worked on at the same time.
   const areas = `a${folder.sha256(folder.path).slice(0, 10)}`;
   const known = loaded.bases.filter((one) => one.contest === digest);
   const work: Generating = {
-    ...{ ports, folder, loaded, options, payer, areas },
+    ...{ ports, folder, options, payer, areas },
+    loaded: { ...loaded, contest },
     bases: new Map(known.map((base) => [base.task, base])),
     opened: new Map(),
     samples: [...samples],

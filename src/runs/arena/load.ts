@@ -91,7 +91,34 @@ async function resolveContest(
   const resolved: ResolvedTask[] = [];
   for (const task of listed.tasks) resolved.push(await resolveTask(folder, task, listed.below, problems));
   if (problems.length > 0) throw invalid(problems);
+  const dataset = 'file' in tasks ? [tasks.file] : [];
+  const shown = await shownSecrets(folder, resolved, dataset);
+  if (shown.length > 0) throw invalid(shown);
   return { ...contest, contestants, tasks: resolved };
+}
+
+/** Templates that hold what contestants must not see, one sentence each. */
+async function shownSecrets(
+  folder: ContestFolder,
+  tasks: readonly ResolvedTask[],
+  dataset: readonly string[],
+): Promise<readonly string[]> {
+  const repos = tasks.filter((task) => task.kind === 'repo');
+  const secrets = repos.flatMap(({ hiddenTests, reference }) => [hiddenTests ?? [], reference ?? []].flat());
+  const problems: string[] = [];
+  for (const { id, base, hiddenTests } of repos) {
+    if (!('template' in base)) continue;
+    for (const secret of new Set([CONTEST_FILE, ...dataset, ...secrets]))
+      if ((await folder.within(base.template, secret)) !== null)
+        problems.push(
+          `The template of the task \`${id}\` contains ${secret}, which contestants must not see: ${base.template}. Move one of them.`,
+        );
+    if (hiddenTests !== undefined && (await folder.within(hiddenTests, base.template)) !== null)
+      problems.push(
+        `The template of the task \`${id}\` is in its hidden tests, which contestants must not see: ${base.template}. Move one of them.`,
+      );
+  }
+  return problems;
 }
 
 function unknownPrompt(name: string, known: readonly string[]): string {

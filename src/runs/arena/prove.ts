@@ -61,6 +61,8 @@ export async function proveChange(
   const task = taskOfChange(mined, recipe.commands, options.repository);
   const folder = {
     absolute: (path: string) => path,
+    repository: async (path: string) => path,
+    within: async () => null,
     copy: () => Promise.reject(new Fault('INTERNAL', 'A task from history has no template.')),
     files: async () => Object.entries(hidden).map(([path, text]) => ({ path, text })),
   };
@@ -73,6 +75,7 @@ export async function proveChange(
     const { code, message } = asFault(thrown);
     // Tasks are verified without the hosts that the repository's settings allow.
     if (code === 'BASE_BROKEN') return { outcome: 'base-broken', why: message };
+    if (code === 'CONTEST_INVALID') return { outcome: 'unusable', why: message };
     throw thrown;
   }
 }

@@ -7,6 +7,7 @@ import { openBase, setUpBase } from '../base/index.ts';
 import type { World } from '../context.ts';
 import { type CheckRunner, checkRunnerOn } from '../examine/index.ts';
 import { retryOutages } from '../stage.ts';
+import { startOfTask, type TaskFolder } from './start.ts';
 
 /** Dependencies of verifying answers: no model and no database. */
 export type VerifyPorts = Pick<
@@ -50,10 +51,6 @@ export interface TaskBase {
   readonly commands: readonly string[];
 }
 
-/** What is read of a contest's folder; without `text`, references are not. */
-export type TaskFolder = Pick<ContestFolder, 'absolute' | 'copy' | 'files'> &
-  Partial<Pick<ContestFolder, 'text'>>;
-
 /**
  * Prepares the base of a task as a run prepares its own: checkout, toolchains, set-up. Faults: BASE_BROKEN if set-up
  * fails; CHECKS_UNTRUSTED; CONTEST_INVALID if the repository lacks the commit.
@@ -64,7 +61,7 @@ export async function openTaskBase(
   task: ResolvedRepoTask,
   { runId, trust, signal }: OpenOptions,
 ): Promise<TaskBase> {
-  const { source, commit } = await sourceOfTask(ports, folder, task);
+  const { source, commit } = await startOfTask(ports, folder, task);
   const detected = await checksAt(ports, source, commit);
   const settings: Settings = {
     ...detected.settings,
@@ -114,37 +111,6 @@ async function referenceOf(
   const diff = await text(reference);
   if (diff !== null) return diff;
   throw new Fault('CONTEST_INVALID', `The reference of the task ${id} does not exist: ${reference}.`);
-}
-
-async function sourceOfTask(
-  { workspaces, templates }: VerifyPorts,
-  folder: Pick<ContestFolder, 'absolute' | 'copy'>,
-  { id, base, hiddenTests }: ResolvedRepoTask,
-): Promise<{ readonly source: RepositorySource; readonly commit: Sha }> {
-  if ('template' in base) {
-    const { template } = base;
-    const fill = (into: string): Promise<void> => folder.copy(template, into);
-    const { repository, sha } = await templates.commit(folder.absolute(template), fill);
-    return { source: { kind: 'local', path: repository }, commit: sha };
-  }
-  const { top } = await workspaces.describe(folder.absolute(base.repository));
-  const source = { kind: 'local', path: top } as const;
-  const commit = await workspaces.resolve(source, base.commit);
-  if (commit === null)
-    throw new Fault(
-      'CONTEST_INVALID',
-      `The task ${id} starts from ${base.commit}, which ${top} does not have.`,
-    );
-  const below = hiddenTests === undefined ? null : `${folder.absolute(hiddenTests)}/`;
-  if (below?.startsWith(`${top}/`)) {
-    const inside = below.slice(top.length + 1);
-    if ((await workspaces.listFiles(source, commit)).some((path) => path.startsWith(inside)))
-      throw new Fault(
-        'CONTEST_INVALID',
-        `The hidden tests of the task ${id} are part of the commit that it starts from, where contestants can read them: ${inside}`,
-      );
-  }
-  return { source, commit };
 }
 
 async function hiddenOf(

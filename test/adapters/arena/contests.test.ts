@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-const contests = () => openContests({ dir, lock: lockFile });
+const contests = () => openContests({ dir, dataDir: join(dir, 'data'), lock: lockFile });
 const samplesOf = () => readFile(join(dir, 'first', 'samples.jsonl'), 'utf8');
 
 test('lines are appended in the order of the calls', async () => {
@@ -136,7 +136,125 @@ test('the fingerprint of a folder changes with names, contents and executable bi
 
 test('contests in the data folder are for its owner alone', async () => {
   const data = join(dir, 'arena');
-  const inData = openContests({ dir: data, lock: lockFile });
+  const inData = openContests({ dir: data, dataDir: dir, lock: lockFile });
   await (await inData.open(inData.folderOf('first'), 'write')).close();
   expect((await stat(data)).mode & 0o777).toBe(0o700);
+});
+
+/** A repository with a contest in it, a data folder, and somebody's private files beside them. */
+async function surroundings() {
+  const [repository, data, home] = ['repository', 'data', 'private'].map((name) => join(dir, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const top = join(repository, 'evals', 'first');
+  for (const folder of [top, join(repository, '.git'), join(repository, 'list'), join(data, 'arena'), home])
+    await mkdir(folder, { recursive: true });
+  await writeFile(join(home, 'key'), 'secret');
+  await writeFile(join(repository, 'list', 'a.js'), 'a');
+  await writeFile(join(repository, '.git', 'config'), 'secret');
+  return {
+    ...{ repository, data, home, top },
+    contests: openContests({ dir: join(data, 'arena'), dataDir: data, lock: lockFile }),
+  };
+}
+
+test.each([
+  ['an absolute path', (at: { home: string }) => join(at.home, 'key'), (at: { home: string }) => at.home],
+  ['a path that leads out', () => '../../../private/key', () => '../../../private'],
+  ['a link', () => 'link/key', () => 'link'],
+  ['settings of git', () => '../../.git/config', () => '../../.git'],
+  [
+    'the data folder',
+    (at: { data: string }) => join(at.data, 'gitconfig'),
+    (at: { data: string }) => at.data,
+  ],
+  ['a folder around the data folder', () => '../../../private/key', () => '../../..'],
+])('%s is neither read, copied nor fingerprinted', async (_, file, folder) => {
+  const at = await surroundings();
+  await symlink(at.home, join(at.top, 'link'));
+  await writeFile(join(at.data, 'gitconfig'), 'x');
+  const opened = await at.contests.open(at.top, 'read');
+  const into = join(dir, 'into');
+  await mkdir(into);
+  const refused = {
+    code: 'CONTEST_INVALID',
+    message: expect.stringMatching(
+      /^The contest names .*A contest may read its own folder and the work tree around it/,
+    ),
+  };
+  await expect(opened.text(file(at))).rejects.toMatchObject(refused);
+  await expect(opened.records(file(at))).rejects.toMatchObject(refused);
+  await expect(opened.files(folder(at))).rejects.toMatchObject(refused);
+  await expect(opened.fingerprint(folder(at))).rejects.toMatchObject(refused);
+  await expect(opened.copy(folder(at), into)).rejects.toMatchObject(refused);
+});
+
+test('the work tree around a contest is its to read, and a folder that is reached through a link is the same', async () => {
+  const at = await surroundings();
+  await symlink(at.repository, join(dir, 'linked'));
+  for (const path of [at.top, join(dir, 'linked', 'evals', 'first')]) {
+    const opened = await at.contests.open(path, 'read');
+    expect(await opened.files('../../list')).toEqual([{ path: 'a.js', text: 'a' }]);
+    expect(await opened.files(join(at.repository, 'list'))).toHaveLength(1);
+    expect(await opened.within('../..', join(at.repository, 'evals/first/hidden'))).toBe(
+      'evals/first/hidden',
+    );
+    expect(await opened.text('absent.yml')).toBeNull();
+  }
+});
+
+test('a contest in the data folder reads only itself; no other part of the data folder is a contest', async () => {
+  const at = await surroundings();
+  await mkdir(join(at.data, '.git'));
+  await mkdir(join(at.data, 'mirrors'));
+  await (await at.contests.open(at.contests.folderOf('other'), 'write')).close();
+  const opened = await at.contests.open(at.contests.folderOf('first'), 'write');
+  await expect(opened.fingerprint('../other')).rejects.toMatchObject({ code: 'CONTEST_INVALID' });
+  await expect(opened.fingerprint('..')).rejects.toMatchObject({ code: 'CONTEST_INVALID' });
+  expect(await opened.fingerprint('.')).toMatch(/^[0-9a-f]{64}$/);
+  await opened.close();
+  for (const path of [at.data, join(at.data, 'arena'), join(at.data, 'mirrors', 'x')])
+    await expect(at.contests.open(path, 'write')).rejects.toMatchObject({ code: 'CONTEST_INVALID' });
+});
+
+test('a repository is the one around the contest or the one that was named', async () => {
+  const at = await surroundings();
+  const other = join(dir, 'other');
+  await mkdir(join(other, '.git'), { recursive: true });
+  await mkdir(join(at.top, 'inner', '.git'), { recursive: true });
+  const opened = await at.contests.open(at.top, 'read');
+  expect(await opened.repository('../..')).toBe(at.repository);
+  for (const path of [other, 'inner', at.home])
+    await expect(opened.repository(path)).rejects.toMatchObject({
+      code: 'CONTEST_INVALID',
+      message: expect.stringContaining('pass --repo '),
+    });
+  const named = await at.contests.open(at.top, 'read', { repository: other });
+  expect(await named.repository(other)).toBe(other);
+});
+
+test('pipes end nothing, and no link is written through', async () => {
+  const at = await surroundings();
+  await mkdir(join(at.top, 'template'));
+  execFileSync('mkfifo', [join(at.top, 'template', 'pipe')]);
+  execFileSync('mkfifo', [join(at.top, 'contest.yml')]);
+  await symlink(join(at.home, 'created'), join(at.top, 'samples.jsonl'));
+  await symlink(at.home, join(at.top, 'hidden'));
+  const opened = await at.contests.open(at.top, 'write');
+  const invalid = { code: 'CONTEST_INVALID' };
+  await expect(opened.fingerprint('template')).rejects.toMatchObject(invalid);
+  await expect(opened.files('template')).rejects.toMatchObject(invalid);
+  await expect(opened.text('contest.yml')).rejects.toMatchObject(invalid);
+  await expect(opened.append('samples.jsonl', '{}\n')).rejects.toMatchObject(invalid);
+  await expect(opened.write('hidden/a.js', 'a')).rejects.toMatchObject(invalid);
+  await opened.close();
+  await rm(join(at.top, '.lock'));
+  await symlink(join(at.home, 'created'), join(at.top, '.lock'));
+  await expect(at.contests.open(at.top, 'write')).rejects.toMatchObject({
+    ...invalid,
+    message: expect.stringContaining('.lock is a link'),
+  });
+  await expect(stat(join(at.home, 'created'))).rejects.toMatchObject({ code: 'ENOENT' });
 });

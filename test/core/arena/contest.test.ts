@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  capContest,
   changedAfterVotes,
   contestDigest,
   type RepoTask,
@@ -284,5 +285,23 @@ describe('versions', () => {
     expect(sampleId({ ...one }, sha256)).toBe(sampleId(one, sha256));
     const others = [{ round: 2 }, { task: 'b' }, { contestant: 'a' }, { contest: sha256('') }];
     expect(new Set(others.map((other) => sampleId({ ...one, ...other }, sha256))).size).toBe(others.length);
+  });
+});
+
+test('what a contest asks for is lowered to what the operator allows, with a sentence for each', () => {
+  const ceilings = { budgetRun: 10, budgetCandidate: 5, candidates: 6, timeoutCandidateSeconds: 60 };
+  const limits = { parallel: 64, time: 360_000, tokens: 100, dollars: 700 };
+  const { contest, lowered } = capContest({ budget: 100_000, limits }, ceilings);
+  expect(contest).toEqual({ budget: 10, limits: { parallel: 6, time: 60, tokens: 100, dollars: 5 } });
+  expect(lowered).toEqual([
+    'budget was lowered from $100000 to $10, which MAX_BUDGET_RUN allows.',
+    'limits.dollars was lowered from $700 to $5, which MAX_BUDGET_CANDIDATE allows.',
+    'limits.time was lowered from 360000 s to 60 s, which MAX_TIMEOUT allows.',
+    'limits.parallel was lowered from 64 to 6, which MAX_CANDIDATES allows.',
+  ]);
+  const modest = capContest({ budget: 2, limits: { parallel: 4, time: 60, tokens: 100 } }, ceilings);
+  expect(modest).toEqual({
+    contest: { budget: 2, limits: { parallel: 4, time: 60, tokens: 100, dollars: 2 } },
+    lowered: [],
   });
 });
