@@ -33,9 +33,7 @@ async function decide(shell: Shell, name: string, flags: DecideFlags): Promise<n
       repository: resolve(shell.cwd, flags.repo),
     });
     try {
-      const loaded = await loadContest(folder, {
-        variants,
-      });
+      const loaded = await loadContest(folder, { variants });
       const decisions = await decideContest(tools, folder, loaded, {
         trust: flags.trustChecks ?? false,
         onProgress: (text) => shell.screen.err(`${shown(text)}\n`),

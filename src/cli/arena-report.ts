@@ -23,17 +23,20 @@ async function writeReport(shell: Shell, name: string, flags: ReportFlags): Prom
   const { contests, variants } = await shell.openContests();
   const path = contestPath(shell, contests, name, flags);
   const folder = await contests.open(path, 'read');
-  const loaded = await loadContest(folder, {
-    variants,
-  });
+  const loaded = await loadContest(folder, { variants });
   const result = arenaReport({ ...loaded, decisions: await readDecisions(folder) });
   const out = flags.out === undefined ? path : resolve(shell.cwd, flags.out);
+  // The contest's folder may be a stranger's: a link in place of a report must not lead elsewhere.
+  const write =
+    flags.out === undefined
+      ? folder.write
+      : (file: string, text: string) => shell.writeText(join(out, file), text);
   const texts = {
     [REPORT_FILES.markdown]: reportMarkdown(result),
     [REPORT_FILES.json]: reportJson(result),
     [REPORT_FILES.html]: reportHtml(result),
   };
-  for (const [file, text] of Object.entries(texts)) await shell.writeText(join(out, file), text);
+  for (const [file, text] of Object.entries(texts)) await write(file, text);
   if (flags.json) shell.screen.out(`${jsonText(result)}\n`);
   else shell.screen.out(arenaReportText(result));
   shell.screen.err(

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -319,5 +319,15 @@ describe('the report', () => {
     const json = at();
     await json.type('arena', 'report', 'spring', '--json', '--out', dir);
     expect(JSON.parse(json.out())).toEqual(JSON.parse(await readFile(join(dir, 'report.json'), 'utf8')));
+  });
+
+  test('replaces a link in place of one of its files, and writes nothing where it leads', async () => {
+    await write(answered((contestant, task) => `${contestant} on ${task}`));
+    const elsewhere = join(dir, 'profile');
+    await writeFile(elsewhere, 'mine\n');
+    await symlink(elsewhere, join(folder, 'report.md'));
+    expect(await at().type('arena', 'report', 'spring')).toBe(0);
+    expect(await readFile(elsewhere, 'utf8')).toBe('mine\n');
+    expect(await readFile(join(folder, 'report.md'), 'utf8')).toContain('# Contest spring');
   });
 });
