@@ -157,7 +157,7 @@ export interface Shell extends Terminal {
   open(needs: RuntimeNeeds): Promise<TerminalRuntime>;
   /** Opens no database, GitHub or models. */
   openPreparing(): Promise<PrepareTools>;
-  /** For tasks out of a repository's history: opens no database, GitHub or models. */
+  /** For tasks out of a repository's history: opens no database or models. GitHub is read for the texts of issues. */
   openMining(): Promise<Mining>;
   /** Opens no database or GitHub. */
   openSelecting(how: SelectingHow): Promise<Selecting>;

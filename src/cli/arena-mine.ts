@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CONTEST_FILE } from '../core/arena/index.ts';
-import { STOPS, summaryRows } from '../core/mining/index.ts';
+import { STOPS, statementLines, summaryRows } from '../core/mining/index.ts';
 import { type Mined, mineHistory } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { contestPath } from './arena.ts';
@@ -127,8 +127,9 @@ const SHALLOW =
   'The clone is shallow, so older changes are not in it. `git fetch --unshallow` in the repository gets them.';
 
 /** A table of what was found, kept and dropped. */
-function minedText({ summary, shallow, dropped }: Mined, file: string, next: string): string {
+function minedText({ summary, shallow, dropped, stated }: Mined, file: string, next: string): string {
   const rows = summaryRows(summary);
+  const says = statementLines(stated);
   const width = Math.max(...rows.map(([what]) => what.length));
   const first = dropped
     .slice(0, MAX_REASONS)
@@ -137,6 +138,7 @@ function minedText({ summary, shallow, dropped }: Mined, file: string, next: str
     ...rows.map(([what, count]) => `${what.padEnd(width)}  ${String(count).padStart(5)}`),
     ...(first.length > 0 ? ['', 'Dropped now:', ...first] : []),
     ...(dropped.length > MAX_REASONS ? [`  and ${dropped.length - MAX_REASONS} more, in mined.jsonl`] : []),
+    ...(says.length > 0 ? ['', 'Kept now:', ...says.map((line) => `  ${line}`)] : []),
     '',
     STOPS[summary.stop],
     ...(shallow ? [SHALLOW] : []),

@@ -14,7 +14,7 @@ import { ceilingsOf, type Operator, shownSetup } from '../core/settings/index.ts
 import type { Sandbox } from '../ports/index.ts';
 import { type PrepareTools, type SelectTools, type Survey, surveyRepository } from '../runs/index.ts';
 import type { DoctorFinding, Mining, Selecting, SelectingHow } from '../shell.ts';
-import { providersOf } from './connections.ts';
+import { openAppGitHub, providersOf } from './connections.ts';
 import { dataPaths, openDataFolder, promptsOf, recipesOf } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
 import { openSandbox, ownerOf, registriesOf, toolchainsOf } from './sandbox.ts';
@@ -44,12 +44,20 @@ export async function openPreparing(operator: Operator): Promise<PrepareTools> {
   };
 }
 
-/** Opens the dependencies of `runoff arena mine`: those of `runoff prepare`, and the folders of contests. */
+/**
+ * Opens the dependencies of `runoff arena mine`: those of `runoff prepare`, the folders of contests, and GitHub if an App
+ * is configured.
+ */
 export async function openMining(operator: Operator): Promise<Mining> {
   const { contests, templates } = dataPaths(operator.data);
   const tools = await openPreparing(operator);
   return {
-    tools: { ...tools, templates: openTemplates({ dir: templates, dataDir: operator.data }) },
+    tools: {
+      ...tools,
+      templates: openTemplates({ dir: templates, dataDir: operator.data }),
+      ...(operator.app ? { github: openAppGitHub(operator, tools.log) } : {}),
+      githubUrl: operator.github.gitUrl,
+    },
     contests: openContests({ dir: contests, dataDir: operator.data, lock: lockFile }),
     variants: promptsOf(operator).coder,
   };

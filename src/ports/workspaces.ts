@@ -116,13 +116,17 @@ export interface Workspaces {
   /**
    * The commits on the first-parent line of a commit, committed since a time (milliseconds since 1970 UTC), newest first,
    * at most 20,000. Nothing that the repository's settings or hooks name is executed. `shallow`: the repository lacks
-   * older commits.
+   * older commits. `origin`: the address of the remote with this name, as somebody wrote it; null if there is none.
    */
   mainline(
     source: Extract<RepositorySource, { readonly kind: 'local' }>,
     head: Sha,
     options: { readonly since: number },
-  ): Promise<{ readonly changes: readonly HistoryChange[]; readonly shallow: boolean }>;
+  ): Promise<{
+    readonly changes: readonly HistoryChange[];
+    readonly shallow: boolean;
+    readonly origin: string | null;
+  }>;
   /**
    * The difference of these files between two commits, in the form of a collected patch; null if it cannot be written as
    * text. Fault BASE_MISSING if the source lacks one of the commits.

@@ -34,6 +34,11 @@ export function openMainline({ git, layout, mirrors }: MainlineParts): Pick<Work
     return done.stdout.trim() === 'true';
   }
 
+  async function originOf(path: string): Promise<string | null> {
+    const done = await quiet({ cwd: path, args: ['config', '--get', 'remote.origin.url'] });
+    return done.exitCode === 0 ? done.stdout.trim() : null;
+  }
+
   return {
     async mainline({ path }, head, { since }) {
       const listing = [
@@ -51,6 +56,7 @@ export function openMainline({ git, layout, mirrors }: MainlineParts): Pick<Work
       return {
         changes: commits.map((one) => ({ ...one, files: files.get(one.commit) ?? [] })),
         shallow: await isShallow(path),
+        origin: await originOf(path),
       };
     },
 

@@ -58,6 +58,8 @@ const TaskOrigin = z.strictObject({
   /** The issue or pull request, as a number or an address. */
   issue: z.string().max(1000).optional(),
   title: z.string().max(1000).optional(),
+  /** What `statement` is: the text of the issue, or the message of the commit. */
+  statement: z.enum(['issue', 'message']).optional(),
   /** When it was solved, ISO 8601. */
   at: z.iso.datetime({ offset: true }).optional(),
 });

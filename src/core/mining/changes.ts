@@ -1,6 +1,8 @@
 import { fileKindOf } from '../likeness/index.ts';
 import type { Sha } from '../model/index.ts';
 import { isSnapshot, isTestNamed, roleOf } from '../patches/index.ts';
+import { visible } from '../reports/index.ts';
+import { type HubRepository, type NamedIssues, namedIssues, namesIssue } from './issues.ts';
 import { statementOf, statementTitle } from './statement.ts';
 
 /** A commit on the first-parent line of a branch, compared with its first parent. */
@@ -41,26 +43,43 @@ export interface MinedChange {
   readonly issue: string | null;
 }
 
-type Classified =
-  | { readonly kind: 'found'; readonly found: MinedChange }
-  | { readonly kind: 'left-out'; readonly why: LeftOut };
-
-/** Sorts changes of a history: what may become a task, and what cannot. The order stays. */
-export function classifyChanges(
-  changes: readonly HistoryChange[],
-): readonly (Classified & { readonly change: HistoryChange })[] {
-  const reverted = new Set(changes.flatMap(({ message }) => revertedBy(message)));
-  return changes.map((change) => ({ ...classify(change, reverted), change }));
+/** A change that may become a task. */
+export interface FoundChange extends Omit<MinedChange, 'statement'> {
+  /** Out of the message; null if it says nothing, so that only the text of an issue can. */
+  readonly statement: string | null;
+  readonly named: NamedIssues;
 }
 
-function classify(change: HistoryChange, reverted: ReadonlySet<string>): Classified {
+type Classified =
+  | { readonly kind: 'found'; readonly found: FoundChange }
+  | { readonly kind: 'left-out'; readonly why: LeftOut };
+
+/**
+ * Sorts changes of a history: what may become a task, and what cannot. The order stays. `issuesOf`: the repository whose
+ * issues can be read; null: messages alone must say what the tasks are.
+ */
+export function classifyChanges(
+  changes: readonly HistoryChange[],
+  issuesOf: HubRepository | null = null,
+): readonly (Classified & { readonly change: HistoryChange })[] {
+  const reverted = new Set(changes.flatMap(({ message }) => revertedBy(message)));
+  return changes.map((change) => ({ ...classify(change, reverted, issuesOf), change }));
+}
+
+function classify(
+  change: HistoryChange,
+  reverted: ReadonlySet<string>,
+  issuesOf: HubRepository | null,
+): Classified {
   const [base] = change.parents;
   const why = base === undefined ? 'root' : whyLeftOut(change, reverted);
   const statement = statementOf(change.message);
   if (why !== null || base === undefined) return { kind: 'left-out', why: why ?? 'root' };
-  if (statement === null) return { kind: 'left-out', why: 'no-statement' };
+  const named = namedIssues(change.message, issuesOf);
+  if (statement === null && !namesIssue(named)) return { kind: 'left-out', why: 'no-statement' };
   const [issue = null] = /(?:#|gh-)\d{1,7}\b/i.exec(change.message) ?? [];
-  return { kind: 'found', found: { change, base, statement, title: statementTitle(statement), issue } };
+  const title = statementTitle(statement ?? visible(change.message.trim()));
+  return { kind: 'found', found: { change, base, statement, title, issue, named } };
 }
 
 /** Characters of a title that are compared. */

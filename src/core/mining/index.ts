@@ -1,12 +1,21 @@
 export {
   CHANGE_LIMITS,
   classifyChanges,
+  type FoundChange,
   type HistoryChange,
   type LeftOut,
   type MinedChange,
   taskIdOf,
   taskPaths,
 } from './changes.ts';
+export {
+  closedByPull,
+  type HubRepository,
+  hubRepository,
+  MAX_ISSUES_OF_CHANGE,
+  namedIssues,
+  namesIssue,
+} from './issues.ts';
 export { PROOF_TIMES, verdictOn, verdictText } from './proof.ts';
 export {
   latestByCommit,
@@ -16,9 +25,13 @@ export {
   type MiningSummary,
   OUTCOMES,
   progressText,
+  STATEMENTS,
   STOPS,
+  type StatementCounts,
+  type StatementSource,
   type Stop,
+  statementLines,
   summaryOf,
   summaryRows,
 } from './records.ts';
-export { statementOf } from './statement.ts';
+export { statementOf, statementOfIssues, statementTitle } from './statement.ts';

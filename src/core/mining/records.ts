@@ -47,6 +47,39 @@ export function latestByCommit(records: readonly MinedRecord[]): ReadonlyMap<str
   return latest;
 }
 
+/** What says the task of a change: the text of its issues, or its message. `because`: a clause that says why. */
+export const STATEMENTS = {
+  issue: { from: 'issue', because: 'the change closes them' },
+  message: { from: 'message', because: 'no issue on GitHub is known that it closes' },
+  'no-app': {
+    from: 'message',
+    because: 'no GitHub App is configured (APP_ID, PRIVATE_KEY and WEBHOOK_SECRET) to read the issue',
+  },
+  'no-access': { from: 'message', because: 'the GitHub App has no access to the repository' },
+  unreadable: { from: 'message', because: 'the issue is gone, or may not be read' },
+  'other-pull': {
+    from: 'message',
+    because: 'the pull request that it names was not merged as this commit',
+  },
+  'too-many': { from: 'message', because: 'it closes too many issues for one task' },
+  'says-nothing': { from: 'message', because: 'the text of the issue says nothing' },
+} as const satisfies Record<string, { readonly from: 'issue' | 'message'; readonly because: string }>;
+export type StatementSource = keyof typeof STATEMENTS;
+/** Tasks by what says them. */
+export type StatementCounts = Readonly<Partial<Record<StatementSource, number>>>;
+
+/** Sentences about where the statements of tasks come from; none for none. */
+export function statementLines(counts: StatementCounts): readonly string[] {
+  return (Object.keys(STATEMENTS) as StatementSource[]).flatMap((source) => {
+    const count = counts[source] ?? 0;
+    if (count === 0) return [];
+    const { from, because } = STATEMENTS[source];
+    return from === 'issue'
+      ? [`${counted(count, 'task')} stated by the text of issues.`]
+      : [`${counted(count, 'task')} stated by the commit message: ${because}.`];
+  });
+}
+
 /** Why mining ended. */
 export const STOPS = {
   done: 'Everything was looked at.',

@@ -1,3 +1,4 @@
+import { visibleMarkdown, visiblePlain } from '../prompts/index.ts';
 import { cut, visible } from '../reports/index.ts';
 
 /** Code points of a statement. Our default: longer messages are logs or generated. */
@@ -61,6 +62,22 @@ export function statementOf(message: string): string | null {
       .trim(),
     { codePoints: MAX_STATEMENT },
   );
+  return saysSomething(text) ? text : null;
+}
+
+/**
+ * The task that issues describe together: what their pages show, without diffs and links to changes. Null if it says
+ * nothing.
+ */
+export function statementOfIssues(
+  issues: readonly { readonly title: string; readonly body: string }[],
+): string | null {
+  const texts = issues.map(({ title, body }) => {
+    const page = visible(`${visiblePlain(title).text}\n\n${visibleMarkdown(body).text}`);
+    const lines = withoutDiffs(page.split('\n')).map((line) => line.replace(FIX_LINK, '').trimEnd());
+    return lines.join('\n').trim();
+  });
+  const text = cut(texts.join('\n\n').replace(/\n{3,}/g, '\n\n'), { codePoints: MAX_STATEMENT });
   return saysSomething(text) ? text : null;
 }
 

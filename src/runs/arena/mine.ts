@@ -1,19 +1,23 @@
 import { readRecords, readTasks, taskLine } from '../../core/arena/index.ts';
 import {
   classifyChanges,
+  type FoundChange,
   latestByCommit,
   MINED_FILE,
-  type MinedChange,
   type MinedOutcome,
   MinedRecord,
   type MiningSummary,
   OUTCOMES,
   progressText,
+  STATEMENTS,
+  type StatementCounts,
+  type StatementSource,
   type Stop,
   summaryOf,
 } from '../../core/mining/index.ts';
 import { asFault, counted, Fault, type Sha } from '../../core/model/index.ts';
 import type { ContestFolder } from '../../ports/index.ts';
+import { type IssueAccess, openIssues, stateTask } from './issue-text.ts';
 import { type MinePorts, type Proof, proveChange } from './prove.ts';
 
 interface MineOptions {
@@ -42,47 +46,55 @@ export interface Mined {
   readonly summary: MiningSummary;
   /** The repository lacks its older commits. */
   readonly shallow: boolean;
+  /** Of this call. */
   readonly dropped: readonly MinedRecord[];
+  /** What says the tasks that this call kept. */
+  readonly stated: StatementCounts;
 }
 
 /**
  * Makes tasks of the repository's own history: changes that brought tests, newest first, of which execution proves that
  * the tests fail without the change and pass with it. What was executed is kept, so that another call goes on from
- * there. Faults: REPOSITORY_EMPTY; CONTEST_INVALID if the dataset is unreadable; CHECKS_UNTRUSTED.
+ * there. Faults: REPOSITORY_EMPTY; CONTEST_INVALID if the dataset is unreadable; CHECKS_UNTRUSTED; GITHUB_UNAVAILABLE
+ * if GitHub does not answer and changes name issues.
  */
 export async function mineHistory(ports: MinePorts, options: MineOptions): Promise<Mined> {
   const { repository, folder, since } = options;
   const source = { kind: 'local', path: repository } as const;
   const head = await ports.workspaces.resolve(source, 'HEAD');
   if (head === null) throw new Fault('REPOSITORY_EMPTY', `${repository} has no commit yet.`);
-  const { changes, shallow } = await ports.workspaces.mainline(source, head, { since });
-  const classified = classifyChanges(changes);
+  const { changes, shallow, origin } = await ports.workspaces.mainline(source, head, { since });
+  const issues = await openIssues(ports, origin, changes);
+  if (issues.kind === 'closed')
+    options.onProgress(`Tasks are stated by commit messages: ${STATEMENTS[issues.why].because}.`);
+  const classified = classifyChanges(changes, issues.kind === 'open' ? issues.repository : null);
   const found = classified.flatMap((one) => (one.kind === 'found' ? [one.found] : []));
   const outcomes = await earlierOutcomes(folder, options, found);
   const open = found.filter(({ change }) => !outcomes.has(change.commit));
   options.onProgress(openingText(changes.length, found.length, found.length - open.length));
-  const { stop, dropped } = await executeInTurn(ports, options, open, outcomes);
-  return { summary: summaryOf(classified, [...outcomes.values()], stop), shallow, dropped };
+  const { stop, ...now } = await executeInTurn(ports, { ...options, issues }, open, outcomes);
+  return { summary: summaryOf(classified, [...outcomes.values()], stop), shallow, ...now };
 }
 
 /** Executes changes until there is a reason to stop; adds what is found out to `outcomes`. */
 async function executeInTurn(
   ports: MinePorts,
-  options: MineOptions,
-  open: readonly MinedChange[],
+  options: TryOptions,
+  open: readonly FoundChange[],
   outcomes: Map<Sha, MinedOutcome>,
-): Promise<{ readonly stop: Stop; readonly dropped: readonly MinedRecord[] }> {
+): Promise<Pick<Mined, 'dropped' | 'stated'> & { readonly stop: Stop }> {
   const { limit, onProgress } = options;
   const began = ports.clock.elapsed();
   const elapsed = () => (ports.clock.elapsed() - began) / 1_000;
   const dropped: MinedRecord[] = [];
+  const stated: Partial<Record<StatementSource, number>> = {};
   let outages = 0;
   for (const [checked, mined] of open.entries()) {
     const started = elapsed();
     const stop = stopNow(options, keptIn(outcomes), started);
-    if (stop !== null) return { stop, dropped };
+    if (stop !== null) return { stop, dropped, stated };
     const tried = await tryChange(ports, mined, options);
-    if (tried.kind === 'stopped') return { stop: 'interrupted', dropped };
+    if (tried.kind === 'stopped') return { stop: 'interrupted', dropped, stated };
     if (tried.kind === 'outage') {
       outages += 1;
       if (outages >= MAX_OUTAGES) throw tried.fault;
@@ -92,14 +104,18 @@ async function executeInTurn(
       continue;
     }
     outages = 0;
-    const record = recordOf(mined, tried.proof, { seconds: elapsed() - started, at: ports.clock.now() });
+    const record = recordOf(tried.mined, tried.proof, {
+      seconds: elapsed() - started,
+      at: ports.clock.now(),
+    });
     await keepProof(options, tried.proof, record);
     outcomes.set(record.commit, record.outcome);
     if (record.outcome !== 'kept') dropped.push(record);
+    else if (tried.statedBy !== null) stated[tried.statedBy] = (stated[tried.statedBy] ?? 0) + 1;
     const done = { kept: keptIn(outcomes), checked: checked + 1, seconds: elapsed() };
     onProgress(`${recordText(record)} (${progressText(done, { found: open.length, limit })})`);
   }
-  return { stop: stopNow(options, keptIn(outcomes), 0) ?? 'done', dropped };
+  return { stop: stopNow(options, keptIn(outcomes), 0) ?? 'done', dropped, stated };
 }
 
 const keptIn = (outcomes: ReadonlyMap<Sha, MinedOutcome>): number =>
@@ -118,22 +134,38 @@ function stopNow(
   return minutes !== undefined && seconds >= 60 * minutes ? 'time' : null;
 }
 
-/** Changes in a row whose packages could not be fetched, after which the registry counts as away. Our default. */
+/** Changes in a row that a registry or GitHub did not answer for, after which it counts as away. Our default. */
 const MAX_OUTAGES = 3;
 
+type TryOptions = MineOptions & { readonly issues: IssueAccess };
+
 type Tried =
-  | { readonly kind: 'proof'; readonly proof: Proof }
+  | {
+      readonly kind: 'proof';
+      readonly proof: Proof;
+      readonly mined: Pick<FoundChange, 'base' | 'change' | 'title'>;
+      /** Null: nothing says its task. */
+      readonly statedBy: StatementSource | null;
+    }
   /** Nothing is known about the change: another call tries it again. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'outage'; readonly fault: Fault };
 
-async function tryChange(ports: MinePorts, mined: MinedChange, options: MineOptions): Promise<Tried> {
+async function tryChange(ports: MinePorts, found: FoundChange, options: TryOptions): Promise<Tried> {
   try {
-    return { kind: 'proof', proof: await proveChange(ports, mined, options) };
+    const stated = await stateTask(options.issues, found);
+    if (stated.kind === 'unstated') {
+      const proof = { outcome: 'unusable', why: stated.why } as const;
+      return { kind: 'proof', proof, mined: found, statedBy: null };
+    }
+    const { mined, source } = stated;
+    const proof = await proveChange(ports, mined, { ...options, statedBy: STATEMENTS[source].from });
+    return { kind: 'proof', proof, mined, statedBy: source };
   } catch (thrown) {
     if (options.signal.aborted) return { kind: 'stopped' };
     const fault = asFault(thrown);
-    if (fault.code === 'REGISTRY_UNAVAILABLE') return { kind: 'outage', fault };
+    if (fault.code === 'REGISTRY_UNAVAILABLE' || fault.code === 'GITHUB_UNAVAILABLE')
+      return { kind: 'outage', fault };
     throw thrown;
   }
 }
@@ -142,7 +174,7 @@ async function tryChange(ports: MinePorts, mined: MinedChange, options: MineOpti
 async function earlierOutcomes(
   folder: ContestFolder,
   { dataset, again }: Pick<MineOptions, 'again' | 'dataset'>,
-  found: readonly MinedChange[],
+  found: readonly FoundChange[],
 ): Promise<Map<Sha, MinedOutcome>> {
   const noted = readRecords(
     (await folder.records(minedFile(dataset))) ?? '',
@@ -167,7 +199,7 @@ async function earlierOutcomes(
 }
 
 function recordOf(
-  { change, base, title }: MinedChange,
+  { change, base, title }: Pick<FoundChange, 'base' | 'change' | 'title'>,
   proof: Proof,
   { seconds, at }: { readonly seconds: number; readonly at: number },
 ): MinedRecord {

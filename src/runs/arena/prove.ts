@@ -18,10 +18,11 @@ import { checksAt, detectedRecipe, exposureOf, mayBeSuggested } from '../admit/i
 import { openBase } from '../base/index.ts';
 import { findRecipe, type RecipePorts } from '../recipe/index.ts';
 import { testHidden } from './executed.ts';
+import type { IssuePorts } from './issue-text.ts';
 import { openTaskBase, type TaskBase, type VerifyPorts } from './verify.ts';
 
-/** Dependencies of proving tasks: no model, no GitHub and no database. */
-export interface MinePorts extends VerifyPorts, Pick<RecipePorts, 'github' | 'recipes'> {
+/** Dependencies of making tasks: no model and no database. GitHub is there for the texts of issues alone. */
+export interface MinePorts extends VerifyPorts, IssuePorts, Pick<RecipePorts, 'recipes'> {
   newRunId(): RunId;
 }
 
@@ -29,6 +30,8 @@ interface ProveOptions {
   readonly repository: string;
   /** As the dataset names the repository. */
   readonly trust: boolean;
+  /** What the statement is. */
+  readonly statedBy: 'issue' | 'message';
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +61,7 @@ export async function proveChange(
   const { hidden, reference } = parts;
   const recipe = await recipeAt(ports, mined.base, options);
   if (recipe.kind === 'broken') return { outcome: 'base-broken', why: recipe.why };
-  const task = taskOfChange(mined, recipe.commands, options.repository);
+  const task = taskOfChange(mined, recipe.commands, options);
   const folder = {
     absolute: (path: string) => path,
     repository: async (path: string) => path,
@@ -66,7 +69,7 @@ export async function proveChange(
     copy: () => Promise.reject(new Fault('INTERNAL', 'A task from history has no template.')),
     files: async () => Object.entries(hidden).map(([path, text]) => ({ path, text })),
   };
-  const { repository: _, ...how } = options;
+  const { repository: _, statedBy: __, ...how } = options;
   const resolved = { ...task, start: mined.base, hidden: '' };
   try {
     const base = await openTaskBase(ports, folder, resolved, { ...how, runId: ports.newRunId() });
@@ -83,7 +86,7 @@ export async function proveChange(
 function taskOfChange(
   { change, base, statement, title, issue, ...mined }: MinedChange,
   { setup = '', build = '', test = '' }: Recipe['commands'],
-  repository: string,
+  { repository, statedBy }: Pick<ProveOptions, 'repository' | 'statedBy'>,
 ): RepoTask {
   const id = taskIdOf({ change, title, ...mined });
   return {
@@ -101,6 +104,7 @@ function taskOfChange(
       title,
       at: new Date(change.at).toISOString(),
       ...(issue === null ? {} : { issue }),
+      statement: statedBy,
     },
   };
 }
