@@ -104,7 +104,7 @@ export async function planningWorld({
       },
       announcer: quietAnnouncer,
     },
-    ['toolchains'],
+    ['toolchains', 'registries'],
   );
   await admitted(world, Settings.parse({ checks: { test: 'npm test' }, ...settings }), body);
   return { world, asked };

@@ -106,7 +106,7 @@ export async function openReviewFixture(
       },
       announcer: quietAnnouncer,
     },
-    ['toolchains'],
+    ['toolchains', 'registries'],
   );
   const origin = { kind: 'local', path: bench.source.kind === 'local' ? bench.source.path : '' } as const;
   const settings = Settings.parse({ review: 'always', checks: checks.checks, ...options.settings });
