@@ -110,7 +110,8 @@ describe('a worker of an App', () => {
       process.stdout.write(
         `a worker ended in ${Math.round(endedMs)} ms, its candidates went on after ${Math.round(onMs)} ms\n`,
       );
-      expect(endedMs).toBeLessThan(20_000);
+      // Kubernetes kills after 30 s unless told otherwise. On an idle machine it takes about 8 s.
+      expect(endedMs).toBeLessThan(30_000);
       expect((await demo.run(issue)).state).toBe('published');
     }));
 
