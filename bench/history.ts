@@ -4,7 +4,6 @@
 // with a mistake in it, and the change of a neighbouring commit. Which contestant replays which changes from task to task, so
 // that none is always right. Needs the network for what the repositories install; --from names a folder with clones
 // (OWNER+NAME/repo) where GitHub is not reached. --write puts the table into docs/arena.md.
-import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +18,7 @@ import {
 import type { MiningSummary } from '../src/core/mining/index.ts';
 import { type Script, startScriptedModels } from '../src/demo/scripted-models/index.ts';
 import { git, mistaken, sourcesOf } from './repositories/candidates.ts';
+import { type Ended, runoff } from './repositories/command.ts';
 
 const HELP = `Usage: node bench/history.ts [--from FOLDER] [--only NAME,…] [--limit TASKS] [--minutes MINUTES] [--keep FOLDER] [--write]
   --limit    tasks of each repository (default: 2)
@@ -47,27 +47,6 @@ const KINDS = ['true', 'partial', 'wrong', 'neighbour'] as const;
 type Kind = (typeof KINDS)[number];
 const CONTESTANTS = ['replay-1', 'replay-2', 'replay-3', 'replay-4'] as const;
 const PROVIDER = 'anthropic';
-
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function runoff(env: NodeJS.ProcessEnv, ...argv: readonly string[]): Promise<Ended> {
-  const main = join(import.meta.dirname, '../src/main.ts');
-  const child = spawn(process.execPath, ['--', main, ...argv], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (data: Buffer) => {
-    out += data.toString();
-  });
-  child.stderr.on('data', (data: Buffer) => {
-    err += data.toString();
-    process.stderr.write(data);
-  });
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err })));
-}
 
 function json<T>(what: string, { code, out, err }: Ended): T {
   if (code !== 0) throw new Error(`${what} ended with ${code}: ${err.slice(-2_000)}`);
@@ -158,7 +137,10 @@ async function tried({ name, since }: (typeof REPOSITORIES)[number], root: strin
   const baseEnv = { ...process.env, RUNOFF_DATA: join(root, 'data') };
   const { limit, minutes } = options;
   const argv = ['--repo', repository, '--since', since, '--limit', limit, '--minutes', minutes, '--json'];
-  const { dataset, summary } = json<Mining>('mine', await runoff(baseEnv, 'arena', 'mine', contest, ...argv));
+  const { dataset, summary } = json<Mining>(
+    'mine',
+    await runoff(baseEnv, ['arena', 'mine', contest, ...argv], { echo: true }),
+  );
   const folder = join(dataset, '..');
   const tasks = readTasks(readFileSync(dataset, 'utf8'), 'tasks.jsonl').tasks.filter(
     (task) => task.kind === 'repo',
@@ -177,8 +159,10 @@ async function tried({ name, since }: (typeof REPOSITORIES)[number], root: strin
       join(folder, 'contest.yml'),
       `version: 1\nname: ${contest}\nprompts: { plain: Answer with a diff. }\ncontestants: { prompts: [plain], models: [${names.join(', ')}] }\ntasks: tasks.jsonl\n`,
     );
-    json('gen', await runoff(env, 'arena', 'gen', contest, '--repo', repository, '--json'));
-    const decided = await runoff(env, 'arena', 'decide', contest, '--repo', repository, '--json');
+    json('gen', await runoff(env, ['arena', 'gen', contest, '--repo', repository, '--json'], { echo: true }));
+    const decided = await runoff(env, ['arena', 'decide', contest, '--repo', repository, '--json'], {
+      echo: true,
+    });
     const { competition } = json<{ readonly competition: Competition }>('decide', decided);
     return { name, summary, competition };
   } finally {

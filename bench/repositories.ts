@@ -4,7 +4,6 @@
 // for each repository to --out as it goes, and prints the table of docs/repositories.md. Needs the network for what the
 // repositories install; --from names a folder with clones (OWNER+NAME/repo) where GitHub is not reached. --write puts the
 // table of --out into docs/repositories.md.
-import { spawn } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -27,6 +26,7 @@ import {
   git,
   type Listed,
 } from './repositories/candidates.ts';
+import { type Ended, runoff } from './repositories/command.ts';
 
 const HELP = `Usage: node bench/repositories.ts [--only NAME,…] [--from FOLDER] [--out FILE] [--jobs N] [--keep FOLDER]
        [--prepare-only] [--table FILE] [--write FILE]`;
@@ -46,8 +46,6 @@ const { values: options } = parseArgs({
 });
 
 const MODEL = 'anthropic/scripted-planner';
-/** Of one command, minutes: a repository that takes longer counts as failed. */
-const LIMIT_MINUTES = 30;
 
 interface Result {
   readonly name: string;
@@ -66,37 +64,6 @@ interface Result {
   readonly runMs: number | null;
   /** The last lines of what the person was told, of what failed. */
   readonly told: string;
-}
-
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-  readonly ms: number;
-}
-
-function runoff(env: NodeJS.ProcessEnv, ...argv: readonly string[]): Promise<Ended> {
-  const main = join(import.meta.dirname, '../src/main.ts');
-  const began = performance.now();
-  const child = spawn(process.execPath, ['--', main, ...argv], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const timers = [
-    setTimeout(() => child.kill('SIGINT'), LIMIT_MINUTES * 60_000),
-    setTimeout(() => child.kill('SIGKILL'), (LIMIT_MINUTES + 2) * 60_000),
-  ];
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (data: Buffer) => {
-    out += data.toString();
-  });
-  child.stderr.on('data', (data: Buffer) => {
-    err += data.toString();
-  });
-  return new Promise((resolve) => {
-    child.on('close', (code) => {
-      for (const timer of timers) clearTimeout(timer);
-      resolve({ code, out, err, ms: performance.now() - began });
-    });
-  });
 }
 
 interface PreparedJson {
@@ -139,7 +106,7 @@ async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): P
   const repository = join(root, entry.name.replace('/', '+'));
   cloneBase(from, repository, entry.fix);
   chmodSync(repository, 0o755);
-  const first = await runoff(baseEnv, 'prepare', '--repo', repository, '--json');
+  const first = await runoff(baseEnv, ['prepare', '--repo', repository, '--json']);
   const prepared = json<PreparedJson>(first);
   const nothing = {
     name: entry.name,
@@ -157,7 +124,7 @@ async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): P
     told: first.code === 0 ? '' : lastLines(first.err, 8),
   };
   if (prepared === null) return nothing;
-  const second = json<PreparedJson>(await runoff(baseEnv, 'prepare', '--repo', repository, '--json'));
+  const second = json<PreparedJson>(await runoff(baseEnv, ['prepare', '--repo', repository, '--json']));
   const twice = { ...nothing, setupMs: [prepared.ms.setup, second?.ms.setup ?? null] };
   const candidates = options['prepare-only'] ? null : candidatesFor(repository, entry.fix);
   if (candidates === null) return twice;
@@ -183,7 +150,7 @@ async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): P
     '--models',
     MODEL,
   ];
-  const ended = await runoff(env, ...argv, '--no-ask', '--json');
+  const ended = await runoff(env, [...argv, '--no-ask', '--json']);
   const run = json<RunJson>(ended)?.run;
   const agentOf = (alias: string | null | undefined): string | null =>
     run?.candidates.find((one) => one.alias === alias)?.agent ?? null;

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import {
+  type ContestRecords,
   capContest,
   changedAfterVotes,
   openPairs,
@@ -14,14 +15,7 @@ import {
 import { counted, Fault, type Usd } from '../core/model/index.ts';
 import { money } from '../core/reports/index.ts';
 import type { ContestFolder } from '../ports/index.ts';
-import {
-  judgeContest,
-  keepAnswers,
-  type LoadedContest,
-  loadContest,
-  payerOf,
-  Voting,
-} from '../runs/index.ts';
+import { judgeContest, keepAnswers, loadContest, payerOf, Voting } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { type ContestFlags, contestCommand, contestPath, examples } from './arena.ts';
 import { voteByKeys } from './ballot.ts';
@@ -72,7 +66,7 @@ export function addVote(arena: Command, shell: Shell, done: (code: number) => vo
 interface OpenContest {
   readonly shell: Shell;
   readonly folder: ContestFolder;
-  readonly loaded: LoadedContest;
+  readonly loaded: ContestRecords;
   readonly standing: Standing;
   readonly flags: VoteFlags;
 }

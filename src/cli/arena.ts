@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { CONTEST_FILE, contestTemplate, readContest } from '../core/arena/index.ts';
+import { CONTEST_FILE, type ContestRecords, contestTemplate, readContest } from '../core/arena/index.ts';
 import { counted, Fault } from '../core/model/index.ts';
 import type { ContestFolder, Contests, Offer } from '../ports/index.ts';
-import { type Generated, generateSamples, type LoadedContest, loadContest } from '../runs/index.ts';
+import { type Generated, generateSamples, loadContest } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { jsonOption, names, whole } from './options.ts';
 import { generatedText, generateLine, jsonText, shellWord, shown } from './render/index.ts';
@@ -204,7 +204,7 @@ async function generateContest(shell: Shell, name: string, flags: GenFlags): Pro
 }
 
 /** Where every task is verified by execution, there is a result without any vote. */
-const nextAfter = ({ contest }: LoadedContest): 'report' | 'vote' =>
+const nextAfter = ({ contest }: ContestRecords): 'report' | 'vote' =>
   contest.tasks.every(({ kind }) => kind === 'repo') ? 'report' : 'vote';
 
 const dirWords = ({ dir }: ContestFlags): readonly string[] =>
@@ -219,7 +219,7 @@ async function generateLoaded(
     signal,
   }: {
     readonly folder: ContestFolder;
-    readonly loaded: LoadedContest;
+    readonly loaded: ContestRecords;
     readonly flags: GenFlags;
     readonly signal: AbortSignal;
   },

@@ -14,7 +14,6 @@ export {
   generateSamples,
   type JudgingEnd,
   judgeContest,
-  type LoadedContest,
   loadContest,
   type Mined,
   type MinePorts,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '../core/reports/index.ts';
 import type { AppManifest, SavedCredentials } from './credentials.ts';
 
 /** One answer to a browser. */
@@ -37,17 +38,6 @@ const FORM_TO_GITHUB: Readonly<Record<string, string>> = {
   'content-security-policy': POLICY,
   'referrer-policy': 'strict-origin',
 };
-
-const HTML_ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Escapes text for use as HTML text or in a quoted attribute. */
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => HTML_ENTITIES[char] ?? char);
 
 /** `body` is HTML by the caller; every value in it went through `escapeHtml`. */
 const page = (status: number, title: string, body: string, headers?: Page['headers']): Page => ({

@@ -72,6 +72,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'adapters/git',
     'adapters/github',
     'local-github',
+    'runs',
   ],
   esbuild: ['adapters/coders', 'adapters/probes', 'adapters/syntax'],
   // Parses what candidates and repositories wrote, inside the sandbox only.

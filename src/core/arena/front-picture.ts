@@ -1,18 +1,9 @@
-import { visibleCode } from '../reports/index.ts';
+import { escapeHtml, visibleCode } from '../reports/index.ts';
 import type { FrontPoint } from './measures.ts';
 import type { ArenaReport, FrontQuality } from './report.ts';
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 /** Text of others for HTML and SVG, also inside quoted attributes. Invisible characters are spelled out. */
-export const htmlText = (text: string): string =>
-  visibleCode(text).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
+export const htmlText = (text: string): string => escapeHtml(visibleCode(text));
 
 const WIDTH = 720;
 const HEIGHT = 430;

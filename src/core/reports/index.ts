@@ -102,6 +102,7 @@ export {
 } from './view.ts';
 export {
   cut,
+  escapeHtml,
   type HostFolder,
   tailOf,
   visible,

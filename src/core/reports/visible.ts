@@ -113,6 +113,18 @@ export function tailOf(output: string, lines: number): string {
   return kept.map((line) => cut(line, { codePoints: MAX_TAIL_LINE })).join('\n');
 }
 
+const HTML_ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes text for use as HTML or SVG text, or in a quoted attribute. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (char) => HTML_ENTITIES[char] ?? char);
+
 /** A folder of the host, and its replacement in public texts. */
 export interface HostFolder {
   readonly path: string;

@@ -1,4 +1,5 @@
 import {
+  type ContestRecords,
   DECISIONS_FILE,
   decisionId,
   PoolDecision,
@@ -14,7 +15,6 @@ import { type Alias, counted, Fault } from '../../core/model/index.ts';
 import type { Decision } from '../../core/ranking/index.ts';
 import type { ContestFolder } from '../../ports/index.ts';
 import { decidePatches } from '../local/index.ts';
-import type { LoadedContest } from './load.ts';
 import type { MinePorts } from './prove.ts';
 import { openTaskBase } from './verify.ts';
 
@@ -43,7 +43,7 @@ export async function readDecisions(
 export async function decideContest(
   ports: MinePorts,
   folder: ContestFolder,
-  loaded: LoadedContest,
+  loaded: ContestRecords,
   options: DecideOptions,
 ): Promise<readonly PoolDecision[]> {
   const decisions = [...(await readDecisions(folder))];

@@ -1,7 +1,9 @@
+import { Semaphore } from 'async-mutex';
 import {
   BASES_FILE,
   type BaseResult,
   baseId,
+  type ContestRecords,
   capContest,
   changedAfterVotes,
   NO_AGENT,
@@ -14,7 +16,6 @@ import { Settings } from '../../core/settings/index.ts';
 import type { ContestFolder } from '../../ports/index.ts';
 import { requireCoders } from '../contestants.ts';
 import { throwIfCancelled } from '../stage.ts';
-import type { LoadedContest } from './load.ts';
 import { payerOf } from './payer.ts';
 import {
   appendRecord,
@@ -47,7 +48,7 @@ export interface Generated {
 export async function generateSamples(
   ports: GeneratePorts,
   folder: ContestFolder,
-  loaded: LoadedContest,
+  loaded: ContestRecords,
   options: GenerateOptions,
 ): Promise<Generated> {
   const { digest, samples, votes } = loaded;
@@ -139,7 +140,7 @@ async function makeSamples(
   const total = before + missing.length;
   const began = ports.clock.elapsed();
   const unasked: { task: string; contestant: string; why: string }[] = [];
-  const verifying = slots(ports.parallelChecks);
+  const verifying = new Semaphore(ports.parallelChecks);
   let made = 0;
   let reused = 0;
   let spent: string | null = null;
@@ -161,21 +162,4 @@ async function makeSamples(
     options.tell({ kind: 'sample', sample: sample.sample, done: before + made, total, usd, leftMs });
   });
   return { done: before + made, made, reused, unasked };
-}
-
-/** At most `width` at a time, in the order of the calls. */
-function slots(width: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let free = width;
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
-    }
-  };
 }

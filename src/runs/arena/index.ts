@@ -1,7 +1,7 @@
 export { decideContest, readDecisions } from './decide.ts';
 export { type Generated, generateSamples } from './generate.ts';
 export { type ArenaJudging, type JudgingEnd, judgeContest } from './judges.ts';
-export { type LoadedContest, loadContest } from './load.ts';
+export { loadContest } from './load.ts';
 export { type Mined, mineHistory } from './mine.ts';
 export { payerOf } from './payer.ts';
 export type { MinePorts } from './prove.ts';

@@ -4,6 +4,7 @@ import {
   BaseResult,
   CONTEST_FILE,
   type Contest,
+  type ContestRecords,
   contestDigest,
   NO_AGENT,
   type ResolvedContest,
@@ -21,17 +22,6 @@ import { Fault } from '../../core/model/index.ts';
 import { suggest } from '../../core/settings/index.ts';
 import type { ContestFolder } from '../../ports/index.ts';
 
-/** A contest with its files as they are now. */
-export interface LoadedContest {
-  readonly contest: ResolvedContest;
-  /** Of this version. */
-  readonly digest: string;
-  /** Of all versions. */
-  readonly samples: readonly Sample[];
-  readonly bases: readonly BaseResult[];
-  readonly votes: readonly VoteRecord[];
-}
-
 interface LoadOptions {
   /** Runoff's own prompt variants, which agents may name. */
   readonly variants: ReadonlyMap<string, string>;
@@ -44,7 +34,7 @@ interface LoadOptions {
  * Reads a contest. Nothing is executed, and no repository is needed. Faults: CONTEST_UNKNOWN without `contest.yml`;
  * CONTEST_INVALID with a line for each problem.
  */
-export async function loadContest(folder: ContestFolder, options: LoadOptions): Promise<LoadedContest> {
+export async function loadContest(folder: ContestFolder, options: LoadOptions): Promise<ContestRecords> {
   const text = await folder.text(CONTEST_FILE);
   if (text === null) throw new Fault('CONTEST_UNKNOWN', `There is no ${CONTEST_FILE} in ${folder.path}.`);
   const read = readContest(text);

@@ -1,7 +1,7 @@
+import type { ContestRecords } from '../../core/arena/index.ts';
 import { Fault, type RunId, type Usd } from '../../core/model/index.ts';
 import type { ContestFolder } from '../../ports/index.ts';
 import type { World } from '../context.ts';
-import type { LoadedContest } from './load.ts';
 
 /** Names a contest in the ledger, wherever its folder lies. */
 const ID_FILE = 'contest.id';
@@ -24,7 +24,7 @@ export interface ContestPayer {
 export async function payerOf(
   { store, random }: Pick<World, 'random' | 'store'>,
   folder: Pick<ContestFolder, 'create' | 'sha256' | 'text'>,
-  { contest, samples, votes }: Pick<LoadedContest, 'contest' | 'samples' | 'votes'>,
+  { contest, samples, votes }: Pick<ContestRecords, 'contest' | 'samples' | 'votes'>,
 ): Promise<ContestPayer> {
   if ((await folder.text(ID_FILE)) === null) await folder.create(ID_FILE, `${random.nonce()}\n`);
   const id = (await folder.text(ID_FILE))?.trim() ?? '';

@@ -1,6 +1,8 @@
+import type { Semaphore } from 'async-mutex';
 import {
   askedIdentity,
   type BaseResult,
+  type ContestRecords,
   NO_AGENT,
   type PlannedSample,
   type ResolvedRepoTask,
@@ -15,7 +17,6 @@ import type { ContestFolder } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 import { agentWork } from './agent-work.ts';
 import type { AskingPorts, ContestantAnswer } from './asking.ts';
-import type { LoadedContest } from './load.ts';
 import type { ContestPayer } from './payer.ts';
 import { askedText, plainCall } from './plain-call.ts';
 import { verifyDiff } from './verdict.ts';
@@ -53,7 +54,7 @@ export interface GenerateOptions {
 export interface Generating {
   readonly ports: GeneratePorts;
   readonly folder: ContestFolder;
-  readonly loaded: LoadedContest;
+  readonly loaded: ContestRecords;
   readonly options: GenerateOptions;
   readonly payer: ContestPayer;
   /** With which the names of areas begin; of this folder on this machine. */
@@ -86,7 +87,6 @@ export type MadeSample =
   | { readonly why: string; readonly isSpent: boolean };
 
 /** Lets only as many verifications begin as the machine can bear. */
-type Verifying = <T>(verify: () => Promise<T>) => Promise<T>;
 
 /**
  * Asks one contestant for one task, verifies the answer, and records the sample. Of equal questions whose answer can be
@@ -95,7 +95,7 @@ type Verifying = <T>(verify: () => Promise<T>) => Promise<T>;
 export async function makeSample(
   work: Generating,
   planned: PlannedSample,
-  verifying: Verifying,
+  verifying: Semaphore,
 ): Promise<MadeSample> {
   const { ports, folder, loaded, questions } = work;
   const { contest } = loaded;
@@ -123,7 +123,7 @@ async function answerAndRecord(
   work: Generating,
   planned: PlannedSample,
   { base, text, question }: AskedQuestion,
-  verifying: Verifying,
+  verifying: Semaphore,
 ): Promise<MadeSample> {
   const { ports, loaded, options, payer, areas } = work;
   const { task } = planned;
@@ -140,7 +140,9 @@ async function answerAndRecord(
   const onBase = work.bases.get(task.id) ?? { tests: null, hiddenTests: null };
   const diff = answered.outcome === 'answered' ? answered.answer : null;
   const verification =
-    base && diff !== null ? await verifying(() => verifyDiff(base, planned.id, diff, onBase)) : null;
+    base && diff !== null
+      ? await verifying.runExclusive(() => verifyDiff(base, planned.id, diff, onBase))
+      : null;
   const sample = sampleOf(work, planned, { answered, question, verification, earlier });
   await appendRecord(work, SAMPLES_FILE, sample);
   work.samples.push(sample);
