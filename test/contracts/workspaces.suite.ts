@@ -64,18 +64,21 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
     describe('the history of a source', () => {
       test('messages come oldest first, from a given time on, whole and with their own time', async () => {
         const { path } = world.repository({ 'a.txt': 'a\n' });
-        const committed = (text: string) => {
-          world.git(path, 'commit', '-q', '--allow-empty', '-m', text);
+        const committed = (text: string, at: number) => {
+          const dated = `!GIT_COMMITTER_DATE="${at} +0000" git commit`;
+          world.git(path, '-c', `alias.dated=${dated}`, 'dated', '-q', '--allow-empty', '-m', text);
           return world.git(path, 'rev-parse', 'HEAD');
         };
-        const sha = committed('Round half up');
-        const tip = committed(`Revert "Round half up"\n\nThis reverts commit ${sha}.`);
+        const seconds = AT + 60;
+        const sha = committed('Round half up', AT);
+        const tip = committed(`Revert "Round half up"\n\nThis reverts commit ${sha}.`, seconds);
         const found = await workspaces.messages(local(path), tip, 0);
         expect(found.map((one) => one.sha).slice(-2)).toEqual([sha, tip]);
         expect(found.at(-1)?.message.trim()).toBe(`Revert "Round half up"\n\nThis reverts commit ${sha}.`);
-        const seconds = Number(world.git(path, 'show', '-s', '--format=%ct', tip));
         expect(found.at(-1)?.at).toBe(1000 * seconds);
-        expect(await workspaces.messages(local(path), tip, 1000 * (seconds + 3600))).toEqual([]);
+        const later = await workspaces.messages(local(path), tip, 1000 * seconds);
+        expect(later.map((one) => one.sha).filter((one) => one === sha || one === tip)).toEqual([tip]);
+        expect(await workspaces.messages(local(path), tip, Date.now() + 3_600_000)).toEqual([]);
       });
 
       test('the work of a head began where it left the first parent of its merge', async () => {

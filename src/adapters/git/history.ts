@@ -49,7 +49,8 @@ export function openHistory({ git, layout, mirrors, prepared }: HistoryParts): S
       holding(source, [sha], async (key) => {
         const after = Math.floor(since / 1000);
         const format = '--format=%H %ct%x00%B%x00';
-        const limits = [`--max-count=${MAX_COMMITS}`, `--since=${after}`];
+        // A bare number below 10^8 is no time to git, but words for "now" or a day of this month.
+        const limits = [`--max-count=${MAX_COMMITS}`, `--since=@${after} +0000`];
         const text = await read(key, 'the history', ['log', ...limits, format, sha]);
         return messagesIn(text).toReversed();
       }),
