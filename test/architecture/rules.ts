@@ -9,11 +9,12 @@ const MAY_IMPORT = {
   adapters: ['core', 'ports'],
   app: ['core', 'ports', 'runs', 'commands'],
   server: ['core', 'ports', 'runs', 'commands'],
+  web: ['core', 'ports', 'runs', 'commands'],
   // What the command line asks for, and compose gives: neither of them knows the other.
   shell: ['core', 'ports', 'runs'],
   cli: ['core', 'ports', 'runs', 'commands', 'shell'],
-  compose: ['core', 'ports', 'runs', 'commands', 'adapters', 'app', 'server', 'shell'],
-  demo: ['core', 'ports', 'runs', 'commands', 'adapters', 'app', 'server', 'shell', 'cli', 'compose'],
+  compose: ['core', 'ports', 'runs', 'commands', 'adapters', 'app', 'server', 'web', 'shell'],
+  demo: ['core', 'ports', 'runs', 'commands', 'adapters', 'app', 'server', 'web', 'shell', 'cli', 'compose'],
   // A package of its own, which knows nothing of Runoff.
   'local-github': [],
   'process-start': [],
@@ -26,6 +27,7 @@ const MAY_IMPORT = {
     'adapters',
     'app',
     'server',
+    'web',
     'shell',
     'cli',
     'compose',
@@ -38,7 +40,7 @@ const WITHOUT_NODE: ReadonlySet<string> = new Set(['core', 'ports', 'runs', 'com
 
 /** Who may import a package, besides types of `probot` in `app.ts`. A package without a row may not be imported. */
 export const OWNERS: Readonly<Record<string, readonly string[]>> = {
-  zod: ['core', 'ports', 'runs', 'commands', 'adapters', 'server', 'cli'],
+  zod: ['core', 'ports', 'runs', 'commands', 'adapters', 'server', 'web', 'cli'],
   'fastest-levenshtein': ['core'],
   // Compares texts, and does nothing else.
   diff: ['core'],
@@ -88,6 +90,13 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/sdk-trace': ['adapters/traces'],
   '@opentelemetry/resources': ['adapters/traces'],
   '@opentelemetry/exporter-trace-otlp-http': ['adapters/traces'],
+  // Pages and API: templates that escape, routes, and the bridge from Node's HTTP server.
+  hono: ['web'],
+  '@hono/node-server': ['server', 'web'],
+  '@hono/zod-openapi': ['web'],
+  diff2html: ['web'],
+  // Served to browsers, where it colours code; no code of ours runs it.
+  '@highlightjs/cdn-assets': ['web'],
   commander: ['cli'],
   // Lists to choose from at a terminal.
   '@clack/prompts': ['main'],
