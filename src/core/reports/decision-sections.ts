@@ -4,8 +4,9 @@ import { notableGroups } from '../patches/index.ts';
 import { chosenOf, failedGate } from '../ranking/index.ts';
 import { checkCommands } from './commands.ts';
 import { lookAtNotes } from './findings.ts';
-import { branchOf, counted, decisionLabel, elapsed, personFirst, personIn } from './format.ts';
-import { code, details, fencedDiff, fill, inertSentence, link, prose, tableRows } from './markdown.ts';
+import { branchOf, counted, decisionLabel, elapsed } from './format.ts';
+import { code, details, fencedDiff, fill, inertSentence, prose, tableRows } from './markdown.ts';
+import { MARKDOWN, type Markup, personFirst, personIn } from './markup.ts';
 import { type FailingTests, type InputExample, type RankReason, reasons } from './rank-reasons.ts';
 import { baseTestsText, standings } from './ranking-table.ts';
 import { couldKeepCommands } from './settings-pull.ts';
@@ -61,44 +62,46 @@ type StoredPick = NonNullable<RunView['picks']>[number];
 export const lastPick = ({ picks = [] }: Pick<RunView, 'picks'>): StoredPick | undefined => picks.at(-1);
 
 /** ``picked by `mona` ``, after a candidate's letter; empty if no person picked it. */
-export function pickedBy(view: RunView): string {
+export function pickedBy(view: RunView, to: Markup = MARKDOWN): string {
   const pick = lastPick(view);
-  return pick && pick.alias !== null ? `picked by ${personIn(pick.by)}` : '';
+  return pick && pick.alias !== null ? `picked by ${personIn(pick.by, to)}` : '';
 }
 
 /** The chosen candidate and how it was chosen, for a heading; empty without a decision. */
-export function chosenText(view: RunView): string {
+export function chosenText(view: RunView, to: Markup = MARKDOWN): string {
   const pick = lastPick(view);
   if (pick) {
     return pick.alias === null
-      ? `${personFirst(pick.by)} rejected all candidates`
-      : `**${pick.alias}** — picked by ${personIn(pick.by)}`;
+      ? `${personFirst(pick.by, to)} rejected all candidates`
+      : `${to.own(`**${pick.alias}** — picked by `)}${personIn(pick.by, to)}`;
   }
   const { decision } = view;
-  return decision && decision.kind !== 'none' ? `**${decision.alias}** — ${decisionLabel(decision)}` : '';
+  return decision && decision.kind !== 'none'
+    ? to.own(`**${decision.alias}** — ${decisionLabel(decision)}`)
+    : '';
 }
 
 /** The evidence in full; next to a person's pick also the candidate in first place. */
-export function evidenceText(view: RunView): string {
+export function evidenceText(view: RunView, to: Markup = MARKDOWN): string {
   const { decision } = view;
   if (decision === undefined) return '';
-  const because = inertSentence(decision.because, BECAUSE);
+  const because = to.sentence(decision.because, BECAUSE);
   if (!lastPick(view)) return because;
   if (decision.kind === 'none') return `The evidence ranks no candidate first. ${because}`;
   const whom = decision.alias === chosenOf(view) ? 'it first too' : `**${decision.alias}** first`;
-  return `The evidence ranks ${whom}: ${decisionLabel(decision)}. ${because}`;
+  return `${to.own(`The evidence ranks ${whom}: ${decisionLabel(decision)}.`)} ${because}`;
 }
 
 /** The votes, best first; empty if there are none. The store ensures one vote per person. */
-export function votesLine({ votes = [] }: RunView): string {
+export function votesLine({ votes = [] }: RunView, to: Markup = MARKDOWN): string {
   const tally = new Map<Alias, string[]>();
-  for (const { by, alias } of votes) tally.set(alias, [...(tally.get(alias) ?? []), personIn(by)]);
+  for (const { by, alias } of votes) tally.set(alias, [...(tally.get(alias) ?? []), personIn(by, to)]);
   const lines = [...tally]
     .toSorted(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1))
     .map(([alias, voters]) => {
       const more = voters.length - VOTERS_NAMED;
       const named = voters.slice(0, VOTERS_NAMED).join(', ');
-      return `**${alias}** ${voters.length} (${named}${more > 0 ? ` and ${more} more` : ''})`;
+      return `${to.own(`**${alias}**`)} ${voters.length} (${named}${more > 0 ? ` and ${more} more` : ''})`;
     });
   return lines.length === 0 ? '' : `${counted(votes.length, 'vote')}: ${lines.join('; ')}.`;
 }
@@ -116,7 +119,7 @@ export const noPatchAtAll = ({ candidates }: RunView): boolean =>
   candidates.every(({ patch }) => patch === undefined);
 
 /** Why the winner has no pull request, and what to do about it; empty if none was to be opened. */
-export function unopenedText(view: RunView, compareUrl: string | undefined): string {
+export function unopenedText(view: RunView, compareUrl: string | undefined, to: Markup = MARKDOWN): string {
   const { outcome } = view;
   const alias = chosenOf(view);
   if (outcome?.kind !== 'table' || outcome.refusedBecause === undefined || alias === null) return '';
@@ -125,9 +128,9 @@ export function unopenedText(view: RunView, compareUrl: string | undefined): str
   const where =
     branch === null
       ? 'Its branch could not be pushed either; the comparison has its diff.'
-      : `Its branch is ${code(branch)}${url === null ? '' : ` (${link('compare', url)})`}: open a pull request from it manually.`;
-  const again = inertSentence(restartText(view));
-  const none = `**${alias}** has no pull request: ${inertSentence(outcome.refusedBecause, 400)}`;
+      : `Its branch is ${to.code(branch)}${url === null ? '' : ` (${to.link('compare', url)})`}: open a pull request from it manually.`;
+  const again = to.sentence(restartText(view));
+  const none = `${to.own(`**${alias}** has no pull request:`)} ${to.sentence(outcome.refusedBecause, 400)}`;
   if (outcome.isDamaged) return `${none} To have it made again, ${again}.`;
   return `${none} ${where} Or fix what GitHub reports, then ${again}.`;
 }

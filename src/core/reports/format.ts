@@ -1,7 +1,6 @@
 import type { Stop } from '../debate/index.ts';
 import type { GateName } from '../evidence/index.ts';
 import {
-  type Actor,
   type Alias,
   type CandidateState,
   type Contestant,
@@ -14,7 +13,7 @@ import {
 } from '../model/index.ts';
 import { type Picked, roundText, type Separator } from '../ranking/index.ts';
 import type { FoundTool } from '../settings/index.ts';
-import { code } from './markdown.ts';
+import { MARKDOWN, type Markup } from './markup.ts';
 import type { BaseStep, RunView } from './view.ts';
 import { visibleLine } from './visible.ts';
 
@@ -60,17 +59,6 @@ export const plusMinus = (change: { readonly additions: number; readonly deletio
 
 /** The first twelve digits: enough to identify a commit. */
 export const shortSha = (sha: string): string => sha.slice(0, 12);
-
-/** Maximum code points of a login; GitHub allows 39. */
-const LOGIN = 80;
-
-/** A person in the middle of a sentence: the login as code, which causes no mention. `null`: the command line. */
-export const personIn = (by: Actor | null): string =>
-  by ? code(by.login, LOGIN) : 'somebody at the command line';
-
-/** The same at the start of a sentence. */
-export const personFirst = (by: Actor | null): string =>
-  by ? code(by.login, LOGIN) : 'Somebody at the command line';
 
 /** The branch of a candidate's commit on GitHub, e.g. `auto-dev/7/r7k2m9q4xa/B`. Contains no text of the issue. */
 export const branchName = (issue: number, run: RunId, alias: Alias): string =>
@@ -205,11 +193,11 @@ function baseStepLabel(view: RunView, shown: (command: string, limit: number) =>
 }
 
 /**
- * A run's activity in its stage, after "stage 2 of 6:", as Markdown. Set-up and base tests take longer than the
- * planner, so they are named.
+ * A run's activity in its stage, after "stage 2 of 6:". Set-up and base tests take longer than the planner, so they are
+ * named.
  */
-export const activityLabel = (view: RunView, stage: Stage): string =>
-  baseStepLabel(view, code) ?? plainActivity(view, stage);
+export const activityLabel = (view: RunView, stage: Stage, to: Markup = MARKDOWN): string =>
+  baseStepLabel(view, to.code) ?? plainActivity(view, stage);
 
 function plainActivity(view: RunView, stage: Stage): string {
   if (view.queue) return `queued, ${ordinal(view.queue.position)} in line`;

@@ -29,8 +29,6 @@ export {
   localBranch,
   money,
   ordinal,
-  personFirst,
-  personIn,
   plusMinus,
   progressLabel,
   queueText,
@@ -59,6 +57,7 @@ export {
   replyScope,
   report,
 } from './markdown.ts';
+export { MARKDOWN, type Markup, PAGE, personFirst, personIn } from './markup.ts';
 export { checkText, commitMessage, followUpMessage, pullRequest } from './pull.ts';
 export { type FailingTests, type InputExample, type RankReason, reasons } from './rank-reasons.ts';
 export { type RankRow, rankRows, standings } from './ranking-table.ts';
@@ -77,6 +76,7 @@ export {
 export { criticText, debateSummary, OBJECTION_RESULT_LABELS, reviewOutcome } from './sections.ts';
 export { couldKeepCommands, settingsPull } from './settings-pull.ts';
 export { statusComment } from './status.ts';
+export { type RunSummary, runSummary } from './summary.ts';
 export {
   agreementNote,
   contestedQuestion,

@@ -13,12 +13,12 @@ import {
   elapsed,
   escapedMoney,
   money,
-  personFirst as named,
   queueText,
   stageNumber,
   stageOf,
 } from './format.ts';
 import { code, inertSentence, link, replyScope, report, table } from './markdown.ts';
+import { MARKDOWN, type Markup, personFirst as named } from './markup.ts';
 import type { Report, RunView } from './view.ts';
 
 /** Maximum characters of a sentence that answers a command. */
@@ -253,16 +253,23 @@ const splitCommentLines = (body: string): readonly string[] =>
     .map((line) => line.trimEnd());
 
 /** What the run waits for and how to answer, for the status comment; empty if it waits for no one. */
-export function waitingText(view: RunView): string {
+export function waitingText(view: RunView, to: Markup = MARKDOWN): string {
   const open = view.dialogue && !isOver(view.state) ? openInquiry(view.dialogue) : null;
   if (!open) return '';
   const left = `${elapsed(open.until - view.now)} left`;
   if (open.kind === 'approval') {
-    return `**Waiting for plan approval** (${left}): comment \`/auto-dev approve\` or \`/auto-dev revise TEXT\`.`;
+    return to.own(
+      view.origin.kind === 'github'
+        ? `**Waiting for plan approval** (${left}): comment \`/auto-dev approve\` or \`/auto-dev revise TEXT\`.`
+        : `**Waiting for plan approval** (${left}): run \`runoff approve ${view.id}\` or \`runoff revise ${view.id} TEXT\`.`,
+    );
   }
+  const hasOptions = open.question.options.length > 0;
   const ways =
-    open.question.options.length > 0
-      ? 'Tick a box in the comment with the question, or comment `/auto-dev answer 1`.'
-      : 'Comment `/auto-dev answer TEXT`.';
-  return `**Waiting for an answer** (${left}): ${inertSentence(open.question.text, 400)} ${ways}`;
+    view.origin.kind === 'local'
+      ? `Run \`runoff answer ${view.id} ${hasOptions ? '1' : 'TEXT'}\`.`
+      : hasOptions
+        ? 'Tick a box in the comment with the question, or comment `/auto-dev answer 1`.'
+        : 'Comment `/auto-dev answer TEXT`.';
+  return `${to.own(`**Waiting for an answer** (${left}):`)} ${to.sentence(open.question.text, 400)} ${to.own(ways)}`;
 }

@@ -10,7 +10,8 @@ import type { Alias } from '../model/index.ts';
 import { commandFailure, failureHint, howEnded, limitHelp, quotedCode } from './commands.ts';
 import { counted, shortSha } from './format.ts';
 import { cutNotes } from './left-out.ts';
-import { code, inertSentence, prose } from './markdown.ts';
+import { code, prose } from './markdown.ts';
+import { MARKDOWN, type Markup } from './markup.ts';
 import { kindNotes } from './task-notes.ts';
 import type { RunView, SandboxView } from './view.ts';
 import { visibleLine } from './visible.ts';
@@ -159,27 +160,30 @@ export const testedWhere = (view: RunView): string => {
 const SILENCE = 1_500;
 
 /** The most important warning for a run whose tests give no usable results; empty for other runs. */
-export function silenceLines(view: RunView): readonly string[] {
+export function silenceLines(view: RunView, to: Markup = MARKDOWN): readonly string[] {
   const note = silenceNote(view);
-  return note === null ? [] : [inertSentence(note, SILENCE)];
+  return note === null ? [] : [to.sentence(note, SILENCE)];
 }
 
 /** Protections that are weaker than in the default sandbox; empty for the default. */
-export function sandboxWarnings({ sandbox }: RunView): readonly string[] {
+export function sandboxWarnings({ sandbox }: RunView, to: Markup = MARKDOWN): readonly string[] {
   if (!sandbox || sandbox.weaker.length === 0) return [];
-  const title = isUnsandboxed(sandbox) ? '**No sandbox.**' : '**Weaker sandbox.**';
-  return sandbox.weaker.map((text) => `${title} ${inertSentence(text, SENTENCE)}`);
+  const title = to.own(isUnsandboxed(sandbox) ? '**No sandbox.**' : '**Weaker sandbox.**');
+  return sandbox.weaker.map((text) => `${title} ${to.sentence(text, SENTENCE)}`);
 }
 
 /** What has changed since the run began: the issue, the base branch; empty if nothing has, or if unknown. */
-export function changedSinceLines({ base, baseMovedTo, editedSince = false }: RunView): readonly string[] {
+export function changedSinceLines(
+  { base, baseMovedTo, editedSince = false }: RunView,
+  to: Markup = MARKDOWN,
+): readonly string[] {
   const edited = editedSince
-    ? ['**The issue was edited after the run started.** The candidates solve the earlier version.']
+    ? [to.own('**The issue was edited after the run started.** The candidates solve the earlier version.')]
     : [];
   if (!base || baseMovedTo === undefined || baseMovedTo === base.sha) return edited;
   return [
     ...edited,
-    `**The base branch has moved.** ${code(base.ref)} is now at ${code(shortSha(baseMovedTo))}; the candidates were built and tested on ${code(shortSha(base.sha))}.`,
+    `${to.own('**The base branch has moved.**')} ${to.code(base.ref)} is now at ${to.code(shortSha(baseMovedTo))}; the candidates were built and tested on ${to.code(shortSha(base.sha))}.`,
   ];
 }
 

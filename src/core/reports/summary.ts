@@ -1,0 +1,196 @@
+import { expiryReason } from '../brief/index.ts';
+import type { Alias, RunState } from '../model/index.ts';
+import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
+import {
+  chosenText,
+  evidenceText,
+  lastPick,
+  noPatchAtAll,
+  pickedBy,
+  restartText,
+  unopenedText,
+  votesLine,
+} from './decision-sections.ts';
+import { activityLabel, branchOf, counted, elapsed, queueText, stageNumber, stageOf } from './format.ts';
+import { MARKDOWN, type Markup } from './markup.ts';
+import { waitingText } from './replies.ts';
+import { changedSinceLines, sandboxWarnings, silenceLines } from './test-facts.ts';
+import type { OutcomeView, RunView } from './view.ts';
+
+/** What a reader must know first, in the same words wherever it is shown. Empty strings and lists for nothing. */
+export interface RunSummary {
+  /** The stage and its activity, or how the run ended; then its time. */
+  readonly title: string;
+  /** What came of it, in blocks. */
+  readonly outcome: readonly string[];
+  /** What it waits for: its place in the queue, people's replies. */
+  readonly waits: readonly string[];
+  /** What is weaker or has changed: tests without results, the sandbox, the issue, the base branch. */
+  readonly warnings: readonly string[];
+  /** What the reader can do now. */
+  readonly next: string;
+}
+
+export const runSummary = (view: RunView, to: Markup = MARKDOWN): RunSummary => ({
+  title: summaryTitle(view, to),
+  outcome: nonEmpty(outcomeBlocks(view, to)),
+  waits: nonEmpty([queueText(view), waitingText(view, to)]),
+  warnings: [...silenceLines(view, to), ...changedSinceLines(view, to), ...sandboxWarnings(view, to)],
+  next: nextStep(view, to),
+});
+
+const nonEmpty = (texts: readonly string[]): readonly string[] => texts.filter((text) => text !== '');
+
+function summaryTitle(view: RunView, to: Markup): string {
+  const stage = stageOf(view);
+  const time = elapsed(view.now - view.startedAt);
+  if (stage !== null) return `${stageNumber(stage)}, ${activityLabel(view, stage, to)} · ${time}`;
+  return `${ending(view, to)} · ${time}`;
+}
+
+const ENDINGS = {
+  refused: 'run not started',
+  awaiting_pick: 'please choose a candidate',
+  published: 'done',
+  merged: 'merged',
+  closed: 'pull request closed',
+  failed: 'run failed',
+  cancelled: 'run cancelled',
+} as const satisfies Partial<Record<RunState, string>>;
+
+function ending(view: RunView, to: Markup): string {
+  const { outcome, decision, state } = view;
+  const chosen = chosenOf(view);
+  if (state === 'closed' && outcome?.kind !== 'pull') return 'no candidate was picked';
+  if (state === 'published' && outcome?.kind === 'pull') return pullEnding(view, outcome, to);
+  if (state === 'published' && isUnopened(view) && chosen !== null) {
+    return `candidate ${chosen} won, but GitHub refused its pull request`;
+  }
+  if (state === 'published' && decision?.kind === 'none' && chosen === null) return 'no candidate passed';
+  return state in ENDINGS ? ENDINGS[state as keyof typeof ENDINGS] : state;
+}
+
+function pullEnding(
+  view: RunView,
+  { number, url }: Extract<OutcomeView, { kind: 'pull' }>,
+  to: Markup,
+): string {
+  const pull = `draft pull request ${to.link(`#${number}`, url)}`;
+  const chosen = chosenOf(view);
+  if (chosen === null) return `${pull}, no candidate picked`;
+  const by = pickedBy(view, to);
+  return `${pull} with candidate ${chosen}${by === '' ? '' : `, ${by}`}`;
+}
+
+const isUnopened = ({ outcome }: RunView): boolean =>
+  outcome?.kind === 'table' && outcome.refusedBecause !== undefined;
+
+const nextSentence = (text: string, to: Markup): string => `${to.own('**Next:**')} ${text}`;
+
+function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
+  const { decision, outcome, trouble, state } = view;
+  if (trouble !== undefined) {
+    return [to.sentence(trouble.message, 1_500), nextSentence(to.sentence(trouble.advice, 600), to)];
+  }
+  if (state === 'cancelled') {
+    const last = view.dialogue?.inquiries.at(-1);
+    const why = last?.settled?.kind === 'expired' ? `It stopped because ${expiryReason(last)}. ` : '';
+    const kept = to.own("The run's record keeps all work done so far. To start again,");
+    return [`${why}${kept} ${to.sentence(restartText(view))}.`];
+  }
+  if (stageOf(view) !== null || decision === undefined) return [];
+  if (isUnopened(view)) {
+    const table = comparisonLink(outcome, 'Compare all candidates', to);
+    return [chosenSummary(view, to), unopenedText(view, undefined, to), table];
+  }
+  if (state === 'awaiting_pick' || (state === 'closed' && outcome?.kind !== 'pull'))
+    return unpickedBlocks(view, to);
+  if (decision.kind === 'none' && chosenOf(view) === null) {
+    const seeComparison = comparisonLink(outcome, 'Why each candidate failed', to);
+    const unopened = view.origin.kind === 'github' ? 'No pull request was opened.' : '';
+    return [to.sentence(decision.because, 600), `${unopened} ${seeComparison}`.trim()];
+  }
+  return [chosenSummary(view, to), comparisonLink(outcome, 'Compare with the other candidates', to)];
+}
+
+/** The chosen candidate, how it was chosen, and the evidence. */
+const chosenSummary = (view: RunView, to: Markup): string =>
+  `${chosenText(view, to)}. ${evidenceText(view, to)}`;
+
+function unpickedBlocks(view: RunView, to: Markup): readonly string[] {
+  const table = comparisonLink(view.outcome, 'Compare all candidates', to);
+  if (view.state === 'awaiting_pick') {
+    const why = leftToPerson(view.decision)
+      ? 'Your settings leave the choice to you.'
+      : 'The evidence is inconclusive: please choose.';
+    return [`${why} ${evidenceText(view, to)}`, votesLine(view, to), table];
+  }
+  const pick = lastPick(view);
+  const who = pick ? `${chosenText(view, to)}.` : 'The run ended before anyone chose.';
+  return [`${who} No pull request was opened.`, votesLine(view, to), table];
+}
+
+function comparisonLink(outcome: OutcomeView | undefined, label: string, to: Markup): string {
+  const url = outcome?.kind === 'pull' || outcome?.kind === 'table' ? outcome.comparisonUrl : undefined;
+  return url === undefined ? '' : `${to.link(label, url)}.`;
+}
+
+function activeRunHelp(view: RunView, to: Markup): string {
+  const id = to.code(view.id);
+  if (view.origin.kind === 'local') return `To cancel, run ${to.code(`runoff cancel ${view.id}`)}.`;
+  const what = view.origin.work ? 'pull request' : 'issue';
+  // The label stays until the run begins.
+  const label = to.code(view.queue ? view.label : `${view.label}:running`);
+  return `${to.own('To cancel, comment `/auto-dev cancel` or remove the label')} ${label}. ${to.own(`\`/auto-dev status\` updates the status comment, \`/auto-dev help\` lists all commands. Editing the ${what} now does not affect this run`)} (${id}).`;
+}
+
+/** What the reader can do now. */
+function nextStep(view: RunView, to: Markup): string {
+  const { state, outcome } = view;
+  if (stageOf(view) !== null) return activeRunHelp(view, to);
+  const next = (text: string) => nextSentence(text, to);
+  if (state === 'awaiting_pick') return next(to.own(pickHelp(view)));
+  if (state === 'closed' && outcome?.kind !== 'pull')
+    return next(`to start again, ${to.sentence(restartText(view))}.`);
+  // The advice is shown above, with the reason.
+  if (state !== 'published' || isUnopened(view)) return '';
+  if (outcome?.kind === 'pull' && chosenOf(view) === null) {
+    const first = pickable(view)[0] ?? 'A';
+    return next(
+      to.own(`close the pull request, or choose a candidate for it with \`/auto-dev pick ${first}\`.`),
+    );
+  }
+  const chosen = chosenOf(view);
+  if (chosen !== null) return next(reviewHelp(view, chosen, to));
+  if (noPatchAtAll(view)) {
+    return next(
+      `find out what stopped each coder, fix it (a key, a provider, a budget, a limit), then ${to.sentence(restartText(view))}.`,
+    );
+  }
+  const what = view.origin.kind === 'local' ? 'the task' : view.origin.work ? 'the request' : 'the issue';
+  return next(
+    `describe ${what} more precisely (the expected behaviour, a test that shows it), then ${to.sentence(restartText(view))}.`,
+  );
+}
+
+function pickHelp(view: RunView): string {
+  const first = pickable(view)[0] ?? 'A';
+  const ways =
+    view.origin.kind === 'github'
+      ? `tick a box in the comparison, or comment \`/auto-dev pick ${first}\` or \`/auto-dev pick none\`.`
+      : `run \`runoff pick ${view.id} ${first}\` or \`runoff pick ${view.id} none\`.`;
+  return `${ways} There is no deadline, and waiting costs nothing.`;
+}
+
+function reviewHelp(view: RunView, chosen: Alias, to: Markup): string {
+  const branch = branchOf(view, chosen);
+  if (view.origin.kind === 'local')
+    return branch === null
+      ? 'look at its diff.'
+      : `review its branch, then merge it: ${to.code(`git merge ${branch}`)}.`;
+  const others = view.candidates.length - 1;
+  const compared = others > 0 ? ` Its comparison covers the other ${counted(others, 'candidate')}.` : '';
+  return to.own(
+    `review the pull request; Runoff never merges.${compared} Comment \`/auto-dev help\` there for a list of commands.`,
+  );
+}
