@@ -21,6 +21,7 @@ import type {
 import type { Decision, Ranked } from '../core/ranking/index.ts';
 import type { ChecksView, OutcomeView, SandboxView } from '../core/reports/index.ts';
 import type { ExecutorRecord, QueueEntry } from './engine.ts';
+import type { RunLists } from './pages.ts';
 import type {
   AnswerStore,
   AuditEntry,
@@ -153,7 +154,7 @@ export interface LedgerSums {
 }
 
 /** The database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
-export interface Store extends AnswerStore, Outcomes, Recipes, Retention {
+export interface Store extends AnswerStore, Outcomes, Recipes, Retention, RunLists {
   /** False if a run with this id exists; it is then unchanged. */
   createRun(run: {
     id: RunId;
@@ -264,36 +265,4 @@ export interface Store extends AnswerStore, Outcomes, Recipes, Retention {
   audited(options: { readonly run?: RunId; readonly limit: number }): Promise<readonly AuditRecord[]>;
   census(): Promise<Census>;
   close(): Promise<void>;
-}
-
-/** What a sweep deleted. */
-export interface Swept {
-  readonly files: number;
-  readonly bytes: number;
-}
-
-export interface SweepOptions {
-  /** Whether an artifact (by SHA-256 in hexadecimal) is still referenced. Called once for each old artifact. */
-  readonly keep: (sha256: string) => boolean;
-  /** Milliseconds since 1970 by the store's clock: artifacts put at or after this time are kept in any case. */
-  readonly before: number;
-}
-
-/** Content-addressed texts. Writes are atomic; `get` verifies the hash. */
-export interface Artifacts {
-  /**
-   * Stores a text; durable when it resolves. Renews the time of an existing artifact. Faults: DISK_FULL,
-   * ARTIFACTS_UNAVAILABLE.
-   */
-  put(content: string): Promise<ArtifactRef>;
-  /**
-   * Rejects with STORED_DATA_DAMAGED if the artifact is missing or its content differs, with ARTIFACTS_UNAVAILABLE in
-   * an outage.
-   */
-  get(ref: ArtifactRef): Promise<string>;
-  /**
-   * Deletes old unreferenced artifacts, and temporary files left by a crash. An artifact that is put again at the
-   * same time is kept. May be repeated after a failure. Faults as for `put`.
-   */
-  sweep(options: SweepOptions): Promise<Swept>;
 }

@@ -2,6 +2,7 @@ export {
   type Exposure,
   exposureOfLocal,
   isLikelyWriter,
+  MAY_WRITE,
   mayWrite,
   Overrides,
   RunRequest,

@@ -75,6 +75,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'adapters/github',
     'local-github',
     'runs',
+    'web',
   ],
   esbuild: ['adapters/coders', 'adapters/probes', 'adapters/syntax'],
   // Parses what candidates and repositories wrote, inside the sandbox only.

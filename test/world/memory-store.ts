@@ -18,6 +18,7 @@ import type {
   Artifacts,
   Intent,
   LedgerRow,
+  RepositoryHandle,
   RunRecord,
   StageTiming,
   Store,
@@ -124,6 +125,18 @@ export function memoryStore(): Store {
     },
     async runs(limit) {
       return records().toReversed().slice(0, limit);
+    },
+    async originOf(id) {
+      return entries.get(id)?.run.origin ?? null;
+    },
+    async repositoriesWithRuns() {
+      const found = new Map<number, RepositoryHandle>();
+      for (const { origin } of records().toReversed()) {
+        if (origin.kind !== 'github' || found.has(origin.repositoryId)) continue;
+        const { installationId, repositoryId, owner, name } = origin;
+        found.set(repositoryId, { installationId, repositoryId, owner, name });
+      }
+      return [...found.values()];
     },
     async activeRuns(repositoryId, issue) {
       return living().filter(

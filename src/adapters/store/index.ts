@@ -7,6 +7,7 @@ import { answers, ledger, modelAnswers } from './ledger.ts';
 import { isMigrated, migrate } from './migrations/index.ts';
 import { outcomes } from './outcomes.ts';
 import { audits, intents, progress } from './progress.ts';
+import { runLists } from './run-lists.ts';
 import { lookups, retention, runs } from './runs.ts';
 
 export { openExecutors } from './executors.ts';
@@ -54,6 +55,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     ...answers(db),
     ...modelAnswers(db),
     ...lookups(db),
+    ...runLists(db),
     ...commands(db),
     ...picks(db),
     ...executorList(db),

@@ -36,7 +36,7 @@ export {
   mayBeSuggested,
 } from './exposure.ts';
 export { enqueue, Overrides, RunRequest } from './request.ts';
-export { isLikelyWriter, mayWrite, permit } from './writers.ts';
+export { isLikelyWriter, MAY_WRITE, mayWrite, permit } from './writers.ts';
 
 export type AdmitPorts = SettingsPorts &
   GitHubTaskPorts &

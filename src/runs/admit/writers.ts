@@ -97,7 +97,7 @@ function openPermissionLookup(reader: GitHubReader) {
   };
 }
 
-const MAY_WRITE: ReadonlySet<Permission> = new Set(['admin', 'maintain', 'write']);
+export const MAY_WRITE: ReadonlySet<Permission> = new Set(['admin', 'maintain', 'write']);
 
 /** Checks that the requester has write access. Until then, nothing is posted (I4, I9). Faults: GITHUB_UNAVAILABLE. */
 export async function permit(

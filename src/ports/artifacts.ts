@@ -1,0 +1,33 @@
+import type { ArtifactRef } from '../core/model/index.ts';
+
+/** What a sweep deleted. */
+export interface Swept {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+export interface SweepOptions {
+  /** Whether an artifact (by SHA-256 in hexadecimal) is still referenced. Called once for each old artifact. */
+  readonly keep: (sha256: string) => boolean;
+  /** Milliseconds since 1970 by the store's clock: artifacts put at or after this time are kept in any case. */
+  readonly before: number;
+}
+
+/** Content-addressed texts. Writes are atomic; `get` verifies the hash. */
+export interface Artifacts {
+  /**
+   * Stores a text; durable when it resolves. Renews the time of an existing artifact. Faults: DISK_FULL,
+   * ARTIFACTS_UNAVAILABLE.
+   */
+  put(content: string): Promise<ArtifactRef>;
+  /**
+   * Rejects with STORED_DATA_DAMAGED if the artifact is missing or its content differs, with ARTIFACTS_UNAVAILABLE in
+   * an outage.
+   */
+  get(ref: ArtifactRef): Promise<string>;
+  /**
+   * Deletes old unreferenced artifacts, and temporary files left by a crash. An artifact that is put again at the
+   * same time is kept. May be repeated after a failure. Faults as for `put`.
+   */
+  sweep(options: SweepOptions): Promise<Swept>;
+}

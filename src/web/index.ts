@@ -1,0 +1,113 @@
+import { type Context, Hono } from 'hono';
+import { asFault } from '../core/model/index.ts';
+import { openAssets } from './assets.ts';
+import type { WebAppOptions, WebEnv, WebParts } from './context.ts';
+import { sendNotFound, sendProblem } from './layout.ts';
+import { runList } from './pages/runs.ts';
+import { openAccess } from './people/access.ts';
+
+export type { SignedIn, Viewer, WebAppOptions, WebContext } from './context.ts';
+
+/** Answers requests that are no webhook. Never rejects. */
+export interface WebApp {
+  fetch(request: Request): Promise<Response>;
+}
+
+/** Everything comes from this server, and nothing is written into pages as script or style. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/** The pages and the API of Runoff. */
+export function openWeb(options: WebAppOptions): WebApp {
+  const parts: WebParts = { ...options, access: openAccess(options.world), assets: openAssets() };
+  const app = new Hono<WebEnv>();
+  app.onError(sendFault);
+  app.notFound(sendNotFound);
+  app.use(async (c, next) => {
+    c.set('parts', parts);
+    await next();
+    for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
+    if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
+  });
+  app.get('/assets/:address', (c) => sendAsset(c, parts, c.req.param('address')));
+  // Mounted here, before anybody is identified by a cookie: app.route('/api', openApi(parts)).
+  app.use(async (c, next) => {
+    const who = await parts.identify(c);
+    c.set('viewer', who?.viewer ?? null);
+    c.set('csrf', who?.csrf ?? null);
+    await next();
+  });
+  app.use('/runs/:id/*', (c, next) => withVisibleRun(c, c.req.param('id'), next));
+  app.route('/runs', runList(parts));
+  // Parts below `/runs/:id` find the run in `c.var.visible`.
+  return { fetch: async (request) => app.fetch(request) };
+}
+
+/** Loads the run that a path names; a missing one and one that the viewer may not see are the same page. */
+async function withVisibleRun(c: Context<WebEnv>, id: string, next: () => Promise<void>) {
+  const visible = await c.var.parts.access.visibleRun(c.var.viewer, id);
+  if (!visible) return sendNotFound(c);
+  c.set('visible', visible);
+  return next();
+}
+
+function sendAsset(c: Context<WebEnv>, { assets }: WebParts, address: string): Response | Promise<Response> {
+  const found = assets.file(address);
+  if (!found) return c.notFound();
+  const zipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
+  return c.body(zipped ? found.gzip : found.bytes, 200, {
+    'cache-control': 'public, max-age=31536000, immutable',
+    'content-type': found.type,
+    vary: 'accept-encoding',
+    ...(zipped ? { 'content-encoding': 'gzip' } : {}),
+  });
+}
+
+/** A page tells no more than that something failed: what is missing and what is forbidden fail alike. */
+function sendFault(error: Error, c: Context<WebEnv>): Promise<Response> {
+  const fault = asFault(error);
+  const { log } = c.var.parts.world;
+  log.error({ path: c.req.path.slice(0, 200), err: error }, 'a page failed');
+  if (fault.code === 'GITHUB_UNAVAILABLE') {
+    return sendProblem(
+      c,
+      503,
+      'GitHub cannot be reached',
+      'Who may see what is read from GitHub, and GitHub does not answer at the moment.',
+      'Load the page again in a minute.',
+    );
+  }
+  if (fault.code === 'DATABASE_UNAVAILABLE') {
+    return sendProblem(
+      c,
+      503,
+      'The database cannot be reached',
+      'Nothing can be shown without it. Load the page again in a minute.',
+    );
+  }
+  return sendProblem(
+    c,
+    500,
+    'This page could not be made',
+    'The log of the server says why.',
+    'Load it again; if that does not help, tell the person who runs this server.',
+  );
+}

@@ -1,0 +1,97 @@
+import { html, raw } from 'hono/html';
+import { cut, escapeHtml, visibleCode, visibleLine } from '../core/reports/index.ts';
+import type { WebContext } from './context.ts';
+
+/** Markup whose values were escaped: what hono's `html` template returns. */
+export type Html = ReturnType<typeof html>;
+
+export interface PageContent {
+  /** Without "Runoff"; text of others must have gone through `line`. */
+  readonly title: string;
+  readonly body: Html;
+  /** Assets that only this page loads, e.g. `diff2html.css`, `live.js`. Pages must work without scripts. */
+  readonly assets?: readonly string[];
+}
+
+/** Code points of a text of others that a page shows unless it says otherwise. Our default. */
+const MAX_TEXT = 100_000;
+
+/**
+ * Text of others (candidates, models, issues, programs) as it is, for an element: escaped, with invisible and
+ * bidirectional characters spelt out, and isolated, so that it cannot reorder what surrounds it.
+ */
+export const text = (value: string, limit = MAX_TEXT): Html =>
+  raw(`<bdi>${escapeHtml(visibleCode(cut(value, { codePoints: limit })))}</bdi>`);
+
+/** One line of text of others, for titles and attributes. Not escaped: the template does that. */
+export const line = (value: string, limit = 200): string => visibleLine(value, limit);
+
+/** A time that browsers show as local time and machines can read. Milliseconds since 1970 UTC. */
+export const moment = (at: number): Html => {
+  const iso = new Date(at).toISOString();
+  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+};
+
+/** The field that every form with method="post" must contain. */
+export const csrfField = (c: WebContext): Html =>
+  html`<input type="hidden" name="csrf" value="${c.var.csrf ?? ''}">`;
+
+/** Sends a page in the frame that all pages share. */
+export async function sendPage(
+  c: WebContext,
+  page: PageContent,
+  status: 200 | 400 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503 = 200,
+): Promise<Response> {
+  return c.html(await frame(c, page), status);
+}
+
+/** A page that says in sentences what happened and what to do. */
+export const sendProblem = (
+  c: WebContext,
+  status: Parameters<typeof sendPage>[2],
+  title: string,
+  ...sentences: readonly string[]
+): Promise<Response> =>
+  sendPage(c, { title, body: html`${sentences.map((sentence) => html`<p>${sentence}</p>`)}` }, status);
+
+export const sendNotFound = (c: WebContext): Promise<Response> =>
+  sendProblem(
+    c,
+    404,
+    'Page not found',
+    'There is no page at this address, or it is one that you may not see.',
+  );
+
+function frame(c: WebContext, { title, body, assets = [] }: PageContent): Html {
+  const { path } = c.var.parts.assets;
+  const styles = ['pages.css', ...assets.filter((name) => name.endsWith('.css'))];
+  const scripts = assets.filter((name) => name.endsWith('.js'));
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Runoff</title>
+${styles.map((name) => html`<link rel="stylesheet" href="${path(name)}">`)}
+${scripts.map((name) => html`<script src="${path(name)}" defer></script>`)}
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+${header(c)}
+<main id="content">
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+function header(c: WebContext): Html {
+  const { viewer } = c.var;
+  return html`<header class="site">
+<a class="brand" href="/">Runoff</a>
+${viewer ? html`<nav aria-label="Main"><a href="/runs">Runs</a></nav>` : ''}
+</header>`;
+}

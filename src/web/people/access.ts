@@ -1,0 +1,131 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { Semaphore } from 'async-mutex';
+import { asFault, Fault, type Origin, type RunId } from '../../core/model/index.ts';
+import type { RepositoryHandle } from '../../ports/index.ts';
+import { handleOf, MAY_WRITE, type World } from '../../runs/index.ts';
+import type { Access, Right, Viewer } from '../context.ts';
+
+/** Longest age of a right that is still used, milliseconds; the issue of the pages sets it. */
+const RIGHT_MS = 60_000;
+/** Rights kept in memory; beyond that the oldest are dropped. Our default. */
+const MAX_RIGHTS = 20_000;
+/** Questions about rights that GitHub is asked at the same time. Our default. */
+const MAX_CONCURRENT = 8;
+/** Milliseconds until a page stops waiting for GitHub. Our default: people reload a page that takes longer. */
+const GITHUB_MS = 8_000;
+
+type AccessPorts = Pick<World, 'clock' | 'github' | 'store'>;
+type GitHubViewer = Extract<Viewer, { kind: 'github' }>;
+
+interface Known {
+  /** Monotonic time at which GitHub was asked. */
+  readonly at: number;
+  readonly right: Promise<Right>;
+}
+
+/**
+ * Rights of viewers, read from GitHub by numeric id with the installation's token (I4, I11), also those that are denied.
+ * A failed read is not kept, and rejects: nobody sees anything while GitHub cannot be reached.
+ */
+export function openAccess(ports: AccessPorts): Access {
+  const rights = openRights(ports);
+  const decoyKey = randomBytes(32);
+
+  /**
+   * The repository that is asked about for a run that does not exist, so that the answer takes as long as for one that
+   * may not be seen: one of those that the viewer is not known to see, always the same for the same id.
+   */
+  async function decoy(viewer: Viewer, id: RunId): Promise<RepositoryHandle | null> {
+    const all = await ports.store.repositoriesWithRuns();
+    const hidden = viewer.kind === 'github' ? all.filter((one) => !rights.isSeen(viewer, one)) : all;
+    const from = hidden.length > 0 ? hidden : all;
+    const draw = createHmac('sha256', decoyKey).update(id).digest().readUInt32BE();
+    return from[draw % from.length] ?? null;
+  }
+
+  async function right(viewer: Viewer | null, repository: RepositoryHandle): Promise<Right> {
+    if (viewer?.kind !== 'github') return 'none';
+    return rights.get(viewer, repository);
+  }
+
+  async function rightTo(viewer: Viewer, origin: Origin | null, id: RunId): Promise<Right> {
+    const other = await decoy(viewer, id);
+    if (viewer.kind === 'local') return origin?.kind === 'local' ? 'write' : 'none';
+    const known = origin?.kind === 'github' ? handleOf(origin) : null;
+    const place = known ?? other;
+    const found = place ? await rights.get(viewer, place) : 'none';
+    return known ? found : 'none';
+  }
+
+  return {
+    right,
+    async visibleRun(viewer, id) {
+      if (!viewer) return null;
+      const granted = await rightTo(viewer, await ports.store.originOf(id), id);
+      if (granted === 'none') return null;
+      const run = await ports.store.run(id);
+      return run && { run, right: granted };
+    },
+  };
+}
+
+function openRights({ clock, github }: AccessPorts) {
+  const known = new Map<string, Known>();
+  const reads = new Semaphore(MAX_CONCURRENT);
+  const key = ({ id }: GitHubViewer, { repositoryId }: RepositoryHandle) => `${id} ${repositoryId}`;
+  const seen = new Set<string>();
+
+  async function read(viewer: GitHubViewer, repository: RepositoryHandle): Promise<Right> {
+    if (!github) return 'none';
+    try {
+      return await reads.runExclusive(async () => {
+        const reader = await github.reader(repository);
+        const permission = await reader.permission(viewer);
+        if (MAY_WRITE.has(permission)) return 'write';
+        return permission === 'none' ? 'none' : 'read';
+      });
+    } catch (thrown) {
+      // The repository is gone, or the App was removed from it: nobody has a right to it any more.
+      if (asFault(thrown).code === 'GITHUB_REFUSED') return 'none';
+      throw thrown;
+    }
+  }
+  function ask(name: string, viewer: GitHubViewer, repository: RepositoryHandle): Known {
+    const right = withinTime(read(viewer, repository));
+    const entry = { at: clock.elapsed(), right };
+    known.delete(name);
+    known.set(name, entry);
+    right.then(
+      (found) => void (found === 'none' ? seen.delete(name) : seen.add(name)),
+      () => void (known.get(name) === entry && known.delete(name)),
+    );
+    for (const oldest of known.keys()) {
+      if (known.size <= MAX_RIGHTS) break;
+      known.delete(oldest);
+      seen.delete(oldest);
+    }
+    return entry;
+  }
+  const fresh = (name: string): Known | undefined => {
+    const entry = known.get(name);
+    return entry && clock.elapsed() - entry.at < RIGHT_MS ? entry : undefined;
+  };
+  return {
+    get(viewer: GitHubViewer, repository: RepositoryHandle): Promise<Right> {
+      const name = key(viewer, repository);
+      return (fresh(name) ?? ask(name, viewer, repository)).right;
+    },
+    /** Whether the viewer was found to see the repository, and need not ask again. */
+    isSeen: (viewer: GitHubViewer, repository: RepositoryHandle): boolean =>
+      fresh(key(viewer, repository)) !== undefined && seen.has(key(viewer, repository)),
+  };
+}
+
+function withinTime<T>(work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new Fault('GITHUB_UNAVAILABLE', `GitHub did not answer within ${GITHUB_MS / 1000} s.`)),
+    GITHUB_MS,
+  );
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,65 @@
+import { Fault } from '../../src/core/model/index.ts';
+import type { GitHub, GitHubReader, Permission, Store } from '../../src/ports/index.ts';
+import type { World } from '../../src/runs/index.ts';
+import { openWeb, type Viewer, type WebAppOptions } from '../../src/web/index.ts';
+import { memoryStore } from '../world/memory-store.ts';
+import { githubOrigin } from '../world/origin.ts';
+import { partial } from '../world/partial.ts';
+import { silent } from '../world/silent-log.ts';
+
+export const mona: Viewer = { kind: 'github', id: 5, login: 'mona', operator: false };
+export const CSRF = 'the-token-of-this-test';
+
+/** Pages over a store in memory and a pretended GitHub, whose rights and outages a story sets. */
+export interface WebWorld {
+  readonly store: Store;
+  /** By repository and user, e.g. `42 5`; nobody else has any. */
+  readonly rights: Map<string, Permission>;
+  /** Each question to GitHub about a right, as `42 5`. */
+  readonly asked: string[];
+  isDown: boolean;
+  /** Milliseconds that have gone by. */
+  now: number;
+  run(id: string, repositoryId?: number): Promise<void>;
+  /** What a viewer gets at a path. */
+  get(path: string, viewer: Viewer | null, init?: RequestInit): Promise<Response>;
+}
+
+export function webWorld(extra: Partial<WebAppOptions> & { readonly world?: Partial<World> } = {}): WebWorld {
+  const store = memoryStore();
+  const rights = new Map<string, Permission>();
+  const asked: string[] = [];
+  const state = { isDown: false, now: 0 };
+  const github = partial<GitHub>({
+    reader: async ({ repositoryId }) =>
+      partial<GitHubReader>({
+        async permission({ id }) {
+          asked.push(`${repositoryId} ${id}`);
+          if (state.isDown) throw new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.');
+          return rights.get(`${repositoryId} ${id}`) ?? 'none';
+        },
+      }),
+  });
+  const clock = { now: () => state.now, elapsed: () => state.now, sleep: async () => undefined };
+  const world = partial<World>({ store, github, clock, log: silent, ...extra.world }, ['diskSpace']);
+  let viewer: Viewer | null = null;
+  const web = openWeb({ identify: async () => viewer && { viewer, csrf: CSRF }, ...extra, world });
+  return Object.assign(state, {
+    store,
+    rights,
+    asked,
+    run: async (id: string, repositoryId = 42) => {
+      await store.createRun({
+        id,
+        origin: githubOrigin({ repositoryId }),
+        title: `Fix ${id}`,
+        request: {},
+        at: state.now,
+      });
+    },
+    get(path: string, by: Viewer | null, init?: RequestInit) {
+      viewer = by;
+      return web.fetch(new Request(`http://runoff.test${path}`, init));
+    },
+  });
+}
