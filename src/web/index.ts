@@ -3,8 +3,8 @@ import { asFault } from '../core/model/index.ts';
 import { openAssets } from './assets.ts';
 import type { WebAppOptions, WebEnv, WebParts } from './context.ts';
 import { sendNotFound, sendProblem } from './layout.ts';
-import { runList } from './pages/runs.ts';
-import { openAccess } from './people/access.ts';
+import { runList } from './pages/index.ts';
+import { openAccess } from './people/index.ts';
 
 export type { SignedIn, Viewer, WebAppOptions, WebContext } from './context.ts';
 
@@ -14,7 +14,7 @@ export interface WebApp {
 }
 
 /** Everything comes from this server, and nothing is written into pages as script or style. */
-const POLICY = [
+const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -26,7 +26,7 @@ const POLICY = [
 ].join('; ');
 
 const HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy': POLICY,
+  'content-security-policy': PAGE_POLICY,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',

@@ -6,7 +6,7 @@ import type { WebContext } from './context.ts';
 export type Html = ReturnType<typeof html>;
 
 export interface PageContent {
-  /** Without "Runoff"; text of others must have gone through `line`. */
+  /** Without "Runoff"; text of others must have gone through `shownLine`. */
   readonly title: string;
   readonly body: Html;
   /** Assets that only this page loads, e.g. `diff2html.css`, `live.js`. Pages must work without scripts. */
@@ -14,17 +14,17 @@ export interface PageContent {
 }
 
 /** Code points of a text of others that a page shows unless it says otherwise. Our default. */
-const MAX_TEXT = 100_000;
+const MAX_SHOWN_TEXT = 100_000;
 
 /**
  * Text of others (candidates, models, issues, programs) as it is, for an element: escaped, with invisible and
  * bidirectional characters spelt out, and isolated, so that it cannot reorder what surrounds it.
  */
-export const text = (value: string, limit = MAX_TEXT): Html =>
+export const shownText = (value: string, limit = MAX_SHOWN_TEXT): Html =>
   raw(`<bdi>${escapeHtml(visibleCode(cut(value, { codePoints: limit })))}</bdi>`);
 
 /** One line of text of others, for titles and attributes. Not escaped: the template does that. */
-export const line = (value: string, limit = 200): string => visibleLine(value, limit);
+export const shownLine = (value: string, limit = 200): string => visibleLine(value, limit);
 
 /** A time that browsers show as local time and machines can read. Milliseconds since 1970 UTC. */
 export const moment = (at: number): Html => {

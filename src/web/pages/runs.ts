@@ -2,21 +2,21 @@ import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { RunRecord } from '../../ports/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../context.ts';
-import { type Html, line, moment, sendPage, text } from '../layout.ts';
+import { type Html, moment, sendPage, shownLine, shownText } from '../layout.ts';
 
 /** Runs on the list. */
-const PAGE = 50;
+const RUNS_ON_A_PAGE = 50;
 
 /** The list of runs that the viewer may see. */
 export function runList({ world, access }: WebParts): Hono<WebEnv> {
   const app = new Hono<WebEnv>();
   app.get('/', async (c) => {
     const { viewer } = c.var;
-    const newest = await world.store.runs(PAGE);
+    const newest = await world.store.runs(RUNS_ON_A_PAGE);
     const seen = await Promise.all(
       newest.map(async ({ id }) => (await access.visibleRun(viewer, id))?.run ?? []),
     );
-    return sendPage(c, { title: 'Runs', body: table(seen.flat()) });
+    return sendPage(c, { title: 'Runs', body: runTable(seen.flat()) });
   });
   app.get('/:id', (c) => sendRun(c));
   return app;
@@ -24,13 +24,13 @@ export function runList({ world, access }: WebParts): Hono<WebEnv> {
 
 const sendRun = (c: WebContext): Promise<Response> => {
   const { run } = c.var.visible;
-  return sendPage(c, { title: line(run.title), body: html`<p>${run.state}</p>` });
+  return sendPage(c, { title: shownLine(run.title), body: html`<p>${run.state}</p>` });
 };
 
-const table = (runs: readonly RunRecord[]): Html => html`<table>
+const runTable = (runs: readonly RunRecord[]): Html => html`<table>
 <thead><tr><th scope="col">Run</th><th scope="col">Title</th><th scope="col">State</th><th scope="col">Started</th></tr></thead>
 <tbody>${runs.map(
   ({ id, title, state, createdAt }) =>
-    html`<tr><td><a href="/runs/${id}">${id}</a></td><td>${text(title, 200)}</td><td>${state}</td><td>${moment(createdAt)}</td></tr>`,
+    html`<tr><td><a href="/runs/${id}">${id}</a></td><td>${shownText(title, 200)}</td><td>${state}</td><td>${moment(createdAt)}</td></tr>`,
 )}</tbody>
 </table>`;

@@ -17,7 +17,7 @@ const GITHUB_MS = 8_000;
 type AccessPorts = Pick<World, 'clock' | 'github' | 'store'>;
 type GitHubViewer = Extract<Viewer, { kind: 'github' }>;
 
-interface Known {
+interface KnownRight {
   /** Monotonic time at which GitHub was asked. */
   readonly at: number;
   readonly right: Promise<Right>;
@@ -70,7 +70,7 @@ export function openAccess(ports: AccessPorts): Access {
 }
 
 function openRights({ clock, github }: AccessPorts) {
-  const known = new Map<string, Known>();
+  const known = new Map<string, KnownRight>();
   const reads = new Semaphore(MAX_CONCURRENT);
   const key = ({ id }: GitHubViewer, { repositoryId }: RepositoryHandle) => `${id} ${repositoryId}`;
   const seen = new Set<string>();
@@ -90,7 +90,7 @@ function openRights({ clock, github }: AccessPorts) {
       throw thrown;
     }
   }
-  function ask(name: string, viewer: GitHubViewer, repository: RepositoryHandle): Known {
+  function ask(name: string, viewer: GitHubViewer, repository: RepositoryHandle): KnownRight {
     const right = withinTime(read(viewer, repository));
     const entry = { at: clock.elapsed(), right };
     known.delete(name);
@@ -106,7 +106,7 @@ function openRights({ clock, github }: AccessPorts) {
     }
     return entry;
   }
-  const fresh = (name: string): Known | undefined => {
+  const fresh = (name: string): KnownRight | undefined => {
     const entry = known.get(name);
     return entry && clock.elapsed() - entry.at < RIGHT_MS ? entry : undefined;
   };

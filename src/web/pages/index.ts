@@ -1,0 +1,1 @@
+export { runList } from './runs.ts';

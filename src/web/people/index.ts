@@ -1,0 +1,1 @@
+export { openAccess } from './access.ts';
