@@ -43,6 +43,8 @@ export async function answerRun(
   return replyNotAccepted(world, command, run, given, result.why);
 }
 
+const ANOTHER_QUESTION =
+  'The question on your page is settled, and another one is open. Read it before you answer.';
 const WRITTEN_TOO_EARLY = 'You wrote it before the question was asked.';
 
 /**
@@ -52,10 +54,13 @@ const WRITTEN_TOO_EARLY = 'You wrote it before the question was asked.';
  */
 async function whyTooEarly(
   world: Pick<World, 'github' | 'store'>,
-  { place, at }: CommandRecord,
+  { place, at, page }: CommandRecord,
   { id, origin }: GitHubRun,
   number: number,
 ): Promise<string | null> {
+  // A form has no comment to compare: it says which question it showed.
+  if (place.on === 'page')
+    return page?.inquiry === undefined || page.inquiry === number ? null : ANOTHER_QUESTION;
   const asked = await questionCommentOf(world.store, id, number);
   if (!asked) return WRITTEN_TOO_EARLY;
   if (place.on === 'conversation') return place.comment > asked.id ? null : WRITTEN_TOO_EARLY;
@@ -75,7 +80,8 @@ export async function replyNotAccepted(
   why: string,
 ): Promise<CommandResult> {
   const open = awaitedInquiry(run);
-  if (!open) return refuse(command, why, run.id);
+  // A page shows the reason itself.
+  if (!open || command.place.on === 'page') return refuse(command, why, run.id);
   await reportUnrecognized(world, run, open, unrecognizedCommand(given, why, open));
   return { outcome: { kind: 'refused', why }, runId: run.id };
 }

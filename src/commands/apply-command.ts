@@ -24,6 +24,7 @@ import {
   whyNotOurs,
 } from '../runs/index.ts';
 import { answerRun, cancel, replyNotAccepted, replyStatus, setBudget } from './active-runs.ts';
+import { STARTS } from './command-queue.ts';
 import { type CancelPorts, type CommandResult, done, isLater, refuse } from './context.ts';
 import { retry, type StartPorts, startOnIssue, startOnPull } from './start-runs.ts';
 
@@ -42,8 +43,13 @@ export async function applyCommand(
     return done('listed the commands', { reply: helpReply(command.place.comment).body });
   const fork = await forkRefusal(world, command);
   if (fork) return refuse(command, fork);
-  const runs = (await world.store.runsAt(repositoryId, thread)).filter(isGitHubRun);
-  const active = runs.find(({ state, task }) => task !== undefined && !isOver(state));
+  const inThread = (await world.store.runsAt(repositoryId, thread)).filter(isGitHubRun);
+  const { page } = command;
+  // A page shows one run, and its buttons mean that run, whatever came after it.
+  const runs = page ? inThread.filter(({ id }) => id === page.run) : inThread;
+  const active = (STARTS.has(given.name) ? inThread : runs).find(
+    ({ state, task }) => task !== undefined && !isOver(state),
+  );
   if (given.name === 'unknown') {
     if (active && isWaiting(active)) return replyNotAccepted(world, command, active, given, given.why);
     const reply = unknownReply(command.place.comment, given).body;
@@ -145,7 +151,9 @@ async function pick(
   const earlier = await world.store.picks(run.id);
   const known = earlier.some(({ key }) => key === command.id);
   const view = await viewOf(world, run);
-  const why = known ? null : await whyNotPicked(world, command, run, view, alias);
+  const why = known
+    ? null
+    : (whyOutdated(command, earlier) ?? (await whyNotPicked(world, command, run, view, alias)));
   if (why) return refuse(command, why, run.id);
   await world.store.addPick(run.id, {
     alias,
@@ -161,6 +169,14 @@ async function pick(
     : refuse(command, applied.why, run.id);
 }
 
+/** Why a pick from a page does not count: somebody picked after the page was shown. Null if nobody did. */
+function whyOutdated({ page }: CommandRecord, picks: readonly PickRecord[]): string | null {
+  const last = picks.at(-1);
+  if (!last || page?.picks === undefined || picks.length <= page.picks) return null;
+  const what = last.alias === null ? 'rejected all candidates' : `picked candidate ${last.alias}`;
+  return `${last.by?.login ?? 'Somebody'} ${what} after your page was loaded, so your pick was not applied. If you still want it, pick again.`;
+}
+
 async function whyNotPicked(
   world: Pick<World, 'github' | 'store'>,
   command: CommandRecord,
@@ -172,7 +188,9 @@ async function whyNotPicked(
   if (unfit) return unfit;
   const last = (await world.store.picks(run.id)).at(-1);
   const before = last && (await world.store.command(last.key));
-  if (before && isLater(before, command)) return 'A later command has already picked a candidate.';
+  // A page that knows the earlier pick came after it, whatever the clocks of GitHub and this host say.
+  if (before && command.page?.picks === undefined && isLater(before, command))
+    return 'A later command has already picked a candidate.';
   if (!isOver(run.state)) return `Run \`${run.id}\` is still being published: try again in a moment.`;
   if (run.state !== 'awaiting_pick' && run.state !== 'published')
     return `The run has ended (${run.state}). To start again, comment \`/auto-dev retry\` on the issue.`;

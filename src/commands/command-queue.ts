@@ -17,6 +17,8 @@ interface CommandHandlers {
 
 interface CommandQueue {
   add(command: CommandRecord): void;
+  /** Resolves when the command has been processed, at once if it is not queued. */
+  finished(id: string): Promise<void>;
   idle(): Promise<void>;
 }
 
@@ -47,7 +49,7 @@ interface SerialQueue {
  */
 export function openCommandQueue(work: CommandHandlers): CommandQueue {
   const repositories = new Map<number, RepositoryQueues>();
-  const known = new Set<string>();
+  const known = new Map<string, QueuedCommand>();
 
   function queuesFor({ place }: CommandRecord): RepositoryQueues {
     const found = repositories.get(place.repositoryId) ?? newRepositoryQueues();
@@ -120,13 +122,14 @@ export function openCommandQueue(work: CommandHandlers): CommandQueue {
   return {
     add(command) {
       if (known.has(command.id)) return;
-      known.add(command.id);
       const at = queuesFor(command);
       const name = parseCommand(command.text)?.name ?? null;
       const one = { command, name, started: false, finished: Promise.withResolvers<void>() };
+      known.set(command.id, one);
       if (work.isLikelyAllowed(command)) admit(one, at);
       else enqueue(one, at.unknown, at, check);
     },
+    finished: (id) => known.get(id)?.finished.promise ?? Promise.resolve(),
     async idle() {
       for (;;) {
         const queues = [...repositories.values()].flatMap(queuesOf);

@@ -13,6 +13,9 @@ import {
   type World,
 } from '../runs/index.ts';
 
+/** Maximum UTF-16 units of a command that are stored: more than any command needs. */
+export const MAX_COMMENT_TEXT = 8_000;
+
 /** The ports needed to end a run, or its wait for a pick. */
 export type CancelPorts = PublishPorts & Pick<World, 'announcer' | 'engine'>;
 
@@ -92,7 +95,11 @@ export const done = (note: string, more: Pick<CommandResult, 'reply' | 'runId'> 
 });
 
 /** `why`: sentences for the command's author. */
-export const refuse = (command: CommandRecord, why: string, runId?: RunId): CommandResult => ({
+export const refuse = (
+  command: CommandRecord,
+  why: string,
+  runId: RunId | undefined = command.page?.run,
+): CommandResult => ({
   outcome: { kind: 'refused', why },
   reply: noteReply(command.place.comment, why).body,
   ...(runId ? { runId } : {}),

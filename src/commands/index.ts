@@ -8,3 +8,4 @@ export {
   stopRunsOfIssue,
   stopRunsWithoutAccess,
 } from './missed-events.ts';
+export type { PageCommand, PageIntake } from './pages.ts';

@@ -1,6 +1,6 @@
 import { parseCommand } from '../core/commands/index.ts';
 import { asFault, type GitHubOrigin, type RunId } from '../core/model/index.ts';
-import type { CommandPlace, NewCommand } from '../ports/index.ts';
+import type { CommandPlace, CommandRecord, NewCommand } from '../ports/index.ts';
 import { isLikelyWriter, startRun, tryKeepOutcomes, type World } from '../runs/index.ts';
 import type { CommandPorts } from './apply-command.ts';
 import { type EditEvent, editOfChoice, onQuestionEdit, restoreChoice } from './checkboxes.ts';
@@ -10,15 +10,21 @@ import {
   type CommentEvent,
   type IntakeResult,
   ignored,
+  MAX_COMMENT_TEXT,
   openAuthorLimits,
 } from './context.ts';
+import {
+  commandFromPage,
+  isSameRequest,
+  type PageCommand,
+  type PageIntake,
+  pageCommandId,
+  refusedOnPage,
+} from './pages.ts';
 import { isAllowed, isAtWork, processCommand } from './process-commands.ts';
 
-/** Maximum UTF-16 units of a comment that are stored: more than any command needs. */
-const MAX_COMMENT_TEXT = 8_000;
-
 /**
- * Receives commands from GitHub. A command is stored first and applied in the background: one at a time for each
+ * Receives commands from GitHub, pages and the API. A command is stored first and applied in the background: one at a time for each
  * repository, in the order of GitHub's times and ids. `cancel` does not wait for the others, and no command waits for
  * authors without known write access. The number of commands stored for such authors is limited, and none is stored
  * for a minute after GitHub has reported that they have no write access.
@@ -28,6 +34,14 @@ export interface CommandIntake {
   onComment(event: CommentEvent): Promise<IntakeResult>;
   /** Handles an edit of one of Runoff's comments: a checkbox may have been ticked. */
   onEdit(event: EditEvent): Promise<IntakeResult>;
+  /**
+   * Records a command that was given on a page or through the API; a repeated request changes nothing (I8). The caller
+   * has established who the person is; whether they may give the command is read when it is applied (I4). Faults: for
+   * commands that start a run, whose issue is read now (I5), GITHUB_UNAVAILABLE and GITHUB_REFUSED.
+   */
+  onPage(given: PageCommand): Promise<PageIntake>;
+  /** A recorded command, after waiting at most this long for its outcome, which may be absent. */
+  outcome(command: string, withinMs: number): Promise<CommandRecord | null>;
   /** Starts a run for a label. */
   onLabel(event: LabelEvent): Promise<LabelResult>;
   /** Queues commands without an outcome, after a crash or an outage of GitHub. */
@@ -85,6 +99,30 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
       const result = edit.command ? await record(edit.command) : ignored('no box alone was ticked');
       restore(event.place, edit.run);
       return result;
+    },
+    async onPage(given) {
+      const before = await world.store.command(pageCommandId(given));
+      if (before)
+        return isSameRequest(before, given)
+          ? { kind: 'recorded', command: before.id }
+          : refusedOnPage('A different command was already sent with this key. Load the page again.');
+      const command = await commandFromPage(world, given);
+      if ('kind' in command) return command;
+      const { id, place, by } = command;
+      if (!limits.mayStore(place, by)) {
+        limits.noteDropped(place);
+        return refusedOnPage(
+          'You have no write access to the repository, or send too many commands. Try again in a minute.',
+        );
+      }
+      await record(command);
+      return { kind: 'recorded', command: id };
+    },
+    async outcome(id, withinMs) {
+      const waiting = new AbortController();
+      await Promise.race([queue.finished(id), world.clock.sleep(withinMs, waiting.signal)]);
+      waiting.abort();
+      return world.store.command(id);
     },
     onLabel: (event) => startFromLabel(world, event, limits),
     async recover() {

@@ -103,22 +103,19 @@ async function isAuthorised(
   if (await storedResult(world, command)) return true;
   if (await limits.mayWrite(command.place, command.by)) return true;
   const outcome = { kind: 'ignored', why: 'the author has no write access to the repository' } as const;
-  await world.store.settleCommand(command.id, outcome, world.clock.now());
+  await world.store.settleCommand(command.id, outcome, world.clock.now(), command.page?.run);
   return false;
 }
 
 async function settle(world: CommandPorts, limits: AuthorLimits, command: CommandRecord): Promise<void> {
   const { place, by } = command;
   if (!(await isAuthorised(world, limits, command))) return;
+  if (place.on === 'page') return settleFromPage(world, command);
   const publisher = await requireGitHub(world).publisher(handleOf(place));
   try {
     // Writes to GitHub are serialized, except that a cancel waits for none.
     if (parseCommand(command.text)?.name !== 'cancel') await acknowledge(world, publisher, command);
-    // The result is stored before the reply, so that a crash does not apply the command twice.
-    const { outcome, reply, runId } = await idempotentWrite(world.store, intentScope(command), RESULT, {
-      look: async () => null,
-      write: () => applyOrExplain(world, command),
-    });
+    const { outcome, reply, runId } = await resultOf(world, command);
     if (reply) await postReply(world, publisher, command, reply);
     await react(world, publisher, command, 'eyes');
     await react(world, publisher, command, outcome.kind === 'done' ? 'rocket' : 'confused');
@@ -128,6 +125,20 @@ async function settle(world: CommandPorts, limits: AuthorLimits, command: Comman
     await publisher.close();
   }
 }
+
+/** No comment waits for a reaction or a reply: the page shows the stored outcome. */
+async function settleFromPage(world: CommandPorts, command: CommandRecord): Promise<void> {
+  const { outcome, runId } = await resultOf(world, command);
+  await world.store.settleCommand(command.id, outcome, world.clock.now(), runId);
+  world.log.info({ by: command.by.id, run: runId, ...outcome }, 'a command from a page has its outcome');
+}
+
+/** Applies the command. The result is stored before it is shown, so that a crash does not apply the command twice. */
+const resultOf = (world: CommandPorts, command: CommandRecord): Promise<CommandResult> =>
+  idempotentWrite(world.store, intentScope(command), RESULT, {
+    look: async () => null,
+    write: () => applyOrExplain(world, command),
+  });
 
 async function acknowledge(
   world: Pick<World, 'log' | 'store'>,

@@ -138,10 +138,10 @@ export interface CommandPlace {
   /** Number of the issue or pull request. */
   readonly thread: number;
   readonly isPull: boolean;
-  /** The comment that contains the command, or Runoff's comment in which a box was ticked. */
+  /** The comment that contains the command, or Runoff's comment in which a box was ticked; 0 for `page`. */
   readonly comment: number;
-  /** `line`: a comment on a line of a pull request. */
-  readonly on: 'conversation' | 'line';
+  /** `line`: a comment on a line of a pull request. `page`: no comment, but a page of Runoff or a request to its API. */
+  readonly on: 'conversation' | 'line' | 'page';
 }
 
 /** A person's command, as received. */
@@ -160,6 +160,17 @@ export interface NewCommand {
   readonly issue?: { readonly title: string; readonly body: ArtifactRef };
   /** The run whose comparison contains the ticked box; absent for a written command. */
   readonly ticked?: RunId;
+  /** Absent for commands in comments, and for those from a page or the API that name no run. */
+  readonly page?: PageContext;
+}
+
+/** The run whose page a command was given on, and what that page showed. */
+export interface PageContext {
+  readonly run: RunId;
+  /** Number of the inquiry that the page showed as open; absent if unknown. */
+  readonly inquiry?: number;
+  /** How many picks of the run the page knew; absent if unknown. */
+  readonly picks?: number;
 }
 
 /** The outcome of a command; for the audit. */

@@ -65,6 +65,16 @@ export function commandsContract(fresh: Fresh): void {
       expect((await store.commands(42, 1))[0]?.ticked).toBe('r1');
     });
 
+    test('a command from a page is stored with its run and what the page showed', async () => {
+      const store = await fresh();
+      const { place } = command(0);
+      const page = { run: 'r1', inquiry: 2, picks: 1 };
+      await store.recordCommand(command(0, { id: 'page:5:k1', place: { ...place, on: 'page' }, page }));
+      await store.recordCommand(command(0, { id: 'page:5:k2', place: { ...place, on: 'page' }, page }));
+      expect(await store.command('page:5:k1')).toMatchObject({ page, place: { on: 'page', comment: 0 } });
+      expect(await store.unsettledCommands()).toHaveLength(2);
+    });
+
     test('its outcome is written once', async () => {
       const store = await fresh();
       await store.recordCommand(command(991));
