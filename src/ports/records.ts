@@ -39,6 +39,12 @@ export interface PickRecord {
   };
 }
 
+/** All test results of a run, for people: a `TestTable` and its `TestOutputs`, as JSON. */
+export interface TestResults {
+  readonly table: ArtifactRef;
+  readonly outputs: ArtifactRef;
+}
+
 /** Whose runs count against a cap. */
 export type Whose =
   | { readonly kind: 'repository'; readonly id: number }

@@ -38,6 +38,7 @@ import type {
   PickRecord,
   Recipes,
   Retention,
+  TestResults,
   Vote,
   Whose,
 } from './records.ts';
@@ -61,6 +62,7 @@ export interface RunRecord {
   readonly evidence?: readonly Evidence[];
   /** Tests written by models, with their results; absent if none were requested. */
   readonly independentTests?: IndependentTestReport;
+  readonly testResults?: TestResults;
   readonly ranking?: readonly Ranked[];
   /** The verdict of the blind judges; absent if none were asked. */
   readonly judgement?: Judgement;

@@ -5,7 +5,7 @@
 export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
   1: [
     `insert into runoff.run
-       (id, origin, repository_id, issue, state, title, request, created_at, updated_at, task, brief, sandbox, judgement, independent_tests, debate, dialogue, review, outcome, queue_entry)
+       (id, origin, repository_id, issue, state, title, request, created_at, updated_at, task, brief, sandbox, judgement, independent_tests, test_results, debate, dialogue, review, outcome, queue_entry)
      values
        ('r1', '{"kind":"github","installationId":1,"repositoryId":42,"owner":"acme","name":"shop","issue":7,"requestedBy":{"id":5,"login":"mona"}}',
         42, 7, 'published', 'Fix the rounding', '{"kind":"issue"}', 1000, 2000,
@@ -14,12 +14,13 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
         '{"backend":"bubblewrap","detail":"bubblewrap 0.11","weaker":[]}',
         '{"kind":"unanswered","because":"No model was there to judge.","standings":[],"pairs":[],"judges":[],"notes":[]}',
         '{"models":["openai/gpt-6-sol"],"tests":[],"notes":["No tests were written."]}',
+        '{"table":{"sha256":"ab","bytes":2},"outputs":{"sha256":"cd","bytes":2}}',
         '{"original":"# A","spec":"# A","rounds":[],"ledger":[],"acceptance":[],"cost":{"inputTokens":1,"outputTokens":1,"usd":0.1}}',
         '{"inquiries":[],"lastReply":0,"repliesUsed":0}', '[{"alias":"A","contested":false,"critics":[{"critic":"qa","kind":"failed","why":"No answer."}]}]',
         '{"kind":"pull","number":12,"url":"https://github.test/p/12","branch":"auto-dev/7/r1/A","headSha":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb","branches":{"A":"auto-dev/7/r1/A"},"comparisonUrl":"https://github.test/c/1"}',
         '{"share":"github-42","priority":1,"since":1000}'),
        ('r2', '{"kind":"local","path":"/srv/repo"}', null, null, 'queued', 'Add a flag', 'null', 1500, 1600,
-        null, null, null, null, null, null, null, null, null, null)`,
+        null, null, null, null, null, null, null, null, null, null, null)`,
     `insert into runoff.candidate values
        ('r1', 'A', 0, '{"agent":"command","model":"anthropic/claude-sonnet-5","prompt":"plain","argv":["/opt/x/x"],"seed":1}',
         'examined', null, '{"usd":0.5,"tokensIn":1,"tokensOut":2,"calls":3}', 1234.5, 'has no patch', null)`,

@@ -4,7 +4,7 @@ import { openArtifacts } from '../../src/adapters/artifacts/index.ts';
 import { openWorkspaces } from '../../src/adapters/git/index.ts';
 import { installSyntaxCheck } from '../../src/adapters/syntax/index.ts';
 import { systemClock } from '../../src/adapters/system/index.ts';
-import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
+import type { Evidence, TestRun, TestTable } from '../../src/core/evidence/index.ts';
 import type { ArtifactRef } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import {
@@ -71,6 +71,8 @@ export interface Fixture {
     candidates: Readonly<Record<string, Files>>,
     families?: Readonly<Record<string, string>>,
   ): Promise<Readonly<Record<string, Evidence>>>;
+  /** All results of the last examination. */
+  table(): TestTable | null;
   /** Makes the checkout again where it is damaged. */
   prepare(): Promise<unknown>;
   /** Cuts off all of an artifact but its first byte. */
@@ -150,9 +152,11 @@ async function openFixture(
       ...(options.remember ? { remember: options.remember } : {}),
     },
   );
+  let table: TestTable | null = null;
   return {
     bench,
     tested,
+    table: () => table,
     prepare: () => workspaces.prepare(source, sha),
     truncate: ({ sha256 }) => truncate(join(folder, sha256.slice(0, 2), sha256.slice(2)), 1),
     base: () => testBase(bench),
@@ -166,7 +170,8 @@ async function openFixture(
           ...(family ? { family } : {}),
         });
       }
-      const { evidence } = await gatherEvidence(bench, entries, onBase);
+      const { evidence, results } = await gatherEvidence(bench, entries, onBase);
+      table = results.table;
       return Object.fromEntries(evidence.map((one) => [one.alias, one]));
     },
   };

@@ -54,6 +54,18 @@ describe('every survivor’s tests are run on the others’ code', () => {
         guards: { passed: 1, total: 1, failing: [] },
       },
     ]);
+    expect(fixture.table()).toMatchObject({
+      columns: ['base', 'A', 'B'],
+      suites: [
+        { kind: 'base', tests: [{ id: 'test/sum.test.js > adds two', marks: 'ppp' }] },
+        {
+          kind: 'peer',
+          author: 'A',
+          tests: [{ id: 'test/empty.test.js > of nothing is zero', marks: 'fpf' }],
+        },
+        { kind: 'guard', author: 'A', tests: [{ id: 'test/empty.test.js > negative', marks: 'ppp' }] },
+      ],
+    });
     // The author's files alone, on the base and on the other.
     expect(fixture.tested.filter((area) => /on-base|from/.test(area))).toEqual(['A-on-base', 'B-from-A']);
   });

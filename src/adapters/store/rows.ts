@@ -106,7 +106,7 @@ const DOCUMENTS = [
 
 /** `undefined` leaves a column unchanged. */
 export function rowOfRunPatch(patch: RunPatch, at: number): Updateable<RunTable> {
-  const { title, independentTests, queueEntry, ...documents } = patch;
+  const { title, independentTests, testResults, queueEntry, ...documents } = patch;
   const columns = DOCUMENTS.map((name) => [name, documents[name]] as const).filter(
     ([, value]) => value !== undefined,
   );
@@ -114,6 +114,7 @@ export function rowOfRunPatch(patch: RunPatch, at: number): Updateable<RunTable>
     ...Object.fromEntries(columns.map(([column, value]) => [column, storableJson(value)])),
     ...(title === undefined ? {} : { title: storableText(title) }),
     ...(independentTests === undefined ? {} : { independent_tests: storableJson(independentTests) }),
+    ...(testResults === undefined ? {} : { test_results: storableJson(testResults) }),
     ...(queueEntry === undefined ? {} : { queue_entry: storableJson(queueEntry) }),
     updated_at: at,
   };
@@ -140,6 +141,7 @@ export function runOfRow(
       dialogue,
       evidence,
       independentTests: row.independent_tests,
+      testResults: row.test_results,
       ranking,
       judgement,
       decision,

@@ -42,6 +42,7 @@ export interface RunTable {
   evidence: OptionalJsonColumn<NonNullable<RunRecord['evidence']>>;
   ranking: OptionalJsonColumn<NonNullable<RunRecord['ranking']>>;
   independent_tests: OptionalJsonColumn<NonNullable<RunRecord['independentTests']>>;
+  test_results: OptionalJsonColumn<NonNullable<RunRecord['testResults']>>;
   judgement: OptionalJsonColumn<NonNullable<RunRecord['judgement']>>;
   decision: OptionalJsonColumn<NonNullable<RunRecord['decision']>>;
   review: OptionalJsonColumn<NonNullable<RunRecord['review']>>;

@@ -89,6 +89,61 @@ export function compareBehaviour(
   });
 }
 
+/** An input on which candidates differ. */
+export interface ContestedInput {
+  readonly input: string;
+  /** Null: unknown there. */
+  readonly base: string | null;
+  /** By id of the candidate; without those on which it was not observed. */
+  readonly byId: ReadonlyMap<string, string>;
+}
+
+/** Maximum inputs that are listed, and of these with the same difference. */
+const MAX_INPUTS = 200;
+const MAX_ALIKE_INPUTS = 20;
+
+/** The inputs on which candidates differ, one of each kind of difference first; arguments as for `compareBehaviour`. */
+export function contestedInputs(
+  base: readonly ProbeRun[],
+  candidates: readonly ProbedCandidate[],
+  likenessOfChanges: Likeness,
+  files: DerivedTests['files'] = [],
+): readonly ContestedInput[] {
+  const likeness = votersOf(candidates, likenessOfChanges);
+  const probes = stableProbes(base, candidates, unconfirmedFiles(files, candidates, likeness));
+  const kinds = splitsOf(probes)
+    .toSorted((a, b) => splitWeight(b) - splitWeight(a) || byCodeUnits(splitKey(a), splitKey(b)))
+    .map(({ examples }) =>
+      examples.toSorted((a, b) => readingCost(a) - readingCost(b) || byCodeUnits(a.id, b.id)),
+    );
+  const found = new Map<string, ContestedInput>();
+  for (let nth = 0; nth < MAX_ALIKE_INPUTS; nth += 1) {
+    for (const examples of kinds) {
+      const example = examples[nth];
+      if (example && !found.has(example.id) && found.size < MAX_INPUTS)
+        found.set(example.id, contestedInput(example, candidates));
+    }
+  }
+  return [...found.values()];
+}
+
+function contestedInput(
+  { base, observations }: ProbeComparison,
+  candidates: readonly ProbedCandidate[],
+): ContestedInput {
+  const seen = observations.flatMap((each) => each ?? []);
+  return {
+    input: seen[0]?.input ?? base?.input ?? '',
+    base: base?.text ?? null,
+    byId: new Map(
+      candidates.flatMap(({ id }, at) => {
+        const own = observations[at];
+        return own ? [[id, own.text] as const] : [];
+      }),
+    ),
+  };
+}
+
 /**
  * Counts candidates of one model family as one voter, like those with identical changes: repeated samples of a model
  * confirm nothing. If all candidates are of one family, each votes.

@@ -81,6 +81,16 @@ export interface TestRun {
   readonly types?: readonly TypeCheckRun[];
 }
 
+/** For people: what one execution of a suite left on one tree. */
+export interface TestOutput {
+  readonly exitCode: number | null;
+  readonly stopped: TestRun['stopped'];
+  readonly ms: number;
+  readonly tail: string;
+  /** The runner's messages about failing tests, by id. */
+  readonly messages: Readonly<Record<string, string>>;
+}
+
 /** One line that a type checker objects to. */
 export interface TypeFinding {
   /** From the top of the repository, if the checker runs there; empty if it names none. */

@@ -10,7 +10,7 @@ export {
   silenceOf,
   withPackagesNote,
 } from './base-facts.ts';
-export { type Behaviour, compareBehaviour } from './behaviour.ts';
+export { type Behaviour, type ContestedInput, compareBehaviour, contestedInputs } from './behaviour.ts';
 export { checkerQuestions } from './checker-configuration.ts';
 export * from './evidence.ts';
 export {
@@ -119,6 +119,16 @@ export {
   withoutContestedTests,
   withoutTests,
 } from './test-runs.ts';
+export {
+  type CandidateTestRun,
+  outputOf,
+  type TestMark,
+  type TestOutputs,
+  type TestSuite,
+  type TestTable,
+  tellsApart,
+  testTable,
+} from './test-table.ts';
 export { compareTypeChecks, leftOutTypeCheck } from './type-comparison.ts';
 export { typeFindings } from './type-findings.ts';
 export type { ProbedCandidate } from './votes.ts';

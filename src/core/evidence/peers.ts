@@ -1,6 +1,6 @@
 import { type Alias, uniqueSorted } from '../model/index.ts';
 import type { Patch } from '../patches/index.ts';
-import type { PeerTests, TestRun } from './evidence.ts';
+import type { PeerTests, TestOutput, TestRun } from './evidence.ts';
 import { isExitCode, outcomeIn } from './test-runs.ts';
 
 /**
@@ -78,6 +78,8 @@ export interface AuthorResults {
     readonly peer: Alias;
     readonly proven: readonly PeerTestResult[];
     readonly guards: readonly PeerTestResult[];
+    /** Of the execution; absent if there was none. */
+    readonly output?: TestOutput;
   }[];
 }
 
@@ -114,7 +116,8 @@ export function peerTestsOn(peer: Alias, authors: readonly AuthorResults[]): rea
   });
 }
 
-const resolvedResults = (
+/** A test that is not applicable here fails here if it passes on another peer. */
+export const resolvedResults = (
   results: readonly PeerTestResult[],
   all: readonly (readonly PeerTestResult[])[],
 ): readonly PeerTestResult[] =>

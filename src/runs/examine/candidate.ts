@@ -54,6 +54,8 @@ export interface ExaminedCandidate {
   /** The built tree, on which other candidates' tests are run. */
   readonly built?: WorkArea;
   readonly baseTests?: BaseTests;
+  /** The execution that `baseTests` describes. */
+  readonly suite?: TestRun;
   /** The whole suite with its own test files on its own code; absent if it has none. */
   readonly own?: TestRun;
   /** Absent if no type check was run. */
@@ -127,7 +129,7 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
 
 const PATCH_DAMAGED = 'its stored patch is damaged and cannot be read';
 
-type Tested = () => Promise<Pick<ExaminedCandidate, 'gates' | 'baseTests' | 'own' | 'types'>>;
+type Tested = () => Promise<Pick<ExaminedCandidate, 'gates' | 'baseTests' | 'suite' | 'own' | 'types'>>;
 
 /**
  * Runs the base suite on its code, then its own tests. A candidate that is already eliminated is run once, for the
@@ -158,7 +160,7 @@ async function execute(
     return {
       gates: [...(typed ? [typed.gate] : []), testsRunGate(onBase, run), ...own.gates],
       ...(typed?.result ? { types: typed.result } : {}),
-      ...(ran ? { baseTests: compareBase(onBase, run) } : {}),
+      ...(ran ? { baseTests: compareBase(onBase, run), suite: run } : {}),
       ...(ran && own.run ? { own: testsAlone(own.run) } : {}),
     };
   };

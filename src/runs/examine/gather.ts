@@ -10,6 +10,7 @@ import {
   type TestRun,
   taskKindOf,
   testsAlone,
+  testTable,
   withoutContestedTests,
 } from '../../core/evidence/index.ts';
 import type { IndependentTestReport } from '../../core/independent-tests/index.ts';
@@ -52,6 +53,8 @@ export interface Gathered {
   readonly evidence: readonly Evidence[];
   /** Absent if no writer was asked. */
   readonly independentTests?: IndependentTestReport;
+  /** All test results, for people. */
+  readonly results: ReturnType<typeof testTable>;
 }
 
 /**
@@ -100,7 +103,8 @@ export async function gatherEvidence(
     const mayWrite = kind === 'code' || kind === 'configuration';
     const added = writing && mayWrite ? await addWrittenTests(tools, examined, evidence, writing) : null;
     const all = confirmedByOthers(withCut(added?.evidence ?? evidence, time.cut(leftOut)));
-    return added ? { evidence: all, independentTests: added.report } : { evidence: all };
+    const results = resultsOf(tools.onBase, examined, { crossed, probed });
+    return { evidence: all, results, ...(added ? { independentTests: added.report } : {}) };
   } finally {
     await tools.trees.close();
   }
@@ -175,6 +179,21 @@ interface PoolResults extends KindOfTask {
   /** The message with which every candidate would be committed. */
   readonly message: string;
 }
+
+const resultsOf = (
+  onBase: TestRun,
+  examined: readonly ExaminedCandidate[],
+  { crossed, probed }: Pick<PoolResults, 'crossed' | 'probed'>,
+): Gathered['results'] =>
+  testTable({
+    onBase,
+    candidates: examined.map(({ candidate: { alias }, suite }) => ({
+      alias,
+      ...(suite ? { run: suite } : {}),
+    })),
+    peers: crossed.results,
+    inputs: (probed?.inputs ?? []).map(({ byId, ...input }) => ({ ...input, byAlias: byId })),
+  });
 
 const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
 

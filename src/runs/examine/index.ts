@@ -57,8 +57,12 @@ export async function examine(
   const known = new Set((run.evidence ?? []).map(({ alias }) => alias));
   const candidates = await world.store.candidates(runId);
   if (!run.evidence || candidates.some(({ alias }) => !known.has(alias))) {
-    const gathered = await gatherForRun(world, context, candidates, baseRun);
-    await world.store.updateRun(runId, gathered, world.clock.now());
+    const { results, ...gathered } = await gatherForRun(world, context, candidates, baseRun);
+    const testResults = {
+      table: await world.artifacts.put(JSON.stringify(results.table)),
+      outputs: await world.artifacts.put(JSON.stringify(results.outputs)),
+    };
+    await world.store.updateRun(runId, { ...gathered, testResults }, world.clock.now());
   }
   await world.store.markStage(runId, 'examine', 'end', world.clock.now());
   await world.store.transition(runId, 'examined', 'every candidate was built and tested', world.clock.now());

@@ -5,6 +5,7 @@ import {
   type IntroducesName,
   introducedBy,
   isSurvivor,
+  outputOf,
   resultsOn,
   type TestRun,
   type TreeTestResult,
@@ -218,6 +219,7 @@ async function resultsOnPeer(
     peer: alias,
     proven: resultsOn(tests.proven, result, introduces),
     guards: resultsOn(tests.guards, result, introduces),
+    ...(result.kind === 'ran' ? { output: outputOf(result.run, [...tests.proven, ...tests.guards]) } : {}),
   };
 }
 

@@ -1,7 +1,9 @@
 import {
   admitExamples,
   type Behaviour,
+  type ContestedInput,
   compareBehaviour,
+  contestedInputs,
   type DerivedTests,
   type IssueExamples,
   isSurvivor,
@@ -18,6 +20,7 @@ import type { Tree } from './trees.ts';
 export interface ProbeResults {
   readonly behaviour: ReadonlyMap<Alias, Omit<Behaviour, 'id'>>;
   readonly examples: IssueExamples;
+  readonly inputs: readonly ContestedInput[];
 }
 
 export type BuiltCandidate = ExaminedCandidate & { readonly tree: Tree };
@@ -53,7 +56,9 @@ export function compareCandidates(
   const patches = ready.map(productionOf);
   const likeness = (a: number, b: number) => patchLikeness(patches[a], patches[b]);
   const compared = compareBehaviour(onBase, behaving, likeness, derived.files);
+  const inputs = contestedInputs(onBase, behaving, likeness, derived.files);
   return {
+    inputs,
     behaviour: new Map(compared.map(({ id, ...behaviour }) => [id, behaviour])),
     examples,
   };

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type Behaviour,
   compareBehaviour,
+  contestedInputs,
   type ProbedCandidate,
   type ProbeRun,
 } from '../../../src/core/evidence/index.ts';
@@ -284,5 +285,54 @@ describe('for any observations', () => {
         },
       ),
     );
+  });
+});
+
+describe('inputs on which candidates differ', () => {
+  test('are listed with what each gave, one of each kind of difference first', () => {
+    const base = [run(BASE), run(BASE)];
+    const found = contestedInputs(
+      base,
+      [
+        behaving('A', RIGHT),
+        behaving('B', { ...RIGHT, 'f(9)': 'z' }),
+        behaving('C', BASE),
+        behaving('D', null),
+      ],
+      strangers,
+    );
+    expect(found.map(({ input }) => input)).toEqual(expect.arrayContaining(['f(1)', 'f(2)', 'f(9)']));
+    expect(found).toHaveLength(3);
+    expect(new Set(found.slice(0, 2).map(({ input }) => input === 'f(9)'))).toEqual(new Set([true, false]));
+    const nine = found.find(({ input }) => input === 'f(9)');
+    expect([nine?.base, [...(nine?.byId ?? [])]]).toEqual([
+      'y',
+      [
+        ['A', 'y'],
+        ['B', 'z'],
+        ['C', 'y'],
+      ],
+    ]);
+  });
+
+  test('are bounded', () => {
+    const many = (text: (at: number) => string) =>
+      Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`f(${at})`, text(at)]));
+    const base = many(() => 'old');
+    const kinds = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'].map((id, nth) =>
+      behaving(
+        id,
+        many((at) => (at & (1 << nth) ? 'new' : 'old')),
+      ),
+    );
+    expect(contestedInputs([run(base), run(base)], kinds, strangers)).toHaveLength(200);
+    const [one, other] = [
+      behaving(
+        'A',
+        many(() => 'new'),
+      ),
+      behaving('B', base),
+    ];
+    expect(contestedInputs([run(base), run(base)], [one, other], strangers)).toHaveLength(20);
   });
 });

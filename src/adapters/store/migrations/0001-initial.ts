@@ -37,6 +37,7 @@ const runs = [
       dialogue      jsonb,
       independent_tests jsonb,
       evidence      jsonb,
+      test_results  jsonb,
       ranking       jsonb,
       judgement     jsonb,
       decision      jsonb,
