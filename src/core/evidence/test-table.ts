@@ -66,7 +66,7 @@ interface TableInput {
 /** Maximum tests of one suite; far above what people read, and enough for the largest suites. */
 const MAX_TESTS = 20_000;
 /** Maximum characters of an id. Runners' reports are read with at most twice as many. */
-const MAX_ID_CHARS = 500;
+const MAX_KEPT_ID_CHARS = 500;
 
 /** The table and its outputs. The order of candidates has no effect. */
 export function testTable({ onBase, candidates, peers, inputs }: TableInput): {
@@ -122,7 +122,7 @@ function baseSuite(onBase: TestRun, candidates: readonly CandidateTestRun[]): Ma
     return outcomeIn(onBase, id) === 'passed' ? 'm' : '-';
   };
   const tests = ids.map((id) => ({
-    id: id.slice(0, MAX_ID_CHARS),
+    id: id.slice(0, MAX_KEPT_ID_CHARS),
     marks: [unsteady.has(id) ? 'u' : markOn(onBase, id), ...runs.map((run) => markOn(run, id))].join(''),
   }));
   const outputs = new Map(
@@ -144,7 +144,7 @@ function peerSuite(
     onPeers.map((one) => [one.peer, resolvedResults(one[key], all)]),
   );
   const rows = tests[key].map((id, at) => ({
-    id: id.slice(0, MAX_ID_CHARS),
+    id: id.slice(0, MAX_KEPT_ID_CHARS),
     // Tests that its author proved fail on the base; those that guard it pass.
     marks: [
       kind === 'peer' ? 'f' : 'p',
@@ -179,7 +179,7 @@ export function tellsApart(marks: string): boolean {
 
 /** Maximum messages kept of one execution of another candidate's tests, and maximum characters of each. */
 const MAX_PEER_MESSAGES = 20;
-const MAX_MESSAGE_CHARS = 1_000;
+const MAX_KEPT_MESSAGE_CHARS = 1_000;
 const MAX_TAIL_CHARS = 4_000;
 
 /** What is kept of an execution, only with messages about these tests if they are given. */
@@ -190,7 +190,7 @@ export function outputOf(
   const wanted = about === undefined ? null : new Set(about);
   const own = Object.entries(messages).filter(([id]) => wanted === null || wanted.has(id));
   const kept = (wanted === null ? own : own.slice(0, MAX_PEER_MESSAGES)).map(
-    ([id, text]) => [id.slice(0, MAX_ID_CHARS), text.slice(0, MAX_MESSAGE_CHARS)] as const,
+    ([id, text]) => [id.slice(0, MAX_KEPT_ID_CHARS), text.slice(0, MAX_KEPT_MESSAGE_CHARS)] as const,
   );
   return {
     exitCode,

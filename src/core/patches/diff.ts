@@ -151,7 +151,7 @@ interface HunkRead {
 }
 
 /** Number of lines in the old and in the new file that a hunk's line represents. */
-const LINE_STEPS = { context: [1, 1], removed: [1, 0], added: [0, 1] } as const;
+export const LINE_STEPS = { context: [1, 1], removed: [1, 0], added: [0, 1] } as const;
 
 /** Parses the hunk whose header is at `from`, as far as its lines look like a hunk. */
 export function readHunk(lines: readonly string[], from: number): HunkRead {

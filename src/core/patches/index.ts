@@ -1,3 +1,4 @@
+export { type FileBetween, filesBetween } from './between.ts';
 export { type DiffLine, type Hunk, READ_LIMITS, type ReadFile, readDiff, shortenedHunk } from './diff.ts';
 export { NPM_LOCK, NPM_RECORD, packageFolders, staleNpmPackage } from './installed-packages.ts';
 export { changedPackageFiles, isPackageFile, notable, notableGroups } from './notable.ts';

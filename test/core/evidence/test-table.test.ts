@@ -87,7 +87,7 @@ describe('the table of all tests', () => {
   });
 
   test('names tests like properties of objects without confusing them', () => {
-    const onBase = run({ ['__proto__']: 'p', constructor: 'p' });
+    const onBase = run(JSON.parse('{ "__proto__": "p", "constructor": "p" }'));
     expect(rows({ onBase, candidates: [{ alias: 'A', run: run({ a: 'p' }) }] }).suites).toEqual([
       ['base', 'pm __proto__', '-p a', 'pm constructor'],
     ]);
