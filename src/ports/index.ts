@@ -1,3 +1,4 @@
+export * from './api.ts';
 export * from './arena.ts';
 export * from './artifacts.ts';
 export * from './coder.ts';

@@ -20,6 +20,7 @@ import type {
 } from '../core/model/index.ts';
 import type { Decision, Ranked } from '../core/ranking/index.ts';
 import type { ChecksView, OutcomeView, SandboxView } from '../core/reports/index.ts';
+import type { ApiTokens, IdempotencyKeys } from './api.ts';
 import type { ExecutorRecord, QueueEntry } from './engine.ts';
 import type { RunLists } from './pages.ts';
 import type {
@@ -156,7 +157,14 @@ export interface LedgerSums {
 }
 
 /** The database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
-export interface Store extends AnswerStore, Outcomes, Recipes, Retention, RunLists {
+export interface Store
+  extends AnswerStore,
+    ApiTokens,
+    IdempotencyKeys,
+    Outcomes,
+    Recipes,
+    Retention,
+    RunLists {
   /** False if a run with this id exists; it is then unchanged. */
   createRun(run: {
     id: RunId;

@@ -14,6 +14,7 @@ import type { KeptAnswer, LedgerRow, RunOutcome, Store } from '../../src/ports/i
 import { bookRow, readSums, spentSince } from '../world/ledger.ts';
 import { githubOrigin } from '../world/origin.ts';
 import { recipesContract } from './recipes.suite.ts';
+import { apiContract } from './store.api.ts';
 import { auditContract } from './store.audit.ts';
 import { commandsContract, countsContract, picksContract } from './store.commands.ts';
 import { outcomesContract } from './store.outcomes.ts';
@@ -668,6 +669,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     auditContract(fresh);
     picksContract(fresh);
     outcomesContract(fresh);
+    apiContract(fresh);
     countsContract(fresh);
   });
 }

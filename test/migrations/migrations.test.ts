@@ -116,6 +116,7 @@ describe.each(MIGRATIONS)('migration $version, $name', (migration) => {
     expect(await store.outcomes({ repository: 'github-42', runs: 9 })).toMatchObject([
       { runId: 'r1', alias: 'A', pull: { state: 'merged', edited: 0.25, revertedAt: null } },
     ]);
+    expect(await store.tokens({ limit: 9 })).toMatchObject([{ id: '0123456789ab', lastUsedAt: 1_100 }]);
     await store.close();
   });
 });

@@ -55,6 +55,12 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
        ('app-box', 'aa', 'app', '{"host":"box","version":"0.1.0","coders":4}', 1000, '2026-01-01T00:00:00Z')`,
     `insert into runoff.model_answer values
        ('r1', 'A', 'ab', 0, '{"status":200,"headers":{}}', '{"sha256":"aa","bytes":2}', 1100)`,
+    `insert into runoff.api_token values
+       ('0123456789ab', '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU', 5,
+        '{"by":{"id":5,"login":"mona"},"name":"nightly","repositories":[{"id":42,"name":"acme/shop"}],"verbs":["read","run"]}',
+        1000, 9000, 1100, null)`,
+    `insert into runoff.idempotency_key values
+       ('token:0123456789ab', 'night-1', 'r0', 'w0', null, '{"status":202,"headers":{},"body":"{}"}', 1100)`,
     `insert into runoff.audit (at, kind, repository_id, run_id, entry) values
        (1200, 'command', 42, 'r1', '{"kind":"command","command":"comment:991","by":{"id":5,"login":"mona"},"text":"/auto-dev pick A","thread":7,"outcome":{"kind":"done","note":"Picked A."}}'),
        (1300, 'write', null, null, '{"kind":"write","what":"comment","repository":"acme/shop","thread":7,"outcome":"done"}')`,

@@ -25,6 +25,7 @@ import type {
   Transition,
   Whose,
 } from '../../src/ports/index.ts';
+import { memoryApi } from './memory-api.ts';
 import { censusOf, memoryAudit } from './memory-audit.ts';
 import { kept, memoryAnswers, memoryCommands, memoryPicks } from './memory-commands.ts';
 import { memoryOutcomes } from './memory-outcomes.ts';
@@ -334,6 +335,7 @@ export function memoryStore(): Store {
           Number(key.slice(prefix.length)) >= at,
       );
     },
+    ...memoryApi(),
     ...memoryCommands(audit.add),
     recipe: async (repository, key) => recipes.get(JSON.stringify([repository, key])) ?? null,
     async keepRecipe(repository, key, recipe) {

@@ -1,5 +1,6 @@
 import type { Identity, Recipes, Store } from '../../ports/index.ts';
 import { type ConnectionLimits, LONG_WORK } from '../postgres/index.ts';
+import { apiTokens, idempotencyKeys } from './api.ts';
 import { commands, picks, replies } from './commands.ts';
 import { asDatabaseFault, connectStore, type Db, inTransaction } from './connection.ts';
 import { executorList } from './executors.ts';
@@ -62,6 +63,8 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     ...audits(db),
     ...recipes(db),
     ...outcomes(db),
+    ...apiTokens(db),
+    ...idempotencyKeys(db),
     ...retention(slow.db),
     close,
   };

@@ -238,7 +238,7 @@ async function expireRuns(
   return ids;
 }
 
-/** Removes counts of past days, settled commands, and recipes that no run has used. */
+/** Removes counts of past days, settled commands, ended tokens of the API, and recipes that no run has used. */
 async function expireTraces(tx: Tx, before: number): Promise<void> {
   await sql`
     delete from runoff.intent
@@ -247,6 +247,9 @@ async function expireTraces(tx: Tx, before: number): Promise<void> {
   );
   await tx.deleteFrom('runoff.recipe').where('used_at', '<', before).execute();
   await tx.deleteFrom('runoff.command').where('settled_at', '<', before).execute();
+  await tx.deleteFrom('runoff.idempotency_key').where('at', '<', before).execute();
+  const ended = sql<number>`least(expires_at, coalesce(revoked_at, expires_at))`;
+  await tx.deleteFrom('runoff.api_token').where(ended, '<', before).execute();
 }
 
 /** All tables of the store and the engine, including those that later versions add. */

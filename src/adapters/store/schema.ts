@@ -10,11 +10,13 @@ import type {
   Task,
   Usage,
 } from '../../core/model/index.ts';
+import type { ApiToken } from '../../core/tokens/index.ts';
 import type {
   AuditEntry,
   CommandOutcome,
   ExecutorFacts,
   KeptAnswer,
+  KeptApiAnswer,
   NewCommand,
   PickRecord,
   RunRecord,
@@ -185,6 +187,29 @@ interface CandidateOutcomeTable {
   kept_at: number;
 }
 
+export interface ApiTokenTable {
+  id: string;
+  /** SHA-256 of its text, base64url. */
+  hash: string;
+  user_id: number;
+  token: JsonColumn<Pick<ApiToken, 'by' | 'name' | 'repositories' | 'verbs'>>;
+  created_at: number;
+  expires_at: number;
+  last_used_at: number | null;
+  revoked_at: number | null;
+}
+
+interface IdempotencyKeyTable {
+  owner: string;
+  key: string;
+  request: string;
+  work: string;
+  /** The process that works on it; null if nobody does. */
+  holder: string | null;
+  answer: OptionalJsonColumn<KeptApiAnswer>;
+  at: number;
+}
+
 /** The tables of `migrations/`, as of the last step. */
 export interface Schema {
   'runoff.run': RunTable;
@@ -204,6 +229,8 @@ export interface Schema {
   'runoff.audit': AuditTable;
   'runoff.recipe': RecipeTable;
   'runoff.candidate_outcome': CandidateOutcomeTable;
+  'runoff.api_token': ApiTokenTable;
+  'runoff.idempotency_key': IdempotencyKeyTable;
 }
 
 interface ExecutorTable {

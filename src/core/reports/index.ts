@@ -9,6 +9,8 @@ export {
 export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions } from './comparison.ts';
 export { noPatchAtAll, votesLine } from './decision-sections.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
+export { type DocumentParts, runDocument } from './document.ts';
+export { CandidateDocument, DecisionDocument, RunDocument } from './document-schema.ts';
 export { explanation } from './explanation.ts';
 export { failureLines } from './failure-lines.ts';
 export { lookAtNotes } from './findings.ts';

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { apiTables } from './0001-api.ts';
 
 /** Tables that an expired process must not write to. */
 const FENCED_TABLES = [
@@ -15,6 +16,7 @@ const FENCED_TABLES = [
   'runoff.pick',
   'runoff.recipe',
   'runoff.candidate_outcome',
+  'runoff.idempotency_key',
 ];
 
 /** Runs and everything in them. */
@@ -288,5 +290,5 @@ const executors = [
 export const initial = {
   version: 1,
   name: 'initial',
-  up: [...runs, ...modelCalls, ...exchange, ...people, ...recipes, ...outcomes, ...executors],
+  up: [...runs, ...modelCalls, ...exchange, ...people, ...recipes, ...outcomes, ...apiTables, ...executors],
 };
