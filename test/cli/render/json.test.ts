@@ -1,10 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonText, runJson } from '../../../src/cli/render/index.ts';
+import { RunDocument } from '../../../src/core/reports/index.ts';
 import { hostile } from '../../core/reports/hostile.ts';
 import { coding, local, nobody, published, RUN } from '../../core/reports/sample.ts';
 
 describe('the JSON document', () => {
+  test.each([published, local, coding, nobody])(
+    'has the fields of its schema, and no others (%o)',
+    (view) => {
+      const document = JSON.parse(JSON.stringify(runJson(view()))) as unknown;
+      expect(RunDocument.safeParse(document)).toMatchObject({ success: true, data: document });
+    },
+  );
+
   test('of a run on GitHub has the pull request, the comments and the labels', () => {
     const pull = {
       number: 8,

@@ -12,6 +12,7 @@ const TOKENS: Readonly<Record<string, string>> = {
   'GitHub user of an App': made('ghu_', WORD.slice(0, 36)),
   'GitHub installation': made('ghs_', WORD.slice(0, 36)),
   'GitHub refresh': made('ghr_', WORD.slice(0, 36)),
+  'Runoff API': made('runoff_pat_', '0123456789abcdef'.repeat(4)),
   'GitHub fine-grained': made('github_pat_', `11ABCDEFG0${WORD}`),
   'GitLab personal': made('glpat-', WORD.slice(0, 20)),
   'GitLab routable': made('glpat-', `${WORD.slice(0, 27)}.0z.1b2c3d4e5`),
