@@ -26,6 +26,7 @@ import {
 import { answerRun, cancel, replyNotAccepted, replyStatus, setBudget } from './active-runs.ts';
 import { STARTS } from './command-queue.ts';
 import { type CancelPorts, type CommandResult, done, isLater, refuse } from './context.ts';
+import { pickOutdated } from './pages.ts';
 import { retry, type StartPorts, startOnIssue, startOnPull } from './start-runs.ts';
 
 /** The ports needed to apply commands. */
@@ -153,7 +154,7 @@ async function pick(
   const view = await viewOf(world, run);
   const why = known
     ? null
-    : (whyOutdated(command, earlier) ?? (await whyNotPicked(world, command, run, view, alias)));
+    : (pickOutdated(command.page, earlier) ?? (await whyNotPicked(world, command, run, view, alias)));
   if (why) return refuse(command, why, run.id);
   await world.store.addPick(run.id, {
     alias,
@@ -167,14 +168,6 @@ async function pick(
   return applied.kind === 'done'
     ? done(applied.note, { runId: run.id })
     : refuse(command, applied.why, run.id);
-}
-
-/** Why a pick from a page does not count: somebody picked after the page was shown. Null if nobody did. */
-function whyOutdated({ page }: CommandRecord, picks: readonly PickRecord[]): string | null {
-  const last = picks.at(-1);
-  if (!last || page?.picks === undefined || picks.length <= page.picks) return null;
-  const what = last.alias === null ? 'rejected all candidates' : `picked candidate ${last.alias}`;
-  return `${last.by?.login ?? 'Somebody'} ${what} after your page was loaded, so your pick was not applied. If you still want it, pick again.`;
 }
 
 async function whyNotPicked(

@@ -1,6 +1,7 @@
 export type { EditEvent } from './checkboxes.ts';
 export type { CancelPorts, EventActor, IntakeResult } from './context.ts';
 export { type CommandIntake, openCommandIntake, recordPullState, startFromLabel } from './intake.ts';
+export { openLocalCommands, type PageCommands } from './local.ts';
 export {
   findMissedLabels,
   findMissedPickEnds,

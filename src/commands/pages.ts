@@ -1,6 +1,6 @@
 import { parseCommand } from '../core/commands/index.ts';
 import type { Actor } from '../core/model/index.ts';
-import type { CommandRecord, NewCommand, PageContext, RepositoryHandle } from '../ports/index.ts';
+import type { CommandRecord, NewCommand, PageContext, PickRecord, RepositoryHandle } from '../ports/index.ts';
 import { handleOf, isGitHubRun, requireGitHub, type World } from '../runs/index.ts';
 import { STARTS } from './command-queue.ts';
 import { MAX_COMMENT_TEXT } from './context.ts';
@@ -95,3 +95,14 @@ export const isSameRequest = ({ text, place, page }: CommandRecord, given: PageC
   ('run' in given.about
     ? page?.run === given.about.run
     : place.repositoryId === given.about.repository.repositoryId && place.thread === given.about.thread);
+
+/** Why a pick from a page does not count: somebody picked after the page was loaded. Null if nobody did. */
+export function pickOutdated(
+  page: Pick<PageContext, 'picks'> | undefined,
+  picks: readonly Pick<PickRecord, 'alias' | 'by'>[],
+): string | null {
+  const last = picks.at(-1);
+  if (!last || page?.picks === undefined || picks.length <= page.picks) return null;
+  const what = last.alias === null ? 'rejected all candidates' : `picked candidate ${last.alias}`;
+  return `${last.by?.login ?? 'Somebody'} ${what} after your page was loaded, so your pick was not applied. If you still want it, pick again.`;
+}

@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono';
+import type { PageCommands } from '../commands/index.ts';
 import type { RunId } from '../core/model/index.ts';
 import type { RepositoryHandle, RunRecord } from '../ports/index.ts';
 import type { World } from '../runs/index.ts';
@@ -40,6 +41,8 @@ export interface SignedIn {
 
 export interface WebAppOptions {
   readonly world: World;
+  /** Applies what viewers press. */
+  readonly commands: PageCommands;
   /** Who sends the request; null if nobody is signed in. */
   readonly identify: (c: Context<WebEnv>) => Promise<SignedIn | null>;
 }

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { asFault } from '../core/model/index.ts';
+import { runActions } from './actions/index.ts';
 import { openAssets } from './assets.ts';
 import type { WebAppOptions, WebEnv, WebParts } from './context.ts';
 import { sendNotFound, sendProblem } from './layout.ts';
@@ -57,6 +58,7 @@ export function openWeb(options: WebAppOptions): WebApp {
   });
   app.use('/runs/:id/*', (c, next) => withVisibleRun(c, c.req.param('id'), next));
   app.route('/runs', runList(parts));
+  app.route('/runs', runActions());
   // Parts below `/runs/:id` find the run in `c.var.visible`.
   return { fetch: async (request) => app.fetch(request) };
 }

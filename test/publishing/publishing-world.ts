@@ -90,6 +90,8 @@ export interface FixtureOptions {
   readonly pushes?: 'git' | 'rest';
   /** Writes to GitHub are kept in the audit, as a server does. Default: not. */
   readonly audited?: boolean;
+  /** Where runs are stored; default: in memory. */
+  readonly keeps?: Store;
   /** Shared with another fixture's run. */
   readonly beside?: Fixture;
 }
@@ -133,7 +135,7 @@ export async function openFixture(shared: SharedFixture, options: FixtureOptions
     ...(options.now ? { now: options.now } : {}),
     ...(options.sleep ? { sleep: options.sleep } : {}),
   });
-  const inner = options.beside?.store ?? memoryStore();
+  const inner = options.beside?.store ?? options.keeps ?? memoryStore();
   const store = options.store?.(inner) ?? inner;
   const artifacts = options.beside?.world.artifacts ?? memoryArtifacts();
   const clock = {

@@ -1,3 +1,4 @@
+import type { PageCommands } from '../../src/commands/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import type { GitHub, GitHubReader, Permission, Store } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
@@ -41,9 +42,11 @@ export function webWorld(extra: Partial<WebAppOptions> & { readonly world?: Part
       }),
   });
   const clock = { now: () => state.now, elapsed: () => state.now, sleep: async () => undefined };
-  const world = partial<World>({ store, github, clock, log: silent, ...extra.world }, ['diskSpace']);
+  const random = { nonce: () => '0'.repeat(32) };
+  const world = partial<World>({ store, github, clock, log: silent, random, ...extra.world }, ['diskSpace']);
   let viewer: Viewer | null = null;
-  const web = openWeb({ identify: async () => viewer && { viewer, csrf: CSRF }, ...extra, world });
+  const commands = partial<PageCommands>({});
+  const web = openWeb({ commands, identify: async () => viewer && { viewer, csrf: CSRF }, ...extra, world });
   return Object.assign(state, {
     store,
     rights,

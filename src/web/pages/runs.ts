@@ -1,6 +1,8 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { RunRecord } from '../../ports/index.ts';
+import { viewOf } from '../../runs/index.ts';
+import { actions } from '../actions/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../context.ts';
 import { type Html, moment, sendPage, shownLine, shownText } from '../layout.ts';
 
@@ -22,10 +24,11 @@ export function runList({ world, access }: WebParts): Hono<WebEnv> {
   return app;
 }
 
-const sendRun = (c: WebContext): Promise<Response> => {
+async function sendRun(c: WebContext): Promise<Response> {
   const { run } = c.var.visible;
-  return sendPage(c, { title: shownLine(run.title), body: html`<p>${run.state}</p>` });
-};
+  const forms = await actions(c, await viewOf(c.var.parts.world, run));
+  return sendPage(c, { title: shownLine(run.title), body: html`<p>${run.state}</p>${forms}` });
+}
 
 const runTable = (runs: readonly RunRecord[]): Html => html`<table>
 <thead><tr><th scope="col">Run</th><th scope="col">Title</th><th scope="col">State</th><th scope="col">Started</th></tr></thead>

@@ -1,0 +1,120 @@
+import { type Command, parseCommand, replyOf } from '../core/commands/index.ts';
+import { type Alias, asFault, OUTAGES, type RunId } from '../core/model/index.ts';
+import type { CommandOutcome, CommandRecord } from '../ports/index.ts';
+import { cancelRun, loadRun, pickLocally, reply, tryKeepOutcomes, type World } from '../runs/index.ts';
+import { type PageCommand, type PageIntake, pageCommandId, pickOutdated, refusedOnPage } from './pages.ts';
+
+/** Commands from pages, and what became of them. */
+export interface PageCommands {
+  onPage(given: PageCommand): Promise<PageIntake>;
+  /** A recorded command, after waiting at most this long for its outcome, which may be absent; null if unknown. */
+  outcome(command: string, withinMs: number): Promise<Pick<CommandRecord, 'outcome' | 'text'> | null>;
+}
+
+/** The ports needed for commands to local runs. */
+type LocalPorts = Pick<World, 'announcer' | 'artifacts' | 'clock' | 'engine' | 'log' | 'store'>;
+
+/** Outcomes that are kept for pages to show. Default: more than anybody presses before the page is shown. */
+const MAX_OUTCOMES = 200;
+
+/**
+ * Commands to local runs from the pages of this machine's own user: what `runoff pick`, `cancel`, `answer`, `approve`
+ * and `revise` do. Each is applied before the request is answered. The engine must have been launched.
+ */
+export function openLocalCommands(world: LocalPorts): PageCommands {
+  const applied = new Map<string, { readonly text: string; readonly outcome: Promise<CommandOutcome> }>();
+  return {
+    async onPage(given) {
+      const id = pageCommandId(given);
+      const before = applied.get(id);
+      if (before && before.text !== given.text)
+        return refusedOnPage('A different command was already sent with this key. Load the page again.');
+      if (!before) {
+        const { text } = given;
+        applied.set(id, { text, outcome: applyLocally(world, id, given) });
+        for (const oldest of applied.keys()) {
+          if (applied.size <= MAX_OUTCOMES) break;
+          applied.delete(oldest);
+        }
+      }
+      await applied.get(id)?.outcome;
+      return { kind: 'recorded', command: id };
+    },
+    async outcome(id) {
+      const found = applied.get(id);
+      return found ? { text: found.text, outcome: await found.outcome } : null;
+    },
+  };
+}
+
+const refused = (why: string): CommandOutcome => ({ kind: 'refused', why });
+const done = (note: string): CommandOutcome => ({ kind: 'done', note });
+
+async function applyLocally(world: LocalPorts, id: string, given: PageCommand): Promise<CommandOutcome> {
+  const command = parseCommand(given.text);
+  if (!command || !('run' in given.about)) return refused('This is not a command to a run.');
+  if (command.name === 'unknown') return refused(command.why);
+  const { run } = given.about;
+  try {
+    const { origin } = await loadRun(world, run);
+    if (origin.kind !== 'local') return refused('Act on runs of GitHub there.');
+    return await applyTo(world, run, { id, command, about: given.about });
+  } catch (thrown) {
+    const { code, message, advice } = asFault(thrown);
+    if (OUTAGES.has(code) || code === 'INTERNAL') throw thrown;
+    return refused(`${message} ${advice}`);
+  }
+}
+
+interface LocalCommand {
+  readonly id: string;
+  readonly command: Command;
+  readonly about: Extract<PageCommand['about'], { readonly run: RunId }>;
+}
+
+async function applyTo(
+  world: LocalPorts,
+  run: RunId,
+  { id, command, about }: LocalCommand,
+): Promise<CommandOutcome> {
+  switch (command.name) {
+    case 'pick': {
+      const outdated = pickOutdated(about, await world.store.picks(run));
+      return outdated === null ? pickHere(world, run, command.alias, id) : refused(outdated);
+    }
+    case 'cancel':
+      return done(
+        (await cancelRun(world, run, 'cancelled on its page'))
+          ? 'the run is cancelled'
+          : 'the run had already ended',
+      );
+    case 'answer':
+    case 'approve':
+    case 'revise': {
+      const given = replyOf(command, null, world.clock.now());
+      if (!given) return refused('This is no reply to a run.');
+      const result = await reply(world, run, id, given, about.inquiry);
+      return result.kind === 'taken' ? done('the run continues with it') : refused(result.why);
+    }
+    default:
+      return refused(
+        `For a local run, \`${command.name}\` is a command of the terminal: see \`runoff --help\`.`,
+      );
+  }
+}
+
+async function pickHere(
+  world: LocalPorts,
+  run: RunId,
+  alias: Alias | null,
+  key: string,
+): Promise<CommandOutcome> {
+  const { branch } = await pickLocally(world, run, alias, key);
+  await tryKeepOutcomes(world, run);
+  if (alias === null) return done('All candidates are rejected; their branches remain.');
+  return done(
+    branch === null
+      ? `Candidate ${alias} is picked. It has no branch; its diff is on this page.`
+      : `Candidate ${alias} is picked. To merge it, run \`git merge ${branch}\` in the repository.`,
+  );
+}

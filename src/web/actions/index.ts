@@ -1,0 +1,168 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Hono } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import type { PageCommand } from '../../commands/index.ts';
+import { aliasOf } from '../../core/commands/index.ts';
+import type { Actor, RunId } from '../../core/model/index.ts';
+import type { RunView } from '../../core/reports/index.ts';
+import type { Viewer, WebContext, WebEnv } from '../context.ts';
+import { csrfField, type Html, sendProblem, shownText } from '../layout.ts';
+import { actionForms } from './forms.ts';
+
+/** Milliseconds that a press waits for its outcome before the page is shown without it. Default: a pick takes seconds. */
+const OUTCOME_WAIT_MS = 5_000;
+/** Seconds for which a browser keeps the key of what was pressed. Default: as long as somebody may wait for it. */
+const COOKIE_SECONDS = 600;
+const COOKIE = 'runoff-pressed';
+
+const Key = z.string().regex(/^[0-9a-f]{32}$/);
+const Count = z.coerce.number().int().min(0).max(100_000);
+
+/** Fields of all forms; those that a form lacks are absent. */
+const Fields = z.object({
+  key: Key,
+  picks: Count.optional(),
+  inquiry: Count.optional(),
+  candidate: z.string().max(8).optional(),
+  option: z
+    .string()
+    .regex(/^[1-9]\d?$/)
+    .optional(),
+  text: z.string().optional(),
+  dollars: z.string().max(20).optional(),
+});
+type FormFields = z.infer<typeof Fields>;
+
+const letterOr =
+  (name: string, other: string) =>
+  ({ candidate = '' }: FormFields): string | null => {
+    if (candidate === other) return `/auto-dev ${name} ${other}`;
+    const alias = aliasOf(candidate);
+    return alias === null ? null : `/auto-dev ${name} ${alias}`;
+  };
+
+/** The command that each form gives, as a comment would have it; null if a field is missing. */
+const COMMAND_OF: Readonly<Record<string, (fields: FormFields) => string | null>> = {
+  pick: letterOr('pick', 'none'),
+  vote: letterOr('vote', ''),
+  retry: letterOr('retry', 'all'),
+  cancel: () => '/auto-dev cancel',
+  ci: () => '/auto-dev ci',
+  approve: () => '/auto-dev approve',
+  revise: ({ text = '' }) => (text.trim() === '' ? null : `/auto-dev revise ${text}`),
+  answer({ text = '', option }) {
+    if (text.trim() !== '') return `/auto-dev answer ${text}`;
+    return option === undefined ? null : `/auto-dev answer ${option}`;
+  },
+  budget: ({ dollars = '' }) => (dollars.trim() === '' ? null : `/auto-dev budget ${dollars}`),
+};
+
+/** The forms of a run page: POST `/:id/:action`. Mounted at `/runs`, below the check of what the viewer may see. */
+export function runActions(): Hono<WebEnv> {
+  const app = new Hono<WebEnv>();
+  for (const action of Object.keys(COMMAND_OF)) app.post(`/:id/${action}`, (c) => press(c, action));
+  return app;
+}
+
+async function press(c: WebContext, action: string): Promise<Response> {
+  const { viewer, visible } = c.var;
+  const { id } = visible.run;
+  const form = await c.req.parseBody();
+  if (!viewer || !isOwnForm(c, form.csrf)) return sendForged(c);
+  if (visible.right !== 'write')
+    return sendProblem(c, 403, 'Nothing was changed', 'This needs write access to the repository.');
+  const fields = Fields.safeParse(form);
+  const text = fields.success ? COMMAND_OF[action]?.(fields.data) : null;
+  if (!fields.success || !text)
+    return sendProblem(
+      c,
+      400,
+      'Nothing was changed',
+      'The form was not filled in. Go back, choose or write something, and send it again.',
+    );
+  const { key, picks, inquiry } = fields.data;
+  const about = {
+    run: id,
+    ...(picks === undefined ? {} : { picks }),
+    ...(inquiry === undefined ? {} : { inquiry }),
+  };
+  const given: PageCommand = { via: 'page', key, by: actorOf(viewer), text, about };
+  const { commands } = c.var.parts;
+  const result = await commands.onPage(given);
+  if (result.kind === 'refused') return sendProblem(c, 422, 'Nothing was changed', result.why);
+  await commands.outcome(result.command, OUTCOME_WAIT_MS);
+  const secure = new URL(c.req.url).protocol === 'https:';
+  setCookie(c, COOKIE, key, {
+    path: `/runs/${id}`,
+    httpOnly: true,
+    sameSite: 'Lax',
+    secure,
+    maxAge: COOKIE_SECONDS,
+  });
+  return c.redirect(`/runs/${id}#outcome`, 303);
+}
+
+/** Compares with the token of the session; a form without it came from another page. */
+export function isOwnForm(c: WebContext, sent: unknown): boolean {
+  const { csrf } = c.var;
+  if (csrf === null || typeof sent !== 'string') return false;
+  const [own, other] = [Buffer.from(csrf), Buffer.from(sent)];
+  return own.length === other.length && timingSafeEqual(own, other);
+}
+
+export const sendForged = (c: WebContext): Promise<Response> =>
+  sendProblem(
+    c,
+    403,
+    'Nothing was changed',
+    'The form is from another session or another site. Load its page again, and send it from there.',
+  );
+
+const actorOf = (viewer: Viewer): Actor =>
+  viewer.kind === 'github' ? { id: viewer.id, login: viewer.login } : { id: 0, login: 'local' };
+
+/**
+ * What a viewer can do on a run's page: first the outcome of what they pressed last, shown once; then the forms.
+ */
+export async function actions(c: WebContext, view: RunView): Promise<Html> {
+  const { store, random } = c.var.parts.world;
+  const { right } = c.var.visible;
+  const pressed = await lastOutcome(c, view.id);
+  const picks = (await store.picks(view.id)).length;
+  const forms = actionForms({ view, right, picks, csrf: csrfField(c), key: random.nonce() });
+  return html`<section id="actions" aria-labelledby="actions-title"><h2 id="actions-title">Actions</h2>${pressed}${forms}</section>`;
+}
+
+/** The outcome of the last press on this page, shown once; empty for none. */
+async function lastOutcome(c: WebContext, id: RunId): Promise<Html | ''> {
+  const { viewer, parts } = c.var;
+  const key = Key.safeParse(getCookie(c, COOKIE));
+  if (!key.success || !viewer) return '';
+  const found = await parts.commands.outcome(`page:${actorOf(viewer).id}:${key.data}`, 0);
+  if (!found) return '';
+  const { outcome } = found;
+  if (!outcome)
+    return notice(
+      'waiting',
+      'Your command is stored and not applied yet. Other commands of the repository come first, or GitHub does not answer; it is tried for up to an hour. Load the page again to see its outcome.',
+    );
+  deleteCookie(c, COOKIE, { path: `/runs/${id}` });
+  if (outcome.kind === 'done') return notice('done', sentence(outcome.note));
+  if (outcome.kind === 'refused') return notice('refused', outcome.why);
+  return notice(
+    'refused',
+    'You have no write access to the repository at the moment, so nothing was changed.',
+  );
+}
+
+const notice = (kind: string, text: string): Html =>
+  html`<p id="outcome" role="status" tabindex="-1" class="notice ${kind}">${withCode(text)}</p>`;
+
+const sentence = (note: string): string =>
+  `${note.charAt(0).toUpperCase()}${note.slice(1)}${/[.!?]$/.test(note) ? '' : '.'}`;
+
+/** Text with what stands between backticks as code. */
+const withCode = (text: string): readonly Html[] =>
+  text.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${shownText(part)}</code>` : shownText(part)));
