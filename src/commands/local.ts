@@ -47,22 +47,22 @@ export function openLocalCommands(world: LocalPorts): PageCommands {
   };
 }
 
-const refused = (why: string): CommandOutcome => ({ kind: 'refused', why });
-const done = (note: string): CommandOutcome => ({ kind: 'done', note });
+const refusedLocally = (why: string): CommandOutcome => ({ kind: 'refused', why });
+const doneLocally = (note: string): CommandOutcome => ({ kind: 'done', note });
 
 async function applyLocally(world: LocalPorts, id: string, given: PageCommand): Promise<CommandOutcome> {
   const command = parseCommand(given.text);
-  if (!command || !('run' in given.about)) return refused('This is not a command to a run.');
-  if (command.name === 'unknown') return refused(command.why);
+  if (!command || !('run' in given.about)) return refusedLocally('This is not a command to a run.');
+  if (command.name === 'unknown') return refusedLocally(command.why);
   const { run } = given.about;
   try {
     const { origin } = await loadRun(world, run);
-    if (origin.kind !== 'local') return refused('Act on runs of GitHub there.');
+    if (origin.kind !== 'local') return refusedLocally('Act on runs of GitHub there.');
     return await applyTo(world, run, { id, command, about: given.about });
   } catch (thrown) {
     const { code, message, advice } = asFault(thrown);
     if (OUTAGES.has(code) || code === 'INTERNAL') throw thrown;
-    return refused(`${message} ${advice}`);
+    return refusedLocally(`${message} ${advice}`);
   }
 }
 
@@ -80,10 +80,10 @@ async function applyTo(
   switch (command.name) {
     case 'pick': {
       const outdated = pickOutdated(about, await world.store.picks(run));
-      return outdated === null ? pickHere(world, run, command.alias, id) : refused(outdated);
+      return outdated === null ? pickHere(world, run, command.alias, id) : refusedLocally(outdated);
     }
     case 'cancel':
-      return done(
+      return doneLocally(
         (await cancelRun(world, run, 'cancelled on its page'))
           ? 'the run is cancelled'
           : 'the run had already ended',
@@ -92,12 +92,12 @@ async function applyTo(
     case 'approve':
     case 'revise': {
       const given = replyOf(command, null, world.clock.now());
-      if (!given) return refused('This is no reply to a run.');
+      if (!given) return refusedLocally('This is no reply to a run.');
       const result = await reply(world, run, id, given, about.inquiry);
-      return result.kind === 'taken' ? done('the run continues with it') : refused(result.why);
+      return result.kind === 'taken' ? doneLocally('the run continues with it') : refusedLocally(result.why);
     }
     default:
-      return refused(
+      return refusedLocally(
         `For a local run, \`${command.name}\` is a command of the terminal: see \`runoff --help\`.`,
       );
   }
@@ -111,8 +111,8 @@ async function pickHere(
 ): Promise<CommandOutcome> {
   const { branch } = await pickLocally(world, run, alias, key);
   await tryKeepOutcomes(world, run);
-  if (alias === null) return done('All candidates are rejected; their branches remain.');
-  return done(
+  if (alias === null) return doneLocally('All candidates are rejected; their branches remain.');
+  return doneLocally(
     branch === null
       ? `Candidate ${alias} is picked. It has no branch; its diff is on this page.`
       : `Candidate ${alias} is picked. To merge it, run \`git merge ${branch}\` in the repository.`,

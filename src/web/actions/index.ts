@@ -18,13 +18,13 @@ const COOKIE_SECONDS = 600;
 const COOKIE = 'runoff-pressed';
 
 const Key = z.string().regex(/^[0-9a-f]{32}$/);
-const Count = z.coerce.number().int().min(0).max(100_000);
+const FieldNumber = z.coerce.number().int().min(0).max(100_000);
 
 /** Fields of all forms; those that a form lacks are absent. */
 const Fields = z.object({
   key: Key,
-  picks: Count.optional(),
-  inquiry: Count.optional(),
+  picks: FieldNumber.optional(),
+  inquiry: FieldNumber.optional(),
   candidate: z.string().max(8).optional(),
   option: z
     .string()
