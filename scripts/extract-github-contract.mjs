@@ -72,6 +72,7 @@ const OPERATIONS = [
   'repos/get-combined-status-for-ref',
   'repos/get-content',
   'repos/update',
+  'users/get-authenticated',
   'users/get-by-username',
 ];
 

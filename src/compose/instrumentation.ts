@@ -66,6 +66,7 @@ async function recordWrite(
 /** The same GitHub; each write is counted, traced and audited. */
 export const instrumentedGitHub = (github: GitHub, instruments: Instruments): GitHub => ({
   appId: github.appId,
+  people: github.people,
   asPublished: (text) => github.asPublished(text),
   repositories: () => github.repositories(),
   reader: (repository) => github.reader(repository),

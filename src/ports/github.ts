@@ -243,7 +243,25 @@ export interface ExternalWrite {
   readonly endedAt: number;
 }
 
+/** Who a user's token belongs to. */
+export interface TokenHolder {
+  readonly person: Actor;
+  /** What a classic token may do, e.g. `repo`; null for tokens that GitHub limits in another way. */
+  readonly scopes: readonly string[] | null;
+}
+
+/** People as GitHub knows them. Faults: GITHUB_UNAVAILABLE. */
+export interface People {
+  /** Null if GitHub does not accept the token, or if it belongs to no person. Each call asks GitHub. */
+  ofToken(token: string): Promise<TokenHolder | null>;
+  /** A repository on which the App is installed and which this user's token can see, by its present name; else null. */
+  repository(token: string, owner: string, name: string): Promise<RepositoryHandle | null>;
+  /** Null if nobody has this login, or if it is no person's. `through`: whose token is used. */
+  byLogin(login: string, through: RepositoryHandle): Promise<Actor | null>;
+}
+
 export interface GitHub {
+  readonly people: People;
   /** App id, for recognizing Runoff's own comments. */
   readonly appId: number;
   /** A text as publishers write it, for comparing GitHub's copy with the record: local paths are removed. */

@@ -15,6 +15,7 @@ import type {
   Engine,
   GitHub,
   GitHubReader,
+  People,
   Permission,
   Publisher,
   Store,
@@ -99,6 +100,7 @@ export function pretendGitHub() {
   const github: GitHub = {
     appId: APP,
     asPublished,
+    people: partial<People>({}),
     repositories: async () => [],
     reader: async () => reader,
     publisher: async () => publisher,

@@ -9,6 +9,7 @@ import type {
   IssueFacts,
   LabelChange,
   Labelled,
+  People,
   Permission,
   Publisher,
   PullDetails,
@@ -232,6 +233,7 @@ export function pretendedGitHub(repositories: readonly Repository[]): GitHub {
   return {
     appId: APP,
     asPublished: (text) => text,
+    people: partial<People>({}),
     repositories: async () => repositories.map(({ handle, installedAt }) => ({ ...handle, installedAt })),
     reader: async (handle) => readerOf(find(handle)),
     publisher: async (handle) => publisherOf(find(handle)),

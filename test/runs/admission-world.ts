@@ -6,6 +6,7 @@ import type {
   GitHubReader,
   IssueFacts,
   LabelChange,
+  People,
   Permission,
   Publisher,
   PullDetails,
@@ -181,6 +182,7 @@ export function admissionWorld() {
   const github = {
     appId: APP,
     asPublished: (text: string) => text,
+    people: partial<People>({}),
     reader: async () => reader,
     publisher: async () => publisherOf(now, written),
     repositories: unused,

@@ -179,6 +179,7 @@ async function gitRefusal(state: GitHubState, route: GitRoute, token: string): P
 
 const SENT_ON = [
   'link',
+  'x-oauth-scopes',
   'location',
   'x-ratelimit-limit',
   'x-ratelimit-remaining',

@@ -13,7 +13,7 @@ import type {
 
 const Sha = z.string().regex(/^[0-9a-f]{40}$/);
 const Time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-const Account = z.object({ id: z.int().positive(), login: z.string().min(1), type: z.string() });
+export const Account = z.object({ id: z.int().positive(), login: z.string().min(1), type: z.string() });
 
 /** Shown in place of deleted accounts. */
 const GHOST = { id: 0, login: 'ghost', type: 'User' } as const;

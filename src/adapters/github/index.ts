@@ -17,6 +17,7 @@ import {
 import { openRepositoryLocation, type RepositoryLocation } from './calls.ts';
 import { type Api, type ClientOptions, openClient, openClockEpochs } from './client.ts';
 import { openPace, type Pace, type PaceParts } from './faults.ts';
+import { openPeople } from './people.ts';
 import { openPublisher } from './publisher.ts';
 import { openReader } from './reader.ts';
 
@@ -78,6 +79,17 @@ export function openGitHub(options: GitHubOptions): GitHub {
   return {
     appId: options.appId,
     asPublished,
+    people: openPeople({
+      app: () => shared.app('app'),
+      asPerson: (token) => openClient(client, { kind: 'token', token }, { repeat: false, queue: 'people' }),
+      asReader: async (repository) => {
+        const tokens = shared.readerTokens(repository, () =>
+          openTokenCache(minter(repository, READER_RIGHTS), now),
+        );
+        return withToken(repository, true)((await tokens.get()).secret);
+      },
+      pace: shared.pace(0),
+    }),
 
     repositories: () =>
       listRepositories({

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { asFault } from '../../core/model/index.ts';
+import type { People, RepositoryHandle } from '../../ports/index.ts';
+import { Account, Installation, Repository } from './answers.ts';
+import type { Api } from './client.ts';
+import { Moved, type Pace, unless } from './faults.ts';
+
+interface PeopleParts {
+  /** Signs in as the App. */
+  app(): Api;
+  /** Signs in with a user's token; each call is sent once. */
+  asPerson(token: string): Api;
+  asReader(repository: RepositoryHandle): Promise<Api>;
+  readonly pace: Pace;
+}
+
+/** Names as they stand in addresses; others are not sent to GitHub. */
+const NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,99})$/;
+/** Of a header: what the library could not send. */
+const TOKEN_CHARACTERS = /^[\x21-\x7e]{1,300}$/;
+
+/** People, and what the tokens reach that they bring along. */
+export function openPeople({ app, asPerson, asReader, pace }: PeopleParts): People {
+  /** GitHub's refusals mean that there is nothing to see. */
+  async function seen<T>(doing: string, call: () => Promise<T | null>): Promise<T | null> {
+    try {
+      return await pace.run(doing, call);
+    } catch (thrown) {
+      if (asFault(thrown).code === 'GITHUB_REFUSED') return null;
+      throw thrown;
+    }
+  }
+  return {
+    ofToken: async (token) => {
+      if (!TOKEN_CHARACTERS.test(token)) return null;
+      return seen('say whose token it is', async () => {
+        const { data, headers } = await asPerson(token).rest.users.getAuthenticated();
+        const { id, login, type } = Account.parse(data);
+        const scopes = z.string().optional().parse(headers['x-oauth-scopes']);
+        return type === 'User' ? { person: { id, login }, scopes: scopesIn(scopes) } : null;
+      });
+    },
+
+    repository: async (token, owner, name) => {
+      if (!TOKEN_CHARACTERS.test(token) || !NAME.test(owner) || !NAME.test(name)) return null;
+      const facts = await seen('find a repository', async () => {
+        const found = await unlessMoved(() => asPerson(token).rest.repos.get({ owner, repo: name }));
+        return found && Repository.parse(found.data);
+      });
+      if (!facts) return null;
+      const installation = await seen('find an installation', async () => {
+        const found = await unless(404, () => app().rest.apps.getRepoInstallation({ owner, repo: name }));
+        return found && Installation.parse(found.data);
+      });
+      if (!installation || installation.suspended_at) return null;
+      const [ownerNow = owner, nameNow = name] = facts.full_name.split('/');
+      return { installationId: installation.id, repositoryId: facts.id, owner: ownerNow, name: nameNow };
+    },
+
+    byLogin: async (login, through) => {
+      if (!NAME.test(login)) return null;
+      return seen(`find ${login}`, async () => {
+        const api = await asReader(through);
+        const found = await unless(404, () => api.rest.users.getByUsername({ username: login }));
+        const account = found && Account.parse(found.data);
+        return account?.type === 'User' ? { id: account.id, login: account.login } : null;
+      });
+    },
+  };
+}
+
+/** A former name of a repository is not its name: another one may get it. */
+async function unlessMoved<T>(call: () => Promise<T>): Promise<T | null> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof Moved) return null;
+    throw error;
+  }
+}
+
+const scopesIn = (header: string | undefined): readonly string[] | null =>
+  header === undefined
+    ? null
+    : header
+        .split(',')
+        .map((scope) => scope.trim())
+        .filter((scope) => scope !== '');
