@@ -11,12 +11,14 @@ import {
   repositoryRoutes,
 } from './routes-app.ts';
 import { issueRoutes, labelEventRoutes, reactionRoutes } from './routes-issues.ts';
+import { peopleRoutes } from './routes-people.ts';
 import { checkRoutes, pullRoutes } from './routes-pulls.ts';
 import { type GitHubState, type Repository, repositoryById, type TokenHolder } from './state.ts';
 
 const BASE_PATH = '/api/v3';
 const ROUTES = [
   ...appRoutes,
+  ...peopleRoutes,
   ...repositoryRoutes,
   ...issueRoutes,
   ...labelEventRoutes,

@@ -84,16 +84,7 @@ async function reachable(state: GitHubState, request: RestRequest): Promise<Rest
   return { ...answer, data: { total_count: all.length, repositories: data ?? [] } };
 }
 
-/** Scopes of the tokens that users have here: those of a classic token with all rights on repositories. */
-const USER_SCOPES = 'repo, read:org';
-
-async function person(_state: GitHubState, request: RestRequest): Promise<RestResponse> {
-  const answer = await request.pass();
-  return { ...answer, headers: { ...answer.headers, 'x-oauth-scopes': USER_SCOPES } };
-}
-
 export const appRoutes: readonly Route[] = [
-  { method: 'GET', pattern: /^\/user$/, answer: person },
   { method: 'POST', pattern: /^\/app\/installations\/(\d+)\/access_tokens$/, answer: mint },
   { method: 'DELETE', pattern: /^\/installation\/token$/, answer: revoke },
   { method: 'GET', pattern: /^\/app$/, answer: app },
@@ -129,17 +120,6 @@ async function permission(
   return { status: 200, data: await fixResponse(state, { ...names, user }) };
 }
 
-/** The installation on a repository; the App asks with a token of its own. */
-async function installation(
-  state: GitHubState,
-  _request: RestRequest,
-  repository: Repository,
-): Promise<RestResponse> {
-  const all = isInstalled(state, repository) ? await installations(state) : [];
-  const found = all.find((one) => numberAt(one, 'id') === repository.installationId);
-  return found ? { status: 200, data: found } : errorResponse(404, 'Not Found');
-}
-
 async function setRole(
   _inside: GitHubState,
   request: RestRequest,
@@ -164,7 +144,6 @@ async function removeRole(
 }
 
 export const repositoryRoutes: readonly Route[] = [
-  repositoryRoute('GET', '/installation', installation),
   repositoryRoute('GET', '/collaborators/([^/]+)/permission', permission),
   repositoryRoute('PUT', '/collaborators/([^/]+)', setRole),
   repositoryRoute('DELETE', '/collaborators/([^/]+)', removeRole),
