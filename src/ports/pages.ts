@@ -1,5 +1,7 @@
-import type { Origin, RunId } from '../core/model/index.ts';
+import type { FaultCode, Origin, RunId, RunState, Usd } from '../core/model/index.ts';
+import type { Decision } from '../core/ranking/index.ts';
 import type { RepositoryHandle } from './github.ts';
+import type { PickRecord } from './records.ts';
 
 /** What pages ask of the database. Each method is one transaction. Faults: DATABASE_UNAVAILABLE. */
 export interface RunLists {
@@ -7,4 +9,71 @@ export interface RunLists {
   originOf(id: RunId): Promise<Origin | null>;
   /** Repositories on GitHub that have runs, with the names of their newest run; the one with the newest run first. */
   repositoriesWithRuns(): Promise<readonly RepositoryHandle[]>;
+  /** Newest first. */
+  listRuns(filter: RunFilter): Promise<readonly ListedRun[]>;
+  /** Runs with a fault, the last changed first. */
+  failedRuns(limit: number): Promise<readonly ListedRun[]>;
+  /** Dollars booked since a time (milliseconds since 1970 UTC), of all runs and of work outside of runs. */
+  spentSince(at: number): Promise<Usd>;
+}
+
+/** Which runs a list shows. Absent: all. */
+export interface RunFilter {
+  /** Ids of repositories on GitHub, or runs of this machine's repositories. */
+  readonly of: readonly number[] | 'local';
+  readonly states?: readonly RunState[];
+  /** Login of who asked for it, in any case. */
+  readonly by?: string;
+  /** Part of the title, in any case. */
+  readonly text?: string;
+  /** Only runs that come after this one in the list. */
+  readonly after?: { readonly createdAt: number; readonly id: RunId };
+  readonly limit: number;
+}
+
+/** What a list shows of a run. */
+export interface ListedRun {
+  readonly id: RunId;
+  readonly origin: Origin;
+  readonly state: RunState;
+  /** Milliseconds since 1970 UTC. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly title: string;
+  readonly decision?: Decision;
+  /** As in the run's record. */
+  readonly trouble?: {
+    readonly code: FaultCode | 'REFUSED';
+    readonly message: string;
+    readonly advice: string;
+  };
+  /** The pick that stands; absent if nobody has picked. */
+  readonly pick?: Pick<PickRecord, 'alias' | 'by' | 'at'>;
+  readonly usd: Usd;
+}
+
+/** One sign-in of one person in one browser. Times are milliseconds since 1970 UTC. */
+export interface SessionRecord {
+  /** Hash of the id that only the browser knows. */
+  readonly hash: string;
+  /** GitHub's numeric id. */
+  readonly userId: number;
+  readonly login: string;
+  readonly createdAt: number;
+  /** From then on it is over, unless it is prolonged before. */
+  readonly expiresAt: number;
+}
+
+/** Sessions of people who signed in to the pages. Each method is one transaction. Faults: DATABASE_UNAVAILABLE. */
+export interface Sessions {
+  addSession(session: SessionRecord): Promise<void>;
+  /** Null if there is none, or if it is over at `at`. */
+  session(hash: string, at: number): Promise<SessionRecord | null>;
+  /** Sets when a session is over; one that has ended stays so. */
+  prolongSession(hash: string, expiresAt: number): Promise<void>;
+  endSession(hash: string): Promise<void>;
+  /** Ends all sessions of a person, in every browser. */
+  endSessionsOf(userId: number): Promise<void>;
+  /** Deletes sessions that are over at `at`; returns their number. */
+  deleteEndedSessions(at: number): Promise<number>;
 }

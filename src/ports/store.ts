@@ -22,7 +22,7 @@ import type { Decision, Ranked } from '../core/ranking/index.ts';
 import type { ChecksView, OutcomeView, SandboxView } from '../core/reports/index.ts';
 import type { ApiTokens, IdempotencyKeys } from './api.ts';
 import type { ExecutorRecord, QueueEntry } from './engine.ts';
-import type { RunLists } from './pages.ts';
+import type { RunLists, Sessions } from './pages.ts';
 import type {
   AnswerStore,
   AuditEntry,
@@ -164,7 +164,8 @@ export interface Store
     Outcomes,
     Recipes,
     Retention,
-    RunLists {
+    RunLists,
+    Sessions {
   /** False if a run with this id exists; it is then unchanged. */
   createRun(run: {
     id: RunId;

@@ -18,6 +18,7 @@ import { apiContract } from './store.api.ts';
 import { auditContract } from './store.audit.ts';
 import { commandsContract, countsContract, picksContract } from './store.commands.ts';
 import { outcomesContract } from './store.outcomes.ts';
+import { pagesContract } from './store.pages.ts';
 
 export interface OpenStore {
   readonly store: Store;
@@ -671,5 +672,6 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     outcomesContract(fresh);
     apiContract(fresh);
     countsContract(fresh);
+    pagesContract(fresh);
   });
 }

@@ -51,6 +51,7 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
     `insert into runoff.vote values ('r1', 5, '{"by":{"id":5,"login":"mona"},"alias":"A","at":1150}', 1150)`,
     `insert into runoff.pick values ('r1', 1, 'comment:991',
         '{"alias":"A","by":{"id":5,"login":"mona"},"at":1200,"key":"comment:991","shown":{"aliases":["A"],"first":"A","votes":{"A":1}}}')`,
+    `insert into runoff.session values ('bm90IGEgaGFzaA', 5, 'mona', 1000, 99999999999999)`,
     `insert into runoff.executor values
        ('app-box', 'aa', 'app', '{"host":"box","version":"0.1.0","coders":4}', 1000, '2026-01-01T00:00:00Z')`,
     `insert into runoff.model_answer values

@@ -12,13 +12,13 @@ import {
   type Origin,
   type RunId,
   STAGES,
+  type Usage,
 } from '../../src/core/model/index.ts';
 import type { Recipe } from '../../src/core/settings/index.ts';
 import type {
   Artifacts,
   Intent,
   LedgerRow,
-  RepositoryHandle,
   RunRecord,
   StageTiming,
   Store,
@@ -28,6 +28,7 @@ import type {
 import { memoryApi } from './memory-api.ts';
 import { censusOf, memoryAudit } from './memory-audit.ts';
 import { kept, memoryAnswers, memoryCommands, memoryPicks } from './memory-commands.ts';
+import { memoryLists, memorySessions } from './memory-lists.ts';
 import { memoryOutcomes } from './memory-outcomes.ts';
 
 interface Entry {
@@ -101,6 +102,18 @@ export function memoryStore(): Store {
     if (found === undefined) throw new Fault('RUN_UNKNOWN', `There is no run ${id}.`);
     return found;
   };
+  const usageOf = (id: RunId, spender?: string): Usage =>
+    calls
+      .filter((call) => call.runId === id && (spender === undefined || call.spender === spender))
+      .reduce(
+        (sum, call) => ({
+          usd: sum.usd + call.usd,
+          tokensIn: sum.tokensIn + call.tokensIn,
+          tokensOut: sum.tokensOut + call.tokensOut,
+          calls: sum.calls + (call.status === 402 && call.usd === 0 ? 0 : 1),
+        }),
+        NO_USAGE,
+      );
   const records = (): RunRecord[] => [...entries.values()].map(recordOf).toSorted(byAge);
   const living = (): RunRecord[] => records().filter((run) => !isFinal(run.state));
 
@@ -126,18 +139,6 @@ export function memoryStore(): Store {
     },
     async runs(limit) {
       return records().toReversed().slice(0, limit);
-    },
-    async originOf(id) {
-      return entries.get(id)?.run.origin ?? null;
-    },
-    async repositoriesWithRuns() {
-      const found = new Map<number, RepositoryHandle>();
-      for (const { origin } of records().toReversed()) {
-        if (origin.kind !== 'github' || found.has(origin.repositoryId)) continue;
-        const { installationId, repositoryId, owner, name } = origin;
-        found.set(repositoryId, { installationId, repositoryId, owner, name });
-      }
-      return [...found.values()];
     },
     async activeRuns(repositoryId, issue) {
       return living().filter(
@@ -213,19 +214,7 @@ export function memoryStore(): Store {
       if (answer) keepAnswer(row, answer);
     },
     ...modelAnswers,
-    async usage(id, spender) {
-      return calls
-        .filter((call) => call.runId === id && (spender === undefined || call.spender === spender))
-        .reduce(
-          (sum, call) => ({
-            usd: sum.usd + call.usd,
-            tokensIn: sum.tokensIn + call.tokensIn,
-            tokensOut: sum.tokensOut + call.tokensOut,
-            calls: sum.calls + (call.status === 402 && call.usd === 0 ? 0 : 1),
-          }),
-          NO_USAGE,
-        );
-    },
+    usage: async (id, spender) => usageOf(id, spender),
     async addReply(runId, key, reply) {
       const { replies } = entry(runId);
       if (replies.has(key)) return null;
@@ -342,6 +331,13 @@ export function memoryStore(): Store {
       recipes.set(JSON.stringify([repository, key]), kept(recipe));
     },
     ...picked,
+    ...memoryLists({
+      records,
+      picks: picked.picks,
+      usage: async (id) => usageOf(id),
+      spentSince: (at) => calls.filter((call) => call.at >= at).reduce((sum, { usd }) => sum + usd, 0),
+    }),
+    ...memorySessions(),
     ...memoryOutcomes(records, picked.picks),
     executors: async () => [],
     ...audit.store,

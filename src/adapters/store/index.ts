@@ -10,6 +10,7 @@ import { outcomes } from './outcomes.ts';
 import { audits, intents, progress } from './progress.ts';
 import { runLists } from './run-lists.ts';
 import { lookups, retention, runs } from './runs.ts';
+import { sessions } from './sessions.ts';
 
 export { openExecutors } from './executors.ts';
 export { MIGRATIONS, type Migration, migrate } from './migrations/index.ts';
@@ -57,6 +58,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     ...modelAnswers(db),
     ...lookups(db),
     ...runLists(db),
+    ...sessions(db),
     ...commands(db),
     ...picks(db),
     ...executorList(db),

@@ -1,8 +1,23 @@
-import type { RunLists } from '../../ports/index.ts';
+import { type Selectable, sql } from 'kysely';
+import type { ListedRun, RunFilter, RunLists } from '../../ports/index.ts';
 import { type Db, inStatement } from './connection.ts';
+import { runState } from './rows.ts';
+import type { PickTable, RunTable } from './schema.ts';
+
+const LISTED = ['id', 'origin', 'state', 'created_at', 'updated_at', 'title', 'decision', 'trouble'] as const;
 
 /** What pages ask. */
 export function runLists(db: Db): RunLists {
+  const listed = () =>
+    db.selectFrom('runoff.run as run').select([
+      ...LISTED,
+      sql<Selectable<PickTable>['pick'] | null>`
+        (select pick from runoff.pick where pick.run_id = run.id order by number desc limit 1)`.as('pick'),
+      sql<number>`
+        (select coalesce(sum(usd), 0) from runoff.gateway_call as call where call.run_id = run.id)::double precision`.as(
+        'usd',
+      ),
+    ]);
   return {
     async originOf(id) {
       const found = db.selectFrom('runoff.run').select('origin').where('id', '=', id);
@@ -18,26 +33,73 @@ export function runLists(db: Db): RunLists {
         .orderBy('repository_id')
         .orderBy('created_at', 'desc')
         .as('newest');
-      const rows = await inStatement(
-        db
-          .selectFrom(newest)
-          .select('origin')
-          .orderBy('created_at', 'desc')
-          .orderBy('repository_id')
-          .execute(),
-      );
-      return rows.flatMap(({ origin }) =>
-        origin.kind === 'github'
-          ? [
-              {
-                installationId: origin.installationId,
-                repositoryId: origin.repositoryId,
-                owner: origin.owner,
-                name: origin.name,
-              },
-            ]
-          : [],
-      );
+      const ordered = db
+        .selectFrom(newest)
+        .select('origin')
+        .orderBy('created_at', 'desc')
+        .orderBy('repository_id');
+      return (await inStatement(ordered.execute())).flatMap(({ origin }) => {
+        if (origin.kind !== 'github') return [];
+        const { installationId, repositoryId, owner, name } = origin;
+        return [{ installationId, repositoryId, owner, name }];
+      });
+    },
+
+    async listRuns(filter) {
+      const found = conditions(filter).reduce((query, one) => query.where(one), listed());
+      const newest = found.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(filter.limit);
+      return (await inStatement(newest.execute())).map(listedOfRow);
+    },
+
+    async failedRuns(limit) {
+      const found = listed()
+        .where('trouble', 'is not', null)
+        .where(sql<boolean>`trouble ->> 'code' <> 'REFUSED'`)
+        .orderBy('updated_at', 'desc')
+        .orderBy('id')
+        .limit(limit);
+      return (await inStatement(found.execute())).map(listedOfRow);
+    },
+
+    async spentSince(at) {
+      const sum = db
+        .selectFrom('runoff.gateway_call')
+        .select(sql<number>`coalesce(sum(usd), 0)::double precision`.as('usd'))
+        .where('at', '>=', at);
+      return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
     },
   };
 }
+
+/** `%`, `_` and `\` stand for themselves. */
+const contains = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
+function conditions({ of, states, by, text, after }: RunFilter) {
+  return [
+    of === 'local'
+      ? sql<boolean>`repository_id is null`
+      : sql<boolean>`repository_id = any(${[...of]}::bigint[])`,
+    ...(states ? [sql<boolean>`state = any(${[...states]}::text[])`] : []),
+    ...(by === undefined ? [] : [sql<boolean>`lower(origin #>> '{requestedBy,login}') = lower(${by})`]),
+    ...(text === undefined ? [] : [sql<boolean>`title ilike ${contains(text)}`]),
+    ...(after ? [sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`] : []),
+  ];
+}
+
+type ListedRow = Pick<Selectable<RunTable>, (typeof LISTED)[number]> & {
+  readonly pick: Selectable<PickTable>['pick'] | null;
+  readonly usd: number;
+};
+
+const listedOfRow = (row: ListedRow): ListedRun => ({
+  id: row.id,
+  origin: row.origin,
+  state: runState(row.state),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  title: row.title,
+  usd: row.usd,
+  ...(row.decision === null ? {} : { decision: row.decision }),
+  ...(row.trouble === null ? {} : { trouble: row.trouble }),
+  ...(row.pick === null ? {} : { pick: row.pick }),
+});

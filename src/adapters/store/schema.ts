@@ -144,7 +144,7 @@ interface VoteTable {
   at: number;
 }
 
-interface PickTable {
+export interface PickTable {
   run_id: string;
   number: number;
   key: string;
@@ -231,6 +231,15 @@ export interface Schema {
   'runoff.candidate_outcome': CandidateOutcomeTable;
   'runoff.api_token': ApiTokenTable;
   'runoff.idempotency_key': IdempotencyKeyTable;
+  'runoff.session': SessionTable;
+}
+
+export interface SessionTable {
+  hash: string;
+  user_id: number;
+  login: string;
+  created_at: number;
+  expires_at: number;
 }
 
 interface ExecutorTable {

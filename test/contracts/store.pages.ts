@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import type { LedgerRow, RunFilter, Store } from '../../src/ports/index.ts';
+import { bookRow } from '../world/ledger.ts';
+import { githubOrigin } from '../world/origin.ts';
+
+const call = (runId: string, usd: number, at: number): LedgerRow => ({
+  runId,
+  spender: 'A',
+  repository: 'github-42',
+  model: 'openai/gpt-5',
+  tokensIn: 1,
+  tokensOut: 1,
+  tokensCached: 0,
+  tokensReasoning: 0,
+  usd,
+  exact: true,
+  status: 200,
+  ms: 1,
+  at,
+});
+
+/** What pages ask: lists of runs, and sessions of people. */
+export function pagesContract(fresh: () => Promise<Store>): void {
+  describe('lists of runs', () => {
+    const create = (store: Store, id: string, at: number, over: Parameters<typeof githubOrigin>[0] = {}) =>
+      store.createRun({ id, origin: githubOrigin(over), title: `Fix 100% of ${id}`, request: null, at });
+    const ids = async (store: Store, filter: Partial<RunFilter>) =>
+      (await store.listRuns({ of: [42, 43], limit: 9, ...filter })).map(({ id }) => id);
+
+    test('have the newest first, of the given repositories only, and go on after a run', async () => {
+      const store = await fresh();
+      await create(store, 'r1', 10);
+      await create(store, 'r2', 20, { repositoryId: 43, name: 'lists' });
+      await create(store, 'r3', 20);
+      await store.createRun({
+        id: 'r4',
+        origin: { kind: 'local', path: '/a' },
+        title: 'x',
+        request: null,
+        at: 9,
+      });
+      expect(await ids(store, {})).toEqual(['r3', 'r2', 'r1']);
+      expect(await ids(store, { of: [42] })).toEqual(['r3', 'r1']);
+      expect(await ids(store, { of: [] })).toEqual([]);
+      expect(await ids(store, { of: 'local' })).toEqual(['r4']);
+      expect(await ids(store, { limit: 1, after: { createdAt: 20, id: 'r3' } })).toEqual(['r2']);
+      expect(await ids(store, { after: { createdAt: 20, id: 'r2' } })).toEqual(['r1']);
+      expect((await store.repositoriesWithRuns()).map(({ name }) => name).toSorted()).toEqual([
+        'lists',
+        'shop',
+      ]);
+      expect(await store.originOf('r2')).toMatchObject({ repositoryId: 43 });
+      expect(await store.originOf('r9')).toBeNull();
+    });
+
+    test('are filtered by state, person and title, in which no character has a special meaning', async () => {
+      const store = await fresh();
+      await create(store, 'r1', 10);
+      await create(store, 'r2', 20, { requestedBy: { id: 8, login: 'Ada' } });
+      await store.transition('r2', 'admitted', 'label', 21);
+      expect(await ids(store, { states: ['admitted', 'briefed'] })).toEqual(['r2']);
+      expect(await ids(store, { by: 'aDA' })).toEqual(['r2']);
+      expect(await ids(store, { text: '100% OF R1' })).toEqual(['r1']);
+      expect(await ids(store, { text: '1_0%' })).toEqual([]);
+      expect(await ids(store, { text: '%' })).toEqual(['r2', 'r1']);
+    });
+
+    test('tell cost, decision, fault and the pick that stands', async () => {
+      const store = await fresh();
+      await create(store, 'r1', 10);
+      await create(store, 'r2', 20);
+      await bookRow(store, call('r1', 0.5, 11));
+      await bookRow(store, call('r1', 0.25, 12));
+      await bookRow(store, call('arena', 0.25, 12));
+      const decision = { kind: 'none', decidedBy: 'gates', because: 'Nobody passed.' } as const;
+      const shown = { aliases: ['A'], first: 'A', votes: {} };
+      const by = { id: 5, login: 'mona' };
+      await store.updateRun('r1', { decision }, 30);
+      await store.addPick('r1', { alias: 'B', by, at: 31, key: 'a', shown });
+      await store.addPick('r1', { alias: null, by, at: 32, key: 'b', shown });
+      await store.updateRun(
+        'r2',
+        { trouble: { code: 'DISK_FULL', message: 'Full.', advice: 'Empty it.' } },
+        40,
+      );
+      expect(await store.listRuns({ of: [42], limit: 9 })).toMatchObject([
+        { id: 'r2', usd: 0, trouble: { code: 'DISK_FULL' } },
+        { id: 'r1', usd: 0.75, decision, pick: { alias: null, by } },
+      ]);
+      expect((await store.failedRuns(9)).map(({ id }) => id)).toEqual(['r2']);
+      expect([await store.spentSince(0), await store.spentSince(12)]).toEqual([1, 0.5]);
+    });
+  });
+
+  describe('sessions', () => {
+    const session = (hash: string, userId = 5, expiresAt = 100) => ({
+      hash,
+      userId,
+      login: 'mona',
+      createdAt: 1,
+      expiresAt,
+    });
+
+    test('last until they end or expire, and are prolonged', async () => {
+      const store = await fresh();
+      await store.addSession(session('a'));
+      expect(await store.session('a', 99)).toEqual(session('a'));
+      expect(await store.session('a', 100)).toBeNull();
+      await store.prolongSession('a', 200);
+      expect(await store.session('a', 199)).toEqual(session('a', 5, 200));
+      await store.endSession('a');
+      await store.prolongSession('a', 900);
+      expect(await store.session('a', 1)).toBeNull();
+    });
+
+    test('of a person end everywhere at once, and ended ones are deleted', async () => {
+      const store = await fresh();
+      for (const hash of ['a', 'b']) await store.addSession(session(hash));
+      await store.addSession(session('c', 6));
+      await store.addSession(session('d', 6, 50));
+      await store.endSessionsOf(5);
+      expect(await store.session('b', 1)).toBeNull();
+      expect(await store.deleteEndedSessions(50)).toBe(1);
+      expect(await store.session('c', 50)).not.toBeNull();
+    });
+  });
+}
