@@ -8,7 +8,10 @@ import { type PageCommand, type PageIntake, pageCommandId, pickOutdated, refused
 export interface PageCommands {
   onPage(given: PageCommand): Promise<PageIntake>;
   /** A recorded command, after waiting at most this long for its outcome, which may be absent; null if unknown. */
-  outcome(command: string, withinMs: number): Promise<Pick<CommandRecord, 'outcome' | 'text'> | null>;
+  outcome(
+    command: string,
+    withinMs: number,
+  ): Promise<Pick<CommandRecord, 'outcome' | 'runId' | 'text'> | null>;
 }
 
 /** The ports needed for commands to local runs. */

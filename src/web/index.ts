@@ -1,12 +1,14 @@
 import { type Context, Hono } from 'hono';
 import { asFault } from '../core/model/index.ts';
 import { runActions } from './actions/index.ts';
+import { openApi } from './api/index.ts';
 import { openAssets } from './assets.ts';
 import type { WebAppOptions, WebEnv, WebParts } from './context.ts';
 import { sendNotFound, sendProblem } from './layout.ts';
 import { runList } from './pages/index.ts';
 import { openAccess } from './people/index.ts';
 
+export { apiDescription, PROBLEMS } from './api/index.ts';
 export type { SignedIn, Viewer, WebAppOptions, WebContext } from './context.ts';
 
 /** Answers requests that are no webhook. Never rejects. */
@@ -49,7 +51,8 @@ export function openWeb(options: WebAppOptions): WebApp {
     if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
   });
   app.get('/assets/:address', (c) => sendAsset(c, parts, c.req.param('address')));
-  // Mounted here, before anybody is identified by a cookie: app.route('/api', openApi(parts)).
+  // Before anybody is identified by a cookie: the API reads tokens only.
+  app.route('/', openApi(parts));
   app.use(async (c, next) => {
     const who = await parts.identify(c);
     c.set('viewer', who?.viewer ?? null);

@@ -11,7 +11,7 @@ const token = (over: Partial<ApiToken> = {}): ApiToken => ({
   id,
   name: 'nightly',
   by: { id: 5, login: 'mona' },
-  repositories: [{ id: 42, name: 'acme/shop' }],
+  repositories: [{ installationId: 1, repositoryId: 42, owner: 'acme', name: 'shop' }],
   verbs: ['read', 'run'],
   createdAt: 1_000,
   expiresAt: 9_000,

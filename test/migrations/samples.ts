@@ -58,7 +58,7 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
        ('r1', 'A', 'ab', 0, '{"status":200,"headers":{}}', '{"sha256":"aa","bytes":2}', 1100)`,
     `insert into runoff.api_token values
        ('0123456789ab', '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU', 5,
-        '{"by":{"id":5,"login":"mona"},"name":"nightly","repositories":[{"id":42,"name":"acme/shop"}],"verbs":["read","run"]}',
+        '{"by":{"id":5,"login":"mona"},"name":"nightly","repositories":[{"installationId":1,"repositoryId":42,"owner":"acme","name":"shop"}],"verbs":["read","run"]}',
         1000, 9000, 1100, null)`,
     `insert into runoff.idempotency_key values
        ('token:0123456789ab', 'night-1', 'r0', 'w0', null, '{"status":202,"headers":{},"body":"{}"}', 1100)`,

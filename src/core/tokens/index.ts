@@ -19,8 +19,13 @@ export interface ApiToken {
   readonly name: string;
   /** The person that it acts for. What they may do is read from GitHub at each use. */
   readonly by: Actor;
-  /** Nothing else exists for it. Names are for display; a renamed repository keeps its id. */
-  readonly repositories: readonly { readonly id: number; readonly name: string }[];
+  /** Nothing else exists for it. By the names that they had when the token was made; a repository keeps its id. */
+  readonly repositories: readonly {
+    readonly installationId: number;
+    readonly repositoryId: number;
+    readonly owner: string;
+    readonly name: string;
+  }[];
   readonly verbs: readonly TokenVerb[];
   readonly createdAt: number;
   readonly expiresAt: number;

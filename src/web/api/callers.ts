@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { type TokenVerb, tokenState } from '../../core/tokens/index.ts';
+import type { RepositoryHandle, TokenHolder } from '../../ports/index.ts';
+import { requireGitHub, type World } from '../../runs/index.ts';
+import type { Viewer } from '../context.ts';
+import { ApiProblem } from './problems.ts';
+
+/** Who sends a request, and what their token reaches. */
+export interface Caller {
+  /** The person that the token acts for. What they may do is asked of GitHub. */
+  readonly viewer: Extract<Viewer, { readonly kind: 'github' }>;
+  /** Whose limits and idempotency keys are meant: a token, or a person with a token of GitHub. */
+  readonly owner: string;
+  /** Null: for this token, there is no such repository. */
+  find(owner: string, name: string): Promise<RepositoryHandle | null>;
+  /** Why the token may not be used for this, as sentences; null if it may. */
+  whyNot(verb: TokenVerb): string | null;
+}
+
+export interface Callers {
+  /** Rejects with a problem if the request has no valid token, or too many requests came with it. */
+  callerOf(request: Request): Promise<Caller>;
+}
+
+type CallerPorts = Pick<World, 'clock' | 'github' | 'log' | 'store'>;
+
+/** Milliseconds for which an answer of GitHub about a token is used. The issue of the API sets it. */
+const HOLDER_MS = 60_000;
+/** Tokens, callers and repositories kept in memory; beyond that the oldest are dropped. Our default. */
+const MAX_KEPT = 5_000;
+/** Requests a minute with one token: of all kinds, and of those that change something. Our defaults. */
+const REQUESTS_A_MINUTE = 600;
+const CHANGES_A_MINUTE = 60;
+/**
+ * Unknown tokens a minute that GitHub is asked about, of all callers together: each costs a request, and GitHub blocks
+ * who sends many wrong ones. Our default.
+ */
+const UNKNOWN_A_MINUTE = 60;
+const MINUTE_MS = 60_000;
+/** When the last use of a token is noted again, milliseconds. Our default: a write to the database for each minute. */
+const NOTED_MS = 60_000;
+
+/** Classic tokens and those of OAuth apps, whose scopes GitHub tells; 36 characters now, and room for more. */
+const GITHUB_TOKEN = /^(?:gh[po]_[A-Za-z0-9_]{30,250}|github_pat_[A-Za-z0-9_]{30,250})$/;
+const BEARER = /^bearer +(\S{1,300})$/i;
+
+export function openCallers(ports: CallerPorts): Callers {
+  const { clock, store } = ports;
+  const requests = openWindow(clock.elapsed);
+  const people = openGitHubPeople(ports, () => requests.take('unknown', UNKNOWN_A_MINUTE));
+
+  async function ofToken(text: string): Promise<Caller> {
+    const token = await store.tokenOf(text);
+    if (!token) throw unauthorised('This token does not exist. Make one with `runoff token create`.');
+    const now = clock.now();
+    const state = tokenState(token, now);
+    if (state !== 'valid') {
+      const since = new Date(token.revokedAt ?? token.expiresAt).toISOString().slice(0, 10);
+      throw unauthorised(
+        `This token is ${state} since ${since}. Make another one with \`runoff token create\`.`,
+      );
+    }
+    if (now - (token.lastUsedAt ?? 0) >= NOTED_MS) await store.noteTokenUse(token.id, now);
+    const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+    return {
+      viewer: { kind: 'github', ...token.by, operator: false },
+      owner: `token:${token.id}`,
+      find: async (owner, name) =>
+        token.repositories.find((one) => same(one.owner, owner) && same(one.name, name)) ?? null,
+      whyNot: (verb) =>
+        token.verbs.includes(verb)
+          ? null
+          : `This token is for ${token.verbs.join(', ')}. For this request, make one with \`--allow ${[...token.verbs, verb].join(',')}\`.`,
+    };
+  }
+  return {
+    async callerOf(request) {
+      const text = BEARER.exec(request.headers.get('authorization') ?? '')?.[1];
+      if (text === undefined)
+        throw unauthorised('Send a token as `Authorization: Bearer …`. `runoff token create` makes one.');
+      const caller = GITHUB_TOKEN.test(text) ? await people.callerOf(text) : await ofToken(text);
+      const changes = request.method !== 'GET' && request.method !== 'HEAD';
+      if (
+        !requests.take(caller.owner, REQUESTS_A_MINUTE) ||
+        (changes && !requests.take(`${caller.owner} changes`, CHANGES_A_MINUTE))
+      )
+        throw tooMany(changes ? CHANGES_A_MINUTE : REQUESTS_A_MINUTE);
+      return caller;
+    },
+  };
+}
+
+const unauthorised = (detail: string): ApiProblem => new ApiProblem('unauthorised', detail);
+
+const tooMany = (most: number): ApiProblem =>
+  new ApiProblem(
+    'too-many-requests',
+    `More than ${most} requests came with this token within a minute. Wait a minute, and ask less often.`,
+    { retryAfter: MINUTE_MS / 1_000 },
+  );
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+/** Tokens of GitHub users. Kept by their hash, so that memory holds no token longer than a request. */
+function openGitHubPeople(ports: CallerPorts, mayAsk: () => boolean) {
+  const { clock } = ports;
+  const holders = openKept<Promise<TokenHolder | null>>(clock.elapsed, HOLDER_MS);
+  const repositories = openKept<Promise<RepositoryHandle | null>>(clock.elapsed, HOLDER_MS);
+
+  async function holderOf(text: string): Promise<TokenHolder> {
+    const holder = await holders.get(hashOf(text), () => {
+      if (!mayAsk())
+        throw new ApiProblem(
+          'too-many-requests',
+          'Too many unknown GitHub tokens came within a minute. Send the request again in a minute, or use a token of Runoff.',
+          { retryAfter: MINUTE_MS / 1_000 },
+        );
+      return requireGitHub(ports).people.ofToken(text);
+    });
+    if (!holder) throw unauthorised('GitHub does not accept this token. Make another one, there or here.');
+    return holder;
+  }
+  return {
+    async callerOf(text: string): Promise<Caller> {
+      const { person, scopes } = await holderOf(text);
+      return {
+        viewer: { kind: 'github', ...person, operator: false },
+        owner: `user:${person.id}`,
+        find: (owner, name) =>
+          repositories.get(`${hashOf(text)} ${owner}/${name}`.toLowerCase(), () =>
+            requireGitHub(ports).people.repository(text, owner, name),
+          ),
+        // Otherwise any program that only knows who somebody is could act as them (decision 137).
+        whyNot: (verb) =>
+          verb === 'read' || scopes?.includes('repo')
+            ? null
+            : 'To act with a token of GitHub, it must be a classic one with the scope `repo`. Or make a token with `runoff token create`.',
+      };
+    },
+  };
+}
+
+/** Counts within a minute that begins with the first. */
+function openWindow(elapsed: () => number) {
+  const counts = new Map<string, { readonly since: number; times: number }>();
+  return {
+    take(name: string, most: number): boolean {
+      const known = counts.get(name);
+      const count = known && elapsed() - known.since < MINUTE_MS ? known : { since: elapsed(), times: 0 };
+      count.times += 1;
+      counts.delete(name);
+      counts.set(name, count);
+      dropOldest(counts);
+      return count.times <= most;
+    },
+  };
+}
+
+/** What was found out lately; a failure is not kept. */
+function openKept<T extends Promise<unknown>>(elapsed: () => number, ms: number) {
+  const entries = new Map<string, { readonly at: number; readonly value: T }>();
+  return {
+    get(name: string, find: () => T): T {
+      const known = entries.get(name);
+      if (known && elapsed() - known.at < ms) return known.value;
+      const entry = { at: elapsed(), value: find() };
+      entries.delete(name);
+      entries.set(name, entry);
+      dropOldest(entries);
+      entry.value.catch(() => {
+        if (entries.get(name) === entry) entries.delete(name);
+      });
+      return entry.value;
+    },
+  };
+}
+
+function dropOldest(entries: Map<string, unknown>): void {
+  for (const oldest of entries.keys()) {
+    if (entries.size <= MAX_KEPT) break;
+    entries.delete(oldest);
+  }
+}

@@ -1,0 +1,136 @@
+import type { Context } from 'hono';
+import type { PageCommand } from '../../commands/index.ts';
+import { type RunTextOptions, runCommandText } from '../../core/commands/index.ts';
+import { asFault, type RunId } from '../../core/model/index.ts';
+import type { TokenVerb } from '../../core/tokens/index.ts';
+import type { CommandRecord, RepositoryHandle } from '../../ports/index.ts';
+import type { ApiAnswer, Repeatable } from './idempotency.ts';
+import { ApiProblem, notThere } from './problems.ts';
+import {
+  type ApiParts,
+  admitCaller,
+  type ReachedRepository,
+  type RepositoryName,
+  readerOnly,
+} from './reading.ts';
+import type { CommandAnswer } from './schemas.ts';
+
+/** Milliseconds that a request waits for the outcome of its command. Our default: most clients wait for 30 seconds. */
+const OUTCOME_MS = 20_000;
+
+/** What can be done with a run, the verb that a token needs for it, and the status if it is done. */
+const ACTIONS = {
+  cancel: { verb: 'act', status: 200 },
+  pick: { verb: 'act', status: 200 },
+  vote: { verb: 'act', status: 200 },
+  // It starts a run, and costs as much.
+  retry: { verb: 'run', status: 201 },
+} as const satisfies Record<string, { readonly verb: TokenVerb; readonly status: number }>;
+
+interface RunPlace extends RepositoryName {
+  readonly id: RunId;
+}
+
+/** Requests that have the effects of comments: recorded, queued, authorised and audited as these are. */
+export interface CommandRequests {
+  start(
+    c: Context,
+    place: RepositoryName & { readonly issue: number },
+    options: RunTextOptions,
+  ): Promise<Response>;
+  act(c: Context, place: RunPlace, name: keyof typeof ACTIONS, word?: string): Promise<Response>;
+  /** What became of an earlier one. */
+  show(c: Context, place: RepositoryName & { readonly command: string }): Promise<Response>;
+}
+
+export function openCommandRequests(parts: ApiParts, repeatable: Repeatable): CommandRequests {
+  const { commands, world } = parts;
+
+  /** Gives the command once under `name`, and waits for its outcome. */
+  async function give(
+    { caller, repository }: ReachedRepository,
+    given: Pick<PageCommand, 'about' | 'text'>,
+    name: string,
+    status: number,
+  ): Promise<ApiAnswer> {
+    const { id, login } = caller.viewer;
+    const taken = await commands.onPage({ ...given, via: 'api', key: name, by: { id, login } });
+    if (taken.kind === 'refused') throw new ApiProblem('refused', taken.why);
+    const record = await commands.outcome(taken.command, OUTCOME_MS);
+    return answerOf(taken.command, record, status, { login, repository });
+  }
+  const send = (
+    c: Context,
+    at: ReachedRepository,
+    given: Pick<PageCommand, 'about' | 'text'>,
+    status: number,
+  ): Promise<Response> =>
+    repeatable.answer(
+      {
+        caller: at.caller,
+        key: c.req.header('idempotency-key'),
+        request: [c.req.method, at.repository.repositoryId, given],
+      },
+      (name) => give(at, given, name, status),
+    );
+
+  return {
+    async start(c, { issue, ...place }, options) {
+      const at = await admitCaller(parts, c.req.raw, place, 'run');
+      const command = runCommandText(options);
+      if (command.kind === 'invalid')
+        throw new ApiProblem(
+          'invalid-request',
+          'Correct the fields that `errors` names, and send the request again.',
+          {
+            fields: [{ field: 'body', message: command.why }],
+          },
+        );
+      const about = { repository: at.repository, thread: issue };
+      return send(c, at, { about, text: command.text }, 201).catch((thrown: unknown) => {
+        if (asFault(thrown).code === 'GITHUB_REFUSED') throw notThere();
+        throw thrown;
+      });
+    },
+    async act(c, { id, ...place }, name, word) {
+      const { verb, status } = ACTIONS[name];
+      const at = await admitCaller(parts, c.req.raw, place, verb);
+      const origin = await world.store.originOf(id);
+      if (origin?.kind !== 'github' || origin.repositoryId !== at.repository.repositoryId) throw notThere();
+      const text = `/auto-dev ${name}${word === undefined ? '' : ` ${word}`}`;
+      return send(c, at, { about: { run: id }, text }, status);
+    },
+    async show(c, { command, ...place }) {
+      const { caller, repository } = await admitCaller(parts, c.req.raw, place, 'read');
+      const record = await world.store.command(command);
+      if (record?.place.repositoryId !== repository.repositoryId) throw notThere();
+      const { login } = caller.viewer;
+      const { status, headers, body } = answerOf(command, record, 200, { login, repository });
+      return new Response(JSON.stringify(body), {
+        status,
+        headers: { 'content-type': 'application/json', ...headers },
+      });
+    },
+  };
+}
+
+function answerOf(
+  command: string,
+  record: Pick<CommandRecord, 'outcome' | 'runId'> | null,
+  status: number,
+  { login, repository }: { readonly login: string; readonly repository: RepositoryHandle },
+): ApiAnswer {
+  const { owner, name } = repository;
+  const at = `/api/repos/${owner}/${name}`;
+  const outcome = record?.outcome;
+  const run = record?.runId ?? null;
+  if (!outcome) {
+    const body: CommandAnswer = { command, outcome: 'pending', note: null, run };
+    const headers = { location: `${at}/commands/${command}`, 'retry-after': '5' };
+    return { status: 202, headers, body, final: false };
+  }
+  if (outcome.kind === 'ignored') throw readerOnly(login, repository);
+  if (outcome.kind === 'refused') throw new ApiProblem('refused', outcome.why);
+  const body: CommandAnswer = { command, outcome: 'done', note: outcome.note, run };
+  return { status, headers: run === null ? {} : { location: `${at}/runs/${run}` }, body, final: true };
+}

@@ -1,0 +1,144 @@
+import type { RunId } from '../../core/model/index.ts';
+import { pickOf } from '../../core/ranking/index.ts';
+import { decisionRecord, runDocument } from '../../core/reports/index.ts';
+import type { TokenVerb } from '../../core/tokens/index.ts';
+import type { ListedRun, RepositoryHandle, RunFilter } from '../../ports/index.ts';
+import { diffsOf, viewOf } from '../../runs/index.ts';
+import type { WebParts } from '../context.ts';
+import type { Caller, Callers } from './callers.ts';
+import { ApiProblem, notThere } from './problems.ts';
+import type { RunSummary } from './schemas.ts';
+
+/** What the API needs of the server. */
+export interface ApiParts extends Pick<WebParts, 'access' | 'commands' | 'world'> {
+  readonly callers: Callers;
+}
+
+export interface RepositoryName {
+  readonly owner: string;
+  readonly repo: string;
+}
+
+export interface ReachedRepository {
+  readonly caller: Caller;
+  readonly repository: RepositoryHandle;
+}
+
+/**
+ * The caller, and the repository if they may use it in this way. What the token does not reach, and what the person may
+ * not see now, does not exist.
+ */
+export async function admitCaller(
+  { access, callers }: Pick<ApiParts, 'access' | 'callers'>,
+  request: Request,
+  { owner, repo }: RepositoryName,
+  verb: TokenVerb,
+): Promise<ReachedRepository> {
+  const caller = await callers.callerOf(request);
+  const repository = await caller.find(owner, repo);
+  const right = repository ? await access.right(caller.viewer, repository) : 'none';
+  if (!repository || right === 'none') throw notThere();
+  const why = caller.whyNot(verb);
+  if (why !== null) throw new ApiProblem('verb-missing', why);
+  if (verb !== 'read' && right !== 'write') throw readerOnly(caller.viewer.login, repository);
+  return { caller, repository };
+}
+
+export const readerOnly = (login: string, { owner, name }: RepositoryHandle): ApiProblem =>
+  new ApiProblem(
+    'write-access-missing',
+    `${login} may read ${owner}/${name}, and has no write access to it. Ask somebody who has.`,
+  );
+
+/** Runs on a page if the request does not say. Our default. */
+const USUAL_PAGE = 30;
+
+interface ListParameters {
+  readonly state?: ListedRun['state'] | undefined;
+  readonly by?: string | undefined;
+  readonly q?: string | undefined;
+  readonly limit?: string | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** One page of the runs of a repository. */
+export async function pageOfRuns(
+  { world }: Pick<ApiParts, 'world'>,
+  { repositoryId }: RepositoryHandle,
+  { state, by, q, limit, cursor }: ListParameters,
+): Promise<{ readonly runs: RunSummary[]; readonly next: string | null }> {
+  const size = limit === undefined ? USUAL_PAGE : Number(limit);
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const filter: RunFilter = {
+    of: [repositoryId],
+    limit: size + 1,
+    ...(state ? { states: [state] } : {}),
+    ...(by ? { by } : {}),
+    ...(q ? { text: q } : {}),
+    ...(after ? { after } : {}),
+  };
+  const found = await world.store.listRuns(filter);
+  const shown = found.slice(0, size);
+  const last = shown.at(-1);
+  return {
+    runs: shown.flatMap(runSummaries),
+    next: last && found.length > size ? `${last.createdAt}-${last.id}` : null,
+  };
+}
+
+function readCursor(text: string): NonNullable<RunFilter['after']> {
+  const [, at, id] = /^(\d{1,15})-([0-9a-z]{1,40})$/.exec(text) ?? [];
+  if (at !== undefined && id !== undefined) return { createdAt: Number(at), id };
+  throw new ApiProblem(
+    'invalid-request',
+    'Correct the fields that `errors` names, and send the request again.',
+    {
+      fields: [{ field: 'query.cursor', message: 'Send `next` of the page before, unchanged.' }],
+    },
+  );
+}
+
+function runSummaries({ id, origin, title, state, decision, pick, usd, ...times }: ListedRun): RunSummary[] {
+  if (origin.kind !== 'github') return [];
+  return [
+    {
+      id,
+      issue: { repository: `${origin.owner}/${origin.name}`, number: origin.issue, title },
+      state,
+      requestedBy: origin.requestedBy.login,
+      candidate: pick ? pick.alias : pickOf(decision),
+      confidence: decision?.kind === 'winner' ? decision.confidence : null,
+      usd,
+      createdAt: times.createdAt,
+      updatedAt: times.updatedAt,
+    },
+  ];
+}
+
+/** The run, if it is one of the repository. */
+async function recordIn({ world }: Pick<ApiParts, 'world'>, { repositoryId }: RepositoryHandle, id: RunId) {
+  const origin = await world.store.originOf(id);
+  const run =
+    origin?.kind === 'github' && origin.repositoryId === repositoryId ? await world.store.run(id) : null;
+  if (!run) throw notThere();
+  return run;
+}
+
+export async function runIn(parts: Pick<ApiParts, 'world'>, repository: RepositoryHandle, id: RunId) {
+  const view = await viewOf(parts.world, await recordIn(parts, repository, id));
+  const record = decisionRecord(view);
+  return { ...runDocument(view), explanation: record && { ...record } };
+}
+
+/** The text of a candidate's patch, every byte of it. */
+export async function patchText(
+  parts: Pick<ApiParts, 'world'>,
+  repository: RepositoryHandle,
+  id: RunId,
+  alias: string,
+): Promise<string> {
+  await recordIn(parts, repository, id);
+  const diff = (await diffsOf(parts.world, id))[alias];
+  if (!diff) throw notThere();
+  return diff.patch.text;
+}
