@@ -44,7 +44,10 @@ Write them on the same line as the command, in any order. The operator's limits 
 | flag | takes |
 | --- | --- |
 | \`--coders\` | agents, separated by commas, used in turn; \`auto\`: chosen from earlier runs ([learning.md](learning.md)), without \`--models\` |
-| \`--models\` | models as \`provider/model\`, separated by commas, used in turn; without \`--coders\`, by the built-in agent |
+| \`--models\` | models as \`provider/model\`, or the model alone where one provider offers it, separated by commas, used in turn; without \`--coders\`, by the built-in agent |
+| \`--prompts\` | prompt variants, separated by commas, used in turn |
+| \`--debate\`, \`--review\` | \`always\`, \`never\` or \`auto\` |
+| \`--synthesis\` | \`true\` or \`false\` |
 | \`-n\`, \`--candidates\` | number of coders, 1 to 12 |
 | \`--evaluator\` | strategies, in order; \`human\` leaves the pick to a person |
 | \`--budget\` | US dollars for the whole run: \`5\`, \`5.50\` or \`$5\` |

@@ -1,8 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
-import { codersOf } from '../core/commands/index.ts';
 import { asFault, type Fault, type FaultCode } from '../core/model/index.ts';
 import { visibleCode } from '../core/reports/index.ts';
-import type { Overrides } from '../runs/index.ts';
 import { EXIT, type Screen, type Shell } from '../shell.ts';
 import { examineMachine, installAgents, listAgents, listModels } from './agents.ts';
 import { addArena } from './arena.ts';
@@ -16,10 +14,10 @@ import { addForget } from './forget.ts';
 import { addAudit, cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
 import { addLeaderboard } from './leaderboard.ts';
 import { addMove, addPrune, listWorkers } from './maintenance.ts';
-import { jsonOption, names, parseDollars, seconds, signals, whole } from './options.ts';
+import { jsonOption, parseDollars, signals, whole } from './options.ts';
 import { addPrepare } from './prepare.ts';
 import { jsonText } from './render/index.ts';
-import { resume, runHere } from './run.ts';
+import { addRun } from './run-command.ts';
 import { type SelectFlags, selectLines } from './select.ts';
 
 export { follow, printReport } from './inspect.ts';
@@ -77,7 +75,7 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
     })
     .showHelpAfterError('(use --help for usage)')
     .addHelpText('after', EXIT_CODES);
-  addWork(program, shell, done);
+  addRun(program, shell, done);
   addInspection(program, shell, done);
   addAudit(program, shell, done);
   addAnswers(program, shell, done);
@@ -129,76 +127,6 @@ function exitOverrides(command: Command): void {
   for (const child of command.commands) exitOverrides(child);
 }
 
-interface RunFlags {
-  readonly file?: string;
-  readonly repo: string;
-  readonly base?: string;
-  readonly candidates?: number;
-  readonly coders?: readonly string[];
-  readonly models?: readonly string[];
-  readonly timeout?: number;
-  readonly budget?: number;
-  readonly ask: boolean;
-  readonly trustChecks?: boolean;
-  readonly json?: boolean;
-}
-
-function addWork(program: Command, shell: Shell, done: (code: number) => void): void {
-  program
-    .command('run')
-    .description('run competing coders on a local repository')
-    .argument('[prompt]', 'the task')
-    .option('--file <file>', 'read the task from a file instead')
-    .option('--repo <folder>', 'the repository', '.')
-    .option('--base <ref>', 'branch, tag or commit to start from (default: the checked-out commit)')
-    .option('-n, --candidates <count>', 'number of competing coders', whole(1))
-    .option(
-      '--coders <names>',
-      'agents, comma-separated, assigned in turn; "auto": chosen from earlier runs',
-      names,
-    )
-    .option('--models <names>', 'models as provider/model, comma-separated, assigned in turn', names)
-    .option('--timeout <time>', 'time limit for each coder, e.g. 30m', seconds)
-    .option('--budget <dollars>', 'budget for the whole run in US dollars', parseDollars)
-    .option('--no-ask', 'never ask: continue with the default assumptions (implied without a terminal)')
-    .option(
-      '--trust-checks',
-      "for this run, agree to the repository's set-up, build and test commands even if the sandbox is weaker or they have network access",
-    )
-    .addOption(jsonOption())
-    .action(async (prompt: string | undefined, flags: RunFlags, command: Command) => {
-      const { file, repo, base, json } = flags;
-      if (prompt !== undefined && file !== undefined)
-        command.error('error: give the task either as an argument or with --file, not both');
-      const options = {
-        repo,
-        json: json ?? false,
-        trustChecks: flags.trustChecks ?? false,
-        overrides: overridesOf(flags, shell.screen),
-        ...(file ? { file } : {}),
-      };
-      done(await runHere(shell, prompt, base ? { ...options, base } : options));
-    });
-  program
-    .command('resume')
-    .description('resume a run whose process ended; finished work is not repeated')
-    .argument('<run>', 'id of the run')
-    .addOption(jsonOption())
-    .action(async (run: string, o: { json?: boolean }) => done(await resume(shell, run, o.json ?? false)));
-}
-
-function overridesOf(flags: RunFlags, { width }: Screen): Overrides {
-  const coders = codersOf(flags.coders, flags.models);
-  return {
-    ...(flags.candidates ? { candidates: flags.candidates } : {}),
-    ...(coders.length > 0 ? { coders: [...coders] } : {}),
-    ...(flags.timeout ? { timeoutSeconds: flags.timeout } : {}),
-    ...(flags.budget ? { budgetUsd: flags.budget } : {}),
-    // In a pipe or a job, no one would see that the run waits.
-    ...(flags.ask && width !== null && !flags.json ? {} : { ask: false }),
-  };
-}
-
 function addInspection(program: Command, shell: Shell, done: (code: number) => void): void {
   program
     .command('runs')
@@ -210,6 +138,7 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     );
   program
     .command('status')
+    .alias('compete-status')
     .description('show the status of a run (default: the latest)')
     .argument('[run]', 'id of the run')
     .addOption(jsonOption())
@@ -234,6 +163,7 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
   addForget(program, shell, done);
   program
     .command('cancel')
+    .alias('compete-cancel')
     .description('cancel a run; finished work is kept')
     .argument('<run>', 'id of the run')
     .addOption(jsonOption())

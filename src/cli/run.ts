@@ -44,7 +44,12 @@ export async function runHere(
   const path = resolve(shell.cwd, options.repo);
   return withEngine(shell, runId, options.json, async (runtime) => {
     const { world } = runtime;
-    const { top } = await world.workspaces.describe(path);
+    const { top, dirty, branch } = await world.workspaces.describe(path);
+    if (dirty && !options.base) {
+      shell.screen.err(
+        `Note: ${top} has uncommitted changes. The coders start from the last commit${branch ? ` of ${branch}` : ''} and do not see them.\n`,
+      );
+    }
     const request = {
       runId,
       origin: { kind: 'local', path: top },

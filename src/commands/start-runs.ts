@@ -50,8 +50,14 @@ function textWhenGiven({ id, issue }: CommandRecord): RunRequest['text'] {
 }
 
 /** Copies the options with mutable lists, as the request needs them. */
-const overridesOf = ({ coders, evaluator, ...rest }: Omit<RunCommandOptions, 'base'>): Overrides => ({
+const overridesOf = ({
+  coders,
+  prompts,
+  evaluator,
+  ...rest
+}: Omit<RunCommandOptions, 'base'>): Overrides => ({
   ...rest,
+  ...(prompts ? { prompts: [...prompts] } : {}),
   ...(coders ? { coders: [...coders] } : {}),
   ...(evaluator ? { evaluator: [...evaluator] } : {}),
 });

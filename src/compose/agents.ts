@@ -1,9 +1,11 @@
 import { AGENTS, coders, installAgent, installable } from '../adapters/coders/index.ts';
 import { ownFolder } from '../adapters/sandbox/index.ts';
-import type { AgentCommand, Operator } from '../core/settings/index.ts';
-import type { Coder, Sandbox } from '../ports/index.ts';
+import { asFault } from '../core/model/index.ts';
+import { type AgentCommand, type Operator, PROVIDERS, suggest } from '../core/settings/index.ts';
+import type { Coder, Gateway, Offer, Sandbox } from '../ports/index.ts';
 import type { AgentRow, Agents, DoctorFinding } from '../shell.ts';
 import { agentsFolder, openDataFolder } from './data-folder.ts';
+import { gatewayWithoutDatabase } from './local.ts';
 import { ownerOf, tryInSandbox } from './sandbox.ts';
 
 /** All coders that settings can name on this machine. */
@@ -123,4 +125,72 @@ async function agentFinding(
       ? `runoff agents install ${coder.name}`
       : 'It is part of Runoff: `npm run setup` installs what it needs.',
   };
+}
+
+/** Whether each provider with a key answers, and whether each model of MULTI_AGENT_MODELS can be used. */
+export async function modelFindings(operator: Operator): Promise<readonly DoctorFinding[]> {
+  if (Object.keys(operator.models).length === 0) return [noKeys];
+  const gateway = gatewayWithoutDatabase(operator);
+  try {
+    const offers = await gateway.offers();
+    return [
+      ...offers.map((offer) => providerFinding(operator, offer)),
+      ...operator.multiAgent.models.flatMap((name) => namedModelFinding(gateway, offers, name) ?? []),
+    ];
+  } finally {
+    await gateway.close();
+  }
+}
+
+const noKeys: DoctorFinding = {
+  name: 'model keys',
+  state: 'warning',
+  detail: 'none is set; only the demo can run',
+  remedy:
+    "Set one provider's key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; docs/configuration.md lists them all.",
+};
+
+function providerFinding({ models }: Operator, offer: Offer): DoctorFinding {
+  const { keyVariable } = PROVIDERS[offer.provider as keyof typeof PROVIDERS];
+  const where = models[offer.provider]?.custom ? ' (own address)' : '';
+  const name = `provider ${offer.provider}`;
+  if (offer.kind === 'failed') {
+    return {
+      name,
+      state: 'fault',
+      detail: `${keyVariable}${where} is set, but ${offer.provider} listed no models: ${offer.why}`,
+      remedy: `Check ${keyVariable}, the address of the provider, and whether this machine reaches it.`,
+    };
+  }
+  return { name, state: 'ok', detail: `${keyVariable}${where}: ${offer.models.length} models` };
+}
+
+/** Null if the model can be used. */
+function namedModelFinding(
+  gateway: Pick<Gateway, 'route'>,
+  offers: readonly Offer[],
+  model: string,
+): DoctorFinding | null {
+  const finding = (detail: string, remedy: string): DoctorFinding => ({
+    name: `model ${model}`,
+    state: 'fault',
+    detail: `MULTI_AGENT_MODELS: ${detail}`,
+    remedy,
+  });
+  try {
+    gateway.route(model);
+  } catch (thrown) {
+    const { message, advice } = asFault(thrown);
+    return finding(message, advice);
+  }
+  const offer = offers.find(({ provider }) => model.startsWith(`${provider}/`));
+  if (offer?.kind !== 'models') return null;
+  const ids = offer.models.map(({ id }) => id);
+  const own = model.slice(offer.provider.length + 1);
+  if (ids.includes(own)) return null;
+  const meant = suggest(own, ids);
+  return finding(
+    `${offer.provider} does not list ${own}.${meant ? ` Did you mean ${offer.provider}/${meant}?` : ''}`,
+    'Run `runoff models` for the names that this key may use.',
+  );
 }

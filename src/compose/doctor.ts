@@ -3,12 +3,12 @@ import { startEmbeddedPostgres } from '../adapters/database/index.ts';
 import { runCommand } from '../adapters/sandbox/index.ts';
 import { openStore } from '../adapters/store/index.ts';
 import { asFault, Fault } from '../core/model/index.ts';
-import { missingForServe, type Operator, PROVIDERS } from '../core/settings/index.ts';
+import { missingForServe, type Operator } from '../core/settings/index.ts';
 import type { ExecutorRecord, Sandbox } from '../ports/index.ts';
 import type { World } from '../runs/index.ts';
 import type { Health, WebOptions } from '../server/index.ts';
 import type { DoctorFinding, Runtime } from '../shell.ts';
-import { agentFindings } from './agents.ts';
+import { agentFindings, modelFindings } from './agents.ts';
 import { artifactsOf, artifactsText, checkArtifacts, dataPaths, openDataFolder } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
 import { repositoryFindings } from './local.ts';
@@ -47,7 +47,7 @@ export async function diagnose(
     await checked('database', () => databaseOf(operator)),
     await checked('artifacts', () => artifactsIn(operator)),
     ...(await agentFindings(operator, sandbox).catch((thrown: unknown) => [faultFinding('coders', thrown)])),
-    ...keyFindings(operator),
+    ...(await modelFindings(operator).catch((thrown: unknown) => [faultFinding('model keys', thrown)])),
     appFinding(operator),
   ];
 }
@@ -176,23 +176,6 @@ const taking = ({ codersPerWorker, examinationsPerWorker }: Operator) => ({
   examinations: examinationsPerWorker,
   silentMs: 0,
 });
-
-function keyFindings({ models }: Operator): readonly DoctorFinding[] {
-  const found = Object.entries(models).map(([provider, { custom }]) => {
-    const { keyVariable } = PROVIDERS[provider as keyof typeof PROVIDERS];
-    return `${keyVariable}${custom ? ' (own address)' : ''}`;
-  });
-  if (found.length > 0) return [{ name: 'model keys', state: 'ok', detail: found.join(', ') }];
-  return [
-    {
-      name: 'model keys',
-      state: 'warning',
-      detail: 'none is set; only the demo can run',
-      remedy:
-        "Set one provider's key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; docs/configuration.md lists them all.",
-    },
-  ];
-}
 
 function appFinding(operator: Operator): DoctorFinding {
   const missing = missingForServe(operator);

@@ -11,7 +11,7 @@ import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { toolsText, visibleLine } from '../core/reports/index.ts';
 import { ceilingsOf, type Operator, shownSetup } from '../core/settings/index.ts';
-import type { Sandbox } from '../ports/index.ts';
+import type { Gateway, Sandbox } from '../ports/index.ts';
 import { type PrepareTools, type SelectTools, type Survey, surveyRepository } from '../runs/index.ts';
 import type { DoctorFinding, Mining, Selecting, SelectingHow } from '../shell.ts';
 import { openAppGitHub, providersOf } from './connections.ts';
@@ -38,7 +38,7 @@ export async function openPreparing(operator: Operator): Promise<PrepareTools> {
     ceilings: ceilingsOf(operator),
     clock: systemClock,
     log,
-    defaults: { models: [] },
+    defaults: { models: [], providers: [] },
     ...registriesOf(operator, log),
     newRunId: () => systemRandom.runId(),
   };
@@ -96,12 +96,9 @@ export async function openSelecting(
   };
 }
 
-/** Models as judges, through a gateway of this process. Its spending is not stored in a database. */
-function openJudges(
-  operator: Operator,
-  budgetUsd: number,
-): { readonly judging: NonNullable<SelectTools['judging']>; close(): Promise<void> } {
-  const gateway = openGateway({
+/** A gateway of this process alone, whose spending is not stored. */
+export const gatewayWithoutDatabase = (operator: Operator): Gateway =>
+  openGateway({
     dir: dataPaths(operator.data).sockets,
     providers: providersOf(operator),
     prices: operator.modelPrices,
@@ -110,6 +107,13 @@ function openJudges(
     clock: systemClock,
     log: openLog(operator),
   });
+
+/** Models as judges, through a gateway of this process. Its spending is not stored in a database. */
+function openJudges(
+  operator: Operator,
+  budgetUsd: number,
+): { readonly judging: NonNullable<SelectTools['judging']>; close(): Promise<void> } {
+  const gateway = gatewayWithoutDatabase(operator);
   const models = operator.multiAgent.models.length > 0 ? operator.multiAgent.models : gateway.defaultModels();
   if (models.length === 0)
     throw new Fault('MODEL_KEY_MISSING', '`--judges` needs a model, and no key of a provider is set.');
@@ -146,7 +150,7 @@ export async function repositoryFindings(
       toolchains: toolchainsOf(operator, sandbox),
       ...registriesOf(operator, log),
       ceilings: ceilingsOf(operator),
-      defaults: { models: [] },
+      defaults: { models: [], providers: [] },
     },
     { kind: 'local', path: top },
   );

@@ -234,7 +234,8 @@ async function openInstruments(
 const identityOf = (needs: RuntimeNeeds) =>
   needs.role === 'app' || needs.role === 'worker' ? newIdentity(needs.executor) : undefined;
 
-const defaultsOf = ({ multiAgent, debates }: Operator, gateway: Gateway): World['defaults'] => ({
+const defaultsOf = ({ models, multiAgent, debates }: Operator, gateway: Gateway): World['defaults'] => ({
+  providers: Object.keys(models),
   models: multiAgent.models.length > 0 ? multiAgent.models : gateway.defaultModels(),
   ...(multiAgent.count ? { candidates: multiAgent.count } : {}),
   ...(debates === 'always' ? { debate: debates } : {}),

@@ -99,6 +99,8 @@ export async function requireCoders(
   world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>,
   settings: Settings,
 ): Promise<void> {
+  // First, so that a mistyped name is not hidden behind a missing key.
+  for (const { agent } of settings.coders) coderOf(world, agent);
   if (world.defaults.models.length === 0 && settings.coders.some(({ model }) => model === undefined)) {
     throw new Fault(
       'MODEL_KEY_MISSING',

@@ -66,7 +66,11 @@ export interface World {
   /** The operator's upper limits, to which a repository's settings are lowered. */
   readonly ceilings: Ceilings;
   /** Defaults for missing settings. */
-  readonly defaults: SettingsDefaults & { readonly models: readonly string[] };
+  readonly defaults: SettingsDefaults & {
+    readonly models: readonly string[];
+    /** Names of the model providers that have a key. */
+    readonly providers: readonly string[];
+  };
   /** Maximum number of concurrent builds and test runs on this machine. */
   readonly parallelChecks: number;
   readonly prompts: PromptLibrary;

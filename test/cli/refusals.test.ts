@@ -27,6 +27,13 @@ test.each<[string, readonly string[], RegExp]>([
   ['the option does not exist', ['run', 'x', '--candidate', '3'], /unknown option.*--candidates/s],
   ['the number is none', ['run', 'x', '-n', 'many'], /whole number/],
   ['the time is none', ['run', 'x', '--timeout', '0s'], /positive whole number with a unit/],
+  [
+    'the model is no name',
+    ['run', 'x', '--models', '@gpt'],
+    /@gpt is not a valid name; give models as provider/,
+  ],
+  ['the strategy is mistyped', ['compete', 'x', '--evaluator', 'humn'], /did you mean human/],
+  ['the synonym contradicts', ['run', 'x', '--coders', 'a', '--agents', 'b'], /cannot be used with option/],
   ['the file is missing', ['run', '--file', 'gone.md'], /Cannot read the task: there is no file gone\.md/],
   ['the task is given twice', ['run', 'x', '--file', 'gone.md'], /as an argument or with --file, not both/],
 ])('%s: one clear sentence with the next step, and exit code 2', async (_, argv, words) => {

@@ -256,7 +256,7 @@ const machine = (now: RepositoryNow) => ({
   },
   coders: new Map([['builtin', coderNamed('builtin')]]),
   gateway: { route: (model: string) => ({ protocol: 'anthropic', model }) as const, defaultModels: () => [] },
-  defaults: { models: ['anthropic/claude-sonnet-5'] },
+  defaults: { models: ['anthropic/claude-sonnet-5'], providers: ['anthropic'] },
   prompts: {
     coder: new Map([['plain', 'Do it.']]),
     personas: new Map(['qa', 'product', 'security'].map((name) => [name, { spec: '', code: '' }])),

@@ -91,6 +91,40 @@ describe('settings', () => {
     });
   });
 
+  test('can be overridden in how a run is debated, reviewed, merged, prompted and checked', async () => {
+    const overrides = {
+      debate: 'always',
+      review: 'never',
+      synthesis: true,
+      prompts: ['careful', 'plain'],
+      checks: { build: '', test: 'make check' },
+    } as const;
+    const found = await settled({
+      file: TESTED,
+      overrides: { ...overrides, prompts: [...overrides.prompts] },
+    });
+    expect(found).toMatchObject({
+      kind: 'settled',
+      settings: {
+        debate: 'always',
+        review: 'never',
+        synthesis: true,
+        candidates: 2,
+        coders: [
+          { agent: 'builtin', prompt: 'careful' },
+          { agent: 'builtin', prompt: 'plain' },
+        ],
+        checks: { test: 'make check' },
+      },
+    });
+  });
+
+  test('may name a model alone where its vendor is known', async () => {
+    const overrides = { coders: [{ agent: 'builtin', model: 'claude-sonnet-5' }] };
+    const found = await settled({ file: TESTED, overrides });
+    expect(found).toMatchObject({ settings: { coders: [{ model: 'anthropic/claude-sonnet-5' }] } });
+  });
+
   test('get one candidate for each coder of a command', async () => {
     const coders = ['plain', 'careful'].map((strategy) => ({ agent: 'builtin', strategy }));
     const said = await settled({ file: `${TESTED}candidates: 4\n`, overrides: { coders } });

@@ -80,7 +80,7 @@ export async function codingWorld(script: Script) {
       random: { runId: () => RUN, nonce: () => 'c0ffee', port: () => 1 },
       log: silent,
       ceilings: { timeoutCandidateSeconds: 7_200, runSeconds: 86_400 },
-      defaults: { models: ['anthropic/claude-sonnet-4-5'] },
+      defaults: { models: ['anthropic/claude-sonnet-4-5'], providers: [] },
       parallelChecks: 1,
       prompts: {
         planner: '',

@@ -23,7 +23,7 @@ function scene(file = AUTO, models: readonly string[] = MODEL_NAMES) {
   const custom = { ...coderNamed('command'), wantsArgv: true };
   const coders = new Map([coderNamed('builtin'), missing, custom].map((one) => [one.name, one]));
   const gateway = { ...world.gateway, estimate: () => 0.25 };
-  Object.assign(world, { coders, gateway, defaults: { models } } satisfies Partial<World>);
+  Object.assign(world, { coders, gateway, defaults: { models, providers: [] } } satisfies Partial<World>);
   return admission;
 }
 

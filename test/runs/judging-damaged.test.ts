@@ -81,7 +81,7 @@ async function undecidedRun(aliases: readonly string[], damaged: readonly string
     random: { ...random, runId: () => RUN, port: () => 1 },
     clock: { ...clockAt(() => 1), ...judging.parts.clock },
     prompts: { judge: 'You compare two candidate patches.' },
-    defaults: { models: judges },
+    defaults: { models: judges, providers: [] },
   });
   return { world, judging };
 }

@@ -93,7 +93,7 @@ export async function planningWorld({
       clock: clockAt(() => 1_000),
       random: { nonce: () => `nonce${++nonce}` },
       log: silent,
-      defaults: { models: ['anthropic/claude-sonnet-5', 'openai/gpt-5.5'] },
+      defaults: { models: ['anthropic/claude-sonnet-5', 'openai/gpt-5.5'], providers: [] },
       prompts: {
         planner: 'Plan.',
         setup: 'Set up.',

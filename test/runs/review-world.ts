@@ -98,7 +98,7 @@ export async function openReviewFixture(
         port: () => 1,
       },
       log: silent,
-      defaults: { models: options.models ?? [CLAUDE.model, GPT.model, GEMINI] },
+      defaults: { models: options.models ?? [CLAUDE.model, GPT.model, GEMINI], providers: [] },
       prompts: {
         judge: 'You compare two candidate patches.',
         reviewer: 'You review one candidate patch before it is offered to a maintainer.',

@@ -92,14 +92,16 @@ test('bad input gives one clear message with the next step', () =>
     }
   }));
 
-test('a dirty and an empty repository are refused with advice', () =>
+test('a run on a repository with uncommitted changes starts from the last commit and says so', () =>
   atTerminal({}, async (me) => {
     await writeFile(join(me.repository, 'scratch.txt'), 'not committed\n');
-    expect(await me.runoff('run', PROMPT)).toMatchObject({
-      code: 1,
-      out: expect.stringMatching(/uncommitted changes.*Next: Commit or stash/s),
-    });
+    const ended = await me.runoff('run', PROMPT, '--models', 'no-such-model');
+    expect(ended.err).toMatch(/uncommitted changes.*start from the last commit of main/s);
+    expect(ended).toMatchObject({ code: 1, out: expect.stringMatching(/no-such-model is not a model/) });
+  }));
 
+test('an empty repository is refused with advice', () =>
+  atTerminal({}, async (me) => {
     const folder = await mkdtemp(join(tmpdir(), 'runoff-empty-'));
     try {
       await me.git('init', '--quiet', folder);

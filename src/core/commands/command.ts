@@ -1,10 +1,18 @@
 import type { Alias } from '../model/index.ts';
 import type { CoderSetting, Evaluator } from '../settings/index.ts';
 
+/** When a part of a run that costs money takes place. */
+type Use = 'auto' | 'always' | 'never';
+
 /** Options of one run that override the settings; the operator's ceilings still apply. */
 export interface RunCommandOptions {
   readonly candidates?: number;
   readonly coders?: readonly CoderSetting[];
+  /** Prompt variants, assigned in turn to the coders. */
+  readonly prompts?: readonly string[];
+  readonly debate?: Use;
+  readonly review?: Use;
+  readonly synthesis?: boolean;
   readonly evaluator?: readonly Evaluator[];
   readonly timeoutSeconds?: number;
   /** US dollars. */
@@ -62,7 +70,7 @@ export const COMMANDS = {
   run: {
     usage: [
       '/auto-dev run',
-      '/auto-dev run [--coders A,B] [--models X,Y] [-n N] [--evaluator E,F] [--budget DOLLARS] [--timeout TIME] [--base REF]',
+      '/auto-dev run [--coders A,B] [--models X,Y] [--prompts P,Q] [-n N] [--evaluator E,F] [--debate WHEN] [--review WHEN] [--synthesis true] [--budget DOLLARS] [--timeout TIME] [--base REF]',
     ],
     does: 'starts a run on this issue, optionally with other settings for this run only; `--coders auto` chooses the coders from earlier runs',
     where: 'issue',

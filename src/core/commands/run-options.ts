@@ -2,6 +2,7 @@ import type { Alias } from '../model/index.ts';
 import { CoderSetting, EVALUATORS, type Evaluator, suggest } from '../settings/index.ts';
 import type { RunCommandOptions } from './command.ts';
 
+const USES = ['always', 'never', 'auto'] as const;
 /** As in the settings. */
 const MAX_CODERS = 12;
 /** Maximum characters of a line of flags. Default: many times what all of them need. */
@@ -40,6 +41,22 @@ const RUN_FLAGS = {
       '--models anthropic/claude-sonnet-5',
       'models',
     ),
+  prompts: (text: string): OptionResult =>
+    parseList(
+      text,
+      (prompt) => CoderSetting.safeParse({ agent: 'builtin', prompt }).success,
+      'prompt variants',
+      '--prompts plain,careful',
+      'prompts',
+    ),
+  debate: (text: string): OptionResult => useOf('debate', text),
+  review: (text: string): OptionResult => useOf('review', text),
+  synthesis: (text: string): OptionResult => {
+    const isYes = /^(?:true|yes|on)$/i.test(text);
+    return isYes || /^(?:false|no|off)$/i.test(text)
+      ? { synthesis: isYes }
+      : '`--synthesis` takes `true` or `false`.';
+  },
   candidates: (text: string): OptionResult => {
     const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
     return count >= 1 && count <= MAX_CODERS
@@ -66,8 +83,12 @@ const RUN_FLAGS = {
       : { base: ref };
   },
 } as const satisfies Record<string, (text: string) => OptionResult>;
-type Flag = keyof typeof RUN_FLAGS;
-const FLAG_NAMES = Object.keys(RUN_FLAGS) as Flag[];
+/** An option of `/auto-dev run`, and of `runoff run`. */
+export type RunOption = keyof typeof RUN_FLAGS;
+const FLAG_NAMES = Object.keys(RUN_FLAGS) as RunOption[];
+
+/** The value of one option, or a sentence in Markdown that explains the correct syntax. */
+export const parseRunOption = (name: RunOption, text: string): OptionResult => RUN_FLAGS[name](text);
 
 /** One or two hyphens, or the dash that phones substitute for two. */
 const FLAG = /^(?:--?|[–—])([A-Za-z]{1,40})(?:=(.*))?$/;
@@ -89,7 +110,7 @@ export function parseRunOptions(text: string): ParsedOptions {
 
 function parseWords(words: readonly string[]): ParsedOptions {
   let parts: Partial<OptionValues> = {};
-  const seen = new Set<Flag>();
+  const seen = new Set<RunOption>();
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? '';
     const found = FLAG.exec(word);
@@ -116,7 +137,7 @@ function valueAt(words: readonly string[], at: number): string | null {
   return word === undefined || FLAG.test(word) ? null : word;
 }
 
-function flagOf(name: string): Flag | null {
+function flagOf(name: string): RunOption | null {
   const small = name.toLowerCase();
   return small === 'n' ? 'candidates' : (FLAG_NAMES.find((flag) => flag === small) ?? null);
 }
@@ -170,7 +191,7 @@ function parseList(
   fits: (name: string) => boolean,
   what: string,
   example: string,
-  into: 'agents' | 'models',
+  into: 'agents' | 'models' | 'prompts',
 ): OptionResult {
   const names = commaSeparated(text);
   const wrong = names.find((name) => !fits(name));
@@ -180,6 +201,11 @@ function parseList(
   return wrong === undefined
     ? { [into]: names }
     : `${quotedWord(wrong)} is not a valid name; give ${what}: \`${example}\`.`;
+}
+
+function useOf(what: 'debate' | 'review', text: string): OptionResult {
+  const found = USES.find((one) => one === text.toLowerCase());
+  return found ? { [what]: found } : `\`--${what}\` takes \`always\`, \`never\` or \`auto\`.`;
 }
 
 function evaluators(names: readonly string[]): OptionResult {

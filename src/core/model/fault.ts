@@ -75,10 +75,6 @@ export const FAULTS = {
     retry: 'no',
     advice: 'Make its `.git` folder writable: Runoff stores each candidate there as a branch.',
   },
-  REPOSITORY_DIRTY: {
-    retry: 'no',
-    advice: 'Commit or stash your changes, or pass `--base BRANCH` to start from a committed branch.',
-  },
   BASE_MISSING: { retry: 'no', advice: 'Name an existing branch; `git branch --list` shows them.' },
   PROMPT_EMPTY: {
     retry: 'no',

@@ -161,6 +161,8 @@ interface KnownProvider {
   readonly keyVariable: string;
   /** The vendor's current mid-priced model for agents; only of vendors that train their own. Default. */
   readonly defaultModel?: string;
+  /** What the names of the vendor's own models begin with. */
+  readonly ownModels?: RegExp;
 }
 
 /** By the prefix before the slash in a model's name, as spelt in the price table. */
@@ -170,23 +172,27 @@ export const PROVIDERS = {
     protocols: ['anthropic'],
     keyVariable: 'ANTHROPIC_API_KEY',
     defaultModel: 'claude-sonnet-5',
+    ownModels: /^claude-/,
   },
   openai: {
     baseUrl: 'https://api.openai.com/v1',
     protocols: ['openai-responses', 'openai-chat'],
     keyVariable: 'OPENAI_API_KEY',
     defaultModel: 'gpt-6-sol',
+    ownModels: /^(?:gpt-|o\d|codex-)/,
   },
   google: {
     baseUrl: 'https://generativelanguage.googleapis.com',
     protocols: ['gemini'],
     keyVariable: 'GEMINI_API_KEY',
     defaultModel: 'gemini-3.1-pro-preview',
+    ownModels: /^gemini-/,
   },
   deepseek: {
     baseUrl: 'https://api.deepseek.com/v1',
     protocols: ['openai-chat'],
     keyVariable: 'DEEPSEEK_API_KEY',
+    ownModels: /^deepseek-/,
   },
   openrouter: {
     baseUrl: 'https://openrouter.ai/api/v1',
@@ -197,11 +203,33 @@ export const PROVIDERS = {
     baseUrl: 'https://api.mistral.ai/v1',
     protocols: ['openai-chat'],
     keyVariable: 'MISTRAL_API_KEY',
+    ownModels: /^(?:mistral|ministral|magistral|codestral|devstral)-/,
   },
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
     protocols: ['openai-chat'],
     keyVariable: 'GROQ_API_KEY',
   },
-  'x-ai': { baseUrl: 'https://api.x.ai/v1', protocols: ['openai-chat'], keyVariable: 'XAI_API_KEY' },
+  'x-ai': {
+    baseUrl: 'https://api.x.ai/v1',
+    protocols: ['openai-chat'],
+    keyVariable: 'XAI_API_KEY',
+    ownModels: /^grok-/,
+  },
 } as const satisfies Record<string, KnownProvider>;
+
+/**
+ * `provider/model` for a model that was named in another way: by its own name (`claude-sonnet-5`), which its vendor
+ * offers, or else the only provider with a key; or by a vendor without a provider of its own (`z-ai/glm-5`), which
+ * OpenRouter offers. Any other name is returned as it is. `withKey`: names of the providers that have a key.
+ */
+export function fullModelName(name: string, withKey: readonly string[]): string {
+  const [vendor = '', ...rest] = name.split('/');
+  if (rest.length > 0) {
+    return !Object.hasOwn(PROVIDERS, vendor) && withKey.includes('openrouter') ? `openrouter/${name}` : name;
+  }
+  const rows: [string, KnownProvider][] = Object.entries(PROVIDERS);
+  const offering = rows.find(([, { ownModels }]) => ownModels?.test(name))?.[0];
+  const provider = offering ?? (withKey.length === 1 ? withKey[0] : undefined);
+  return provider === undefined ? name : `${provider}/${name}`;
+}

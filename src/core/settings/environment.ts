@@ -260,7 +260,7 @@ export const Environment = z.object({
     .optional()
     .describe('Number of candidates if the repository does not set `candidates`.'),
   MULTI_AGENT_MODELS: commaSeparated
-    .pipe(z.array(z.string().regex(/^[^/]+\/.+$/, 'name models as provider/model, with commas between')))
+    .pipe(z.array(z.string().regex(/^[^\s/]+(\/\S+)?$/, 'write provider/model, with commas between')))
     .describe('Models (`provider/model`, comma-separated) that are assigned in turn to coders without one.'),
   ENABLE_PRE_EXECUTION_DEBATE: optionalYesNo.describe(
     'true: critics debate every brief, unless the repository sets `debate`; false: never. Default: as the repository sets `debate`.',

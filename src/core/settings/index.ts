@@ -16,6 +16,7 @@ export {
   contestants,
   type Entrant,
   fnv1a,
+  fullModelName,
   mulberry32,
   PROVIDERS,
 } from './contestants.ts';

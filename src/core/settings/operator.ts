@@ -1,4 +1,4 @@
-import { type ModelAccess, modelsOf } from './contestants.ts';
+import { fullModelName, type ModelAccess, modelsOf } from './contestants.ts';
 import { Environment } from './environment.ts';
 import {
   type ArtifactsPlace,
@@ -191,7 +191,7 @@ function operatorOf(env: Environment): Operator {
     multiAgent: {
       enabled: env.MULTI_AGENT_MODE,
       ...(env.MULTI_AGENT_COUNT === undefined ? {} : { count: env.MULTI_AGENT_COUNT }),
-      models: env.MULTI_AGENT_MODELS,
+      models: env.MULTI_AGENT_MODELS.map((name) => fullModelName(name, Object.keys(modelsOf(env)))),
     },
     ...(env.ENABLE_PRE_EXECUTION_DEBATE === undefined
       ? {}

@@ -35,10 +35,10 @@ export const CoderSetting = z.strictObject(
     agent: z.string().min(1).max(60).describe('Name of a coder. `runoff agents` lists them.'),
     model: z
       .string()
-      .regex(/^[a-z0-9][\w.-]{0,40}\/[\x21-\x7e]{1,150}$/i, 'write provider/model')
+      .regex(/^[a-z0-9][\w.:-]{0,80}(?:\/[\x21-\x7e]{1,150})?$/i, 'write provider/model')
       .optional()
       .describe(
-        '`provider/model`. Default: the default models of the providers whose keys are set, in turn.',
+        '`provider/model`, or the model alone where one provider offers it. Default: the default models of the providers whose keys are set, in turn.',
       ),
     prompt: z.string().min(1).optional().describe('Prompt variant. Default: the variants in turn.'),
     argv: Argv.optional().describe(

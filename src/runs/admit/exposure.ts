@@ -13,7 +13,8 @@ import type { RepositorySource, RunRecord, SandboxBackend } from '../../ports/in
 import { leavesFieldOpen, requireCoders, requirePersonas } from '../contestants.ts';
 import type { World } from '../context.ts';
 import { commandsOf, detect, namedIn, originsOf } from './detected.ts';
-import type { GatheredTask, Overrides, RefusedRun, RunRequest } from './request.ts';
+import { applyOverrides } from './overrides.ts';
+import type { GatheredTask, RefusedRun, RunRequest } from './request.ts';
 
 /** Dependencies of reading and resolving a repository's settings. */
 export type SettingsPorts = Pick<
@@ -122,12 +123,6 @@ export async function fromLocal(
 ): Promise<GatheredTask> {
   const found = await world.workspaces.describe(origin.path);
   if (found.empty) throw new Fault('REPOSITORY_EMPTY', `${origin.path} has no commit yet.`);
-  if (found.dirty && !request.base) {
-    throw new Fault(
-      'REPOSITORY_DIRTY',
-      `${origin.path} has uncommitted changes, which candidates would not see. Commit or stash them first.`,
-    );
-  }
   if (found.unwritable) {
     throw new Fault(
       'REPOSITORY_READ_ONLY',
@@ -182,7 +177,8 @@ export async function resolveSettings(
       refusal: { kind: 'settings-invalid', file: SETTINGS_FILE, problems: read.problems },
     };
   }
-  const capped = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
+  const asked = applyOverrides(read.settings, request.overrides, world.defaults.providers);
+  const capped = capSettings(asked, world.ceilings);
   const { lowered } = capped;
   const isOpen = leavesFieldOpen(capped.settings);
   const settings = isOpen && chooseField ? await chooseField(capped.settings) : capped.settings;
@@ -265,21 +261,4 @@ async function readSettings(
   if (parsed.kind === 'ok') return { kind: 'ok', settings: parsed.settings };
   const problems = parsed.problems.map((p) => `${file?.locate(p.path) ?? ''}${p.message}`);
   return { kind: 'invalid', problems };
-}
-
-function applyOverrides(settings: Settings, overrides: Overrides): Settings {
-  const { candidates, coders, evaluator, timeoutSeconds, budgetUsd, ask } = overrides;
-  const isOpen = coders !== undefined && leavesFieldOpen({ coders });
-  const count = candidates ?? (coders && !isOpen ? Math.max(coders.length, 1) : settings.candidates);
-  return {
-    ...settings,
-    candidates: count,
-    coders: coders ?? settings.coders,
-    evaluator: evaluator ?? settings.evaluator,
-    answer: { ...settings.answer, ...(ask === undefined ? {} : { ask }) },
-    timeout: { ...settings.timeout, ...(timeoutSeconds ? { candidate: timeoutSeconds } : {}) },
-    budget: budgetUsd
-      ? { ...settings.budget, run: budgetUsd, candidate: Math.min(settings.budget.candidate, budgetUsd) }
-      : settings.budget,
-  };
 }

@@ -35,7 +35,8 @@ export {
   fromLocal,
   mayBeSuggested,
 } from './exposure.ts';
-export { enqueue, Overrides, RunRequest } from './request.ts';
+export { Overrides } from './overrides.ts';
+export { enqueue, RunRequest } from './request.ts';
 export { isLikelyWriter, MAY_WRITE, mayWrite, permit } from './writers.ts';
 
 export type AdmitPorts = SettingsPorts &

@@ -9,7 +9,7 @@ import {
   type Task,
 } from '../../core/model/index.ts';
 import type { DayCap, Refusal } from '../../core/reports/index.ts';
-import { CoderSetting, type DayCaps, EVALUATORS } from '../../core/settings/index.ts';
+import type { DayCaps } from '../../core/settings/index.ts';
 import type {
   GitHubReader,
   QueueEntry,
@@ -19,6 +19,7 @@ import type {
   Whose,
 } from '../../ports/index.ts';
 import { repositoryKeyOf, type World } from '../context.ts';
+import { Overrides } from './overrides.ts';
 
 /** Starting commit and text of a task, before its settings are known. */
 export interface GatheredTask {
@@ -37,18 +38,6 @@ export interface RefusedRun {
   readonly kind: 'refused';
   readonly refusal: Refusal;
 }
-
-/** Settings overridden on the command line or by a command on GitHub; the operator's ceilings still apply. */
-export const Overrides = z.strictObject({
-  candidates: z.number().int().min(1).optional(),
-  coders: z.array(CoderSetting).min(1).optional(),
-  evaluator: z.array(z.enum(EVALUATORS)).min(1).optional(),
-  timeoutSeconds: z.number().int().positive().optional(),
-  budgetUsd: z.number().positive().optional(),
-  /** Whether someone is available to answer questions. */
-  ask: z.boolean().optional(),
-});
-export type Overrides = z.infer<typeof Overrides>;
 
 const Ref = z.object({ sha256: z.string(), bytes: z.number() });
 

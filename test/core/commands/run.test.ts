@@ -43,11 +43,11 @@ describe('invalid options are answered by what to write', () => {
     ['--candiates 4', 'There is no option `--candiates`. Did you mean `--candidates`?'],
     [
       '--frobnicate 4',
-      'There is no option `--frobnicate`. Available options: `--coders`, `--models`, `--candidates`, `--evaluator`, `--budget`, `--timeout`, `--base`.',
+      'There is no option `--frobnicate`. Available options: `--coders`, `--models`, `--prompts`, `--debate`, `--review`, `--synthesis`, `--candidates`, `--evaluator`, `--budget`, `--timeout`, `--base`.',
     ],
     [
       'fix the parser',
-      '`fix` is not an option. Describe the task in the issue; `/auto-dev run` takes `--coders`, `--models`, `--candidates`, `--evaluator`, `--budget`, `--timeout`, `--base`.',
+      '`fix` is not an option. Describe the task in the issue; `/auto-dev run` takes `--coders`, `--models`, `--prompts`, `--debate`, `--review`, `--synthesis`, `--candidates`, `--evaluator`, `--budget`, `--timeout`, `--base`.',
     ],
     [
       '-n 4\nand be quick',
@@ -83,9 +83,12 @@ describe('invalid options are answered by what to write', () => {
     ],
     ['--evaluator human,human', 'The strategy `human` is named twice.'],
     [
-      '--models gpt',
-      '`gpt` is not a valid name; give models as provider/model: `--models anthropic/claude-sonnet-5`.',
+      '--models @gpt',
+      '`@gpt` is not a valid name; give models as provider/model: `--models anthropic/claude-sonnet-5`.',
     ],
+    ['--debate sometimes', '`--debate` takes `always`, `never` or `auto`.'],
+    ['--synthesis maybe', '`--synthesis` takes `true` or `false`.'],
+    ['--prompts ","', 'Give 1 to 12 prompt variants, comma-separated: `--prompts plain,careful`.'],
     ['--coders ","', 'Give 1 to 12 agents, comma-separated: `--coders claude-code,codex`.'],
     ['--base "main', 'A quotation mark is not closed.'],
     [`--base ${'x '.repeat(900)}`, 'The line is longer than 1000 characters.'],

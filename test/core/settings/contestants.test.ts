@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { assignAliases, contestants, type Settings } from '../../../src/core/settings/index.ts';
+import {
+  assignAliases,
+  contestants,
+  fullModelName,
+  type Settings,
+} from '../../../src/core/settings/index.ts';
 
 const VARIANTS = ['plain', 'careful', 'test-first'];
 const line = (
@@ -121,5 +126,26 @@ describe('aliases', () => {
 
   test('there are 26', () => {
     expect(() => assignAliases('r1', 27)).toThrow('0 to 26');
+  });
+});
+
+describe('the full name of a model', () => {
+  test.each<[string, readonly string[], string]>([
+    ['anthropic/claude-sonnet-5', [], 'anthropic/claude-sonnet-5'],
+    ['claude-sonnet-5', ['openai'], 'anthropic/claude-sonnet-5'],
+    ['gpt-6-sol', ['anthropic', 'openai'], 'openai/gpt-6-sol'],
+    ['o5-mini', [], 'openai/o5-mini'],
+    ['gemini-3.1-pro-preview', [], 'google/gemini-3.1-pro-preview'],
+    ['grok-5', [], 'x-ai/grok-5'],
+    // Another company's model: the only provider that there is, or nobody knows.
+    ['llama-5', ['groq'], 'groq/llama-5'],
+    ['llama-5', ['groq', 'openai'], 'llama-5'],
+    ['llama-5', [], 'llama-5'],
+    ['z-ai/glm-5', ['openrouter', 'openai'], 'openrouter/z-ai/glm-5'],
+    ['z-ai/glm-5', ['openai'], 'z-ai/glm-5'],
+    ['openrouter/z-ai/glm-5', ['openrouter'], 'openrouter/z-ai/glm-5'],
+    ['constructor/x', ['openrouter'], 'openrouter/constructor/x'],
+  ])('%s with keys of %j is %s', (name, withKey, full) => {
+    expect(fullModelName(name, withKey)).toBe(full);
   });
 });

@@ -111,7 +111,7 @@ describe('the environment', () => {
     ['LOG_LEVEL', 'loud', 'write trace'],
     ['MULTI_AGENT_MODE', 'maybe', 'true or false'],
     ['MULTI_AGENT_COUNT', '13', 'Too big'],
-    ['MULTI_AGENT_MODELS', 'gpt', 'provider/model'],
+    ['MULTI_AGENT_MODELS', 'gpt 6', 'provider/model'],
     ['RUNOFF_SANDBOX_UID', '0', 'Too small'],
     ['ANTHROPIC_BASE_URL', 'https://x.org', 'without ANTHROPIC_API_KEY'],
     ['ARTIFACTS_URL', 'artifacts', 's3://bucket/prefix, or an absolute path'],
