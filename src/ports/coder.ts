@@ -1,3 +1,4 @@
+import type { CoderEvent } from '../core/model/index.ts';
 import type { ModelProtocol } from '../core/settings/index.ts';
 
 /** The input for starting one coder. */
@@ -10,10 +11,6 @@ export interface CoderLaunch {
   /** Mounts the agent's program read-only: its path on the host, and its path inside. */
   readonly binds?: readonly { readonly from: string; readonly to: string }[];
 }
-
-export type CoderEvent =
-  | { readonly kind: 'step'; readonly text: string }
-  | { readonly kind: 'end'; readonly ok: boolean; readonly text: string };
 
 export interface CoderInput {
   /** Model name as the provider knows it, without the provider's prefix. */
@@ -44,8 +41,8 @@ export interface Coder {
   /** May still change; reports say so. */
   readonly experimental: boolean;
   launch(input: CoderInput): CoderLaunch;
-  /** Parses one line of standard output; null if it contains nothing to show. Must not throw. */
-  read(line: string): CoderEvent | null;
+  /** Parses one line of standard output into what it reports, in order; empty if it has nothing to show. Must not throw. */
+  read(line: string): readonly CoderEvent[];
   /** The installed version; null when it is not installed. */
   version(): Promise<string | null>;
   /** A command that starts the agent in a sandbox and prints its version, as a check; null if there is none. */

@@ -5,6 +5,7 @@ export * from './coder.ts';
 export * from './engine.ts';
 export * from './gateway.ts';
 export * from './github.ts';
+export * from './live.ts';
 export * from './pages.ts';
 export * from './records.ts';
 export * from './sandbox.ts';

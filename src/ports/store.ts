@@ -22,6 +22,7 @@ import type { Decision, Ranked } from '../core/ranking/index.ts';
 import type { ChecksView, OutcomeView, SandboxView } from '../core/reports/index.ts';
 import type { ApiTokens, IdempotencyKeys } from './api.ts';
 import type { ExecutorRecord, QueueEntry } from './engine.ts';
+import type { LiveRuns } from './live.ts';
 import type { RunLists, Sessions } from './pages.ts';
 import type {
   AnswerStore,
@@ -127,6 +128,11 @@ export interface LedgerRow {
   readonly at: number;
 }
 
+/** One call with its number, which increases in the order of booking. */
+export interface NumberedCall extends LedgerRow {
+  readonly number: number;
+}
+
 /** The spender, run and repository whose caps apply to a call. */
 export interface Booker {
   readonly runId: RunId;
@@ -161,6 +167,7 @@ export interface Store
   extends AnswerStore,
     ApiTokens,
     IdempotencyKeys,
+    LiveRuns,
     Outcomes,
     Recipes,
     Retention,
@@ -221,6 +228,12 @@ export interface Store
   /** Replaces a booking by the call's actual cost, and stores its response if it is to be kept. */
   settleCall(call: number, row: LedgerRow, answer?: KeptAnswer): Promise<void>;
   usage(id: RunId, spender?: string): Promise<Usage>;
+  /** Calls of one spender with a higher number, in order: what the gateway metered, whatever an agent says. */
+  callsOf(
+    runId: RunId,
+    spender: string,
+    options: { readonly after: number; readonly limit: number },
+  ): Promise<readonly NumberedCall[]>;
 
   /** Stores a person's reply to a run: once per key, whatever its text (I8). Null if the key already exists. */
   addReply(runId: RunId, key: string, reply: NewReply): Promise<Reply | null>;

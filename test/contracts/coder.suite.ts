@@ -102,11 +102,16 @@ export function coderContract(name: string, open: () => CoderCase): void {
     });
 
     test('parses its own output lines', () => {
-      for (const step of steps) expect(coder.read(step)).toMatchObject({ kind: 'step' });
-      if (end) expect(coder.read(end.line)).toMatchObject({ kind: 'end', ok: end.ok });
+      for (const step of steps) {
+        const events = coder.read(step);
+        expect(events.length, step).toBeGreaterThan(0);
+        for (const { kind } of events)
+          expect(['says', 'command', 'edit', 'tool', 'result', 'output']).toContain(kind);
+      }
+      if (end) expect(coder.read(end.line)).toMatchObject([{ kind: 'end', ok: end.ok }]);
     });
 
-    test('reads any line without throwing, and shows one short line without control characters', () => {
+    test('reads any line without throwing, and shows short texts without control characters', () => {
       const own = [...steps, ...(end ? [end.line] : [])];
       const mangled = fc
         .tuple(fc.constantFrom(...own), fc.nat({ max: 200 }), fc.string({ unit: 'binary' }))
@@ -116,10 +121,16 @@ export function coderContract(name: string, open: () => CoderCase): void {
         .map(([line, at, value]) => withOther(line, at, value));
       fc.assert(
         fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json(), mangled, reshaped), (line) => {
-          const event = coder.read(line);
-          if (!event) return;
-          expect(event.text.length).toBeLessThanOrEqual(300);
-          expect(event.text).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+          for (const { text, detail = '', call = '', exitCode = 0 } of coder.read(line)) {
+            for (const short of [text, call]) {
+              expect(short.length).toBeLessThanOrEqual(300);
+              expect(short).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+            }
+            expect(detail.length).toBeLessThanOrEqual(4100);
+            expect(detail).not.toMatch(/[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}]/u);
+            expect(detail.isWellFormed()).toBe(true);
+            expect(Number.isInteger(exitCode)).toBe(true);
+          }
         }),
         { numRuns: 200 },
       );

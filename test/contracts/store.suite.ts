@@ -17,6 +17,7 @@ import { recipesContract } from './recipes.suite.ts';
 import { apiContract } from './store.api.ts';
 import { auditContract } from './store.audit.ts';
 import { commandsContract, countsContract, picksContract } from './store.commands.ts';
+import { liveContract } from './store.live.ts';
 import { outcomesContract } from './store.outcomes.ts';
 import { pagesContract } from './store.pages.ts';
 
@@ -671,6 +672,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     picksContract(fresh);
     outcomesContract(fresh);
     apiContract(fresh);
+    liveContract(fresh);
     countsContract(fresh);
     pagesContract(fresh);
   });

@@ -108,6 +108,10 @@ describe.each(MIGRATIONS)('migration $version, $name', (migration) => {
     expect((await store.run('r2'))?.task).toBeUndefined();
     expect(await store.candidates('r1')).toMatchObject([{ alias: 'A', ms: 1234.5 }]);
     expect(await store.transitions('r1')).toHaveLength(1);
+    expect(await store.steps('r1', { alias: 'A', limit: 9 })).toMatchObject([
+      { number: 1, kind: 'start' },
+      { number: 2, kind: 'result', exitCode: 1, ok: false },
+    ]);
     expect(await store.usage('r1')).toMatchObject({ calls: 1, usd: 0.5 });
     expect((await store.intend('r1', 'pull')).intent).toEqual({ state: 'done', result: { number: 12 } });
     expect(await store.intent('c991', 'reply')).toEqual({ state: 'done', result: { id: 992 } });

@@ -24,6 +24,9 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
     `insert into runoff.candidate values
        ('r1', 'A', 0, '{"agent":"command","model":"anthropic/claude-sonnet-5","prompt":"plain","argv":["/opt/x/x"],"seed":1}',
         'examined', null, '{"usd":0.5,"tokensIn":1,"tokensOut":2,"calls":3}', 1234.5, 'has no patch', null)`,
+    `insert into runoff.coder_step values
+       ('r1', 'A', 1, 1050, 'start', 'The coder starts.', null, null, null, null),
+       ('r1', 'A', 2, 1060, 'result', '', 'ok', 'call_1', 1, false)`,
     `insert into runoff.transition (run_id, from_state, to_state, cause, at) values
        ('r1', 'queued', 'admitted', 'label by mona', 1001)`,
     `insert into runoff.stage_timing values ('r1', 'admit', 1000, 1001), ('r1', 'brief', 1001, null)`,

@@ -9,7 +9,7 @@ import { openBubblewrap, prepareToolchain } from '../../src/adapters/sandbox/ind
 import { openStore } from '../../src/adapters/store/index.ts';
 import { systemClock } from '../../src/adapters/system/index.ts';
 import { providersOf } from '../../src/compose/connections.ts';
-import type { Usage } from '../../src/core/model/index.ts';
+import type { CoderEvent, Usage } from '../../src/core/model/index.ts';
 import type { ModelProtocol } from '../../src/core/settings/index.ts';
 import { parseEnvironment } from '../../src/core/settings/index.ts';
 import {
@@ -21,7 +21,6 @@ import {
 import {
   type BaseCheckout,
   type Coder,
-  type CoderEvent,
   type CoderLaunch,
   type Collected,
   DEFAULT_LIMITS,
@@ -249,8 +248,7 @@ async function runCoder(
     gateway: { socket: lease.socket, port },
     limits,
     onLine: (line, stream) => {
-      const event = stream === 'stdout' ? coder.read(line) : null;
-      if (event) events.push(event);
+      if (stream === 'stdout') events.push(...coder.read(line));
     },
     ...(job.onLimit ? { onLimit: job.onLimit } : {}),
     ...(job.signal ? { signal: job.signal } : {}),

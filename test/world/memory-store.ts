@@ -29,6 +29,7 @@ import { memoryApi } from './memory-api.ts';
 import { censusOf, memoryAudit } from './memory-audit.ts';
 import { kept, memoryAnswers, memoryCommands, memoryPicks } from './memory-commands.ts';
 import { memoryLists, memorySessions } from './memory-lists.ts';
+import { memoryLive } from './memory-live.ts';
 import { memoryOutcomes } from './memory-outcomes.ts';
 
 interface Entry {
@@ -115,6 +116,13 @@ export function memoryStore(): Store {
         NO_USAGE,
       );
   const records = (): RunRecord[] => [...entries.values()].map(recordOf).toSorted(byAge);
+  const { forget, ...live } = memoryLive({
+    require: (id) => entry(id),
+    records,
+    candidates: (id) => [...(entries.get(id)?.candidates.values() ?? [])],
+    calls,
+    others: (id) => [[...(entries.get(id)?.replies.keys() ?? [])]],
+  });
   const living = (): RunRecord[] => records().filter((run) => !isFinal(run.state));
 
   return {
@@ -214,6 +222,7 @@ export function memoryStore(): Store {
       if (answer) keepAnswer(row, answer);
     },
     ...modelAnswers,
+    ...live,
     usage: async (id, spender) => usageOf(id, spender),
     async addReply(runId, key, reply) {
       const { replies } = entry(runId);
@@ -274,6 +283,7 @@ export function memoryStore(): Store {
       if (!dry) {
         for (const id of expired) {
           entries.delete(id);
+          forget(id);
           intents.delete(id);
         }
         calls.splice(0, calls.length, ...calls.filter(({ at }) => at >= before.ledger));

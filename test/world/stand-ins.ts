@@ -19,7 +19,7 @@ export const coderNamed = (name: string, protocols: Coder['protocols'] = ['anthr
   wantsArgv: false,
   experimental: false,
   launch: ({ prompt }) => ({ argv: ['coder'], env: {}, stdin: prompt }),
-  read: () => null,
+  read: () => [],
   version: async () => '1',
   trial: () => null,
 });

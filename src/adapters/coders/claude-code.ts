@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import type { CoderEvent } from '../../core/model/index.ts';
+import type { Coder, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { lineReader, shortLine, shownCall } from './progress.ts';
+import { callEvent, endEvent, saysEvent, ToolResult, toolResultEvent } from './events.ts';
+import { lineReader } from './progress.ts';
 
 /** Claude Code by Anthropic, headless. Flags and variables: `claude --help` and docs of 2.1.329. */
 export function claudeCodeCoder(agentsFolder: string): Coder {
@@ -17,7 +19,7 @@ export function claudeCodeCoder(agentsFolder: string): Coder {
       stdin: input.prompt,
       binds,
     }),
-    read: lineReader(ClaudeLine, toClaudeEvent),
+    read: lineReader(ClaudeLine, toClaudeEvents),
     version,
     trial: () => ({ argv: [...start, '--version'], env: CLAUDE_ENVIRONMENT, binds }),
   };
@@ -65,24 +67,26 @@ const claudeEnvironment = ({ model, gateway }: CoderInput): Readonly<Record<stri
 
 const ClaudeBlock = z.union([
   z.object({ type: z.literal('text'), text: z.string() }),
-  z.object({ type: z.literal('tool_use'), name: z.string(), input: z.unknown() }),
+  z.object({ type: z.literal('tool_use'), id: z.string().optional(), name: z.string(), input: z.unknown() }),
   z.object({ type: z.string() }),
 ]);
 /** The lines of `--output-format=stream-json` that describe progress; others are ignored. */
 const ClaudeLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('assistant'), message: z.object({ content: z.array(ClaudeBlock) }) }),
+  z.object({ type: z.literal('user'), message: z.object({ content: z.array(ToolResult) }) }),
   z.object({ type: z.literal('result'), is_error: z.boolean(), result: z.string().optional() }),
 ]);
 
-/** Each block of a message is on a separate line. */
-function toClaudeEvent(event: z.infer<typeof ClaudeLine>): CoderEvent | null {
-  if (event.type === 'result') {
-    const { is_error, result } = event;
-    return { kind: 'end', ok: !is_error, text: shortLine(result ?? '') };
+function toClaudeEvents(event: z.infer<typeof ClaudeLine>): readonly CoderEvent[] {
+  switch (event.type) {
+    case 'result':
+      return [endEvent(!event.is_error, event.result ?? '')];
+    case 'user':
+      return event.message.content.map(toolResultEvent);
+    case 'assistant':
+      return event.message.content.flatMap((block): readonly CoderEvent[] => {
+        if ('name' in block) return [callEvent(block.name, block.input, block.id)];
+        return 'text' in block ? [saysEvent(block.text)] : [];
+      });
   }
-  for (const block of event.message.content) {
-    if ('name' in block) return { kind: 'step', text: shownCall(block.name, block.input) };
-    if ('text' in block) return { kind: 'step', text: shortLine(block.text) };
-  }
-  return null;
 }

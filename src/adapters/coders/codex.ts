@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import type { CoderEvent } from '../../core/model/index.ts';
+import type { Coder, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { lineReader, shortLine, shownCall } from './progress.ts';
+import { callEvent, endEvent, resultEvent, saysEvent, shortLine } from './events.ts';
+import { lineReader } from './progress.ts';
 
 /** Codex by OpenAI, headless. Flags: `codex exec --help` and `codex features list` of 0.169.0. */
 export function codexCoder(agentsFolder: string): Coder {
@@ -12,7 +14,7 @@ export function codexCoder(agentsFolder: string): Coder {
     wantsArgv: false,
     experimental: false,
     launch: (input) => ({ argv: [...start, ...codexFlags(input)], env: {}, stdin: input.prompt, binds }),
-    read: lineReader(CodexLine, toCodexEvent),
+    read: lineReader(CodexLine, toCodexEvents),
     version,
     trial: () => ({ argv: [...start, '--version'], env: {}, binds }),
   };
@@ -83,11 +85,19 @@ const CODEX_SETTINGS = {
 const toml = (text: string): string => JSON.stringify(text.toWellFormed()).replaceAll('\u007f', '\\u007f');
 
 const Started = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('command_execution'), command: z.string() }),
-  z.object({ type: z.literal('mcp_tool_call'), tool: z.string() }),
+  z.object({ type: z.literal('command_execution'), id: z.string().optional(), command: z.string() }),
+  z.object({ type: z.literal('mcp_tool_call'), id: z.string().optional(), tool: z.string() }),
 ]);
 const Completed = z.discriminatedUnion('type', [
   z.object({ type: z.literal('agent_message'), text: z.string() }),
+  z.object({
+    type: z.literal('command_execution'),
+    id: z.string().optional(),
+    aggregated_output: z.string().catch(''),
+    exit_code: z.number().nullish(),
+    status: z.string().catch(''),
+  }),
+  z.object({ type: z.literal('mcp_tool_call'), id: z.string().optional(), status: z.string().catch('') }),
   z.object({ type: z.literal('file_change'), changes: z.array(z.object({ path: z.string() })) }),
 ]);
 /** The lines of `codex exec --json` that describe progress; others are ignored. */
@@ -99,25 +109,35 @@ const CodexLine = z.discriminatedUnion('type', [
 ]);
 
 /** Commands are shown when they start, as they may take long; file changes when they are complete. */
-function toCodexEvent(event: z.infer<typeof CodexLine>): CoderEvent | null {
+function toCodexEvents(event: z.infer<typeof CodexLine>): readonly CoderEvent[] {
   switch (event.type) {
     case 'item.started':
-      return { kind: 'step', text: startedText(event.item) };
+      return [startedEvent(event.item)];
     case 'item.completed':
-      return { kind: 'step', text: completedText(event.item) };
+      return [completedEvent(event.item)];
     case 'turn.completed':
-      return { kind: 'end', ok: true, text: 'done' };
+      return [endEvent(true, 'done')];
     case 'turn.failed':
-      return { kind: 'end', ok: false, text: shortLine(event.error.message) };
+      return [endEvent(false, event.error.message)];
   }
 }
 
-function startedText(item: z.infer<typeof Started>): string {
-  if (item.type === 'mcp_tool_call') return shortLine(item.tool);
-  return shownCall('bash', { command: item.command.replace(/^\S*sh -l?c /, '') });
+function startedEvent(item: z.infer<typeof Started>): CoderEvent {
+  if (item.type === 'mcp_tool_call') return callEvent(item.tool, {}, item.id);
+  return callEvent('bash', { command: item.command.replace(/^\S*sh -l?c /, '') }, item.id);
 }
 
-function completedText(item: z.infer<typeof Completed>): string {
-  if (item.type === 'agent_message') return shortLine(item.text);
-  return shortLine(`edit: ${item.changes.map(({ path }) => path).join(', ')}`);
+function completedEvent(item: z.infer<typeof Completed>): CoderEvent {
+  switch (item.type) {
+    case 'agent_message':
+      return saysEvent(item.text);
+    case 'file_change':
+      return { kind: 'edit', text: shortLine(`edit: ${item.changes.map(({ path }) => path).join(', ')}`) };
+    case 'mcp_tool_call':
+      return resultEvent({ ok: item.status === 'completed', output: '', call: item.id });
+    case 'command_execution': {
+      const { id: call, aggregated_output: output, exit_code: exitCode, status } = item;
+      return resultEvent({ ok: status === 'completed' && (exitCode ?? 0) === 0, output, call, exitCode });
+    }
+  }
 }

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { posix } from 'node:path';
+import type { CoderEvent } from '../../core/model/index.ts';
 import type { AgentCommand } from '../../core/settings/index.ts';
 import { MODEL_PROTOCOLS } from '../../core/settings/index.ts';
-import type { Coder, CoderEvent, CoderInput, CoderLaunch } from '../../ports/index.ts';
-import { shortLine } from './progress.ts';
+import type { Coder, CoderInput, CoderLaunch } from '../../ports/index.ts';
+import { excerpt, shortLine } from './events.ts';
 
 /**
  * Runs any program that the contestant names: it gets the task on standard input, and its patch is what it leaves in
@@ -23,9 +24,9 @@ export function commandCoder(): Coder {
 }
 
 /** The format of its lines is unknown: each is shown as progress, none as the end. */
-export function readAnything(line: string): CoderEvent | null {
+export function readAnything(line: string): readonly CoderEvent[] {
   const text = shortLine(line);
-  return text === '' ? null : { kind: 'step', text };
+  return text === '' ? [] : [{ kind: 'output', text, detail: excerpt(line), piece: true }];
 }
 
 /**

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { CoderEvent } from '../../core/model/index.ts';
 import type { ModelProtocol } from '../../core/settings/index.ts';
-import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import type { Coder, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { lineReader, shortLine, shownCall } from './progress.ts';
+import { callEvent, endEvent, MAX_SHOWN, resultEvent, saysEvent } from './events.ts';
+import { lineReader } from './progress.ts';
 
 /** GitHub Copilot CLI with a model of the gateway instead of GitHub's. Flags and variables: its help, 1.0.102. */
 export function copilotCoder(agentsFolder: string): Coder {
@@ -19,7 +21,7 @@ export function copilotCoder(agentsFolder: string): Coder {
       stdin: `Task:\n\n${input.prompt}`,
       binds,
     }),
-    read: lineReader(CopilotLine, toCopilotEvent),
+    read: lineReader(CopilotLine, toCopilotEvents),
     version,
     trial: () => ({ argv: [...start, '--version'], env: COPILOT_ENVIRONMENT, binds }),
   };
@@ -94,25 +96,52 @@ const CopilotLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('assistant.message'), data: z.object({ content: z.string() }) }),
   z.object({
     type: z.literal('tool.execution_start'),
-    data: z.object({ toolName: z.string(), arguments: z.unknown().optional() }),
+    data: z.object({
+      toolCallId: z.string().optional(),
+      toolName: z.string(),
+      arguments: z.unknown().optional(),
+    }),
+  }),
+  z.object({
+    type: z.literal('tool.execution_complete'),
+    data: z.object({
+      toolCallId: z.string().optional(),
+      success: z.boolean(),
+      result: z
+        .object({ content: z.string().catch('') })
+        .nullish()
+        .catch(null),
+      error: z
+        .object({ message: z.string().catch('') })
+        .nullish()
+        .catch(null),
+    }),
   }),
   z.object({ type: z.literal('session.error'), data: z.object({ message: z.string() }) }),
   z.object({ type: z.literal('result'), exitCode: z.number() }),
 ]);
 
-function toCopilotEvent(event: z.infer<typeof CopilotLine>): CoderEvent | null {
+function toCopilotEvents(event: z.infer<typeof CopilotLine>): readonly CoderEvent[] {
   switch (event.type) {
     case 'assistant.message':
-      return event.data.content.trim() ? { kind: 'step', text: shortLine(event.data.content) } : null;
+      return [saysEvent(event.data.content)];
     case 'tool.execution_start':
-      return { kind: 'step', text: shownCall(event.data.toolName, event.data.arguments) };
+      return [callEvent(event.data.toolName, event.data.arguments, event.data.toolCallId)];
+    case 'tool.execution_complete': {
+      const { toolCallId: call, success: ok, result, error } = event.data;
+      const output = result?.content || error?.message || '';
+      // The last line of a command's output, in its own brackets.
+      const [, code] = /<exited with exit code (\d{1,10})>\s*$/.exec(output.slice(-MAX_SHOWN)) ?? [];
+      return [resultEvent({ ok, output, call, exitCode: code === undefined ? null : Number(code) })];
+    }
     case 'session.error':
-      return { kind: 'step', text: shortLine(event.data.message) };
+      return [saysEvent(event.data.message)];
     case 'result':
-      return {
-        kind: 'end',
-        ok: event.exitCode === 0,
-        text: event.exitCode === 0 ? 'Done.' : `Copilot ended with exit code ${event.exitCode}.`,
-      };
+      return [
+        endEvent(
+          event.exitCode === 0,
+          event.exitCode === 0 ? 'Done.' : `Copilot ended with exit code ${event.exitCode}.`,
+        ),
+      ];
   }
 }

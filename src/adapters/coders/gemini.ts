@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import type { CoderEvent } from '../../core/model/index.ts';
+import type { Coder, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { lineReader, shortLine, shownCall } from './progress.ts';
+import { callEvent, endEvent, excerpt, resultEvent, saysEvent } from './events.ts';
+import { lineReader } from './progress.ts';
 
 /** Gemini CLI by Google, headless. Flags and variables: its bundled docs of 0.61.0. */
 export function geminiCoder(agentsFolder: string): Coder {
@@ -19,7 +21,7 @@ export function geminiCoder(agentsFolder: string): Coder {
       files: HOME_FILES,
       binds,
     }),
-    read: lineReader(GeminiLine, toGeminiEvent),
+    read: lineReader(GeminiLine, toGeminiEvents),
     version,
     trial: () => ({ argv: [...start, '--version'], env: GEMINI_ENVIRONMENT, binds }),
   };
@@ -120,9 +122,22 @@ const HOME_FILES: Readonly<Record<string, string>> = {
   '.gemini/policies/runoff.toml': POLICY,
 };
 
-/** Lines of `--output-format=stream-json`, 0.61.0. Its text arrives in fragments that mean nothing individually. */
+/** Lines of `--output-format=stream-json`, 0.61.0. The model's text arrives in pieces. */
 const GeminiLine = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('tool_use'), tool_name: z.string(), parameters: z.unknown().optional() }),
+  z.object({ type: z.literal('message'), role: z.literal('assistant'), content: z.string() }),
+  z.object({
+    type: z.literal('tool_use'),
+    tool_name: z.string(),
+    tool_id: z.string().optional(),
+    parameters: z.unknown().optional(),
+  }),
+  z.object({
+    type: z.literal('tool_result'),
+    tool_id: z.string().optional(),
+    status: z.string(),
+    output: z.string().nullish().catch(null),
+    error: z.object({ message: z.string() }).nullish().catch(null),
+  }),
   z.object({ type: z.literal('error'), message: z.string() }),
   z.object({
     type: z.literal('result'),
@@ -131,17 +146,19 @@ const GeminiLine = z.discriminatedUnion('type', [
   }),
 ]);
 
-function toGeminiEvent(event: z.infer<typeof GeminiLine>): CoderEvent | null {
+function toGeminiEvents(event: z.infer<typeof GeminiLine>): readonly CoderEvent[] {
   switch (event.type) {
+    case 'message':
+      return [{ kind: 'says', text: '', detail: excerpt(event.content), piece: true }];
     case 'tool_use':
-      return { kind: 'step', text: shownCall(event.tool_name, event.parameters) };
+      return [callEvent(event.tool_name, event.parameters, event.tool_id)];
+    case 'tool_result': {
+      const output = event.output || event.error?.message || '';
+      return [resultEvent({ ok: event.status === 'success', output, call: event.tool_id })];
+    }
     case 'error':
-      return { kind: 'step', text: shortLine(event.message) };
+      return [saysEvent(event.message)];
     case 'result':
-      return {
-        kind: 'end',
-        ok: event.status === 'success',
-        text: shortLine(event.error?.message ?? 'Done.'),
-      };
+      return [endEvent(event.status === 'success', event.error?.message ?? 'Done.')];
   }
 }

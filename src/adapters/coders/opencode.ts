@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { CoderEvent } from '../../core/model/index.ts';
 import type { ModelProtocol } from '../../core/settings/index.ts';
-import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import type { Coder, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { lineReader, shortLine, shownCall } from './progress.ts';
+import { callEvent, endEvent, resultEvent, saysEvent } from './events.ts';
+import { lineReader } from './progress.ts';
 
 /** AI SDK packages that opencode includes. */
 const PROVIDER = {
@@ -25,7 +27,7 @@ export function opencodeCoder(agentsFolder: string): Coder {
       stdin: input.prompt,
       binds,
     }),
-    read: lineReader(OpencodeLine, toOpencodeEvent),
+    read: lineReader(OpencodeLine, toOpencodeEvents),
     version,
     trial: () => ({ argv: [...start, '--version'], env: OPENCODE_ENVIRONMENT, binds }),
   };
@@ -85,7 +87,20 @@ function config({ protocol, model, gateway }: CoderInput): string {
 /** Token limits for models without known limits: it compacts the conversation accordingly. Our default. */
 const LIMIT = { context: 200_000, output: 32_000 } as const;
 
-const ToolPart = z.object({ tool: z.string(), state: z.object({ input: z.unknown() }) });
+const ToolPart = z.object({
+  tool: z.string(),
+  callID: z.string().optional(),
+  state: z.object({
+    status: z.string().catch('completed'),
+    input: z.unknown(),
+    output: z.string().nullish().catch(null),
+    error: z.string().nullish().catch(null),
+    metadata: z
+      .object({ exit: z.number().nullish().catch(null) })
+      .nullish()
+      .catch(null),
+  }),
+});
 const Failure = z.object({ name: z.string(), data: z.object({ message: z.string() }).optional() });
 /** The lines of `opencode run --format=json` that describe progress; others are ignored. */
 const OpencodeLine = z.discriminatedUnion('type', [
@@ -95,15 +110,23 @@ const OpencodeLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), error: Failure }),
 ]);
 
-function toOpencodeEvent(event: z.infer<typeof OpencodeLine>): CoderEvent | null {
+function toOpencodeEvents(event: z.infer<typeof OpencodeLine>): readonly CoderEvent[] {
   switch (event.type) {
     case 'text':
-      return { kind: 'step', text: shortLine(event.part.text) };
+      return [saysEvent(event.part.text)];
     case 'tool_use':
-      return { kind: 'step', text: shownCall(event.part.tool, event.part.state.input) };
+      return calledAndEnded(event.part);
     case 'step_finish':
-      return { kind: 'end', ok: true, text: 'done' };
+      return [endEvent(true, 'done')];
     case 'error':
-      return { kind: 'end', ok: false, text: shortLine(event.error.data?.message ?? event.error.name) };
+      return [endEvent(false, event.error.data?.message ?? event.error.name)];
   }
+}
+
+/** A call is printed once, when it has ended. */
+function calledAndEnded({ tool, callID: call, state }: z.infer<typeof ToolPart>): readonly CoderEvent[] {
+  const exitCode = state.metadata?.exit ?? null;
+  const ok = state.status === 'completed' && (exitCode ?? 0) === 0;
+  const output = state.output || state.error || '';
+  return [callEvent(tool, state.input, call), resultEvent({ ok, output, call, exitCode })];
 }

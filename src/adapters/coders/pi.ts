@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { CoderEvent } from '../../core/model/index.ts';
 import type { ModelProtocol } from '../../core/settings/index.ts';
-import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import type { Coder, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { lineReader, shortLine, shownCall } from './progress.ts';
+import { callEvent, endEvent, MAX_SHOWN, resultEvent, saysEvent } from './events.ts';
+import { lineReader } from './progress.ts';
 
 /** Pi's names of the protocols, and the paths that it expects after the gateway's address. */
 const APIS = {
@@ -30,7 +32,7 @@ export function piCoder(agentsFolder: string): Coder {
       },
       binds,
     }),
-    read: lineReader(PiLine, toPiEvent),
+    read: lineReader(PiLine, toPiEvents),
     version,
     trial: () => ({ argv: [...start, '--version'], env: PI_ENVIRONMENT, binds }),
   };
@@ -83,25 +85,42 @@ const Message = z.object({
   stopReason: z.string(),
   errorMessage: z.string().optional(),
 });
+const PiResult = z.object({ content: z.array(z.object({ text: z.string().optional() })) });
 /** The lines of `pi --mode json` that describe progress; others are ignored. */
 const PiLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message_end'), message: Message }),
-  z.object({ type: z.literal('tool_execution_start'), toolName: z.string(), args: z.unknown() }),
+  z.object({
+    type: z.literal('tool_execution_start'),
+    toolCallId: z.string().optional(),
+    toolName: z.string(),
+    args: z.unknown(),
+  }),
+  z.object({
+    type: z.literal('tool_execution_end'),
+    toolCallId: z.string().optional(),
+    isError: z.boolean(),
+    result: PiResult.nullish().catch(null),
+  }),
 ]);
 
 /** Its exit code is 0 even if the model refuses, so the result is read from the last message. */
-function toPiEvent(event: z.infer<typeof PiLine>): CoderEvent | null {
-  if (event.type === 'tool_execution_start')
-    return { kind: 'step', text: shownCall(event.toolName, event.args) };
+function toPiEvents(event: z.infer<typeof PiLine>): readonly CoderEvent[] {
+  if (event.type === 'tool_execution_start') return [callEvent(event.toolName, event.args, event.toolCallId)];
+  if (event.type === 'tool_execution_end') {
+    const output = (event.result?.content ?? []).map((part) => part.text ?? '').join('\n');
+    const [, code] = /Command exited with code (\d{1,10})\s*$/.exec(output.slice(-MAX_SHOWN)) ?? [];
+    const exitCode = code === undefined ? null : Number(code);
+    return [resultEvent({ ok: !event.isError, output, call: event.toolCallId, exitCode })];
+  }
   const { content, stopReason, errorMessage } = event.message;
-  const text = shortLine(content.map((part) => part.text ?? '').join(' '));
+  const said = content.map((part) => part.text ?? '').join(' ');
   switch (stopReason) {
     case 'stop':
-      return { kind: 'end', ok: true, text: text || 'done' };
+      return [endEvent(true, said.trim() || 'done')];
     case 'error':
     case 'aborted':
-      return { kind: 'end', ok: false, text: shortLine(errorMessage ?? stopReason) };
+      return [endEvent(false, errorMessage ?? stopReason)];
     default:
-      return text ? { kind: 'step', text } : null;
+      return [saysEvent(said)];
   }
 }

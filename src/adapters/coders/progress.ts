@@ -1,37 +1,67 @@
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import type { Coder, CoderEvent } from '../../ports/index.ts';
+import type { CoderEvent } from '../../core/model/index.ts';
+import type { Coder } from '../../ports/index.ts';
+import { callField, endEvent, excerpt, exitField, shortLine } from './events.ts';
 
+/** What a Runoff program inside the sandbox reports, in the form in which it is printed. */
+const ReportLine = z.object({
+  type: z.enum(['says', 'command', 'edit', 'tool', 'result']),
+  text: z.string(),
+  detail: z.string().optional(),
+  call: z.string().optional(),
+  exitCode: z.number().optional(),
+  ok: z.boolean().optional(),
+});
 /** One line of output of a Runoff program inside the sandbox. `alive` only shows that it has not stalled. */
 export const ProgressLine = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('step'), text: z.string() }),
+  ReportLine,
   z.object({ type: z.literal('end'), ok: z.boolean(), text: z.string() }),
   z.object({ type: z.literal('alive') }),
 ]);
 export type ProgressLine = z.infer<typeof ProgressLine>;
 
-/** Parses output lines that match `schema`; null for any other line. */
+/** Parses output lines that match `schema`; nothing for any other line. */
 export const lineReader =
-  <T>(schema: z.ZodType<T>, toEvent: (line: T) => CoderEvent | null): Coder['read'] =>
+  <T>(schema: z.ZodType<T>, toEvents: (line: T) => readonly CoderEvent[]): Coder['read'] =>
   (line) => {
     const parsed = schema.safeParse(parseJsonLine(line));
-    return parsed.success ? toEvent(parsed.data) : null;
+    return parsed.success ? toEvents(parsed.data).filter(hasContent) : [];
   };
 
-/** Null for any other line: output of a candidate's programs is untrusted. */
-export const readProgress = lineReader(ProgressLine, (line) => {
+/** A result without text still says that a call ended. */
+const hasContent = ({ kind, text, detail }: CoderEvent): boolean =>
+  kind === 'result' || kind === 'end' || text !== '' || (detail !== undefined && detail.trim() !== '');
+
+/** Output of a candidate's programs is untrusted: every field is made harmless again. */
+export const readProgress = lineReader(ProgressLine, (line): readonly CoderEvent[] => {
   switch (line.type) {
     case 'alive':
-      return null;
-    case 'step':
-      return { kind: 'step', text: shortLine(line.text) };
+      return [];
     case 'end':
-      return { kind: 'end', ok: line.ok, text: shortLine(line.text) };
+      return [endEvent(line.ok, line.text)];
+    default:
+      return [eventOf(line)];
   }
 });
 
-/** Maximum characters of an event's text that are shown. */
-const MAX_SHOWN = 300;
+function eventOf({ type, text, detail, call, exitCode, ok }: z.infer<typeof ReportLine>): CoderEvent {
+  return {
+    kind: type,
+    text: shortLine(text),
+    ...(detail === undefined ? {} : { detail: excerpt(detail) }),
+    ...callField(call),
+    ...exitField(exitCode),
+    ...(ok === undefined ? {} : { ok }),
+  };
+}
+
+/** An event in the form in which a Runoff program prints it. */
+export function reportLine({ kind, piece: _, ...fields }: CoderEvent): ProgressLine {
+  const type = ReportLine.shape.type.parse(kind);
+  return { type, ...fields };
+}
+
 /** Longer lines are ignored, in characters: some agents print whole files. Our default. */
 const MAX_READ = 1_000_000;
 
@@ -43,29 +73,6 @@ export function parseJsonLine(line: string): unknown {
   } catch {
     return null;
   }
-}
-
-/** One short line without control and bidirectional characters, since it may be printed on a terminal. */
-export function shortLine(text: string): string {
-  const flat = text
-    .slice(0, 4 * MAX_SHOWN)
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .toWellFormed()
-    .trim();
-  return flat.length > MAX_SHOWN ? `${flat.slice(0, MAX_SHOWN - 1).toWellFormed()}…` : flat;
-}
-
-/** Input fields of agents' tools that describe the call, most informative first. */
-const TELLING = ['command', 'cmd', 'file_path', 'filePath', 'path', 'absolute_path', 'pattern', 'query'];
-
-/** Describes a tool call for people: `bash: npm test`. Only the tool's name if its input has no descriptive field. */
-export function shownCall(tool: string, input: unknown): string {
-  const given = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
-  const telling = TELLING.map((name) => given[name]).find((value) => value !== undefined && value !== null);
-  const words = Array.isArray(telling)
-    ? telling.filter((word) => typeof word === 'string').join(' ')
-    : telling;
-  return shortLine(typeof words === 'string' && words !== '' ? `${tool}: ${words}` : tool);
 }
 
 /** Exit code of a program that ran out of time, as with `timeout` of GNU coreutils. */

@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import type { CoderEvent } from '../../core/model/index.ts';
+import type { Coder, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { lineReader, shortLine, shownCall } from './progress.ts';
+import { callEvent, endEvent, saysEvent, ToolResult, toolResultEvent } from './events.ts';
+import { lineReader } from './progress.ts';
 
 /** Qwen Code, headless, for any model of the gateway. Flags and variables: its help and sources, 0.24.4. */
 export function qwenCoder(agentsFolder: string): Coder {
@@ -19,7 +21,7 @@ export function qwenCoder(agentsFolder: string): Coder {
       files: HOME_FILES,
       binds,
     }),
-    read: lineReader(QwenLine, toQwenEvent),
+    read: lineReader(QwenLine, toQwenEvents),
     version,
     trial: () => ({ argv: [...start, '--version'], env: QWEN_ENVIRONMENT, binds }),
   };
@@ -62,6 +64,7 @@ const qwenEnvironment = ({ protocol, gateway }: CoderInput): Readonly<Record<str
 
 const QwenBlock = z.object({
   type: z.string(),
+  id: z.string().optional(),
   text: z.string().optional(),
   name: z.string().optional(),
   input: z.unknown().optional(),
@@ -69,7 +72,8 @@ const QwenBlock = z.object({
 
 /** Lines of `--output-format=stream-json`, 0.24.4. */
 const QwenLine = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('assistant'), message: z.object({ content: z.array(QwenBlock).min(1) }) }),
+  z.object({ type: z.literal('assistant'), message: z.object({ content: z.array(QwenBlock) }) }),
+  z.object({ type: z.literal('user'), message: z.object({ content: z.array(ToolResult) }) }),
   z.object({
     type: z.literal('result'),
     is_error: z.boolean(),
@@ -78,21 +82,22 @@ const QwenLine = z.discriminatedUnion('type', [
   }),
 ]);
 
-function toQwenEvent(event: z.infer<typeof QwenLine>): CoderEvent | null {
-  if (event.type === 'assistant') return step(event.message.content);
-  const message = event.is_error ? event.error?.message : event.result;
-  return {
-    kind: 'end',
-    ok: !event.is_error,
-    text: shortLine(message ?? '') || (event.is_error ? 'Qwen Code ended with an error.' : 'Done.'),
-  };
+function toQwenEvents(event: z.infer<typeof QwenLine>): readonly CoderEvent[] {
+  switch (event.type) {
+    case 'assistant':
+      return event.message.content.flatMap(blockEvents);
+    case 'user':
+      return event.message.content.map(toolResultEvent);
+    case 'result': {
+      const message = event.is_error ? event.error?.message : event.result;
+      return [
+        endEvent(!event.is_error, message || (event.is_error ? 'Qwen Code ended with an error.' : 'Done.')),
+      ];
+    }
+  }
 }
 
-/** Each of its lines contains a text, or one or more calls. The last is the most informative. */
-function step(content: readonly z.infer<typeof QwenBlock>[]): CoderEvent | null {
-  const block = content.findLast(({ type }) => type === 'tool_use' || type === 'text');
-  if (!block) return null;
-  const text =
-    block.type === 'tool_use' ? shownCall(block.name ?? 'tool', block.input) : shortLine(block.text ?? '');
-  return text === '' ? null : { kind: 'step', text };
+function blockEvents({ type, id, text = '', name = 'tool', input }: z.infer<typeof QwenBlock>) {
+  if (type === 'tool_use') return [callEvent(name, input, id)];
+  return type === 'text' ? [saysEvent(text)] : [];
 }

@@ -5,6 +5,7 @@ import { commands, picks, replies } from './commands.ts';
 import { asDatabaseFault, connectStore, type Db, inTransaction } from './connection.ts';
 import { executorList } from './executors.ts';
 import { answers, ledger, modelAnswers } from './ledger.ts';
+import { liveRuns } from './live.ts';
 import { isMigrated, migrate } from './migrations/index.ts';
 import { outcomes } from './outcomes.ts';
 import { audits, intents, progress } from './progress.ts';
@@ -52,6 +53,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     ...runs(db),
     ...progress(db),
     ...ledger(db),
+    ...liveRuns(db),
     ...intents(db),
     ...replies(db),
     ...answers(db),

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { Fault } from '../../core/model/index.ts';
 import type { Booker, KeptAnswer, LedgerRow, LedgerSums, Store } from '../../ports/index.ts';
 import { type Db, inStatement, inTransaction, type Tx } from './connection.ts';
-import { ownerColumn, rowOfCall, storableJson, storableText } from './rows.ts';
+import { callOfRow, ownerColumn, rowOfCall, storableJson, storableText } from './rows.ts';
 
 /**
  * Any fixed number that no other advisory lock here uses. All calls count against the daily cap, so there is one lock
@@ -44,6 +44,18 @@ export function ledger(db: Db) {
         sql<number>`count(*) filter (where status <> 402 or usd > 0)`.as('calls'),
       ]);
       return inStatement(sums.executeTakeFirstOrThrow());
+    },
+
+    async callsOf(runId, spender, { after, limit }) {
+      const calls = db
+        .selectFrom('runoff.gateway_call')
+        .selectAll()
+        .where('run_id', '=', runId)
+        .where('spender', '=', storableText(spender))
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit);
+      return (await inStatement(calls.execute())).map((row) => ({ number: row.id, ...callOfRow(row) }));
     },
 
     async spentBySince(at, whose) {

@@ -32,7 +32,7 @@ function storable(value: unknown): unknown {
 /** JSON text for a jsonb column; `undefined` has no JSON and becomes null. */
 export const storableJson = (value: unknown): string => JSON.stringify(storable(value)) ?? 'null';
 
-function oneOf<const Word extends string>(words: readonly Word[], found: string, what: string): Word {
+export function oneOf<const Word extends string>(words: readonly Word[], found: string, what: string): Word {
   const word = words.find((candidate) => candidate === found);
   if (word === undefined) throw new Fault('INTERNAL', `The database holds an unknown ${what}: \`${found}\`.`);
   return word;
@@ -41,7 +41,7 @@ function oneOf<const Word extends string>(words: readonly Word[], found: string,
 export const runState = (found: string) => oneOf(RUN_STATES, found, 'state of a run');
 
 /** Omits columns that are null in the database, so that absent stays absent. */
-function withoutNulls<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+export function withoutNulls<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
   ) as { [K in keyof T]?: NonNullable<T[K]> };
@@ -212,4 +212,20 @@ export const rowOfCall = (call: LedgerRow): Insertable<GatewayCallTable> => ({
   status: call.status,
   ms: call.ms,
   at: call.at,
+});
+
+export const callOfRow = (row: Selectable<GatewayCallTable>): LedgerRow => ({
+  runId: row.run_id,
+  spender: row.spender,
+  repository: row.repository,
+  model: row.model,
+  tokensIn: row.tokens_in,
+  tokensOut: row.tokens_out,
+  tokensCached: row.tokens_cached,
+  tokensReasoning: row.tokens_reasoning,
+  usd: row.usd,
+  exact: row.exact,
+  status: row.status,
+  ms: row.ms,
+  at: row.at,
 });

@@ -70,6 +70,19 @@ export interface CandidateTable {
   coder_version: string | null;
 }
 
+export interface CoderStepTable {
+  run_id: string;
+  alias: string;
+  number: number;
+  at: number;
+  kind: string;
+  text: string;
+  detail: string | null;
+  call: string | null;
+  exit_code: number | null;
+  ok: boolean | null;
+}
+
 export interface TransitionTable {
   id: Generated<number>;
   run_id: string;
@@ -214,6 +227,7 @@ interface IdempotencyKeyTable {
 export interface Schema {
   'runoff.run': RunTable;
   'runoff.candidate': CandidateTable;
+  'runoff.coder_step': CoderStepTable;
   'runoff.transition': TransitionTable;
   'runoff.stage_timing': StageTimingTable;
   'runoff.gateway_call': GatewayCallTable;

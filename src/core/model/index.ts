@@ -1,5 +1,6 @@
 export * from './bounded-buffer.ts';
 export * from './child.ts';
+export * from './coder-step.ts';
 export * from './concurrency.ts';
 export * from './fault.ts';
 export * from './learned.ts';

@@ -38,7 +38,7 @@ export async function agentWork(
       seed: planned.round - 1,
       ...(contestant.argv ? { argv: contestant.argv } : {}),
     };
-    const result = await runAgent(ports, { area, coder, lease, times, input, onNote: () => {}, signal });
+    const result = await runAgent(ports, { area, coder, lease, times, input, onEvents: () => {}, signal });
     if (result.stopped === 'cancelled') throw cancelledError();
     const cap = lease.capReached();
     const refusal = lease.refusal();

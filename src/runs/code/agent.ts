@@ -1,3 +1,4 @@
+import type { CoderEvent } from '../../core/model/index.ts';
 import type { Times } from '../../core/settings/index.ts';
 import {
   type Coder,
@@ -16,6 +17,10 @@ const LEASE_SLACK_MS = 60_000;
 /** Lifetime of the lease of a coder, in milliseconds. */
 export const leaseMs = ({ mostMs }: Times): number => mostMs + LEASE_SLACK_MS;
 
+/** What an agent does and says, without how its calls ended: that is no progress. */
+export const actionsOf = (events: readonly CoderEvent[]): readonly string[] =>
+  events.flatMap(({ kind, text }) => (kind === 'result' || text === '' ? [] : [text]));
+
 export type AgentInput = Omit<CoderInput, 'gateway'>;
 
 interface AgentWork {
@@ -24,14 +29,15 @@ interface AgentWork {
   readonly lease: Lease;
   readonly times: Times;
   readonly input: AgentInput;
-  readonly onNote: (note: string) => void;
+  /** Called with what each line of the agent's output reports. */
+  readonly onEvents: (events: readonly CoderEvent[]) => void;
   readonly signal: AbortSignal;
 }
 
 /** Runs an agent once in its sandbox, with the gateway as its only network access. */
 export async function runAgent(
   world: Pick<World, 'clock' | 'random' | 'sandbox'>,
-  { area, coder, lease, times, input, onNote, signal }: AgentWork,
+  { area, coder, lease, times, input, onEvents, signal }: AgentWork,
 ): Promise<ExecResult> {
   const port = world.random.port();
   const launch = coder.launch({ ...input, gateway: { url: `http://127.0.0.1:${port}`, key: lease.key } });
@@ -48,10 +54,10 @@ export async function runAgent(
     onLine: (line, stream) => {
       // A program may print its environment. Redact the key before parsing, because truncation could leave most of it
       // at the end of a text.
-      const event = stream === 'stdout' ? coder.read(line.replaceAll(lease.key, '[key]')) : null;
-      if (!event?.text) return;
-      patience.step(event.text);
-      onNote(event.text);
+      const events = stream === 'stdout' ? coder.read(line.replaceAll(lease.key, '[key]')) : [];
+      if (events.length === 0) return;
+      for (const text of actionsOf(events)) patience.step(text);
+      onEvents(events);
     },
     onLimit: patience.onLimit,
     signal,

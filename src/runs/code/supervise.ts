@@ -2,6 +2,7 @@ import {
   type Alias,
   type Brief,
   type Candidate,
+  type CoderEvent,
   Fault,
   programKilled,
   type RunId,
@@ -14,7 +15,7 @@ import { prepareBase } from '../base/index.ts';
 import { coderOf, routeOf } from '../contestants.ts';
 import { loadRun, recordSandbox, repositoryKeyOf, taskOf, type World } from '../context.ts';
 import { cancelledError, retryOutages } from '../stage.ts';
-import { type AgentInput, leaseMs, runAgent } from './agent.ts';
+import { type AgentInput, actionsOf, leaseMs, runAgent } from './agent.ts';
 import {
   COLLECTING,
   type CoderPorts,
@@ -27,6 +28,7 @@ import {
   storeIfItFits,
   type WritingOptions,
 } from './ending.ts';
+import { recordSteps } from './steps.ts';
 import { applyOwnPatch, coderPrompt, startingPointOf } from './task-text.ts';
 
 /**
@@ -84,11 +86,15 @@ async function runSession(work: CoderSession): Promise<void> {
   const times = timesWithin(usual, work.leftMs);
   const lease = await openCoderLease(world, task, candidate, times, (usage) => progress.set({ usage }));
   const startedAt = world.clock.elapsed();
+  const steps = recordSteps(world, { ...candidate, secrets: [lease.key] });
   try {
     progress.set({ state: 'coding', note: 'starts', ...versionOf(coder, coderVersion) });
-    const { result, enough } = await runUntilStopped(work, coder, lease, times, (note) =>
-      progress.set({ note, ms: world.clock.elapsed() - startedAt }),
-    );
+    const { result, enough } = await runUntilStopped(work, coder, lease, times, (events) => {
+      steps.add(events);
+      const note = actionsOf(events).at(-1);
+      if (note !== undefined) progress.set({ note, ms: world.clock.elapsed() - startedAt });
+    });
+    steps.ended(enough ?? endingOf(result, lease) ?? 'ended with exit code 0');
     const used = { ms: world.clock.elapsed() - startedAt, usage: lease.usage() };
     if (enough !== null) return progress.set({ state: 'cancelled', note: enough, ...used });
     if (result.stopped === 'cancelled') {
@@ -110,6 +116,7 @@ async function runSession(work: CoderSession): Promise<void> {
       result.stopped === 'disk' ? await storeIfItFits(work, ending) : await storeCandidatePatch(work, ending),
     );
   } finally {
+    await steps.close();
     await lease.close();
   }
 }
@@ -120,15 +127,15 @@ async function runUntilStopped(
   coder: Coder,
   lease: Lease,
   times: Times,
-  onNote: (note: string) => void,
+  onEvents: (events: readonly CoderEvent[]) => void,
 ): Promise<{ readonly result: ExecResult; readonly enough: string | null }> {
   const { world, task, candidate, signal } = work;
   if (!mayStopEarly(task, candidate)) {
-    return { result: await runCoder(work, coder, lease, times, onNote), enough: null };
+    return { result: await runCoder(work, coder, lease, times, onEvents), enough: null };
   }
   const listener = listenForStop(world, task.runId, signal);
   try {
-    const result = await runCoder({ ...work, signal: listener.signal }, coder, lease, times, onNote);
+    const result = await runCoder({ ...work, signal: listener.signal }, coder, lease, times, onEvents);
     const early = result.stopped === 'cancelled' && !signal.aborted;
     return { result, enough: early ? listener.because() : null };
   } finally {
@@ -167,11 +174,11 @@ async function runCoder(
   coder: Coder,
   lease: Lease,
   times: Times,
-  onNote: (note: string) => void,
+  onEvents: (events: readonly CoderEvent[]) => void,
 ): Promise<ExecResult> {
   const { world, area, signal } = work;
   const input = await inputFor(work, coder, times);
-  return runAgent(world, { area, coder, lease, times, input, onNote, signal });
+  return runAgent(world, { area, coder, lease, times, input, onEvents, signal });
 }
 
 async function inputFor(

@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drive } from '../../../src/adapters/coders/acp/drive.ts';
 import { ACP_PATH, acpCoder, acpLaunch, bundleAcpCoder } from '../../../src/adapters/coders/acp/index.ts';
-import type { CoderEvent, CoderInput } from '../../../src/ports/index.ts';
+import type { CoderEvent } from '../../../src/core/model/index.ts';
+import type { CoderInput } from '../../../src/ports/index.ts';
 import { coderContract } from '../../contracts/coder.suite.ts';
 
 const NODE = process.execPath;
@@ -25,7 +26,7 @@ const input: CoderInput = {
 
 coderContract('acp', () => ({
   coder,
-  steps: ['{"type":"step","text":"allowed: Write hello.txt"}'],
+  steps: ['{"type":"says","text":"allowed: Write hello.txt"}'],
   end: { line: '{"type":"end","ok":true,"text":"Done."}', ok: true },
   argv: ['/opt/tool/agent', '--acp', '--model=fixed'],
 }));
@@ -49,7 +50,7 @@ afterAll(async () => {
 interface Outcome {
   readonly code: number | null;
   readonly events: readonly CoderEvent[];
-  readonly end: Extract<CoderEvent, { kind: 'end' }> | undefined;
+  readonly end: CoderEvent | undefined;
   readonly cwd: string;
 }
 
@@ -65,7 +66,7 @@ async function run(
   child.stdin.end(stdin);
   options.onStart?.(() => child.kill('SIGTERM'));
   const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')]);
-  const events = stdout.split('\n').flatMap((line) => coder.read(line) ?? []);
+  const events = stdout.split('\n').flatMap((line) => coder.read(line));
   const end = events.at(-1);
   return { code: child.exitCode, events, end: end?.kind === 'end' ? end : undefined, cwd };
 }

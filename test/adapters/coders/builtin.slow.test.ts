@@ -11,7 +11,7 @@ import { NODE, openBench } from './workbench.ts';
 
 coderContract('builtin', () => ({
   coder: builtinCoder(),
-  steps: [JSON.stringify({ type: 'step', text: 'bash: npm test' })],
+  steps: [JSON.stringify({ type: 'command', text: 'bash: npm test' })],
   end: { line: JSON.stringify({ type: 'end', ok: true, text: 'Done.' }), ok: true },
 }));
 

@@ -18,20 +18,39 @@ const REFUSED =
   '{"duration_api_ms":0,"stop_reason":"stop_sequence","is_error":true,"terminal_reason":"api_error","result":"API Error: 402 candidate spend cap reached (scripted 402)","type":"result","duration_ms":900}';
 const QUIET_LINES = [
   '{"type":"system","subtype":"init","cwd":"/repo","session_id":"9a539e74","tools":["Task","Bash"],"mcp_servers":[],"model":"claude-sonnet-4-5"}',
-  '{"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_4117a07d","type":"tool_result","content":"File created successfully at: /repo/out.txt"}]},"parent_tool_use_id":null}',
 ];
+const WROTE =
+  '{"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_4117a07d","type":"tool_result","content":"File created successfully at: /repo/out.txt"}]},"parent_tool_use_id":null}';
+/** By the format of its Bash tool; the scripted model's commands succeed. */
+const FAILED =
+  '{"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_1","type":"tool_result","is_error":true,"content":[{"type":"text","text":"Exit code 2\\nno such test"}]}]}}';
 
 coderContract('claude-code', () => ({ coder, steps: [TEXT, BASH, WRITE], end: { line: DONE, ok: true } }));
 
 test('Claude Code shows what it does, and says when the model was refused', () => {
-  expect([TEXT, BASH, WRITE, DONE, REFUSED].map((line) => coder.read(line))).toEqual([
-    { kind: 'step', text: 'I will write the file.' },
-    { kind: 'step', text: "Bash: printf '%s' hello > /repo/out.txt" },
-    { kind: 'step', text: 'Write: /repo/out.txt' },
+  expect([TEXT, BASH, WRITE, WROTE, FAILED, DONE, REFUSED].flatMap((line) => coder.read(line))).toEqual([
+    { kind: 'says', text: 'I will write the file.' },
+    { kind: 'command', text: "Bash: printf '%s' hello > /repo/out.txt", call: expect.any(String) },
+    { kind: 'edit', text: 'Write: /repo/out.txt', detail: '+hello\n+', call: 'toolu_4117a07d' },
+    {
+      kind: 'result',
+      text: '',
+      detail: 'File created successfully at: /repo/out.txt',
+      call: 'toolu_4117a07d',
+      ok: true,
+    },
+    {
+      kind: 'result',
+      text: '',
+      detail: 'Exit code 2\nno such test',
+      call: 'toolu_1',
+      exitCode: 2,
+      ok: false,
+    },
     { kind: 'end', ok: true, text: 'Done. The file was written by the scripted model.' },
     { kind: 'end', ok: false, text: 'API Error: 402 candidate spend cap reached (scripted 402)' },
   ]);
-  for (const line of QUIET_LINES) expect(coder.read(line)).toBeNull();
+  for (const line of QUIET_LINES) expect(coder.read(line)).toEqual([]);
 });
 
 test('Claude Code takes no settings, servers or instructions from the repository', () => {

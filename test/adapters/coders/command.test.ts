@@ -32,7 +32,7 @@ coderContract('command', () => ({ coder: commandCoder(), steps: LINES, end: null
 coderContract('operator’s own', () => ({ coder: agents.plain, steps: LINES, end: null }));
 coderContract('operator’s own ACP', () => ({
   coder: agents.acp,
-  steps: ['{"type":"step","text":"allowed: Write hello.txt"}'],
+  steps: ['{"type":"says","text":"allowed: Write hello.txt"}'],
   end: { line: '{"type":"end","ok":false,"text":"The agent refused to continue."}', ok: false },
 }));
 
@@ -72,12 +72,11 @@ describe('a program named by a contestant', () => {
 
   test('is shown line by line, and none of its lines counts as success', () => {
     const coder = commandCoder();
-    expect(coder.read('\u001b[32m✓ tests pass\u001b[0m')).toEqual({
-      kind: 'step',
-      text: '[32m✓ tests pass [0m',
-    });
-    expect(coder.read(' \t')).toBeNull();
-    expect(coder.read('{"type":"end","ok":true,"text":"Done."}')).toMatchObject({ kind: 'step' });
+    expect(coder.read('\u001b[32m✓ tests pass\u001b[0m')).toEqual([
+      { kind: 'output', text: '[32m✓ tests pass [0m', detail: '✓ tests pass', piece: true },
+    ]);
+    expect(coder.read(' \t')).toEqual([]);
+    expect(coder.read('{"type":"end","ok":true,"text":"Done."}')).toMatchObject([{ kind: 'output' }]);
   });
 });
 

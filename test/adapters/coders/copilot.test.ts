@@ -13,6 +13,9 @@ const SHELL =
   '{"type":"tool.execution_start","data":{"toolCallId":"call_a1819ffa","toolName":"bash","arguments":{"command":"npm test","description":"scripted"},"turnId":"0","model":"some-model-1","toolTitle":"Running command"},"id":"9ced7a8c-063a-471d-887e-e071c1d6eb6b","timestamp":"2026-11-21T03:29:24.627Z","parentId":"051f7f43-8046-4f14-80d8-72bb88432505"}';
 const WRITE =
   '{"type":"tool.execution_start","data":{"toolCallId":"toolu_5634d3b7","toolName":"create","arguments":{"path":"/repo/hello.txt","file_text":"hello from the scripted model\\n"},"turnId":"0","model":"claude-sonnet-4-5","toolTitle":"Creating file"},"id":"e2356968-9eca-40cd-9020-48ee2fd4248b","timestamp":"2026-11-21T03:11:47.250Z","parentId":"87cf2e09-59e5-4e34-91a9-14a2c37efaf0"}';
+/** By the format that it has for ends of calls. */
+const FAILED =
+  '{"type":"tool.execution_complete","data":{"toolCallId":"call_a1819ffa","success":true,"result":{"content":"1 failed\\n<exited with exit code 1>"}},"id":"1"}';
 const DONE =
   '{"type":"result","timestamp":"2026-11-21T03:29:24.959Z","sessionId":"442d021b-407b-4eaa-aee4-3acf900dea30","exitCode":0,"usage":{"premiumRequests":0,"totalApiDurationMs":39,"sessionDurationMs":950,"codeChanges":{"linesAdded":0,"linesRemoved":0,"filesModified":[]}}}';
 const REFUSED = [
@@ -29,14 +32,27 @@ coderContract('copilot', () => ({ coder, steps: [SAID, SHELL, WRITE], end: { lin
 
 describe('Copilot CLI', () => {
   test('shows what it says and does, and says when the model was refused', () => {
-    expect([SAID, SHELL, WRITE, ...REFUSED].map((line) => coder.read(line))).toEqual([
-      { kind: 'step', text: 'I will write the file.' },
-      { kind: 'step', text: 'bash: npm test' },
-      { kind: 'step', text: 'create: /repo/hello.txt' },
-      { kind: 'step', text: '402 candidate spend cap reached (scripted 402)' },
+    expect([SAID, SHELL, FAILED, WRITE, ...REFUSED].flatMap((line) => coder.read(line))).toEqual([
+      { kind: 'says', text: 'I will write the file.' },
+      { kind: 'command', text: 'bash: npm test', call: 'call_a1819ffa' },
+      {
+        kind: 'result',
+        text: '',
+        detail: '1 failed\n<exited with exit code 1>',
+        call: 'call_a1819ffa',
+        exitCode: 1,
+        ok: true,
+      },
+      {
+        kind: 'edit',
+        text: 'create: /repo/hello.txt',
+        detail: '+hello from the scripted model\n+',
+        call: 'toolu_5634d3b7',
+      },
+      { kind: 'says', text: '402 candidate spend cap reached (scripted 402)' },
       { kind: 'end', ok: false, text: 'Copilot ended with exit code 1.' },
     ]);
-    for (const line of QUIET_LINES) expect(coder.read(line)).toBeNull();
+    for (const line of QUIET_LINES) expect(coder.read(line)).toEqual([]);
   });
 
   test('speaks to the gateway in the protocol of its model, with no login and no call elsewhere', () => {

@@ -17,20 +17,33 @@ const REFUSED =
 const QUIET_LINES = [
   '{"type":"init","timestamp":"2026-11-21T03:10:49.323Z","session_id":"b1240c82-8cd4-4fd3-996e-499dc2299ffb","model":"gemini-2.5-pro"}',
   '{"type":"message","timestamp":"2026-11-21T03:10:49.324Z","role":"user","content":"Create the file hello.txt"}',
-  '{"type":"message","timestamp":"2026-11-21T03:10:49.414Z","role":"assistant","content":"Done. The file was writt","delta":true}',
-  '{"type":"tool_result","timestamp":"2026-11-21T03:10:49.407Z","tool_id":"write_file__write_file_1795230649353_0","status":"success"}',
 ];
+const PIECE =
+  '{"type":"message","timestamp":"2026-11-21T03:10:49.414Z","role":"assistant","content":"Done. The file was writt","delta":true}';
+const WROTE =
+  '{"type":"tool_result","timestamp":"2026-11-21T03:10:49.407Z","tool_id":"write_file__write_file_1795230649353_0","status":"success"}';
 
 coderContract('gemini', () => ({ coder, steps: [SHELL, WRITE], end: { line: DONE, ok: true } }));
 
 describe('Gemini CLI', () => {
   test('shows what it does, and says when the model was refused', () => {
-    expect([SHELL, WRITE, REFUSED].map((line) => coder.read(line))).toEqual([
-      { kind: 'step', text: 'run_shell_command: npm test 2>&1 | tail -5' },
-      { kind: 'step', text: 'write_file: /repo/hello.txt' },
-      { kind: 'end', ok: false, text: expect.stringContaining('candidate spend cap reached') },
+    expect([SHELL, WRITE, WROTE, PIECE, REFUSED].flatMap((line) => coder.read(line))).toEqual([
+      { kind: 'command', text: 'run_shell_command: npm test 2>&1 | tail -5', call: expect.any(String) },
+      {
+        kind: 'edit',
+        text: 'write_file: /repo/hello.txt',
+        detail: '+hello from the scripted model\n+',
+        call: 'write_file__write_file_1795230649353_0',
+      },
+      { kind: 'result', text: '', call: 'write_file__write_file_1795230649353_0', ok: true },
+      { kind: 'says', text: '', detail: 'Done. The file was writt', piece: true },
+      {
+        kind: 'end',
+        ok: false,
+        text: expect.stringContaining('candidate spend cap reached'),
+      },
     ]);
-    for (const line of QUIET_LINES) expect(coder.read(line)).toBeNull();
+    for (const line of QUIET_LINES) expect(coder.read(line)).toEqual([]);
   });
 
   test('takes nothing from the repository, because its folder is untrusted', () => {

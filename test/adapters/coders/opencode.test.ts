@@ -14,6 +14,9 @@ const DONE =
   '{"type":"step_finish","timestamp":1795231207328,"part":{"id":"prt_1fc1e4f880011cBcG47Zu376LL","reason":"stop","type":"step-finish","tokens":{"total":1280,"input":1000,"output":50,"reasoning":0,"cache":{"write":30,"read":200}},"cost":0}}';
 const AWAY =
   '{"type":"error","timestamp":1795231207328,"error":{"name":"APIError","data":{"message":"Cannot connect to API: Unable to connect. Is the computer able to access the url?","isRetryable":true,"metadata":{"url":"http://127.0.0.1:9/v1/messages"}}}}';
+/** By the format of its bash tool; the scripted model runs none. */
+const FAILED =
+  '{"type":"tool_use","part":{"type":"tool","tool":"bash","callID":"call_1","state":{"status":"completed","input":{"command":"npm test"},"output":"1 failed","metadata":{"exit":1,"output":"1 failed"}}}}';
 const QUIET_LINES = [
   '{"type":"step_start","timestamp":1795231207328,"part":{"id":"prt_1fc1e4e94001AEOCLV5DSOJZuv","type":"step-start"}}',
   '{"type":"step_finish","timestamp":1795231207328,"part":{"id":"prt_1fc1e4ed4001o3MTW03T5rp7TE","reason":"tool-calls","type":"step-finish","cost":0}}',
@@ -22,13 +25,16 @@ const QUIET_LINES = [
 coderContract('opencode', () => ({ coder, steps: [TEXT, WRITE], end: { line: DONE, ok: true } }));
 
 test('opencode shows what it does, and says when the model cannot be reached', () => {
-  expect([TEXT, WRITE, DONE, AWAY].map((line) => coder.read(line))).toEqual([
-    { kind: 'step', text: 'I will write the file.' },
-    { kind: 'step', text: 'write: /repo/out.txt' },
+  expect([TEXT, WRITE, FAILED, DONE, AWAY].flatMap((line) => coder.read(line))).toEqual([
+    { kind: 'says', text: 'I will write the file.' },
+    { kind: 'edit', text: 'write: /repo/out.txt', detail: '+hello\n+', call: 'toolu_e6510cff' },
+    { kind: 'result', text: '', detail: 'Wrote file successfully.', call: 'toolu_e6510cff', ok: true },
+    { kind: 'command', text: 'bash: npm test', call: 'call_1' },
+    { kind: 'result', text: '', detail: '1 failed', call: 'call_1', exitCode: 1, ok: false },
     { kind: 'end', ok: true, text: 'done' },
     { kind: 'end', ok: false, text: expect.stringContaining('Cannot connect to API') },
   ]);
-  for (const line of QUIET_LINES) expect(coder.read(line)).toBeNull();
+  for (const line of QUIET_LINES) expect(coder.read(line)).toEqual([]);
 });
 
 test.each(['{env:HOME}', '{file:/etc/hostname}', '{{env:HOME}}'])(

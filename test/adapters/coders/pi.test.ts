@@ -14,6 +14,9 @@ const DONE =
   '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"Done. The file was written by the scripted model."}],"api":"anthropic-messages","provider":"gateway","model":"claude-sonnet-4-5","stopReason":"stop","timestamp":1795232508571}}';
 const REFUSED =
   '{"type":"message_end","message":{"role":"assistant","content":[],"api":"openai-completions","provider":"gateway","model":"gpt-4.1","stopReason":"error","timestamp":1795232659687,"errorMessage":"402: {\\"message\\":\\"candidate spend cap reached (scripted 402)\\"}"}}';
+/** By the format of its bash tool; the scripted model runs none. */
+const FAILED =
+  '{"type":"tool_execution_end","toolCallId":"call_1","toolName":"bash","result":{"content":[{"type":"text","text":"1 failed\\n\\nCommand exited with code 1"}]},"isError":true}';
 const QUIET_LINES = [
   '{"type":"session","version":3,"id":"01a1fc32-291a-73a1-ad10-651d2a2ee718","timestamp":"2026-11-21T03:41:48.187Z","cwd":"/repo"}',
   '{"type":"message_end","message":{"role":"user","content":[{"type":"text","text":"Write the file."}],"timestamp":1795232508371}}',
@@ -25,13 +28,21 @@ const QUIET_LINES = [
 coderContract('pi', () => ({ coder, steps: [TEXT, WRITE], end: { line: DONE, ok: true } }));
 
 test('pi shows what it does, and says when the model was refused', () => {
-  expect([TEXT, WRITE, DONE, REFUSED].map((line) => coder.read(line))).toEqual([
-    { kind: 'step', text: 'I will write the file.' },
-    { kind: 'step', text: 'write: /repo/out.txt' },
+  expect([TEXT, WRITE, FAILED, DONE, REFUSED].flatMap((line) => coder.read(line))).toEqual([
+    { kind: 'says', text: 'I will write the file.' },
+    { kind: 'edit', text: 'write: /repo/out.txt', detail: '+hello\n+', call: 'toolu_76ace541' },
+    {
+      kind: 'result',
+      text: '',
+      detail: '1 failed\n\nCommand exited with code 1',
+      call: 'call_1',
+      exitCode: 1,
+      ok: false,
+    },
     { kind: 'end', ok: true, text: 'Done. The file was written by the scripted model.' },
     { kind: 'end', ok: false, text: expect.stringContaining('spend cap reached') },
   ]);
-  for (const line of QUIET_LINES) expect(coder.read(line)).toBeNull();
+  for (const line of QUIET_LINES) expect(coder.read(line)).toEqual([]);
 });
 
 test.each([

@@ -19,21 +19,28 @@ const REFUSED =
   '{"type":"result","subtype":"error_during_execution","uuid":"e279141c-328e-4686-b6d1-c4a78b7427d8","session_id":"58af6499-f951-4fcb-9380-ca427d9f96c1","is_error":true,"duration_ms":267,"num_turns":1,"usage":{"input_tokens":0,"output_tokens":0},"permission_denials":[],"error":{"message":"[API Error: 402 candidate spend cap reached (scripted 402)]"}}';
 const QUIET_LINES = [
   '{"type":"system","subtype":"init","uuid":"a1c62c20-76a0-4c77-acb8-7d39a9ae41d1","cwd":"/repo","tools":["read_file","run_shell_command","edit"],"model":"gpt-4.1"}',
-  '{"type":"user","uuid":"36ffa1d6-a03c-4d85-b905-d0e67a7c87b1","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_40cc45e5","is_error":false,"content":"Exit Code: 0"}]}}',
 ];
+const RAN =
+  '{"type":"user","uuid":"36ffa1d6-a03c-4d85-b905-d0e67a7c87b1","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_40cc45e5","is_error":false,"content":"Exit Code: 0"}]}}';
 
 coderContract('qwen', () => ({ coder, steps: [SAID, EDIT, SHELL], end: { line: DONE, ok: true } }));
 
 describe('Qwen Code', () => {
   test('shows what it says and does, and says when the model was refused', () => {
-    expect([SAID, EDIT, SHELL, DONE, REFUSED].map((line) => coder.read(line))).toEqual([
-      { kind: 'step', text: 'I will write the file.' },
-      { kind: 'step', text: 'edit: /repo/hello.txt' },
-      { kind: 'step', text: 'run_shell_command: npm test' },
+    expect([SAID, EDIT, SHELL, RAN, DONE, REFUSED].flatMap((line) => coder.read(line))).toEqual([
+      { kind: 'says', text: 'I will write the file.' },
+      {
+        kind: 'edit',
+        text: 'edit: /repo/hello.txt',
+        detail: '+hello from the scripted model\n+',
+        call: 'call_b12e12ba',
+      },
+      { kind: 'command', text: 'run_shell_command: npm test', call: 'call_40cc45e5' },
+      { kind: 'result', text: '', detail: 'Exit Code: 0', call: 'call_40cc45e5', exitCode: 0, ok: true },
       { kind: 'end', ok: true, text: 'Done. The file was written by the scripted model.' },
       { kind: 'end', ok: false, text: '[API Error: 402 candidate spend cap reached (scripted 402)]' },
     ]);
-    for (const line of QUIET_LINES) expect(coder.read(line)).toBeNull();
+    for (const line of QUIET_LINES) expect(coder.read(line)).toEqual([]);
   });
 
   test('speaks to the gateway in the protocol of its model', () => {

@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { builtinCoder, bundleBuiltinCoder } from '../../../src/adapters/coders/index.ts';
+import type { CoderEvent } from '../../../src/core/model/index.ts';
 import { SCRIPTED_PRICES, SCRIPTS } from '../../../src/demo/sample/index.ts';
 import { type Scripts, startScriptedModels } from '../../../src/demo/scripted-models/index.ts';
-import type { CoderEvent, Lease, ModelRoute } from '../../../src/ports/index.ts';
+import type { Lease, ModelRoute } from '../../../src/ports/index.ts';
 import { openRig } from '../gateway/rig.ts';
 
 /** Our node, which is also the one in the sandbox; tests must not depend on the machine's own. */
@@ -65,7 +66,7 @@ export async function openBench(scripts: Scripts = SCRIPTS) {
         text(child.stderr),
         once(child, 'close'),
       ]);
-      const events = stdout.split('\n').flatMap((line) => coder.read(line) ?? []);
+      const events = stdout.split('\n').flatMap((line) => coder.read(line));
       return { code: child.exitCode, events, stdout, stderr };
     },
     async [Symbol.asyncDispose]() {

@@ -11,8 +11,9 @@ import {
   type RequestPermissionResponse,
   type Stream,
 } from '@agentclientprotocol/sdk';
-import { z } from 'zod';
-import { killGroup, type ProgressLine, shortLine } from '../progress.ts';
+import { shortLine } from '../events.ts';
+import { killGroup, type ProgressLine } from '../progress.ts';
+import { type Listener, listener, Update } from './updates.ts';
 
 interface DriveInput {
   readonly agent: readonly [string, ...string[]];
@@ -117,7 +118,7 @@ function allowed(
 ): RequestPermissionResponse {
   const option =
     options.find(({ kind }) => kind === 'allow_once') ?? options.find(({ kind }) => kind === 'allow_always');
-  progress.step(`allowed: ${toolCall.title ?? toolCall.kind ?? 'a tool'}`);
+  progress.says(`allowed: ${toolCall.title ?? toolCall.kind ?? 'a tool'}`);
   return {
     outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' },
   };
@@ -154,62 +155,6 @@ function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const data = error instanceof Error && 'data' in error ? JSON.stringify(error.data) : undefined;
   return data ? `${message} (${data.slice(0, 300)})` : message;
-}
-
-/** The parts of `session/update` that are used, parsed leniently: each version of the protocol adds kinds. */
-const Update = z.object({
-  update: z.object({
-    sessionUpdate: z.string(),
-    title: z.string().nullish().catch(null),
-    kind: z.string().nullish().catch(null),
-    content: z
-      .object({ type: z.literal('text'), text: z.string() })
-      .nullish()
-      .catch(null),
-  }),
-});
-type Update = z.infer<typeof Update>;
-
-/** Turns updates of an agent into progress lines. */
-interface Listener {
-  onUpdate(update: Update): void;
-  step(text: string): void;
-  /** The last message of the agent; empty without one. */
-  lastMessage(): string;
-}
-
-/** Characters of one message that are kept. */
-const MAX_MESSAGE_CHARS = 2000;
-
-function listener(emit: (line: ProgressLine) => void): Listener {
-  // A message arrives in chunks and ends when another kind of update begins.
-  let message = '';
-  const step = (text: string) => {
-    const line = shortLine(text);
-    if (line) emit({ type: 'step', text: line });
-  };
-  const flush = () => {
-    step(message);
-    message = '';
-  };
-  return {
-    step,
-    lastMessage: () => shortLine(message),
-    onUpdate({ update: { sessionUpdate, title, kind, content } }) {
-      switch (sessionUpdate) {
-        case 'agent_message_chunk':
-          message = (message + (content?.text ?? '')).slice(0, MAX_MESSAGE_CHARS);
-          emit({ type: 'alive' });
-          break;
-        case 'tool_call':
-          flush();
-          step(title ?? kind ?? 'a tool');
-          break;
-        default:
-          emit({ type: 'alive' });
-      }
-    },
-  };
 }
 
 interface AgentProcess {

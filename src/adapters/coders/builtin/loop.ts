@@ -10,8 +10,10 @@ import {
   pruneMessages,
   streamText,
 } from 'ai';
+import type { CoderEvent } from '../../../core/model/index.ts';
 import type { ModelProtocol } from '../../../core/settings/index.ts';
-import type { ProgressLine } from '../progress.ts';
+import { callEvent, resultEvent, saysEvent } from '../events.ts';
+import { type ProgressLine, reportLine } from '../progress.ts';
 import { toolsFor } from './tools.ts';
 
 interface LoopInput {
@@ -95,8 +97,11 @@ async function converse(input: LoopInput, talk: Talk): Promise<unknown> {
     for await (const part of result.stream) {
       if (part.type === 'text-start') talk.lastText = '';
       else if (part.type === 'text-delta') talk.lastText += part.text;
-      else if (part.type === 'text-end' && talk.lastText.trim()) emit({ type: 'step', text: talk.lastText });
-      else if (part.type === 'tool-call') emit({ type: 'step', text: callText(part.toolName, part.input) });
+      else if (part.type === 'text-end' && talk.lastText.trim()) emit(reportLine(saysEvent(talk.lastText)));
+      else if (part.type === 'tool-call')
+        emit(reportLine(callEvent(part.toolName, part.input, part.toolCallId)));
+      else if (part.type === 'tool-result') emit(reportLine(toolEnd(part.toolCallId, part.output)));
+      else if (part.type === 'tool-error') emit(reportLine(toolEnd(part.toolCallId, part.error)));
       else if (part.type === 'error') failure = part.error;
       if (part.type.endsWith('-delta')) emit({ type: 'alive' });
     }
@@ -145,10 +150,14 @@ function shortenedConversation(messages: ModelMessage[]): ModelMessage[] {
   });
 }
 
-function callText(name: string, input: unknown): string {
-  const { command, path } =
-    typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
-  return `${name}: ${String(command ?? path ?? '')}`;
+/** Our tools answer with a text: a command's ends with how it ended, and that of a failed edit begins with `error:`. */
+function toolEnd(call: string, answer: unknown): CoderEvent {
+  const output = answer instanceof Error ? `error: ${answer.message}` : String(answer);
+  const [, code] = /\n?\[exit code (\d{1,10})\]$/.exec(output.slice(-40)) ?? [];
+  const exitCode = code === undefined ? null : Number(code);
+  const stopped = /\[(?:stopped|killed)[^\]\n]*\]$/.test(output.slice(-200));
+  const ok = !stopped && (exitCode ?? 0) === 0 && !output.startsWith('error: ');
+  return resultEvent({ ok, output, call, exitCode });
 }
 
 function failureText(failure: unknown): string {

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 const FENCED_TABLES = [
   'runoff.run',
   'runoff.candidate',
+  'runoff.coder_step',
   'runoff.transition',
   'runoff.stage_timing',
   'runoff.delivery',
