@@ -10,7 +10,7 @@ import { discardFolder, ownFolder } from '../adapters/sandbox/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { toolsText, visibleLine } from '../core/reports/index.ts';
-import { ceilingsOf, type Operator, shownSetup } from '../core/settings/index.ts';
+import { ceilingsOf, missingServicesNote, type Operator, shownSetup } from '../core/settings/index.ts';
 import type { Gateway, Sandbox } from '../ports/index.ts';
 import { type PrepareTools, type SelectTools, type Survey, surveyRepository } from '../runs/index.ts';
 import type { DoctorFinding, Mining, Selecting, SelectingHow } from '../shell.ts';
@@ -174,8 +174,8 @@ function commandsFinding({ commands, from, services }: Survey): DoctorFinding {
     return {
       name,
       state: 'warning',
-      detail: `${shown.join(', ')}; its CI starts ${services.join(', ')} beside the tests, and the sandbox has none of them`,
-      remedy: 'Tests that need one fail on the base commit and are set aside. `runoff prepare` shows which.',
+      detail: `${shown.join(', ')}. ${missingServicesNote(services)}`,
+      remedy: '`runoff prepare` shows which tests.',
     };
   return { name, state: 'ok', detail: shown.join(', ') };
 }

@@ -11,9 +11,8 @@ import {
 import type { Alias, ArtifactRef, Task } from '../core/model/index.ts';
 import { pickOf } from '../core/ranking/index.ts';
 import { rememberAnswers } from './ask-model.ts';
-import { type ModelPorts, type PromptLibrary, taskOf } from './context.ts';
+import { type PromptLibrary, taskOf } from './context.ts';
 import {
-  type CheckRunnerPorts,
   type ExaminePorts,
   openCheckRunner,
   type Reviewer,
@@ -68,7 +67,7 @@ interface ReviewedPick {
 
 /** Null if the settings require no review or no critic is available. */
 async function reviewOf(
-  world: CheckRunnerPorts & ModelPorts,
+  world: ExaminePorts,
   context: RunContext,
   picked: ReviewedPick,
 ): Promise<WinnerReview | null> {
@@ -82,6 +81,10 @@ async function reviewOf(
   const entries = await world.store.candidates(run.id);
   const authors = entries.map(({ contestant }) => contestant);
   const author = entries.find((entry) => entry.alias === alias)?.contestant ?? null;
+  const { step: _left, ...checks } = run.checks ?? {};
+  const since = world.clock.now();
+  await world.store.updateRun(run.id, { checks: { ...checks, step: { name: 'review', since } } }, since);
+  world.announcer.soon(run.id);
   const runner = await openCheckRunner(world, context);
   const { gateway, model, random } = world;
   const remember = rememberAnswers(world, run.id);
@@ -100,7 +103,7 @@ async function reviewOf(
   const tests = found.independentTests
     ? { independentTests: mergeReports(independentTests, found.independentTests) }
     : {};
-  const patch = { evidence: found.evidence, review: [...review, found.review], ...tests };
+  const patch = { evidence: found.evidence, review: [...review, found.review], checks, ...tests };
   await world.store.updateRun(run.id, patch, world.clock.now());
   return found.review;
 }

@@ -110,20 +110,24 @@ jobs:
       - run: sh ./run-tests.sh
 `;
     commit({ 'poetry.lock': '', 'run-tests.sh': 'exit 0\n', '.github/workflows/ci.yml': ci });
-    const { status, stdout } = prepare();
+    const { status, stdout, stderr } = prepare();
     expect(status).toBe(0);
+    // On a terminal, it would be there twice.
+    expect(stderr).not.toContain('poetry');
     expect(stdout).toMatch(
       /^The repository needs poetry \(poetry\.lock\), and sandboxes here have none\. Install it on this machine, .* or set RUNOFF_SANDBOX=container/,
     );
     expect(stdout).toContain('Tests    sh ./run-tests.sh  (detected from .github/workflows/ci.yml)');
-    expect(stdout).toContain('Its CI starts store beside the tests.');
+    expect(stdout).toContain(
+      'CI starts store beside the tests, which sandboxes do not have: tests that need it fail on the base commit and are set aside.',
+    );
     const examined = runoff('doctor', '--repo', repository, '--json');
     expect(JSON.parse(examined.stdout).findings).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
           name: 'repository',
           detail: expect.stringContaining(
-            '`sh ./run-tests.sh` (.github/workflows/ci.yml); its CI starts store',
+            '`sh ./run-tests.sh` (.github/workflows/ci.yml). CI starts store beside the tests',
           ),
         }),
         expect.objectContaining({
@@ -170,7 +174,7 @@ test('fails', async () => assert.equal(await ask('select 1'), '2'));
     expect(stdout).toContain('2 tests passed, 1 failed');
     expect(stdout).toMatch(/because it fails on the base commit: (?:test\/orders\.test\.js > )?fails\./);
     expect(stdout).toMatch(/The tests ran with Postgres \d+\.\d+; CI asks for postgres:15\./);
-    expect(stdout).not.toContain('Its CI starts');
+    expect(stdout).not.toContain('CI starts');
   });
 
   test('tests without a database that cannot have the port of the CI job, and says so', () => {

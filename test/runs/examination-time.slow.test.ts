@@ -73,6 +73,22 @@ describe('when the time for examining is over', () => {
     expect([...fixture.tested].sort()).toEqual(['A-base', 'A-own', 'B-base', 'C-base']);
   });
 
+  test('whoever watches sees which part is under way, how much of it is done, and the time left', async () => {
+    const { fixture } = await slowRepository({ examine: '2h' });
+    await fixture.examine(base, { A: RIGHT, B: HASTY, C: BREAKING });
+    const counts = fixture.steps.map(({ name, done, of }) => `${name} ${done}/${of}`);
+    expect(counts.filter((one) => one.startsWith('candidates'))).toEqual(
+      [0, 1, 2, 3].map((done) => `candidates ${done}/3`),
+    );
+    // The tests that A added are run on the base, and then on the two others.
+    expect(counts).toEqual(expect.arrayContaining(['own-tests 1/1', 'peer-tests 0/2', 'peer-tests 2/2']));
+    expect(counts).toEqual(expect.arrayContaining(['surroundings 3/3', 'probes 0/0']));
+    const left = fixture.steps.map(({ leftMs }) => leftMs);
+    expect(left).toEqual(left.toSorted((a, b) => b - a));
+    expect(left[0]).toBe(7_200_000);
+    expect(left.at(-1)).toBeLessThan(7_200_000);
+  });
+
   test('a restarted examination leaves out the same and executes nothing again', async () => {
     const remember = rememberInMemory();
     const { fixture, probed } = await slowRepository({ examine: '2m', remember });

@@ -6,6 +6,7 @@ import { installSyntaxCheck } from '../../src/adapters/syntax/index.ts';
 import { systemClock } from '../../src/adapters/system/index.ts';
 import type { Evidence, TestRun, TestTable } from '../../src/core/evidence/index.ts';
 import type { ArtifactRef } from '../../src/core/model/index.ts';
+import type { ExaminationStep } from '../../src/core/reports/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import {
   type BaseCheckout,
@@ -79,6 +80,8 @@ export interface Fixture {
   truncate(artifact: ArtifactRef): Promise<void>;
   /** Ids of the areas in which tests ran, without the run's, in order. */
   readonly tested: readonly string[];
+  /** What was reported to whoever watches, in order. */
+  readonly steps: readonly ExaminationStep[];
 }
 
 export interface SharedFixture {
@@ -112,6 +115,7 @@ async function openFixture(
   const { path, sha } = repositories.repository(options.files);
   const source = { kind: 'local', path } as const;
   const tested: string[] = [];
+  const steps: ExaminationStep[] = [];
   const { exec = (spec, real) => real(spec) } = options;
   const inFront: Sandbox = {
     probe: () => workbench.sandbox.probe(),
@@ -156,6 +160,7 @@ async function openFixture(
   return {
     bench,
     tested,
+    steps,
     table: () => table,
     prepare: () => workspaces.prepare(source, sha),
     truncate: ({ sha256 }) => truncate(join(folder, sha256.slice(0, 2), sha256.slice(2)), 1),
@@ -170,7 +175,9 @@ async function openFixture(
           ...(family ? { family } : {}),
         });
       }
-      const { evidence, results } = await gatherEvidence(bench, entries, onBase);
+      const { evidence, results } = await gatherEvidence(bench, entries, onBase, {
+        onStep: (step) => steps.push(step),
+      });
       table = results.table;
       return Object.fromEntries(evidence.map((one) => [one.alias, one]));
     },

@@ -217,6 +217,7 @@ describe('a service for the tests', () => {
       script: 'echo "Redis could not be started for the tests." >&2; exit 75; ',
       env: {},
       notes: [],
+      tolerantScript: '',
       refusedIn: () => null,
       without: () => null,
     };
@@ -242,6 +243,7 @@ describe('a service that refuses to start', () => {
   const SAID = 'Redis (cache) does not start for the tests: bind: Permission denied';
   const refusing: ServicePlan = {
     script: `echo "${SAID}" >&2; exit 78; `,
+    tolerantScript: '',
     env: {},
     notes: ['The tests ran with Redis 7.0; CI asks for redis:7.'],
     refusedIn: (said) => (said.includes(SAID) ? 'cache' : null),

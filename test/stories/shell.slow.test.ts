@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { atTerminal } from '../world/terminal.ts';
@@ -49,6 +51,25 @@ test('where set-up fails, the shell shows the repository without packages', () =
     expect(out).toContain('A shell in the sandbox without installed packages.');
     expect(out).toContain('no such package');
     expect(out).toContain('<package.json>');
+    expect(code).toBe(0);
+  }));
+
+test('a service that does not start is named in the shell, which opens all the same', () =>
+  atTerminal({ settings: settings('true') }, async (me) => {
+    const workflow = join(me.repository, '.github/workflows/ci.yml');
+    await mkdir(dirname(workflow), { recursive: true });
+    // No program in a sandbox can have this port.
+    const services = { db: { image: 'postgres:15', ports: ['80:5432'] } };
+    const job = { 'runs-on': 'ubuntu-latest', services, steps: [{ run: 'npm test' }] };
+    await writeFile(workflow, stringify({ on: 'push', jobs: { test: job } }));
+    await me.git('add', '-A');
+    await me.git('-c', 'user.name=a', '-c', 'user.email=a@b.c', 'commit', '-q', '-m', 'CI');
+    const started = me.startAtTerminal('prepare', '--shell');
+    typeTo(started, ['echo "<$(ls package.json)>"; exit']);
+    const { code, out } = await started.ended;
+    expect(out).toMatch(
+      /A shell in the sandbox\..*Postgres \(db\) does not start for the tests: .*<package\.json>/s,
+    );
     expect(code).toBe(0);
   }));
 

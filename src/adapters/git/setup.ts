@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, showsKill } from '../../core/model/index.ts';
-import { howEnded } from '../../core/reports/index.ts';
+import { elapsed, howEnded } from '../../core/reports/index.ts';
 import { shownSetup } from '../../core/settings/index.ts';
 import {
   type BaseCheckout,
@@ -243,7 +243,11 @@ const withLayer = (base: BaseCheckout, layer: string): Installed => ({
 
 function failure(command: string, result: ExecResult): InstallAttempt | null {
   const failed = (how: string) => failedSetup(command, `${how}.`, result);
-  if (result.stopped !== null) return failed(`${howEnded(result)}, after ${Math.round(result.ms / 1000)} s`);
+  if (result.stopped === 'silence')
+    return failed(
+      `was stopped after ${elapsed(result.ms)} because it no longer printed anything or received data${result.refusedHosts?.length ? ' after a host was refused' : ''}`,
+    );
+  if (result.stopped !== null) return failed(`${howEnded(result)}, after ${elapsed(result.ms)}`);
   const { exitCode } = result;
   if (exitCode === null) return { ...failed('was ended by a signal'), killed: 'signal' };
   if (exitCode === 0) return null;

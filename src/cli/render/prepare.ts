@@ -15,6 +15,7 @@ import {
 import {
   type CommandName,
   type FailedTry,
+  missingServicesNote,
   type Recipe,
   SUGGESTED,
   shownSetup,
@@ -22,14 +23,9 @@ import {
 import type { Prepared, Survey } from '../../runs/index.ts';
 import { printable as shown, terminalText } from './terminal.ts';
 
-/** Lists missing tools first, then available ones. */
-export const surveyText = ({ tools, missing }: Survey): string =>
-  [
-    ...missing.map((one) => terminalText(one)),
-    ...(tools.length > 0 ? [`Tools: ${shown(toolsText(tools), 400)}`] : []),
-  ]
-    .map((line) => `${line}\n`)
-    .join('');
+/** The tools; missing ones are named first in the result, or in the failure that they lead to. */
+export const surveyText = ({ tools }: Survey): string =>
+  tools.length > 0 ? `Tools: ${shown(toolsText(tools), 400)}\n` : '';
 
 export function stepText(step: BaseStep): string {
   const label = BASE_STEP_LABELS[step.name];
@@ -71,7 +67,7 @@ const COMMAND_LABELS = { setup: 'set-up', build: 'build', test: 'tests' } as con
  * written.
  */
 export function preparedText(prepared: Prepared, settings: string | null, written: string | null): string {
-  const { commit, how, missing, ms, services, tools } = prepared;
+  const { commit, how, missing, ms, tools } = prepared;
   return [
     ...missing.map((one) => `${terminalText(one)}\n`),
     `Base     ${shown(commit.ref)} at ${commit.sha.slice(0, 7)}`,
@@ -86,7 +82,7 @@ export function preparedText(prepared: Prepared, settings: string | null, writte
     testsText(prepared),
     ...lentText(prepared),
     ...typeLines(prepared),
-    ...(services.length === 0 ? [] : [servicesText(services)]),
+    ...servicesText(prepared),
     ...(written === null
       ? settingsText(settings)
       : [`Wrote ${shown(written)}. Commit it to keep these commands.`]),
@@ -143,8 +139,11 @@ const settingsText = (settings: string | null): readonly string[] =>
 const settingsLine = (line: string): string =>
   `  ${/^ */.exec(line)?.[0] ?? ''}${shown(line.trimStart(), 1_000)}`.trimEnd();
 
-const servicesText = (services: readonly string[]): string =>
-  `Its CI starts ${shown(services.join(', '), 200)} beside the tests. The sandbox has none of them, so tests that need one fail.`;
+/** Services that the tests lack. */
+function servicesText({ services }: Prepared): readonly string[] {
+  const note = missingServicesNote(services);
+  return note === null ? [] : [shown(note, 400)];
+}
 
 export function testCounts({ tests }: Prepared['tests']) {
   const outcomes = Object.values(tests);
@@ -152,7 +151,7 @@ export function testCounts({ tests }: Prepared['tests']) {
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 }
 
-function testsText({ commands, tests }: Prepared): string {
+function testsText({ commands, services, tests }: Prepared): string {
   const view = { checks: { ...commands, base: baseFacts(tests) } };
   const silent = silenceNote(view);
   if (silent !== null) return terminalText(silent);
@@ -164,6 +163,8 @@ function testsText({ commands, tests }: Prepared): string {
   return [
     `${counted(passed, 'test')} passed, ${failed} failed, ${skipped} skipped, ${tests.flaky?.length ?? 0} flaky.`,
     ...(excluded === null ? [] : [terminalText(excluded)]),
-    ...(tests.notes ?? []).filter((one) => !ofTypes.has(one)).map((one) => shown(one, 400)),
+    ...(tests.notes ?? [])
+      .filter((one) => !ofTypes.has(one) && one !== missingServicesNote(services))
+      .map((one) => shown(one, 400)),
   ].join('\n');
 }

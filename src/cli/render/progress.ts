@@ -1,16 +1,17 @@
 import { openInquiry } from '../../core/brief/index.ts';
 import type { Candidate } from '../../core/model/index.ts';
 import {
-  baseStepTime,
   CANDIDATE_STATE_LABELS,
   contestantName,
   dollars,
   elapsed,
+  examinationTimeLeft,
   money,
   progressLabel,
   queueText,
   type RunView,
   shortContestantNames,
+  stepTime,
   tokens,
 } from '../../core/reports/index.ts';
 import { clipped, displayWidth, padded, painter, printable, type Tone, wrap } from './terminal.ts';
@@ -60,7 +61,7 @@ const byAlias = (view: RunView): readonly Candidate[] =>
   [...view.candidates].sort((one, other) => (one.alias < other.alias ? -1 : 1));
 
 function header(view: RunView): string {
-  const step = baseStepTime(view);
+  const step = stepTime(view);
   const place = step === null ? progressLabel(view) : `${progressLabel(view)}, ${step}`;
   return [`Runoff ${view.id}`, place, elapsed(view.now - view.startedAt), spentText(view)].join(GAP);
 }
@@ -109,7 +110,9 @@ export function progressLine(previous: RunView | null, view: RunView): readonly 
   const time = padded(elapsed(view.now - view.startedAt), 7, 'right');
   const lines: string[] = [];
   const label = progressLabel(view);
-  if (previous?.state !== view.state || progressLabel(previous) !== label) lines.push(`${time}  ${label}`);
+  const left = examinationTimeLeft(view);
+  if (previous?.state !== view.state || progressLabel(previous) !== label)
+    lines.push(`${time}  ${label}${left === null ? '' : `, ${left}`}`);
   if (isNewQuestion(previous, view))
     lines.push(...waitingLines(view).map((line) => `${' '.repeat(9)}${line}`));
   for (const candidate of byAlias(view)) {

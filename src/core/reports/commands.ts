@@ -75,6 +75,10 @@ interface FailedCommand {
   readonly stopped?: keyof typeof LIMITS | null | undefined;
   /** The lines of its output that explain the failure, selected by `failureLines`. */
   readonly lines: readonly string[];
+  /** Sentences that stand before this one, such as about a missing tool: they are not repeated as a remedy. */
+  readonly told?: readonly string[];
+  /** Sentences about the remedy, if it is known; absent: what the output suggests. */
+  readonly remedy?: string | null;
 }
 
 const STEPS = {
@@ -84,15 +88,16 @@ const STEPS = {
 } as const satisfies Record<FailedCommand['step'], string>;
 
 /** A sentence about the failed step with its command and the relevant lines, and a sentence about the remedy. */
-export function commandFailure({ step, command, how, lines, stopped }: FailedCommand): string {
+export function commandFailure(failed: FailedCommand): string {
+  const { step, command, how, lines, stopped, told } = failed;
   const reason = lines.length === 0 ? ', without any output.' : `: ${lines.map(quotedCode).join(', ')}.`;
-  const hint = stopped ? limitHelp(stopped, step) : failureHint(lines, step);
+  const hint = failed.remedy ?? (stopped ? limitHelp(stopped, step) : failureHint(lines, step, told));
   return `The ${STEPS[step]} ${quotedCode(command)} failed on the base commit (${how})${reason}${hint === null ? '' : ` ${hint}`}`;
 }
 
 const LIMITS = {
   wall: 'stopped at its time limit',
-  silence: 'stopped after a long time without output',
+  silence: 'stopped because it showed no sign of work',
   memory: 'stopped at its memory limit',
   disk: 'stopped at its disk limit',
   cancelled: 'cancelled',
@@ -105,7 +110,7 @@ export function limitHelp(stopped: keyof typeof LIMITS, step: FailedCommand['ste
     case 'wall':
       return `Raise \`timeout.check\`, or ${less}.`;
     case 'silence':
-      return 'A command that works for minutes must print its progress.';
+      return 'It may wait for input, or for a server that does not answer. If it was at work, let it print its progress.';
     case 'memory':
       return `It needs more memory than a sandbox has: start fewer processes at a time, or ${less}.`;
     case 'disk':
@@ -135,12 +140,17 @@ const MACHINE_TOOLS =
 const NOT_FOUND =
   /^\S{1,60}: (?:line )?(?:\d+: )?([\w.+-]{1,60}): (?:command )?not found$|^make(?:\[\d+\])?: ([\w.+-]{1,60}): No such file or directory$/m;
 
-/** A remedy in one sentence; null if the lines do not suggest one. */
-export function failureHint(outputLines: readonly string[], step: FailedCommand['step']): string | null {
+/** A remedy in one sentence; null if the lines do not suggest one, or if it was `told` before. */
+export function failureHint(
+  outputLines: readonly string[],
+  step: FailedCommand['step'],
+  told: readonly string[] = [],
+): string | null {
   const lines = outputLines.join('\n');
   const missing = NOT_FOUND.exec(lines)
     ?.slice(1)
     .find((name) => name !== undefined);
+  if (missing !== undefined && told.some((sentence) => sentence.includes(`\`${missing}\``))) return null;
   if (missing !== undefined && MACHINE_TOOLS.test(missing)) {
     return `${quotedCode(missing)} is missing: install it on the machine that runs Runoff, or use an image that has it (\`RUNOFF_SANDBOX=container\`, \`RUNOFF_SANDBOX_IMAGE\`).`;
   }

@@ -14,7 +14,7 @@ import {
 import { type Picked, roundText, type Separator } from '../ranking/index.ts';
 import type { FoundTool } from '../settings/index.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
-import type { BaseStep, RunView } from './view.ts';
+import type { BaseStep, ExaminationStep, ReviewStep, RunView } from './view.ts';
 import { visibleLine } from './visible.ts';
 
 export { counted };
@@ -181,23 +181,64 @@ export const BASE_STEP_LABELS = {
   tests: 'testing the base commit',
 } as const satisfies Record<BaseStep['name'], string>;
 
+/** The steps after the base commit, before their progress. */
+const STEP_LABELS = {
+  ...BASE_STEP_LABELS,
+  candidates: 'building and testing every candidate',
+  repeats: 'repeating failed tests',
+  surroundings: 'testing survivors in other surroundings',
+  mutants: "running the candidates' tests on mutants",
+  probes: 'comparing the behaviour of candidates',
+  'own-tests': "running the candidates' new tests on the base commit",
+  'peer-tests': "running the candidates' new tests on each other",
+  'written-tests': 'writing and trying tests by models',
+  review: 'critics are reviewing the winner',
+} as const satisfies Record<(BaseStep | ExaminationStep | ReviewStep)['name'], string>;
+
 /** Maximum characters of a command next to its description. */
 const MAX_STEP_COMMAND = 60;
 
-/** `installing packages: npm ci`; null if no step runs on the base. `shown` formats a command for its context. */
-function baseStepLabel(view: RunView, shown: (command: string, limit: number) => string): string | null {
-  const step = view.state === 'admitted' ? view.checks?.step : undefined;
+/** The states in which a step may be under way. A candidate's machine may have to set up the base once more. */
+const STEP_STATES: ReadonlySet<RunState> = new Set(['admitted', 'coded', 'judged']);
+
+const currentStep = ({ state, checks }: RunView) => (STEP_STATES.has(state) ? checks?.step : undefined);
+
+/**
+ * `installing packages: npm ci`, or `comparing the behaviour of candidates, 2 of 5 done`; null if no step is under way.
+ * `shown` formats a command for its context.
+ */
+function stepLabel(view: RunView, shown: (command: string, limit: number) => string): string | null {
+  const step = currentStep(view);
   if (step === undefined) return null;
-  const label = BASE_STEP_LABELS[step.name];
-  return !('command' in step) ? label : `${label}: ${shown(step.command, MAX_STEP_COMMAND)}`;
+  const label = STEP_LABELS[step.name];
+  if ('command' in step) return `${label}: ${shown(step.command, MAX_STEP_COMMAND)}`;
+  return 'of' in step && step.of > 0 ? `${label}, ${step.done} of ${step.of} done` : label;
+}
+
+/** What is left of the examination's time, such as `at most 3m 10s left`; null if no part of it is under way. */
+export function examinationTimeLeft(view: RunView): string | null {
+  const step = currentStep(view);
+  if (step === undefined || !('leftMs' in step)) return null;
+  const left = step.leftMs - (view.now - step.since);
+  return left > 0 ? `at most ${elapsed(left)} left` : 'time limit reached';
+}
+
+/** The time of the current step: what is left of the examination's, else `1m 12s` so far; null for none. */
+export function stepTime(view: RunView): string | null {
+  const step = currentStep(view);
+  return step === undefined ? null : (examinationTimeLeft(view) ?? elapsed(view.now - step.since));
 }
 
 /**
- * A run's activity in its stage, after "stage 2 of 6:". Set-up and base tests take longer than the planner, so they are
- * named.
+ * A run's activity in its stage, after "stage 2 of 6:". Set-up and base tests take longer than the planner, and an
+ * examination consists of many parts, so they are named.
  */
-export const activityLabel = (view: RunView, stage: Stage, to: Markup = MARKDOWN): string =>
-  baseStepLabel(view, to.code) ?? plainActivity(view, stage);
+export function activityLabel(view: RunView, stage: Stage, to: Markup = MARKDOWN): string {
+  const label = stepLabel(view, to.code);
+  if (label === null) return plainActivity(view, stage);
+  const left = examinationTimeLeft(view);
+  return left === null ? label : `${label}, ${left}`;
+}
 
 function plainActivity(view: RunView, stage: Stage): string {
   if (view.queue) return `queued, ${ordinal(view.queue.position)} in line`;
@@ -212,14 +253,9 @@ function plainActivity(view: RunView, stage: Stage): string {
 export function progressLabel(view: RunView): string {
   const stage = stageOf(view);
   if (stage === null) return view.state;
-  return `${stageNumber(stage)}: ${baseStepLabel(view, visibleLine) ?? plainActivity(view, stage)}`;
+  return `${stageNumber(stage)}: ${stepLabel(view, visibleLine) ?? plainActivity(view, stage)}`;
 }
 
-/** Elapsed time of the current step on the base, such as `1m 12s`; null if there is none. */
-export const baseStepTime = (view: RunView): string | null =>
-  baseStepLabel(view, visibleLine) === null
-    ? null
-    : elapsed(view.now - (view.checks?.step?.since ?? view.now));
 export const stageNumber = (stage: Stage): string => `stage ${STAGES.indexOf(stage) + 1} of ${STAGES.length}`;
 
 /** Maximum characters of an agent's name; a custom program's command line can be long. */

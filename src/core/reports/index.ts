@@ -17,7 +17,6 @@ export { lookAtNotes } from './findings.ts';
 export {
   activityLabel,
   BASE_STEP_LABELS,
-  baseStepTime,
   branchName,
   branchOf,
   CANDIDATE_STATE_LABELS,
@@ -27,6 +26,7 @@ export {
   decisionLabel,
   dollars,
   elapsed,
+  examinationTimeLeft,
   GATE_FAILURE_LABELS,
   localBranch,
   money,
@@ -39,6 +39,7 @@ export {
   shortSha,
   stageNumber,
   stageOf,
+  stepTime,
   tokens,
   toolsText,
 } from './format.ts';
@@ -95,6 +96,7 @@ export {
   type Diffs,
   type DiffView,
   decisionRecord,
+  type ExaminationStep,
   type LentView,
   type OriginView,
   type OutcomeView,

@@ -75,6 +75,29 @@ export type BaseStep =
   | { readonly name: 'checkout' | 'lend' }
   | { readonly name: 'set-up' | 'build' | 'types' | 'tests'; readonly command: string };
 
+/** A part of the examination of all candidates. */
+export interface ExaminationStep {
+  readonly name:
+    | 'candidates'
+    | 'repeats'
+    | 'surroundings'
+    | 'mutants'
+    | 'probes'
+    | 'own-tests'
+    | 'peer-tests'
+    | 'written-tests';
+  /** How many of its runs are done, out of how many; 0 of 0 if their number is not known beforehand. */
+  readonly done: number;
+  readonly of: number;
+  /** Milliseconds that were left of the examination's time when this was reported. */
+  readonly leftMs: number;
+}
+
+/** Critics read the winner's diff, and their tests are run. */
+export interface ReviewStep {
+  readonly name: 'review';
+}
+
 /** Packages that are installed in the work tree of a local repository, and what became of them. */
 export type LentView =
   /** Base and candidates use a copy of these folders. `instead`: the set-up command that was not run. */
@@ -100,8 +123,8 @@ export interface ChecksView {
   readonly lent?: LentView;
   /** The commands were tried on the base commit and are final for this run. */
   readonly settled?: true;
-  /** The current step on the base commit; absent if there is none. */
-  readonly step?: BaseStep & {
+  /** What is being executed on the base commit or on candidates; absent for nothing. */
+  readonly step?: (BaseStep | ExaminationStep | ReviewStep) & {
     /** Milliseconds since 1970 UTC. */
     readonly since: number;
   };

@@ -1,7 +1,8 @@
 import { checkFiles } from './checks.ts';
 import { chainParts } from './command-kinds.ts';
 import type { CheckCommands } from './ecosystems.ts';
-import { MAKE_VENV, setupWithoutSelf, VENV } from './python-setup.ts';
+import { missingPythonPackages } from './python-packages.ts';
+import { MAKE_VENV, PYTEST_ALONE, setupWithoutSelf, testSamples, UNITTEST, VENV } from './python-setup.ts';
 import { COMMAND_NAMES, type CommandName, type Recipe, withoutUndefined } from './repository-recipe.ts';
 import type { Settings } from './settings.ts';
 import { toolchainFiles } from './toolchain.ts';
@@ -57,6 +58,8 @@ const RECIPE_FILES =
 /** Paths of the files that determine whether a recipe is still valid. */
 export const recipeFiles = (paths: readonly string[]): readonly string[] => {
   const read = new Set([...checkFiles(paths), ...toolchainFiles(paths)]);
+  // Tests change more often than what they need; the detected commands are a part of the key, too.
+  for (const path of testSamples(paths)) read.delete(path);
   return paths.filter((path) => read.has(path) || RECIPE_FILES.test(path));
 };
 
@@ -113,7 +116,18 @@ function buildProposals({ recipe, output }: FailedTry): readonly Recipe[] {
     OLD_HASH.test(output) && !build.startsWith(WITH_OLD_HASH)
       ? [withCommand(recipe, 'build', `${WITH_OLD_HASH} ${build}`)]
       : [];
-  return [...old, without(recipe, 'build')];
+  return [...old, ...topCrateAlone(recipe), without(recipe, 'build')];
+}
+
+/** Crates of a workspace may need another system or compiler than the one at the top. */
+function topCrateAlone(recipe: Recipe): readonly Recipe[] {
+  const { build, test } = recipe.commands;
+  if (![build, test].some((one) => /^cargo \w+ --workspace$/.test(one ?? ''))) return [];
+  const alone = (name: 'build' | 'test', on: Recipe): Recipe => {
+    const command = on.commands[name];
+    return command === undefined ? on : withCommand(on, name, command.replace(/ --workspace$/, ''));
+  };
+  return [alone('test', alone('build', recipe))];
 }
 
 function without({ commands, from }: Recipe, name: CommandName): Recipe {
@@ -220,7 +234,8 @@ function setupProposals({ recipe, output, refusedHosts = [] }: FailedTry): reado
     const fresh = parts.map((part) => (of.test(part) ? becomes(part) : part)).join(' && ');
     return fresh === parts.join(' && ') ? [] : [withCommand(recipe, 'setup', fresh)];
   });
-  return [...rewritten, ...withoutSelf(recipe, setup)];
+  const unittest = setup === PYTEST_ALONE ? [withCommand(without(recipe, 'setup'), 'test', UNITTEST)] : [];
+  return [...rewritten, ...withoutSelf(recipe, setup), ...unittest];
 }
 
 /**
@@ -239,62 +254,13 @@ function withoutSelf(recipe: Recipe, setup: string): readonly Recipe[] {
   ];
 }
 
-/**
- * Output of pytest when a plugin or test module is not installed. A fixed list, so that output cannot name packages.
- */
-const PYTHON_TOOLS: readonly (readonly [sign: RegExp, distribution: string])[] = [
-  [/No module named '?pytest'?(?![\w.])/, 'pytest'],
-  [/unrecognized arguments:[^\n]* --(?:no-)?cov\b/, 'pytest-cov'],
-  [/unrecognized arguments:[^\n]* (?:-n\b|--numprocesses|--dist)/, 'pytest-xdist'],
-  [/unrecognized arguments:[^\n]* --timeout\b/, 'pytest-timeout'],
-  [/unrecognized arguments:[^\n]* --benchmark/, 'pytest-benchmark'],
-  [/unrecognized arguments:[^\n]* --reruns\b/, 'pytest-rerunfailures'],
-  [/fixture 'mocker' not found/, 'pytest-mock'],
-  [/fixture 'benchmark' not found/, 'pytest-benchmark'],
-  [/fixture 'httpbin' not found/, 'pytest-httpbin'],
-  [/Unknown config option: asyncio_mode|async def functions are not natively supported/, 'pytest-asyncio'],
-  ...Object.entries({
-    attr: 'attrs',
-    coverage: 'coverage',
-    dateutil: 'python-dateutil',
-    distutils: 'setuptools',
-    flask: 'flask',
-    freezegun: 'freezegun',
-    hypothesis: 'hypothesis',
-    jinja2: 'jinja2',
-    mock: 'mock',
-    nose: 'nose',
-    numpy: 'numpy',
-    parameterized: 'parameterized',
-    PIL: 'pillow',
-    pkg_resources: 'setuptools<81',
-    pretend: 'pretend',
-    pytest_asyncio: 'pytest-asyncio',
-    pytest_mock: 'pytest-mock',
-    pytz: 'pytz',
-    requests: 'requests',
-    requests_mock: 'requests-mock',
-    responses: 'responses',
-    setuptools: 'setuptools',
-    six: 'six',
-    toml: 'toml',
-    tomli: 'tomli',
-    trio: 'trio',
-    trustme: 'trustme',
-    typing_extensions: 'typing-extensions',
-    yaml: 'pyyaml',
-  }).map(
-    ([name, distribution]) => [RegExp(`No module named '${name}(?:\\.[\\w.]+)?'`), distribution] as const,
-  ),
-];
-
 function toolProposals({ recipe, output }: FailedTry): readonly Recipe[] {
   const { setup, test = '' } = recipe.commands;
-  if (setup === undefined || !test.includes(VENV)) return [];
+  if (setup === undefined || !test.includes(VENV)) return topCrateAlone(recipe);
   // If pip could not install the project and another set-up succeeded, the tests do not find the project.
   const uninstalled = /No module named|\bImportError\b/.test(output) ? withoutSelf(recipe, setup) : [];
-  const missing = new Set(PYTHON_TOOLS.flatMap(([sign, name]) => (sign.test(output) ? [name] : [])));
-  if (missing.size === 0) return uninstalled;
-  const list = [...missing].map((name) => (/[<>]/.test(name) ? `'${name}'` : name)).join(' ');
+  const missing = missingPythonPackages(output);
+  if (missing.length === 0) return uninstalled;
+  const list = missing.map((name) => (/[<>]/.test(name) ? `'${name}'` : name)).join(' ');
   return [withCommand(recipe, 'setup', `${setup} && ${VENV} -m pip install ${list}`), ...uninstalled];
 }

@@ -15,6 +15,7 @@ import {
   MAKE_VENV,
   preparedEnvironments,
   startsProgram,
+  testSamples,
   VENV,
   withPythonTools,
 } from './python-setup.ts';
@@ -44,7 +45,7 @@ const CHECK_FILES: readonly string[] = [
 /** Paths of the files whose text `detectChecks` needs; bounded. */
 export const checkFiles = (paths: readonly string[]): readonly string[] => {
   const present = new Set(paths);
-  return [...CHECK_FILES.filter((path) => present.has(path)), ...workflowFiles(paths)];
+  return [...CHECK_FILES.filter((path) => present.has(path)), ...workflowFiles(paths), ...testSamples(paths)];
 };
 
 export interface DetectedChecks {

@@ -8,6 +8,7 @@ export type RunnerName =
   | 'qunit'
   | 'node-test'
   | 'borp'
+  | 'uvu'
   | 'script'
   | 'pytest'
   | 'unittest'
@@ -78,6 +79,7 @@ const NAMES: Readonly<Record<string, RunnerName>> = Object.assign(Object.create(
   tap: 'tap',
   qunit: 'qunit',
   borp: 'borp',
+  uvu: 'uvu',
   pytest: 'pytest',
   'py.test': 'pytest',
   rspec: 'rspec',
@@ -103,7 +105,6 @@ const UNREAD: Readonly<Record<string, string>> = Object.assign(Object.create(nul
   karma: 'karma',
   'web-test-runner': 'web-test-runner',
   wtr: 'web-test-runner',
-  uvu: 'uvu',
   jasmine: 'jasmine',
   lab: 'lab',
   cypress: 'cypress',

@@ -1,6 +1,6 @@
 import { toxTests } from './last-resorts.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
-import { inVenv, pythonSetup } from './python-setup.ts';
+import { inVenv, isForPytest, PYTEST_ALONE, pythonSetup, testSamples, UNITTEST } from './python-setup.ts';
 import { goFolders } from './workspace-graph.ts';
 
 /** Shell commands; absent if the repository defines none. */
@@ -74,13 +74,21 @@ function cargo({ files, read }: RepositorySnapshot): Ecosystem | null {
     /^\[workspace\]/m.test(read['Cargo.toml'] ?? '') ||
     /^\[(?:[\w.'"()-]+\.)?(?:dev-|build-)?dependencies\b/m.test(read['Cargo.toml'] ?? '');
   const locked = files.has('Cargo.lock') ? ' --locked' : '';
+  const all = hasOtherCrates(read['Cargo.toml'] ?? '') ? ' --workspace' : '';
+  const caches = fillCaches(`cargo build${all}`, `cargo test${all} --no-run`);
   return {
     file: 'Cargo.toml',
-    setup: `${needs ? `cargo fetch${locked} && ` : ''}${fillCaches('cargo build', 'cargo test --no-run')}`,
-    build: 'cargo build',
-    test: 'cargo test',
+    setup: `${needs ? `cargo fetch${locked} && ` : ''}${caches}`,
+    build: `cargo build${all}`,
+    test: `cargo test${all}`,
   };
 }
+
+/** Where the top of a workspace is a crate, cargo selects only that one, unless the manifest names others. */
+const hasOtherCrates = (manifest: string): boolean =>
+  /^\[workspace\]/m.test(manifest) &&
+  /^\[package\]/m.test(manifest) &&
+  !/^\s*default-members\s*=/m.test(manifest);
 
 /**
  * Set-up runs the whole life cycle with a test that does not exist, because Maven downloads the test provider only
@@ -137,14 +145,23 @@ function php({ files }: RepositorySnapshot): Ecosystem | null {
   };
 }
 
+/** A project of tests, or a solution, below the top; its path needs no quotes. */
+const DOTNET_TESTS = /^[\w.-]+(?:\/[\w.-]+)*\/(?:[\w.-]*Tests?\.(?:cs|fs|vb)proj|[\w.-]+\.slnx?)$/;
+
 function dotnet({ files }: RepositorySnapshot): Ecosystem | null {
-  const file = [...files].find((path) => /^[^/]+\.slnx?$/.test(path));
+  const all = [...files].toSorted();
+  // Without a solution at the top, dotnet must be told which projects there are.
+  const top = [/^[^/]+\.slnx?$/, /^[^/]+\.(?:cs|fs|vb)proj$/].map((sign) =>
+    all.find((path) => sign.test(path)),
+  );
+  const file = top.find((one) => one !== undefined) ?? all.find((path) => DOTNET_TESTS.test(path));
   if (file === undefined) return null;
+  const of = top.includes(file) ? '' : ` ${file}`;
   return {
     file,
-    setup: 'dotnet restore',
-    build: 'dotnet build --no-restore',
-    test: 'dotnet test --no-build',
+    setup: `dotnet restore${of}`,
+    build: `dotnet build${of} --no-restore`,
+    test: `dotnet test${of} --no-build`,
   };
 }
 
@@ -217,16 +234,18 @@ function python(repository: RepositorySnapshot): Ecosystem | null {
   const mentioned = texts.find((file) => /\bpytest\b/.test(read[file] ?? ''));
   const named = [...files].find((path) => /(?:^|\/)(?:conftest|pytest\.ini)(?:\.py)?$/.test(path));
   const tests = [...files].find((path) => /(?:^|\/)test_[^/]*\.py$/.test(path));
-  const file = mentioned ?? named;
-  const tox = file === undefined ? toxTests(read) : null;
+  const tox = (mentioned ?? named) === undefined ? toxTests(read) : null;
+  // No file requires pytest, but tests are written for it: set-up installs it.
+  const written = tox === null ? testSamples([...files]).find((path) => isForPytest(read[path])) : undefined;
+  const file = mentioned ?? named ?? written;
   if (file === undefined && tests === undefined && tox === null) return null;
-  const setup = pythonSetup(repository, file === undefined ? (tox?.packages ?? []) : ['pytest']);
-  const runner = `python3 -m ${file === undefined ? 'unittest discover' : 'pytest'}`;
-  const test = tox?.command ?? runner;
+  const more = file === undefined ? (tox?.packages ?? []) : ['pytest'];
+  const setup = pythonSetup(repository, more) ?? (file === undefined ? null : PYTEST_ALONE);
+  const test = tox?.command ?? (file === undefined ? UNITTEST : 'python3 -m pytest');
   return {
     file: file ?? tox?.file ?? (tests as string),
     ...(setup ? { setup } : {}),
     test: setup ? inVenv(test) : test,
-    guessed: file === undefined && tox === null,
+    guessed: (mentioned ?? named) === undefined && tox === null,
   };
 }

@@ -53,6 +53,7 @@ export type { ReportFormat, ReportSource } from './runner-forms.ts';
 export {
   type FoundService,
   missingServices,
+  missingServicesNote,
   SERVICE_NOT_STARTED,
   SERVICE_REFUSED,
   type ServicePlan,

@@ -6,6 +6,22 @@ import { sectionsOf } from './recipes.ts';
 export const VENV = '.venv/bin/python';
 /** It sees the host's packages: if the index cannot be reached, installed ones may suffice. */
 export const MAKE_VENV = 'python3 -m venv --system-site-packages .venv';
+/** For tests of a project that has no packages of its own. */
+export const PYTEST_ALONE = `${MAKE_VENV} && { ${VENV} -m pip install pytest || ${VENV} -m pytest --version; }`;
+/** Needs no package. */
+export const UNITTEST = 'python3 -m unittest discover';
+
+/** Test files whose texts show which runner they are for; few, those nearest to the top first. */
+export const testSamples = (paths: readonly string[]): readonly string[] =>
+  paths
+    .filter((path) => /(?:^|\/)test_[^/]*\.py$/.test(path))
+    .toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1))
+    .slice(0, 3);
+
+/** Whether tests are written for pytest: it is imported, or they are functions, which unittest does not find. */
+export const isForPytest = (text = ''): boolean =>
+  /^\s*(?:import pytest|from pytest)\b|^(?:async )?def test_/m.test(text);
+
 /** Usual files for additional test requirements. */
 const REQUIREMENTS =
   /^(?:(?:dev|test|tests)[-_])?requirements(?:[-_](?:dev|test|tests|testing))?\.(?:txt)$|^requirements\/(?:dev|test|tests|testing|base)\.txt$/;

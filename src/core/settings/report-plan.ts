@@ -1,6 +1,13 @@
 import { type Recognised, recognise, unreadRunner } from './command-kinds.ts';
 import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
-import { type FocusForm, focusForm, type ReportSource, type RunnerForm, runnerForm } from './runner-forms.ts';
+import {
+  type FocusForm,
+  focusForm,
+  type ReportSource,
+  type RunnerForm,
+  runnerForm,
+  UNKNOWN_OUTPUT,
+} from './runner-forms.ts';
 import {
   arrangeSteps,
   pathOf,
@@ -52,7 +59,8 @@ export interface ReportPlan {
 /**
  * Plans the report of a test command. `files` are texts of the base commit (`stepFiles`), which define `npm test` or
  * `make test`. `folder` is the report's folder inside the sandbox; the command must be able to write there.
- * An unknown command may still print TAP, so its output is parsed as TAP; if that fails, only the exit code counts.
+ * An unknown command may still print TAP, or start programs of uvu or GoogleTest, so its output is parsed as such; if
+ * that fails, only the exit code counts.
  * Steps in `apart` are left out: they are run separately.
  */
 export function reportPlan(
@@ -75,7 +83,7 @@ export function reportPlan(
   const hint = found ? {} : hintFor(line.last ?? line.inner);
   const as = { kind: 'reports', otherwise: wholeCommand(testCommand), ...hint } as const;
   if (!found || !form) {
-    return { ...as, commands: [{ ...plainCommand(testCommand), report: TAP }], focus: () => null };
+    return { ...as, commands: [{ ...plainCommand(testCommand), report: UNKNOWN_OUTPUT }], focus: () => null };
   }
   const plan = planOf(testCommand, line, form);
   const focused = plan.report && focusForm(found, folder);
@@ -98,8 +106,6 @@ const wholeCommand = (command: string): ReportPlan => ({
   otherwise: null,
   focus: () => null,
 });
-
-const TAP: ReportSource = { source: 'stdout', format: 'tap' };
 
 function hintFor(command: string): { readonly hint: string } {
   const name = unreadRunner(command);
@@ -175,7 +181,8 @@ function plannedStep(part: StepRun, folder: string): PlannedStep {
   const line = stepCommandLine(step);
   const found = recognise(line.inner);
   const form = found && runnerForm(found, line, folder);
-  if (!form) return { command: { ...plainCommand(shellCommand(part)), report: TAP }, found, focused: null };
+  if (!form)
+    return { command: { ...plainCommand(shellCommand(part)), report: UNKNOWN_OUTPUT }, found, focused: null };
   const { command, ...plan } = planOf(line.last ?? step.command, line, form);
   const focused = plan.report && line.last !== null ? focusForm(found, folder) : null;
   const env = /\btox\b/.test(step.command) ? { ...form.env, ...PASSED_BY_TOX } : form.env;
@@ -222,7 +229,7 @@ function planOf(testCommand: string, line: TestCommandLine, form: RunnerForm): T
   if (form.append === '') return plain;
   return reached
     ? { ...plain, command: `${testCommand}${line.joint}${form.append}` }
-    : { ...plain, report: TAP };
+    : { ...plain, report: UNKNOWN_OUTPUT };
 }
 
 interface Focusing {

@@ -6,6 +6,8 @@ export type ReportFormat =
   | 'jest-json'
   | 'mocha-json'
   | 'tap'
+  | 'uvu-text'
+  | 'any-text'
   | 'go-json'
   | 'cargo-text'
   | 'unittest-text'
@@ -88,6 +90,7 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
     case 'tape':
     case 'qunit':
     case 'script':
+    case 'uvu':
       return plain;
     case 'go':
     case 'cargo':
@@ -125,7 +128,8 @@ const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = 
   tape: tap,
   tap,
   qunit: tap,
-  script: tap,
+  script: () => UNKNOWN_OUTPUT,
+  uvu: () => ({ source: 'stdout', format: 'uvu-text' }),
   maven: () => ({
     source: 'tree',
     pattern: String.raw`(?:^|/)target/(?:surefire|failsafe)-reports/TEST-[^/]+\.xml$`,
@@ -148,6 +152,9 @@ function xml(folder: string): ReportSource {
 function tap(): ReportSource {
   return { source: 'stdout', format: 'tap' };
 }
+
+/** Of an unknown program, which may print its results on standard output. */
+export const UNKNOWN_OUTPUT: ReportSource = { source: 'stdout', format: 'any-text' };
 
 const ADDED = { ava: '--tap', tap: '--reporter=tap', unittest: '-v' } as const;
 
@@ -248,6 +255,7 @@ export function focusForm(found: Recognised, folder: string): FocusForm | null {
     case 'gradle':
       return jvmFocus(runner, words);
     case 'cargo':
+    case 'uvu':
     case 'unittest':
     case 'rake':
     case 'dotnet':

@@ -19,6 +19,8 @@ export interface ServicePlan {
    * `SERVICE_NOT_STARTED`, or with `SERVICE_REFUSED` if it ended by itself, and a sentence on standard error names it.
    */
   readonly script: string;
+  /** The same for a person's shell: lines that go on without a service that does not start, and print why. */
+  readonly tolerantScript: string;
   /** The service that refused to start according to that sentence; null if it names none. */
   refusedIn(said: string): string | null;
   /** The same plan without a service; null if none is left. */
@@ -51,6 +53,12 @@ export const missingServices = (
 ): readonly string[] =>
   services.flatMap((one) => (found.some(({ name }) => name === serviceName(one)) ? [] : [one.name]));
 
+/** That tests lack services of the CI job, as a sentence for people; null if they lack none. */
+export const missingServicesNote = (names: readonly string[]): string | null =>
+  names.length === 0
+    ? null
+    : `CI starts ${names.join(', ')} beside the tests, which sandboxes do not have: tests that need ${names.length === 1 ? 'it' : 'them'} fail on the base commit and are set aside.`;
+
 interface StartedService {
   /** Its key in the workflow if that is a plain name. */
   readonly name: string;
@@ -74,6 +82,7 @@ function planOf(job: CiJob, started: readonly StartedService[]): ServicePlan | n
   if (started.length === 0) return null;
   return {
     script: started.map(startScript).join(''),
+    tolerantScript: started.map((one) => `( ${startScript(one)}) 2>&1 || :; `).join(''),
     refusedIn: (said) => started.find((one) => said.includes(refusedSentence(one)))?.name ?? null,
     without: (service) =>
       planOf(

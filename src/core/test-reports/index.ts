@@ -4,6 +4,7 @@ import { readCargo, readDotnet, readMinitest, readUnittest } from './console-out
 import { readGo, readJest, readMocha, readRspec } from './json.ts';
 import { readJUnit, readJUnitFiles } from './junit.ts';
 import type { Outcomes } from './outcomes.ts';
+import { readUnknown, readUvu } from './runner-text.ts';
 import { readTap } from './tap.ts';
 
 type TestReport =
@@ -24,6 +25,8 @@ const READERS: Readonly<Record<ReportFormat, (text: string) => Outcomes>> = {
   'jest-json': readJest,
   'mocha-json': readMocha,
   tap: readTap,
+  'uvu-text': readUvu,
+  'any-text': readUnknown,
   'go-json': readGo,
   'cargo-text': readCargo,
   'unittest-text': readUnittest,

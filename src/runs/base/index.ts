@@ -131,16 +131,18 @@ export async function setUpBase(
       'REGISTRY_UNAVAILABLE',
       `The set-up command ${quotedCode(shownSetup(setup))} could not get its packages: ${outage}.${outputText(output)}`,
     );
+  // A missing tool is the likeliest cause, and one that a person can fix.
+  const missing = [...(bare.tools?.missing ?? []), ...(await absentContentAt(world, bare.source, bare.base))];
   const failure = commandFailure({
     step: 'set-up',
     command: shownSetup(setup),
     how: why.replace(/^`[^`]*` (?:ended with |was )?|\.$/g, ''),
     stopped: installed.stopped,
     lines: failureLines(output),
+    told: missing,
+    remedy: refusedText(refusedHosts),
   });
-  // A missing tool is the likeliest cause, and one that a person can fix.
-  const missing = [...(bare.tools?.missing ?? []), ...(await absentContentAt(world, bare.source, bare.base))];
-  const message = [...missing, `${failure}${refusedText(refusedHosts)}`].join(' ');
+  const message = [...missing, failure].join(' ');
   return {
     kind: 'failed',
     failed: { message, output, refusedHosts, timedOut: installed.stopped === 'wall' },
@@ -170,12 +172,12 @@ function outputText(tail: string): string {
   return lines.length === 0 ? '' : ` Its output: ${lines.map(quotedCode).join(', ')}.`;
 }
 
-/** Settings that would allow the hosts that a set-up command was denied; empty if there are none. */
-function refusedText(hosts: readonly string[]): string {
-  if (hosts.length === 0) return '';
+/** Settings that would allow the hosts that a set-up command was denied; null if there are none. */
+function refusedText(hosts: readonly string[]): string | null {
+  if (hosts.length === 0) return null;
   const names = hosts.slice(0, 5).map((host) => host.replace(/:443$/, ''));
   const list = names.join(', ');
-  return ` It may not reach ${list}. To allow that, add \`network: { allow: [${list}] }\` to .github/auto-dev.yml, and NETWORK_ALLOW=registries,${names.join(',')} to Runoff's own settings.`;
+  return `It may not reach ${list}. To allow that, add \`network: { allow: [${list}] }\` to .github/auto-dev.yml, and NETWORK_ALLOW=registries,${names.join(',')} to Runoff's own settings.`;
 }
 
 type Ports = Pick<World, 'workspaces'>;

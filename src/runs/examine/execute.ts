@@ -13,6 +13,8 @@ import {
   ciJob,
   isRunByCi,
   isTypeCheckStep,
+  missingServices,
+  missingServicesNote,
   packageFiles,
   reportPlan,
   servicePlan,
@@ -108,8 +110,10 @@ export async function checkRunnerOn(
   const apart = types.length === 0 ? undefined : isTypeCheckStep;
   const { plan, notes } = planOfNamedPackages(reportPlan(test, texts, REPORT_FOLDER, apart), packages);
   const found = on.base.tools?.services ?? [];
-  if (found.length > 0) await read(workflowFiles(baseFiles));
-  const services = servicePlan(ciJob(texts), found);
+  await read(workflowFiles(baseFiles));
+  const job = test === '' ? null : ciJob(texts);
+  const services = servicePlan(job, found);
+  const lacking = missingServicesNote(missingServices(job?.services ?? [], found));
   return {
     remember: rememberInMemory(),
     ...on,
@@ -120,7 +124,12 @@ export async function checkRunnerOn(
     plan,
     types,
     services,
-    notes: [...(await absentContentAt(world, source, on.base)), ...notes, ...(services?.notes ?? [])],
+    notes: [
+      ...(await absentContentAt(world, source, on.base)),
+      ...notes,
+      ...(services?.notes ?? []),
+      ...(lacking === null ? [] : [lacking]),
+    ],
   };
 }
 

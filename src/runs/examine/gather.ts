@@ -17,7 +17,7 @@ import type { IndependentTestReport } from '../../core/independent-tests/index.t
 import { comparePatches, type PatchLikeness, staticScore } from '../../core/likeness/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
 import { type Patch, productionLines } from '../../core/patches/index.ts';
-import { tailOf } from '../../core/reports/index.ts';
+import { type ExaminationStep, tailOf } from '../../core/reports/index.ts';
 import { storePatch } from '../context.ts';
 import { unlessDamaged } from '../stage.ts';
 import { type CheckRunner, inArea } from './areas.ts';
@@ -47,6 +47,8 @@ interface GatherOptions {
   readonly writing?: TestWriting;
   /** Milliseconds of work time left to the run; absent: unlimited. */
   readonly leftMs?: number;
+  /** Called as each part of the work begins or proceeds. */
+  readonly onStep?: (step: ExaminationStep) => void;
 }
 
 export interface Gathered {
@@ -65,10 +67,10 @@ export async function gatherEvidence(
   runner: CheckRunner,
   entries: readonly CandidateEntry[],
   baseRun: TestRun,
-  { begins, writing, leftMs }: GatherOptions = {},
+  { begins, writing, leftMs, onStep }: GatherOptions = {},
 ): Promise<Gathered> {
   const { onBase, leftOut } = await scopeToPackages(runner, entries, baseRun, leftMs);
-  const time = await openExaminationTime(runner, entries, onBase, leftMs);
+  const time = await openExaminationTime(runner, entries, onBase, { leftMs, onStep });
   const task = await kindOfTask(runner, entries);
   const { kind } = task;
   const whole: ExaminationTools = {
@@ -132,10 +134,12 @@ async function examineAll(
   const { time } = tools;
   const { parallelChecks } = tools.runner.world;
   const once: { readonly name: string; readonly rest: TestedOnce }[] = [];
+  const tested = time.step('candidates', entries.length);
   await inParallel(parallelChecks, entries, async (entry) => {
     await begins?.(entry);
     const rest = await time.measured(`once ${entry.alias}`, () => examineOnce(tools, entry));
     once.push({ name: `again ${entry.alias}`, rest });
+    tested();
   });
   const examined: ExaminedCandidate[] = [];
   await inParallel(parallelChecks, once, async ({ name, rest }) => {

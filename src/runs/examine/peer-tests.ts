@@ -48,12 +48,14 @@ export async function runPeerTests(
   const allows = allowsAuthor(tools, (author) => peersOf(author).length);
   const found: { readonly author: TestAuthor; readonly result: AuthorResults['onPeers'][number] }[] = [];
   const leftOut = new Set<TestAuthor>();
+  const done = pairs.length > 0 ? tools.time.step('peer-tests', pairs.length) : () => {};
   await inParallel(tools.runner.world.parallelChecks, pairs, async ({ author, peer }) => {
     if (!(await allows(author))) leftOut.add(author);
     if (leftOut.has(author)) return;
     const name = `tests of ${author.survivor.candidate.alias} on ${peer.candidate.alias}`;
     const result = await tools.time.measured(name, () => resultsOnPeer(tools, author, peer));
     found.push({ author, result });
+    done();
   });
   return {
     tests: new Map(authors.map(({ survivor, tests }) => [survivor.candidate.alias, tests])),
@@ -74,12 +76,14 @@ async function findAuthors(
 ): Promise<readonly TestAuthor[]> {
   const inOrder = survivors.filter(({ own }) => own).toSorted(cheapestFirst(tools));
   const found = new Map<BuiltSurvivor, TestAuthor>();
+  const done = inOrder.length > 0 ? tools.time.step('own-tests', inOrder.length) : () => {};
   await inParallel(tools.runner.world.parallelChecks, inOrder, async (one) => {
     const { alias } = one.candidate;
     if (!(await tools.time.allows('peer-tests', alias, 'base', suiteMs(tools, one)))) return;
     const work = () => testAuthorOf(tools, one);
     const author = await tools.time.measured(`tests of ${alias} on the base`, work);
     if (author) found.set(one, author);
+    done();
   });
   return inOrder.flatMap((one) => found.get(one) ?? []);
 }

@@ -42,17 +42,21 @@ export async function probeCandidates(
   const ready = examined.flatMap((one) => (one.tree?.ready ? [{ ...one, tree: one.tree }] : []));
   if (ready.length < 2 || probeSources(runner, ready).count === 0) return nothing;
   if (!(await time.allows('probes', 'all', 'base'))) return nothing;
+  time.step('probes', 0);
   const onBase = await time.measured('probes of the base', () => probeBase(tools, ready));
   if (onBase === null || !(await time.allows('probes', 'all', 'candidates', onBase.expectedMs)))
     return nothing;
   const runs = new Map<Tree, ProbeRun | null>();
+  const done = time.step('probes', ready.length);
   await time.measured('probes', () =>
     inParallel(runner.world.parallelChecks, ready, async ({ candidate, tree }) => {
-      if (runs.has(tree)) return;
-      runs.set(tree, null);
-      const id = areaId(candidate.runId, candidate.alias, 'probe');
-      const output = await runProbes(runner, tree, { ...onBase.request, id, skip: onBase.stuck });
-      runs.set(tree, output && readProbeRun(output));
+      if (!runs.has(tree)) {
+        runs.set(tree, null);
+        const id = areaId(candidate.runId, candidate.alias, 'probe');
+        const output = await runProbes(runner, tree, { ...onBase.request, id, skip: onBase.stuck });
+        runs.set(tree, output && readProbeRun(output));
+      }
+      done();
     }),
   );
   const unsteady = elsewhere ? await probeElsewhere(tools, ready, { elsewhere, onBase, runs }) : null;
@@ -93,6 +97,7 @@ async function probeElsewhere(
     const output = await runProbes(on, tree, { ...onBase.request, id, skip: onBase.stuck });
     return output && readProbeRun(output);
   };
+  time.step('surroundings', 0);
   await time.measured('probes elsewhere', async () => {
     const there = await probed('there', await trees.of('base', []), 'base');
     if (!there) return;

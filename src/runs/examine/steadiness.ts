@@ -54,6 +54,7 @@ export async function openElsewhere(
   const near = long ? runner.plan.focus(probeSources(runner, wouldSurvive).tests) : null;
   if (long && near === null) return null;
   if (!(await time.allows('surroundings', 'all', 'base', long ? 0 : onBase.ms))) return null;
+  time.step('surroundings', 0);
   return time.measured('the base elsewhere', async () => {
     const base = await tools.trees.of('base', []);
     if (!base.ready) return null;
@@ -129,12 +130,14 @@ export async function testElsewhere(
   const expectedMs =
     ((elsewhere?.onBase.ms ?? 0) * survivors.length) / Math.max(1, runner.world.parallelChecks);
   const allowed = elsewhere !== null && (await time.allows('surroundings', 'all', 'candidates', expectedMs));
+  const done = allowed ? time.step('surroundings', survivors.length) : () => {};
   await time.measured('elsewhere', () =>
     inParallel(runner.world.parallelChecks, survivors, async ({ candidate, tree }) => {
       if (!elsewhere || !allowed || !tree) return;
       const asked = trees.get(tree) ?? unsteadyIn(tools, tree, elsewhere, candidate.alias);
       trees.set(tree, asked);
       await asked;
+      done();
     }),
   );
   const results = await Promise.all([...trees].map(async ([tree, asked]) => [tree, await asked] as const));

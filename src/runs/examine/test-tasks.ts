@@ -80,8 +80,10 @@ async function countCaught(
   if (checked === null) return null;
   const caught = new Map(authors.map(({ one }) => [one.candidate.alias, 0]));
   let total = 0;
+  const done = tools.time.step('mutants', mutants.length);
   await inParallel(tools.runner.world.parallelChecks, [...mutants.entries()], async ([at, mutant]) => {
     const results = await runMutant(tools, checked.authors, { mutant, at, ofBase });
+    done();
     if (results === null) return;
     total += 1;
     for (const alias of results) caught.set(alias, (caught.get(alias) ?? 0) + 1);

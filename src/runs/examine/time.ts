@@ -7,6 +7,7 @@ import {
   type TestRun,
 } from '../../core/evidence/index.ts';
 import type { Candidate } from '../../core/model/index.ts';
+import type { ExaminationStep } from '../../core/reports/index.ts';
 import { workTimeOf } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
 
@@ -22,6 +23,11 @@ export interface ExaminationTime {
    * reports name; it counts as left out if a part of it is. The answer is the same when repeated.
    */
   allows(what: ExtraWork, unit: string, part?: string, expectedMs?: number): Promise<boolean>;
+  /**
+   * Reports a part of the work to whoever watches. The returned function reports that one of its `of` runs is done; 0
+   * if their number is not known beforehand.
+   */
+  step(name: ExaminationStep['name'], of: number): () => void;
   /** What was not allowed, plus `planned` cuts; undefined if there are none. */
   cut(planned?: LeftOut): ExaminationCut | undefined;
 }
@@ -35,12 +41,18 @@ const roundOf = (entries: readonly Entry[]): string =>
     .sort()
     .join(',');
 
-/** `leftMs`: milliseconds of work time left to the run; absent: unlimited. */
+interface TimeOptions {
+  /** Milliseconds of work time left to the run; absent: unlimited. */
+  readonly leftMs?: number | undefined;
+  /** Called as each part of the work begins or proceeds. */
+  readonly onStep?: ((step: ExaminationStep) => void) | undefined;
+}
+
 export async function openExaminationTime(
   runner: CheckRunner,
   entries: readonly Entry[],
   onBase: TestRun,
-  leftMs?: number,
+  { leftMs, onStep }: TimeOptions = {},
 ): Promise<ExaminationTime> {
   const { world, task } = runner;
   const { examine } = task.settings.timeout;
@@ -71,6 +83,15 @@ export async function openExaminationTime(
       const allowed = await remembered(['allows', ...name], async () => time.left() > expectedMs);
       asked.set(`${what} ${unit}`, { what, allowed });
       return allowed;
+    },
+    step(name, of) {
+      let done = 0;
+      const report = () => onStep?.({ name, done, of, leftMs: time.left() });
+      report();
+      return () => {
+        done += 1;
+        report();
+      };
     },
     cut(planned) {
       const leftOut = EXTRA_WORK.flatMap((what): readonly LeftOut[] => {

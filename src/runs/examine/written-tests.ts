@@ -108,6 +108,7 @@ async function writeTests(
   const taskKind = taskKindOf(writer.task.title, writer.brief);
   const survivors = contenders.map(({ survivor }) => survivor);
   const trialMs = expectedTrialMs(tools, survivors.length);
+  time.step('written-tests', 0);
   const written = (await time.allows('written-tests', 'brief', '', trialMs))
     ? await time.measured('tests from the brief', () =>
         writeIndependentTests(runner, writer, instructions.independentTests),

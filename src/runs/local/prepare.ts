@@ -225,7 +225,8 @@ if command -v bash > /dev/null; then PS1="sandbox:\\w\\\\$ " exec bash --norc -i
 
 /**
  * Opens a shell in a fresh area over a base commit, with what its tests have: packages, programs, services, and their
- * network, usually none. Returns its exit code and, if it could not run, why.
+ * network, usually none. A service that does not start is named in it. Returns its exit code and, if it could not run,
+ * why.
  */
 export async function openShell(
   tools: PrepareTools,
@@ -240,7 +241,7 @@ export async function openShell(
   try {
     const { exitCode, stopped, stderr } = await tools.sandbox.exec({
       area,
-      argv: ['sh', '-c', `${runner.services?.script ?? ''}${SHELL_SCRIPT}`],
+      argv: ['sh', '-c', `${runner.services?.tolerantScript ?? ''}${SHELL_SCRIPT}`],
       env: {
         ...{ CI: '1', TERM: terminal.term },
         ...{ SHELL_ROWS: String(terminal.rows), SHELL_COLUMNS: String(terminal.columns) },

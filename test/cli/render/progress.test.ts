@@ -39,7 +39,36 @@ function installing(): RunView {
   return { ...view, state: 'admitted', candidates: [], checks: { setup: 'npm ci', step } };
 }
 
+/** After each candidate's own tests, while candidates are compared. */
+function comparing(done: number, now = coding().now): RunView {
+  const view = coding();
+  const step = { name: 'peer-tests', done, of: 6, leftMs: 190_000, since: view.now - 60_000 } as const;
+  return { ...view, state: 'coded', candidates: [], checks: { step }, now };
+}
+
 describe('the live display', () => {
+  test('names what the examination does, how much of it is done, and how long it may still take', () => {
+    expect(renderProgress(comparing(2), 140, false)).toEqual([
+      "Runoff r7k2m9q4xa  stage 4 of 6: running the candidates' new tests on each other, 2 of 6 done, at most 2m 10s left  1m 12s  $0.58 of $5.00",
+    ]);
+    expect(progressLine(comparing(1), comparing(2))).toEqual([
+      " 1m 12s  stage 4 of 6: running the candidates' new tests on each other, 2 of 6 done, at most 2m 10s left",
+    ]);
+    expect(progressLine(comparing(2), comparing(2, coding().now + 1_000))).toEqual([]);
+    expect(renderProgress(comparing(2, coding().now + 600_000), 140, false).join()).toContain(
+      '2 of 6 done, time limit reached',
+    );
+  });
+
+  test('names the review of the winner', () => {
+    const reviewing = {
+      ...coding(),
+      state: 'judged',
+      checks: { step: { name: 'review', since: coding().now - 72_000 } },
+    } as const;
+    expect(renderProgress(reviewing, 120, false)[0]).toContain('critics are reviewing the winner, 1m 12s');
+  });
+
   test('names what is done with the base commit, and for how long', () => {
     expect(renderProgress(installing(), 120, false)).toEqual([
       'Runoff r7k2m9q4xa  stage 2 of 6: installing packages: npm ci, 1m 12s  1m 12s  $0.58 of $5.00',

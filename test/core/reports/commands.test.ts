@@ -235,7 +235,7 @@ test('a limit is named with what to do about it, whatever the output says', () =
   ]).toMatchInlineSnapshot(`
     [
       "The set-up command \`make\` failed on the base commit (stopped at its time limit): \`npm: not found\`. Raise \`timeout.check\`, or let it do less.",
-      "The set-up command \`make\` failed on the base commit (stopped after a long time without output): \`npm: not found\`. A command that works for minutes must print its progress.",
+      "The set-up command \`make\` failed on the base commit (stopped because it showed no sign of work): \`npm: not found\`. It may wait for input, or for a server that does not answer. If it was at work, let it print its progress.",
       "The test command \`make\` failed on the base commit (stopped at its memory limit): \`npm: not found\`. It needs more memory than a sandbox has: start fewer processes at a time, or set \`checks.test\` to a smaller part of the tests.",
       "The set-up command \`make\` failed on the base commit (stopped at its disk limit): \`npm: not found\`. It writes more than a sandbox may hold: let it do less.",
     ]
@@ -316,4 +316,16 @@ describe('a set-up that failed because of its registry', () => {
     expect(registryOutage({ ...failed, tail, refusedHosts: ['x.test:443'] })).toBeNull();
     expect(registryOutage({ ...failed, tail, hasNetwork: false })).toBeNull();
   });
+});
+
+test('a failure does not repeat what was said before about a missing tool', () => {
+  const failed = {
+    step: 'set-up',
+    command: 'cargo fetch',
+    how: 'exit code 127',
+    lines: ['sh: 1: cargo: not found'],
+  } as const;
+  const told = ['The repository needs Rust. Install it on this machine, so that `cargo` is on PATH.'];
+  expect(commandFailure(failed)).toContain('`cargo` is missing: install it');
+  expect(commandFailure({ ...failed, told })).toMatch(/: `sh: 1: cargo: not found`\.$/);
 });

@@ -59,6 +59,16 @@ describe('the status comment', () => {
     );
   });
 
+  test('says what the examination does, how much of it is done, and how long it may still take', () => {
+    const { now } = coding();
+    const step = { name: 'probes', done: 1, of: 4, leftMs: 130_000, since: now } as const;
+    expect(statusComment({ ...coding(), state: 'coded', checks: { step } }).body).toContain(
+      '### Runoff: stage 4 of 6, comparing the behaviour of candidates, 1 of 4 done, at most 2m 10s left · 1m 12s',
+    );
+    const over = { ...coding(), state: 'examined', checks: { step } } as const;
+    expect(statusComment(over).body).toContain('stage 5 of 6, weighing the evidence · ');
+  });
+
   test('links the open pull request', () => {
     expect(statusComment(published()).body).toMatchInlineSnapshot(`
       "<!-- runoff:status:r7k2m9q4xa -->

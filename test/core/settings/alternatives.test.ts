@@ -28,7 +28,30 @@ const MISMATCH =
 const MAKE_VENV = 'python3 -m venv --system-site-packages .venv';
 const PIP = `${MAKE_VENV} && { .venv/bin/python -m pip install`;
 
+describe('crates of a workspace', () => {
+  const all = { setup: 'cargo fetch', build: 'cargo build --workspace', test: 'cargo test --workspace' };
+  const alone = { setup: 'cargo fetch', build: 'cargo build', test: 'cargo test' };
+
+  test.each([
+    ['build', 'error: could not compile `bindings`'],
+    ['tests', 'error: could not compile `bindings` (lib test)'],
+  ] as const)('that fail in the %s are left out', (step, output) => {
+    expect(next([failed(all, step, output)])?.commands).toEqual(alone);
+    expect(next([failed(alone, 'tests', output)])).toBeNull();
+  });
+});
+
 describe('after a set-up that failed', () => {
+  test('of pytest alone, the tests that need none are run by unittest', () => {
+    const setup = `${PIP} pytest || .venv/bin/python -m pytest --version; }`;
+    const before = failed(
+      { setup, test: '.venv/bin/python -m pytest' },
+      'set-up',
+      'No matching distribution found',
+    );
+    expect(next([before])?.commands).toEqual({ test: 'python3 -m unittest discover' });
+  });
+
   test.each([
     ['npm ci --no-audit --no-fund', MISMATCH, 'npm install --no-audit --no-fund'],
     [

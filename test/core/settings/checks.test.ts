@@ -5,6 +5,11 @@ const commandsOf = (repository: Parameters<typeof detectChecks>[0]) => detectChe
 const manifest = (fields: object): string => JSON.stringify(fields);
 
 const GO_CACHES = '{ timeout 600 go build -v ./... && timeout 600 go test -run RunoffNone ./... || true; }';
+const PYTEST = {
+  setup:
+    'python3 -m venv --system-site-packages .venv && { .venv/bin/python -m pip install pytest || .venv/bin/python -m pytest --version; }',
+  test: '.venv/bin/python -m pytest',
+};
 const CARGO_CACHES = '{ timeout 600 cargo build && timeout 600 cargo test --no-run || true; }';
 
 describe('commands are detected', () => {
@@ -71,12 +76,35 @@ describe('commands are detected', () => {
       'pytest',
       ['pyproject.toml', 'tests/test_a.py'],
       { 'pyproject.toml': '[tool.pytest.ini_options]' },
-      { test: 'python3 -m pytest' },
+      PYTEST,
     ],
-    ['pytest by conftest', ['tests/conftest.py'], {}, { test: 'python3 -m pytest' }],
+    ['pytest by conftest', ['tests/conftest.py'], {}, PYTEST],
+    [
+      'pytest that no file requires, by tests that are functions',
+      ['tests/deep/test_b.py', 'tests/test_a.py'],
+      { 'tests/test_a.py': 'import unittest\n', 'tests/deep/test_b.py': 'def test_sums():\n    assert 1\n' },
+      PYTEST,
+    ],
     ['unittest', ['tests/test_a.py'], {}, { test: 'python3 -m unittest discover' }],
     ['Go', ['go.mod'], {}, { setup: GO_CACHES, build: 'go build ./...', test: 'go test ./...' }],
     ['Cargo', ['Cargo.toml'], {}, { setup: CARGO_CACHES, build: 'cargo build', test: 'cargo test' }],
+    [
+      'Cargo with other crates beside the one at the top',
+      ['Cargo.toml'],
+      { 'Cargo.toml': '[package]\nname = "x"\n\n[workspace]\nmembers = ["y"]\n' },
+      {
+        setup:
+          'cargo fetch && { timeout 600 cargo build --workspace && timeout 600 cargo test --workspace --no-run || true; }',
+        build: 'cargo build --workspace',
+        test: 'cargo test --workspace',
+      },
+    ],
+    [
+      'Cargo whose manifest selects the crates',
+      ['Cargo.toml'],
+      { 'Cargo.toml': '[package]\nname = "x"\n\n[workspace]\nmembers = ["y"]\ndefault-members = ["."]\n' },
+      { setup: `cargo fetch && ${CARGO_CACHES}`, build: 'cargo build', test: 'cargo test' },
+    ],
     [
       'a workspace of Go without a module at the top',
       ['go.work', 'a/go.mod', 'b/go.mod'],
@@ -171,6 +199,16 @@ describe('commands are detected', () => {
       ['X.sln'],
       {},
       { setup: 'dotnet restore', build: 'dotnet build --no-restore', test: 'dotnet test --no-build' },
+    ],
+    [
+      '.NET without a solution, by its project of tests',
+      ['src/X/X.csproj', 'tests/X.Tests/X.Tests.csproj'],
+      {},
+      {
+        setup: 'dotnet restore tests/X.Tests/X.Tests.csproj',
+        build: 'dotnet build tests/X.Tests/X.Tests.csproj --no-restore',
+        test: 'dotnet test tests/X.Tests/X.Tests.csproj --no-build',
+      },
     ],
     [
       'Gradle',

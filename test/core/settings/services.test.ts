@@ -9,7 +9,7 @@ import {
   SERVICE_REFUSED,
   servicePlan,
 } from '../../../src/core/settings/index.ts';
-import { missingServices, wantedServices } from '../../../src/core/settings/services.ts';
+import { missingServices, missingServicesNote, wantedServices } from '../../../src/core/settings/services.ts';
 import { tried } from '../../world/tried.ts';
 
 const job = (services: string, env = '') =>
@@ -39,6 +39,9 @@ describe('the services of a CI job', () => {
       expect(wantedServices(found)).toEqual([]);
       expect(servicePlan(found, [POSTGRES, REDIS])).toBeNull();
       expect(missingServices(found?.services ?? [], [POSTGRES, REDIS])).toEqual(['db']);
+      expect(missingServicesNote(['db'])).toMatch(
+        /^CI starts db beside the tests, .* need it fail .* set aside\.$/,
+      );
     },
   );
 

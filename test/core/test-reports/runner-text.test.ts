@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import { reportPlan } from '../../../src/core/settings/index.ts';
+import { readTestReport } from '../../../src/core/test-reports/index.ts';
+
+/** Printed by uvu 0.5.6, without its colours and most of its stacks. */
+const UVU = `a.mjs
+• said something
+• ✘   (2 / 3)
+
+   FAIL  "two"
+    Expected values to be deeply equal:  (equal)
+
+        ··{
+        Actual:
+        --··"a":·1
+    at assert (file:///repo/node_modules/uvu/assert/index.mjs:33:8)
+
+
+ parse • ✘ ✘   (1 / 3)
+
+   FAIL  parse  "throws"
+    no
+
+    at Object.handler (file:///repo/tests/a.mjs:10:31)
+
+
+   FAIL  parse  "throws too"
+    never
+
+    at Object.handler (file:///repo/tests/a.mjs:11:35)
+
+
+
+b.mjs
+•   (1 / 1)
+
+  Total:     7
+  Passed:    4
+  Skipped:   1
+  Duration:  7.54ms
+
+`;
+
+/** Printed by GoogleTest 1.14. */
+const GTEST = `Running main() from gtest_main.cc
+[==========] Running 4 tests from 2 test suites.
+[----------] Global test environment set-up.
+[----------] 3 tests from Sum
+[ RUN      ] Sum.Empty
+[       OK ] Sum.Empty (0 ms)
+[ RUN      ] Sum.Two
+sum_test.cc:9: Failure
+Expected equality of these values:
+  sum({1, 2})
+    Which is: 4
+  3
+[  FAILED  ] Sum.Two (0 ms)
+[ RUN      ] Sum.Later
+sum_test.cc:14: Skipped
+[  SKIPPED ] Sum.Later (0 ms)
+[----------] 3 tests from Sum (0 ms total)
+
+[----------] 1 test from Small/Sums
+[ RUN      ] Small/Sums.Adds/0
+printed [  FAILED  ] Small/Sums.Adds/0, where GetParam() = 4 (0 ms)
+[----------] 1 test from Small/Sums (0 ms total)
+
+[----------] Global test environment tear-down
+[==========] 4 tests from 2 test suites ran. (1 ms total)
+[  PASSED  ] 1 test.
+[  SKIPPED ] 1 test, listed below:
+[  SKIPPED ] Sum.Later
+[  FAILED  ] 2 tests, listed below:
+[  FAILED  ] Sum.Two
+[  FAILED  ] Small/Sums.Adds/0, where GetParam() = 4
+
+ 2 FAILED TESTS
+`;
+
+test('uvu marks each test, so its tests are named by file, suite and place', () => {
+  const read = readTestReport('uvu-text', UVU);
+  expect(read).toMatchObject({
+    kind: 'ok',
+    tests: {
+      'a.mjs > test 1': 'passed',
+      'a.mjs > test 2': 'passed',
+      'a.mjs > test 3': 'failed',
+      'a.mjs > parse > test 1': 'passed',
+      'a.mjs > parse > test 2': 'failed',
+      'a.mjs > parse > test 3': 'failed',
+      'b.mjs > test 1': 'passed',
+    },
+  });
+  const messages = read.kind === 'ok' ? read.messages : {};
+  expect(messages['a.mjs > test 3']).toMatch(/^FAIL {2}"two"\n {4}Expected values/);
+  expect(messages['a.mjs > parse > test 3']).toMatch(/^FAIL {2}parse {2}"throws too"\n {4}never/);
+});
+
+test('the results of GoogleTest are read, also where a test printed something in the same line', () => {
+  const read = readTestReport('any-text', GTEST);
+  expect(read).toMatchObject({
+    kind: 'ok',
+    tests: {
+      'Sum.Empty': 'passed',
+      'Sum.Two': 'failed',
+      'Sum.Later': 'skipped',
+      'Small/Sums.Adds/0': 'failed',
+    },
+  });
+  expect(read.kind === 'ok' && read.messages['Sum.Two']).toMatch(/^sum_test\.cc:9: Failure\n.*3$/s);
+});
+
+test('several programs one after the other are one report', () => {
+  const second =
+    '[ RUN      ] Max.One\n[       OK ] Max.One (0 ms)\n[==========] 1 test from 1 test case ran. (0 ms total)\n';
+  const read = readTestReport('any-text', `${GTEST}${second}`);
+  expect(read.kind === 'ok' && Object.keys(read.tests)).toHaveLength(5);
+  const twice = readTestReport('any-text', `${UVU}${UVU}`);
+  expect(twice.kind === 'ok' && Object.keys(twice.tests)).toHaveLength(14);
+});
+
+test.each([
+  ['a program of GoogleTest that crashed', `${GTEST}[ RUN      ] Max.One\n[       OK ] Max.One (0 ms)\n`],
+  ['a result of GoogleTest that a test prints', GTEST.replace('Which is: 4', '[       OK ] Sum.X (1 ms)')],
+  ['uvu after a test that prints its mark', UVU.replace('said something', '• ✘ ')],
+  ['uvu with another total', UVU.replace('Total:     7', 'Total:     8')],
+  ['uvu that ended in the middle', UVU.replace('•   (1 / 1)', '')],
+  ['plain text', 'all good\n'],
+])('no report is read from %s', (_what, text) => {
+  expect(readTestReport('any-text', text).kind).toBe('unreadable');
+});
+
+test('uvu itself, and scripts that may start anything, are read by what they print', () => {
+  expect(reportPlan('uvu -r tsm tests').commands[0]?.report).toEqual({
+    source: 'stdout',
+    format: 'uvu-text',
+  });
+  expect(reportPlan('uvu tests').hint).toBeUndefined();
+  expect(reportPlan('./run-tests.sh').commands[0]?.report).toEqual({ source: 'stdout', format: 'any-text' });
+});
