@@ -1,3 +1,4 @@
+export { activityLabel, BASE_STEP_LABELS, examinationTimeLeft, progressLabel, stepTime } from './activity.ts';
 export {
   commandFailure,
   commandNotes,
@@ -15,8 +16,6 @@ export { explanation } from './explanation.ts';
 export { failureLines } from './failure-lines.ts';
 export { lookAtNotes } from './findings.ts';
 export {
-  activityLabel,
-  BASE_STEP_LABELS,
   branchName,
   branchOf,
   CANDIDATE_STATE_LABELS,
@@ -26,20 +25,17 @@ export {
   decisionLabel,
   dollars,
   elapsed,
-  examinationTimeLeft,
   GATE_FAILURE_LABELS,
   localBranch,
   money,
   ordinal,
   plusMinus,
-  progressLabel,
   queueText,
   SEPARATOR_LABELS,
   shortContestantNames,
   shortSha,
   stageNumber,
   stageOf,
-  stepTime,
   tokens,
   toolsText,
 } from './format.ts';

@@ -7,16 +7,8 @@ import {
   type UnrecognizedCommand,
 } from '../commands/index.ts';
 import { type CandidateState, isOver, type RunState, SETTINGS_FILE } from '../model/index.ts';
-import {
-  activityLabel,
-  counted,
-  elapsed,
-  escapedMoney,
-  money,
-  queueText,
-  stageNumber,
-  stageOf,
-} from './format.ts';
+import { activityLabel } from './activity.ts';
+import { counted, elapsed, escapedMoney, money, queueText, stageNumber, stageOf } from './format.ts';
 import { code, inertSentence, link, replyScope, report, table } from './markdown.ts';
 import { MARKDOWN, type Markup, personFirst as named } from './markup.ts';
 import type { Report, RunView } from './view.ts';

@@ -1,6 +1,7 @@
 import { expiryReason } from '../brief/index.ts';
 import type { Alias, RunState } from '../model/index.ts';
 import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
+import { activityLabel } from './activity.ts';
 import {
   chosenText,
   evidenceText,
@@ -11,7 +12,7 @@ import {
   unopenedText,
   votesLine,
 } from './decision-sections.ts';
-import { activityLabel, branchOf, counted, elapsed, queueText, stageNumber, stageOf } from './format.ts';
+import { branchOf, counted, elapsed, queueText, stageNumber, stageOf } from './format.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
 import { waitingText } from './replies.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines } from './test-facts.ts';

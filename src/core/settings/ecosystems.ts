@@ -145,12 +145,12 @@ function php({ files }: RepositorySnapshot): Ecosystem | null {
   };
 }
 
-/** A project of tests, or a solution, below the top; its path needs no quotes. */
+/** A project of tests below the top, or a list of projects; its path needs no quotes. */
 const DOTNET_TESTS = /^[\w.-]+(?:\/[\w.-]+)*\/(?:[\w.-]*Tests?\.(?:cs|fs|vb)proj|[\w.-]+\.slnx?)$/;
 
 function dotnet({ files }: RepositorySnapshot): Ecosystem | null {
   const all = [...files].toSorted();
-  // Without a solution at the top, dotnet must be told which projects there are.
+  // If nothing stands at the top, dotnet must be told which project it is.
   const top = [/^[^/]+\.slnx?$/, /^[^/]+\.(?:cs|fs|vb)proj$/].map((sign) =>
     all.find((path) => sign.test(path)),
   );

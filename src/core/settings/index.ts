@@ -57,6 +57,7 @@ export {
   SERVICE_NOT_STARTED,
   SERVICE_REFUSED,
   type ServicePlan,
+  serviceNotes,
   servicePlan,
 } from './services.ts';
 export { Argv, CoderSetting, duration, MODEL_PROTOCOLS, type ModelProtocol, Settings } from './settings.ts';

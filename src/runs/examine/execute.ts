@@ -13,10 +13,9 @@ import {
   ciJob,
   isRunByCi,
   isTypeCheckStep,
-  missingServices,
-  missingServicesNote,
   packageFiles,
   reportPlan,
+  serviceNotes,
   servicePlan,
   stepFiles,
   typeChecks,
@@ -113,7 +112,6 @@ export async function checkRunnerOn(
   await read(workflowFiles(baseFiles));
   const job = test === '' ? null : ciJob(texts);
   const services = servicePlan(job, found);
-  const lacking = missingServicesNote(missingServices(job?.services ?? [], found));
   return {
     remember: rememberInMemory(),
     ...on,
@@ -124,12 +122,7 @@ export async function checkRunnerOn(
     plan,
     types,
     services,
-    notes: [
-      ...(await absentContentAt(world, source, on.base)),
-      ...notes,
-      ...(services?.notes ?? []),
-      ...(lacking === null ? [] : [lacking]),
-    ],
+    notes: [...(await absentContentAt(world, source, on.base)), ...notes, ...serviceNotes(job, found)],
   };
 }
 
