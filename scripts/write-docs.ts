@@ -1,5 +1,5 @@
 // Generates `.env.example`, `docs/configuration.md` and `docs/commands.md` from the definitions of settings and commands,
-// and the picture of docs/arena.md from a simulated contest.
+// the picture of docs/arena.md from a simulated contest, and what `write-client.ts` says.
 // Run it with `npm run docs` after a change; `test/docs.test.ts` fails when a file is out of date.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { exampleReport } from '../bench/arena/simulate.ts';
 import { frontPicture } from '../src/core/arena/index.ts';
 import { Environment, Settings } from '../src/core/settings/index.ts';
+import { clientFiles } from './write-client.ts';
 import { commandsPage } from './write-commands.ts';
 
 type Schema = {
@@ -140,7 +141,7 @@ export const referenceFiles = (): Readonly<Record<string, string>> => ({
 });
 
 if (import.meta.main) {
-  for (const [path, text] of Object.entries(referenceFiles())) {
+  for (const [path, text] of Object.entries({ ...referenceFiles(), ...(await clientFiles()) })) {
     writeFileSync(join(import.meta.dirname, '..', path), text);
   }
 }

@@ -19,6 +19,7 @@ import { addPrepare } from './prepare.ts';
 import { jsonText } from './render/index.ts';
 import { addRun } from './run-command.ts';
 import { type SelectFlags, selectLines } from './select.ts';
+import { addToken } from './token.ts';
 
 export { follow, printReport } from './inspect.ts';
 
@@ -47,6 +48,7 @@ const USAGE_FAULTS: ReadonlySet<FaultCode> = new Set([
   'PROMPT_EMPTY',
   'AGENT_UNKNOWN',
   'REPLY_UNFIT',
+  'TOKEN_REFUSED',
 ]);
 
 /** A fault may quote a repository, an agent or a server, so escape sequences in it must not reach the terminal. */
@@ -161,6 +163,7 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     );
   addLeaderboard(program, shell, done);
   addForget(program, shell, done);
+  addToken(program, shell, done);
   program
     .command('cancel')
     .alias('compete-cancel')

@@ -140,6 +140,8 @@ function auditText(entry: AuditEntry): string {
       return `refusal  ${entry.cause}`;
     case 'transition':
       return `change   ${entry.from} → ${entry.to}: ${entry.cause}`;
+    case 'token':
+      return `token    ${entry.what} ${entry.token}${entry.by ? ` for ${entry.by.login}` : ''}`;
     case 'write': {
       const { what, repository, thread, branch, outcome, status } = entry;
       const where = `${repository}${thread === undefined ? '' : `#${thread}`}${branch === undefined ? '' : ` ${branch}`}`;

@@ -108,6 +108,13 @@ export type AuditEntry =
       readonly to: RunState;
       readonly cause: string;
     }
+  /** A token of the API. `by`: the person that it acts for, of a new one. */
+  | {
+      readonly kind: 'token';
+      readonly what: 'created' | 'revoked';
+      readonly token: string;
+      readonly by: Actor | null;
+    }
   /** One write to GitHub, recorded immediately after it. `what`: a method of the publisher, or `push`. */
   | {
       readonly kind: 'write';

@@ -160,6 +160,11 @@ export const FAULTS = {
     advice:
       'Run `runoff status RUN` to see the question and its options, then reply with `runoff answer RUN 2` or in your own words; reply to a plan with `runoff approve RUN` or `runoff revise RUN TEXT`.',
   },
+  TOKEN_REFUSED: {
+    retry: 'no',
+    advice:
+      '`runoff token list` shows all tokens, `runoff token create --help` the options; docs/api.md explains them.',
+  },
   CANDIDATE_UNKNOWN: {
     retry: 'no',
     advice: 'Run `runoff show RUN` to see the candidates of the run and which of them have a patch.',

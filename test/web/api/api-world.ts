@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
 import { expect } from 'vitest';
 import { systemRandom } from '../../../src/adapters/system/index.ts';
 import { type ApiToken, tokenText } from '../../../src/core/tokens/index.ts';
@@ -103,11 +107,20 @@ export function apiWorld(people: Partial<People> = {}) {
     get: (path: string, sending?: Sending) => send('GET', path, sending),
     post: (path: string, sending?: Sending) => send('POST', path, sending),
     send,
+    fetch: (request: Request) => web.fetch(request),
     /** The process was killed and started again. */
     restart: () => {
       web = open();
     },
   };
+}
+
+/** The same API over HTTP, on this machine. */
+export async function served(fetch: (request: Request) => Promise<Response>) {
+  const server = createServer(getRequestListener(fetch)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
 
 function pretended({ world }: CommandWorld): GitHub {
