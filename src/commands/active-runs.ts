@@ -168,7 +168,7 @@ async function isSuperseded(
 
 /** Replies with a link to the status comment, and updates that comment. */
 export async function replyStatus(
-  world: Pick<World, 'announcer' | 'clock' | 'diskSpace' | 'store'>,
+  world: Pick<World, 'announcer' | 'clock' | 'diskSpace' | 'publicUrl' | 'store'>,
   command: CommandRecord,
   runs: readonly GitHubRun[],
 ): Promise<CommandResult> {

@@ -175,6 +175,8 @@ export interface CheckRun {
   readonly title: string;
   /** Markdown, at most 65,535 characters. */
   readonly summary: string;
+  /** Where `Details` leads; absent: GitHub's own page of the check run. */
+  readonly detailsUrl?: string;
 }
 
 /**

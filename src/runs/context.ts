@@ -79,6 +79,8 @@ export interface World {
     /** Why no further run may begin on this machine, as a sentence; null if one may. */
     shortage(): string | null;
   };
+  /** Address of the pages, without a slash at its end; absent: nothing links to them. */
+  readonly publicUrl?: string;
   /** Keeps the status comment of a run up to date. */
   readonly announcer: Announcer;
 }

@@ -21,12 +21,17 @@ export const RUNNING_LABEL = 'auto-dev:running';
 
 /** Builds a run's view for readers from stored data. */
 export async function viewOf(
-  world: Pick<World, 'store' | 'clock' | 'diskSpace'>,
+  world: Pick<World, 'store' | 'clock' | 'diskSpace' | 'publicUrl'>,
   run: RunRecord,
 ): Promise<RunView> {
   const candidates = await world.store.candidates(run.id);
   const { usd } = await world.store.usage(run.id);
-  const view = viewFrom(run, candidates, usd, workEndedAt(run) ?? world.clock.now());
+  const pageUrl =
+    run.origin.kind === 'github' && world.publicUrl ? `${world.publicUrl}/runs/${run.id}` : null;
+  const view = {
+    ...viewFrom(run, candidates, usd, workEndedAt(run) ?? world.clock.now()),
+    ...(pageUrl === null ? {} : { pageUrl }),
+  };
   if (isQueued(run)) {
     const order = await queuedRuns(world.store);
     const at = order.indexOf(run.id);

@@ -10,10 +10,10 @@ export type Parts<T> = T extends
 
 /**
  * A stand-in for a port, or for several: the parts that a story uses. Whoever reads another one meets an error that names
- * it. `absent`: optional parts that are asked for, and are not there.
+ * it. `absent`: optional parts that are asked for, and are not there; without being named, so is the address of pages.
  */
 export function partial<T extends object>(parts: Parts<T>, absent: readonly (keyof T & string)[] = []): T {
-  const quiet: readonly (string | symbol)[] = [...absent, 'then', 'toJSON'];
+  const quiet: readonly (string | symbol)[] = [...absent, 'then', 'toJSON', 'publicUrl'];
   return new Proxy(parts as T, {
     get(target, name, receiver) {
       if (name in target || typeof name === 'symbol' || quiet.includes(name))

@@ -78,6 +78,7 @@ export async function showCheck(
     status: 'completed',
     conclusion: check.conclusion,
     output: { title: check.title, summary: check.summary },
+    ...(check.detailsUrl === undefined ? {} : { details_url: check.detailsUrl }),
   } as const;
   await write(async ({ rest }, at) => {
     if (mine) await rest.checks.update({ ...at, check_run_id: mine.id, ...shown });

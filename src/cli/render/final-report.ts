@@ -278,15 +278,12 @@ function result(view: RunView, paint: Paint): readonly string[] {
     .map(([alias, branch]) => `  ${printable(alias, 2)}  ${printable(branch)}`);
   if (outcome.kind === 'branches')
     return branches.length === 0 ? [] : [paint('strong', 'Branches'), ...branches];
-  const url = outcome.comparisonUrl;
-  return [
-    paint('strong', 'Result'),
-    ...(outcome.kind === 'pull'
-      ? [`  Draft pull request #${outcome.number}: ${printable(outcome.url, 1_000)}`]
-      : []),
-    ...(url === undefined ? [] : [`  Comparison: ${printable(url, 1_000)}`]),
-    ...branches,
+  const links = [
+    ...(outcome.kind === 'pull' ? [`  Draft pull request #${outcome.number}: ${outcome.url}`] : []),
+    ...(outcome.comparisonUrl === undefined ? [] : [`  Comparison: ${outcome.comparisonUrl}`]),
+    ...(view.pageUrl === undefined ? [] : [`  In the browser: ${view.pageUrl}`]),
   ];
+  return [paint('strong', 'Result'), ...links.map((line) => printable(line, 1_000)), ...branches];
 }
 
 function next(view: RunView, options: FinalReportOptions, paint: Paint): readonly string[] {

@@ -5,7 +5,7 @@ import { chosenOf, failedGate } from '../ranking/index.ts';
 import { checkCommands } from './commands.ts';
 import { lookAtNotes } from './findings.ts';
 import { branchOf, counted, decisionLabel, elapsed } from './format.ts';
-import { code, details, fencedDiff, fill, inertSentence, prose, tableRows } from './markdown.ts';
+import { code, details, fencedDiff, fill, inertSentence, link, prose, tableRows } from './markdown.ts';
 import { MARKDOWN, type Markup, personFirst, personIn } from './markup.ts';
 import { type FailingTests, type InputExample, type RankReason, reasons } from './rank-reasons.ts';
 import { baseTestsText, standings } from './ranking-table.ts';
@@ -37,12 +37,17 @@ export function runFacts(view: RunView): readonly string[] {
   const question = contestedQuestion(view);
   return [
     `Run ${code(view.id)}: ${counted(view.candidates.length, 'candidate')}, ${testedText(view)} on the same base commit.`,
+    pageLine(view),
     ...changedSinceLines(view),
     ...sandboxWarnings(view),
     question === null ? '' : `**A question for you.** ${inertSentence(question, 1_500)}`,
     ...lookAtNotes(view).map((note) => inertSentence(note, 1_500).replace(/^Please look at/, '**$&**')),
   ];
 }
+
+/** A link to the page of the run; empty without one. The page checks who may read it. */
+export const pageLine = ({ pageUrl }: RunView): string =>
+  pageUrl === undefined ? '' : `${link('See this run in the browser', pageUrl)}.`;
 
 export const joinBlocks = (blocks: readonly string[]): string =>
   blocks.filter((block) => block !== '').join('\n\n');

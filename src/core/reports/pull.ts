@@ -1,7 +1,14 @@
 import type { Alias, Candidate } from '../model/index.ts';
 import { notable, type PatchFile } from '../patches/index.ts';
 import { chosenOf, pickable } from '../ranking/index.ts';
-import { decisionSection, evidenceText, joinBlocks, lastPick, pickedBy } from './decision-sections.ts';
+import {
+  decisionSection,
+  evidenceText,
+  joinBlocks,
+  lastPick,
+  pageLine,
+  pickedBy,
+} from './decision-sections.ts';
 import { lookAtNotes } from './findings.ts';
 import { branchName, counted, decisionLabel, elapsed, money, plusMinus } from './format.ts';
 import { code, fill, inertSentence, link, plainLine, report } from './markdown.ts';
@@ -120,7 +127,7 @@ function reproduce(view: RunView, alias: Alias): string {
 
 /** The comparison is a comment on the pull request, so it cannot be linked before the pull request exists. */
 const comparisonLine = (view: RunView): string =>
-  `A comment below compares this with every other candidate, including their diffs (run ${code(view.id)}).`;
+  `A comment below compares this with every other candidate, including their diffs (run ${code(view.id)}). ${pageLine(view)}`.trim();
 
 /** Commands that a person can give in a comment here. */
 function commandsList(view: RunView, alias: Alias): string {
@@ -247,6 +254,8 @@ interface CheckText {
   readonly title: string;
   /** Markdown of at most 65,000 UTF-16 units. */
   readonly summary: string;
+  /** Where GitHub's `Details` leads; absent: to GitHub's own page of the check. */
+  readonly detailsUrl?: string;
   /**
    * `success` for a clear or likely winner and for a person's pick, otherwise `neutral`: the check never blocks a
    * merge.
@@ -262,6 +271,7 @@ export function checkText(view: RunView): CheckText {
     title: plainLine(titleOf(view), MAX_CHECK_TITLE),
     summary: summary.length <= MAX_SUMMARY ? summary : joinBlocks(blocks.slice(1)),
     conclusion: isSure(view) ? 'success' : 'neutral',
+    ...(view.pageUrl === undefined ? {} : { detailsUrl: view.pageUrl }),
   };
 }
 

@@ -8,6 +8,7 @@ import {
 } from '../commands/index.ts';
 import { type CandidateState, isOver, type RunState, SETTINGS_FILE } from '../model/index.ts';
 import { activityLabel } from './activity.ts';
+import { pageLine } from './decision-sections.ts';
 import { counted, elapsed, escapedMoney, money, queueText, stageNumber, stageOf } from './format.ts';
 import { code, inertSentence, link, replyScope, report, table } from './markdown.ts';
 import { MARKDOWN, type Markup, personFirst as named } from './markup.ts';
@@ -93,6 +94,7 @@ export function statusReply(comment: number, view: RunView | null, statusUrl: st
     coderProgress(view),
     view.budget.run > 0 ? `Spent ${money(view.budget.spent)} of ${escapedMoney(view.budget.run)}.` : '',
     statusUrl === null ? '' : `See ${link('the status comment', statusUrl)} for details.`,
+    pageLine(view),
   ];
   return reply(comment, [
     facts.filter((fact) => fact !== '').join(' '),

@@ -1,6 +1,6 @@
 import { type Candidate, STAGES, type Usd } from '../model/index.ts';
 import { checkCommands } from './commands.ts';
-import { joinBlocks } from './decision-sections.ts';
+import { joinBlocks, pageLine } from './decision-sections.ts';
 import {
   CANDIDATE_STATE_LABELS,
   contestantName,
@@ -34,6 +34,7 @@ export function statusComment(view: RunView): Report {
     ...[...(view.lowered ?? []), ...(view.leftOut ?? [])].map((text) => inertSentence(text, 300)),
     ...warnings,
     debateLine(view),
+    pageLine(view),
     next,
     // The comparison, once it exists, contains both.
     ...(view.outcome ? [] : [briefSection(view, MAX_BRIEF), debateSection(view, MAX_DEBATE)]),

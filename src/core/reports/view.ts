@@ -193,6 +193,8 @@ export interface RunView {
   readonly leftOut?: readonly string[];
   /** The label that requests a run: removed when the run starts; setting it again starts a new one. */
   readonly label: string;
+  /** The page of the run; absent without pages, and for local runs. */
+  readonly pageUrl?: string;
   /** `hold`: the pushed commits ask GitHub's CI to skip them. */
   readonly ci: Settings['ci'];
   /** Milliseconds since 1970 UTC. `now` is the time of the view; for a finished run, the time of its end. */

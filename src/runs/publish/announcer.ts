@@ -23,6 +23,7 @@ interface AnnouncerPorts {
   readonly log: Log;
   readonly github?: GitHub;
   readonly diskSpace?: NonNullable<World['diskSpace']>;
+  readonly publicUrl?: string;
 }
 
 /** The edits of one run, in sequence. */

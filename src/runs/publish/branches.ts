@@ -6,7 +6,8 @@ import { sourceOf, type World } from '../context.ts';
 import { viewOf } from '../view.ts';
 
 /** Dependencies of committing candidates. */
-export type CommitPorts = RestorePorts & Pick<World, 'clock' | 'diskSpace' | 'github' | 'store'>;
+export type CommitPorts = RestorePorts &
+  Pick<World, 'clock' | 'diskSpace' | 'github' | 'publicUrl' | 'store'>;
 
 /** Commits of all candidates whose patch is safe to store in a repository, each one commit on the base. */
 export interface Commits {

@@ -15,7 +15,7 @@ import type { Commits } from './branches.ts';
 /** Dependencies of publishing a run on GitHub. */
 export type PublishPorts = Pick<
   World,
-  'artifacts' | 'clock' | 'diskSpace' | 'github' | 'log' | 'store' | 'workspaces'
+  'artifacts' | 'clock' | 'diskSpace' | 'github' | 'log' | 'publicUrl' | 'store' | 'workspaces'
 >;
 
 /** Result of a command on a run's result, with a sentence for its author. */
