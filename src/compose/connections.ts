@@ -93,7 +93,7 @@ export function openSharing(
   return { identity, fence, facts: { host: hostname(), version: ownVersion() } };
 }
 
-const ownVersion = (): string =>
+export const ownVersion = (): string =>
   (JSON.parse(readFileSync(OWN.package, 'utf8')) as { readonly version: string }).version;
 
 /**

@@ -18,13 +18,14 @@ import {
   type WebServer,
 } from '../server/index.ts';
 import { EXIT, onPresses, type Runtime, type Screen, type Terminal } from '../shell.ts';
+import type { WebApp } from '../web/index.ts';
 import { closing, disposedOnFailure, openAppGitHub } from './connections.ts';
 import { OWN } from './data-folder.ts';
 import { healthOf, metricsPageOf, unclaimedWork } from './doctor.ts';
 import { instrumentedWebhook, type OpenLog, openLog } from './instrumentation.ts';
 import { logSettings, type OperatorSettings } from './operator-settings.ts';
+import { onOwnAddress, openPages } from './pages.ts';
 import { openRuntime } from './runtime.ts';
-
 import { startUpkeep } from './upkeep.ts';
 
 const WEBHOOKS_PATH = '/api/github/webhooks';
@@ -44,25 +45,36 @@ export interface Served {
  * Runs the GitHub App in an open world: receives webhooks and executes runs in the durable engine. The demo uses the
  * same function. It takes ownership of the runtime, which is closed with it, and also if it does not start.
  */
-export async function startApp(operator: Operator, runtime: Runtime): Promise<Served> {
+export async function startApp(
+  operator: Operator,
+  runtime: Runtime,
+  options: StartOptions = {},
+): Promise<Served> {
   const cleanups = new AsyncDisposableStack();
   cleanups.defer(runtime.close);
   return disposedOnFailure(cleanups, async () => {
-    const { url } = await openApp(operator, runtime, cleanups);
+    const { url } = await openApp(operator, runtime, options, cleanups);
     return { url, close: closing(cleanups) };
   });
+}
+
+interface StartOptions {
+  /** Browsers reach this server where it listens, whatever PUBLIC_URL says. */
+  readonly onOwnAddress?: boolean;
 }
 
 /** Listens before the engine starts, so that a port in use is detected before any work begins. */
 async function openApp(
   operator: Operator,
   runtime: Runtime,
+  options: StartOptions,
   cleanups: AsyncDisposableStack,
 ): Promise<WebServer> {
   const { world } = runtime;
   const intake = openCommandIntake(world);
   const webhook = await webhookMiddleware(operator, world, intake);
   const start = Promise.withResolvers<'launched' | 'expired'>();
+  const pages = Promise.withResolvers<WebApp>();
   let launched = false;
   cleanups.defer(() => world.engine.shutdown(GRACE_MS));
   // An interrupted command is applied again at the next start.
@@ -82,11 +94,17 @@ async function openApp(
       }),
     },
     webhooksPath: WEBHOOKS_PATH,
+    pages: {
+      fetch: async (request) =>
+        (await start.promise) === 'launched' ? (await pages.promise).fetch(request) : NOT_STARTED(),
+    },
+    publicUrl: operator.pages.publicUrl,
     health: async () => (launched ? healthOf(runtime) : { ok: false, detail: { engine: 'starting' } }),
     ...metricsPageOf(operator, world),
     log: world.log,
   });
   cleanups.defer(() => web.close(GRACE_MS));
+  pages.resolve(openPages(options.onOwnAddress ? onOwnAddress(operator, web.url) : operator, world, intake));
   cleanups.defer(async () => start.resolve('expired'));
   await world.engine.launch(flows(world));
   await warnIfNobodyTakes(world);
@@ -96,6 +114,12 @@ async function openApp(
   start.resolve('launched');
   return web;
 }
+
+const NOT_STARTED = (): Response =>
+  new Response('Runoff could not start. Its log says why.\n', {
+    status: 503,
+    headers: { 'content-type': 'text/plain; charset=utf-8' },
+  });
 
 /** Not a fault: a worker that executes them may start later. */
 async function warnIfNobodyTakes({ store, log }: Pick<World, 'log' | 'store'>): Promise<void> {

@@ -173,5 +173,9 @@ async function openApp(
     { role: 'app', executor: 'demo' },
     { github: asApp, log, ownsData: true },
   );
-  return { app: await startApp(parsed.operator, runtime), world: runtime.world, environment };
+  return {
+    app: await startApp(parsed.operator, runtime, { onOwnAddress: true }),
+    world: runtime.world,
+    environment,
+  };
 }

@@ -10,6 +10,8 @@ export interface Credentials {
   readonly webhookSecret: string;
   /** PEM. */
   readonly privateKey: string;
+  /** For signing in to the pages. */
+  readonly client?: { readonly id: string; readonly secret: string };
 }
 
 export interface SavedCredentials {
@@ -47,12 +49,17 @@ export function fileCredentialStore(paths: {
         return `The App's key and secret cannot be written to ${keyFile} and ${envFile}: ${(thrown as Error).message}.`;
       }
     },
-    async keep({ appId, webhookSecret, privateKey }) {
+    async keep({ appId, webhookSecret, privateKey, client }) {
       await mkdir(dataFolder, { recursive: true, mode: 0o700 });
       await rename(keyFile, `${keyFile}.old`).catch(unlessMissing);
       await replace(keyFile, privateKey.endsWith('\n') ? privateKey : `${privateKey}\n`);
       const before = await readFile(envFile, 'utf8').catch((thrown: unknown) => unlessMissing(thrown) ?? '');
-      const lines = { APP_ID: String(appId), WEBHOOK_SECRET: webhookSecret, PRIVATE_KEY_PATH: keyFile };
+      const lines = {
+        APP_ID: String(appId),
+        WEBHOOK_SECRET: webhookSecret,
+        PRIVATE_KEY_PATH: keyFile,
+        ...(client ? { GITHUB_CLIENT_ID: client.id, GITHUB_CLIENT_SECRET: client.secret } : {}),
+      };
       await replace(envFile, withLines(before, lines));
       return { keyFile, envFile };
     },
@@ -131,6 +138,8 @@ export interface AppManifest extends z.infer<typeof AppFile> {
   readonly url: string;
   readonly hook_attributes: { readonly url: string };
   readonly redirect_url: string;
+  /** Where GitHub sends people who sign in to the pages. */
+  readonly callback_urls: readonly string[];
 }
 
 /** The manifest of the App that `app.yml` describes. Fault SETTINGS_INVALID if the file is invalid. */
@@ -145,5 +154,6 @@ export function manifestFrom(appFile: unknown, urls: ManifestUrls): AppManifest 
     url: parsed.data.url ?? publicUrl,
     hook_attributes: { url: `${publicUrl}${urls.webhooksPath}` },
     redirect_url: urls.redirectUrl,
+    callback_urls: [`${publicUrl}/sign-in/callback`],
   };
 }

@@ -82,7 +82,7 @@ export async function deliver(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<boolean> {
-  const { webhook, budget, connections } = parts;
+  const { webhook, connections } = parts;
   const refuse = (refusal: BodyRefusal): true => {
     parts.refused(refusal.text);
     refuseBody(request, response, refusal);
@@ -90,27 +90,51 @@ export async function deliver(
   };
   const early = refusalByHeaders(request, parts);
   if (early || !webhook) return refuse(early ?? DROPPED);
+  const bytes = await readBody(parts, request, response, parts.refused);
+  if (bytes === null) return true;
+  if (!isSigned(bytes, String(request.headers['x-hub-signature-256']), webhook.secret)) {
+    return refuse({ status: 400, text: 'The signature does not match the body.' });
+  }
+  // Decoding other bytes as UTF-8 would change them, and the verified text would not be the received one.
+  if (!isUtf8(bytes)) return refuse({ status: 400, text: 'The body is not UTF-8.' });
+  response.once('close', connections.busy(request.socket));
+  const taken = await webhook.take(Object.assign(request, { body: bytes.toString('utf8') }), response);
+  return taken === true || response.headersSent;
+}
+
+export interface BodyParts extends DeliveryLimits {
+  readonly budget: BodyBudget;
+}
+
+/**
+ * The body of a request to pages or API, within the same limits as a delivery. Null: it was refused, and that has been
+ * answered.
+ */
+export async function readBody(
+  parts: BodyParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  refused: (why: string) => void = () => undefined,
+): Promise<Buffer | null> {
+  const refuse = (refusal: BodyRefusal): null => {
+    refused(refusal.text);
+    refuseBody(request, response, refusal);
+    return null;
+  };
+  if (saysTooLong(request, parts.bodyLimitBytes)) return refuse(tooLong(parts));
   if (request.headers.expect !== undefined) response.writeContinue();
   const body = await readDelivery(request, {
     limit: parts.bodyLimitBytes,
     ms: parts.bodyMs,
     hold: (dropped) => {
-      const held = budget.open(senderOf(request.socket), dropped);
+      const held = parts.budget.open(senderOf(request.socket), dropped);
       response.once('close', held.release);
       return held;
     },
   });
+  if (body.kind === 'bytes') return body.bytes;
   if (body.kind === 'too-long') return refuse(tooLong(parts));
-  if (body.kind === 'dropped') return refuse(DROPPED);
-  if (body.kind === 'late') return refuse(LATE(parts));
-  if (!isSigned(body.bytes, String(request.headers['x-hub-signature-256']), webhook.secret)) {
-    return refuse({ status: 400, text: 'The signature does not match the body.' });
-  }
-  // Decoding other bytes as UTF-8 would change them, and the verified text would not be the received one.
-  if (!isUtf8(body.bytes)) return refuse({ status: 400, text: 'The body is not UTF-8.' });
-  response.once('close', connections.busy(request.socket));
-  const taken = await webhook.take(Object.assign(request, { body: body.bytes.toString('utf8') }), response);
-  return taken === true || response.headersSent;
+  return refuse(body.kind === 'late' ? LATE(parts) : DROPPED);
 }
 
 function isSigned(bytes: Buffer, signature: string, secret: string): boolean {

@@ -1,12 +1,14 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Fault } from '../core/model/index.ts';
 import type { Log } from '../ports/index.ts';
+import { countedLog } from './counted-log.ts';
 import { type DeliveryParts, deliver, type Webhook } from './deliveries.ts';
 import { limitConnections, openBodyBudget } from './limits.ts';
+import { type MetricsPage, sendMetrics } from './metrics.ts';
 import { frontPage, notFound, type Page, SECURITY_HEADERS } from './pages.ts';
 import type { SetupPages } from './setup.ts';
+import { listenerOf, type Pages, passToPages, type RequestListener } from './web-pages.ts';
 
 export { fileCredentialStore, manifestFrom, withLines } from './credentials.ts';
 export type { WebhookMiddleware } from './deliveries.ts';
@@ -30,6 +32,10 @@ export interface WebOptions {
   readonly setup?: SetupPages;
   /** Absent: there is no /metrics. */
   readonly metrics?: MetricsPage;
+  /** Pages and API: all that is none of the above. Absent: there are none. */
+  readonly pages?: Pages;
+  /** Origin under which browsers reach this server; https: browsers are told to use nothing else from then on. */
+  readonly publicUrl?: string | undefined;
   /** Absent: the defaults below. */
   readonly limits?: Partial<WebLimits>;
   readonly log: Log;
@@ -39,6 +45,8 @@ export interface WebOptions {
 export interface WebLimits {
   /** Longest webhook body, bytes. GitHub sends up to 25 MB, but an issue event stays below 1 MB. */
   readonly bodyLimitBytes: number;
+  /** Longest body of a form or of a request to the API, bytes. */
+  readonly pageBodyLimitBytes: number;
   /** Bytes of all bodies that are being read or processed. */
   readonly bodiesLimitBytes: number;
   /** Milliseconds for the headers of a request. */
@@ -59,6 +67,7 @@ export interface WebServer {
 /** Defaults. */
 const DEFAULT_LIMITS: WebLimits = {
   bodyLimitBytes: 5 * 2 ** 20,
+  pageBodyLimitBytes: 2 ** 20,
   bodiesLimitBytes: 64 * 2 ** 20,
   headersMs: 10_000,
   bodyMs: 10_000,
@@ -80,7 +89,13 @@ const CONNECTION_SILENCE_MS = 60_000;
 const REQUESTS_OF_A_CONNECTION = 100;
 const HEALTH_MS = 5_000;
 
+/** Browsers keep to https for a year. */
+const HTTPS_ONLY = 'max-age=31536000';
+
 interface Site extends WebOptions {
+  /** Absent: there are no pages. */
+  readonly listener: RequestListener | null;
+  readonly pageBodyLimitBytes: number;
   readonly deliveries: DeliveryParts;
   /** Logs what happened, and how often. */
   readonly count: (message: string, why: string) => void;
@@ -105,7 +120,15 @@ export async function startWeb(options: WebOptions): Promise<WebServer> {
     connections: limitConnections(server, limits.connections),
     refused: (why) => count('a delivery was refused', why),
   };
-  const site: Site = { ...options, deliveries, count, url };
+  const { pageBodyLimitBytes } = limits;
+  const site: Site = {
+    ...options,
+    deliveries,
+    count,
+    url,
+    pageBodyLimitBytes,
+    listener: listenerOf(options.pages),
+  };
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     if (!server.listening) response.setHeader('connection', 'close');
     void handleRequest(site, request, response);
@@ -126,6 +149,7 @@ export async function startWeb(options: WebOptions): Promise<WebServer> {
 async function handleRequest(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { log } = site;
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+  if (site.publicUrl?.startsWith('https:')) response.setHeader('strict-transport-security', HTTPS_ONLY);
   const url = URL.parse(request.url ?? '', 'http://localhost');
   const about = { method: request.method, path: url?.pathname.slice(0, 200) };
   try {
@@ -151,13 +175,16 @@ async function route(
     if (!(await deliver(site.deliveries, request, response))) sendPage(response, notFound(), request.method);
     return;
   }
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  if (reads && path === '/healthz') return sendHealth(site, response);
+  if (reads && path === '/metrics' && site.metrics && (await sendMetrics(site.metrics, request, response)))
+    return;
+  if (site.listener) return passToPages(site, site.listener, request, response);
+  if (!reads) {
     // No other body is read here; to keep the connection open, Node would have to read it all.
     response.setHeader('connection', 'close');
     return sendPage(response, notFound(), request.method);
   }
-  if (path === '/healthz') return sendHealth(site, response);
-  if (path === '/metrics' && site.metrics && (await sendMetrics(site.metrics, request, response))) return;
   if (path === '/') return sendPage(response, frontPage(), request.method);
   const asked = { path, query: url.searchParams, baseUrl: site.url() };
   sendPage(response, (await site.setup?.answer(asked)) ?? notFound(), request.method);
@@ -225,57 +252,3 @@ function urlOf(host: string, port: number): string {
   const name = ANY_ADDRESS.has(host) ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
-
-/** Milliseconds in which repetitions of a message are only counted. Default. */
-const QUIET_MS = 60_000;
-
-/**
- * Logs something that strangers can cause as often as they like: the first time at once, then one line a minute with
- * the number of repetitions.
- */
-function countedLog(log: Log): (message: string, why: string) => void {
-  const counts = new Map<string, number>();
-  function flush(message: string): void {
-    const times = counts.get(message) ?? 0;
-    counts.delete(message);
-    if (times === 0) return;
-    log.warn({ times }, `${message} (${times} more within the last minute)`);
-    wait(message);
-  }
-  function wait(message: string): void {
-    counts.set(message, 0);
-    setTimeout(() => flush(message), QUIET_MS).unref();
-  }
-  return (message, why) => {
-    const times = counts.get(message);
-    if (times === undefined) {
-      log.warn({ why }, message);
-      wait(message);
-    } else counts.set(message, times + 1);
-  };
-}
-
-/** The metrics page, and the token that protects it. */
-interface MetricsPage {
-  /** Sent as `Authorization: Bearer …`; the metrics reveal costs and model names. */
-  readonly token: string;
-  exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
-}
-
-/** Answers a scrape. Returns false, and sends nothing, without the right token: the page then seems not to exist. */
-async function sendMetrics(
-  { token, exposition }: MetricsPage,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<boolean> {
-  if (!isSame(request.headers.authorization ?? '', `Bearer ${token}`)) return false;
-  const { contentType, text } = await exposition();
-  response.writeHead(200, { 'content-type': contentType });
-  response.end(request.method === 'HEAD' ? undefined : text);
-  return true;
-}
-
-/** Takes the same time for a right token and for a wrong one of any length. */
-const isSame = (given: string, wanted: string): boolean => timingSafeEqual(digest(given), digest(wanted));
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

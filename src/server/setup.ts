@@ -182,7 +182,7 @@ type Conversion =
   /** `status` is that of the answer to the browser; `why` is one or two sentences. */
   | { readonly kind: 'failed'; readonly status: number; readonly why: string };
 
-/** The fields of GitHub's answer that are used; the client secret is not one of them and is dropped. */
+/** The fields of GitHub's answer that are used. */
 const Answer = z.object({
   id: z.number().int().positive(),
   name: z.string(),
@@ -190,6 +190,9 @@ const Answer = z.object({
   pem: z.string().regex(/^-----BEGIN [A-Z ]*PRIVATE KEY-----/),
   // GitHub creates one whenever the manifest has a hook. Without it a webhook could not be distinguished from a forgery.
   webhook_secret: z.string().min(16),
+  // For signing in to the pages; nothing else needs them.
+  client_id: z.string().min(1).optional(),
+  client_secret: z.string().min(16).optional(),
 });
 
 const GITHUB_ANSWER_MS = 15_000;
@@ -247,7 +250,14 @@ function readConversion(json: unknown): Conversion {
       `GitHub’s response lacks required fields (${fields}). Delete the App on GitHub before you try again.`,
     );
   }
-  const { id, name, html_url, pem, webhook_secret } = parsed.data;
-  const credentials = { appId: id, webhookSecret: webhook_secret, privateKey: pem };
+  const { id, name, html_url, pem, webhook_secret, client_id, client_secret } = parsed.data;
+  const credentials = {
+    appId: id,
+    webhookSecret: webhook_secret,
+    privateKey: pem,
+    ...(client_id !== undefined && client_secret !== undefined
+      ? { client: { id: client_id, secret: client_secret } }
+      : {}),
+  };
   return { kind: 'registered', app: { name, appUrl: html_url, credentials } };
 }

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { PageCommands } from '../commands/index.ts';
-import type { RunId } from '../core/model/index.ts';
-import type { RepositoryHandle, RunRecord } from '../ports/index.ts';
+import type { RunId, Usd } from '../core/model/index.ts';
+import type { Census, ExecutorRecord, ListedRun, RepositoryHandle, RunRecord } from '../ports/index.ts';
 import type { World } from '../runs/index.ts';
 import type { Assets } from './assets.ts';
 
@@ -24,12 +24,20 @@ export interface VisibleRun {
   readonly right: Exclude<Right, 'none'>;
 }
 
+export interface VisibleRepositories {
+  readonly repositories: readonly RepositoryHandle[];
+  /** False if there are more repositories than are asked about at once. */
+  readonly complete: boolean;
+}
+
 /** The one way to what a viewer may see. Viewer null: nobody is signed in. Faults: GITHUB_UNAVAILABLE. */
 export interface Access {
   /** Read from GitHub, at most a minute ago. */
   right(viewer: Viewer | null, repository: RepositoryHandle): Promise<Right>;
   /** Null for a run that does not exist and for one that the viewer may not see, after the same work. */
   visibleRun(viewer: Viewer | null, id: RunId): Promise<VisibleRun | null>;
+  /** Repositories with runs that the viewer may see, the one with the newest run first. */
+  visibleRepositories(viewer: Viewer | null): Promise<VisibleRepositories>;
 }
 
 /** The person behind a request. */
@@ -45,6 +53,35 @@ export interface WebAppOptions {
   readonly commands: PageCommands;
   /** Who sends the request; null if nobody is signed in. */
   readonly identify: (c: Context<WebEnv>) => Promise<SignedIn | null>;
+  /** Origin of these pages, such as `https://runoff.example.com`: forms must come from it. */
+  readonly origin?: string;
+  /** Routes for signing in and out; absent: nobody can. */
+  readonly signIn?: Hono<WebEnv>;
+  /** Whether runs of public repositories are shown to anybody. Default: false. */
+  readonly publicRepositories?: boolean;
+  /** What the status page shows; absent: there is no such page. */
+  readonly installation?: () => Promise<InstallationFacts>;
+}
+
+/** The state of the installation, for operators. Money in US dollars. */
+export interface InstallationFacts {
+  readonly census: Census;
+  /** Ids of queued runs, the next one first. */
+  readonly queue: readonly RunId[];
+  readonly executors: readonly ExecutorRecord[];
+  /** Booked today (UTC). */
+  readonly spentToday: Usd;
+  readonly capDay: Usd;
+  readonly capRepositoryDay: Usd;
+  /** The last faults, newest first. */
+  readonly failed: readonly ListedRun[];
+  /** Of the file system of the data folder, bytes; null if it cannot be read. */
+  readonly disk: { readonly free: number; readonly size: number } | null;
+  /** Why no further run may begin; null if one may. */
+  readonly shortage: string | null;
+  /** Work that no process takes, one sentence each. */
+  readonly unclaimed: readonly string[];
+  readonly version: string;
 }
 
 /** What the parts of the web app share. Each part is a function from this to a Hono app, mounted in index.ts. */

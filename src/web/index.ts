@@ -5,11 +5,12 @@ import { openApi } from './api/index.ts';
 import { openAssets } from './assets.ts';
 import type { WebAppOptions, WebEnv, WebParts } from './context.ts';
 import { sendNotFound, sendProblem } from './layout.ts';
-import { runList } from './pages/index.ts';
-import { openAccess } from './people/index.ts';
+import { frontPage, installationPage, runList, sendSignedOut } from './pages/index.ts';
+import { openAccess, openVisitLimit, refuseForgedForms } from './people/index.ts';
 
 export { apiDescription, PROBLEMS } from './api/index.ts';
-export type { SignedIn, Viewer, WebAppOptions, WebContext } from './context.ts';
+export type { InstallationFacts, SignedIn, Viewer, WebAppOptions, WebContext } from './context.ts';
+export { openSignIn, type SignIn } from './people/index.ts';
 
 /** Answers requests that are no webhook. Never rejects. */
 export interface WebApp {
@@ -40,7 +41,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 /** The pages and the API of Runoff. */
 export function openWeb(options: WebAppOptions): WebApp {
-  const parts: WebParts = { ...options, access: openAccess(options.world), assets: openAssets() };
+  const parts: WebParts = { ...options, access: openAccess(options.world, options), assets: openAssets() };
   const app = new Hono<WebEnv>();
   app.onError(sendFault);
   app.notFound(sendNotFound);
@@ -59,6 +60,16 @@ export function openWeb(options: WebAppOptions): WebApp {
     c.set('csrf', who?.csrf ?? null);
     await next();
   });
+  app.use(openVisitLimit());
+  app.use((c, next) => refuseForgedForms(c, options.origin ?? null, next));
+  if (options.signIn) app.route('/', options.signIn);
+  app.get('/', frontPage);
+  app.use(async (c, next) => {
+    // What may be seen without signing in is decided where a run is loaded.
+    if (c.var.viewer || (options.publicRepositories && /^\/runs(\/|$)/.test(c.req.path))) return next();
+    return sendSignedOut(c);
+  });
+  app.route('/', installationPage(parts));
   app.use('/runs/:id/*', (c, next) => withVisibleRun(c, c.req.param('id'), next));
   app.route('/runs', runList(parts));
   app.route('/runs', runActions());
@@ -69,7 +80,7 @@ export function openWeb(options: WebAppOptions): WebApp {
 /** Loads the run that a path names; a missing one and one that the viewer may not see are the same page. */
 async function withVisibleRun(c: Context<WebEnv>, id: string, next: () => Promise<void>) {
   const visible = await c.var.parts.access.visibleRun(c.var.viewer, id);
-  if (!visible) return sendNotFound(c);
+  if (!visible) return c.var.viewer ? sendNotFound(c) : sendSignedOut(c);
   c.set('visible', visible);
   return next();
 }

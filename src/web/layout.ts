@@ -26,10 +26,12 @@ export const shownText = (value: string, limit = MAX_SHOWN_TEXT): Html =>
 /** One line of text of others, for titles and attributes. Not escaped: the template does that. */
 export const shownLine = (value: string, limit = 200): string => visibleLine(value, limit);
 
-/** A time that browsers show as local time and machines can read. Milliseconds since 1970 UTC. */
-export const moment = (at: number): Html => {
+/**
+ * A time that people and machines can read. Milliseconds since 1970 UTC. `words`: shown in place of the date.
+ */
+export const moment = (at: number, words?: string): Html => {
   const iso = new Date(at).toISOString();
-  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+  return html`<time datetime="${iso}">${words ?? `${iso.slice(0, 16).replace('T', ' ')} UTC`}</time>`;
 };
 
 /** The field that every form with method="post" must contain. */
@@ -89,9 +91,17 @@ ${body}
 }
 
 function header(c: WebContext): Html {
-  const { viewer } = c.var;
+  const { viewer, parts } = c.var;
+  const operates = parts.installation && viewer?.kind === 'github' && viewer.operator;
   return html`<header class="site">
 <a class="brand" href="/">Runoff</a>
-${viewer ? html`<nav aria-label="Main"><a href="/runs">Runs</a></nav>` : ''}
+<nav aria-label="Main">${viewer ? html`<a href="/runs">Runs</a>` : ''}
+${operates ? html`<a href="/installation">Installation</a>` : ''}</nav>
+${viewer?.kind === 'github' ? signOutForms(c, viewer.login) : ''}
+${viewer === null && parts.signIn ? html`<a class="person" href="/sign-in">Sign in</a>` : ''}
 </header>`;
 }
+
+const signOutForms = (c: WebContext, login: string): Html => html`<div class="person"><span>${login}</span>
+<form method="post" action="/sign-out">${csrfField(c)}<button>Sign out</button>
+<button name="everywhere" value="yes" title="End your sessions in all browsers">Sign out everywhere</button></form></div>`;

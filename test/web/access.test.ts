@@ -49,7 +49,11 @@ describe('a run', () => {
   });
 
   test('is not shown to somebody who has not signed in, nor to the person at this machine', async () => {
-    expect((await world.get('/runs/r111111111', null)).status).toBe(404);
+    const [there, missing] = [
+      await world.get('/runs/r111111111', null),
+      await world.get('/runs/r999999999', null),
+    ];
+    expect([there.status, missing.status]).toEqual([401, 401]);
     expect((await world.get('/runs/r111111111', { kind: 'local' })).status).toBe(404);
     expect(world.asked).toEqual([]);
   });

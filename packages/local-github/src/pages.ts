@@ -178,6 +178,7 @@ const whatIsThere = (state: GitHubState, webhookSecret: string) => ({
   botLogin: APP.botLogin,
   privateKey: state.emulator.privateKey,
   webhookSecret,
+  userFlow: state.userFlow,
   installationId: FIRST_INSTALLATION,
   deliveries: state.hooks.deliveries,
   reactions: state.reactions,

@@ -11,6 +11,7 @@ import { fixWebhookPayload } from './response-fixes.ts';
 import { handleRest, holderOfToken, renamedRepository, tokenOf, withoutBase } from './rest.ts';
 import { errorResponse, type RestResponse } from './route.ts';
 import { installationRefusal } from './routes-app.ts';
+import { answerSignIn, revokeUserToken } from './sign-in.ts';
 import { type GitHubState, ownerToken } from './state.ts';
 import type { WebhookRelay } from './webhooks.ts';
 
@@ -77,6 +78,19 @@ export async function startServer(port: number, served: () => ServedState | unde
     if (route) return gitRequest(state, route, request, answer);
     const body = await readBody(request);
     if (body === undefined) return send(answer, errorResponse(413, 'The body is too large.'));
+    const signIn = answerSignIn(state, state.userFlow, { method, url: target, body });
+    if (signIn) {
+      answer.writeHead(signIn.status, signIn.headers);
+      answer.end(signIn.body);
+      return;
+    }
+    const revoked = revokeUserToken(state, state.userFlow, {
+      method,
+      url: target,
+      headers: request.headers,
+      body,
+    });
+    if (revoked) return send(answer, revoked);
     const page = method === 'GET' ? await pageFor(state, target.pathname) : undefined;
     if (page) {
       answer.writeHead(page.status, PAGE_HEADERS);

@@ -10,6 +10,7 @@ import { type JsonObject, numberAt, objectAt, textAt } from './json.ts';
 import { publicApi } from './pages.ts';
 import { importPush, simpleUser } from './push.ts';
 import { type LocalServer, type ServedState, startServer } from './server.ts';
+import { newUserFlow } from './sign-in.ts';
 import { type GitHubState, ownerToken, type Repository, type TokenHolder } from './state.ts';
 import type { LocalGitHub, LocalGitHubOptions, LocalRepository } from './types.ts';
 import { openWebhookRelay, type WebhookRelay } from './webhooks.ts';
@@ -123,6 +124,7 @@ async function furnish(f: Furnishing): Promise<GitHubState> {
     repositories,
     ...nothingYet(),
     tokens,
+    userFlow: newUserFlow(f.options.users),
     app,
     hooks: f.relay,
   };
@@ -178,8 +180,10 @@ async function describeApp(state: GitHubState): Promise<JsonObject> {
 }
 
 /** The environment variables that make Runoff the App of this GitHub. */
-export const appEnvironment = ({ appId, privateKey, webhookSecret, apiUrl }: LocalGitHub) => ({
+export const appEnvironment = ({ appId, privateKey, webhookSecret, apiUrl, userFlow }: LocalGitHub) => ({
   APP_ID: String(appId),
+  GITHUB_CLIENT_ID: userFlow.clientId,
+  GITHUB_CLIENT_SECRET: userFlow.clientSecret,
   PRIVATE_KEY: privateKey,
   WEBHOOK_SECRET: webhookSecret,
   GITHUB_API_URL: apiUrl,

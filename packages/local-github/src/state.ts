@@ -4,6 +4,23 @@ import type { FaultList } from './faults.ts';
 import type { JsonObject } from './json.ts';
 import type { Delivery, Minimised, Reaction, Role } from './types.ts';
 
+/** The App's credentials for its user flow. */
+export interface UserFlow {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly users: readonly string[];
+  /** Codes that were given to browsers and not yet used. */
+  readonly codes: Map<string, GivenCode>;
+}
+
+interface GivenCode {
+  readonly login: string;
+  readonly redirectUri: string;
+  /** PKCE: what the verifier must hash to; null if the App sent none. */
+  readonly challenge: string | null;
+  readonly givenAt: number;
+}
+
 /** Whose token it is and what it may do. */
 export interface TokenHolder {
   readonly login: string;
@@ -80,6 +97,7 @@ export interface GitHubState {
   /** Ids of renamed repositories by their old full names. */
   readonly formerNames: Map<string, number>;
   readonly tokens: Map<string, TokenHolder>;
+  readonly userFlow: UserFlow;
   readonly reactions: StoredReaction[];
   readonly minimised: Minimised[];
   readonly statuses: StoredStatus[];

@@ -79,6 +79,8 @@ export interface LocalGitHub {
   /** PEM. */
   readonly privateKey: string;
   readonly webhookSecret: string;
+  /** For signing in to the App: GitHub's pages have a button for each user. */
+  readonly userFlow: { readonly clientId: string; readonly clientSecret: string };
   /** The installation on the first repository's owner; each owner has one of its own. */
   readonly installationId: number;
   /** In the order delivered. */

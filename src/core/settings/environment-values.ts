@@ -40,6 +40,10 @@ export const amount = z
 
 export const dollarAmount = (fallback: number) => amount.prefault(String(fallback));
 
+export const longSecret = z
+  .string()
+  .min(16, 'needs at least 16 characters; `openssl rand -hex 32` makes a good one');
+
 export const commaSeparated = z
   .string()
   .transform((text) =>
@@ -60,6 +64,17 @@ export const webAddress = z
     error: 'must not hold a user name or password',
   })
   .transform((text) => text.replace(/\/+$/, ''));
+
+const OWN_MACHINE = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** An origin that browsers treat as secure: cookies over plain HTTP could be read by others on the way. */
+export const publicAddress = webAddress.refine(
+  (text) => {
+    const url = URL.parse(text);
+    return url?.origin === text && (url.protocol === 'https:' || OWN_MACHINE.test(url.hostname));
+  },
+  { error: 'write https:// and a host name, without a path (http:// only for this machine)' },
+);
 
 /** A folder by its absolute path, also as file://, or a bucket with or without a prefix. */
 export const artifactsAddress = z

@@ -8,6 +8,7 @@ import {
   dollarAmount,
   hostName,
   jsonValue,
+  longSecret,
   networkAllow,
   optionalYesNo,
   Prices,
@@ -17,6 +18,7 @@ import {
   wholeNumber,
   yesNo,
 } from './environment-values.ts';
+import { PAGE_VARIABLES } from './pages.ts';
 import { duration } from './settings.ts';
 
 /** The operator's environment, by variable. `npm run docs` generates `docs/configuration.md` and `.env.example` from the descriptions. */
@@ -36,9 +38,7 @@ export const Environment = z.object({
     .string()
     .optional()
     .describe("File with the App's private key, read if PRIVATE_KEY is not set. Keep its mode at 0600."),
-  WEBHOOK_SECRET: z
-    .string()
-    .min(16, 'needs at least 16 characters; `openssl rand -hex 32` makes a good one')
+  WEBHOOK_SECRET: longSecret
     .optional()
     .describe(
       "The App's webhook secret, at least 16 characters. Deliveries that are not signed with it are rejected.",
@@ -59,6 +59,7 @@ export const Environment = z.object({
     .unwrap()
     .optional()
     .describe('Port to listen on; 0: any free port. Default: 3000. A worker listens only if it is set.'),
+  ...PAGE_VARIABLES,
   RUNOFF_DATA: z
     .string()
     .min(1)
@@ -232,9 +233,7 @@ export const Environment = z.object({
     .describe(
       'Lowest level that is logged: trace, debug, info, warn, error, fatal or silent. Default: info.',
     ),
-  METRICS_TOKEN: z
-    .string()
-    .min(16, 'needs at least 16 characters; `openssl rand -hex 32` makes a good one')
+  METRICS_TOKEN: longSecret
     .optional()
     .describe(
       'Token for /metrics (`Authorization: Bearer …`), at least 16 characters. Metrics reveal costs. Default: none; /metrics is disabled. See docs/operations-metrics.md.',

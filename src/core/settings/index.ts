@@ -44,6 +44,7 @@ export {
   timesWithin,
 } from './limits.ts';
 export * from './operator.ts';
+export type { PagesSettings } from './pages.ts';
 export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-settings.ts';
 export { problemsOf, type SettingsProblem } from './problems.ts';
 export { shownSetup } from './python-setup.ts';

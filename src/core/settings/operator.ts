@@ -7,6 +7,7 @@ import {
   type EnvironmentProblem,
   where,
 } from './environment-problems.ts';
+import { type PagesSettings, pagesOf } from './pages.ts';
 import type { ModelProtocol } from './settings.ts';
 
 interface GitHubApp {
@@ -59,6 +60,7 @@ export interface Operator {
     readonly gitUrl: string;
   };
   readonly http: { readonly host: string; readonly port: number; readonly portIsSet: boolean };
+  readonly pages: PagesSettings;
   /** Data folder. */
   readonly data: string;
   readonly prompts?: string;
@@ -169,6 +171,7 @@ function operatorOf(env: Environment): Operator {
     appLacks: missingVariables.map(([name]) => name),
     github: githubOf(env),
     http: { host: env.HOST, port: env.PORT ?? DEFAULT_PORT, portIsSet: env.PORT !== undefined },
+    pages: pagesOf(env),
     data: env.RUNOFF_DATA,
     ...(env.PRIVATE_KEY_PATH ? { privateKeyPath: env.PRIVATE_KEY_PATH } : {}),
     ...(env.RUNOFF_PROMPTS ? { prompts: env.RUNOFF_PROMPTS } : {}),
@@ -197,16 +200,18 @@ function operatorOf(env: Environment): Operator {
       ? {}
       : { debates: env.ENABLE_PRE_EXECUTION_DEBATE ? ('always' as const) : ('never' as const) }),
     sandboxUid: env.RUNOFF_SANDBOX_UID,
-    sandbox: {
-      backend: env.RUNOFF_SANDBOX,
-      allowWeaker: env.RUNOFF_SANDBOX_WEAKER,
-      ...(env.RUNOFF_SANDBOX_IMAGE ? { image: env.RUNOFF_SANDBOX_IMAGE } : {}),
-      ...(env.RUNOFF_SANDBOX_ENGINE ? { engine: env.RUNOFF_SANDBOX_ENGINE } : {}),
-    },
+    sandbox: sandboxOf(env),
     ...(env.RUNOFF_AGENTS ? { agentsFolder: env.RUNOFF_AGENTS } : {}),
     agentCommands: env.AGENT_COMMANDS as Readonly<Record<string, AgentCommand>>,
   };
 }
+
+const sandboxOf = (env: Environment): SandboxChoice => ({
+  backend: env.RUNOFF_SANDBOX,
+  allowWeaker: env.RUNOFF_SANDBOX_WEAKER,
+  ...(env.RUNOFF_SANDBOX_IMAGE ? { image: env.RUNOFF_SANDBOX_IMAGE } : {}),
+  ...(env.RUNOFF_SANDBOX_ENGINE ? { engine: env.RUNOFF_SANDBOX_ENGINE } : {}),
+});
 
 const keepingOf = (env: Environment): Pick<Operator, 'minFreeDisk' | 'maxDisk' | 'keep'> => ({
   minFreeDisk: env.MIN_FREE_DISK,

@@ -1,1 +1,3 @@
+export { frontPage, sendSignedOut } from './front.ts';
+export { installationPage } from './installation.ts';
 export { runList } from './runs.ts';

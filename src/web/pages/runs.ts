@@ -1,25 +1,20 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
-import type { RunRecord } from '../../ports/index.ts';
+import { RUN_STATES, type RunId, type RunState } from '../../core/model/index.ts';
+import { elapsed, money } from '../../core/reports/index.ts';
+import type { ListedRun, RepositoryHandle, RunFilter } from '../../ports/index.ts';
 import { viewOf } from '../../runs/index.ts';
 import { actions } from '../actions/index.ts';
-import type { WebContext, WebEnv, WebParts } from '../context.ts';
+import type { VisibleRepositories, WebContext, WebEnv, WebParts } from '../context.ts';
 import { type Html, moment, sendPage, shownLine, shownText } from '../layout.ts';
 
-/** Runs on the list. */
+/** Runs on one page of the list. */
 const RUNS_ON_A_PAGE = 50;
 
 /** The list of runs that the viewer may see. */
-export function runList({ world, access }: WebParts): Hono<WebEnv> {
+export function runList(parts: WebParts): Hono<WebEnv> {
   const app = new Hono<WebEnv>();
-  app.get('/', async (c) => {
-    const { viewer } = c.var;
-    const newest = await world.store.runs(RUNS_ON_A_PAGE);
-    const seen = await Promise.all(
-      newest.map(async ({ id }) => (await access.visibleRun(viewer, id))?.run ?? []),
-    );
-    return sendPage(c, { title: 'Runs', body: runTable(seen.flat()) });
-  });
+  app.get('/', (c) => sendList(c, parts));
   app.get('/:id', (c) => sendRun(c));
   return app;
 }
@@ -30,10 +25,120 @@ async function sendRun(c: WebContext): Promise<Response> {
   return sendPage(c, { title: shownLine(run.title), body: html`<p>${run.state}</p>${forms}` });
 }
 
-const runTable = (runs: readonly RunRecord[]): Html => html`<table>
-<thead><tr><th scope="col">Run</th><th scope="col">Title</th><th scope="col">State</th><th scope="col">Started</th></tr></thead>
+/** What somebody looks for, as in the address. Empty: all. */
+interface Asked {
+  /** `owner/name`. */
+  readonly repo: string;
+  readonly state: string;
+  readonly by: string;
+  readonly q: string;
+  readonly after: string;
+}
+
+async function sendList(c: WebContext, { world, access }: WebParts): Promise<Response> {
+  const { viewer } = c.var;
+  const asked: Asked = { repo: '', state: '', by: '', q: '', after: '', ...shortened(c.req.query()) };
+  const named = asked.repo === '' ? null : await repositoryNamed(c, asked.repo);
+  const seen = named ?? (await access.visibleRepositories(viewer));
+  const filter = filterOf(
+    asked,
+    viewer?.kind === 'local' ? 'local' : seen.repositories.map((one) => one.repositoryId),
+  );
+  const found = await world.store.listRuns({ ...filter, limit: RUNS_ON_A_PAGE + 1 });
+  const runs = found.slice(0, RUNS_ON_A_PAGE);
+  const last = found.length > runs.length ? runs.at(-1) : undefined;
+  return sendPage(c, {
+    title: 'Runs',
+    body: html`${viewer?.kind === 'local' ? '' : filterForm(asked)}
+${runs.length > 0 ? runTable(runs, world.clock.now()) : emptyList(asked, viewer?.kind === 'local')}
+${last ? html`<p><a rel="next" href="/runs?${query({ ...asked, after: `${last.createdAt}-${last.id}` })}">Older runs</a></p>` : ''}
+${seen.complete ? '' : html`<p class="muted">Only the repositories with the newest runs are listed. Enter the name of a repository to see its runs.</p>`}`,
+  });
+}
+
+/** A repository that the viewer may not see is as one that does not exist: it has no runs. */
+async function repositoryNamed(c: WebContext, name: string): Promise<VisibleRepositories> {
+  const { access, world } = c.var.parts;
+  const isNamed = ({ owner, name: own }: RepositoryHandle) =>
+    `${owner}/${own}`.toLowerCase() === name.toLowerCase();
+  const found = (await world.store.repositoriesWithRuns()).filter(isNamed);
+  const rights = await Promise.all(found.map((one) => access.right(c.var.viewer, one)));
+  return { repositories: found.filter((_, at) => rights[at] !== 'none'), complete: true };
+}
+
+/** Longest value of a filter, characters. */
+const MAX_ASKED = 200;
+
+const shortened = (given: Readonly<Record<string, string>>): Partial<Asked> =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value.trim().slice(0, MAX_ASKED)]));
+
+function filterOf({ state, by, q, after }: Asked, of: RunFilter['of']): Omit<RunFilter, 'limit'> {
+  const states = RUN_STATES.filter((one) => one === state);
+  return {
+    of,
+    ...(states.length > 0 ? { states } : {}),
+    ...(by === '' ? {} : { by }),
+    ...(q === '' ? {} : { text: q }),
+    ...placeIn(after),
+  };
+}
+
+function placeIn(after: string): { readonly after?: { readonly createdAt: number; readonly id: RunId } } {
+  const [, at, id] = /^(\d{1,15})-([0-9a-z]{1,20})$/.exec(after) ?? [];
+  return at === undefined || id === undefined ? {} : { after: { createdAt: Number(at), id } };
+}
+
+const query = (asked: Asked): string =>
+  new URLSearchParams(Object.entries(asked).filter(([, value]) => value !== '')).toString();
+
+const stateName = (state: RunState): string => state.replaceAll('_', ' ');
+
+const filterForm = ({
+  repo,
+  state,
+  by,
+  q,
+}: Asked): Html => html`<form class="filters" method="get" action="/runs">
+<label>Repository <input name="repo" value="${repo}" placeholder="owner/name"></label>
+<label>State <select name="state"><option value="">all</option>${RUN_STATES.map(
+  (one) => html`<option value="${one}"${one === state ? html` selected` : ''}>${stateName(one)}</option>`,
+)}</select></label>
+<label>Asked for by <input name="by" value="${by}" placeholder="login"></label>
+<label>Title <input name="q" type="search" value="${q}"></label>
+<button>Filter</button></form>`;
+
+function emptyList(asked: Asked, local: boolean): Html {
+  if (query(asked) !== '') return html`<p>No run fits. <a href="/runs">Show all runs</a></p>`;
+  return local
+    ? html`<p>There is no run yet. Start one with <code>runoff run "What should change" --repo FOLDER</code>.</p>`
+    : html`<p>There is no run in a repository that you may read. Label an issue <code>auto-dev</code> to start one.</p>`;
+}
+
+const runTable = (
+  runs: readonly ListedRun[],
+  now: number,
+): Html => html`<div class="wide"><table class="runs">
+<thead><tr><th scope="col">Run</th><th scope="col">Where</th><th scope="col">State</th><th scope="col">Winner</th><th scope="col">Cost</th><th scope="col">Age</th></tr></thead>
 <tbody>${runs.map(
-  ({ id, title, state, createdAt }) =>
-    html`<tr><td><a href="/runs/${id}">${id}</a></td><td>${shownText(title, 200)}</td><td>${state}</td><td>${moment(createdAt)}</td></tr>`,
-)}</tbody>
-</table>`;
+  (run) => html`<tr>
+<td><a href="/runs/${run.id}">${shownText(run.title, 200)}</a></td>
+<td>${whereOf(run)}</td><td><span class="state" data-state="${run.state}">${stateName(run.state)}</span></td>
+<td>${winnerOf(run)}</td><td class="number">${money(run.usd)}</td>
+<td title="${shownLine(run.id)}">${moment(run.createdAt, `${elapsed(now - run.createdAt)} ago`)}</td></tr>`,
+)}</tbody></table></div>`;
+
+function whereOf({ origin }: ListedRun): Html {
+  if (origin.kind === 'local') return html`<code>${shownText(origin.path, 200)}</code>`;
+  const { owner, name, issue, requestedBy } = origin;
+  return html`${shownText(`${owner}/${name}#${issue}`, 200)} <span class="muted">by ${shownText(requestedBy.login, 60)}</span>`;
+}
+
+/** What a person picked, else what the evidence decided. */
+function winnerOf({ decision, pick }: ListedRun): string {
+  if (pick) return pick.alias === null ? 'none, picked' : `${pick.alias}, picked`;
+  if (!decision) return '–';
+  if (decision.kind === 'none') return 'none';
+  return decision.kind === 'winner'
+    ? `${decision.alias}, ${decision.confidence}`
+    : `${decision.alias}, toss-up`;
+}

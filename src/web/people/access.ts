@@ -3,7 +3,7 @@ import { Semaphore } from 'async-mutex';
 import { asFault, Fault, type Origin, type RunId } from '../../core/model/index.ts';
 import type { RepositoryHandle } from '../../ports/index.ts';
 import { handleOf, MAY_WRITE, type World } from '../../runs/index.ts';
-import type { Access, Right, Viewer } from '../context.ts';
+import type { Access, Right, Viewer, VisibleRepositories } from '../context.ts';
 
 /** Longest age of a right that is still used, milliseconds; the issue of the pages sets it. */
 const RIGHT_MS = 60_000;
@@ -14,8 +14,12 @@ const MAX_CONCURRENT = 8;
 /** Milliseconds until a page stops waiting for GitHub. Our default: people reload a page that takes longer. */
 const GITHUB_MS = 8_000;
 
+/** Repositories whose right is read for one list. Our default: further ones are found by their name. */
+const MAX_LISTED = 100;
+
 type AccessPorts = Pick<World, 'clock' | 'github' | 'store'>;
-type GitHubViewer = Extract<Viewer, { kind: 'github' }>;
+/** Null: anybody, who may read what is public on GitHub. */
+type RemoteViewer = Extract<Viewer, { kind: 'github' }> | null;
 
 interface KnownRight {
   /** Monotonic time at which GitHub was asked. */
@@ -23,11 +27,16 @@ interface KnownRight {
   readonly right: Promise<Right>;
 }
 
+interface AccessOptions {
+  /** Whether everybody may read what is public on GitHub. */
+  readonly publicRepositories?: boolean;
+}
+
 /**
  * Rights of viewers, read from GitHub by numeric id with the installation's token (I4, I11), also those that are denied.
  * A failed read is not kept, and rejects: nobody sees anything while GitHub cannot be reached.
  */
-export function openAccess(ports: AccessPorts): Access {
+export function openAccess(ports: AccessPorts, { publicRepositories = false }: AccessOptions = {}): Access {
   const rights = openRights(ports);
   const decoyKey = randomBytes(32);
 
@@ -35,32 +44,44 @@ export function openAccess(ports: AccessPorts): Access {
    * The repository that is asked about for a run that does not exist, so that the answer takes as long as for one that
    * may not be seen: one of those that the viewer is not known to see, always the same for the same id.
    */
-  async function decoy(viewer: Viewer, id: RunId): Promise<RepositoryHandle | null> {
+  async function decoy(viewer: RemoteViewer, id: RunId): Promise<RepositoryHandle | null> {
     const all = await ports.store.repositoriesWithRuns();
-    const hidden = viewer.kind === 'github' ? all.filter((one) => !rights.isSeen(viewer, one)) : all;
+    const hidden = all.filter((one) => !rights.isSeen(viewer, one));
     const from = hidden.length > 0 ? hidden : all;
     const draw = createHmac('sha256', decoyKey).update(id).digest().readUInt32BE();
     return from[draw % from.length] ?? null;
   }
 
   async function right(viewer: Viewer | null, repository: RepositoryHandle): Promise<Right> {
-    if (viewer?.kind !== 'github') return 'none';
+    if (viewer?.kind === 'local' || (viewer === null && !publicRepositories)) return 'none';
     return rights.get(viewer, repository);
   }
 
-  async function rightTo(viewer: Viewer, origin: Origin | null, id: RunId): Promise<Right> {
+  async function rightTo(viewer: Viewer | null, origin: Origin | null, id: RunId): Promise<Right> {
+    if (viewer?.kind === 'local') return origin?.kind === 'local' ? 'write' : 'none';
     const other = await decoy(viewer, id);
-    if (viewer.kind === 'local') return origin?.kind === 'local' ? 'write' : 'none';
     const known = origin?.kind === 'github' ? handleOf(origin) : null;
     const place = known ?? other;
-    const found = place ? await rights.get(viewer, place) : 'none';
+    const found = place ? await right(viewer, place) : 'none';
     return known ? found : 'none';
+  }
+
+  async function visibleRepositories(viewer: Viewer | null): Promise<VisibleRepositories> {
+    if (viewer?.kind === 'local') return { repositories: [], complete: true };
+    const all = await ports.store.repositoriesWithRuns();
+    const asked = all.slice(0, MAX_LISTED);
+    const found = await Promise.all(asked.map((one) => right(viewer, one)));
+    return {
+      repositories: asked.filter((_, at) => found[at] !== 'none'),
+      complete: asked.length === all.length,
+    };
   }
 
   return {
     right,
+    visibleRepositories,
     async visibleRun(viewer, id) {
-      if (!viewer) return null;
+      if (!viewer && !publicRepositories) return null;
       const granted = await rightTo(viewer, await ports.store.originOf(id), id);
       if (granted === 'none') return null;
       const run = await ports.store.run(id);
@@ -72,14 +93,16 @@ export function openAccess(ports: AccessPorts): Access {
 function openRights({ clock, github }: AccessPorts) {
   const known = new Map<string, KnownRight>();
   const reads = new Semaphore(MAX_CONCURRENT);
-  const key = ({ id }: GitHubViewer, { repositoryId }: RepositoryHandle) => `${id} ${repositoryId}`;
+  const key = (viewer: RemoteViewer, { repositoryId }: RepositoryHandle) =>
+    `${viewer?.id ?? 'anybody'} ${repositoryId}`;
   const seen = new Set<string>();
 
-  async function read(viewer: GitHubViewer, repository: RepositoryHandle): Promise<Right> {
+  async function read(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right> {
     if (!github) return 'none';
     try {
       return await reads.runExclusive(async () => {
         const reader = await github.reader(repository);
+        if (!viewer) return (await reader.repository()).private ? 'none' : 'read';
         const permission = await reader.permission(viewer);
         if (MAY_WRITE.has(permission)) return 'write';
         return permission === 'none' ? 'none' : 'read';
@@ -90,7 +113,7 @@ function openRights({ clock, github }: AccessPorts) {
       throw thrown;
     }
   }
-  function ask(name: string, viewer: GitHubViewer, repository: RepositoryHandle): KnownRight {
+  function ask(name: string, viewer: RemoteViewer, repository: RepositoryHandle): KnownRight {
     const right = withinTime(read(viewer, repository));
     const entry = { at: clock.elapsed(), right };
     known.delete(name);
@@ -111,12 +134,12 @@ function openRights({ clock, github }: AccessPorts) {
     return entry && clock.elapsed() - entry.at < RIGHT_MS ? entry : undefined;
   };
   return {
-    get(viewer: GitHubViewer, repository: RepositoryHandle): Promise<Right> {
+    get(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right> {
       const name = key(viewer, repository);
       return (fresh(name) ?? ask(name, viewer, repository)).right;
     },
     /** Whether the viewer was found to see the repository, and need not ask again. */
-    isSeen: (viewer: GitHubViewer, repository: RepositoryHandle): boolean =>
+    isSeen: (viewer: RemoteViewer, repository: RepositoryHandle): boolean =>
       fresh(key(viewer, repository)) !== undefined && seen.has(key(viewer, repository)),
   };
 }

@@ -1,1 +1,4 @@
 export { openAccess } from './access.ts';
+export { refuseForgedForms } from './csrf.ts';
+export { openSignIn, SIGN_IN_PATH, type SignIn, type SignInOptions } from './sign-in.ts';
+export { openVisitLimit } from './visits.ts';

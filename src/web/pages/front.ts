@@ -1,0 +1,30 @@
+import { html } from 'hono/html';
+import type { WebContext } from '../context.ts';
+import { sendPage } from '../layout.ts';
+
+/** Who is signed in came for the runs. */
+export function frontPage(c: WebContext): Response | Promise<Response> {
+  if (c.var.viewer) return c.redirect('/runs', 303);
+  const { signIn, publicRepositories } = c.var.parts;
+  return sendPage(c, {
+    title: 'Runoff',
+    body: html`<p>Label an issue; several coding agents write competing patches; executed tests decide which one becomes the pull request.</p>
+${signIn ? html`<p><a class="button" href="/sign-in">Sign in with GitHub</a> to see the runs of repositories that you may read.</p>` : ''}
+${publicRepositories ? html`<p><a href="/runs">Runs of public repositories</a></p>` : ''}`,
+  });
+}
+
+/** The same for every address, whether there is something or not. */
+export function sendSignedOut(c: WebContext): Promise<Response> {
+  const to = c.req.method === 'GET' ? `?${new URLSearchParams({ to: addressWithin(c.req.url) })}` : '';
+  const body = c.var.parts.signIn
+    ? html`<p>Pages show what you may read on GitHub, so Runoff must know who you are.</p>
+<p><a class="button" href="/sign-in${to}">Sign in with GitHub</a></p>`
+    : html`<p>Open the address that Runoff printed in the terminal.</p>`;
+  return sendPage(c, { title: 'You are not signed in', body }, 401);
+}
+
+function addressWithin(address: string): string {
+  const { pathname, search } = new URL(address);
+  return `${pathname}${search}`;
+}

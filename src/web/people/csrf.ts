@@ -1,0 +1,47 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { WebContext } from '../context.ts';
+import { sendProblem } from '../layout.ts';
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Takes the same time wherever the texts differ. */
+export const isSameText = (one: string, other: string): boolean =>
+  timingSafeEqual(sha256(one), sha256(other));
+
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/**
+ * Lets requests through that only read, and forms of these pages: sent by a page of `origin`, with the token of the
+ * session in which the form was made. Browsers say where a request comes from; what says nothing needs the token alone.
+ */
+export async function refuseForgedForms(
+  c: WebContext,
+  origin: string | null,
+  next: () => Promise<void>,
+): Promise<Response | undefined> {
+  if (READING.has(c.req.method)) {
+    await next();
+    return undefined;
+  }
+  const from = c.req.header('origin');
+  const site = c.req.header('sec-fetch-site');
+  const strange = (from !== undefined && from !== origin) || (site !== undefined && site !== 'same-origin');
+  if (strange || !(await hasToken(c))) {
+    return sendProblem(
+      c,
+      403,
+      'Nothing was changed',
+      'The form was not sent from a page of this server in this session.',
+      'Load the page again, check what it shows, and press the button again.',
+    );
+  }
+  await next();
+  return undefined;
+}
+
+async function hasToken(c: WebContext): Promise<boolean> {
+  const { csrf } = c.var;
+  if (csrf === null) return false;
+  const { csrf: given } = await c.req.parseBody();
+  return typeof given === 'string' && isSameText(given, csrf);
+}
