@@ -22,6 +22,7 @@ import {
   replaceBelow,
   serve,
   settingsSource,
+  showLocalPages,
   work,
 } from './compose/index.ts';
 import { visibleCode } from './core/reports/index.ts';
@@ -154,6 +155,7 @@ const shell: Shell = {
   typing: process.stdin.isTTY && outIsTerminal ? typing : null,
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
   cores: availableParallelism(),
+  ui: async (request) => showLocalPages(await atTerminal(true), request, terminal),
   serve: async () => serve(await settings.read(), terminal),
   work: async () => work(await settings.read(), terminal),
   // Loaded on demand, so that the App does not load the demo's GitHub.

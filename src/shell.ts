@@ -55,6 +55,14 @@ export interface DoctorFinding {
   readonly remedy?: string;
 }
 
+/** What `runoff ui` shows. */
+export interface LocalPagesRequest {
+  /** Id of the run whose page comes first; null: the list. */
+  readonly run: string | null;
+  /** Opens the desktop's browser. */
+  readonly open: boolean;
+}
+
 export interface DemoOptions {
   readonly keep: boolean;
   readonly json: boolean;
@@ -184,6 +192,8 @@ export interface Shell extends Terminal {
   /** Number of cores available to this process. */
   readonly cores: number;
   serve(): Promise<number>;
+  /** Serves pages of local runs until it is interrupted. */
+  ui(request: LocalPagesRequest): Promise<number>;
   work(): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
   /** `repository`: a local one whose commands and tools are checked, too. */

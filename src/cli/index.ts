@@ -87,14 +87,7 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
   addSelect(program, shell, done);
   addDebate(program, shell, done);
   addContests(program, shell, done);
-  program
-    .command('serve')
-    .description('start the GitHub App server: receives webhooks and executes runs')
-    .action(async () => done(await shell.serve()));
-  program
-    .command('worker')
-    .description('start a worker for the App on another machine with the same DATABASE_URL')
-    .action(async () => done(await shell.work()));
+  addServers(program, shell, done);
   program
     .command('demo')
     .description('run the complete workflow on this machine, offline, with scripted models')
@@ -113,6 +106,25 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
   addPrune(program, shell, done);
   exitOverrides(program);
   return program;
+}
+
+function addServers(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('serve')
+    .description('start the GitHub App server: receives webhooks and executes runs')
+    .action(async () => done(await shell.serve()));
+  program
+    .command('ui')
+    .description('show the runs on this machine in a browser, until you press Ctrl-C')
+    .argument('[run]', 'the run whose page is opened first')
+    .option('--open', "open the desktop's browser", false)
+    .action(async (run: string | undefined, { open }: { open: boolean }) =>
+      done(await shell.ui({ run: run ?? null, open })),
+    );
+  program
+    .command('worker')
+    .description('start a worker for the App on another machine with the same DATABASE_URL')
+    .action(async () => done(await shell.work()));
 }
 
 function addContests(program: Command, shell: Shell, done: (code: number) => void): void {

@@ -4,6 +4,7 @@ export { closing, disposedOnFailure, openAppGitHub } from './connections.ts';
 export { diagnose } from './doctor.ts';
 export { openLog } from './instrumentation.ts';
 export { createBelow, openMining, openPreparing, openSelecting, replaceBelow } from './local.ts';
+export { showLocalPages } from './local-pages.ts';
 export { moveAway, pruneByHand } from './maintenance.ts';
 export { readOperator, readSettings, settingsSource } from './operator-settings.ts';
 export { openRuntime } from './runtime.ts';

@@ -42,6 +42,7 @@ import {
   type OpenLog,
   openLog,
 } from './instrumentation.ts';
+import { linksTo } from './pages.ts';
 import { closableSandbox, NO_SANDBOX, openSandbox, ownerOf, registriesOf, toolchainsOf } from './sandbox.ts';
 import { pruneUnused } from './upkeep.ts';
 
@@ -252,6 +253,7 @@ const statelessParts = (operator: Operator, log: OpenLog, sandbox: Sandbox) => (
   prompts: promptsOf(operator),
   toolchains: toolchainsOf(operator, sandbox),
   ...registriesOf(operator, log),
+  ...linksTo(operator),
 });
 
 /** The App shares its work through queues; the command line executes its whole run in its own process. */

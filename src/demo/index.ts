@@ -190,6 +190,7 @@ async function stay(
       `  issue         ${repository}/issues/${issue}`,
       ...(pull === null ? [] : [`  pull request  ${repository}/pull/${pull}`]),
       `  clone         git clone ${repository}.git`,
+      `  page          ${app.url}/runs/${view.id} (sign in as ${MAINTAINER}, with a button in place of a password)`,
       `  App           ${app.url}/healthz`,
       '',
     ].join('\n'),

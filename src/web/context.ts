@@ -55,6 +55,8 @@ export interface WebAppOptions {
   readonly identify: (c: Context<WebEnv>) => Promise<SignedIn | null>;
   /** Origin of these pages, such as `https://runoff.example.com`: forms must come from it. */
   readonly origin?: string;
+  /** The only value of the header Host that is answered, such as `127.0.0.1:4040`. Absent: any, as behind a proxy. */
+  readonly host?: string;
   /** Routes for signing in and out; absent: nobody can. */
   readonly signIn?: Hono<WebEnv>;
   /** Whether runs of public repositories are shown to anybody. Default: false. */

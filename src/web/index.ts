@@ -10,7 +10,7 @@ import { openAccess, openVisitLimit, refuseForgedForms } from './people/index.ts
 
 export { apiDescription, PROBLEMS } from './api/index.ts';
 export type { InstallationFacts, SignedIn, Viewer, WebAppOptions, WebContext } from './context.ts';
-export { openSignIn, type SignIn } from './people/index.ts';
+export { openLocalSignIn, openSignIn, type SignIn } from './people/index.ts';
 
 /** Answers requests that are no webhook. Never rejects. */
 export interface WebApp {
@@ -45,6 +45,12 @@ export function openWeb(options: WebAppOptions): WebApp {
   const app = new Hono<WebEnv>();
   app.onError(sendFault);
   app.notFound(sendNotFound);
+  app.use(async (c, next) => {
+    // A name of somebody else's that leads to this machine must not make their pages the same origin as ours.
+    if (options.host !== undefined && c.req.header('host') !== options.host)
+      return c.text(`This server answers only under http://${options.host}.\n`, 421);
+    return next();
+  });
   app.use(async (c, next) => {
     c.set('parts', parts);
     await next();

@@ -98,7 +98,7 @@ function header(c: WebContext): Html {
 <nav aria-label="Main">${viewer ? html`<a href="/runs">Runs</a>` : ''}
 ${operates ? html`<a href="/installation">Installation</a>` : ''}</nav>
 ${viewer?.kind === 'github' ? signOutForms(c, viewer.login) : ''}
-${viewer === null && parts.signIn ? html`<a class="person" href="/sign-in">Sign in</a>` : ''}
+${viewer === null && parts.signIn && parts.host === undefined ? html`<a class="person" href="/sign-in">Sign in</a>` : ''}
 </header>`;
 }
 

@@ -1,7 +1,7 @@
 export { copyFault } from './areas.ts';
 export { type BubblewrapOptions, openBubblewrap } from './bubblewrap.ts';
 export { type ContainerOptions, openContainer } from './container/index.ts';
-export { type Owner, runCommand } from './processes.ts';
+export { commandEnd, type Owner, runCommand } from './processes.ts';
 export { discardFolder, ownFolder, removeOrphans } from './scratch.ts';
 export { prepareToolchain } from './toolchain.ts';
 export {

@@ -5,7 +5,8 @@ import { sendPage } from '../layout.ts';
 /** Who is signed in came for the runs. */
 export function frontPage(c: WebContext): Response | Promise<Response> {
   if (c.var.viewer) return c.redirect('/runs', 303);
-  const { signIn, publicRepositories } = c.var.parts;
+  const { signIn, publicRepositories, host } = c.var.parts;
+  if (host !== undefined) return sendSignedOut(c);
   return sendPage(c, {
     title: 'Runoff',
     body: html`<p>Label an issue; several coding agents write competing patches; executed tests decide which one becomes the pull request.</p>
@@ -17,10 +18,12 @@ ${publicRepositories ? html`<p><a href="/runs">Runs of public repositories</a></
 /** The same for every address, whether there is something or not. */
 export function sendSignedOut(c: WebContext): Promise<Response> {
   const to = c.req.method === 'GET' ? `?${new URLSearchParams({ to: addressWithin(c.req.url) })}` : '';
-  const body = c.var.parts.signIn
-    ? html`<p>Pages show what you may read on GitHub, so Runoff must know who you are.</p>
+  const { signIn, host } = c.var.parts;
+  const body =
+    signIn && host === undefined
+      ? html`<p>Pages show what you may read on GitHub, so Runoff must know who you are.</p>
 <p><a class="button" href="/sign-in${to}">Sign in with GitHub</a></p>`
-    : html`<p>Open the address that Runoff printed in the terminal.</p>`;
+      : html`<p>Open the address that Runoff printed in the terminal.</p>`;
   return sendPage(c, { title: 'You are not signed in', body }, 401);
 }
 

@@ -26,6 +26,11 @@ describe('the environment', () => {
       appLacks: ['APP_ID', 'PRIVATE_KEY', 'WEBHOOK_SECRET'],
       github: { apiUrl: 'https://api.github.com', gitUrl: 'https://github.com' },
       http: { host: '127.0.0.1', port: 3000, portIsSet: false },
+      pages: {
+        lacks: ['PUBLIC_URL', 'GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET'],
+        operators: [],
+        publicRepositories: false,
+      },
       data: '/data',
       models: {},
       modelPrices: {},
@@ -62,6 +67,24 @@ describe('the environment', () => {
       kind: 'invalid',
       problems: [{ name: 'RUNOFF_DATA', message: 'is not set' }],
     });
+  });
+
+  test('takes the address of the pages as an origin that browsers treat as secure', () => {
+    const pages = (PUBLIC_URL: string) => operator({ PUBLIC_URL }).pages.publicUrl;
+    expect(pages('https://runoff.example/')).toBe('https://runoff.example');
+    expect(pages('http://localhost:3000')).toBe('http://localhost:3000');
+    for (const PUBLIC_URL of [
+      'http://runoff.example',
+      'https://runoff.example/pages',
+      'https://runoff.example/?a',
+      'http://127.0.0.1.evil.test',
+      'HTTPS://Runoff.example',
+      'runoff.example',
+    ])
+      expect(parseEnvironment({ RUNOFF_DATA: '/data', PUBLIC_URL })).toMatchObject({
+        kind: 'invalid',
+        problems: [{ name: 'PUBLIC_URL' }],
+      });
   });
 
   test('treats an empty variable as unset, and ignores unknown ones', () => {

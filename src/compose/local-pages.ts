@@ -1,0 +1,114 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { commandEnd } from '../adapters/sandbox/index.ts';
+import { openLocalCommands } from '../commands/index.ts';
+import { Fault } from '../core/model/index.ts';
+import { escapeHtml } from '../core/reports/index.ts';
+import type { Operator } from '../core/settings/index.ts';
+import { flows } from '../runs/index.ts';
+import { startWeb } from '../server/index.ts';
+import { EXIT, type LocalPagesRequest, onPresses, type Terminal } from '../shell.ts';
+import { openLocalSignIn, openWeb, type WebApp } from '../web/index.ts';
+import { disposedOnFailure } from './connections.ts';
+import { openRuntime } from './runtime.ts';
+
+/** Milliseconds for answers that are under way when the server ends. */
+const CLOSE_MS = 2_000;
+
+/** Milliseconds until a program that opens a browser counts as successful. */
+const BROWSER_MS = 3_000;
+
+/**
+ * `runoff ui`: pages of this machine's runs on loopback, for whoever can read the terminal, until Ctrl-C. Fault
+ * RUN_UNKNOWN for a run that does not exist.
+ */
+export async function showLocalPages(
+  operator: Operator,
+  request: LocalPagesRequest,
+  terminal: Terminal,
+): Promise<number> {
+  const stop = Promise.withResolvers<void>();
+  const stopListening = onPresses(terminal.onInterrupt, () => stop.resolve());
+  const cleanups = new AsyncDisposableStack();
+  cleanups.defer(async () => stopListening());
+  return disposedOnFailure(cleanups, async () => {
+    const { url, pathTo } = await openLocalPages(operator, request, cleanups);
+    const { screen } = terminal;
+    screen.out(`${url}${pathTo()}\n`);
+    screen.err('The address can be opened once. Ctrl-C ends the pages.\n');
+    if (request.open) {
+      const why = await openInBrowser(operator.data, `${url}${pathTo()}`, cleanups);
+      if (why !== null) screen.err(`${why}\n`);
+    }
+    await stop.promise;
+    await cleanups.disposeAsync();
+    return EXIT.done;
+  });
+}
+
+interface OpenedPages {
+  readonly url: string;
+  /** A path that can be opened once. */
+  pathTo(): string;
+}
+
+async function openLocalPages(
+  operator: Operator,
+  { run }: LocalPagesRequest,
+  cleanups: AsyncDisposableStack,
+): Promise<OpenedPages> {
+  const runtime = await openRuntime(operator, { role: 'reader' });
+  cleanups.defer(runtime.close);
+  const { world } = runtime;
+  if (run !== null && (await world.store.originOf(run))?.kind !== 'local')
+    throw new Fault('RUN_UNKNOWN', `There is no run ${run.slice(0, 40)} of a repository on this machine.`);
+  await world.engine.launch(flows(world));
+  const app = Promise.withResolvers<WebApp>();
+  const server = await startWeb({
+    host: '127.0.0.1',
+    port: 0,
+    webhooksPath: '/api/github/webhooks',
+    pages: { fetch: async (asked) => (await app.promise).fetch(asked) },
+    health: async () => ({ ok: true, detail: {} }),
+    log: world.log,
+  });
+  cleanups.defer(() => server.close(CLOSE_MS));
+  const { identify, routes, pathTo } = openLocalSignIn(server.port);
+  app.resolve(
+    openWeb({
+      world,
+      commands: openLocalCommands(world),
+      identify,
+      signIn: routes,
+      origin: server.url,
+      host: new URL(server.url).host,
+    }),
+  );
+  const to = run === null ? '/runs' : `/runs/${run}`;
+  return { url: server.url, pathTo: () => pathTo(to) };
+}
+
+/**
+ * Opens the address with the desktop's browser; returns why it could not, as a sentence. The browser gets a file that
+ * leads there: other users of this machine can read the arguments of programs, but not the file.
+ */
+async function openInBrowser(
+  data: string,
+  address: string,
+  cleanups: AsyncDisposableStack,
+): Promise<string | null> {
+  const folder = await mkdtemp(join(data, 'ui-'));
+  cleanups.defer(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'open.html');
+  const page = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${escapeHtml(address)}">`;
+  await writeFile(file, page, { mode: 0o600 });
+  const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  const started = commandEnd(program, [file], { env: process.env }).then(
+    ({ code, stderr }) => (code === 0 ? null : stderr.trim().slice(0, 200) || `it ended with ${code}`),
+    (thrown: Error) => thrown.message,
+  );
+  // Some of them last as long as the browser.
+  const why = await Promise.race([started, delay(BROWSER_MS, null, { ref: false })]);
+  return why === null ? null : `No browser was opened by ${program} (${why}): open the address yourself.`;
+}
