@@ -112,6 +112,42 @@ describe('when the time for examining is over', () => {
   });
 });
 
+describe('a suite of ten minutes', () => {
+  const long = async () => {
+    const fixture = await shared.fixture({ files: REPOSITORY, asked: 'sum of nothing' });
+    return { fixture, onBase: { ...base, ms: 600_000 } };
+  };
+  const own = (tested: readonly string[]) => tested.filter((area) => area.includes('-own')).sort();
+
+  test('runs once on each candidate: of its own test files only those run that it changes', async () => {
+    const { fixture, onBase } = await long();
+    const failing = testFile('empty', "test('of nothing is one', () => assert.equal(sum([]), 1));");
+    const changed = testFile('sum', "test('adds three', () => assert.equal(sum([1, 2, 3]), 6));");
+    const all = {
+      A: RIGHT,
+      B: { ...RIGHT, ...failing },
+      C: { ...RIGHT, ...changed },
+      D: { ...BREAKING, ...EMPTY },
+    };
+    const { A, B, C, D } = await fixture.examine(onBase, all);
+    expect([A, B, C, D].map((one) => one?.survivor)).toEqual([true, false, true, false]);
+    expect(B?.gates.find(({ passed }) => !passed)?.because).toContain(
+      'test/empty.test.js > of nothing is one',
+    );
+    expect(D?.gates.find(({ passed }) => !passed)?.because).toContain('test/sum.test.js > adds two');
+    expect(own(fixture.tested).filter((area) => area.endsWith('-own'))).toEqual([]);
+    expect(own(fixture.tested)).toContain('C-own-files');
+  });
+
+  test('runs a second time where a candidate changes a file without tests', async () => {
+    const { fixture, onBase } = await long();
+    const helper = { 'test/helper.js': 'export const none = [];\n' };
+    const { A } = await fixture.examine(onBase, { A: { ...RIGHT, ...helper } });
+    expect(A?.survivor).toBe(true);
+    expect(own(fixture.tested)).toContain('A-own');
+  });
+});
+
 test('with time left nothing is left out, and nothing is said', async () => {
   const { fixture, probed } = await slowRepository({ examine: '1h' });
   const { A, B } = await fixture.examine(base, { A: RIGHT, B: HASTY });

@@ -57,6 +57,8 @@ export interface FixtureOptions {
   readonly packages?: readonly string[];
   /** `timeout.examine`. */
   readonly examine?: string;
+  /** Checks at a time; default 2. */
+  readonly parallel?: number;
   /** Stands in front of the real sandbox. */
   readonly exec?: (spec: ExecSpec, real: Sandbox['exec']) => ReturnType<Sandbox['exec']>;
 }
@@ -141,7 +143,7 @@ async function openFixture(
       workspaces,
       sandbox,
       artifacts,
-      parallelChecks: 2,
+      parallelChecks: options.parallel ?? 2,
       clock: { elapsed: systemClock.elapsed, sleep: async () => {}, ...options.clock },
       ...(options.registries ? { registries: options.registries } : {}),
     },

@@ -29,14 +29,19 @@ export interface ExaminationCut {
 
 /** Minimum milliseconds of an examination without a setting. Default. */
 const MIN_MS = 5 * 60_000;
-/** Suite runs that must fit in for each candidate: two are required to test it, plus one. */
-const SUITES = 3;
+/**
+ * Suite runs that must fit in for each candidate: one with the base's test files, at most one with its own, and as much
+ * as half of one for everything that compares candidates.
+ */
+const SUITES = 2.5;
+/** Suites that take longer, in milliseconds, are not run again where a part of their files is enough. Default. */
+export const LONG_SUITE_MS = 60_000;
 /** Share of the run's remaining time; the rest is for judges. Default. */
 const SHARE_OF_RUN = 0.8;
 
 /**
  * Milliseconds after which an examination skips work that is not required to test each candidate once: the setting,
- * or the larger of five minutes and three suite runs for each candidate, `parallel` at a time. At most four fifths of
+ * or the larger of five minutes and two and a half suite runs for each candidate, `parallel` at a time. At most four fifths of
  * `leftMs`, the run's remaining time.
  */
 export function examinationBudget(of: {

@@ -19,6 +19,7 @@ export {
   type ExtraWork,
   examinationBudget,
   type LeftOut,
+  LONG_SUITE_MS,
   lacksComparison,
 } from './examination-time.ts';
 export { admitExamples, type IssueExamples } from './examples.ts';
@@ -118,6 +119,7 @@ export {
   undecidedSuspects,
   withoutContestedTests,
   withoutTests,
+  withTestsOfFiles,
 } from './test-runs.ts';
 export {
   type CandidateTestRun,

@@ -198,6 +198,28 @@ export function withoutTests(run: TestRun, ids: readonly string[]): TestRun {
   return { ...run, tests: Object.fromEntries(Object.entries(run.tests).filter(([id]) => !left.has(id))) };
 }
 
+/**
+ * A run of the whole suite in which the tests of some files are those of a later run of these files, on the same code.
+ * Both must have a report.
+ */
+export function withTestsOfFiles(whole: TestRun, part: TestRun, paths: readonly string[]): TestRun {
+  const replaced = new Set([
+    ...(whole.steps ?? []),
+    ...Object.keys(whole.tests).filter((id) => paths.some((path) => isTestOf(id, path))),
+  ]);
+  const others = withoutTests(whole, [...replaced]);
+  const flaky = uniqueSorted([
+    ...(whole.flaky ?? []).filter((id) => !replaced.has(id)),
+    ...(part.flaky ?? []),
+  ]);
+  const { flaky: _ofPart, ...rest } = part;
+  return {
+    ...rest,
+    tests: { ...others.tests, ...part.tests },
+    ...(flaky.length > 0 ? { flaky } : {}),
+  };
+}
+
 /** Ids that fail in a run and not on the base; with exit codes only, the exit code and steps. Sorted. */
 export function newFailures(base: TestRun, run: TestRun): readonly string[] {
   if (base.source === 'exit-code')

@@ -1,16 +1,9 @@
 import {
   type BaseTests,
   compareBase,
-  EXIT_CODE,
-  fitsRepeatBudget,
   GATES,
   type GateReport,
   gateSources,
-  newFailures,
-  ownTestsGate,
-  packageOfTest,
-  resolveSuspects,
-  SUSPECT_RUNS,
   settledByTests,
   staticGates,
   type TaskKind,
@@ -18,23 +11,22 @@ import {
   type TypeCheckResult,
   testsAlone,
   testsRunGate,
-  undecidedSuspects,
   withoutSuperseded,
-  withoutTests,
   withPackagesNote,
 } from '../../core/evidence/index.ts';
 import type { Candidate } from '../../core/model/index.ts';
 import type { Patch } from '../../core/patches/index.ts';
-import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { unlessDamaged } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
 import { setUpObstacle } from './candidate-setup.ts';
 import { baseTexts, linkGates } from './changed-texts.ts';
 import { areaId } from './execute.ts';
+import { testOwnFiles } from './own-tests.ts';
+import { rerunSuspects } from './repeats.ts';
 import { parseSources } from './syntax.ts';
 import type { ExaminationTime } from './time.ts';
-import { fail, pass, runOn, type Tree, type TreeRun, type Trees, unbuilt } from './trees.ts';
+import { fail, pass, runOn, type Tree, type Trees } from './trees.ts';
 import { checkTypes } from './types.ts';
 
 /** The parts of a candidate that an examination requires. */
@@ -150,13 +142,14 @@ async function execute(
   const suspects = on.eliminated || !ran ? [] : compareBase(onBase, result.run).regressions;
   const { patch } = on;
   const tests = on.eliminated ? [] : patch.tests;
-  const testOwn = await ownTests(tools, tree, { id: areaId(runId, alias, 'own'), tests });
+  const own = { id: areaId(runId, alias, 'own'), tests };
+  const testOwn = await testOwnFiles(tools, tree, own, result.run);
   const typed = on.eliminated
     ? null
     : await checkTypes(runner, onBase, { tree, patch, id: areaId(runId, alias, 'types') });
   return async () => {
     const run = await rerunSuspects(tools, tree, options, { run: result.run, suspects });
-    const own = await testOwn();
+    const own = await testOwn(run);
     return {
       gates: [...(typed ? [typed.gate] : []), testsRunGate(onBase, run), ...own.gates],
       ...(typed?.result ? { types: typed.result } : {}),
@@ -166,47 +159,6 @@ async function execute(
   };
 }
 
-interface OwnTests {
-  readonly gates: readonly GateReport[];
-  readonly run?: TestRun;
-}
-
-/** The commit includes the candidate's own test files: with them it must apply, build and pass. */
-async function ownTests(
-  tools: ExaminationTools,
-  tree: Tree,
-  options: TreeRun,
-): Promise<() => Promise<OwnTests>> {
-  const { runner, onBase } = tools;
-  if (options.tests?.length === 0) return async () => ({ gates: [] });
-  const result = await runOn(runner, tree, options);
-  return async () => {
-    switch (result.kind) {
-      case 'refused':
-        return { gates: [fail('collected', `its test files do not apply: ${result.why}`)] };
-      case 'unbuilt':
-        return { gates: [unbuilt("with the patch's own test files, the build ends", result.broken)] };
-      case 'ran': {
-        const calm = withoutTests(result.run, onBase.flaky ?? []);
-        const suspects = newFailures(onBase, calm);
-        const run = await rerunSuspects(tools, tree, options, { run: calm, suspects });
-        const gate = ownTestsGate(onBase, run) ?? missingReportGate(onBase, run);
-        return { gates: gate ? [gate] : [], run };
-      }
-    }
-  };
-}
-
-/** A test file that crashes the runner leaves no failing test to name. */
-const missingReportGate = (base: TestRun, own: TestRun): GateReport | null =>
-  base.source === 'report' && own.source !== 'report'
-    ? fail(
-        'tests-run',
-        `With the patch's own test files, the tests wrote no report (exit code ${own.exitCode}).`,
-        own.tail,
-      )
-    : null;
-
 /** In the order of GATES; a gate reported twice failed if either report did. */
 function inOrder(gates: readonly GateReport[]): readonly GateReport[] {
   return GATES.flatMap((name) => {
@@ -214,85 +166,4 @@ function inOrder(gates: readonly GateReport[]): readonly GateReport[] {
     const first = found.find((gate) => !gate.passed) ?? found[0];
     return first ? [first] : [];
   });
-}
-
-/**
- * Reruns suspects (tests that should pass but did not) on the same tree: individually if the runner can run single
- * files, else their packages or the whole suite if time allows. A test that fails twice has failed; of three differing
- * results, the majority counts.
- */
-async function rerunSuspects(
-  { runner, time }: ExaminationTools,
-  tree: Tree,
-  options: TreeRun,
-  first: { readonly run: TestRun; readonly suspects: readonly string[] },
-): Promise<TestRun> {
-  const { run, suspects } = first;
-  const again: TestRun[] = [];
-  if (suspects.length === 0 || run.stopped !== null) return run;
-  const inTime = aloneCommands(runner, options, suspects)
-    ? 0
-    : (packageCommands(runner, run, suspects)?.ms ?? run.ms);
-  if (inTime > 0 && !fitsRepeatBudget({ ms: inTime }, SUSPECT_RUNS - 1)) return run;
-  if (!(await time.allows('repeats', options.id, '', inTime))) return run;
-  time.step('repeats', 0);
-  for (let attempt = 2; attempt <= SUSPECT_RUNS; attempt++) {
-    const left = undecidedSuspects(suspects, again);
-    if (left.length === 0) break;
-    const more = await rerunOnce(
-      runner,
-      tree,
-      { ...options, id: `${options.id}-${attempt}`, attempt },
-      { run, left },
-    );
-    if (!more) break;
-    again.push(more);
-  }
-  return resolveSuspects(run, suspects, again);
-}
-
-/** Null if it would take too long. */
-async function rerunOnce(
-  runner: CheckRunner,
-  tree: Tree,
-  options: TreeRun,
-  on: { readonly run: TestRun; readonly left: readonly string[] },
-): Promise<TestRun | null> {
-  const alone = aloneCommands(runner, options, on.left);
-  if (alone) {
-    const result = await runOn(runner, tree, { ...options, commands: alone });
-    // If the runner turns out not to accept file names, the result says nothing about the tests.
-    if (result.kind === 'ran' && result.run.source === on.run.source) return result.run;
-  }
-  const { ms, commands } = packageCommands(runner, on.run, on.left) ?? { ms: on.run.ms };
-  if (!fitsRepeatBudget({ ms }, SUSPECT_RUNS - 1)) return null;
-  const result = await runOn(runner, tree, { ...options, ...(commands ? { commands } : {}) });
-  return result.kind === 'ran' ? result.run : null;
-}
-
-/** Commands for the packages of these tests, and their duration; null if a test belongs to no package. */
-function packageCommands(
-  { plan }: CheckRunner,
-  run: TestRun,
-  ids: readonly string[],
-): { readonly commands: readonly TestCommand[]; readonly ms: number } | null {
-  const ran = new Map((run.packages ?? []).map(({ folder, ms }) => [folder, ms]));
-  const folders = new Set(ids.map(packageOfTest));
-  if (![...folders].every((folder) => ran.has(folder))) return null;
-  const commands = plan.commands.filter(
-    (command) => command.check === undefined && folders.has(command.package ?? ''),
-  );
-  return { commands, ms: [...folders].reduce((sum, folder) => sum + (ran.get(folder) ?? 0), 0) };
-}
-
-/** Commands for the files of these tests; null if a test's file is unknown. */
-function aloneCommands(
-  runner: CheckRunner,
-  options: TreeRun,
-  ids: readonly string[],
-): readonly TestCommand[] | null {
-  const own = options.tests?.map((file) => file.path) ?? [];
-  const known = new Set([...runner.baseFiles, ...own]);
-  const files = ids.map((id) => (id === EXIT_CODE ? '' : (id.split(' > ', 1)[0] ?? '')));
-  return files.every((file) => known.has(file)) ? runner.plan.focus([...new Set(files)]) : null;
 }

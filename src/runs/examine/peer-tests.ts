@@ -16,6 +16,7 @@ import type { PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
+import { msOfFiles } from './time.ts';
 import { runOn, type Tree } from './trees.ts';
 
 /** Results of survivors' own tests. */
@@ -90,14 +91,15 @@ async function findAuthors(
 
 /** An author's tests are run on all other candidates or on none, so that no candidate gains from being skipped. */
 function allowsAuthor(
-  { time, onBase, runner }: ExaminationTools,
+  tools: ExaminationTools,
   peers: (author: TestAuthor) => number,
 ): (author: TestAuthor) => Promise<boolean> {
+  const { time, runner } = tools;
   const asked = new Map<TestAuthor, Promise<boolean>>();
   return (author) => {
     if (!asksSomething(author)) return Promise.resolve(true);
     const rounds = Math.ceil(peers(author) / Math.max(1, runner.world.parallelChecks));
-    const expectedMs = author.commands ? 0 : rounds * onBase.ms;
+    const expectedMs = rounds * suiteMs(tools, author.survivor);
     const answer =
       asked.get(author) ?? time.allows('peer-tests', author.survivor.candidate.alias, 'others', expectedMs);
     asked.set(author, answer);
@@ -109,10 +111,11 @@ type BuiltSurvivor = ExaminedCandidate & Required<Pick<ExaminedCandidate, 'tree'
 
 const asksSomething = ({ tests }: TestAuthor): boolean => tests.proven.length + tests.guards.length > 0;
 
-/** Upper limit for running an author's tests on one tree, in milliseconds; 0 for its files alone. */
-function suiteMs({ runner, onBase }: ExaminationTools, { patch }: BuiltSurvivor): number {
+/** Expected time of an author's tests on one tree, in milliseconds. */
+function suiteMs(tools: ExaminationTools, { patch }: BuiltSurvivor): number {
+  const { runner, onBase } = tools;
   const paths = patch.tests.filter((file) => file.change !== 'deleted').map((file) => file.path);
-  return runner.plan.focus(paths) ? 0 : onBase.ms;
+  return runner.plan.focus(paths) ? msOfFiles(tools, paths.length) : onBase.ms;
 }
 
 /** Ordered by duration, then by content, so that the cut does not depend on names. */

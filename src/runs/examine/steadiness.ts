@@ -2,6 +2,7 @@ import {
   foundAgain,
   type GateReport,
   isSurvivor,
+  LONG_SUITE_MS,
   newFailures,
   type ProbeRun,
   steadyGate,
@@ -20,6 +21,7 @@ import { withoutSteps } from './base-plan.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
 import { probeSources } from './probe-sources.ts';
+import { msOfFiles, testFileCount } from './time.ts';
 import { runOn, type Tree } from './trees.ts';
 
 /** Other surroundings in which survivors run once more, with the base's results there. */
@@ -33,8 +35,8 @@ export interface Elsewhere {
   readonly commands?: readonly TestCommand[];
 }
 
-/** Suites that take longer, in milliseconds, run only with test files near the change. Our default. */
-const LONG_SUITE_MS = 60_000;
+/** Of a long suite, only the test files nearest to the change run elsewhere: this share of all, and at least one. */
+const NEAR_SHARE = 0.1;
 /** Time limit of the suite in other surroundings: a multiple of its usual duration, plus some seconds. */
 const SLOWDOWN = 3;
 const MORE_SECONDS = 30;
@@ -51,9 +53,11 @@ export async function openElsewhere(
   const wouldSurvive = examined.filter(({ gates }) => gates.every(({ passed }) => passed));
   if (wouldSurvive.length === 0 || onBase.source === 'none') return null;
   const long = onBase.ms > LONG_SUITE_MS;
-  const near = long ? runner.plan.focus(probeSources(runner, wouldSurvive).tests) : null;
+  const files = long ? nearestTests(tools, wouldSurvive) : [];
+  const near = long ? runner.plan.focus(files) : null;
   if (long && near === null) return null;
-  if (!(await time.allows('surroundings', 'all', 'base', long ? 0 : onBase.ms))) return null;
+  const expectedMs = long ? 2 * msOfFiles(tools, files.length) : onBase.ms;
+  if (!(await time.allows('surroundings', 'all', 'base', expectedMs))) return null;
   time.step('surroundings', 0);
   return time.measured('the base elsewhere', async () => {
     const base = await tools.trees.of('base', []);
@@ -78,6 +82,11 @@ export async function openElsewhere(
     }
     return null;
   });
+}
+
+function nearestTests(tools: ExaminationTools, examined: readonly ExaminedCandidate[]): readonly string[] {
+  const { tests } = probeSources(tools.runner, examined);
+  return tests.slice(0, Math.max(1, Math.floor(NEAR_SHARE * testFileCount(tools))));
 }
 
 function placedIn(runner: CheckRunner, surroundings: Surroundings, ms: number): CheckRunner {

@@ -7,6 +7,7 @@ import {
   type TestRun,
 } from '../../core/evidence/index.ts';
 import type { Candidate } from '../../core/model/index.ts';
+import { roleOf } from '../../core/patches/index.ts';
 import type { ExaminationStep } from '../../core/reports/index.ts';
 import { workTimeOf } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
@@ -104,3 +105,20 @@ export async function openExaminationTime(
     },
   };
 }
+
+interface Suite {
+  readonly runner: Pick<CheckRunner, 'baseFiles'>;
+  readonly onBase: TestRun;
+}
+
+/** Files of the base commit with tests: those that the report names, else those that look like tests. */
+export function testFileCount({ runner: { baseFiles }, onBase }: Suite): number {
+  const known = new Set(baseFiles);
+  const named = new Set(Object.keys(onBase.tests).map((id) => id.split(' > ', 1)[0] ?? ''));
+  const reported = [...named].filter((path) => known.has(path)).length;
+  return reported || baseFiles.filter((path) => roleOf(path) === 'test').length;
+}
+
+/** Expected milliseconds of some test files run by themselves, as their share of the suite. */
+export const msOfFiles = (suite: Suite, files: number): number =>
+  Math.round(suite.onBase.ms * Math.min(1, files / Math.max(1, testFileCount(suite))));

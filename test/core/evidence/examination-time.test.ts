@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { examinationBudget, lacksComparison } from '../../../src/core/evidence/index.ts';
+import {
+  examinationBudget,
+  lacksComparison,
+  type TestRun,
+  withTestsOfFiles,
+} from '../../../src/core/evidence/index.ts';
 
 const MINUTE = 60_000;
 const of = { suiteMs: 2_000, candidates: 4, parallel: 2 };
@@ -11,9 +16,9 @@ describe('an examination may take', () => {
     expect(examinationBudget({ ...of, suiteMs: 0, candidates: 0 })).toBe(5 * MINUTE);
   });
 
-  test('three runs of the suite for each candidate where they are slow, in parallel', () => {
-    expect(examinationBudget({ ...of, suiteMs: 2 * MINUTE })).toBe(12 * MINUTE);
-    expect(examinationBudget({ ...of, suiteMs: 2 * MINUTE, parallel: 8 })).toBe(6 * MINUTE);
+  test('two and a half runs of the suite for each candidate where they are slow, in parallel', () => {
+    expect(examinationBudget({ ...of, suiteMs: 2 * MINUTE })).toBe(10 * MINUTE);
+    expect(examinationBudget({ ...of, suiteMs: 2 * MINUTE, parallel: 8 })).toBe(5 * MINUTE);
   });
 
   test('what the settings say', () => {
@@ -50,4 +55,21 @@ test('candidates were not fully compared where probes or tests of others were le
     false,
   ]);
   expect(lacksComparison(undefined)).toBe(false);
+});
+
+test('the results of changed test files replace those of the same files, and of steps, in a run of the whole suite', () => {
+  const run = (tests: TestRun['tests'], more: Partial<TestRun> = {}): TestRun => ({
+    ...{ source: 'report', exitCode: 0, stopped: null, ms: 10, tail: '', tests },
+    ...more,
+  });
+  const whole = run(
+    { 'a.js > one': 'passed', 'b.js > two': 'failed', 'b.js > gone': 'passed', lint: 'passed' },
+    { steps: ['lint'], flaky: ['a.js > one', 'b.js > two'] },
+  );
+  const part = run({ 'b.js > two': 'passed', lint: 'failed' }, { steps: ['lint'] });
+  expect(withTestsOfFiles(whole, part, ['b.js'])).toEqual({
+    ...part,
+    tests: { 'a.js > one': 'passed', 'b.js > two': 'passed', lint: 'failed' },
+    flaky: ['a.js > one'],
+  });
 });
