@@ -34,7 +34,7 @@ const MIN_MS = 5 * 60_000;
  * as half of one for everything that compares candidates.
  */
 const SUITES = 2.5;
-/** Suites that take longer, in milliseconds, are not run again where a part of their files is enough. Default. */
+/** Suites that take as long, in milliseconds, are not run again where a part of their files is enough. Default. */
 export const LONG_SUITE_MS = 60_000;
 /** Share of the run's remaining time; the rest is for judges. Default. */
 const SHARE_OF_RUN = 0.8;

@@ -69,7 +69,7 @@ async function runChangedFiles(
   options: TreeRun,
   before: TestRun,
 ): Promise<TestRun | null> {
-  if (onBase.ms <= LONG_SUITE_MS || before.source !== 'report' || before.stopped !== null) return null;
+  if (onBase.ms < LONG_SUITE_MS || before.source !== 'report' || before.stopped !== null) return null;
   const commands = commandsOfChangedFiles(runner, options, before);
   if (!commands) return null;
   const result = await runOn(runner, tree, { ...options, id: `${options.id}-files`, commands });

@@ -52,7 +52,7 @@ export async function openElsewhere(
   const { runner, onBase, time } = tools;
   const wouldSurvive = examined.filter(({ gates }) => gates.every(({ passed }) => passed));
   if (wouldSurvive.length === 0 || onBase.source === 'none') return null;
-  const long = onBase.ms > LONG_SUITE_MS;
+  const long = onBase.ms >= LONG_SUITE_MS;
   const files = long ? nearestTests(tools, wouldSurvive) : [];
   const near = long ? runner.plan.focus(files) : null;
   if (long && near === null) return null;

@@ -235,6 +235,20 @@ describe('tests of the base', () => {
     );
   });
 
+  test.each([
+    ['with the same message', 't.Fatal("x")', 't.Fatal("x")'],
+    ['with the error as its message before', 't.Fatal(err)', 't.Fatal("x")'],
+  ])('an inverted check of Go asks whether the error is right, %s', async (_, before, after) => {
+    const file = (check: string, report: string) => ({
+      'a_test.go': `package a\n\nfunc TestA(t *testing.T) {\n\tif err := f(); err ${check} nil {\n\t\t${report}\n\t}\n}\n`,
+    });
+    const now = file('==', after);
+    expect(await found(file('!=', before), now)).toEqual([
+      expect.stringContaining('an assertion was inverted'),
+    ]);
+    expect(await found(file('!=', before), file('!=', after))).toEqual([]);
+  });
+
   test('a unit test inside production code counts too', async () => {
     const lib = 'pub fn f() {}\n#[cfg(test)]\nmod tests {\n  #[test]\n  fn works() {}\n}\n';
     expect(await found({ 'src/lib.rs': lib }, { 'src/lib.rs': 'pub fn f() { 1; }\n' })).toEqual([

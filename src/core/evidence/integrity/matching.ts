@@ -178,17 +178,17 @@ const weakened = (what: string): Weakening => ({ kind: 'assertion-weakened', wha
 const neutralised = (what: string): Weakening => ({ kind: 'assertion-neutralised', what });
 const changedExpectation = (what: string): Weakening => ({ kind: 'expectation-changed', what });
 
-const REPORTS_FAILURE_IN_GO = /^(?:Errorf?|Fatalf?|Fail|FailNow)$/;
+const withoutNegation = (condition: string): string => condition.replace(/[!=]=+|!/g, '');
 
 /** How the replacement of an assertion is weaker; null if it checks at least as much. */
 export function weakening(old: Assertion, now: Assertion): Weakening | null {
   const [a, b] = [old.form, now.form];
-  if (b.vacuous && !a.vacuous) {
-    // A failure that is reported with a constant message: what leads to it has changed.
-    if (REPORTS_FAILURE_IN_GO.test(b.matcher))
-      return changedExpectation('a test now reports a failure under another condition');
+  // What may be constant in a reported failure is its message; a condition that never holds is a guard.
+  const isReport = a.matcher === 'fail' && b.matcher === 'fail';
+  if (b.vacuous && !a.vacuous && !isReport)
     return neutralised('an assertion was replaced by one that cannot fail');
-  }
+  if (isReport && a.subject !== b.subject && withoutNegation(a.subject) === withoutNegation(b.subject))
+    return changedExpectation('an assertion was inverted');
   if (old.awaited && !now.awaited && /\b(?:resolves|rejects|toPass)\b/.test(now.text))
     return neutralised('the result of an assertion is no longer awaited');
   if (/^(?:plan|assertions|expect)$/.test(a.matcher) && Number(b.expected) >= Number(a.expected)) return null;
