@@ -95,7 +95,7 @@ function header(c: WebContext): Html {
   const operates = parts.installation && viewer?.kind === 'github' && viewer.operator;
   return html`<header class="site">
 <a class="brand" href="/">Runoff</a>
-<nav aria-label="Main">${viewer ? html`<a href="/runs">Runs</a>` : ''}
+<nav aria-label="Main">${viewer ? html`<a href="/runs">Runs</a> <a href="/leaderboard">Leaderboard</a>` : ''}
 ${operates ? html`<a href="/installation">Installation</a>` : ''}</nav>
 ${viewer?.kind === 'github' ? signOutForms(c, viewer.login) : ''}
 ${viewer === null && parts.signIn && parts.host === undefined ? html`<a class="person" href="/sign-in">Sign in</a>` : ''}

@@ -1,3 +1,4 @@
 export { frontPage, sendSignedOut } from './front.ts';
 export { installationPage } from './installation.ts';
+export { leaderboardPages } from './leaderboard.ts';
 export { runList } from './runs.ts';

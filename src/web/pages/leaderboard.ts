@@ -1,0 +1,121 @@
+import { Hono } from 'hono';
+import { html } from 'hono/html';
+import {
+  type CandidateOutcome,
+  type Leaderboard,
+  leaderboardOf,
+  type Standing,
+  WORK_KINDS,
+  type WorkKind,
+} from '../../core/learning/index.ts';
+import { counted } from '../../core/model/index.ts';
+import { contestantName, elapsed, money } from '../../core/reports/index.ts';
+import type { Viewer, WebEnv, WebParts } from '../context.ts';
+import { type Html, sendNotFound, sendPage, shownLine, shownText } from '../layout.ts';
+
+/** Runs that are read; the newest count. Our default, as for `runoff leaderboard`. */
+const MAX_LEADERBOARD_RUNS = 5_000;
+/** Repositories whose rights are asked for; those with the newest runs. Our default. */
+const MAX_REPOSITORIES = 100;
+
+interface Selection {
+  /** Key of a repository; absent: all that the viewer may see. */
+  readonly repository?: string;
+  readonly kind?: WorkKind;
+}
+
+/** Which contestants win, from runs of repositories that the viewer may see, and of no others. */
+export function leaderboardPages(parts: WebParts): Hono<WebEnv> {
+  const app = new Hono<WebEnv>();
+  app.get('/', async (c) => {
+    const { viewer } = c.var;
+    if (!viewer) return sendNotFound(c);
+    const outcomes = await visibleOutcomes(parts, viewer);
+    const names = latestNames(outcomes);
+    const asked = { repository: c.req.query('repo'), kind: c.req.query('kind') };
+    const kind = WORK_KINDS.find((one) => one === asked.kind);
+    const repository = asked.repository && names.has(asked.repository) ? asked.repository : undefined;
+    const selection = { ...(kind ? { kind } : {}), ...(repository ? { repository } : {}) };
+    const body = leaderboardTable(leaderboardOf(outcomes.filter(isSelected(selection))), names, selection);
+    return sendPage(c, { title: 'Leaderboard', body });
+  });
+  return app;
+}
+
+const isSelected =
+  ({ repository, kind }: Selection) =>
+  (one: CandidateOutcome): boolean =>
+    (repository === undefined || one.repository === repository) && (kind === undefined || one.kind === kind);
+
+async function visibleOutcomes(
+  { access, world }: WebParts,
+  viewer: Viewer,
+): Promise<readonly CandidateOutcome[]> {
+  const all = await world.store.outcomes({ runs: MAX_LEADERBOARD_RUNS });
+  if (viewer.kind === 'local') return all.filter(({ repository }) => repository.startsWith('local-'));
+  const places = (await world.store.repositoriesWithRuns()).slice(0, MAX_REPOSITORIES);
+  const rights = await Promise.all(places.map((place) => access.right(viewer, place)));
+  const visible = new Set(
+    places.filter((_, at) => rights[at] !== 'none').map(({ repositoryId }) => `github-${repositoryId}`),
+  );
+  return all.filter(({ repository }) => visible.has(repository));
+}
+
+/** Key → the name of the newest run. */
+const latestNames = (outcomes: readonly CandidateOutcome[]): ReadonlyMap<string, string> =>
+  new Map(
+    outcomes.toSorted((one, other) => one.at - other.at).map((one) => [one.repository, one.repositoryName]),
+  );
+
+function leaderboardTable(
+  { standings, runs, edited, reverted, pickedAgainst }: Leaderboard,
+  names: ReadonlyMap<string, string>,
+  selection: Selection,
+): Html {
+  const form = selectionForm(names, selection);
+  if (standings.length === 0)
+    return html`${form}<p>No run of these repositories has been decided yet. Outcomes are kept from each run on.</p>`;
+  const notes = [
+    '“Wins” is the estimated share of runs that a contestant wins, drawn towards the others’ the fewer runs it has. The bar is the interval that holds it with 90% probability. “Alone”: won against others of whom none passed without breaking a test.',
+    standings.some(({ isAheadOfNext }) => isAheadOfNext)
+      ? 'A line below a contestant separates it from the next one: their runs tell them apart. Differences without a line can be chance.'
+      : 'No contestant is told apart from the next one yet: differences between neighbours can be chance.',
+    ...(pickedAgainst > 0
+      ? [`${counted(pickedAgainst, 'time')} a person picked another candidate than Runoff's first.`]
+      : []),
+    ...(edited > 0 ? [`${counted(edited, 'merge')} came after people had edited the code.`] : []),
+    ...(reverted > 0 ? [`${counted(reverted, 'merge')} ${reverted === 1 ? 'was' : 'were'} reverted.`] : []),
+  ];
+  return html`${form}
+<div class="wide" tabindex="0" role="region" aria-label="Leaderboard"><table>
+<caption>${counted(runs, 'run')}</caption>
+<thead><tr><th scope="col">Contestant</th><th scope="col">Wins</th><th scope="col">90% interval</th><th scope="col">Runs</th><th scope="col">Won</th><th scope="col">Alone</th><th scope="col">Sound</th><th scope="col">Cost</th><th scope="col">Cost per win</th><th scope="col">Merged</th><th scope="col">Time</th></tr></thead>
+<tbody>${standings.map(standingRow)}</tbody>
+</table></div>
+<ul>${notes.map((note) => html`<li>${note}</li>`)}</ul>`;
+}
+
+const shareOf = (share: number): string => `${Math.round(100 * share)}%`;
+
+const standingRow = (one: Standing): Html => html`<tr${one.isAheadOfNext ? html` class="ahead"` : ''}>
+<th scope="row">${shownText(contestantName(one), 200)}</th><td>${shareOf(one.estimate)}</td>
+<td>${bar(one)} ${Math.round(100 * one.interval[0])}–${shareOf(one.interval[1])}</td>
+<td>${one.runs}</td><td>${Number.isInteger(one.wins) ? one.wins : one.wins.toFixed(1)}</td><td>${one.alone}</td><td>${shareOf(one.sound)}</td>
+<td>${money(one.usd)}</td><td>${one.usdPerWin === null ? '–' : money(one.usdPerWin)}</td><td>${one.merged}</td><td>${elapsed(one.ms)}</td></tr>`;
+
+/** The interval on a line from 0 to 100%; the numbers stand beside it. */
+function bar({ interval: [low, high], estimate }: Standing): Html {
+  const [from, to, at] = [low, high, estimate].map((share) => (100 * share).toFixed(1));
+  return html`<svg class="interval" width="104" height="14" viewBox="-2 0 104 14" aria-hidden="true"><line class="scale" x1="0" x2="100" y1="7" y2="7"/><line class="range" x1="${from}" x2="${to}" y1="7" y2="7"/><circle cx="${at}" cy="7" r="3"/></svg>`;
+}
+
+const option = (value: string, label: string, chosen: boolean): Html =>
+  html`<option value="${value}"${chosen ? html` selected` : ''}>${label}</option>`;
+
+function selectionForm(names: ReadonlyMap<string, string>, { repository, kind }: Selection): Html {
+  const repositories = [...names].toSorted(([, one], [, other]) => one.localeCompare(other));
+  return html`<form class="filters" method="get" action="/leaderboard">
+<label>Repository <select name="repo">${option('', 'all', repository === undefined)}${repositories.map(([key, name]) => option(key, shownLine(name), key === repository))}</select></label>
+<label>Kind <select name="kind">${option('', 'all', kind === undefined)}${WORK_KINDS.map((one) => option(one, one, one === kind))}</select></label>
+<button type="submit">Show</button></form>`;
+}

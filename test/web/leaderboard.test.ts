@@ -1,0 +1,61 @@
+import { beforeEach, expect, test } from 'vitest';
+import { MODELS, run } from '../core/learning/sample.ts';
+import { mona, type WebWorld, webWorld } from './web-world.ts';
+
+let world: WebWorld;
+const FIELD = Object.values(MODELS);
+
+beforeEach(async () => {
+  world = webWorld();
+  await world.run('r111111111', 42);
+  await world.run('r222222222', 43);
+  const keep = async (repository: string, repositoryName: string, from: number, count: number) => {
+    for (let i = from; i < from + count; i += 1) {
+      const own = run(i, FIELD, MODELS.gpt).map((one) => ({ ...one, repository, repositoryName }));
+      await world.store.keepOutcomes(own[0]?.runId ?? '', own, 1);
+    }
+  };
+  await keep('github-42', 'acme/shop', 0, 3);
+  await keep('github-43', 'acme/secret', 10, 4);
+  await keep('local-/home/kim/x', '/home/kim/<b>x\u202E', 20, 5);
+});
+
+const at = async (path: string, viewer: Parameters<WebWorld['get']>[1] = mona) => {
+  const response = await world.get(path, viewer);
+  return response.status === 200 ? response.text() : String(response.status);
+};
+
+test('the leaderboard counts runs of repositories that the viewer may read, and names no other', async () => {
+  world.rights.set('42 5', 'read');
+  const page = await at('/leaderboard');
+  expect(page).toContain('<caption>3 runs</caption>');
+  expect(page).toContain('acme/shop');
+  expect(page).not.toContain('secret');
+  expect(page).not.toContain('/home/kim');
+  // Somebody who knows the key of another repository learns nothing by it.
+  expect(await at('/leaderboard?repo=github-43')).toBe(page);
+  world.now += 60_000;
+  world.rights.set('43 5', 'write');
+  expect(await at('/leaderboard')).toContain('<caption>7 runs</caption>');
+  expect(await at('/leaderboard?repo=github-43')).toContain('<caption>4 runs</caption>');
+  expect(await at('/leaderboard', null)).toBe('404');
+});
+
+test('it shows an interval and the cost of each contestant, and what kind of work is selected', async () => {
+  world.rights.set('42 5', 'read');
+  const page = await at('/leaderboard');
+  expect(page).toMatch(/<svg class="interval".*?aria-hidden="true">/);
+  expect(page).toMatch(/\d+–\d+%<\/td>/);
+  expect(page).toMatch(/<td>\$\d+\.\d\d<\/td><td>(?:\$\d+\.\d\d|–)<\/td>/);
+  const kind = run(0, FIELD, null)[0]?.kind ?? '';
+  expect(await at(`/leaderboard?kind=${kind}`)).toContain(`<option value="${kind}" selected>`);
+  const other = kind === 'bug' ? 'docs' : 'bug';
+  expect(await at(`/leaderboard?kind=${other}`)).toContain('has been decided yet');
+});
+
+test('the person at this machine sees local repositories, their names as text', async () => {
+  const page = await at('/leaderboard', { kind: 'local' });
+  expect(page).toContain('<caption>5 runs</caption>');
+  expect(page).toContain('/home/kim/&lt;b&gt;x&lt;U+202E&gt;');
+  expect(page).not.toContain('acme');
+});
