@@ -10,6 +10,7 @@ import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { Fault } from '../core/model/index.ts';
 import type { Operator } from '../core/settings/index.ts';
 import type { ExecutorFacts, Fence, GitHub, Identity, Log } from '../ports/index.ts';
+import { openAnnouncer, type World } from '../runs/index.ts';
 import { dataPaths, hostFolders, OWN } from './data-folder.ts';
 
 /** URL of the operator's database. The embedded one is stopped by the cleanups. */
@@ -134,3 +135,14 @@ export async function disposedOnFailure<T>(
     throw thrown;
   }
 }
+
+/** Where texts on GitHub and in the terminal link to. */
+export const pageAddress = ({ pages: { publicUrl } }: Operator): { readonly publicUrl?: string } =>
+  publicUrl === undefined ? {} : { publicUrl };
+
+/** Writes the status comments; without GitHub it does nothing. */
+export const announcerOf = (
+  operator: Operator,
+  own: Pick<World, 'diskSpace' | 'log' | 'store'>,
+  github: GitHub | undefined,
+) => openAnnouncer({ ...own, ...pageAddress(operator), clock: systemClock, ...(github ? { github } : {}) });

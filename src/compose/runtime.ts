@@ -10,16 +10,18 @@ import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { ceilingsOf, type Operator } from '../core/settings/index.ts';
 import type { Engine, Fence, Gateway, GitHub, Log, Sandbox, Store, Workspaces } from '../ports/index.ts';
-import { openAnnouncer, type World } from '../runs/index.ts';
+import type { World } from '../runs/index.ts';
 import { EXIT, type RuntimeNeeds, type TerminalRuntime } from '../shell.ts';
 import { codersOf } from './agents.ts';
 import {
+  announcerOf,
   closing,
   disposedOnFailure,
   newIdentity,
   openAppGitHub,
   openDatabase,
   openSharing,
+  pageAddress,
   providersOf,
   type Sharing,
   type SharingOptions,
@@ -142,7 +144,7 @@ async function openParts(
   const diskSpace = await watchDiskSpace(operator.data, operator.minFreeDisk, log);
   cleanups.defer(() => diskSpace.close());
   const leads = needs.role !== 'worker';
-  const announcer = openAnnouncer({ ...announcerParts(store, log, leads ? github : undefined), diskSpace });
+  const announcer = announcerOf(operator, { store, log, diskSpace }, leads ? github : undefined);
   cleanups.defer(() => announcer.idle());
   // In a terminal the user sees what happens, and runs do not wait.
   const mayBegin = () => sharing === null || diskSpace.shortage() === null;
@@ -252,6 +254,7 @@ const statelessParts = (operator: Operator, log: OpenLog, sandbox: Sandbox) => (
   parallelChecks: availableParallelism(),
   prompts: promptsOf(operator),
   toolchains: toolchainsOf(operator, sandbox),
+  ...pageAddress(operator),
   ...registriesOf(operator, log),
   ...linksTo(operator),
 });
@@ -292,9 +295,6 @@ const readOnly = (github: GitHub): GitHub => ({
   ...github,
   publisher: () => Promise.reject(new Fault('INTERNAL', 'A worker was asked to write to GitHub.')),
 });
-
-const announcerParts = (store: Store, log: Log, github: GitHub | undefined) =>
-  github ? { store, clock: systemClock, log, github } : { store, clock: systemClock, log };
 
 const appGitHub = (operator: Operator, log: Log): GitHub | undefined =>
   operator.app ? openAppGitHub(operator, log) : undefined;

@@ -38,7 +38,7 @@ test('the leaderboard counts runs of repositories that the viewer may read, and 
   world.rights.set('43 5', 'write');
   expect(await at('/leaderboard')).toContain('<caption>7 runs</caption>');
   expect(await at('/leaderboard?repo=github-43')).toContain('<caption>4 runs</caption>');
-  expect(await at('/leaderboard', null)).toBe('404');
+  expect(await at('/leaderboard', null)).toBe('401');
 });
 
 test('it shows an interval and the cost of each contestant, and what kind of work is selected', async () => {
