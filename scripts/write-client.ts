@@ -1,5 +1,5 @@
 // Generates the description of the API and the types of `packages/client` from the routes of `src/web/api`. Run by
-// `npm run docs`; `test/client.test.ts` fails when a file is out of date.
+// `npm run docs`; `test/docs.test.ts` fails when a file is out of date.
 import { createRequire } from 'node:module';
 import { apiDescription } from '../src/web/index.ts';
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { clientFiles } from '../scripts/write-client.ts';
 import { referenceFiles } from '../scripts/write-docs.ts';
 import { GATES } from '../src/core/evidence/index.ts';
 import { CANDIDATE_STATES, FAULTS, RUN_STATES, STAGES } from '../src/core/model/index.ts';
@@ -56,6 +57,11 @@ describe('docs/troubleshooting.md', () => {
 
 test.each(Object.entries(referenceFiles()))('%s is what `npm run docs` writes', (path, text) => {
   expect(read(path)).toBe(text);
+});
+
+test('the description of the API and the types of its client are what `npm run docs` writes', async () => {
+  for (const [path, text] of Object.entries(await clientFiles()))
+    expect(read(path) === text, `${path} is out of date: npm run docs`).toBe(true);
 });
 
 describe('.env.example', () => {

@@ -347,9 +347,13 @@ export interface components {
                     };
                     /** @enum {boolean} */
                     settled?: true;
+                    /** @description What is being executed on the base commit or on candidates. */
                     step?: {
                         name: string;
                         command?: string;
+                        done?: number;
+                        of?: number;
+                        leftMs?: number;
                         /** @description Milliseconds since 1970 UTC. */
                         since: number;
                     };

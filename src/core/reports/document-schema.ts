@@ -143,7 +143,17 @@ const ChecksDocument = z.strictObject({
     ])
     .optional(),
   settled: z.literal(true).optional(),
-  step: z.strictObject({ name: z.string(), command: optionalText, since: instant }).optional(),
+  step: z
+    .strictObject({
+      name: z.string(),
+      command: optionalText,
+      done: z.number().optional(),
+      of: z.number().optional(),
+      leftMs: z.number().optional(),
+      since: instant,
+    })
+    .optional()
+    .describe('What is being executed on the base commit or on candidates.'),
   base: z
     .strictObject({
       silence: z.string().optional(),

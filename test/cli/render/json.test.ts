@@ -1,11 +1,36 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonText, runJson } from '../../../src/cli/render/index.ts';
-import { RunDocument } from '../../../src/core/reports/index.ts';
+import { RunDocument, type RunView } from '../../../src/core/reports/index.ts';
 import { hostile } from '../../core/reports/hostile.ts';
 import { coding, local, nobody, published, RUN } from '../../core/reports/sample.ts';
 
+/** The paths of all values in a type, such as `.checks.step.name`; a list and its items have one path. */
+type Paths<T, Path extends string = ''> =
+  Extract<T, object> extends infer U
+    ? [U] extends [never]
+      ? Path
+      : [U] extends [readonly (infer Item)[]]
+        ? Paths<Item, Path>
+        : { [K in KeyOfAny<U> & string]: Paths<ValueAt<U, K>, `${Path}.${K}`> }[KeyOfAny<U> & string]
+    : never;
+type KeyOfAny<T> = T extends unknown ? keyof T : never;
+type ValueAt<T, K> = T extends unknown ? (K extends keyof T ? T[K] : never) : never;
+
+/** What a document takes over from a view as it is. */
+type Taken = 'base' | 'brief' | 'checks' | 'debate' | 'dialogue' | 'queue' | 'review' | 'sandbox' | 'trouble';
+type InView = Paths<Pick<RunView, Taken>>;
+type InDocument = Paths<Pick<RunDocument['run'], Taken>>;
+// A field that the schema lacks, or that a view no longer has, does not compile: its path is not `never`.
+const different: readonly (Exclude<InView, InDocument> | Exclude<InDocument, InView>)[] = [] as never[];
+
 describe('the JSON document', () => {
+  test('describes every field that it takes over from a view', () => {
+    // The compiler checks it, above.
+    const none: readonly never[] = different;
+    expect(none).toEqual([]);
+  });
+
   test.each([published, local, coding, nobody])(
     'has the fields of its schema, and no others (%o)',
     (view) => {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openRunoff } from '@runoff/client';
 import { afterAll, expect, test } from 'vitest';
-import { clientFiles } from '../../../scripts/write-client.ts';
 import { shown } from '../../commands/command-world.ts';
 import { RUN } from '../../commands/dialogue-world.ts';
 import { apiWorld, expectContract, served } from './api-world.ts';
@@ -14,13 +13,6 @@ const ROOT = join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
 afterAll(expectContract);
-
-test('the description and the types are what `npm run docs` writes', async () => {
-  for (const [path, text] of Object.entries(await clientFiles()))
-    expect((await readFile(join(ROOT, path), 'utf8')) === text, `${path} is out of date: npm run docs`).toBe(
-      true,
-    );
-});
 
 test('a person picks through the client, and is told what is wrong', async () => {
   const s = apiWorld();
