@@ -23,10 +23,8 @@ export async function refuseForgedForms(
     await next();
     return undefined;
   }
-  const from = c.req.header('origin');
-  const site = c.req.header('sec-fetch-site');
-  const strange = (from !== undefined && from !== origin) || (site !== undefined && site !== 'same-origin');
-  if (strange || !(await hasToken(c))) {
+  const sender = { from: c.req.header('origin'), site: c.req.header('sec-fetch-site') };
+  if (!isOwnForm(sender, origin) || !(await hasToken(c))) {
     return sendProblem(
       c,
       403,
@@ -37,6 +35,15 @@ export async function refuseForgedForms(
   }
   await next();
   return undefined;
+}
+
+/** Pages that send no referrer send forms with the origin `null`, also to their own server. */
+function isOwnForm(
+  { from, site }: { readonly from: string | undefined; readonly site: string | undefined },
+  origin: string | null,
+): boolean {
+  if (site !== undefined && site !== 'same-origin') return false;
+  return from === undefined || from === origin || (from === 'null' && site === 'same-origin');
 }
 
 async function hasToken(c: WebContext): Promise<boolean> {
