@@ -1,4 +1,4 @@
-import type { FaultCode, Origin, RunId, RunState, Usd } from '../core/model/index.ts';
+import type { FaultCode, Origin, RunId, RunState, Usage, Usd } from '../core/model/index.ts';
 import type { Decision } from '../core/ranking/index.ts';
 import type { RepositoryHandle } from './github.ts';
 import type { PickRecord } from './records.ts';
@@ -13,6 +13,8 @@ export interface RunLists {
   listRuns(filter: RunFilter): Promise<readonly ListedRun[]>;
   /** Runs with a fault, the last changed first. */
   failedRuns(limit: number): Promise<readonly ListedRun[]>;
+  /** What a run has spent, by spender and model, the dearest first. */
+  spendingOf(id: RunId): Promise<readonly Spending[]>;
   /** Dollars booked since a time (milliseconds since 1970 UTC), of all runs and of work outside of runs. */
   spentSince(at: number): Promise<Usd>;
 }
@@ -76,4 +78,15 @@ export interface Sessions {
   endSessionsOf(userId: number): Promise<void>;
   /** Deletes sessions that are over at `at`; returns their number. */
   deleteEndedSessions(at: number): Promise<number>;
+}
+
+/** The calls of one spender to one model. */
+export interface Spending extends Usage {
+  /** As in the ledger: a candidate's alias, or a part of the run. */
+  readonly spender: string;
+  readonly model: string;
+  /** Milliseconds of all calls together. */
+  readonly ms: number;
+  /** Calls whose cost was estimated because the provider reported no usage, or that are not settled. */
+  readonly estimated: number;
 }

@@ -37,6 +37,7 @@ export {
   handleOf,
   isGitHubRun,
   loadRun,
+  readPatch,
   requireGitHub,
   type World,
 } from './context.ts';

@@ -22,6 +22,7 @@ const OWN_FOLDER = join(import.meta.dirname, 'assets');
 /** Files of packages, by the name under which pages ask for them. */
 const OF_PACKAGES: Readonly<Record<string, string>> = {
   'diff2html.css': 'diff2html/bundles/css/diff2html.min.css',
+  'diff2html-ui.js': 'diff2html/bundles/js/diff2html-ui-base.min.js',
   'highlight.js': '@highlightjs/cdn-assets/highlight.min.js',
 };
 

@@ -5,7 +5,14 @@ import { openApi } from './api/index.ts';
 import { openAssets } from './assets.ts';
 import type { WebAppOptions, WebEnv, WebParts } from './context.ts';
 import { sendNotFound, sendProblem } from './layout.ts';
-import { frontPage, installationPage, leaderboardPages, runList, sendSignedOut } from './pages/index.ts';
+import {
+  frontPage,
+  installationPage,
+  leaderboardPages,
+  runList,
+  runPages,
+  sendSignedOut,
+} from './pages/index.ts';
 import { openAccess, openVisitLimit, refuseForgedForms } from './people/index.ts';
 
 export { apiDescription, PROBLEMS } from './api/index.ts';
@@ -78,6 +85,7 @@ export function openWeb(options: WebAppOptions): WebApp {
   app.route('/', installationPage(parts));
   app.use('/runs/:id/*', (c, next) => withVisibleRun(c, c.req.param('id'), next));
   app.route('/runs', runList(parts));
+  app.route('/runs', runPages(parts));
   app.route('/runs', runActions());
   app.route('/leaderboard', leaderboardPages(parts));
   // Parts below `/runs/:id` find the run in `c.var.visible`.

@@ -409,6 +409,21 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.usage('r1', 'B')).toEqual(NO_USAGE);
       });
 
+      test('shows what each spender paid to each model, the dearest first', async () => {
+        const store = await fresh();
+        await bookRow(store, call({}));
+        await bookRow(store, call({ usd: 0.25, exact: false }));
+        await bookRow(store, call({ spender: 'brief', usd: 1 }));
+        await bookRow(store, call({ usd: 0, status: 402 }));
+        await bookRow(store, call({ runId: 'r2', usd: 100 }));
+        const { model } = call({});
+        expect(await store.spendingOf('r1')).toMatchObject([
+          { spender: 'brief', model, usd: 1, calls: 1, estimated: 0 },
+          { spender: 'A', model, usd: 0.75, calls: 2, estimated: 1 },
+        ]);
+        expect(await store.spendingOf('r3')).toEqual([]);
+      });
+
       test('a booked call counts in full until it is settled', async () => {
         const store = await fresh();
         const booked = call({ usd: 3, tokensOut: 9_000, exact: false, status: 0 });

@@ -26,7 +26,9 @@ export interface WebWorld {
   get(path: string, viewer: Viewer | null, init?: RequestInit): Promise<Response>;
 }
 
-export function webWorld(extra: Partial<WebAppOptions> & { readonly world?: Partial<World> } = {}): WebWorld {
+export function webWorld(
+  extra: Omit<Partial<WebAppOptions>, 'world'> & { readonly world?: Partial<World> } = {},
+): WebWorld {
   const store = memoryStore();
   const rights = new Map<string, Permission>();
   const asked: string[] = [];

@@ -1,5 +1,6 @@
 import type { RunId, Usage } from '../../src/core/model/index.ts';
 import type {
+  LedgerRow,
   ListedRun,
   PickRecord,
   RepositoryHandle,
@@ -15,10 +16,11 @@ interface ListParts {
   readonly picks: (id: RunId) => Promise<readonly PickRecord[]>;
   readonly usage: (id: RunId) => Promise<Usage>;
   readonly spentSince: (at: number) => number;
+  readonly calls: readonly LedgerRow[];
 }
 
 /** The part of the store that pages ask for lists. */
-export function memoryLists({ records, picks, usage, spentSince }: ListParts): RunLists {
+export function memoryLists({ records, picks, usage, spentSince, calls }: ListParts): RunLists {
   const listed = async (run: RunRecord): Promise<ListedRun> => {
     const pick = (await picks(run.id)).at(-1);
     return {
@@ -35,6 +37,31 @@ export function memoryLists({ records, picks, usage, spentSince }: ListParts): R
     };
   };
   return {
+    async spendingOf(id) {
+      const own = calls.filter(({ runId }) => runId === id);
+      const groups = Map.groupBy(own, ({ spender, model }) => JSON.stringify([spender, model]));
+      const sum = (group: readonly LedgerRow[], of: (call: LedgerRow) => number) =>
+        group.reduce((total, call) => total + of(call), 0);
+      return [...groups.values()]
+        .flatMap((group) => {
+          const [first] = group;
+          return first === undefined
+            ? []
+            : [
+                {
+                  spender: first.spender,
+                  model: first.model,
+                  usd: sum(group, ({ usd }) => usd),
+                  tokensIn: sum(group, ({ tokensIn }) => tokensIn),
+                  tokensOut: sum(group, ({ tokensOut }) => tokensOut),
+                  ms: sum(group, ({ ms }) => ms),
+                  calls: sum(group, ({ status, usd }) => (status === 402 && usd === 0 ? 0 : 1)),
+                  estimated: sum(group, ({ exact, usd }) => (!exact && usd > 0 ? 1 : 0)),
+                },
+              ];
+        })
+        .sort((a, b) => b.usd - a.usd || (a.spender < b.spender ? -1 : 1));
+    },
     originOf: async (id) => records().find((run) => run.id === id)?.origin ?? null,
     async repositoriesWithRuns() {
       const found = new Map<number, RepositoryHandle>();

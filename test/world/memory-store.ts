@@ -342,6 +342,7 @@ export function memoryStore(): Store {
     },
     ...picked,
     ...memoryLists({
+      calls,
       records,
       picks: picked.picks,
       usage: async (id) => usageOf(id),

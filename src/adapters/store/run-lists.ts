@@ -68,6 +68,29 @@ export function runLists(db: Db): RunLists {
         .where('at', '>=', at);
       return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
     },
+
+    spendingOf: (id) =>
+      inStatement(
+        db
+          .selectFrom('runoff.gateway_call')
+          .where('run_id', '=', id)
+          .groupBy(['spender', 'model'])
+          .select([
+            'spender',
+            'model',
+            sql<number>`sum(usd)`.as('usd'),
+            sql<number>`sum(tokens_in)::bigint`.as('tokensIn'),
+            sql<number>`sum(tokens_out)::bigint`.as('tokensOut'),
+            sql<number>`sum(ms)`.as('ms'),
+            // As in `usage`.
+            sql<number>`count(*) filter (where status <> 402 or usd > 0)`.as('calls'),
+            sql<number>`count(*) filter (where not exact and usd > 0)`.as('estimated'),
+          ])
+          .orderBy('usd', 'desc')
+          .orderBy('spender')
+          .orderBy('model')
+          .execute(),
+      ),
   };
 }
 

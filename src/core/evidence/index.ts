@@ -123,6 +123,7 @@ export {
 } from './test-runs.ts';
 export {
   type CandidateTestRun,
+  type DifferingInput,
   outputOf,
   type TestMark,
   type TestOutputs,

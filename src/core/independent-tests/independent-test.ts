@@ -117,7 +117,7 @@ export function writersInOrder(
 export interface IndependentTestReport {
   /** `provider/model` names of those who wrote. */
   readonly models: readonly string[];
-  readonly tests: readonly (Omit<IndependentTestVote, 'id' | 'test'> & {
+  readonly tests: readonly (Omit<IndependentTestVote, 'test'> & {
     readonly title: string;
     readonly quote?: string;
   })[];
@@ -132,9 +132,9 @@ export function independentTestReport(
 ): IndependentTestReport {
   return {
     ...more,
-    tests: votes.map(({ id, test, ...vote }) => {
+    tests: votes.map(({ test, ...vote }) => {
       const file = tests.find((one) => one.id === test);
-      return { ...vote, title: file?.title ?? id, ...(file?.quote ? { quote: file.quote } : {}) };
+      return { ...vote, title: file?.title ?? vote.id, ...(file?.quote ? { quote: file.quote } : {}) };
     }),
   };
 }

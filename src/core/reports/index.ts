@@ -74,6 +74,7 @@ export {
 } from './replies.ts';
 export { criticText, debateSummary, OBJECTION_RESULT_LABELS, reviewOutcome } from './sections.ts';
 export { couldKeepCommands, settingsPull } from './settings-pull.ts';
+export { type SpendingGroup, spendingGroups } from './spending.ts';
 export { statusComment } from './status.ts';
 export { type RunSummary, runSummary } from './summary.ts';
 export {

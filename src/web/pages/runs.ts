@@ -3,8 +3,6 @@ import { html } from 'hono/html';
 import { RUN_STATES, type RunId, type RunState } from '../../core/model/index.ts';
 import { elapsed, money } from '../../core/reports/index.ts';
 import type { ListedRun, RepositoryHandle, RunFilter } from '../../ports/index.ts';
-import { viewOf } from '../../runs/index.ts';
-import { actions } from '../actions/index.ts';
 import type { VisibleRepositories, WebContext, WebEnv, WebParts } from '../context.ts';
 import { type Html, moment, sendPage, shownLine, shownText } from '../layout.ts';
 
@@ -15,14 +13,7 @@ const RUNS_ON_A_PAGE = 50;
 export function runList(parts: WebParts): Hono<WebEnv> {
   const app = new Hono<WebEnv>();
   app.get('/', (c) => sendList(c, parts));
-  app.get('/:id', (c) => sendRun(c));
   return app;
-}
-
-async function sendRun(c: WebContext): Promise<Response> {
-  const { run } = c.var.visible;
-  const forms = await actions(c, await viewOf(c.var.parts.world, run));
-  return sendPage(c, { title: shownLine(run.title), body: html`<p>${run.state}</p>${forms}` });
 }
 
 /** What somebody looks for, as in the address. Empty: all. */

@@ -37,6 +37,7 @@ test('written tests are listed with their writer and result, as are examples tha
         title: 'an empty list',
         origin: 'writer' as const,
         status,
+        id: 'writer-1',
         because: '',
         passedBy: ['A'],
         failedBy: ['B'],

@@ -1,0 +1,62 @@
+import { html } from 'hono/html';
+import type { DifferingInput, TestTable } from '../../../core/evidence/index.ts';
+import { counted, type RunView } from '../../../core/reports/index.ts';
+import type { Html } from '../../layout.ts';
+import { codeText, runAddress } from './frame.ts';
+import { pageLinks } from './paging.ts';
+
+interface Inputs {
+  readonly columns: readonly string[];
+  readonly rows: readonly DifferingInput[];
+  readonly isPartial: boolean;
+}
+
+/** Inputs on which candidates differ; without the full results, the most informative ones that the evidence keeps. */
+export function differingInputs(view: RunView, table: TestTable | null): Inputs {
+  if (table) return { columns: table.columns, rows: table.inputs, isPartial: false };
+  const inOrder = view.evidence.toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
+  const columns = ['base', ...inOrder.map(({ alias }) => alias)];
+  const byInput = new Map<string, (string | null)[]>();
+  for (const [at, { behaviour }] of inOrder.entries()) {
+    for (const { input, got, base } of behaviour?.differences ?? []) {
+      const results = byInput.get(input) ?? columns.map(() => null);
+      results[0] = base;
+      results[at + 1] = got;
+      byInput.set(input, results);
+    }
+  }
+  return { columns, rows: [...byInput].map(([input, results]) => ({ input, results })), isPartial: true };
+}
+
+const INPUTS_ON_A_PAGE = 25;
+/** Longest input and result that are shown, in code points. */
+const MAX_VALUE_SHOWN = 300;
+
+export function behaviourBody(view: RunView, inputs: Inputs, wanted: number): Html {
+  const { columns, rows, isPartial } = inputs;
+  const pages = Math.max(1, Math.ceil(rows.length / INPUTS_ON_A_PAGE));
+  const page = Math.min(Math.max(1, wanted), pages);
+  const shown = rows.slice((page - 1) * INPUTS_ON_A_PAGE, page * INPUTS_ON_A_PAGE);
+  const links = pageLinks({ page, pages }, (to) =>
+    runAddress(view.id, `/behaviour${to === 1 ? '' : `?page=${to}`}`),
+  );
+  if (rows.length === 0)
+    return html`<p>No input is known on which candidates differ. Inputs come from tests and the issue.</p>`;
+  return html`<p>${counted(rows.length, 'input')} from tests and the issue on which candidates differ. Equal letters stand for equal results.</p>
+${isPartial ? html`<p class="warning">The full results of this run are not kept or cannot be read. Only some inputs are known, and not every result.</p>` : ''}
+<div class="scroll" role="region" aria-label="Results by input and candidate" tabindex="0"><table class="inputs"><caption class="hidden">What each candidate returns for each input</caption>
+<thead><tr><th scope="col">Input</th>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
+<tbody>${shown.map(inputRow)}</tbody></table></div>${links}`;
+}
+
+function inputRow({ input, results }: DifferingInput): Html {
+  const kinds = [...new Set(results.filter((result) => result !== null))];
+  return html`<tr><th scope="row">${codeText(input, MAX_VALUE_SHOWN)}</th>${results.map((result) =>
+    result === null
+      ? html`<td class="mark-none"><span aria-hidden="true">·</span><span class="hidden">unknown</span></td>`
+      : html`<td><span class="kind">${letterOf(kinds.indexOf(result))}</span> ${codeText(result, MAX_VALUE_SHOWN)}</td>`,
+  )}</tr>`;
+}
+
+/** a, b, …: results that look alike are told apart by it, and long ones compared. */
+const letterOf = (kind: number): string => String.fromCodePoint(97 + (kind % 26));

@@ -1,0 +1,117 @@
+import { html as diffHtml } from 'diff2html';
+import { raw } from 'hono/html';
+import type { DiffLine, Hunk } from '../../../core/patches/index.ts';
+import { cut, visibleCode } from '../../../core/reports/index.ts';
+import type { Html } from '../../layout.ts';
+import { MAX_SHOWN_LINE, type PartOfFile } from './diff-files.ts';
+import { matchingBounds } from './diff-work.ts';
+
+/** `split`: before and after side by side; `unified`: one column. */
+export const DIFF_VIEWS = ['split', 'unified'] as const;
+export type DiffViewName = (typeof DIFF_VIEWS)[number];
+
+/**
+ * Runoff's templates in place of those of diff2html: no ids and no headings, which a file's name would control, and less
+ * white space. Values in three braces were escaped by diff2html, or are signs and numbers.
+ */
+const LINE =
+  '<tr><td class="{{lineClass}} {{type}}">{{{lineNumber}}}</td><td class="{{type}}"><div class="{{contentClass}}"><span class="d2h-code-line-prefix">{{{prefix}}}</span><span class="d2h-code-line-ctn">{{{content}}}</span></div></td></tr>';
+const side = (name: string, key: string): string =>
+  `<div class="d2h-file-side-diff" role="region" aria-label="${name}" tabindex="0"><table class="d2h-diff-table"><caption class="hidden">${name}</caption><tbody class="d2h-diff-tbody">{{{diffs.${key}}}}</tbody></table></div>`;
+const TEMPLATES = {
+  'generic-wrapper': '{{{content}}}',
+  'generic-line': LINE,
+  'generic-block-header':
+    '<tr><td class="{{lineClass}} {{CSSLineClass.INFO}}"></td><td class="{{CSSLineClass.INFO}}"><div class="{{contentClass}}">{{#blockHeader}}{{{blockHeader}}}{{/blockHeader}}&nbsp;</div></td></tr>',
+  'line-by-line-numbers':
+    '<div class="line-num1">{{oldNumber}}</div><div class="line-num2">{{newNumber}}</div>',
+  'side-by-side-file-diff': `<div class="d2h-file-wrapper" data-lang="{{file.language}}"><div class="d2h-files-diff">${side('Before', 'left')}${side('After', 'right')}</div></div>`,
+  'line-by-line-file-diff':
+    '<div class="d2h-file-wrapper" data-lang="{{file.language}}"><div class="d2h-file-diff" role="region" aria-label="Changes" tabindex="0"><table class="d2h-diff-table"><caption class="hidden">Changes</caption><tbody class="d2h-diff-tbody">{{{diffs}}}</tbody></table></div></div>',
+};
+
+/** The lines of a part of a file. The text is data: diff2html escapes it, and `Runoff` spells out invisible characters. */
+export function diffTable({ file, hunks }: PartOfFile, view: DiffViewName): Html {
+  const isWindows = hasWindowsLines(hunks);
+  return raw(
+    diffHtml(
+      [
+        {
+          oldName: 'file',
+          newName: 'file',
+          addedLines: file.additions,
+          deletedLines: file.deletions,
+          isCombined: false,
+          isGitDiff: true,
+          language: languageOf(file.path),
+          blocks: hunks.map((hunk) => ({
+            oldStartLine: hunk.oldStart,
+            newStartLine: hunk.newStart,
+            header: hunkHeader(hunk),
+            lines: hunk.lines.flatMap((line) => shownLines(line, isWindows)),
+          })),
+        },
+      ],
+      {
+        outputFormat: view === 'split' ? 'side-by-side' : 'line-by-line',
+        drawFileList: false,
+        ...matchingBounds(hunks),
+        rawTemplates: TEMPLATES,
+      },
+    ),
+  );
+}
+
+const hunkHeader = ({ oldStart, oldCount, newStart, newCount, heading }: Hunk): string =>
+  `@@ -${oldStart},${oldCount} +${newStart},${newCount} @@ ${shownCode(heading, 200)}`;
+
+const shownCode = (text: string, limit: number): string => visibleCode(cut(text, { codePoints: limit }));
+
+/** In a file with Windows line ends throughout, these say nothing. */
+export const hasWindowsLines = (hunks: readonly Hunk[]): boolean => {
+  const all = hunks.flatMap(({ lines }) => lines);
+  return all.length > 0 && all.every(({ text, noNewline }) => text.endsWith('\r') || noNewline === true);
+};
+
+type D2hLine = Parameters<typeof diffHtml>[0] extends infer Input
+  ? Input extends readonly { readonly blocks: readonly { readonly lines: readonly (infer Line)[] }[] }[]
+    ? Line
+    : never
+  : never;
+
+const LINE_SIGNS = { added: '+', removed: '-', context: ' ' } as const;
+
+/** One line, and a note if the file ends there without a newline. */
+function shownLines({ kind, text, line, base, noNewline }: DiffLine, isWindows: boolean): readonly D2hLine[] {
+  const ended = isWindows && text.endsWith('\r') ? text.slice(0, -1) : text;
+  const end = noNewline ? ' ⏎̸' : '';
+  const content = `${LINE_SIGNS[kind]}${shownCode(ended, MAX_SHOWN_LINE)}${end}`;
+  return [lineOfKind(kind, content, { line, base })];
+}
+
+function lineOfKind(
+  kind: DiffLine['kind'],
+  content: string,
+  { line, base }: Pick<DiffLine, 'line' | 'base'>,
+): D2hLine {
+  // diff2html compares these names at run time; its own enumeration exists in its types only.
+  const of = { added: 'insert', removed: 'delete', context: 'context' }[kind];
+  const numbers = {
+    oldNumber: kind === 'added' ? undefined : base,
+    newNumber: kind === 'removed' ? undefined : line,
+  };
+  return { type: of, content, ...numbers } as D2hLine;
+}
+
+/** Extensions whose language the highlighter knows; nothing else of a file's name reaches the page's markup. */
+const LANGUAGES: ReadonlySet<string> = new Set(
+  'bash c cc cjs cpp cs css cts go h hpp html java js json jsx kt less lua md mjs mts php pl py rb rs scala scss sh sql swift toml ts tsx vue xml yaml yml'.split(
+    ' ',
+  ),
+);
+
+/** As `data-lang`: an extension of the list, or `plaintext`. */
+export function languageOf(path: string): string {
+  const extension = /\.([A-Za-z]{1,5})$/.exec(path)?.[1]?.toLowerCase() ?? '';
+  return LANGUAGES.has(extension) ? extension : 'plaintext';
+}

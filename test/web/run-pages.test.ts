@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'vitest';
+import type { RunView } from '../../src/core/reports/index.ts';
+import {
+  candidate,
+  coding,
+  judged,
+  local,
+  nobody,
+  published,
+  TOSS_UP,
+  VOTES,
+  waiting,
+} from '../core/reports/sample.ts';
+import { expectInert } from './inert.ts';
+import { richParts, richRun } from './rich-run.ts';
+import { collected, pageOf, storedRun } from './stored-run.ts';
+import { mona } from './web-world.ts';
+
+/** The text of a page as readers see it: without markup, one blank between words. */
+const wordsOf = (page: string): string =>
+  page
+    .slice(page.indexOf('<main'))
+    .replace(/<(?:p|h\d|li|dt|dd|td|th|tr|section|summary|article|div|button|label|pre)\b[^>]*>/g, ' ')
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ');
+
+const overviewOf = async (view: RunView): Promise<string> => {
+  const page = await pageOf(await storedRun(view, richParts()), view);
+  expectInert(page);
+  return wordsOf(page);
+};
+
+const trouble = {
+  code: 'BUDGET_TOO_SMALL',
+  message: 'The budget of $0.10 does not pay for one call.',
+  advice: 'Set `budget.run` to at least 1.',
+} as const;
+
+const without = ({ decision: _decision, brief: _brief, ...view }: RunView): RunView => ({
+  ...view,
+  candidates: [],
+  evidence: [],
+  ranking: [],
+});
+
+describe('the page of a run says on top what came of it and what to do, in the words of the comments', () => {
+  test.each<[string, RunView, readonly string[]]>([
+    [
+      'a winner',
+      published(),
+      [
+        'Draft pull request #8 with candidate B',
+        'B — LIKELY, decided by new tests. B passes all tests that C added',
+        'Next: review the pull request; Runoff never merges. Its comparison covers the other 3 candidates.',
+        'Confidence: likely, an estimated chance of 70% that the pick is right',
+      ],
+    ],
+    [
+      'a clear winner, merged',
+      published({ state: 'merged', decision: { ...judgedDecision(), confidence: 'clear', chance: 0.95 } }),
+      ['Merged', 'B — CLEAR', 'an estimated chance of 95%'],
+    ],
+    [
+      'a toss-up',
+      waiting({ votes: VOTES }),
+      [
+        'Please choose a candidate',
+        'The evidence is inconclusive: please choose. B breaks no base test',
+        '3 votes: C 2 (ada, bob); B 1 (mona).',
+        'Next: tick a box in the comparison, or comment /auto-dev pick B or /auto-dev pick none.',
+      ],
+    ],
+    [
+      'nobody',
+      nobody({ state: 'published', outcome: { kind: 'table', branches: {} } }),
+      ['No candidate passed', 'Every candidate breaks tests that pass on base. No pull request was opened.'],
+    ],
+    [
+      'a fault',
+      { ...without(published()), state: 'failed', trouble },
+      ['Run failed', 'The budget of $0.10 does not pay for one call.', 'Next: Set budget.run to at least 1.'],
+    ],
+    [
+      'a cancellation',
+      { ...without(judged()), state: 'cancelled' },
+      ['Run cancelled', 'To start again, add the label auto-dev again'],
+    ],
+    [
+      'a run that goes on',
+      coding(),
+      [
+        'Stage 3 of 6, running the coders',
+        'To cancel, comment /auto-dev cancel',
+        'coding',
+        'stopped after 5m of silence',
+      ],
+    ],
+    [
+      'a local run',
+      local(),
+      ['Done', 'Next: review its branch, then merge it: git merge runoff/r7k2m9q4xa/B.'],
+    ],
+    [
+      'a review of a pull request',
+      published({ origin: { kind: 'github', repository: 'acme/lists', issue: 8, work: 'review' } }),
+      ['acme/lists pull request #8'],
+    ],
+    [
+      'a question',
+      {
+        ...without(judged()),
+        state: 'awaiting_answer',
+        dialogue: {
+          inquiries: [
+            {
+              number: 1,
+              kind: 'answer',
+              question: { text: 'Up or down?', options: ['up', 'down'], severity: 'blocking', assume: 'up' },
+              askedAt: judged().now - 60_000,
+              until: judged().now + 3_600_000,
+            },
+          ],
+          lastReply: 0,
+          repliesUsed: 0,
+        },
+      },
+      ['Waiting for an answer (1h 00m left): Up or down?'],
+    ],
+  ])('%s', async (_, view, expected) => {
+    const shown = await overviewOf(view);
+    for (const part of expected) expect(shown).toContain(part);
+  });
+
+  test('and a run without candidates, and one with twelve, are pages, too', async () => {
+    expect(await overviewOf(without(judged({ state: 'admitted' })))).not.toContain('Candidates');
+    const many = 'ABCDEFGHIJKL'.split('');
+    const view = judged({ candidates: many.map((alias) => candidate(alias)) });
+    const shown = await overviewOf(view);
+    for (const alias of many) expect(shown).toContain(`Diff of ${alias}`);
+  });
+});
+
+function judgedDecision() {
+  const { decision } = judged();
+  if (decision?.kind !== 'winner') throw new Error('The sample has no winner.');
+  return decision;
+}
+
+describe('tests × candidates', () => {
+  test('are shown where trees differ, each mark with its name and the way to its output', async () => {
+    const view = richRun();
+    const world = await storedRun(view, richParts());
+    const page = await pageOf(world, view, '/tests');
+    expectInert(page);
+    expect(page).toContain(`href="/runs/${view.id}/tests/0-0#A" aria-label="A: failed">✗</a>`);
+    expect(wordsOf(page)).toContain('3 tests of 44.');
+    expect(page).not.toContain('case 7');
+    const all = await pageOf(world, view, '/tests?show=all&q=CASE+7');
+    expect(wordsOf(all)).toContain('1 test of 44.');
+    const one = wordsOf(await pageOf(world, view, '/tests/0-0'));
+    expect(one).toContain(
+      'Candidate A ✗ failed What the runner says about it AssertionError: expected TypeError',
+    );
+    expect(one).toContain('exit code 1');
+    expect((await world.get(`/runs/${view.id}/tests/9-9`, mona)).status).toBe(404);
+  });
+
+  test.each(['not kept', 'damaged'])('show what decided if the full results are %s', async (how) => {
+    const view = published();
+    const world = await storedRun(view, how === 'not kept' ? {} : { ...richParts(), isDamaged: true });
+    const shown = wordsOf(await pageOf(world, view, '/tests'));
+    expect(shown).toContain('The full results of this run are not kept or cannot be read.');
+    expect(shown).toContain('test/list.test.ts > last > of an empty list ✓ ✗ ✓ ✓ ✓');
+    expect(shown).toContain('test/b.test.ts > last > of one item ✗ · ✓ ✗ ·');
+    await pageOf(world, view);
+    await pageOf(world, view, '/behaviour');
+  });
+});
+
+describe('diffs', () => {
+  test('of a candidate: a tree of files, marked words, files that were only moved', async () => {
+    const view = richRun();
+    const world = await storedRun(view, richParts());
+    const page = await pageOf(world, view, '/candidates/B');
+    expectInert(page);
+    expect(page).toContain('list[list.length<ins> - 1</ins>];');
+    const shown = wordsOf(page);
+    expect(shown).toContain('3 files, +4 −1. Side by side Unified');
+    expect(shown).toContain('docs/old name.md → docs/lists/index.md +0 −0 its content is the same.');
+    expect(page).toContain('aria-label="Before"');
+    expect(await pageOf(world, view, '/candidates/B?view=unified')).not.toContain('aria-label="Before"');
+    expect((await world.get(`/runs/${view.id}/candidates/Z`, mona)).status).toBe(404);
+  });
+
+  test('from one candidate to another', async () => {
+    const view = richRun();
+    const page = await pageOf(await storedRun(view, richParts()), view, '/compare/A/C');
+    expectInert(page);
+    expect(wordsOf(page)).toContain('1 file, +1 −1.');
+    expect(wordsOf(page)).toContain('list[list.length - 1] ?? fail();');
+    expect(page).not.toContain('list[list.length];');
+  });
+
+  test('say what is missing, and show a rejected patch as far as it can be read', async () => {
+    const view = richRun();
+    const { A: _, ...patches } = richParts().patches ?? {};
+    const rejected = collected({ '.git/hooks/pre-commit': [null, 'exit 0\n'] });
+    const world = await storedRun(view, { patches: { ...patches, C: rejected } });
+    expect(wordsOf(await pageOf(world, view, '/candidates/A'))).toContain(
+      'The stored patch of A is missing or damaged',
+    );
+    const shown = wordsOf(await pageOf(world, view, '/candidates/C'));
+    expect(shown).toContain('Runoff rejected this patch.');
+    expect(shown).toContain('+exit 0');
+    expect(wordsOf(await pageOf(world, view, '/compare/B/C'))).toContain('cannot be compared');
+  });
+
+  test('of megabytes are shown a part at a time, and every line is in one of them', async () => {
+    const view = richRun();
+    const text = Array.from({ length: 4_000 }, (_, at) => `const line${at} = '${'x'.repeat(100)}';\n`).join(
+      '',
+    );
+    const patch = collected({ 'src/big.ts': [null, text], 'src/small.ts': ['a\n', 'b\n'] });
+    const world = await storedRun(view, { patches: { B: patch } });
+    const seen: string[] = [];
+    for (let part = 1; part <= 6; part += 1) {
+      const page = await pageOf(world, view, `/candidates/B?view=unified&part=${part}`);
+      expectInert(page);
+      expect(page.length).toBeLessThan(800_000);
+      seen.push(...(page.match(/(?<=const )line\d+(?= )/g) ?? []));
+    }
+    expect(new Set(seen).size).toBe(4_000);
+    expect(seen).toHaveLength(4_000);
+    const first = await pageOf(world, view, '/candidates/B');
+    const link = /href="([^"]*part=\d+#file-1)"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect(await pageOf(world, view, link.slice(`/runs/${view.id}`.length).split('#')[0])).toContain(
+      'id="file-1"',
+    );
+  });
+});
+
+test('the other pages tell of inputs, debate, judges, cost and who did what', async () => {
+  const view = richRun();
+  const world = await storedRun(view, richParts());
+  const shown = async (path: string) => wordsOf(await pageOf(world, view, path));
+  expect(await shown('/behaviour')).toContain('last([]) a undefined b TypeError: x a undefined a undefined');
+  expect(await shown('/debate')).toContain(
+    'Round 1: no consensus yet $0.10, 2 tokens; 50% of the lines changed.',
+  );
+  expect(await shown('/judges')).toContain('judge-1 prefers B: It handles the empty list.');
+  expect(await shown('/cost')).toContain(
+    'Coders 18 24.7k $0.25 86% Candidate B anthropic/model-2 9 12.3k 1m 01s $0.13 45%',
+  );
+  expect(await shown('/audit')).toContain('write openPull acme/lists done');
+});
+
+test('a decision left to a person says so', async () => {
+  expect(await overviewOf(waiting({ decision: { ...TOSS_UP, chance: 0.9 } }))).toContain(
+    'Your settings leave the choice to you.',
+  );
+});
