@@ -231,7 +231,7 @@ describe('a session', () => {
       [{ csrf: 'x' }, {}],
       [{ csrf: await csrfIn(other) }, {}],
       [{ csrf }, { origin: 'https://evil.test' }],
-      [{ csrf }, { origin: 'null' }],
+      [{ csrf }, { origin: 'null', 'sec-fetch-site': 'cross-site' }],
       [{ csrf }, { 'sec-fetch-site': 'same-site' }],
     ];
     for (const [fields, headers] of forged)
