@@ -104,7 +104,10 @@ async function openApp(
     log: world.log,
   });
   cleanups.defer(() => web.close(GRACE_MS));
-  pages.resolve(openPages(options.onOwnAddress ? onOwnAddress(operator, web.url) : operator, world, intake));
+  const app = openPages(options.onOwnAddress ? onOwnAddress(operator, web.url) : operator, world, intake);
+  pages.resolve(app);
+  // Before the server waits for its last answers: live streams do not end by themselves.
+  cleanups.defer(async () => app.close());
   cleanups.defer(async () => start.resolve('expired'));
   await world.engine.launch(flows(world));
   await warnIfNobodyTakes(world);

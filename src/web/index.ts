@@ -5,6 +5,7 @@ import { openApi } from './api/index.ts';
 import { openAssets } from './assets.ts';
 import type { WebAppOptions, WebEnv, WebParts } from './context.ts';
 import { sendNotFound, sendProblem } from './layout.ts';
+import { livePages } from './live/index.ts';
 import {
   frontPage,
   installationPage,
@@ -22,6 +23,8 @@ export { openLocalSignIn, openSignIn, type SignIn } from './people/index.ts';
 /** Answers requests that are no webhook. Never rejects. */
 export interface WebApp {
   fetch(request: Request): Promise<Response>;
+  /** Ends live streams, which would otherwise keep the server from stopping. */
+  close(): void;
 }
 
 /** Everything comes from this server, and nothing is written into pages as script or style. */
@@ -49,6 +52,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 /** The pages and the API of Runoff. */
 export function openWeb(options: WebAppOptions): WebApp {
   const parts: WebParts = { ...options, access: openAccess(options.world, options), assets: openAssets() };
+  const live = livePages(parts);
   const app = new Hono<WebEnv>();
   app.onError(sendFault);
   app.notFound(sendNotFound);
@@ -88,8 +92,10 @@ export function openWeb(options: WebAppOptions): WebApp {
   app.route('/runs', runPages(parts));
   app.route('/runs', runActions());
   app.route('/leaderboard', leaderboardPages(parts));
+  app.route('/runs', live.runs);
+  app.route('/', live.lists);
   // Parts below `/runs/:id` find the run in `c.var.visible`.
-  return { fetch: async (request) => app.fetch(request) };
+  return { fetch: async (request) => app.fetch(request), close: live.close };
 }
 
 /** Loads the run that a path names; a missing one and one that the viewer may not see are the same page. */

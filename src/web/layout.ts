@@ -67,7 +67,7 @@ export const sendNotFound = (c: WebContext): Promise<Response> =>
 function frame(c: WebContext, { title, body, assets = [] }: PageContent): Html {
   const { path } = c.var.parts.assets;
   const styles = ['pages.css', ...assets.filter((name) => name.endsWith('.css'))];
-  const scripts = assets.filter((name) => name.endsWith('.js'));
+  const scripts = ['live.js', ...assets.filter((name) => name.endsWith('.js'))];
   return html`<!doctype html>
 <html lang="en">
 <head>

@@ -24,6 +24,8 @@ export interface WebWorld {
   run(id: string, repositoryId?: number): Promise<void>;
   /** What a viewer gets at a path. */
   get(path: string, viewer: Viewer | null, init?: RequestInit): Promise<Response>;
+  /** As when the server stops. */
+  close(): void;
 }
 
 export function webWorld(
@@ -62,6 +64,7 @@ export function webWorld(
         at: state.now,
       });
     },
+    close: () => web.close(),
     get(path: string, by: Viewer | null, init?: RequestInit) {
       viewer = by;
       return web.fetch(new Request(`http://runoff.test${path}`, init));

@@ -41,7 +41,7 @@ async function sendList(c: WebContext, { world, access }: WebParts): Promise<Res
   return sendPage(c, {
     title: 'Runs',
     body: html`${viewer?.kind === 'local' ? '' : filterForm(asked)}
-${runs.length > 0 ? runTable(runs, world.clock.now()) : emptyList(asked, viewer?.kind === 'local')}
+<div id="runs" data-live>${runs.length > 0 ? runTable(runs, world.clock.now()) : emptyList(asked, viewer?.kind === 'local')}</div>
 ${last ? html`<p><a rel="next" href="/runs?${query({ ...asked, after: `${last.createdAt}-${last.id}` })}">Older runs</a></p>` : ''}
 ${seen.complete ? '' : html`<p class="muted">Only the repositories with the newest runs are listed. Enter the name of a repository to see its runs.</p>`}`,
   });

@@ -1,0 +1,213 @@
+import { type CoderStep, isFinal, type RunId } from '../../core/model/index.ts';
+import type { NumberedCall, RunMark, RunRecord } from '../../ports/index.ts';
+import type { World } from '../../runs/index.ts';
+import { markVersion, type RunFacts, runFacts } from './facts.ts';
+import { type Position, positionText } from './position.ts';
+import type { OpenStream } from './stream.ts';
+
+/** Milliseconds between two looks at the database, however many watch. Our default. */
+const LOOK_AT_RUNS_MS = 1_000;
+/** Milliseconds of silence after which a stream gets a comment. Our default: proxies wait for 60 s. */
+const BEAT_MS = 15_000;
+/** Milliseconds after which the right of a reader is asked again: at most a minute, with one look and the answer. */
+const RECHECK_MS = 45_000;
+/** Steps and calls that one look reads for a reader. */
+const READ_AT_ONCE = 200;
+/** Milliseconds over which readers of the same run spread their reloading, for each of them; and at most. Our defaults. */
+const SPREAD_MS = 25;
+const MAX_SPREAD_MS = 10_000;
+
+/** One reader of a run's stream. */
+export interface Reader {
+  readonly runId: RunId;
+  readonly stream: OpenStream;
+  /** Whose steps are read; null for none. */
+  readonly alias: string | null;
+  readonly from: Position;
+  /** Whether the person may still see the run. A rejection ends the stream, too. */
+  readonly maySee: () => Promise<boolean>;
+}
+
+/** How steps and calls are shown in an event: server-rendered, escaped markup. */
+export interface StepMarkup {
+  step(step: CoderStep): Promise<string>;
+  call(call: NumberedCall): Promise<string>;
+}
+
+export interface LiveRunReaders {
+  add(reader: Reader): void;
+  remove(stream: OpenStream): void;
+  /** Ends all streams. */
+  close(): void;
+}
+
+interface Following extends Reader {
+  at: Position;
+  sentAt: number;
+  checkAt: number;
+  checking: boolean;
+}
+
+interface Seen {
+  readonly version: string;
+  readonly facts: RunFacts;
+  readonly isOver: boolean;
+}
+
+/** Reads the database once for all readers of this process, and only while there are any. */
+export function openLiveReaders(
+  { store, clock, log }: Pick<World, 'clock' | 'log' | 'store'>,
+  markup: StepMarkup,
+): LiveRunReaders {
+  const readers = new Map<OpenStream, Following>();
+  const seen = new Map<RunId, Seen>();
+  let isLooking = false;
+
+  const drop = (stream: OpenStream): void => {
+    readers.delete(stream);
+    stream.end();
+  };
+  const send = (reader: Following, name: string, data: unknown): void => {
+    const event = {
+      id: positionText(reader.at),
+      name,
+      data: typeof data === 'string' ? data : JSON.stringify(data),
+    };
+    if (!reader.stream.send(event)) drop(reader.stream);
+    reader.sentAt = clock.elapsed();
+  };
+  const look = async (): Promise<void> => {
+    const byRun = Map.groupBy(readers.values(), ({ runId }) => runId);
+    const marks = await store.runMarks([...byRun.keys()]);
+    for (const id of seen.keys()) if (!byRun.has(id)) seen.delete(id);
+    for (const [id, own] of byRun) {
+      const mark = marks.find((one) => one.id === id);
+      if (mark) await follow(mark, own);
+      else for (const { stream } of own) drop(stream);
+    }
+    for (const reader of readers.values()) attend(reader);
+  };
+  const follow = async (mark: RunMark, own: readonly Following[]): Promise<void> => {
+    const now = await factsOf(mark);
+    if (!now) return;
+    const changed = own.filter(({ at }) => at.version !== now.version);
+    // Calls are booked and settled in the ledger: those of one candidate change the mark of its run.
+    const reading = own.filter(
+      ({ alias, at }) => alias !== null && ((mark.steps[alias] ?? 0) > at.step || at.version !== now.version),
+    );
+    await sendSteps(reading, mark);
+    const spread = Math.min(MAX_SPREAD_MS, own.length * SPREAD_MS);
+    const data = JSON.stringify({ ...now.facts, spread });
+    for (const reader of changed) {
+      if (!isCaughtUp(reader, mark)) continue;
+      reader.at = { ...reader.at, version: now.version };
+      send(reader, 'run', data);
+    }
+    if (!now.isOver) return;
+    for (const reader of own) {
+      if (!isCaughtUp(reader, mark)) continue;
+      send(reader, 'end', {});
+      drop(reader.stream);
+    }
+  };
+  const isCaughtUp = ({ alias, at }: Following, mark: RunMark): boolean =>
+    alias === null || (mark.steps[alias] ?? 0) <= at.step;
+
+  const factsOf = async (mark: RunMark): Promise<Seen | null> => {
+    const version = markVersion(mark);
+    const known = seen.get(mark.id);
+    if (known?.version === version) return known;
+    const run = await store.run(mark.id);
+    if (!run) return null;
+    const [candidates, usage] = await Promise.all([store.candidates(mark.id), store.usage(mark.id)]);
+    const now = { version, facts: runFacts(run, candidates, usage), isOver: hasEnded(run) };
+    seen.set(mark.id, now);
+    return now;
+  };
+  /** Readers at the same place share what is read and rendered. */
+  const sendSteps = async (reading: readonly Following[], mark: RunMark): Promise<void> => {
+    const together = Map.groupBy(reading, ({ alias, at }) => `${alias} ${at.step} ${at.call}`);
+    for (const group of together.values()) {
+      const [first] = group;
+      if (!first || first.alias === null) continue;
+      const { alias, at } = first;
+      const steps = await store.steps(mark.id, { alias, after: at.step, limit: READ_AT_ONCE });
+      const calls = settledBefore(
+        await store.callsOf(mark.id, alias, { after: at.call, limit: READ_AT_ONCE }),
+      );
+      if (steps.length + calls.length === 0) continue;
+      const next = { step: steps.at(-1)?.number ?? at.step, call: calls.at(-1)?.number ?? at.call };
+      const shown = [
+        ...(await Promise.all(steps.map(async (one) => ({ at: one.at, html: await markup.step(one) })))),
+        ...(await Promise.all(calls.map(async (one) => ({ at: one.at, html: await markup.call(one) })))),
+      ].toSorted((a, b) => a.at - b.at);
+      const data = JSON.stringify({
+        alias,
+        numbers: steps.map(({ number }) => number),
+        html: shown.map(({ html }) => html).join(''),
+      });
+      for (const reader of group) {
+        reader.at = { ...reader.at, ...next };
+        send(reader, 'steps', data);
+      }
+    }
+  };
+  const attend = (reader: Following): void => {
+    const now = clock.elapsed();
+    if (now - reader.sentAt >= BEAT_MS) {
+      reader.sentAt = now;
+      if (!reader.stream.beat()) drop(reader.stream);
+    }
+    if (reader.checking || now < reader.checkAt) return;
+    reader.checking = true;
+    const settle = (may: boolean): void => {
+      reader.checking = false;
+      reader.checkAt = clock.elapsed() + RECHECK_MS;
+      if (!may) drop(reader.stream);
+    };
+    reader.maySee().then(settle, () => settle(false));
+  };
+  const lookRegularly = async (): Promise<void> => {
+    while (readers.size > 0) {
+      await look().catch((error: unknown) => {
+        log.warn({ err: error }, 'live pages cannot be updated at the moment');
+      });
+      await clock.sleep(LOOK_AT_RUNS_MS);
+    }
+  };
+  const startLooking = (): void => {
+    if (isLooking) return;
+    isLooking = true;
+    void lookRegularly().finally(() => {
+      isLooking = false;
+      if (readers.size > 0) startLooking();
+    });
+  };
+  return {
+    add(reader) {
+      const now = clock.elapsed();
+      readers.set(reader.stream, {
+        ...reader,
+        at: reader.from,
+        sentAt: now,
+        checkAt: now + RECHECK_MS,
+        checking: false,
+      });
+      startLooking();
+    },
+    remove: (stream) => void readers.delete(stream),
+    close() {
+      for (const stream of [...readers.keys()]) drop(stream);
+    },
+  };
+}
+
+/** A run that nothing will happen to any more; a published one may still be merged. */
+const hasEnded = ({ state, outcome }: RunRecord): boolean =>
+  isFinal(state) || (state === 'published' && outcome?.kind !== 'pull');
+
+/** Without calls that are under way: those that no later call was settled after. */
+function settledBefore(calls: readonly NumberedCall[]): readonly NumberedCall[] {
+  const last = calls.findLastIndex(({ status }) => status !== 0);
+  return calls.slice(0, last + 1);
+}

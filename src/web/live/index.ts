@@ -1,0 +1,135 @@
+import { Hono } from 'hono';
+import { aliasOf } from '../../core/commands/index.ts';
+import { handleOf } from '../../runs/index.ts';
+import type { Viewer, WebContext, WebEnv, WebParts } from '../context.ts';
+import { sendProblem } from '../layout.ts';
+import { openLiveReaders } from './hub.ts';
+import { openListReaders } from './lists.ts';
+import { readPosition } from './position.ts';
+import { callItem, stepItem } from './step-list.ts';
+import { stepPages } from './steps-page.ts';
+import { eventStream, type OpenStream } from './stream.ts';
+
+/** Streams that one person may have open, and all together. Our defaults: a browser opens six to one server. */
+const STREAMS_OF_A_PERSON = 12;
+const STREAMS = 1_000;
+
+/** Streams of events, and the pages of coders' steps. */
+export interface LivePages {
+  /** Below `/runs`: `/:id/events` and `/:id/steps/:alias`. */
+  readonly runs: Hono<WebEnv>;
+  /** `/events`: whether the list of runs has changed. */
+  readonly lists: Hono<WebEnv>;
+  /** Ends all streams; browsers connect again by themselves. */
+  close(): void;
+}
+
+export function livePages(parts: WebParts): LivePages {
+  const { world, access, identify } = parts;
+  const limit = streamLimit();
+  const readers = openLiveReaders(world, {
+    step: async (step) => String(await stepItem(step)),
+    call: async (call) => String(await callItem(call)),
+  });
+  const lists = openListReaders(world);
+  const open = (c: WebContext, remove: (stream: OpenStream) => void) => {
+    const release = limit(c.var.viewer);
+    if (!release) return null;
+    const opened = eventStream(() => {
+      release();
+      remove(opened.stream);
+    });
+    return opened;
+  };
+  const samePerson = async (c: WebContext): Promise<boolean> => {
+    const now = (await identify(c))?.viewer ?? null;
+    return personOf(now) === personOf(c.var.viewer);
+  };
+
+  const runs = stepPages(parts);
+  runs.get('/:id/events', (c) => {
+    const { run } = c.var.visible;
+    const { viewer } = c.var;
+    const opened = open(c, readers.remove);
+    if (!opened) return tooManyStreams(c);
+    readers.add({
+      runId: run.id,
+      stream: opened.stream,
+      alias: aliasOf(c.req.query('steps') ?? ''),
+      from: readPosition(c.req.header('last-event-id')) ?? firstPosition(c),
+      async maySee() {
+        if (!(await samePerson(c))) return false;
+        const { origin } = run;
+        if (origin.kind === 'github' && (await access.right(viewer, handleOf(origin))) !== 'none')
+          return true;
+        return (await access.visibleRun(viewer, run.id)) !== null;
+      },
+    });
+    return opened.response;
+  });
+  const app = new Hono<WebEnv>();
+  app.get('/events', (c) => {
+    const { viewer } = c.var;
+    const opened = open(c, lists.remove);
+    if (!opened) return tooManyStreams(c);
+    lists.add({
+      stream: opened.stream,
+      isThere: () => samePerson(c),
+      maySee: async ({ id, origin }) =>
+        origin.kind === 'github'
+          ? (await access.right(viewer, handleOf(origin))) !== 'none'
+          : (await access.visibleRun(viewer, id)) !== null,
+    });
+    return opened.response;
+  });
+  return {
+    runs,
+    lists: app,
+    close() {
+      readers.close();
+      lists.close();
+    },
+  };
+}
+
+const tooManyStreams = (c: WebContext): Promise<Response> =>
+  sendProblem(
+    c,
+    429,
+    'Too many live pages',
+    'Close some of your other pages of runs; this one can be reloaded.',
+  );
+
+/** Where a page that was just loaded begins: after the steps and calls that it shows. */
+function firstPosition(c: WebContext) {
+  const number = (name: string): number => {
+    const text = c.req.query(name) ?? '';
+    return /^\d{1,12}$/.test(text) ? Number(text) : 0;
+  };
+  return { version: '', step: number('after'), call: number('call') };
+}
+
+/** People who are not signed in share one place. */
+function personOf(viewer: Viewer | null): string {
+  if (viewer === null) return 'nobody';
+  return viewer.kind === 'github' ? `github ${viewer.id}` : 'local';
+}
+
+/** Counts open streams; null if there are too many. */
+function streamLimit(): (viewer: Viewer | null) => (() => void) | null {
+  const open = new Map<string, number>();
+  let all = 0;
+  return (viewer) => {
+    const person = personOf(viewer);
+    const own = open.get(person) ?? 0;
+    if (all >= STREAMS || own >= (viewer?.kind === 'github' ? STREAMS_OF_A_PERSON : STREAMS / 4)) return null;
+    open.set(person, own + 1);
+    all += 1;
+    return () => {
+      all -= 1;
+      const left = (open.get(person) ?? 1) - 1;
+      if (left > 0) open.set(person, left);
+      else open.delete(person);
+    };
+  };
+}

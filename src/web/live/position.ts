@@ -1,0 +1,19 @@
+/** How far a reader of a run's stream has come. */
+export interface Position {
+  /** Version of the run's mark that was sent last; empty for none. */
+  readonly version: string;
+  /** Numbers of the last step and the last model call that were sent. */
+  readonly step: number;
+  readonly call: number;
+}
+
+const POSITION_FORM = /^([0-9a-f]{0,32})\.(\d{1,12})\.(\d{1,15})$/;
+
+/** As the id of an event, which browsers send back as `Last-Event-ID`. */
+export const positionText = ({ version, step, call }: Position): string => `${version}.${step}.${call}`;
+
+/** Null for anything that is not a position. */
+export function readPosition(text: string | undefined): Position | null {
+  const [, version = '', step = '', call = ''] = POSITION_FORM.exec(text ?? '') ?? [];
+  return step === '' ? null : { version, step: Number(step), call: Number(call) };
+}

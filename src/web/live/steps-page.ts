@@ -1,0 +1,177 @@
+import { Hono } from 'hono';
+import { html } from 'hono/html';
+import { aliasOf } from '../../core/commands/index.ts';
+import type { Candidate, CoderStep, CoderStepKind, RunId } from '../../core/model/index.ts';
+import type { NumberedCall, StepTotals, Store } from '../../ports/index.ts';
+import type { WebContext, WebEnv, WebParts } from '../context.ts';
+import { type Html, sendNotFound, sendPage, shownLine, shownText } from '../layout.ts';
+import { stepsWithCalls } from './step-list.ts';
+
+/** Steps on a page. Our default: some screens full. */
+const STEPS_ON_A_PAGE = 200;
+/** Calls of one candidate that a page may show; more than any coder makes. */
+const MAX_CALLS = 2_000;
+/** Above every number of a step: the newest are asked for. */
+const AFTER_ALL_STEPS = 2 ** 31 - 1;
+/** UTF-16 units of a search. */
+const MAX_SEARCH = 200;
+
+/** What a page can be restricted to. */
+const STEP_FILTERS = {
+  all: { title: 'Everything', kinds: null },
+  commands: { title: 'Commands', kinds: ['command', 'result'] },
+  edits: { title: 'Edits', kinds: ['edit'] },
+  words: { title: 'Its words', kinds: ['says', 'output', 'end'] },
+  calls: { title: 'Model calls', kinds: [] },
+} as const satisfies Record<string, { title: string; kinds: readonly CoderStepKind[] | null }>;
+type StepFilter = keyof typeof STEP_FILTERS;
+
+interface StepPageQuery {
+  readonly filter: StepFilter;
+  readonly text: string;
+  /** Steps before or after this number; null: the newest. */
+  readonly before: number | null;
+  readonly after: number | null;
+}
+
+interface StepPage {
+  readonly runId: RunId;
+  readonly candidate: Candidate;
+  readonly query: StepPageQuery;
+  readonly steps: readonly CoderStep[];
+  readonly calls: readonly NumberedCall[];
+  readonly totals: StepTotals | null;
+  /** Number of the last call that was read, shown or not. */
+  readonly lastCall: number;
+  readonly isLive: boolean;
+}
+
+/** The steps of one candidate's coder. */
+export function stepPages({ world }: WebParts): Hono<WebEnv> {
+  const app = new Hono<WebEnv>();
+  app.get('/:id/steps/:alias', async (c) => {
+    const { run } = c.var.visible;
+    const alias = aliasOf(c.req.param('alias'));
+    const candidate = (await world.store.candidates(run.id)).find((one) => one.alias === alias);
+    if (!candidate) return sendNotFound(c);
+    const page = await loadPage(world.store, run.id, candidate, queryOf(c));
+    return sendPage(c, {
+      title: `What candidate ${candidate.alias} did: ${shownLine(run.title)}`,
+      body: stepPageBody(page),
+      assets: ['live.css'],
+    });
+  });
+  return app;
+}
+
+function queryOf(c: WebContext): StepPageQuery {
+  const show = c.req.query('show') ?? '';
+  const number = (name: string): number | null => {
+    const text = c.req.query(name) ?? '';
+    return /^\d{1,9}$/.test(text) ? Number(text) : null;
+  };
+  return {
+    filter: Object.hasOwn(STEP_FILTERS, show) ? (show as StepFilter) : 'all',
+    text: (c.req.query('q') ?? '').slice(0, MAX_SEARCH).trim(),
+    before: number('before'),
+    after: number('after'),
+  };
+}
+
+async function loadPage(
+  store: Store,
+  runId: RunId,
+  candidate: Candidate,
+  query: StepPageQuery,
+): Promise<StepPage> {
+  const { alias } = candidate;
+  const { kinds } = STEP_FILTERS[query.filter];
+  const which = query.after === null ? { before: query.before ?? AFTER_ALL_STEPS } : { after: query.after };
+  const steps = await store.steps(runId, {
+    alias,
+    ...which,
+    ...(kinds === null ? {} : { kinds }),
+    ...(query.text === '' ? {} : { text: query.text }),
+    limit: STEPS_ON_A_PAGE,
+  });
+  const all = await store.callsOf(runId, alias, { after: 0, limit: MAX_CALLS });
+  const totals = (await store.stepTotals(runId)).find((one) => one.alias === alias) ?? null;
+  const lastCall = all.findLast(({ status }) => status !== 0)?.number ?? 0;
+  const calls = shownCalls(
+    all.filter(({ number }) => number <= lastCall),
+    { query, steps, totals },
+  );
+  const isLive = query.filter === 'all' && query.text === '' && isNewest(steps, totals);
+  return { runId, candidate, query, steps, calls, totals, lastCall, isLive };
+}
+
+const isNewest = (steps: readonly CoderStep[], totals: StepTotals | null): boolean =>
+  (steps.at(-1)?.number ?? 0) >= (totals?.last ?? 0);
+
+/** The calls made between the first and the last step of a page. */
+function shownCalls(
+  calls: readonly NumberedCall[],
+  { query, steps, totals }: Pick<StepPage, 'query' | 'steps' | 'totals'>,
+): readonly NumberedCall[] {
+  const found = calls.filter(({ model }) => model.toLowerCase().includes(query.text.toLowerCase()));
+  if (query.filter === 'calls') return found;
+  if (query.filter !== 'all') return [];
+  const first = steps[0];
+  const from = first === undefined || first.number === totals?.first ? 0 : first.at;
+  const until =
+    isNewest(steps, totals) || query.text !== '' ? Number.POSITIVE_INFINITY : (steps.at(-1)?.at ?? 0);
+  return found.filter(({ at }) => at >= from && at <= until);
+}
+
+function stepPageBody(page: StepPage): Html {
+  const { runId, candidate, query, steps, calls, totals, lastCall, isLive } = page;
+  const { alias, note } = candidate;
+  const items = stepsWithCalls(steps, calls);
+  return html`<p><a href="/runs/${runId}">The run</a> · candidate ${alias}: <span data-live-text="${alias}.state">${candidate.state}</span>, <span data-live-text="${alias}.note">${shownText(note, 300)}</span></p>
+<p class="note">Commands, edits and words are as the agent reports them; they prove nothing. Model calls are from Runoff's own ledger.</p>
+${stepForm(query)}
+${firstNote(totals)}
+${earlierLink(page)}
+<ol class="steps" id="steps"${isLive ? html` data-steps="/runs/${runId}/events?steps=${alias}&amp;after=${totals?.last ?? 0}&amp;call=${lastCall}"` : ''}>${items}</ol>
+${items.length === 0 ? html`<p id="no-steps">${query.filter === 'all' && query.text === '' ? 'Nothing has been reported yet.' : 'No step matches.'}</p>` : ''}
+${laterLink(page)}
+<p role="status" class="note" data-live-status></p>`;
+}
+
+const stepForm = ({
+  filter,
+  text,
+}: StepPageQuery): Html => html`<form method="get" class="step-filter" role="search">
+<label>Show <select name="show">${Object.entries(STEP_FILTERS).map(
+  ([name, { title }]) =>
+    html`<option value="${name}"${name === filter ? html` selected` : ''}>${title}</option>`,
+)}</select></label>
+<label>containing <input type="search" name="q" value="${text}" maxlength="${MAX_SEARCH}"></label>
+<button>Search</button>
+</form>`;
+
+const firstNote = (totals: StepTotals | null): Html | '' =>
+  totals && totals.first > 1
+    ? html`<p class="note">Steps 1 to ${totals.first - 1} are no longer kept: only the newest are.</p>`
+    : '';
+
+const addressOf = ({ filter, text }: StepPageQuery, more: Readonly<Record<string, string>>): string =>
+  `?${new URLSearchParams({ ...(filter === 'all' ? {} : { show: filter }), ...(text === '' ? {} : { q: text }), ...more })}`;
+
+function earlierLink({ steps, query, totals }: StepPage): Html | '' {
+  const first = steps[0]?.number;
+  if (
+    first === undefined ||
+    first === totals?.first ||
+    (steps.length < STEPS_ON_A_PAGE && query.after === null)
+  )
+    return '';
+  return html`<p><a href="${addressOf(query, { before: String(first) })}">Earlier steps</a></p>`;
+}
+
+function laterLink({ steps, query, totals }: StepPage): Html | '' {
+  const last = steps.at(-1)?.number;
+  if (last === undefined || last >= (totals?.last ?? 0) || (query.before === null && query.after === null))
+    return '';
+  return html`<p><a href="${addressOf(query, { after: String(last) })}">Later steps</a></p>`;
+}

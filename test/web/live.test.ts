@@ -1,0 +1,318 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/adapters/system/index.ts';
+import type { Candidate, CoderStep } from '../../src/core/model/index.ts';
+import type { Clock } from '../../src/ports/index.ts';
+import type { World } from '../../src/runs/index.ts';
+import type { Viewer } from '../../src/web/index.ts';
+import { bookRow } from '../world/ledger.ts';
+import { partial } from '../world/partial.ts';
+import { mona, type WebWorld, webWorld } from './web-world.ts';
+
+interface SeenEvent {
+  readonly id: string;
+  readonly name: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what a browser gets of JSON.
+  readonly data: any;
+}
+
+/** Reads a stream of events as a browser does. */
+function reader(response: Response) {
+  const body = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (!body) throw new Error('The answer has no body.');
+  let rest = '';
+  const waiting: SeenEvent[] = [];
+  const next = async (): Promise<SeenEvent | null> => {
+    for (;;) {
+      const ready = waiting.shift();
+      if (ready) return ready;
+      const { value, done } = await body.read();
+      if (done) return null;
+      const parts = (rest + value).split('\n\n');
+      rest = parts.pop() ?? '';
+      for (const part of parts) {
+        const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(part)?.[1] ?? '';
+        if (field('event'))
+          waiting.push({ id: field('id'), name: field('event'), data: JSON.parse(field('data')) });
+      }
+    }
+  };
+  return {
+    next,
+    async until(name: string): Promise<SeenEvent> {
+      for (;;) {
+        const event = await next();
+        if (event === null) throw new Error(`The stream ended before ${name}.`);
+        if (event.name === name) return event;
+      }
+    },
+    close: () => body.cancel(),
+  };
+}
+
+const candidate = (over: Partial<Candidate> = {}): Candidate => ({
+  runId: 'r111111111',
+  alias: 'A',
+  ordinal: 0,
+  contestant: { agent: 'builtin', model: 'anthropic/claude-sonnet-5', prompt: 'plain' },
+  state: 'coding',
+  usage: { usd: 0.25, tokensIn: 1, tokensOut: 1, calls: 1 },
+  ms: 1000,
+  note: 'starts',
+  ...over,
+});
+const step = (number: number, over: Partial<CoderStep> = {}): CoderStep => ({
+  alias: 'A',
+  number,
+  at: 1_000 + number,
+  kind: 'says',
+  text: `step ${number}`,
+  ...over,
+});
+const call = (usd: number, at: number) => ({
+  ...{ runId: 'r111111111', spender: 'A', repository: 'github-42', model: 'anthropic/claude-sonnet-5' },
+  ...{ tokensIn: 1200, tokensOut: 50, tokensCached: 0, tokensReasoning: 0, exact: true, status: 200, ms: 10 },
+  usd,
+  at,
+});
+
+/** Looks at the database twenty times as often. */
+const clock: Clock = {
+  now: systemClock.now,
+  elapsed: () => systemClock.elapsed() + later,
+  sleep: (ms, signal) => systemClock.sleep(ms / 20, signal),
+};
+/** Milliseconds by which the clock is ahead. */
+let later = 0;
+
+let world: WebWorld;
+const open: { close(): Promise<void> }[] = [];
+beforeEach(async () => {
+  later = 0;
+  world = webWorld({ world: partial<World>({ clock }) });
+  world.rights.set('42 5', 'read').set('42 6', 'read');
+  await world.run('r111111111');
+  await world.store.putCandidate(candidate());
+});
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+  world.close();
+});
+
+const follow = async (path: string, who: Viewer | null = mona, headers: Record<string, string> = {}) => {
+  const response = await world.get(path, who, { headers });
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    'text/event-stream; charset=utf-8',
+  ]);
+  const stream = reader(response);
+  open.push(stream);
+  return stream;
+};
+
+describe('the stream of a run', () => {
+  test('tells what has changed, and whether the page must be loaded again', async () => {
+    const stream = await follow('/runs/r111111111/events');
+    const first = await stream.until('run');
+    expect(first.data).toMatchObject({
+      state: 'queued',
+      texts: { 'A.note': 'starts', 'A.usd': '$0.25', usd: '$0.00' },
+    });
+    await world.store.putCandidate(candidate({ note: 'runs <b>npm test</b> \u202E' }));
+    const second = await stream.until('run');
+    expect(second.data.texts['A.note']).toBe('runs <b>npm test</b> <U+202E>');
+    expect(second.data.structure).toBe(first.data.structure);
+    await world.store.transition('r111111111', 'admitted', 'label', 5);
+    expect((await stream.until('run')).data.structure).not.toBe(first.data.structure);
+  });
+
+  test('has each step once and in order, and goes on after the last one that a reader got', async () => {
+    await world.store.appendSteps('r111111111', [step(1), step(2)]);
+    const stream = await follow('/runs/r111111111/events?steps=A&after=1');
+    const first = await stream.until('steps');
+    expect(first.data.numbers).toEqual([2]);
+    await world.store.appendSteps('r111111111', [step(3), step(4)]);
+    const second = await stream.until('steps');
+    expect(second.data.numbers).toEqual([3, 4]);
+    await stream.close();
+    await world.store.appendSteps('r111111111', [step(5)]);
+    const again = await follow('/runs/r111111111/events?steps=A&after=1', mona, {
+      'last-event-id': second.id,
+    });
+    expect((await again.until('steps')).data.numbers).toEqual([5]);
+  });
+
+  test('shows steps as text, and calls as the ledger has them', async () => {
+    const stream = await follow('/runs/r111111111/events?steps=A');
+    await world.store.appendSteps('r111111111', [
+      step(1, {
+        kind: 'result',
+        text: '',
+        detail: '<script>alert(1)</script>\u202E',
+        exitCode: 1,
+        ok: false,
+      }),
+    ]);
+    const { data } = await stream.until('steps');
+    expect(data.html).toContain('exit code 1');
+    expect(data.html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&lt;U+202E&gt;');
+    expect(data.html).not.toContain('<script');
+    await bookRow(world.store, call(0.02, 2_000));
+    const paid = await stream.until('steps');
+    expect(paid.data).toMatchObject({ numbers: [], html: expect.stringContaining('1.2k tokens in') });
+  });
+
+  test('catches up with more steps than one look reads, without a gap', async () => {
+    await world.store.appendSteps(
+      'r111111111',
+      Array.from({ length: 450 }, (_, at) => step(at + 1)),
+    );
+    const stream = await follow('/runs/r111111111/events?steps=A');
+    const numbers: number[] = [];
+    while (numbers.length < 450) numbers.push(...(await stream.until('steps')).data.numbers);
+    expect(numbers).toEqual(Array.from({ length: 450 }, (_, at) => at + 1));
+  });
+
+  test('ends when the run is over', async () => {
+    const stream = await follow('/runs/r111111111/events?steps=A');
+    await stream.until('run');
+    await world.store.appendSteps('r111111111', [step(1)]);
+    await world.store.transition('r111111111', 'cancelled', 'enough', 5);
+    expect((await stream.until('steps')).data.numbers).toEqual([1]);
+    await stream.until('end');
+    expect(await stream.next()).toBeNull();
+  });
+
+  test('ends when the server stops', async () => {
+    const stream = await follow('/runs/r111111111/events');
+    await stream.until('run');
+    world.close();
+    expect(await stream.next()).toBeNull();
+  });
+
+  test('is for those who may see the run', async () => {
+    world.rights.clear();
+    expect((await world.get('/runs/r111111111/events', mona)).status).toBe(404);
+    expect((await world.get('/runs/r999999999/events', mona)).status).toBe(404);
+  });
+
+  test('ends at the latest a minute after its reader lost the right to see the run', async () => {
+    const [lost, kept] = [
+      await follow('/runs/r111111111/events'),
+      await follow('/runs/r111111111/events', { kind: 'github', id: 6, login: 'nina', operator: false }),
+    ];
+    await Promise.all([lost.until('run'), kept.until('run')]);
+    world.rights.delete('42 5');
+    later = 60_000;
+    expect(await lost.next()).toBeNull();
+    await world.store.putCandidate(candidate({ note: 'reads' }));
+    expect((await kept.until('run')).data.texts['A.note']).toBe('reads');
+  });
+
+  test('ends when its reader is too slow, and keeps nothing for it', async () => {
+    const slow = await follow('/runs/r111111111/events?steps=A');
+    const detail = 'x'.repeat(4_000);
+    for (let from = 1; from <= 301; from += 100)
+      await world.store.appendSteps(
+        'r111111111',
+        Array.from({ length: 100 }, (_, at) => step(from + at, { detail })),
+      );
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    let last = 0;
+    for (let event = await slow.next(); event; event = await slow.next())
+      last = event.data.numbers?.at(-1) ?? last;
+    expect(last).toBeLessThan(400);
+    const again = await follow(`/runs/r111111111/events?steps=A&after=${last}`);
+    expect((await again.until('steps')).data.numbers[0]).toBe(last + 1);
+  });
+
+  test('is limited for each person, and a stream that ends makes room', async () => {
+    for (let at = 0; at < 12; at += 1) await follow('/runs/r111111111/events');
+    expect((await world.get('/runs/r111111111/events', mona)).status).toBe(429);
+    await open.shift()?.close();
+    await follow('/runs/r111111111/events');
+  });
+
+  test('is read from the database once for all who watch', async () => {
+    let asked = 0;
+    const { runMarks } = world.store;
+    Object.assign(world.store, {
+      runMarks: (which: Parameters<typeof runMarks>[0]) => {
+        asked += 1;
+        return runMarks(which);
+      },
+    });
+    const streams = await Promise.all(Array.from({ length: 10 }, () => follow('/runs/r111111111/events')));
+    for (const stream of streams) await stream.until('run');
+    await world.store.putCandidate(candidate({ note: 'reads' }));
+    for (const stream of streams) await stream.until('run');
+    expect(asked).toBeLessThanOrEqual(8);
+  });
+});
+
+test('the stream of lists tells that something changed, to those who may see it', async () => {
+  await world.run('r222222222', 43);
+  world.rights.set('43 5', 'read');
+  const other: Viewer = { kind: 'github', id: 6, login: 'nina', operator: false };
+  world.rights.set('43 6', 'read').delete('42 6');
+  const [both, one] = [await follow('/events'), await follow('/events', other)];
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await world.store.transition('r111111111', 'admitted', 'label', 5);
+  expect((await both.until('changed')).data).toEqual({ spread: 100 });
+  await world.store.transition('r222222222', 'admitted', 'label', 5);
+  // What the other was told first is the second change: the first one does not exist for them.
+  expect((await one.next())?.name).toBe('changed');
+});
+
+describe('the page of steps', () => {
+  const page = async (query = '') => (await world.get(`/runs/r111111111/steps/A${query}`, mona)).text();
+
+  beforeEach(async () => {
+    await world.store.appendSteps('r111111111', [
+      step(1, { kind: 'start', text: 'The coder starts.' }),
+      step(2, { kind: 'command', text: 'bash: npm test' }),
+      step(3, { kind: 'result', text: '', detail: '1 failed', exitCode: 1, ok: false }),
+      step(4, { kind: 'edit', text: 'edit: a.ts', detail: '-a\n+b' }),
+    ]);
+    await bookRow(world.store, call(0.02, 1_003));
+  });
+
+  test('has steps and model calls by time, and says what each is worth', async () => {
+    const text = await page();
+    const order = ['The coder starts.', 'npm test', '1.2k tokens in', 'exit code 1', 'edit: a.ts'];
+    expect(order.map((part) => text.indexOf(part))).toEqual(
+      order.map((part) => text.indexOf(part)).toSorted((a, b) => a - b),
+    );
+    expect(text).toContain('they prove nothing');
+    expect(text).toContain('data-steps="/runs/r111111111/events?steps=A&amp;after=4&amp;call=');
+  });
+
+  test('is searched and filtered by its address alone', async () => {
+    expect(await page('?q=NPM')).not.toContain('a.ts');
+    expect(await page('?show=edits')).not.toContain('npm test');
+    expect(await page('?show=edits')).toContain('a.ts');
+    expect(await page('?show=calls')).toContain('1.2k tokens in');
+    expect(await page('?show=commands')).toContain('exit code 1');
+    expect(await page('?q=%22%3E%3Cscript%3E')).not.toContain('<script>');
+    expect(await page('?show=constructor&before=x')).toContain('npm test');
+  });
+
+  test('is read in parts, without losing a step between them', async () => {
+    await world.store.appendSteps(
+      'r111111111',
+      Array.from({ length: 500 }, (_, at) => step(at + 5)),
+    );
+    const newest = await page();
+    expect(newest).toContain('step 504');
+    expect(newest).not.toContain('step 304<');
+    expect(newest).toContain('?before=305');
+    const earlier = await page('?before=305');
+    expect(earlier).toContain('step 304<');
+    expect(earlier).toContain('?after=304');
+    expect(earlier).not.toContain('data-steps');
+  });
+
+  test('is of a candidate that exists', async () => {
+    expect((await world.get('/runs/r111111111/steps/B', mona)).status).toBe(404);
+    expect((await world.get('/runs/r111111111/steps/%3Cb%3E', mona)).status).toBe(404);
+  });
+});
