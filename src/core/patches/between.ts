@@ -17,7 +17,7 @@ const CONTEXT = 3;
  * Edits after which lines are no longer matched but shown as removed and added. Ours: the work grows with their square,
  * and nobody reads a larger difference line by line.
  */
-const MAX_EDITS = 1_500;
+const MAX_EDITS = 500;
 
 /**
  * The differences between what two patches make of the base, by path. Computed from the patches alone: a hunk has all

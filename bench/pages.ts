@@ -1,0 +1,94 @@
+import { parseArgs } from 'node:util';
+import { type TestRun, testTable } from '../src/core/evidence/index.ts';
+import type { RunView } from '../src/core/reports/index.ts';
+import { candidate, evidence, judged } from '../test/core/reports/sample.ts';
+import { richParts, richRun } from '../test/web/rich-run.ts';
+import { collected, pageOf, type StoredParts, storedRun } from '../test/web/stored-run.ts';
+
+/** Milliseconds and size of the pages of a large run, and their ratio to those of a small one. */
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } });
+const ALIASES = 'ABCDEFGHIJKL'.split('');
+const TESTS = 5_000;
+const DIFF_BYTES = 2 * 2 ** 20;
+
+const suite = (failing: (at: number) => boolean): TestRun => ({
+  source: 'report',
+  exitCode: 0,
+  stopped: null,
+  ms: 60_000,
+  tests: Object.fromEntries(
+    Array.from({ length: TESTS }, (_, at) => [
+      `test/part-${at % 50}.test.ts > a suite > does what is expected of case ${at}`,
+      failing(at) ? 'failed' : 'passed',
+    ]),
+  ),
+  tail: 'done',
+});
+
+function large(): { readonly view: RunView; readonly parts: StoredParts } {
+  const view = judged({
+    candidates: ALIASES.map((alias) => candidate(alias)),
+    evidence: ALIASES.map((alias) => evidence(alias)),
+  });
+  const { table, outputs } = testTable({
+    onBase: suite(() => false),
+    candidates: ALIASES.map((alias, nth) => ({ alias, run: suite((at) => at % 23 === nth) })),
+    peers: [],
+    inputs: [],
+  });
+  const lines = (name: string) =>
+    Array.from(
+      { length: DIFF_BYTES / 64 },
+      (_, at) => `export const ${name}${at} = '${'x'.repeat(30)}';\n`,
+    ).join('');
+  const [one, other] = [lines('one'), lines('other')];
+  return {
+    view,
+    parts: {
+      table,
+      outputs,
+      patches: {
+        A: collected({ 'src/big.ts': [null, one] }),
+        B: collected({ 'src/big.ts': [null, other] }),
+      },
+    },
+  };
+}
+
+const PATHS = {
+  overview: '',
+  'tests that differ': '/tests',
+  'all tests': '/tests?show=all',
+  'one test': '/tests/0-0',
+  diff: '/candidates/A',
+  comparison: '/compare/A/B',
+};
+
+/** Median of the rounds, after one that warms up. */
+async function measured(view: RunView, parts: StoredParts, path: string) {
+  const world = await storedRun(view, parts);
+  let bytes = 0;
+  const times: number[] = [];
+  for (let round = 0; round <= Number(values.rounds); round += 1) {
+    const began = performance.now();
+    bytes = Buffer.byteLength(await pageOf(world, view, path));
+    if (round > 0) times.push(performance.now() - began);
+  }
+  return { ms: times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0, bytes };
+}
+
+const big = large();
+console.log(
+  '| page | small run | large run | ratio | size of the large one |\n| --- | --: | --: | --: | --: |',
+);
+for (const [name, path] of Object.entries(PATHS)) {
+  const small = await measured(richRun(), richParts(), path);
+  const found = await measured(big.view, big.parts, path);
+  const cells = [
+    `${small.ms.toFixed(1)} ms`,
+    `${found.ms.toFixed(0)} ms`,
+    (found.ms / small.ms).toFixed(1),
+    `${Math.round(found.bytes / 1000)} kB`,
+  ];
+  console.log(`| ${name} | ${cells.join(' | ')} |`);
+}
