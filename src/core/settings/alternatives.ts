@@ -53,7 +53,7 @@ export function nextRecipe(
 
 /** Files that define how a repository is set up, at any depth. */
 const RECIPE_FILES =
-  /(?:^|\/)(?:package\.json|package-lock\.json|npm-shrinkwrap\.json|pnpm-(?:lock|workspace)\.yaml|yarn\.lock|bun\.lockb?|\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.cjs|pyproject\.toml|setup\.(?:py|cfg)|(?:[\w.-]*requirements[\w.-]*|requirements\/[\w.-]+)\.(?:txt|in)|(?:poetry|pdm|uv|Pipfile|Cargo|composer|Gemfile|packages)\.lock(?:\.json)?|Pipfile|tox\.ini|noxfile\.py|pytest\.ini|Cargo\.toml|go\.(?:mod|sum|work)|pom\.xml|(?:build|settings)\.gradle(?:\.kts)?|gradle\.lockfile|gradle-wrapper\.properties|Gemfile|[\w.-]+\.gemspec|composer\.json|[\w.-]+\.(?:csproj|fsproj|slnx?)|(?:GNUm|m|M)akefile|Dockerfile)$/;
+  /(?:^|\/)(?:package\.json|package-lock\.json|npm-shrinkwrap\.json|pnpm-(?:lock|workspace)\.yaml|yarn\.lock|bun\.lockb?|\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.cjs|pyproject\.toml|setup\.(?:py|cfg)|(?:[\w.-]*requirements[\w.-]*|requirements\/[\w.-]+)\.(?:txt|in)|(?:poetry|pdm|uv|Pipfile|Cargo|composer|Gemfile|packages)\.lock(?:\.json)?|Pipfile|tox\.ini|noxfile\.py|pytest\.ini|Cargo\.toml|go\.(?:mod|sum|work)|pom\.xml|(?:build|settings)\.gradle(?:\.kts)?|gradle\.lockfile|gradle-wrapper\.properties|Gemfile|[\w.-]+\.gemspec|composer\.json|[\w.-]+\.(?:csproj|fsproj|slnx?)|(?:GNUm|m|M)akefile|CMakeLists\.txt|Dockerfile)$/;
 
 /** Paths of the files that determine whether a recipe is still valid. */
 export const recipeFiles = (paths: readonly string[]): readonly string[] => {

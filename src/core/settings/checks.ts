@@ -34,6 +34,7 @@ const CHECK_FILES: readonly string[] = [
   'pytest.ini',
   'requirements.txt',
   'requirements-dev.txt',
+  'CMakeLists.txt',
   'Makefile',
   'makefile',
   'GNUmakefile',

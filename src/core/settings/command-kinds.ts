@@ -35,6 +35,7 @@ export interface Recognised {
 /** The test runner in a simple command; null if not recognized. */
 export function recognise(command: string): Recognised | null {
   const words = wordsOf(command);
+  if (FILE_PROGRAMS.test(words[0] ?? '')) return null;
   for (const [index, word] of words.entries()) {
     const runner = NAMES[baseOf(word)];
     if (runner) return { runner, words, at: index };
@@ -51,6 +52,9 @@ export function recognise(command: string): Recognised | null {
     ? { runner: 'script', words, at: node }
     : null;
 }
+
+/** Programs whose words are files, which may be named like a runner: `rimraf mocha.js`. */
+const FILE_PROGRAMS = /^(?:rimraf|rm|del|del-cli|cp|cpx|cpy|mv|mkdir|mkdirp|shx|touch|cat|echo|ls)$/;
 
 /** A known test runner without a supported report in a simple command; null for none. */
 export function unreadRunner(command: string): string | null {
@@ -80,6 +84,7 @@ const NAMES: Readonly<Record<string, RunnerName>> = Object.assign(Object.create(
   qunit: 'qunit',
   borp: 'borp',
   uvu: 'uvu',
+  bnt: 'node-test',
   pytest: 'pytest',
   'py.test': 'pytest',
   rspec: 'rspec',

@@ -38,6 +38,7 @@ const DETECTORS: readonly ((repository: RepositorySnapshot) => Ecosystem | null)
   ruby,
   php,
   dotnet,
+  cmake,
   make,
 ];
 
@@ -162,6 +163,27 @@ function dotnet({ files }: RepositorySnapshot): Ecosystem | null {
     setup: `dotnet restore${of}`,
     build: `dotnet build${of} --no-restore`,
     test: `dotnet test${of} --no-build`,
+  };
+}
+
+/**
+ * Set-up configures, because that may fetch dependencies, and compiles once: candidates compile what they change. The
+ * build folder is not among the repository's own.
+ */
+function cmake({ files, read }: RepositorySnapshot): Ecosystem | null {
+  const file = 'CMakeLists.txt';
+  if (!/^\s*(?:enable_testing\s*\(|include\s*\(\s*CTest\s*\)|add_test\s*\()/im.test(read[file] ?? ''))
+    return null;
+  const folder = ['build', 'build-tests'].find(
+    (name) => ![...files].some((path) => path.startsWith(`${name}/`)),
+  );
+  if (folder === undefined) return null;
+  const build = `cmake --build ${folder}`;
+  return {
+    file,
+    setup: `cmake -S . -B ${folder} -DBUILD_TESTING=ON && ${fillCaches(build)}`,
+    build,
+    test: `ctest --test-dir ${folder} --output-on-failure`,
   };
 }
 

@@ -1,4 +1,5 @@
-import { type Recognised, recognise, unreadRunner } from './command-kinds.ts';
+import { type Recognised, recognise, unreadRunner, wordsOf } from './command-kinds.ts';
+import { tapOfNode } from './node-reporters.ts';
 import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
 import {
   type FocusForm,
@@ -83,7 +84,7 @@ export function reportPlan(
   const hint = found ? {} : hintFor(line.last ?? line.inner);
   const as = { kind: 'reports', otherwise: wholeCommand(testCommand), ...hint } as const;
   if (!found || !form) {
-    return { ...as, commands: [{ ...plainCommand(testCommand), report: UNKNOWN_OUTPUT }], focus: () => null };
+    return { ...as, commands: [unknownCommand(testCommand, line.last ?? line.inner)], focus: () => null };
   }
   const plan = planOf(testCommand, line, form);
   const focused = plan.report && focusForm(found, folder);
@@ -98,6 +99,13 @@ export const plainCommand = (command: string): TestCommand => ({
   env: {},
   report: null,
   prefix: '',
+});
+
+/** The unchanged command, whose results are read if it prints some. `inner`: what it starts. */
+const unknownCommand = (command: string, inner: string): TestCommand => ({
+  ...plainCommand(command),
+  env: tapOfNode(wordsOf(inner)),
+  report: UNKNOWN_OUTPUT,
 });
 
 const wholeCommand = (command: string): ReportPlan => ({
@@ -181,8 +189,7 @@ function plannedStep(part: StepRun, folder: string): PlannedStep {
   const line = stepCommandLine(step);
   const found = recognise(line.inner);
   const form = found && runnerForm(found, line, folder);
-  if (!form)
-    return { command: { ...plainCommand(shellCommand(part)), report: UNKNOWN_OUTPUT }, found, focused: null };
+  if (!form) return { command: unknownCommand(shellCommand(part), line.inner), found, focused: null };
   const { command, ...plan } = planOf(line.last ?? step.command, line, form);
   const focused = plan.report && line.last !== null ? focusForm(found, folder) : null;
   const env = /\btox\b/.test(step.command) ? { ...form.env, ...PASSED_BY_TOX } : form.env;

@@ -1,4 +1,5 @@
 import { optionsOf, type Recognised, type RunnerName } from './command-kinds.ts';
+import { nodeOptions, tapOfNode, withoutReporters } from './node-reporters.ts';
 import type { TestCommandLine } from './package-scripts.ts';
 
 export type ReportFormat =
@@ -65,9 +66,13 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
   const plain = { env: {}, append: '', report: own };
   switch (runner) {
     case 'node-test':
-      // The project has reporters of its own.
+      // With several reporters, Node needs a destination for each.
       return words.some((word) => word.startsWith('--test-reporter'))
-        ? null
+        ? {
+            ...plain,
+            env: nodeOptions(`${folder}/report.xml`),
+            rewritten: withoutReporters(words).join(' '),
+          }
         : { ...plain, env: nodeOptions(`${folder}/report.xml`) };
     case 'pytest':
       return { ...plain, env: { PYTEST_ADDOPTS: pytestOptions(`${folder}/report.xml`) } };
@@ -89,9 +94,10 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
       return { ...plain, append: words.includes('--continue') ? '' : '--continue' };
     case 'tape':
     case 'qunit':
-    case 'script':
     case 'uvu':
       return plain;
+    case 'script':
+      return { ...plain, env: tapOfNode(words) };
     case 'go':
     case 'cargo':
       return { ...plain, rewritten: withOptions(found) };
@@ -191,14 +197,6 @@ const inWorkers = (words: readonly string[]): string =>
     ? ''
     : '--maxWorkers=2 ';
 
-/** Both Node 20 and later accept these through NODE_OPTIONS, so they also reach a runner behind `npm test`. */
-const nodeOptions = (file: string): Record<string, string> => ({
-  NODE_OPTIONS: [
-    `--test-reporter=junit --test-reporter-destination=${file}`,
-    '--test-reporter=tap --test-reporter-destination=stdout',
-  ].join(' '),
-});
-
 /** xunit1 is the variant that includes each test's file. */
 const pytestOptions = (file: string): string => `--junitxml=${file} -o junit_family=xunit1`;
 
@@ -216,7 +214,7 @@ const SCRIPTS = /\.[cm]?[jt]sx?$/;
 /** Null for a runner without a known option of this kind. */
 export function focusForm(found: Recognised, folder: string): FocusForm | null {
   const { runner, words, at } = found;
-  const start = [...words.slice(0, at + 1), ...optionsOf(found)].join(' ');
+  const start = withoutReporters([...words.slice(0, at + 1), ...optionsOf(found)]).join(' ');
   const form = { takes: SCRIPTS, apart: false };
   switch (runner) {
     case 'vitest':

@@ -1,3 +1,4 @@
+import { unreadRunner } from './command-kinds.ts';
 import type { TestCommandLine } from './package-scripts.ts';
 import type { TestStep } from './test-steps.ts';
 
@@ -11,7 +12,8 @@ export interface StepRun {
 
 /**
  * In the order of the command. The prerequisites of tests are put in front of them, and a linter in between runs
- * after them. After the last tests, every step counts separately.
+ * after them. After the last tests, every step counts separately, and so does a runner without a report, such as
+ * karma, which needs a browser: other tests do not depend on it.
  */
 export function arrangeSteps(steps: readonly TestStep[]): readonly StepRun[] {
   // Packages run separately: they share no prerequisites.
@@ -35,7 +37,7 @@ function arrangeGroup(steps: readonly TestStep[]): readonly StepRun[] {
       parts.push({ step, before, needs: [...needs] }, ...waiting);
       before = [];
       waiting = [];
-    } else if (step.kind === 'other' && index < lastTests) {
+    } else if (step.kind === 'other' && index < lastTests && unreadRunner(step.command) === null) {
       before.push(step);
       needs.push(step);
     } else (before.length > 0 ? waiting : parts).push({ step, before: [], needs: [] });

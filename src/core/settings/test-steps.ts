@@ -99,11 +99,41 @@ function followed(command: string, place: CommandContext): readonly TestStep[] |
   const words = wordsOf(command);
   if (/[|<>]/.test(command)) return null;
   return (
+    settingSteps(words, place) ??
     workspaceSteps(words, place) ??
+    patternSteps(words, place) ??
     scriptSteps(command, words, place) ??
     gatheredSteps(words, place) ??
     recipeSteps(words, place)
   );
+}
+
+/** A script of tests that is started with variables: each of its commands gets them. */
+function settingSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
+  const all = words[0] === 'cross-env' || words[0] === 'env' ? words.slice(1) : words;
+  const count = all.findIndex((word) => !/^\w+=/.test(word));
+  const inner = all.slice(Math.max(0, count));
+  const found = count <= 0 ? null : scriptSteps(inner.join(' '), inner, place);
+  if (!found?.some(({ kind }) => kind === 'tests')) return null;
+  return found.map((step) => ({ ...step, command: `${all.slice(0, count).join(' ')} ${step.command}` }));
+}
+
+/** `pnpm run /^test:/`: every script whose name matches, except the one that starts it. */
+function patternSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
+  const [manager, verb, pattern = '', ...more] = words;
+  const [, part] = /^['"]?\/\^?([\w:-]+)(?:\.\*)?\/['"]?$/.exec(pattern) ?? [];
+  if (manager !== 'pnpm' || verb !== 'run' || part === undefined || more.length > 0) return null;
+  const names = [...(packageOf(place)?.scripts.keys() ?? [])].filter((name) =>
+    /^['"]?\/\^/.test(pattern) ? name.startsWith(part) : name.includes(part),
+  );
+  const steps = names.map((name) => scriptOrCommand(`pnpm run ${name}`, place));
+  return names.length === 0 || steps.includes(null) ? null : steps.flatMap((found) => found ?? []);
+}
+
+/** The steps of a script, or the command that starts it; null if the scripts start each other. */
+function scriptOrCommand(command: string, place: CommandContext): readonly TestStep[] | null {
+  const deeper = { ...place, depth: place.depth + 1 };
+  return deeper.depth > MAX_STEP_DEPTH ? null : (followed(command, deeper) ?? [stepOf(command, place)]);
 }
 
 const packageOf = ({ files, folder }: CommandContext): PackageFacts | null =>
@@ -177,7 +207,12 @@ function gatheredSteps(
 ): readonly TestStep[] | null {
   if (!/^(?:run-s|run-p|npm-run-all2?)$/.test(program)) return null;
   const facts = packageOf(place);
-  const names = words.filter((word) => !/^(?:-[slncp]+|--(?:silent|sequential|parallel|serial))$/.test(word));
+  const names = words.filter(
+    (word) =>
+      !/^(?:-[slncp]+|--(?:silent|sequential|parallel|serial|aggregate-output|continue-on-error|print-label|print-name))$/.test(
+        word,
+      ),
+  );
   if (!facts || names.some((name) => name.startsWith('-'))) return null;
   const steps: TestStep[] = [];
   for (const name of names) {
@@ -185,10 +220,9 @@ function gatheredSteps(
     const found = wanted ? [...facts.scripts.keys()].filter((one) => wanted.test(one)) : [];
     if (found.length === 0) return null;
     for (const one of found) {
-      const command = `npm run -s ${one}`;
-      const deeper = { ...place, depth: place.depth + 1 };
-      if (deeper.depth > MAX_STEP_DEPTH) return null;
-      steps.push(...(followed(command, deeper) ?? [stepOf(command, place)]));
+      const own = scriptOrCommand(`npm run -s ${one}`, place);
+      if (own === null) return null;
+      steps.push(...own);
     }
   }
   return steps;
@@ -210,9 +244,13 @@ function patternOf(name: string): RegExp | null {
 function workspaceSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
   if (place.folder !== '') return null;
   const found = recursiveCommand(words, place.files);
+  // `npm run build --workspaces` is one step: nothing in it is a package's tests.
+  if (found && !TEST_SCRIPT_NAME.test(found.script)) return null;
   const steps = found ? scriptsOfPackages(found, place) : goSteps(words, place);
   return steps.length > 0 ? steps : null;
 }
+
+const TEST_SCRIPT_NAME = /(?:^|[:_-])(?:tests?|specs?|unit|check|ci|cov(?:erage)?)(?:$|[:_-])/i;
 
 function scriptsOfPackages({ script, before }: RecursiveCommand, place: CommandContext): readonly TestStep[] {
   const pnpm = place.files['pnpm-workspace.yaml'] === undefined ? 'npm' : 'pnpm';

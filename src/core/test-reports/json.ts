@@ -63,7 +63,11 @@ const Mocha = z.object({
 export function readMocha(text: string): Outcomes {
   const outcomes = new Outcomes();
   const start = Math.max(0, text.lastIndexOf('\n{\n  "stats": {'));
-  const { tests, failures, pending } = Mocha.parse(JSON.parse(text.slice(start)));
+  // A coverage tool may print its summary behind it.
+  const end = text.lastIndexOf('\n}');
+  const { tests, failures, pending } = Mocha.parse(
+    JSON.parse(end < start ? text.slice(start) : text.slice(start, end + 2)),
+  );
   const key = (test: MochaTest) => JSON.stringify([test.file, test.fullTitle]);
   const waiting = new Set(pending.map(key));
   for (const test of tests) {

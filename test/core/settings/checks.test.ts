@@ -195,6 +195,17 @@ describe('commands are detected', () => {
       { setup: 'composer install --no-interaction --no-progress', test: 'vendor/bin/phpunit' },
     ],
     [
+      'CMake with tests, before a makefile',
+      ['CMakeLists.txt', 'Makefile', 'build/README'],
+      { 'CMakeLists.txt': 'project(x C)\nenable_testing()\n', Makefile: 'test:\n\t./x\n' },
+      {
+        setup:
+          'cmake -S . -B build-tests -DBUILD_TESTING=ON && { timeout 600 cmake --build build-tests || true; }',
+        build: 'cmake --build build-tests',
+        test: 'ctest --test-dir build-tests --output-on-failure',
+      },
+    ],
+    [
       '.NET',
       ['X.sln'],
       {},

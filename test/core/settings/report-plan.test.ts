@@ -20,6 +20,8 @@ const JEST = '--maxWorkers=2 --ci --json --outputFile=/out/report.json';
 const MOCHA = '--reporter json -O output=/out/report.json';
 const XML = { source: 'file', file: '/out/report.xml', format: 'junit' };
 const TAP = { source: 'stdout', format: 'tap' };
+/** Tests of Node that a program loads by itself. */
+const BY_NODE = { NODE_OPTIONS: '--test-reporter=tap --test-reporter-destination=stdout' };
 /** Of programs that may print TAP, or what other runners print. */
 const ANY = { source: 'stdout', format: 'any-text' };
 
@@ -91,13 +93,27 @@ describe('the report', () => {
     ['npx ava', undefined, 'npx ava --tap'],
     ['npm test', 'ava', 'npm test -- --tap'],
     ["node 'test/a.js'", undefined, "node 'test/a.js'"],
-    ['node --test --test-reporter=tap', undefined, 'node --test --test-reporter=tap'],
   ])('is TAP from standard output: %s (%s)', (command, test, expected) => {
     expect(told(plan(command, test))).toEqual({
       command: expected,
-      env: {},
+      env: command.startsWith('node ') ? BY_NODE : {},
       report: command.startsWith('node ') ? ANY : TAP,
     });
+  });
+
+  test.each([
+    ['node --test --test-reporter=tap', undefined, 'node --test'],
+    [
+      'npm test',
+      'node --test --test-reporter spec --test-reporter-destination=stdout test/*.js',
+      'node --test test/*.js',
+    ],
+    ['npm test', 'bnt test', 'npm test'],
+  ])('of tests of Node replaces a reporter that the project chose: %s (%s)', (command, test, expected) => {
+    const planned = only(plan(command, test));
+    expect(planned.command.replace(/^export PATH=.*?; /, '')).toBe(expected);
+    expect(planned).toMatchObject({ report: { source: 'file', format: 'junit' } });
+    expect(planned.env.NODE_OPTIONS).toContain('--test-reporter=junit');
   });
 
   test.each([
@@ -124,12 +140,16 @@ describe('the report', () => {
     ['npm test', 'vitest run | tee log'],
     ['npm test | cat', 'vitest run'],
     ['cd packages/a && npm test', 'vitest run'],
-    ['npm test', 'node --test --test-reporter=spec'],
     ['npm test', 'eslint jest.config.js'],
     ['npm test', 'npm run inner'],
     ['node test.js', undefined],
   ])('of %s (%s) is its TAP output or exit code', (command, test) => {
-    expect(told(plan(command, test))).toEqual({ command, env: {}, report: ANY });
+    expect(told(plan(command, test))).toEqual({
+      command,
+      // The script that is started decides, if it can be read.
+      env: /\b(?:node|npm)\b/.test(command === 'npm test' ? (test ?? command) : command) ? BY_NODE : {},
+      report: ANY,
+    });
     expect(plan(command, test).focus(['test/a.test.js'])).toBeNull();
   });
 

@@ -60,6 +60,71 @@ describe('the test command of a public repository is taken apart', () => {
     ]);
   });
 
+  test('ai/nanoid: all scripts whose name matches, in pnpm', () => {
+    const files = scripts({
+      'test:coverage': "bnt --coverage 100 --coverage-exclude 'test/*'",
+      'test:lint': 'oxlint',
+      'test:size': 'rm -rf coverage && size-limit',
+      test: 'pnpm run /^test:/',
+    });
+    expect(steps('pnpm test', files)).toEqual([
+      ['tests', "bnt --coverage 100 --coverage-exclude 'test/*'"],
+      ['lint', 'pnpm run test:lint'],
+      ['other', 'rm -rf coverage'],
+      ['other', 'size-limit'],
+    ]);
+  });
+
+  test('iamkun/dayjs: a script of tests with other variables each time', () => {
+    const files = scripts({
+      test: 'cross-env TZ=Europe/London npm run test-tz && npm run test-tz && jest',
+      'test-tz': 'date && jest test/timezone.test',
+    });
+    expect(steps('npm test', files)).toEqual([
+      ['other', 'TZ=Europe/London date'],
+      ['tests', 'TZ=Europe/London jest test/timezone.test'],
+      ['other', 'date'],
+      ['tests', 'jest test/timezone.test'],
+      ['tests', 'jest'],
+    ]);
+  });
+
+  test('axios/axios: the tests after those in a browser do not wait for them', () => {
+    const files = scripts({ test: 'mocha test/unit && karma start --single-run && mocha test/module' });
+    const commands = reportPlan('npm test', files).commands.map(({ check, command }) => [
+      check,
+      /mocha \S+|karma start/.exec(command)?.[0],
+    ]);
+    expect(commands).toEqual([
+      [undefined, 'mocha test/unit'],
+      ['step: karma start --single-run', 'karma start'],
+      [undefined, 'mocha test/module'],
+    ]);
+  });
+
+  test('micromark/micromark: the build of all packages is a step before the tests', () => {
+    const files = {
+      ...scripts({
+        build: 'tsc && npm run build --workspaces',
+        test: 'npm run build && c8 npm run test-api',
+      }),
+      'packages/a/package.json': JSON.stringify({ name: 'a', scripts: { build: 'micromark-build' } }),
+    };
+    const manifest = { workspaces: ['packages/*'], ...JSON.parse(files['package.json']) };
+    expect(steps('npm test', { ...files, 'package.json': JSON.stringify(manifest) })).toEqual([
+      ['other', 'tsc'],
+      ['other', 'npm run build --workspaces'],
+      ['tests', 'c8 npm run test-api'],
+    ]);
+  });
+
+  test('mochajs/mocha: a file that is named like a runner is none', () => {
+    expect(steps('rimraf mocha.js && mocha test')).toEqual([
+      ['other', 'rimraf mocha.js'],
+      ['tests', 'mocha test'],
+    ]);
+  });
+
   test('yargs/yargs: hooks before and after, of which the first one compiles', () => {
     const files = scripts({
       check: "standardx './*.ts' && standardx '**/*.ts'",

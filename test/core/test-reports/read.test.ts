@@ -216,6 +216,8 @@ test('mocha', () => {
   const whole = { ...JSON.parse(text), stats: { suites: 1 } };
   const printed = `ok 9 fake\n{"stats": {}}\n${JSON.stringify(whole, null, 2)}`;
   expect(readTestReport('mocha-json', printed)).toEqual(expected);
+  const summary = `${printed}\n=============== Coverage summary\nStatements   : 90% ( 9/10 ) {}\n`;
+  expect(readTestReport('mocha-json', summary)).toEqual(expected);
 });
 
 test("the runner's message about a failure is kept, limited in length", () => {
