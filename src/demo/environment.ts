@@ -135,6 +135,7 @@ const environmentOf = (
   ...appEnvironment(github),
   HOST: '127.0.0.1',
   PORT: '0',
+  RUNOFF_OPERATORS: MAINTAINER,
   ANTHROPIC_API_KEY: 'scripted-key-for-anthropic',
   ANTHROPIC_BASE_URL: models,
   OPENAI_API_KEY: 'scripted-key-for-openai',

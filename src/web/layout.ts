@@ -75,6 +75,7 @@ function frame(c: WebContext, { title, body, assets = [] }: PageContent): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Runoff</title>
+<link rel="icon" href="${path('icon.svg')}" type="image/svg+xml">
 ${styles.map((name) => html`<link rel="stylesheet" href="${path(name)}">`)}
 ${scripts.map((name) => html`<script src="${path(name)}" defer></script>`)}
 </head>
