@@ -12,7 +12,7 @@ import { eventStream, type OpenStream } from './stream.ts';
 
 /** Streams that one person may have open, and all together. Our defaults: a browser opens six to one server. */
 const STREAMS_OF_A_PERSON = 12;
-const STREAMS = 1_000;
+const STREAMS = 400;
 
 /** Streams of events, and the pages of coders' steps. */
 export interface LivePages {
