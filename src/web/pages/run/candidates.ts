@@ -74,16 +74,20 @@ function workTable(view: RunView): Html {
       head: candidateLink(view, candidate.alias),
       isMarked: false,
       cells: [
-        { text: CANDIDATE_STATE_LABELS[candidate.state], isNumber: false },
+        { text: live(candidate, 'state', CANDIDATE_STATE_LABELS[candidate.state]), isNumber: false },
         { text: codeText(contestantName(candidate.contestant), 80), isNumber: false },
-        { text: noteOf(candidate), isNumber: false },
-        { text: elapsed(candidate.ms), isNumber: true },
+        { text: live(candidate, 'note', noteOf(candidate)), isNumber: false },
+        { text: live(candidate, 'time', elapsed(candidate.ms)), isNumber: true },
         { text: tokens(candidate.usage.tokensIn + candidate.usage.tokensOut), isNumber: true },
-        { text: money(candidate.usage.usd), isNumber: true },
+        { text: live(candidate, 'usd', money(candidate.usage.usd)), isNumber: true },
       ],
     })),
   );
 }
+
+/** A text that the page's stream of events keeps up to date (`web/live`). */
+const live = ({ alias }: Candidate, name: string, text: Html | string): Html =>
+  html`<span data-live-text="${alias}.${name}">${text}</span>`;
 
 const noteOf = ({ note }: Candidate): Html | string => (note.trim() === '' ? DASH : shownSentence(note, 300));
 
@@ -107,7 +111,11 @@ export const cardTable = (caption: string, titles: readonly string[], rows: read
       )}</tr>`,
   )}</tbody></table>`;
 
-export function candidateLink(view: RunView, alias: string): Html {
+/** Links to its diff, if there is one, and to what its coder does. */
+export const candidateLink = (view: RunView, alias: string): Html =>
+  html`${diffLink(view, alias)} <a class="step-link" href="${runAddress(view.id, `/steps/${encodeURIComponent(alias)}`)}">steps<span class="hidden"> of candidate ${alias}</span></a>`;
+
+function diffLink(view: RunView, alias: string): Html {
   const hasPatch = view.candidates.some((one) => one.alias === alias && one.patch);
   return hasPatch
     ? html`<a class="alias" href="${runAddress(view.id, `/candidates/${encodeURIComponent(alias)}`)}">${alias}<span class="hidden">: its diff</span></a>`

@@ -153,14 +153,14 @@ function overviewBody(view: RunView, matrix: Matrix, forms: Html): Html {
     telling.found === 0
       ? ''
       : html`${matrixTable(view, matrix, telling)}<p class="links"><a href="${runAddress(view.id, '/tests')}">All ${telling.found} tests on which trees differ, and the others</a></p>`;
-  return html`${summaryBox(view, forms)}
+  return html`<div id="overview" data-live>${summaryBox(view, forms)}
 ${stageList(view)}
 ${factsOfRun(view)}
 ${pageSection('candidates', 'Candidates', candidateTable(view))}
 ${pageSection('notes', 'Please look at', list(questionsFor(view)))}
 ${pageSection('tests', 'Tests that tell candidates apart', tests)}
 ${pageSection('reasons', 'Why', reasonCards(view))}
-${pageSection('remarks', 'Notes', list(remarks(view)))}`;
+${pageSection('remarks', 'Notes', list(remarks(view)))}</div>`;
 }
 
 const questionsFor = (view: RunView): readonly Html[] =>
