@@ -279,11 +279,11 @@ function result(view: RunView, paint: Paint): readonly string[] {
   if (outcome.kind === 'branches')
     return branches.length === 0 ? [] : [paint('strong', 'Branches'), ...branches];
   const links = [
-    ...(outcome.kind === 'pull' ? [`  Draft pull request #${outcome.number}: ${outcome.url}`] : []),
-    ...(outcome.comparisonUrl === undefined ? [] : [`  Comparison: ${outcome.comparisonUrl}`]),
-    ...(view.pageUrl === undefined ? [] : [`  In the browser: ${view.pageUrl}`]),
+    ...(outcome.kind === 'pull' ? [`Draft pull request #${outcome.number}: ${outcome.url}`] : []),
+    ...(outcome.comparisonUrl === undefined ? [] : [`Comparison: ${outcome.comparisonUrl}`]),
+    ...(view.pageUrl === undefined ? [] : [`In the browser: ${view.pageUrl}`]),
   ];
-  return [paint('strong', 'Result'), ...links.map((line) => printable(line, 1_000)), ...branches];
+  return [paint('strong', 'Result'), ...links.map((line) => `  ${printable(line, 1_000)}`), ...branches];
 }
 
 function next(view: RunView, options: FinalReportOptions, paint: Paint): readonly string[] {
