@@ -59,7 +59,10 @@ export async function appWorld(line: RunSlots | null = null) {
         sweep: async () => [],
         prune: async () => ({ checkouts: 0, layers: 0, patches: 0, repositories: 0, bytes: 0, busy: 0 }),
       },
-      random: partial<Random>({ runId: () => `r${String(++runs).padStart(10, '0')}` }),
+      random: partial<Random>({
+        nonce: () => 'this-process',
+        runId: () => `r${String(++runs).padStart(10, '0')}`,
+      }),
       engine: {
         ...engine,
         launch: (flows: Flows) =>

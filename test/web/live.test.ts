@@ -208,6 +208,48 @@ describe('the stream of a run', () => {
     expect((await kept.until('run')).data.texts['A.note']).toBe('reads');
   });
 
+  test('that cannot be read ends alone: rights are still asked about, and others go on', async () => {
+    const readSteps = world.store.steps;
+    Object.assign(world.store, {
+      steps: async (...[id, query]: Parameters<typeof readSteps>) => {
+        if (query.after === 7) throw new Error('the database refuses this');
+        return readSteps(id, query);
+      },
+    });
+    const [lost, kept] = [
+      await follow('/runs/r111111111/events'),
+      await follow('/runs/r111111111/events?steps=A', {
+        kind: 'github',
+        id: 6,
+        login: 'nina',
+        operator: false,
+      }),
+    ];
+    await Promise.all([lost.until('run'), kept.until('run')]);
+    const bad = await follow('/runs/r111111111/events?steps=A&after=7', {
+      kind: 'github',
+      id: 6,
+      login: 'nina',
+      operator: false,
+    });
+    expect(await bad.next()).toBeNull();
+    world.rights.delete('42 5');
+    later = 60_000;
+    expect(await lost.next()).toBeNull();
+    await world.store.appendSteps('r111111111', [step(1)]);
+    expect((await kept.until('steps')).data.numbers).toEqual([1]);
+  });
+
+  test('begins at the start where a position is larger than the database can hold', async () => {
+    await world.store.appendSteps('r111111111', [step(1)]);
+    const first = await follow('/runs/r111111111/events?steps=A', mona, {
+      'last-event-id': 'ab.999999999999.999999999999',
+    });
+    expect((await first.until('steps')).data.numbers).toEqual([1]);
+    const other = await follow('/runs/r111111111/events?steps=A&after=999999999999');
+    expect((await other.until('steps')).data.numbers).toEqual([1]);
+  });
+
   test('ends when its reader is too slow, and keeps nothing for it', async () => {
     const slow = await follow('/runs/r111111111/events?steps=A');
     const detail = 'x'.repeat(4_000);

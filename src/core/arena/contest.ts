@@ -20,7 +20,8 @@ export const NO_AGENT = 'none';
 const PromptName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,60}$/i, 'name prompts with letters, digits, dots and hyphens');
-const ModelName = CoderSetting.shape.model.unwrap();
+// With its provider, so that a contest means the same wherever it is repeated.
+const ModelName = CoderSetting.shape.model.unwrap().regex(/\//, 'write provider/model');
 const AgentName = CoderSetting.shape.agent;
 const Prompt = z.union([z.string().max(100_000), z.strictObject({ file: FilePath })]);
 

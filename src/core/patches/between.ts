@@ -18,6 +18,13 @@ const CONTEXT = 3;
  * and nobody reads a larger difference line by line.
  */
 const MAX_EDITS = 500;
+/** Squared edits of all regions of a comparison together; what is left then is shown as removed and added, too. Ours. */
+const MAX_WORK = 4 * MAX_EDITS ** 2;
+
+/** What a comparison may still cost. */
+interface Work {
+  left: number;
+}
 
 /**
  * The differences between what two patches make of the base, by path. Computed from the patches alone: a hunk has all
@@ -25,11 +32,12 @@ const MAX_EDITS = 500;
  */
 export function filesBetween(one: readonly PatchFile[], other: readonly PatchFile[]): readonly FileBetween[] {
   const [before, after] = [byPath(one), byPath(other)];
+  const work: Work = { left: MAX_WORK };
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((path) => {
     const [a, b] = [before.get(path), after.get(path)];
     if (a?.section === b?.section) return [];
     const notes = notesBetween(a, b);
-    const hunks = isText(a) && isText(b) ? hunksBetween(a?.hunks ?? [], b?.hunks ?? []) : [];
+    const hunks = isText(a) && isText(b) ? hunksBetween(a?.hunks ?? [], b?.hunks ?? [], work) : [];
     return hunks.length + notes.length === 0 ? [] : [{ path, hunks, notes }];
   });
 }
@@ -62,7 +70,7 @@ interface Region {
   readonly b: Hunk[];
 }
 
-function hunksBetween(a: readonly Hunk[], b: readonly Hunk[]): readonly Hunk[] {
+function hunksBetween(a: readonly Hunk[], b: readonly Hunk[], work: Work): readonly Hunk[] {
   // Lines that earlier regions have added to each side.
   let [movedA, movedB] = [0, 0];
   return regionsOf(a, b).flatMap((region) => {
@@ -71,7 +79,7 @@ function hunksBetween(a: readonly Hunk[], b: readonly Hunk[]): readonly Hunk[] {
     const at = { a: region.from + movedA, b: region.from + movedB };
     movedA += linesA.length - base.length;
     movedB += linesB.length - base.length;
-    return hunksOfRegion(linesA, linesB, at);
+    return hunksOfRegion(partsBetween(linesA, linesB, work), at);
   });
 }
 
@@ -132,16 +140,33 @@ function applied(base: readonly TextLine[], { from }: Region, hunks: readonly Hu
 const sameLine = (one: TextLine, other: TextLine): boolean =>
   one.text === other.text && one.noNewline === other.noNewline;
 
+interface RegionPart {
+  readonly added: boolean;
+  readonly removed: boolean;
+  readonly value: readonly TextLine[];
+}
+
+function partsBetween(a: readonly TextLine[], b: readonly TextLine[], work: Work): readonly RegionPart[] {
+  const most = Math.min(MAX_EDITS, Math.floor(Math.sqrt(work.left)));
+  const found =
+    most > 0 ? diffArrays([...a], [...b], { comparator: sameLine, maxEditLength: most }) : undefined;
+  const edits = found
+    ? found.reduce((sum, { added, removed, value }) => sum + (added || removed ? value.length : 0), 0)
+    : most;
+  work.left -= edits ** 2;
+  return (
+    found ?? [
+      { removed: true, added: false, value: a },
+      { removed: false, added: true, value: b },
+    ]
+  );
+}
+
 /** Numbered by sides: `base` is the line of the first one, `line` that of the second. */
 function hunksOfRegion(
-  a: readonly TextLine[],
-  b: readonly TextLine[],
+  parts: readonly RegionPart[],
   at: { readonly a: number; readonly b: number },
 ): readonly Hunk[] {
-  const parts = diffArrays([...a], [...b], { comparator: sameLine, maxEditLength: MAX_EDITS }) ?? [
-    { removed: true, added: false, value: [...a] },
-    { removed: false, added: true, value: [...b] },
-  ];
   const lines: DiffLine[] = [];
   let [base, now] = [at.a + 1, at.b + 1];
   for (const { added, removed, value } of parts) {

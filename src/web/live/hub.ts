@@ -77,16 +77,23 @@ export function openLiveReaders(
     reader.sentAt = clock.elapsed();
   };
   const look = async (): Promise<void> => {
+    // First: whatever fails below, nobody goes on reading what they may not see any more.
+    for (const reader of [...readers.values()]) attend(reader);
     const byRun = Map.groupBy(readers.values(), ({ runId }) => runId);
     const marks = await store.runMarks([...byRun.keys()]);
     for (const id of seen.keys()) if (!byRun.has(id)) seen.delete(id);
     for (const [id, own] of byRun) {
       const mark = marks.find((one) => one.id === id);
-      if (mark) await follow(mark, own);
+      if (mark) await unlessItFails(own, follow(mark, own));
       else for (const { stream } of own) drop(stream);
     }
-    for (const reader of readers.values()) attend(reader);
   };
+  /** What fails for some readers ends their streams alone; their browsers connect again. */
+  const unlessItFails = (own: readonly Following[], work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
+      log.warn({ err: error }, 'some live pages could not be updated, and have to connect again');
+      for (const { stream } of own) drop(stream);
+    });
   const follow = async (mark: RunMark, own: readonly Following[]): Promise<void> => {
     const now = await factsOf(mark);
     if (!now) return;
@@ -127,29 +134,28 @@ export function openLiveReaders(
   /** Readers at the same place share what is read and rendered. */
   const sendSteps = async (reading: readonly Following[], mark: RunMark): Promise<void> => {
     const together = Map.groupBy(reading, ({ alias, at }) => `${alias} ${at.step} ${at.call}`);
-    for (const group of together.values()) {
-      const [first] = group;
-      if (!first || first.alias === null) continue;
-      const { alias, at } = first;
-      const steps = await store.steps(mark.id, { alias, after: at.step, limit: READ_AT_ONCE });
-      const calls = settledBefore(
-        await store.callsOf(mark.id, alias, { after: at.call, limit: READ_AT_ONCE }),
-      );
-      if (steps.length + calls.length === 0) continue;
-      const next = { step: steps.at(-1)?.number ?? at.step, call: calls.at(-1)?.number ?? at.call };
-      const shown = [
-        ...(await Promise.all(steps.map(async (one) => ({ at: one.at, html: await markup.step(one) })))),
-        ...(await Promise.all(calls.map(async (one) => ({ at: one.at, html: await markup.call(one) })))),
-      ].toSorted((a, b) => a.at - b.at);
-      const data = JSON.stringify({
-        alias,
-        numbers: steps.map(({ number }) => number),
-        html: shown.map(({ html }) => html).join(''),
-      });
-      for (const reader of group) {
-        reader.at = { ...reader.at, ...next };
-        send(reader, 'steps', data);
-      }
+    for (const group of together.values()) await unlessItFails(group, sendStepsTo(group, mark));
+  };
+  const sendStepsTo = async (group: readonly Following[], mark: RunMark): Promise<void> => {
+    const [first] = group;
+    if (!first || first.alias === null) return;
+    const { alias, at } = first;
+    const steps = await store.steps(mark.id, { alias, after: at.step, limit: READ_AT_ONCE });
+    const calls = settledBefore(await store.callsOf(mark.id, alias, { after: at.call, limit: READ_AT_ONCE }));
+    if (steps.length + calls.length === 0) return;
+    const next = { step: steps.at(-1)?.number ?? at.step, call: calls.at(-1)?.number ?? at.call };
+    const shown = [
+      ...(await Promise.all(steps.map(async (one) => ({ at: one.at, html: await markup.step(one) })))),
+      ...(await Promise.all(calls.map(async (one) => ({ at: one.at, html: await markup.call(one) })))),
+    ].toSorted((a, b) => a.at - b.at);
+    const data = JSON.stringify({
+      alias,
+      numbers: steps.map(({ number }) => number),
+      html: shown.map(({ html }) => html).join(''),
+    });
+    for (const reader of group) {
+      reader.at = { ...reader.at, ...next };
+      send(reader, 'steps', data);
     }
   };
   const attend = (reader: Following): void => {

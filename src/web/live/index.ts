@@ -5,7 +5,7 @@ import type { Viewer, WebContext, WebEnv, WebParts } from '../context.ts';
 import { sendProblem } from '../layout.ts';
 import { openLiveReaders } from './hub.ts';
 import { openListReaders } from './lists.ts';
-import { readPosition } from './position.ts';
+import { MAX_NUMBER, readPosition } from './position.ts';
 import { callItem, stepItem } from './step-list.ts';
 import { stepPages } from './steps-page.ts';
 import { eventStream, type OpenStream } from './stream.ts';
@@ -104,7 +104,7 @@ const tooManyStreams = (c: WebContext): Promise<Response> =>
 function firstPosition(c: WebContext) {
   const number = (name: string): number => {
     const text = c.req.query(name) ?? '';
-    return /^\d{1,12}$/.test(text) ? Number(text) : 0;
+    return /^\d{1,10}$/.test(text) ? Math.min(Number(text), MAX_NUMBER) : 0;
   };
   return { version: '', step: number('after'), call: number('call') };
 }

@@ -12,8 +12,14 @@ const POSITION_FORM = /^([0-9a-f]{0,32})\.(\d{1,12})\.(\d{1,15})$/;
 /** As the id of an event, which browsers send back as `Last-Event-ID`. */
 export const positionText = ({ version, step, call }: Position): string => `${version}.${step}.${call}`;
 
+/** The largest number of a step or call that the database has a place for. */
+export const MAX_NUMBER = 2 ** 31 - 1;
+
 /** Null for anything that is not a position. */
 export function readPosition(text: string | undefined): Position | null {
   const [, version = '', step = '', call = ''] = POSITION_FORM.exec(text ?? '') ?? [];
-  return step === '' ? null : { version, step: Number(step), call: Number(call) };
+  const [lastStep, lastCall] = [Number(step), Number(call)];
+  return step === '' || Math.max(lastStep, lastCall) > MAX_NUMBER
+    ? null
+    : { version, step: lastStep, call: lastCall };
 }

@@ -57,6 +57,20 @@ describe('what differs between the results of two patches', () => {
     ]);
   });
 
+  test('is matched line by line only as far as a bound for all places together allows', () => {
+    const long = numbered(300);
+    const places = Array.from({ length: 20 }, (_, at) => `\nline ${at * 15 + 7}\n`);
+    const lines = (who: string, at: number) =>
+      `${Array.from({ length: 120 }, (_, nth) => `${who} ${at} ${nth}\n`).join('')}shared\n${Array.from({ length: 120 }, (_, nth) => `${who} ${at} more ${nth}\n`).join('')}`;
+    const of = (who: string) =>
+      places.reduce((text, place, at) => text.replace(place, () => `\n${lines(who, at)}`), long);
+    const [found] = filesBetween(patchTo(long, of('one')), patchTo(long, of('other')));
+    const shared = (found?.hunks ?? []).flatMap((hunk) => hunk.lines).filter(({ text }) => text === 'shared');
+    const kept = shared.filter(({ kind }) => kind === 'context').length;
+    // 480 edits each: four places use up the bound of 4 × 500².
+    expect([kept, shared.length - kept]).toEqual([4, 32]);
+  });
+
   test('is nothing where both make the same change', () => {
     const text = base.replace('line 5\n', 'five\n');
     expect(filesBetween(patchTo(base, text), patchTo(base, text))).toEqual([]);
