@@ -75,16 +75,17 @@ async function openLocalPages(
   });
   cleanups.defer(() => server.close(CLOSE_MS));
   const { identify, routes, pathTo } = openLocalSignIn(server.port);
-  app.resolve(
-    openWeb({
-      world,
-      commands: openLocalCommands(world),
-      identify,
-      signIn: routes,
-      origin: server.url,
-      host: new URL(server.url).host,
-    }),
-  );
+  const web = openWeb({
+    world,
+    commands: openLocalCommands(world),
+    identify,
+    signIn: routes,
+    origin: server.url,
+    host: new URL(server.url).host,
+  });
+  // Streams of events would keep the server open until its patience ends.
+  cleanups.defer(async () => web.close());
+  app.resolve(web);
   const to = run === null ? '/runs' : `/runs/${run}`;
   return { url: server.url, pathTo: () => pathTo(to) };
 }
