@@ -149,7 +149,7 @@ export function requireGitHub(world: Pick<World, 'github'>): GitHub {
   if (!world.github) {
     throw new Fault(
       'ENVIRONMENT_INVALID',
-      'This run came from GitHub, but no GitHub App is configured here (APP_ID, PRIVATE_KEY).',
+      'This needs GitHub, but no GitHub App is configured here (APP_ID, PRIVATE_KEY).',
     );
   }
   return world.github;

@@ -91,6 +91,13 @@ ${body}
 `;
 }
 
+/** Signing in leads back to the page that was asked for, except from pages of signing in and out. */
+export function signInAddress(c: WebContext): string {
+  const { pathname, search } = new URL(c.req.url);
+  const returns = c.req.method === 'GET' && !/^\/sign-(in|out)(\/|$)/.test(pathname);
+  return returns ? `/sign-in?${new URLSearchParams({ to: `${pathname}${search}` })}` : '/sign-in';
+}
+
 function header(c: WebContext): Html {
   const { viewer, parts } = c.var;
   const operates = parts.installation && viewer?.kind === 'github' && viewer.operator;
@@ -99,7 +106,7 @@ function header(c: WebContext): Html {
 <nav aria-label="Main">${viewer ? html`<a href="/runs">Runs</a> <a href="/leaderboard">Leaderboard</a>` : ''}
 ${operates ? html`<a href="/installation">Installation</a>` : ''}</nav>
 ${viewer?.kind === 'github' ? signOutForms(c, viewer.login) : ''}
-${viewer === null && parts.signIn && parts.host === undefined ? html`<a class="person" href="/sign-in">Sign in</a>` : ''}
+${viewer === null && parts.signIn && parts.host === undefined ? html`<a class="person" href="${signInAddress(c)}">Sign in</a>` : ''}
 </header>`;
 }
 

@@ -136,7 +136,7 @@ function executedClause(own: Compared, other: Compared, name: string): string {
 const executedFacts = (one: Compared): readonly string[] => [
   `${one.fixed} base tests fixed`,
   `${countText(one.evidence.independentTests)} independent tests`,
-  `${countText(pooled(one))} tests of candidates`,
+  pooledText(pooled(one)),
 ];
 
 const regressionsText = ({ regressions }: Compared): string =>
@@ -161,12 +161,18 @@ const pooled = ({ sameSet: { confirmed, unconfirmed } }: Compared): Count => ({
   total: confirmed.total + unconfirmed.total,
 });
 
+/** Says whose tests are counted: columns of tables count those of the other candidates only. */
+const pooledText = (count: Count): string =>
+  count.total > 0
+    ? `${countText(count)} tests of all candidates (its own included)`
+    : 'no tests of candidates';
+
 function testsText(one: Compared): string {
   const independent = one.evidence.independentTests;
   const candidates = pooled(one);
   const parts = [
     ...(independent && independent.total > 0 ? [`${countText(independent)} independent tests`] : []),
-    ...(candidates.total > 0 ? [`${countText(candidates)} tests of candidates`] : []),
+    ...(candidates.total > 0 ? [pooledText(candidates)] : []),
   ];
   return parts.join(' and ') || 'none';
 }

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { WebContext } from '../context.ts';
-import { sendPage } from '../layout.ts';
+import { sendPage, signInAddress } from '../layout.ts';
 
 /** Who is signed in came for the runs. */
 export function frontPage(c: WebContext): Response | Promise<Response> {
@@ -17,17 +17,11 @@ ${publicRepositories ? html`<p><a href="/runs">Runs of public repositories</a></
 
 /** The same for every address, whether there is something or not. */
 export function sendSignedOut(c: WebContext): Promise<Response> {
-  const to = c.req.method === 'GET' ? `?${new URLSearchParams({ to: addressWithin(c.req.url) })}` : '';
   const { signIn, host } = c.var.parts;
   const body =
     signIn && host === undefined
       ? html`<p>Pages show what you may read on GitHub, so Runoff must know who you are.</p>
-<p><a class="button" href="/sign-in${to}">Sign in with GitHub</a></p>`
+<p><a class="button" href="${signInAddress(c)}">Sign in with GitHub</a></p>`
       : html`<p>Open the address that Runoff printed in the terminal.</p>`;
   return sendPage(c, { title: 'You are not signed in', body }, 401);
-}
-
-function addressWithin(address: string): string {
-  const { pathname, search } = new URL(address);
-  return `${pathname}${search}`;
 }

@@ -1,5 +1,6 @@
 import { html, raw } from 'hono/html';
 import { STAGES } from '../../../core/model/index.ts';
+import { pickOf } from '../../../core/ranking/index.ts';
 import {
   dollars,
   elapsed,
@@ -36,15 +37,17 @@ function toneOf({ state, decision, trouble }: RunView): 'good' | 'bad' | 'open' 
 }
 
 /** How sure the decision is, what limits it, and what earlier runs of the repository changed. */
-function confidence({ decision, learned = [] }: RunView): Html | '' {
+function confidence({ decision, learned = [], picks = [] }: RunView): Html | '' {
   if (!decision || decision.kind === 'none') return '';
   const word = decision.kind === 'winner' ? decision.confidence : 'toss-up';
+  // A person may have picked another candidate than the one that the estimate is about.
+  const pick = picks.length > 0 ? `ranking ${pickOf(decision) ?? 'a candidate'} first` : 'the pick';
   const percent = Math.round(decision.chance * 100);
   const limits = (decision.caps ?? []).map(
     ({ most, because }) => html`At most ${Math.round(most * 100)}%: ${shownSentence(because, 600)}`,
   );
   const notes = learned.map((note) => shownSentence(note, 600));
-  return html`<details><summary>Confidence: ${word}, an estimated chance of ${percent}% that the pick is right</summary>
+  return html`<details><summary>Confidence: ${word}, an estimated chance of ${percent}% that ${pick} is right</summary>
 <p>The estimate adds up what was executed: tests, behaviour, agreement between model families, and judges if they were asked. ${
     limits.length === 0 ? 'Nothing limits it in this run.' : 'These limit it:'
   }</p>
