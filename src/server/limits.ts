@@ -106,7 +106,7 @@ export function senderOf({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>):
 }
 
 export interface Connections {
-  /** Keeps the connection open for a request that is being answered. Returns the function that ends this. */
+  /** Keeps the connection open for a request that is being answered. Returns the function that ends this, once. */
   busy(socket: Socket): () => void;
 }
 
@@ -142,8 +142,10 @@ export function limitConnections(server: Server, most: number): Connections {
       const entry = entries.get(socket);
       if (!entry) return () => undefined;
       entry.working += 1;
+      let isHeld = true;
       return () => {
-        entry.working -= 1;
+        if (isHeld) entry.working -= 1;
+        isHeld = false;
       };
     },
   };

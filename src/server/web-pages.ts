@@ -8,14 +8,24 @@ export interface Pages {
   fetch(request: Request): Promise<Response>;
 }
 
-export type RequestListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+/** `begins` is called with the answer of the pages before it is written. */
+export type RequestListener = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  begins: (answer: Response) => void,
+) => Promise<void>;
 
 /** Leaves the classes that other parts of this process use as they are. */
 export const listenerOf = (pages: Pages | undefined): RequestListener | null =>
   pages
-    ? (getRequestListener((request) => pages.fetch(request), {
-        overrideGlobalObjects: false,
-      }) as RequestListener)
+    ? async (incoming, outgoing, begins) => {
+        const answer = async (request: Request): Promise<Response> => {
+          const response = await pages.fetch(request);
+          begins(response);
+          return response;
+        };
+        await getRequestListener(answer, { overrideGlobalObjects: false })(incoming, outgoing);
+      }
     : null;
 
 interface PageSite {
@@ -29,7 +39,8 @@ const WITHOUT_BODY: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 
 /**
  * Passes a request to the pages with its body read. Its connection is kept while it is answered, except for a stream of
- * events: whoever reads one connects again, and deliveries come first.
+ * events: whoever reads one connects again, and deliveries come first. What the request accepts does not count, as the
+ * client chooses it.
  */
 export async function passToPages(
   site: PageSite,
@@ -48,7 +59,9 @@ export async function passToPages(
     if (rawBody === null) return;
     Object.assign(request, { rawBody });
   }
-  if (request.headers.accept !== 'text/event-stream')
-    response.once('close', deliveries.connections.busy(request.socket));
-  await listener(request, response);
+  const release = deliveries.connections.busy(request.socket);
+  response.once('close', release);
+  await listener(request, response, (answer) => {
+    if (answer.headers.get('content-type')?.startsWith('text/event-stream')) release();
+  });
 }

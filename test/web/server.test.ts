@@ -51,33 +51,40 @@ test('webhooks, health and metrics are not for the pages to answer', async () =>
   expect(await (await fetch(`${url}/metrics`)).text()).toBe('GET 0');
 });
 
-test('a stream of events is not kept when deliveries need its connection, an answer is', async () => {
-  const stream = (type: string): Response =>
-    new Response(
-      new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(': x\n\n')) }),
-      {
-        headers: { 'content-type': type },
+test.each(['text/event-stream', '*/*'])(
+  'a stream of events is not kept when deliveries need its connection, an answer is: %s',
+  async (accepted) => {
+    const stream = (type: string): Response =>
+      new Response(
+        new ReadableStream({
+          start: (controller) => controller.enqueue(new TextEncoder().encode(': x\n\n')),
+        }),
+        {
+          headers: { 'content-type': type },
+        },
+      );
+    const { url } = await start({
+      pages: {
+        fetch: async (request) => stream(request.url.endsWith('/events') ? 'text/event-stream' : 'text/html'),
       },
-    );
-  const { url } = await start({
-    pages: { fetch: async (request) => stream(request.headers.get('accept') ?? '') },
-    limits: { connections: 2 },
-  });
-  const open = async (accept: string) => {
-    const answer = await fetch(`${url}/runs/r1/events`, { headers: { accept } });
-    const ended = (async () => {
-      for await (const _ of answer.body ?? []);
-    })().then(
-      () => 'ended',
-      () => 'ended',
-    );
-    return (ms: number) => Promise.race([ended, delay(ms, 'open')]);
-  };
-  const events = await open('text/event-stream');
-  const page = await open('text/html');
-  expect(await (await fetch(`${url}/healthz`)).json()).toMatchObject({ ok: true });
-  expect([await events(2_000), await page(50)]).toEqual(['ended', 'open']);
-});
+      limits: { connections: 2 },
+    });
+    const open = async (path: string, accept: string) => {
+      const answer = await fetch(`${url}${path}`, { headers: { accept } });
+      const ended = (async () => {
+        for await (const _ of answer.body ?? []);
+      })().then(
+        () => 'ended',
+        () => 'ended',
+      );
+      return (ms: number) => Promise.race([ended, delay(ms, 'open')]);
+    };
+    const events = await open('/runs/r1/events', accepted);
+    const page = await open('/runs/r1', accepted);
+    expect(await (await fetch(`${url}/healthz`)).json()).toMatchObject({ ok: true });
+    expect([await events(2_000), await page(50)]).toEqual(['ended', 'open']);
+  },
+);
 
 test('with an https address, browsers are told to use nothing else', async () => {
   const { url } = await start({ publicUrl: 'https://runoff.example' });
