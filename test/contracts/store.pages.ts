@@ -65,6 +65,17 @@ export function pagesContract(fresh: () => Promise<Store>): void {
       expect(await ids(store, { text: '%' })).toEqual(['r2', 'r1']);
     });
 
+    test('find nothing for text that no database can hold', async () => {
+      const store = await fresh();
+      await create(store, 'r1', 10);
+      for (const text of ['\0', 'Fix\0', '\ud800']) {
+        expect(await ids(store, { text })).toEqual([]);
+        expect(await ids(store, { by: text })).toEqual([]);
+        expect(await store.originOf(`r1${text}`)).toBeNull();
+        expect(await store.run(`r1${text}`)).toBeNull();
+      }
+    });
+
     test('tell cost, decision, fault and the pick that stands', async () => {
       const store = await fresh();
       await create(store, 'r1', 10);

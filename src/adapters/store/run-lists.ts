@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { ListedRun, RunFilter, RunLists } from '../../ports/index.ts';
 import { type Db, inStatement } from './connection.ts';
-import { runState } from './rows.ts';
+import { runState, storableText } from './rows.ts';
 import type { PickTable, RunTable } from './schema.ts';
 
 const LISTED = ['id', 'origin', 'state', 'created_at', 'updated_at', 'title', 'decision', 'trouble'] as const;
@@ -20,7 +20,7 @@ export function runLists(db: Db): RunLists {
     ]);
   return {
     async originOf(id) {
-      const found = db.selectFrom('runoff.run').select('origin').where('id', '=', id);
+      const found = db.selectFrom('runoff.run').select('origin').where('id', '=', storableText(id));
       return (await inStatement(found.executeTakeFirst()))?.origin ?? null;
     },
 
@@ -103,8 +103,10 @@ function conditions({ of, states, by, text, after }: RunFilter) {
       ? sql<boolean>`repository_id is null`
       : sql<boolean>`repository_id = any(${[...of]}::bigint[])`,
     ...(states ? [sql<boolean>`state = any(${[...states]}::text[])`] : []),
-    ...(by === undefined ? [] : [sql<boolean>`lower(origin #>> '{requestedBy,login}') = lower(${by})`]),
-    ...(text === undefined ? [] : [sql<boolean>`title ilike ${contains(text)}`]),
+    ...(by === undefined
+      ? []
+      : [sql<boolean>`lower(origin #>> '{requestedBy,login}') = lower(${storableText(by)})`]),
+    ...(text === undefined ? [] : [sql<boolean>`title ilike ${contains(storableText(text))}`]),
     ...(after ? [sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`] : []),
   ];
 }
