@@ -26,7 +26,7 @@ export interface VisibleRun {
 
 export interface VisibleRepositories {
   readonly repositories: readonly RepositoryHandle[];
-  /** False if there are more repositories than are asked about at once. */
+  /** False if GitHub was not asked about all of them: there are too many, or the viewer used up their questions. */
   readonly complete: boolean;
 }
 
@@ -36,7 +36,15 @@ export interface Access {
   right(viewer: Viewer | null, repository: RepositoryHandle): Promise<Right>;
   /** Null for a run that does not exist and for one that the viewer may not see, after the same work. */
   visibleRun(viewer: Viewer | null, id: RunId): Promise<VisibleRun | null>;
-  /** Repositories with runs that the viewer may see, the one with the newest run first. */
+  /**
+   * Repositories of a name (`owner/name`, any case) with runs that the viewer may see; none for a name that does not exist
+   * and for one that the viewer may not see, after the same work.
+   */
+  visibleNamed(viewer: Viewer | null, name: string): Promise<readonly RepositoryHandle[]>;
+  /**
+   * Repositories with runs that the viewer may see, the one with the newest run first. A right that was given in the last
+   * ten minutes may be missing.
+   */
   visibleRepositories(viewer: Viewer | null): Promise<VisibleRepositories>;
 }
 

@@ -59,6 +59,83 @@ describe('a run', () => {
   });
 });
 
+describe('the list of the runs of a repository', () => {
+  const named = async (name: string) => {
+    const response = await world.get(`/runs?repo=${encodeURIComponent(name)}`, mona);
+    const page = (await response.text())
+      .replaceAll(name, 'NAME')
+      .replaceAll(encodeURIComponent(name), 'NAME');
+    return { status: response.status, page, asked: world.asked.splice(0).length };
+  };
+
+  test('is the same for a name that does not exist and one that is hidden, after as many questions', async () => {
+    const hidden = await named('acme/shop');
+    world.now += 60_000;
+    expect(await named('acme/none')).toEqual({ ...hidden, asked: 1 });
+    world.now += 60_000;
+    world.rights.set('42 5', 'read');
+    expect((await named('ACME/shop')).page).toContain('r111111111');
+    expect(hidden.page).not.toContain('r111111111');
+  });
+
+  test('tells nothing of whether the name exists while GitHub is away', async () => {
+    world.isDown = true;
+    const hidden = await named('acme/shop');
+    expect(hidden.status).toBe(503);
+    expect(await named('acme/none')).toEqual({ ...hidden, asked: 1 });
+  });
+});
+
+describe('questions to GitHub', () => {
+  const MANY = 90;
+  beforeEach(async () => {
+    world = webWorld();
+    for (let i = 0; i < MANY; i += 1) await world.run(`r1111111${10 + i}`, 100 + i);
+  });
+  const list = async (): Promise<string> => (await world.get('/runs', mona)).text();
+
+  test('are few for the lists of somebody without rights, and the list says that it is not complete', async () => {
+    expect(await list()).toContain('This list is not complete');
+    await list();
+    await world.get('/leaderboard', mona);
+    expect(world.asked).toHaveLength(20);
+    for (let minute = 1; minute < 10; minute += 1) {
+      world.now += 60_000;
+      await list();
+    }
+    expect(world.asked).toHaveLength(MANY);
+    expect(await list()).not.toContain('This list is not complete');
+  });
+
+  test('are no fewer about repositories that the person was found to see, whose loss counts within a minute', async () => {
+    for (let i = 0; i < MANY; i += 1) world.rights.set(`${100 + i} 5`, 'read');
+    for (let minute = 0; minute < 5; minute += 1) {
+      await list();
+      world.now += 60_000;
+    }
+    world.asked.length = 0;
+    world.rights.delete('189 5');
+    const page = await list();
+    expect(world.asked).toHaveLength(MANY);
+    expect(page).not.toContain('This list is not complete');
+    expect(page).toContain('r111111198');
+    expect(page).not.toContain('r111111199');
+  });
+
+  test('end for somebody who tries names and runs, and go on for others', async () => {
+    const tried = [];
+    for (let i = 0; i < 400; i += 1) tried.push(await statusAt(`/runs/r9999999${100 + i}`));
+    expect(world.asked).toHaveLength(40);
+    expect(tried).toContain(503);
+    world.rights.set('100 6', 'read');
+    const other = { kind: 'github', id: 6, login: 'kim', operator: false } as const;
+    expect((await world.get('/runs/r111111110', other)).status).toBe(200);
+    world.now += 60_000;
+    world.rights.set('100 5', 'read');
+    expect(await statusAt('/runs/r111111110')).toBe(200);
+  });
+});
+
 describe('every page', () => {
   test('forbids scripts and styles in pages, frames and other hosts, and loads assets by their content', async () => {
     world.rights.set('42 5', 'read');

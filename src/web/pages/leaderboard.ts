@@ -15,8 +15,6 @@ import { type Html, sendNotFound, sendPage, shownLine, shownText } from '../layo
 
 /** Runs that are read; the newest count. Our default, as for `runoff leaderboard`. */
 const MAX_LEADERBOARD_RUNS = 5_000;
-/** Repositories whose rights are asked for; those with the newest runs. Our default. */
-const MAX_REPOSITORIES = 100;
 
 interface Selection {
   /** Key of a repository; absent: all that the viewer may see. */
@@ -30,13 +28,16 @@ export function leaderboardPages(parts: WebParts): Hono<WebEnv> {
   app.get('/', async (c) => {
     const { viewer } = c.var;
     if (!viewer) return sendNotFound(c);
-    const outcomes = await visibleOutcomes(parts, viewer);
+    const { outcomes, complete } = await visibleOutcomes(parts, viewer);
     const names = latestNames(outcomes);
     const asked = { repository: c.req.query('repo'), kind: c.req.query('kind') };
     const kind = WORK_KINDS.find((one) => one === asked.kind);
     const repository = asked.repository && names.has(asked.repository) ? asked.repository : undefined;
     const selection = { ...(kind ? { kind } : {}), ...(repository ? { repository } : {}) };
-    const body = leaderboardTable(leaderboardOf(outcomes.filter(isSelected(selection))), names, selection);
+    const table = leaderboardTable(leaderboardOf(outcomes.filter(isSelected(selection))), names, selection);
+    const body = complete
+      ? table
+      : html`${table}<p class="muted">Runs of some repositories may be missing: GitHub is asked about your rights to a few repositories a minute, those with the newest runs first. Load the page again in a minute.</p>`;
     return sendPage(c, { title: 'Leaderboard', body });
   });
   return app;
@@ -50,15 +51,14 @@ const isSelected =
 async function visibleOutcomes(
   { access, world }: WebParts,
   viewer: Viewer,
-): Promise<readonly CandidateOutcome[]> {
+): Promise<{ readonly outcomes: readonly CandidateOutcome[]; readonly complete: boolean }> {
   const all = await world.store.outcomes({ runs: MAX_LEADERBOARD_RUNS });
-  if (viewer.kind === 'local') return all.filter(({ repository }) => repository.startsWith('local-'));
-  const places = (await world.store.repositoriesWithRuns()).slice(0, MAX_REPOSITORIES);
-  const rights = await Promise.all(places.map((place) => access.right(viewer, place)));
-  const visible = new Set(
-    places.filter((_, at) => rights[at] !== 'none').map(({ repositoryId }) => `github-${repositoryId}`),
-  );
-  return all.filter(({ repository }) => visible.has(repository));
+  if (viewer.kind === 'local') {
+    return { outcomes: all.filter(({ repository }) => repository.startsWith('local-')), complete: true };
+  }
+  const { repositories, complete } = await access.visibleRepositories(viewer);
+  const visible = new Set(repositories.map(({ repositoryId }) => `github-${repositoryId}`));
+  return { outcomes: all.filter(({ repository }) => visible.has(repository)), complete };
 }
 
 /** Key → the name of the newest run. */

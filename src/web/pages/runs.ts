@@ -2,8 +2,8 @@ import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { RUN_STATES, type RunId, type RunState } from '../../core/model/index.ts';
 import { elapsed, money } from '../../core/reports/index.ts';
-import type { ListedRun, RepositoryHandle, RunFilter } from '../../ports/index.ts';
-import type { VisibleRepositories, WebContext, WebEnv, WebParts } from '../context.ts';
+import type { ListedRun, RunFilter } from '../../ports/index.ts';
+import type { WebContext, WebEnv, WebParts } from '../context.ts';
 import { type Html, moment, sendPage, shownLine, shownText } from '../layout.ts';
 
 /** Runs on one page of the list. */
@@ -29,8 +29,10 @@ interface Asked {
 async function sendList(c: WebContext, { world, access }: WebParts): Promise<Response> {
   const { viewer } = c.var;
   const asked: Asked = { repo: '', state: '', by: '', q: '', after: '', ...shortened(c.req.query()) };
-  const named = asked.repo === '' ? null : await repositoryNamed(c, asked.repo);
-  const seen = named ?? (await access.visibleRepositories(viewer));
+  const seen =
+    asked.repo === ''
+      ? await access.visibleRepositories(viewer)
+      : { repositories: await access.visibleNamed(viewer, asked.repo), complete: true };
   const filter = filterOf(
     asked,
     viewer?.kind === 'local' ? 'local' : seen.repositories.map((one) => one.repositoryId),
@@ -43,18 +45,8 @@ async function sendList(c: WebContext, { world, access }: WebParts): Promise<Res
     body: html`${viewer?.kind === 'local' ? '' : filterForm(asked)}
 <div id="runs" data-live>${runs.length > 0 ? runTable(runs, world.clock.now()) : emptyList(asked, viewer?.kind === 'local')}</div>
 ${last ? html`<p><a rel="next" href="/runs?${query({ ...asked, after: `${last.createdAt}-${last.id}` })}">Older runs</a></p>` : ''}
-${seen.complete ? '' : html`<p class="muted">Only the repositories with the newest runs are listed. Enter the name of a repository to see its runs.</p>`}`,
+${seen.complete ? '' : html`<p class="muted">This list is not complete: GitHub is asked about your rights to a few repositories a minute, those with the newest runs first. Load the page again in a minute, or enter the name of a repository to see its runs.</p>`}`,
   });
-}
-
-/** A repository that the viewer may not see is as one that does not exist: it has no runs. */
-async function repositoryNamed(c: WebContext, name: string): Promise<VisibleRepositories> {
-  const { access, world } = c.var.parts;
-  const isNamed = ({ owner, name: own }: RepositoryHandle) =>
-    `${owner}/${own}`.toLowerCase() === name.toLowerCase();
-  const found = (await world.store.repositoriesWithRuns()).filter(isNamed);
-  const rights = await Promise.all(found.map((one) => access.right(c.var.viewer, one)));
-  return { repositories: found.filter((_, at) => rights[at] !== 'none'), complete: true };
 }
 
 /** Longest value of a filter, characters. */

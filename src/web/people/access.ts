@@ -9,6 +9,15 @@ import type { Access, Right, Viewer, VisibleRepositories } from '../context.ts';
 const RIGHT_MS = 60_000;
 /** Rights kept in memory; beyond that the oldest are dropped. Our default. */
 const MAX_RIGHTS = 20_000;
+/** Milliseconds for which lists leave out a repository that the viewer was found not to see. Our default. */
+const DENIED_IN_LISTS_MS = 10 * 60_000;
+/**
+ * Questions a minute about repositories that a viewer is not known to see: for all that they open, and the part of these
+ * that lists may use. Our defaults: GitHub allows an installation 5,000 requests an hour, which runs need.
+ */
+const UNKNOWN_A_MINUTE = 40;
+const UNKNOWN_IN_LISTS_A_MINUTE = 20;
+const MINUTE_MS = 60_000;
 /** Questions about rights that GitHub is asked at the same time. Our default. */
 const MAX_CONCURRENT = 8;
 /** Milliseconds until a page stops waiting for GitHub. Our default: people reload a page that takes longer. */
@@ -41,14 +50,17 @@ export function openAccess(ports: AccessPorts, { publicRepositories = false }: A
   const decoyKey = randomBytes(32);
 
   /**
-   * The repository that is asked about for a run that does not exist, so that the answer takes as long as for one that
-   * may not be seen: one of those that the viewer is not known to see, always the same for the same id.
+   * The repository that is asked about for a run or a name that does not exist, so that the answer takes as long as for
+   * one that may not be seen: one of those that the viewer is not known to see, always the same for the same name.
    */
-  async function decoy(viewer: RemoteViewer, id: RunId): Promise<RepositoryHandle | null> {
-    const all = await ports.store.repositoriesWithRuns();
+  function decoy(
+    viewer: RemoteViewer,
+    name: string,
+    all: readonly RepositoryHandle[],
+  ): RepositoryHandle | null {
     const hidden = all.filter((one) => !rights.isSeen(viewer, one));
     const from = hidden.length > 0 ? hidden : all;
-    const draw = createHmac('sha256', decoyKey).update(id).digest().readUInt32BE();
+    const draw = createHmac('sha256', decoyKey).update(name).digest().readUInt32BE();
     return from[draw % from.length] ?? null;
   }
 
@@ -57,28 +69,47 @@ export function openAccess(ports: AccessPorts, { publicRepositories = false }: A
     return rights.get(viewer, repository);
   }
 
+  /** As `right`, for a repository or run that the viewer names: anybody can name any, so the questions are limited. */
+  async function rightToNamed(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right> {
+    if (viewer === null && !publicRepositories) return 'none';
+    return rights.getNamed(viewer, repository);
+  }
+
   async function rightTo(viewer: Viewer | null, origin: Origin | null, id: RunId): Promise<Right> {
     if (viewer?.kind === 'local') return origin?.kind === 'local' ? 'write' : 'none';
-    const other = await decoy(viewer, id);
+    const other = decoy(viewer, id, await ports.store.repositoriesWithRuns());
     const known = origin?.kind === 'github' ? handleOf(origin) : null;
     const place = known ?? other;
-    const found = place ? await right(viewer, place) : 'none';
+    const found = place ? await rightToNamed(viewer, place) : 'none';
     return known ? found : 'none';
   }
 
+  async function visibleNamed(viewer: Viewer | null, name: string): Promise<readonly RepositoryHandle[]> {
+    if (viewer?.kind === 'local') return [];
+    const sought = name.toLowerCase();
+    const all = await ports.store.repositoriesWithRuns();
+    const named = all.filter((one) => `${one.owner}/${one.name}`.toLowerCase() === sought);
+    const other = decoy(viewer, sought, all);
+    const asked = named.length === 0 && other ? [other] : named;
+    const found = await Promise.all(asked.map((one) => rightToNamed(viewer, one)));
+    return named.filter((_, at) => found[at] !== 'none');
+  }
+
   async function visibleRepositories(viewer: Viewer | null): Promise<VisibleRepositories> {
-    if (viewer?.kind === 'local') return { repositories: [], complete: true };
+    if (viewer?.kind === 'local' || (viewer === null && !publicRepositories))
+      return { repositories: [], complete: true };
     const all = await ports.store.repositoriesWithRuns();
     const asked = all.slice(0, MAX_LISTED);
-    const found = await Promise.all(asked.map((one) => right(viewer, one)));
+    const found = await Promise.all(asked.map((one) => rights.getListed(viewer, one)));
     return {
-      repositories: asked.filter((_, at) => found[at] !== 'none'),
-      complete: asked.length === all.length,
+      repositories: asked.filter((_, at) => found[at] === 'read' || found[at] === 'write'),
+      complete: asked.length === all.length && !found.includes(null),
     };
   }
 
   return {
     right,
+    visibleNamed,
     visibleRepositories,
     async visibleRun(viewer, id) {
       if (!viewer && !publicRepositories) return null;
@@ -90,14 +121,10 @@ export function openAccess(ports: AccessPorts, { publicRepositories = false }: A
   };
 }
 
-function openRights({ clock, github }: AccessPorts) {
-  const known = new Map<string, KnownRight>();
+/** Reads the right of a viewer, a few at a time. */
+function readerOfRights({ github }: Pick<AccessPorts, 'github'>) {
   const reads = new Semaphore(MAX_CONCURRENT);
-  const key = (viewer: RemoteViewer, { repositoryId }: RepositoryHandle) =>
-    `${viewer?.id ?? 'anybody'} ${repositoryId}`;
-  const seen = new Set<string>();
-
-  async function read(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right> {
+  return async function read(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right> {
     if (!github) return 'none';
     try {
       return await reads.runExclusive(async () => {
@@ -112,7 +139,37 @@ function openRights({ clock, github }: AccessPorts) {
       if (asFault(thrown).code === 'GITHUB_REFUSED') return 'none';
       throw thrown;
     }
-  }
+  };
+}
+
+/** Counts the questions about repositories that a viewer is not known to see; false if `most` were asked in a minute. */
+function openBudget({ clock }: Pick<AccessPorts, 'clock'>) {
+  const spent = new Map<string, { readonly since: number; asked: number }>();
+  return (viewer: RemoteViewer, most: number): boolean => {
+    const now = clock.elapsed();
+    for (const [person, { since }] of spent) {
+      if (now - since < MINUTE_MS) break;
+      spent.delete(person);
+    }
+    const person = String(viewer?.id ?? 'anybody');
+    const own = spent.get(person) ?? { since: now, asked: 0 };
+    spent.set(person, own);
+    if (own.asked >= most) return false;
+    own.asked += 1;
+    return true;
+  };
+}
+
+function openRights(ports: AccessPorts) {
+  const { clock } = ports;
+  const known = new Map<string, KnownRight>();
+  const read = readerOfRights(ports);
+  const mayAsk = openBudget(ports);
+  const key = (viewer: RemoteViewer, { repositoryId }: RepositoryHandle) =>
+    `${viewer?.id ?? 'anybody'} ${repositoryId}`;
+  /** Of what was asked last: to these, the viewer had a right. */
+  const seen = new Set<string>();
+
   function ask(name: string, viewer: RemoteViewer, repository: RepositoryHandle): KnownRight {
     const right = withinTime(read(viewer, repository));
     const entry = { at: clock.elapsed(), right };
@@ -129,14 +186,34 @@ function openRights({ clock, github }: AccessPorts) {
     }
     return entry;
   }
-  const fresh = (name: string): KnownRight | undefined => {
+  const fresh = (name: string, ms = RIGHT_MS): KnownRight | undefined => {
     const entry = known.get(name);
-    return entry && clock.elapsed() - entry.at < RIGHT_MS ? entry : undefined;
+    return entry && clock.elapsed() - entry.at < ms ? entry : undefined;
   };
   return {
     get(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right> {
       const name = key(viewer, repository);
       return (fresh(name) ?? ask(name, viewer, repository)).right;
+    },
+    /** Faults: GITHUB_UNAVAILABLE, also if the viewer named too many repositories that they are not known to see. */
+    async getNamed(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right> {
+      const name = key(viewer, repository);
+      const entry = fresh(name);
+      if (entry) return entry.right;
+      // Nobody signed in is one viewer for all, whom one stranger must not shut out.
+      if (viewer && !seen.has(name) && !mayAsk(viewer, UNKNOWN_A_MINUTE)) {
+        const why = `${viewer.login} has opened more than ${UNKNOWN_A_MINUTE} runs or repositories within a minute that they are not known to see.`;
+        throw new Fault('GITHUB_UNAVAILABLE', why);
+      }
+      return ask(name, viewer, repository).right;
+    },
+    /** Null: not known, and GitHub is not asked more for the lists of this viewer at the moment. */
+    async getListed(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right | null> {
+      const name = key(viewer, repository);
+      const entry = fresh(name, seen.has(name) ? RIGHT_MS : DENIED_IN_LISTS_MS);
+      if (entry) return entry.right;
+      if (!seen.has(name) && !mayAsk(viewer, UNKNOWN_IN_LISTS_A_MINUTE)) return null;
+      return ask(name, viewer, repository).right;
     },
     /** Whether the viewer was found to see the repository, and need not ask again. */
     isSeen: (viewer: RemoteViewer, repository: RepositoryHandle): boolean =>
