@@ -127,8 +127,8 @@ function sendFault(error: Error, c: Context<WebEnv>): Promise<Response> {
     return sendProblem(
       c,
       503,
-      'GitHub cannot be reached',
-      'Who may see what is read from GitHub, and GitHub does not answer at the moment.',
+      'GitHub cannot be asked',
+      'Who may see what is read from GitHub, which does not answer at the moment or was asked too often for you.',
       'Load the page again in a minute.',
     );
   }
