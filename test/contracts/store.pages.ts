@@ -72,7 +72,6 @@ export function pagesContract(fresh: () => Promise<Store>): void {
         expect(await ids(store, { text })).toEqual([]);
         expect(await ids(store, { by: text })).toEqual([]);
         expect(await store.originOf(`r1${text}`)).toBeNull();
-        expect(await store.run(`r1${text}`)).toBeNull();
       }
     });
 

@@ -2,15 +2,7 @@ import { sql } from 'kysely';
 import { Fault, isFinal, isOver, RUN_STATES, type RunState } from '../../core/model/index.ts';
 import type { Expiry, Retention, Store } from '../../ports/index.ts';
 import { type Db, inStatement, inTransaction, type Tx, unknownRun } from './connection.ts';
-import {
-  hasBegun,
-  type NewRun,
-  ownerColumn,
-  rowOfNewRun,
-  rowOfRunPatch,
-  runOfRow,
-  storableText,
-} from './rows.ts';
+import { hasBegun, type NewRun, ownerColumn, rowOfNewRun, rowOfRunPatch, runOfRow } from './rows.ts';
 
 const OVER = RUN_STATES.filter(isOver);
 const UNFINISHED = RUN_STATES.filter((state) => !isFinal(state));
@@ -65,8 +57,7 @@ export function runs(db: Db) {
     run: (id) =>
       inTransaction(
         db,
-        async (tx) =>
-          (await withStages(tx, await all(tx).where('id', '=', storableText(id)).execute()))[0] ?? null,
+        async (tx) => (await withStages(tx, await all(tx).where('id', '=', id).execute()))[0] ?? null,
       ),
 
     runs: (limit) =>

@@ -17,7 +17,6 @@ const DENIED_IN_LISTS_MS = 10 * 60_000;
  */
 const UNKNOWN_A_MINUTE = 40;
 const UNKNOWN_IN_LISTS_A_MINUTE = 20;
-const MINUTE_MS = 60_000;
 /** Questions about rights that GitHub is asked at the same time. Our default. */
 const MAX_CONCURRENT = 8;
 /** Milliseconds until a page stops waiting for GitHub. Our default: people reload a page that takes longer. */
@@ -148,7 +147,7 @@ function openBudget({ clock }: Pick<AccessPorts, 'clock'>) {
   return (viewer: RemoteViewer, most: number): boolean => {
     const now = clock.elapsed();
     for (const [person, { since }] of spent) {
-      if (now - since < MINUTE_MS) break;
+      if (now - since < 60_000) break;
       spent.delete(person);
     }
     const person = String(viewer?.id ?? 'anybody');
