@@ -47,6 +47,8 @@ export interface DemoEnvironmentOptions {
   readonly furnish?: (folder: string) => Promise<void>;
   /** Text of `.github/auto-dev.yml` in the sample repository; absent: the sample's own. */
   readonly settings?: string;
+  /** Whether the sample repository is private; default false. */
+  readonly private?: boolean;
   /** Further logins, with what they may do. */
   readonly collaborators?: LocalGitHubOptions['collaborators'];
   /** What the App's calls to GitHub are made with. */
@@ -112,7 +114,7 @@ async function openGitHub(
   let url: string | undefined;
   const github = await startLocalGitHub({
     users: [MAINTAINER, ...Object.keys(options.collaborators ?? {})],
-    repositories: [{ ...REPOSITORY, from }],
+    repositories: [{ ...REPOSITORY, from, private: options.private ?? false }],
     webhookUrl: () => url,
     ...(options.collaborators ? { collaborators: options.collaborators } : {}),
     ...(options.onDelivery ? { onDelivery: options.onDelivery } : {}),

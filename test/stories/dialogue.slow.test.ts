@@ -1,46 +1,8 @@
 import { expect, test } from 'vitest';
-import { stringify } from 'yaml';
-import type { Brief } from '../../src/core/model/index.ts';
 import { REPOSITORY } from '../../src/demo/environment.ts';
-import { ISSUE, SCRIPTS } from '../../src/demo/sample/index.ts';
-import { CONTENT } from '../world/critics.ts';
+import { ISSUE } from '../../src/demo/sample/index.ts';
+import { ASKING_SCRIPTS, askingSettings } from '../world/asking-planner.ts';
 import { type DemoApp, withDemoApp } from '../world/demo-app.ts';
-
-const QUESTION = {
-  text: 'How shall a field that is never closed be read?',
-  options: ['Refuse the file', 'Read it to the end of the file'],
-  severity: 'blocking' as const,
-  assume: 'The file is refused.',
-};
-
-const { structured, answers } = SCRIPTS['scripted-heron'];
-const brief = (over: Partial<Brief>): Brief => ({ ...structured, size: 'small', ...over });
-
-/** The planner asks; takes in the answer; and takes in the wish for another plan. */
-const asked = {
-  structured: brief({ questions: [QUESTION] }),
-  answers: [
-    {
-      holds: 'Keep it in one file',
-      structured: brief({ plan: ['Write the parser in src/csv.js, and nowhere else.'] }),
-    },
-    { holds: 'MAINTAINERS SAID', structured: brief({ assumptions: ['A field without an end is refused.'] }) },
-    {
-      holds: 'You review one candidate patch',
-      structured: { claims: [], because: 'It holds.', verdict: 'pass' },
-    },
-    ...CONTENT,
-    ...answers,
-  ],
-};
-
-const SETTINGS = stringify({
-  budget: { run: 2, candidate: 0.5 },
-  checks: { build: 'node scripts/build.mjs', test: 'node --test' },
-  approval: 'plan',
-  coders: ['anthropic/scripted-heron', 'openai/scripted-otter'].map((model) => ({ agent: 'builtin', model })),
-  candidates: 2,
-});
 
 /** The comment on the issue that holds all of these texts, once there is one. */
 async function comment(demo: DemoApp, issue: number, ...texts: readonly string[]) {
@@ -56,15 +18,9 @@ async function comment(demo: DemoApp, issue: number, ...texts: readonly string[]
 test('with a blocking question critics debate, and a maintainer ticks an answer, asks for another plan and approves it', () =>
   withDemoApp(
     {
-      settings: SETTINGS,
+      settings: askingSettings(),
       collaborators: { bob: 'push', tess: 'triage' },
-      scripts: {
-        ...SCRIPTS,
-        'scripted-heron': { turns: SCRIPTS['scripted-heron'].turns, ...asked },
-        'scripted-otter': { turns: SCRIPTS['scripted-otter'].turns, ...asked },
-        // What a key of Anthropic stands for where nobody names a model.
-        'claude-sonnet-5': { turns: [], ...asked },
-      },
+      scripts: ASKING_SCRIPTS,
     },
     async (demo) => {
       const { github, world } = demo.environment;

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { TestOutputs, TestTable } from '../../src/core/evidence/index.ts';
 import type { Hunk } from '../../src/core/patches/index.ts';
 import { PAGE, runSummary } from '../../src/core/reports/index.ts';
 import { diffBody } from '../../src/web/pages/run/diff.ts';
@@ -8,7 +7,7 @@ import { diffParts, type ShownFile } from '../../src/web/pages/run/diff-files.ts
 import { diffTable } from '../../src/web/pages/run/diff-table.ts';
 import { CORPUS, hostile, poisoned } from '../core/reports/hostile.ts';
 import { expectInert } from './inert.ts';
-import { richParts } from './rich-run.ts';
+import { poisonedParts } from './poisoned-run.ts';
 import { pageOf, storedRun } from './stored-run.ts';
 
 const PATHS = [
@@ -23,54 +22,9 @@ const PATHS = [
   '/audit',
 ];
 
-/** Every name and output that a table can have. */
-function poisonedTable(text: string): { readonly table: TestTable; readonly outputs: TestOutputs } {
-  const tests = [{ id: text, marks: 'pfps-' }];
-  const output = { exitCode: 1, stopped: null, ms: 1, tail: text, messages: { [text]: text } };
-  return {
-    table: {
-      columns: ['base', 'A', 'B', 'C', 'D'],
-      suites: [
-        { kind: 'base', author: null, tests, more: 0 },
-        { kind: 'peer', author: 'B', tests, more: 3 },
-      ],
-      inputs: [{ input: text, results: [text, `${text}!`, null, text, text] }],
-    },
-    outputs: [
-      { suite: 0, column: 'A', output },
-      { suite: 1, column: 'C', output },
-    ],
-  };
-}
-
 async function everyPage(text: string): Promise<void> {
   const view = poisoned(text);
-  const [spending] = richParts().spending ?? [];
-  const world = await storedRun(view, {
-    ...poisonedTable(text),
-    spending: spending ? [{ ...spending, spender: text, model: text }] : [],
-    transitions: [{ from: 'queued', to: 'admitted', cause: text, at: 1 }],
-    audit: [
-      { number: 1, at: 1, entry: { kind: 'refusal', from: 'queued', to: 'refused', cause: text } },
-      {
-        number: 2,
-        at: 1,
-        entry: { kind: 'write', what: text, repository: text, branch: text, outcome: 'failed' },
-      },
-      {
-        number: 3,
-        at: 1,
-        entry: {
-          kind: 'command',
-          command: text,
-          by: { id: 1, login: text },
-          text,
-          thread: 1,
-          outcome: { kind: 'refused', why: text },
-        },
-      },
-    ],
-  });
+  const world = await storedRun(view, poisonedParts(text));
   for (const path of PATHS) expectInert(await pageOf(world, view, path));
 }
 

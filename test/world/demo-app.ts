@@ -43,6 +43,21 @@ export async function withDemoApp(
   options: Partial<DemoEnvironmentOptions>,
   play: (demo: DemoApp) => Promise<void>,
 ): Promise<void> {
+  const { demo, check, close } = await openDemoApp(options);
+  try {
+    await play(demo);
+    await check();
+  } finally {
+    await close();
+  }
+}
+
+/** The same for several tests. `check` throws for what would be an error afterwards. */
+export async function openDemoApp(options: Partial<DemoEnvironmentOptions>): Promise<{
+  readonly demo: DemoApp;
+  check(): Promise<void>;
+  close(): Promise<void>;
+}> {
   const contract = openGitHubContract();
   const home = await mkdtemp(join(tmpdir(), 'runoff-stage-'));
   await furnish(join(home, 'data'));
@@ -56,15 +71,18 @@ export async function withDemoApp(
     furnish: withFewerTests,
     ...options,
   });
-  try {
-    await play(demoAppOf(environment));
-    await environment.github.settled();
-    expect(contract.violations).toEqual([]);
-    expect(await readdir(join(environment.home, 'data', 'areas')).catch(() => [])).toEqual([]);
-  } finally {
-    await environment.close();
-    await rm(home, { recursive: true, force: true, maxRetries: 5 });
-  }
+  return {
+    demo: demoAppOf(environment),
+    async check() {
+      await environment.github.settled();
+      expect(contract.violations).toEqual([]);
+      expect(await readdir(join(environment.home, 'data', 'areas')).catch(() => [])).toEqual([]);
+    },
+    async close() {
+      await environment.close();
+      await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
 }
 
 function demoAppOf(environment: DemoEnvironment): DemoApp {

@@ -1,0 +1,147 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunView } from '../../src/core/reports/index.ts';
+import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
+import { ASKING_SCRIPTS, askingSettings, QUESTION } from '../world/asking-planner.ts';
+import { type DemoApp, openDemoApp } from '../world/demo-app.ts';
+import { everyPage, inChromium, type Site, signIn, type Visitor, visiting } from './chromium.ts';
+import { accessFaults, injected, overflow } from './inspect.ts';
+
+/** For a stage of a run on a busy machine. */
+const PATIENCE_MS = 120_000;
+
+inChromium('in a browser', (browser) => {
+  let opened: Awaited<ReturnType<typeof openDemoApp>>;
+  let demo: DemoApp;
+  let site: Site;
+  /** A run that waits for an answer. */
+  let waiting: RunView;
+  beforeAll(async () => {
+    opened = await openDemoApp({
+      private: true,
+      settings: askingSettings({ evaluator: ['human'] }),
+      scripts: ASKING_SCRIPTS,
+      collaborators: { bob: 'push', rita: 'pull', mallory: 'pull' },
+    });
+    ({ demo } = opened);
+    const { github, app } = demo.environment;
+    await github.setRole(REPOSITORY, 'mallory', null);
+    site = { origin: app.url, github: github.url };
+    waiting = await demo.run(await demo.label(), ({ state }) => state === 'awaiting_answer');
+  });
+  afterAll(() => opened?.close());
+
+  const visit = <T>(login: string, path: string, story: (visitor: Visitor) => Promise<T>, options = {}) =>
+    visiting(browser(), site, options, async (visitor) => {
+      await signIn(visitor, site, login, path);
+      return story(visitor);
+    });
+
+  describe('a maintainer', () => {
+    test('follows a run from its label to a draft pull request, and answers, approves and picks on its page', () =>
+      visit(MAINTAINER, '/runs', async (visitor) => {
+        const { page, go } = visitor;
+        const issue = await demo.label();
+        const { id } = await demo.run(issue, () => true);
+        await go('/runs');
+        await page.locator(`a[href="/runs/${id}"]`).first().click();
+        await page.waitForURL(`${site.origin}/runs/${id}`);
+
+        await appears(page, page.getByRole('radio', { name: QUESTION.options[0] ?? '' }));
+        await page.getByRole('radio', { name: QUESTION.options[0] ?? '' }).check();
+        await page.getByRole('button', { name: 'Answer' }).click();
+
+        const approval = page.locator('summary', { hasText: 'Approve the plan' });
+        await appears(page, approval);
+        await approval.click();
+        await page.getByRole('button', { name: 'Approve the plan' }).click();
+
+        const pick = page.getByRole('button', { name: 'Pick A', exact: true });
+        await appears(page, pick);
+        await pick.click();
+        const view = await demo.run(issue);
+        expect(view).toMatchObject({ state: 'published', outcome: { kind: 'pull' } });
+        const [pull, ...more] = await demo.environment.github.as(MAINTAINER).pulls(REPOSITORY);
+        expect(more).toEqual([]);
+        expect(pull).toMatchObject({ draft: true, head: { ref: `auto-dev/${issue}/${id}/A` } });
+        const link = page.locator(`main a[href="${site.github}/alice/tally/pull/${pull?.number}"]`).first();
+        await appears(page, link);
+        await opened.check();
+
+        const seen = await everyPage(visitor, `/runs/${id}`, async (path) => {
+          expect(await injected(page, [site.github]), path).toEqual([]);
+          expect(await accessFaults(page), path).toEqual([]);
+        });
+        expect(seen).toEqual(
+          expect.arrayContaining(['/runs', `/runs/${id}/debate`, `/runs/${id}/cost`, `/runs/${id}/audit`]),
+        );
+      }));
+
+    test('works without scripts: the list, the page, a form and what it says then', () =>
+      visit(
+        MAINTAINER,
+        '/runs',
+        async ({ page }) => {
+          await page.locator(`a[href="/runs/${waiting.id}"]`).first().click();
+          await page.getByRole('textbox', { name: /own words/ }).fill('Refuse it, and name the line.');
+          await page.getByRole('button', { name: 'Answer' }).click();
+          await appears(page, page.locator('summary', { hasText: 'Approve the plan' }));
+          await page.getByRole('link', { name: 'Brief and debate' }).click();
+          expect(await page.innerText('main')).toContain('Refuse it, and name the line.');
+        },
+        { javaScriptEnabled: false },
+      ));
+  });
+
+  describe('a run is shown', () => {
+    test('to readers without forms, and to nobody else: for them it is as one that does not exist', async () => {
+      await visit('rita', `/runs/${waiting.id}`, async ({ page }) => {
+        expect(await page.innerText('h1')).toBe(waiting.title);
+        expect(await page.locator('main form[method="post"]').count()).toBe(0);
+      });
+      await visit('mallory', '/runs', async ({ page, go }) => {
+        expect(await page.locator('main a[href^="/runs/r"]').count()).toBe(0);
+        const texts: string[] = [];
+        for (const id of [waiting.id, 'r000000000']) {
+          for (const path of ['', '/tests', '/debate', '/cost', '/audit', '/candidates/A']) {
+            expect(await go(`/runs/${id}${path}`)).toBe(404);
+            texts.push(await page.content());
+          }
+        }
+        expect(new Set(texts).size).toBe(1);
+      });
+    });
+
+    test('no longer once the person has signed out, or the session has ended, and again after signing in', () =>
+      visit('bob', `/runs/${waiting.id}`, async (visitor) => {
+        const { page, go } = visitor;
+        const kept = await page.context().cookies(site.origin);
+        expect(kept.filter(({ name }) => name.includes('session'))).toMatchObject([
+          { httpOnly: true, sameSite: 'Lax', path: '/', domain: '127.0.0.1' },
+        ]);
+        await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+        await page.waitForURL(`${site.origin}/`);
+        expect(await go(`/runs/${waiting.id}`)).toBe(401);
+        // The cookie of the session that was ended, as a thief would have it.
+        await page.context().addCookies(kept);
+        expect(await go(`/runs/${waiting.id}`)).toBe(401);
+        expect(await page.content()).not.toContain(waiting.title);
+
+        await signIn(visitor, site, 'bob', `/runs/${waiting.id}`);
+        expect(await page.innerText('h1')).toBe(waiting.title);
+        await demo.environment.world.store.deleteEndedSessions(Date.now() + 30 * 86_400_000);
+        expect(await go(`/runs/${waiting.id}`)).toBe(401);
+        expect(await accessFaults(page)).toEqual([]);
+        expect(await overflow(page)).toBe(0);
+      }));
+  });
+});
+
+/** Loads a page until it shows something: pages are complete without scripts. */
+async function appears(page: Page, what: Locator): Promise<void> {
+  const until = Date.now() + PATIENCE_MS;
+  while ((await what.count()) === 0) {
+    if (Date.now() > until) expect.fail(`The page does not show ${what}: ${await page.innerText('main')}`);
+    await page.reload();
+  }
+}
