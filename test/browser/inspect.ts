@@ -24,7 +24,7 @@ export const injected = (page: Page, hosts: readonly string[]): Promise<readonly
   page.evaluate<string[]>(`(${FIND_INJECTED})(${JSON.stringify(hosts)})`);
 
 const FIND_INJECTED = `(hosts) => {
-  const TAGS = 'base iframe object embed applet frame frameset img image video audio source svg math style template marquee portal dialog'.split(' ');
+  const TAGS = 'base iframe object embed applet frame frameset img image video audio source math style animate set use foreignObject template marquee portal dialog'.split(' ');
   const isOwn = (address) => {
     const url = new URL(address, location.href);
     return ['http:', 'https:'].includes(url.protocol) && (url.origin === location.origin || hosts.includes(url.origin));
