@@ -20,7 +20,14 @@ async function served(view: RunView, parts: StoredParts) {
   };
   const server = serve({ fetch: fetched, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve(port));
   const site: Site = { origin: `http://127.0.0.1:${await listening}`, github: 'https://github.test' };
-  return { site, [Symbol.asyncDispose]: () => new Promise<void>((done) => server.close(() => done())) };
+  const close = (): Promise<void> => {
+    const { promise, resolve: closed } = Promise.withResolvers<void>();
+    server.close(() => closed());
+    // Pages of a run that is going on keep a stream open.
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    return promise;
+  };
+  return { site, [Symbol.asyncDispose]: close };
 }
 
 interface Looked {
@@ -47,7 +54,7 @@ async function look(
       },
       root,
     );
-    const wanted = ['tests', 'debate', 'judges', 'cost', 'audit'].map((name) => `${root}/${name}`);
+    const wanted = ['tests', 'debate', 'judges', 'cost', 'audit', 'steps/B'].map((name) => `${root}/${name}`);
     expect(paths).toEqual(expect.arrayContaining(wanted));
     return found;
   });
@@ -110,7 +117,7 @@ inChromium('every page of a run', (browser) => {
     const texts = async (javaScriptEnabled: boolean) => {
       const seen: string[] = [];
       await look(browser(), rich(), { ...WIDE, javaScriptEnabled }, async ({ visitor: { page }, path }) => {
-        seen.push(`${path}\n${(await page.locator('main').innerText()).replace(/\s+/g, ' ')}`);
+        seen.push(`${path}\n${(await page.evaluate<string>(TEXT)).replace(/\s+/g, ' ')}`);
         return [];
       });
       return seen;
@@ -145,6 +152,12 @@ inChromium('every page of a run', (browser) => {
     }
   });
 });
+
+/** The text of a page; a script shows times as people say them. */
+const TEXT = `(() => {
+  for (const time of document.querySelectorAll('time')) time.textContent = time.dateTime;
+  return document.querySelector('main').innerText;
+})()`;
 
 /** Characters that reorder or hide what surrounds them. */
 const HIDDEN = /[\u202a-\u202e\u2066-\u2069\u200b\u{e0041}]/u;

@@ -57,7 +57,8 @@ inChromium('in a browser', (browser) => {
         await page.getByRole('button', { name: 'Approve the plan' }).click();
 
         const pick = page.getByRole('button', { name: 'Pick A', exact: true });
-        await appears(page, pick);
+        // The page follows its run while it is open.
+        await pick.waitFor({ timeout: PATIENCE_MS });
         await pick.click();
         const view = await demo.run(issue);
         expect(view).toMatchObject({ state: 'published', outcome: { kind: 'pull' } });

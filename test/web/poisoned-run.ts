@@ -1,4 +1,5 @@
 import type { TestOutputs, TestTable } from '../../src/core/evidence/index.ts';
+import { CODER_STEP_KINDS } from '../../src/core/model/index.ts';
 import { richParts } from './rich-run.ts';
 import type { StoredParts } from './stored-run.ts';
 
@@ -28,6 +29,12 @@ export function poisonedParts(text: string): StoredParts {
   return {
     ...poisonedTable(text),
     spending: spending ? [{ ...spending, spender: text, model: text }] : [],
+    steps: CODER_STEP_KINDS.flatMap((kind, at) =>
+      ['A', 'B', 'C', 'D'].map((alias) => ({
+        ...{ alias, kind, text, detail: text, call: text, exitCode: 1, ok: false },
+        ...{ number: at + 1, at: 1 },
+      })),
+    ),
     transitions: [{ from: 'queued', to: 'admitted', cause: text, at: 1 }],
     audit: [
       { number: 1, at: 1, entry: { kind: 'refusal', from: 'queued', to: 'refused', cause: text } },

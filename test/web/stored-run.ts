@@ -1,12 +1,13 @@
 import { createTwoFilesPatch } from 'diff';
 import type { TestOutputs, TestTable } from '../../src/core/evidence/index.ts';
-import type { PatchSummary } from '../../src/core/model/index.ts';
+import type { CoderStep, PatchSummary } from '../../src/core/model/index.ts';
 import type { RunView } from '../../src/core/reports/index.ts';
 import type {
   Artifacts,
   AuditRecord,
   RunRecord,
   Spending,
+  StepQuery,
   Store,
   Transition,
 } from '../../src/ports/index.ts';
@@ -31,6 +32,8 @@ export interface StoredParts {
   readonly spending?: readonly Spending[];
   readonly audit?: readonly AuditRecord[];
   readonly transitions?: readonly Transition[];
+  /** In the order of their numbers. */
+  readonly steps?: readonly CoderStep[];
 }
 
 /** Pages over one stored run, as this view shows it; mona may write. */
@@ -78,6 +81,11 @@ export async function storeOf(
     spendingOf: async () => parts.spending ?? [],
     audited: async () => parts.audit ?? [],
     transitions: async () => parts.transitions ?? [],
+    steps: async (_id: string, query: StepQuery) =>
+      (parts.steps ?? []).filter(({ alias, number }) => alias === query.alias && number > (query.after ?? 0)),
+    stepTotals: async () => [],
+    callsOf: async () => [],
+    runMarks: async () => [{ id: run.id, origin: run.origin, version: '1', steps: {} }],
   };
 }
 

@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/adapters/system/index.ts';
 import type { PageCommands } from '../../src/commands/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import type { GitHub, GitHubReader, Permission, Store } from '../../src/ports/index.ts';
@@ -45,7 +46,7 @@ export function webWorld(
         },
       }),
   });
-  const clock = { now: () => state.now, elapsed: () => state.now, sleep: async () => undefined };
+  const clock = { now: () => state.now, elapsed: () => state.now, sleep: systemClock.sleep };
   const random = { nonce: () => '0'.repeat(32) };
   const world = partial<World>({ store, github, clock, log: silent, random, ...extra.world }, ['diskSpace']);
   let viewer: Viewer | null = null;

@@ -33,7 +33,7 @@ function stepBody({ kind, text, detail, ok, exitCode }: CoderStep): Html {
       : line;
   if (detail === undefined) return result;
   const summary = kind === 'result' ? html`${result} · output` : text === '' ? 'text' : line;
-  return html`<details><summary>${summary}</summary><pre>${shownText(detail)}</pre></details>`;
+  return html`<details><summary>${summary}</summary><pre tabindex="0">${shownText(detail)}</pre></details>`;
 }
 
 function resultText(ok: boolean | undefined, exitCode: number | undefined): string {

@@ -160,7 +160,7 @@ ${list(
       html`${input.trim() === '' ? 'One input' : html`Input ${codeText(input)}`} returns ${codeText(got)}, ${whose} ${codeText(wanted)}`,
   ),
 )}
-${hunk === undefined ? '' : html`<details><summary>The lines in question</summary><pre>${shownText(hunk, 6_000)}</pre></details>`}`;
+${hunk === undefined ? '' : html`<details><summary>The lines in question</summary><pre tabindex="0">${shownText(hunk, 6_000)}</pre></details>`}`;
 
 function compareLinks(view: RunView, alias: string, first: string | undefined): Html | '' {
   const isShown = (one: string | undefined): one is string =>

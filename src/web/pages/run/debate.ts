@@ -96,7 +96,7 @@ ${briefList(
   debate.acceptance.map(({ given, expect, catches }) => `Given ${given}: ${expect} (catches: ${catches})`),
 )}
 <h3>The whole change of the text</h3>${specChange(specDiff(debate.original, debate.spec).text)}
-<details><summary>The text as agreed</summary><pre>${shownText(debate.spec)}</pre></details>`;
+<details><summary>The text as agreed</summary><pre tabindex="0">${shownText(debate.spec)}</pre></details>`;
 
 const roundItem = (round: DebateRound, ledger: readonly LedgerEntry[]): Html => html`<li>
 <h3>Round ${round.roundNumber + 1}: ${round.hasConsensus ? 'consensus' : 'no consensus yet'}</h3>

@@ -160,7 +160,8 @@ function outputOfTest(
   { column, row, data }: { readonly column: string; readonly row: MatrixRow; readonly data: TestPageData },
 ): Html {
   const independent = row.test === undefined ? undefined : independentMessage(view, column, row.test);
-  if (independent !== undefined) return html`<pre>${shownText(independent, MAX_OUTPUT_SHOWN)}</pre>`;
+  if (independent !== undefined)
+    return html`<pre tabindex="0">${shownText(independent, MAX_OUTPUT_SHOWN)}</pre>`;
   const suite = Number(row.key.split('-')[0]);
   const found = data.outputs?.find((one) => one.suite === suite && one.column === column)?.output;
   if (!found) return html`<p class="muted">No output is kept.</p>`;
@@ -168,9 +169,9 @@ function outputOfTest(
   const shown =
     message === undefined
       ? ''
-      : html`<h3>What the runner says about it</h3><pre>${shownText(message, MAX_OUTPUT_SHOWN)}</pre>`;
+      : html`<h3>What the runner says about it</h3><pre tabindex="0">${shownText(message, MAX_OUTPUT_SHOWN)}</pre>`;
   return html`${shown}<details${message === undefined ? raw(' open') : ''}><summary>End of the output of the whole command (${howEnded(found)}, ${elapsed(found.ms)})</summary>
-<pre>${found.tail === '' ? '(nothing)' : shownText(found.tail, MAX_OUTPUT_SHOWN)}</pre></details>`;
+<pre tabindex="0">${found.tail === '' ? '(nothing)' : shownText(found.tail, MAX_OUTPUT_SHOWN)}</pre></details>`;
 }
 
 const independentMessage = (view: RunView, column: string, test: string): string | undefined =>
