@@ -153,8 +153,9 @@ inChromium('every page of a run', (browser) => {
   });
 });
 
-/** The text of a page; a script shows times as people say them. */
+/** The text of a page without what scripts are for: times as people say them, and whether the page is live. */
 const TEXT = `(() => {
+  for (const status of document.querySelectorAll('[data-live-status]')) status.remove();
   for (const time of document.querySelectorAll('time')) time.textContent = time.dateTime;
   return document.querySelector('main').innerText;
 })()`;
