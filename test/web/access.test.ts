@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Viewer } from '../../src/web/index.ts';
 import { mona, type WebWorld, webWorld } from './web-world.ts';
 
 let world: WebWorld;
@@ -134,6 +135,80 @@ describe('questions to GitHub', () => {
     world.now += 60_000;
     world.rights.set('100 5', 'read');
     expect(await statusAt('/runs/r111111110')).toBe(200);
+  });
+});
+
+describe('where runs of public repositories are shown to anybody', () => {
+  beforeEach(async () => {
+    world = webWorld({ publicRepositories: true });
+    await world.run('r111111111', 42);
+    await world.run('r222222222', 43);
+    world.open.add(42);
+  });
+  const seen = async (path: string) => {
+    const response = await world.get(path, null);
+    return { status: response.status, text: await response.text() };
+  };
+
+  test('somebody who has not signed in sees those, and can change nothing', async () => {
+    const { status, text } = await seen('/runs/r111111111');
+    expect(status).toBe(200);
+    expect(text).toContain('Fix r111111111');
+    expect(text).not.toContain('method="post"');
+    expect((await seen('/runs')).text).toMatch(/^(?!.*r222222222).*r111111111/s);
+    const form = { method: 'POST', body: new URLSearchParams({ csrf: '', action: 'cancel' }) };
+    expect((await world.get('/runs/r111111111/cancel', null, form)).status).toBe(403);
+    expect((await seen('/leaderboard')).status).toBe(401);
+  });
+
+  test('a run of a private repository is as one that does not exist', async () => {
+    const hidden = await seen('/runs/r222222222');
+    const missing = await seen('/runs/r999999999');
+    expect(hidden.status).toBe(401);
+    expect(missing).toEqual({ ...hidden, text: hidden.text.replaceAll('r222222222', 'r999999999') });
+    expect(hidden.text).not.toContain('Fix r222222222');
+  });
+
+  test('a repository that becomes private is seen for a minute at most', async () => {
+    expect((await seen('/runs/r111111111')).status).toBe(200);
+    world.open.delete(42);
+    world.now += 60_000;
+    expect((await seen('/runs/r111111111')).status).toBe(401);
+  });
+});
+
+describe('pages at the same time', () => {
+  const ok = { status: 200 };
+  const many = (count: number, path: string, viewer: Viewer | null) =>
+    Array.from({ length: count }, () => world.get(path, viewer));
+
+  test('are 16 for one person, which takes nothing from others', async () => {
+    const github = Promise.withResolvers<void>();
+    world.rights.set('42 5', 'read').set('42 6', 'read');
+    const kim = { kind: 'github', id: 6, login: 'kim', operator: false } as const;
+    await world.get('/runs/r111111111', kim);
+    world.answers = github.promise;
+    const waiting = many(16, '/runs/r111111111', mona);
+    const refused = await world.get('/runs/r111111111', mona);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('2');
+    expect(await world.get('/runs/r111111111', kim)).toMatchObject(ok);
+    github.resolve();
+    expect(await Promise.all(waiting)).toEqual(Array.from({ length: 16 }, () => expect.objectContaining(ok)));
+    expect(await world.get('/runs/r111111111', mona)).toMatchObject(ok);
+  });
+
+  test('are 64 for all who have not signed in', async () => {
+    const github = Promise.withResolvers<void>();
+    world = webWorld({ publicRepositories: true });
+    await world.run('r111111111', 42);
+    world.open.add(42);
+    world.answers = github.promise;
+    const waiting = many(64, '/runs/r111111111', null);
+    expect(await world.get('/', null)).toMatchObject({ status: 429 });
+    github.resolve();
+    for (const response of await Promise.all(waiting)) expect(response.status).toBe(200);
+    expect(await world.get('/', null)).toMatchObject(ok);
   });
 });
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/adapters/system/index.ts';
 import type { PageCommands } from '../../src/commands/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
-import type { GitHub, GitHubReader, Permission, Store } from '../../src/ports/index.ts';
+import type { GitHub, GitHubReader, Permission, RepositoryFacts, Store } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { openWeb, type Viewer, type WebAppOptions } from '../../src/web/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
@@ -17,9 +17,13 @@ export interface WebWorld {
   readonly store: Store;
   /** By repository and user, e.g. `42 5`; nobody else has any. */
   readonly rights: Map<string, Permission>;
-  /** Each question to GitHub about a right, as `42 5`. */
+  /** Ids of repositories that are public on GitHub. */
+  readonly open: Set<number>;
+  /** Each question to GitHub about a right, as `42 5`; about whether a repository is public, as `42`. */
   readonly asked: string[];
   isDown: boolean;
+  /** While it is there, GitHub answers only when it resolves. */
+  answers: Promise<void> | null;
   /** Milliseconds that have gone by. */
   now: number;
   run(id: string, repositoryId?: number): Promise<void>;
@@ -34,15 +38,24 @@ export function webWorld(
 ): WebWorld {
   const store = memoryStore();
   const rights = new Map<string, Permission>();
+  const open = new Set<number>();
   const asked: string[] = [];
-  const state = { isDown: false, now: 0 };
+  const state = { isDown: false, answers: null as Promise<void> | null, now: 0 };
+  const ask = async (question: string) => {
+    asked.push(question);
+    await state.answers;
+    if (state.isDown) throw new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.');
+  };
   const github = partial<GitHub>({
     reader: async ({ repositoryId }) =>
       partial<GitHubReader>({
         async permission({ id }) {
-          asked.push(`${repositoryId} ${id}`);
-          if (state.isDown) throw new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.');
+          await ask(`${repositoryId} ${id}`);
           return rights.get(`${repositoryId} ${id}`) ?? 'none';
+        },
+        async repository() {
+          await ask(String(repositoryId));
+          return partial<RepositoryFacts>({ private: !open.has(repositoryId) });
         },
       }),
   });
@@ -55,6 +68,7 @@ export function webWorld(
   return Object.assign(state, {
     store,
     rights,
+    open,
     asked,
     run: async (id: string, repositoryId = 42) => {
       await store.createRun({
