@@ -1,9 +1,11 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { BaseResult, Sample } from '../../src/core/arena/index.ts';
 import type { Scripts, Turn } from '../../src/demo/scripted-models/index.ts';
+import { ask } from '../chaos/embedded-database.ts';
 import { atTerminal, type Terminal } from '../world/terminal.ts';
 
 const LIST = `export function list(items) {
@@ -135,26 +137,74 @@ async function linesOf<T>(folder: string, file: string): Promise<readonly T[]> {
     .map((line) => JSON.parse(line) as T);
 }
 
+/** Stops a process, and waits until none of its threads runs. */
+async function stop(child: ChildProcess): Promise<void> {
+  expect(child.kill('SIGSTOP')).toBe(true);
+  const threads = `/proc/${child.pid}/task`;
+  await expect
+    .poll(
+      async () => {
+        const states = (await readdir(threads)).map((one) => readFile(join(threads, one, 'stat'), 'utf8'));
+        return (await Promise.all(states)).every((stat) => /\) [TZX] /.test(stat));
+      },
+      { timeout: 30_000, interval: 5 },
+    )
+    .toBe(true);
+}
+
+/**
+ * What is durable of the calls of models: how many were booked, and the spender of each answer that would be given again.
+ * `isIdle`: no statement is on its way.
+ */
+async function paidCalls({ home }: Pick<Terminal, 'home'>) {
+  const data = join(home, 'data');
+  const [busy] = await ask(
+    data,
+    "select count(*)::int as count from pg_stat_activity where state <> 'idle' and pid <> pg_backend_pid()",
+  );
+  const [calls] = await ask(data, 'select count(*)::int as count from runoff.gateway_call');
+  const answers = await ask(data, 'select spender from runoff.model_answer');
+  return {
+    isIdle: busy?.count === 0,
+    booked: Number(calls?.count),
+    kept: answers.map(({ spender }) => String(spender)),
+  };
+}
+
 test('a contest over text and repository tasks goes on after a kill, and nothing is paid twice', async () => {
   let hangs = true;
   await atTerminal({ scripts: scripts(() => hangs) }, async (me) => {
     const folder = await writeContest(me);
     const gen = ['arena', 'gen', 'first', '--dir', 'evals/first'] as const;
     const answers = () => me.asked.filter(({ usage }) => usage !== null).length;
-    const killedOnce = async (ready: () => Promise<boolean>) => {
+    const killedOnce = async (ready: (child: ChildProcess) => Promise<boolean>) => {
       const { child, ended } = me.start(...gen);
-      for (let waited = 0; waited < 1_200 && !(await ready()); waited += 1) await sleep(50);
-      expect(child.kill('SIGKILL')).toBe(true);
-      await ended;
+      try {
+        for (let looks = 0; !(await ready(child)); looks += 1) {
+          expect(looks).toBeLessThan(1_200);
+          expect(child.exitCode).toBe(null);
+          await sleep(50);
+        }
+      } finally {
+        child.kill('SIGKILL');
+        await ended;
+      }
     };
-    // Killed while an answer that was paid for is verified, and so before it is recorded.
-    const unrecorded = async () => answers() > (await linesOf<Sample>(folder, 'samples.jsonl')).length;
-    await killedOnce(async () => {
-      if (answers() < 5 || !(await unrecorded())) return false;
-      await sleep(200);
-      return unrecorded();
+    // Killed while an answer that was paid for is verified, and so before it is recorded. An answer that a model has sent
+    // and the gateway has not kept yet would be paid for again (decision 40), so no call may be in between. The process is
+    // stopped for the look: what is seen then is what the kill leaves.
+    let unrecorded: readonly string[] = [];
+    await killedOnce(async (child) => {
+      if (answers() < 5) return false;
+      await stop(child);
+      const { isIdle, booked, kept } = await paidCalls(me);
+      const samples = await linesOf<Sample>(folder, 'samples.jsonl');
+      unrecorded = kept.filter((spender) => samples.every(({ id }) => id !== spender));
+      const isReady =
+        isIdle && booked === me.asked.length && kept.length === answers() && unrecorded.length > 0;
+      if (!isReady) child.kill('SIGCONT');
+      return isReady;
     });
-    expect(await unrecorded()).toBe(true);
     // Killed while both lanes wait for otter.
     const hanging = () => me.asked.filter(({ usage, left }) => usage === null && !left).length;
     await killedOnce(async () => hanging() === 2);
@@ -171,6 +221,7 @@ test('a contest over text and repository tasks goes on after a kill, and nothing
     const samples = await linesOf<Sample>(folder, 'samples.jsonl');
     expect(samples.slice(0, before.length)).toEqual(before);
     expect(new Set(samples.map(({ id }) => id)).size).toBe(12);
+    expect(samples.map(({ id }) => id)).toEqual(expect.arrayContaining([...unrecorded]));
 
     // One for each sample, and a repair turn of each model for both repository tasks.
     const answered = me.asked.filter(({ usage }) => usage !== null);
