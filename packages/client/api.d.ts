@@ -244,7 +244,7 @@ export interface components {
             candidates?: number;
             /** @description Agents, assigned in turn; `["auto"]`: chosen from earlier runs. */
             coders?: string[];
-            /** @description Models as `provider/model`, assigned in turn. */
+            /** @description Models as `provider/model`, or the model alone where one provider offers it, assigned in turn. */
             models?: string[];
             /** @description Strategies, in order, that choose among the candidates. */
             evaluator?: ("evidence" | "model" | "vote" | "score" | "metrics" | "reviewer" | "human" | "tournament")[];
@@ -263,7 +263,7 @@ export interface components {
             coderCount?: number;
             /** @description Agents, assigned in turn; `["auto"]`: chosen from earlier runs. */
             coders?: string[];
-            /** @description Models as `provider/model`, assigned in turn. */
+            /** @description Models as `provider/model`, or the model alone where one provider offers it, assigned in turn. */
             models?: string[];
             /** @description Strategies, in order, that choose among the candidates. */
             evaluator?: ("evidence" | "model" | "vote" | "score" | "metrics" | "reviewer" | "human" | "tournament")[];

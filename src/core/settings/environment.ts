@@ -260,7 +260,9 @@ export const Environment = z.object({
     .describe('Number of candidates if the repository does not set `candidates`.'),
   MULTI_AGENT_MODELS: commaSeparated
     .pipe(z.array(z.string().regex(/^[^\s/]+(\/\S+)?$/, 'write provider/model, with commas between')))
-    .describe('Models (`provider/model`, comma-separated) that are assigned in turn to coders without one.'),
+    .describe(
+      'Models (`provider/model`, or the model alone where one provider offers it; comma-separated) that are assigned in turn to coders without one.',
+    ),
   ENABLE_PRE_EXECUTION_DEBATE: optionalYesNo.describe(
     'true: critics debate every brief, unless the repository sets `debate`; false: never. Default: as the repository sets `debate`.',
   ),

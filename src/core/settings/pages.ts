@@ -18,7 +18,7 @@ export const PAGE_VARIABLES = {
   PUBLIC_URL: publicAddress
     .optional()
     .describe(
-      'Address of the pages for browsers, such as https://runoff.example.com, without a path. Needed for signing in; must be https unless it is on this machine. Default: none; there are no pages. See docs/pages.md.',
+      'Address of the pages for browsers, such as https://runoff.example.com, without a path. Needed for signing in; must be https unless it is on this machine. Default: none; nobody can sign in. See docs/pages.md.',
     ),
   RUNOFF_OPERATORS: commaSeparated
     .pipe(

@@ -73,12 +73,10 @@ const runOptions = {
   coders: z.array(word).min(1).max(MAX_CODERS).optional().openapi({
     description: 'Agents, assigned in turn; `["auto"]`: chosen from earlier runs.',
   }),
-  models: z
-    .array(word)
-    .min(1)
-    .max(MAX_CODERS)
-    .optional()
-    .openapi({ description: 'Models as `provider/model`, assigned in turn.' }),
+  models: z.array(word).min(1).max(MAX_CODERS).optional().openapi({
+    description:
+      'Models as `provider/model`, or the model alone where one provider offers it, assigned in turn.',
+  }),
   evaluator: z
     .array(z.enum(EVALUATORS))
     .min(1)
