@@ -1,7 +1,7 @@
-import type { FaultCode, Origin, RunId, RunState, Usage, Usd } from '../core/model/index.ts';
+import type { Origin, RunId, RunState, Usage, Usd } from '../core/model/index.ts';
 import type { Decision } from '../core/ranking/index.ts';
 import type { RepositoryHandle } from './github.ts';
-import type { PickRecord } from './records.ts';
+import type { PickRecord, RunTrouble } from './records.ts';
 
 /** What pages ask of the database. Each method is one transaction. Faults: DATABASE_UNAVAILABLE. */
 export interface RunLists {
@@ -43,12 +43,7 @@ export interface ListedRun {
   readonly updatedAt: number;
   readonly title: string;
   readonly decision?: Decision;
-  /** As in the run's record. */
-  readonly trouble?: {
-    readonly code: FaultCode | 'REFUSED';
-    readonly message: string;
-    readonly advice: string;
-  };
+  readonly trouble?: RunTrouble;
   /** The pick that stands; absent if nobody has picked. */
   readonly pick?: Pick<PickRecord, 'alias' | 'by' | 'at'>;
   readonly usd: Usd;

@@ -1,5 +1,5 @@
 import type { CandidateOutcome, MergeFacts } from '../core/learning/index.ts';
-import type { Actor, Alias, ArtifactRef, RunId, RunState } from '../core/model/index.ts';
+import type { Actor, Alias, ArtifactRef, FaultCode, RunId, RunState } from '../core/model/index.ts';
 import type { Recipe } from '../core/settings/index.ts';
 
 export interface Delivery {
@@ -9,6 +9,13 @@ export interface Delivery {
   /** Identifies the event independently of the delivery id, so that a replay is detected (I8). */
   readonly semanticKey: string;
   readonly runId: RunId;
+}
+
+/** Why a run was rejected or failed: what happened, and what to do next. */
+export interface RunTrouble {
+  readonly code: FaultCode | 'REFUSED';
+  readonly message: string;
+  readonly advice: string;
 }
 
 /** The vote of one person with write access; a later vote replaces it. */

@@ -7,7 +7,6 @@ import type {
   ArtifactRef,
   Brief,
   Candidate,
-  FaultCode,
   Origin,
   RunId,
   RunState,
@@ -40,6 +39,7 @@ import type {
   PickRecord,
   Recipes,
   Retention,
+  RunTrouble,
   TestResults,
   Vote,
   Whose,
@@ -72,12 +72,7 @@ export interface RunRecord {
   /** Reviews of the candidates in first place, in order; absent if there were none. */
   readonly review?: readonly WinnerReview[];
   readonly outcome?: RunOutcome;
-  /** Why the run was rejected or failed: what happened, and what to do next. */
-  readonly trouble?: {
-    readonly code: FaultCode | 'REFUSED';
-    readonly message: string;
-    readonly advice: string;
-  };
+  readonly trouble?: RunTrouble;
   readonly stages: readonly StageTiming[];
   /** For display. */
   readonly checks?: ChecksView;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Actor, GitHubOrigin, Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
-import type { LedgerRow, NewCommand, PickRecord, Store } from '../../src/ports/index.ts';
-import { bookRow } from '../world/ledger.ts';
+import type { NewCommand, PickRecord, Store } from '../../src/ports/index.ts';
+import { bookRow, ledgerRow } from '../world/ledger.ts';
 import { githubOrigin } from '../world/origin.ts';
 
 type Fresh = () => Promise<Store>;
@@ -221,21 +221,6 @@ export function countsContract(fresh: Fresh): void {
       await create(store, id, over, at);
       await store.updateRun(id, { task: task(id) }, at);
     };
-    const call = (runId: string, at: number, usd: number): LedgerRow => ({
-      runId,
-      spender: 'A',
-      repository: 'github-42',
-      model: 'anthropic/claude-sonnet-5',
-      tokensIn: 1,
-      tokensOut: 1,
-      tokensCached: 0,
-      tokensReasoning: 0,
-      usd,
-      exact: true,
-      status: 200,
-      ms: 1,
-      at,
-    });
 
     test('runs on GitHub count from a given time once they have a task', async () => {
       const store = await fresh();
@@ -266,10 +251,10 @@ export function countsContract(fresh: Fresh): void {
       const store = await fresh();
       await create(store, 'r1');
       await create(store, 'r2', { requestedBy: hubot });
-      await bookRow(store, call('r1', 99, 16));
-      await bookRow(store, call('r1', 100, 8));
-      await bookRow(store, call('r2', 101, 4));
-      await bookRow(store, call('gone', 101, 2));
+      await bookRow(store, ledgerRow('r1', 16, 99));
+      await bookRow(store, ledgerRow('r1', 8, 100));
+      await bookRow(store, ledgerRow('r2', 4, 101));
+      await bookRow(store, ledgerRow('gone', 2, 101));
       expect(await store.spentBySince(100, { kind: 'user', id: 5 })).toBe(8);
       expect(await store.spentBySince(99, { kind: 'user', id: 5 })).toBe(24);
       expect(await store.spentBySince(100, { kind: 'user', id: 6 })).toBe(4);

@@ -1,23 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { LedgerRow, RunFilter, Store } from '../../src/ports/index.ts';
-import { bookRow } from '../world/ledger.ts';
+import type { RunFilter, Store } from '../../src/ports/index.ts';
+import { bookRow, ledgerRow } from '../world/ledger.ts';
 import { githubOrigin } from '../world/origin.ts';
-
-const call = (runId: string, usd: number, at: number): LedgerRow => ({
-  runId,
-  spender: 'A',
-  repository: 'github-42',
-  model: 'openai/gpt-5',
-  tokensIn: 1,
-  tokensOut: 1,
-  tokensCached: 0,
-  tokensReasoning: 0,
-  usd,
-  exact: true,
-  status: 200,
-  ms: 1,
-  at,
-});
 
 /** What pages ask: lists of runs, and sessions of people. */
 export function pagesContract(fresh: () => Promise<Store>): void {
@@ -79,9 +63,9 @@ export function pagesContract(fresh: () => Promise<Store>): void {
       const store = await fresh();
       await create(store, 'r1', 10);
       await create(store, 'r2', 20);
-      await bookRow(store, call('r1', 0.5, 11));
-      await bookRow(store, call('r1', 0.25, 12));
-      await bookRow(store, call('arena', 0.25, 12));
+      await bookRow(store, ledgerRow('r1', 0.5, 11));
+      await bookRow(store, ledgerRow('r1', 0.25, 12));
+      await bookRow(store, ledgerRow('arena', 0.25, 12));
       const decision = { kind: 'none', decidedBy: 'gates', because: 'Nobody passed.' } as const;
       const shown = { aliases: ['A'], first: 'A', votes: {} };
       const by = { id: 5, login: 'mona' };

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type GitHubWorld, openGitHubWorld } from '../../packages/local-github/test/github-world.ts';
-import { openGitHub } from '../../src/adapters/github/index.ts';
 import { type CommandIntake, openCommandIntake } from '../../src/commands/index.ts';
 import { openLog } from '../../src/compose/index.ts';
 import { instrumentedGitHub, instrumentedPushes } from '../../src/compose/instrumentation.ts';
@@ -14,6 +13,7 @@ import { executeStage } from '../../src/runs/stage.ts';
 import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { patchOf } from '../contracts/workspaces.suite.ts';
 import { candidate, evidence, judged } from '../core/reports/sample.ts';
+import { appGitHub } from '../world/app-github.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { partial } from '../world/partial.ts';
 import { contextOf } from '../world/run-context.ts';
@@ -123,15 +123,10 @@ export async function openFixture(shared: SharedFixture, options: FixtureOptions
   const line = openApiCalls();
   const slept: number[] = [];
   const log = options.audited ? openLog(quiet()) : { ...silent, about: () => ({}) };
-  const plain = openGitHub({
-    appId: hub.github.appId,
-    privateKey: hub.github.privateKey,
-    apiUrl: hub.github.apiUrl,
-    gitUrl: hub.github.url,
+  const plain = appGitHub(hub, {
     fetch: line.fetch,
-    throttle: options.throttle ?? false,
-    backOffMs: 1,
     log,
+    ...(options.throttle === undefined ? {} : { throttle: options.throttle }),
     ...(options.now ? { now: options.now } : {}),
     ...(options.sleep ? { sleep: options.sleep } : {}),
   });

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openGitHubWorld } from '../../packages/local-github/test/github-world.ts';
-import { openGitHub } from '../../src/adapters/github/index.ts';
 import { LABEL, openAnnouncer } from '../../src/runs/index.ts';
+import { appGitHub } from '../world/app-github.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent-log.ts';
 
@@ -15,16 +15,7 @@ async function openLineUp() {
   const { github: at, repository } = hub;
   const store = memoryStore();
   const clock = { now: () => NOON, elapsed: () => performance.now(), sleep: async () => {} };
-  const github = openGitHub({
-    appId: at.appId,
-    privateKey: at.privateKey,
-    apiUrl: at.apiUrl,
-    gitUrl: at.url,
-    fetch: hub.fetch,
-    throttle: false,
-    backOffMs: 1,
-    log: silent,
-  });
+  const github = appGitHub(hub);
   let shortage: string | null = null;
   const diskSpace = { shortage: () => shortage };
   const announcer = openAnnouncer({ store, clock, log: silent, github, diskSpace });

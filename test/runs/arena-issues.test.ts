@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type GitHubWorld, openGitHubWorld } from '../../packages/local-github/test/github-world.ts';
-import { openGitHub } from '../../src/adapters/github/index.ts';
 import { classifyChanges, type HistoryChange } from '../../src/core/mining/index.ts';
 import type { GitHub } from '../../src/ports/index.ts';
 import { openIssues, stateTask } from '../../src/runs/arena/issue-text.ts';
-import { silent } from '../world/silent-log.ts';
+import { appGitHub } from '../world/app-github.ts';
 
 let world: GitHubWorld;
 let github: GitHub;
@@ -36,16 +35,7 @@ beforeAll(async () => {
   };
   closing = await merged('empty', `<!-- Fixes #${issues.vague} -->\nFixes #${issues.list}`);
   describing = await merged('units', 'Adds a branch for numbers, and calls `seconds` there.');
-  github = openGitHub({
-    appId: server.appId,
-    privateKey: server.privateKey,
-    apiUrl: server.apiUrl,
-    gitUrl: server.url,
-    fetch: world.fetch,
-    throttle: false,
-    backOffMs: 1,
-    log: silent,
-  });
+  github = appGitHub(world);
 });
 afterAll(() => world.close());
 

@@ -1,22 +1,12 @@
 import { openRunoff } from '@runoff/client';
 import { expect, test } from 'vitest';
-import { stringify } from 'yaml';
 import { makeToken } from '../../src/commands/index.ts';
 import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
 import { ISSUE } from '../../src/demo/sample/index.ts';
-import { withDemoApp } from '../world/demo-app.ts';
-
-const SETTINGS = stringify({
-  budget: { run: 2, candidate: 0.5 },
-  checks: { build: 'node scripts/build.mjs', test: 'node --test' },
-  coders: ['heron', 'otter'].map((name) => ({ agent: 'builtin', model: `anthropic/scripted-${name}` })),
-  candidates: 2,
-  evaluator: ['evidence', 'human'],
-  adaptive: { repair: false },
-});
+import { PERSON_PICKS, withDemoApp } from '../world/demo-app.ts';
 
 test('another system starts a run through the App, follows it, picks, and cancels the next one', () =>
-  withDemoApp({ settings: SETTINGS, collaborators: { bob: 'push' } }, async (demo) => {
+  withDemoApp({ settings: PERSON_PICKS, collaborators: { bob: 'push' } }, async (demo) => {
     const { github, world, app } = demo.environment;
     const { owner, name } = REPOSITORY;
     const made = await makeToken(world, {

@@ -1,20 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { stringify } from 'yaml';
 import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
-import { type DemoApp, withDemoApp } from '../world/demo-app.ts';
+import { type DemoApp, PERSON_PICKS, withDemoApp } from '../world/demo-app.ts';
 
 const run = promisify(execFile);
-
-const SETTINGS = stringify({
-  budget: { run: 2, candidate: 0.5 },
-  checks: { build: 'node scripts/build.mjs', test: 'node --test' },
-  coders: ['heron', 'otter'].map((name) => ({ agent: 'builtin', model: `anthropic/scripted-${name}` })),
-  candidates: 2,
-  evaluator: ['evidence', 'human'],
-  adaptive: { repair: false },
-});
 
 /** The first comment there that holds all of these texts, once there is one. */
 async function comment(demo: DemoApp, on: number, ...texts: readonly string[]) {
@@ -29,7 +19,7 @@ async function comment(demo: DemoApp, on: number, ...texts: readonly string[]) {
 }
 
 test('a person picks by a tick, starts a review run, picks another candidate, and releases CI', () =>
-  withDemoApp({ settings: SETTINGS, collaborators: { bob: 'push', tess: 'triage' } }, async (demo) => {
+  withDemoApp({ settings: PERSON_PICKS, collaborators: { bob: 'push', tess: 'triage' } }, async (demo) => {
     const { github, world } = demo.environment;
     const as = (login: string) => github.as(login);
     const issue = await demo.label();
@@ -134,7 +124,7 @@ test('a person picks by a tick, starts a review run, picks another candidate, an
   }));
 
 test('a person keeps the commands that a run found, by a draft pull request that never changes a file', () =>
-  withDemoApp({ settings: SETTINGS }, async (demo) => {
+  withDemoApp({ settings: PERSON_PICKS }, async (demo) => {
     const { github, world } = demo.environment;
     const as = github.as(MAINTAINER);
     const bare = github.directory(REPOSITORY.owner, REPOSITORY.name);

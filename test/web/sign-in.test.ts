@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type GitHubWorld, openGitHubWorld } from '../../packages/local-github/test/github-world.ts';
-import { openGitHub } from '../../src/adapters/github/index.ts';
 import type { PageCommands } from '../../src/commands/index.ts';
 import type { GitHub } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { startWeb, type WebServer } from '../../src/server/index.ts';
 import { openSignIn, openWeb, type WebApp } from '../../src/web/index.ts';
+import { appGitHub } from '../world/app-github.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
@@ -22,16 +22,7 @@ let store: ReturnType<typeof memoryStore>;
 
 beforeAll(async () => {
   world = await openGitHubWorld({ private: true });
-  const { appId, privateKey, apiUrl, url: gitUrl } = world.github;
-  github = openGitHub({
-    appId,
-    privateKey,
-    apiUrl,
-    gitUrl,
-    fetch: world.fetch,
-    throttle: false,
-    log: silent,
-  });
+  github = appGitHub(world);
   server = await startWeb({
     host: '127.0.0.1',
     port: 0,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openGitHubContract } from '@runoff/local-github/contract';
 import { expect } from 'vitest';
+import { stringify } from 'yaml';
 import { isOver } from '../../src/core/model/index.ts';
 import type { RunView } from '../../src/core/reports/index.ts';
 import {
@@ -25,6 +26,16 @@ export interface DemoApp {
   comments(on: number): Promise<readonly string[]>;
   labels(issue: number): Promise<readonly string[]>;
 }
+
+/** Settings of the repository: two coders, and a person picks. */
+export const PERSON_PICKS = stringify({
+  budget: { run: 2, candidate: 0.5 },
+  checks: { build: 'node scripts/build.mjs', test: 'node --test' },
+  coders: ['heron', 'otter'].map((name) => ({ agent: 'builtin', model: `anthropic/scripted-${name}` })),
+  candidates: 2,
+  evaluator: ['evidence', 'human'],
+  adaptive: { repair: false },
+});
 
 /** Less than a test may take, so that what it waited for is said. */
 const PATIENCE_MS = 280_000;

@@ -2,6 +2,23 @@ import type { Booker, LedgerRow, LedgerSums, Store } from '../../src/ports/index
 
 type Ledger = Pick<Store, 'bookCall'>;
 
+/** A call of candidate A of a run, settled and exact. */
+export const ledgerRow = (runId: string, usd: number, at: number): LedgerRow => ({
+  runId,
+  spender: 'A',
+  repository: 'github-42',
+  model: 'openai/gpt-5',
+  tokensIn: 1,
+  tokensOut: 1,
+  tokensCached: 0,
+  tokensReasoning: 0,
+  usd,
+  exact: true,
+  status: 200,
+  ms: 1,
+  at,
+});
+
 /** Writes a call into a ledger, whatever its sums are; returns its number. */
 export async function bookRow(ledger: Ledger, row: LedgerRow): Promise<number> {
   const call = await ledger.bookCall(bookerOf(row), () => row);

@@ -120,6 +120,18 @@ export function rowOfRunPatch(patch: RunPatch, at: number): Updateable<RunTable>
   };
 }
 
+/** What every reader of a run gets. */
+export const startOfRow = (
+  row: Pick<Selectable<RunTable>, 'id' | 'origin' | 'state' | 'created_at' | 'updated_at' | 'title'>,
+) => ({
+  id: row.id,
+  origin: row.origin,
+  state: runState(row.state),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  title: row.title,
+});
+
 export function runOfRow(
   row: Selectable<RunTable>,
   stages: readonly Selectable<StageTimingTable>[],
@@ -127,12 +139,7 @@ export function runOfRow(
   const { task, brief, debate, dialogue, evidence, ranking } = row;
   const { judgement, decision, review, outcome, trouble, checks, sandbox } = row;
   return {
-    id: row.id,
-    origin: row.origin,
-    state: runState(row.state),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    title: row.title,
+    ...startOfRow(row),
     request: row.request,
     ...withoutNulls({
       task,

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { ListedRun, RunFilter, RunLists } from '../../ports/index.ts';
 import { type Db, inStatement } from './connection.ts';
-import { runState, storableText } from './rows.ts';
+import { startOfRow, storableText, withoutNulls } from './rows.ts';
 import type { PickTable, RunTable } from './schema.ts';
 
 const LISTED = ['id', 'origin', 'state', 'created_at', 'updated_at', 'title', 'decision', 'trouble'] as const;
@@ -117,14 +117,7 @@ type ListedRow = Pick<Selectable<RunTable>, (typeof LISTED)[number]> & {
 };
 
 const listedOfRow = (row: ListedRow): ListedRun => ({
-  id: row.id,
-  origin: row.origin,
-  state: runState(row.state),
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  title: row.title,
+  ...startOfRow(row),
   usd: row.usd,
-  ...(row.decision === null ? {} : { decision: row.decision }),
-  ...(row.trouble === null ? {} : { trouble: row.trouble }),
-  ...(row.pick === null ? {} : { pick: row.pick }),
+  ...withoutNulls({ decision: row.decision, trouble: row.trouble, pick: row.pick }),
 });

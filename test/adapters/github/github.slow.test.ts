@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import type { Violation } from '@runoff/local-github/contract';
 import { expect, test } from 'vitest';
 import { type GitHubWorld, git, openGitHubWorld } from '../../../packages/local-github/test/github-world.ts';
-import { openGitHub } from '../../../src/adapters/github/index.ts';
 import type { ReactionTarget } from '../../../src/ports/index.ts';
 import { type GitHubBench, githubContract } from '../../contracts/github.suite.ts';
-import { silent } from '../../world/silent-log.ts';
+import { appGitHub } from '../../world/app-github.ts';
 
 const seen = new Set<string>();
 const violations: Violation[] = [];
@@ -26,15 +25,7 @@ async function openBench(isPrivate: boolean): Promise<GitHubBench> {
   const list = <T>(path: string) =>
     alice.request<readonly T[]>('GET', `/repos/${at.owner}/${at.name}${path}`);
   return {
-    github: openGitHub({
-      appId: server.appId,
-      privateKey: server.privateKey,
-      apiUrl: server.apiUrl,
-      gitUrl: server.url,
-      fetch: world.fetch,
-      throttle: false,
-      log: silent,
-    }),
+    github: appGitHub(world),
     repository: server.handle(at.owner, at.name),
     isPrivate,
     cloneUrl: `${server.url}/alice/demo.git`,

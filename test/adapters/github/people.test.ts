@@ -1,24 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type GitHubWorld, openGitHubWorld } from '../../../packages/local-github/test/github-world.ts';
-import { openGitHub } from '../../../src/adapters/github/index.ts';
 import type { People } from '../../../src/ports/index.ts';
-import { silent } from '../../world/silent-log.ts';
+import { appGitHub } from '../../world/app-github.ts';
 
 let world: GitHubWorld;
 let people: People;
 beforeAll(async () => {
   world = await openGitHubWorld({ private: true });
-  const { github: server } = world;
-  ({ people } = openGitHub({
-    appId: server.appId,
-    privateKey: server.privateKey,
-    apiUrl: server.apiUrl,
-    gitUrl: server.url,
-    fetch: world.fetch,
-    throttle: false,
-    backOffMs: 1,
-    log: silent,
-  }));
+  ({ people } = appGitHub(world));
 });
 afterAll(async () => {
   expect(world.contract.violations).toEqual([]);
