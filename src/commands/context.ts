@@ -1,4 +1,4 @@
-import { type Actor, asFault, type RunId } from '../core/model/index.ts';
+import { type Actor, asFault, openBoundedMap, openRateLimit, type RunId } from '../core/model/index.ts';
 import { noteReply } from '../core/reports/index.ts';
 import type { CommandOutcome, CommandPlace, CommandRecord, RepositoryHandle } from '../ports/index.ts';
 import {
@@ -133,7 +133,8 @@ const WRITER_MS = 10 * 60_000;
  * access. Default.
  */
 const MAX_A_MINUTE = 20;
-const STORE_WINDOW_MS = 60_000;
+/** Milliseconds in which dropped commands are counted before they are logged again. Default. */
+const DROPPED_MS = 60_000;
 /** Maximum entries of each map; beyond that the oldest are dropped. Default. */
 const MAX_ENTRIES = 10_000;
 
@@ -151,21 +152,13 @@ export interface AuthorLimits {
 
 export function openAuthorLimits(world: Pick<World, 'clock' | 'github' | 'log'>): AuthorLimits {
   const { elapsed } = world.clock;
-  const refused = openBoundedMap<number>();
-  const writers = openBoundedMap<number>();
-  const stored = openBoundedMap<{ readonly since: number; times: number }>();
-  const dropped = openBoundedMap<{ readonly since: number; times: number }>();
+  const refused = openBoundedMap<number>(MAX_ENTRIES);
+  const writers = openBoundedMap<number>(MAX_ENTRIES);
+  const dropped = openBoundedMap<{ readonly since: number; times: number }>(MAX_ENTRIES);
+  const isWithinLimit = openRateLimit(elapsed, MAX_ENTRIES);
   const key = ({ repositoryId }: RepositoryHandle, { id }: Actor): string => `${repositoryId} ${id}`;
   const within = (at: number | undefined, ms: number): boolean => at !== undefined && elapsed() - at < ms;
 
-  /** How often something happened in the minute that began with its first time, this time included. */
-  function timesIn(counts: typeof stored, name: string): number {
-    const known = counts.get(name);
-    const count = known && within(known.since, STORE_WINDOW_MS) ? known : { since: elapsed(), times: 0 };
-    count.times += 1;
-    counts.set(name, count);
-    return count.times;
-  }
   const wasWriter: AuthorLimits['isRecentWriter'] = (place, by) =>
     within(writers.get(key(place, by)), WRITER_MS);
 
@@ -173,13 +166,17 @@ export function openAuthorLimits(world: Pick<World, 'clock' | 'github' | 'log'>)
     isRecentWriter: wasWriter,
     mayStore(place, by) {
       if (within(refused.get(key(place, by)), REFUSED_MS)) return false;
-      return wasWriter(place, by) || timesIn(stored, key(place, by)) <= MAX_A_MINUTE;
+      return wasWriter(place, by) || isWithinLimit(key(place, by), MAX_A_MINUTE);
     },
     noteDropped({ repositoryId }) {
-      const lastCount = dropped.get(String(repositoryId))?.times ?? 0;
-      if (timesIn(dropped, String(repositoryId)) > 1) return;
+      const known = dropped.get(String(repositoryId));
+      if (known && within(known.since, DROPPED_MS)) {
+        known.times += 1;
+        return;
+      }
+      dropped.set(String(repositoryId), { since: elapsed(), times: 1 });
       world.log.warn(
-        { repository: repositoryId, lastCount },
+        { repository: repositoryId, lastCount: known?.times ?? 0 },
         'commands or labels by people without write permission were not stored; logged once a minute at most',
       );
     },
@@ -190,23 +187,6 @@ export function openAuthorLimits(world: Pick<World, 'clock' | 'github' | 'log'>)
       (allowed ? writers : refused).set(key(place, by), elapsed());
       (allowed ? refused : writers).delete(key(place, by));
       return allowed;
-    },
-  };
-}
-
-/** A map that drops the entries that were set longest ago when it becomes too large. */
-function openBoundedMap<T>() {
-  const entries = new Map<string, T>();
-  return {
-    get: (key: string): T | undefined => entries.get(key),
-    delete: (key: string): boolean => entries.delete(key),
-    set(key: string, value: T): void {
-      entries.delete(key);
-      entries.set(key, value);
-      for (const oldest of entries.keys()) {
-        if (entries.size <= MAX_ENTRIES) break;
-        entries.delete(oldest);
-      }
     },
   };
 }

@@ -10,4 +10,4 @@ export {
   stopRunsWithoutAccess,
 } from './missed-events.ts';
 export type { PageCommand, PageIntake } from './pages.ts';
-export { type MadeToken, makeToken, revokeToken, type TokenWish } from './tokens.ts';
+export { makeToken, revokeToken } from './tokens.ts';

@@ -1,5 +1,5 @@
 import { type Command, parseCommand, replyOf } from '../core/commands/index.ts';
-import { type Alias, asFault, OUTAGES, type RunId } from '../core/model/index.ts';
+import { type Alias, asFault, OUTAGES, openBoundedMap, type RunId } from '../core/model/index.ts';
 import type { CommandOutcome, CommandRecord } from '../ports/index.ts';
 import { cancelRun, loadRun, pickLocally, reply, tryKeepOutcomes, type World } from '../runs/index.ts';
 import { type PageCommand, type PageIntake, pageCommandId, pickOutdated, refusedOnPage } from './pages.ts';
@@ -25,7 +25,9 @@ const MAX_OUTCOMES = 200;
  * and `revise` do. Each is applied before the request is answered. The engine must have been launched.
  */
 export function openLocalCommands(world: LocalPorts): PageCommands {
-  const applied = new Map<string, { readonly text: string; readonly outcome: Promise<CommandOutcome> }>();
+  const applied = openBoundedMap<{ readonly text: string; readonly outcome: Promise<CommandOutcome> }>(
+    MAX_OUTCOMES,
+  );
   return {
     async onPage(given) {
       const id = pageCommandId(given);
@@ -35,10 +37,6 @@ export function openLocalCommands(world: LocalPorts): PageCommands {
       if (!before) {
         const { text } = given;
         applied.set(id, { text, outcome: applyLocally(world, id, given) });
-        for (const oldest of applied.keys()) {
-          if (applied.size <= MAX_OUTCOMES) break;
-          applied.delete(oldest);
-        }
       }
       await applied.get(id)?.outcome;
       return { kind: 'recorded', command: id };

@@ -3,6 +3,7 @@ import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { Fault } from '../core/model/index.ts';
+import { SIGN_IN_CALLBACK_PATH } from '../core/settings/index.ts';
 
 /** What GitHub returns once, after it has registered the App. */
 export interface Credentials {
@@ -154,6 +155,6 @@ export function manifestFrom(appFile: unknown, urls: ManifestUrls): AppManifest 
     url: parsed.data.url ?? publicUrl,
     hook_attributes: { url: `${publicUrl}${urls.webhooksPath}` },
     redirect_url: urls.redirectUrl,
-    callback_urls: [`${publicUrl}/sign-in/callback`],
+    callback_urls: [`${publicUrl}${SIGN_IN_CALLBACK_PATH}`],
   };
 }

@@ -8,7 +8,7 @@ import { limitConnections, openBodyBudget } from './limits.ts';
 import { type MetricsPage, sendMetrics } from './metrics.ts';
 import { frontPage, notFound, type Page, SECURITY_HEADERS } from './pages.ts';
 import type { SetupPages } from './setup.ts';
-import { listenerOf, type Pages, passToPages, type RequestListener } from './web-pages.ts';
+import { type Pages, pagesListener } from './web-pages.ts';
 
 export { fileCredentialStore, manifestFrom, withLines } from './credentials.ts';
 export type { WebhookMiddleware } from './deliveries.ts';
@@ -94,8 +94,7 @@ const HTTPS_ONLY = 'max-age=31536000';
 
 interface Site extends WebOptions {
   /** Absent: there are no pages. */
-  readonly listener: RequestListener | null;
-  readonly pageBodyLimitBytes: number;
+  readonly answerPages: ReturnType<typeof pagesListener> | null;
   readonly deliveries: DeliveryParts;
   /** Logs what happened, and how often. */
   readonly count: (message: string, why: string) => void;
@@ -120,15 +119,9 @@ export async function startWeb(options: WebOptions): Promise<WebServer> {
     connections: limitConnections(server, limits.connections),
     refused: (why) => count('a delivery was refused', why),
   };
-  const { pageBodyLimitBytes } = limits;
-  const site: Site = {
-    ...options,
-    deliveries,
-    count,
-    url,
-    pageBodyLimitBytes,
-    listener: listenerOf(options.pages),
-  };
+  const { pages } = options;
+  const answerPages = pages ? pagesListener(pages, { ...limits, deliveries, count }) : null;
+  const site: Site = { ...options, deliveries, count, url, answerPages };
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     if (!server.listening) response.setHeader('connection', 'close');
     void handleRequest(site, request, response);
@@ -179,7 +172,7 @@ async function route(
   if (reads && path === '/healthz') return sendHealth(site, response);
   if (reads && path === '/metrics' && site.metrics && (await sendMetrics(site.metrics, request, response)))
     return;
-  if (site.listener) return passToPages(site, site.listener, request, response);
+  if (site.answerPages) return site.answerPages(request, response);
   if (!reads) {
     // No other body is read here; to keep the connection open, Node would have to read it all.
     response.setHeader('connection', 'close');

@@ -1,4 +1,5 @@
 export * from './bounded-buffer.ts';
+export * from './bounded-map.ts';
 export * from './child.ts';
 export * from './coder-step.ts';
 export * from './concurrency.ts';

@@ -1,6 +1,10 @@
 /** Compares by code units, because the order of a locale depends on the machine. */
 export const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
+/** Compares for a sort by alias. */
+export const byAlias = (one: { readonly alias: string }, other: { readonly alias: string }): number =>
+  byCodeUnits(one.alias, other.alias);
+
 /** Unique texts, ordered by code units. */
 export const uniqueSorted = (texts: Iterable<string>): readonly string[] =>
   [...new Set(texts)].sort(byCodeUnits);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { openBoundedMap, openRateLimit } from '../../core/model/index.ts';
 import { type TokenVerb, tokenState } from '../../core/tokens/index.ts';
 import type { RepositoryHandle, TokenHolder } from '../../ports/index.ts';
 import { requireGitHub, type World } from '../../runs/index.ts';
@@ -24,7 +25,7 @@ export interface Callers {
 
 type CallerPorts = Pick<World, 'clock' | 'github' | 'log' | 'store'>;
 
-/** Milliseconds for which an answer of GitHub about a token is used. The issue of the API sets it. */
+/** Milliseconds for which an answer of GitHub about a token is used. Our default: a revoked one ends within a minute. */
 const HOLDER_MS = 60_000;
 /** Tokens, callers and repositories kept in memory; beyond that the oldest are dropped. Our default. */
 const MAX_KEPT = 5_000;
@@ -36,7 +37,8 @@ const CHANGES_A_MINUTE = 60;
  * who sends many wrong ones. Our default.
  */
 const UNKNOWN_A_MINUTE = 60;
-const MINUTE_MS = 60_000;
+/** When a caller who was refused may try again, seconds: limits are for a minute. */
+const REFUSED_SECONDS = 60;
 /** When the last use of a token is noted again, milliseconds. Our default: a write to the database for each minute. */
 const NOTED_MS = 60_000;
 
@@ -46,8 +48,8 @@ const BEARER = /^bearer +(\S{1,300})$/i;
 
 export function openCallers(ports: CallerPorts): Callers {
   const { clock, store } = ports;
-  const requests = openWindow(clock.elapsed);
-  const people = openGitHubPeople(ports, () => requests.take('unknown', UNKNOWN_A_MINUTE));
+  const isWithinLimit = openRateLimit(clock.elapsed, MAX_KEPT);
+  const people = openGitHubPeople(ports, () => isWithinLimit('unknown', UNKNOWN_A_MINUTE));
 
   async function ofToken(text: string): Promise<Caller> {
     const token = await store.tokenOf(text);
@@ -81,8 +83,8 @@ export function openCallers(ports: CallerPorts): Callers {
       const caller = GITHUB_TOKEN.test(text) ? await people.callerOf(text) : await ofToken(text);
       const changes = request.method !== 'GET' && request.method !== 'HEAD';
       if (
-        !requests.take(caller.owner, REQUESTS_A_MINUTE) ||
-        (changes && !requests.take(`${caller.owner} changes`, CHANGES_A_MINUTE))
+        !isWithinLimit(caller.owner, REQUESTS_A_MINUTE) ||
+        (changes && !isWithinLimit(`${caller.owner} changes`, CHANGES_A_MINUTE))
       )
         throw tooMany(changes ? CHANGES_A_MINUTE : REQUESTS_A_MINUTE);
       return caller;
@@ -96,7 +98,7 @@ const tooMany = (most: number): ApiProblem =>
   new ApiProblem(
     'too-many-requests',
     `More than ${most} requests came with this token within a minute. Wait a minute, and ask less often.`,
-    { retryAfter: MINUTE_MS / 1_000 },
+    { retryAfter: REFUSED_SECONDS },
   );
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
@@ -113,7 +115,7 @@ function openGitHubPeople(ports: CallerPorts, mayAsk: () => boolean) {
         throw new ApiProblem(
           'too-many-requests',
           'Too many unknown GitHub tokens came within a minute. Send the request again in a minute, or use a token of Runoff.',
-          { retryAfter: MINUTE_MS / 1_000 },
+          { retryAfter: REFUSED_SECONDS },
         );
       return requireGitHub(ports).people.ofToken(text);
     });
@@ -140,44 +142,19 @@ function openGitHubPeople(ports: CallerPorts, mayAsk: () => boolean) {
   };
 }
 
-/** Counts within a minute that begins with the first. */
-function openWindow(elapsed: () => number) {
-  const counts = new Map<string, { readonly since: number; times: number }>();
-  return {
-    take(name: string, most: number): boolean {
-      const known = counts.get(name);
-      const count = known && elapsed() - known.since < MINUTE_MS ? known : { since: elapsed(), times: 0 };
-      count.times += 1;
-      counts.delete(name);
-      counts.set(name, count);
-      dropOldest(counts);
-      return count.times <= most;
-    },
-  };
-}
-
 /** What was found out lately; a failure is not kept. */
 function openKept<T extends Promise<unknown>>(elapsed: () => number, ms: number) {
-  const entries = new Map<string, { readonly at: number; readonly value: T }>();
+  const entries = openBoundedMap<{ readonly at: number; readonly value: T }>(MAX_KEPT);
   return {
     get(name: string, find: () => T): T {
       const known = entries.get(name);
       if (known && elapsed() - known.at < ms) return known.value;
       const entry = { at: elapsed(), value: find() };
-      entries.delete(name);
       entries.set(name, entry);
-      dropOldest(entries);
       entry.value.catch(() => {
         if (entries.get(name) === entry) entries.delete(name);
       });
       return entry.value;
     },
   };
-}
-
-function dropOldest(entries: Map<string, unknown>): void {
-  for (const oldest of entries.keys()) {
-    if (entries.size <= MAX_KEPT) break;
-    entries.delete(oldest);
-  }
 }

@@ -1,8 +1,9 @@
 import { Hono } from 'hono';
 import { aliasOf } from '../../core/commands/index.ts';
 import { handleOf } from '../../runs/index.ts';
-import type { Viewer, WebContext, WebEnv, WebParts } from '../context.ts';
+import type { WebContext, WebEnv, WebParts } from '../context.ts';
 import { sendProblem } from '../layout.ts';
+import { openConcurrencyLimit, personKey } from '../people/index.ts';
 import { openLiveReaders } from './hub.ts';
 import { openListReaders } from './lists.ts';
 import { MAX_NUMBER, readPosition } from './position.ts';
@@ -26,14 +27,15 @@ export interface LivePages {
 
 export function livePages(parts: WebParts): LivePages {
   const { world, access, identify } = parts;
-  const limit = streamLimit();
+  const begin = openConcurrencyLimit(STREAMS);
   const readers = openLiveReaders(world, {
     step: async (step) => String(await stepItem(step)),
     call: async (call) => String(await callItem(call)),
   });
   const lists = openListReaders(world);
   const open = (c: WebContext, remove: (stream: OpenStream) => void) => {
-    const release = limit(c.var.viewer);
+    const { viewer } = c.var;
+    const release = begin(viewer, viewer?.kind === 'github' ? STREAMS_OF_A_PERSON : STREAMS / 4);
     if (!release) return null;
     const opened = eventStream(() => {
       release();
@@ -43,7 +45,7 @@ export function livePages(parts: WebParts): LivePages {
   };
   const samePerson = async (c: WebContext): Promise<boolean> => {
     const now = (await identify(c))?.viewer ?? null;
-    return personOf(now) === personOf(c.var.viewer);
+    return personKey(now) === personKey(c.var.viewer);
   };
 
   const runs = stepPages(parts);
@@ -107,29 +109,4 @@ function firstPosition(c: WebContext) {
     return /^\d{1,10}$/.test(text) ? Math.min(Number(text), MAX_NUMBER) : 0;
   };
   return { version: '', step: number('after'), call: number('call') };
-}
-
-/** People who are not signed in share one place. */
-function personOf(viewer: Viewer | null): string {
-  if (viewer === null) return 'nobody';
-  return viewer.kind === 'github' ? `github ${viewer.id}` : 'local';
-}
-
-/** Counts open streams; null if there are too many. */
-function streamLimit(): (viewer: Viewer | null) => (() => void) | null {
-  const open = new Map<string, number>();
-  let all = 0;
-  return (viewer) => {
-    const person = personOf(viewer);
-    const own = open.get(person) ?? 0;
-    if (all >= STREAMS || own >= (viewer?.kind === 'github' ? STREAMS_OF_A_PERSON : STREAMS / 4)) return null;
-    open.set(person, own + 1);
-    all += 1;
-    return () => {
-      all -= 1;
-      const left = (open.get(person) ?? 1) - 1;
-      if (left > 0) open.set(person, left);
-      else open.delete(person);
-    };
-  };
 }

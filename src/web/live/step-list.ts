@@ -19,7 +19,7 @@ const STEP_WORDS = {
 
 /** One step as an item of the list; its id is Runoff's own. */
 export const stepItem = (step: CoderStep): Html =>
-  html`<li id="step-${step.alias}-${step.number}" class="step step-${step.kind}" data-number="${step.number}">
+  html`<li id="step-${step.alias}-${step.number}" class="step step-${step.kind}">
 <span class="step-time">${moment(step.at)}</span> <b class="step-kind">${STEP_WORDS[step.kind]}</b> ${stepBody(step)}</li>`;
 
 function stepBody({ kind, text, detail, ok, exitCode }: CoderStep): Html {
@@ -47,7 +47,7 @@ export function callItem(call: NumberedCall): Html {
   const used = `${tokens(tokensIn)} tokens in, ${tokens(tokensOut)} out`;
   const cost = `${exact ? '' : 'at most '}${money(usd)}`;
   const how = status === 0 ? 'not finished' : status === 200 ? elapsed(ms) : `HTTP ${status}, ${elapsed(ms)}`;
-  return html`<li id="call-${number}" class="step step-call" data-call="${number}">
+  return html`<li id="call-${number}" class="step step-call">
 <span class="step-time">${moment(at)}</span> <b class="step-kind">model</b> ${shownText(model, 200)}: ${used}, ${cost}, ${how}</li>`;
 }
 

@@ -5,14 +5,13 @@ import type { Candidate, CoderStep, CoderStepKind, RunId } from '../../core/mode
 import type { NumberedCall, StepTotals, Store } from '../../ports/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../context.ts';
 import { type Html, sendNotFound, sendPage, shownLine, shownText } from '../layout.ts';
+import { MAX_NUMBER } from './position.ts';
 import { stepsWithCalls } from './step-list.ts';
 
 /** Steps on a page. Our default: some screens full. */
 const STEPS_ON_A_PAGE = 200;
 /** Calls of one candidate that a page may show; more than any coder makes. */
 const MAX_CALLS = 2_000;
-/** Above every number of a step: the newest are asked for. */
-const AFTER_ALL_STEPS = 2 ** 31 - 1;
 /** UTF-16 units of a search. */
 const MAX_SEARCH = 200;
 
@@ -86,7 +85,7 @@ async function loadPage(
 ): Promise<StepPage> {
   const { alias } = candidate;
   const { kinds } = STEP_FILTERS[query.filter];
-  const which = query.after === null ? { before: query.before ?? AFTER_ALL_STEPS } : { after: query.after };
+  const which = query.after === null ? { before: query.before ?? MAX_NUMBER } : { after: query.after };
   const steps = await store.steps(runId, {
     alias,
     ...which,

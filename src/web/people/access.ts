@@ -1,11 +1,18 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Semaphore } from 'async-mutex';
-import { asFault, Fault, type Origin, type RunId } from '../../core/model/index.ts';
+import {
+  asFault,
+  Fault,
+  type Origin,
+  openBoundedMap,
+  openRateLimit,
+  type RunId,
+} from '../../core/model/index.ts';
 import type { RepositoryHandle } from '../../ports/index.ts';
 import { handleOf, MAY_WRITE, type World } from '../../runs/index.ts';
 import type { Access, Right, Viewer, VisibleRepositories } from '../context.ts';
 
-/** Longest age of a right that is still used, milliseconds; the issue of the pages sets it. */
+/** Longest age of a right that is still used, milliseconds. Our default: who loses it sees nothing a minute later. */
 const RIGHT_MS = 60_000;
 /** Rights kept in memory; beyond that the oldest are dropped. Our default. */
 const MAX_RIGHTS = 20_000;
@@ -141,48 +148,28 @@ function readerOfRights({ github }: Pick<AccessPorts, 'github'>) {
   };
 }
 
-/** Counts the questions about repositories that a viewer is not known to see; false if `most` were asked in a minute. */
-function openBudget({ clock }: Pick<AccessPorts, 'clock'>) {
-  const spent = new Map<string, { readonly since: number; asked: number }>();
-  return (viewer: RemoteViewer, most: number): boolean => {
-    const now = clock.elapsed();
-    for (const [person, { since }] of spent) {
-      if (now - since < 60_000) break;
-      spent.delete(person);
-    }
-    const person = String(viewer?.id ?? 'anybody');
-    const own = spent.get(person) ?? { since: now, asked: 0 };
-    spent.set(person, own);
-    if (own.asked >= most) return false;
-    own.asked += 1;
-    return true;
-  };
-}
-
 function openRights(ports: AccessPorts) {
   const { clock } = ports;
-  const known = new Map<string, KnownRight>();
-  const read = readerOfRights(ports);
-  const mayAsk = openBudget(ports);
-  const key = (viewer: RemoteViewer, { repositoryId }: RepositoryHandle) =>
-    `${viewer?.id ?? 'anybody'} ${repositoryId}`;
+  const known = openBoundedMap<KnownRight>(MAX_RIGHTS);
   /** Of what was asked last: to these, the viewer had a right. */
-  const seen = new Set<string>();
+  const seen = openBoundedMap<true>(MAX_RIGHTS);
+  const read = readerOfRights(ports);
+  const isWithinLimit = openRateLimit(clock.elapsed, MAX_RIGHTS);
+  const person = (viewer: RemoteViewer): string => String(viewer?.id ?? 'anybody');
+  const key = (viewer: RemoteViewer, { repositoryId }: RepositoryHandle) =>
+    `${person(viewer)} ${repositoryId}`;
+  /** False for repositories that the viewer is not known to see, once `most` of these were asked about in a minute. */
+  const mayAsk = (viewer: RemoteViewer, name: string, most: number): boolean =>
+    seen.get(name) === true || isWithinLimit(person(viewer), most);
 
   function ask(name: string, viewer: RemoteViewer, repository: RepositoryHandle): KnownRight {
     const right = withinTime(read(viewer, repository));
     const entry = { at: clock.elapsed(), right };
-    known.delete(name);
     known.set(name, entry);
     right.then(
-      (found) => void (found === 'none' ? seen.delete(name) : seen.add(name)),
+      (found) => void (found === 'none' ? seen.delete(name) : seen.set(name, true)),
       () => void (known.get(name) === entry && known.delete(name)),
     );
-    for (const oldest of known.keys()) {
-      if (known.size <= MAX_RIGHTS) break;
-      known.delete(oldest);
-      seen.delete(oldest);
-    }
     return entry;
   }
   const fresh = (name: string, ms = RIGHT_MS): KnownRight | undefined => {
@@ -200,7 +187,7 @@ function openRights(ports: AccessPorts) {
       const entry = fresh(name);
       if (entry) return entry.right;
       // Nobody signed in is one viewer for all, whom one stranger must not shut out.
-      if (viewer && !seen.has(name) && !mayAsk(viewer, UNKNOWN_A_MINUTE)) {
+      if (viewer && !mayAsk(viewer, name, UNKNOWN_A_MINUTE)) {
         const why = `${viewer.login} has opened more than ${UNKNOWN_A_MINUTE} runs or repositories within a minute that they are not known to see.`;
         throw new Fault('GITHUB_UNAVAILABLE', why);
       }
@@ -209,14 +196,14 @@ function openRights(ports: AccessPorts) {
     /** Null: not known, and GitHub is not asked more for the lists of this viewer at the moment. */
     async getListed(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right | null> {
       const name = key(viewer, repository);
-      const entry = fresh(name, seen.has(name) ? RIGHT_MS : DENIED_IN_LISTS_MS);
+      const entry = fresh(name, seen.get(name) ? RIGHT_MS : DENIED_IN_LISTS_MS);
       if (entry) return entry.right;
-      if (!seen.has(name) && !mayAsk(viewer, UNKNOWN_IN_LISTS_A_MINUTE)) return null;
+      if (!mayAsk(viewer, name, UNKNOWN_IN_LISTS_A_MINUTE)) return null;
       return ask(name, viewer, repository).right;
     },
     /** Whether the viewer was found to see the repository, and need not ask again. */
     isSeen: (viewer: RemoteViewer, repository: RepositoryHandle): boolean =>
-      fresh(key(viewer, repository)) !== undefined && seen.has(key(viewer, repository)),
+      fresh(key(viewer, repository)) !== undefined && seen.get(key(viewer, repository)) === true,
   };
 }
 

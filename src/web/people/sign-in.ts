@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
-import type { PagesSettings } from '../../core/settings/index.ts';
+import { type PagesSettings, SIGN_IN_CALLBACK_PATH, SIGN_IN_PATH } from '../../core/settings/index.ts';
 import type { World } from '../../runs/index.ts';
 import type { SignedIn, WebContext, WebEnv } from '../context.ts';
 import { sendPage, sendProblem } from '../layout.ts';
@@ -24,8 +24,6 @@ export interface SignIn {
   readonly routes: Hono<WebEnv>;
 }
 
-export const SIGN_IN_PATH = '/sign-in';
-const CALLBACK = `${SIGN_IN_PATH}/callback`;
 /** Seconds that a person gets on GitHub's pages; its codes are good for as long. */
 const ATTEMPT_SECONDS = 600;
 /** Sign-ins that wait for GitHub at the same time: anybody can begin one. Our default. */
@@ -47,7 +45,7 @@ export function openSignIn(options: SignInOptions): SignIn {
   const state = { exchanges: 0 };
 
   routes.get(SIGN_IN_PATH, (c) => begin(c, flow, cookies, localPath(c.req.query('to'), publicUrl)));
-  routes.get(CALLBACK, async (c) => {
+  routes.get(SIGN_IN_CALLBACK_PATH, async (c) => {
     if (state.exchanges >= MAX_EXCHANGES) return sendBusy(c);
     state.exchanges += 1;
     try {
@@ -79,7 +77,7 @@ export function openSignIn(options: SignInOptions): SignIn {
 
 const flowOf = ({ settings, github, fetch }: SignInOptions): GitHubUserFlow | null =>
   settings.signIn && settings.publicUrl !== undefined
-    ? { ...github, ...settings.signIn, redirectUri: `${settings.publicUrl}${CALLBACK}`, fetch }
+    ? { ...github, ...settings.signIn, redirectUri: `${settings.publicUrl}${SIGN_IN_CALLBACK_PATH}`, fetch }
     : null;
 
 /** An attempt to sign in, as the browser keeps it until GitHub sends the person back. */

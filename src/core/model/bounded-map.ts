@@ -1,0 +1,43 @@
+/** A map that drops the entries that were set longest ago when it becomes too large. */
+interface BoundedMap<T> {
+  get(key: string): T | undefined;
+  set(key: string, value: T): void;
+  delete(key: string): boolean;
+}
+
+export function openBoundedMap<T>(maxEntries: number): BoundedMap<T> {
+  const entries = new Map<string, T>();
+  return {
+    get: (key) => entries.get(key),
+    delete: (key) => entries.delete(key),
+    set(key, value) {
+      entries.delete(key);
+      entries.set(key, value);
+      for (const oldest of entries.keys()) {
+        if (entries.size <= maxEntries) break;
+        entries.delete(oldest);
+      }
+    },
+  };
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Counts uses for each name, in minutes that begin with the first one. The function that it returns counts one more, or
+ * is false if there were `most` already. `elapsed`: monotonic milliseconds.
+ */
+export function openRateLimit(
+  elapsed: () => number,
+  maxNames: number,
+): (name: string, most: number) => boolean {
+  const counts = openBoundedMap<{ readonly since: number; times: number }>(maxNames);
+  return (name, most) => {
+    const known = counts.get(name);
+    const count = known && elapsed() - known.since < MINUTE_MS ? known : { since: elapsed(), times: 0 };
+    counts.set(name, count);
+    if (count.times >= most) return false;
+    count.times += 1;
+    return true;
+  };
+}
