@@ -192,9 +192,16 @@ export const checkLimits = (task: Pick<Task, 'settings'>): Limits => ({
   wallMs: task.settings.timeout.check * 1000,
 });
 
-/** Key of the repository for queues and daily caps. */
-export const repositoryKeyOf = (origin: Task['origin']): string =>
-  origin.kind === 'github' ? `github-${origin.repositoryId}` : `local-${origin.path}`;
+const LOCAL_KEY = 'local-';
+
+/** Key of the repository for queues, daily caps and outcomes. */
+export const repositoryKeyOf = (
+  origin:
+    | { readonly kind: 'github'; readonly repositoryId: number }
+    | { readonly kind: 'local'; readonly path: string },
+): string => (origin.kind === 'github' ? `github-${origin.repositoryId}` : `${LOCAL_KEY}${origin.path}`);
+
+export const isLocalKey = (key: string): boolean => key.startsWith(LOCAL_KEY);
 
 /** Priority of a run's work, as in the run queue; 0 for a run that was not queued. */
 export const priorityIn = ({ queueEntry }: Pick<RunRecord, 'queueEntry'>): number =>

@@ -36,8 +36,10 @@ export {
   type GitHubRun,
   handleOf,
   isGitHubRun,
+  isLocalKey,
   loadRun,
   readPatch,
+  repositoryKeyOf,
   requireGitHub,
   type World,
 } from './context.ts';
@@ -83,7 +85,7 @@ export {
   restoreQuestion,
 } from './questions/index.ts';
 export { flows } from './run.ts';
-export { idempotentWrite } from './stage.ts';
+export { idempotentWrite, unlessDamaged } from './stage.ts';
 export {
   announceEndedRuns,
   awaitedInquiry,

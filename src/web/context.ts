@@ -63,7 +63,10 @@ export interface WebAppOptions {
   readonly identify: (c: Context<WebEnv>) => Promise<SignedIn | null>;
   /** Origin of these pages, such as `https://runoff.example.com`: forms must come from it. */
   readonly origin?: string;
-  /** The only value of the header Host that is answered, such as `127.0.0.1:4040`. Absent: any, as behind a proxy. */
+  /**
+   * The only value of the header Host that is answered, such as `127.0.0.1:4040`. Absent: every Host is answered, as
+   * behind a proxy.
+   */
   readonly host?: string;
   /** Routes for signing in and out; absent: nobody can. */
   readonly signIn?: Hono<WebEnv>;
@@ -113,4 +116,3 @@ export interface WebEnv {
 }
 
 export type WebContext = Context<WebEnv>;
-export type WebPart = (parts: WebParts) => Hono<WebEnv>;

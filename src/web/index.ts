@@ -17,7 +17,7 @@ import {
 import { openAccess, openVisitLimit, refuseForgedForms } from './people/index.ts';
 
 export { apiDescription, PROBLEMS } from './api/index.ts';
-export type { InstallationFacts, SignedIn, Viewer, WebAppOptions, WebContext } from './context.ts';
+export type { InstallationFacts, Viewer, WebAppOptions } from './context.ts';
 export { openLocalSignIn, openSignIn, type SignIn } from './people/index.ts';
 
 /** Answers requests that are no webhook. Never rejects. */

@@ -1,5 +1,6 @@
 import { html, raw } from 'hono/html';
-import { cut, escapeHtml, visibleCode, visibleLine } from '../core/reports/index.ts';
+import { cut, escapeHtml, PAGE, visibleCode, visibleLine } from '../core/reports/index.ts';
+import { SIGN_IN_PATH } from '../core/settings/index.ts';
 import type { WebContext } from './context.ts';
 
 /** Markup whose values were escaped: what hono's `html` template returns. */
@@ -25,6 +26,12 @@ export const shownText = (value: string, limit = MAX_SHOWN_TEXT): Html =>
 
 /** One line of text of others, for titles and attributes. Not escaped: the template does that. */
 export const shownLine = (value: string, limit = 200): string => visibleLine(value, limit);
+
+/** A sentence of Runoff's that may quote others, with code in backticks. */
+export const shownSentence = (text: string, limit = 1_500): Html => raw(PAGE.sentence(text, limit));
+
+/** One line of text of others as code. */
+export const codeText = (text: string, limit = 200): Html => raw(PAGE.code(text, limit));
 
 /**
  * A time that people and machines can read. Milliseconds since 1970 UTC. `words`: shown in place of the date.
@@ -95,7 +102,7 @@ ${body}
 export function signInAddress(c: WebContext): string {
   const { pathname, search } = new URL(c.req.url);
   const returns = c.req.method === 'GET' && !/^\/sign-(in|out)(\/|$)/.test(pathname);
-  return returns ? `/sign-in?${new URLSearchParams({ to: `${pathname}${search}` })}` : '/sign-in';
+  return returns ? `${SIGN_IN_PATH}?${new URLSearchParams({ to: `${pathname}${search}` })}` : SIGN_IN_PATH;
 }
 
 function header(c: WebContext): Html {

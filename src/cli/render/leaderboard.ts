@@ -1,6 +1,11 @@
 import type { Leaderboard, Standing, WorkKind } from '../../core/learning/index.ts';
 import { counted } from '../../core/model/index.ts';
-import { elapsed, money, shortContestantNames } from '../../core/reports/index.ts';
+import {
+  NONE_TOLD_APART,
+  peopleNotes,
+  shortContestantNames,
+  standingTexts,
+} from '../../core/reports/index.ts';
 import { clipped, displayWidth, padded, painter, printable, wrap } from './terminal.ts';
 
 interface LeaderboardColumn {
@@ -8,20 +13,16 @@ interface LeaderboardColumn {
   readonly cell: (standing: Standing) => string;
 }
 
-const shareText = (share: number): string => `${Math.round(100 * share)}%`;
-/** Partial wins have one decimal. */
-const winsText = (wins: number): string => (Number.isInteger(wins) ? String(wins) : wins.toFixed(1));
-
 const STANDING_COLUMNS: readonly LeaderboardColumn[] = [
-  { title: 'wins', cell: ({ estimate }) => shareText(estimate) },
-  { title: '90%', cell: ({ interval: [low, high] }) => `${Math.round(100 * low)}–${shareText(high)}` },
-  { title: 'runs', cell: ({ runs }) => String(runs) },
-  { title: 'won', cell: ({ wins }) => winsText(wins) },
-  { title: 'alone', cell: ({ alone }) => String(alone) },
-  { title: 'sound', cell: ({ sound }) => shareText(sound) },
-  { title: 'per win', cell: ({ usdPerWin }) => (usdPerWin === null ? '–' : money(usdPerWin)) },
-  { title: 'merged', cell: ({ merged }) => String(merged) },
-  { title: 'time', cell: ({ ms }) => elapsed(ms) },
+  { title: 'wins', cell: (one) => standingTexts(one).wins },
+  { title: '90%', cell: (one) => standingTexts(one).interval },
+  { title: 'runs', cell: (one) => standingTexts(one).runs },
+  { title: 'won', cell: (one) => standingTexts(one).won },
+  { title: 'alone', cell: (one) => standingTexts(one).alone },
+  { title: 'sound', cell: (one) => standingTexts(one).sound },
+  { title: 'per win', cell: (one) => standingTexts(one).perWin },
+  { title: 'merged', cell: (one) => standingTexts(one).merged },
+  { title: 'time', cell: (one) => standingTexts(one).time },
 ];
 /** Columns that a narrow terminal drops, first to last. */
 const DROPPED_WHEN_NARROW = ['time', 'merged', 'sound', 'won', 'alone'];
@@ -119,21 +120,18 @@ const notToldApart = (standings: readonly Standing[]): readonly (readonly string
   return groups.filter(({ length }) => length > 1);
 };
 
-function notes({ standings, edited, reverted, pickedAgainst }: Leaderboard): readonly string[] {
+function notes(leaderboard: Leaderboard): readonly string[] {
+  const { standings } = leaderboard;
   const together = notToldApart(standings);
   return [
     '`wins`: estimated share of runs that a contestant wins, drawn towards the others’ the fewer runs it has, with the interval that holds it with 90% probability. `alone`: won against others of whom none passed without breaking a test.',
     ...(together.length > 0 && standings.every(({ isAheadOfNext }) => !isAheadOfNext)
-      ? ['No contestant is told apart from the next one yet: differences between neighbours can be chance.']
+      ? [NONE_TOLD_APART]
       : together.length > 0
         ? [
             `Not told apart: ${together.map((names) => names.join(', ')).join('; ')}. Their differences can be chance.`,
           ]
         : []),
-    ...(pickedAgainst > 0
-      ? [`${counted(pickedAgainst, 'time')} a person picked another candidate than Runoff's first.`]
-      : []),
-    ...(edited > 0 ? [`${counted(edited, 'merge')} came after people had edited the code.`] : []),
-    ...(reverted > 0 ? [`${counted(reverted, 'merge')} ${reverted === 1 ? 'was' : 'were'} reverted.`] : []),
+    ...peopleNotes(leaderboard),
   ];
 }

@@ -1,5 +1,5 @@
 import { openInquiry } from '../../core/brief/index.ts';
-import type { Candidate } from '../../core/model/index.ts';
+import { byAlias, type Candidate } from '../../core/model/index.ts';
 import {
   CANDIDATE_STATE_LABELS,
   contestantName,
@@ -35,7 +35,7 @@ export function renderProgress(view: RunView, width: number, colour: boolean): r
   const columns = columnsFor(view, width);
   return [
     paint('strong', clipped(header(view), width)),
-    ...byAlias(view).map((candidate) => {
+    ...view.candidates.toSorted(byAlias).map((candidate) => {
       const cells = columns.map((column) => padded(column.text(candidate), column.width, column.side));
       return paint(TONES[candidate.state], clipped(cells.join(GAP).trimEnd(), width));
     }),
@@ -56,9 +56,6 @@ const TONES = {
 /** Cost of the whole run so far, and its budget. */
 export const spentText = ({ budget }: Pick<RunView, 'budget'>): string =>
   budget.run > 0 ? `${money(budget.spent)} of $${dollars(budget.run)}` : money(budget.spent);
-
-const byAlias = (view: RunView): readonly Candidate[] =>
-  [...view.candidates].sort((one, other) => (one.alias < other.alias ? -1 : 1));
 
 function header(view: RunView): string {
   const step = stepTime(view);
@@ -115,7 +112,7 @@ export function progressLine(previous: RunView | null, view: RunView): readonly 
     lines.push(`${time}  ${label}${left === null ? '' : `, ${left}`}`);
   if (isNewQuestion(previous, view))
     lines.push(...waitingLines(view).map((line) => `${' '.repeat(9)}${line}`));
-  for (const candidate of byAlias(view)) {
+  for (const candidate of view.candidates.toSorted(byAlias)) {
     const before = previous?.candidates.find((one) => one.alias === candidate.alias);
     if (before?.state === candidate.state && before.note === candidate.note) continue;
     lines.push(`${time}  ${printable(candidate.alias, 2)}: ${change(candidate)}`);

@@ -17,4 +17,4 @@ export {
   unrecognizedCommand,
 } from './parse.ts';
 
-export { aliasOf, codersOf, dollarsOf, parseRunOption, type RunOption } from './run-options.ts';
+export { aliasOf, codersOf, dollarsOf, MAX_CODERS, parseRunOption, type RunOption } from './run-options.ts';

@@ -4,7 +4,7 @@ import type { RunCommandOptions } from './command.ts';
 
 const USES = ['always', 'never', 'auto'] as const;
 /** As in the settings. */
-const MAX_CODERS = 12;
+export const MAX_CODERS = 12;
 /** Maximum characters of a line of flags. Default: many times what all of them need. */
 const MAX_LINE_CHARACTERS = 1_000;
 /** Maximum characters of the input that a sentence repeats. */

@@ -1,4 +1,4 @@
-import { type Alias, uniqueSorted } from '../model/index.ts';
+import { type Alias, byAlias, uniqueSorted } from '../model/index.ts';
 import type { TestOutcome, TestOutput, TestRun } from './evidence.ts';
 import { type AuthorResults, type PeerTestResult, resolvedResults } from './peers.ts';
 import { EXIT_CODE, outcomeIn, succeeded } from './test-runs.ts';
@@ -73,7 +73,7 @@ export function testTable({ onBase, candidates, peers, inputs }: TableInput): {
   readonly table: TestTable;
   readonly outputs: TestOutputs;
 } {
-  const sorted = candidates.toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
+  const sorted = candidates.toSorted(byAlias);
   const aliases = sorted.map(({ alias }) => alias);
   const authors = peers.toSorted((a, b) => (a.author < b.author ? -1 : 1));
   const made = [

@@ -39,6 +39,7 @@ export {
   tokens,
   toolsText,
 } from './format.ts';
+export { NONE_TOLD_APART, peopleNotes, standingTexts } from './leaderboard.ts';
 export {
   BODY_LIMIT,
   code,

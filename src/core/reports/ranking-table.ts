@@ -1,5 +1,5 @@
 import type { Evidence } from '../evidence/index.ts';
-import type { Alias, Candidate } from '../model/index.ts';
+import { type Alias, byAlias, type Candidate } from '../model/index.ts';
 import { chosenOf, failedGate, leftToPerson, pickOf, type Ranked } from '../ranking/index.ts';
 import {
   contestantName,
@@ -38,7 +38,7 @@ export function standings(view: RunView): readonly CandidateStanding[] {
     .sort((one, other) => {
       const [a, b] = [placeOf(one.candidate.alias), placeOf(other.candidate.alias)];
       if (a !== b) return a < b ? -1 : 1;
-      return one.candidate.alias < other.candidate.alias ? -1 : 1;
+      return byAlias(one.candidate, other.candidate);
     });
 }
 

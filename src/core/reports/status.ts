@@ -1,4 +1,4 @@
-import { type Candidate, STAGES, type Usd } from '../model/index.ts';
+import { byAlias, type Candidate, STAGES, type Usd } from '../model/index.ts';
 import { checkCommands } from './commands.ts';
 import { joinBlocks, pageLine } from './decision-sections.ts';
 import {
@@ -61,9 +61,7 @@ function candidateTable(view: RunView): string {
   const rows = tableRows(
     ['candidate', 'contestant', 'state', 'time', 'tokens', 'cost'],
     'lllrrr',
-    [...view.candidates]
-      .sort((one, other) => (one.alias < other.alias ? -1 : 1))
-      .map((one) => row(one, view.budget.candidate)),
+    view.candidates.toSorted(byAlias).map((one) => row(one, view.budget.candidate)),
   );
   return fill(rows, MAX_TABLE, { separator: '\n', more: (left) => `\n(${left} more, omitted for length)` });
 }

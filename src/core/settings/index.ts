@@ -39,12 +39,13 @@ export {
   moreSilence,
   moreTime,
   quotaStep,
+  sized,
   type Times,
   timesOf,
   timesWithin,
 } from './limits.ts';
 export * from './operator.ts';
-export type { PagesSettings } from './pages.ts';
+export { type PagesSettings, SIGN_IN_CALLBACK_PATH, SIGN_IN_PATH } from './pages.ts';
 export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-settings.ts';
 export { problemsOf, type SettingsProblem } from './problems.ts';
 export { shownSetup } from './python-setup.ts';

@@ -165,7 +165,8 @@ export function quotaStep(used: number, most: number, pruned: number): QuotaStep
   };
 }
 
-const sized = (bytes: number): string =>
+/** `512 MB`, `1.5 GB`. */
+export const sized = (bytes: number): string =>
   bytes < 1e9 ? `${(bytes / 1e6).toFixed(0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 
 /** Maximum extension of a coder's wall time while it makes progress. Default, to be tuned on dev data. */

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { commaSeparated, publicAddress, yesNo } from './environment-values.ts';
 
+/** Where people sign in, and where GitHub sends them back to, below the origin of the pages. */
+export const SIGN_IN_PATH = '/sign-in';
+export const SIGN_IN_CALLBACK_PATH = `${SIGN_IN_PATH}/callback`;
+
 /** The part of the operator's environment that is about pages. */
 export const PAGE_VARIABLES = {
   GITHUB_CLIENT_ID: z

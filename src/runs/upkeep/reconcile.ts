@@ -157,7 +157,7 @@ export async function reply(
 }
 
 /** The inquiry that a reply would settle now. */
-export const awaitedInquiry = (run: RunRecord) =>
+export const awaitedInquiry = (run: Pick<RunRecord, 'dialogue' | 'state'>) =>
   isWaiting(run) && run.dialogue ? openInquiry(run.dialogue) : null;
 
 export const isWaiting = ({ state }: Pick<RunRecord, 'state'>): boolean =>

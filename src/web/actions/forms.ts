@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
-import { type Inquiry, openInquiry } from '../../core/brief/index.ts';
+import type { Inquiry } from '../../core/brief/index.ts';
 import { type Alias, isOver } from '../../core/model/index.ts';
 import { chosenOf, pickable } from '../../core/ranking/index.ts';
 import { money, type RunView } from '../../core/reports/index.ts';
+import { awaitedInquiry } from '../../runs/index.ts';
 import type { Right } from '../context.ts';
 import { type Html, moment, shownText } from '../layout.ts';
 
@@ -49,10 +50,8 @@ const confirmed = (
   )}</details>`;
 
 function questionForm(page: ActionsView): Part {
-  const { view } = page;
-  const open = view.dialogue ? openInquiry(view.dialogue) : null;
-  const waits = view.state === 'awaiting_answer' || view.state === 'awaiting_approval';
-  if (!open || !waits) return '';
+  const open = awaitedInquiry(page.view);
+  if (!open) return '';
   return open.kind === 'approval' ? approvalForms(page, open) : answerForm(page, open);
 }
 

@@ -7,7 +7,7 @@ import { aliasOf } from '../../core/commands/index.ts';
 import type { Actor, RunId } from '../../core/model/index.ts';
 import type { RunView } from '../../core/reports/index.ts';
 import type { Viewer, WebContext, WebEnv } from '../context.ts';
-import { csrfField, type Html, sendProblem, shownText } from '../layout.ts';
+import { csrfField, type Html, sendProblem, shownSentence } from '../layout.ts';
 import { actionForms } from './forms.ts';
 
 /** Milliseconds that a press waits for its outcome before the page is shown without it. Default: a pick takes seconds. */
@@ -139,12 +139,11 @@ async function lastOutcome(c: WebContext, id: RunId): Promise<Html | ''> {
   );
 }
 
+/** Longest outcome that is shown, code points: more than any sentence of a command has. */
+const MAX_NOTICE = 4_000;
+
 const notice = (kind: string, text: string): Html =>
-  html`<p id="outcome" role="status" tabindex="-1" class="notice ${kind}">${withCode(text)}</p>`;
+  html`<p id="outcome" role="status" tabindex="-1" class="notice ${kind}">${shownSentence(text, MAX_NOTICE)}</p>`;
 
 const sentence = (note: string): string =>
   `${note.charAt(0).toUpperCase()}${note.slice(1)}${/[.!?]$/.test(note) ? '' : '.'}`;
-
-/** Text with what stands between backticks as code. */
-const withCode = (text: string): readonly Html[] =>
-  text.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${shownText(part)}</code>` : shownText(part)));

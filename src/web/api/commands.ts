@@ -4,8 +4,8 @@ import { type RunTextOptions, runCommandText } from '../../core/commands/index.t
 import { asFault, type RunId } from '../../core/model/index.ts';
 import type { TokenVerb } from '../../core/tokens/index.ts';
 import type { CommandRecord, RepositoryHandle } from '../../ports/index.ts';
-import type { ApiAnswer, Repeatable } from './idempotency.ts';
-import { ApiProblem, notThere } from './problems.ts';
+import { type ApiAnswer, type Repeatable, responseOf } from './idempotency.ts';
+import { ApiProblem, invalidRequest, notThere } from './problems.ts';
 import {
   type ApiParts,
   admitCaller,
@@ -78,14 +78,7 @@ export function openCommandRequests(parts: ApiParts, repeatable: Repeatable): Co
     async start(c, { issue, ...place }, options) {
       const at = await admitCaller(parts, c.req.raw, place, 'run');
       const command = runCommandText(options);
-      if (command.kind === 'invalid')
-        throw new ApiProblem(
-          'invalid-request',
-          'Correct the fields that `errors` names, and send the request again.',
-          {
-            fields: [{ field: 'body', message: command.why }],
-          },
-        );
+      if (command.kind === 'invalid') throw invalidRequest([{ field: 'body', message: command.why }]);
       const about = { repository: at.repository, thread: issue };
       return send(c, at, { about, text: command.text }, 201).catch((thrown: unknown) => {
         if (asFault(thrown).code === 'GITHUB_REFUSED') throw notThere();
@@ -105,11 +98,7 @@ export function openCommandRequests(parts: ApiParts, repeatable: Repeatable): Co
       const record = await world.store.command(command);
       if (record?.place.repositoryId !== repository.repositoryId) throw notThere();
       const { login } = caller.viewer;
-      const { status, headers, body } = answerOf(command, record, 200, { login, repository });
-      return new Response(JSON.stringify(body), {
-        status,
-        headers: { 'content-type': 'application/json', ...headers },
-      });
+      return responseOf(answerOf(command, record, 200, { login, repository }));
     },
   };
 }

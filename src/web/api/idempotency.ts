@@ -3,7 +3,7 @@ import type { World } from '../../runs/index.ts';
 import type { Caller } from './callers.ts';
 import { ApiProblem } from './problems.ts';
 
-/** Milliseconds for which a key is remembered. As the issue of the API says, and as is usual. */
+/** Milliseconds for which a key is remembered. Our default: a day, as other APIs have it, outlasts the retries of clients. */
 const KEY_MS = 24 * 3_600_000;
 /** Seconds after which a request that is being processed may be sent again. Our default. */
 const RETRY_SECONDS = 2;
@@ -94,7 +94,7 @@ export function openRepeatable({
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-const responseOf = ({ status, headers, body }: ApiAnswer): Response =>
+export const responseOf = ({ status, headers, body }: ApiAnswer): Response =>
   new Response(JSON.stringify(body), { status, headers: { ...JSON_TYPE, ...headers } });
 
 const textResponse = (

@@ -9,7 +9,7 @@ import { openCommandRequests } from './commands.ts';
 import { openRepeatable } from './idempotency.ts';
 import {
   ApiProblem,
-  type FieldProblem,
+  invalidRequest,
   notThere,
   PROBLEMS,
   problemOf,
@@ -18,8 +18,9 @@ import {
 } from './problems.ts';
 import { type ApiParts, admitCaller, pageOfRuns, patchText, runIn } from './reading.ts';
 import * as routes from './routes.ts';
+import { TASK_ID } from './schemas.ts';
 
-export { PROBLEMS, type ProblemName } from './problems.ts';
+export { PROBLEMS } from './problems.ts';
 export { apiDescription } from './routes.ts';
 
 /** Longest body of a request, bytes: many times what all options need. Our default. */
@@ -92,8 +93,7 @@ function addCommands(app: OpenAPIHono<WebEnv>, parts: ApiParts): void {
   app.openapi(
     processRoute,
     async (c) => {
-      const [, owner = '', repo = '', number = ''] =
-        /^([^/]+)\/([^#]+)#(\d+)$/.exec(c.req.valid('param').id) ?? [];
+      const [, owner = '', repo = '', number = ''] = TASK_ID.exec(c.req.valid('param').id) ?? [];
       const { multiAgent = true, coderCount, ...options } = c.req.valid('json');
       const candidates = multiAgent ? coderCount : 1;
       return sent(
@@ -141,24 +141,12 @@ function hookOf({ request }: Pick<RouteConfig, 'request'>) {
     const { target, error } = result;
     const place = PLACES[target] ?? target;
     const fields = problemsOf(error, { schema: schemaAt(request, target), value: undefined, kind: 'field' });
-    throw new ApiProblem(
-      'invalid-request',
-      'Correct the fields that `errors` names, and send the request again.',
-      {
-        fields: fields.map(
-          ({ path, message }): FieldProblem => ({ field: [place, ...path].join('.'), message }),
-        ),
-      },
-    );
+    throw invalidRequest(fields.map(({ path, message }) => ({ field: [place, ...path].join('.'), message })));
   };
 }
 
-const PLACES: Readonly<Record<string, string>> = {
-  json: 'body',
-  param: 'path',
-  query: 'query',
-  header: 'header',
-};
+/** Names of the parts of a request, where the library has others than OpenAPI. */
+const PLACES: Readonly<Record<string, string>> = { json: 'body', param: 'path' };
 
 function schemaAt(request: RouteConfig['request'], target: string): z.ZodType {
   const media = request?.body?.content['application/json'];

@@ -52,6 +52,12 @@ export class ApiProblem extends Error {
   }
 }
 
+/** The request cannot be used as it is; `fields` says where. */
+export const invalidRequest = (fields: readonly FieldProblem[]): ApiProblem =>
+  new ApiProblem('invalid-request', 'Correct the fields that `errors` names, and send the request again.', {
+    fields,
+  });
+
 /** The one answer for what does not exist and for what the caller may not see. */
 export const notThere = (): ApiProblem =>
   new ApiProblem(

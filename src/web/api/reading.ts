@@ -3,10 +3,11 @@ import { pickOf } from '../../core/ranking/index.ts';
 import { decisionRecord, runDocument } from '../../core/reports/index.ts';
 import type { TokenVerb } from '../../core/tokens/index.ts';
 import type { ListedRun, RepositoryHandle, RunFilter } from '../../ports/index.ts';
-import { diffsOf, viewOf } from '../../runs/index.ts';
+import { readPatch, unlessDamaged, viewOf } from '../../runs/index.ts';
 import type { WebParts } from '../context.ts';
+import { readRunCursor, runCursor } from '../run-cursor.ts';
 import type { Caller, Callers } from './callers.ts';
-import { ApiProblem, notThere } from './problems.ts';
+import { ApiProblem, invalidRequest, notThere } from './problems.ts';
 import type { RunSummary } from './schemas.ts';
 
 /** What the API needs of the server. */
@@ -68,7 +69,9 @@ export async function pageOfRuns(
   { state, by, q, limit, cursor }: ListParameters,
 ): Promise<{ readonly runs: RunSummary[]; readonly next: string | null }> {
   const size = limit === undefined ? USUAL_PAGE : Number(limit);
-  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const after = cursor === undefined ? undefined : readRunCursor(cursor);
+  if (after === null)
+    throw invalidRequest([{ field: 'query.cursor', message: 'Send `next` of the page before, unchanged.' }]);
   const filter: RunFilter = {
     of: [repositoryId],
     limit: size + 1,
@@ -82,20 +85,8 @@ export async function pageOfRuns(
   const last = shown.at(-1);
   return {
     runs: shown.flatMap(runSummaries),
-    next: last && found.length > size ? `${last.createdAt}-${last.id}` : null,
+    next: last && found.length > size ? runCursor(last) : null,
   };
-}
-
-function readCursor(text: string): NonNullable<RunFilter['after']> {
-  const [, at, id] = /^(\d{1,15})-([0-9a-z]{1,40})$/.exec(text) ?? [];
-  if (at !== undefined && id !== undefined) return { createdAt: Number(at), id };
-  throw new ApiProblem(
-    'invalid-request',
-    'Correct the fields that `errors` names, and send the request again.',
-    {
-      fields: [{ field: 'query.cursor', message: 'Send `next` of the page before, unchanged.' }],
-    },
-  );
 }
 
 function runSummaries({ id, origin, title, state, decision, pick, usd, ...times }: ListedRun): RunSummary[] {
@@ -138,7 +129,9 @@ export async function patchText(
   alias: string,
 ): Promise<string> {
   await recordIn(parts, repository, id);
-  const diff = (await diffsOf(parts.world, id))[alias];
-  if (!diff) throw notThere();
-  return diff.patch.text;
+  const candidates = await parts.world.store.candidates(id);
+  const patch = candidates.find((one) => one.alias === alias)?.patch;
+  const found = patch ? await unlessDamaged(readPatch(parts.world.artifacts, patch)) : null;
+  if (!found) throw notThere();
+  return found.text;
 }

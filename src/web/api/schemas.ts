@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { MAX_CODERS } from '../../core/commands/index.ts';
 import { RUN_STATES } from '../../core/model/index.ts';
 import { RunDocument } from '../../core/reports/index.ts';
 import { EVALUATORS } from '../../core/settings/index.ts';
@@ -7,7 +8,6 @@ import { PROBLEMS, type ProblemName } from './problems.ts';
 /** Most runs on one page of a list. Our default. */
 const MAX_PAGE = 100;
 /** As for the command `run`. */
-const MAX_CODERS = 12;
 const MAX_BUDGET_USD = 1_000;
 const MAX_TIMEOUT_SECONDS = 7 * 86_400;
 
@@ -31,12 +31,12 @@ export const IssuePath = RepositoryPath.extend({
     .regex(/^[1-9]\d{0,8}$/, 'write the number of an issue')
     .openapi({ param: { name: 'number', in: 'path' }, description: 'Number of the issue.' }),
 });
+/** Groups: owner, repository, number of the issue. */
+export const TASK_ID = /^([^/#\s]{1,100})\/([^/#\s]{1,100})#([1-9]\d{0,8})$/;
 export const TaskPath = z.object({
   id: param(
     'id',
-    z
-      .string()
-      .regex(/^[^/#\s]{1,100}\/[^/#\s]{1,100}#[1-9]\d{0,8}$/, 'write owner/repository#number, URL-encoded'),
+    z.string().regex(TASK_ID, 'write owner/repository#number, URL-encoded'),
     'The issue as `owner/repository#number`, URL-encoded: `alice%2Ftally%237`.',
   ),
 });

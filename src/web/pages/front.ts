@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { SIGN_IN_PATH } from '../../core/settings/index.ts';
 import type { WebContext } from '../context.ts';
 import { sendPage, signInAddress } from '../layout.ts';
 
@@ -10,7 +11,7 @@ export function frontPage(c: WebContext): Response | Promise<Response> {
   return sendPage(c, {
     title: 'Runoff',
     body: html`<p>Label an issue; several coding agents write competing patches; executed tests decide which one becomes the pull request.</p>
-${signIn ? html`<p><a class="button" href="/sign-in">Sign in with GitHub</a> to see the runs of repositories that you may read.</p>` : ''}
+${signIn ? html`<p><a href="${SIGN_IN_PATH}">Sign in with GitHub</a> to see the runs of repositories that you may read.</p>` : ''}
 ${publicRepositories ? html`<p><a href="/runs">Runs of public repositories</a></p>` : ''}`,
   });
 }
@@ -21,7 +22,7 @@ export function sendSignedOut(c: WebContext): Promise<Response> {
   const body =
     signIn && host === undefined
       ? html`<p>Pages show what you may read on GitHub, so Runoff must know who you are.</p>
-<p><a class="button" href="${signInAddress(c)}">Sign in with GitHub</a></p>`
+<p><a href="${signInAddress(c)}">Sign in with GitHub</a></p>`
       : html`<p>Open the address that Runoff printed in the terminal.</p>`;
   return sendPage(c, { title: 'You are not signed in', body }, 401);
 }

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { elapsed, money } from '../../core/reports/index.ts';
+import { sized } from '../../core/settings/index.ts';
 import type { ExecutorRecord, ListedRun } from '../../ports/index.ts';
 import type { InstallationFacts, WebEnv, WebParts } from '../context.ts';
 import { type Html, moment, sendNotFound, sendPage, shownText } from '../layout.ts';
@@ -29,7 +30,7 @@ ${facts.queue.length > 0 ? html`<p>Next in line: ${facts.queue.slice(0, 10).map(
 <h2>Processes</h2>
 ${processTable(facts.executors)}
 <h2>Disk</h2>
-<p>${facts.disk ? html`${gigabytes(facts.disk.free)} of ${gigabytes(facts.disk.size)} free in the file system of the data folder.` : 'The disk of the data folder could not be read.'}</p>
+<p>${facts.disk ? html`${sized(facts.disk.free)} of ${sized(facts.disk.size)} free in the file system of the data folder.` : 'The disk of the data folder could not be read.'}</p>
 <h2>Last faults</h2>
 ${faultTable(facts.failed)}
 <p class="muted">Runoff ${facts.version}</p>`;
@@ -38,8 +39,6 @@ function warnings({ shortage, unclaimed }: InstallationFacts): Html | '' {
   const all = [...(shortage === null ? [] : [shortage]), ...unclaimed];
   return all.length === 0 ? '' : html`<ul class="warnings">${all.map((one) => html`<li>${one}</li>`)}</ul>`;
 }
-
-const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
 
 const processTable = (executors: readonly ExecutorRecord[]): Html | string =>
   executors.length === 0

@@ -9,7 +9,8 @@ import {
   type WorkKind,
 } from '../../core/learning/index.ts';
 import { counted } from '../../core/model/index.ts';
-import { contestantName, elapsed, money } from '../../core/reports/index.ts';
+import { contestantName, NONE_TOLD_APART, peopleNotes, standingTexts } from '../../core/reports/index.ts';
+import { isLocalKey, repositoryKeyOf } from '../../runs/index.ts';
 import type { Viewer, WebEnv, WebParts } from '../context.ts';
 import { type Html, sendNotFound, sendPage, shownLine, shownText } from '../layout.ts';
 
@@ -54,10 +55,10 @@ async function visibleOutcomes(
 ): Promise<{ readonly outcomes: readonly CandidateOutcome[]; readonly complete: boolean }> {
   const all = await world.store.outcomes({ runs: MAX_LEADERBOARD_RUNS });
   if (viewer.kind === 'local') {
-    return { outcomes: all.filter(({ repository }) => repository.startsWith('local-')), complete: true };
+    return { outcomes: all.filter(({ repository }) => isLocalKey(repository)), complete: true };
   }
   const { repositories, complete } = await access.visibleRepositories(viewer);
-  const visible = new Set(repositories.map(({ repositoryId }) => `github-${repositoryId}`));
+  const visible = new Set(repositories.map((one) => repositoryKeyOf({ kind: 'github', ...one })));
   return { outcomes: all.filter(({ repository }) => visible.has(repository)), complete };
 }
 
@@ -68,10 +69,11 @@ const latestNames = (outcomes: readonly CandidateOutcome[]): ReadonlyMap<string,
   );
 
 function leaderboardTable(
-  { standings, runs, edited, reverted, pickedAgainst }: Leaderboard,
+  leaderboard: Leaderboard,
   names: ReadonlyMap<string, string>,
   selection: Selection,
 ): Html {
+  const { standings, runs } = leaderboard;
   const form = selectionForm(names, selection);
   if (standings.length === 0)
     return html`${form}<p>No run of these repositories has been decided yet. Outcomes are kept from each run on.</p>`;
@@ -79,12 +81,8 @@ function leaderboardTable(
     '“Wins” is the estimated share of runs that a contestant wins, drawn towards the others’ the fewer runs it has. The bar is the interval that holds it with 90% probability. “Alone”: won against others of whom none passed without breaking a test.',
     standings.some(({ isAheadOfNext }) => isAheadOfNext)
       ? 'A line below a contestant separates it from the next one: their runs tell them apart. Differences without a line can be chance.'
-      : 'No contestant is told apart from the next one yet: differences between neighbours can be chance.',
-    ...(pickedAgainst > 0
-      ? [`${counted(pickedAgainst, 'time')} a person picked another candidate than Runoff's first.`]
-      : []),
-    ...(edited > 0 ? [`${counted(edited, 'merge')} came after people had edited the code.`] : []),
-    ...(reverted > 0 ? [`${counted(reverted, 'merge')} ${reverted === 1 ? 'was' : 'were'} reverted.`] : []),
+      : NONE_TOLD_APART,
+    ...peopleNotes(leaderboard),
   ];
   return html`${form}
 <div class="wide" tabindex="0" role="region" aria-label="Leaderboard"><table>
@@ -95,13 +93,12 @@ function leaderboardTable(
 <ul>${notes.map((note) => html`<li>${note}</li>`)}</ul>`;
 }
 
-const shareOf = (share: number): string => `${Math.round(100 * share)}%`;
-
-const standingRow = (one: Standing): Html => html`<tr${one.isAheadOfNext ? html` class="ahead"` : ''}>
-<th scope="row">${shownText(contestantName(one), 200)}</th><td>${shareOf(one.estimate)}</td>
-<td>${bar(one)} ${Math.round(100 * one.interval[0])}–${shareOf(one.interval[1])}</td>
-<td>${one.runs}</td><td>${Number.isInteger(one.wins) ? one.wins : one.wins.toFixed(1)}</td><td>${one.alone}</td><td>${shareOf(one.sound)}</td>
-<td>${money(one.usd)}</td><td>${one.usdPerWin === null ? '–' : money(one.usdPerWin)}</td><td>${one.merged}</td><td>${elapsed(one.ms)}</td></tr>`;
+function standingRow(one: Standing): Html {
+  const { wins, interval, ...others } = standingTexts(one);
+  return html`<tr${one.isAheadOfNext ? html` class="ahead"` : ''}>
+<th scope="row">${shownText(contestantName(one), 200)}</th><td>${wins}</td>
+<td>${bar(one)} ${interval}</td>${Object.values(others).map((text) => html`<td>${text}</td>`)}</tr>`;
+}
 
 /** The interval on a line from 0 to 100%; the numbers stand beside it. */
 function bar({ interval: [low, high], estimate }: Standing): Html {

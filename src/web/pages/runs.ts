@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
-import { RUN_STATES, type RunId, type RunState } from '../../core/model/index.ts';
+import { RUN_STATES, type RunState } from '../../core/model/index.ts';
 import { elapsed, money } from '../../core/reports/index.ts';
 import type { ListedRun, RunFilter } from '../../ports/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../context.ts';
 import { type Html, moment, sendPage, shownLine, shownText } from '../layout.ts';
+import { readRunCursor, runCursor } from '../run-cursor.ts';
 
 /** Runs on one page of the list. */
 const RUNS_ON_A_PAGE = 50;
@@ -44,7 +45,7 @@ async function sendList(c: WebContext, { world, access }: WebParts): Promise<Res
     title: 'Runs',
     body: html`${viewer?.kind === 'local' ? '' : filterForm(asked)}
 <div id="runs" data-live>${runs.length > 0 ? runTable(runs, world.clock.now()) : emptyList(asked, viewer?.kind === 'local')}</div>
-${last ? html`<p><a rel="next" href="/runs?${query({ ...asked, after: `${last.createdAt}-${last.id}` })}">Older runs</a></p>` : ''}
+${last ? html`<p><a rel="next" href="/runs?${query({ ...asked, after: runCursor(last) })}">Older runs</a></p>` : ''}
 ${seen.complete ? '' : html`<p class="muted">This list is not complete: GitHub is asked about your rights to a few repositories a minute, those with the newest runs first. Load the page again in a minute, or enter the name of a repository to see its runs.</p>`}`,
   });
 }
@@ -57,18 +58,14 @@ const shortened = (given: Readonly<Record<string, string>>): Partial<Asked> =>
 
 function filterOf({ state, by, q, after }: Asked, of: RunFilter['of']): Omit<RunFilter, 'limit'> {
   const states = RUN_STATES.filter((one) => one === state);
+  const place = readRunCursor(after);
   return {
     of,
     ...(states.length > 0 ? { states } : {}),
     ...(by === '' ? {} : { by }),
     ...(q === '' ? {} : { text: q }),
-    ...placeIn(after),
+    ...(place ? { after: place } : {}),
   };
-}
-
-function placeIn(after: string): { readonly after?: { readonly createdAt: number; readonly id: RunId } } {
-  const [, at, id] = /^(\d{1,15})-([0-9a-z]{1,20})$/.exec(after) ?? [];
-  return at === undefined || id === undefined ? {} : { after: { createdAt: Number(at), id } };
 }
 
 const query = (asked: Asked): string =>

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { RunView } from '../../../core/reports/index.ts';
 import type { AuditEntry, AuditRecord, Transition } from '../../../ports/index.ts';
-import { type Html, moment } from '../../layout.ts';
-import { codeText, inline, pageSection, shownSentence } from './frame.ts';
+import { codeText, type Html, moment, shownLine, shownSentence } from '../../layout.ts';
+import { pageSection } from './frame.ts';
 
 /** Entries that are read for a page. A run has at most a few hundred. */
 export const AUDIT_ENTRIES = 500;
@@ -77,7 +77,7 @@ function entryParts(entry: AuditEntry): EntryParts {
       const where = `${repository}${thing}${branch === undefined ? '' : ` ${branch}`}`;
       return {
         kind: 'write',
-        what: html`${inline(what, 60)} ${codeText(where, 300)}`,
+        what: html`${shownLine(what, 60)} ${codeText(where, 300)}`,
         outcome: `${outcome}${outcome === 'done' || status === undefined ? '' : `, ${status}`}`,
       };
     }

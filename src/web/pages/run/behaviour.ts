@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import type { DifferingInput, TestTable } from '../../../core/evidence/index.ts';
+import { byAlias } from '../../../core/model/index.ts';
 import { counted, type RunView } from '../../../core/reports/index.ts';
-import type { Html } from '../../layout.ts';
-import { codeText, runAddress } from './frame.ts';
+import { codeText, type Html } from '../../layout.ts';
+import { runAddress } from './frame.ts';
 import { pageLinks } from './paging.ts';
 
 interface Inputs {
@@ -14,7 +15,7 @@ interface Inputs {
 /** Inputs on which candidates differ; without the full results, the most informative ones that the evidence keeps. */
 export function differingInputs(view: RunView, table: TestTable | null): Inputs {
   if (table) return { columns: table.columns, rows: table.inputs, isPartial: false };
-  const inOrder = view.evidence.toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
+  const inOrder = view.evidence.toSorted(byAlias);
   const columns = ['base', ...inOrder.map(({ alias }) => alias)];
   const byInput = new Map<string, (string | null)[]>();
   for (const [at, { behaviour }] of inOrder.entries()) {

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { GATES } from '../../../core/evidence/index.ts';
-import type { Candidate } from '../../../core/model/index.ts';
+import { byAlias, type Candidate } from '../../../core/model/index.ts';
 import { failedGate } from '../../../core/ranking/index.ts';
 import {
   CANDIDATE_STATE_LABELS,
@@ -14,8 +14,8 @@ import {
   reasons,
   tokens,
 } from '../../../core/reports/index.ts';
-import { type Html, shownText } from '../../layout.ts';
-import { codeText, list, runAddress, shownSentence } from './frame.ts';
+import { codeText, type Html, shownSentence, shownText } from '../../layout.ts';
+import { list, runAddress } from './frame.ts';
 
 interface CandidateColumn {
   readonly title: string;
@@ -66,7 +66,7 @@ function rankedTable(view: RunView): Html {
 
 /** While coders work: what each of them does. */
 function workTable(view: RunView): Html {
-  const inOrder = view.candidates.toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
+  const inOrder = view.candidates.toSorted(byAlias);
   return cardTable(
     'Candidates',
     ['State', 'Contestant', 'Now', 'Time', 'Tokens', 'Cost'],
@@ -98,7 +98,7 @@ interface CardRow {
 }
 
 /** Roles are written out, because browsers drop those of tables whose parts are shown as blocks. */
-export const cardTable = (caption: string, titles: readonly string[], rows: readonly CardRow[]): Html =>
+const cardTable = (caption: string, titles: readonly string[], rows: readonly CardRow[]): Html =>
   html`<table class="cards" role="table"><caption>${caption}</caption>
 <thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Candidate</th>${titles.map(
     (title) => html`<th role="columnheader" scope="col">${title}</th>`,

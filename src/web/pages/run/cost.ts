@@ -9,8 +9,8 @@ import {
   tokens,
 } from '../../../core/reports/index.ts';
 import type { Spending } from '../../../ports/index.ts';
-import type { Html } from '../../layout.ts';
-import { codeText, facts, inline } from './frame.ts';
+import { codeText, type Html, shownLine } from '../../layout.ts';
+import { facts } from './frame.ts';
 
 /** Where the money went, by part of the run and by spender, from the ledger of the gateway. */
 export function costBody({ budget, candidates, brief }: RunView, spent: readonly Spending[]): Html {
@@ -44,4 +44,4 @@ ${rows.map(
 }
 
 const spenderName = (spender: string, candidates: RunView['candidates']): string =>
-  candidates.some(({ alias }) => alias === spender) ? `Candidate ${spender}` : inline(spender, 80);
+  candidates.some(({ alias }) => alias === spender) ? `Candidate ${spender}` : shownLine(spender, 80);

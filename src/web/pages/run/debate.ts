@@ -19,9 +19,9 @@ import {
   type RunView,
   tokens,
 } from '../../../core/reports/index.ts';
-import { type Html, moment, shownText } from '../../layout.ts';
+import { codeText, type Html, moment, shownSentence, shownText } from '../../layout.ts';
 import { diffTable } from './diff-table.ts';
-import { codeText, facts, list, markedUp, pageSection, shownSentence } from './frame.ts';
+import { facts, list, markedUp, pageSection } from './frame.ts';
 
 /** The brief, what people were asked, and the debate, which are one story. */
 export const briefAndDebate = (

@@ -1,9 +1,9 @@
 import { html, raw } from 'hono/html';
 import { counted, plusMinus } from '../../../core/reports/index.ts';
-import { type Html, shownText } from '../../layout.ts';
+import { type Html, shownLine, shownSentence, shownText } from '../../layout.ts';
 import type { DiffPart, PartOfFile, ShownFile } from './diff-files.ts';
 import { DIFF_VIEWS, type DiffViewName, diffTable, hasWindowsLines } from './diff-table.ts';
-import { inline, list, shownSentence } from './frame.ts';
+import { list } from './frame.ts';
 import { pageLinks } from './paging.ts';
 
 interface DiffPage {
@@ -107,7 +107,7 @@ function fileTree(page: DiffPage): Html {
 function folderList({ folders, files }: Folder, link: (number: number) => string): Html {
   return html`<ul>${[...folders].map(([name, folder]) => folderItem(name, folder, link))}${files.map(
     ({ number, name, file }) =>
-      html`<li>${signOf(file.label)} <a href="${link(number)}">${inline(name, 100) || '(no name)'}</a> <span class="muted">${plusMinus(file)}</span></li>`,
+      html`<li>${signOf(file.label)} <a href="${link(number)}">${shownLine(name, 100) || '(no name)'}</a> <span class="muted">${plusMinus(file)}</span></li>`,
   )}</ul>`;
 }
 
@@ -123,7 +123,7 @@ function folderItem(name: string, folder: Folder, link: (number: number) => stri
     if (!next) break;
     [path, inner] = [`${path}/${next[0]}`, next[1]];
   }
-  return html`<li><span class="folder">${inline(path, 200)}/</span>${folderList(inner, link)}</li>`;
+  return html`<li><span class="folder">${shownLine(path, 200)}/</span>${folderList(inner, link)}</li>`;
 }
 
 function fileSection(part: PartOfFile, view: DiffViewName): Html {

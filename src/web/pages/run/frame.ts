@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html';
-import { PAGE, type RunView, visibleLine } from '../../../core/reports/index.ts';
-import { type Html, shownLine } from '../../layout.ts';
+import type { RunView } from '../../../core/reports/index.ts';
+import { codeText, type Html, shownLine } from '../../layout.ts';
 
 /** The pages of a run, in the order of their links. */
 export const RUN_PAGES = {
@@ -16,15 +16,6 @@ export type RunPageName = keyof typeof RUN_PAGES;
 
 /** Markup that `core/reports` made with `PAGE`, which escapes everything that others wrote. */
 export const markedUp = (marked: string): Html => raw(marked);
-
-/** A sentence of Runoff's that may quote others, with code in backticks. */
-export const shownSentence = (text: string, limit = 1_500): Html => raw(PAGE.sentence(text, limit));
-
-/** One line of text of others as code. */
-export const codeText = (text: string, limit = 200): Html => raw(PAGE.code(text, limit));
-
-/** Text of others as one line in an attribute or a name; the template escapes it. */
-export const inline = (text: string, limit = 200): string => visibleLine(text, limit);
 
 export const runAddress = (id: string, path = ''): string => `/runs/${encodeURIComponent(id)}${path}`;
 
@@ -72,8 +63,8 @@ export const pageSection = (id: string, title: string, content: Html | ''): Html
     : html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
 ${content}</section>`;
 
-export const list = (items: readonly Html[], kind = ''): Html | '' =>
-  items.length === 0 ? '' : html`<ul class="${kind}">${items.map((item) => html`<li>${item}</li>`)}</ul>`;
+export const list = (items: readonly Html[]): Html | '' =>
+  items.length === 0 ? '' : html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`;
 
 /** Pairs of a term and its value; pairs with an empty value are left out. */
 export const facts = (pairs: readonly (readonly [string, Html | string | number])[]): Html =>

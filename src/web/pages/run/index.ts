@@ -10,7 +10,7 @@ import {
 import { viewOf } from '../../../runs/index.ts';
 import { actions } from '../../actions/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../../context.ts';
-import { type Html, type PageContent, sendNotFound, sendPage } from '../../layout.ts';
+import { type Html, type PageContent, sendNotFound, sendPage, shownSentence } from '../../layout.ts';
 import { AUDIT_ENTRIES, auditBody } from './audit.ts';
 import { behaviourBody, differingInputs } from './behaviour.ts';
 import { candidateTable, reasonCards } from './candidates.ts';
@@ -19,16 +19,7 @@ import { briefAndDebate } from './debate.ts';
 import { diffBody } from './diff.ts';
 import { diffParts } from './diff-files.ts';
 import { DIFF_VIEWS } from './diff-table.ts';
-import {
-  list,
-  pageSection,
-  pageTitle,
-  RUN_PAGES,
-  type RunPageName,
-  runAddress,
-  runFrame,
-  shownSentence,
-} from './frame.ts';
+import { list, pageSection, pageTitle, RUN_PAGES, type RunPageName, runAddress, runFrame } from './frame.ts';
 import { judgesAndReview } from './judges.ts';
 import { type LoadedDiff, loadComparison, loadDiff, loadTestOutputs, loadTestTable } from './load.ts';
 import { MATRIX_FILTERS, type Matrix, type MatrixQuery, matrixOf, matrixPage } from './matrix.ts';

@@ -14,8 +14,8 @@ import {
   type RunView,
   reviewOutcome,
 } from '../../../core/reports/index.ts';
-import { type Html, shownText } from '../../layout.ts';
-import { codeText, facts, list, pageSection, runAddress, shownSentence } from './frame.ts';
+import { codeText, type Html, shownSentence, shownText } from '../../layout.ts';
+import { facts, list, pageSection, runAddress } from './frame.ts';
 
 /** What models said about the candidates: an opinion, apart from what was executed. */
 export const judgesAndReview = (

@@ -1,33 +1,22 @@
 import type { TestOutputs, TestTable } from '../../../core/evidence/index.ts';
-import { asFault } from '../../../core/model/index.ts';
 import { filesBetween, type PatchFile, readDiff } from '../../../core/patches/index.ts';
 import type { RunView } from '../../../core/reports/index.ts';
 import type { RunRecord } from '../../../ports/index.ts';
-import { readPatch, type World } from '../../../runs/index.ts';
+import { readPatch, unlessDamaged, type World } from '../../../runs/index.ts';
 import { filesOfComparison, filesOfPatch, filesOfText, type ShownFile } from './diff-files.ts';
 
 type Stored = Pick<World, 'artifacts'>;
 
-/** Null if it is missing or damaged, so that the rest of a page can be shown; outages are thrown. */
-async function orUnreadable<T>(work: Promise<T>): Promise<T | null> {
-  try {
-    return await work;
-  } catch (thrown) {
-    if (asFault(thrown).code === 'STORED_DATA_DAMAGED') return null;
-    throw thrown;
-  }
-}
-
 /** Null: not kept, or cannot be read. Its form is ours: artifacts are named by the hash of their content. */
 export async function loadTestTable({ artifacts }: Stored, run: RunRecord): Promise<TestTable | null> {
   const ref = run.testResults?.table;
-  const text = ref ? await orUnreadable(artifacts.get(ref)) : null;
+  const text = ref ? await unlessDamaged(artifacts.get(ref)) : null;
   return text === null ? null : (JSON.parse(text) as TestTable);
 }
 
 export async function loadTestOutputs({ artifacts }: Stored, run: RunRecord): Promise<TestOutputs | null> {
   const ref = run.testResults?.outputs;
-  const text = ref ? await orUnreadable(artifacts.get(ref)) : null;
+  const text = ref ? await unlessDamaged(artifacts.get(ref)) : null;
   return text === null ? null : (JSON.parse(text) as TestOutputs);
 }
 
@@ -45,7 +34,7 @@ export async function loadDiff(
 ): Promise<LoadedDiff | null> {
   const patch = view.candidates.find((one) => one.alias === alias)?.patch;
   if (!patch) return null;
-  const parsed = await orUnreadable(readPatch(world.artifacts, patch));
+  const parsed = await unlessDamaged(readPatch(world.artifacts, patch));
   if (parsed === null)
     return { files: [], notes: [`The stored patch of ${alias} is missing or damaged and cannot be shown.`] };
   if (parsed.kind === 'patch') return { files: filesOfPatch(parsed.patch.files), notes: [] };
@@ -75,7 +64,7 @@ async function comparable(
 ): Promise<{ readonly files: readonly PatchFile[] } | { readonly why: string } | null> {
   const patch = candidates.find((one) => one.alias === alias)?.patch;
   if (!patch) return null;
-  const parsed = await orUnreadable(readPatch(world.artifacts, patch));
+  const parsed = await unlessDamaged(readPatch(world.artifacts, patch));
   if (parsed === null) return { why: `The stored patch of ${alias} is missing or damaged.` };
   return parsed.kind === 'patch'
     ? { files: parsed.patch.files }

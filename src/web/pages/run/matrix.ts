@@ -5,7 +5,7 @@ import {
   type TestTable,
   tellsApart,
 } from '../../../core/evidence/index.ts';
-import { type Alias, uniqueSorted } from '../../../core/model/index.ts';
+import { type Alias, byAlias, uniqueSorted } from '../../../core/model/index.ts';
 import type { RunView } from '../../../core/reports/index.ts';
 
 /** Tests × trees, as far as they are known: the base, then the candidates by alias. */
@@ -68,7 +68,7 @@ function storedGroups({ suites }: TestTable): readonly MatrixGroup[] {
 
 /** Exact for tests on which candidates differ: the evidence names all that are broken or fixed. */
 function baseGroup({ evidence }: RunView): MatrixGroup {
-  const inOrder = evidence.toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
+  const inOrder = evidence.toSorted(byAlias);
   const all = inOrder.flatMap(({ baseTests }) => baseTests ?? []);
   const fixed = new Set(all.flatMap((tests) => tests.fixed));
   const names = uniqueSorted([
@@ -93,7 +93,7 @@ function baseGroup({ evidence }: RunView): MatrixGroup {
 
 /** Only failing tests have names in the evidence. */
 function peerGroups({ evidence }: RunView): readonly MatrixGroup[] {
-  const inOrder = evidence.toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
+  const inOrder = evidence.toSorted(byAlias);
   const authors = uniqueSorted(inOrder.flatMap(({ peerTests }) => peerTests.map(({ author }) => author)));
   return authors.map((author, nth) => {
     const own = inOrder.map(({ peerTests }) => peerTests.find((one) => one.author === author));

@@ -8,11 +8,12 @@ import {
   PAGE,
   type RunView,
   runSummary,
+  shortSha,
   stageOf,
   stepTime,
 } from '../../../core/reports/index.ts';
-import { type Html, moment } from '../../layout.ts';
-import { codeText, facts, list, markedUp, shownSentence } from './frame.ts';
+import { codeText, type Html, moment, shownSentence } from '../../layout.ts';
+import { facts, list, markedUp } from './frame.ts';
 
 /** The decision and the next thing to do, in the words of GitHub's comments and the terminal. */
 export function summaryBox(view: RunView, actions: Html | ''): Html {
@@ -90,7 +91,7 @@ export function factsOfRun({ base, budget, requestedBy, startedAt, now, sandbox,
     ['Spent', spent],
     ['Forecast', forecast ? `${money(forecast.least)} to ${money(forecast.most)}` : ''],
     ['Requested by', requestedBy ? codeText(requestedBy.login, 80) : ''],
-    ['Base', base ? html`${codeText(base.sha.slice(0, 12))} (${codeText(base.ref)})` : ''],
+    ['Base', base ? html`${codeText(shortSha(base.sha))} (${codeText(base.ref)})` : ''],
     ['Sandbox', sandbox ? codeText(`${sandbox.backend}: ${sandbox.detail}`) : ''],
   ]);
 }

@@ -1,8 +1,8 @@
 import { html, raw } from 'hono/html';
 import type { TestMark, TestOutputs } from '../../../core/evidence/index.ts';
 import { counted, elapsed, howEnded, type RunView } from '../../../core/reports/index.ts';
-import { type Html, shownText } from '../../layout.ts';
-import { codeText, facts, inline, runAddress, shownSentence } from './frame.ts';
+import { codeText, type Html, shownLine, shownSentence, shownText } from '../../layout.ts';
+import { facts, runAddress } from './frame.ts';
 import {
   MATRIX_FILTERS,
   type Matrix,
@@ -70,7 +70,7 @@ const filterForm = (
   (name) =>
     html`<option value="${name}"${name === show ? raw(' selected') : ''}>${FILTER_LABELS[name]}</option>`,
 )}</select></label>
-<label>Name contains <input type="search" name="q" value="${inline(text)}" maxlength="200"></label>
+<label>Name contains <input type="search" name="q" value="${shownLine(text)}" maxlength="200"></label>
 <button type="submit">Show</button>
 </form>`;
 
@@ -104,7 +104,7 @@ function matrixRow(view: RunView, columns: readonly string[], { key, name, marks
     const { sign, name: meaning } = markOf(letter);
     return html`<td class="${classOf(letter)}"><a href="${address}#${column}" aria-label="${column}: ${meaning}">${sign}</a></td>`;
   });
-  return html`<tr><th scope="row"><a href="${address}">${inline(name, MAX_NAME_SHOWN) || '(no name)'}</a>${
+  return html`<tr><th scope="row"><a href="${address}">${shownLine(name, MAX_NAME_SHOWN) || '(no name)'}</a>${
     note === undefined ? '' : html`<br><span class="muted">${shownSentence(note, 300)}</span>`
   }</th>${cells}</tr>`;
 }
