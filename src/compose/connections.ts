@@ -136,13 +136,13 @@ export async function disposedOnFailure<T>(
   }
 }
 
-/** Where texts on GitHub and in the terminal link to. */
-export const pageAddress = ({ pages: { publicUrl } }: Operator): { readonly publicUrl?: string } =>
-  publicUrl === undefined ? {} : { publicUrl };
+/** Where texts on GitHub and in the terminal link to: only pages that somebody can sign in to. */
+export const linksTo = ({ pages: { publicUrl, lacks } }: Operator): Pick<World, 'publicUrl'> =>
+  publicUrl === undefined || lacks.length > 0 ? {} : { publicUrl };
 
 /** Writes the status comments; without GitHub it does nothing. */
 export const announcerOf = (
   operator: Operator,
   own: Pick<World, 'diskSpace' | 'log' | 'store'>,
   github: GitHub | undefined,
-) => openAnnouncer({ ...own, ...pageAddress(operator), clock: systemClock, ...(github ? { github } : {}) });
+) => openAnnouncer({ ...own, ...linksTo(operator), clock: systemClock, ...(github ? { github } : {}) });

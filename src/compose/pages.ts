@@ -35,10 +35,6 @@ export const onOwnAddress = (operator: Operator, publicUrl: string): Operator =>
   },
 });
 
-/** Only pages that somebody can sign in to are linked to. */
-export const linksTo = ({ pages: { publicUrl, lacks } }: Operator): Pick<World, 'publicUrl'> =>
-  publicUrl === undefined || lacks.length > 0 ? {} : { publicUrl };
-
 async function installationFacts({ data, max }: Operator, world: World): Promise<InstallationFacts> {
   const { store, clock, diskSpace } = world;
   const now = clock.now();

@@ -17,11 +17,11 @@ import {
   announcerOf,
   closing,
   disposedOnFailure,
+  linksTo,
   newIdentity,
   openAppGitHub,
   openDatabase,
   openSharing,
-  pageAddress,
   providersOf,
   type Sharing,
   type SharingOptions,
@@ -44,7 +44,6 @@ import {
   type OpenLog,
   openLog,
 } from './instrumentation.ts';
-import { linksTo } from './pages.ts';
 import { closableSandbox, NO_SANDBOX, openSandbox, ownerOf, registriesOf, toolchainsOf } from './sandbox.ts';
 import { pruneUnused } from './upkeep.ts';
 
@@ -254,7 +253,6 @@ const statelessParts = (operator: Operator, log: OpenLog, sandbox: Sandbox) => (
   parallelChecks: availableParallelism(),
   prompts: promptsOf(operator),
   toolchains: toolchainsOf(operator, sandbox),
-  ...pageAddress(operator),
   ...registriesOf(operator, log),
   ...linksTo(operator),
 });
