@@ -34,6 +34,11 @@ export interface VisibleRepositories {
 export interface Access {
   /** Read from GitHub, at most a minute ago. */
   right(viewer: Viewer | null, repository: RepositoryHandle): Promise<Right>;
+  /**
+   * For lists and streams, which ask without the viewer naming anything: null if it is not known, and GitHub is asked no
+   * more for them at the moment. `none` may be ten minutes old.
+   */
+  listedRight(viewer: Viewer | null, repository: RepositoryHandle): Promise<Right | null>;
   /** Null for a run that does not exist and for one that the viewer may not see, after the same work. */
   visibleRun(viewer: Viewer | null, id: RunId): Promise<VisibleRun | null>;
   /**
@@ -57,7 +62,7 @@ export interface SignedIn {
 
 export interface WebAppOptions {
   readonly world: World;
-  /** Applies what viewers press. */
+  /** Applies the commands of viewers. */
   readonly commands: PageCommands;
   /** Who sends the request; null if nobody is signed in. */
   readonly identify: (c: Context<WebEnv>) => Promise<SignedIn | null>;

@@ -83,7 +83,8 @@ export function openWeb(options: WebAppOptions): WebApp {
   app.get('/', frontPage);
   app.use(async (c, next) => {
     // What may be seen without signing in is decided where a run is loaded.
-    if (c.var.viewer || (options.publicRepositories && /^\/runs(\/|$)/.test(c.req.path))) return next();
+    if (c.var.viewer || (options.publicRepositories && /^\/(runs|events)(\/|$)/.test(c.req.path)))
+      return next();
     return sendSignedOut(c);
   });
   app.route('/', installationPage(parts));

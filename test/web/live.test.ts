@@ -1,7 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/adapters/system/index.ts';
 import type { Candidate, CoderStep } from '../../src/core/model/index.ts';
-import type { Clock } from '../../src/ports/index.ts';
+import type {
+  Clock,
+  GitHub,
+  GitHubReader,
+  RepositoryFacts,
+  RepositoryHandle,
+} from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import type { Viewer } from '../../src/web/index.ts';
 import { bookRow } from '../world/ledger.ts';
@@ -311,6 +317,59 @@ test('the stream of lists tells that something changed, to those who may see it'
   expect((await one.next())?.name).toBe('changed');
 });
 
+test('the stream of lists asks GitHub as little as lists do, however many hidden runs change', async () => {
+  const hidden = Array.from({ length: 60 }, (_, at) => ({
+    id: `r3333333${10 + at}`,
+    repositoryId: 100 + at,
+  }));
+  for (const { id, repositoryId } of hidden) await world.run(id, repositoryId);
+  // Her own run is known to be hers, from its page.
+  await world.get('/runs/r111111111', mona);
+  const stream = await follow('/events');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  for (const { id } of hidden) await world.store.transition(id, 'admitted', 'label', 5);
+  await vi.waitFor(() => expect(world.asked.length).toBeGreaterThanOrEqual(20), 4_000);
+  await world.store.transition('r111111111', 'admitted', 'label', 5);
+  await stream.until('changed');
+  expect(world.asked).toHaveLength(20);
+});
+
+test('a reader about whose rights GitHub thinks long does not delay the others', async () => {
+  await world.run('r222222222', 43);
+  const answer = Promise.withResolvers<'read'>();
+  const known = new Map(world.rights).set('43 5', 'read');
+  Object.assign(world.rights, {
+    get: (name: string) => (name === '43 6' ? answer.promise : known.get(name)),
+  });
+  const slow = await follow('/events', { kind: 'github', id: 6, login: 'nina', operator: false });
+  const quick = await follow('/events');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await world.store.transition('r222222222', 'admitted', 'label', 5);
+  await quick.until('changed');
+  await world.store.transition('r222222222', 'cancelled', 'enough', 6);
+  await quick.until('changed');
+  answer.resolve('read');
+  await slow.until('changed');
+});
+
+test('the list of public runs is live for those who have not signed in', async () => {
+  const github = partial<GitHub>({
+    reader: async ({ repositoryId }: RepositoryHandle) =>
+      partial<GitHubReader>({
+        repository: async () => partial<RepositoryFacts>({ private: repositoryId !== 42 }),
+      }),
+  });
+  expect((await world.get('/events', null)).status).toBe(401);
+  world = webWorld({ world: partial<World>({ clock, github }), publicRepositories: true });
+  await world.run('r111111111');
+  await world.run('r222222222', 43);
+  const stream = await follow('/events', null);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await world.store.transition('r222222222', 'admitted', 'label', 5);
+  await world.store.transition('r111111111', 'admitted', 'label', 6);
+  await stream.until('changed');
+});
+
 describe('the page of steps', () => {
   const page = async (query = '') => (await world.get(`/runs/r111111111/steps/A${query}`, mona)).text();
 
@@ -332,6 +391,14 @@ describe('the page of steps', () => {
     );
     expect(text).toContain('they prove nothing');
     expect(text).toContain('data-steps="/runs/r111111111/events?steps=A&amp;after=4&amp;call=');
+  });
+
+  test('names the state of the candidate as its run and the live updates do', async () => {
+    await world.store.putCandidate(candidate({ state: 'queued' }));
+    const stream = await follow('/runs/r111111111/events');
+    const state = (await stream.until('run')).data.texts?.['A.state'];
+    expect(state).toBe('waiting');
+    expect(await page()).toContain(`data-live-text="A.state">${state}<`);
   });
 
   test('is searched and filtered by its address alone', async () => {

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { aliasOf } from '../../core/commands/index.ts';
 import { handleOf } from '../../runs/index.ts';
-import type { WebContext, WebEnv, WebParts } from '../context.ts';
+import type { Right, WebContext, WebEnv, WebParts } from '../context.ts';
 import { sendProblem } from '../layout.ts';
 import { openConcurrencyLimit, personKey } from '../people/index.ts';
-import { openLiveReaders } from './hub.ts';
 import { openListReaders } from './lists.ts';
 import { MAX_NUMBER, readPosition } from './position.ts';
+import { openLiveReaders } from './run-streams.ts';
 import { callItem, stepItem } from './step-list.ts';
 import { stepPages } from './steps-page.ts';
 import { eventStream, type OpenStream } from './stream.ts';
@@ -62,7 +62,7 @@ export function livePages(parts: WebParts): LivePages {
       async maySee() {
         if (!(await samePerson(c))) return false;
         const { origin } = run;
-        if (origin.kind === 'github' && (await access.right(viewer, handleOf(origin))) !== 'none')
+        if (origin.kind === 'github' && mayRead(await access.listedRight(viewer, handleOf(origin))))
           return true;
         return (await access.visibleRun(viewer, run.id)) !== null;
       },
@@ -79,7 +79,7 @@ export function livePages(parts: WebParts): LivePages {
       isThere: () => samePerson(c),
       maySee: async ({ id, origin }) =>
         origin.kind === 'github'
-          ? (await access.right(viewer, handleOf(origin))) !== 'none'
+          ? mayRead(await access.listedRight(viewer, handleOf(origin)))
           : (await access.visibleRun(viewer, id)) !== null,
     });
     return opened.response;
@@ -93,6 +93,8 @@ export function livePages(parts: WebParts): LivePages {
     },
   };
 }
+
+const mayRead = (right: Right | null): boolean => right === 'read' || right === 'write';
 
 const tooManyStreams = (c: WebContext): Promise<Response> =>
   sendProblem(

@@ -1,3 +1,4 @@
+import type { RunId } from '../../core/model/index.ts';
 import type { RunMark } from '../../ports/index.ts';
 import type { World } from '../../runs/index.ts';
 import { markVersion } from './facts.ts';
@@ -10,7 +11,7 @@ const NEWEST = 100;
 /** Milliseconds for each reader over which lists are reloaded, so that many do not load at once; and at most. */
 const SPREAD_MS = 50;
 const MAX_SPREAD_MS = 15_000;
-const BEAT_MS = 15_000;
+const STREAM_SILENCE_MS = 15_000;
 const RECHECK_MS = 45_000;
 
 /** One reader of the list of runs. */
@@ -23,8 +24,11 @@ export interface ListReader {
 }
 
 interface Listening extends ListReader {
+  /** Runs that have changed, and that the person's right to is not known of yet. */
+  readonly changed: Map<RunId, RunMark>;
   sentAt: number;
   checkedAt: number;
+  isBusy: boolean;
 }
 
 interface ListReaders {
@@ -48,26 +52,37 @@ export function openListReaders({ store, clock, log }: Pick<World, 'clock' | 'lo
     const before = known;
     known = new Map(marks.map((mark) => [mark.id, markVersion(mark)]));
     const changed = before ? marks.filter((mark) => before.get(mark.id) !== known?.get(mark.id)) : [];
-    await Promise.all(
-      [...readers.values()].map((reader) => tell(reader, changed).catch(() => drop(reader.stream))),
-    );
+    for (const reader of readers.values()) {
+      for (const run of changed) reader.changed.set(run.id, run);
+      void tellUnlessBusy(reader);
+    }
   };
-  const tell = async (reader: Listening, changed: readonly RunMark[]): Promise<void> => {
+  /** Nobody waits for it: GitHub may take long to answer for one reader. */
+  const tellUnlessBusy = async (reader: Listening): Promise<void> => {
+    if (reader.isBusy) return;
+    reader.isBusy = true;
+    await tell(reader).catch(() => drop(reader.stream));
+    reader.isBusy = false;
+  };
+  const tell = async (reader: Listening): Promise<void> => {
     const now = clock.elapsed();
     if (now - reader.checkedAt >= RECHECK_MS) {
       reader.checkedAt = now;
       if (!(await reader.isThere())) return drop(reader.stream);
     }
-    for (const run of changed) {
+    // One at a time: the first run that they may see is enough, and spares the other questions to GitHub.
+    for (const [id, run] of reader.changed) {
+      reader.changed.delete(id);
       if (!(await reader.maySee(run))) continue;
+      reader.changed.clear();
       reader.sentAt = now;
       const spread = Math.min(MAX_SPREAD_MS, readers.size * SPREAD_MS);
       if (!reader.stream.send({ name: 'changed', data: JSON.stringify({ spread }) })) drop(reader.stream);
       return;
     }
-    if (now - reader.sentAt < BEAT_MS) return;
+    if (now - reader.sentAt < STREAM_SILENCE_MS) return;
     reader.sentAt = now;
-    if (!reader.stream.beat()) drop(reader.stream);
+    if (!reader.stream.keepAlive()) drop(reader.stream);
   };
   const lookRegularly = async (): Promise<void> => {
     while (readers.size > 0) {
@@ -89,7 +104,8 @@ export function openListReaders({ store, clock, log }: Pick<World, 'clock' | 'lo
   return {
     add(reader) {
       const now = clock.elapsed();
-      readers.set(reader.stream, { ...reader, sentAt: now, checkedAt: now });
+      const state = { changed: new Map(), sentAt: now, checkedAt: now, isBusy: false };
+      readers.set(reader.stream, { ...reader, ...state });
       start();
     },
     remove: (stream) => void readers.delete(stream),

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { aliasOf } from '../../core/commands/index.ts';
 import type { Candidate, CoderStep, CoderStepKind, RunId } from '../../core/model/index.ts';
+import { CANDIDATE_STATE_LABELS } from '../../core/reports/index.ts';
 import type { NumberedCall, StepTotals, Store } from '../../ports/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../context.ts';
 import { type Html, sendNotFound, sendPage, shownLine, shownText } from '../layout.ts';
@@ -126,7 +127,7 @@ function stepPageBody(page: StepPage): Html {
   const { runId, candidate, query, steps, calls, totals, lastCall, isLive } = page;
   const { alias, note } = candidate;
   const items = stepsWithCalls(steps, calls);
-  return html`<p><a href="/runs/${runId}">The run</a> · candidate ${alias}: <span data-live-text="${alias}.state">${candidate.state}</span>, <span data-live-text="${alias}.note">${shownText(note, 300)}</span></p>
+  return html`<p><a href="/runs/${runId}">The run</a> · candidate ${alias}: <span data-live-text="${alias}.state">${CANDIDATE_STATE_LABELS[candidate.state]}</span>, <span data-live-text="${alias}.note">${shownText(note, 300)}</span></p>
 <p class="note">Commands, edits and words are as the agent reports them; they prove nothing. Model calls are from Runoff's own ledger.</p>
 ${stepForm(query)}
 ${firstNote(totals)}
@@ -140,7 +141,7 @@ ${laterLink(page)}
 const stepForm = ({
   filter,
   text,
-}: StepPageQuery): Html => html`<form method="get" class="step-filter" role="search">
+}: StepPageQuery): Html => html`<form method="get" class="filters" role="search">
 <label>Show <select name="show">${Object.entries(STEP_FILTERS).map(
   ([name, { title }]) =>
     html`<option value="${name}"${name === filter ? html` selected` : ''}>${title}</option>`,

@@ -13,7 +13,7 @@ export interface OpenStream {
   /** False if the stream has ended, also because its reader was too slow. */
   send(event: StreamEvent): boolean;
   /** Keeps proxies and both ends from taking a quiet connection for a dead one. */
-  beat(): boolean;
+  keepAlive(): boolean;
   end(): void;
 }
 
@@ -60,7 +60,7 @@ export function eventStream(onEnd: () => void): { readonly response: Response; r
     stream: {
       send: ({ id, name, data }) =>
         write(`${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${data}\n\n`),
-      beat: () => write(': \n\n'),
+      keepAlive: () => write(': \n\n'),
       end,
     },
   };

@@ -75,6 +75,11 @@ export function openAccess(ports: AccessPorts, { publicRepositories = false }: A
     return rights.get(viewer, repository);
   }
 
+  async function listedRight(viewer: Viewer | null, repository: RepositoryHandle): Promise<Right | null> {
+    if (viewer?.kind === 'local' || (viewer === null && !publicRepositories)) return 'none';
+    return rights.getListed(viewer, repository);
+  }
+
   /** As `right`, for a repository or run that the viewer names: anybody can name any, so the questions are limited. */
   async function rightToNamed(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right> {
     if (viewer === null && !publicRepositories) return 'none';
@@ -106,7 +111,7 @@ export function openAccess(ports: AccessPorts, { publicRepositories = false }: A
       return { repositories: [], complete: true };
     const all = await ports.store.repositoriesWithRuns();
     const asked = all.slice(0, MAX_LISTED);
-    const found = await Promise.all(asked.map((one) => rights.getListed(viewer, one)));
+    const found = await Promise.all(asked.map((one) => listedRight(viewer, one)));
     return {
       repositories: asked.filter((_, at) => found[at] === 'read' || found[at] === 'write'),
       complete: asked.length === all.length && !found.includes(null),
@@ -115,6 +120,7 @@ export function openAccess(ports: AccessPorts, { publicRepositories = false }: A
 
   return {
     right,
+    listedRight,
     visibleNamed,
     visibleRepositories,
     async visibleRun(viewer, id) {

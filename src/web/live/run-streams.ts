@@ -8,7 +8,7 @@ import type { OpenStream } from './stream.ts';
 /** Milliseconds between two looks at the database, however many watch. Our default. */
 const LOOK_AT_RUNS_MS = 1_000;
 /** Milliseconds of silence after which a stream gets a comment. Our default: proxies wait for 60 s. */
-const BEAT_MS = 15_000;
+const STREAM_SILENCE_MS = 15_000;
 /** Milliseconds after which the right of a reader is asked again: at most a minute, with one look and the answer. */
 const RECHECK_MS = 45_000;
 /** Steps and calls that one look reads for a reader. */
@@ -78,7 +78,7 @@ export function openLiveReaders(
   };
   const look = async (): Promise<void> => {
     // First: whatever fails below, nobody goes on reading what they may not see any more.
-    for (const reader of [...readers.values()]) attend(reader);
+    for (const reader of [...readers.values()]) checkReader(reader);
     const byRun = Map.groupBy(readers.values(), ({ runId }) => runId);
     const marks = await store.runMarks([...byRun.keys()]);
     for (const id of seen.keys()) if (!byRun.has(id)) seen.delete(id);
@@ -158,11 +158,11 @@ export function openLiveReaders(
       send(reader, 'steps', data);
     }
   };
-  const attend = (reader: Following): void => {
+  const checkReader = (reader: Following): void => {
     const now = clock.elapsed();
-    if (now - reader.sentAt >= BEAT_MS) {
+    if (now - reader.sentAt >= STREAM_SILENCE_MS) {
       reader.sentAt = now;
-      if (!reader.stream.beat()) drop(reader.stream);
+      if (!reader.stream.keepAlive()) drop(reader.stream);
     }
     if (reader.checking || now < reader.checkAt) return;
     reader.checking = true;
