@@ -9,5 +9,5 @@ export {
   stopRunsOfIssue,
   stopRunsWithoutAccess,
 } from './missed-events.ts';
-export type { PageCommand, PageIntake } from './pages.ts';
+export { type PageCommand, type PageIntake, pageCommandId } from './pages.ts';
 export { makeToken, revokeToken } from './tokens.ts';

@@ -11,23 +11,25 @@ export interface PageCommands {
   outcome(
     command: string,
     withinMs: number,
-  ): Promise<Pick<CommandRecord, 'outcome' | 'runId' | 'text'> | null>;
+  ): Promise<Pick<CommandRecord, 'outcome' | 'page' | 'runId' | 'text'> | null>;
 }
 
 /** The ports needed for commands to local runs. */
 type LocalPorts = Pick<World, 'announcer' | 'artifacts' | 'clock' | 'engine' | 'log' | 'store'>;
 
-/** Outcomes that are kept for pages to show. Default: more than anybody presses before the page is shown. */
+/** Outcomes that are kept for pages to show. Default: more than anybody sends before the page is shown. */
 const MAX_OUTCOMES = 200;
+
+interface AppliedCommand extends Pick<PageCommand, 'about' | 'text'> {
+  readonly outcome: Promise<CommandOutcome>;
+}
 
 /**
  * Commands to local runs from the pages of this machine's own user: what `runoff pick`, `cancel`, `answer`, `approve`
  * and `revise` do. Each is applied before the request is answered. The engine must have been launched.
  */
 export function openLocalCommands(world: LocalPorts): PageCommands {
-  const applied = openBoundedMap<{ readonly text: string; readonly outcome: Promise<CommandOutcome> }>(
-    MAX_OUTCOMES,
-  );
+  const applied = openBoundedMap<AppliedCommand>(MAX_OUTCOMES);
   return {
     async onPage(given) {
       const id = pageCommandId(given);
@@ -35,15 +37,17 @@ export function openLocalCommands(world: LocalPorts): PageCommands {
       if (before && before.text !== given.text)
         return refusedOnPage('A different command was already sent with this key. Load the page again.');
       if (!before) {
-        const { text } = given;
-        applied.set(id, { text, outcome: applyLocally(world, id, given) });
+        const { text, about } = given;
+        applied.set(id, { text, about, outcome: applyLocally(world, id, given) });
       }
       await applied.get(id)?.outcome;
       return { kind: 'recorded', command: id };
     },
     async outcome(id) {
       const found = applied.get(id);
-      return found ? { text: found.text, outcome: await found.outcome } : null;
+      if (!found) return null;
+      const { text, about, outcome } = found;
+      return { text, outcome: await outcome, ...('run' in about ? { page: about } : {}) };
     },
   };
 }
@@ -58,7 +62,7 @@ async function applyLocally(world: LocalPorts, id: string, given: PageCommand): 
   const { run } = given.about;
   try {
     const { origin } = await loadRun(world, run);
-    if (origin.kind !== 'local') return refusedLocally('Act on runs of GitHub there.');
+    if (origin.kind !== 'local') return refusedLocally('This run can only be changed on GitHub.');
     return await applyTo(world, run, { id, command, about: given.about });
   } catch (thrown) {
     const { code, message, advice } = asFault(thrown);

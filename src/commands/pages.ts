@@ -28,7 +28,8 @@ export const refusedOnPage = (why: string): PageIntake => ({ kind: 'refused', wh
 type Thread = Pick<NewCommand, 'place' | 'page'>;
 
 /** The id under which the command of a request is stored. */
-export const pageCommandId = ({ via, by, key }: PageCommand): string => `${via}:${by.id}:${key}`;
+export const pageCommandId = ({ via, by, key }: Pick<PageCommand, 'by' | 'key' | 'via'>): string =>
+  `${via}:${by.id}:${key}`;
 
 /** What may be said in this way, as a command to store; or why it is refused. Faults: GITHUB_UNAVAILABLE, GITHUB_REFUSED. */
 export async function commandFromPage(

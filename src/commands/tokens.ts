@@ -10,7 +10,7 @@ import type { RepositoryHandle } from '../ports/index.ts';
 import { mayWrite, requireGitHub, type World } from '../runs/index.ts';
 
 /** What a new token is for. */
-export interface TokenWish {
+export interface TokenRequest {
   /** Login of the person that it acts for. */
   readonly login: string;
   /** As `owner/name`. */
@@ -34,11 +34,11 @@ const TOKEN_DAY_MS = 86_400_000;
  * Makes a token for a person who has write access now to each of the repositories; at each use, GitHub is asked again.
  * Faults: GITHUB_UNAVAILABLE, DATABASE_UNAVAILABLE.
  */
-export async function makeToken(world: TokenPorts, wish: TokenWish): Promise<MadeToken> {
-  const { verbs, days, name } = wish;
-  const wrong = whyImpossible(wish);
+export async function makeToken(world: TokenPorts, request: TokenRequest): Promise<MadeToken> {
+  const { verbs, days, name } = request;
+  const wrong = whyImpossible(request);
   if (wrong !== null) return { kind: 'refused', why: wrong };
-  const found = await repositoriesNamed(world, wish.repositories);
+  const found = await repositoriesNamed(world, request.repositories);
   if ('missing' in found)
     return {
       kind: 'refused',
@@ -47,8 +47,8 @@ export async function makeToken(world: TokenPorts, wish: TokenWish): Promise<Mad
   const [first] = found.repositories;
   if (!first) return { kind: 'refused', why: 'Name at least one repository.' };
   const github = requireGitHub(world);
-  const by = await github.people.byLogin(wish.login, first);
-  if (!by) return { kind: 'refused', why: `GitHub knows nobody with the login ${wish.login}.` };
+  const by = await github.people.byLogin(request.login, first);
+  if (!by) return { kind: 'refused', why: `GitHub knows nobody with the login ${request.login}.` };
   for (const repository of found.repositories) {
     if (!(await mayWrite(await github.reader(repository), by)))
       return {
@@ -65,7 +65,7 @@ export async function makeToken(world: TokenPorts, wish: TokenWish): Promise<Mad
   return { kind: 'made', token, text };
 }
 
-function whyImpossible({ repositories, verbs, days, name }: TokenWish): string | null {
+function whyImpossible({ repositories, verbs, days, name }: TokenRequest): string | null {
   if (verbs.length === 0) return 'Say what the token may be used for: read, run, act.';
   if (repositories.length > MAX_TOKEN_REPOSITORIES)
     return `A token is for at most ${MAX_TOKEN_REPOSITORIES} repositories.`;

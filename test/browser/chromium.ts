@@ -138,9 +138,7 @@ async function checkAnswer(response: Response, found: string[], tokens: Set<stri
     const [cookie = '', ...flags] = value.split('; ');
     // A cookie that is taken back has no value to protect.
     if (flags.includes('Max-Age=0')) continue;
-    const isKey = /session|sign-in/.test(cookie.split('=')[0] ?? '');
-    const wanted = ['HttpOnly', 'SameSite=Lax', ...(isKey ? ['Path=/'] : [])];
-    const missing = wanted.filter((flag) => !flags.includes(flag));
+    const missing = ['HttpOnly', 'SameSite=Lax', 'Path=/'].filter((flag) => !flags.includes(flag));
     if (missing.length > 0) found.push(`${at} sets a cookie without ${missing.join(', ')}: ${cookie}`);
   }
   if (!headers['content-type']?.startsWith('text/html') || response.status() >= 300) return;

@@ -22,22 +22,16 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A browser without scripts: it keeps cookies, reads forms and sends them. */
+/** A browser without scripts: it reads forms, sends them, and goes where an answer leads. */
 function browser(fixture: Fixture, viewer: Viewer, csrf = `token of ${'id' in viewer ? viewer.id : 0}`) {
   const world = partial<World>({ ...fixture.world, random: systemRandom }, ['diskSpace', 'metrics']);
   const commands = viewer.kind === 'local' ? openLocalCommands(world) : fixture.intake;
   const web = openWeb({ world, commands, identify: async () => ({ viewer, csrf }) });
-  let cookie = '';
-  const fetched = async (path: string, init: RequestInit = {}) => {
-    const headers = { cookie, ...init.headers };
-    const response = await web.fetch(new Request(`http://runoff.test${path}`, { ...init, headers }));
-    for (const set of response.headers.getSetCookie())
-      cookie = /Max-Age=0/.test(set) ? '' : (set.split(';')[0] ?? '');
-    return response;
-  };
+  const fetched = (path: string, init: RequestInit = {}) =>
+    web.fetch(new Request(`http://runoff.test${path}`, init));
   const page = async () => (await fetched(`/runs/${fixture.runId}`)).text();
   /** Sends the form of an action as the page has it, with what a person enters. */
-  const send = (html: string, action: string, entered: Record<string, string>) => {
+  const send = async (html: string, action: string, entered: Record<string, string>) => {
     const found = html
       .split('<form ')
       .find((form) => form.includes(`action="/runs/${fixture.runId}/${action}"`));
@@ -46,19 +40,25 @@ function browser(fixture: Fixture, viewer: Viewer, csrf = `token of ${'id' in vi
       ([, name = '', value = '']) => [name, value] as const,
     );
     const body = new URLSearchParams({ ...Object.fromEntries(hidden), ...entered });
-    return fetched(`/runs/${fixture.runId}/${action}`, { method: 'POST', body });
+    const response = await fetched(`/runs/${fixture.runId}/${action}`, { method: 'POST', body });
+    address = response.headers.get('location') ?? address;
+    return response;
   };
-  const said = async () => {
+  /** Where the last form led. */
+  let address = `/runs/${fixture.runId}`;
+  /** What a page says about a form that was sent; null for nothing. */
+  const said = async (at = address) => {
     // The clock of the fixture waits for nothing.
     await fixture.intake.idle();
-    return /class="notice \w+">(.*?)<\/p>/s.exec(await page())?.[1]?.replace(/<\/?\w+>/g, '') ?? null;
+    const text = await (await fetched(at)).text();
+    return /class="notice \w+">(.*?)<\/p>/s.exec(text)?.[1]?.replace(/<\/?\w+>/g, '') ?? null;
   };
   /** The page, a press of a button on it, and what the page says then. */
   const press = async (action: string, entered: Record<string, string> = {}) => {
     const response = await send(await page(), action, entered);
     return response.status === 303 ? said() : `${response.status}: ${await response.text()}`;
   };
-  return { fetched, page, send, said, press };
+  return { fetched, page, send, said, press, address: () => address };
 }
 
 async function viewerCalled(login: string): Promise<Viewer> {
@@ -83,18 +83,33 @@ const commentsOf = async (issue: number): Promise<string> => {
 };
 
 describe('a writer, on the page of a run that waits for a pick', () => {
-  test('picks: the pull request is opened, the issue says by whom, and the page says so once', async () => {
+  test('picks: the pull request is opened, the issue says by whom, and so does the page, also when it is loaded again', async () => {
     expect(await alice.press('vote', { candidate: 'C' })).toBe('Recorded the vote for C.');
     expect(await alice.press('pick', { candidate: 'C' })).toMatch(
       /^Candidate C is the draft pull request #\d+\.$/,
     );
-    expect(await alice.said()).toBeNull();
+    expect(await alice.said()).toMatch(/^Candidate C is the draft pull request/);
+    expect(await alice.said(`/runs/${fixture.runId}`)).toBeNull();
     expect(await pulls()).toBe('pull');
     expect(await commentsOf(fixture.issue)).toContain('picked by `alice`');
     const audit = await store.audited({ run: fixture.runId, limit: 20 });
     expect(audit.flatMap(({ entry }) => (entry.kind === 'command' ? [entry.text] : []))).toEqual(
       expect.arrayContaining(['/auto-dev vote C', '/auto-dev pick C']),
     );
+  });
+
+  test('sees the outcome of her own forms to this run, whatever key the address has', async () => {
+    await alice.press('vote', { candidate: 'B' });
+    const address = alice.address();
+    expect(address).toMatch(/\?outcome=[0-9a-f]{32}#outcome$/);
+    const bob = browser(fixture, await viewerCalled('bob'));
+    expect(await bob.said(address)).toBeNull();
+    const other = await openFixture(shared(), { decision: TOSS_UP, keeps: store });
+    await other.publishes();
+    expect(await alice.said(address.replace(fixture.runId, other.runId))).toBeNull();
+    for (const key of ['', 'x', '0'.repeat(32)])
+      expect(await alice.said(`/runs/${fixture.runId}?outcome=${key}`)).toBeNull();
+    expect(await alice.said(address)).toBe('Recorded the vote for B.');
   });
 
   test('in two browsers at once: one picks, and the other is told by whom and what', async () => {

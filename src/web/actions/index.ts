@@ -1,8 +1,7 @@
 import { Hono } from 'hono';
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import type { PageCommand } from '../../commands/index.ts';
+import { type PageCommand, pageCommandId } from '../../commands/index.ts';
 import { aliasOf } from '../../core/commands/index.ts';
 import type { Actor, RunId } from '../../core/model/index.ts';
 import type { RunView } from '../../core/reports/index.ts';
@@ -10,11 +9,8 @@ import type { Viewer, WebContext, WebEnv } from '../context.ts';
 import { csrfField, type Html, sendProblem, shownSentence } from '../layout.ts';
 import { actionForms } from './forms.ts';
 
-/** Milliseconds that a press waits for its outcome before the page is shown without it. Default: a pick takes seconds. */
+/** Milliseconds that a form waits for its outcome before the page is shown without it. Default: a pick takes seconds. */
 const OUTCOME_WAIT_MS = 5_000;
-/** Seconds for which a browser keeps the key of what was pressed. Default: as long as somebody may wait for it. */
-const COOKIE_SECONDS = 600;
-const COOKIE = 'runoff-pressed';
 
 const Key = z.string().regex(/^[0-9a-f]{32}$/);
 const FieldNumber = z.coerce.number().int().min(0).max(100_000);
@@ -61,11 +57,11 @@ const COMMAND_OF: Readonly<Record<string, (fields: FormFields) => string | null>
 /** The forms of a run page: POST `/:id/:action`. Mounted at `/runs`, below the check of what the viewer may see. */
 export function runActions(): Hono<WebEnv> {
   const app = new Hono<WebEnv>();
-  for (const action of Object.keys(COMMAND_OF)) app.post(`/:id/${action}`, (c) => press(c, action));
+  for (const action of Object.keys(COMMAND_OF)) app.post(`/:id/${action}`, (c) => submitForm(c, action));
   return app;
 }
 
-async function press(c: WebContext, action: string): Promise<Response> {
+async function submitForm(c: WebContext, action: string): Promise<Response> {
   const { viewer, visible } = c.var;
   const { id } = visible.run;
   const form = await c.req.parseBody();
@@ -91,46 +87,36 @@ async function press(c: WebContext, action: string): Promise<Response> {
   const result = await commands.onPage(given);
   if (result.kind === 'refused') return sendProblem(c, 422, 'Nothing was changed', result.why);
   await commands.outcome(result.command, OUTCOME_WAIT_MS);
-  const secure = c.var.parts.origin?.startsWith('https:') ?? false;
-  setCookie(c, COOKIE, key, {
-    path: `/runs/${id}`,
-    httpOnly: true,
-    sameSite: 'Lax',
-    secure,
-    maxAge: COOKIE_SECONDS,
-  });
-  return c.redirect(`/runs/${id}#outcome`, 303);
+  return c.redirect(`/runs/${id}?outcome=${key}#outcome`, 303);
 }
 
 const actorOf = (viewer: Viewer): Actor =>
   viewer.kind === 'github' ? { id: viewer.id, login: viewer.login } : { id: 0, login: 'local' };
 
-/**
- * What a viewer can do on a run's page: first the outcome of what they pressed last, shown once; then the forms.
- */
+/** What a viewer can do on a run's page, after the outcome of the form that they sent, if the address names one. */
 export async function actions(c: WebContext, view: RunView): Promise<Html> {
   const { store, random } = c.var.parts.world;
   const { right } = c.var.visible;
-  const pressed = await lastOutcome(c, view.id);
+  const outcome = await sentOutcome(c, view.id);
   const picks = (await store.picks(view.id)).length;
   const forms = actionForms({ view, right, picks, csrf: csrfField(c), key: random.nonce() });
-  return html`<section id="actions" aria-labelledby="actions-title"><h2 id="actions-title">Actions</h2>${pressed}${forms}</section>`;
+  return html`<section id="actions" aria-labelledby="actions-title"><h2 id="actions-title">Actions</h2>${outcome}${forms}</section>`;
 }
 
-/** The outcome of the last press on this page, shown once; empty for none. */
-async function lastOutcome(c: WebContext, id: RunId): Promise<Html | ''> {
+/** The outcome of the form whose key the address has; empty unless the viewer sent it, for this run. */
+async function sentOutcome(c: WebContext, id: RunId): Promise<Html | ''> {
   const { viewer, parts } = c.var;
-  const key = Key.safeParse(getCookie(c, COOKIE));
+  const key = Key.safeParse(c.req.query('outcome'));
   if (!key.success || !viewer) return '';
-  const found = await parts.commands.outcome(`page:${actorOf(viewer).id}:${key.data}`, 0);
-  if (!found) return '';
+  const sent = pageCommandId({ via: 'page', by: actorOf(viewer), key: key.data });
+  const found = await parts.commands.outcome(sent, 0);
+  if (found?.page?.run !== id) return '';
   const { outcome } = found;
   if (!outcome)
     return notice(
       'waiting',
       'Your command is stored and not applied yet. Other commands of the repository come first, or GitHub does not answer; it is tried for up to an hour. Load the page again to see its outcome.',
     );
-  deleteCookie(c, COOKIE, { path: `/runs/${id}` });
   if (outcome.kind === 'done') return notice('done', sentence(outcome.note));
   if (outcome.kind === 'refused') return notice('refused', outcome.why);
   return notice(
