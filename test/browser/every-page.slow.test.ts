@@ -1,34 +1,13 @@
-import { serve } from '@hono/node-server';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { RunView } from '../../src/core/reports/index.ts';
 import { CORPUS, poisoned } from '../core/reports/hostile.ts';
 import { poisonedParts } from '../web/poisoned-run.ts';
 import { richParts, richRun } from '../web/rich-run.ts';
-import { collected, type StoredParts, storedRun } from '../web/stored-run.ts';
-import { mona } from '../web/web-world.ts';
-import { everyPage, inChromium, type Site, type Visitor, visiting } from './chromium.ts';
+import { collected, type StoredParts } from '../web/stored-run.ts';
+import { everyPage, inChromium, type Visitor, visiting } from './chromium.ts';
 import { accessFaults, injected, overflow } from './inspect.ts';
-
-/** Serves the pages of one run to mona, who may write. */
-async function served(view: RunView, parts: StoredParts) {
-  const world = await storedRun(view, parts);
-  const { promise: listening, resolve } = Promise.withResolvers<number>();
-  const fetched = (request: Request) => {
-    const { pathname, search } = new URL(request.url);
-    return world.get(`${pathname}${search}`, mona, { headers: request.headers });
-  };
-  const server = serve({ fetch: fetched, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve(port));
-  const site: Site = { origin: `http://127.0.0.1:${await listening}`, github: 'https://github.test' };
-  const close = (): Promise<void> => {
-    const { promise, resolve: closed } = Promise.withResolvers<void>();
-    server.close(() => closed());
-    // Pages of a run that is going on keep a stream open.
-    if ('closeAllConnections' in server) server.closeAllConnections();
-    return promise;
-  };
-  return { site, [Symbol.asyncDispose]: close };
-}
+import { servedRun } from './served-run.ts';
 
 interface Looked {
   readonly visitor: Visitor;
@@ -42,7 +21,7 @@ async function look(
   options: BrowserContextOptions,
   faults: (looked: Looked) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
-  await using run = await served(view, parts);
+  await using run = await servedRun(view, parts);
   return await visiting(browser, run.site, options, async (visitor) => {
     const found: string[] = [];
     const root = `/runs/${view.id}`;

@@ -43,7 +43,7 @@ export async function storedRun(view: RunView, parts: StoredParts = {}): Promise
   const world = webWorld({ world: { store, artifacts } });
   world.now = view.now;
   world.rights.set('42 5', 'write');
-  return world;
+  return Object.assign(world, { store });
 }
 
 /** The store of that run alone. */

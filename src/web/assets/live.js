@@ -59,12 +59,21 @@
     };
   }
 
+  /** Whether somebody has entered or chosen something in a field. */
+  function isFilled(field) {
+    if (field.matches('select')) {
+      const first = [...field.options].findIndex(({ defaultSelected }) => defaultSelected);
+      return field.selectedIndex !== Math.max(first, 0);
+    }
+    return field.value !== field.defaultValue || Boolean(field.checked) !== Boolean(field.defaultChecked);
+  }
+
   function replacePart(part, fresh) {
     const before = sent.get(part.id);
     if (before === fresh.outerHTML) return;
-    // Somebody is writing there; the next load tries again.
-    const focused = document.activeElement;
-    if (part.contains(focused) && focused.matches('input, textarea, select')) return;
+    // Somebody is writing there, or has not sent what they entered; the next load tries again.
+    const fields = [...part.querySelectorAll('input, textarea, select')];
+    if (fields.some((field) => field === document.activeElement || isFilled(field))) return;
     const restore = [openDetails(part), scrollOf(part), focusIn(part)];
     sent.set(part.id, fresh.outerHTML);
     const next = document.importNode(fresh, true);
