@@ -28,7 +28,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Starts a run on an issue, in the words of other systems */
+        /** Starts a run on an issue, with alternative field names */
         post: operations["processTask"];
         delete?: never;
         options?: never;

@@ -7,7 +7,7 @@ export type Runoff = Client<paths>;
 export type Run = components['schemas']['Run'];
 export type RunSummary = components['schemas']['RunSummary'];
 export type CommandAnswer = components['schemas']['CommandAnswer'];
-/** The `error` of an answer that is none: `detail` says what happened and what to do. */
+/** The `error` of an error response: `detail` says what happened and what to do. */
 export type Problem = components['schemas']['Problem'];
 
 export interface RunoffOptions {

@@ -52,7 +52,7 @@ export const processRoute = createRoute({
   method: 'post',
   path: '/api/tasks/{id}/process',
   operationId: 'processTask',
-  summary: 'Starts a run on an issue, in the words of other systems',
+  summary: 'Starts a run on an issue, with alternative field names',
   security,
   request: { params: TaskPath, headers: KeyHeader, body: body(ProcessRequest) },
   responses: startAnswers,

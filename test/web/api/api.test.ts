@@ -39,7 +39,7 @@ describe('a run', () => {
     });
   });
 
-  test('is started in the words of other systems', async () => {
+  test('is started with alternative field names', async () => {
     const s = apiWorld();
     const path = '/api/tasks/acme%2Flists%237/process';
     const started = await s.post(path, { body: { multiAgent: true, coderCount: 3 } });
@@ -179,6 +179,23 @@ describe('who may do what', () => {
     expect(await s.post('/api/repos/acme/other/issues/7/runs')).toMatchObject({ status: 404 });
     expect(await s.post(`${RUNS}/r0000000043/cancel`)).toMatchObject({ status: 404 });
     expect((await s.store.run('r0000000043'))?.state).toBe('briefed');
+  });
+
+  test('a command that counted for nothing says whose write access was missing, whoever asks for it', async () => {
+    const s = apiWorld();
+    await shown(s, 'choice');
+    s.repository.rights[ada.id] = 'read';
+    const by = { id: ada.id, login: ada.login };
+    await s.intake.onPage({ via: 'api', key: 'k1', by, text: '/auto-dev vote B', about: { run: RUN } });
+    await s.intake.idle();
+    const path = `/api/repos/acme/lists/commands/${encodeURIComponent(`api:${ada.id}:k1`)}`;
+    expect(await s.get(path)).toMatchObject({
+      status: 403,
+      body: {
+        ...problem('write-access-missing'),
+        detail: 'ada may read acme/lists, and has no write access to it. Ask somebody who has.',
+      },
+    });
   });
 
   test('a token does what it was made for', async () => {

@@ -29,30 +29,54 @@ test('a person picks through the client, and is told what is wrong', async () =>
   expect((await runoff.POST('/api/tasks/{id}/process', task)).data).toMatchObject({ note: 'started a run' });
 });
 
-test('the example of its README starts a run and reads it', async () => {
-  const s = apiWorld();
+/** The example of the README as a program, against this API. */
+async function example(
+  s: ReturnType<typeof apiWorld>,
+  story: (node: (token?: string) => Promise<{ stdout: string }>) => Promise<void>,
+) {
   const folder = await mkdtemp(join(tmpdir(), 'runoff-client-'));
   const server = await served(s.fetch);
   try {
     const readme = await readFile(join(ROOT, 'packages/client/README.md'), 'utf8');
-    await writeFile(join(folder, 'example.mjs'), /```js\n(.*?)```/s.exec(readme)?.[1] ?? '');
+    const text = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
+    await writeFile(join(folder, 'example.mjs'), text.replace('delay(5_000)', 'delay(10)'));
     await mkdir(join(folder, 'node_modules/@runoff'), { recursive: true });
     await symlink(join(ROOT, 'packages/client'), join(folder, 'node_modules/@runoff/client'));
-    const env = { RUNOFF_URL: server.url, RUNOFF_TOKEN: await s.usual };
-    const node = (): Promise<{ stdout: string }> =>
-      run(process.execPath, [join(folder, 'example.mjs')], { env, cwd: folder });
-    const first = await node();
-    expect(first.stdout).toMatch(/^r\d{10} is queued\n$/);
-    expect((await node()).stdout).toBe(first.stdout);
-    expect(s.engine.started).toHaveLength(1);
-    await expect(
-      run(process.execPath, [join(folder, 'example.mjs')], {
-        env: { ...env, RUNOFF_TOKEN: 'x' },
-        cwd: folder,
-      }),
-    ).rejects.toThrow(/Sign in with a token\. This token does not exist/);
+    const usual = await s.usual;
+    await story((token = usual) => {
+      const env = { RUNOFF_URL: server.url, RUNOFF_TOKEN: token };
+      return run(process.execPath, [join(folder, 'example.mjs')], { env, cwd: folder });
+    });
   } finally {
     server.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+test('the example of its README starts a run and reads it', async () => {
+  const s = apiWorld();
+  await example(s, async (node) => {
+    const first = await node();
+    expect(first.stdout).toMatch(/^r\d{10} is queued\n$/);
+    expect((await node()).stdout).toBe(first.stdout);
+    expect(s.engine.started).toHaveLength(1);
+    await expect(node('x')).rejects.toThrow(/Sign in with a token\. This token does not exist/);
+  });
+});
+
+test('the example waits for a command that is accepted and not applied yet', async () => {
+  const s = apiWorld();
+  const { command } = s.store;
+  let early = 2;
+  s.store.command = async (id) => {
+    const found = await command(id);
+    if (!found?.outcome || early === 0) return found;
+    early -= 1;
+    const { outcome: _outcome, runId: _runId, ...pending } = found;
+    return pending;
+  };
+  await example(s, async (node) => {
+    expect((await node()).stdout).toMatch(/^r\d{10} is queued\n$/);
+    expect(early).toBe(0);
+  });
 });
