@@ -21,7 +21,7 @@ const statusBody = (facts: InstallationFacts): Html => html`${warnings(facts)}
 <h2>Money today (UTC)</h2>
 <p><meter min="0" max="${facts.capDay}" value="${facts.spentToday}"></meter> ${money(facts.spentToday)} of ${money(facts.capDay)} spent; at most ${money(facts.capRepositoryDay)} for one repository.</p>
 <h2>Work</h2>
-<dl class="facts">${Object.entries(facts.census.runs)
+<dl class="figures">${Object.entries(facts.census.runs)
   .filter(([, count]) => count > 0)
   .map(([state, count]) => html`<div><dt>${state.replaceAll('_', ' ')}</dt><dd>${count}</dd></div>`)}
 <div><dt>in the run queue</dt><dd>${facts.census.queuedRuns}</dd></div>
