@@ -93,7 +93,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/exporter-trace-otlp-http': ['adapters/traces'],
   // Pages and API: templates that escape, routes, and the bridge from Node's HTTP server.
   hono: ['web'],
-  '@hono/node-server': ['server', 'web'],
+  '@hono/node-server': ['server'],
   '@hono/zod-openapi': ['web'],
   diff2html: ['web'],
   // Served to browsers, where it colours code; no code of ours runs it.

@@ -252,6 +252,7 @@ test('the other pages tell of inputs, debate, judges, cost and who did what', as
   expect(await shown('/debate')).toContain(
     'Round 1: no consensus yet $0.10, 2 tokens; 50% of the lines changed.',
   );
+  expect(await shown('/debate')).toContain('Details and outcome Quote');
   expect(await shown('/judges')).toContain('judge-1 prefers B: It handles the empty list.');
   expect(await shown('/cost')).toContain(
     'Coders 18 24.7k $0.25 86% Candidate B anthropic/model-2 9 12.3k 1m 01s $0.13 45%',

@@ -271,7 +271,7 @@ export function judgesOn({ judgement }: RunView, alias: Alias): readonly string[
 }
 
 function pairText({ a, b, byJudge, alike }: JudgedPair): readonly string[] {
-  if (alike) return [`- **${a}** and **${b}** read the same, so that nobody was asked`];
+  if (alike) return [`- **${a}** and **${b}** have the same changes, so no judge was asked`];
   const won = { a: `prefers **${a}**`, b: `prefers **${b}**`, tie: 'sees no difference' } as const;
   return byJudge.map(({ judge, outcome, consistent, because }) => {
     const order = consistent ? '' : ' (its answer changed with the order, so it counts as a tie)';

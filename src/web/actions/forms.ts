@@ -123,8 +123,7 @@ function pickForms(page: ActionsView): Part {
   );
   const none = confirmed(page, 'pick', {
     label: 'Reject all candidates',
-    says:
-      pull === null ? 'The run ends without a pull request.' : `Nobody closes pull request #${pull} for you.`,
+    says: pull === null ? 'The run ends without a pull request.' : `Pull request #${pull} stays open.`,
     fields: html`<input type="hidden" name="candidate" value="none">`,
   });
   return html`${form(page, 'pick', html`<p>${effect}</p><p class="buttons">${buttons}</p>`)}${none}`;

@@ -83,12 +83,12 @@ const filterForm = ({
 <label>State <select name="state"><option value="">all</option>${RUN_STATES.map(
   (one) => html`<option value="${one}"${one === state ? html` selected` : ''}>${stateName(one)}</option>`,
 )}</select></label>
-<label>Asked for by <input name="by" value="${by}" placeholder="login"></label>
+<label>Requested by <input name="by" value="${by}" placeholder="login"></label>
 <label>Title <input name="q" type="search" value="${q}"></label>
 <button>Filter</button></form>`;
 
 function emptyList(asked: Asked, local: boolean): Html {
-  if (query(asked) !== '') return html`<p>No run fits. <a href="/runs">Show all runs</a></p>`;
+  if (query(asked) !== '') return html`<p>No run matches. <a href="/runs">Show all runs</a></p>`;
   return local
     ? html`<p>There is no run yet. Start one with <code>runoff run "What should change" --repo FOLDER</code>.</p>`
     : html`<p>There is no run in a repository that you may read. Label an issue <code>auto-dev</code> to start one.</p>`;

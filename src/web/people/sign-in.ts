@@ -127,7 +127,7 @@ async function finish(
   const attempt = cookies.attempt(c);
   cookies.forgetAttempt(c);
   const { state = '', code, error } = c.req.query();
-  if (!attempt || !isSameText(state, attempt.state)) return sendStrange(c);
+  if (!attempt || !isSameText(state, attempt.state)) return sendInvalidSignIn(c);
   if (error !== undefined || code === undefined) {
     return sendSignInProblem(c, 'You are not signed in', 'GitHub says that you did not agree to sign in.');
   }
@@ -151,7 +151,7 @@ function sendFailed(
 ): Promise<Response> {
   if (exchanged === null)
     return sendProblem(c, 503, 'GitHub cannot be reached', 'You are not signed in. Try again in a minute.');
-  if (exchanged.kind === 'refused') return sendStrange(c);
+  if (exchanged.kind === 'refused') return sendInvalidSignIn(c);
   log.error({ why: exchanged.why }, 'GitHub refuses the client id, secret or address of the App');
   return sendProblem(
     c,
@@ -162,11 +162,11 @@ function sendFailed(
   );
 }
 
-const sendStrange = (c: WebContext): Promise<Response> =>
+const sendInvalidSignIn = (c: WebContext): Promise<Response> =>
   sendSignInProblem(
     c,
     'You are not signed in',
-    'This answer of GitHub does not belong to a sign-in that was begun in this browser, is too old, or arrived twice.',
+    "GitHub's response has expired, was already used, or belongs to another sign-in.",
   );
 
 const sendSignInProblem = (c: WebContext, title: string, sentence: string): Promise<Response> =>

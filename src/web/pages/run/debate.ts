@@ -96,7 +96,7 @@ ${briefList(
   debate.acceptance.map(({ given, expect, catches }) => `Given ${given}: ${expect} (catches: ${catches})`),
 )}
 <h3>The whole change of the text</h3>${specChange(specDiff(debate.original, debate.spec).text)}
-<details><summary>The text as agreed</summary><pre tabindex="0">${shownText(debate.spec)}</pre></details>`;
+<details><summary>The final text</summary><pre tabindex="0">${shownText(debate.spec)}</pre></details>`;
 
 const roundItem = (round: DebateRound, ledger: readonly LedgerEntry[]): Html => html`<li>
 <h3>Round ${round.roundNumber + 1}: ${round.hasConsensus ? 'consensus' : 'no consensus yet'}</h3>
@@ -153,7 +153,7 @@ const issueTable = (ledger: readonly LedgerEntry[]): Html | '' =>
           upheld,
           loweredBecause,
         }) => html`<li><p><strong>${id}</strong> ${severity}, <strong>${status.kind}</strong>, by ${shownText(critic, 60)}: ${shownText(title, 200)}</p>
-<details><summary>Its markedUp, and what became of it</summary>${facts([
+<details><summary>Details and outcome</summary>${facts([
           ['Quote', shownText(quote, 600)],
           ['Case', scenario.trim() === '' ? '' : shownText(scenario, 1_000)],
           ['Proposed', shownText(edit, 1_000)],

@@ -143,7 +143,7 @@ function overviewBody(view: RunView, matrix: Matrix, forms: Html): Html {
   const tests =
     telling.found === 0
       ? ''
-      : html`${matrixTable(view, matrix, telling)}<p class="links"><a href="${runAddress(view.id, '/tests')}">All ${telling.found} tests on which trees differ, and the others</a></p>`;
+      : html`${matrixTable(view, matrix, telling)}<p class="links"><a href="${runAddress(view.id, '/tests')}">All ${telling.found} tests with different results, and the others</a></p>`;
   return html`<div id="overview" data-live>${summaryBox(view, forms)}
 ${stageList(view)}
 ${factsOfRun(view)}

@@ -61,7 +61,7 @@ function pairCard(view: RunView, { a, b, byJudge, alike }: JudgedPair): Html {
   const address = runAddress(view.id, `/compare/${encodeURIComponent(a)}/${encodeURIComponent(b)}`);
   const won = { a: `prefers ${a}`, b: `prefers ${b}`, tie: 'sees no difference' } as const;
   return html`<article class="card"><h4>${a} and ${b}</h4>
-${alike ? html`<p>They read the same, so nobody was asked.</p>` : ''}
+${alike ? html`<p>Their changes are the same, so no judge was asked.</p>` : ''}
 ${byJudge.map(
   ({ judge, outcome, consistent, because, cited }) =>
     html`<p><strong>${judge}</strong> ${won[outcome]}${

@@ -154,7 +154,7 @@ function exampleMark(evidence: RunView['evidence'], alias: string, name: string)
   return own.failing.some(({ id }) => id === name) ? 'f' : 'p';
 }
 
-/** Which rows to show: those on which trees differ, those that a candidate fails, or all. */
+/** Which rows to show: those with different results, those that a candidate fails, or all. */
 export const MATRIX_FILTERS = ['differs', 'fails', 'all'] as const;
 export type MatrixFilter = (typeof MATRIX_FILTERS)[number];
 

@@ -30,7 +30,7 @@ const classOf = (letter: string | undefined): string =>
   letter !== undefined && letter !== '-' && letter in MARKS ? `mark-${letter}` : 'mark-none';
 
 const FILTER_LABELS = {
-  differs: 'on which trees differ',
+  differs: 'with different results',
   fails: 'that a candidate fails',
   all: 'all',
 } as const satisfies Record<MatrixFilter, string>;
@@ -65,7 +65,7 @@ const matrixAddress = (view: RunView, { show, text, page }: MatrixQuery): string
 const filterForm = (
   view: RunView,
   { show, text }: MatrixQuery,
-): Html => html`<form class="filter" method="get" action="${runAddress(view.id, '/tests')}">
+): Html => html`<form class="filters" method="get" action="${runAddress(view.id, '/tests')}">
 <label>Tests <select name="show">${MATRIX_FILTERS.map(
   (name) =>
     html`<option value="${name}"${name === show ? raw(' selected') : ''}>${FILTER_LABELS[name]}</option>`,
@@ -76,7 +76,7 @@ const filterForm = (
 
 /** Above as many rows as are given; also a part of the overview. */
 export function matrixTable(view: RunView, { columns }: Pick<Matrix, 'columns'>, shown: MatrixPage): Html {
-  if (shown.groups.length === 0) return html`<p>No test fits.</p>`;
+  if (shown.groups.length === 0) return html`<p>No test matches.</p>`;
   return html`<div class="scroll" role="region" aria-label="Tests by candidate" tabindex="0"><table class="matrix">
 <caption class="hidden">Results of each test on the base and on each candidate</caption>
 <thead><tr><th scope="col">Test</th>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
