@@ -56,7 +56,7 @@ function refusalByHeaders(request: IncomingMessage, parts: DeliveryParts): BodyR
       text: 'The body must be application/json: select that content type for the webhook on GitHub.',
     };
   }
-  return saysTooLong(request, parts.bodyLimitBytes) ? tooLong(parts) : null;
+  return null;
 }
 
 const tooLong = ({ bodyLimitBytes }: DeliveryLimits): BodyRefusal => ({
@@ -107,14 +107,14 @@ export interface BodyParts extends DeliveryLimits {
 }
 
 /**
- * The body of a request to pages or API, within the same limits as a delivery. Null: it was refused, and that has been
- * answered.
+ * The body of a delivery, or of a request to pages or API. Null: it was refused because of a limit, and that has been
+ * answered and told to `refused`.
  */
 export async function readBody(
   parts: BodyParts,
   request: IncomingMessage,
   response: ServerResponse,
-  refused: (why: string) => void = () => undefined,
+  refused: (why: string) => void,
 ): Promise<Buffer | null> {
   const refuse = (refusal: BodyRefusal): null => {
     refused(refusal.text);
