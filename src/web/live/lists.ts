@@ -2,7 +2,7 @@ import type { RunId } from '../../core/model/index.ts';
 import type { RunMark } from '../../ports/index.ts';
 import type { World } from '../../runs/index.ts';
 import { markVersion } from './facts.ts';
-import type { OpenStream } from './stream.ts';
+import { type OpenStream, openReaders, RECHECK_MS, STREAM_SILENCE_MS, type StreamReaders } from './stream.ts';
 
 /** Milliseconds between two looks at the database. Our default: a list may lag a little. */
 const LOOK_AT_LISTS_MS = 3_000;
@@ -11,8 +11,6 @@ const NEWEST = 100;
 /** Milliseconds for each reader over which lists are reloaded, so that many do not load at once; and at most. */
 const SPREAD_MS = 50;
 const MAX_SPREAD_MS = 15_000;
-const STREAM_SILENCE_MS = 15_000;
-const RECHECK_MS = 45_000;
 
 /** One reader of the list of runs. */
 export interface ListReader {
@@ -31,28 +29,20 @@ interface Listening extends ListReader {
   isBusy: boolean;
 }
 
-interface ListReaders {
-  add(reader: ListReader): void;
-  remove(stream: OpenStream): void;
-  close(): void;
-}
-
 /** Tells readers that a run which they may see has changed, and nothing else. */
-export function openListReaders({ store, clock, log }: Pick<World, 'clock' | 'log' | 'store'>): ListReaders {
-  const readers = new Map<OpenStream, Listening>();
+export function openListReaders({
+  store,
+  clock,
+  log,
+}: Pick<World, 'clock' | 'log' | 'store'>): StreamReaders<ListReader> {
   let known: ReadonlyMap<string, string> | null = null;
-  let isLooking = false;
 
-  const drop = (stream: OpenStream): void => {
-    readers.delete(stream);
-    stream.end();
-  };
   const look = async (): Promise<void> => {
     const marks = await store.runMarks({ newest: NEWEST });
     const before = known;
     known = new Map(marks.map((mark) => [mark.id, markVersion(mark)]));
     const changed = before ? marks.filter((mark) => before.get(mark.id) !== known?.get(mark.id)) : [];
-    for (const reader of readers.values()) {
+    for (const reader of readers.all()) {
       for (const run of changed) reader.changed.set(run.id, run);
       void tellUnlessBusy(reader);
     }
@@ -61,14 +51,14 @@ export function openListReaders({ store, clock, log }: Pick<World, 'clock' | 'lo
   const tellUnlessBusy = async (reader: Listening): Promise<void> => {
     if (reader.isBusy) return;
     reader.isBusy = true;
-    await tell(reader).catch(() => drop(reader.stream));
+    await tell(reader).catch(() => readers.drop(reader.stream));
     reader.isBusy = false;
   };
   const tell = async (reader: Listening): Promise<void> => {
     const now = clock.elapsed();
     if (now - reader.checkedAt >= RECHECK_MS) {
       reader.checkedAt = now;
-      if (!(await reader.isThere())) return drop(reader.stream);
+      if (!(await reader.isThere())) return readers.drop(reader.stream);
     }
     // One at a time: the first run that they may see is enough, and spares the other questions to GitHub.
     for (const [id, run] of reader.changed) {
@@ -76,41 +66,30 @@ export function openListReaders({ store, clock, log }: Pick<World, 'clock' | 'lo
       if (!(await reader.maySee(run))) continue;
       reader.changed.clear();
       reader.sentAt = now;
-      const spread = Math.min(MAX_SPREAD_MS, readers.size * SPREAD_MS);
-      if (!reader.stream.send({ name: 'changed', data: JSON.stringify({ spread }) })) drop(reader.stream);
+      const spread = Math.min(MAX_SPREAD_MS, readers.all().length * SPREAD_MS);
+      if (!reader.stream.send({ name: 'changed', data: JSON.stringify({ spread }) }))
+        readers.drop(reader.stream);
       return;
     }
     if (now - reader.sentAt < STREAM_SILENCE_MS) return;
     reader.sentAt = now;
-    if (!reader.stream.keepAlive()) drop(reader.stream);
+    if (!reader.stream.keepAlive()) readers.drop(reader.stream);
   };
-  const lookRegularly = async (): Promise<void> => {
-    while (readers.size > 0) {
-      await look().catch((error: unknown) => {
-        log.warn({ err: error }, 'live lists cannot be updated at the moment');
-      });
-      await clock.sleep(LOOK_AT_LISTS_MS);
-    }
-    known = null;
-  };
-  const start = (): void => {
-    if (isLooking) return;
-    isLooking = true;
-    void lookRegularly().finally(() => {
-      isLooking = false;
-      if (readers.size > 0) start();
-    });
-  };
+  const readers = openReaders<Listening>(clock, {
+    everyMs: LOOK_AT_LISTS_MS,
+    look,
+    failed: (error) => log.warn({ err: error }, 'live lists cannot be updated at the moment'),
+    paused() {
+      known = null;
+    },
+  });
   return {
+    remove: readers.remove,
+    close: readers.close,
     add(reader) {
       const now = clock.elapsed();
       const state = { changed: new Map(), sentAt: now, checkedAt: now, isBusy: false };
-      readers.set(reader.stream, { ...reader, ...state });
-      start();
-    },
-    remove: (stream) => void readers.delete(stream),
-    close() {
-      for (const stream of [...readers.keys()]) drop(stream);
+      readers.add({ ...reader, ...state });
     },
   };
 }

@@ -3,14 +3,10 @@ import type { NumberedCall, RunMark, RunRecord } from '../../ports/index.ts';
 import type { World } from '../../runs/index.ts';
 import { markVersion, type RunFacts, runFacts } from './facts.ts';
 import { type Position, positionText } from './position.ts';
-import type { OpenStream } from './stream.ts';
+import { type OpenStream, openReaders, RECHECK_MS, STREAM_SILENCE_MS, type StreamReaders } from './stream.ts';
 
 /** Milliseconds between two looks at the database, however many watch. Our default. */
 const LOOK_AT_RUNS_MS = 1_000;
-/** Milliseconds of silence after which a stream gets a comment. Our default: proxies wait for 60 s. */
-const STREAM_SILENCE_MS = 15_000;
-/** Milliseconds after which the right of a reader is asked again: at most a minute, with one look and the answer. */
-const RECHECK_MS = 45_000;
 /** Steps and calls that one look reads for a reader. */
 const READ_AT_ONCE = 200;
 /** Milliseconds over which readers of the same run spread their reloading, for each of them; and at most. Our defaults. */
@@ -34,13 +30,6 @@ export interface StepMarkup {
   call(call: NumberedCall): Promise<string>;
 }
 
-export interface LiveRunReaders {
-  add(reader: Reader): void;
-  remove(stream: OpenStream): void;
-  /** Ends all streams. */
-  close(): void;
-}
-
 interface Following extends Reader {
   at: Position;
   sentAt: number;
@@ -58,41 +47,35 @@ interface Seen {
 export function openLiveReaders(
   { store, clock, log }: Pick<World, 'clock' | 'log' | 'store'>,
   markup: StepMarkup,
-): LiveRunReaders {
-  const readers = new Map<OpenStream, Following>();
+): StreamReaders<Reader> {
   const seen = new Map<RunId, Seen>();
-  let isLooking = false;
 
-  const drop = (stream: OpenStream): void => {
-    readers.delete(stream);
-    stream.end();
-  };
   const send = (reader: Following, name: string, data: unknown): void => {
     const event = {
       id: positionText(reader.at),
       name,
       data: typeof data === 'string' ? data : JSON.stringify(data),
     };
-    if (!reader.stream.send(event)) drop(reader.stream);
+    if (!reader.stream.send(event)) readers.drop(reader.stream);
     reader.sentAt = clock.elapsed();
   };
   const look = async (): Promise<void> => {
     // First: whatever fails below, nobody goes on reading what they may not see any more.
-    for (const reader of [...readers.values()]) checkReader(reader);
-    const byRun = Map.groupBy(readers.values(), ({ runId }) => runId);
+    for (const reader of readers.all()) checkReader(reader);
+    const byRun = Map.groupBy(readers.all(), ({ runId }) => runId);
     const marks = await store.runMarks([...byRun.keys()]);
     for (const id of seen.keys()) if (!byRun.has(id)) seen.delete(id);
     for (const [id, own] of byRun) {
       const mark = marks.find((one) => one.id === id);
       if (mark) await unlessItFails(own, follow(mark, own));
-      else for (const { stream } of own) drop(stream);
+      else for (const { stream } of own) readers.drop(stream);
     }
   };
   /** What fails for some readers ends their streams alone; their browsers connect again. */
   const unlessItFails = (own: readonly Following[], work: Promise<void>): Promise<void> =>
     work.catch((error: unknown) => {
       log.warn({ err: error }, 'some live pages could not be updated, and have to connect again');
-      for (const { stream } of own) drop(stream);
+      for (const { stream } of own) readers.drop(stream);
     });
   const follow = async (mark: RunMark, own: readonly Following[]): Promise<void> => {
     const now = await factsOf(mark);
@@ -114,7 +97,7 @@ export function openLiveReaders(
     for (const reader of own) {
       if (!isCaughtUp(reader, mark)) continue;
       send(reader, 'end', {});
-      drop(reader.stream);
+      readers.drop(reader.stream);
     }
   };
   const isCaughtUp = ({ alias, at }: Following, mark: RunMark): boolean =>
@@ -162,48 +145,29 @@ export function openLiveReaders(
     const now = clock.elapsed();
     if (now - reader.sentAt >= STREAM_SILENCE_MS) {
       reader.sentAt = now;
-      if (!reader.stream.keepAlive()) drop(reader.stream);
+      if (!reader.stream.keepAlive()) readers.drop(reader.stream);
     }
     if (reader.checking || now < reader.checkAt) return;
     reader.checking = true;
     const settle = (may: boolean): void => {
       reader.checking = false;
       reader.checkAt = clock.elapsed() + RECHECK_MS;
-      if (!may) drop(reader.stream);
+      if (!may) readers.drop(reader.stream);
     };
     reader.maySee().then(settle, () => settle(false));
   };
-  const lookRegularly = async (): Promise<void> => {
-    while (readers.size > 0) {
-      await look().catch((error: unknown) => {
-        log.warn({ err: error }, 'live pages cannot be updated at the moment');
-      });
-      await clock.sleep(LOOK_AT_RUNS_MS);
-    }
-  };
-  const startLooking = (): void => {
-    if (isLooking) return;
-    isLooking = true;
-    void lookRegularly().finally(() => {
-      isLooking = false;
-      if (readers.size > 0) startLooking();
-    });
-  };
+  const readers = openReaders<Following>(clock, {
+    everyMs: LOOK_AT_RUNS_MS,
+    look,
+    failed: (error) => log.warn({ err: error }, 'live pages cannot be updated at the moment'),
+  });
   return {
+    remove: readers.remove,
+    close: readers.close,
     add(reader) {
       const now = clock.elapsed();
-      readers.set(reader.stream, {
-        ...reader,
-        at: reader.from,
-        sentAt: now,
-        checkAt: now + RECHECK_MS,
-        checking: false,
-      });
-      startLooking();
-    },
-    remove: (stream) => void readers.delete(stream),
-    close() {
-      for (const stream of [...readers.keys()]) drop(stream);
+      const state = { at: reader.from, sentAt: now, checkAt: now + RECHECK_MS, checking: false };
+      readers.add({ ...reader, ...state });
     },
   };
 }
