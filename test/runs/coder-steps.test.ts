@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CODER_STEP_LIMITS, type CoderEvent, type CoderStep, Fault } from '../../src/core/model/index.ts';
+import { redactor } from '../../src/core/secrets/index.ts';
 import type { Clock, Store } from '../../src/ports/index.ts';
 import { recordSteps } from '../../src/runs/code/steps.ts';
 import { memoryStore } from '../world/memory-store.ts';
@@ -25,7 +26,7 @@ beforeEach(async () => {
 const record = (over: Partial<Pick<Store, 'appendSteps' | 'stepTotals'>> = {}) =>
   recordSteps(
     { clock, log: silent, store: { ...store, ...over } },
-    { runId: 'r1', alias: 'A', secrets: [KEY] },
+    { runId: 'r1', alias: 'A', redact: redactor([KEY]) },
   );
 const says = (text: string): CoderEvent => ({ kind: 'says', text });
 const stored = (): Promise<readonly CoderStep[]> => store.steps('r1', { alias: 'A', limit: 9999 });

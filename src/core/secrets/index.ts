@@ -22,7 +22,7 @@ interface Span {
 }
 
 /** Replaces secrets in a text. */
-type Redact = (text: string) => string;
+export type Redact = (text: string) => string;
 
 /**
  * Removes secrets from texts, including JSON: known secrets by value, also partial and as encoded in JSON or a URL,
@@ -32,7 +32,7 @@ export function redactor(secrets: readonly string[]): Redact {
   const known = [...new Set(secrets.flatMap(encodingsOf))].filter(({ length }) => length >= MIN_VALUE_CHARS);
   const grams = fragmentsOf(known);
   return (text) => {
-    const spans = [...spansByPattern(text), ...spansByValue(text, grams)];
+    const spans = [...spansByPattern(text), ...spansOfKeyRests(text), ...spansByValue(text, grams)];
     return spans.length === 0 ? text : redactSpans(text, spans);
   };
 }
@@ -95,6 +95,17 @@ const spansByPattern = (text: string): readonly Span[] =>
   SECRET_PATTERNS.flatMap((form) =>
     [...text.matchAll(form)].map(({ index, 0: found }) => ({ from: index, to: index + found.length })),
   );
+
+const KEY_END = /-----END [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----/g;
+const KEY_CHARACTER = /[A-Za-z0-9+/=\r\n\\]/;
+
+/** What is left of keys whose beginning was cut off: base64 and line ends, also as in JSON. */
+const spansOfKeyRests = (text: string): readonly Span[] =>
+  [...text.matchAll(KEY_END)].map(({ index, 0: end }) => {
+    let from = index;
+    while (from > 0 && KEY_CHARACTER.test(text.charAt(from - 1))) from -= 1;
+    return { from, to: index + end.length };
+  });
 
 function spansByValue(text: string, grams: ReadonlyMap<number, ReadonlySet<string>>): readonly Span[] {
   const spans: Span[] = [];

@@ -1,5 +1,6 @@
 import type { PlannedSample, Sample } from '../../core/arena/index.ts';
 import type { Brief, Task } from '../../core/model/index.ts';
+import { redactor } from '../../core/secrets/index.ts';
 import { timesOf } from '../../core/settings/index.ts';
 import type { Collected } from '../../ports/index.ts';
 import { coderPrompt, endingOf, leaseMs, runAgent } from '../code/index.ts';
@@ -38,13 +39,16 @@ export async function agentWork(
       seed: planned.round - 1,
       ...(contestant.argv ? { argv: contestant.argv } : {}),
     };
-    const result = await runAgent(ports, { area, coder, lease, times, input, onEvents: () => {}, signal });
+    const redact = redactor([lease.key]);
+    const output = { redact, onEvents: () => {} };
+    const result = await runAgent(ports, { area, coder, lease, times, input, ...output, signal });
     if (result.stopped === 'cancelled') throw cancelledError();
     const cap = lease.capReached();
     const refusal = lease.refusal();
     if (refusal !== null && cap !== 'spender') return { kind: 'unasked', why: refusal, cap };
     const seconds = elapsed();
-    const ending = endingOf(result, lease)?.replaceAll(lease.key, '[key]') ?? null;
+    const how = endingOf(result, lease);
+    const ending = how === null ? null : redact(how);
     const collect = () => ports.workspaces.collect(base.runner.base, area, signal);
     const left = patchLeft(await retryOutages(ports, signal, collect), ending);
     const used = { usage: lease.usage(), seconds, repaired: false, temperature: null, agentVersion };

@@ -1,4 +1,5 @@
 import type { CoderEvent } from '../../core/model/index.ts';
+import type { Redact } from '../../core/secrets/index.ts';
 import type { Times } from '../../core/settings/index.ts';
 import {
   type Coder,
@@ -23,21 +24,27 @@ export const actionsOf = (events: readonly CoderEvent[]): readonly string[] =>
 
 export type AgentInput = Omit<CoderInput, 'gateway'>;
 
-interface AgentWork {
+/** What becomes of an agent's output. */
+export interface AgentOutput {
+  /** Called with what each line reports. */
+  readonly onEvents: (events: readonly CoderEvent[]) => void;
+  /** Applied to each line: removes the lease's key and whatever looks like a secret. */
+  readonly redact: Redact;
+}
+
+interface AgentWork extends AgentOutput {
   readonly area: WorkArea;
   readonly coder: Coder;
   readonly lease: Lease;
   readonly times: Times;
   readonly input: AgentInput;
-  /** Called with what each line of the agent's output reports. */
-  readonly onEvents: (events: readonly CoderEvent[]) => void;
   readonly signal: AbortSignal;
 }
 
 /** Runs an agent once in its sandbox, with the gateway as its only network access. */
 export async function runAgent(
   world: Pick<World, 'clock' | 'random' | 'sandbox'>,
-  { area, coder, lease, times, input, onEvents, signal }: AgentWork,
+  { area, coder, lease, times, input, onEvents, redact, signal }: AgentWork,
 ): Promise<ExecResult> {
   const port = world.random.port();
   const launch = coder.launch({ ...input, gateway: { url: `http://127.0.0.1:${port}`, key: lease.key } });
@@ -52,9 +59,10 @@ export async function runAgent(
     gateway: { socket: lease.socket, port },
     limits: { ...DEFAULT_LIMITS, wallMs: times.wallMs, silenceMs: times.silenceMs },
     onLine: (line, stream) => {
-      // A program may print its environment. Redact the key before parsing, because truncation could leave most of it
-      // at the end of a text.
-      const events = stream === 'stdout' ? coder.read(line.replaceAll(lease.key, '[key]')) : [];
+      // Most lines report nothing, and redacting takes longer than parsing.
+      if (stream !== 'stdout' || coder.read(line).length === 0) return;
+      // Before parsing, because that shortens texts: what is left of a secret may not be recognizable.
+      const events = coder.read(redact(line));
       if (events.length === 0) return;
       for (const text of actionsOf(events)) patience.step(text);
       onEvents(events);

@@ -7,7 +7,7 @@ import {
   cutMiddle,
   type RunId,
 } from '../../core/model/index.ts';
-import { redactor } from '../../core/secrets/index.ts';
+import type { Redact } from '../../core/secrets/index.ts';
 import type { Clock, LiveRuns, StepTotals } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 
@@ -35,10 +35,10 @@ const MAX_WAITING_DETAILS = 1_000_000;
 /** A step without its number: that is known when it is written. */
 type NewStep = Omit<CoderStep, 'alias' | 'number'>;
 
-/** `secrets`: removed by value from all texts, besides everything that looks like a secret. */
+/** `redact`: applied to all texts before they are shortened. */
 export function recordSteps(
   world: Pick<World, 'clock' | 'log'> & { readonly store: Pick<LiveRuns, 'appendSteps' | 'stepTotals'> },
-  of: { readonly runId: RunId; readonly alias: Alias; readonly secrets: readonly string[] },
+  of: { readonly runId: RunId; readonly alias: Alias; readonly redact: Redact },
 ): StepRecorder {
   const { clock, log } = world;
   const waiting = waitingSteps(clock);
@@ -178,14 +178,9 @@ const FINAL_FAULTS: ReadonlySet<string> = new Set(['EXECUTOR_EXPIRED', 'RUN_UNKN
 /** Numbers steps after those that are stored, so that an attempt whose answer was lost may be repeated. */
 function stepWriter(
   store: Pick<LiveRuns, 'appendSteps' | 'stepTotals'>,
-  {
-    runId,
-    alias,
-    secrets,
-  }: { readonly runId: RunId; readonly alias: Alias; readonly secrets: readonly string[] },
+  { runId, alias, redact }: { readonly runId: RunId; readonly alias: Alias; readonly redact: Redact },
   waiting: WaitingSteps,
 ): StepWriter {
-  const redact = redactor(secrets);
   let numbering: { last: number; details: number } | null = null;
   let batch: readonly CoderStep[] = [];
 
@@ -202,7 +197,14 @@ function stepWriter(
       const detail = step.detail === undefined ? undefined : cutMiddle(redact(step.detail), most);
       known.details += detail?.length ?? 0;
       const text = redact(step.text).slice(0, CODER_STEP_LIMITS.text).toWellFormed();
-      return { ...step, alias, number: known.last, text, ...(detail === undefined ? {} : { detail }) };
+      return {
+        ...step,
+        alias,
+        number: known.last,
+        text,
+        ...(detail === undefined ? {} : { detail }),
+        ...(step.call === undefined ? {} : { call: redact(step.call) }),
+      };
     });
   return {
     async write() {

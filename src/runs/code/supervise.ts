@@ -2,12 +2,12 @@ import {
   type Alias,
   type Brief,
   type Candidate,
-  type CoderEvent,
   Fault,
   programKilled,
   type RunId,
   type Task,
 } from '../../core/model/index.ts';
+import { redactor } from '../../core/secrets/index.ts';
 import { type Times, timesOf, timesWithin } from '../../core/settings/index.ts';
 import type { Coder, ExecResult, Lease, RunRecord } from '../../ports/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
@@ -15,7 +15,7 @@ import { prepareBase } from '../base/index.ts';
 import { coderOf, routeOf } from '../contestants.ts';
 import { loadRun, recordSandbox, repositoryKeyOf, taskOf, type World } from '../context.ts';
 import { cancelledError, retryOutages } from '../stage.ts';
-import { type AgentInput, actionsOf, leaseMs, runAgent } from './agent.ts';
+import { type AgentInput, type AgentOutput, actionsOf, leaseMs, runAgent } from './agent.ts';
 import {
   COLLECTING,
   type CoderPorts,
@@ -86,15 +86,20 @@ async function runSession(work: CoderSession): Promise<void> {
   const times = timesWithin(usual, work.leftMs);
   const lease = await openCoderLease(world, task, candidate, times, (usage) => progress.set({ usage }));
   const startedAt = world.clock.elapsed();
-  const steps = recordSteps(world, { ...candidate, secrets: [lease.key] });
+  const redact = redactor([lease.key]);
+  const steps = recordSteps(world, { ...candidate, redact });
   try {
     progress.set({ state: 'coding', note: 'starts', ...versionOf(coder, coderVersion) });
-    const { result, enough } = await runUntilStopped(work, coder, lease, times, (events) => {
-      steps.add(events);
-      const note = actionsOf(events).at(-1);
-      if (note !== undefined) progress.set({ note, ms: world.clock.elapsed() - startedAt });
+    const { result, enough } = await runUntilStopped(work, coder, lease, times, {
+      redact,
+      onEvents: (events) => {
+        steps.add(events);
+        const note = actionsOf(events).at(-1);
+        if (note !== undefined) progress.set({ note: redact(note), ms: world.clock.elapsed() - startedAt });
+      },
     });
-    steps.ended(enough ?? endingOf(result, lease) ?? 'ended with exit code 0');
+    const how = endingOf(result, lease);
+    steps.ended(enough ?? how ?? 'ended with exit code 0');
     const used = { ms: world.clock.elapsed() - startedAt, usage: lease.usage() };
     if (enough !== null) return progress.set({ state: 'cancelled', note: enough, ...used });
     if (result.stopped === 'cancelled') {
@@ -111,7 +116,7 @@ async function runSession(work: CoderSession): Promise<void> {
       throw programKilled(`The agent of candidate ${candidate.alias}`, { kind: 'lost', how: 'was killed' });
     }
     progress.set({ note: COLLECTING, ...used });
-    const ending = endingOf(result, lease)?.replaceAll(lease.key, '[key]') ?? null;
+    const ending = how === null ? null : redact(how);
     progress.set(
       result.stopped === 'disk' ? await storeIfItFits(work, ending) : await storeCandidatePatch(work, ending),
     );
@@ -127,15 +132,15 @@ async function runUntilStopped(
   coder: Coder,
   lease: Lease,
   times: Times,
-  onEvents: (events: readonly CoderEvent[]) => void,
+  output: AgentOutput,
 ): Promise<{ readonly result: ExecResult; readonly enough: string | null }> {
   const { world, task, candidate, signal } = work;
   if (!mayStopEarly(task, candidate)) {
-    return { result: await runCoder(work, coder, lease, times, onEvents), enough: null };
+    return { result: await runCoder(work, coder, lease, times, output), enough: null };
   }
   const listener = listenForStop(world, task.runId, signal);
   try {
-    const result = await runCoder({ ...work, signal: listener.signal }, coder, lease, times, onEvents);
+    const result = await runCoder({ ...work, signal: listener.signal }, coder, lease, times, output);
     const early = result.stopped === 'cancelled' && !signal.aborted;
     return { result, enough: early ? listener.because() : null };
   } finally {
@@ -174,11 +179,11 @@ async function runCoder(
   coder: Coder,
   lease: Lease,
   times: Times,
-  onEvents: (events: readonly CoderEvent[]) => void,
+  output: AgentOutput,
 ): Promise<ExecResult> {
   const { world, area, signal } = work;
   const input = await inputFor(work, coder, times);
-  return runAgent(world, { area, coder, lease, times, input, onEvents, signal });
+  return runAgent(world, { area, coder, lease, times, input, ...output, signal });
 }
 
 async function inputFor(

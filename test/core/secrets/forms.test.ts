@@ -145,6 +145,34 @@ describe('secrets in a known position', () => {
   });
 });
 
+describe('a private key whose beginning is missing', () => {
+  const lines = Array.from({ length: 20 }, (_, at) => `${at}`.padStart(2, 'a').repeat(32));
+  const rest = `${lines.join('\n')}\n-----END RSA PRIVATE KEY-----\nnext`;
+  const texts = {
+    'at the start': rest,
+    'behind what was left out': `-----BEGIN\n[… 900 characters left out …]\n${rest}`,
+    'behind another one': `${rest}\n${rest}`,
+    'with line ends of Windows': rest.replaceAll('\n', '\r\n'),
+  };
+
+  test.each(Object.entries(texts))('%s', (_where, text) => {
+    for (const written of [text, JSON.stringify({ text }), JSON.stringify(JSON.stringify({ text }))]) {
+      const left = redact(written);
+      for (const line of lines) expect(left).not.toContain(line);
+      expect(left).toContain(REDACTED);
+      expect(left).toContain('next');
+      if (written !== text) expect(() => JSON.parse(left)).not.toThrow();
+    }
+  });
+
+  test('costs no more time if there are many', () => {
+    const began = performance.now();
+    redact('A'.repeat(500_000));
+    redact(`${'A'.repeat(40)}-----END PRIVATE KEY-----`.repeat(8_000));
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+});
+
 test.each([
   'task-runner-configuration-and-more, disk-usage-of-the-whole-host',
   'https://x.test/a/b?c=d#e, mona@example.com',
