@@ -1,4 +1,5 @@
 import { type Alias, byAlias, uniqueSorted } from '../model/index.ts';
+import { redactor } from '../secrets/index.ts';
 import type { TestOutcome, TestOutput, TestRun } from './evidence.ts';
 import { type AuthorResults, type PeerTestResult, resolvedResults } from './peers.ts';
 import { EXIT_CODE, outcomeIn, succeeded } from './test-runs.ts';
@@ -177,26 +178,36 @@ export function tellsApart(marks: string): boolean {
   return only !== undefined && only !== marks[0] && marks[0] !== 'u';
 }
 
-/** Maximum messages kept of one execution of another candidate's tests, and maximum characters of each. */
+/** Maximum messages kept of one execution: of the repository's suite, and of another candidate's tests. */
+const MAX_SUITE_MESSAGES = 200;
 const MAX_PEER_MESSAGES = 20;
+/** Maximum characters of each. */
 const MAX_KEPT_MESSAGE_CHARS = 1_000;
 const MAX_TAIL_CHARS = 4_000;
 
-/** What is kept of an execution, only with messages about these tests if they are given. */
+/** Candidates never have Runoff's own keys, so there are only patterns to look for. */
+const redact = redactor([]);
+
+/**
+ * What is kept of an execution, without what looks like a secret; only messages about these tests if they are given.
+ */
 export function outputOf(
   { exitCode, stopped, ms, tail, messages = {} }: TestRun,
   about?: readonly string[],
 ): TestOutput {
   const wanted = about === undefined ? null : new Set(about);
-  const own = Object.entries(messages).filter(([id]) => wanted === null || wanted.has(id));
-  const kept = (wanted === null ? own : own.slice(0, MAX_PEER_MESSAGES)).map(
-    ([id, text]) => [id.slice(0, MAX_KEPT_ID_CHARS), text.slice(0, MAX_KEPT_MESSAGE_CHARS)] as const,
-  );
+  const kept = Object.entries(messages)
+    .filter(([id]) => wanted === null || wanted.has(id))
+    .slice(0, wanted === null ? MAX_SUITE_MESSAGES : MAX_PEER_MESSAGES)
+    .map(
+      ([id, text]) =>
+        [id.slice(0, MAX_KEPT_ID_CHARS), redact(text).slice(0, MAX_KEPT_MESSAGE_CHARS)] as const,
+    );
   return {
     exitCode,
     stopped,
     ms,
-    tail: tail.slice(-MAX_TAIL_CHARS),
+    tail: redact(tail).slice(-MAX_TAIL_CHARS),
     messages: Object.fromEntries(kept),
   };
 }

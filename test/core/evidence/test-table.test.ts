@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   type AuthorResults,
+  outputOf,
   type PeerTestResult,
   type TestOutcome,
   type TestRun,
@@ -125,6 +126,41 @@ describe('the table of all tests', () => {
     ]);
     expect(outputs[1]?.output).toEqual({ exitCode: 0, stopped: null, ms: 40, tail: 'done', messages });
     expect(table.inputs).toEqual([{ input: 'f(1)', results: ['1', null, '2'] }]);
+  });
+});
+
+describe('what an execution printed', () => {
+  const token = `ghp_${'a1B2'.repeat(9)}`;
+  const pem = `-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkq\n'.repeat(60)}-----END PRIVATE KEY-----\n`;
+
+  test('is kept without what looks like a secret, also where the text is cut', () => {
+    for (const before of [0, 300, 990]) {
+      const text = `${'x '.repeat(before)}${token} ${pem}`;
+      const { tail, messages } = outputOf(
+        run({ a: 'f' }, { tail: `${text}${'y '.repeat(1_800)}`, messages: { a: text } }),
+      );
+      for (const kept of [tail, messages.a ?? '']) {
+        expect(kept).not.toMatch(/a1B2|MIIEvQ/);
+        expect(kept.length).toBeGreaterThan(0);
+      }
+    }
+    // As a report's reader leaves it: the first and the last half.
+    const cut = `${pem.slice(0, 100)}\n…\n${pem.slice(-500)}`;
+    const { messages } = outputOf(run({ a: 'f' }, { messages: { a: cut, b: cut.slice(100) } }), ['a', 'b']);
+    expect(Object.keys(messages)).toEqual(['a', 'b']);
+    expect(JSON.stringify(messages)).not.toContain('MIIEvQ');
+  });
+
+  test('is bounded, however many tests fail', () => {
+    const messages = Object.fromEntries(
+      Array.from({ length: 3_000 }, (_, at) => [`${at}${'i'.repeat(600)}`, 'm'.repeat(2_000)]),
+    );
+    const whole = outputOf(run({}, { messages, tail: 't'.repeat(9_000) }));
+    expect([Object.keys(whole.messages).length, whole.tail.length]).toEqual([200, 4_000]);
+    for (const [id, text] of Object.entries(whole.messages)) {
+      expect([id.length <= 500, text.length]).toEqual([true, 1_000]);
+    }
+    expect(Object.keys(outputOf(run({}, { messages }), Object.keys(messages)).messages)).toHaveLength(20);
   });
 });
 
