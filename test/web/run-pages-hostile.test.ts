@@ -72,7 +72,8 @@ describe('text of others stays text', () => {
   test('in the first words about a run', () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        const { title, outcome, waits, warnings, next } = runSummary(poisoned(text), PAGE);
+        const queued = { ...poisoned(text), queue: { position: 2, of: 3, why: text } };
+        const { title, outcome, waits, warnings, next } = runSummary(queued, PAGE);
         expectInert(inPage([title, ...outcome, ...waits, ...warnings, next].join('<p></p>')));
       }),
     );

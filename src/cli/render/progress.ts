@@ -144,7 +144,7 @@ function change(candidate: Candidate): string {
  * people.
  */
 function waitingLines(view: RunView): readonly string[] {
-  if (view.queue) return [queueText(view)];
+  if (view.queue) return [queueText(view, { sentence: (why) => printable(why, 400) })];
   const waits = view.state === 'awaiting_answer' || view.state === 'awaiting_approval';
   const open = waits && view.dialogue ? openInquiry(view.dialogue) : null;
   if (!open) return [];

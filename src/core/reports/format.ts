@@ -13,6 +13,7 @@ import {
 } from '../model/index.ts';
 import { type Picked, roundText, type Separator } from '../ranking/index.ts';
 import type { FoundTool } from '../settings/index.ts';
+import type { Markup } from './markup.ts';
 import type { RunView } from './view.ts';
 
 export { counted };
@@ -140,11 +141,11 @@ export function ordinal(n: number): string {
 }
 
 /** Why a run has not started yet, in one to three sentences; empty for a run that is not queued. */
-export function queueText({ queue }: Pick<RunView, 'queue'>): string {
+export function queueText({ queue }: Pick<RunView, 'queue'>, to: Pick<Markup, 'sentence'>): string {
   if (!queue) return '';
   const { position, of, why } = queue;
   const where = position === 1 ? 'next in line' : `${ordinal(position)} of ${of} in line`;
-  return `Queued, ${where}. It starts when a running one finishes.${why ? ` ${why}` : ''}`;
+  return `Queued, ${where}. It starts when a running one finishes.${why ? ` ${to.sentence(why)}` : ''}`;
 }
 
 const TOOL_ORIGINS = {

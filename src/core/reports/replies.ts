@@ -98,7 +98,7 @@ export function statusReply(comment: number, view: RunView | null, statusUrl: st
   ];
   return reply(comment, [
     facts.filter((fact) => fact !== '').join(' '),
-    queueText(view),
+    queueText(view, MARKDOWN),
     waitingText(view),
     view.state === 'awaiting_pick' ? 'To choose, comment `/auto-dev pick B` or `/auto-dev pick none`.' : '',
     view.trouble

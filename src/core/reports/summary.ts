@@ -35,7 +35,7 @@ export interface RunSummary {
 export const runSummary = (view: RunView, to: Markup = MARKDOWN): RunSummary => ({
   title: summaryTitle(view, to),
   outcome: nonEmpty(outcomeBlocks(view, to)),
-  waits: nonEmpty([queueText(view), waitingText(view, to)]),
+  waits: nonEmpty([queueText(view, to), waitingText(view, to)]),
   warnings: [...silenceLines(view, to), ...changedSinceLines(view, to), ...sandboxWarnings(view, to)],
   next: nextStep(view, to),
 });
