@@ -10,6 +10,7 @@ import {
 } from '../core/judging/index.ts';
 import type { Alias, ArtifactRef, Task } from '../core/model/index.ts';
 import { pickOf } from '../core/ranking/index.ts';
+import { recordActivity } from './activity.ts';
 import { rememberAnswers } from './ask-model.ts';
 import { type PromptLibrary, taskOf } from './context.ts';
 import {
@@ -81,25 +82,24 @@ async function reviewOf(
   const entries = await world.store.candidates(run.id);
   const authors = entries.map(({ contestant }) => contestant);
   const author = entries.find((entry) => entry.alias === alias)?.contestant ?? null;
-  const { step: _left, ...checks } = run.checks ?? {};
-  const since = world.clock.now();
-  await world.store.updateRun(run.id, { checks: { ...checks, step: { name: 'review', since } } }, since);
-  world.announcer.soon(run.id);
-  const runner = await openCheckRunner(world, context);
   const { gateway, model, random } = world;
   const remember = rememberAnswers(world, run.id);
-  const found = await reviewCandidate(
-    runner,
-    { gateway, model, random, models, task, brief, remember, signal },
-    {
-      alias,
-      entries,
-      evidence,
-      onBase: await readBaseRun(runner, baseRun),
-      reviewers: reviewersOf(world.prompts, task, models, author),
-      identities: identitiesOf(authors),
-    },
-  );
+  const { result: found, checks } = await recordActivity(world, run, async (onStep) => {
+    onStep({ name: 'review' });
+    const runner = await openCheckRunner(world, context);
+    return reviewCandidate(
+      runner,
+      { gateway, model, random, models, task, brief, remember, signal },
+      {
+        alias,
+        entries,
+        evidence,
+        onBase: await readBaseRun(runner, baseRun),
+        reviewers: reviewersOf(world.prompts, task, models, author),
+        identities: identitiesOf(authors),
+      },
+    );
+  });
   const tests = found.independentTests
     ? { independentTests: mergeReports(independentTests, found.independentTests) }
     : {};

@@ -1,7 +1,7 @@
 import type { RunState, Stage } from '../model/index.ts';
 import { elapsed, ordinal, stageNumber, stageOf } from './format.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
-import type { BaseStep, ExaminationStep, ReviewStep, RunView } from './view.ts';
+import type { ActivityStep, BaseStep, RunView } from './view.ts';
 import { visibleLine } from './visible.ts';
 
 /** The activity of a stage, after "stage 3 of 6:". */
@@ -36,7 +36,7 @@ const STEP_LABELS = {
   'peer-tests': "running the candidates' new tests on each other",
   'written-tests': 'writing and trying tests by models',
   review: 'critics are reviewing the winner',
-} as const satisfies Record<(BaseStep | ExaminationStep | ReviewStep)['name'], string>;
+} as const satisfies Record<ActivityStep['name'], string>;
 
 /** Maximum characters of a command next to its description. */
 const MAX_STEP_COMMAND = 60;

@@ -87,6 +87,7 @@ export {
   testNotes,
 } from './test-facts.ts';
 export {
+  type ActivityStep,
   type BaseStep,
   type ChecksView,
   type CommandFiles,

@@ -98,6 +98,9 @@ export interface ReviewStep {
   readonly name: 'review';
 }
 
+/** What is being executed on the base commit or on candidates. */
+export type ActivityStep = BaseStep | ExaminationStep | ReviewStep;
+
 /** Packages that are installed in the work tree of a local repository, and what became of them. */
 export type LentView =
   /** Base and candidates use a copy of these folders. `instead`: the set-up command that was not run. */
@@ -124,7 +127,7 @@ export interface ChecksView {
   /** The commands were tried on the base commit and are final for this run. */
   readonly settled?: true;
   /** What is being executed on the base commit or on candidates; absent for nothing. */
-  readonly step?: (BaseStep | ExaminationStep | ReviewStep) & {
+  readonly step?: ActivityStep & {
     /** Milliseconds since 1970 UTC. */
     readonly since: number;
   };

@@ -14,7 +14,8 @@ import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts
 import { type ArtifactRef, type Candidate, Fault, inParallel } from '../../core/model/index.ts';
 import { rankingOptionsOf } from '../../core/ranking/index.ts';
 import { type BaseStep, commandFailure, type ExaminationStep, howEnded } from '../../core/reports/index.ts';
-import type { RunPatch, RunRecord, WorkArea } from '../../ports/index.ts';
+import type { WorkArea } from '../../ports/index.ts';
+import { recordActivity } from '../activity.ts';
 import { rememberAnswers } from '../ask-model.ts';
 import { absentContentAt, type OnBaseStep } from '../base/index.ts';
 import { type ModelPorts, taskOf, type World } from '../context.ts';
@@ -57,14 +58,15 @@ export async function examine(
   const known = new Set((run.evidence ?? []).map(({ alias }) => alias));
   const candidates = await world.store.candidates(runId);
   if (!run.evidence || candidates.some(({ alias }) => !known.has(alias))) {
-    const steps = stepRecorder(world, run);
-    const { results, ...gathered } = await gatherForRun(world, context, candidates, { baseRun, steps });
+    const { result, checks } = await recordActivity(world, run, (onStep) =>
+      gatherForRun(world, context, candidates, { baseRun, onStep }),
+    );
+    const { results, ...gathered } = result;
     const testResults = {
       table: await world.artifacts.put(JSON.stringify(results.table)),
       outputs: await world.artifacts.put(JSON.stringify(results.outputs)),
     };
-    const ended = await steps.ended();
-    await world.store.updateRun(runId, { ...gathered, ...ended, testResults }, world.clock.now());
+    await world.store.updateRun(runId, { ...gathered, checks, testResults }, world.clock.now());
   }
   await world.store.markStage(runId, 'examine', 'end', world.clock.now());
   await world.store.transition(runId, 'examined', 'every candidate was built and tested', world.clock.now());
@@ -72,45 +74,16 @@ export async function examine(
   return 'examined';
 }
 
-/** Keeps what is being executed for whoever watches the run. */
-interface StepRecorder {
-  /** Never rejects: a display must not stop a run. */
-  begins(step: BaseStep | ExaminationStep): void;
-  /** Waits for what is being stored; returns the run's fields without a step. */
-  ended(): Promise<RunPatch>;
-}
-
-function stepRecorder(
-  { announcer, clock, log, store }: ExaminePorts,
-  { id, checks: { step: _left, ...checks } = {} }: RunRecord,
-): StepRecorder {
-  let stored: Promise<void> = Promise.resolve();
-  return {
-    begins(step) {
-      const since = clock.now();
-      if (!('done' in step) || step.done === 0)
-        log.info({ run: id, step }, 'a step of the examination begins');
-      stored = stored
-        .then(() => store.updateRun(id, { checks: { ...checks, step: { ...step, since } } }, since))
-        .then(
-          () => announcer.soon(id),
-          (thrown: unknown) => log.warn({ err: thrown, run: id }, 'a step could not be stored'),
-        );
-    },
-    async ended() {
-      await stored;
-      return { checks };
-    },
-  };
-}
-
 async function gatherForRun(
   world: CheckRunnerPorts & ModelPorts,
   context: RunContext,
   candidates: readonly Candidate[],
-  { baseRun, steps }: { readonly baseRun: ArtifactRef; readonly steps: StepRecorder },
+  {
+    baseRun,
+    onStep,
+  }: { readonly baseRun: ArtifactRef; readonly onStep: (step: BaseStep | ExaminationStep) => void },
 ): Promise<Gathered> {
-  const runner = await openCheckRunner(world, context, steps.begins);
+  const runner = await openCheckRunner(world, context, onStep);
   const onBase = await readBaseRun(runner, baseRun);
   const byAlias = new Map(candidates.map((candidate) => [candidate.alias, candidate]));
   const marked = async ({ alias }: CandidateEntry, state: 'examining' | 'examined') => {
@@ -123,7 +96,7 @@ async function gatherForRun(
     const begins = (entry: CandidateEntry) => marked(entry, 'examining');
     return await gatherEvidence(runner, entries, onBase, {
       begins,
-      onStep: steps.begins,
+      onStep,
       ...(writing ? { writing } : {}),
       ...(context.leftMs === undefined ? {} : { leftMs: context.leftMs }),
     });

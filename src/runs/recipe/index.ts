@@ -1,10 +1,11 @@
 import { baseFacts } from '../../core/evidence/index.ts';
 import { type ArtifactRef, Fault, type Task } from '../../core/model/index.ts';
-import type { BaseStep, ChecksView } from '../../core/reports/index.ts';
+import type { ChecksView } from '../../core/reports/index.ts';
 import { COMMAND_NAMES, withRecipe } from '../../core/settings/index.ts';
 import type { RunRecord } from '../../ports/index.ts';
+import { recordActivity } from '../activity.ts';
 import { detectedRecipe, mayBeSuggested } from '../admit/index.ts';
-import { openBase } from '../base/index.ts';
+import { type OnBaseStep, openBase } from '../base/index.ts';
 import { type ModelPorts, recordSandbox, sourceOf, taskOf, type World } from '../context.ts';
 import type { RunContext } from '../stage.ts';
 import { type FoundRecipe, findRecipe, type RecipePorts } from './find-recipe.ts';
@@ -24,21 +25,38 @@ type CheckBasePorts = RecipePorts & ModelPorts & Pick<World, 'announcer' | 'code
 export async function checkBase(world: CheckBasePorts, { run, signal }: RunContext): Promise<ArtifactRef> {
   await recordSandbox(world, run.id);
   const task = taskOf(run);
-  const { step: _left, ...checks } = run.checks ?? {};
-  const onStep = async (step: BaseStep): Promise<void> => {
-    const since = world.clock.now();
-    await world.store.updateRun(run.id, { checks: { ...checks, step: { ...step, since } } }, since);
-    world.announcer.soon(run.id);
-  };
+  const { result: found } = await recordActivity(world, run, (onStep) =>
+    searchRecipe(world, { run, task, signal, onStep }),
+  );
+  await world.store.updateRun(
+    run.id,
+    { task: settledTask(run, found), checks: { ...settledChecks(run, found), base: baseFacts(found.tests) } },
+    world.clock.now(),
+  );
+  world.announcer.soon(run.id);
+  return world.artifacts.put(JSON.stringify(found.tests));
+}
+
+interface BaseSearch {
+  readonly run: RunRecord;
+  readonly task: Task;
+  readonly signal: AbortSignal;
+  readonly onStep: OnBaseStep;
+}
+
+async function searchRecipe(
+  world: CheckBasePorts,
+  { run, task, signal, onStep }: BaseSearch,
+): Promise<FoundRecipe> {
   const source = await sourceOf(world, task);
   const bare = await openBase(world, task, { source, signal, onStep });
-  const detected = await detectedRecipe(world, source, { task, checks });
+  const detected = await detectedRecipe(world, source, { task, checks: run.checks ?? {} });
   // Once fixed, as before a crash of this stage, the commands do not change.
-  const searched = checks.settled === true;
+  const searched = run.checks?.settled === true;
   const probe = await world.sandbox.probe();
   const maySuggested = probe.kind === 'ready' && mayBeSuggested(probe.backend);
   const suggest = openSuggestions(world, { task, source, named: detected.named, signal });
-  const found = await findRecipe(world, {
+  return findRecipe(world, {
     task,
     bare,
     signal,
@@ -52,13 +70,6 @@ export async function checkBase(world: CheckBasePorts, { run, signal }: RunConte
         'The commands failed on the base commit; others are tried.',
       ),
   });
-  await world.store.updateRun(
-    run.id,
-    { task: settledTask(run, found), checks: { ...settledChecks(run, found), base: baseFacts(found.tests) } },
-    world.clock.now(),
-  );
-  world.announcer.soon(run.id);
-  return world.artifacts.put(JSON.stringify(found.tests));
 }
 
 /** The stored task, which models may not read in full, with the commands that worked and the submodules. */
