@@ -243,11 +243,7 @@ const withLayer = (base: BaseCheckout, layer: string): Installed => ({
 
 function failure(command: string, result: ExecResult): InstallAttempt | null {
   const failed = (how: string) => failedSetup(command, `${how}.`, result);
-  if (result.stopped === 'silence')
-    return failed(
-      `was stopped after ${elapsed(result.ms)} because it no longer printed anything or received data${result.refusedHosts?.length ? ' after a host was refused' : ''}`,
-    );
-  if (result.stopped !== null) return failed(`${howEnded(result)}, after ${elapsed(result.ms)}`);
+  if (result.stopped !== null) return failed(`was ${howEnded(result)}, after ${elapsed(result.ms)}`);
   const { exitCode } = result;
   if (exitCode === null) return { ...failed('was ended by a signal'), killed: 'signal' };
   if (exitCode === 0) return null;

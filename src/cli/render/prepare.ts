@@ -15,7 +15,6 @@ import {
 import {
   type CommandName,
   type FailedTry,
-  missingServicesNote,
   type Recipe,
   SUGGESTED,
   shownSetup,
@@ -80,9 +79,9 @@ export function preparedText(prepared: Prepared, settings: string | null, writte
     ...(how === 'known' ? ['These commands worked before, and were used at once.'] : []),
     `Set-up took ${elapsed(ms.setup)}, build and tests ${elapsed(ms.checks)}${how === 'tried' ? `; all tries together ${elapsed(ms.tried)}` : ''}.`,
     testsText(prepared),
+    ...noteLines(prepared),
     ...lentText(prepared),
     ...typeLines(prepared),
-    ...servicesText(prepared),
     ...(written === null
       ? settingsText(settings)
       : [`Wrote ${shown(written)}. Commit it to keep these commands.`]),
@@ -139,19 +138,13 @@ const settingsText = (settings: string | null): readonly string[] =>
 const settingsLine = (line: string): string =>
   `  ${/^ */.exec(line)?.[0] ?? ''}${shown(line.trimStart(), 1_000)}`.trimEnd();
 
-/** Services that the tests lack. */
-function servicesText({ services }: Prepared): readonly string[] {
-  const note = missingServicesNote(services);
-  return note === null ? [] : [shown(note, 400)];
-}
-
 export function testCounts({ tests }: Prepared['tests']) {
   const outcomes = Object.values(tests);
   const count = (wanted: string) => outcomes.filter((outcome) => outcome === wanted).length;
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 }
 
-function testsText({ commands, services, tests }: Prepared): string {
+function testsText({ commands, tests }: Prepared): string {
   const view = { checks: { ...commands, base: baseFacts(tests) } };
   const silent = silenceNote(view);
   if (silent !== null) return terminalText(silent);
@@ -159,12 +152,14 @@ function testsText({ commands, services, tests }: Prepared): string {
     return 'The tests pass. Runoff reads no report of their runner, so only the exit code counts.';
   const { passed, failed, skipped } = testCounts(tests);
   const excluded = excludedTestsNote(view);
-  const ofTypes = new Set((tests.types ?? []).map(leftOutTypeCheck));
   return [
     `${counted(passed, 'test')} passed, ${failed} failed, ${skipped} skipped, ${tests.flaky?.length ?? 0} flaky.`,
     ...(excluded === null ? [] : [terminalText(excluded)]),
-    ...(tests.notes ?? [])
-      .filter((one) => !ofTypes.has(one) && one !== missingServicesNote(services))
-      .map((one) => shown(one, 400)),
   ].join('\n');
+}
+
+/** What else is known about the tests; type checks have lines of their own. */
+function noteLines({ tests: { notes = [], types = [] } }: Prepared): readonly string[] {
+  const ofTypes = new Set(types.map(leftOutTypeCheck));
+  return notes.filter((one) => !ofTypes.has(one)).map((one) => shown(one, 400));
 }

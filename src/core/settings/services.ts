@@ -60,10 +60,14 @@ export const missingServicesNote = (names: readonly string[]): string | null =>
     : `CI starts ${names.join(', ')} beside the tests, which sandboxes do not have: tests that need ${names.length === 1 ? 'it' : 'them'} fail on the base commit and are set aside.`;
 
 /** What people should know about the services of tests: their versions, and which are not available. */
-export const serviceNotes = (job: CiJob | null, found: readonly FoundService[]): readonly string[] => [
-  ...(servicePlan(job, found)?.notes ?? []),
-  ...[missingServicesNote(missingServices(job?.services ?? [], found)) ?? []].flat(),
-];
+export function serviceNotes(
+  job: CiJob | null,
+  found: readonly FoundService[],
+  plan: ServicePlan | null,
+): readonly string[] {
+  const missing = missingServicesNote(missingServices(job?.services ?? [], found));
+  return [...(plan?.notes ?? []), ...(missing === null ? [] : [missing])];
+}
 
 interface StartedService {
   /** Its key in the workflow if that is a plain name. */

@@ -122,7 +122,11 @@ export async function checkRunnerOn(
     plan,
     types,
     services,
-    notes: [...(await absentContentAt(world, source, on.base)), ...notes, ...serviceNotes(job, found)],
+    notes: [
+      ...(await absentContentAt(world, source, on.base)),
+      ...notes,
+      ...serviceNotes(job, found, services),
+    ],
   };
 }
 
