@@ -244,10 +244,24 @@ export interface components {
             candidates?: number;
             /** @description Agents, assigned in turn; `["auto"]`: chosen from earlier runs. */
             coders?: string[];
-            /** @description Models as `provider/model`, or the model alone where one provider offers it, assigned in turn. */
+            /** @description Models as `provider/model`, or the model alone where one provider offers it; assigned in turn. */
             models?: string[];
+            /** @description Prompt variants, assigned in turn. */
+            prompts?: string[];
             /** @description Strategies, in order, that choose among the candidates. */
             evaluator?: ("evidence" | "model" | "vote" | "score" | "metrics" | "reviewer" | "human" | "tournament")[];
+            /**
+             * @description When critics debate the brief.
+             * @enum {string}
+             */
+            debate?: "auto" | "always" | "never";
+            /**
+             * @description When critics look for defects in the winner's diff.
+             * @enum {string}
+             */
+            review?: "auto" | "always" | "never";
+            /** @description True: two candidates are merged where each fixes what the other misses. */
+            synthesis?: boolean;
             /** @description Budget of the whole run in US dollars, lowered to the limit of the operator. */
             budgetUsd?: number;
             /** @description Time limit for each coder. */
@@ -263,10 +277,24 @@ export interface components {
             coderCount?: number;
             /** @description Agents, assigned in turn; `["auto"]`: chosen from earlier runs. */
             coders?: string[];
-            /** @description Models as `provider/model`, or the model alone where one provider offers it, assigned in turn. */
+            /** @description Models as `provider/model`, or the model alone where one provider offers it; assigned in turn. */
             models?: string[];
+            /** @description Prompt variants, assigned in turn. */
+            prompts?: string[];
             /** @description Strategies, in order, that choose among the candidates. */
             evaluator?: ("evidence" | "model" | "vote" | "score" | "metrics" | "reviewer" | "human" | "tournament")[];
+            /**
+             * @description When critics debate the brief.
+             * @enum {string}
+             */
+            debate?: "auto" | "always" | "never";
+            /**
+             * @description When critics look for defects in the winner's diff.
+             * @enum {string}
+             */
+            review?: "auto" | "always" | "never";
+            /** @description True: two candidates are merged where each fixes what the other misses. */
+            synthesis?: boolean;
             /** @description Budget of the whole run in US dollars, lowered to the limit of the operator. */
             budgetUsd?: number;
             /** @description Time limit for each coder. */

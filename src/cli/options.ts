@@ -15,12 +15,6 @@ export const parseDollars = (text: string) => {
     throw new InvalidArgumentError('Give an amount in US dollars, e.g. 2.50.');
   return value;
 };
-export const seconds = (text: string) => {
-  const found = /^(\d{1,5})(s|m|h)?$/.exec(text);
-  if (!found || Number(found[1]) === 0)
-    throw new InvalidArgumentError('Give a positive whole number with a unit: 90s, 30m or 2h.');
-  return Number(found[1]) * { s: 1, m: 60, h: 3600 }[(found[2] ?? 'm') as 's' | 'm' | 'h'];
-};
 export const postgresAddress = (text: string) => {
   if (!/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''))
     throw new InvalidArgumentError('Give an address such as postgres://user@host:5432/database.');

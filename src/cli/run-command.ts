@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { codersOf, parseRunOption, type RunOption } from '../core/commands/index.ts';
 import type { Overrides } from '../runs/index.ts';
 import type { Screen, Shell } from '../shell.ts';
-import { jsonOption, parseDollars, seconds, whole } from './options.ts';
+import { jsonOption } from './options.ts';
 import { resume, runHere } from './run.ts';
 
 type Parsed = Exclude<ReturnType<typeof parseRunOption>, string>;
@@ -13,7 +13,7 @@ interface RunFlags {
   readonly repo: string;
   readonly base?: string;
   readonly baseBranch?: string;
-  readonly candidates?: number;
+  readonly candidates?: Parsed;
   readonly coders?: Parsed;
   readonly agents?: Parsed;
   readonly models?: Parsed;
@@ -25,8 +25,8 @@ interface RunFlags {
   readonly setup?: string;
   readonly build?: string;
   readonly test?: string;
-  readonly timeout?: number;
-  readonly budget?: number;
+  readonly timeout?: Parsed;
+  readonly budget?: Parsed;
   readonly ask: boolean;
   readonly yes?: boolean;
   readonly trustChecks?: boolean;
@@ -90,7 +90,7 @@ export function addRun(program: Command, shell: Shell, done: (code: number) => v
 
 const addContestantOptions = (run: Command): Command =>
   run
-    .option('-n, --candidates <count>', 'number of competing coders', whole(1))
+    .option('-n, --candidates <count>', 'number of competing coders', asInCommands('candidates'))
     .option(
       '--coders <names>',
       'agents, comma-separated, assigned in turn; "auto": chosen from earlier runs',
@@ -106,8 +106,12 @@ const addContestantOptions = (run: Command): Command =>
       'prompt variants, comma-separated, assigned in turn',
       asInCommands('prompts'),
     )
-    .option('-t, --timeout <time>', 'time limit for each coder, e.g. 30m; a bare number is minutes', seconds)
-    .option('--budget <dollars>', 'budget for the whole run in US dollars', parseDollars);
+    .option(
+      '-t, --timeout <time>',
+      'time limit for each coder, e.g. 30m; a bare number is minutes',
+      asInCommands('timeout'),
+    )
+    .option('--budget <dollars>', 'budget for the whole run in US dollars', asInCommands('budget'));
 
 const addDecisionOptions = (run: Command): Command =>
   run
@@ -128,7 +132,8 @@ const addDecisionOptions = (run: Command): Command =>
     .option('--test <command>', 'test command instead of the detected one; "": none');
 
 function overridesOf(flags: RunFlags, { width }: Screen): Overrides {
-  const { agents, models, prompts, evaluator, debate, review } = {
+  const { agents, models, candidates, prompts, evaluator, debate, review, timeoutSeconds, budgetUsd } = {
+    ...flags.candidates,
     ...flags.coders,
     ...flags.agents,
     ...flags.models,
@@ -136,9 +141,11 @@ function overridesOf(flags: RunFlags, { width }: Screen): Overrides {
     ...flags.evaluator,
     ...flags.debate,
     ...flags.review,
+    ...flags.timeout,
+    ...flags.budget,
   };
   const coders = codersOf(agents, models);
-  const { candidates, setup, build, test } = flags;
+  const { setup, build, test } = flags;
   const checks = {
     ...(setup === undefined ? {} : { setup }),
     ...(build === undefined ? {} : { build }),
@@ -153,8 +160,8 @@ function overridesOf(flags: RunFlags, { width }: Screen): Overrides {
     ...(review ? { review } : {}),
     ...(flags.synthesis ? { synthesis: true } : {}),
     ...(Object.keys(checks).length > 0 ? { checks } : {}),
-    ...(flags.timeout ? { timeoutSeconds: flags.timeout } : {}),
-    ...(flags.budget ? { budgetUsd: flags.budget } : {}),
+    ...(timeoutSeconds ? { timeoutSeconds } : {}),
+    ...(budgetUsd ? { budgetUsd } : {}),
     // In a pipe or a job, no one would see that the run waits.
     ...(flags.ask && !flags.yes && width !== null && !flags.json ? {} : { ask: false }),
   };

@@ -26,7 +26,12 @@ test.each<[string, readonly string[], RegExp]>([
   ['the prompt is empty', ['run', '  '], /prompt is empty.*→ Describe the task/s],
   ['the option does not exist', ['run', 'x', '--candidate', '3'], /unknown option.*--candidates/s],
   ['the number is none', ['run', 'x', '-n', 'many'], /whole number/],
-  ['the time is none', ['run', 'x', '--timeout', '0s'], /positive whole number with a unit/],
+  [
+    'the time is none',
+    ['run', 'x', '--timeout', '0s'],
+    /--timeout takes a positive whole number of minutes, or one/,
+  ],
+  ['the budget is none', ['run', 'x', '--budget', '$5000'], /US dollars, up to \$1,000/],
   [
     'the model is no name',
     ['run', 'x', '--models', '@gpt'],

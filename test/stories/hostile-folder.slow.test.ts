@@ -15,7 +15,7 @@ const checksOf = (setup?: string) => ({
   test: 'node --test',
   ...(setup ? { setup } : {}),
 });
-const settings = (setup: string) => stringify({ candidates: 1, checks: checksOf(setup) });
+const settings = (setup: string, more = {}) => stringify({ candidates: 1, checks: checksOf(setup), ...more });
 
 /** Counts who calls, and answers nothing of use. */
 async function listen(): Promise<{ url: string; calls: string[]; close(): void }> {
@@ -113,10 +113,12 @@ async function answerAtTerminal(me: Terminal, answer: string, argv: readonly str
   return shown;
 }
 
+/** What is agreed to ends for its budget, soon after its admission. */
+const TINY_BUDGET = { budget: { run: 0.000001 } };
+
 test('checks outside the full sandbox run only after somebody has agreed to them once', () =>
-  atTerminal({ settings: settings('true'), envFile: 'RUNOFF_SANDBOX=none\n' }, async (me) => {
-    // What is agreed to ends for its budget, soon after its admission.
-    const run = ['run', PROMPT, '-n', '1', '--models', MODEL, '--budget', '0.000001'] as const;
+  atTerminal({ settings: settings('true', TINY_BUDGET), envFile: 'RUNOFF_SANDBOX=none\n' }, async (me) => {
+    const run = ['run', PROMPT, '-n', '1', '--models', MODEL] as const;
     const TOO_SMALL = /budget/i;
     const refused = await me.runoff(...run);
     expect(refused).toMatchObject({ code: 1, out: '' });

@@ -3,7 +3,7 @@ import type { RepositoryHandle } from '../../ports/index.ts';
 import { Repository } from './answers.ts';
 import type { Token, TokenCache } from './app.ts';
 import type { Api } from './client.ts';
-import { statusOf } from './faults.ts';
+import { MOVED, statusOf } from './faults.ts';
 
 /** A repository's name as paths take it. */
 interface RepositoryName {
@@ -14,7 +14,7 @@ interface RepositoryName {
 /** Names known for longer are read again, since another repository may have taken the name. */
 const NAME_LIFE_MS = 10 * 60_000;
 /** GitHub's statuses for a renamed repository and for one that does not exist. */
-const MOVED_OR_GONE: ReadonlySet<number | undefined> = new Set([301, 302, 307, 308, 404]);
+const MOVED_OR_GONE: ReadonlySet<number | undefined> = new Set([...MOVED, 404]);
 
 /** The current name of a repository: its name can change during a run, its id never does. */
 export interface RepositoryLocation {

@@ -28,6 +28,9 @@ const GraphQlError = z.object({
   errors: z.array(z.object({ type: z.string().optional(), message: z.string() })).min(1),
 });
 
+/** HTTP statuses of redirects. */
+export const MOVED: readonly number[] = [301, 302, 307, 308];
+
 /** A redirect to another address. It is not followed: the caller determines what it means. */
 export class Moved extends Error {
   readonly status: number;

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 import { type HostFolder, withoutHostPaths } from '../../core/reports/index.ts';
+import { isLoopback } from '../../core/settings/index.ts';
 import type { Fence, GitHub, Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
 import { OwnApp } from './answers.ts';
 import {
@@ -76,6 +77,9 @@ export function openGitHub(options: GitHubOptions): GitHub {
     return () => mint({ app: shared.app(queueOf(repository)), pace, repository, rights, now, lacksChecks });
   }
 
+  const readerTokens = (repository: RepositoryHandle): TokenCache =>
+    shared.readerTokens(repository, () => openTokenCache(minter(repository, READER_RIGHTS), now));
+
   return {
     appId: options.appId,
     asPublished,
@@ -83,10 +87,8 @@ export function openGitHub(options: GitHubOptions): GitHub {
       app: () => shared.app('app'),
       asPerson: (token) => openClient(client, { kind: 'token', token }, { repeat: false, queue: 'people' }),
       asReader: async (repository) => {
-        const tokens = shared.readerTokens(repository, () =>
-          openTokenCache(minter(repository, READER_RIGHTS), now),
-        );
-        return withToken(repository, true)((await tokens.get()).secret);
+        const { secret } = await readerTokens(repository).get();
+        return withToken(repository, true)(secret);
       },
       pace: shared.pace(0),
     }),
@@ -103,7 +105,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
       openReader({
         appId: options.appId,
         repository,
-        tokens: shared.readerTokens(repository, () => openTokenCache(minter(repository, READER_RIGHTS), now)),
+        tokens: readerTokens(repository),
         location: shared.location(repository),
         pace: shared.pace(repository.installationId),
         gitUrl,
@@ -195,12 +197,10 @@ function kept<K, V>(all: Map<K, V>, key: K, open: () => V): V {
   return found;
 }
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
-
 /** The URL without a trailing slash. It receives tokens, so it must be encrypted unless it is local. */
 function serverUrl(text: string, name: string): string {
   const url = URL.parse(text);
-  const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname));
+  const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url));
   if (!url || !safe || url.username || url.password || url.search || url.hash) {
     throw new Fault('ENVIRONMENT_INVALID', `${name} must be an https address without a password or query.`);
   }

@@ -3,7 +3,7 @@ import { asFault } from '../../core/model/index.ts';
 import type { People, RepositoryHandle } from '../../ports/index.ts';
 import { Account, Installation, Repository } from './answers.ts';
 import type { Api } from './client.ts';
-import { Moved, type Pace, unless } from './faults.ts';
+import { MOVED, type Pace, unless } from './faults.ts';
 
 interface PeopleParts {
   /** Signs in as the App. */
@@ -14,14 +14,14 @@ interface PeopleParts {
   readonly pace: Pace;
 }
 
-/** Names as they stand in addresses; others are not sent to GitHub. */
+/** Owners and repositories as they appear in URLs; GitHub is not asked about other names. */
 const NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,99})$/;
-/** Of a header: what the library could not send. */
+/** What may be sent as a token: a header with other characters would be an error of the HTTP client. */
 const TOKEN_CHARACTERS = /^[\x21-\x7e]{1,300}$/;
 
-/** People, and what the tokens reach that they bring along. */
+/** Looks up people on GitHub, and which repositories their own tokens give access to. */
 export function openPeople({ app, asPerson, asReader, pace }: PeopleParts): People {
-  /** GitHub's refusals mean that there is nothing to see. */
+  /** Null if GitHub refuses: what a token cannot see is treated as absent. */
   async function seen<T>(doing: string, call: () => Promise<T | null>): Promise<T | null> {
     try {
       return await pace.run(doing, call);
@@ -44,7 +44,8 @@ export function openPeople({ app, asPerson, asReader, pace }: PeopleParts): Peop
     repository: async (token, owner, name) => {
       if (!TOKEN_CHARACTERS.test(token) || !NAME.test(owner) || !NAME.test(name)) return null;
       const facts = await seen('find a repository', async () => {
-        const found = await unlessMoved(() => asPerson(token).rest.repos.get({ owner, repo: name }));
+        // A redirect from a former name: another repository may get that name.
+        const found = await unless(MOVED, () => asPerson(token).rest.repos.get({ owner, repo: name }));
         return found && Repository.parse(found.data);
       });
       if (!facts) return null;
@@ -67,16 +68,6 @@ export function openPeople({ app, asPerson, asReader, pace }: PeopleParts): Peop
       });
     },
   };
-}
-
-/** A former name of a repository is not its name: another one may get it. */
-async function unlessMoved<T>(call: () => Promise<T>): Promise<T | null> {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof Moved) return null;
-    throw error;
-  }
 }
 
 const scopesIn = (header: string | undefined): readonly string[] | null =>

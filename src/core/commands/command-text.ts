@@ -1,47 +1,45 @@
-import type { Evaluator } from '../settings/index.ts';
-import { parseCommand } from './parse.ts';
+import type { RunCommandOptions } from './command.ts';
+import type { RunOption } from './run-options.ts';
+
+type Given<Options> = { readonly [Name in keyof Options]?: Options[Name] | undefined };
 
 /** Options of `run` as a request names them: agents and models are assigned in turn. */
-export interface RunTextOptions {
-  readonly candidates?: number | undefined;
-  readonly coders?: readonly string[] | undefined;
-  readonly models?: readonly string[] | undefined;
-  readonly evaluator?: readonly Evaluator[] | undefined;
-  /** US dollars, in whole cents. */
-  readonly budgetUsd?: number | undefined;
-  readonly timeoutSeconds?: number | undefined;
-  readonly base?: string | undefined;
-}
+export type RunTextOptions = Given<
+  Omit<RunCommandOptions, 'coders'> & {
+    readonly coders: readonly string[];
+    readonly models: readonly string[];
+  }
+>;
 
-/** Text that cannot end its quotation marks, or the list that it stands in. */
-const UNQUOTED = /^[^\s,"'`“”‘’]+$/;
+/** How each option is written; undefined: not at all. */
+const VALUES: Readonly<
+  Record<RunOption, (options: RunTextOptions) => string | number | boolean | readonly string[] | undefined>
+> = {
+  candidates: ({ candidates }) => candidates,
+  coders: ({ coders }) => coders,
+  models: ({ models }) => models,
+  prompts: ({ prompts }) => prompts,
+  evaluator: ({ evaluator }) => evaluator,
+  debate: ({ debate }) => debate,
+  review: ({ review }) => review,
+  synthesis: ({ synthesis }) => synthesis,
+  budget: ({ budgetUsd }) => budgetUsd?.toFixed(2),
+  timeout: ({ timeoutSeconds }) => (timeoutSeconds === undefined ? undefined : `${timeoutSeconds}s`),
+  base: ({ base }) => base,
+};
+
+/** The text of an option's value, as `parseRunOption` takes it. */
+export const runOptionText = (value: string | number | boolean | readonly string[]): string =>
+  [value].flat().join(',');
 
 /**
- * The comment that starts a run with these options, so that a request has exactly the effects of that comment; or a
- * sentence that says which option is wrong.
+ * The comment that starts a run with these options, so that a request has exactly the effects of that comment. Values
+ * must have no blanks, commas or quotation marks: the comment would have other options.
  */
-export function runCommandText(
-  options: RunTextOptions,
-): { readonly kind: 'text'; readonly text: string } | { readonly kind: 'invalid'; readonly why: string } {
-  const { candidates, coders, models, evaluator, budgetUsd, timeoutSeconds, base } = options;
-  const words: readonly (readonly [flag: string, values: readonly string[] | undefined])[] = [
-    ['candidates', candidates === undefined ? undefined : [String(candidates)]],
-    ['coders', coders],
-    ['models', models],
-    ['evaluator', evaluator],
-    ['budget', budgetUsd === undefined ? undefined : [budgetUsd.toFixed(2)]],
-    ['timeout', timeoutSeconds === undefined ? undefined : [`${timeoutSeconds}s`]],
-    ['base', base === undefined ? undefined : [base]],
-  ];
-  const flags: string[] = [];
-  for (const [flag, values] of words) {
-    if (values === undefined) continue;
-    const wrong = values.find((value) => !UNQUOTED.test(value));
-    if (wrong !== undefined)
-      return { kind: 'invalid', why: `\`${flag}\` takes names without blanks, commas and quotation marks.` };
-    flags.push(` --${flag}="${values.join(',')}"`);
-  }
-  const text = `/auto-dev run${flags.join('')}`;
-  const command = parseCommand(text);
-  return command?.name === 'unknown' ? { kind: 'invalid', why: command.why } : { kind: 'text', text };
+export function runCommandText(options: RunTextOptions): string {
+  const flags = Object.entries(VALUES).flatMap(([flag, valueIn]) => {
+    const value = valueIn(options);
+    return value === undefined ? [] : [` --${flag}="${runOptionText(value)}"`];
+  });
+  return `/auto-dev run${flags.join('')}`;
 }

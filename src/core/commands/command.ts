@@ -1,8 +1,5 @@
 import type { Alias } from '../model/index.ts';
-import type { CoderSetting, Evaluator } from '../settings/index.ts';
-
-/** When a part of a run that costs money takes place. */
-type Use = 'auto' | 'always' | 'never';
+import type { CoderSetting, Evaluator, When } from '../settings/index.ts';
 
 /** Options of one run that override the settings; the operator's ceilings still apply. */
 export interface RunCommandOptions {
@@ -10,8 +7,8 @@ export interface RunCommandOptions {
   readonly coders?: readonly CoderSetting[];
   /** Prompt variants, assigned in turn to the coders. */
   readonly prompts?: readonly string[];
-  readonly debate?: Use;
-  readonly review?: Use;
+  readonly debate?: When;
+  readonly review?: When;
   readonly synthesis?: boolean;
   readonly evaluator?: readonly Evaluator[];
   readonly timeoutSeconds?: number;

@@ -7,7 +7,7 @@ export {
   misplaced,
   type RunCommandOptions,
 } from './command.ts';
-export { type RunTextOptions, runCommandText } from './command-text.ts';
+export { type RunTextOptions, runCommandText, runOptionText } from './command-text.ts';
 export {
   answerOf,
   MAX_COMMAND_TEXT,

@@ -1,12 +1,11 @@
 import type { Alias } from '../model/index.ts';
-import { CoderSetting, EVALUATORS, type Evaluator, suggest } from '../settings/index.ts';
+import { CoderSetting, EVALUATORS, type Evaluator, suggest, WHEN } from '../settings/index.ts';
 import type { RunCommandOptions } from './command.ts';
 
-const USES = ['always', 'never', 'auto'] as const;
 /** As in the settings. */
 export const MAX_CODERS = 12;
-/** Maximum characters of a line of flags. Default: many times what all of them need. */
-const MAX_LINE_CHARACTERS = 1_000;
+/** Maximum characters of a line of flags. Ours: more than the longest values that the API takes need together. */
+const MAX_LINE_CHARACTERS = 8_000;
 /** Maximum characters of the input that a sentence repeats. */
 const MAX_WORD_CHARACTERS = 40;
 
@@ -73,7 +72,7 @@ const RUN_FLAGS = {
   timeout: (text: string): OptionResult => {
     const seconds = secondsOf(text);
     return seconds === null
-      ? '`--timeout` takes a whole number with a unit, at most one week: `--timeout 30m`.'
+      ? '`--timeout` takes a positive whole number of minutes, or one with a unit, at most one week: `--timeout 30m`.'
       : { timeoutSeconds: seconds };
   },
   base: (text: string): OptionResult => {
@@ -204,8 +203,8 @@ function parseList(
 }
 
 function useOf(what: 'debate' | 'review', text: string): OptionResult {
-  const found = USES.find((one) => one === text.toLowerCase());
-  return found ? { [what]: found } : `\`--${what}\` takes \`always\`, \`never\` or \`auto\`.`;
+  const found = WHEN.find((one) => one === text.toLowerCase());
+  return found ? { [what]: found } : `\`--${what}\` takes \`auto\`, \`always\` or \`never\`.`;
 }
 
 function evaluators(names: readonly string[]): OptionResult {
@@ -259,11 +258,11 @@ export function dollarsOf(text: string): number | null {
   return usd > 0 && usd <= MAX_DOLLARS ? usd : null;
 }
 
-/** `90s`, `30m` or `2h` in seconds, a week at most; null for anything else. */
+/** `90s`, `30m`, `2h` or a number of minutes, in seconds, a week at most; null for anything else. */
 function secondsOf(text: string): number | null {
-  const found = /^([1-9]\d{0,5})(s|m|h)$/.exec(text);
+  const found = /^([1-9]\d{0,5})(s|m|h)?$/.exec(text);
   if (!found) return null;
-  const seconds = Number(found[1]) * { s: 1, m: 60, h: 3600 }[found[2] as 's' | 'm' | 'h'];
+  const seconds = Number(found[1]) * { s: 1, m: 60, h: 3600 }[(found[2] ?? 'm') as 's' | 'm' | 'h'];
   return seconds <= MAX_SECONDS ? seconds : null;
 }
 

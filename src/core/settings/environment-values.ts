@@ -65,13 +65,15 @@ export const webAddress = z
   })
   .transform((text) => text.replace(/\/+$/, ''));
 
-const OWN_MACHINE = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+/** Whether a URL names this machine, so that nobody else sees what is sent to it unencrypted. */
+export const isLoopback = ({ hostname }: URL): boolean =>
+  /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
 /** An origin that browsers treat as secure: cookies over plain HTTP could be read by others on the way. */
 export const publicAddress = webAddress.refine(
   (text) => {
     const url = URL.parse(text);
-    return url?.origin === text && (url.protocol === 'https:' || OWN_MACHINE.test(url.hostname));
+    return url?.origin === text && (url.protocol === 'https:' || isLoopback(url));
   },
   { error: 'write https:// and a host name, without a path (http:// only for this machine)' },
 );

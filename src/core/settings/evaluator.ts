@@ -40,6 +40,10 @@ export const Weights = z
   });
 export type Weights = z.infer<typeof Weights>;
 
+/** When an optional part of a run takes place; `auto`: if there is a reason for it. */
+export const WHEN = ['auto', 'always', 'never'] as const;
+export type When = (typeof WHEN)[number];
+
 /** Strategies that rank candidates. In a list each one decides among the candidates that the ones before it leave undecided. */
 export const EVALUATORS = [
   'evidence',

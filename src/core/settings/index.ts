@@ -22,7 +22,8 @@ export {
 } from './contestants.ts';
 export { Environment } from './environment.ts';
 export type { ArtifactsPlace, Bucket } from './environment-problems.ts';
-export { EVALUATORS, type Evaluator, EvaluatorNames, Weights } from './evaluator.ts';
+export { isLoopback } from './environment-values.ts';
+export { EVALUATORS, type Evaluator, EvaluatorNames, Weights, WHEN, type When } from './evaluator.ts';
 export {
   absentContent,
   gitDependencyFiles,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EvaluatorNames, Weights } from './evaluator.ts';
+import { EvaluatorNames, Weights, WHEN } from './evaluator.ts';
 
 /** Wire protocols that the gateway speaks. */
 export const MODEL_PROTOCOLS = ['anthropic', 'openai-chat', 'openai-responses', 'gemini'] as const;
@@ -196,7 +196,7 @@ export const Settings = z.strictObject({
     })
     .prefault({}),
   debate: z
-    .enum(['auto', 'always', 'never'])
+    .enum(WHEN)
     .default('auto')
     .describe(
       'Critics debate the brief before coders start: `always`, `never`, or `auto`: if the planner has a blocking question or sees a high risk.',
@@ -224,7 +224,7 @@ export const Settings = z.strictObject({
     })
     .prefault({}),
   review: z
-    .enum(['auto', 'always', 'never'])
+    .enum(WHEN)
     .default('auto')
     .describe(
       "Critics look for defects in the winner's diff: `always`, `never`, or `auto`: if the brief states a high risk or was debated. Their claims are executed and can change the winner.",

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { CoderSetting, EVALUATORS, fullModelName, type Settings } from '../../core/settings/index.ts';
+import { CoderSetting, EVALUATORS, fullModelName, type Settings, WHEN } from '../../core/settings/index.ts';
 import { leavesFieldOpen } from '../contestants.ts';
-
-const USE = ['auto', 'always', 'never'] as const;
 
 /** Settings overridden on the command line or by a command on GitHub; the operator's ceilings still apply. */
 export const Overrides = z.strictObject({
@@ -13,8 +11,8 @@ export const Overrides = z.strictObject({
   evaluator: z.array(z.enum(EVALUATORS)).min(1).optional(),
   timeoutSeconds: z.number().int().positive().optional(),
   budgetUsd: z.number().positive().optional(),
-  debate: z.enum(USE).optional(),
-  review: z.enum(USE).optional(),
+  debate: z.enum(WHEN).optional(),
+  review: z.enum(WHEN).optional(),
   synthesis: z.boolean().optional(),
   /** Commands of a local run; empty: none. */
   checks: z

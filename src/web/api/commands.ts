@@ -5,7 +5,7 @@ import { asFault, type RunId } from '../../core/model/index.ts';
 import type { TokenVerb } from '../../core/tokens/index.ts';
 import type { CommandRecord, RepositoryHandle } from '../../ports/index.ts';
 import { type ApiAnswer, type Repeatable, responseOf } from './idempotency.ts';
-import { ApiProblem, invalidRequest, notThere } from './problems.ts';
+import { ApiProblem, notThere } from './problems.ts';
 import {
   type ApiParts,
   admitCaller,
@@ -77,10 +77,8 @@ export function openCommandRequests(parts: ApiParts, repeatable: Repeatable): Co
   return {
     async start(c, { issue, ...place }, options) {
       const at = await admitCaller(parts, c.req.raw, place, 'run');
-      const command = runCommandText(options);
-      if (command.kind === 'invalid') throw invalidRequest([{ field: 'body', message: command.why }]);
       const about = { repository: at.repository, thread: issue };
-      return send(c, at, { about, text: command.text }, 201).catch((thrown: unknown) => {
+      return send(c, at, { about, text: runCommandText(options) }, 201).catch((thrown: unknown) => {
         if (asFault(thrown).code === 'GITHUB_REFUSED') throw notThere();
         throw thrown;
       });

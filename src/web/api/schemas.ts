@@ -1,8 +1,14 @@
 import { z } from '@hono/zod-openapi';
-import { MAX_CODERS } from '../../core/commands/index.ts';
+import {
+  MAX_CODERS,
+  parseRunOption,
+  type RunOption,
+  type RunTextOptions,
+  runOptionText,
+} from '../../core/commands/index.ts';
 import { RUN_STATES } from '../../core/model/index.ts';
 import { RunDocument } from '../../core/reports/index.ts';
-import { EVALUATORS } from '../../core/settings/index.ts';
+import { EVALUATORS, WHEN } from '../../core/settings/index.ts';
 import { PROBLEMS, type ProblemName } from './problems.ts';
 
 /** Most runs on one page of a list. Our default. */
@@ -68,20 +74,46 @@ export const ListQuery = z.strictObject({
   cursor: z.string().min(1).max(100).optional().openapi({ description: '`next` of the page before.' }),
 });
 
-const word = z.string().min(1).max(160);
+/** A value that cannot end its quotation marks in a command, or the list that it is in. */
+const word = z
+  .string()
+  .max(160)
+  .regex(/^[^\s,"'`“”‘’]+$/, 'write a name without blanks, commas and quotation marks');
+const listOfWords = z.array(word).min(1).max(MAX_CODERS);
+
+/** Accepts what the option of the command accepts. */
+const asInCommands = <Value extends string | readonly string[]>(
+  option: RunOption,
+  schema: z.ZodType<Value>,
+) =>
+  schema.superRefine((value, context) => {
+    const found = parseRunOption(option, runOptionText(value));
+    if (typeof found === 'string') context.addIssue({ code: 'custom', message: found });
+  });
+
 const runOptions = {
-  coders: z.array(word).min(1).max(MAX_CODERS).optional().openapi({
-    description: 'Agents, assigned in turn; `["auto"]`: chosen from earlier runs.',
-  }),
-  models: z.array(word).min(1).max(MAX_CODERS).optional().openapi({
+  coders: asInCommands('coders', listOfWords)
+    .optional()
+    .openapi({ description: 'Agents, assigned in turn; `["auto"]`: chosen from earlier runs.' }),
+  models: asInCommands('models', listOfWords).optional().openapi({
     description:
-      'Models as `provider/model`, or the model alone where one provider offers it, assigned in turn.',
+      'Models as `provider/model`, or the model alone where one provider offers it; assigned in turn.',
   }),
-  evaluator: z
-    .array(z.enum(EVALUATORS))
-    .min(1)
+  prompts: asInCommands('prompts', listOfWords)
+    .optional()
+    .openapi({ description: 'Prompt variants, assigned in turn.' }),
+  evaluator: asInCommands('evaluator', z.array(z.enum(EVALUATORS)).min(1))
     .optional()
     .openapi({ description: 'Strategies, in order, that choose among the candidates.' }),
+  debate: z.enum(WHEN).optional().openapi({ description: 'When critics debate the brief.' }),
+  review: z
+    .enum(WHEN)
+    .optional()
+    .openapi({ description: "When critics look for defects in the winner's diff." }),
+  synthesis: z
+    .boolean()
+    .optional()
+    .openapi({ description: 'True: two candidates are merged where each fixes what the other misses.' }),
   budgetUsd: z
     .number()
     .min(0.01)
@@ -95,8 +127,10 @@ const runOptions = {
     .max(MAX_TIMEOUT_SECONDS)
     .optional()
     .openapi({ description: 'Time limit for each coder.' }),
-  base: word.optional().openapi({ description: 'Branch, tag or commit to start from.' }),
-};
+  base: asInCommands('base', word)
+    .optional()
+    .openapi({ description: 'Branch, tag or commit to start from.' }),
+} satisfies Record<Exclude<keyof RunTextOptions, 'candidates'>, z.ZodType>;
 const count = z.number().int().min(1).max(MAX_CODERS);
 
 export const StartRequest = z

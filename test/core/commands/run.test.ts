@@ -14,6 +14,7 @@ describe("a run can be requested with other settings than the repository's", () 
     ['--budget $5', { budgetUsd: 5 }],
     ['--timeout 30m', { timeoutSeconds: 1_800 }],
     ['--timeout=90s', { timeoutSeconds: 90 }],
+    ['--timeout 30', { timeoutSeconds: 1_800 }],
     ['--base release/2.1', { base: 'release/2.1' }],
     ['--base "main"', { base: 'main' }],
     ['--evaluator metrics,model,human', { evaluator: ['metrics', 'model', 'human'] }],
@@ -62,8 +63,10 @@ describe('invalid options are answered by what to write', () => {
     ['-n four', '`-n` takes a whole number from 1 to 12: `-n 4`.'],
     ['--budget 5,50', '`--budget` takes an amount in US dollars, up to $1,000: `--budget 5.50`.'],
     ['--budget 5000', '`--budget` takes an amount in US dollars, up to $1,000: `--budget 5.50`.'],
-    ['--timeout 30', '`--timeout` takes a whole number with a unit, at most one week: `--timeout 30m`.'],
-    ['--timeout 169h', '`--timeout` takes a whole number with a unit, at most one week: `--timeout 30m`.'],
+    ...['0', '-5', '1.5h', '169h', '10081'].map((time): [string, string] => [
+      `--timeout=${time}`,
+      '`--timeout` takes a positive whole number of minutes, or one with a unit, at most one week: `--timeout 30m`.',
+    ]),
     [
       '--base main..evil',
       '`--base` takes a branch, tag or commit made of letters, digits and `._/-`: `--base release/2.1`.',
@@ -86,12 +89,12 @@ describe('invalid options are answered by what to write', () => {
       '--models @gpt',
       '`@gpt` is not a valid name; give models as provider/model: `--models anthropic/claude-sonnet-5`.',
     ],
-    ['--debate sometimes', '`--debate` takes `always`, `never` or `auto`.'],
+    ['--debate sometimes', '`--debate` takes `auto`, `always` or `never`.'],
     ['--synthesis maybe', '`--synthesis` takes `true` or `false`.'],
     ['--prompts ","', 'Give 1 to 12 prompt variants, comma-separated: `--prompts plain,careful`.'],
     ['--coders ","', 'Give 1 to 12 agents, comma-separated: `--coders claude-code,codex`.'],
     ['--base "main', 'A quotation mark is not closed.'],
-    [`--base ${'x '.repeat(900)}`, 'The line is longer than 1000 characters.'],
+    [`--base ${'x '.repeat(4_000)}`, 'The line is longer than 8000 characters.'],
   ])('%j', (flags, why) => {
     expect(parseCommand(`/auto-dev run ${flags}`)).toEqual({
       name: 'unknown',

@@ -39,6 +39,37 @@ describe('a run', () => {
     });
   });
 
+  test('is started with every option of the comment', async () => {
+    const s = apiWorld();
+    const body = {
+      ...{ candidates: 2, coders: ['claude-code', 'codex'], models: ['anthropic/claude-sonnet-5'] },
+      ...{
+        prompts: ['plain', 'careful'],
+        evaluator: ['evidence', 'human'],
+        debate: 'always',
+        review: 'never',
+      },
+      ...{ synthesis: false, budgetUsd: 2.5, timeoutSeconds: 90, base: 'release/2.1' },
+    };
+    const started = await s.post(START, { body });
+    expect(started.status).toBe(201);
+    const request = RunRequest.parse((await s.store.run(String(started.body.run)))?.request);
+    const { base, models, coders, ...others } = body;
+    expect(request).toMatchObject({ base });
+    expect(request.overrides).toEqual({
+      ...others,
+      coders: coders.map((agent) => ({ agent, model: models[0] })),
+    });
+    const [entry] = (await s.store.audited({ limit: 9 })).filter((one) => one.entry.kind === 'command');
+    expect(entry?.entry).toMatchObject({
+      text: [
+        '/auto-dev run --candidates="2" --coders="claude-code,codex" --models="anthropic/claude-sonnet-5"',
+        '--prompts="plain,careful" --evaluator="evidence,human" --debate="always" --review="never"',
+        '--synthesis="false" --budget="2.50" --timeout="90s" --base="release/2.1"',
+      ].join(' '),
+    });
+  });
+
   test('is started with alternative field names', async () => {
     const s = apiWorld();
     const path = '/api/tasks/acme%2Flists%237/process';

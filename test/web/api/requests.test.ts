@@ -108,6 +108,17 @@ describe('a request that is not valid', () => {
         expect.objectContaining({ field: 'body.evaluator.0' }),
       ]),
     );
+    const wrong = { models: ['@gpt'], prompts: ['a b'], evaluator: ['human', 'human'], debate: 'often' };
+    expect((await s.post(START, { body: { ...wrong, base: 'a..b', synthesis: 'yes' } })).body.errors).toEqual(
+      [
+        { field: 'body.models', message: expect.stringContaining('`@gpt` is not a valid name') },
+        { field: 'body.prompts.0', message: expect.stringContaining('without blanks, commas') },
+        { field: 'body.evaluator', message: expect.stringContaining('The strategy `human` is named twice.') },
+        expect.objectContaining({ field: 'body.debate' }),
+        expect.objectContaining({ field: 'body.synthesis' }),
+        { field: 'body.base', message: expect.stringContaining('`--base` takes a branch') },
+      ],
+    );
     expect((await s.get(`${RUNS}?limt=3`)).body.errors).toMatchObject([
       { field: 'query.limt', message: expect.stringContaining('`limit`') },
     ]);
