@@ -35,7 +35,7 @@ export interface KeyedRequest {
   readonly work: string;
   /** Milliseconds since 1970 UTC. */
   readonly at: number;
-  /** Keys that began before this time count as never used, and are deleted. */
+  /** The key counts as never used if it was first used before this time. */
   readonly expired: number;
 }
 

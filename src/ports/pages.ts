@@ -13,10 +13,8 @@ export interface RunLists {
   listRuns(filter: RunFilter): Promise<readonly ListedRun[]>;
   /** Runs with a fault, the last changed first. */
   failedRuns(limit: number): Promise<readonly ListedRun[]>;
-  /** What a run has spent, by spender and model, the dearest first. */
+  /** What a run has spent, by spender and model, the most expensive first. */
   spendingOf(id: RunId): Promise<readonly Spending[]>;
-  /** Dollars booked since a time (milliseconds since 1970 UTC), of all runs and of work outside of runs. */
-  spentSince(at: number): Promise<Usd>;
 }
 
 /** Which runs a list shows. Absent: all. */
@@ -24,9 +22,9 @@ export interface RunFilter {
   /** Ids of repositories on GitHub, or runs of this machine's repositories. */
   readonly of: readonly number[] | 'local';
   readonly states?: readonly RunState[];
-  /** Login of who asked for it, in any case. */
+  /** Login of who asked for it, ignoring case. */
   readonly by?: string;
-  /** Part of the title, in any case. */
+  /** Part of the title, ignoring case. */
   readonly text?: string;
   /** Only runs that come after this one in the list. */
   readonly after?: { readonly createdAt: number; readonly id: RunId };

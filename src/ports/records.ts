@@ -213,6 +213,8 @@ export interface Expiry {
   readonly runs: number;
   /** Gateway calls and audit entries, by their time. */
   readonly ledger: number;
+  /** Idempotency keys, by the time of their first use. */
+  readonly keys: number;
   /** Runs to keep, with all their rows except the ledger's. */
   readonly except?: readonly RunId[];
 }

@@ -244,8 +244,11 @@ export interface Store
   runsAt(repositoryId: number, thread: number): Promise<readonly RunRecord[]>;
   /** Number of runs on GitHub created since a time (milliseconds since 1970 UTC) that have a task. */
   startedSince(at: number, whose: Whose): Promise<number>;
-  /** Dollars booked since a time for runs on GitHub. */
-  spentBySince(at: number, whose: Whose): Promise<Usd>;
+  /**
+   * Dollars booked since a time (milliseconds since 1970 UTC): for one owner's runs on GitHub, or without an owner for
+   * all runs and for work outside of runs.
+   */
+  spentSince(at: number, whose?: Whose): Promise<Usd>;
   /** Whether a label event of this issue at this time or later was received. */
   isLabelRecorded(repositoryId: number, issue: number, at: number): Promise<boolean>;
 

@@ -117,6 +117,14 @@ export function apiContract(fresh: Fresh): void {
       });
     });
 
+    test('a request leaves the keys of other requests alone', async () => {
+      const store = await fresh();
+      await store.claimKey(keyed({ at: 1_000 }));
+      await store.answerKey('token:a', 'night-1', answer);
+      await store.claimKey(keyed({ key: 'night-2', at: 9_000, expired: 9_000 }));
+      expect(await store.claimKey(keyed({ expired: 0 }))).toEqual({ kind: 'answered', answer });
+    });
+
     test('an answer that is released keeps its answer', async () => {
       const store = await fresh();
       await store.claimKey(keyed());

@@ -255,12 +255,12 @@ export function countsContract(fresh: Fresh): void {
       await bookRow(store, ledgerRow('r1', 8, 100));
       await bookRow(store, ledgerRow('r2', 4, 101));
       await bookRow(store, ledgerRow('gone', 2, 101));
-      expect(await store.spentBySince(100, { kind: 'user', id: 5 })).toBe(8);
-      expect(await store.spentBySince(99, { kind: 'user', id: 5 })).toBe(24);
-      expect(await store.spentBySince(100, { kind: 'user', id: 6 })).toBe(4);
-      expect(await store.spentBySince(100, { kind: 'user', id: 7 })).toBe(0);
-      expect(await store.spentBySince(100, { kind: 'installation', id: 1 })).toBe(12);
-      expect(await store.spentBySince(100, { kind: 'installation', id: 9 })).toBe(0);
+      expect(await store.spentSince(100, { kind: 'user', id: 5 })).toBe(8);
+      expect(await store.spentSince(99, { kind: 'user', id: 5 })).toBe(24);
+      expect(await store.spentSince(100, { kind: 'user', id: 6 })).toBe(4);
+      expect(await store.spentSince(100, { kind: 'user', id: 7 })).toBe(0);
+      expect(await store.spentSince(100, { kind: 'installation', id: 1 })).toBe(12);
+      expect(await store.spentSince(100, { kind: 'installation', id: 9 })).toBe(0);
     });
 
     test('a label event is known by its issue and time', async () => {

@@ -142,7 +142,7 @@ export function liveContract(fresh: () => Promise<Store>): void {
       await expect(store.appendSteps('nope', [step(1)])).rejects.toMatchObject({ code: 'RUN_UNKNOWN' });
       await store.appendSteps('r1', [step(1)]);
       await store.transition('r1', 'cancelled', 'enough', 2);
-      await store.expire({ runs: 100, ledger: 100 }, false);
+      await store.expire({ runs: 100, ledger: 100, keys: 100 }, false);
       expect(await store.run('r1')).toBeNull();
       expect(await store.steps('r1', { alias: 'A', limit: 9 })).toEqual([]);
       expect(await store.stepTotals('r1')).toEqual([]);

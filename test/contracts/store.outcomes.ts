@@ -77,7 +77,7 @@ export function outcomesContract(fresh: () => Promise<Store>): void {
       await judged(store, 'r1');
       await store.keepOutcomes('r1', [outcome()], 50);
       await store.keepMerge('r1', FACTS);
-      expect(await store.expire({ runs: 1_000, ledger: 0 }, false)).toMatchObject({ runs: ['r1'] });
+      expect(await store.expire({ runs: 1_000, ledger: 0, keys: 0 }, false)).toMatchObject({ runs: ['r1'] });
       expect(await store.run('r1')).toBeNull();
       expect(await store.outcomes({ runs: 9 })).toEqual([outcome()]);
     });

@@ -37,9 +37,8 @@ export function memoryApi(): ApiTokens & IdempotencyKeys {
     },
 
     async claimKey({ owner, key, request, holder, work, at, expired }) {
-      for (const [name, entry] of keys) if (entry.at < expired) keys.delete(name);
       const known = keys.get(nameOf(owner, key));
-      if (!known) {
+      if (!known || known.at < expired) {
         keys.set(nameOf(owner, key), { request, work, holder, at });
         return { kind: 'claimed', work };
       }

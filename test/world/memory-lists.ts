@@ -15,12 +15,11 @@ interface ListParts {
   readonly records: () => readonly RunRecord[];
   readonly picks: (id: RunId) => Promise<readonly PickRecord[]>;
   readonly usage: (id: RunId) => Promise<Usage>;
-  readonly spentSince: (at: number) => number;
   readonly calls: readonly LedgerRow[];
 }
 
 /** The part of the store that pages ask for lists. */
-export function memoryLists({ records, picks, usage, spentSince, calls }: ListParts): RunLists {
+export function memoryLists({ records, picks, usage, calls }: ListParts): RunLists {
   const listed = async (run: RunRecord): Promise<ListedRun> => {
     const pick = (await picks(run.id)).at(-1);
     return {
@@ -96,7 +95,6 @@ export function memoryLists({ records, picks, usage, spentSince, calls }: ListPa
         .toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1));
       return Promise.all(found.slice(0, limit).map(listed));
     },
-    spentSince: async (at) => spentSince(at),
   };
 }
 

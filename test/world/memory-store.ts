@@ -316,8 +316,9 @@ export function memoryStore(): Store {
     async startedSince(at, whose) {
       return records().filter((run) => run.createdAt >= at && belongsTo(run, whose)).length;
     },
-    async spentBySince(at, whose) {
+    async spentSince(at, whose) {
       const asked = (id: RunId): boolean => {
+        if (!whose) return true;
         const found = entries.get(id);
         return found !== undefined && isOf(found.run, whose);
       };
@@ -346,7 +347,6 @@ export function memoryStore(): Store {
       records,
       picks: picked.picks,
       usage: async (id) => usageOf(id),
-      spentSince: (at) => calls.filter((call) => call.at >= at).reduce((sum, { usd }) => sum + usd, 0),
     }),
     ...memorySessions(),
     ...memoryOutcomes(records, picked.picks),

@@ -75,7 +75,12 @@ export function idempotencyKeys(db: Db): IdempotencyKeys {
   return {
     claimKey: ({ owner, key, request, holder, work, at, expired }) =>
       inTransaction(db, async (tx) => {
-        await tx.deleteFrom('runoff.idempotency_key').where('at', '<', expired).execute();
+        await tx
+          .deleteFrom('runoff.idempotency_key')
+          .where('owner', '=', owner)
+          .where('key', '=', key)
+          .where('at', '<', expired)
+          .execute();
         const inserted = await tx
           .insertInto('runoff.idempotency_key')
           .values({ owner, key, request, work, holder, answer: null, at })

@@ -58,14 +58,17 @@ export function ledger(db: Db) {
       return (await inStatement(calls.execute())).map((row) => ({ number: row.id, ...callOfRow(row) }));
     },
 
-    async spentBySince(at, whose) {
-      const sum = db
+    async spentSince(at, whose) {
+      const calls = db
         .selectFrom('runoff.gateway_call as call')
-        .innerJoin('runoff.run as run', 'run.id', 'call.run_id')
         .where('call.at', '>=', at)
-        .where('run.repository_id', 'is not', null)
-        .where(ownerColumn(whose, 'run'), '=', whose.id)
-        .select(sql<number>`coalesce(sum(call.usd), 0)`.as('usd'));
+        .select(sql<number>`coalesce(sum(call.usd), 0)::double precision`.as('usd'));
+      const sum = whose
+        ? calls
+            .innerJoin('runoff.run as run', 'run.id', 'call.run_id')
+            .where('run.repository_id', 'is not', null)
+            .where(ownerColumn(whose, 'run'), '=', whose.id)
+        : calls;
       return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
     },
   } satisfies Partial<Store>;

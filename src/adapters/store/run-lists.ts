@@ -61,14 +61,6 @@ export function runLists(db: Db): RunLists {
       return (await inStatement(found.execute())).map(listedOfRow);
     },
 
-    async spentSince(at) {
-      const sum = db
-        .selectFrom('runoff.gateway_call')
-        .select(sql<number>`coalesce(sum(usd), 0)::double precision`.as('usd'))
-        .where('at', '>=', at);
-      return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
-    },
-
     spendingOf: (id) =>
       inStatement(
         db

@@ -238,8 +238,8 @@ async function expireRuns(
   return ids;
 }
 
-/** Removes counts of past days, settled commands, ended tokens of the API, and recipes that no run has used. */
-async function expireTraces(tx: Tx, before: number): Promise<void> {
+/** Removes counts of past days, settled commands, keys and ended tokens of the API, and recipes that no run has used. */
+async function expireTraces(tx: Tx, { runs: before, keys }: Expiry): Promise<void> {
   await sql`
     delete from runoff.intent
     where scope ~ '^day:[0-9]{1,9}:' and split_part(scope, ':', 2)::bigint < ${Math.floor(before / INTENT_DAY_MS)}`.execute(
@@ -247,7 +247,7 @@ async function expireTraces(tx: Tx, before: number): Promise<void> {
   );
   await tx.deleteFrom('runoff.recipe').where('used_at', '<', before).execute();
   await tx.deleteFrom('runoff.command').where('settled_at', '<', before).execute();
-  await tx.deleteFrom('runoff.idempotency_key').where('at', '<', before).execute();
+  await tx.deleteFrom('runoff.idempotency_key').where('at', '<', keys).execute();
   const ended = sql<number>`least(expires_at, coalesce(revoked_at, expires_at))`;
   await tx.deleteFrom('runoff.api_token').where(ended, '<', before).execute();
 }
@@ -265,7 +265,7 @@ export function retention(db: Db): Retention {
     expire: (before, dry) =>
       inTransaction(db, async (tx) => {
         const runs = await expireRuns(tx, before, dry);
-        if (!dry) await expireTraces(tx, before.runs);
+        if (!dry) await expireTraces(tx, before);
         const old = sql`one.at < ${before.ledger}`;
         // The calls of a run stay with it as long as it is kept, and count against its cap.
         const ofNoRun = sql`not exists (

@@ -33,6 +33,12 @@ export interface ApiToken {
   readonly revokedAt?: number;
 }
 
+/**
+ * Milliseconds for which a key of a request to the API is remembered. Our default: a day, as other APIs have it,
+ * outlasts the retries of clients.
+ */
+export const IDEMPOTENCY_KEY_MS = 86_400_000;
+
 /** A word that secret scanners can look for, and that no other service uses. */
 const PREFIX = 'runoff_pat_';
 const ID_DIGITS = 12;

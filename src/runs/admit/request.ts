@@ -133,7 +133,7 @@ async function capReached(
     if ((await world.store.startedSince(midnight, whose)) >= most) return refusalOf(origin, cap, most);
   }
   for (const { cap, whose, most } of budgetCaps(day, origin)) {
-    if ((await world.store.spentBySince(midnight, whose)) >= most) return refusalOf(origin, cap, most);
+    if ((await world.store.spentSince(midnight, whose)) >= most) return refusalOf(origin, cap, most);
   }
   return null;
 }

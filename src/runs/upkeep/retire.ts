@@ -1,4 +1,5 @@
 import type { RunId } from '../../core/model/index.ts';
+import { IDEMPOTENCY_KEY_MS } from '../../core/tokens/index.ts';
 import type { Expired } from '../../ports/index.ts';
 import { isGitHubRun, type World } from '../context.ts';
 import { deleteLosers } from '../publish/index.ts';
@@ -46,7 +47,7 @@ type RetirePorts = Pick<World, 'store' | 'artifacts' | 'engine' | 'clock' | 'log
 export async function retire(parts: RetirePorts, keep: RetentionTimes, dry = false): Promise<Retired> {
   const { store, artifacts, engine, clock } = parts;
   const now = clock.now();
-  const before = { runs: now - keep.runs, ledger: now - keep.ledger };
+  const before = { runs: now - keep.runs, ledger: now - keep.ledger, keys: now - IDEMPOTENCY_KEY_MS };
   // The outcomes of a run outlive it, so they are kept before it goes.
   if (!dry) await keepDueOutcomes(parts);
   const due = await store.expire(before, true);

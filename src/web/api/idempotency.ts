@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
+import { IDEMPOTENCY_KEY_MS } from '../../core/tokens/index.ts';
 import type { World } from '../../runs/index.ts';
 import type { Caller } from './callers.ts';
 import { ApiProblem } from './problems.ts';
 
-/** Milliseconds for which a key is remembered. Our default: a day, as other APIs have it, outlasts the retries of clients. */
-const KEY_MS = 24 * 3_600_000;
 /** Seconds after which a request that is being processed may be sent again. Our default. */
 const RETRY_SECONDS = 2;
 
@@ -69,7 +68,7 @@ export function openRepeatable({
         holder,
         work: name,
         at,
-        expired: at - KEY_MS,
+        expired: at - IDEMPOTENCY_KEY_MS,
       });
       switch (claim.kind) {
         case 'claimed':

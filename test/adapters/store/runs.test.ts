@@ -70,7 +70,11 @@ test('old runs that are over are deleted with their rows, except those that some
   );
   await store.intend('day:0:repository:42', 'slot:1');
 
-  const before = { runs: 5_000, ledger: 5_000 };
+  const key = { owner: 'token:a', request: 'POST', holder: 'p', expired: 0 };
+  await store.claimKey({ ...key, key: 'old', work: 'w-1', at: 6_999 });
+  await store.claimKey({ ...key, key: 'new', work: 'w-2', at: 7_000 });
+
+  const before = { runs: 5_000, ledger: 5_000, keys: 7_000 };
   const except = { ...before, except: ['r-table'] };
   expect((await store.expire(except, true)).runs).toEqual(['r-failed']);
   const planned = await store.expire(before, true);
@@ -87,6 +91,7 @@ test('old runs that are over are deleted with their rows, except those that some
   const left = (await store.runs(20)).map(({ id }) => id).toSorted();
   expect(left).toEqual(['r-fresh', 'r-open', 'r-picked', 'r-waits', 'r-works']);
   expect(await store.intent('r-failed', 'status')).toBeNull();
+  expect(await database.query('select key from runoff.idempotency_key')).toEqual([{ key: 'new' }]);
   expect(await store.intent('r-open', 'status')).toEqual({ state: 'planned' });
   expect(await store.expire(before, false)).toEqual({ runs: [], calls: 0, audit: 0, answers: 0 });
   expect((await database.query('select run_id from runoff.model_answer')).map((row) => row.run_id)).toEqual([
