@@ -82,7 +82,7 @@ describe('when the time for examining is over', () => {
     );
     // The tests that A added are run on the base, and then on the two others.
     expect(counts).toEqual(expect.arrayContaining(['own-tests 1/1', 'peer-tests 0/2', 'peer-tests 2/2']));
-    expect(counts).toEqual(expect.arrayContaining(['surroundings 3/3', 'probes 0/0']));
+    expect(counts).toEqual(expect.arrayContaining(['surroundings 3/3', 'probes 0/null']));
     const left = fixture.steps.map(({ leftMs }) => leftMs);
     expect(left).toEqual(left.toSorted((a, b) => b - a));
     expect(left[0]).toBe(7_200_000);

@@ -1,4 +1,4 @@
-import { byCodeUnits } from '../model/index.ts';
+import { type Alias, byCodeUnits } from '../model/index.ts';
 import type { DerivedTests, ProbeRun } from './observations.ts';
 import {
   answerGroups,
@@ -56,17 +56,33 @@ export interface Behaviour {
   readonly differences: readonly BehaviourDifference[];
 }
 
+/** An input on which candidates differ. */
+export interface ContestedInput {
+  readonly input: string;
+  /** Null: unknown there. */
+  readonly base: string | null;
+  /** Without candidates on which it was not observed. */
+  readonly byAlias: ReadonlyMap<Alias, string>;
+}
+
+interface BehaviourComparison {
+  /** In the order of the candidates. */
+  readonly behaviour: readonly Behaviour[];
+  /** The inputs on which candidates differ, one of each kind of difference first; at most 200. */
+  readonly inputs: readonly ContestedInput[];
+}
+
 /**
  * Compares the behaviour of candidates on the same inputs. `base` holds two or more runs of the base itself: results
- * that differ between them are ignored, as are unconfirmed inputs derived from a candidate's tests. The result does
- * not depend on the order of candidates.
+ * that differ between them are ignored, as are unconfirmed inputs derived from a candidate's tests. What it says of a
+ * candidate does not depend on the order of candidates.
  */
 export function compareBehaviour(
   base: readonly ProbeRun[],
   candidates: readonly ProbedCandidate[],
   likenessOfChanges: Likeness,
   files: DerivedTests['files'] = [],
-): readonly Behaviour[] {
+): BehaviourComparison {
   const likeness = votersOf(candidates, likenessOfChanges);
   const probes = stableProbes(base, candidates, unconfirmedFiles(files, candidates, likeness));
   const breadth = breadths(probes, candidates, likeness);
@@ -78,7 +94,7 @@ export function compareBehaviour(
   const fits = logLikelihoods(voted, candidates, breadth);
   const best = Math.max(...fits.filter((_, at) => candidates[at]?.run !== null), Number.NEGATIVE_INFINITY);
   const groups = behaviourGroups(splits, candidates);
-  return candidates.map((candidate, at) => {
+  const behaviour = candidates.map((candidate, at) => {
     const logOdds =
       candidate.run === null || !Number.isFinite(best) ? Number.NEGATIVE_INFINITY : (fits[at] ?? 0) - best;
     return {
@@ -87,31 +103,18 @@ export function compareBehaviour(
       ...supportFrom(logOdds),
     };
   });
-}
-
-/** An input on which candidates differ. */
-export interface ContestedInput {
-  readonly input: string;
-  /** Null: unknown there. */
-  readonly base: string | null;
-  /** By id of the candidate; without those on which it was not observed. */
-  readonly byId: ReadonlyMap<string, string>;
+  return { behaviour, inputs: contestedInputs(splits, candidates) };
 }
 
 /** Maximum inputs that are listed, and of these with the same difference. */
 const MAX_INPUTS = 200;
 const MAX_ALIKE_INPUTS = 20;
 
-/** The inputs on which candidates differ, one of each kind of difference first; arguments as for `compareBehaviour`. */
-export function contestedInputs(
-  base: readonly ProbeRun[],
+function contestedInputs(
+  splits: readonly Split[],
   candidates: readonly ProbedCandidate[],
-  likenessOfChanges: Likeness,
-  files: DerivedTests['files'] = [],
 ): readonly ContestedInput[] {
-  const likeness = votersOf(candidates, likenessOfChanges);
-  const probes = stableProbes(base, candidates, unconfirmedFiles(files, candidates, likeness));
-  const kinds = splitsOf(probes)
+  const kinds = splits
     .toSorted((a, b) => splitWeight(b) - splitWeight(a) || byCodeUnits(splitKey(a), splitKey(b)))
     .map(({ examples }) =>
       examples.toSorted((a, b) => readingCost(a) - readingCost(b) || byCodeUnits(a.id, b.id)),
@@ -135,7 +138,7 @@ function contestedInput(
   return {
     input: seen[0]?.input ?? base?.input ?? '',
     base: base?.text ?? null,
-    byId: new Map(
+    byAlias: new Map(
       candidates.flatMap(({ id }, at) => {
         const own = observations[at];
         return own ? [[id, own.text] as const] : [];

@@ -10,7 +10,7 @@ export {
   silenceOf,
   withPackagesNote,
 } from './base-facts.ts';
-export { type Behaviour, type ContestedInput, compareBehaviour, contestedInputs } from './behaviour.ts';
+export { type Behaviour, type ContestedInput, compareBehaviour } from './behaviour.ts';
 export { checkerQuestions } from './checker-configuration.ts';
 export * from './evidence.ts';
 export {
@@ -127,7 +127,6 @@ export {
   outputOf,
   type TestMark,
   type TestOutputs,
-  type TestSuite,
   type TestTable,
   tellsApart,
   testTable,

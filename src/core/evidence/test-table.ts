@@ -11,7 +11,7 @@ import { EXIT_CODE, outcomeIn, succeeded } from './test-runs.ts';
 export type TestMark = 'p' | 'f' | 's' | 'm' | 'n' | 'u' | '-';
 
 /** Tests of one origin, with one letter for each column of the table. */
-export interface TestSuite {
+interface TestSuite {
   /** `guard`: tests of a candidate that the base passes, too. */
   readonly kind: 'base' | 'peer' | 'guard';
   /** Null: the base. */

@@ -55,7 +55,7 @@ function stepLabel(view: RunView, shown: (command: string, limit: number) => str
   if (step === undefined) return null;
   const label = STEP_LABELS[step.name];
   if ('command' in step) return `${label}: ${shown(step.command, MAX_STEP_COMMAND)}`;
-  return 'of' in step && step.of > 0 ? `${label}, ${step.done} of ${step.of} done` : label;
+  return 'of' in step && step.of !== null ? `${label}, ${step.done} of ${step.of} done` : label;
 }
 
 /** What is left of the examination's time, such as `at most 3m 10s left`; null if no part of it is under way. */

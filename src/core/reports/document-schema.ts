@@ -114,7 +114,7 @@ export const CandidateDocument = z.strictObject({
   ms: z.number().describe('Wall time of the coder, milliseconds.'),
 });
 
-export const DecisionDocument = z.strictObject({
+const DecisionDocument = z.strictObject({
   kind: z.enum(['winner', 'toss-up', 'none']),
   alias: letter.nullable(),
   confidence: z.enum(['clear', 'likely']).nullable(),
@@ -148,7 +148,7 @@ const ChecksDocument = z.strictObject({
       name: z.string(),
       command: optionalText,
       done: z.number().optional(),
-      of: z.number().optional(),
+      of: z.number().nullish().describe('Null: not known beforehand.'),
       leftMs: z.number().optional(),
       since: instant,
     })

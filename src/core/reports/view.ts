@@ -86,9 +86,9 @@ export interface ExaminationStep {
     | 'own-tests'
     | 'peer-tests'
     | 'written-tests';
-  /** How many of its runs are done, out of how many; 0 of 0 if their number is not known beforehand. */
+  /** How many of its runs are done, out of how many; `of` is null if their number is not known beforehand. */
   readonly done: number;
-  readonly of: number;
+  readonly of: number | null;
   /** Milliseconds that were left of the examination's time when this was reported. */
   readonly leftMs: number;
 }

@@ -196,7 +196,7 @@ const resultsOf = (
       ...(suite ? { run: suite } : {}),
     })),
     peers: crossed.results,
-    inputs: (probed?.inputs ?? []).map(({ byId, ...input }) => ({ ...input, byAlias: byId })),
+    inputs: probed?.inputs ?? [],
   });
 
 const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';

@@ -49,7 +49,7 @@ export async function runPeerTests(
   const allows = allowsAuthor(tools, (author) => peersOf(author).length);
   const found: { readonly author: TestAuthor; readonly result: AuthorResults['onPeers'][number] }[] = [];
   const leftOut = new Set<TestAuthor>();
-  const done = pairs.length > 0 ? tools.time.step('peer-tests', pairs.length) : () => {};
+  const done = tools.time.step('peer-tests', pairs.length);
   await inParallel(tools.runner.world.parallelChecks, pairs, async ({ author, peer }) => {
     if (!(await allows(author))) leftOut.add(author);
     if (leftOut.has(author)) return;
@@ -77,7 +77,7 @@ async function findAuthors(
 ): Promise<readonly TestAuthor[]> {
   const inOrder = survivors.filter(({ own }) => own).toSorted(cheapestFirst(tools));
   const found = new Map<BuiltSurvivor, TestAuthor>();
-  const done = inOrder.length > 0 ? tools.time.step('own-tests', inOrder.length) : () => {};
+  const done = tools.time.step('own-tests', inOrder.length);
   await inParallel(tools.runner.world.parallelChecks, inOrder, async (one) => {
     const { alias } = one.candidate;
     if (!(await tools.time.allows('peer-tests', alias, 'base', suiteMs(tools, one)))) return;

@@ -3,7 +3,6 @@ import {
   type Behaviour,
   type ContestedInput,
   compareBehaviour,
-  contestedInputs,
   type DerivedTests,
   type IssueExamples,
   isSurvivor,
@@ -55,11 +54,10 @@ export function compareCandidates(
   });
   const patches = ready.map(productionOf);
   const likeness = (a: number, b: number) => patchLikeness(patches[a], patches[b]);
-  const compared = compareBehaviour(onBase, behaving, likeness, derived.files);
-  const inputs = contestedInputs(onBase, behaving, likeness, derived.files);
+  const { behaviour, inputs } = compareBehaviour(onBase, behaving, likeness, derived.files);
   return {
     inputs,
-    behaviour: new Map(compared.map(({ id, ...behaviour }) => [id, behaviour])),
+    behaviour: new Map(behaviour.map(({ id, ...own }) => [id, own])),
     examples,
   };
 }

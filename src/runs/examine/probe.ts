@@ -42,7 +42,7 @@ export async function probeCandidates(
   const ready = examined.flatMap((one) => (one.tree?.ready ? [{ ...one, tree: one.tree }] : []));
   if (ready.length < 2 || probeSources(runner, ready).count === 0) return nothing;
   if (!(await time.allows('probes', 'all', 'base'))) return nothing;
-  time.step('probes', 0);
+  time.step('probes', null);
   const onBase = await time.measured('probes of the base', () => probeBase(tools, ready));
   if (onBase === null || !(await time.allows('probes', 'all', 'candidates', onBase.expectedMs)))
     return nothing;
@@ -97,7 +97,7 @@ async function probeElsewhere(
     const output = await runProbes(on, tree, { ...onBase.request, id, skip: onBase.stuck });
     return output && readProbeRun(output);
   };
-  time.step('surroundings', 0);
+  time.step('surroundings', null);
   await time.measured('probes elsewhere', async () => {
     const there = await probed('there', await trees.of('base', []), 'base');
     if (!there) return;

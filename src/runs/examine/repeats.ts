@@ -31,7 +31,7 @@ export async function rerunSuspects(
     : (packageCommands(runner, run, suspects)?.ms ?? run.ms);
   if (inTime > 0 && !fitsRepeatBudget({ ms: inTime }, SUSPECT_RUNS - 1)) return run;
   if (!(await time.allows('repeats', options.id, '', inTime))) return run;
-  time.step('repeats', 0);
+  time.step('repeats', null);
   for (let attempt = 2; attempt <= SUSPECT_RUNS; attempt++) {
     const left = undecidedSuspects(suspects, again);
     if (left.length === 0) break;

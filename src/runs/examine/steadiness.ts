@@ -58,7 +58,7 @@ export async function openElsewhere(
   if (long && near === null) return null;
   const expectedMs = long ? 2 * msOfFiles(tools, files.length) : onBase.ms;
   if (!(await time.allows('surroundings', 'all', 'base', expectedMs))) return null;
-  time.step('surroundings', 0);
+  time.step('surroundings', null);
   return time.measured('the base elsewhere', async () => {
     const base = await tools.trees.of('base', []);
     if (!base.ready) return null;
@@ -139,7 +139,7 @@ export async function testElsewhere(
   const expectedMs =
     ((elsewhere?.onBase.ms ?? 0) * survivors.length) / Math.max(1, runner.world.parallelChecks);
   const allowed = elsewhere !== null && (await time.allows('surroundings', 'all', 'candidates', expectedMs));
-  const done = allowed ? time.step('surroundings', survivors.length) : () => {};
+  const done = time.step('surroundings', allowed ? survivors.length : 0);
   await time.measured('elsewhere', () =>
     inParallel(runner.world.parallelChecks, survivors, async ({ candidate, tree }) => {
       if (!elsewhere || !allowed || !tree) return;

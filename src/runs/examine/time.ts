@@ -25,10 +25,10 @@ export interface ExaminationTime {
    */
   allows(what: ExtraWork, unit: string, part?: string, expectedMs?: number): Promise<boolean>;
   /**
-   * Reports a part of the work to whoever watches. The returned function reports that one of its `of` runs is done; 0
-   * if their number is not known beforehand.
+   * Reports a part of the work to whoever watches, unless it has 0 runs. The returned function reports that one of its
+   * `of` runs is done; null: their number is not known beforehand.
    */
-  step(name: ExaminationStep['name'], of: number): () => void;
+  step(name: ExaminationStep['name'], of: number | null): () => void;
   /** What was not allowed, plus `planned` cuts; undefined if there are none. */
   cut(planned?: LeftOut): ExaminationCut | undefined;
 }
@@ -87,7 +87,9 @@ export async function openExaminationTime(
     },
     step(name, of) {
       let done = 0;
-      const report = () => onStep?.({ name, done, of, leftMs: time.left() });
+      const report = () => {
+        if (of !== 0) onStep?.({ name, done, of, leftMs: time.left() });
+      };
       report();
       return () => {
         done += 1;

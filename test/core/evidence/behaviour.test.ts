@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import {
   type Behaviour,
   compareBehaviour,
-  contestedInputs,
   type ProbedCandidate,
   type ProbeRun,
 } from '../../../src/core/evidence/index.ts';
@@ -37,7 +36,7 @@ const behaving = (id: string, shown: Shown | null, more: Partial<ProbedCandidate
 const strangers = (): number => 0;
 
 function compare(base: Shown, candidates: readonly ProbedCandidate[], likeness: Likeness = strangers) {
-  const found = compareBehaviour([run(base), run(base)], candidates, likeness);
+  const { behaviour: found } = compareBehaviour([run(base), run(base)], candidates, likeness);
   const of = (id: string): Behaviour => {
     const one = found.find((each) => each.id === id);
     if (!one) throw new Error(`Nothing is said of ${id}.`);
@@ -150,7 +149,11 @@ describe('behaviour on the same inputs', () => {
       behaving('B', { now: '2' }),
       behaving('C', { now: '2' }),
     ];
-    const found = compareBehaviour([run({ now: '5' }), run({ now: '6' })], candidates, strangers);
+    const { behaviour: found } = compareBehaviour(
+      [run({ now: '5' }), run({ now: '6' })],
+      candidates,
+      strangers,
+    );
     expect(found.map(({ support, observed }) => [support, observed])).toEqual([
       [1, 0],
       [1, 0],
@@ -185,7 +188,7 @@ describe('behaviour on the same inputs', () => {
       [1, 1, 0],
       [1, 1, 0],
     ]);
-    expect(compareBehaviour([], [], strangers)).toEqual([]);
+    expect(compareBehaviour([], [], strangers)).toEqual({ behaviour: [], inputs: [] });
   });
 });
 
@@ -223,7 +226,7 @@ describe('who votes', () => {
     };
     const base = [run({ ...BASE, 'a1.0#0': 'old' }), run({ ...BASE, 'a1.0#0': 'old' })];
     const contested = (...pool: readonly ProbedCandidate[]) =>
-      compareBehaviour(base, pool, strangers, [{ ...file, cases }]).map((one) => one.contested);
+      compareBehaviour(base, pool, strangers, [{ ...file, cases }]).behaviour.map((one) => one.contested);
     expect(contested(shown('A', 'mine', true), shown('B', 'other', false))).toEqual([0, 0]);
     expect(contested(shown('A', 'mine', true), shown('B', 'other', false), shown('C', 'mine', true))).toEqual(
       [1, 1, 1],
@@ -266,8 +269,8 @@ describe('for any observations', () => {
           const order = candidates.map((_, at) => at);
           const other = order.toSorted((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0));
           const runs = base.map((one) => run(one));
-          const found = compareBehaviour(runs, candidates, likenessOf(order, table));
-          const shuffled = compareBehaviour(
+          const { behaviour: found } = compareBehaviour(runs, candidates, likenessOf(order, table));
+          const { behaviour: shuffled } = compareBehaviour(
             runs,
             other.map((at) => candidates[at] as ProbedCandidate),
             likenessOf(other, table),
@@ -291,7 +294,7 @@ describe('for any observations', () => {
 describe('inputs on which candidates differ', () => {
   test('are listed with what each gave, one of each kind of difference first', () => {
     const base = [run(BASE), run(BASE)];
-    const found = contestedInputs(
+    const { inputs: found } = compareBehaviour(
       base,
       [
         behaving('A', RIGHT),
@@ -305,7 +308,7 @@ describe('inputs on which candidates differ', () => {
     expect(found).toHaveLength(3);
     expect(new Set(found.slice(0, 2).map(({ input }) => input === 'f(9)'))).toEqual(new Set([true, false]));
     const nine = found.find(({ input }) => input === 'f(9)');
-    expect([nine?.base, [...(nine?.byId ?? [])]]).toEqual([
+    expect([nine?.base, [...(nine?.byAlias ?? [])]]).toEqual([
       'y',
       [
         ['A', 'y'],
@@ -325,7 +328,7 @@ describe('inputs on which candidates differ', () => {
         many((at) => (at & (1 << nth) ? 'new' : 'old')),
       ),
     );
-    expect(contestedInputs([run(base), run(base)], kinds, strangers)).toHaveLength(200);
+    expect(compareBehaviour([run(base), run(base)], kinds, strangers).inputs).toHaveLength(200);
     const [one, other] = [
       behaving(
         'A',
@@ -333,6 +336,6 @@ describe('inputs on which candidates differ', () => {
       ),
       behaving('B', base),
     ];
-    expect(contestedInputs([run(base), run(base)], [one, other], strangers)).toHaveLength(20);
+    expect(compareBehaviour([run(base), run(base)], [one, other], strangers).inputs).toHaveLength(20);
   });
 });
