@@ -17,7 +17,7 @@ import {
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { RunJson } from '../src/cli/render/json.ts';
+import type { RunDocument } from '../src/core/reports/index.ts';
 import { type Scripts, startScriptedModels } from '../src/demo/scripted-models/index.ts';
 import {
   type BenchCandidate,
@@ -151,7 +151,7 @@ async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): P
     MODEL,
   ];
   const ended = await runoff(env, [...argv, '--no-ask', '--json']);
-  const run = json<RunJson>(ended)?.run;
+  const run = json<RunDocument>(ended)?.run;
   const agentOf = (alias: string | null | undefined): string | null =>
     run?.candidates.find((one) => one.alias === alias)?.agent ?? null;
   const winner = agentOf(run?.decision?.alias);

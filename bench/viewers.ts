@@ -1,5 +1,5 @@
-// What it costs the App that 200 people watch a live run: its CPU time with 200 streams of a candidate's steps, less what it
-// takes with none, while the candidate reports a step and changes its note every half second.
+// CPU time that 200 viewers of a live run cost the App: with 200 open streams of a candidate's steps, minus with none.
+// Meanwhile the candidate reports a step and changes its note every half second.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { githubOrigin } from '../test/world/origin.ts';
 const VIEWERS = 200;
 const MEASURED_MS = Number(process.env.BENCH_MS ?? 20_000);
 const ID = 'rbench0001';
-/** Share of one core. Our default: the rest of the core is for runs. */
+/** Maximum share of one core; above it, the benchmark fails. Our default: the rest of the core is for runs. */
 const MOST = 0.1;
 
 const dir = await mkdtemp(join(tmpdir(), 'runoff-viewers-'));

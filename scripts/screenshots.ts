@@ -2,11 +2,11 @@
 // `npm run screenshots` takes about a minute.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { isOver } from '../src/core/model/index.ts';
 import { MAINTAINER, openDemoEnvironment, REPOSITORY } from '../src/demo/environment.ts';
 import { ISSUE } from '../src/demo/sample/index.ts';
 import { LABEL } from '../src/runs/index.ts';
+import { launchChromium, signInAt } from '../test/browser/launch.ts';
 
 const FOLDER = join(import.meta.dirname, '..', 'docs', 'images');
 const DESKTOP = { width: 1100, height: 900 };
@@ -31,18 +31,12 @@ try {
   }
   await world.engine.settled(run.id);
   const address = `${app.url}/runs/${run.id}`;
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-  });
+  const browser = await launchChromium();
   await mkdir(FOLDER, { recursive: true });
   try {
     for (const { name, ...look } of PICTURES) {
       const page = await browser.newPage(look);
-      await page.goto(address);
-      await page.getByRole('main').getByRole('link', { name: 'Sign in with GitHub' }).click();
-      await page.getByRole('button', { name: MAINTAINER, exact: true }).click();
-      await page.waitForURL(address);
+      await signInAt(page, address, MAINTAINER);
       await page.screenshot({ path: join(FOLDER, `${name}.png`) });
       await page.close();
       process.stderr.write(`wrote docs/images/${name}.png\n`);

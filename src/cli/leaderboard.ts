@@ -66,7 +66,7 @@ async function showLeaderboard(shell: Shell, { repo, kind, json }: LeaderboardFl
 }
 
 /**
- * By `OWNER/NAME` in any case, or the top folder of a local path. A repository that was renamed is found by each of its
+ * By `OWNER/NAME`, ignoring case, or the top folder of a local path. A repository that was renamed is found by each of its
  * names, and a name that passed to another repository means that one.
  */
 async function repositoryKey(

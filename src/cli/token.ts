@@ -46,7 +46,7 @@ export function addToken(program: Command, shell: Shell, done: (code: number) =>
     .action(async ({ json = false }: { json?: boolean }) => done(await list(shell, json)));
   token
     .command('revoke')
-    .description('revoke a token, at once and for good')
+    .description('revoke a token immediately; this cannot be undone')
     .argument('<id>', 'id of the token, as `runoff token list` shows it')
     .action(async (id: string) => done(await revoke(shell, id)));
 }
@@ -128,7 +128,7 @@ async function revoke(shell: Shell, id: string): Promise<number> {
   const { world, close } = await shell.open({ role: 'reader' });
   try {
     if (!(await revokeToken(world, id)))
-      throw new Fault('TOKEN_REFUSED', `There is no token ${JSON.stringify(id)} that could be revoked.`);
+      throw new Fault('TOKEN_REFUSED', `Token ${JSON.stringify(id)} does not exist or is already revoked.`);
     shell.screen.out(`Token ${id} is revoked.\n`);
     return EXIT.done;
   } finally {

@@ -92,7 +92,7 @@ async function repositoriesNamed(
   return { repositories };
 }
 
-/** Revokes a token at once. False if there is no such token, or if it was revoked before. */
+/** Revokes a token immediately. False if there is no such token, or if it is already revoked. */
 export async function revokeToken(world: Pick<World, 'clock' | 'store'>, id: string): Promise<boolean> {
   const at = world.clock.now();
   const revoked = await world.store.revokeToken(id, at);

@@ -8,7 +8,7 @@ export interface StepQuery {
   /** Only steps with a lower number: the last of them, if there are more than the limit. */
   readonly before?: number;
   readonly kinds?: readonly CoderStepKind[];
-  /** Only steps whose text or detail contains this, in any case. */
+  /** Only steps whose text or detail contains this, ignoring case. */
   readonly text?: string;
   readonly limit: number;
 }

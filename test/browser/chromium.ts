@@ -1,14 +1,6 @@
-import { existsSync } from 'node:fs';
-import {
-  type Browser,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-  type Response,
-} from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
+import { CHROMIUM, launchChromium, signInAt } from './launch.ts';
 
 /** Milliseconds that a page gets to show what is waited for; long, as other tests run at the same time. */
 const PATIENCE_MS = 60_000;
@@ -21,11 +13,7 @@ export function inChromium(name: string, stories: (browser: () => Browser) => vo
   describe.skipIf(!CHROMIUM)(title, () => {
     let browser: Browser | undefined;
     beforeAll(async () => {
-      browser = await chromium.launch({
-        executablePath: CHROMIUM ?? '',
-        // As root, Chromium's own sandbox does not start. It loads pages of this machine only.
-        args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-      });
+      browser = await launchChromium();
     });
     afterAll(() => browser?.close());
     stories(() => browser ?? expect.fail('The browser has not started.'));
@@ -147,17 +135,8 @@ async function checkAnswer(response: Response, found: string[], tokens: Set<stri
 }
 
 /** Signs in on GitHub's page, and comes back to the path that was asked for. */
-export async function signIn(
-  { page }: Visitor,
-  { origin }: Site,
-  login: string,
-  path: string,
-): Promise<void> {
-  await page.goto(`${origin}${path}`);
-  await page.getByRole('main').getByRole('link', { name: 'Sign in with GitHub' }).click();
-  await page.getByRole('button', { name: login, exact: true }).click();
-  await page.waitForURL(`${origin}${path}`);
-}
+export const signIn = ({ page }: Visitor, { origin }: Site, login: string, path: string): Promise<void> =>
+  signInAt(page, `${origin}${path}`, login);
 
 /** A path without what differs between pages of one kind: ids, aliases, numbers, values. */
 function kindOf(path: string): string {

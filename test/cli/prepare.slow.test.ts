@@ -119,7 +119,7 @@ jobs:
     );
     expect(stdout).toContain('Tests    sh ./run-tests.sh  (detected from .github/workflows/ci.yml)');
     expect(stdout).toContain(
-      'CI starts store beside the tests, which sandboxes do not have: tests that need it fail on the base commit and are set aside.',
+      'CI runs the tests with store, which the sandbox lacks; tests that need it fail on the base commit and are set aside.',
     );
     const examined = runoff('doctor', '--repo', repository, '--json');
     expect(JSON.parse(examined.stdout).findings).toEqual(
@@ -127,7 +127,7 @@ jobs:
         expect.objectContaining({
           name: 'repository',
           detail: expect.stringContaining(
-            '`sh ./run-tests.sh` (.github/workflows/ci.yml). CI starts store beside the tests',
+            '`sh ./run-tests.sh` (.github/workflows/ci.yml). CI runs the tests with store',
           ),
         }),
         expect.objectContaining({

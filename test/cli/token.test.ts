@@ -69,7 +69,7 @@ test('a token is made, shown once, listed without its text, and revoked', async 
   expect(await type('revoke', id)).toMatchObject({ code: 0, out: `Token ${id} is revoked.\n` });
   expect(await type('revoke', id)).toMatchObject({
     code: 2,
-    err: expect.stringContaining('could be revoked'),
+    err: expect.stringContaining('already revoked'),
   });
   expect((await type('list')).out).toContain('revoked');
   expect((await store.audited({ limit: 9 })).map(({ entry }) => entry)).toEqual([

@@ -74,7 +74,7 @@ test('a coder that is started again goes on after what is stored, and says that 
     [3, 'start'],
     [4, 'says'],
   ]);
-  expect((await texts())[2]).toContain('starts again');
+  expect((await texts())[2]).toContain('restarted');
 });
 
 test('a write whose answer was lost is repeated, and nothing is stored twice', async () => {
@@ -137,7 +137,7 @@ describe('limits', () => {
     const found = await texts();
     expect(found).toHaveLength(1 + CODER_STEP_LIMITS.burst + 2);
     expect(found.slice(-2)).toEqual([
-      `${1000 - CODER_STEP_LIMITS.burst} steps were left out: the agent reported more than is kept at once.`,
+      `${1000 - CODER_STEP_LIMITS.burst} steps were left out: the agent reported steps faster than Runoff records them.`,
       'later',
     ]);
   });

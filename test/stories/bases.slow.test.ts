@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import type { RunJson } from '../../src/cli/render/json.ts';
+import type { RunDocument } from '../../src/core/reports/index.ts';
 import { ISSUE, SCRIPTS } from '../../src/demo/sample/index.ts';
 import { withDemoApp } from '../world/demo-app.ts';
 import { atTerminal } from '../world/terminal.ts';
@@ -21,7 +21,7 @@ test('a repository without tests gets branches, and the terminal says that nothi
     await me.git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-m', 'No tests');
 
     const ended = await me.runoff('run', PROMPT, '--json');
-    const { run, branches } = JSON.parse(ended.out) as RunJson;
+    const { run, branches } = JSON.parse(ended.out) as RunDocument;
     expect(run.state).not.toBe('failed');
     expect(run.decision).toMatchObject({ kind: expect.stringMatching(/winner|toss-up/) });
     expect(run.decision).not.toMatchObject({ confidence: 'clear' });
@@ -82,7 +82,7 @@ test('where build and tests of the repository fail, a model is asked with their 
     await me.git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-m', 'Another runner');
 
     const ended = await me.runoff('run', PROMPT, '--json');
-    const { run } = JSON.parse(ended.out) as RunJson;
+    const { run } = JSON.parse(ended.out) as RunDocument;
     expect(run.decision).toMatchObject({ kind: 'winner' });
     const asked = me.asked.filter(({ body }) =>
       JSON.stringify(body).includes('how a software project is set up'),

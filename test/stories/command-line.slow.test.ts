@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import type { RunJson } from '../../src/cli/render/json.ts';
+import type { RunDocument } from '../../src/core/reports/index.ts';
 import { ISSUE } from '../../src/demo/sample/index.ts';
 import { atTerminal } from '../world/terminal.ts';
 
@@ -24,7 +24,7 @@ test('runoff run on a local repository leaves every candidate on a branch and na
     const before = await me.git('rev-parse', 'HEAD');
     const ended = await me.runoff('run', PROMPT, '-n', '3', '--json');
     expect(ended).toMatchObject({ code: 0 });
-    const { run, branches, merge } = JSON.parse(ended.out) as RunJson;
+    const { run, branches, merge } = JSON.parse(ended.out) as RunDocument;
 
     expect(run).toMatchObject({ state: 'published', decision: { kind: 'winner', confidence: 'clear' } });
     const winner = run.decision?.alias ?? '';

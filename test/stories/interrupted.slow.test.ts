@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import type { RunJson } from '../../src/cli/render/json.ts';
+import type { RunDocument } from '../../src/core/reports/index.ts';
 import { ISSUE, SCRIPTS } from '../../src/demo/sample/index.ts';
 import type { Script } from '../../src/demo/scripted-models/index.ts';
 import { atTerminal } from '../world/terminal.ts';
@@ -39,7 +39,7 @@ test('an interrupt during coding cancels the run, kills the coders, and ends wit
     child.kill('SIGINT');
     const { code, out } = await ended;
     expect(code).toBe(130);
-    const { run } = JSON.parse(out) as RunJson;
+    const { run } = JSON.parse(out) as RunDocument;
     expect(run.state).toBe('cancelled');
     expect(run.candidates.map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
     expect(await readdir(join(me.home, 'data', 'areas'))).toEqual([]);
@@ -89,7 +89,7 @@ test('a resume after kill -9 between two turns of a coder repeats no answered re
     await Promise.all([said(child, 'coded, done'), until(() => stork().includes(2))]);
     child.kill('SIGKILL');
     await ended;
-    const [interrupted] = JSON.parse((await me.runoff('runs', '--json')).out) as RunJson[];
+    const [interrupted] = JSON.parse((await me.runoff('runs', '--json')).out) as RunDocument[];
     const heron = interrupted?.run.candidates.find((c) => c.model.endsWith('heron'));
     expect(heron?.state).toBe('coded');
     const before = me.asked.length;
@@ -97,7 +97,7 @@ test('a resume after kill -9 between two turns of a coder repeats no answered re
     scripts['scripted-stork'] = { turns: [LOOK, NOTE, { kind: 'text', text: 'Noted.' }] };
     const resumed = await me.runoff('resume', interrupted?.run.id ?? '', '--json');
     expect(resumed).toMatchObject({ code: 0 });
-    const { run } = JSON.parse(resumed.out) as RunJson;
+    const { run } = JSON.parse(resumed.out) as RunDocument;
     expect(run.candidates.find((c) => c.model.endsWith('heron'))).toMatchObject({
       usd: heron?.usd,
       ms: heron?.ms,

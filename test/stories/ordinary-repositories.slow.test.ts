@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { RunJson } from '../../src/cli/render/json.ts';
+import type { RunDocument } from '../../src/core/reports/index.ts';
 import type { Scripts } from '../../src/demo/scripted-models/index.ts';
 import { ORDINARY, type OrdinaryRepository } from '../world/ordinary-repositories.ts';
 import { atTerminal } from '../world/terminal.ts';
@@ -115,7 +115,7 @@ describe('an ordinary repository, from nothing and without a setting', () => {
         ];
         const ended = await me.runoff('run', BRIEF.goal, '--repo', repository, ...words);
         expect(ended.code, ended.err).toBe(0);
-        const { run } = JSON.parse(ended.out) as RunJson;
+        const { run } = JSON.parse(ended.out) as RunDocument;
         const winner = run.candidates.find(({ alias }) => alias === run.decision?.alias);
         expect([run.decision?.kind, winner?.agent], run.decision?.because).toEqual([
           'winner',

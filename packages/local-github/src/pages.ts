@@ -77,13 +77,13 @@ async function conversation(
   if (item === null) return undefined;
   const comments = await state.emulator.call('GET', `${at}/issues/${number}/comments?per_page=100`, token);
   const labels = listAt(item, 'labels').map(
-    (label) => `<span class="label">${escaped(textAt(label, 'name'))}</span>`,
+    (label) => `<span class="label">${escapedHtml(textAt(label, 'name'))}</span>`,
   );
   const branch = kind === 'pulls' ? `${textAt(item, 'head', 'ref')} → ${textAt(item, 'base', 'ref')}` : '';
   return page(
     `${textAt(item, 'title')} #${number}`,
     [
-      `<p>${link(`/${repository.fullName}`, repository.fullName)} <small>${pullOrIssueState(item)} ${escaped(branch)}</small></p>`,
+      `<p>${link(`/${repository.fullName}`, repository.fullName)} <small>${pullOrIssueState(item)} ${escapedHtml(branch)}</small></p>`,
       `<p>${labels.join('')}</p>`,
       said(item),
       ...listAt({ comments }, 'comments').map(said),
@@ -94,21 +94,22 @@ async function conversation(
 function pullOrIssueState(item: Json): string {
   const draft = (item as { draft?: Json }).draft === true ? 'draft ' : '';
   const merged = textAt(item, 'merged_at') ? 'merged' : textAt(item, 'state');
-  return escaped(`${draft}${merged}`);
+  return escapedHtml(`${draft}${merged}`);
 }
 
 const said = (item: Json): string =>
-  `<p><small>${escaped(`${textAt(item, 'user', 'login')}, ${textAt(item, 'created_at')}`)}</small></p>
-<pre>${escaped(textAt(item, 'body'))}</pre>`;
+  `<p><small>${escapedHtml(`${textAt(item, 'user', 'login')}, ${textAt(item, 'created_at')}`)}</small></p>
+<pre>${escapedHtml(textAt(item, 'body'))}</pre>`;
 
 const page = (title: string, body: string): Page => ({
   status: 200,
-  html: `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escaped(title)}</title>
-<style>${STYLE}</style><h1>${escaped(title)}</h1>${body}</html>`,
+  html: `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapedHtml(title)}</title>
+<style>${STYLE}</style><h1>${escapedHtml(title)}</h1>${body}</html>`,
 });
 
 /** The path is ours; the text is anybody's. */
-const link = (path: string, text: string): string => `<a href="${escaped(path)}">${escaped(text)}</a>`;
+const link = (path: string, text: string): string =>
+  `<a href="${escapedHtml(path)}">${escapedHtml(text)}</a>`;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -117,7 +118,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+/** Text for an element or a quoted attribute of HTML. */
+export const escapedHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 interface PublicApiParts {
   readonly state: GitHubState;

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from './json.ts';
+import { escapedHtml } from './pages.ts';
 import { errorResponse, type RestResponse } from './route.ts';
 import type { GitHubState, UserFlow } from './state.ts';
 
@@ -14,7 +15,7 @@ export const newUserFlow = (users: readonly string[]): UserFlow => ({
   codes: new Map(),
 });
 
-export interface SignInAnswer {
+interface SignInAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -60,19 +61,16 @@ function authorizePage(flow: UserFlow, query: URLSearchParams): SignInAnswer {
     return html(404, '<p>There is no App with this client id.</p>');
   if (!URL.canParse(query.get('redirect_uri') ?? '')) return html(400, '<p>The redirect_uri is missing.</p>');
   const hidden = ['client_id', 'redirect_uri', 'state', 'code_challenge']
-    .map((name) => `<input type="hidden" name="${name}" value="${escapedValue(query.get(name) ?? '')}">`)
+    .map((name) => `<input type="hidden" name="${name}" value="${escapedHtml(query.get(name) ?? '')}">`)
     .join('');
   const buttons = [...flow.users, '']
     .map(
       (login) =>
-        `<p><button name="login" value="${escapedValue(login)}">${escapedValue(login || 'Cancel')}</button></p>`,
+        `<p><button name="login" value="${escapedHtml(login)}">${escapedHtml(login || 'Cancel')}</button></p>`,
     )
     .join('');
   return html(200, `<form method="post" action="${AUTHORIZE}">${hidden}${buttons}</form>`);
 }
-
-const escapedValue = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 function giveCode(flow: UserFlow, form: URLSearchParams): SignInAnswer {
   const login = form.get('login') ?? '';

@@ -3,7 +3,7 @@ import type { CoderEvent } from '../../core/model/index.ts';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 import type { Coder, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { callEvent, endEvent, MAX_SHOWN, resultEvent, saysEvent } from './events.ts';
+import { callEvent, endEvent, exitCodeIn, MAX_SHOWN, resultEvent, saysEvent } from './events.ts';
 import { lineReader } from './progress.ts';
 
 /** GitHub Copilot CLI with a model of the gateway instead of GitHub's. Flags and variables: its help, 1.0.102. */
@@ -131,8 +131,8 @@ function toCopilotEvents(event: z.infer<typeof CopilotLine>): readonly CoderEven
       const { toolCallId: call, success: ok, result, error } = event.data;
       const output = result?.content || error?.message || '';
       // The last line of a command's output, in its own brackets.
-      const [, code] = /<exited with exit code (\d{1,10})>\s*$/.exec(output.slice(-MAX_SHOWN)) ?? [];
-      return [resultEvent({ ok, output, call, exitCode: code === undefined ? null : Number(code) })];
+      const exitCode = exitCodeIn(output.slice(-MAX_SHOWN), /<exited with exit code (\d{1,10})>\s*$/);
+      return [resultEvent({ ok, output, call, exitCode })];
     }
     case 'session.error':
       return [saysEvent(event.data.message)];

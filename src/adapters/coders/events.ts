@@ -55,13 +55,14 @@ const EXIT_CODE = /^(?:Error: )?exit code:? (\d{1,10})$/im;
 export function toolResultEvent({ tool_use_id, is_error, content }: z.infer<typeof ToolResult>): CoderEvent {
   const output =
     typeof content === 'string' ? content : (content ?? []).map(({ text: own = '' }) => own).join('\n');
-  const [, code] = EXIT_CODE.exec(output.slice(0, MAX_SHOWN * 4)) ?? [];
-  return resultEvent({
-    ok: !is_error,
-    output,
-    call: tool_use_id,
-    exitCode: code === undefined ? null : Number(code),
-  });
+  const exitCode = exitCodeIn(output.slice(0, MAX_SHOWN * 4), EXIT_CODE);
+  return resultEvent({ ok: !is_error, output, call: tool_use_id, exitCode });
+}
+
+/** The exit code that an agent writes into a command's output: the pattern's first group. Null if there is none. */
+export function exitCodeIn(output: string, pattern: RegExp): number | null {
+  const code = pattern.exec(output)?.[1];
+  return code === undefined ? null : Number(code);
 }
 
 export const endEvent = (ok: boolean, text: string): CoderEvent => ({

@@ -3,7 +3,7 @@ import type { CoderEvent } from '../../core/model/index.ts';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 import type { Coder, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
-import { callEvent, endEvent, MAX_SHOWN, resultEvent, saysEvent } from './events.ts';
+import { callEvent, endEvent, exitCodeIn, MAX_SHOWN, resultEvent, saysEvent } from './events.ts';
 import { lineReader } from './progress.ts';
 
 /** Pi's names of the protocols, and the paths that it expects after the gateway's address. */
@@ -108,8 +108,7 @@ function toPiEvents(event: z.infer<typeof PiLine>): readonly CoderEvent[] {
   if (event.type === 'tool_execution_start') return [callEvent(event.toolName, event.args, event.toolCallId)];
   if (event.type === 'tool_execution_end') {
     const output = (event.result?.content ?? []).map((part) => part.text ?? '').join('\n');
-    const [, code] = /Command exited with code (\d{1,10})\s*$/.exec(output.slice(-MAX_SHOWN)) ?? [];
-    const exitCode = code === undefined ? null : Number(code);
+    const exitCode = exitCodeIn(output.slice(-MAX_SHOWN), /Command exited with code (\d{1,10})\s*$/);
     return [resultEvent({ ok: !event.isError, output, call: event.toolCallId, exitCode })];
   }
   const { content, stopReason, errorMessage } = event.message;

@@ -2,9 +2,7 @@ import { type DocumentParts, type RunDocument, type RunView, runDocument } from 
 import { mergeCommand } from './commands.ts';
 
 /** The one document that `--json` prints. */
-export type RunJson = RunDocument;
-
-export const runJson = (view: RunView, parts: DocumentParts = {}): RunJson =>
+export const runJson = (view: RunView, parts: DocumentParts = {}): RunDocument =>
   runDocument(view, { merge: mergeCommand(view), ...parts });
 
 /** Text for standard output. Control and invisible characters are written as escapes; the values stay the same. */

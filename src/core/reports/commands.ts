@@ -110,7 +110,7 @@ export function limitHelp(stopped: keyof typeof LIMITS, step: FailedCommand['ste
     case 'wall':
       return `Raise \`timeout.check\`, or ${less}.`;
     case 'silence':
-      return 'It may wait for input, or for a server that does not answer. If it was at work, let it print its progress.';
+      return 'It may wait for input, or for a server that does not answer. If it was still working, make it print progress.';
     case 'memory':
       return `It needs more memory than a sandbox has: start fewer processes at a time, or ${less}.`;
     case 'disk':

@@ -11,7 +11,7 @@ export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions 
 export { noPatchAtAll, votesLine } from './decision-sections.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { type DocumentParts, runDocument } from './document.ts';
-export { CandidateDocument, DecisionDocument, RunDocument } from './document-schema.ts';
+export { RunDocument } from './document-schema.ts';
 export { explanation } from './explanation.ts';
 export { failureLines } from './failure-lines.ts';
 export { lookAtNotes } from './findings.ts';
@@ -57,7 +57,7 @@ export {
   replyScope,
   report,
 } from './markdown.ts';
-export { MARKDOWN, type Markup, PAGE, personFirst, personIn } from './markup.ts';
+export { MARKDOWN, type Markup, PAGE, personFirst } from './markup.ts';
 export { checkText, commitMessage, followUpMessage, pullRequest } from './pull.ts';
 export { type FailingTests, type InputExample, type RankReason, reasons } from './rank-reasons.ts';
 export { type RankRow, rankRows, standings } from './ranking-table.ts';
@@ -75,7 +75,7 @@ export {
 } from './replies.ts';
 export { criticText, debateSummary, OBJECTION_RESULT_LABELS, reviewOutcome } from './sections.ts';
 export { couldKeepCommands, settingsPull } from './settings-pull.ts';
-export { type SpendingGroup, spendingGroups } from './spending.ts';
+export { spendingGroups } from './spending.ts';
 export { statusComment } from './status.ts';
 export { type RunSummary, runSummary } from './summary.ts';
 export {

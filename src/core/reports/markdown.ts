@@ -105,7 +105,10 @@ export function report(kind: ReportKind, run: RunId, blocks: readonly string[], 
  * separates the sign from the name. Nothing is detected inside code.
  */
 const ZERO_WIDTH_SPACE = '&#8203;';
-const EMPTY_TEXT = '(empty)';
+/** Shown in place of a text without visible characters. */
+export const EMPTY_TEXT = '(empty)';
+/** Maximum code points before escaping, where a caller names none. */
+export const DEFAULT_LIMIT = { code: 120, sentence: 400 } as const;
 
 const SPECIAL_CHARACTER =
   /[&<>`|\\*_[\]~$@#]|:\/\/|www\.|gh-(?=[0-9])|skip-(?=checks)|(?<![0-9a-z])[0-9a-f]{7,64}(?![0-9a-z])/gi;
@@ -159,7 +162,7 @@ function inHtmlCode(found: string): string {
  * Code as an HTML element whose text contains no Markdown: renders the same inside `<summary>`, a table cell or a
  * paragraph.
  */
-export function htmlCode(text: string, limit = 120): string {
+export function htmlCode(text: string, limit: number = DEFAULT_LIMIT.code): string {
   return `<code>${(visibleLine(text, limit) || EMPTY_TEXT).replace(HTML_CODE, inHtmlCode)}</code>`;
 }
 
@@ -171,13 +174,13 @@ const NOT_IN_BACKTICKS =
   /[`|\\@#$]|:\/\/|www\.|gh-[0-9]|<!--|-->|\[(?:[ x]\]|(?:skip|no|ci|actions)\b)|skip-checks/i;
 
 /** Inline code of at most `limit` code points, in backticks if possible. */
-export function code(text: string, limit = 120): string {
+export function code(text: string, limit: number = DEFAULT_LIMIT.code): string {
   const line = visibleLine(text, limit) || EMPTY_TEXT;
   return NOT_IN_BACKTICKS.test(line) ? htmlCode(line, limit) : `\`${line}\``;
 }
 
 /** Prose in which pairs of backticks mark code, as in Runoff's messages; every part is escaped. */
-export function inertSentence(text: string, limit = 400): string {
+export function inertSentence(text: string, limit: number = DEFAULT_LIMIT.sentence): string {
   const parts = visibleLine(text, limit).split(/`([^`]+)`/);
   const rendered = parts.map((part, index) => {
     if (index % 2 === 1) return code(part, limit);

@@ -1,5 +1,5 @@
 import type { Actor } from '../model/index.ts';
-import { code, inertSentence, link } from './markdown.ts';
+import { code, DEFAULT_LIMIT, EMPTY_TEXT, inertSentence, link } from './markdown.ts';
 import { escapeHtml, visibleLine } from './visible.ts';
 
 /** How the parts of a sentence are written in the language of its place. Everything but `own` takes text of others. */
@@ -17,11 +17,8 @@ export interface Markup {
 /** GitHub's Markdown. */
 export const MARKDOWN: Markup = { own: (text) => text, code, sentence: inertSentence, link };
 
-const EMPTY = '(empty)';
-const DEFAULT_LIMIT = { code: 120, sentence: 400 } as const;
-
 const htmlCodeOf = (text: string, limit: number = DEFAULT_LIMIT.code): string =>
-  `<code>${escapeHtml(visibleLine(text, limit) || EMPTY)}</code>`;
+  `<code>${escapeHtml(visibleLine(text, limit) || EMPTY_TEXT)}</code>`;
 
 /** Pairs of backticks become code elements. */
 const htmlParts = (text: string, limit: number, prose: (part: string) => string): string =>
@@ -38,7 +35,7 @@ export const PAGE: Markup = {
     ),
   code: htmlCodeOf,
   sentence: (text, limit = DEFAULT_LIMIT.sentence) =>
-    htmlParts(visibleLine(text, limit), limit, escapeHtml) || EMPTY,
+    htmlParts(visibleLine(text, limit), limit, escapeHtml) || EMPTY_TEXT,
   link: (label, url) =>
     /^https?:\/\/[!-~]+$/i.test(url)
       ? `<a href="${escapeHtml(url)}" rel="noreferrer nofollow">${escapeHtml(label)}</a>`

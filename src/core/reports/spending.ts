@@ -20,12 +20,12 @@ interface SpenderUsage extends Usage {
   readonly estimated: number;
 }
 
-export interface SpendingGroup<Row extends SpenderUsage> {
+interface SpendingGroup<Row extends SpenderUsage> {
   readonly title: string;
   readonly usd: number;
   readonly tokens: number;
   readonly calls: number;
-  /** The dearest first. */
+  /** The most expensive first. */
   readonly rows: readonly Row[];
 }
 

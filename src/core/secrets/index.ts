@@ -168,7 +168,7 @@ const PREFIXED: readonly (readonly [prefix: string, rest: string])[] = [
   // GitHub, GitLab, Bitbucket, Gitea.
   ['gh[a-z]_', '[A-Za-z0-9_]{10,}'],
   ['github_pat_', '[A-Za-z0-9_]{10,}'],
-  // Our own, without the id that lists show.
+  // Runoff's API tokens, from more digits on than an id has: ids are not secret.
   ['runoff_pat_', '[0-9a-f]{20,}'],
   [String.raw`v1\.(?=[0-9a-f]{40})`, '[0-9a-f]{40,}'],
   ['gl(?:pat|dt|rt|ptt|cbt|agent|soat|ft|imt|oas|ffct|rtr|wt)-', '[A-Za-z0-9_.-]{16,}'],

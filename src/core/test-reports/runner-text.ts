@@ -21,7 +21,7 @@ const GTEST_RESULT =
  * Parses what programs of GoogleTest print (googletest/src/gtest.cc, PrettyUnitTestResultPrinter), one after the other.
  * Throws an Error if a program did not end, or if its total differs from its results.
  */
-export function readGtest(text: string): Outcomes {
+function readGtest(text: string): Outcomes {
   const outcomes = new Outcomes();
   let said: string[] = [];
   let [expected, found] = [0, 0];

@@ -86,11 +86,9 @@ export type MadeSample =
   /** `isSpent`: a budget is used up, so that nobody else need be asked. */
   | { readonly why: string; readonly isSpent: boolean };
 
-/** Lets only as many verifications begin as the machine can bear. */
-
 /**
  * Asks one contestant for one task, verifies the answer, and records the sample. Of equal questions whose answer can be
- * used again, one is asked, and the others wait for it.
+ * used again, one is asked, and the others wait for it. `verifying` limits how many answers are verified at a time.
  */
 export async function makeSample(
   work: Generating,

@@ -157,7 +157,7 @@ function waitingSteps(clock: Pick<Clock, 'elapsed' | 'now'>): WaitingSteps {
 }
 
 const leftOutText = (steps: number): string =>
-  `${steps} ${steps === 1 ? 'step was' : 'steps were'} left out: the agent reported more than is kept at once.`;
+  `${steps} ${steps === 1 ? 'step was' : 'steps were'} left out: the agent reported steps faster than Runoff records them.`;
 
 /** A piece of a text together with what came before; null if that would be too long. Lines of output stay lines. */
 function continuedBy(before: NewStep, { text, detail = text, kind }: CoderEvent): NewStep | null {
@@ -225,7 +225,7 @@ function stepWriter(
 function startStep(totals: StepTotals | undefined, at: number): Pick<CoderStep, 'at' | 'kind' | 'text'> {
   const again = totals !== undefined && totals.starts > 0;
   const text = again
-    ? 'The coder starts again: it was interrupted. Finished answers of its model are given again at no cost.'
+    ? 'The coder was restarted after an interruption. Completed model answers are replayed at no cost.'
     : 'The coder starts.';
   return { at, kind: 'start', text };
 }

@@ -40,7 +40,7 @@ describe('the services of a CI job', () => {
       expect(servicePlan(found, [POSTGRES, REDIS])).toBeNull();
       expect(missingServices(found?.services ?? [], [POSTGRES, REDIS])).toEqual(['db']);
       expect(missingServicesNote(['db'])).toMatch(
-        /^CI starts db beside the tests, .* need it fail .* set aside\.$/,
+        /^CI runs the tests with db, .* need it fail .* set aside\.$/,
       );
     },
   );

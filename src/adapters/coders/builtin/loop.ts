@@ -12,7 +12,7 @@ import {
 } from 'ai';
 import type { CoderEvent } from '../../../core/model/index.ts';
 import type { ModelProtocol } from '../../../core/settings/index.ts';
-import { callEvent, resultEvent, saysEvent } from '../events.ts';
+import { callEvent, exitCodeIn, resultEvent, saysEvent } from '../events.ts';
 import { type ProgressLine, reportLine } from '../progress.ts';
 import { toolsFor } from './tools.ts';
 
@@ -153,8 +153,7 @@ function shortenedConversation(messages: ModelMessage[]): ModelMessage[] {
 /** Our tools answer with a text: a command's ends with how it ended, and that of a failed edit begins with `error:`. */
 function toolEnd(call: string, answer: unknown): CoderEvent {
   const output = answer instanceof Error ? `error: ${answer.message}` : String(answer);
-  const [, code] = /\n?\[exit code (\d{1,10})\]$/.exec(output.slice(-40)) ?? [];
-  const exitCode = code === undefined ? null : Number(code);
+  const exitCode = exitCodeIn(output.slice(-40), /\[exit code (\d{1,10})\]$/);
   const stopped = /\[(?:stopped|killed)[^\]\n]*\]$/.test(output.slice(-200));
   const ok = !stopped && (exitCode ?? 0) === 0 && !output.startsWith('error: ');
   return resultEvent({ ok, output, call, exitCode });
