@@ -380,7 +380,8 @@ export interface components {
                         name: string;
                         command?: string;
                         done?: number;
-                        of?: number;
+                        /** @description Null: not known beforehand. */
+                        of?: number | null;
                         leftMs?: number;
                         /** @description Milliseconds since 1970 UTC. */
                         since: number;
