@@ -1,4 +1,3 @@
-export { type FileBetween, filesBetween } from './between.ts';
 export { type DiffLine, type Hunk, READ_LIMITS, type ReadFile, readDiff, shortenedHunk } from './diff.ts';
 export { NPM_LOCK, NPM_RECORD, packageFolders, staleNpmPackage } from './installed-packages.ts';
 export { changedPackageFiles, isPackageFile, notable, notableGroups } from './notable.ts';
@@ -15,4 +14,5 @@ export {
   summarise,
 } from './parse.ts';
 export * from './patch.ts';
+export { type FileBetween, filesBetween } from './patch-comparison.ts';
 export { pathFaults } from './paths.ts';

@@ -99,7 +99,7 @@ function followed(command: string, place: CommandContext): readonly TestStep[] |
   const words = wordsOf(command);
   if (/[|<>]/.test(command)) return null;
   return (
-    settingSteps(words, place) ??
+    envPrefixedSteps(words, place) ??
     workspaceSteps(words, place) ??
     patternSteps(words, place) ??
     scriptSteps(command, words, place) ??
@@ -109,7 +109,7 @@ function followed(command: string, place: CommandContext): readonly TestStep[] |
 }
 
 /** A script of tests that is started with variables: each of its commands gets them. */
-function settingSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
+function envPrefixedSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
   const all = words[0] === 'cross-env' || words[0] === 'env' ? words.slice(1) : words;
   const count = all.findIndex((word) => !/^\w+=/.test(word));
   const inner = all.slice(Math.max(0, count));
