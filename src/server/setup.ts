@@ -71,7 +71,7 @@ export function openSetup(options: SetupOptions): Setup {
       if (!states.delete(query.get('state') ?? '')) {
         return setupProblem(
           403,
-          'GitHub’s response does not belong to a set-up that was started here, or it arrived twice.',
+          'GitHub’s response does not belong to a set-up that was started here, or was already used.',
           AGAIN,
         );
       }
