@@ -85,7 +85,7 @@ test('a queued run shows 👀 and its position once, and why no run starts; the 
   const later = await line.comments(issue);
   expect(later.map(({ id }) => id)).toEqual(said.map(({ id }) => id));
   expect(later[0]?.body).toContain('2nd of 3 in line');
-  expect(later[0]?.body).toContain('has reached MAX_DISK');
+  expect(later[0]?.body).toContain('has reached MAX\\_DISK');
   expect([line.reactions(issue), await line.labels(issue)]).toEqual([['eyes'], [LABEL]]);
   expect(line.contract.violations).toEqual([]);
 });
