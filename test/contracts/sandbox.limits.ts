@@ -133,7 +133,7 @@ export function sandboxLimits(world: () => SandboxWorld): void {
     });
 
     test('hold for processes', async () => {
-      const line = 'for i in $(seq 60); do sleep 30 & done; echo started all';
+      const line = 'for i in $(seq 600); do sleep 30 & done; echo started all';
       const result = await sh(world().area(), line, { limits: limited({ processes: 30 }) });
       expect(result.stdout).not.toContain('started all');
       expect(result.stderr).toMatch(/fork/i);
