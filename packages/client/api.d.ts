@@ -70,6 +70,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/repos/{owner}/{repo}/runs/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follows a run: server-sent events until it is over
+         * @description Events: `run` (`RunEvent`) at the beginning and after each change; with `steps`, also `steps` (`StepsEvent`); `end` when nothing will happen to the run any more. A connection that ends without `end` can be opened again with `Last-Event-ID`.
+         */
+        get: operations["followRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/repos/{owner}/{repo}/runs/{id}/candidates/{alias}/diff": {
         parameters: {
             query?: never;
@@ -210,6 +230,66 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description `data` of the event `run`: the run as it is now. */
+        RunEvent: {
+            /** @description Id of the run. */
+            run: string;
+            /** @enum {string} */
+            state: "queued" | "admitted" | "refused" | "awaiting_answer" | "awaiting_approval" | "briefed" | "coded" | "examined" | "judged" | "awaiting_pick" | "published" | "merged" | "closed" | "failed" | "cancelled";
+            /** @description What the run has cost so far, in US dollars. */
+            usd: number;
+            /** @description Milliseconds since 1970 UTC. */
+            updatedAt: number;
+            candidates: {
+                alias: string;
+                /** @enum {string} */
+                state: "queued" | "coding" | "coded" | "examining" | "examined" | "failed" | "cancelled";
+                /** @description What it does or why it ended, in one line. */
+                note: string;
+                usd: number;
+                /** @description Working time of its coder, milliseconds. */
+                ms: number;
+            }[];
+            /** @description If you load the run now, wait for a random part of this time first, milliseconds: other readers do so, too. */
+            spread: number;
+        };
+        /** @description `data` of the event `steps`: what the coder did next. */
+        StepsEvent: {
+            candidate: string;
+            /** @description As the agent reports them: they prove nothing. */
+            steps: {
+                /** @description 1, 2, 3, … for each candidate, also across restarts. */
+                number: number;
+                /** @description Milliseconds since 1970 UTC. */
+                at: number;
+                /** @enum {string} */
+                kind: "start" | "says" | "command" | "edit" | "tool" | "result" | "output" | "end" | "exit" | "cut";
+                text: string;
+                /** @description Output of a command, or the text of an edit. */
+                detail?: string;
+                /** @description The agent's name of a call, the same for its result. */
+                call?: string;
+                ok?: boolean;
+                exitCode?: number;
+            }[];
+            /** @description From the ledger. */
+            calls: {
+                number: number;
+                /** @description Milliseconds since 1970 UTC. */
+                at: number;
+                model: string;
+                tokensIn: number;
+                tokensOut: number;
+                usd: number;
+                /** @description False: `usd` is an upper limit. */
+                exact: boolean;
+                /** @description HTTP status of the provider; 0: not finished. */
+                status: number;
+                ms: number;
+            }[];
+        };
+        /** @description `data` of the event `end`: nothing will happen to the run any more. */
+        EndEvent: Record<string, never>;
         CommandAnswer: {
             /** @description Id of the command; it also stands in the audit log. */
             command: string;
@@ -1060,6 +1140,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description What went wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    followRun: {
+        parameters: {
+            query?: {
+                /** @description Letter of a candidate: what its coder does is sent, too. */
+                steps?: string;
+            };
+            header?: {
+                /** @description The `id` of the last event that came, to go on after it, with the same `steps`. */
+                "last-event-id"?: string;
+            };
+            path: {
+                /** @description Owner of the repository on GitHub. */
+                owner: string;
+                /** @description Name of the repository. */
+                repo: string;
+                /** @description Id of the run, such as `r7k2m9q4xa0`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events, each with `id`, `event`, and `data` in JSON. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
             /** @description What went wrong, and what to do. */

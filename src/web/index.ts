@@ -70,7 +70,7 @@ export function openWeb(options: WebAppOptions): WebApp {
   });
   app.get('/assets/:address', (c) => sendAsset(c, parts, c.req.param('address')));
   // Before anybody is identified by a cookie: the API reads tokens only.
-  app.route('/', openApi(parts));
+  app.route('/', openApi(parts, live));
   app.use(async (c, next) => {
     const who = await parts.identify(c);
     c.set('viewer', who?.viewer ?? null);

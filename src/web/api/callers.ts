@@ -21,6 +21,8 @@ export interface Caller {
 export interface Callers {
   /** Rejects with a problem if the request has no valid token, or too many requests came with it. */
   callerOf(request: Request): Promise<Caller>;
+  /** As `callerOf`, for a request that was counted when it came, and is still being answered. */
+  recheck(request: Request): Promise<Caller>;
 }
 
 type CallerPorts = Pick<World, 'clock' | 'github' | 'log' | 'store'>;
@@ -75,12 +77,16 @@ export function openCallers(ports: CallerPorts): Callers {
           : `This token is for ${token.verbs.join(', ')}. For this request, make one with \`--allow ${[...token.verbs, verb].join(',')}\`.`,
     };
   }
+  async function identified(request: Request): Promise<Caller> {
+    const text = BEARER.exec(request.headers.get('authorization') ?? '')?.[1];
+    if (text === undefined)
+      throw unauthorised('Send a token as `Authorization: Bearer …`. `runoff token create` makes one.');
+    return GITHUB_TOKEN.test(text) ? people.callerOf(text) : ofToken(text);
+  }
   return {
+    recheck: identified,
     async callerOf(request) {
-      const text = BEARER.exec(request.headers.get('authorization') ?? '')?.[1];
-      if (text === undefined)
-        throw unauthorised('Send a token as `Authorization: Bearer …`. `runoff token create` makes one.');
-      const caller = GITHUB_TOKEN.test(text) ? await people.callerOf(text) : await ofToken(text);
+      const caller = await identified(request);
       const changes = request.method !== 'GET' && request.method !== 'HEAD';
       if (
         !isWithinLimit(caller.owner, REQUESTS_A_MINUTE) ||

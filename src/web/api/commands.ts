@@ -9,6 +9,7 @@ import { ApiProblem, notThere } from './problems.ts';
 import {
   type ApiParts,
   admitCaller,
+  isRunOf,
   type ReachedRepository,
   type RepositoryName,
   readerOnly,
@@ -86,8 +87,7 @@ export function openCommandRequests(parts: ApiParts, repeatable: Repeatable): Co
     async act(c, { id, ...place }, name, word) {
       const { verb, status } = ACTIONS[name];
       const at = await admitCaller(parts, c.req.raw, place, verb);
-      const origin = await world.store.originOf(id);
-      if (origin?.kind !== 'github' || origin.repositoryId !== at.repository.repositoryId) throw notThere();
+      if (!(await isRunOf(parts, at.repository, id))) throw notThere();
       const text = `/auto-dev ${name}${word === undefined ? '' : ` ${word}`}`;
       return send(c, at, { about: { run: id }, text }, status);
     },

@@ -6,6 +6,7 @@ import { problemsOf } from '../../core/settings/index.ts';
 import type { WebEnv, WebParts } from '../context.ts';
 import { openCallers } from './callers.ts';
 import { openCommandRequests } from './commands.ts';
+import { followRun } from './events.ts';
 import { openRepeatable } from './idempotency.ts';
 import {
   ApiProblem,
@@ -27,8 +28,8 @@ export { apiDescription } from './routes.ts';
 const MAX_BODY_BYTES = 64 * 1_024;
 
 /** The REST API, at its full paths. It reads tokens, and no cookie of a browser. */
-export function openApi({ access, commands, world }: WebParts): OpenAPIHono<WebEnv> {
-  const parts: ApiParts = { access, commands, world, callers: openCallers(world) };
+export function openApi({ access, commands, world }: WebParts, live: ApiParts['live']): OpenAPIHono<WebEnv> {
+  const parts: ApiParts = { access, commands, world, live, callers: openCallers(world) };
   const app = new OpenAPIHono<WebEnv>();
   app.onError((error, c) => answerError(parts, error, c));
   app.use('/api/*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }));
@@ -41,7 +42,7 @@ export function openApi({ access, commands, world }: WebParts): OpenAPIHono<WebE
 }
 
 function addReading(app: OpenAPIHono<WebEnv>, parts: ApiParts): void {
-  const { listRunsRoute, showRunRoute, showDiffRoute, explainRoute } = routes;
+  const { listRunsRoute, showRunRoute, followRunRoute, showDiffRoute, explainRoute } = routes;
   app.openapi(
     listRunsRoute,
     async (c) => {
@@ -57,6 +58,12 @@ function addReading(app: OpenAPIHono<WebEnv>, parts: ApiParts): void {
       return sent(Response.json(await runIn(parts, repository, c.req.valid('param').id)));
     },
     hookOf(showRunRoute),
+  );
+  app.openapi(
+    followRunRoute,
+    async (c) =>
+      sent(await followRun(parts, c, { ...c.req.valid('param'), steps: c.req.valid('query').steps })),
+    hookOf(followRunRoute),
   );
   app.openapi(
     showDiffRoute,

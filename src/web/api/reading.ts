@@ -5,6 +5,7 @@ import type { TokenVerb } from '../../core/tokens/index.ts';
 import type { ListedRun, RepositoryHandle, RunFilter } from '../../ports/index.ts';
 import { readPatch, unlessDamaged, viewOf } from '../../runs/index.ts';
 import type { WebParts } from '../context.ts';
+import type { LivePages } from '../live/index.ts';
 import { readRunCursor, runCursor } from '../run-cursor.ts';
 import type { Caller, Callers } from './callers.ts';
 import { ApiProblem, invalidRequest, notThere } from './problems.ts';
@@ -13,6 +14,7 @@ import type { RunSummary } from './schemas.ts';
 /** What the API needs of the server. */
 export interface ApiParts extends Pick<WebParts, 'access' | 'commands' | 'world'> {
   readonly callers: Callers;
+  readonly live: Pick<LivePages, 'follow'>;
 }
 
 export interface RepositoryName {
@@ -30,12 +32,21 @@ export interface ReachedRepository {
  * not see now, does not exist.
  */
 export async function admitCaller(
-  { access, callers }: Pick<ApiParts, 'access' | 'callers'>,
+  parts: Pick<ApiParts, 'access' | 'callers'>,
   request: Request,
+  place: RepositoryName,
+  verb: TokenVerb,
+): Promise<ReachedRepository> {
+  return reach(parts, await parts.callers.callerOf(request), place, verb);
+}
+
+/** What `admitCaller` finds out about a caller. */
+export async function reach(
+  { access }: Pick<ApiParts, 'access'>,
+  caller: Caller,
   { owner, repo }: RepositoryName,
   verb: TokenVerb,
 ): Promise<ReachedRepository> {
-  const caller = await callers.callerOf(request);
   const repository = await caller.find(owner, repo);
   const right = repository ? await access.right(caller.viewer, repository) : 'none';
   if (!repository || right === 'none') throw notThere();
@@ -106,11 +117,18 @@ function runSummaries({ id, origin, title, state, decision, pick, usd, ...times 
   ];
 }
 
-/** The run, if it is one of the repository. */
-async function recordIn({ world }: Pick<ApiParts, 'world'>, { repositoryId }: RepositoryHandle, id: RunId) {
+/** Whether the run is one of the repository. */
+export async function isRunOf(
+  { world }: Pick<ApiParts, 'world'>,
+  { repositoryId }: RepositoryHandle,
+  id: RunId,
+): Promise<boolean> {
   const origin = await world.store.originOf(id);
-  const run =
-    origin?.kind === 'github' && origin.repositoryId === repositoryId ? await world.store.run(id) : null;
+  return origin?.kind === 'github' && origin.repositoryId === repositoryId;
+}
+
+async function recordIn(parts: Pick<ApiParts, 'world'>, repository: RepositoryHandle, id: RunId) {
+  const run = (await isRunOf(parts, repository, id)) ? await parts.world.store.run(id) : null;
   if (!run) throw notThere();
   return run;
 }

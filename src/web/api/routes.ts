@@ -1,4 +1,5 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi';
+import { EndEvent, EventsQuery, LastEventHeader, RunEvent, StepsEvent } from './event-schemas.ts';
 import {
   CandidatePath,
   CommandAnswer,
@@ -76,6 +77,23 @@ export const showRunRoute = createRoute({
   security,
   request: { params: RunPath },
   responses: { 200: { description: 'The run.', content: json(Run) } },
+});
+
+export const followRunRoute = createRoute({
+  method: 'get',
+  path: '/api/repos/{owner}/{repo}/runs/{id}/events',
+  operationId: 'followRun',
+  summary: 'Follows a run: server-sent events until it is over',
+  description:
+    'Events: `run` (`RunEvent`) at the beginning and after each change; with `steps`, also `steps` (`StepsEvent`); `end` when nothing will happen to the run any more. A connection that ends without `end` can be opened again with `Last-Event-ID`.',
+  security,
+  request: { params: RunPath, query: EventsQuery, headers: LastEventHeader },
+  responses: {
+    200: {
+      description: 'Events, each with `id`, `event`, and `data` in JSON.',
+      content: { 'text/event-stream': { schema: z.string() } },
+    },
+  },
 });
 
 export const showDiffRoute = createRoute({
@@ -179,6 +197,7 @@ const ROUTES = [
   processRoute,
   listRunsRoute,
   showRunRoute,
+  followRunRoute,
   showDiffRoute,
   cancelRoute,
   pickRoute,
@@ -204,6 +223,10 @@ export function apiDescription() {
     description:
       'A token of Runoff (`runoff token create`), or a token of a GitHub user: for actions, a classic one with the scope `repo`.',
   });
+  // OpenAPI 3.1 has no place for the data of an event: clients find its types by their names.
+  registry.register('RunEvent', RunEvent);
+  registry.register('StepsEvent', StepsEvent);
+  registry.register('EndEvent', EndEvent);
   for (const route of ROUTES)
     registry.registerPath({ ...route, responses: { ...route.responses, default: problem } });
   return described.getOpenAPI31Document({

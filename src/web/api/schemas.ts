@@ -183,7 +183,7 @@ export const CommandAnswer = z
   .openapi('CommandAnswer');
 export type CommandAnswer = z.infer<typeof CommandAnswer>;
 
-const time = z.number().openapi({ description: 'Milliseconds since 1970 UTC.' });
+export const time = z.number().openapi({ description: 'Milliseconds since 1970 UTC.' });
 export const RunSummary = z
   .strictObject({
     id: z.string(),

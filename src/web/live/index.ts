@@ -1,19 +1,32 @@
 import { Hono } from 'hono';
 import { aliasOf } from '../../core/commands/index.ts';
 import { handleOf } from '../../runs/index.ts';
-import type { Right, WebContext, WebEnv, WebParts } from '../context.ts';
+import type { Right, Viewer, WebContext, WebEnv, WebParts } from '../context.ts';
 import { sendProblem } from '../layout.ts';
 import { openConcurrencyLimit, personKey } from '../people/index.ts';
 import { openListReaders } from './lists.ts';
-import { MAX_NUMBER, readPosition } from './position.ts';
-import { openLiveReaders } from './run-streams.ts';
-import { callItem, stepItem } from './step-list.ts';
+import { PAGE_EVENTS } from './page-events.ts';
+import { MAX_NUMBER, type Position, readPosition } from './position.ts';
+import { openLiveReaders, type Reader } from './run-streams.ts';
 import { stepPages } from './steps-page.ts';
 import { eventStream, type OpenStream } from './stream.ts';
 
 /** Streams that one person may have open, and all together. Our defaults: a browser opens six to one server. */
-const STREAMS_OF_A_PERSON = 12;
-const STREAMS = 400;
+export const STREAMS_OF_A_PERSON = 12;
+export const STREAMS = 400;
+
+export { POSITION_FORM } from './position.ts';
+export type { FollowedRun, StreamForm } from './run-streams.ts';
+
+/** What the reader of a run's events asks for. */
+export interface Following extends Omit<Reader, 'from' | 'stream'> {
+  /** Counted with all other streams of the same person. */
+  readonly viewer: Viewer | null;
+  /** The header `Last-Event-ID`. */
+  readonly lastEvent: string | undefined;
+  /** Where it begins otherwise. Default: at the beginning. */
+  readonly first?: Position;
+}
 
 /** Streams of events, and the pages of coders' steps. */
 export interface LivePages {
@@ -21,6 +34,8 @@ export interface LivePages {
   readonly runs: Hono<WebEnv>;
   /** `/events`: whether the list of runs has changed. */
   readonly lists: Hono<WebEnv>;
+  /** The stream of a run's events; null if the person, or everybody together, has too many open. */
+  follow(following: Following): Response | null;
   /** Ends all streams; browsers connect again by themselves. */
   close(): void;
 }
@@ -28,13 +43,9 @@ export interface LivePages {
 export function livePages(parts: WebParts): LivePages {
   const { world, access, identify } = parts;
   const begin = openConcurrencyLimit(STREAMS);
-  const readers = openLiveReaders(world, {
-    step: async (step) => String(await stepItem(step)),
-    call: async (call) => String(await callItem(call)),
-  });
+  const readers = openLiveReaders(world);
   const lists = openListReaders(world);
-  const open = (c: WebContext, remove: (stream: OpenStream) => void) => {
-    const { viewer } = c.var;
+  const open = (viewer: Viewer | null, remove: (stream: OpenStream) => void) => {
     const release = begin(viewer, viewer?.kind === 'github' ? STREAMS_OF_A_PERSON : STREAMS / 4);
     if (!release) return null;
     const opened = eventStream(() => {
@@ -47,18 +58,24 @@ export function livePages(parts: WebParts): LivePages {
     const now = (await identify(c))?.viewer ?? null;
     return personKey(now) === personKey(c.var.viewer);
   };
+  const follow: LivePages['follow'] = ({ viewer, lastEvent, first = BEGINNING, ...reader }) => {
+    const opened = open(viewer, readers.remove);
+    if (!opened) return null;
+    readers.add({ ...reader, stream: opened.stream, from: readPosition(lastEvent) ?? first });
+    return opened.response;
+  };
 
   const runs = stepPages(parts);
   runs.get('/:id/events', (c) => {
     const { run } = c.var.visible;
     const { viewer } = c.var;
-    const opened = open(c, readers.remove);
-    if (!opened) return tooManyStreams(c);
-    readers.add({
+    const response = follow({
+      viewer,
       runId: run.id,
-      stream: opened.stream,
+      form: PAGE_EVENTS,
       alias: aliasOf(c.req.query('steps') ?? ''),
-      from: readPosition(c.req.header('last-event-id')) ?? firstPosition(c),
+      lastEvent: c.req.header('last-event-id'),
+      first: firstPosition(c),
       async maySee() {
         if (!(await samePerson(c))) return false;
         const { origin } = run;
@@ -67,12 +84,12 @@ export function livePages(parts: WebParts): LivePages {
         return (await access.visibleRun(viewer, run.id)) !== null;
       },
     });
-    return opened.response;
+    return response ?? tooManyStreams(c);
   });
   const app = new Hono<WebEnv>();
   app.get('/events', (c) => {
     const { viewer } = c.var;
-    const opened = open(c, lists.remove);
+    const opened = open(viewer, lists.remove);
     if (!opened) return tooManyStreams(c);
     lists.add({
       stream: opened.stream,
@@ -87,6 +104,7 @@ export function livePages(parts: WebParts): LivePages {
   return {
     runs,
     lists: app,
+    follow,
     close() {
       readers.close();
       lists.close();
@@ -103,6 +121,8 @@ const tooManyStreams = (c: WebContext): Promise<Response> =>
     'Too many live pages',
     'Close some of your other pages of runs; this one can be reloaded.',
   );
+
+const BEGINNING: Position = { version: '', step: 0, call: 0 };
 
 /** Where a page that was just loaded begins: after the steps and calls that it shows. */
 function firstPosition(c: WebContext) {

@@ -1,7 +1,7 @@
 import type { RunId } from '../../core/model/index.ts';
 import type { RunMark } from '../../ports/index.ts';
 import type { World } from '../../runs/index.ts';
-import { markVersion } from './facts.ts';
+import { markVersion } from './position.ts';
 import { type OpenStream, openReaders, RECHECK_MS, STREAM_SILENCE_MS, type StreamReaders } from './stream.ts';
 
 /** Milliseconds between two looks at the database. Our default: a list may lag a little. */

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import type { RunMark } from '../../ports/index.ts';
+
 /** How far a reader of a run's stream has come. */
 export interface Position {
   /** Version of the run's mark that was sent last; empty for none. */
@@ -7,7 +10,8 @@ export interface Position {
   readonly call: number;
 }
 
-const POSITION_FORM = /^([0-9a-f]{0,32})\.(\d{1,12})\.(\d{1,15})$/;
+/** The form of `positionText`. */
+export const POSITION_FORM = /^([0-9a-f]{0,32})\.(\d{1,12})\.(\d{1,15})$/;
 
 /** As the id of an event, which browsers send back as `Last-Event-ID`. */
 export const positionText = ({ version, step, call }: Position): string => `${version}.${step}.${call}`;
@@ -23,3 +27,7 @@ export function readPosition(text: string | undefined): Position | null {
     ? null
     : { version, step: lastStep, call: lastCall };
 }
+
+/** Only letters and digits, so that it can be a part of a position. */
+export const markVersion = ({ version }: RunMark): string =>
+  createHash('sha256').update(version).digest('hex').slice(0, 16);

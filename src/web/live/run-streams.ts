@@ -1,8 +1,14 @@
-import { type CoderStep, isFinal, type RunId } from '../../core/model/index.ts';
+import {
+  type Alias,
+  type Candidate,
+  type CoderStep,
+  isFinal,
+  type RunId,
+  type Usage,
+} from '../../core/model/index.ts';
 import type { NumberedCall, RunMark, RunRecord } from '../../ports/index.ts';
 import type { World } from '../../runs/index.ts';
-import { markVersion, type RunFacts, runFacts } from './facts.ts';
-import { type Position, positionText } from './position.ts';
+import { markVersion, type Position, positionText } from './position.ts';
 import { type OpenStream, openReaders, RECHECK_MS, STREAM_SILENCE_MS, type StreamReaders } from './stream.ts';
 
 /** Milliseconds between two looks at the database, however many watch. Our default. */
@@ -17,6 +23,7 @@ const MAX_SPREAD_MS = 10_000;
 export interface Reader {
   readonly runId: RunId;
   readonly stream: OpenStream;
+  readonly form: StreamForm;
   /** Whose steps are read; null for none. */
   readonly alias: string | null;
   readonly from: Position;
@@ -24,10 +31,20 @@ export interface Reader {
   readonly maySee: () => Promise<boolean>;
 }
 
-/** How steps and calls are shown in an event: server-rendered, escaped markup. */
-export interface StepMarkup {
-  step(step: CoderStep): Promise<string>;
-  call(call: NumberedCall): Promise<string>;
+/** What has become of a run, as it is in the database now. */
+export interface FollowedRun {
+  readonly run: RunRecord;
+  readonly candidates: readonly Candidate[];
+  readonly usage: Usage;
+}
+
+/** What the events of a kind of readers contain: pages get texts and markup, callers of the API get fields. */
+export interface StreamForm {
+  readonly name: 'page' | 'api';
+  /** Fields of the event `run`; it also gets `spread`, the milliseconds over which its readers load the run. */
+  run(followed: FollowedRun): object;
+  /** Fields of the event `steps`. */
+  steps(alias: Alias, steps: readonly CoderStep[], calls: readonly NumberedCall[]): Promise<object>;
 }
 
 interface Following extends Reader {
@@ -39,15 +56,17 @@ interface Following extends Reader {
 
 interface Seen {
   readonly version: string;
-  readonly facts: RunFacts;
+  /** Of each form that somebody reads. */
+  readonly fields: ReadonlyMap<StreamForm, object>;
   readonly isOver: boolean;
 }
 
 /** Reads the database once for all readers of this process, and only while there are any. */
-export function openLiveReaders(
-  { store, clock, log }: Pick<World, 'clock' | 'log' | 'store'>,
-  markup: StepMarkup,
-): StreamReaders<Reader> {
+export function openLiveReaders({
+  store,
+  clock,
+  log,
+}: Pick<World, 'clock' | 'log' | 'store'>): StreamReaders<Reader> {
   const seen = new Map<RunId, Seen>();
 
   const send = (reader: Following, name: string, data: unknown): void => {
@@ -78,7 +97,7 @@ export function openLiveReaders(
       for (const { stream } of own) readers.drop(stream);
     });
   const follow = async (mark: RunMark, own: readonly Following[]): Promise<void> => {
-    const now = await factsOf(mark);
+    const now = await seenNow(mark, new Set(own.map(({ form }) => form)));
     if (!now) return;
     const changed = own.filter(({ at }) => at.version !== now.version);
     // Calls are booked and settled in the ledger: those of one candidate change the mark of its run.
@@ -87,11 +106,13 @@ export function openLiveReaders(
     );
     await sendSteps(reading, mark);
     const spread = Math.min(MAX_SPREAD_MS, own.length * SPREAD_MS);
-    const data = JSON.stringify({ ...now.facts, spread });
-    for (const reader of changed) {
-      if (!isCaughtUp(reader, mark)) continue;
-      reader.at = { ...reader.at, version: now.version };
-      send(reader, 'run', data);
+    for (const [form, fields] of now.fields) {
+      const data = JSON.stringify({ ...fields, spread });
+      for (const reader of changed) {
+        if (reader.form !== form || !isCaughtUp(reader, mark)) continue;
+        reader.at = { ...reader.at, version: now.version };
+        send(reader, 'run', data);
+      }
     }
     if (!now.isOver) return;
     for (const reader of own) {
@@ -103,39 +124,36 @@ export function openLiveReaders(
   const isCaughtUp = ({ alias, at }: Following, mark: RunMark): boolean =>
     alias === null || (mark.steps[alias] ?? 0) <= at.step;
 
-  const factsOf = async (mark: RunMark): Promise<Seen | null> => {
+  const seenNow = async (mark: RunMark, forms: ReadonlySet<StreamForm>): Promise<Seen | null> => {
     const version = markVersion(mark);
     const known = seen.get(mark.id);
-    if (known?.version === version) return known;
+    if (known?.version === version && [...forms].every((form) => known.fields.has(form))) return known;
     const run = await store.run(mark.id);
     if (!run) return null;
     const [candidates, usage] = await Promise.all([store.candidates(mark.id), store.usage(mark.id)]);
-    const now = { version, facts: runFacts(run, candidates, usage), isOver: hasEnded(run) };
+    const followed = { run, candidates, usage };
+    const fields = new Map([...forms].map((form) => [form, form.run(followed)]));
+    const now = { version, fields, isOver: hasEnded(run) };
     seen.set(mark.id, now);
     return now;
   };
   /** Readers at the same place share what is read and rendered. */
   const sendSteps = async (reading: readonly Following[], mark: RunMark): Promise<void> => {
-    const together = Map.groupBy(reading, ({ alias, at }) => `${alias} ${at.step} ${at.call}`);
+    const together = Map.groupBy(
+      reading,
+      ({ form, alias, at }) => `${form.name} ${alias} ${at.step} ${at.call}`,
+    );
     for (const group of together.values()) await unlessItFails(group, sendStepsTo(group, mark));
   };
   const sendStepsTo = async (group: readonly Following[], mark: RunMark): Promise<void> => {
     const [first] = group;
     if (!first || first.alias === null) return;
-    const { alias, at } = first;
+    const { form, alias, at } = first;
     const steps = await store.steps(mark.id, { alias, after: at.step, limit: READ_AT_ONCE });
     const calls = settledBefore(await store.callsOf(mark.id, alias, { after: at.call, limit: READ_AT_ONCE }));
     if (steps.length + calls.length === 0) return;
     const next = { step: steps.at(-1)?.number ?? at.step, call: calls.at(-1)?.number ?? at.call };
-    const shown = [
-      ...(await Promise.all(steps.map(async (one) => ({ at: one.at, html: await markup.step(one) })))),
-      ...(await Promise.all(calls.map(async (one) => ({ at: one.at, html: await markup.call(one) })))),
-    ].toSorted((a, b) => a.at - b.at);
-    const data = JSON.stringify({
-      alias,
-      numbers: steps.map(({ number }) => number),
-      html: shown.map(({ html }) => html).join(''),
-    });
+    const data = JSON.stringify(await form.steps(alias, steps, calls));
     for (const reader of group) {
       reader.at = { ...reader.at, ...next };
       send(reader, 'steps', data);

@@ -37,7 +37,15 @@ export interface ApiContract {
   /** The operations that were called with success. */
   readonly seen: Set<string>;
   check(exchange: Exchange): void;
+  /** One event of the operation `followRun`, whose data the description has under the name of the event. */
+  checkEvent(name: string, data: unknown): void;
 }
+
+const EVENT_SCHEMAS: Readonly<Record<string, string>> = {
+  run: '#/components/schemas/RunEvent',
+  steps: '#/components/schemas/StepsEvent',
+  end: '#/components/schemas/EndEvent',
+};
 
 /** Compares what goes over the wire with the description that the server publishes. */
 export function openApiContract(): ApiContract {
@@ -96,6 +104,12 @@ export function openApiContract(): ApiContract {
   return {
     violations,
     seen,
+    checkEvent(name, data) {
+      seen.add('followRun');
+      const schema = EVENT_SCHEMAS[name];
+      const errors = schema ? errorsOf({ $ref: schema }, data) : ['it is not described'];
+      violations.push(...errors.map((error) => `event ${name}: ${error}`));
+    },
     check(exchange) {
       const { pathname } = new URL(exchange.path, 'http://runoff.test');
       const template = Object.keys(description.paths).find((one) => templatePattern(one).test(pathname));

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { expect } from 'vitest';
-import { systemRandom } from '../../../src/adapters/system/index.ts';
+import { systemClock, systemRandom } from '../../../src/adapters/system/index.ts';
 import { type ApiToken, tokenText } from '../../../src/core/tokens/index.ts';
 import type { GitHub, People } from '../../../src/ports/index.ts';
 import type { World } from '../../../src/runs/index.ts';
@@ -47,7 +48,9 @@ export function apiWorld(people: Partial<People> = {}) {
   const s: CommandWorld = commandWorld();
   const github: GitHub = { ...pretended(s), people: partial<People>(people) };
   const random = { ...systemRandom };
-  const world = partial<World>({ ...s.world, github, random }, ['diskSpace']);
+  // Streams wait between two looks at the database: here, for a twentieth of the time.
+  const clock = { ...s.world.clock, sleep: (ms: number) => systemClock.sleep(ms / 20) };
+  const world = partial<World>({ ...s.world, clock, github, random }, ['diskSpace']);
   const { intake } = s;
   const commands = {
     onPage: intake.onPage,
@@ -108,6 +111,8 @@ export function apiWorld(people: Partial<People> = {}) {
     post: (path: string, sending?: Sending) => send('POST', path, sending),
     send,
     fetch: (request: Request) => web.fetch(request),
+    /** As when the server stops. */
+    close: () => web.close(),
     /** The process was killed and started again. */
     restart: () => {
       web = open();
@@ -115,12 +120,31 @@ export function apiWorld(people: Partial<People> = {}) {
   };
 }
 
+/** Reads the events of a stream, which the description tells as well, until it ends. */
+export async function* eventsOf({ body }: Response) {
+  if (!body) throw new Error('The answer has no body.');
+  const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  for await (const { id = '', event = '', data: text } of events) {
+    const data = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    contract.checkEvent(event, data);
+    yield { id, event, data };
+  }
+}
+
 /** The same API over HTTP, on this machine. */
 export async function served(fetch: (request: Request) => Promise<Response>) {
   const server = createServer(getRequestListener(fetch)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+    /** Breaks the connections that are open. */
+    hangUp: () => server.closeAllConnections(),
+  };
 }
 
 function pretended({ world }: CommandWorld): GitHub {

@@ -26,6 +26,8 @@ test('the page shows a request for each thing that can be done', () => {
 test.each(commands)('%s', async (command) => {
   const s = apiWorld();
   if (command.includes('/runs/$RUN') || command.includes('?')) await shown(s, 'choice');
+  // The stream of a run that is over ends.
+  if (command.includes('/events')) await s.store.transition(RUN, 'closed', 'test', s.now());
   const server = await served(s.fetch);
   try {
     const env = {
