@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemRandom } from './adapters/system/index.ts';
-import { openTerminalFilter, runCli, terminalText } from './cli/index.ts';
+import { openScreen, openTerminalFilter, runCli } from './cli/index.ts';
 import {
   agentsOf,
   createBelow,
@@ -29,18 +29,10 @@ import { visibleCode } from './core/reports/index.ts';
 import type { Operator } from './core/settings/index.ts';
 import { startFolder } from './process-start.ts';
 import type { ShellTerminal } from './runs/index.ts';
-import type { Screen, Shell, Terminal } from './shell.ts';
+import type { Shell, Terminal } from './shell.ts';
 
-const outIsTerminal = process.stdout.isTTY === true;
-
-const screen: Screen = {
-  // Files and other programs receive a patch unmodified.
-  out: (text) => process.stdout.write(outIsTerminal ? terminalText(text) : text),
-  err: (text) => process.stderr.write(terminalText(text)),
-  outIsTerminal,
-  width: process.stderr.isTTY ? (process.stderr.columns ?? 80) : null,
-  colour: process.stderr.isTTY === true && !process.env.NO_COLOR,
-};
+const { stdout, stderr, env } = process;
+const screen = openScreen({ stdout, stderr, env });
 
 // The reader of the output may stop reading: `runoff select … | head` is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -152,7 +144,7 @@ const shell: Shell = {
   openSelecting: async (how) => openSelecting(await atTerminal(), how),
   choose: process.stdin.isTTY && process.stderr.isTTY ? choose : null,
   confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : null,
-  typing: process.stdin.isTTY && outIsTerminal ? typing : null,
+  typing: process.stdin.isTTY && screen.outIsTerminal ? typing : null,
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
   cores: availableParallelism(),
   ui: async (request) => showLocalPages(await atTerminal(true), request, terminal),

@@ -232,9 +232,21 @@ export interface Screen {
   err(text: string): void;
   /** `out` is a terminal: escape sequences must not reach it. */
   readonly outIsTerminal: boolean;
-  /** Characters per line; null if progress does not go to a terminal and is printed as plain lines. */
+  /** Characters per line at this moment; null if progress does not go to a terminal and is printed as plain lines. */
   readonly width: number | null;
+  /** Whether colours may be written on `err`, and on `out`. */
   readonly colour: boolean;
+  readonly outColour: boolean;
+  /** Lines at the end of the terminal of `err` that are replaced as they change; null if `width` is. */
+  readonly live: LiveBlock | null;
+}
+
+/** What is printed while a block is shown appears above it. */
+export interface LiveBlock {
+  /** Replaces the block's lines. None of them may be wider than the terminal. */
+  draw(lines: readonly string[]): void;
+  /** Leaves the last lines as they are. */
+  end(): void;
 }
 
 /** Exit codes of every command. */

@@ -3,7 +3,7 @@ import { aliasOf, answerOf, replyOf, type Command as Saying } from '../core/comm
 import { type Alias, Fault, type RunId } from '../core/model/index.ts';
 import { flows, pickLocally, reply, tryKeepOutcomes } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
-import { viewById } from './inspect.ts';
+import { viewById } from './follow.ts';
 import { jsonOption } from './options.ts';
 import { branchMerge, jsonText } from './render/index.ts';
 

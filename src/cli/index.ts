@@ -21,10 +21,11 @@ import { addRun } from './run-command.ts';
 import { type SelectFlags, selectLines } from './select.ts';
 import { addToken } from './token.ts';
 
-export { follow, printReport } from './inspect.ts';
-
-export { jsonText, openTerminalFilter, runJson, terminalText } from './render/index.ts';
+export { follow } from './follow.ts';
+export { printReport } from './inspect.ts';
+export { jsonText, openTerminalFilter, runJson } from './render/index.ts';
 export { exitCode } from './run.ts';
+export { openScreen } from './screen.ts';
 
 /** Runs the command line and returns the exit code. Never rejects: a fault is printed on standard error. */
 export async function runCli(shell: Shell, argv: readonly string[]): Promise<number> {

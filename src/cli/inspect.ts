@@ -4,8 +4,9 @@ import { decisionRecord, ordinal, type RunView, visibleCode } from '../core/repo
 import type { AuditEntry, AuditRecord } from '../ports/index.ts';
 import { cancelRun, diffsOf, flows, viewOf, type World } from '../runs/index.ts';
 import { EXIT, type Screen, type Shell } from '../shell.ts';
+import { viewById } from './follow.ts';
 import { jsonOption, whole } from './options.ts';
-import { finalReport, jsonText, progressLine, renderProgress, runJson, shown } from './render/index.ts';
+import { finalReport, jsonText, renderProgress, runJson, shown } from './render/index.ts';
 
 const document = (value: unknown): string => `${jsonText(value)}\n`;
 
@@ -53,7 +54,7 @@ export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean
     const view = await viewById(world, id);
     if (json) screen.out(document(runJson(view)));
     else if (isOver(view.state)) await printReport(world, view, { screen, cwd: shell.cwd });
-    else screen.out(`${renderProgress(view, screen.width ?? 100, screen.colour).join('\n')}\n`);
+    else screen.out(`${renderProgress(view, screen.width ?? PLAIN_WIDTH, screen.outColour).join('\n')}\n`);
     return EXIT.done;
   });
 
@@ -163,68 +164,6 @@ export function addAudit(program: Command, shell: Shell, done: (code: number) =>
     );
 }
 
-const LOOK_EVERY_MS = 250;
-/** Reads of the store for each check of the engine. */
-const LOOKS_PER_CHECK = 4;
-const UP = (lines: number) => `\u001b[${lines}A\u001b[J`;
-
-export async function viewById(
-  world: Pick<World, 'clock' | 'diskSpace' | 'store'>,
-  runId: RunId,
-): Promise<RunView> {
-  const run = await world.store.run(runId);
-  if (!run) throw new Fault('RUN_UNKNOWN', `There is no run ${runId} in this database.`);
-  return viewOf(world, run);
-}
-
-/**
- * Shows a run until it ends: one block that is redrawn in a terminal, plain lines elsewhere. Returns the last view. The
- * engine must have been launched. Fault INTERNAL if no process works on the run and it has not ended.
- */
-export async function follow(
-  world: Pick<World, 'clock' | 'diskSpace' | 'engine' | 'store'>,
-  runId: RunId,
-  screen: Screen,
-): Promise<RunView> {
-  const draw = screen.width === null ? linesOn(screen) : blockOn(screen, screen.width);
-  let idle = 0;
-  for (let looks = 1; ; looks += 1) {
-    const view = await viewById(world, runId);
-    draw(view);
-    if (isOver(view.state)) return view;
-    if (looks % LOOKS_PER_CHECK === 0) {
-      const { kind } = await world.engine.status(runId);
-      idle = kind === 'running' ? 0 : idle + 1;
-      // Twice: the end may be stored a moment after the engine reports it.
-      if (idle > 1) throw brokenOff(view, kind);
-    }
-    await world.clock.sleep(LOOK_EVERY_MS);
-  }
-}
-
-const brokenOff = (view: RunView, engine: string): Fault =>
-  new Fault(
-    'INTERNAL',
-    `No process is working on run ${view.id}: the engine reports ${engine}, the database ${view.state}. Run \`runoff cancel ${view.id}\` to close it.`,
-  );
-
-function blockOn(screen: Screen, width: number): (view: RunView) => void {
-  let drawn = 0;
-  return (view) => {
-    const lines = renderProgress(view, width, screen.colour);
-    screen.err(`${drawn > 0 ? UP(drawn) : ''}${lines.join('\n')}\n`);
-    drawn = lines.length;
-  };
-}
-
-function linesOn(screen: Screen): (view: RunView) => void {
-  let last: RunView | null = null;
-  return (view) => {
-    for (const line of progressLine(last, view)) screen.err(`${line}\n`);
-    last = view;
-  };
-}
-
 /** Columns if the output is not a terminal but a file, a pipe or a log. */
 const PLAIN_WIDTH = 110;
 
@@ -244,7 +183,7 @@ export async function printReport(
   const width = screen.width ?? PLAIN_WIDTH;
   const lines = finalReport(view, {
     width,
-    colour: screen.colour,
+    colour: screen.outColour,
     diffs,
     commands,
     gone,

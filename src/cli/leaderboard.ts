@@ -54,7 +54,7 @@ async function showLeaderboard(shell: Shell, { repo, kind, json }: LeaderboardFl
     else {
       const lines = leaderboardText(leaderboard, {
         width: screen.width ?? DEFAULT_WIDTH,
-        colour: screen.colour,
+        colour: screen.outColour,
         ...(kind ? { kind } : {}),
       });
       screen.out(`${lines.join('\n')}\n`);

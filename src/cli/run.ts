@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
-import { Fault, type LocalOrigin, type RunId } from '../core/model/index.ts';
+import { Fault, isOver, type LocalOrigin, type RunId } from '../core/model/index.ts';
 import { pickOf } from '../core/ranking/index.ts';
 import type { RunView } from '../core/reports/index.ts';
 import {
-  cancelRun,
   exposureOfLocal,
   flows,
   type Overrides,
@@ -11,17 +10,11 @@ import {
   startRun,
   type World,
 } from '../runs/index.ts';
-import {
-  EXIT,
-  onPresses,
-  type Runtime,
-  type Screen,
-  type Shell,
-  type Terminal,
-  type TerminalRuntime,
-} from '../shell.ts';
-import { follow, printReport, viewById } from './inspect.ts';
-import { jsonText, runJson, trustText } from './render/index.ts';
+import { EXIT, type Shell, type TerminalRuntime } from '../shell.ts';
+import { follow, viewById } from './follow.ts';
+import { printReport } from './inspect.ts';
+import { type InterruptListener, listenForInterrupt } from './interrupt.ts';
+import { jsonText, runJson, stoppedText, trustText } from './render/index.ts';
 
 interface RunOptions {
   readonly file?: string;
@@ -146,10 +139,9 @@ async function withEngine(
         shell.screen.err('Run not started.\n');
         return EXIT.cancelled;
       }
-      const view = await followed(runtime.world, runId, json ? quiet(shell.screen) : shell.screen, stopping);
-      if (json) shell.screen.out(`${jsonText(runJson(view))}\n`);
-      else await printReport(runtime.world, view, { screen: shell.screen, cwd: shell.cwd });
-      return exitCode(view);
+      shell.screen.err(startedText(runId));
+      stopping.begun();
+      return await followToEnd(shell, runtime.world, runId, json, stopping);
     } finally {
       await runtime.close();
     }
@@ -158,21 +150,35 @@ async function withEngine(
   }
 }
 
-/** The run after everything in it has ended: the candidates of a cancelled run end a moment after the run. */
-async function followed(
-  world: Pick<World, 'clock' | 'diskSpace' | 'engine' | 'store'>,
+const startedText = (runId: RunId): string =>
+  `Run ${runId}. Ctrl-C stops it; \`runoff resume ${runId}\` continues it.
+In another terminal: \`runoff status ${runId}\`, or in a browser: \`runoff ui ${runId} --open\`
+
+`;
+
+/** Follows the run until it ends, or until somebody stops this process: then it can be resumed. */
+async function followToEnd(
+  { screen, cwd }: Shell,
+  world: World,
   runId: RunId,
-  screen: Screen,
+  json: boolean,
   stopping: InterruptListener,
-): Promise<RunView> {
-  stopping.begun();
-  await follow(world, runId, screen);
-  await world.engine.settled(runId);
-  await stopping.idle();
-  return viewById(world, runId);
+): Promise<number> {
+  const { state } = await follow(world, runId, json ? { ...screen, width: null, live: null } : screen, stopping.wanted);
+  if (isOver(state)) await world.engine.settled(runId);
+  else await world.engine.shutdown(STOP_GRACE_MS);
+  const view = await viewById(world, runId);
+  if (json) screen.out(`${jsonText(runJson(view))}\n`);
+  if (isOver(view.state)) {
+    if (!json) await printReport(world, view, { screen, cwd });
+    return exitCode(view);
+  }
+  screen.err(`${stoppedText(view).join('\n')}\n`);
+  return EXIT.cancelled;
 }
 
-const quiet = (screen: Screen): Screen => ({ ...screen, width: null });
+/** Milliseconds for steps other than coders to end after an interrupt; what does not is repeated on resume. Our default. */
+const STOP_GRACE_MS = 2_000;
 
 export function exitCode(view: RunView): number {
   switch (view.state) {
@@ -185,68 +191,4 @@ export function exitCode(view: RunView): number {
     default:
       return EXIT.failed;
   }
-}
-
-/** Milliseconds for an orderly end after a second interrupt. Our default. */
-const EXIT_GRACE_MS = 3_000;
-
-/** Handles Ctrl-C while a run is followed. The first one cancels the run, the second one exits in any case. */
-interface InterruptListener {
-  /** Whether a stop was requested, even if nothing has begun yet. */
-  wanted(): boolean;
-  opened(runtime: Runtime): void;
-  /** The run is stored and can be cancelled from now on; an earlier request to stop takes effect now. */
-  begun(): void;
-  /** Waits for a cancellation that is in progress. */
-  idle(): Promise<void>;
-  /** Stops listening. */
-  dispose(): void;
-}
-
-export function listenForInterrupt({ screen, onInterrupt, exit }: Terminal, runId: RunId): InterruptListener {
-  let wanted = false;
-  let runtime: Runtime | null = null;
-  let world: World | null = null;
-  let cancelling: Promise<void> | null = null;
-
-  function cancel(): Promise<void> {
-    if (world === null) return Promise.resolve();
-    cancelling ??= cancelRun(world, runId, 'stopped from the terminal').then(
-      () => undefined,
-      (thrown: unknown) => {
-        cancelling = null;
-        screen.err(`Cancelling the run failed: ${String(thrown)}\n`);
-      },
-    );
-    return cancelling;
-  }
-
-  async function leave(): Promise<void> {
-    screen.err(`\nExiting now. Run \`runoff cancel ${runId}\` to clean up.\n`);
-    const orderly = cancel().then(() => runtime?.close());
-    // A failure cannot be handled any more; the next start of Runoff repairs it.
-    const patience = new Promise((resolve) => setTimeout(resolve, EXIT_GRACE_MS));
-    await Promise.race([Promise.allSettled([orderly]), patience]);
-    exit(EXIT.cancelled);
-  }
-
-  const dispose = onPresses(onInterrupt, (press) => {
-    if (press > 1) return void leave();
-    wanted = true;
-    screen.err('\nStopping: ending the coders and keeping finished work …\n');
-    void cancel();
-  });
-
-  return {
-    wanted: () => wanted,
-    opened(given) {
-      runtime = given;
-    },
-    begun() {
-      world = runtime?.world ?? null;
-      if (wanted) void cancel();
-    },
-    idle: async () => cancelling ?? undefined,
-    dispose,
-  };
 }

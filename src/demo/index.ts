@@ -66,7 +66,7 @@ async function play(
   const view = await follow(
     environment.world,
     runId,
-    options.json ? { ...screen, width: null, err: () => {} } : screen,
+    options.json ? { ...screen, width: null, live: null, err: () => {} } : screen,
   );
   await environment.world.engine.settled(runId);
   await environment.github.settled();

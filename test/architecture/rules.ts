@@ -99,6 +99,9 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   // Served to browsers, where it colours code; no code of ours runs it.
   '@highlightjs/cdn-assets': ['web'],
   commander: ['cli'],
+  // How wide characters are on a terminal, and lines that are replaced there.
+  'log-update': ['cli'],
+  'string-width': ['cli'],
   // Lists to choose from at a terminal.
   '@clack/prompts': ['main'],
   pino: ['compose', 'demo'],

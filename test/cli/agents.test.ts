@@ -57,6 +57,8 @@ function terminal(install: Agents['install'] = async () => DONE, rows = ROWS) {
         outIsTerminal: false,
         width: null,
         colour: false,
+        outColour: false,
+        live: null,
       },
       onInterrupt(handler: () => void) {
         interrupts.add(handler);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { listenForInterrupt } from '../../src/cli/run.ts';
+import { listenForInterrupt } from '../../src/cli/interrupt.ts';
 import { onPresses, type Terminal } from '../../src/shell.ts';
 
 beforeEach(() => {
@@ -21,6 +21,8 @@ function terminal() {
       outIsTerminal: false,
       width: null,
       colour: false,
+      outColour: false,
+      live: null,
     },
     onInterrupt(handler) {
       handlers.add(handler);
@@ -52,24 +54,22 @@ test('an interrupt that arrives twice counts once, and a later one is the next',
 });
 
 test('an interrupt before anything is open is remembered, and the next one exits', async () => {
-  const { surroundings, signal, exits } = terminal();
+  const { surroundings, signal, exits, said } = terminal();
   const stopping = listenForInterrupt(surroundings, 'r0000000001');
   expect(stopping.wanted()).toBe(false);
   signal();
   expect(stopping.wanted()).toBe(true);
-  await stopping.idle();
   vi.advanceTimersByTime(1_500);
   signal();
   await vi.advanceTimersByTimeAsync(100);
   expect(exits).toEqual([130]);
+  expect(said.join('')).not.toContain('resume');
 });
 
-test('a second interrupt exits although nothing closes', async () => {
+test('a second interrupt exits although nothing closes, and names the command that continues', async () => {
   const { surroundings, signal, exits, said } = terminal();
   const stopping = listenForInterrupt(surroundings, 'r0000000001');
-  const never = () => new Promise<never>(() => {});
-  const world = { store: { run: never } } as never;
-  stopping.opened({ world, close: never });
+  stopping.opened({ world: {} as never, close: () => new Promise<never>(() => {}) });
   stopping.begun();
   signal();
   vi.advanceTimersByTime(1_500);
@@ -78,26 +78,16 @@ test('a second interrupt exits although nothing closes', async () => {
   expect(exits).toEqual([]);
   await vi.advanceTimersByTimeAsync(2_000);
   expect(exits).toEqual([130]);
-  expect(said.join('')).toContain('runoff cancel r0000000001');
+  expect(said.join('')).toContain('runoff resume r0000000001');
 });
 
-test('a failed cancellation is reported, and the next interrupt repeats it before exiting', async () => {
-  const { surroundings, signal, exits, said } = terminal();
-  let looks = 0;
-  const run = async () => {
-    looks += 1;
-    throw new Error('no database');
-  };
+test('a failure to close does not prevent the exit', async () => {
+  const { surroundings, signal, exits } = terminal();
   const stopping = listenForInterrupt(surroundings, 'r0000000001');
-  stopping.opened({ world: { store: { run } } as never, close: async () => {} });
+  stopping.opened({ world: {} as never, close: () => Promise.reject(new Error('no database')) });
   signal();
-  expect(looks).toBe(0);
-  stopping.begun();
-  await stopping.idle();
-  expect(said.join('')).toContain('Cancelling the run failed: Error: no database');
   vi.advanceTimersByTime(1_500);
   signal();
   await vi.advanceTimersByTimeAsync(100);
-  expect(looks).toBe(2);
   expect(exits).toEqual([130]);
 });

@@ -12,6 +12,8 @@ function shell() {
     outIsTerminal: false,
     width: null,
     colour: false,
+    outColour: false,
+    live: null,
   };
   const readText = async (path: string): Promise<string> => {
     throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });

@@ -31,3 +31,45 @@ test('an argument that an error repeats cannot control the terminal', () => {
   expect(stderr).toContain('a<U+202E>b<U+200B>c<U+009B>2Jd<U+001B>[2Je');
   expect(stderr).not.toMatch(OBEYED);
 });
+
+/** Draws a block twice and prints a line in between, as a command does. */
+const DRAWS = `
+  import { openScreen } from ${JSON.stringify(new URL('../../src/cli/screen.ts', import.meta.url).href)};
+  const { stdout, stderr, env } = process;
+  const screen = openScreen({ stdout, stderr, env });
+  screen.live.draw(['width ' + screen.width, 'A  first']);
+  screen.err('printed meanwhile\\n');
+  screen.live.draw(['width ' + screen.width, 'A  second']);
+  screen.live.end();
+  screen.out('report\\n');
+`;
+
+test('on a real terminal the last frame stays, below what was printed meanwhile, and the cursor comes back', () => {
+  const words = `stty columns 50 && '${process.execPath}' --input-type=module --eval "$DRAWS"`;
+  const { stdout } = spawnSync('script', ['--quiet', '--return', '--command', words, '/dev/null'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, TERM: 'xterm', DRAWS },
+    encoding: 'utf8',
+  });
+  const shown = displayed(stdout);
+  expect(shown).toEqual(['printed meanwhile', 'width 50', 'A  second', 'report']);
+  expect(stdout.lastIndexOf('\u001b[?25h')).toBeGreaterThan(stdout.lastIndexOf('\u001b[?25l'));
+});
+
+/** The lines that a terminal shows after these bytes: cursor up and down, to a column, and erasing, as ECMA-48 has them. */
+function displayed(bytes: string): readonly string[] {
+  const rows: string[] = [''];
+  let [row, column] = [0, 0];
+  for (const [, count, command, text] of bytes.matchAll(/\u001b\[\??(\d*)([A-Za-z])|([^\u001b])/g)) {
+    if (text === '\n') row += 1;
+    else if (text === '\r') column = 0;
+    else if (text !== undefined) {
+      rows[row] = `${(rows[row] ?? '').slice(0, column)}${text}`;
+      column += 1;
+    } else if (command === 'A') row -= Number(count || 1);
+    else if (command === 'B') row += Number(count || 1);
+    else if (command === 'G') column = Number(count || 1) - 1;
+    else if (command === 'K') rows[row] = count === '2' ? '' : (rows[row] ?? '').slice(0, column);
+  }
+  return rows.map((line) => (line ?? '').trimEnd()).filter((line) => line !== '');
+}

@@ -14,6 +14,8 @@ export function shellOver(world: Parts<World>, over: Parts<Shell> = {}) {
       outIsTerminal: false,
       width: null,
       colour: false,
+      outColour: false,
+      live: null,
     },
     open: async () => partial<TerminalRuntime>({ world, close: async () => {} }),
     version: '1',

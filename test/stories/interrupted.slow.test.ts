@@ -29,21 +29,31 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-test('an interrupt during coding cancels the run, kills the coders, and ends with exit code 130', () =>
-  atTerminal({ settings: SETTINGS }, async (me) => {
-    const models = 'anthropic/scripted-stork';
+test('an interrupt during coding ends the coders and this process; the run can be resumed or cancelled', () => {
+  // Does not answer its first question before the interrupt.
+  const scripts: Record<string, Script> = { ...SCRIPTS, 'scripted-stork': { turns: [{ kind: 'hang' }] } };
+  return atTerminal({ settings: SETTINGS, scripts }, async (me) => {
+    const models = 'anthropic/scripted-heron,anthropic/scripted-stork';
     const { child, ended } = me.start('run', PROMPT, '--models', models, '-n', '2', '--json');
-    await said(child, 'coding');
+    await said(child, 'coded, done');
     // As from a terminal, where one press reaches the process directly and through its launcher.
     child.kill('SIGINT');
     child.kill('SIGINT');
-    const { code, out } = await ended;
+    const { code, out, err } = await ended;
     expect(code).toBe(130);
     const { run } = JSON.parse(out) as RunDocument;
-    expect(run.state).toBe('cancelled');
-    expect(run.candidates.map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
+    expect(run.candidates.map(({ state }) => state).toSorted()).toEqual(['coded', 'coding']);
+    const [done] = run.candidates.filter(({ state }) => state === 'coded');
+    expect(err).toContain(`and the patches of ${done?.alias}.`);
+    expect(err).toContain(`runoff resume ${run.id}`);
+
+    scripts['scripted-stork'] = { turns: [{ kind: 'text', text: 'Nothing to do.' }] };
+    const resumed = await me.runoff('resume', run.id, '--json');
+    expect(resumed).toMatchObject({ code: 0 });
+    expect((JSON.parse(resumed.out) as RunDocument).run.decision).toMatchObject({ alias: done?.alias });
     expect(await readdir(join(me.home, 'data', 'areas'))).toEqual([]);
-  }));
+  });
+});
 
 test('an interrupt before the start ends with exit code 130 and no run; stored runs are read without a sandbox', () =>
   atTerminal({ firstTime: true }, async (me) => {

@@ -15,7 +15,7 @@ export { finalReport } from './final-report.ts';
 export { jsonLine, jsonText, runJson } from './json.ts';
 export { leaderboardText } from './leaderboard.ts';
 export { nextTryText, preparedText, stepText, surveyText, testCounts } from './prepare.ts';
-export { progressLine, renderProgress } from './progress.ts';
+export { progressLine, renderProgress, stoppedText } from './progress.ts';
 export {
   clipped,
   displayWidth,

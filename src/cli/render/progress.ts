@@ -165,3 +165,27 @@ function waitingLines(view: RunView): readonly string[] {
     `  → runoff answer ${view.id} "in your own words"`,
   ];
 }
+
+const LIST = new Intl.ListFormat('en');
+
+/** After a run was stopped before its end: what is kept, what is repeated, and how to go on. */
+export function stoppedText(view: RunView): readonly string[] {
+  const named = (states: readonly Candidate['state'][]): string =>
+    LIST.format(
+      view.candidates
+        .toSorted(byAlias)
+        .filter(({ state }) => states.includes(state))
+        .map(({ alias }) => printable(alias, 2)),
+    );
+  const [coded, coding] = [named(['coded', 'examining', 'examined']), named(['coding'])];
+  return [
+    `Run ${view.id} is stopped at ${progressLabel(view)}. Spent so far: ${spentText(view)}.`,
+    `Kept: every finished stage${coded === '' ? '' : `, and the patches of ${coded}`}.`,
+    ...(coding === ''
+      ? []
+      : [`Repeated: ${coding}. Model answers that arrived are kept and cost nothing again.`]),
+    '',
+    `  runoff resume ${view.id}   # continue`,
+    `  runoff cancel ${view.id}   # give it up`,
+  ];
+}

@@ -1,30 +1,24 @@
+import stringWidth from 'string-width';
 import { visibleCode, visibleLine } from '../../core/reports/index.ts';
 
-/** Characters that every terminal draws over two columns: East Asian wide and full-width forms, emoji. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-const NO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}\p{Cc}]/u;
+/** Columns that a text takes in a terminal; it may contain colours. */
+export const displayWidth = (text: string): number =>
+  // Most cells are plain, and the library takes a hundred times as long.
+  /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 
-/** Columns that a text takes in a terminal. It must not contain colours yet. */
-export function displayWidth(text: string): number {
-  let columns = 0;
-  for (const character of text) {
-    if (NO_WIDTH.test(character)) continue;
-    columns += WIDE.test(character) ? 2 : 1;
-  }
-  return columns;
-}
+/** What a terminal draws as one character, such as a letter with its accents or a flag. */
+const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** The longest prefix within `width` columns; ends with `…` if something was cut. */
+/** The longest prefix within `width` columns; ends with `…` if something was cut. It must not contain colours. */
 export function clipped(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   if (width < 1) return '';
   let kept = '';
   let columns = 0;
-  for (const character of text) {
-    columns += displayWidth(character);
+  for (const { segment } of CHARACTERS.segment(text)) {
+    columns += displayWidth(segment);
     if (columns > width - 1) break;
-    kept += character;
+    kept += segment;
   }
   return `${kept}…`;
 }
@@ -56,11 +50,8 @@ export function wrap(text: string, width: number): readonly string[] {
 export const printable = (text: string, limit = 300): string => visibleLine(text, limit);
 
 const ESC = '\u001b';
-/**
- * The sequences that Runoff writes itself: colours, and at the start of a text the cursor movement that overwrites an
- * earlier one.
- */
-const OWN_SEQUENCES = new RegExp(`(^${ESC}\\[\\d{1,4}A${ESC}\\[J|${ESC}\\[(?:0|1|2|31|32)m)`);
+/** The sequences that Runoff writes itself: colours. */
+const OWN_SEQUENCES = new RegExp(`(${ESC}\\[(?:0|1|2|31|32)m)`);
 
 /**
  * A finished text for a terminal: only our own colours are kept as sequences, and invisible characters are escaped. All
