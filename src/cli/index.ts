@@ -61,7 +61,7 @@ function reportFault(screen: Screen, fault: Fault, json: boolean): number {
   return USAGE_FAULTS.has(code) ? EXIT.usage : EXIT.failed;
 }
 
-const EXIT_CODES = '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 cancelled';
+const EXIT_CODES = '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 stopped';
 
 function buildProgram(shell: Shell, done: (code: number) => void): Command {
   const program = new Command('runoff')
