@@ -164,7 +164,12 @@ async function followToEnd(
   json: boolean,
   stopping: InterruptListener,
 ): Promise<number> {
-  const { state } = await follow(world, runId, json ? { ...screen, width: null, live: null } : screen, stopping.wanted);
+  const { state } = await follow(
+    world,
+    runId,
+    json ? { ...screen, width: null, live: null } : screen,
+    stopping.wanted,
+  );
   if (isOver(state)) await world.engine.settled(runId);
   else await world.engine.shutdown(STOP_GRACE_MS);
   const view = await viewById(world, runId);

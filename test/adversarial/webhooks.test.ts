@@ -70,7 +70,15 @@ describe('case 2: without a good webhook secret the process does not start', () 
     APP_ID: '77',
     PRIVATE_KEY: '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n',
   };
-  const screen = { out() {}, err() {}, outIsTerminal: false, width: null, colour: false, outColour: false, live: null };
+  const screen = {
+    out() {},
+    err() {},
+    outIsTerminal: false,
+    width: null,
+    colour: false,
+    outColour: false,
+    live: null,
+  };
   const surroundings = { screen, onInterrupt: () => () => {}, exit: () => {} };
   const starting = async (secret: string) =>
     serve(

@@ -5,7 +5,15 @@ import type { Screen } from '../../src/shell.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { partial } from '../world/partial.ts';
 
-const screen: Screen = { out: () => {}, err: () => {}, outIsTerminal: false, width: null, colour: false, outColour: false, live: null };
+const screen: Screen = {
+  out: () => {},
+  err: () => {},
+  outIsTerminal: false,
+  width: null,
+  colour: false,
+  outColour: false,
+  live: null,
+};
 const RUN = 'r0000000001';
 
 /** A world in which a run stays `queued`; its engine answers one status after the other, and then the last one again. */

@@ -51,7 +51,9 @@ describe('a text on its way to the screen', () => {
   test("contains no control sequences except Runoff's own", () => {
     const own = `${painter(true)('bad', 'failed')}\n`;
     expect(terminalText(own)).toBe(own);
-    expect(terminalText('\u001b[3A\u001b[Ja\u001b]0;x\u0007b\u202ec\u009b2Jd\u001b[2Je\u001b[3A\u001b[Jf\u200b\n')).toBe(
+    expect(
+      terminalText('\u001b[3A\u001b[Ja\u001b]0;x\u0007b\u202ec\u009b2Jd\u001b[2Je\u001b[3A\u001b[Jf\u200b\n'),
+    ).toBe(
       '<U+001B>[3A<U+001B>[Ja<U+001B>]0;x<U+0007>b<U+202E>c<U+009B>2Jd<U+001B>[2Je<U+001B>[3A<U+001B>[Jf<U+200B>\n',
     );
   });
