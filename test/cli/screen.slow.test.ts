@@ -56,20 +56,27 @@ test('on a real terminal the last frame stays, below what was printed meanwhile,
   expect(stdout.lastIndexOf('\u001b[?25h')).toBeGreaterThan(stdout.lastIndexOf('\u001b[?25l'));
 });
 
+const ESC = '\u001b';
+const PARTS = new RegExp(`${ESC}\\[\\??(\\d*)([A-Za-z])|([^${ESC}])`, 'g');
+
 /** The lines that a terminal shows after these bytes: cursor up and down, to a column, and erasing, as ECMA-48 has them. */
 function displayed(bytes: string): readonly string[] {
   const rows: string[] = [''];
   let [row, column] = [0, 0];
-  for (const [, count, command, text] of bytes.matchAll(/\u001b\[\??(\d*)([A-Za-z])|([^\u001b])/g)) {
-    if (text === '\n') row += 1;
+  const move = (command: string | undefined, count: number): void => {
+    if (command === 'A') row -= count;
+    if (command === 'B') row += count;
+    if (command === 'G') column = count - 1;
+    if (command === 'K') rows[row] = count === 2 ? '' : (rows[row] ?? '').slice(0, column);
+  };
+  for (const [, count, command, text] of bytes.matchAll(PARTS)) {
+    if (text === undefined) move(command, Number(count || 1));
+    else if (text === '\n') row += 1;
     else if (text === '\r') column = 0;
-    else if (text !== undefined) {
+    else {
       rows[row] = `${(rows[row] ?? '').slice(0, column)}${text}`;
       column += 1;
-    } else if (command === 'A') row -= Number(count || 1);
-    else if (command === 'B') row += Number(count || 1);
-    else if (command === 'G') column = Number(count || 1) - 1;
-    else if (command === 'K') rows[row] = count === '2' ? '' : (rows[row] ?? '').slice(0, column);
+    }
   }
   return rows.map((line) => (line ?? '').trimEnd()).filter((line) => line !== '');
 }
