@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { createNodeMiddleware, createProbot, type Probot } from 'probot';
-import { parse } from 'yaml';
 import { systemRandom } from '../adapters/system/index.ts';
 import { app } from '../app.ts';
 import { type CancelPorts, type CommandIntake, openCommandIntake } from '../commands/index.ts';
@@ -19,6 +18,7 @@ import {
 } from '../server/index.ts';
 import { EXIT, onPresses, type Runtime, type Screen, type Terminal } from '../shell.ts';
 import type { WebApp } from '../web/index.ts';
+import { readAppFile } from './app-file.ts';
 import { closing, disposedOnFailure, openAppGitHub } from './connections.ts';
 import { OWN } from './data-folder.ts';
 import { healthOf, metricsPageOf, unclaimedWork } from './doctor.ts';
@@ -213,10 +213,12 @@ async function serveSetup(
   log: OpenLog,
   screen: Screen,
 ): Promise<Served> {
+  const { publicUrl } = operator.pages;
   const setup = openSetup({
-    appFile: parse(await readFile(OWN.appManifest, 'utf8')) as unknown,
+    ...readAppFile(await readFile(OWN.appManifest, 'utf8')),
     gitUrl: operator.github.gitUrl,
     apiUrl: operator.github.apiUrl,
+    publicUrl,
     webhooksPath: WEBHOOKS_PATH,
     credentialStore: fileCredentialStore({ dataFolder: operator.data, envFile: file.writeTo }),
     fetch,
@@ -232,7 +234,10 @@ async function serveSetup(
     log,
   });
   screen.err(
-    `No GitHub App is configured (${missing.join(', ')}). Create one here:\n\n    ${setup.link(web.url)}\n\n`,
+    `No GitHub App is configured (${missing.join(', ')}). Create one here:\n\n    ${setup.link(publicUrl ?? web.url)}\n\n` +
+      (publicUrl === undefined
+        ? 'From another machine, use the same path at the address of this server. PUBLIC_URL makes it the address above.\n\n'
+        : `If that address (PUBLIC_URL) does not lead here yet, on this machine:\n\n    ${setup.link(web.url)}\n\n`),
   );
   setup.done.then(
     () => screen.err('The App is set up. Restart Runoff to use it.\n'),

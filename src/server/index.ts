@@ -7,6 +7,7 @@ import { type DeliveryParts, deliver, type Webhook } from './deliveries.ts';
 import { limitConnections, openBodyBudget } from './limits.ts';
 import { type MetricsPage, sendMetrics } from './metrics.ts';
 import { frontPage, notFound, type Page, SECURITY_HEADERS } from './pages.ts';
+import { claimedOrigin } from './public-address.ts';
 import type { SetupPages } from './setup.ts';
 import { type Pages, pagesListener } from './web-pages.ts';
 
@@ -98,8 +99,6 @@ interface Site extends WebOptions {
   readonly deliveries: DeliveryParts;
   /** Logs what happened, and how often. */
   readonly count: (message: string, why: string) => void;
-  /** Known once the server listens. */
-  readonly url: () => string;
 }
 
 /** Starts the HTTP server. Fault ENVIRONMENT_INVALID if it cannot listen on host and port. */
@@ -121,7 +120,7 @@ export async function startWeb(options: WebOptions): Promise<WebServer> {
   };
   const { pages } = options;
   const answerPages = pages ? pagesListener(pages, { ...limits, deliveries, count }) : null;
-  const site: Site = { ...options, deliveries, count, url, answerPages };
+  const site: Site = { ...options, deliveries, count, answerPages };
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     if (!server.listening) response.setHeader('connection', 'close');
     void handleRequest(site, request, response);
@@ -179,7 +178,7 @@ async function route(
     return sendPage(response, notFound(), request.method);
   }
   if (path === '/') return sendPage(response, frontPage(), request.method);
-  const asked = { path, query: url.searchParams, baseUrl: site.url() };
+  const asked = { path, query: url.searchParams, claimedOrigin: claimedOrigin(request) };
   sendPage(response, (await site.setup?.answer(asked)) ?? notFound(), request.method);
 }
 

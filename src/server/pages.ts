@@ -68,17 +68,17 @@ export const setupProblem = (status: number, ...sentences: readonly string[]): P
   page(status, TITLE, sentences.map(paragraph).join(''));
 
 /** Asks for what the manifest needs. Submitting loads the page again with the values. */
-const askForm = (token: string): string =>
+const askForm = (token: string, address = ''): string =>
   '<form method="get" action="/setup">' +
   `<input type="hidden" name="token" value="${escapeHtml(token)}">` +
   '<p><label>Public address of this server<br>' +
-  '<input name="publicUrl" type="url" size="40" placeholder="https://runoff.example.com"></label></p>' +
+  `<input name="publicUrl" type="url" size="40" placeholder="https://runoff.example.com" value="${escapeHtml(address)}"></label></p>` +
   '<p><label>Organisation that will own the App (leave empty for your own account)<br>' +
   '<input name="organization" size="40" maxlength="80"></label></p>' +
   '<button type="submit">Continue</button></form>';
 
-/** Without a URL for GitHub's events the App cannot be registered yet. */
-export const setupAsk = (token: string, problem: string | null): Page =>
+/** Without a URL for GitHub's events the App cannot be registered yet. `seen` is a URL to suggest. */
+export const setupAsk = (token: string, problem: string | null, seen: string | null): Page =>
   page(
     problem === null ? 200 : 400,
     TITLE,
@@ -86,27 +86,33 @@ export const setupAsk = (token: string, problem: string | null): Page =>
       paragraph(
         'GitHub needs a public address to send its events to, such as a reverse proxy with TLS or a tunnel.',
       ) +
-      askForm(token),
+      (seen === null
+        ? ''
+        : paragraph(
+            'The address below is the one that your browser used: check that GitHub reaches it, too.',
+          )) +
+      askForm(token, seen ?? ''),
   );
-
-const LOCAL =
-  'This address only works on this machine. GitHub will reject it unless GitHub runs on this machine, too.';
 
 interface FormFacts {
   readonly manifest: AppManifest;
   /** URL on GitHub that the form is sent to. */
   readonly action: string;
   readonly token: string;
+  readonly publicUrl: string;
   /** Login of the organisation that will own the App; absent: the person's own account. */
   readonly organization?: string;
-  /** GitHub cannot reach this address from outside. */
-  readonly local: boolean;
+  /** Why each permission is needed, by its name. */
+  readonly reasons: Readonly<Record<string, string>>;
+  /** Why GitHub may not reach this server, in one or two sentences; null if nothing speaks against it. */
+  readonly doubt: string | null;
 }
 
 export function setupForm(facts: FormFacts): Page {
   const { manifest, organization } = facts;
   const rights = Object.entries(manifest.default_permissions).map(
-    ([name, level]) => `<li><code>${escapeHtml(name)}</code>: ${escapeHtml(level)}</li>`,
+    ([name, level]) =>
+      `<li><code>${escapeHtml(name)}</code>: ${escapeHtml(level)}. ${escapeHtml(facts.reasons[name] ?? '')}</li>`,
   );
   const hook = manifest.hook_attributes.url;
   const owner = organization === undefined ? 'your own account' : `the organisation ${organization}`;
@@ -114,13 +120,13 @@ export function setupForm(facts: FormFacts): Page {
     paragraph(`GitHub will register an App for ${owner} with only these permissions:`),
     `<ul>${rights.join('')}</ul>`,
     `<p>GitHub will send its events to <code>${escapeHtml(hook)}</code>.</p>`,
-    ...(facts.local ? [note(LOCAL)] : []),
+    ...(facts.doubt === null ? [] : [note(facts.doubt)]),
     `<form method="post" action="${escapeHtml(facts.action)}">`,
     `<input type="hidden" name="manifest" value="${escapeHtml(JSON.stringify(manifest))}">`,
     '<button type="submit">Register on GitHub</button></form>',
     paragraph('App names are unique on GitHub. If this one is taken, enter another on the next page.'),
     '<h2>Change these settings</h2>',
-    askForm(facts.token),
+    askForm(facts.token, facts.publicUrl),
   ];
   return page(200, TITLE, body.join(''), FORM_TO_GITHUB);
 }

@@ -1,15 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { openBoundedBuffer } from '../core/model/index.ts';
 import type { Log, Random } from '../ports/index.ts';
 import { type CredentialStore, type Credentials, manifestFrom } from './credentials.ts';
 import { type Page, setupAsk, setupDone, setupForm, setupNotKept, setupProblem } from './pages.ts';
+import { isLocal, readAnswer, returnAddress, unreachable, webAddress } from './public-address.ts';
 
 interface SetupQuestion {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** URL of this server, as a browser on this machine sees it. */
-  readonly baseUrl: string;
+  /** The origin that the browser used, if what the request says can be trusted; null: it says none. */
+  readonly claimedOrigin: string | null;
 }
 
 /** Null for a path that is not part of the set-up. */
@@ -20,12 +20,14 @@ export interface SetupPages {
 export interface SetupOptions {
   /** `app.yml`, parsed. */
   readonly appFile: unknown;
+  /** Why the App asks for each permission, by its name in `app.yml`. */
+  readonly reasons: Readonly<Record<string, string>>;
   /** GitHub for browsers, e.g. `https://github.com`. */
   readonly gitUrl: string;
   /** GitHub's REST API, e.g. `https://api.github.com`, or `https://HOST/api/v3`. */
   readonly apiUrl: string;
-  /** Where GitHub reaches this server. Default: the page asks for it. */
-  readonly publicUrl?: string;
+  /** Where GitHub and browsers reach this server. Absent: the page asks for it. */
+  readonly publicUrl?: string | undefined;
   readonly webhooksPath: string;
   readonly credentialStore: CredentialStore;
   readonly fetch: typeof fetch;
@@ -42,6 +44,8 @@ export interface Setup {
 }
 
 const CALLBACK = '/setup/callback';
+/** Answers what only this process can know, so that it recognises itself behind an address. */
+const PROOF = '/setup/proof';
 const AGAIN = 'To start over, open the link from the terminal again.';
 const FINISHED = 'Runoff is already set up. Restart it to load the new settings.';
 
@@ -56,7 +60,8 @@ export function openSetup(options: SetupOptions): Setup {
   const progress = { finished: false };
 
   const pages: SetupPages = {
-    async answer({ path, query, baseUrl }) {
+    async answer({ path, query, claimedOrigin }) {
+      if (path === PROOF) return { status: 200, html: proofOf(token) };
       if (path !== '/setup' && path !== CALLBACK) return null;
       if (progress.finished) return setupProblem(410, FINISHED);
       if (path === '/setup') {
@@ -66,7 +71,7 @@ export function openSetup(options: SetupOptions): Setup {
             'This page needs a token: open the link that Runoff printed in the terminal.',
           );
         }
-        return form(options, query, baseUrl, token, states);
+        return form(options, { query, claimedOrigin }, token, states);
       }
       if (!states.delete(query.get('state') ?? '')) {
         return setupProblem(
@@ -88,23 +93,37 @@ export function openSetup(options: SetupOptions): Setup {
 
 const NO_ADDRESS = 'This is not a valid server address: write https:// and its name, without credentials.';
 
+const LOCAL =
+  'This address only works on this machine. GitHub will reject it unless GitHub runs on this machine, too.';
+
+const doubtAbout = (publicUrl: string, why: string | null): string | null =>
+  why === null
+    ? null
+    : `Runoff does not reach itself at ${publicUrl}: ${why}. Continue only if you know that GitHub reaches this server there, for example because your network does not lead its own public address back.`;
+
 /** Maximum number of open states. A page that is loaded again and again drops its oldest ones. */
 const MAX_STATES = 20;
 
 async function form(
   options: SetupOptions,
-  query: URLSearchParams,
-  baseUrl: string,
+  { query, claimedOrigin }: Pick<SetupQuestion, 'query' | 'claimedOrigin'>,
   token: string,
   states: Set<string>,
 ): Promise<Page> {
   const { credentialStore, webhooksPath } = options;
   const given = query.get('publicUrl')?.trim() || options.publicUrl;
   const publicUrl = given === undefined ? null : webAddress(given);
-  if (publicUrl === null) return setupAsk(token, given === undefined ? null : NO_ADDRESS);
+  if (publicUrl === null) {
+    const seen = claimedOrigin !== null && !isLocal(claimedOrigin) ? claimedOrigin : null;
+    return setupAsk(token, given === undefined ? null : NO_ADDRESS, seen);
+  }
   const organization = query.get('organization')?.trim() || undefined;
   if (organization !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(organization)) {
-    return setupAsk(token, 'This is not a valid organisation name: use only letters, digits and hyphens.');
+    return setupAsk(
+      token,
+      'This is not a valid organisation name: use only letters, digits and hyphens.',
+      publicUrl,
+    );
   }
   const unwritable = await credentialStore.check();
   if (unwritable !== null)
@@ -118,11 +137,15 @@ async function form(
     manifest: manifestFrom(options.appFile, {
       publicUrl,
       webhooksPath,
-      redirectUrl: `${baseUrl}${CALLBACK}`,
+      redirectUrl: `${returnAddress(publicUrl, claimedOrigin)}${CALLBACK}`,
     }),
+    reasons: options.reasons,
+    publicUrl,
     action: `${options.gitUrl.replace(/\/+$/, '')}${settings}/apps/new?state=${state}`,
     token,
-    local: isLocal(publicUrl),
+    doubt: isLocal(publicUrl)
+      ? LOCAL
+      : doubtAbout(publicUrl, await unreachable(`${publicUrl}${PROOF}`, proofOf(token), options.fetch)),
     ...(organization === undefined ? {} : { organization }),
   });
 }
@@ -154,20 +177,12 @@ async function takeCode(options: SetupOptions, code: string | null): Promise<{ k
   }
 }
 
+const proofOf = (token: string): string => createHash('sha256').update(`proof of ${token}`).digest('hex');
+
 /** Compares in a time that reveals nothing about the token. */
 function same(given: string | null, token: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return given !== null && timingSafeEqual(digest(given), digest(token));
-}
-
-const isLocal = (url: string): boolean =>
-  /^(localhost|127\.|\[::1\]|0\.0\.0\.0)/.test(URL.parse(url)?.hostname ?? '');
-
-/** The URL without a final slash, query or fragment; null if GitHub could not use it. */
-function webAddress(text: string): string | null {
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return null;
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
 interface RegisteredApp {
@@ -221,7 +236,7 @@ async function convertCode(
       );
     }
     if (!response.ok) return failedConversion(502, `GitHub refused the code with status ${response.status}.`);
-    const body = await readAnswer(response);
+    const body = await readAnswer(response, ANSWER_BYTES);
     return body === null
       ? failedConversion(502, `GitHub’s API at ${github.apiUrl} sent more than ${ANSWER_BYTES / 1024} KiB.`)
       : readConversion(JSON.parse(body));
@@ -230,15 +245,6 @@ async function convertCode(
     const why = cause instanceof Error ? cause.message : message;
     return failedConversion(502, `GitHub’s API at ${github.apiUrl} returned an unexpected response: ${why}.`);
   }
-}
-
-/** The text of a response; null for one that is longer than `ANSWER_BYTES`, whose rest is not read. */
-async function readAnswer(response: Response): Promise<string | null> {
-  const buffer = openBoundedBuffer(ANSWER_BYTES, () => true);
-  for await (const part of response.body ?? []) {
-    if (buffer.add(part) !== 'added') return null;
-  }
-  return new TextDecoder().decode(buffer.take());
 }
 
 function readConversion(json: unknown): Conversion {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import nock from 'nock';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { readAppFile } from '../../src/compose/app-file.ts';
 import {
   fileCredentialStore,
   openSetup,
@@ -92,16 +92,26 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** What the internet leads to: Runoff behind these names, somebody else behind another, and GitHub. */
+const fromOutside: typeof fetch = (input, init) => {
+  const url = new URL(String(input));
+  if (['runoff.example', 'box.example'].includes(url.hostname))
+    return fetch(`${web.url}${url.pathname.replace(/^\/runoff/, '')}`, init);
+  if (url.hostname === 'other.example') return Promise.resolve(new Response('another server'));
+  if (url.hostname.endsWith('.example')) return Promise.reject(new Error('no such host'));
+  return fetch(input, init);
+};
+
 async function usual(): Promise<SetupOptions> {
   const nonces = Array.from({ length: 100 }, (_, index) => `nonce${String(index).padStart(27, '0')}`);
   return {
-    appFile: parse(await readFile('app.yml', 'utf8')),
+    ...readAppFile(await readFile('app.yml', 'utf8')),
     gitUrl: 'http://git.test',
     apiUrl: github.apiUrl,
     publicUrl: 'https://runoff.example/',
     webhooksPath: HOOKS,
     credentialStore: fileCredentialStore({ dataFolder: join(folder, 'data'), envFile }),
-    fetch,
+    fetch: fromOutside,
     random: { nonce: () => nonces.shift() ?? 'spent' },
     log,
   };
@@ -117,8 +127,11 @@ async function serve(options: SetupOptions): Promise<void> {
   web = await startWeb({ host: '127.0.0.1', port: 0, webhooksPath: HOOKS, health, setup: setup.pages, log });
 }
 
-const see = async (url: string): Promise<{ status: number; html: string; headers: Headers }> => {
-  const answer = await fetch(url);
+const see = async (
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; html: string; headers: Headers }> => {
+  const answer = await fetch(url, { headers });
   return { status: answer.status, html: await answer.text(), headers: answer.headers };
 };
 const readHtml = (html: string): string =>
@@ -132,8 +145,9 @@ const readHtml = (html: string): string =>
 /** The form as a browser reads it. */
 async function openForm(
   query = '',
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<{ action: URL; state: string; manifest: Record<string, unknown> }> {
-  const { html } = await see(`${setup.link(web.url)}${query}`);
+  const { html } = await see(`${setup.link(web.url)}${query}`, headers);
   const action = new URL(readHtml(/<form method="post" action="([^"]*)"/.exec(html)?.[1] ?? ''));
   const manifest = JSON.parse(readHtml(/name="manifest" value="([^"]*)"/.exec(html)?.[1] ?? ''));
   return { action, state: action.searchParams.get('state') ?? '', manifest };
@@ -365,6 +379,59 @@ describe('a failed registration', () => {
       expect([answer.status, answer.html.includes('method="post"')]).toEqual([400, false]);
     },
   );
+
+  test('suggests the address that the browser used, and takes it only when a person has confirmed it', async () => {
+    const { publicUrl: _, ...rest } = await usual();
+    await serve(rest);
+    const proxied = { 'x-forwarded-host': 'runoff.example, inner', 'x-forwarded-proto': 'https' };
+    const asking = await see(setup.link(web.url), proxied);
+    expect(asking.html).toContain('value="https://runoff.example"');
+    expect(asking.html).not.toContain('method="post"');
+    const { manifest } = await openForm('&publicUrl=https%3A%2F%2Frunoff.example', proxied);
+    // The browser comes back where it is.
+    expect(manifest).toMatchObject({ redirect_url: 'https://runoff.example/setup/callback' });
+  });
+
+  test.each([
+    ['another host', { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }],
+    ['another host in its text', { 'x-forwarded-host': '127.0.0.1.evil.example' }],
+    ['a host that begins like this machine', { 'x-forwarded-host': 'localhost.evil.example' }],
+    ['a host with a login', { 'x-forwarded-host': 'localhost@evil.example' }],
+    ['a host with markup', { 'x-forwarded-host': '"><script>' }],
+    ['another scheme', { 'x-forwarded-host': '127.0.0.1', 'x-forwarded-proto': 'javascript' }],
+  ])('sends the code of GitHub to no %s that a request claims', async (_, headers) => {
+    await begin();
+    const { manifest } = await openForm('', headers);
+    expect(manifest.redirect_url).toBe('https://runoff.example/setup/callback');
+    const { publicUrl: __, ...rest } = await usual();
+    await web.close(0);
+    await serve(rest);
+    const { html } = await see(setup.link(web.url), headers);
+    expect(html).not.toMatch(/<script|@evil|javascript/);
+  });
+
+  test('says why it asks for each permission', async () => {
+    await begin();
+    const { html } = await see(setup.link(web.url));
+    expect(html).toContain('<code>metadata</code>: read. GitHub requires it.');
+    expect(html).toContain(
+      '<code>contents</code>: write. Reads the code; pushes candidates to branches under',
+    );
+    expect([...html.matchAll(/<li><code>\w+<\/code>: (?:read|write)\. [A-Z][^<]{30,}<\/li>/g)]).toHaveLength(
+      6,
+    );
+  });
+
+  test.each([
+    ['https://other.example', 'another server answers there'],
+    ['https://gone.example', 'no such host'],
+  ])('%s: says that it does not reach itself there', async (address, why) => {
+    await begin();
+    const { html } = await see(`${setup.link(web.url)}&publicUrl=${encodeURIComponent(address)}`);
+    expect(readHtml(html)).toContain(`Runoff does not reach itself at ${address}: ${why}.`);
+    const right = await see(setup.link(web.url));
+    expect(right.html).not.toContain('does not reach itself');
+  });
 
   test('warns about an address of this machine', async () => {
     await begin({ publicUrl: 'http://localhost:3000' });
