@@ -18,6 +18,8 @@ import {
   openPreparing,
   openRuntime,
   openSelecting,
+  ownCommand,
+  ownCommit,
   pruneByHand,
   replaceBelow,
   serve,
@@ -151,7 +153,8 @@ const shell: Shell = {
   serve: async () => serve(await settings.read(), terminal),
   work: async () => work(await settings.read(), terminal),
   // Loaded on demand, so that the App does not load the demo's GitHub.
-  demo: async (options) => (await import('./demo/index.ts')).runDemo(options, terminal),
+  demo: async (options) =>
+    (await import('./demo/index.ts')).runDemo({ ...options, command: ownCommand() }, terminal),
   doctor: (repository) => diagnose(settings.read, repository),
   prune: async (dryRun) => pruneByHand(await atTerminal(), dryRun),
   moveDatabase: async (request) => moveAway(await atTerminal(), request),
@@ -166,6 +169,7 @@ const shell: Shell = {
   replaceBelow,
   unwritable,
   version: manifest.version,
+  commit: () => ownCommit(),
   cwd: startFolder,
 };
 

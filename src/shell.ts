@@ -223,6 +223,8 @@ export interface Shell extends Terminal {
   /** Why a file cannot be written, as a clause; null if it can. Changes nothing. */
   unwritable(path: string): Promise<string | null>;
   readonly version: string;
+  /** The commit of Runoff's sources, with `-dirty` if they have been changed; null if it was not recorded. */
+  commit(): Promise<string | null>;
   readonly cwd: string;
 }
 

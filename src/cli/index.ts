@@ -20,6 +20,7 @@ import { jsonText } from './render/index.ts';
 import { addRun } from './run-command.ts';
 import { type SelectFlags, selectLines } from './select.ts';
 import { addToken } from './token.ts';
+import { showVersion } from './version.ts';
 
 export { follow } from './follow.ts';
 export { printReport } from './inspect.ts';
@@ -34,13 +35,23 @@ export async function runCli(shell: Shell, argv: readonly string[]): Promise<num
     code = result;
   });
   try {
+    program.on('option:version', () => {
+      throw new VersionRequest();
+    });
     await program.parseAsync([...argv], { from: 'user' });
     return code;
   } catch (thrown) {
+    if (thrown instanceof VersionRequest) {
+      await showVersion(shell);
+      return EXIT.done;
+    }
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.done : EXIT.usage;
     return reportFault(shell.screen, asFault(thrown), argv.includes('--json'));
   }
 }
+
+/** Leaves the parser, which must not look for a command: none stands beside `--version`. */
+class VersionRequest extends Error {}
 
 /** Faults caused by what the user typed. */
 const USAGE_FAULTS: ReadonlySet<FaultCode> = new Set([
@@ -66,7 +77,7 @@ const EXIT_CODES = '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing
 function buildProgram(shell: Shell, done: (code: number) => void): Command {
   const program = new Command('runoff')
     .description('Several coding agents write competing patches; executed tests decide which one wins.')
-    .version(shell.version)
+    .option('-V, --version', 'print version, commit and installed agents')
     .option('--env-file <file>', 'read operator settings only from this file')
     .hook('preAction', (command) => {
       const { envFile } = command.opts<{ envFile?: string }>();

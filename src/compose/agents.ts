@@ -5,6 +5,7 @@ import { type AgentCommand, type Operator, PROVIDERS, suggest } from '../core/se
 import type { Coder, Gateway, Offer, Sandbox } from '../ports/index.ts';
 import type { AgentRow, Agents, DoctorFinding } from '../shell.ts';
 import { agentsFolder, openDataFolder } from './data-folder.ts';
+import { ownSetUp } from './installation.ts';
 import { gatewayWithoutDatabase } from './local.ts';
 import { ownerOf, tryInSandbox } from './sandbox.ts';
 
@@ -123,7 +124,7 @@ async function agentFinding(
       `${version} does not start in a sandbox: ${result.stopped ?? `exit code ${result.exitCode ?? 'none'}`} ${lastLine}`.trim(),
     remedy: AGENTS.some((agent) => agent.name === coder.name)
       ? `runoff agents install ${coder.name}`
-      : 'It is part of Runoff: `npm run setup` installs what it needs.',
+      : `It is part of Runoff. ${ownSetUp()}`,
   };
 }
 

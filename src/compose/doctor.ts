@@ -10,6 +10,7 @@ import type { Health, WebOptions } from '../server/index.ts';
 import type { DoctorFinding, Runtime } from '../shell.ts';
 import { agentFindings, modelFindings } from './agents.ts';
 import { artifactsOf, artifactsText, checkArtifacts, dataPaths, openDataFolder } from './data-folder.ts';
+import { ownCommand, ownSetUp } from './installation.ts';
 import { openLog } from './instrumentation.ts';
 import { repositoryFindings } from './local.ts';
 import type { SettingsFile, SettingsSource } from './operator-settings.ts';
@@ -75,7 +76,7 @@ function nodeFinding(): DoctorFinding {
         name: 'Node',
         state: 'fault',
         detail: `${process.version}; Runoff runs on 24`,
-        remedy: 'Run `npm run setup`: it installs Node 24 beside Runoff and changes nothing else.',
+        remedy: `${ownSetUp()} It installs Node 24 beside Runoff and changes nothing else.`,
       };
 }
 
@@ -189,7 +190,7 @@ function appFinding(operator: Operator): DoctorFinding {
         name: 'GitHub App',
         state: 'warning',
         detail: `not configured (${missing.map((problem) => problem.name).join(', ')}); \`runoff run\` works without`,
-        remedy: 'Run `npm start`: it opens a page that makes the App and writes the settings file.',
+        remedy: `Run \`${ownCommand()} serve\`: it opens a page that makes the App and writes the settings file.`,
       };
 }
 

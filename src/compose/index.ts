@@ -2,6 +2,7 @@ export { agentsOf } from './agents.ts';
 export { openArena, openContestFolders } from './arena.ts';
 export { closing, disposedOnFailure, openAppGitHub } from './connections.ts';
 export { diagnose } from './doctor.ts';
+export { ownCommand, ownCommit } from './installation.ts';
 export { openLog } from './instrumentation.ts';
 export { createBelow, openMining, openPreparing, openSelecting, replaceBelow } from './local.ts';
 export { showLocalPages } from './local-pages.ts';

@@ -11,11 +11,16 @@ import { ISSUE } from './sample/index.ts';
 const PACE_MS = 25;
 const PATIENCE_MS = 30_000;
 
+interface DemoStart extends DemoOptions {
+  /** How people start Runoff from a shell. */
+  readonly command: string;
+}
+
 /**
  * The whole main job on this machine, offline: from a label to a draft pull request with its comparison.
  * Ctrl-C at any time closes all of it and ends with 130; once only the servers keep running, it is how they are stopped.
  */
-export async function runDemo(options: DemoOptions, terminal: Terminal): Promise<number> {
+export async function runDemo(options: DemoStart, terminal: Terminal): Promise<number> {
   const { screen, onInterrupt, exit } = terminal;
   const stop = new AbortController();
   const stopListening = onPresses(onInterrupt, (press) => {
@@ -34,7 +39,7 @@ export async function runDemo(options: DemoOptions, terminal: Terminal): Promise
 }
 
 /** Rejects with the signal's reason when that aborts; all is closed by then. */
-async function perform(options: DemoOptions, screen: Screen, signal: AbortSignal): Promise<number> {
+async function perform(options: DemoStart, screen: Screen, signal: AbortSignal): Promise<number> {
   const say = options.json ? () => {} : (text: string) => screen.err(text);
   say(`${INTRODUCTION}\n\n`);
   const began = performance.now();
@@ -56,7 +61,7 @@ async function perform(options: DemoOptions, screen: Screen, signal: AbortSignal
 
 async function play(
   environment: DemoEnvironment,
-  options: DemoOptions,
+  options: DemoStart,
   screen: Screen,
   say: (text: string) => void,
   began: number,
@@ -83,11 +88,12 @@ async function stopRuns({ world }: DemoEnvironment): Promise<void> {
   for (const run of await world.store.unfinished()) await world.engine.cancel(run.id);
 }
 
-const NEXT = [
-  ['npm run demo -- --keep', 'the same, and the servers keep running, to look at in a browser'],
-  ['npm run --silent runoff -- doctor', 'what this machine still needs for real models'],
-  ['npm run --silent runoff -- run "Fix the …" --repo ../yours', 'the same on a repository of yours'],
-] as const;
+const nextCommands = (command: string) =>
+  [
+    [`${command} demo --keep`, 'the same, and the servers keep running, to look at in a browser'],
+    [`${command} doctor`, 'what this machine still needs for real models'],
+    [`${command} run "Fix the …" --repo ../yours`, 'the same on a repository of yours'],
+  ] as const;
 
 const INTRODUCTION = [
   'Runoff demo: an issue is labelled; four coders compete; the one that survives the evidence becomes a pull request.',
@@ -127,12 +133,12 @@ async function report(
   view: RunView,
   issue: number,
   timings: Readonly<Record<string, number>>,
-  { json, keep }: DemoOptions,
+  { json, keep, command }: DemoStart,
   screen: Screen,
 ): Promise<void> {
   const { world, github } = environment;
   if (!json) {
-    await printReport(world, view, { screen, commands: NEXT, gone: !keep });
+    await printReport(world, view, { screen, commands: nextCommands(command), gone: !keep });
     screen.out(`\n${timingLine(timings)}\n`);
     return;
   }

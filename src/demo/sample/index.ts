@@ -1,4 +1,4 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { simpleGit } from 'simple-git';
@@ -14,6 +14,8 @@ const SAMPLE_FILES = fileURLToPath(new URL('files', import.meta.url));
 /** Copies the sample project into a folder, which is made when it is missing. */
 export async function copySample(to: string): Promise<void> {
   await cp(SAMPLE_FILES, to, { recursive: true });
+  // Without its dot in the package: npm packs no `.gitignore`, and would leave out what it names.
+  await rename(join(to, 'gitignore'), join(to, '.gitignore'));
 }
 
 /** An issue of the sample project, as one of its users would write it. */
