@@ -3,6 +3,7 @@
 #
 #   docker build .                                             the built-in coder and those that need no program
 #   docker build --build-arg AGENTS="claude-code codex" .      with agents; `runoff agents` lists their names
+#   docker build --build-arg COMMIT=$(git rev-parse HEAD) .    `runoff --version` then says it
 #
 # Debian 12 by name: newer images carry a `mount` whose system calls deploy/seccomp-bwrap.json does not allow.
 # By digest, since a tag can be moved; deploy/pin-images looks up the newest one for --build-arg NODE_IMAGE. Debian packages
@@ -22,6 +23,8 @@ RUN apt-get update \
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY . .
+ARG COMMIT=""
+RUN if [ -n "$COMMIT" ]; then printf '{"commit":"%s"}\n' "$COMMIT" > build-info.json; fi
 # `node` (uid 1000) comes with the image. It owns the data folder and nothing else: the code belongs to root.
 RUN install -d -o node -g node -m 0700 /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 RUNOFF_DATA=/data RUNOFF_AGENTS=/opt/agents
