@@ -28,6 +28,7 @@ const CHECK_FILES: readonly string[] = [
   'go.mod',
   'go.work',
   'Cargo.toml',
+  'composer.json',
   'pyproject.toml',
   'setup.cfg',
   'tox.ini',

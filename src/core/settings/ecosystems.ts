@@ -136,13 +136,16 @@ function ruby({ files }: RepositorySnapshot): Ecosystem | null {
     : { file: 'Gemfile', setup: 'bundle config set --local path vendor/bundle && bundle install', test };
 }
 
-function php({ files }: RepositorySnapshot): Ecosystem | null {
+/** Older packages expect the machine to have PHPUnit, and do not require it. */
+function php({ files, read }: RepositorySnapshot): Ecosystem | null {
+  const manifest = read['composer.json'];
   if (!files.has('composer.json')) return null;
   if (!files.has('phpunit.xml') && !files.has('phpunit.xml.dist')) return null;
+  const requires = manifest === undefined || /"[\w.-]+\/(?:[\w.-]*phpunit|pest)[\w.-]*"\s*:/i.test(manifest);
   return {
     file: 'composer.json',
     setup: 'composer install --no-interaction --no-progress',
-    test: 'vendor/bin/phpunit',
+    test: requires ? 'vendor/bin/phpunit' : 'phpunit',
   };
 }
 

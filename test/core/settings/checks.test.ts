@@ -191,8 +191,14 @@ describe('commands are detected', () => {
     [
       'PHP',
       ['composer.json', 'phpunit.xml.dist'],
-      {},
+      { 'composer.json': '{ "require-dev": { "phpunit/phpunit": "^11" } }' },
       { setup: 'composer install --no-interaction --no-progress', test: 'vendor/bin/phpunit' },
+    ],
+    [
+      'PHP whose tests need the PHPUnit of the machine',
+      ['composer.json', 'phpunit.xml'],
+      { 'composer.json': '{ "name": "x/phpunit-helper", "require": { "php": ">=5.4.0" } }' },
+      { setup: 'composer install --no-interaction --no-progress', test: 'phpunit' },
     ],
     [
       'CMake with tests, before a makefile',
