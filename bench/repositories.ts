@@ -59,8 +59,12 @@ interface Result {
   /** Milliseconds of the set-up, the first time and the second. */
   readonly setupMs: readonly (number | null)[];
   readonly decision: string | null;
-  readonly winner: string | null;
+  /** Candidates by their program's name: the winner alone, or those among which a person chooses, best first. */
+  readonly among: readonly string[];
+  /** Whether the winner, or the first of those among which a person chooses, is right. */
   readonly right: boolean | null;
+  /** All candidates, the first of the ranking first. */
+  readonly ranking: readonly string[];
   readonly runMs: number | null;
   /** The last lines of what the person was told, of what failed. */
   readonly told: string;
@@ -99,6 +103,20 @@ function commandFor(root: string, { name, patch }: BenchCandidate): [string, obj
   ];
 }
 
+/** The candidates of the decision and of the ranking, by the names of their programs. */
+function namesOf(run: RunDocument['run'] | undefined): Pick<Result, 'among' | 'ranking'> {
+  if (!run) return { among: [], ranking: [] };
+  const { decision, candidates } = run;
+  const aliases = decision?.among.length ? decision.among : [decision?.alias ?? null];
+  const ranked = candidates
+    .filter(({ place }) => place !== null)
+    .toSorted((a, b) => Number(a.place) - Number(b.place));
+  return {
+    among: aliases.flatMap((alias) => candidates.find((one) => one.alias === alias)?.agent ?? []),
+    ranking: ranked.map(({ agent }) => agent),
+  };
+}
+
 async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): Promise<Result> {
   const from = options.from
     ? join(options.from, entry.name.replace('/', '+'), 'repo')
@@ -118,8 +136,9 @@ async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): P
     source: prepared?.tests.source ?? '',
     setupMs: [prepared?.ms.setup ?? null, null],
     decision: null,
-    winner: null,
+    among: [],
     right: null,
+    ranking: [],
     runMs: null,
     told: first.code === 0 ? '' : lastLines(first.err, 8),
   };
@@ -152,16 +171,14 @@ async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): P
   ];
   const ended = await runoff(env, [...argv, '--no-ask', '--json']);
   const run = json<RunDocument>(ended)?.run;
-  const agentOf = (alias: string | null | undefined): string | null =>
-    run?.candidates.find((one) => one.alias === alias)?.agent ?? null;
-  const winner = agentOf(run?.decision?.alias);
+  const shown = namesOf(run);
   return {
     ...twice,
     decision: run?.decision
       ? `${run.decision.kind}${run.decision.confidence ? `: ${run.decision.confidence}` : ''}`
       : null,
-    winner: winner ?? (run?.decision?.among.map(agentOf).join(' or ') || null),
-    right: winner === null ? null : (candidates.find(({ name }) => name === winner)?.right ?? null),
+    ...shown,
+    right: candidates.find(({ name }) => name === shown.among[0])?.right ?? null,
     runMs: ended.ms,
     told: run?.decision?.because ?? lastLines(ended.err, 8),
   };
@@ -204,14 +221,14 @@ function table(results: readonly Result[]): string {
         seconds(one.setupMs[0]),
         seconds(one.setupMs[1]),
         one.decision ?? '–',
-        one.winner ?? '–',
+        one.among.join(' or ') || '–',
         one.right === null ? '–' : one.right ? 'yes' : '**no**',
         seconds(one.runMs),
         needed(one),
       ].join(' | '),
     );
   return [
-    '| repository | language | prepared | tests of the base | set-up | again | decision | winner | right | run | to do first |',
+    '| repository | language | prepared | tests of the base | set-up | again | decision | winner, or a person chooses | first right | run | to do first |',
     '| --- | --- | --- | --- | --: | --: | --- | --- | --- | --: | --- |',
     ...rows.map((row) => `| ${row} |`),
     '',
@@ -273,7 +290,10 @@ async function main(): Promise<void> {
   ) as readonly Listed[];
   const only = options.only?.split(',');
   const done = new Set(readResults(options.out).map(({ name }) => name));
-  const queue = listed.filter(({ name }) => (only ? only.includes(name) : true) && !done.has(name));
+  const unknown = only?.filter((name) => !listed.some((one) => one.name === name)) ?? [];
+  if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: not in bench/repositories/list.json`);
+  const wanted = only?.flatMap((name) => listed.find((one) => one.name === name) ?? []) ?? listed;
+  const queue = wanted.filter(({ name }) => !done.has(name));
   const root = options.keep ?? mkdtempSync(join(tmpdir(), 'runoff-repositories-'));
   mkdirSync(root, { recursive: true });
   chmodSync(root, 0o755);
@@ -315,7 +335,7 @@ async function main(): Promise<void> {
           if (result === null) continue;
           appendFileSync(options.out, `${JSON.stringify(result)}\n`);
           console.error(
-            `${new Date().toISOString().slice(11, 19)} ${entry.name}: ${result.prepared ? 'prepared' : 'not prepared'}, ${result.decision ?? 'no decision'} ${result.winner ?? ''}`,
+            `${new Date().toISOString().slice(11, 19)} ${entry.name}: ${result.prepared ? 'prepared' : 'not prepared'}, ${result.decision ?? 'no decision'} ${result.among.join(' or ')}`,
           );
         }
       }),

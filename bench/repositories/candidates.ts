@@ -36,8 +36,8 @@ export function cloneBase(from: string, to: string, fix: string): void {
 }
 
 /**
- * Four candidates: the fix without its tests, the fix with them, the fix with one line of it changed, and a change that
- * throws in a function that the fix touches. Null where the fix has no line that can be changed so.
+ * Four candidates: the fix without its tests, the fix with them, the fix with a mistake, and a change that throws in a
+ * function that the fix touches. Null where no mistake fits.
  */
 export function candidatesFor(repository: string, fix: string): readonly BenchCandidate[] | null {
   const paths = git(repository, 'diff', '--name-only', `${fix}^`, fix).trim().split('\n');
@@ -73,7 +73,7 @@ const MISTAKES: readonly (readonly [RegExp, string])[] = [
   [/\bif \(!/, 'if ('],
   [/\bif \((?=[^!])/, 'if (!'],
   [/\bif not\b/, 'if'],
-  [/\bif (?=\w)/, 'if not '],
+  [/\bif (?=\w.*:$)/, 'if not '],
   [/ > /, ' <= '],
   [/ < /, ' >= '],
   [/ \+ 1\b/, ' + 2'],
@@ -81,16 +81,35 @@ const MISTAKES: readonly (readonly [RegExp, string])[] = [
   [/\btrue\b/, 'false'],
   [/\bfalse\b/, 'true'],
   [/\bTrue\b/, 'False'],
-  [/\b0\b/, '1'],
-  [/\b1\b/, '2'],
+  [/\bFalse\b/, 'True'],
+  [/(?<!\.)\b0\b/, '1'],
+  [/(?<!\.)\b1\b/, '2'],
+];
+
+/** Where none of those fits any line: these change more, and some compilers refuse them. */
+const RARER_MISTAKES: typeof MISTAKES = [
+  [/\b(\w+)\+\+/, '++$1'],
+  [/([=\s])(\w+) \? /, '$1!$2 ? '],
+  [/\braise \w.*/, 'pass'],
+  [/(?<=[=(,] ?)(?!(?:if|for|while|switch|catch)\b)\w+\((\w+)\)/, '$1'],
 ];
 
 const COMMENT = /^\s*(?:\/\/|\*|\/\*|#|"""|'''|import |from |require)/;
+const TEXTS = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g;
 
-/** A line with a mistake in it; null if none fits. */
-export function mistaken(line: string): string | null {
-  const mistake = COMMENT.test(line) ? undefined : MISTAKES.find(([pattern]) => pattern.test(line));
-  return mistake ? line.replace(mistake[0], mistake[1]) : null;
+/** A line with a mistake in it, outside of its texts in quotes; null if none fits. */
+export function mistaken(line: string, mistakes = MISTAKES): string | null {
+  if (COMMENT.test(line)) return null;
+  const code = line.replace(TEXTS, (text) => '\u0000'.repeat(text.length));
+  for (const [pattern, wrong] of mistakes) {
+    const found = pattern.exec(code);
+    if (!found) continue;
+    const after = found.index + found[0].length;
+    const changed = code.replace(pattern, wrong);
+    const part = changed.slice(found.index, changed.length - (code.length - after));
+    return line.slice(0, found.index) + part + line.slice(after);
+  }
+  return null;
 }
 
 /** The sources of a change in the history, without its tests, as a patch; empty for none. */
@@ -100,14 +119,33 @@ export function sourcesOf(repository: string, from: string, to: string): string 
   return sources.length === 0 ? '' : git(repository, 'diff', '--no-ext-diff', from, to, '--', ...sources);
 }
 
+/** Beginning and end of what is said over several lines and not executed. */
+const blockMarks = (path: string): readonly [string, string] =>
+  path.endsWith('.py') ? ['"""', '"""'] : ['/*', '*/'];
+
+/** Whether each line lies in a comment or docstring of several lines, or begins one. */
+function inComment(lines: readonly string[], [begin, end]: readonly [string, string]): readonly boolean[] {
+  let inside = false;
+  return lines.map((line) => {
+    const was = inside;
+    for (let at = line.indexOf(inside ? end : begin); at >= 0; ) {
+      inside = !inside;
+      at = line.indexOf(inside ? end : begin, at + begin.length);
+    }
+    return was || inside;
+  });
+}
+
+/**
+ * The fix with a mistake in one line; where none fits, with two of its lines in the wrong order or with one of its changes
+ * left out. Null where it has nothing of that kind: a text alone, for example.
+ */
 function mutated(repository: string, fix: string, sources: readonly string[]): string | null {
-  for (const path of sources) {
-    const text = git(repository, 'show', `${fix}:${path}`);
-    const lines = text.split('\n');
-    for (const at of addedLines(repository, fix, path)) {
-      const changed = mistaken(lines[at] ?? '');
-      if (changed === null) continue;
-      const wrong = lines.with(at, changed).join('\n');
+  const code = sources.filter((path) => !path.endsWith('.d.ts'));
+  for (const wrongIn of [withMistake, withoutPart, outOfOrder]) {
+    for (const path of code) {
+      const wrong = wrongIn(repository, fix, path);
+      if (wrong === null) continue;
       return patchTo(
         repository,
         fix,
@@ -118,13 +156,68 @@ function mutated(repository: string, fix: string, sources: readonly string[]): s
   return null;
 }
 
-/** The fix's own lines, by index. */
-function addedLines(repository: string, fix: string, path: string): readonly number[] {
+function withMistake(repository: string, fix: string, path: string): string | null {
+  const lines = git(repository, 'show', `${fix}:${path}`).split('\n');
+  const commented = inComment(lines, blockMarks(path));
+  const added = addedLines(repository, fix, path).filter((at) => !commented[at]);
+  for (const mistakes of [MISTAKES, RARER_MISTAKES])
+    for (const at of added) {
+      const changed = mistaken(lines[at] ?? '', mistakes);
+      if (changed !== null) return lines.with(at, changed).join('\n');
+    }
+  return null;
+}
+
+/** The fix without its last change, where it changes a file at several places. */
+function withoutPart(repository: string, fix: string, path: string): string | null {
+  const hunks = changesOf(repository, fix, path);
+  const last = hunks.at(-1);
+  if (last === undefined || hunks.length < 2) return null;
+  const before = git(repository, 'show', `${fix}^:${path}`).split('\n');
+  const lines = git(repository, 'show', `${fix}:${path}`).split('\n');
+  return lines
+    .toSpliced(last.to, last.added, ...before.slice(last.from, last.from + last.removed))
+    .join('\n');
+}
+
+/** An added line of the fix after the line that follows it. */
+function outOfOrder(repository: string, fix: string, path: string): string | null {
+  const lines = git(repository, 'show', `${fix}:${path}`).split('\n');
+  const statement = /^\s+\w[\w.]* = .+\)[;,]?$/;
+  for (const at of addedLines(repository, fix, path)) {
+    const [line = '', next = ''] = lines.slice(at, at + 2);
+    if (statement.test(line) && statement.test(next)) return lines.toSpliced(at, 2, next, line).join('\n');
+  }
+  return null;
+}
+
+interface Change {
+  /** Index of the first line that is removed, and of the first that is added. */
+  readonly from: number;
+  readonly removed: number;
+  readonly to: number;
+  readonly added: number;
+}
+
+function changesOf(repository: string, fix: string, path: string): readonly Change[] {
   const diff = git(repository, 'diff', '-U0', `${fix}^`, fix, '--', path);
-  return [...diff.matchAll(/^@@ -\S+ \+(\d+)(?:,(\d+))? @@/gm)].flatMap(([, from = '0', count = '1']) =>
-    Array.from({ length: Number(count) }, (_, n) => Number(from) - 1 + n),
+  // A side without lines is named by the line before it.
+  const start = (line: string, count: number): number => (count === 0 ? Number(line) : Number(line) - 1);
+  return [...diff.matchAll(/^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm)].map(
+    ([, from = '0', removed = '1', to = '0', added = '1']) => ({
+      from: start(from, Number(removed)),
+      removed: Number(removed),
+      to: start(to, Number(added)),
+      added: Number(added),
+    }),
   );
 }
+
+/** The fix's own lines, by index. */
+const addedLines = (repository: string, fix: string, path: string): readonly number[] =>
+  changesOf(repository, fix, path).flatMap(({ to, added }) =>
+    Array.from({ length: added }, (_, n) => to + n),
+  );
 
 /** The base with the first statement of the file that looks like a `return` gone wrong. */
 function withoutLine(repository: string, fix: string, path: string): string {
