@@ -141,7 +141,9 @@ function inComment(lines: readonly string[], [begin, end]: readonly [string, str
  * left out. Null where it has nothing of that kind: a text alone, for example.
  */
 function mutated(repository: string, fix: string, sources: readonly string[]): string | null {
-  const code = sources.filter((path) => !path.endsWith('.d.ts'));
+  const code = sources.filter(
+    (path) => !/\.d\.ts$|(?:^|\/)(?:examples?|fuzz|docs?|bench(?:marks?)?)\//.test(path),
+  );
   for (const wrongIn of [withMistake, withoutPart, outOfOrder]) {
     for (const path of code) {
       const wrong = wrongIn(repository, fix, path);
@@ -156,10 +158,17 @@ function mutated(repository: string, fix: string, sources: readonly string[]): s
   return null;
 }
 
+/** Rust has tests at the end of its sources: the index of the line where they begin, or the number of lines. */
+function endOfCode(lines: readonly string[], path: string): number {
+  const tests = path.endsWith('.rs') ? lines.findLastIndex((line) => /^#\[cfg\(test\)\]/.test(line)) : -1;
+  return tests < 0 ? lines.length : tests;
+}
+
 function withMistake(repository: string, fix: string, path: string): string | null {
   const lines = git(repository, 'show', `${fix}:${path}`).split('\n');
   const commented = inComment(lines, blockMarks(path));
-  const added = addedLines(repository, fix, path).filter((at) => !commented[at]);
+  const end = endOfCode(lines, path);
+  const added = addedLines(repository, fix, path).filter((at) => at < end && !commented[at]);
   for (const mistakes of [MISTAKES, RARER_MISTAKES])
     for (const at of added) {
       const changed = mistaken(lines[at] ?? '', mistakes);
@@ -170,11 +179,12 @@ function withMistake(repository: string, fix: string, path: string): string | nu
 
 /** The fix without its last change, where it changes a file at several places. */
 function withoutPart(repository: string, fix: string, path: string): string | null {
-  const hunks = changesOf(repository, fix, path);
-  const last = hunks.at(-1);
-  if (last === undefined || hunks.length < 2) return null;
   const before = git(repository, 'show', `${fix}^:${path}`).split('\n');
   const lines = git(repository, 'show', `${fix}:${path}`).split('\n');
+  const end = endOfCode(lines, path);
+  const hunks = changesOf(repository, fix, path).filter(({ to }) => to < end);
+  const last = hunks.at(-1);
+  if (last === undefined || hunks.length < 2) return null;
   return lines
     .toSpliced(last.to, last.added, ...before.slice(last.from, last.from + last.removed))
     .join('\n');

@@ -6,12 +6,13 @@ import { Outcomes, reportLines } from './outcomes.ts';
  * its tests (library/test/src/formatters/pretty.rs in rust-lang/rust). Ids begin with the target. Throws an Error if
  * no target was run.
  * A target's test prints into the same stream only if the runner does not capture it; lines outside a target's list,
- * after its `test result:`, are not parsed as tests.
+ * after its `test result:`, are not parsed as tests. Tests in documentation are named by their item, several of one item
+ * in the order of their lines: any change above them moves the lines.
  */
 export function readCargo(text: string): Outcomes {
-  const outcomes = new Outcomes();
   const lines = reportLines(text);
   const output = cargoFailures(lines);
+  const tests: CargoTest[] = [];
   let target = '';
   let open = false;
   let targets = 0;
@@ -24,13 +25,30 @@ export function readCargo(text: string): Outcomes {
     } else if (/^(?:failures:|test result:)/.test(line)) open = false;
     else if (open) {
       const found = CARGO_TEST_LINE.exec(line);
-      if (!found) continue;
-      const name = (found[1] as string).replace(/ - should panic$/, '');
-      outcomes.add([target, name], CARGO_OUTCOMES[found[2] as string] ?? 'failed', output.get(name));
+      if (found) tests.push(cargoTest(target, found[1] as string, found[2] as string));
     }
   }
   if (targets === 0) throw new Error('it shows no target whose tests ran');
+  const outcomes = new Outcomes();
+  for (const { parts, name, outcome } of tests.toSorted((a, b) => a.line - b.line))
+    outcomes.add(parts, outcome, output.get(name));
   return outcomes;
+}
+
+interface CargoTest {
+  readonly parts: readonly string[];
+  /** As the list of failures names it. */
+  readonly name: string;
+  /** Of a test in documentation; else 0. */
+  readonly line: number;
+  readonly outcome: TestOutcome;
+}
+
+function cargoTest(target: string, test: string, result: string): CargoTest {
+  const name = test.replace(/ - should panic$/, '');
+  const doc = target.startsWith('doc ') ? CARGO_DOC_TEST.exec(name) : null;
+  const parts = [target, doc ? `${doc[1]}${doc[3]}` : name];
+  return { parts, name, line: Number(doc?.[2] ?? 0), outcome: CARGO_OUTCOMES[result] ?? 'failed' };
 }
 
 /** Its program and, since Rust 1.56, its source file: a name that does not change when other code is compiled. */
@@ -44,6 +62,7 @@ function cargoTargetIn(line: string): string | null {
 }
 
 const CARGO_TEST_LINE = /^test (.{1,1000}) \.\.\. (ok|FAILED|ignored|bench:)(?:[ ,].*)?$/;
+const CARGO_DOC_TEST = /^(.*) \(line (\d{1,7})\)(.*)$/;
 const CARGO_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
   ok: 'passed',
   'bench:': 'passed',

@@ -101,7 +101,13 @@ describe('cargo test', () => {
     '     Running target/debug/deps/old-4b221586d8d4eec4',
     ...target('test result: ok.', ['test works ... ok']),
     '   Doc-tests sample',
-    ...target('test result: ok.', ['test src/lib.rs - two (line 1) ... ok']),
+    ...target('test result: ok.', [
+      'test src/lib.rs - two (line 101) ... FAILED',
+      'test src/lib.rs - one (line 1) - compile fail ... ok',
+      'test src/lib.rs - two (line 11) ... ok',
+    ]),
+    '---- src/lib.rs - two (line 101) stdout ----',
+    'assertion failed',
   ];
 
   test('names target and test, and ignores captured output', () => {
@@ -113,12 +119,27 @@ describe('cargo test', () => {
         'sample src/lib.rs > tests::works': 'passed',
         'it tests/it.rs > works': 'passed',
         'old > works': 'passed',
-        'doc sample > src/lib.rs - two (line 1)': 'passed',
+        'doc sample > src/lib.rs - one - compile fail': 'passed',
+        'doc sample > src/lib.rs - two': 'passed',
+        'doc sample > src/lib.rs - two #2': 'failed',
       },
       said: {
+        'doc sample > src/lib.rs - two #2': 'assertion failed',
         'sample src/lib.rs > tests::fails': expect.stringContaining("thread 'tests::fails' panicked"),
       },
     });
+  });
+
+  test('names tests in documentation the same when lines above them are added', () => {
+    const at = (lines: readonly number[]) =>
+      read('cargo-text', [
+        '   Doc-tests sample',
+        ...target(
+          'test result: ok.',
+          lines.map((line) => `test src/lib.rs - List::add (line ${line}) ... ok`),
+        ),
+      ]);
+    expect(at([1_003, 995])).toEqual(at([99, 108]));
   });
 
   test('gives no report for code that does not compile', () => {
