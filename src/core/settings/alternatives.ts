@@ -2,7 +2,15 @@ import { checkFiles } from './checks.ts';
 import { chainParts } from './command-kinds.ts';
 import type { CheckCommands } from './ecosystems.ts';
 import { missingPythonPackages } from './python-packages.ts';
-import { MAKE_VENV, PYTEST_ALONE, setupWithoutSelf, testSamples, UNITTEST, VENV } from './python-setup.ts';
+import {
+  MAKE_VENV,
+  PYTEST_ALONE,
+  PYTEST_TOO,
+  setupWithoutSelf,
+  testSamples,
+  UNITTEST,
+  VENV,
+} from './python-setup.ts';
 import { COMMAND_NAMES, type CommandName, type Recipe, withoutUndefined } from './repository-recipe.ts';
 import type { Settings } from './settings.ts';
 import { toolchainFiles } from './toolchain.ts';
@@ -220,7 +228,8 @@ const IGNORE_SCRIPTS: readonly Omit<Rule, 'when'>[] = [
 const AWAY =
   /\b(?:ECONNRESET|ETIMEDOUT|EAI_AGAIN|ECONNREFUSED)\b|Temporary failure in name resolution|\b50[234] (?:Bad Gateway|Service Unavailable|Gateway Time-?out)/i;
 
-const needsNoRegistry = ({ commands }: Recipe): boolean => commands.setup === MAKE_VENV;
+const needsNoRegistry = ({ commands }: Recipe): boolean =>
+  [MAKE_VENV, `${MAKE_VENV}${PYTEST_TOO}`].includes(commands.setup ?? '');
 
 function setupProposals({ recipe, output, refusedHosts = [] }: FailedTry): readonly Recipe[] {
   const { setup } = recipe.commands;

@@ -13,6 +13,7 @@ import { pythonProject } from './python-project.ts';
 import {
   inVenv,
   MAKE_VENV,
+  PYTEST_TOO,
   preparedEnvironments,
   startsProgram,
   testSamples,
@@ -122,7 +123,7 @@ interface SetupAndTest {
 function withPython({ setup, test }: SetupAndTest, repository: RepositorySnapshot): SetupAndTest {
   if (test === null) return { setup, test };
   const runner = (['tox', 'nox'] as const).find((name) => startsProgram(test.command, name));
-  const install = runner === undefined ? setup : withRunner(setup, runner, test.file);
+  const install = withPytest(runner === undefined ? setup : withRunner(setup, runner, test.file), test);
   const command = install?.command.includes('.venv') ? inVenv(test.command) : test.command;
   const { isPackage, uv } = pythonProject(repository.files, repository.read);
   const prepared = preparedEnvironments(command, repository, { python: VENV, isPackage });
@@ -144,6 +145,14 @@ function withRunner(setup: FoundCommand | null, runner: 'tox' | 'nox', file: str
   const own = setup === null ? [] : [setup.command];
   const command = [...venv, ...own, `${VENV} -m pip install ${runner}`].join(' && ');
   return { file: setup?.file ?? file, command };
+}
+
+/** A workflow may start pytest in an environment whose set-up, from other files, does not bring it. */
+function withPytest(setup: FoundCommand | null, test: FoundCommand): FoundCommand | null {
+  if (!setup?.command.includes(MAKE_VENV) || setup.file === test.file) return setup;
+  if (/\bpytest\b/.test(setup.command)) return setup;
+  if (!startsProgram(inVenv(test.command), 'pytest')) return setup;
+  return { ...setup, command: `${setup.command}${PYTEST_TOO}` };
 }
 
 const startsInstallOf = (command: string, runner: string): boolean =>

@@ -8,6 +8,8 @@ export const VENV = '.venv/bin/python';
 export const MAKE_VENV = 'python3 -m venv --system-site-packages .venv';
 /** For tests of a project that has no packages of its own. */
 export const PYTEST_ALONE = `${MAKE_VENV} && { ${VENV} -m pip install pytest || ${VENV} -m pytest --version; }`;
+/** The end of a set-up that may have brought pytest. */
+export const PYTEST_TOO = ` && { ${VENV} -m pytest --version || ${VENV} -m pip install pytest; }`;
 /** Needs no package. */
 export const UNITTEST = 'python3 -m unittest discover';
 
@@ -112,7 +114,7 @@ function inside(command: string, python: string): string {
 const TOOLS = ['uv', 'poetry', 'pdm', 'hatch', 'pipenv'] as const;
 type PythonTool = (typeof TOOLS)[number];
 /** The same, and those that go into the virtual environment of the repository. */
-const PYTHON_TOOLS = [...TOOLS, 'tox', 'nox'] as const;
+const PYTHON_TOOLS = [...TOOLS, 'tox', 'nox', 'pytest'] as const;
 
 /** Where they are kept between set-up and tests: outside the repository, in set-up's HOME. */
 const TOOLS_FOLDER = '~/.local/lib';
@@ -244,6 +246,10 @@ const ONLY_SELF =
 
 /** A set-up command without the project itself, so with its lists alone; null if it does not install the project. */
 export function setupWithoutSelf(setup: string): string | null {
+  if (setup.endsWith(PYTEST_TOO)) {
+    const others = setupWithoutSelf(setup.slice(0, -PYTEST_TOO.length));
+    return others === null ? null : `${others}${PYTEST_TOO}`;
+  }
   const without = setup.replace(SELF, '');
   if (without === setup) return null;
   // Without an argument, pip has nothing to install: the packages of the machine may suffice.

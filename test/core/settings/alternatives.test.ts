@@ -122,6 +122,14 @@ describe('after a set-up that failed', () => {
       setup: MAKE_VENV,
       test: 'PYTHONPATH=.:src .venv/bin/python -m pytest',
     });
+    const withPytest =
+      ' && { .venv/bin/python -m pytest --version || .venv/bin/python -m pip install pytest; }';
+    const both = failed(
+      { setup: `${PIP} -e '.'; }${withPytest}`, test: '.venv/bin/python -m pytest' },
+      'set-up',
+      'Temporary failure in name resolution',
+    );
+    expect(next([both])?.commands.setup).toBe(`${MAKE_VENV}${withPytest}`);
   });
 
   test('a registry that is away is not asked in another way', () => {

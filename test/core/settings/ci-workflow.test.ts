@@ -78,6 +78,24 @@ describe('where the files name no test command, the CI workflow does', () => {
     });
   });
 
+  test('pytest that only a script with control structures installs is installed all the same', () => {
+    const steps = `      - run: |
+          python -m pip install flake8 pytest
+          if [ -f requirements.txt ]; then pip install -r requirements.txt; fi
+      - run: pytest
+`;
+    const read = {
+      [CI]: workflow(steps),
+      'setup.py': 'from setuptools import setup\nsetup(name="x")\n',
+      'tests/test_a.py': 'import unittest\n',
+    };
+    expect(detect(read).commands).toEqual({
+      setup:
+        "python3 -m venv --system-site-packages .venv && { .venv/bin/python -m pip install -e '.'; } && { .venv/bin/python -m pytest --version || .venv/bin/python -m pip install pytest; }",
+      test: '.venv/bin/python -m pytest',
+    });
+  });
+
   test('the repository’s own actions are read', () => {
     const read = {
       [CI]: workflow(`      - uses: ./.github/actions/setup\n${run('pnpm run unit')}`),
