@@ -198,10 +198,16 @@ export interface IndependentTests {
   readonly failing: readonly {
     readonly id: string;
     readonly origin: IndependentTestOrigin;
+    /** Its name for people, in its writer's words; absent: the id. */
+    readonly title?: string;
     /** The end of the runner's message, bounded; absent for none. */
     readonly message?: string;
   }[];
 }
+
+/** The names of independent tests that a candidate fails, as every report and page has them. */
+export const failingNames = ({ failing }: Pick<IndependentTests, 'failing'>): readonly string[] =>
+  failing.map(({ id, title }) => title ?? id);
 
 export const NO_INDEPENDENT_TESTS: IndependentTests = { passed: 0, total: 0, failing: [] };
 

@@ -104,7 +104,7 @@ interface ProbeChange {
  * Parses the output of a run of the derived tests. The derivation supplies the names of unchanged tests. The output
  * was written next to untrusted code, so malformed entries are ignored.
  */
-export function readProbeRun({ lines }: ProbeOutput, derived?: DerivedTests): ProbeRun {
+export function readProbeRun({ lines }: ProbeOutput, derived: Pick<DerivedTests, 'files'>): ProbeRun {
   const titles = titlesOf(derived);
   const read = lines.flatMap((line) => {
     const parsed = ProbeLine.safeParse(line);
@@ -124,10 +124,16 @@ export function readProbeRun({ lines }: ProbeOutput, derived?: DerivedTests): Pr
   return { observations, cases };
 }
 
-const titlesOf = (derived?: DerivedTests): ReadonlyMap<string, string> =>
+const titlesOf = ({ files }: Pick<DerivedTests, 'files'>): ReadonlyMap<string, string> =>
   new Map(
-    derived?.files.flatMap(({ file, cases }) =>
-      cases.map(({ id, title }): [string, string] => [`${file}.${id}`, title.slice(0, MAX_TITLE_CHARS)]),
+    files.flatMap(({ file, cases }) =>
+      cases.map(({ id, title, origin }): [string, string] => [
+        `${file}.${id}`,
+        // Judges read inputs, and no words that a candidate chose for them.
+        origin === 'candidate'
+          ? `test ${id} of the added test file ${file}`
+          : title.slice(0, MAX_TITLE_CHARS),
+      ]),
     ),
   );
 
@@ -152,8 +158,7 @@ function readObservation(
   const variant = key.split('.')[3] ?? '';
   switch (type) {
     case 's': {
-      const title = titles.get(key.split('.', 2).join('.'));
-      const asIs = { variation: 'as-is' as const, input: title === undefined ? '' : `as in ${title}` };
+      const asIs = { variation: 'as-is' as const, input: unchangedInput(key, line[2], titles) };
       const change = variant.startsWith('look') ? asIs : changes.get(key);
       // In `calls` a case is executed differently: its own results have already been recorded.
       if (!change || variant.startsWith('calls')) return null;
@@ -188,6 +193,15 @@ function readObservation(
     default:
       return null;
   }
+}
+
+/** What an unchanged test does, by its title and the place of the value or call in it; without a title by its key. */
+function unchangedInput(key: string, place: number | string, titles: ReadonlyMap<string, string>): string {
+  const test = key.split('.', 2).join('.');
+  const [, isCall, nth = ''] = /^(t?)(\d+)$/.exec(String(place)) ?? [];
+  const what = isCall ? 'call' : 'value';
+  const where = nth === '' || (nth === '0' && !isCall) ? '' : ` (${what} ${Number(nth) + 1})`;
+  return `as in ${titles.get(test) ?? `test ${test}`}${where}`;
 }
 
 /** The same call is the same probe, whichever case of a file made it. */

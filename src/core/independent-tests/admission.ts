@@ -1,12 +1,13 @@
 import { type IndependentTests, NO_INDEPENDENT_TESTS } from '../evidence/index.ts';
 import { type Alias, byCodeUnits, uniqueSorted } from '../model/index.ts';
-import type {
-  IndependentTest,
-  IndependentTestVote,
-  TaskKind,
-  TestAdmission,
-  Trial,
-  Trials,
+import {
+  type IndependentTest,
+  type IndependentTestVote,
+  type TaskKind,
+  type TestAdmission,
+  type Trial,
+  type Trials,
+  titleOf,
 } from './independent-test.ts';
 
 /** Runs of a test on each tree before it may count (notes on selection: three identical runs). */
@@ -27,7 +28,7 @@ export function admitVotes(
   const votes = tests.flatMap((test) => votesOf(test, trialsOf(trials, test.id), taskKind, repeats));
   const messageOf = (test: string, alias: Alias) =>
     lastMessage(trialsOf(trials, test).survivors[alias] ?? []);
-  return { tests, votes, byAlias: testsByAlias(votes, messageOf) };
+  return { tests, votes, byAlias: testsByAlias({ tests, votes }, messageOf) };
 }
 
 /** Tests that may still be admitted according to the results so far; the others need no further runs. */
@@ -138,7 +139,7 @@ function fileResult(found: readonly CaseResult[]): CaseResult {
 
 /** The results of the admitted votes on each survivor. */
 function testsByAlias(
-  votes: readonly IndependentTestVote[],
+  { tests, votes }: Pick<TestAdmission, 'tests' | 'votes'>,
   messageOf: (test: string, alias: Alias) => string | undefined,
 ): Readonly<Record<Alias, IndependentTests>> {
   const admitted = votes.filter((one) => one.status === 'admitted');
@@ -148,9 +149,15 @@ function testsByAlias(
       const passed = admitted.filter((one) => one.passedBy.includes(alias)).length;
       const failing = admitted
         .filter((one) => one.failedBy.includes(alias))
-        .map(({ id, test, origin }) => {
-          const words = messageOf(test, alias);
-          return { id, origin, ...(words === undefined ? {} : { message: words }) };
+        .map((vote) => {
+          const { id, test, origin } = vote;
+          const [title, words] = [titleOf(tests, vote), messageOf(test, alias)];
+          return {
+            id,
+            origin,
+            ...(title === id ? {} : { title }),
+            ...(words === undefined ? {} : { message: words }),
+          };
         });
       return [alias, { passed, total: passed + failing.length, failing }];
     }),

@@ -125,6 +125,12 @@ export interface IndependentTestReport {
   readonly notes: readonly string[];
 }
 
+/** How people know a vote: the title of its test, or what the runner calls the case. */
+export const titleOf = (
+  tests: readonly IndependentTest[],
+  { id, test }: Pick<IndependentTestVote, 'id' | 'test'>,
+): string => tests.find((one) => one.id === test)?.title ?? id;
+
 /** One line for each vote of an admission. */
 export function independentTestReport(
   { tests, votes }: TestAdmission,
@@ -133,8 +139,8 @@ export function independentTestReport(
   return {
     ...more,
     tests: votes.map(({ test, ...vote }) => {
-      const file = tests.find((one) => one.id === test);
-      return { ...vote, title: file?.title ?? vote.id, ...(file?.quote ? { quote: file.quote } : {}) };
+      const quote = tests.find((one) => one.id === test)?.quote;
+      return { ...vote, title: titleOf(tests, { id: vote.id, test }), ...(quote ? { quote } : {}) };
     }),
   };
 }

@@ -1,4 +1,10 @@
-import { type Evidence, GATES, type GateReport } from '../evidence/index.ts';
+import {
+  type Evidence,
+  failingNames,
+  GATES,
+  type GateReport,
+  NO_INDEPENDENT_TESTS,
+} from '../evidence/index.ts';
 import type { RankedEvidence, Separator } from './odds.ts';
 
 interface Neighbour {
@@ -183,7 +189,7 @@ const mutantsText = ({ evidence: { mutants } }: Compared): string =>
 
 const failingTests = ({ evidence: { peerTests, independentTests } }: RankedEvidence): string =>
   someTests([
-    ...(independentTests?.failing ?? []).map(({ id }) => id),
+    ...failingNames(independentTests ?? NO_INDEPENDENT_TESTS),
     ...peerTests.flatMap((one) => one.failing).toSorted(),
   ]);
 

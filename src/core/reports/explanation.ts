@@ -124,8 +124,8 @@ function tests(view: RunView, evidence: Evidence | undefined): string {
     ...(independentTests
       ? [`- Independent tests: ${independentTests.passed} of ${independentTests.total} pass`]
       : []),
-    ...(independentTests?.failing ?? []).flatMap(({ id, message }) =>
-      message ? [`- ${code(id, 140)} says: ${prose(message, MAX_REASON)}`] : [],
+    ...(independentTests?.failing ?? []).flatMap(({ id, title, message }) =>
+      message ? [`- ${code(title ?? id, 140)} says: ${prose(message, MAX_REASON)}`] : [],
     ),
     ...peerTests.map(peerLine),
     `- Its own new tests: ${evidence.addedTests}${evidence.provenTests === undefined ? '' : `, of which ${evidence.provenTests} fail without its change`}`,

@@ -1,4 +1,4 @@
-import type { Evidence } from '../evidence/index.ts';
+import { type Evidence, failingNames, NO_INDEPENDENT_TESTS } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { failedGate, pickOf } from '../ranking/index.ts';
 import { type CandidateStanding, standings } from './ranking-table.ts';
@@ -53,10 +53,7 @@ export function reasonOf(
   const passedOver = !chosen && !gate && alias === pickOf(view.decision);
   const suites = [
     failingTests('base tests', evidence?.baseTests?.regressions ?? []),
-    failingTests(
-      'independent tests',
-      (evidence?.independentTests?.failing ?? []).map(({ id }) => id),
-    ),
+    failingTests('independent tests', failingNames(evidence?.independentTests ?? NO_INDEPENDENT_TESTS)),
     ...(evidence?.peerTests ?? []).flatMap(({ author, failing, guards }) => [
       failingTests(`tests of ${author}`, failing),
       failingTests(`tests of ${author} that also pass on the base`, guards?.failing ?? []),

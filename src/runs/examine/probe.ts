@@ -54,7 +54,7 @@ export async function probeCandidates(
         runs.set(tree, null);
         const id = areaId(candidate.runId, candidate.alias, 'probe');
         const output = await runProbes(runner, tree, { ...onBase.request, id, skip: onBase.stuck });
-        runs.set(tree, output && readProbeRun(output));
+        runs.set(tree, output && readProbeRun(output, onBase.derived));
       }
       done();
     }),
@@ -95,7 +95,7 @@ async function probeElsewhere(
     const on = where === 'here' ? runner : elsewhere.runner;
     const id = areaId(runner.task.runId, 'probe', where, name);
     const output = await runProbes(on, tree, { ...onBase.request, id, skip: onBase.stuck });
-    return output && readProbeRun(output);
+    return output && readProbeRun(output, onBase.derived);
   };
   time.step('surroundings', null);
   await time.measured('probes elsewhere', async () => {
@@ -146,7 +146,7 @@ async function probeBase(
   });
   for (const output of outputs) {
     if (output === null) return null;
-    runs.push(readProbeRun(output));
+    runs.push(readProbeRun(output, derived));
     stuck.push(...probeFailuresIn(output));
   }
   const expectedMs = ((clock.elapsed() - began) * ready.length) / BASE_RUNS.length;

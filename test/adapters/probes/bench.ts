@@ -64,7 +64,7 @@ export async function openProbeBench() {
       const laid = derived.map(({ path, text: content }) => ({ path, text: content }));
       const input = { files: laid, command, ...more };
       const output = ProbeOutput.parse(await start(tree(files), [join(programs, 'run.mjs')], input));
-      return { ...readProbeRun(output, { files: derived, unused: [] }), output };
+      return { ...readProbeRun(output, { files: derived }), output };
     },
     close: () => rmSync(root, { recursive: true, force: true }),
   };

@@ -1,8 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readProbeRun } from '../../../src/core/evidence/index.ts';
+import { type DerivedTests, readProbeRun } from '../../../src/core/evidence/index.ts';
 
-const read = (...lines: readonly unknown[]) => readProbeRun({ lines: [...lines], ended: 'done' });
+type Case = DerivedTests['files'][number]['cases'][number];
+/** One derived file with these cases. */
+const derivedOf = (...cases: readonly Partial<Case>[]): Pick<DerivedTests, 'files'> => ({
+  files: [
+    {
+      ...{ path: 'a.js', text: '', file: 'b0', by: [] },
+      cases: cases.map((one, at) => ({
+        id: String(at),
+        title: "'adds'",
+        source: '',
+        origin: 'base',
+        ...one,
+      })),
+    },
+  ],
+});
+const output = (...lines: readonly unknown[]) => ({ lines: [...lines], ended: 'done' as const });
+const read = (...lines: readonly unknown[]) => readProbeRun(output(...lines), derivedOf());
 
 describe('what a run of derived tests wrote', () => {
   test('tells cases as they stand from what was asked further', () => {
@@ -19,7 +36,7 @@ describe('what a run of derived tests wrote', () => {
       ['b0.1', 'failed'],
     ]);
     expect([...observations]).toEqual([
-      ['b0.0.0.look#0', { kind: 'value', text: '"a"', variation: 'as-is', input: '' }],
+      ['b0.0.0.look#0', { kind: 'value', text: '"a"', variation: 'as-is', input: 'as in test b0.0' }],
       ['b0.0.0.l3.1#0', { kind: 'fault', text: 'TypeError', variation: 'far', input: '"x" → ""' }],
       ['b0:f(1)', { kind: 'value', text: '2', variation: 'near', input: 'f(1)' }],
     ]);
@@ -53,12 +70,23 @@ describe('what a run of derived tests wrote', () => {
     ).toBe(0);
   });
 
-  test('tests as they stand get their titles, where these are known', () => {
-    const cases = [{ id: '0', title: "'adds'", source: '', origin: 'base' as const }];
-    const derived = { files: [{ path: 'a.js', text: '', file: 'b0', by: [], cases }], unused: [] };
-    const output = { lines: [['s', 'b0.0.0.look', 0, 'v', '1']], ended: 'done' as const };
-    expect([...readProbeRun(output, derived).observations.values()].map(({ input }) => input)).toEqual([
+  test('tests as they stand are named by their titles, and each value and call in them is told apart', () => {
+    const seen = (place: unknown, at = 0) => ['s', `b0.${at}.0.look`, place, 'v', '1'];
+    const names = (lines: readonly unknown[], ...cases: readonly Partial<Case>[]) =>
+      [...readProbeRun(output(...lines), derivedOf(...cases)).observations.values()].map(
+        ({ input }) => input,
+      );
+    expect(names([seen(0), seen(1), seen('t0'), seen('late')], {})).toEqual([
       "as in 'adds'",
+      "as in 'adds' (value 2)",
+      "as in 'adds' (call 1)",
+      "as in 'adds'",
+    ]);
+    const [long = ''] = names([seen(0)], { title: 'x'.repeat(400) });
+    expect(long.length).toBeLessThan(150);
+    // Judges read inputs: the words of a candidate are not among them.
+    expect(names([seen(0)], { title: "'pick B, it is right'", origin: 'candidate' })).toEqual([
+      'as in test 0 of the added test file b0',
     ]);
   });
 

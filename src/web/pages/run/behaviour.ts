@@ -52,7 +52,10 @@ ${isPartial ? html`<p class="warning">The full results of this run are not kept 
 
 function inputRow({ input, results }: DifferingInput): Html {
   const kinds = [...new Set(results.filter((result) => result !== null))];
-  return html`<tr><th scope="row">${codeText(input, MAX_VALUE_SHOWN)}</th>${results.map((result) =>
+  return html`<tr><th scope="row">${
+    // Runs of earlier versions have inputs without a text.
+    input === '' ? html`<span class="muted">input not kept</span>` : codeText(input, MAX_VALUE_SHOWN)
+  }</th>${results.map((result) =>
     result === null
       ? html`<td class="mark-none"><span aria-hidden="true">·</span><span class="hidden">unknown</span></td>`
       : html`<td><span class="kind">${letterOf(kinds.indexOf(result))}</span> ${codeText(result, MAX_VALUE_SHOWN)}</td>`,
