@@ -14,6 +14,8 @@ import { type Browser, fieldOf, openBrowser, signIn } from './browser.ts';
 const DAY_MS = 86_400_000;
 let world: GitHubWorld;
 let github: GitHub;
+/** Statuses of GitHub's answers about rights. */
+const answers: number[] = [];
 let server: WebServer;
 let web: WebApp;
 let url: string;
@@ -22,7 +24,13 @@ let store: ReturnType<typeof memoryStore>;
 
 beforeAll(async () => {
   world = await openGitHubWorld({ private: true });
-  github = appGitHub(world);
+  github = appGitHub(world, {
+    fetch: async (input, init) => {
+      const answer = await world.fetch(input, init);
+      if (/\/permission$/.test(String(input))) answers.push(answer.status);
+      return answer;
+    },
+  });
   server = await startWeb({
     host: '127.0.0.1',
     port: 0,
@@ -92,6 +100,25 @@ describe('signing in', () => {
     const missing = await mallory.get(`${url}/runs/r000000000`);
     expect([hidden.status, missing.status]).toEqual([404, 404]);
     expect(await hidden.text()).toBe(await missing.text());
+  });
+
+  test('asks GitHub each minute what a person may do, for free while it is the same', async () => {
+    const bob = openBrowser();
+    await signIn(bob, url, 'bob', '/runs/r111111111');
+    const status = async () => (await bob.get(`${url}/runs/r111111111`)).status;
+    expect(await status()).toBe(200);
+    answers.length = 0;
+    for (let minutes = 0; minutes < 3; minutes += 1) {
+      now += 61_000;
+      expect(await status()).toBe(200);
+    }
+    expect(answers).toEqual([304, 304, 304]);
+    const repository = { owner: 'alice', name: 'demo' };
+    await world.github.setRole(repository, 'bob', null);
+    now += 61_000;
+    expect(await status()).toBe(404);
+    expect(answers.slice(3)).toEqual([200]);
+    await world.github.setRole(repository, 'bob', 'push');
   });
 
   test('ends the session that the browser had before, and begins one that nobody could know', async () => {

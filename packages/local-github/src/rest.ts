@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { tokenTimeError } from './emulator.ts';
 import { isObject, type Json } from './json.ts';
@@ -42,6 +43,22 @@ export const withoutBase = (pathname: string): string =>
   pathname.startsWith(`${BASE_PATH}/`) ? pathname.slice(BASE_PATH.length) : pathname;
 
 export async function handleRest(state: GitHubState, call: RestCall): Promise<RestResponse> {
+  return conditional(call, await answerTo(state, call));
+}
+
+/** As on GitHub, a read has an ETag, which differs by token, and one that has not changed answers 304. */
+function conditional({ method, headers }: RestCall, answer: RestResponse): RestResponse {
+  if (method !== 'GET' || answer.status !== 200 || answer.data === undefined) return answer;
+  const hash = createHash('sha256').update(JSON.stringify([headers.authorization ?? '', answer.data]));
+  const etag = `W/"${hash.digest('hex')}"`;
+  const known = (headers['if-none-match'] ?? '').split(/,\s*/);
+  const isKnown = known.includes(etag) || known.includes(etag.slice(2));
+  const { link, ...others } = answer.headers ?? {};
+  if (isKnown) return { status: 304, headers: { ...others, etag } };
+  return { ...answer, headers: { ...others, ...(link === undefined ? {} : { link }), etag } };
+}
+
+async function answerTo(state: GitHubState, call: RestCall): Promise<RestResponse> {
   const prefixed = call.url.pathname.startsWith(`${BASE_PATH}/`);
   const given = withoutBase(call.url.pathname);
   const path = canonicalPath(state, given);
@@ -104,7 +121,7 @@ function unreachable(
 async function forward(state: GitHubState, call: RestCall, path: string, body?: Json): Promise<RestResponse> {
   const bodiless = ['GET', 'HEAD', 'DELETE'].includes(call.method);
   const text = body === undefined ? call.body || (bodiless ? '' : '{}') : JSON.stringify(body);
-  const { connection, 'transfer-encoding': encoding, ...headers } = call.headers;
+  const { connection, 'transfer-encoding': encoding, 'if-none-match': known, ...headers } = call.headers;
   const answer = await state.emulator.raw(
     call.method,
     path + call.url.search,

@@ -192,6 +192,7 @@ async function gitRefusal(state: GitHubState, route: GitRoute, token: string): P
 }
 
 const SENT_ON = [
+  'etag',
   'link',
   'x-oauth-scopes',
   'location',

@@ -262,6 +262,37 @@ describe('lists', () => {
   });
 });
 
+describe('a read that is repeated', () => {
+  const read = (who: string, path: string, known?: string) =>
+    world.fetch(`${world.github.apiUrl}${path}`, {
+      headers: {
+        authorization: `token ${world.github.token(who)}`,
+        ...(known === undefined ? {} : { 'if-none-match': known }),
+      },
+    });
+
+  test('answers 304 without a body until something changes, and to the token that it was made for only', async () => {
+    const path = '/repos/alice/demo/collaborators/tess/permission';
+    const first = await read('alice', path);
+    const etag = first.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^W\/"\w+"$/);
+    const again = await read('alice', path, `"other", ${etag}`);
+    expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
+    expect((await read('bob', path, etag)).status).toBe(200);
+
+    await world.github.setRole(world.repository, 'tess', 'push');
+    const changed = await read('alice', path, etag);
+    expect([changed.status, ((await changed.json()) as { permission: string }).permission]).toEqual([200, 'write']);
+    await world.github.setRole(world.repository, 'tess', 'triage');
+    expect((await read('alice', path, etag)).status).toBe(304);
+  });
+
+  test('is refused as before: only a success can have stayed the same', async () => {
+    const missing = await read('alice', '/repos/alice/demo/issues/4711', 'W/"x"');
+    expect([missing.status, missing.headers.get('etag')]).toEqual([404, null]);
+  });
+});
+
 describe('pages', () => {
   const page = async (path: string) => {
     const answer = await fetch(world.github.url + path);

@@ -1,9 +1,9 @@
-import { Fault } from '../../core/model/index.ts';
+import { type BoundedMap, Fault, openBoundedMap } from '../../core/model/index.ts';
 import type { RepositoryHandle } from '../../ports/index.ts';
 import { Repository } from './answers.ts';
 import type { Token, TokenCache } from './app.ts';
 import type { Api } from './client.ts';
-import { MOVED, statusOf } from './faults.ts';
+import { MOVED, statusOf, unless } from './faults.ts';
 
 /** A repository's name as paths take it. */
 interface RepositoryName {
@@ -77,6 +77,41 @@ export function openCalls({ tokens, location, reads, client }: CallsParts): Call
         return call(client(token.secret), now, token);
       }
     });
+}
+
+/** What is kept of answers to one token; beyond it the oldest are dropped. Our default. */
+const MAX_KEPT_ANSWERS = 2_000;
+
+/**
+ * Answers of GitHub with their ETags. To ask whether one has changed is free while it has not: a 304 does not count
+ * against the hour's requests. ETags are good for one token only, so answers are kept with it.
+ */
+export function openUnchanged() {
+  const byToken = new WeakMap<Token, BoundedMap<{ readonly etag: string; readonly value: unknown }>>();
+  return async <T>(
+    token: Token,
+    name: string,
+    parse: (data: unknown) => T,
+    ask: (headers: { readonly 'if-none-match'?: string }) => Promise<ConditionalAnswer>,
+  ): Promise<T> => {
+    const kept = byToken.get(token) ?? openBoundedMap(MAX_KEPT_ANSWERS);
+    byToken.set(token, kept);
+    const known = kept.get(name);
+    const answer = await unless(304, () => ask(known ? { 'if-none-match': known.etag } : {}));
+    if (answer === null && known) return known.value as T;
+    if (answer === null) throw new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 304 to an ordinary read.');
+    const value = parse(answer.data);
+    const { etag } = answer.headers;
+    if (etag === undefined) kept.delete(name);
+    else kept.set(name, { etag, value });
+    return value;
+  };
+}
+export type Unchanged = ReturnType<typeof openUnchanged>;
+
+interface ConditionalAnswer {
+  readonly headers: { readonly etag?: string | undefined };
+  readonly data: unknown;
 }
 
 /** Retries a call with a new token if GitHub rejects the old one. */

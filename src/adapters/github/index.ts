@@ -15,7 +15,7 @@ import {
   type Token,
   type TokenCache,
 } from './app.ts';
-import { openRepositoryLocation, type RepositoryLocation } from './calls.ts';
+import { openRepositoryLocation, openUnchanged, type RepositoryLocation } from './calls.ts';
 import { type Api, type ClientOptions, openClient, openClockEpochs } from './client.ts';
 import { openPace, type Pace, type PaceParts } from './faults.ts';
 import { openPeople } from './people.ts';
@@ -109,6 +109,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
         location: shared.location(repository),
         pace: shared.pace(repository.installationId),
         gitUrl,
+        unchanged: shared.unchanged,
         client: withToken(repository, true),
       }),
 
@@ -168,6 +169,7 @@ function openShared(options: GitHubOptions, client: ClientOptions, { now, elapse
   return {
     app,
     pace,
+    unchanged: openUnchanged(),
     location: (repository: RepositoryHandle) =>
       kept(places, keyOf(repository), () => openRepositoryLocation(repository, now)),
     readerTokens: (repository: RepositoryHandle, open: () => TokenCache) =>

@@ -17,7 +17,7 @@ import {
   Touched,
 } from './answers.ts';
 import type { TokenCache } from './app.ts';
-import { type Calls, openCalls, type RepositoryLocation, withToken } from './calls.ts';
+import { type Calls, openCalls, type RepositoryLocation, type Unchanged, withToken } from './calls.ts';
 import { failedChecks } from './checks.ts';
 import { type Api, backwards, newest, PAGE, pagesOf } from './client.ts';
 import { type Pace, unless } from './faults.ts';
@@ -32,11 +32,12 @@ interface ReaderParts {
   readonly location: RepositoryLocation;
   readonly pace: Pace;
   readonly gitUrl: string;
+  readonly unchanged: Unchanged;
   client(token: string): Api;
 }
 
 export function openReader(parts: ReaderParts): GitHubReader {
-  const { repository, tokens, location, pace, gitUrl, client } = parts;
+  const { repository, tokens, location, pace, gitUrl, unchanged, client } = parts;
   const calls = openCalls({ tokens, location, reads: client, client });
   const read = <T>(doing: string, call: Parameters<typeof calls<T>>[0]): Promise<T> =>
     pace.run(doing, () => calls(call));
@@ -74,9 +75,13 @@ export function openReader(parts: ReaderParts): GitHubReader {
     permission: async (user) => {
       // Bots have no permissions to look up, and invalid names must not become part of the URL.
       if (!LOGIN.test(user.login)) return 'none';
-      return read(`read what ${user.login} may do`, async ({ rest }, at) => {
+      return read(`read what ${user.login} may do`, async ({ rest }, at, token) => {
         const where = { ...at, username: user.login };
-        const level = PermissionLevel.parse((await rest.repos.getCollaboratorPermissionLevel(where)).data);
+        // Of an address, not of a person or repository: both can get other names.
+        const name = `${at.owner}/${at.repo} ${user.login}`;
+        const level = await unchanged(token, name, PermissionLevel.parse, (headers) =>
+          rest.repos.getCollaboratorPermissionLevel({ ...where, headers }),
+        );
         // A login can pass to another account, so only the id identifies the user.
         const same = level.user?.id === user.id && level.user.type === 'User';
         return same ? roleOf(level) : 'none';

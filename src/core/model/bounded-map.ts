@@ -1,5 +1,5 @@
 /** A map that drops the entries that were set longest ago when it becomes too large. */
-interface BoundedMap<T> {
+export interface BoundedMap<T> {
   get(key: string): T | undefined;
   set(key: string, value: T): void;
   delete(key: string): boolean;

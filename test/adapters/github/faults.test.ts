@@ -751,6 +751,56 @@ describe('permission', () => {
     await expect(github.permission(alice)).rejects.toThrow();
   });
 
+  describe('asked again', () => {
+    const PATH = '/repos/o/r/collaborators/alice/permission';
+    const level = (permission: string, id = 9) => ({ permission, role_name: permission, user: { ...user, id } });
+    const asksWith = (etag: string, token = READ_TOKEN) =>
+      nock(API).get(PATH).matchHeader('if-none-match', etag).matchHeader('authorization', `token ${token}`);
+    const asksAnew = (token = READ_TOKEN) =>
+      nock(API, { badheaders: ['if-none-match'] }).get(PATH).matchHeader('authorization', `token ${token}`);
+
+    test('costs none of the hour’s requests while nothing has changed, also for another reader', async () => {
+      mints(READ_TOKEN, READER_RIGHTS);
+      const github = open();
+      const right = async () => (await github.reader(HANDLE)).permission(alice);
+      asksAnew().reply(200, level('write'), { etag: 'W/"1"' });
+      expect(await right()).toBe('write');
+      asksWith('W/"1"').twice().reply(304);
+      expect([await right(), await right()]).toEqual(['write', 'write']);
+      // What is kept is GitHub's answer, not what followed from it for one person.
+      asksWith('W/"1"').reply(304);
+      expect(await (await github.reader(HANDLE)).permission({ id: 10, login: 'alice' })).toBe('none');
+      asksWith('W/"1"').reply(200, level('read'), { etag: 'W/"2"' });
+      expect(await right()).toBe('read');
+      asksWith('W/"2"').reply(404, { message: 'alice is not a user' });
+      await expect(right()).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+    });
+
+    test('with another token, is read anew: an ETag is good for one token only', async () => {
+      const github = await reader();
+      asksAnew().reply(200, level('write'), { etag: 'W/"1"' });
+      expect(await github.permission(alice)).toBe('write');
+      asksWith('W/"1"').reply(401, { message: 'Bad credentials' });
+      mints('ghs_next', READER_RIGHTS);
+      asksAnew('ghs_next').reply(200, level('read'), { etag: 'W/"2"' });
+      expect(await github.permission(alice)).toBe('read');
+      asksWith('W/"2"', 'ghs_next').reply(304);
+      expect(await github.permission(alice)).toBe('read');
+    });
+
+    test('is never answered from what was known before: an error and a 304 that nobody asked for give no right', async () => {
+      const github = await reader();
+      asksAnew().reply(200, level('write'));
+      expect(await github.permission(alice)).toBe('write');
+      asksAnew().reply(304);
+      await expect(github.permission(alice)).rejects.toMatchObject({ code: 'GITHUB_UNAVAILABLE' });
+      asksAnew().reply(200, level('write'), { etag: 'W/"1"' });
+      expect(await github.permission(alice)).toBe('write');
+      asksWith('W/"1"').times(4).reply(502);
+      await expect(github.permission(alice)).rejects.toMatchObject({ code: 'GITHUB_UNAVAILABLE' });
+    });
+  });
+
   test.each(['auto-dev[bot]', '../../evil', 'a/b', '', 'ａｌｉｃｅ', 'a b'])(
     'is denied without a request for %j',
     async (login) => {
