@@ -42,9 +42,10 @@ interface Upkeep {
 }
 
 /**
- * Reconciles store and engine, now and every few minutes; if that fails now, the start fails. Missing comments on
- * GitHub are written in the background, because they take time and nothing waits for them. Missed webhooks are handled
- * in the background too, and what no run has used for two weeks is removed, now and every day.
+ * Reconciles store and engine, now and every few minutes; if that fails now, the start fails. As often, in the background:
+ * missing comments on GitHub are written, because they take time and nothing waits for them, and sessions that are over
+ * are deleted. Missed webhooks are handled in the background too, and what no run has used for two weeks is removed, now
+ * and every day.
  */
 export async function startUpkeep(
   world: World,
@@ -53,15 +54,20 @@ export async function startUpkeep(
 ): Promise<Upkeep> {
   await reconcile(world);
   await intake.recover();
-  let reconciling = announceEndedRuns(world).catch(
-    warn(world, 'Outcomes of finished runs could not be posted.'),
-  );
+  const endSessions = (): Promise<unknown> =>
+    world.store
+      .deleteEndedSessions(world.clock.now())
+      .catch(warn(world, 'Sessions that are over could not be deleted.'));
+  let reconciling: Promise<unknown> = announceEndedRuns(world)
+    .catch(warn(world, 'Outcomes of finished runs could not be posted.'))
+    .then(endSessions);
   const timer = setInterval(() => {
     reconciling = reconciling
       .then(() => reconcile(world))
       .then(() => announceEndedRuns(world))
       .then(() => intake.recover())
-      .catch(warn(world, 'Runs could not be reconciled.'));
+      .catch(warn(world, 'Runs could not be reconciled.'))
+      .then(endSessions);
   }, EVERY_MS);
   const prune = async () => {
     // If one of them fails, the other one is still executed.

@@ -3,6 +3,7 @@ import { pruneUnused, startUpkeep } from '../../src/compose/upkeep.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import type { GitHubReader, Log, RepositoryHandle, RunRecord, Workspaces } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
+import { memorySessions } from '../world/memory-lists.ts';
 import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
 
@@ -39,14 +40,16 @@ test('data that no run used for two weeks is removed, except that of active runs
   expect(said).toEqual(['Freed 7 MB that no run used for two weeks.']);
 });
 
+const MINUTE = 60_000;
+
 describe('the search for missed webhooks', () => {
-  const MINUTE = 60_000;
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
   /** Upkeep over an App with two repositories and no runs. `answer` is what asking one of them for labels does. */
   async function kept(answer: (repositoryId: number) => Promise<readonly []>) {
     const asked: number[] = [];
+    const sessions = memorySessions();
     let recovered = 0;
     const at = { installationId: 1, owner: 'acme', installedAt: 0 };
     const repository = (repositoryId: number) => ({ ...at, repositoryId, name: `shop-${repositoryId}` });
@@ -54,6 +57,7 @@ describe('the search for missed webhooks', () => {
       clock: { now: () => Date.now(), elapsed: () => Date.now() },
       log: silent,
       store: {
+        ...sessions,
         unfinished: async () => [],
         endedWithout: async () => [],
         outcomes: async () => [],
@@ -79,7 +83,7 @@ describe('the search for missed webhooks', () => {
       recovered += 1;
     };
     const upkeep = await startUpkeep(world, { recover }, { runs: 180 * DAY, ledger: 400 * DAY });
-    return { asked, upkeep, recovered: () => recovered };
+    return { asked, sessions, upkeep, recovered: () => recovered };
   }
 
   test('runs at a start, shortly afterwards, and then four times an hour', async () => {
@@ -105,6 +109,18 @@ describe('the search for missed webhooks', () => {
     await vi.advanceTimersByTimeAsync(16 * MINUTE);
     upkeep.stop();
     expect(asked).toEqual([1, 2, 1]);
+  });
+
+  test('is not all that upkeep does: sessions that are over are deleted within minutes, the others stay', async () => {
+    const { sessions, upkeep } = await kept(async () => []);
+    const add = (hash: string, ms: number) =>
+      sessions.addSession({ hash, userId: 5, login: 'mona', createdAt: 0, expiresAt: Date.now() + ms });
+    await add('short', MINUTE);
+    await add('long', DAY);
+    await vi.advanceTimersByTimeAsync(6 * MINUTE);
+    upkeep.stop();
+    // As it was before it ended, if it were still there.
+    expect([await sessions.session('short', 0), (await sessions.session('long', 0))?.hash]).toEqual([null, 'long']);
   });
 
   const down = new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.');
