@@ -106,6 +106,61 @@ test('secrets are taken out before anything is stored', async () => {
   expect(all).toContain('curl');
 });
 
+describe('a secret that is printed piece by piece', () => {
+  const line = (text: string): CoderEvent => ({ kind: 'output', text, detail: text, piece: true });
+  const word = (text: string): CoderEvent => ({ kind: 'says', text: '', detail: text, piece: true });
+  const body = Array.from({ length: 8 }, (_, at) => `MIIEow${at}${'Ab9/'.repeat(14)}`);
+  const lines = ['-----BEGIN RSA PRIVATE KEY-----', ...body, '-----END RSA PRIVATE KEY-----'];
+
+  /** Each batch of events is stored before the next one is reported. */
+  async function slowly(batches: readonly (readonly CoderEvent[])[]): Promise<string> {
+    const recorder = record();
+    for (const batch of batches) {
+      const before = (await stored()).length;
+      recorder.add(batch);
+      while ((await stored()).length <= before) await clock.sleep(0);
+    }
+    await recorder.close();
+    return JSON.stringify(await stored());
+  }
+
+  test.each([1, 2, 3, 4])('is taken out of every step, %i lines at a time', async (size) => {
+    const batches = Array.from({ length: Math.ceil(lines.length / size) }, (_, at) =>
+      lines.slice(at * size, (at + 1) * size).map(line),
+    );
+    const all = await slowly([[line('the key:')], ...batches, [line('and on it goes')]]);
+    for (const part of body) expect(all).not.toContain(part.slice(0, 20));
+    expect(all).toContain('the key:');
+    expect(all).toContain('and on it goes');
+  });
+
+  test('is taken out after its beginning is stored, and so is the key of a gateway', async () => {
+    const token = `ghp_${'a1B2'.repeat(9)}`;
+    const all = await slowly([
+      [word('It is ')],
+      [word(token.slice(0, 9))],
+      [word(`${token.slice(9)} there.`)],
+      [word(`${KEY.slice(0, 13)}`)],
+      [word(`${KEY.slice(13)}`)],
+      [word(' Done.')],
+    ]);
+    for (const secret of [token.slice(9, 25), KEY.slice(0, 13), KEY.slice(13)]) expect(all).not.toContain(secret);
+    expect(all).toMatch(/ there\..* Done\./);
+  });
+
+  test('costs no other word: pieces without one are stored as they come', async () => {
+    const recorder = record();
+    const said = 'I read the file, then I run the tests, and see.'.match(/.{1,7}/g) ?? [];
+    for (const part of said) {
+      recorder.add([word(part)]);
+      await clock.sleep(0);
+      await clock.sleep(0);
+    }
+    await recorder.close();
+    expect((await stored()).map(({ detail = '' }) => detail).join('')).toBe(said.join(''));
+  });
+});
+
 describe('limits', () => {
   test('pieces of a text become one step, up to the size of one', async () => {
     const recorder = record();

@@ -7,7 +7,7 @@ import {
   cutMiddle,
   type RunId,
 } from '../../core/model/index.ts';
-import type { Redact } from '../../core/secrets/index.ts';
+import { REDACTED, type Redact } from '../../core/secrets/index.ts';
 import type { Clock, LiveRuns, StepTotals } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 
@@ -33,7 +33,10 @@ const BATCH = 100;
 const MAX_WAITING_DETAILS = 1_000_000;
 
 /** A step without its number: that is known when it is written. */
-type NewStep = Omit<CoderStep, 'alias' | 'number'>;
+type NewStep = Omit<CoderStep, 'alias' | 'number'> & {
+  /** Of a piece of a text: what came before it, in earlier steps. */
+  readonly before?: string;
+};
 
 /** `redact`: applied to all texts before they are shortened. */
 export function recordSteps(
@@ -107,8 +110,10 @@ function waitingSteps(clock: Pick<Clock, 'elapsed' | 'now'>): WaitingSteps {
   let countedAt = clock.elapsed();
   let left = 0;
   let continued = false;
+  let newest: NewStep | undefined;
 
   const push = (step: NewStep): void => {
+    newest = step;
     steps.push(step);
     details += step.detail?.length ?? 0;
   };
@@ -126,12 +131,15 @@ function waitingSteps(clock: Pick<Clock, 'elapsed' | 'now'>): WaitingSteps {
         if (longer !== null) {
           details += (longer.detail?.length ?? 0) - (last.detail?.length ?? 0);
           steps[steps.length - 1] = longer;
+          newest = longer;
           return;
         }
       }
       const now = clock.elapsed();
       allowed = Math.min(burst, allowed + ((now - countedAt) / 1000) * perSecond);
       countedAt = now;
+      const goesOn = piece && continued && newest?.kind === event.kind;
+      const before = goesOn && newest ? writtenBefore(newest) : undefined;
       continued = piece === true;
       if (allowed < 1 || steps.length >= MAX_WAITING || details > MAX_WAITING_DETAILS) {
         left += 1;
@@ -139,7 +147,7 @@ function waitingSteps(clock: Pick<Clock, 'elapsed' | 'now'>): WaitingSteps {
       }
       allowed -= 1;
       noteLeftOut();
-      push({ ...fields, at: clock.now() });
+      push({ ...fields, ...(before === undefined ? {} : { before }), at: clock.now() });
     },
     note(kind, text) {
       noteLeftOut();
@@ -159,9 +167,29 @@ function waitingSteps(clock: Pick<Clock, 'elapsed' | 'now'>): WaitingSteps {
 const leftOutText = (steps: number): string =>
   `${steps} ${steps === 1 ? 'step was' : 'steps were'} left out: the agent reported steps faster than Runoff records them.`;
 
-/** A piece of a text together with what came before; null if that would be too long. Lines of output stay lines. */
+/** Lines of output stay lines. */
+const betweenPieces = (kind: CoderStep['kind']): string => (kind === 'output' ? '\n' : '');
+
+/** UTF-16 units of earlier steps that a piece is looked at with: more than the longest secret that has a pattern. */
+const MAX_BEFORE = 8_000;
+
+const writtenBefore = ({ before = '', text, detail = text, kind }: NewStep): string =>
+  `${before}${detail}${betweenPieces(kind)}`.slice(-MAX_BEFORE);
+
+/**
+ * A piece without secrets, also those that began in an earlier step: a key of many lines is one only together with its
+ * first. All of what is returned is part of the text that was redacted whole.
+ */
+function redactedAfter(redact: Redact, before: string, text: string): string {
+  const [earlier, whole] = [redact(before), redact(before + text)];
+  let same = 0;
+  while (same < earlier.length && earlier[same] === whole[same]) same += 1;
+  return whole.slice(same) || (text === '' ? '' : REDACTED);
+}
+
+/** A piece of a text together with what came before; null if that would be too long. */
 function continuedBy(before: NewStep, { text, detail = text, kind }: CoderEvent): NewStep | null {
-  const between = kind === 'output' ? '\n' : '';
+  const between = betweenPieces(kind);
   const whole = `${before.detail ?? before.text}${between}${detail}`;
   return whole.length > CODER_STEP_LIMITS.detail ? null : { ...before, detail: whole };
 }
@@ -190,13 +218,14 @@ function stepWriter(
     return { last: batch.length + (totals?.last ?? 0), details: totals?.details ?? 0 };
   };
   const next = (known: { last: number; details: number }): readonly CoderStep[] =>
-    waiting.take().map((step) => {
+    waiting.take().map(({ before = '', ...step }) => {
       known.last += 1;
+      const clean = (text: string) => redactedAfter(redact, before, text);
       const most =
         known.details > CODER_STEP_LIMITS.details ? CODER_STEP_LIMITS.shortDetail : CODER_STEP_LIMITS.detail;
-      const detail = step.detail === undefined ? undefined : cutMiddle(redact(step.detail), most);
+      const detail = step.detail === undefined ? undefined : cutMiddle(clean(step.detail), most);
       known.details += detail?.length ?? 0;
-      const text = redact(step.text).slice(0, CODER_STEP_LIMITS.text).toWellFormed();
+      const text = clean(step.text).slice(0, CODER_STEP_LIMITS.text).toWellFormed();
       return {
         ...step,
         alias,
