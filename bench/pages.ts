@@ -10,6 +10,8 @@ const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7'
 const ALIASES = 'ABCDEFGHIJKL'.split('');
 const TESTS = 5_000;
 const DIFF_BYTES = 2 * 2 ** 20;
+/** Milliseconds in which every page of the large run must answer. */
+const MOST_MS = 300;
 
 const suite = (failing: (at: number) => boolean): TestRun => ({
   source: 'report',
@@ -78,6 +80,7 @@ async function measured(view: RunView, parts: StoredParts, path: string) {
 }
 
 const big = large();
+const slow: string[] = [];
 console.log(
   '| page | small run | large run | ratio | size of the large one |\n| --- | --: | --: | --: | --: |',
 );
@@ -91,4 +94,9 @@ for (const [name, path] of Object.entries(PATHS)) {
     `${Math.round(found.bytes / 1000)} kB`,
   ];
   console.log(`| ${name} | ${cells.join(' | ')} |`);
+  if (found.ms >= MOST_MS) slow.push(name);
+}
+if (slow.length > 0) {
+  console.error(`The limit is ${MOST_MS} ms. Slower: ${slow.join(', ')}.`);
+  process.exitCode = 1;
 }
