@@ -77,13 +77,29 @@ describe('a worker of an App', () => {
     onMachines(100, async (demo) => {
       const one = await startWorker(demo.environment, 'one');
       const issue = await demo.label();
-      await demo.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
+      const { id } = await demo.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
       await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
+      const { store } = demo.environment.world;
+      const steps = (alias: string) => store.steps(id, { alias, limit: 2_000 });
+      const hasSpoken = async () =>
+        (await store.stepTotals(id)).filter(({ last }) => last > 2).map(({ alias }) => alias);
+      await expect.poll(hasSpoken, { timeout: 60_000 }).not.toEqual([]);
       await kill(one.process);
+      const aliases = await hasSpoken();
+      const before = await Promise.all(aliases.map(steps));
       await startWorker(demo.environment, 'two');
 
       const view = await demo.run(issue);
       expect(view.state).toBe('published');
+      // What coders had reported is there as it was, and what they do after that is numbered on.
+      for (const [at, earlier] of before.entries()) {
+        const all = await steps(aliases[at] ?? '');
+        expect(all.slice(0, earlier.length)).toEqual(earlier);
+        expect(all.map(({ number }) => number)).toEqual(all.map((_, nth) => nth + 1));
+        const later = all.slice(earlier.length);
+        if (earlier.at(-1)?.kind !== 'exit')
+          expect(later[0]).toMatchObject({ kind: 'start', text: expect.stringContaining('restarted') });
+      }
       const pulls = await demo.environment.github.as(MAINTAINER).pulls(REPOSITORY);
       expect(pulls).toMatchObject([{ draft: true, state: 'open' }]);
     }));
