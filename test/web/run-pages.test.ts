@@ -197,6 +197,39 @@ describe('diffs', () => {
     expect((await world.get(`/runs/${view.id}/candidates/Z`, mona)).status).toBe(404);
   });
 
+  test('side by side, and in one column where there is no room for two', async () => {
+    const view = richRun();
+    const before = 'one\ntwo\nthree\nfour\nfive\n';
+    const after = 'one\n2\n3\n</tr>\0\nfour\nsix\n';
+    const world = await storedRun(view, { patches: { B: collected({ 'src/a.ts': [before, after] }) } });
+    const page = await pageOf(world, view, '/candidates/B');
+    expectInert(page);
+    const [sides = '', column = ''] = page.split('where-narrow');
+    const lines = (markup: string) =>
+      [
+        ...markup.matchAll(
+          /line-prefix">([^<]*)<\/span><span class="d2h-code-line-ctn">(.*?)<\/span><\/div>/g,
+        ),
+      ].map(
+        ([, sign = '', line = '']) =>
+          `${sign.replace('&nbsp;', ' ')}${line.replace(/<\/?(?:ins|del)>/g, '')}`,
+      );
+    expect(lines(column)).toEqual([
+      ' one',
+      '-two',
+      '-three',
+      '+2',
+      '+3',
+      '+&lt;&#x2F;tr&gt;&lt;U+0000&gt;',
+      ' four',
+      '-five',
+      '+six',
+    ]);
+    // What is in the column is on one of the sides, once.
+    expect(lines(sides).filter((line) => /^[-+]/.test(line))).toHaveLength(7);
+    expect(await pageOf(world, view, '/candidates/B?view=unified')).not.toContain('where-narrow');
+  });
+
   test('from one candidate to another', async () => {
     const view = richRun();
     const page = await pageOf(await storedRun(view, richParts()), view, '/compare/A/C');
@@ -228,7 +261,7 @@ describe('diffs', () => {
     const patch = collected({ 'src/big.ts': [null, text], 'src/small.ts': ['a\n', 'b\n'] });
     const world = await storedRun(view, { patches: { B: patch } });
     const seen: string[] = [];
-    for (let part = 1; part <= 6; part += 1) {
+    for (let part = 1; part <= 8; part += 1) {
       const page = await pageOf(world, view, `/candidates/B?view=unified&part=${part}`);
       expectInert(page);
       expect(page.length).toBeLessThan(800_000);
@@ -248,6 +281,16 @@ test('the other pages tell of inputs, debate, judges, cost and who did what', as
   const view = richRun();
   const world = await storedRun(view, richParts());
   const shown = async (path: string) => wordsOf(await pageOf(world, view, path));
+  const inputs = (...texts: readonly string[]) => ({
+    ...richParts(),
+    table: {
+      ...(richParts().table ?? expect.fail()),
+      inputs: texts.map((input) => ({ input, results: ['1', '2', '2', null, null] })),
+    },
+  });
+  expect(wordsOf(await pageOf(await storedRun(view, inputs('', 'as in adds')), view, '/behaviour'))).toMatch(
+    /input not kept a 1 b 2 .*as in adds a 1/,
+  );
   expect(await shown('/behaviour')).toContain('last([]) a undefined b TypeError: x a undefined a undefined');
   expect(await shown('/debate')).toContain(
     'Round 1: no consensus yet $0.10, 2 tokens; 50% of the lines changed.',

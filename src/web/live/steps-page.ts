@@ -125,17 +125,25 @@ function shownCalls(
 
 function stepPageBody(page: StepPage): Html {
   const { runId, candidate, query, steps, calls, totals, lastCall, isLive } = page;
-  const { alias, note } = candidate;
+  const { alias, note, patch } = candidate;
   const items = stepsWithCalls(steps, calls);
-  return html`<p><a href="/runs/${runId}">The run</a> · candidate ${alias}: <span data-live-text="${alias}.state">${CANDIDATE_STATE_LABELS[candidate.state]}</span>, <span data-live-text="${alias}.note">${shownText(note, 300)}</span></p>
+  return html`<p><a href="/runs/${runId}">Overview of the run</a>${patch ? html` · <a href="/runs/${runId}/candidates/${alias}">Diff of ${alias}</a>` : ''}</p>
+<p>Candidate ${alias}: <strong data-live-text="${alias}.state">${CANDIDATE_STATE_LABELS[candidate.state]}</strong> <span data-live-text="${alias}.note">${shownText(note, 300)}</span></p>
 <p class="note">Commands, edits and words are as the agent reports them; they prove nothing. Model calls are from Runoff's own ledger.</p>
 ${stepForm(query)}
 ${firstNote(totals)}
 ${earlierLink(page)}
 <ol class="steps" id="steps"${isLive ? html` data-steps="/runs/${runId}/events?steps=${alias}&amp;after=${totals?.last ?? 0}&amp;call=${lastCall}"` : ''}>${items}</ol>
-${items.length === 0 ? html`<p id="no-steps">${query.filter === 'all' && query.text === '' ? 'Nothing has been reported yet.' : 'No step matches.'}</p>` : ''}
+${items.length === 0 ? html`<p id="no-steps">${noSteps(page)}</p>` : ''}
 ${laterLink(page)}
 <p role="status" class="note" data-live-status></p>`;
+}
+
+function noSteps({ query, candidate: { state } }: StepPage): string {
+  if (query.filter !== 'all' || query.text !== '') return 'No step matches.';
+  return state === 'queued' || state === 'coding'
+    ? 'Nothing has been reported yet.'
+    : 'No step of this coder is kept.';
 }
 
 const stepForm = ({
@@ -146,7 +154,7 @@ const stepForm = ({
   ([name, { title }]) =>
     html`<option value="${name}"${name === filter ? html` selected` : ''}>${title}</option>`,
 )}</select></label>
-<label>containing <input type="search" name="q" value="${text}" maxlength="${MAX_SEARCH}"></label>
+<label>Containing <input type="search" name="q" value="${text}" maxlength="${MAX_SEARCH}"></label>
 <button>Search</button>
 </form>`;
 

@@ -54,7 +54,7 @@ function rankedTable(view: RunView): Html {
     ({ isOptional, cell }) => !isOptional || rows.some((row) => cell(row) !== DASH),
   );
   return cardTable(
-    'Candidates, best first',
+    'Best first',
     shown.map(({ title }) => title),
     rows.map((row) => ({
       head: candidateLink(view, row.alias),
@@ -111,9 +111,12 @@ const cardTable = (caption: string, titles: readonly string[], rows: readonly Ca
       )}</tr>`,
   )}</tbody></table>`;
 
+const stepsAddress = (view: RunView, alias: string): string =>
+  runAddress(view.id, `/steps/${encodeURIComponent(alias)}`);
+
 /** Links to its diff, if there is one, and to what its coder does. */
 export const candidateLink = (view: RunView, alias: string): Html =>
-  html`${diffLink(view, alias)} <a class="step-link" href="${runAddress(view.id, `/steps/${encodeURIComponent(alias)}`)}">steps<span class="hidden"> of candidate ${alias}</span></a>`;
+  html`${diffLink(view, alias)} <a class="step-link" href="${stepsAddress(view, alias)}">steps<span class="hidden"> of candidate ${alias}</span></a>`;
 
 function diffLink(view: RunView, alias: string): Html {
   const hasPatch = view.candidates.some((one) => one.alias === alias && one.patch);
@@ -138,9 +141,9 @@ export function reasonCards(view: RunView): Html | '' {
   if (view.evidence.length === 0) return '';
   const [first] = view.ranking;
   return html`<div class="grid">${reasons(view, true).map(
-    (reason) => html`<article class="card"><h3>${candidateLink(view, reason.alias)}</h3>
+    (reason) => html`<article class="card"><h3>Candidate ${reason.alias}</h3>
 ${reasonBody(reason)}
-${compareLinks(view, reason.alias, first?.alias)}</article>`,
+<p class="links">${compareLinks(view, reason.alias, first?.alias)}<a href="${stepsAddress(view, reason.alias)}">Steps of ${reason.alias}</a></p></article>`,
   )}</div>`;
 }
 
@@ -169,9 +172,9 @@ function compareLinks(view: RunView, alias: string, first: string | undefined): 
   const own = encodeURIComponent(alias);
   const others = view.candidates.filter((one) => one.alias !== alias && one.patch);
   const best = first !== alias && isShown(first) ? first : others[0]?.alias;
-  return html`<p class="links"><a href="${runAddress(view.id, `/candidates/${own}`)}">Diff of ${alias}</a>${
+  return html`<a href="${runAddress(view.id, `/candidates/${own}`)}">Diff of ${alias}</a> · ${
     best === undefined
       ? ''
-      : html` · <a href="${runAddress(view.id, `/compare/${encodeURIComponent(best)}/${own}`)}">Compare ${best} with ${alias}</a>`
-  }</p>`;
+      : html`<a href="${runAddress(view.id, `/compare/${encodeURIComponent(best)}/${own}`)}">Compare ${best} with ${alias}</a> · `
+  }`;
 }

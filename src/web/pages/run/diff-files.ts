@@ -131,7 +131,7 @@ export interface DiffPart {
 }
 
 /** Lines and characters of one part. Ours: about half a megabyte of markup, which a browser draws at once. */
-const PART_LIMITS = { lines: 800, characters: 120_000 } as const;
+const PART_LIMITS = { lines: 500, characters: 75_000 } as const;
 /** Files of one part, for a diff of thousands of small ones. */
 const PART_FILES = 60;
 

@@ -16,8 +16,10 @@ export type DiffViewName = (typeof DIFF_VIEWS)[number];
  */
 const LINE =
   '<tr><td class="{{lineClass}} {{type}}">{{{lineNumber}}}</td><td class="{{type}}"><div class="{{contentClass}}"><span class="d2h-code-line-prefix">{{{prefix}}}</span><span class="d2h-code-line-ctn">{{{content}}}</span></div></td></tr>';
-const side = (name: string, key: string): string =>
-  `<div class="d2h-file-side-diff" role="region" aria-label="${name}" tabindex="0"><table class="d2h-diff-table"><caption class="hidden">${name}</caption><tbody class="d2h-diff-tbody">{{{diffs.${key}}}}</tbody></table></div>`;
+const table = (of: string, name: string, rows: string): string =>
+  `<div class="${of}" role="region" aria-label="${name}" tabindex="0"><table class="d2h-diff-table"><caption class="hidden">${name}</caption><tbody class="d2h-diff-tbody">${rows}</tbody></table></div>`;
+/** Between the two sides. In text of others it is spelt out. */
+const SIDES = '\0';
 const TEMPLATES = {
   'generic-wrapper': '{{{content}}}',
   'generic-line': LINE,
@@ -25,41 +27,82 @@ const TEMPLATES = {
     '<tr><td class="{{lineClass}} {{CSSLineClass.INFO}}"></td><td class="{{CSSLineClass.INFO}}"><div class="{{contentClass}}">{{#blockHeader}}{{{blockHeader}}}{{/blockHeader}}&nbsp;</div></td></tr>',
   'line-by-line-numbers':
     '<div class="line-num1">{{oldNumber}}</div><div class="line-num2">{{newNumber}}</div>',
-  'side-by-side-file-diff': `<div class="d2h-file-wrapper" data-lang="{{file.language}}"><div class="d2h-files-diff">${side('Before', 'left')}${side('After', 'right')}</div></div>`,
-  'line-by-line-file-diff':
-    '<div class="d2h-file-wrapper" data-lang="{{file.language}}"><div class="d2h-file-diff" role="region" aria-label="Changes" tabindex="0"><table class="d2h-diff-table"><caption class="hidden">Changes</caption><tbody class="d2h-diff-tbody">{{{diffs}}}</tbody></table></div></div>',
+  'side-by-side-file-diff': `{{{diffs.left}}}${SIDES}{{{diffs.right}}}`,
+  'line-by-line-file-diff': '{{{diffs}}}',
 };
+
+const inFile = (language: string, content: string): Html =>
+  raw(`<div class="d2h-file-wrapper" data-lang="${language}">${content}</div>`);
+
+const rowsOf = (side: string): readonly string[] =>
+  side
+    .split('</tr>')
+    .slice(0, -1)
+    .map((row) => `${row}</tr>`);
+
+/** Of a row of one side: `none` stands beside a line that the other side has alone. */
+function kindOf(row: string): 'changed' | 'none' | 'same' {
+  const [, classes = ''] = /^<tr><td class="([^"]*)"/.exec(row) ?? [];
+  if (classes.includes('d2h-emptyplaceholder')) return 'none';
+  return /\bd2h-(?:del|ins)\b/.test(classes) ? 'changed' : 'same';
+}
+
+/** Both sides as one column: what was removed, then what was added in its place. */
+function oneColumn(left: readonly string[], right: readonly string[]): string {
+  const rows: string[] = [];
+  let added: string[] = [];
+  for (const [at, before] of left.entries()) {
+    const after = right[at] ?? '';
+    const isSame = kindOf(before) === 'same';
+    if (isSame) {
+      // The heading of a hunk stands on the left only.
+      rows.push(...added, before.includes('d2h-info') ? before : after);
+      added = [];
+    }
+    if (kindOf(before) === 'changed') rows.push(before);
+    if (kindOf(after) === 'changed') added.push(after);
+  }
+  return [...rows, ...added].join('');
+}
+
+/** Side by side needs room: where there is none, the page shows the same lines in one column. */
+function bothSides(split: string): string {
+  const [left = '', right = ''] = split.split(SIDES);
+  const sides = [table('d2h-file-side-diff', 'Before', left), table('d2h-file-side-diff', 'After', right)];
+  const narrow = table('d2h-file-diff where-narrow', 'Changes', oneColumn(rowsOf(left), rowsOf(right)));
+  return `<div class="d2h-files-diff where-wide">${sides.join('')}</div>${narrow}`;
+}
 
 /** The lines of a part of a file. The text is data: diff2html escapes it, and `Runoff` spells out invisible characters. */
 export function diffTable({ file, hunks }: PartOfFile, view: DiffViewName): Html {
   const isWindows = hasWindowsLines(hunks);
-  return raw(
-    diffHtml(
-      [
-        {
-          oldName: 'file',
-          newName: 'file',
-          addedLines: file.additions,
-          deletedLines: file.deletions,
-          isCombined: false,
-          isGitDiff: true,
-          language: languageOf(file.path),
-          blocks: hunks.map((hunk) => ({
-            oldStartLine: hunk.oldStart,
-            newStartLine: hunk.newStart,
-            header: hunkHeader(hunk),
-            lines: hunk.lines.flatMap((line) => shownLines(line, isWindows)),
-          })),
-        },
-      ],
+  const language = languageOf(file.path);
+  const rows = diffHtml(
+    [
       {
-        outputFormat: view === 'split' ? 'side-by-side' : 'line-by-line',
-        drawFileList: false,
-        ...matchingBounds(hunks),
-        rawTemplates: TEMPLATES,
+        oldName: 'file',
+        newName: 'file',
+        addedLines: file.additions,
+        deletedLines: file.deletions,
+        isCombined: false,
+        isGitDiff: true,
+        language,
+        blocks: hunks.map((hunk) => ({
+          oldStartLine: hunk.oldStart,
+          newStartLine: hunk.newStart,
+          header: hunkHeader(hunk),
+          lines: hunk.lines.flatMap((line) => shownLines(line, isWindows)),
+        })),
       },
-    ),
+    ],
+    {
+      outputFormat: view === 'split' ? 'side-by-side' : 'line-by-line',
+      drawFileList: false,
+      ...matchingBounds(hunks),
+      rawTemplates: TEMPLATES,
+    },
   );
+  return inFile(language, view === 'split' ? bothSides(rows) : table('d2h-file-diff', 'Changes', rows));
 }
 
 const hunkHeader = ({ oldStart, oldCount, newStart, newCount, heading }: Hunk): string =>

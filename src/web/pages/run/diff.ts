@@ -56,7 +56,7 @@ const VIEW_LABELS = { split: 'Side by side', unified: 'Unified' } as const satis
 >;
 
 const viewSwitch = (page: DiffPage, part: number): Html =>
-  html`<span class="switch">${DIFF_VIEWS.map((name) =>
+  html`<span class="switch where-wide">${DIFF_VIEWS.map((name) =>
     name === page.view
       ? html`<strong aria-current="true">${VIEW_LABELS[name]}</strong> `
       : html`<a href="${diffAddress(page, part, name)}">${VIEW_LABELS[name]}</a> `,
