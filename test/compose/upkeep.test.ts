@@ -120,7 +120,10 @@ describe('the search for missed webhooks', () => {
     await vi.advanceTimersByTimeAsync(6 * MINUTE);
     upkeep.stop();
     // As it was before it ended, if it were still there.
-    expect([await sessions.session('short', 0), (await sessions.session('long', 0))?.hash]).toEqual([null, 'long']);
+    expect([await sessions.session('short', 0), (await sessions.session('long', 0))?.hash]).toEqual([
+      null,
+      'long',
+    ]);
   });
 
   const down = new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.');

@@ -144,7 +144,8 @@ describe('a secret that is printed piece by piece', () => {
       [word(`${KEY.slice(13)}`)],
       [word(' Done.')],
     ]);
-    for (const secret of [token.slice(9, 25), KEY.slice(0, 13), KEY.slice(13)]) expect(all).not.toContain(secret);
+    for (const secret of [token.slice(9, 25), KEY.slice(0, 13), KEY.slice(13)])
+      expect(all).not.toContain(secret);
     expect(all).toMatch(/ there\..* Done\./);
   });
 

@@ -282,7 +282,10 @@ describe('a read that is repeated', () => {
 
     await world.github.setRole(world.repository, 'tess', 'push');
     const changed = await read('alice', path, etag);
-    expect([changed.status, ((await changed.json()) as { permission: string }).permission]).toEqual([200, 'write']);
+    expect([changed.status, ((await changed.json()) as { permission: string }).permission]).toEqual([
+      200,
+      'write',
+    ]);
     await world.github.setRole(world.repository, 'tess', 'triage');
     expect((await read('alice', path, etag)).status).toBe(304);
   });

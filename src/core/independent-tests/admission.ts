@@ -7,7 +7,7 @@ import {
   type TestAdmission,
   type Trial,
   type Trials,
-  titleOf,
+  voteTitle,
 } from './independent-test.ts';
 
 /** Runs of a test on each tree before it may count (notes on selection: three identical runs). */
@@ -151,7 +151,7 @@ function testsByAlias(
         .filter((one) => one.failedBy.includes(alias))
         .map((vote) => {
           const { id, test, origin } = vote;
-          const [title, words] = [titleOf(tests, vote), messageOf(test, alias)];
+          const [title, words] = [voteTitle(tests, vote), messageOf(test, alias)];
           return {
             id,
             origin,

@@ -126,7 +126,7 @@ export interface IndependentTestReport {
 }
 
 /** How people know a vote: the title of its test, or what the runner calls the case. */
-export const titleOf = (
+export const voteTitle = (
   tests: readonly IndependentTest[],
   { id, test }: Pick<IndependentTestVote, 'id' | 'test'>,
 ): string => tests.find((one) => one.id === test)?.title ?? id;
@@ -140,7 +140,7 @@ export function independentTestReport(
     ...more,
     tests: votes.map(({ test, ...vote }) => {
       const quote = tests.find((one) => one.id === test)?.quote;
-      return { ...vote, title: titleOf(tests, { id: vote.id, test }), ...(quote ? { quote } : {}) };
+      return { ...vote, title: voteTitle(tests, { id: vote.id, test }), ...(quote ? { quote } : {}) };
     }),
   };
 }

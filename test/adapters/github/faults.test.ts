@@ -753,11 +753,17 @@ describe('permission', () => {
 
   describe('asked again', () => {
     const PATH = '/repos/o/r/collaborators/alice/permission';
-    const level = (permission: string, id = 9) => ({ permission, role_name: permission, user: { ...user, id } });
+    const level = (permission: string, id = 9) => ({
+      permission,
+      role_name: permission,
+      user: { ...user, id },
+    });
     const asksWith = (etag: string, token = READ_TOKEN) =>
       nock(API).get(PATH).matchHeader('if-none-match', etag).matchHeader('authorization', `token ${token}`);
     const asksAnew = (token = READ_TOKEN) =>
-      nock(API, { badheaders: ['if-none-match'] }).get(PATH).matchHeader('authorization', `token ${token}`);
+      nock(API, { badheaders: ['if-none-match'] })
+        .get(PATH)
+        .matchHeader('authorization', `token ${token}`);
 
     test('costs none of the hour’s requests while nothing has changed, also for another reader', async () => {
       mints(READ_TOKEN, READER_RIGHTS);

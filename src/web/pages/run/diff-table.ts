@@ -16,7 +16,7 @@ export type DiffViewName = (typeof DIFF_VIEWS)[number];
  */
 const LINE =
   '<tr><td class="{{lineClass}} {{type}}">{{{lineNumber}}}</td><td class="{{type}}"><div class="{{contentClass}}"><span class="d2h-code-line-prefix">{{{prefix}}}</span><span class="d2h-code-line-ctn">{{{content}}}</span></div></td></tr>';
-const table = (of: string, name: string, rows: string): string =>
+const rowsTable = (of: string, name: string, rows: string): string =>
   `<div class="${of}" role="region" aria-label="${name}" tabindex="0"><table class="d2h-diff-table"><caption class="hidden">${name}</caption><tbody class="d2h-diff-tbody">${rows}</tbody></table></div>`;
 /** Between the two sides. In text of others it is spelt out. */
 const SIDES = '\0';
@@ -68,8 +68,11 @@ function oneColumn(left: readonly string[], right: readonly string[]): string {
 /** Side by side needs room: where there is none, the page shows the same lines in one column. */
 function bothSides(split: string): string {
   const [left = '', right = ''] = split.split(SIDES);
-  const sides = [table('d2h-file-side-diff', 'Before', left), table('d2h-file-side-diff', 'After', right)];
-  const narrow = table('d2h-file-diff where-narrow', 'Changes', oneColumn(rowsOf(left), rowsOf(right)));
+  const sides = [
+    rowsTable('d2h-file-side-diff', 'Before', left),
+    rowsTable('d2h-file-side-diff', 'After', right),
+  ];
+  const narrow = rowsTable('d2h-file-diff where-narrow', 'Changes', oneColumn(rowsOf(left), rowsOf(right)));
   return `<div class="d2h-files-diff where-wide">${sides.join('')}</div>${narrow}`;
 }
 
@@ -102,7 +105,7 @@ export function diffTable({ file, hunks }: PartOfFile, view: DiffViewName): Html
       rawTemplates: TEMPLATES,
     },
   );
-  return inFile(language, view === 'split' ? bothSides(rows) : table('d2h-file-diff', 'Changes', rows));
+  return inFile(language, view === 'split' ? bothSides(rows) : rowsTable('d2h-file-diff', 'Changes', rows));
 }
 
 const hunkHeader = ({ oldStart, oldCount, newStart, newCount, heading }: Hunk): string =>
