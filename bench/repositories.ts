@@ -7,14 +7,13 @@
 import {
   appendFileSync,
   chmodSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { RunDocument } from '../src/core/reports/index.ts';
@@ -27,6 +26,7 @@ import {
   type Listed,
 } from './repositories/candidates.ts';
 import { type Ended, runoff } from './repositories/command.ts';
+import { type Result, readResults, table, writePage } from './repositories/table.ts';
 
 const HELP = `Usage: node bench/repositories.ts [--only NAME,…] [--from FOLDER] [--out FILE] [--jobs N] [--keep FOLDER]
        [--prepare-only] [--table FILE] [--write FILE]`;
@@ -46,29 +46,6 @@ const { values: options } = parseArgs({
 });
 
 const MODEL = 'anthropic/scripted-planner';
-
-interface Result {
-  readonly name: string;
-  readonly language: string;
-  readonly commit: string;
-  /** Whether set-up and build worked, and tests of the base passed with a report. */
-  readonly prepared: boolean;
-  readonly passed: number;
-  readonly failed: number;
-  readonly source: string;
-  /** Milliseconds of the set-up, the first time and the second. */
-  readonly setupMs: readonly (number | null)[];
-  readonly decision: string | null;
-  /** Candidates by their program's name: the winner alone, or those among which a person chooses, best first. */
-  readonly among: readonly string[];
-  /** Whether the winner, or the first of those among which a person chooses, is right. */
-  readonly right: boolean | null;
-  /** All candidates, the first of the ranking first. */
-  readonly ranking: readonly string[];
-  readonly runMs: number | null;
-  /** The last lines of what the person was told, of what failed. */
-  readonly told: string;
-}
 
 interface PreparedJson {
   readonly tests: { readonly source: string; readonly passed: number; readonly failed: number };
@@ -137,9 +114,9 @@ async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): P
     setupMs: [prepared?.ms.setup ?? null, null],
     decision: null,
     among: [],
-    right: null,
     ranking: [],
     runMs: null,
+    because: '',
     told: first.code === 0 ? '' : lastLines(first.err, 8),
   };
   if (prepared === null) return nothing;
@@ -178,108 +155,10 @@ async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): P
       ? `${run.decision.kind}${run.decision.confidence ? `: ${run.decision.confidence}` : ''}`
       : null,
     ...shown,
-    right: candidates.find(({ name }) => name === shown.among[0])?.right ?? null,
     runMs: ended.ms,
-    told: run?.decision?.because ?? lastLines(ended.err, 8),
+    because: run?.decision?.because ?? lastLines(ended.err, 8),
   };
 }
-
-const share = (count: number, of: number): string =>
-  of === 0 ? '–' : `${count} of ${of} (${Math.round((100 * count) / of)}%)`;
-const seconds = (ms: number | null | undefined): string =>
-  ms == null ? '–' : `${(ms / 1000).toFixed(ms < 9_950 ? 1 : 0)} s`;
-
-/** What Runoff says where the cause lies outside of it: a tool or a registry that this machine does not have. */
-const OUT_OF_REACH = /Install it on this machine|could not get its packages|may not reach/;
-
-const withinReach = ({ prepared, told }: Result): boolean => prepared || !OUT_OF_REACH.test(told);
-
-/** What a person has to do before it works: nothing, or what the first sentence of the failure says. */
-function needed({ prepared, told }: Result): string {
-  if (prepared) return 'nothing';
-  const [sentence = ''] = told
-    .replaceAll('\n', ' ')
-    .replace(/^\S*: /, '')
-    .split(/(?<=[.!?]) (?=[A-Z])/);
-  return sentence.replaceAll('|', '\\|').slice(0, 160) || 'see the output';
-}
-
-const testsText = ({ source, prepared, passed, failed }: Result): string => {
-  if (source === 'report') return `${passed} passed${failed > 0 ? `, ${failed} failed` : ''}`;
-  return prepared ? 'exit code only' : '–';
-};
-
-function table(results: readonly Result[]): string {
-  const rows = results
-    .toSorted((a, b) => a.language.localeCompare(b.language) || a.name.localeCompare(b.name))
-    .map((one) =>
-      [
-        one.name,
-        one.language,
-        one.prepared ? 'yes' : 'no',
-        testsText(one),
-        seconds(one.setupMs[0]),
-        seconds(one.setupMs[1]),
-        one.decision ?? '–',
-        one.among.join(' or ') || '–',
-        one.right === null ? '–' : one.right ? 'yes' : '**no**',
-        seconds(one.runMs),
-        needed(one),
-      ].join(' | '),
-    );
-  return [
-    '| repository | language | prepared | tests of the base | set-up | again | decision | winner, or a person chooses | first right | run | to do first |',
-    '| --- | --- | --- | --- | --: | --: | --- | --- | --- | --: | --- |',
-    ...rows.map((row) => `| ${row} |`),
-    '',
-    summary(results),
-  ].join('\n');
-}
-
-function summary(results: readonly Result[]): string {
-  const reached = results.filter(withinReach);
-  const prepared = results.filter((one) => one.prepared);
-  const tried = results.filter((one) => one.runMs !== null);
-  const decided = tried.filter((one) => one.decision?.startsWith('winner'));
-  const right = decided.filter((one) => one.right);
-  const again = prepared.flatMap(({ setupMs: [first, second] }) =>
-    first && second !== null && second !== undefined ? [second / first] : [],
-  );
-  const median = again.toSorted((a, b) => a - b)[Math.floor(again.length / 2)];
-  return [
-    `Prepared and tested without a setting: ${share(prepared.length, reached.length)} of those whose tools and registries were reached; ${share(prepared.length, results.length)} of all.`,
-    `Decided: ${share(decided.length, tried.length)}. Right, of the decided: ${share(right.length, decided.length)}.`,
-    median === undefined
-      ? ''
-      : `Set-up the second time: ${Math.round(100 * median)}% of the first, as the median.`,
-  ]
-    .filter(Boolean)
-    .join(' ');
-}
-
-const PAGE = join(import.meta.dirname, '../docs/repositories.md');
-const BEGIN = '<!-- Written by `node bench/repositories.ts --write`. -->';
-const END = '<!-- End of what it wrote. -->';
-
-/** Puts the table into the page of the documentation. */
-function writePage(results: readonly Result[]): void {
-  const page = readFileSync(PAGE, 'utf8');
-  const from = page.indexOf(BEGIN);
-  const to = page.indexOf(END);
-  if (from < 0 || to < from) throw new Error(`${PAGE} has no place for the table.`);
-  const date = new Date().toISOString().slice(0, 10);
-  const text = `Measured on ${date}, on ${availableParallelism()} cores.\n\n${table(results)}`;
-  writeFileSync(PAGE, `${page.slice(0, from)}${BEGIN}\n${text}\n${page.slice(to)}`);
-}
-
-const readResults = (file: string): readonly Result[] =>
-  existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .trim()
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as Result)
-    : [];
 
 async function main(): Promise<void> {
   if (options.help) return console.log(HELP);

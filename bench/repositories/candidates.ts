@@ -12,9 +12,11 @@ export interface Listed {
 
 export interface BenchCandidate {
   readonly name: 'sources' | 'sources-and-tests' | 'almost' | 'breaking';
-  readonly right: boolean;
   readonly patch: string;
 }
+
+/** Whether a candidate does what its fix does. */
+export const isRight = (name: string): boolean => name === 'sources' || name === 'sources-and-tests';
 
 const TEST =
   /(^|\/)(tests?|__tests__|specs?|testing)\/|[._-](test|spec)\.[cm]?[jt]sx?$|_(test|spec)\.(go|py|rs|rb)$|(^|\/)(test|spec)_?[^/]*\.(py|rb|[cm]?[jt]s)$|Test\.(java|php)$|(^|\/)conftest\.py$/;
@@ -49,10 +51,10 @@ export function candidatesFor(repository: string, fix: string): readonly BenchCa
   const almost = mutated(repository, fix, sources);
   if (almost === null) return null;
   return [
-    { name: 'sources', right: true, patch: patchOf(sources) },
-    { name: 'sources-and-tests', right: true, patch: patchOf(paths) },
-    { name: 'almost', right: false, patch: almost },
-    { name: 'breaking', right: false, patch: withoutLine(repository, fix, source) },
+    { name: 'sources', patch: patchOf(sources) },
+    { name: 'sources-and-tests', patch: patchOf(paths) },
+    { name: 'almost', patch: almost },
+    { name: 'breaking', patch: withoutLine(repository, fix, source) },
   ];
 }
 

@@ -1,0 +1,137 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { isRight } from './candidates.ts';
+
+/** What became of one repository: one line of the file of results. */
+export interface Result {
+  readonly name: string;
+  readonly language: string;
+  readonly commit: string;
+  /** Whether set-up and build worked, and tests of the base passed with a report. */
+  readonly prepared: boolean;
+  readonly passed: number;
+  readonly failed: number;
+  readonly source: string;
+  /** Milliseconds of the set-up, the first time and the second. */
+  readonly setupMs: readonly (number | null)[];
+  readonly decision: string | null;
+  /** Candidates by their program's name: the winner alone, or those among which a person chooses, best first. */
+  readonly among: readonly string[];
+  /** All candidates, the first of the ranking first. */
+  readonly ranking: readonly string[];
+  readonly runMs: number | null;
+  /** The reason of the decision, or the last lines of a run without one. */
+  readonly because: string;
+  /** The last lines of what the person was told where preparing failed. */
+  readonly told: string;
+}
+
+const share = (count: number, of: number): string =>
+  of === 0 ? '–' : `${count} of ${of} (${Math.round((100 * count) / of)}%)`;
+const seconds = (ms: number | null | undefined): string =>
+  ms == null ? '–' : `${(ms / 1000).toFixed(ms < 9_950 ? 1 : 0)} s`;
+
+/** What Runoff says where the cause lies outside of it: a tool or a registry that this machine does not have. */
+const OUT_OF_REACH = /Install it on this machine|could not get its packages|may not reach/;
+
+/** Whether the winner or, without one, the first of the ranking is right; null without a ranking. */
+function firstRight({ among, ranking }: Result): boolean | null {
+  const first = among[0] ?? ranking[0];
+  return first === undefined ? null : isRight(first);
+}
+
+const rightText = (right: boolean | null): string => (right === null ? '–' : right ? 'yes' : '**no**');
+
+const withinReach = ({ prepared, told }: Result): boolean => prepared || !OUT_OF_REACH.test(told);
+
+/** What a person has to do before it works: nothing, or what the first sentence of the failure says. */
+function needed({ prepared, told }: Result): string {
+  if (prepared) return 'nothing';
+  // Progress ends with an ellipsis, advice begins with an arrow: what stands last beside them is the failure.
+  const failure = told.split('\n').findLast((line) => line.trim() !== '' && !/^→|^Tools:|…$/.test(line));
+  const [sentence = ''] = (failure ?? '').split(/(?<=[.!?]) (?=[A-Z])/);
+  const limit = 240;
+  const cut = sentence.length > limit ? `${sentence.slice(0, limit)} …` : sentence;
+  return cut.replaceAll('|', '\\|') || 'see the output';
+}
+
+const testsText = ({ source, prepared, passed, failed }: Result): string => {
+  if (source === 'report') return `${passed} passed${failed > 0 ? `, ${failed} failed` : ''}`;
+  return prepared ? 'exit code only' : '–';
+};
+
+/** The results as a table in Markdown, with their totals. */
+export function table(results: readonly Result[]): string {
+  const rows = results
+    .toSorted((a, b) => a.language.localeCompare(b.language) || a.name.localeCompare(b.name))
+    .map((one) =>
+      [
+        one.name,
+        one.language,
+        one.prepared ? 'yes' : 'no',
+        testsText(one),
+        seconds(one.setupMs[0]),
+        seconds(one.setupMs[1]),
+        one.decision ?? '–',
+        one.among.join(' or ') || '–',
+        rightText(firstRight(one)),
+        seconds(one.runMs),
+        needed(one),
+      ].join(' | '),
+    );
+  return [
+    '| repository | language | prepared | tests of the base | set-up | again | decision | winner, or a person chooses | first is right | run | to do first |',
+    '| --- | --- | --- | --- | --: | --: | --- | --- | --- | --: | --- |',
+    ...rows.map((row) => `| ${row} |`),
+    '',
+    summary(results),
+  ].join('\n');
+}
+
+function summary(results: readonly Result[]): string {
+  const reached = results.filter(withinReach);
+  const prepared = results.filter((one) => one.prepared);
+  const tried = results.filter((one) => one.runMs !== null);
+  const decided = tried.filter((one) => one.decision?.startsWith('winner'));
+  const right = decided.filter(firstRight);
+  const others = tried.filter((one) => !decided.includes(one));
+  const again = prepared.flatMap(({ setupMs: [first, second] }) =>
+    first && second !== null && second !== undefined ? [second / first] : [],
+  );
+  const median = again.toSorted((a, b) => a - b)[Math.floor(again.length / 2)];
+  return [
+    `Prepared and tested without a setting: ${share(prepared.length, reached.length)} of those whose tools and registries were reached; ${share(prepared.length, results.length)} of all.`,
+    `Decided: ${share(decided.length, tried.length)} of those that were given candidates. Right, of the decided: ${share(right.length, decided.length)}. Of the others, a right one is first for ${share(others.filter(firstRight).length, others.length)}.`,
+    median === undefined
+      ? ''
+      : `Set-up the second time: ${Math.round(100 * median)}% of the first, as the median.`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+const PAGE = join(import.meta.dirname, '../../docs/repositories.md');
+const BEGIN = '<!-- Written by `node bench/repositories.ts --write`. -->';
+const END = '<!-- End of what it wrote. -->';
+
+/** Puts the table into the page of the documentation. */
+export function writePage(results: readonly Result[]): void {
+  const page = readFileSync(PAGE, 'utf8');
+  const from = page.indexOf(BEGIN);
+  const to = page.indexOf(END);
+  if (from < 0 || to < from) throw new Error(`${PAGE} has no place for the table.`);
+  const date = new Date().toISOString().slice(0, 10);
+  const text = `Measured on ${date}, on ${availableParallelism()} cores.\n\n${table(results)}`;
+  writeFileSync(PAGE, `${page.slice(0, from)}${BEGIN}\n${text}\n${page.slice(to)}`);
+}
+
+/** Those of a file; none if it does not exist. */
+export const readResults = (file: string): readonly Result[] =>
+  existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Result)
+    : [];
