@@ -5,8 +5,8 @@ import { access, constants, mkdir, readFile, stat, writeFile } from 'node:fs/pro
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { systemRandom } from './adapters/system/index.ts';
-import { openScreen, openTerminalFilter, runCli } from './cli/index.ts';
+import { pagerOf, showInPager, systemRandom } from './adapters/system/index.ts';
+import { openScreen, openTerminalFilter, runCli, terminalText } from './cli/index.ts';
 import {
   agentsOf,
   createBelow,
@@ -105,6 +105,27 @@ const choose: NonNullable<Shell['choose']> = async (question, from) => {
   return Array.isArray(chosen) ? chosen : null;
 };
 
+/** Loaded on demand, as above. */
+const chooseOne: NonNullable<Shell['chooseOne']> = async (question, from) => {
+  const { select } = await import('@clack/prompts');
+  const chosen = await select({
+    message: question,
+    options: [...from],
+    maxItems: CHOICES_SHOWN,
+    output: sized(process.stderr),
+  });
+  return typeof chosen === 'string' ? chosen : null;
+};
+
+const pager = screen.outIsTerminal ? pagerOf(process.env) : null;
+
+/** Ctrl-C is meant for the pager while it is shown. */
+async function page(command: string, text: string): Promise<void> {
+  const release = onInterrupt(() => {});
+  const shown = await showInPager(command, terminalText(text), process.env).finally(release);
+  if (!shown) screen.out(text);
+}
+
 /** A terminal that does not know its size, as in some containers, says 0 columns. */
 const sized = (stream: NodeJS.WriteStream): NodeJS.WriteStream =>
   stream.columns > 0 ? stream : Object.create(stream, { columns: { value: 80 }, rows: { value: 24 } });
@@ -145,6 +166,8 @@ const shell: Shell = {
   openPreparing: async () => openPreparing(await atTerminal()),
   openSelecting: async (how) => openSelecting(await atTerminal(), how),
   choose: process.stdin.isTTY && process.stderr.isTTY ? choose : null,
+  chooseOne: process.stdin.isTTY && process.stderr.isTTY ? chooseOne : null,
+  page: pager === null ? null : (text) => page(pager, text),
   confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : null,
   typing: process.stdin.isTTY && screen.outIsTerminal ? typing : null,
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),

@@ -183,6 +183,15 @@ export interface Shell extends Terminal {
         from: readonly { readonly value: string; readonly label: string; readonly hint: string }[],
       ) => Promise<readonly string[] | null>)
     | null;
+  /** Lets the person at the terminal choose one value with the arrow keys; null if they leave. Null without a terminal. */
+  readonly chooseOne:
+    | ((
+        question: string,
+        from: readonly { readonly value: string; readonly label: string; readonly hint: string }[],
+      ) => Promise<string | null>)
+    | null;
+  /** Shows a long text in the pager of whoever is at the terminal; null if output is not a terminal or has no pager. */
+  readonly page: ((text: string) => Promise<void>) | null;
   /** Asks the person at the terminal to confirm with `y`; null without a terminal. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
   /** The terminal as one that somebody types to a shell in; null without a terminal for input and output. */

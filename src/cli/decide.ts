@@ -1,11 +1,10 @@
 import { type Command, Option } from 'commander';
-import { aliasOf, answerOf, replyOf, type Command as Saying } from '../core/commands/index.ts';
-import { type Alias, Fault, type RunId } from '../core/model/index.ts';
-import { flows, pickLocally, reply, tryKeepOutcomes } from '../runs/index.ts';
+import { answerOf, replyOf, type Command as Saying } from '../core/commands/index.ts';
+import { Fault, type RunId } from '../core/model/index.ts';
+import { flows, reply } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { viewById } from './follow.ts';
-import { jsonOption } from './options.ts';
-import { branchMerge, jsonText } from './render/index.ts';
+import { jsonText } from './render/index.ts';
 
 interface Flags {
   readonly json?: boolean;
@@ -61,54 +60,4 @@ async function sendReply(shell: Shell, runId: RunId, saying: Saying, json: boole
   } finally {
     await close();
   }
-}
-
-/** `runoff pick`: a person chooses one of the candidates of a local run. */
-export function addPick(program: Command, shell: Shell, done: (code: number) => void): void {
-  program
-    .command('pick')
-    .description('choose a candidate of a local run and show how to merge it')
-    .argument('<run>', 'id of the run')
-    .argument('<candidate>', 'letter of the candidate, or "none"')
-    .addOption(jsonOption())
-    .action(async (run: string, word: string, { json }: { readonly json?: boolean }) =>
-      done(await pick(shell, run, candidateOf(run, word), json ?? false)),
-    );
-}
-
-function candidateOf(runId: RunId, word: string): Alias | null {
-  if (word.toLowerCase() === 'none') return null;
-  const alias = aliasOf(word);
-  if (alias) return alias;
-  throw new Fault(
-    'CANDIDATE_UNKNOWN',
-    `Run ${runId} has no candidate ${word.slice(0, 40)}: give one letter, or "none".`,
-  );
-}
-
-async function pick(shell: Shell, runId: RunId, alias: Alias | null, json: boolean): Promise<number> {
-  const { world, close } = await shell.open({ role: 'reader' });
-  try {
-    const view = await viewById(world, runId);
-    const picked = await pickLocally(world, runId, alias, `cli:${shell.newRunId()}`);
-    await tryKeepOutcomes(world, runId);
-    const merge = picked.branch === null ? null : branchMerge(view, picked.branch, shell.cwd);
-    if (json) shell.screen.out(`${jsonText({ run: runId, picked: alias, branch: picked.branch, merge })}\n`);
-    else shell.screen.out(`${pickText(runId, picked, merge)}\n`);
-    return EXIT.done;
-  } finally {
-    await close();
-  }
-}
-
-function pickText(
-  runId: RunId,
-  { alias, branch }: { readonly alias: Alias | null; readonly branch: string | null },
-  merge: string | null,
-): string {
-  if (alias === null) return `Rejected all candidates of run ${runId}; their branches remain.`;
-  if (branch === null || merge === null) {
-    return `Picked candidate ${alias}. It has no branch; to see its diff, run: runoff show ${runId} ${alias}`;
-  }
-  return `Picked candidate ${alias}. To merge its branch ${branch}, run:\n  ${merge}`;
 }

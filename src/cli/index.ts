@@ -8,25 +8,30 @@ import { addDecide } from './arena-decide.ts';
 import { addMine } from './arena-mine.ts';
 import { addReport } from './arena-report.ts';
 import { addVote } from './arena-vote.ts';
+import { addCompletion } from './completion.ts';
 import { addDebate } from './debate.ts';
-import { addAnswers, addPick } from './decide.ts';
+import { addAnswers } from './decide.ts';
 import { addForget } from './forget.ts';
-import { addAudit, cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
+import { addExamples, EXIT_CODES } from './help.ts';
+import { addAudit, cancelHere, listRuns, showStatus } from './inspect.ts';
 import { addLeaderboard } from './leaderboard.ts';
 import { addMove, addPrune, listWorkers } from './maintenance.ts';
 import { jsonOption, parseDollars, signals, whole } from './options.ts';
+import { addPick } from './pick.ts';
 import { addPrepare } from './prepare.ts';
 import { jsonText } from './render/index.ts';
 import { addRun } from './run-command.ts';
 import { type SelectFlags, selectLines } from './select.ts';
+import { addShow } from './show.ts';
 import { addToken } from './token.ts';
 import { showVersion } from './version.ts';
 
 export { follow } from './follow.ts';
-export { printReport } from './inspect.ts';
-export { jsonText, openTerminalFilter, runJson } from './render/index.ts';
+
+export { jsonText, openTerminalFilter, runJson, terminalText } from './render/index.ts';
 export { exitCode } from './run.ts';
 export { openScreen } from './screen.ts';
+export { printReport } from './show.ts';
 
 /** Runs the command line and returns the exit code. Never rejects: a fault is printed on standard error. */
 export async function runCli(shell: Shell, argv: readonly string[]): Promise<number> {
@@ -72,8 +77,6 @@ function reportFault(screen: Screen, fault: Fault, json: boolean): number {
   return USAGE_FAULTS.has(code) ? EXIT.usage : EXIT.failed;
 }
 
-const EXIT_CODES = '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 stopped';
-
 function buildProgram(shell: Shell, done: (code: number) => void): Command {
   const program = new Command('runoff')
     .description('Several coding agents write competing patches; executed tests decide which one wins.')
@@ -89,17 +92,38 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
     })
     .showHelpAfterError('(use --help for usage)')
     .addHelpText('after', EXIT_CODES);
+  program.commandsGroup('Run:');
   addRun(program, shell, done);
-  addInspection(program, shell, done);
+  addCancel(program, shell, done);
+  addPrepare(program, shell, done);
+  addDebate(program, shell, done);
+  addDemo(program, shell, done);
+  program.commandsGroup('Look:');
+  addLists(program, shell, done);
+  addShow(program, shell, done);
+  addLeaderboard(program, shell, done);
+  addUi(program, shell, done);
   addAudit(program, shell, done);
+  program.commandsGroup('Decide:');
   addAnswers(program, shell, done);
   addPick(program, shell, done);
-  addAgents(program, shell, done);
-  addPrepare(program, shell, done);
   addSelect(program, shell, done);
-  addDebate(program, shell, done);
+  program.commandsGroup('Arena:');
   addContests(program, shell, done);
+  program.commandsGroup('Operate:');
+  addAgents(program, shell, done);
   addServers(program, shell, done);
+  addToken(program, shell, done);
+  addForget(program, shell, done);
+  addMove(program, shell, done);
+  addPrune(program, shell, done);
+  addCompletion(program, shell, done);
+  addExamples(program);
+  exitOverrides(program);
+  return program;
+}
+
+function addDemo(program: Command, shell: Shell, done: (code: number) => void): void {
   program
     .command('demo')
     .description('run the complete workflow on this machine, offline, with scripted models')
@@ -108,23 +132,9 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
     .action(async (o: { keep: boolean; json?: boolean }) =>
       done(await shell.demo({ keep: o.keep, json: o.json ?? false })),
     );
-  program
-    .command('doctor')
-    .description('check this machine and say how to fix each problem')
-    .option('--repo <folder>', 'also look at the commands and tools of a local repository')
-    .addOption(jsonOption())
-    .action(async (o: { json?: boolean; repo?: string }) => done(await examineMachine(shell, o)));
-  addMove(program, shell, done);
-  addPrune(program, shell, done);
-  exitOverrides(program);
-  return program;
 }
 
-function addServers(program: Command, shell: Shell, done: (code: number) => void): void {
-  program
-    .command('serve')
-    .description('start the GitHub App server: receives webhooks and executes runs')
-    .action(async () => done(await shell.serve()));
+function addUi(program: Command, shell: Shell, done: (code: number) => void): void {
   program
     .command('ui')
     .description('show the runs on this machine in a browser, until you press Ctrl-C')
@@ -133,10 +143,22 @@ function addServers(program: Command, shell: Shell, done: (code: number) => void
     .action(async (run: string | undefined, { open }: { open: boolean }) =>
       done(await shell.ui({ run: run ?? null, open })),
     );
+}
+
+function addServers(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('serve')
+    .description('start the GitHub App server: receives webhooks and executes runs')
+    .action(async () => done(await shell.serve()));
   program
     .command('worker')
     .description('start a worker for the App on another machine with the same DATABASE_URL')
     .action(async () => done(await shell.work()));
+  program
+    .command('workers')
+    .description('list the processes that share this database, with the age of each heartbeat')
+    .addOption(jsonOption())
+    .action(async (o: { json?: boolean }) => done(await listWorkers(shell, o.json ?? false)));
 }
 
 function addContests(program: Command, shell: Shell, done: (code: number) => void): void {
@@ -153,7 +175,7 @@ function exitOverrides(command: Command): void {
   for (const child of command.commands) exitOverrides(child);
 }
 
-function addInspection(program: Command, shell: Shell, done: (code: number) => void): void {
+function addLists(program: Command, shell: Shell, done: (code: number) => void): void {
   program
     .command('runs')
     .description('list the latest runs')
@@ -171,23 +193,9 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     .action(async (run: string | undefined, o: { json?: boolean }) =>
       done(await showStatus(shell, run, o.json ?? false)),
     );
-  program
-    .command('workers')
-    .description('list the processes that share this database, with the age of each heartbeat')
-    .addOption(jsonOption())
-    .action(async (o: { json?: boolean }) => done(await listWorkers(shell, o.json ?? false)));
-  program
-    .command('show')
-    .description('show the comparison of a run, or the diff of one candidate')
-    .argument('<run>', 'id of the run')
-    .argument('[candidate]', 'letter of the candidate')
-    .addOption(jsonOption())
-    .action(async (run: string, alias: string | undefined, o: { json?: boolean }) =>
-      done(await showRun(shell, run, alias, o.json ?? false)),
-    );
-  addLeaderboard(program, shell, done);
-  addForget(program, shell, done);
-  addToken(program, shell, done);
+}
+
+function addCancel(program: Command, shell: Shell, done: (code: number) => void): void {
   program
     .command('cancel')
     .alias('compete-cancel')
@@ -216,6 +224,12 @@ function addSelect(program: Command, shell: Shell, done: (code: number) => void)
 }
 
 function addAgents(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('doctor')
+    .description('check this machine and say how to fix each problem')
+    .option('--repo <folder>', 'also look at the commands and tools of a local repository')
+    .addOption(jsonOption())
+    .action(async (o: { json?: boolean; repo?: string }) => done(await examineMachine(shell, o)));
   const agents = program.command('agents').description('list the available coders and what is installed');
   agents
     .command('list', { isDefault: true })

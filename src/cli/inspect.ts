@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
 import { Fault, isOver, RUN_STATES, type RunId } from '../core/model/index.ts';
-import { decisionRecord, ordinal, type RunView, visibleCode } from '../core/reports/index.ts';
+import { ordinal, type RunView, visibleCode } from '../core/reports/index.ts';
 import type { AuditEntry, AuditRecord } from '../ports/index.ts';
-import { cancelRun, diffsOf, flows, viewOf, type World } from '../runs/index.ts';
+import { cancelRun, flows, viewOf, type World } from '../runs/index.ts';
 import { EXIT, type Screen, type Shell } from '../shell.ts';
 import { viewById } from './follow.ts';
 import { jsonOption, whole } from './options.ts';
-import { finalReport, jsonText, renderProgress, runJson, shown } from './render/index.ts';
+import { jsonText, renderProgress, runJson, shown } from './render/index.ts';
+import { PLAIN_WIDTH, printReport } from './show.ts';
 
 const document = (value: unknown): string => `${jsonText(value)}\n`;
 
-async function inWorld(
+export async function inWorld(
   shell: Shell,
   work: (world: World, screen: Screen) => Promise<number>,
 ): Promise<number> {
@@ -55,28 +56,6 @@ export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean
     if (json) screen.out(document(runJson(view)));
     else if (isOver(view.state)) await printReport(world, view, { screen, cwd: shell.cwd });
     else screen.out(`${renderProgress(view, screen.width ?? PLAIN_WIDTH, screen.outColour).join('\n')}\n`);
-    return EXIT.done;
-  });
-
-/** `runoff show`: the comparison of a run, or the diff of one of its candidates. */
-export const showRun = (
-  shell: Shell,
-  runId: RunId,
-  alias: string | undefined,
-  json: boolean,
-): Promise<number> =>
-  inWorld(shell, async (world, screen) => {
-    const view = await viewById(world, runId);
-    if (!alias) {
-      if (json) screen.out(document({ ...runJson(view), explanation: decisionRecord(view) }));
-      else await printReport(world, view, { screen, cwd: shell.cwd });
-      return EXIT.done;
-    }
-    const diff = (await diffsOf(world, runId))[alias.toUpperCase()];
-    if (!diff) throw new Fault('CANDIDATE_UNKNOWN', `Run ${runId} has no candidate ${alias} with a patch.`);
-    if (json) screen.out(document({ alias: alias.toUpperCase(), diff: diff.patch.text }));
-    // `git apply` gets every byte; a terminal must not get escape sequences that a coder wrote.
-    else screen.out(screen.outIsTerminal ? visibleCode(diff.patch.text) : diff.patch.text);
     return EXIT.done;
   });
 
@@ -162,32 +141,4 @@ export function addAudit(program: Command, shell: Shell, done: (code: number) =>
     .action(async ({ run, limit, json = false }: { run?: string; limit: number; json?: boolean }) =>
       done(await showAudit(shell, { limit, json, ...(run === undefined ? {} : { run }) })),
     );
-}
-
-/** Columns if the output is not a terminal but a file, a pipe or a log. */
-const PLAIN_WIDTH = 110;
-
-/** Prints the comparison, where the results are, and the next commands to type. */
-export async function printReport(
-  world: Pick<World, 'artifacts' | 'store'>,
-  view: RunView,
-  where: {
-    readonly screen: Screen;
-    readonly cwd?: string;
-    readonly commands?: readonly (readonly [string, string])[];
-    readonly gone?: boolean;
-  },
-): Promise<void> {
-  const { screen, cwd, commands = [], gone = false } = where;
-  const diffs = await diffsOf(world, view.id);
-  const width = screen.width ?? PLAIN_WIDTH;
-  const lines = finalReport(view, {
-    width,
-    colour: screen.outColour,
-    diffs,
-    commands,
-    gone,
-    ...(cwd ? { cwd } : {}),
-  });
-  screen.out(`${lines.join('\n')}\n`);
 }

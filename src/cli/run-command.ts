@@ -82,7 +82,7 @@ export function addRun(program: Command, shell: Shell, done: (code: number) => v
     });
   program
     .command('resume')
-    .description('resume a run whose process ended; finished work is not repeated')
+    .description('continue a run that was stopped or whose process ended; finished work is not repeated')
     .argument('<run>', 'id of the run')
     .addOption(jsonOption())
     .action(async (id: string, o: { json?: boolean }) => done(await resume(shell, id, o.json ?? false)));

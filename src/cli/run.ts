@@ -12,9 +12,10 @@ import {
 } from '../runs/index.ts';
 import { EXIT, type Shell, type TerminalRuntime } from '../shell.ts';
 import { follow, viewById } from './follow.ts';
-import { printReport } from './inspect.ts';
 import { type InterruptListener, listenForInterrupt } from './interrupt.ts';
+import { offerPick } from './pick.ts';
 import { jsonText, runJson, stoppedText, trustText } from './render/index.ts';
+import { printReport } from './show.ts';
 
 interface RunOptions {
   readonly file?: string;
@@ -35,7 +36,8 @@ export async function runHere(
   const body = await promptText(shell, prompt, options.file);
   const runId = shell.newRunId();
   const path = resolve(shell.cwd, options.repo);
-  return withEngine(shell, runId, options.json, async (runtime) => {
+  const asks = options.overrides.ask !== false;
+  return withEngine(shell, runId, { json: options.json, asks }, async (runtime) => {
     const { world } = runtime;
     const { top, dirty, branch } = await world.workspaces.describe(path);
     if (dirty && !options.base) {
@@ -85,7 +87,7 @@ async function trustedDigest(
 
 /** `runoff resume`: continues a run whose process ended; finished candidates are not coded again. */
 export function resume(shell: Shell, runId: RunId, json: boolean): Promise<number> {
-  return withEngine(shell, runId, json, async ({ world }) => {
+  return withEngine(shell, runId, { json, asks: true }, async ({ world }) => {
     const view = await viewById(world, runId);
     if (view.origin.kind === 'github') {
       throw new Fault(
@@ -124,7 +126,7 @@ const titleOf = (text: string): string =>
 async function withEngine(
   shell: Shell,
   runId: RunId,
-  json: boolean,
+  how: { readonly json: boolean; readonly asks: boolean },
   begin: (runtime: TerminalRuntime) => Promise<'begun' | 'declined'>,
 ): Promise<number> {
   const stopping = listenForInterrupt(shell, runId);
@@ -141,7 +143,7 @@ async function withEngine(
       }
       shell.screen.err(startedText(runId));
       stopping.begun();
-      return await followToEnd(shell, runtime.world, runId, json, stopping);
+      return await followToEnd(shell, runtime.world, runId, how, stopping);
     } finally {
       await runtime.close();
     }
@@ -158,12 +160,13 @@ In another terminal: \`runoff status ${runId}\`, or in a browser: \`runoff ui ${
 
 /** Follows the run until it ends, or until somebody stops this process: then it can be resumed. */
 async function followToEnd(
-  { screen, cwd }: Shell,
+  shell: Shell,
   world: World,
   runId: RunId,
-  json: boolean,
+  { json, asks }: { readonly json: boolean; readonly asks: boolean },
   stopping: InterruptListener,
 ): Promise<number> {
+  const { screen, cwd } = shell;
   const { state } = await follow(
     world,
     runId,
@@ -176,6 +179,8 @@ async function followToEnd(
   if (json) screen.out(`${jsonText(runJson(view))}\n`);
   if (isOver(view.state)) {
     if (!json) await printReport(world, view, { screen, cwd });
+    // The run is over: a press of Ctrl-C leaves the question.
+    if (asks && !json) await offerPick(shell, world, view);
     return exitCode(view);
   }
   screen.err(`${stoppedText(view).join('\n')}\n`);

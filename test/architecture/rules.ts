@@ -125,6 +125,8 @@ export const STARTS_PROGRAMS: ReadonlySet<string> = new Set([
   'src/adapters/sandbox/container/run.ts',
   'src/adapters/sandbox/processes.ts',
   'src/adapters/sandbox/unsandboxed/run.ts',
+  // A pager that was killed is not started again: its reader is at the terminal.
+  'src/adapters/system/pager.ts',
   // Inside of a sandbox, where everything ends together.
   'src/adapters/coders/acp/drive.ts',
   'src/adapters/coders/builtin/tools.ts',

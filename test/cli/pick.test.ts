@@ -1,15 +1,25 @@
 import { expect, test } from 'vitest';
 import type { Origin } from '../../src/core/model/index.ts';
+import type { Shell } from '../../src/shell.ts';
 import { candidate, evidence, judged, RUN } from '../core/reports/sample.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { githubOrigin } from '../world/origin.ts';
+import type { Parts } from '../world/partial.ts';
 import { shellOver } from './shell.ts';
 
 const LOCAL: Origin = { kind: 'local', path: '/home/ada/tally' };
 const ON_GITHUB = githubOrigin();
 
 /** A shell with one run: A and B survived, C tampers with tests, D left no patch. */
-async function shellWith({ origin = LOCAL, over = true } = {}) {
+async function shellWith({
+  origin = LOCAL,
+  over = true,
+  shell = {},
+}: {
+  origin?: Origin;
+  over?: boolean;
+  shell?: Parts<Shell>;
+} = {}) {
   const store = memoryStore();
   await store.createRun({ id: RUN, origin, title: 'x', request: {}, at: 0 });
   for (const alias of ['A', 'B', 'C']) await store.putCandidate(candidate(alias));
@@ -31,12 +41,12 @@ async function shellWith({ origin = LOCAL, over = true } = {}) {
   const way = ['admitted', 'briefed', 'coded', 'examined', 'judged', 'published'] as const;
   for (const state of over ? way : way.slice(0, 3)) await store.transition(RUN, state, 'test', 1);
   let typed = 0;
-  const { type, out } = shellOver(
+  const { type, out, err } = shellOver(
     { store, artifacts: memoryArtifacts(), clock: { now: () => 9 } },
-    { newRunId: () => `r000000000${typed++}`, cwd: '/home/ada' },
+    { newRunId: () => `r000000000${typed++}`, cwd: '/home/ada', ...shell },
   );
   const picks = async () => (await store.picks(RUN)).map(({ number, alias, by }) => ({ number, alias, by }));
-  return { type, picks, store, out };
+  return { type, picks, store, out, err };
 }
 
 test('a person picks a candidate and is told how to merge it; the last pick counts', async () => {
@@ -86,5 +96,44 @@ test.each([
   const { type, picks, out } = await shellWith(how);
   expect(await type('pick', RUN, word, '--json')).toBeGreaterThan(0);
   expect(JSON.parse(out())).toMatchObject({ error: { code, message: expect.stringContaining(why) } });
+  expect(await picks()).toEqual([]);
+});
+
+/** A person who chooses these from the lists that they are shown, in order. */
+function chooser(...choices: readonly (string | null)[]) {
+  const left = [...choices];
+  const offered: string[][] = [];
+  const chooseOne: Shell['chooseOne'] = async (_question, from) => {
+    offered.push(from.map(({ value }) => value));
+    return left.shift() ?? null;
+  };
+  return { offered, chooseOne };
+}
+
+test('without a letter, a person at a terminal chooses from the candidates that passed', async () => {
+  const { offered, chooseOne } = chooser('B');
+  const { type, picks } = await shellWith({ shell: { chooseOne } });
+  expect(await type('pick', RUN)).toBe(0);
+  expect(offered).toEqual([['B', 'C', 'A', 'diff:B', 'diff:C', 'diff:A', 'none', 'later']]);
+  expect(await picks()).toEqual([{ number: 1, alias: 'B', by: null }]);
+});
+
+test('who leaves the list, or decides later, picks nothing; `none` rejects all', async () => {
+  for (const [choice, picked] of [
+    [null, []],
+    ['later', []],
+    ['none', [{ number: 1, alias: null, by: null }]],
+  ] as const) {
+    const { chooseOne } = chooser(choice);
+    const { type, picks } = await shellWith({ shell: { chooseOne } });
+    expect(await type('pick', RUN)).toBe(0);
+    expect(await picks()).toEqual(picked);
+  }
+});
+
+test('without a letter and without a terminal, nothing is picked and the message says what to give', async () => {
+  const { type, picks, err } = await shellWith();
+  expect(await type('pick', RUN)).toBe(2);
+  expect(err()).toContain('name a candidate by its letter, or "none"');
   expect(await picks()).toEqual([]);
 });

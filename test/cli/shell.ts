@@ -18,6 +18,8 @@ export function shellOver(world: Parts<World>, over: Parts<Shell> = {}) {
       live: null,
     },
     open: async () => partial<TerminalRuntime>({ world, close: async () => {} }),
+    chooseOne: null,
+    page: null,
     version: '1',
     cwd: '/x',
     ...over,

@@ -102,6 +102,8 @@ test('given patches are executed in sandboxes, and the correct one is picked wha
     expect(answers.get('stored')?.pick).not.toBe('wrong');
     expect(answers.get(null)).toMatchObject({ line: 2, error: expect.stringMatching(/JSON/) });
     expect(answers.get('nowhere')).toMatchObject({ line: 5, error: expect.stringContaining('nowhere') });
+    // Sentences name candidates as the request does.
+    expect(ended.out).not.toMatch(/\bP\d{3}\b/);
     expect(ended.err).toContain('2');
   }));
 

@@ -41,6 +41,18 @@ export function gitFault(
   return new Fault(code, `${what} failed: ${errorTextOf(done)}`, { cause: new GitFailure(done) });
 }
 
+/** What git says where a repository lacks objects that its commits name, as a partial clone does. */
+const INCOMPLETE =
+  /unable to read [0-9a-f]{40}|could not read [0-9a-f]{40}|bad (?:tree )?object|missing (?:blob|tree|commit|object)|Failed to traverse parents|promisor/i;
+
+/** The fault behind reading a repository on this machine, which is not ours. */
+export const sourceFault = (path: string, done: GitDone): Fault =>
+  machineFaultIn(done.stderr) === null && INCOMPLETE.test(done.stderr)
+    ? new Fault('REPOSITORY_INCOMPLETE', `${path} lacks objects of its own history: ${errorTextOf(done)}`, {
+        cause: new GitFailure(done),
+      })
+    : gitFault(`Reading ${path}`, done);
+
 /** Matches git's messages about a network or a server, and none about this disk. */
 const NETWORK =
   /Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|reset|timed out)|requested URL returned error|RPC failed|hung up|early EOF|SSL|TLS|Empty reply|unexpected disconnect|too slow|timed out|no answer for/i;
@@ -50,6 +62,7 @@ export function localFailure({ code, cause }: Fault): GitFailure | null {
   if (!(cause instanceof GitFailure)) return null;
   // A block that cannot be read is a damaged file too: another copy of it may land elsewhere.
   return code === 'INTERNAL' ||
+    code === 'REPOSITORY_INCOMPLETE' ||
     code === 'DISK_FAILING' ||
     (code === 'GITHUB_UNAVAILABLE' && !NETWORK.test(cause.message))
     ? cause

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
 import type { DamageMarks } from './damage.ts';
-import { errorTextOf, gitFault, remoteFault } from './faults.ts';
+import { errorTextOf, gitFault, remoteFault, sourceFault } from './faults.ts';
 import type { Git } from './git.ts';
 import {
   checkedSha,
@@ -73,7 +73,7 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
       throw new Fault('BASE_MISSING', `The repository has no commit ${sha}: ${errorTextOf(done)}`);
     }
     if (source.kind === 'remote') throw remoteFault(`Fetching ${source.url}`, done);
-    throw gitFault(`Reading ${source.path}`, done);
+    throw sourceFault(source.path, done);
   }
 
   async function hold(source: RepositorySource, sha: Sha): Promise<string> {

@@ -2,6 +2,8 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock, Random } from '../../ports/index.ts';
 
+export { pagerOf, showInPager } from './pager.ts';
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),

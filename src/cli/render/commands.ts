@@ -1,4 +1,4 @@
-import { chosenOf } from '../../core/ranking/index.ts';
+import { chosenOf, pickable } from '../../core/ranking/index.ts';
 import { branchOf, type RunView, shortSha, visibleCode } from '../../core/reports/index.ts';
 import { MAX_ALTERNATIVES } from '../../core/settings/index.ts';
 import type { Exposure } from '../../runs/index.ts';
@@ -51,6 +51,19 @@ export function nextCommands(view: RunView, cwd?: string): readonly (readonly [s
     ...(Object.keys(view.outcome?.branches ?? {}).length > 0
       ? [[`${call} branch --list ${all}`, 'list the branches of all candidates'] as const]
       : []),
+    ...candidateCommands(view),
+  ];
+}
+
+/** Commands that look at a candidate and pick another one; empty if none can be picked. */
+function candidateCommands(view: RunView): readonly (readonly [string, string])[] {
+  const letters = pickable(view);
+  const other = letters.find((alias) => alias !== chosenOf(view)) ?? letters[0];
+  if (other === undefined) return [];
+  return [
+    [`runoff show ${view.id} ${other}`, `show the diff of ${other}`],
+    [`runoff explain ${view.id} ${other}`, `everything known about ${other}`],
+    [`runoff pick ${view.id}`, 'choose a candidate yourself, or none'],
   ];
 }
 

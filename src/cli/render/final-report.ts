@@ -24,6 +24,7 @@ import {
 } from '../../core/reports/index.ts';
 import { nextCommands } from './commands.ts';
 import { review } from './debate.ts';
+import { judgesLines } from './judges.ts';
 import { spentText } from './progress.ts';
 import { clipped, displayWidth, type Paint, padded, painter, printable, wrap } from './terminal.ts';
 
@@ -51,6 +52,7 @@ export function finalReport(view: RunView, options: FinalReportOptions): readonl
     [...verdict(view, width, paint), ...cost(view, width)],
     view.evidence.length === 0 ? [] : rankingTable(view, width, paint),
     view.evidence.length === 0 ? [] : whyNot(view, width, paint),
+    judgesLines(view, width, paint),
     review(view, width, paint),
     changes(view, options.diffs ?? {}, width, paint),
     notes(view, width, paint),

@@ -11,6 +11,8 @@ export {
 } from './ballot.ts';
 export { branchMerge, mergeCommand, shellWord, trustText } from './commands.ts';
 export { debateJson, debateProgress, debateReport, roundLine } from './debate.ts';
+export { diffText } from './diff.ts';
+export { explainText } from './explain.ts';
 export { finalReport } from './final-report.ts';
 export { jsonLine, jsonText, runJson } from './json.ts';
 export { leaderboardText } from './leaderboard.ts';

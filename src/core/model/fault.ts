@@ -66,7 +66,14 @@ export const FAULTS = {
     retry: 'no',
     advice: 'Run `runoff agents` for a list of coders and tested versions.',
   },
-  NOT_A_REPOSITORY: { retry: 'no', advice: 'Pass the top-level folder of a git repository to `--repo`.' },
+  NOT_A_REPOSITORY: {
+    retry: 'no',
+    advice: 'Name the top folder of a git repository (`--repo` or `repoDir`).',
+  },
+  REPOSITORY_INCOMPLETE: {
+    retry: 'no',
+    advice: 'Complete it: `git fsck` lists what is missing, and `git fetch --refetch` brings it again.',
+  },
   REPOSITORY_EMPTY: {
     retry: 'no',
     advice: 'Make a first commit: candidates need a commit to start from.',

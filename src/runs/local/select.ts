@@ -140,9 +140,14 @@ const unaskedJudges = (
     ? notJudged('No judge was asked; --judges allows it.')
     : undefined;
 
-/** `A` to `Z`, then `A2`, `B2`, … */
-const aliasOf = (ordinal: number): string =>
-  `${String.fromCharCode(65 + (ordinal % 26))}${ordinal < 26 ? '' : Math.floor(ordinal / 26) + 1}`;
+/** `P001`, `P002`, …: in no sentence by chance, so that it can be replaced there by the caller's id. */
+const aliasOf = (ordinal: number): string => `P${String(ordinal + 1).padStart(3, '0')}`;
+
+/** A sentence about candidates with the ids of the request, which are all that its caller knows. */
+const inIdsOf =
+  (ids: ReadonlyMap<Alias, string>) =>
+  (text: string): string =>
+    text.replace(/\bP\d{3,}\b/g, (alias) => ids.get(alias) ?? alias);
 
 async function openBench(
   tools: SelectTools,
@@ -202,6 +207,7 @@ function selectionAnswer(
   const record: DecisionRecord = { evidence, ranking, decision, judgement: judgement ?? null };
   const best = ranking[0];
   const alias = decision.kind === 'winner' ? decision.alias : how.alwaysPick ? best?.alias : undefined;
+  const named = inIdsOf(ids);
   return {
     id: request.id,
     pick: (alias && ids.get(alias)) ?? null,
@@ -209,10 +215,10 @@ function selectionAnswer(
     ranking: ranking.map((one) => ({
       id: ids.get(one.alias) ?? one.alias,
       score: one.support,
-      because: one.because,
+      because: named(one.because),
     })),
     decidedBy: decision.decidedBy,
-    because: decision.because,
+    because: named(decision.because),
     ...(how.explain ? { explanation: { ids: Object.fromEntries(ids), ...record } } : {}),
   };
 }

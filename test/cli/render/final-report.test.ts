@@ -46,7 +46,10 @@ describe('the final report', () => {
       Next
         git -C /home/ada/lists diff 3f2a9c81d04b...runoff/r7k2m9q4xa/B   # show the chosen change
         git -C /home/ada/lists merge runoff/r7k2m9q4xa/B   # merge it
-        git -C /home/ada/lists branch --list 'runoff/r7k2m9q4xa/*'   # list the branches of all candidates"
+        git -C /home/ada/lists branch --list 'runoff/r7k2m9q4xa/*'   # list the branches of all candidates
+        runoff show r7k2m9q4xa C   # show the diff of C
+        runoff explain r7k2m9q4xa C   # everything known about C
+        runoff pick r7k2m9q4xa   # choose a candidate yourself, or none"
     `);
   });
 
@@ -99,7 +102,10 @@ describe('the final report', () => {
         D  runoff/r7k2m9q4xa/D
 
       Next
-        git -C /home/ada/lists branch --list 'runoff/r7k2m9q4xa/*'   # list the branches of all candidates"
+        git -C /home/ada/lists branch --list 'runoff/r7k2m9q4xa/*'   # list the branches of all candidates
+        runoff show r7k2m9q4xa A   # show the diff of A
+        runoff explain r7k2m9q4xa A   # everything known about A
+        runoff pick r7k2m9q4xa   # choose a candidate yourself, or none"
     `);
   });
 

@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+
+/** Exit codes of every command, as help and docs show them. */
+export const EXIT_CODES = '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 stopped';
+
+/** What people type, by the command's path. Each is a complete command line without `runoff`. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  run: [
+    'run "Fix the parser: quoted fields are split"',
+    'run --file TASK.md --repo ../tally -n 4 --budget 5',
+    'run "Add a --json flag" --coders claude-code,codex --timeout 20m --evaluator evidence,human',
+    'run "Fix the flaky test" --test "npm test -- --run" --yes --json',
+  ],
+  resume: ['resume r7k2m9q4xa'],
+  cancel: ['cancel r7k2m9q4xa'],
+  prepare: ['prepare', 'prepare --repo ../tally'],
+  debate: ['debate SPEC.md --rounds 2'],
+  demo: ['demo', 'demo --keep'],
+  runs: ['runs', 'runs --limit 5 --json'],
+  status: ['status', 'status r7k2m9q4xa'],
+  show: ['show r7k2m9q4xa', 'show r7k2m9q4xa B', 'show r7k2m9q4xa --open'],
+  explain: ['explain r7k2m9q4xa B'],
+  leaderboard: ['leaderboard'],
+  audit: ['audit --limit 20', 'audit --run r7k2m9q4xa'],
+  ui: ['ui --open', 'ui r7k2m9q4xa --open'],
+  answer: ['answer r7k2m9q4xa 2', 'answer r7k2m9q4xa "Round half up"'],
+  approve: ['approve r7k2m9q4xa'],
+  revise: ['revise r7k2m9q4xa "Leave the public functions as they are"'],
+  pick: ['pick r7k2m9q4xa', 'pick r7k2m9q4xa B', 'pick r7k2m9q4xa none'],
+  select: ['select --judges --budget 0.50 < pools.jsonl > picks.jsonl', 'select --explain < pools.jsonl'],
+  doctor: ['doctor', 'doctor --repo ../tally'],
+  models: ['models'],
+  agents: ['agents', 'agents install claude-code'],
+  serve: ['serve'],
+  worker: ['worker'],
+  workers: ['workers'],
+  prune: ['prune --dry-run', 'prune'],
+  completion: ['completion bash >> ~/.bashrc', 'completion fish > ~/.config/fish/completions/runoff.fish'],
+};
+
+/** Adds its examples to the help of each command. */
+export function addExamples(program: Command): void {
+  for (const command of program.commands) {
+    const lines = (EXAMPLES[command.name()] ?? []).map((example) => `  runoff ${example}`);
+    if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+  }
+}
