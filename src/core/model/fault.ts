@@ -66,10 +66,7 @@ export const FAULTS = {
     retry: 'no',
     advice: 'Run `runoff agents` for a list of coders and tested versions.',
   },
-  NOT_A_REPOSITORY: {
-    retry: 'no',
-    advice: 'Name the top folder of a git repository (`--repo` or `repoDir`).',
-  },
+  NOT_A_REPOSITORY: { retry: 'no', advice: 'Name the top-level folder of a git repository.' },
   REPOSITORY_INCOMPLETE: {
     retry: 'no',
     advice: 'Complete it: `git fsck` lists what is missing, and `git fetch --refetch` brings it again.',
