@@ -1,10 +1,11 @@
-// Generates `.env.example`, `docs/configuration.md` and `docs/commands.md` from the definitions of settings and commands,
-// the picture of docs/arena.md from a simulated contest, and what `write-client.ts` says.
+// Generates `.env.example`, `docs/configuration.md`, `docs/commands.md` and `docs/command-line.schema.json` from the definitions
+// of settings, commands and documents, the picture of docs/arena.md from a simulated contest, and what `write-client.ts` says.
 // Run it with `npm run docs` after a change; `test/docs.test.ts` fails when a file is out of date.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { exampleReport } from '../bench/arena/simulate.ts';
+import { commandLineSchema } from '../src/cli/index.ts';
 import { frontPicture } from '../src/core/arena/index.ts';
 import { Environment, Settings } from '../src/core/settings/index.ts';
 import { clientFiles } from './write-client.ts';
@@ -137,6 +138,7 @@ export const referenceFiles = (): Readonly<Record<string, string>> => ({
   '.env.example': envExample(),
   'docs/configuration.md': configuration(),
   'docs/commands.md': commandsPage(),
+  'docs/command-line.schema.json': `${JSON.stringify(commandLineSchema(), null, 2)}\n`,
   'docs/arena-example.svg': `${frontPicture(exampleReport())}\n`,
 });
 

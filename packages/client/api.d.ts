@@ -876,6 +876,44 @@ export interface components {
                         because: string;
                     }[];
                 } | null;
+                /** @description Null if no judge was asked. */
+                judgement: {
+                    /** @enum {string} */
+                    kind: "judged" | "discarded" | "unanswered";
+                    /** @enum {string} */
+                    format: "round-robin" | "knockout";
+                    because: string;
+                    /** @description Each match, with the reason of each judge. */
+                    pairs: {
+                        /** @description The letter of a candidate. */
+                        a: string;
+                        /** @description The letter of a candidate. */
+                        b: string;
+                        byJudge: {
+                            judge: string;
+                            /** @enum {string} */
+                            outcome: "a" | "b" | "tie";
+                            /** @description False: the answer changed with the order of the two, so it counts as a tie. */
+                            consistent: boolean;
+                            /** @description Written by a model. */
+                            because: string;
+                            cited: {
+                                /** @description The letter of a candidate. */
+                                alias: string;
+                                file: string;
+                                line: number;
+                            }[];
+                        }[];
+                        /**
+                         * @description The patches are the same, so no judge was asked.
+                         * @enum {boolean}
+                         */
+                        alike?: true;
+                    }[];
+                    notes: string[];
+                    /** @description US dollars. */
+                    usd: number;
+                } | null;
                 /** @description Reviews of the candidates that were first, in order. */
                 review: {
                     /** @description The letter of a candidate. */

@@ -26,6 +26,7 @@ import { addShow } from './show.ts';
 import { addToken } from './token.ts';
 import { showVersion } from './version.ts';
 
+export { commandLineSchema } from './documents.ts';
 export { follow } from './follow.ts';
 
 export { jsonText, openTerminalFilter, runJson, terminalText } from './render/index.ts';

@@ -80,6 +80,34 @@ const ScoresDocument = z.strictObject({
   because: z.string(),
 });
 
+export const JudgedPairDocument = z.strictObject({
+  a: letter,
+  b: letter,
+  byJudge: listOf(
+    z.strictObject({
+      judge: z.string(),
+      outcome: z.enum(['a', 'b', 'tie']),
+      consistent: z
+        .boolean()
+        .describe('False: the answer changed with the order of the two, so it counts as a tie.'),
+      because: z.string().describe('Written by a model.'),
+      cited: listOf(z.strictObject({ alias: letter, file: z.string(), line: z.number() })),
+    }),
+  ),
+  alike: z.literal(true).optional().describe('The patches are the same, so no judge was asked.'),
+});
+
+const JudgementDocument = z
+  .strictObject({
+    kind: z.enum(['judged', 'discarded', 'unanswered']),
+    format: z.enum(['round-robin', 'knockout']),
+    because: z.string(),
+    pairs: listOf(JudgedPairDocument).describe('Each match, with the reason of each judge.'),
+    notes: listOf(z.string()),
+    usd: inDollars,
+  })
+  .describe('What blind judges said: opinions, not executed.');
+
 export const CandidateDocument = z.strictObject({
   alias: letter,
   contestant: z.string(),
@@ -217,6 +245,7 @@ export const RunDocument = z.strictObject({
     debate: DebateDocument.nullable(),
     dialogue: DialogueDocument.nullable().describe('Questions about the brief and the replies.'),
     decision: DecisionDocument.nullable(),
+    judgement: JudgementDocument.nullable().describe('Null if no judge was asked.'),
     review: listOf(ReviewDocument).describe('Reviews of the candidates that were first, in order.'),
     trouble: z.strictObject({ code: z.string(), message: z.string(), advice: z.string() }).nullable(),
     budget: z.strictObject({ run: inDollars, spent: inDollars }),

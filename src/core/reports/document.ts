@@ -38,6 +38,7 @@ export function runDocument(view: RunView, parts: DocumentParts = {}): RunDocume
       debate: view.debate ?? null,
       dialogue: view.dialogue ?? null,
       decision: decisionJson(view.decision),
+      judgement: judgementJson(view.judgement),
       review: view.review ?? [],
       trouble: view.trouble ?? null,
       budget: { run: view.budget.run, spent: microDollars(view.budget.spent) },
@@ -63,6 +64,12 @@ function decisionJson(decision: RunView['decision']): RunDocument['run']['decisi
   const confidence = decision.kind === 'winner' ? decision.confidence : null;
   const among = decision.kind === 'toss-up' ? decision.among : [];
   return { kind, alias, confidence, chance, among, decidedBy, because, caps };
+}
+
+function judgementJson(judgement: RunView['judgement']): RunDocument['run']['judgement'] {
+  if (!judgement) return null;
+  const { kind, format, because, pairs, notes, spent } = judgement;
+  return { kind, format, because, pairs, notes, usd: microDollars(spent.usd) };
 }
 
 function timings(view: RunView): Readonly<Record<string, number>> {

@@ -11,7 +11,7 @@ export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions 
 export { noPatchAtAll, votesLine } from './decision-sections.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { type DocumentParts, runDocument } from './document.ts';
-export { RunDocument } from './document-schema.ts';
+export { CandidateDocument, JudgedPairDocument, RunDocument } from './document-schema.ts';
 export { explanation } from './explanation.ts';
 export { failureLines } from './failure-lines.ts';
 export { lookAtNotes } from './findings.ts';
