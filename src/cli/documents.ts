@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { CandidateDocument, JudgedPairDocument, RunDocument } from '../core/reports/index.ts';
 
 const run = z.string().describe('Id of the run.');
-const letter = z.string().describe('The letter of a candidate.');
+const ofCandidate = z.string().describe('The letter of a candidate.');
 
-const Failure = z
+const FaultDocument = z
   .strictObject({
     error: z.strictObject({
       code: z.string().describe('Such as RUN_UNKNOWN; docs/troubleshooting.md has a section for each.'),
@@ -26,11 +26,11 @@ export const DOCUMENTS = {
       .nullable()
       .describe('All evidence, the scores of every strategy, the decision and the verdicts; null before it.'),
   }),
-  'show-candidate': z.strictObject({ alias: letter, diff: z.string() }),
+  'show-candidate': z.strictObject({ alias: ofCandidate, diff: z.string() }),
   explain: z.strictObject({ run, candidate: CandidateDocument, judged: z.array(JudgedPairDocument) }),
   pick: z.strictObject({
     run,
-    picked: letter.nullable().describe('Null: none of the candidates.'),
+    picked: ofCandidate.nullable().describe('Null: none of the candidates.'),
     branch: z.string().nullable(),
     merge: z.string().nullable().describe('The command that merges the branch.'),
   }),
@@ -38,7 +38,7 @@ export const DOCUMENTS = {
   answer: z.strictObject({ run, taken: z.literal(true) }),
   approve: z.strictObject({ run, taken: z.literal(true) }),
   revise: z.strictObject({ run, taken: z.literal(true) }),
-  error: Failure,
+  error: FaultDocument,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
 /** One JSON Schema for all documents about runs, each under `$defs` by the name of its command. */

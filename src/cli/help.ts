@@ -34,7 +34,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   serve: ['serve'],
   worker: ['worker'],
   workers: ['workers'],
-  prune: ['prune --dry-run', 'prune'],
+  prune: ['prune --dry-run', 'prune', 'prune --branches --repo ../tally'],
   completion: ['completion bash >> ~/.bashrc', 'completion fish > ~/.config/fish/completions/runoff.fish'],
 };
 

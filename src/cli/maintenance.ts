@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { counted } from '../core/reports/index.ts';
 import type { ExecutorRecord } from '../ports/index.ts';
+import { type TidiedBranch, tidyBranches } from '../runs/index.ts';
 import { EXIT, type PrunedByHand, type Shell } from '../shell.ts';
 import { jsonOption, postgresAddress } from './options.ts';
 import { jsonText, shown } from './render/index.ts';
@@ -64,6 +66,8 @@ function movedLine(
 
 interface PruneFlags {
   readonly dryRun: boolean;
+  readonly branches: boolean;
+  readonly repo: string;
   readonly json?: boolean;
 }
 
@@ -77,12 +81,36 @@ export function addPrune(program: Command, shell: Shell, done: (code: number) =>
       'count what would be removed, and show the sizes of the data folder, without removing anything',
       false,
     )
+    .option('--branches', 'instead, delete branches of ended runs in a local repository', false)
+    .option('--repo <folder>', 'the repository of --branches', '.')
     .addOption(jsonOption())
-    .action(async ({ dryRun, json }: PruneFlags) => {
+    .action(async ({ dryRun, branches, repo, json }: PruneFlags) => {
+      if (branches) return done(await pruneBranches(shell, resolve(shell.cwd, repo), dryRun, json ?? false));
       const pruned = await shell.prune(dryRun);
       shell.screen.out(json ? `${jsonText({ dryRun, ...pruned })}\n` : `${pruneText(pruned).join('\n')}\n`);
       done(EXIT.done);
     });
+}
+
+/** `runoff prune --branches`: the branches that local runs left. Their patches stay in the records of the runs. */
+async function pruneBranches(shell: Shell, path: string, dryRun: boolean, json: boolean): Promise<number> {
+  const { world, close } = await shell.open({ role: 'reader' });
+  try {
+    const tidied = await tidyBranches(world, path, dryRun);
+    shell.screen.out(json ? `${jsonText({ dryRun, branches: tidied })}\n` : branchesText(tidied, dryRun));
+    return EXIT.done;
+  } finally {
+    await close();
+  }
+}
+
+function branchesText(tidied: readonly TidiedBranch[], dryRun: boolean): string {
+  const kept = tidied.flatMap((one) => (one.kept === null ? [] : [`  ${shown(one.branch)}: ${one.kept}`]));
+  const deleted = tidied.length - kept.length;
+  const first = dryRun
+    ? `${counted(deleted, 'branch', 'branches')} would be deleted. Nothing was changed.`
+    : `${counted(deleted, 'branch', 'branches')} deleted; \`runoff show RUN B\` still has the diffs.`;
+  return `${[first, ...(kept.length > 0 ? [`${kept.length} kept:`, ...kept] : [])].join('\n')}\n`;
 }
 
 const size = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

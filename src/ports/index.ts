@@ -6,6 +6,7 @@ export * from './engine.ts';
 export * from './gateway.ts';
 export * from './github.ts';
 export * from './live.ts';
+export * from './local-branches.ts';
 export * from './pages.ts';
 export * from './records.ts';
 export * from './sandbox.ts';

@@ -57,6 +57,8 @@ export {
   type SurveyTools,
   select,
   surveyRepository,
+  type TidiedBranch,
+  tidyBranches,
 } from './local/index.ts';
 export { tryKeepOutcomes } from './outcomes.ts';
 export { pickLocally } from './picks.ts';

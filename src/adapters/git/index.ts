@@ -11,6 +11,7 @@ import { abortError, isAbortError } from './faults.ts';
 import { openGit } from './git.ts';
 import { openHistory } from './history.ts';
 import { layoutOf, makeLayout } from './layout.ts';
+import { openLocalBranches } from './local-branches.ts';
 import { openLocks } from './locks.ts';
 import { openMirrors } from './mirrors.ts';
 import { openPruning } from './prune.ts';
@@ -92,7 +93,6 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       await removeTree(scratch);
     }
   };
-
   const prepared = afterOnce(() => makeLayout(layout, owner), diagnose);
   return {
     describe: prepared((path) => describeLocal(git, path)),
@@ -100,6 +100,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     readFile: prepared(mirrors.readFile),
     listFiles: prepared(mirrors.listFiles),
     ...openHistory({ git, layout, mirrors, prepared }),
+    ...openLocalBranches(git, prepared),
     prepare: prepared(bases.prepare),
     listSubmodules: prepared(submodules.list),
     fetchSubmodules: prepared(submodules.fetch),

@@ -11,3 +11,4 @@ export {
   surveyRepository,
 } from './prepare.ts';
 export { decidePatches, type SelectOptions, type SelectTools, select } from './select.ts';
+export { type TidiedBranch, tidyBranches } from './tidy-branches.ts';

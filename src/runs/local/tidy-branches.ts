@@ -1,0 +1,61 @@
+import { type Candidate, isOver } from '../../core/model/index.ts';
+import { pickOf } from '../../core/ranking/index.ts';
+import type { LocalBranch, RunRecord } from '../../ports/index.ts';
+import type { World } from '../context.ts';
+import { standingPicks } from '../picks.ts';
+
+/** The branches of a local run: `runoff/<run>/<letter>`. */
+const RUN_BRANCHES = 'runoff/';
+const NAME = /^runoff\/([0-9a-z]+)\/([A-Z]\d*)$/;
+
+/** A branch of a candidate, and why it stays, as a clause; null: it was deleted. */
+export interface TidiedBranch {
+  readonly branch: string;
+  readonly kept: string | null;
+}
+
+/**
+ * Deletes the branches that runs left in a local repository. Those that somebody may still need stay: of runs that have
+ * not ended, of a chosen candidate until it is merged, and what other people committed to. Patches stay in the records of
+ * the runs. `dry`: deletes nothing.
+ */
+export async function tidyBranches(
+  { store, workspaces }: Pick<World, 'store' | 'workspaces'>,
+  path: string,
+  dry: boolean,
+): Promise<readonly TidiedBranch[]> {
+  const { top } = await workspaces.describe(path);
+  const tidied: TidiedBranch[] = [];
+  for (const branch of await workspaces.branches(top, RUN_BRANCHES)) {
+    const [, id, alias] = NAME.exec(branch.name) ?? [];
+    if (id === undefined || alias === undefined) continue;
+    const run = await store.run(id);
+    const kept =
+      run === null
+        ? 'its run is not in this database'
+        : whyKept(branch, run, {
+            candidate: (await store.candidates(id)).find((one) => one.alias === alias),
+            isChosen: (await chosenIn(store, run)) === alias,
+          });
+    if (kept === null && !dry) await workspaces.deleteBranch(top, branch);
+    tidied.push({ branch: branch.name, kept });
+  }
+  return tidied;
+}
+
+async function chosenIn(store: World['store'], run: RunRecord): Promise<string | null> {
+  const pick = (await standingPicks(store, run.id)).at(-1);
+  return pick === undefined ? pickOf(run.decision) : pick.alias;
+}
+
+function whyKept(
+  { isCheckedOut, isMerged, tree }: LocalBranch,
+  { state }: RunRecord,
+  of: { readonly candidate: Candidate | undefined; readonly isChosen: boolean },
+): string | null {
+  if (!isOver(state)) return 'its run has not ended';
+  if (isCheckedOut) return 'it is checked out';
+  if (isMerged) return null;
+  if (of.candidate?.patch?.tree !== tree) return 'its files are not those that Runoff committed';
+  return of.isChosen ? 'it was chosen and is not merged' : null;
+}
