@@ -108,10 +108,12 @@ export function signInAddress(c: WebContext): string {
 function header(c: WebContext): Html {
   const { viewer, parts } = c.var;
   const operates = parts.installation && viewer?.kind === 'github' && viewer.operator;
+  const to = (path: string, title: string): Html =>
+    html`<a href="${path}"${c.req.path === path ? raw(' aria-current="page"') : ''}>${title}</a>`;
   return html`<header class="site">
 <a class="brand" href="/">Runoff</a>
-<nav aria-label="Main">${viewer ? html`<a href="/runs">Runs</a> <a href="/leaderboard">Leaderboard</a>` : ''}
-${operates ? html`<a href="/installation">Installation</a>` : ''}</nav>
+<nav aria-label="Main">${viewer ? html`${to('/runs', 'Runs')} ${to('/leaderboard', 'Leaderboard')}` : ''}
+${operates ? to('/installation', 'Installation') : ''}</nav>
 ${viewer?.kind === 'github' ? signOutForms(c, viewer.login) : ''}
 ${viewer === null && parts.signIn && parts.host === undefined ? html`<a class="person" href="${signInAddress(c)}">Sign in</a>` : ''}
 </header>`;

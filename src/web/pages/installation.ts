@@ -44,7 +44,7 @@ const processTable = (executors: readonly ExecutorRecord[]): Html | string =>
   executors.length === 0
     ? html`<p>No process shares the work.</p>`
     : html`<div class="wide" tabindex="0" role="region" aria-label="Processes"><table>
-<thead><tr><th scope="col">Process</th><th scope="col">Role</th><th scope="col">Machine</th><th scope="col">Coders</th><th scope="col">Examinations</th><th scope="col">Last heartbeat</th><th scope="col">Started</th></tr></thead>
+<thead><tr><th scope="col">Process</th><th scope="col">Role</th><th scope="col">Machine</th><th scope="col" class="number">Coders</th><th scope="col" class="number">Examinations</th><th scope="col">Last heartbeat</th><th scope="col">Started</th></tr></thead>
 <tbody>${executors.map(
         (
           one,

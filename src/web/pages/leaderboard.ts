@@ -85,7 +85,7 @@ function leaderboardTable(
     ...peopleNotes(leaderboard),
   ];
   return html`${form}
-<div class="wide" tabindex="0" role="region" aria-label="Leaderboard"><table>
+<div class="wide" tabindex="0" role="region" aria-label="Leaderboard"><table class="board">
 <caption>${counted(runs, 'run')}</caption>
 <thead><tr><th scope="col">Contestant</th><th scope="col">Wins</th><th scope="col">90% interval</th><th scope="col">Runs</th><th scope="col">Won</th><th scope="col">Alone</th><th scope="col">Sound</th><th scope="col">Cost</th><th scope="col">Cost per win</th><th scope="col">Merged</th><th scope="col">Time</th></tr></thead>
 <tbody>${standings.map(standingRow)}</tbody>

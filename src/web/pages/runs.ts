@@ -98,12 +98,12 @@ const runTable = (
   runs: readonly ListedRun[],
   now: number,
 ): Html => html`<div class="wide"><table class="runs">
-<thead><tr><th scope="col">Run</th><th scope="col">Where</th><th scope="col">State</th><th scope="col">Winner</th><th scope="col">Cost</th><th scope="col">Age</th></tr></thead>
+<thead><tr><th scope="col">Run</th><th scope="col">Where</th><th scope="col">State</th><th scope="col">Winner</th><th scope="col" class="number">Cost</th><th scope="col">Age</th></tr></thead>
 <tbody>${runs.map(
   (run) => html`<tr>
 <td><a href="/runs/${run.id}">${shownText(run.title, 200)}</a></td>
 <td>${whereOf(run)}</td><td><span class="state" data-state="${run.state}">${stateName(run.state)}</span></td>
-<td>${winnerOf(run)}</td><td class="number">${money(run.usd)}</td>
+${winnerCell(winnerOf(run))}<td class="number">${money(run.usd)}</td>
 <td title="${shownLine(run.id)}">${moment(run.createdAt, `${elapsed(now - run.createdAt)} ago`)}</td></tr>`,
 )}</tbody></table></div>`;
 
@@ -113,10 +113,18 @@ function whereOf({ origin }: ListedRun): Html {
   return html`${shownText(`${owner}/${name}#${issue}`, 200)} <span class="muted">by ${shownText(requestedBy.login, 60)}</span>`;
 }
 
+const NO_WINNER = '–';
+
+/** On a phone, where no heading says what it is, nothing stands for nothing. */
+const winnerCell = (winner: string): Html =>
+  winner === NO_WINNER
+    ? html`<td class="unknown">${winner}</td>`
+    : html`<td data-title="Winner">${winner}</td>`;
+
 /** What a person picked, else what the evidence decided. */
 function winnerOf({ decision, pick }: ListedRun): string {
   if (pick) return pick.alias === null ? 'none, picked' : `${pick.alias}, picked`;
-  if (!decision) return '–';
+  if (!decision) return NO_WINNER;
   if (decision.kind === 'none') return 'none';
   return decision.kind === 'winner'
     ? `${decision.alias}, ${decision.confidence}`
