@@ -8,6 +8,7 @@ import {
   type FoundCommand,
   LAST_RESORT_FILES,
   taskTest,
+  testsWithoutCoverage,
 } from './last-resorts.ts';
 import { pythonProject } from './python-project.ts';
 import {
@@ -90,7 +91,12 @@ export function detectChecks(repository: {
   const setup = needs ? setupOf(test === ci?.test, guess, ci, containerSetup(read)) : null;
   const own = { setup, build, test };
   const containers = [containerSetup(read), dockerSetup(read)].map((one) => ({ ...own, setup: one }));
-  const others = [...(ci ? [{ ...ci, build: ci.build ?? build }] : []), ...containers];
+  const bare = testsWithoutCoverage(read);
+  const others = [
+    ...(bare && test?.file === bare.file ? [{ ...own, test: bare }] : []),
+    ...(ci ? [{ ...ci, build: ci.build ?? build }] : []),
+    ...containers,
+  ];
   const detected = recipeOf(own, snapshot);
   return {
     ...detected,

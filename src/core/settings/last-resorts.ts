@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { namesTests, scriptCommands } from './ci-commands.ts';
-import { stepKind } from './command-kinds.ts';
+import { chainParts, stepKind } from './command-kinds.ts';
+import { readPackage } from './package-scripts.ts';
 import { sectionsOf } from './recipes.ts';
 
 /** A command, and the file that defines it. */
@@ -134,4 +135,24 @@ function parsed(text: string): unknown {
     // An unreadable file is treated as empty.
     return null;
   }
+}
+
+/** A program that measures coverage, with its options, before the command that it runs. */
+const COVERAGE =
+  /^((?:cross-env |\w+=\S+ )*)(?:nyc|c8)(?: (?:(?:-r|--reporter) [\w-]+|--?\w[\w.-]*(?:=\S+)?))* (?=\w)/;
+/** Programs outside of node_modules. */
+const ANYWHERE = /^(?:npm|pnpm|yarn|bun|npx|node|cross-env|\w+=)/;
+
+/**
+ * The script `test` of package.json without the programs that measure coverage: old ones break on new versions of Node,
+ * and tests do not need them. Null if it has none, or is not a plain chain.
+ */
+export function testsWithoutCoverage(read: Read): FoundCommand | null {
+  const scripts = readPackage(read['package.json'] ?? '')?.scripts;
+  const parts = chainParts(scripts?.get('test') ?? '');
+  if (!parts?.some((part) => COVERAGE.test(part))) return null;
+  const plain = parts.map((part) => part.replace(COVERAGE, '$1'));
+  const commands = plain.map((part) => (ANYWHERE.test(part) ? part : `npx --no-install ${part}`));
+  const before = scripts?.has('pretest') ? ['npm run pretest'] : [];
+  return { command: [...before, ...commands].join(' && '), file: 'package.json' };
 }

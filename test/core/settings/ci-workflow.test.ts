@@ -235,6 +235,19 @@ describe('last resorts', () => {
   });
 });
 
+test.each([
+  ['xo && nyc ava && tsd', 'npx --no-install xo && npx --no-install ava && npx --no-install tsd'],
+  ['nyc --reporter lcov --all=true mocha -R dot', 'npx --no-install mocha -R dot'],
+  ['CI=1 c8 -r html node --test', 'CI=1 node --test'],
+  ['nyc ava | tap-spec; c8 report', null],
+  ['mocha', null],
+])('the tests of %s are also known without the program that measures coverage', (script, without) => {
+  const text = JSON.stringify({ scripts: { test: script }, devDependencies: { nyc: '14' } });
+  const { commands, others } = detect({ 'package.json': text });
+  const expected = without === null ? [] : [{ ...commands, test: without }];
+  expect(others.map((one) => one.commands)).toEqual(expected);
+});
+
 describe('hostile workflows say nothing', () => {
   const bomb = (levels: number): string =>
     [
