@@ -76,7 +76,7 @@ export function preparedText(prepared: Prepared, settings: string | null, writte
     commandRow(prepared, 'Types', 'types'),
     commandRow(prepared, 'Tests', 'test'),
     '',
-    ...(how === 'known' ? ['These commands worked before, and were used at once.'] : []),
+    ...(how === 'known' ? ['These commands were found before, and were used at once.'] : []),
     `Set-up took ${elapsed(ms.setup)}, build and tests ${elapsed(ms.checks)}${how === 'tried' ? `; all tries together ${elapsed(ms.tried)}` : ''}.`,
     testsText(prepared),
     ...noteLines(prepared),

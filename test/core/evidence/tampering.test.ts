@@ -65,6 +65,16 @@ describe('tests of the base', () => {
     ]);
   });
 
+  test('a matcher that expects less of the same value is not called another one', async () => {
+    const text = (check: string) =>
+      `#[test]\nfn empty() {\n    let value = parse("-w-10");\n    ${check}\n}\n`;
+    const before = { 'tests/tests.rs': text('assert_eq!(value.unwrap_err().to_string(), "no value");') };
+    const after = { 'tests/tests.rs': text('assert_eq!(value.unwrap(), None);') };
+    expect(await found(before, after, before)).toEqual([
+      'tests/tests.rs:4 an assertion was weakened (the value that `assert_eq` expects says less)',
+    ]);
+  });
+
   test('a changed value that only the code gets stays a note', async () => {
     const text = (port: number) =>
       `test('starts', () => {\n  const port = ${port};\n  start(port);\n  expect(state()).toBe('up');\n});\n`;

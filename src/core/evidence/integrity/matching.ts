@@ -196,10 +196,7 @@ export function weakening(old: Assertion, now: Assertion): Weakening | null {
     return weakened('the tolerance of an assertion was widened');
   if (a.negative !== b.negative && a.subject === b.subject && (b.negative || a.expected === b.expected))
     return changedExpectation('an assertion was inverted');
-  if (b.strength < a.strength)
-    return weakened(
-      `an assertion was weakened (${quotedMatcher(a.matcher)} became ${quotedMatcher(b.matcher)})`,
-    );
+  if (b.strength < a.strength) return weakened(`an assertion was weakened (${weakerForm(a, b)})`);
   if (b.loose > a.loose && b.strength <= a.strength)
     return weakened('an assertion now accepts any value instead of a specific one');
   return compareReplacement(old, now);
@@ -208,6 +205,12 @@ export function weakening(old: Assertion, now: Assertion): Weakening | null {
 /** Any tolerance is wider than none. */
 const isWider = (before: number | null, after: number | null): boolean =>
   after !== null && (before === null ? after > 0 : after > before + Math.abs(before) * 1e-6);
+
+/** The same matcher checks less if it expects less of a value: `None` instead of a text, for example. */
+const weakerForm = (a: Assertion['form'], b: Assertion['form']): string =>
+  a.matcher === b.matcher
+    ? `the value that ${quotedMatcher(b.matcher)} expects says less`
+    : `${quotedMatcher(a.matcher)} became ${quotedMatcher(b.matcher)}`;
 
 /** Names come from the patch, so only plain words are quoted. */
 const quotedMatcher = (matcher: string): string => {
