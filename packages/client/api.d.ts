@@ -781,7 +781,7 @@ export interface components {
                             at: number;
                         } | {
                             /** @enum {string} */
-                            kind: "approved";
+                            kind: "approved" | "debated";
                             by: {
                                 id: number;
                                 login: string;
@@ -832,7 +832,7 @@ export interface components {
                             at: number;
                         } | {
                             /** @enum {string} */
-                            kind: "approved";
+                            kind: "approved" | "debated";
                             by: {
                                 id: number;
                                 login: string;
@@ -856,6 +856,7 @@ export interface components {
                     })[];
                     lastReply: number;
                     repliesUsed: number;
+                    debatesHeld?: number;
                 } | null;
                 decision: {
                     /** @enum {string} */

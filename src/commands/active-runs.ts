@@ -22,11 +22,11 @@ import { type CancelPorts, type CommandResult, done, endWaitForPick, isLater, re
 /** The ports needed to pass a reply to the run that waits for it. */
 export type ReplyPorts = Pick<World, 'clock' | 'engine' | 'github' | 'log' | 'store'>;
 
-/** Passes an answer, approval or revision to the run that asks. */
+/** Passes an answer, approval, revision or request for a debate to the run that asks. */
 export async function answerRun(
   world: ReplyPorts,
   command: CommandRecord,
-  given: Extract<Command, { readonly name: 'answer' | 'approve' | 'revise' }>,
+  given: Extract<Command, { readonly name: 'answer' | 'approve' | 'debate' | 'revise' }>,
   run: GitHubRun | undefined,
 ): Promise<CommandResult> {
   if (!run) return refuse(command, 'There is no active run here to answer.');

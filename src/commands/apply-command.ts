@@ -27,7 +27,7 @@ import { answerRun, cancel, replyNotAccepted, replyStatus, setBudget } from './a
 import { STARTS } from './command-queue.ts';
 import { type CancelPorts, type CommandResult, done, isLater, refuse } from './context.ts';
 import { pickOutdated } from './pages.ts';
-import { retry, type StartPorts, startOnIssue, startOnPull } from './start-runs.ts';
+import { debate, retry, type StartPorts, startOnIssue, startOnPull } from './start-runs.ts';
 
 /** The ports needed to apply commands. */
 export type CommandPorts = CancelPorts & CommitPorts & StartPorts & Pick<World, 'ceilings' | 'gateway'>;
@@ -78,6 +78,8 @@ async function applyKnown(
     case 'review':
     case 'fix':
       return startOnPull(world, command, given.name, active);
+    case 'debate':
+      return debate(world, command, active);
     case 'status':
       return replyStatus(world, command, runs);
     case 'cancel':

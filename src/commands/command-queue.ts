@@ -2,7 +2,7 @@ import { type Command, parseCommand } from '../core/commands/index.ts';
 import type { CommandRecord } from '../ports/index.ts';
 
 /** Commands that may start a run. The run uses the text at the time of the command, however long it queued (I5). */
-export const STARTS: ReadonlySet<Command['name']> = new Set(['run', 'retry', 'review', 'fix']);
+export const STARTS: ReadonlySet<Command['name']> = new Set(['run', 'retry', 'review', 'fix', 'debate']);
 
 interface CommandHandlers {
   /** Whether the author probably has write access, so that the command can skip the queue for unknown authors. */

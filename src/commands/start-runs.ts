@@ -2,6 +2,7 @@ import type { RunCommandOptions } from '../core/commands/index.ts';
 import { type Alias, Fault, type GitHubOrigin, isOver, type PullWork } from '../core/model/index.ts';
 import type { CommandRecord, RunRecord } from '../ports/index.ts';
 import {
+  awaitedInquiry,
   type GitHubRun,
   handleOf,
   type Overrides,
@@ -10,10 +11,12 @@ import {
   startRun,
   type World,
 } from '../runs/index.ts';
+import { answerRun, type ReplyPorts } from './active-runs.ts';
 import { type CommandResult, done, refuse } from './context.ts';
 
 /** The ports needed to start a run. */
 export type StartPorts = Pick<World, 'clock' | 'engine' | 'random' | 'store'>;
+type DebatePorts = ReplyPorts & StartPorts & Pick<World, 'ceilings'>;
 
 interface NewRun {
   /** Number of the issue or pull request. */
@@ -41,6 +44,41 @@ export async function startOnIssue(
     overrides: overridesOf(overrides),
     ...(base ? { base } : {}),
   });
+}
+
+/**
+ * `debate`: lets critics debate the plan of the run that waits for approval. Without a run, starts one on the issue whose
+ * plan is debated and then waits for approval.
+ */
+export async function debate(
+  world: DebatePorts,
+  command: CommandRecord,
+  active: GitHubRun | undefined,
+): Promise<CommandResult> {
+  const { place, page } = command;
+  if (!world.ceilings.debates)
+    return refuse(
+      command,
+      'The operator of this server allows no debates (ENABLE_PRE_EXECUTION_DEBATE=false).',
+    );
+  if (active && isStartedBy(command, active))
+    return done('the run was already started', { runId: active.id });
+  if (!active && place.isPull)
+    return refuse(command, 'No plan waits for approval here. Debates are started on issues.');
+  if (!active)
+    return startOnce(world, command, {
+      issue: place.thread,
+      text: textWhenGiven(command),
+      overrides: { debate: 'always', approval: 'plan' },
+    });
+  // The page of an earlier run does not show the plan that would be debated.
+  if (page && page.run !== active.id) return refuseWhileActive(command, active);
+  if (awaitedInquiry(active)) return answerRun(world, command, { name: 'debate' }, active);
+  return refuse(
+    command,
+    `Run \`${active.id}\` does not wait for approval of its plan, so the plan cannot be debated now. To debate the issue anew, cancel the run with \`/auto-dev cancel\` first.`,
+    active.id,
+  );
 }
 
 /** The issue may have been edited since by someone who may not start a run: later text is not used (I5). */

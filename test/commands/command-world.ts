@@ -62,7 +62,7 @@ export function commandWorld() {
     workspaces: pretendedGit(repository),
     announcer: openAnnouncer({ store, clock, log, github }),
     random: { runId: () => `r${String(++runs).padStart(10, '0')}` },
-    ceilings: { budgetRun: 10 },
+    ceilings: { budgetRun: 10, debates: true },
     gateway: { capRun: (run: RunId, usd: number) => caps.push(`${run} ${usd}`) },
   });
   const intake = openCommandIntake(world);

@@ -39,6 +39,8 @@ test('each command has a reply where no run exists', async () => {
       "#12 explain: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
       "#7 answer: refused. **Runoff:** There is no active run here to answer.",
       "#12 answer: refused. **Runoff:** There is no active run here to answer.",
+      "#7 debate: done. No word.",
+      "#12 debate: refused. **Runoff:** No plan waits for approval here. Debates are started on issues.",
       "#7 approve: refused. **Runoff:** There is no active run here to answer.",
       "#12 approve: refused. **Runoff:** There is no active run here to answer.",
       "#7 revise: refused. **Runoff:** There is no active run here to answer.",

@@ -15,6 +15,7 @@ import type {
   Engine,
   GitHub,
   GitHubReader,
+  IssueFacts,
   People,
   Permission,
   Publisher,
@@ -24,7 +25,7 @@ import { openAnnouncer, type World } from '../../src/runs/index.ts';
 import { settleQuestions } from '../../src/runs/questions/index.ts';
 import { stagesOf, UNLIMITED } from '../../src/runs/stage.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
-import { memoryStore } from '../world/memory-store.ts';
+import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { githubOrigin } from '../world/origin.ts';
 import { inPages } from '../world/pages.ts';
 import { partial } from '../world/partial.ts';
@@ -70,6 +71,7 @@ export function pretendGitHub() {
           updatedAt: one.createdAt,
         })),
       ),
+    issue: async () => partial<IssueFacts>({ title: 'Rounding', body: 'It is wrong.', isPull: false }),
     async permission({ id }: { id: number }) {
       const right = rights[id] ?? 'none';
       if (right === 'broken') throw new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.');
@@ -117,7 +119,8 @@ export async function asking(settings: object = {}, questions: readonly Question
   const log = silent;
   const { github } = pretended;
   const announcer = openAnnouncer({ store, clock, log, github });
-  const world = partial<World>({ store, engine, clock, log, github, announcer });
+  const artifacts = memoryArtifacts();
+  const world = partial<World>({ store, artifacts, engine, clock, log, github, announcer });
   await admitted(store, settings, questions);
   await engine.launch({
     candidate: async () => null,

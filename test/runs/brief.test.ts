@@ -145,6 +145,48 @@ describe('a debate of a brief', () => {
   };
   const raised = issue({ quote: 'A comma inside quotes belongs to the field.' });
 
+  test('is held again when somebody asks for it, once, on the text as it is now', async () => {
+    const room = await planningWorld({
+      planner: () => BRIEF,
+      settings: { debate: 'never' },
+      critics: (asked) =>
+        asked.what === 'synthesis'
+          ? accepting
+          : asked.prompt.includes('line break inside') || asked.critic !== 'qa'
+            ? content(asked)
+            : { issues: [raised] },
+    });
+    const { world, asked } = room;
+    await brief(world, await contextOf(world, RUN));
+    expect((await world.store.run(RUN))?.debate).toBeUndefined();
+    const approval = { kind: 'approval', askedAt: 0, until: 9 } as const;
+    const wish = (number: number) => ({
+      ...{ ...approval, number },
+      settled: { kind: 'debated' as const, by: null, at: number },
+    });
+    await world.store.updateRun(RUN, { dialogue: { inquiries: [wish(1)], lastReply: 1, repliesUsed: 0 } }, 1);
+    await brief(world, await contextOf(world, RUN));
+    const first = await world.store.run(RUN);
+    expect(first).toMatchObject({ debate: { end: { stop: 'consensus' } }, dialogue: { debatesHeld: 1 } });
+    expect(first?.brief?.definitionOfDone).toContain('A line break inside quotes too.');
+    const calls = asked.length;
+    // As after a crash: what was asked for has been done.
+    await brief(world, await contextOf(world, RUN));
+    expect(asked.length).toBe(calls);
+    const inquiries = [wish(1), wish(2)];
+    await world.store.updateRun(
+      RUN,
+      { dialogue: { inquiries, lastReply: 2, repliesUsed: 0, debatesHeld: 1 } },
+      1,
+    );
+    await brief(world, await contextOf(world, RUN));
+    const second = await world.store.run(RUN);
+    expect(second?.dialogue?.debatesHeld).toBe(2);
+    expect(second?.debate?.original).toContain('A line break inside quotes too.');
+    expect(asked.length).toBeGreaterThan(calls);
+    expect(asked.filter(({ spender }) => spender === 'brief')).toHaveLength(1);
+  });
+
   test("improves the coders' brief, and shows critics the frozen task as data", async () => {
     const { run, asked } = await planned({
       planner: () => ({ ...BRIEF, risk: { level: 'high', because: 'Money.' } }),

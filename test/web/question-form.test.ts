@@ -15,6 +15,7 @@ const forms = async (over: Partial<RunView>, right: 'read' | 'write' = 'write'):
       picks: 0,
       csrf: raw('CSRF'),
       key: 'a'.repeat(32),
+      on: 'overview',
     }),
   );
 
@@ -59,3 +60,38 @@ test.each(['merged', 'closed', 'failed', 'cancelled', 'refused'] as const)(
       expect(page).not.toContain(`/${action}"`);
   },
 );
+
+test('a plan that waits can be debated, also again; the button then uses the refined text', async () => {
+  const waiting = { state: 'awaiting_approval', ...asked({}) } as const;
+  const before = await forms(waiting);
+  expect(before).toMatch(
+    /<summary>Debate the plan…<\/summary>.*action="\/runs\/r7k2m9q4xa\/debate".*name="inquiry" value="2"/s,
+  );
+  expect(before).toContain('<summary>Approve the plan…');
+  const debate: RunView['debate'] = {
+    ...{ original: 'a', spec: 'b', rounds: [], ledger: [], acceptance: [], memories: {} },
+    cost: { inputTokens: 0, outputTokens: 0, usd: 0 },
+    end: { stop: 'consensus', because: 'All approve.' },
+  };
+  const after = await forms({ ...waiting, debate });
+  expect(after).toContain('<summary>Use the refined text…');
+  expect(after).toContain('<summary>Debate the plan again…');
+  expect(await forms({ ...waiting, debate: { ...debate, spec: 'a' } })).toContain(
+    '<summary>Approve the plan…',
+  );
+  const { dialogue } = asked({});
+  const revised: Inquiry = {
+    ...{ number: 1, kind: 'approval', askedAt: 1, until: 2 },
+    settled: { kind: 'revised', text: 'Shorter.', by: null, at: 2 },
+  };
+  const inquiries = [revised, ...(dialogue?.inquiries ?? [])];
+  expect(
+    await forms({ ...waiting, debate, dialogue: { inquiries, lastReply: 1, repliesUsed: 1 } }),
+  ).toContain('<summary>Approve the plan…');
+});
+
+test('the issue of a run that is over can be debated anew, and not while a run is at work', async () => {
+  expect(await forms({ state: 'cancelled' })).toContain('<summary>Debate the issue…');
+  expect(await forms({ state: 'coded' })).not.toContain('/debate"');
+  expect(await forms({ state: 'cancelled' }, 'read')).not.toContain('/debate"');
+});

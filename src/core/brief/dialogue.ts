@@ -4,7 +4,7 @@ import { type Actor, type Brief, type Question, SEVERITIES } from '../model/inde
 export type NextStep =
   /** Remaining milliseconds. */
   | { readonly kind: 'waits'; readonly ms: number }
-  /** The planner takes the reply into account. */
+  /** The planner takes the reply into account, or critics debate the brief. */
   | { readonly kind: 'replan' }
   | { readonly kind: 'go' }
   /** One clause, for the run's record. */
@@ -41,8 +41,8 @@ export function settleInquiry(
 
 /**
  * Whether a reply settles an inquiry, and how. A question accepts an option's number, or any text, including one
- * meant as a request for another plan; without options a number is text. A plan accepts an approval or a request for
- * changes; an answer is neither, because it does not say whether it asks for another plan.
+ * meant as a request for another plan; without options a number is text. A plan accepts an approval, or a request for
+ * a debate or changes; an answer is neither, because it does not say whether it asks for another plan.
  */
 export function matchReply(inquiry: Inquiry, reply: NewReply): ReplyMatch {
   return inquiry.kind === 'approval' ? matchApproval(reply) : matchAnswer(inquiry.question.options, reply);
@@ -52,6 +52,8 @@ function matchAnswer(options: readonly string[], reply: NewReply): ReplyMatch {
   const { kind, option, by, at } = reply;
   if (kind === 'approve')
     return mismatch('The run is waiting for an answer to a question, not for an approval.');
+  if (kind === 'debate')
+    return mismatch('The run is waiting for an answer to a question. Its plan can be debated after that.');
   const choice = option === undefined ? undefined : options[option - 1];
   if (option !== undefined && options.length > 0 && choice === undefined) {
     return mismatch(`There is no option ${option}: the options are 1 to ${options.length}.`);
@@ -63,6 +65,7 @@ function matchAnswer(options: readonly string[], reply: NewReply): ReplyMatch {
 
 function matchApproval({ kind, text, by, at }: NewReply): ReplyMatch {
   if (kind === 'approve') return { kind: 'fits', settled: { kind: 'approved', by, at } };
+  if (kind === 'debate') return { kind: 'fits', settled: { kind: 'debated', by, at } };
   if (kind === 'answer') return mismatch('The run is waiting for approval of its plan, not for an answer.');
   if (text.trim() === '') return mismatch('Say what the new plan should change.');
   return { kind: 'fits', settled: { kind: 'revised', text: text.trim(), by, at } };
@@ -86,6 +89,7 @@ function nextAfter(inquiry: Inquiry | undefined): NextStep {
   switch (inquiry?.settled?.kind) {
     case 'answered':
     case 'revised':
+    case 'debated':
       return { kind: 'replan' };
     case 'expired':
       return { kind: 'stop', because: expiryReason(inquiry) };
@@ -200,10 +204,12 @@ function unasked(dialogue: Dialogue, { questions }: Pick<InquiryContext, 'questi
 
 const normalizedQuestion = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase();
 
-/** Approved, and not followed by a request for another plan. */
+/** Approved, and not followed by what may change the plan. */
 function isApproved({ inquiries }: Dialogue): boolean {
   const kinds = inquiries.map(({ settled }) => settled?.kind);
-  const newPlan = kinds.findLastIndex((kind) => kind === 'answered' || kind === 'revised');
+  const newPlan = kinds.findLastIndex(
+    (kind) => kind === 'answered' || kind === 'revised' || kind === 'debated',
+  );
   return kinds.lastIndexOf('approved') > newPlan;
 }
 
@@ -211,10 +217,10 @@ function isApproved({ inquiries }: Dialogue): boolean {
 export interface Reply {
   /** 1-based, in order of arrival at this run. */
   readonly number: number;
-  readonly kind: 'answer' | 'approve' | 'revise';
+  readonly kind: 'answer' | 'approve' | 'debate' | 'revise';
   /** 1-based option of an answer; absent: `text` is the answer. */
   readonly option?: number;
-  /** Bounded free text; empty for an approval. */
+  /** Bounded free text; empty for an approval and a debate. */
   readonly text: string;
   /** Null: a person at this machine's command line. */
   readonly by: Actor | null;
@@ -238,6 +244,8 @@ export type Inquiry = {
 export type Settlement =
   | { readonly kind: 'answered'; readonly text: string; readonly by: Actor | null; readonly at: number }
   | { readonly kind: 'approved'; readonly by: Actor | null; readonly at: number }
+  /** Asked for a debate of the plan. */
+  | { readonly kind: 'debated'; readonly by: Actor | null; readonly at: number }
   | { readonly kind: 'revised'; readonly text: string; readonly by: Actor | null; readonly at: number }
   /** Timed out: the question's assumption is used. */
   | { readonly kind: 'assumed'; readonly text: string; readonly at: number }
@@ -251,6 +259,19 @@ export interface Dialogue {
   readonly lastReply: number;
   /** Number of answers and requests that the brief takes into account. */
   readonly repliesUsed: number;
+  /** Number of debates that were asked for and have ended; absent: none. */
+  readonly debatesHeld?: number;
+}
+
+/** Number of debates that people asked for. */
+export const debatesAskedFor = ({ inquiries }: Dialogue): number =>
+  inquiries.filter(({ settled }) => settled?.kind === 'debated').length;
+
+/** Whether nobody has changed the brief since its last debate, if there was one. */
+export function isAsDebated({ inquiries }: Dialogue): boolean {
+  const kinds = inquiries.map(({ settled }) => settled?.kind);
+  const changed = kinds.findLastIndex((kind) => kind === 'answered' || kind === 'revised');
+  return changed < 0 || kinds.lastIndexOf('debated') > changed;
 }
 
 export const NO_DIALOGUE: Dialogue = { inquiries: [], lastReply: 0, repliesUsed: 0 };

@@ -9,10 +9,12 @@ export {
 } from './brief.ts';
 export {
   type Dialogue,
+  debatesAskedFor,
   durationText,
   expiryReason,
   type Inquiry,
   type InquiryContext,
+  isAsDebated,
   MAX_QUESTIONS_ASKED,
   matchReply,
   type NewReply,

@@ -33,6 +33,8 @@ export type Command =
   /** US dollars for the whole run. */
   | { readonly name: 'budget'; readonly usd: number }
   | { readonly name: 'approve' }
+  /** Has critics debate the brief, which then waits for approval. */
+  | { readonly name: 'debate' }
   | { readonly name: 'status' }
   | { readonly name: 'cancel' }
   | { readonly name: 'ci' }
@@ -114,6 +116,12 @@ export const COMMANDS = {
     does: 'answers the open question with an option or in your own words',
     where: 'both',
     example: '/auto-dev answer 2',
+  },
+  debate: {
+    usage: ['/auto-dev debate'],
+    does: 'lets critics debate the plan that waits for approval; without a run, starts one that debates the issue and then waits for approval',
+    where: 'both',
+    example: '/auto-dev debate',
   },
   approve: {
     usage: ['/auto-dev approve'],

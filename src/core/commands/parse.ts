@@ -73,6 +73,7 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
       ? unknown('revise', 'revise', 'Say what the new plan should change.')
       : { name: 'revise', text };
   },
+  debate: (rest) => withoutArguments('debate', rest),
   ci: (rest) => withoutArguments('ci', rest),
   settings: (rest) => withoutArguments('settings', rest),
   budget: (rest) => {
@@ -92,7 +93,7 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
 
 /** A command without arguments: further words might reverse its meaning. */
 function withoutArguments(
-  name: 'status' | 'cancel' | 'ci' | 'settings' | 'review' | 'fix' | 'help',
+  name: 'status' | 'cancel' | 'debate' | 'ci' | 'settings' | 'review' | 'fix' | 'help',
   rest: string,
 ): Command {
   const more = stripped(rest);
@@ -175,7 +176,7 @@ export interface UnrecognizedCommand {
 
 const REPLY_COMMANDS: Readonly<Record<Inquiry['kind'], readonly [CommandName, ...CommandName[]]>> = {
   answer: ['answer'],
-  approval: ['approve', 'revise'],
+  approval: ['approve', 'revise', 'debate'],
 };
 
 export function unrecognizedCommand(
@@ -207,6 +208,8 @@ export function replyOf(command: Command, by: Actor | null, at: number): NewRepl
         : { kind: 'answer', text: command.text, by, at };
     case 'approve':
       return { kind: 'approve', text: '', by, at };
+    case 'debate':
+      return { kind: 'debate', text: '', by, at };
     case 'revise':
       return { kind: 'revise', text: command.text, by, at };
     default:

@@ -97,7 +97,7 @@ const inquiryFields = {
         by: PersonDocument.nullable(),
         at: instant,
       }),
-      z.strictObject({ kind: z.literal('approved'), by: PersonDocument.nullable(), at: instant }),
+      z.strictObject({ kind: z.enum(['approved', 'debated']), by: PersonDocument.nullable(), at: instant }),
       z.strictObject({ kind: z.literal('assumed'), text: z.string(), at: instant }),
       z.strictObject({ kind: z.literal('expired'), at: instant }),
     ])
@@ -112,6 +112,7 @@ export const DialogueDocument = z.strictObject({
   ),
   lastReply: z.number(),
   repliesUsed: z.number(),
+  debatesHeld: z.number().optional(),
 });
 
 export const ReviewDocument = z.strictObject({

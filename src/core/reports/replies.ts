@@ -179,7 +179,7 @@ function defaultText(inquiry: Inquiry, otherwise: UnansweredPolicy): string {
 function replyInstructions(inquiry: Inquiry): string {
   const who = 'Only people with write access can reply.';
   if (inquiry.kind === 'approval') {
-    return `The plan is in the status comment. Tick the box, or comment \`/auto-dev approve\`. To ask for a different plan, comment \`/auto-dev revise TEXT\`. ${who}`;
+    return `The plan is in the status comment. Tick the box, or comment \`/auto-dev approve\`. To ask for a different plan, comment \`/auto-dev revise TEXT\`; to let critics debate it first, \`/auto-dev debate\`. ${who}`;
   }
   return inquiry.question.options.length > 0
     ? `Tick one box, or comment \`/auto-dev answer 1\` or \`/auto-dev answer TEXT\`. ${who}`
@@ -198,6 +198,8 @@ function settledText(settled: Settlement): string {
       return `${named(settled.by)} answered: ${inertSentence(settled.text, 4_000)}`;
     case 'approved':
       return `${named(settled.by)} approved the plan.`;
+    case 'debated':
+      return `${named(settled.by)} asked for a debate of the plan.`;
     case 'revised':
       return `${named(settled.by)} asked for a different plan: ${inertSentence(settled.text, 4_000)}`;
     case 'assumed':
@@ -254,7 +256,7 @@ export function waitingText(view: RunView, to: Markup = MARKDOWN): string {
   if (open.kind === 'approval') {
     return to.own(
       view.origin.kind === 'github'
-        ? `**Waiting for plan approval** (${left}): comment \`/auto-dev approve\` or \`/auto-dev revise TEXT\`.`
+        ? `**Waiting for plan approval** (${left}): comment \`/auto-dev approve\`, \`/auto-dev debate\` or \`/auto-dev revise TEXT\`.`
         : `**Waiting for plan approval** (${left}): run \`runoff approve ${view.id}\` or \`runoff revise ${view.id} TEXT\`.`,
     );
   }

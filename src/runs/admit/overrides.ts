@@ -12,6 +12,8 @@ export const Overrides = z.strictObject({
   timeoutSeconds: z.number().int().positive().optional(),
   budgetUsd: z.number().positive().optional(),
   debate: z.enum(WHEN).optional(),
+  /** `plan`: coders start when a person has approved the brief. */
+  approval: z.literal('plan').optional(),
   review: z.enum(WHEN).optional(),
   synthesis: z.boolean().optional(),
   /** Commands of a local run; empty: none. */
@@ -42,6 +44,7 @@ export function applyOverrides(
     coders: withFullNames(coders ?? settings.coders, providers),
     evaluator: evaluator ?? settings.evaluator,
     debate: overrides.debate ?? settings.debate,
+    approval: overrides.approval ?? settings.approval,
     review: overrides.review ?? settings.review,
     synthesis: overrides.synthesis ?? settings.synthesis,
     checks: { ...settings.checks, ...overrides.checks },

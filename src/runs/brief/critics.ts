@@ -52,6 +52,8 @@ export interface DebatePlan {
 export interface DebatePanel extends ModelCallParts {
   readonly random: Pick<Random, 'nonce'>;
   readonly payer: Payer;
+  /** Number of the debate, where a run has several: each asks and pays anew. */
+  readonly session?: number;
   /**
    * Caches paid answers: a call repeated after a crash returns the stored answer and costs nothing. Rejections are not
    * cached.
@@ -173,7 +175,7 @@ export async function takeTurn(table: DebatePanel, input: CriticTurnInput): Prom
   }
   const answer = await askOnce(
     table,
-    { ...criticCall(input, ''), budget: input.budget, schema: Critique },
+    { ...criticCall(table, input, ''), budget: input.budget, schema: Critique },
     (nonce) => {
       const shown = { ...input.shown, nonce };
       if (sections === null) return initialQuestion(spec, shown);
@@ -220,7 +222,7 @@ async function challengeCritic(
   const budget = remainingBudget(turn.budget, given.cost);
   const answer = await askOnce(
     table,
-    { ...criticCall(turn, ':pressed'), budget, schema: ChallengedCritique },
+    { ...criticCall(table, turn, ':pressed'), budget, schema: ChallengedCritique },
     (nonce) => challengeQuestion(spec, { ...turn.shown, nonce }),
   );
   const cost = addCosts(given.cost, answer.cost);
@@ -239,8 +241,16 @@ async function challengeCritic(
   return { kind: 'answered', critique, sections: null, checks, test, cost, memory: updated };
 }
 
-const criticCall = ({ round, assignment, instructions }: CriticTurnInput, what: string) => ({
-  spender: `debate-${round}-${assignment.critic}${what}`,
+/** Name of a round in the ledger. */
+export const roundSpender = ({ session }: Pick<DebatePanel, 'session'>, round: number): string =>
+  session === undefined ? `debate-${round}` : `debate-${session}.${round}`;
+
+const criticCall = (
+  table: Pick<DebatePanel, 'session'>,
+  { round, assignment, instructions }: CriticTurnInput,
+  what: string,
+) => ({
+  spender: `${roundSpender(table, round)}-${assignment.critic}${what}`,
   model: assignment.model,
   instructions,
 });

@@ -29,6 +29,7 @@ import {
   equalShare,
   NEW_CRITIC,
   remainingBudget,
+  roundSpender,
   takeTurn,
 } from './critics.ts';
 
@@ -271,7 +272,7 @@ async function askSynthesisers(
   for (const [turn, model] of plan.synthesisers.slice(0, MAX_SYNTHESISERS).entries()) {
     tell({ kind: 'synthesis', round, model, open: open.length });
     // Persona names cannot contain a colon.
-    const spender = `debate-${round}:synthesis${turn > 0 ? `:${turn + 1}` : ''}`;
+    const spender = `${roundSpender(table, round)}:synthesis${turn > 0 ? `:${turn + 1}` : ''}`;
     const call = {
       spender,
       model,

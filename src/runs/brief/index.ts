@@ -1,4 +1,11 @@
-import { briefFrom, briefSpec, type Dialogue, NO_DIALOGUE, triage } from '../../core/brief/index.ts';
+import {
+  briefFrom,
+  briefSpec,
+  type Dialogue,
+  debatesAskedFor,
+  NO_DIALOGUE,
+  triage,
+} from '../../core/brief/index.ts';
 import { acceptanceLine, assignCritics, type Debate, questionsOf } from '../../core/debate/index.ts';
 import { familyOf, judgeModels } from '../../core/judging/index.ts';
 import { type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
@@ -17,25 +24,34 @@ type BriefPorts = PlannerPorts & Pick<World, 'announcer' | 'clock'>;
 
 /**
  * Writes the brief with the planner, and where it pays has critics debate it. Called again, it includes maintainers'
- * replies and does not repeat the debate.
+ * replies, and repeats the debate only if they asked for one.
  */
 export async function brief(world: BriefPorts, { run, signal }: RunContext): Promise<'briefed'> {
   const { store, clock } = world;
   const runId = run.id;
   await store.markStage(runId, 'brief', 'start', clock.now());
   const task = taskOf(run);
-  const dialogue = run.dialogue ?? NO_DIALOGUE;
+  let dialogue = run.dialogue ?? NO_DIALOGUE;
   const replies = maintainerReplies(dialogue);
   let written = run.brief;
   if (!written || replies.length > dialogue.repliesUsed) {
     const since: EarlierBrief | null = written ? { brief: written, replies } : null;
     written = await plan(world, task, since, signal);
-    const replied = replies.length > 0 ? { dialogue: { ...dialogue, repliesUsed: replies.length } } : {};
-    await store.updateRun(runId, { brief: written, ...replied }, clock.now());
+    if (replies.length > 0) dialogue = { ...dialogue, repliesUsed: replies.length };
+    await store.updateRun(
+      runId,
+      { brief: written, ...(replies.length > 0 ? { dialogue } : {}) },
+      clock.now(),
+    );
     world.announcer.soon(runId);
   }
-  if (!run.debate?.end && replies.length === 0 && triage(written, task.settings).debate) {
-    await store.updateRun(runId, await refine(world, task, written, run.debate, signal), clock.now());
+  const from = run.debate?.end ? undefined : run.debate;
+  const asked = debatesAskedFor(dialogue);
+  if (asked > (dialogue.debatesHeld ?? 0)) {
+    const refined = await refine(world, task, written, { from, session: asked }, signal);
+    await store.updateRun(runId, { ...refined, dialogue: { ...dialogue, debatesHeld: asked } }, clock.now());
+  } else if (!run.debate?.end && replies.length === 0 && triage(written, task.settings).debate) {
+    await store.updateRun(runId, await refine(world, task, written, { from }, signal), clock.now());
   }
   await store.markStage(runId, 'brief', 'end', clock.now());
   return 'briefed';
@@ -57,18 +73,24 @@ const MAX_QUESTIONS = 5;
 
 /**
  * Has critics debate a run's brief, and returns the refined brief. Each round is stored as it ends; `from` is what was
- * stored before a restart.
+ * stored before a restart. `session`: which of the debates that people asked for; absent: the run's own.
  */
 async function refine(
   world: ModelPorts & Pick<World, 'announcer' | 'clock' | 'coders'>,
   task: Task,
   brief: Brief,
-  from: Debate | undefined,
+  { from, session }: { readonly from: Debate | undefined; readonly session?: number },
   signal: AbortSignal,
 ): Promise<{ readonly brief: Brief; readonly debate: Debate }> {
   const { runId } = task;
   const { payer, plan } = debatePlanFor(world, task, brief);
-  const table: DebatePanel = { ...world, payer, remember: rememberAnswers(world, runId), signal };
+  const table: DebatePanel = {
+    ...world,
+    payer,
+    remember: rememberAnswers(world, runId),
+    signal,
+    ...(session === undefined ? {} : { session }),
+  };
   let debate: Debate | null = null;
   for await (const now of holdDebate(table, plan, from ? { from } : {})) {
     debate = now;

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Inquiry } from '../../core/brief/index.ts';
+import { type Inquiry, isAsDebated, NO_DIALOGUE } from '../../core/brief/index.ts';
 import { type Alias, isOver } from '../../core/model/index.ts';
 import { chosenOf, pickable } from '../../core/ranking/index.ts';
 import { money, type RunView } from '../../core/reports/index.ts';
@@ -17,24 +17,32 @@ export interface ActionsView {
   readonly csrf: Html;
   /** Random; makes a form that is sent twice act once. */
   readonly key: string;
+  /** Where the outcome is shown: the page of the form. */
+  readonly on: ActionPage;
 }
 
-/** What a writer can do now, as forms. Work without scripts. */
+/** Pages with forms. */
+export type ActionPage = 'overview' | 'debate';
+
+/** What a writer can do now, as forms. Work without scripts. On the page of the debate: what concerns the plan. */
 export function actionForms(page: ActionsView): Html {
-  const { view, right } = page;
+  const { view, right, on } = page;
   if (right !== 'write') {
     const where = view.origin.kind === 'github' ? view.origin.repository : 'the repository';
     return html`<p class="muted">People with write access to ${where} can act here.</p>`;
   }
-  const forms = [questionForm(page), pickForms(page), voteForm(page), ...confirmedForms(page)];
+  const forms =
+    on === 'debate'
+      ? [questionForm(page), debateForm(page)]
+      : [questionForm(page), pickForms(page), voteForm(page), debateForm(page), ...confirmedForms(page)];
   return html`<div class="actions">${forms.every((one) => one === '') ? html`<p class="muted">There is nothing to do.</p>` : forms}</div>`;
 }
 
 type Part = Html | '';
 
 /** A form that gives one command; `fields` contains its button. */
-function form({ view, csrf, key, picks }: ActionsView, action: string, fields: Html): Html {
-  return html`<form method="post" action="/runs/${view.id}/${action}">${csrf}<input type="hidden" name="key" value="${key}"><input type="hidden" name="picks" value="${picks}">${fields}</form>`;
+function form({ view, csrf, key, picks, on }: ActionsView, action: string, fields: Html): Html {
+  return html`<form method="post" action="/runs/${view.id}/${action}">${csrf}<input type="hidden" name="key" value="${key}"><input type="hidden" name="picks" value="${picks}"><input type="hidden" name="on" value="${on}">${fields}</form>`;
 }
 
 /** A form behind a first step that says what happens: for what costs money or cannot be undone. */
@@ -78,9 +86,10 @@ ${options.length > 0 ? html`<ol>${choices}</ol>` : ''}
 
 function approvalForms(page: ActionsView, open: Inquiry): Html {
   const budget = money(page.view.budget.run);
+  const isRefined = isRefinedText(page.view);
   const approve = confirmed(page, 'approve', {
-    label: 'Approve the plan',
-    says: `The coders start. The run may spend up to ${budget}, what it has spent so far included.`,
+    label: isRefined ? 'Use the refined text' : 'Approve the plan',
+    says: `${isRefined ? 'The coders get the text that the debate ended with, and start.' : 'The coders start.'} The run may spend up to ${budget}, what it has spent so far included.`,
     fields: inquiryField(open),
   });
   const revise = form(
@@ -91,6 +100,27 @@ function approvalForms(page: ActionsView, open: Inquiry): Html {
 <button type="submit">Ask for another plan</button>`,
   );
   return html`<p>The plan waits for approval until ${moment(open.until)}.</p>${approve}${revise}`;
+}
+
+/** Whether the plan that waits is a text that a debate has changed. */
+const isRefinedText = ({ debate, dialogue = NO_DIALOGUE }: RunView): boolean =>
+  debate?.end !== undefined && debate.spec !== debate.original && isAsDebated(dialogue);
+
+/** A debate of the plan that waits, or of the issue anew by another run. */
+function debateForm(page: ActionsView): Part {
+  const { view } = page;
+  const open = awaitedInquiry(view);
+  if (open?.kind === 'approval')
+    return confirmed(page, 'debate', {
+      label: view.debate ? 'Debate the plan again' : 'Debate the plan',
+      says: `Critics debate the plan, at a cost that the settings limit to a share of the budget of ${money(view.budget.run)}. The refined text then waits for approval.`,
+      fields: inquiryField(open),
+    });
+  if (open || view.origin.kind === 'local' || view.origin.work || !isOver(view.state)) return '';
+  return confirmed(page, 'debate', {
+    label: 'Debate the issue',
+    says: `Another run starts with the text of the issue as it is now: it plans, critics debate the plan, and it waits for approval before coders start. It spends money of its own: this run could spend ${money(view.budget.run)}.`,
+  });
 }
 
 const hasResult = ({ decision, outcome }: RunView): boolean =>

@@ -7,7 +7,7 @@ import type { Actor, RunId } from '../../core/model/index.ts';
 import type { RunView } from '../../core/reports/index.ts';
 import type { Viewer, WebContext, WebEnv } from '../context.ts';
 import { csrfField, type Html, sendProblem, shownSentence } from '../layout.ts';
-import { actionForms } from './forms.ts';
+import { type ActionPage, actionForms } from './forms.ts';
 
 /** Milliseconds that a form waits for its outcome before the page is shown without it. Default: a pick takes seconds. */
 const OUTCOME_WAIT_MS = 5_000;
@@ -27,6 +27,7 @@ const Fields = z.object({
     .optional(),
   text: z.string().optional(),
   dollars: z.string().max(20).optional(),
+  on: z.enum(['overview', 'debate']).optional(),
 });
 type FormFields = z.infer<typeof Fields>;
 
@@ -46,6 +47,7 @@ const COMMAND_OF: Readonly<Record<string, (fields: FormFields) => string | null>
   cancel: () => '/auto-dev cancel',
   ci: () => '/auto-dev ci',
   approve: () => '/auto-dev approve',
+  debate: () => '/auto-dev debate',
   revise: ({ text = '' }) => (text.trim() === '' ? null : `/auto-dev revise ${text}`),
   answer({ text = '', option }) {
     if (text.trim() !== '') return `/auto-dev answer ${text}`;
@@ -76,7 +78,7 @@ async function submitForm(c: WebContext, action: string): Promise<Response> {
       'Nothing was changed',
       'The form was not filled in. Go back, choose or write something, and send it again.',
     );
-  const { key, picks, inquiry } = fields.data;
+  const { key, picks, inquiry, on } = fields.data;
   const about = {
     run: id,
     ...(picks === undefined ? {} : { picks }),
@@ -87,19 +89,19 @@ async function submitForm(c: WebContext, action: string): Promise<Response> {
   const result = await commands.onPage(given);
   if (result.kind === 'refused') return sendProblem(c, 422, 'Nothing was changed', result.why);
   await commands.outcome(result.command, OUTCOME_WAIT_MS);
-  return c.redirect(`/runs/${id}?outcome=${key}#outcome`, 303);
+  return c.redirect(`/runs/${id}${on === 'debate' ? '/debate' : ''}?outcome=${key}#outcome`, 303);
 }
 
 const actorOf = (viewer: Viewer): Actor =>
   viewer.kind === 'github' ? { id: viewer.id, login: viewer.login } : { id: 0, login: 'local' };
 
 /** What a viewer can do on a run's page, after the outcome of the form that they sent, if the address names one. */
-export async function actions(c: WebContext, view: RunView): Promise<Html> {
+export async function actions(c: WebContext, view: RunView, on: ActionPage = 'overview'): Promise<Html> {
   const { store, random } = c.var.parts.world;
   const { right } = c.var.visible;
   const outcome = await sentOutcome(c, view.id);
   const picks = (await store.picks(view.id)).length;
-  const forms = actionForms({ view, right, picks, csrf: csrfField(c), key: random.nonce() });
+  const forms = actionForms({ view, right, picks, csrf: csrfField(c), key: random.nonce(), on });
   return html`<section id="actions" aria-labelledby="actions-title"><h2 id="actions-title">Actions</h2>${outcome}${forms}</section>`;
 }
 

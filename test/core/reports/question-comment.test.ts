@@ -55,7 +55,7 @@ describe('a question', () => {
 
       If nobody approves the plan by 2026-09-24 13:14 UTC, the run stops.
 
-      The plan is in the status comment. Tick the box, or comment \`/auto-dev approve\`. To ask for a different plan, comment \`/auto-dev revise TEXT\`. Only people with write access can reply.
+      The plan is in the status comment. Tick the box, or comment \`/auto-dev approve\`. To ask for a different plan, comment \`/auto-dev revise TEXT\`; to let critics debate it first, \`/auto-dev debate\`. Only people with write access can reply.
       "
     `);
   });
@@ -132,7 +132,7 @@ describe('the status comment', () => {
     const line = (open: Inquiry) => statusComment(waiting(open)).body.match(/^\*\*Waiting.*$/m)?.[0];
     expect(`${line(inquiry)}\n${line(approval)}`).toMatchInlineSnapshot(`
       "**Waiting for an answer** (71h 00m left): Which rounding do @&#8203;acme/billing prices need? Tick a box in the comment with the question, or comment \`/auto-dev answer 1\`.
-      **Waiting for plan approval** (71h 00m left): comment \`/auto-dev approve\` or \`/auto-dev revise TEXT\`."
+      **Waiting for plan approval** (71h 00m left): comment \`/auto-dev approve\`, \`/auto-dev debate\` or \`/auto-dev revise TEXT\`."
     `);
     expect(statusComment(waiting(approval)).body).toContain('waiting for plan approval');
   });

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Inquiry } from '../../../core/brief/index.ts';
+import { debatesAskedFor, type Inquiry } from '../../../core/brief/index.ts';
 import {
   type CriticTurn,
   type Debate,
@@ -7,7 +7,7 @@ import {
   type LedgerEntry,
   specDiff,
 } from '../../../core/debate/index.ts';
-import type { Brief } from '../../../core/model/index.ts';
+import { type Brief, isOver } from '../../../core/model/index.ts';
 import { type Hunk, readDiff } from '../../../core/patches/index.ts';
 import {
   counted,
@@ -26,9 +26,27 @@ import { facts, list, markedUp, pageSection } from './frame.ts';
 /** The brief, what people were asked, and the debate, which are one story. */
 export const briefAndDebate = (
   view: RunView,
-): Html => html`${pageSection('brief', 'The brief', view.brief ? briefText(view.brief, view) : '')}
+  forms: Html,
+): Html => html`<div id="debate-actions" data-live>${forms}</div>
+<div id="brief-and-debate" data-live>${pageSection('brief', 'The brief', view.brief ? briefText(view.brief, view) : awaitedBrief(view))}
 ${pageSection('questions', 'Questions and replies', questions(view))}
-${pageSection('debate', 'The debate', view.debate ? debateText(view.debate) : '')}`;
+${pageSection('debate', 'The debate', debateSection(view))}</div>`;
+
+const awaitedBrief = ({ state }: RunView): Html | '' =>
+  isOver(state)
+    ? ''
+    : html`<p class="muted">The planner has not written it yet. It appears here when it is written.</p>`;
+
+/** Also before the first round has ended: critics take minutes. */
+function debateSection({ debate, state, dialogue }: RunView): Html | '' {
+  const asked = dialogue ? debatesAskedFor(dialogue) > (dialogue.debatesHeld ?? 0) : false;
+  const isHeld = state === 'admitted' && (asked || (debate !== undefined && debate.end === undefined));
+  const round = debate && !debate.end ? debate.rounds.length + 1 : 1;
+  const now = isHeld
+    ? html`<p role="status">Round ${round} is under way: critics read the text. It appears here when it ends.</p>`
+    : '';
+  return debate ? html`${now}${debateText(debate)}` : now;
+}
 
 const briefText = (brief: Brief, { checks }: RunView): Html => html`<p>${shownSentence(brief.goal, 2_000)}</p>
 ${briefList('Definition of done', brief.definitionOfDone)}
@@ -75,6 +93,8 @@ function replyText({ settled }: Inquiry): Html {
       return html`${markedUp(personFirst(settled.by, PAGE))} answered: ${shownText(settled.text)}`;
     case 'approved':
       return html`${markedUp(personFirst(settled.by, PAGE))} approved the plan.`;
+    case 'debated':
+      return html`${markedUp(personFirst(settled.by, PAGE))} asked for a debate of the plan.`;
     case 'revised':
       return html`${markedUp(personFirst(settled.by, PAGE))} asked for a different plan: ${shownText(settled.text)}`;
     case 'assumed':

@@ -1,4 +1,5 @@
 import { html, raw } from 'hono/html';
+import { isOver } from '../../../core/model/index.ts';
 import type { RunView } from '../../../core/reports/index.ts';
 import { codeText, type Html, shownLine } from '../../layout.ts';
 
@@ -48,7 +49,12 @@ function hasPage(view: RunView, name: RunPageName): boolean {
     case 'behaviour':
       return view.evidence.some(({ behaviour }) => behaviour !== undefined);
     case 'debate':
-      return view.brief !== undefined || view.debate !== undefined || view.dialogue !== undefined;
+      return (
+        !isOver(view.state) ||
+        view.brief !== undefined ||
+        view.debate !== undefined ||
+        view.dialogue !== undefined
+      );
     case 'judges':
       return view.judgement !== undefined || (view.review ?? []).length > 0;
     default:

@@ -70,7 +70,9 @@ export function runPages({ world }: WebParts): Hono<WebEnv> {
       ),
     ),
   );
-  app.get('/:id/debate', (c) => page(c, 'debate', briefAndDebate));
+  app.get('/:id/debate', (c) =>
+    page(c, 'debate', async (view) => briefAndDebate(view, await actions(c, view, 'debate'))),
+  );
   app.get('/:id/judges', (c) => page(c, 'judges', judgesAndReview));
   app.get('/:id/cost', (c) =>
     page(c, 'cost', async (view) => costBody(view, await world.store.spendingOf(view.id))),
