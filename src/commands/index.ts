@@ -10,4 +10,4 @@ export {
   stopRunsWithoutAccess,
 } from './missed-events.ts';
 export { type PageCommand, type PageIntake, pageCommandId } from './pages.ts';
-export { makeToken, revokeToken } from './tokens.ts';
+export { type MadeToken, makeToken, makeTokenFor, revokeToken } from './tokens.ts';

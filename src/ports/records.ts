@@ -115,7 +115,10 @@ export type AuditEntry =
       readonly to: RunState;
       readonly cause: string;
     }
-  /** A token of the API. `by`: the person that it acts for, of a new one. */
+  /**
+   * A token of the API. `by`: of a new one the person that it acts for, of a revoked one who revoked it; null: somebody at
+   * the command line.
+   */
   | {
       readonly kind: 'token';
       readonly what: 'created' | 'revoked';

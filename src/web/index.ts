@@ -13,6 +13,7 @@ import {
   runList,
   runPages,
   sendSignedOut,
+  tokenPages,
 } from './pages/index.ts';
 import { openAccess, openVisitLimit, refuseForgedForms } from './people/index.ts';
 
@@ -93,6 +94,7 @@ export function openWeb(options: WebAppOptions): WebApp {
   app.route('/runs', runPages(parts));
   app.route('/runs', runActions());
   app.route('/leaderboard', leaderboardPages(parts));
+  app.route('/tokens', tokenPages(parts));
   app.route('/runs', live.runs);
   app.route('/', live.lists);
   // Parts below `/runs/:id` find the run in `c.var.visible`.

@@ -113,6 +113,7 @@ function header(c: WebContext): Html {
   return html`<header class="site">
 <a class="brand" href="/">Runoff</a>
 <nav aria-label="Main">${viewer ? html`${to('/runs', 'Runs')} ${to('/leaderboard', 'Leaderboard')}` : ''}
+${viewer?.kind === 'github' ? to('/tokens', 'Tokens') : ''}
 ${operates ? to('/installation', 'Installation') : ''}</nav>
 ${viewer?.kind === 'github' ? signOutForms(c, viewer.login) : ''}
 ${viewer === null && parts.signIn && parts.host === undefined ? html`<a class="person" href="${signInAddress(c)}">Sign in</a>` : ''}

@@ -1,0 +1,207 @@
+import { Hono } from 'hono';
+import { html, raw } from 'hono/html';
+import { z } from 'zod';
+import { type MadeToken, makeTokenFor, revokeToken } from '../../commands/index.ts';
+import { openBoundedMap } from '../../core/model/index.ts';
+import {
+  type ApiToken,
+  MAX_TOKEN_NAME,
+  MAX_TOKEN_REPOSITORIES,
+  TOKEN_DAYS,
+  TOKEN_VERBS,
+  type TokenVerb,
+  tokenState,
+} from '../../core/tokens/index.ts';
+import type { RepositoryHandle } from '../../ports/index.ts';
+import type { Viewer, WebContext, WebEnv, WebParts } from '../context.ts';
+import { csrfField, type Html, moment, sendNotFound, sendPage, sendProblem, shownText } from '../layout.ts';
+
+/** Tokens of one person that are shown, the newest first, and valid ones that they may have. Our defaults. */
+const MAX_LISTED_TOKENS = 200;
+const MAX_VALID = 50;
+/** Forms that were sent lately, so that one that is sent again makes no second token. Our default. */
+const MAX_SENT = 2_000;
+
+const VERB_WORDS = {
+  read: 'see runs and follow them',
+  run: 'start and repeat runs',
+  act: 'pick, vote, cancel',
+} as const satisfies Record<TokenVerb, string>;
+
+type Person = Extract<Viewer, { readonly kind: 'github' }>;
+
+const personOf = (c: WebContext): Person | null => (c.var.viewer?.kind === 'github' ? c.var.viewer : null);
+
+/** Where people make, see and revoke their own tokens of the API. The rules are those of `runoff token`. */
+export function tokenPages(parts: WebParts): Hono<WebEnv> {
+  const { world } = parts;
+  const app = new Hono<WebEnv>();
+  const sent = openBoundedMap<true>(MAX_SENT);
+
+  app.get('/', async (c) => {
+    const person = personOf(c);
+    if (!person) return sendNotFound(c);
+    const [tokens, choice] = [await tokensOf(parts, person), await repositoriesToChoose(parts, person)];
+    const body = html`${newTokenForm(c, choice, world.random.nonce())}
+<h2>Your tokens</h2>
+${tokenTable(c, tokens, world.clock.now())}`;
+    return sendPage(c, { title: 'Tokens of the API', body });
+  });
+  app.post('/', async (c) => {
+    const person = personOf(c);
+    if (!person) return sendNotFound(c);
+    const form = TokenForm.safeParse(await tokenFields(c));
+    if (!form.success)
+      return sendRefused(c, 'The form was not filled in. Go back, name the token, and choose repositories.');
+    const { key, repositories, names, verbs, days, name } = form.data;
+    const known = `${person.id} ${key}`;
+    if (sent.get(known))
+      return sendRefused(
+        c,
+        'This form was sent before. Revoke the token that it made if you did not keep its text.',
+      );
+    const now = world.clock.now();
+    const valid = (await tokensOf(parts, person)).filter((one) => tokenState(one, now) === 'valid');
+    if (valid.length >= MAX_VALID)
+      return sendRefused(c, `You have ${valid.length} valid tokens. Revoke those that are not needed.`);
+    const found = await chosenRepositories(parts, person, { ids: repositories, names });
+    if ('missing' in found)
+      return sendRefused(
+        c,
+        `${found.missing} is no repository with runs that you may see. Check its name; the first run of a repository is started by its label or a comment.`,
+      );
+    sent.set(known, true);
+    const made = await makeTokenFor(world, person, found.repositories, { verbs, days, name });
+    return made.kind === 'refused' ? sendRefused(c, made.why) : sendMade(c, made);
+  });
+  app.post('/:id/revoke', async (c) => {
+    const person = personOf(c);
+    const own = person ? await tokensOf(parts, person) : [];
+    const token = own.find(({ id }) => id === c.req.param('id'));
+    if (!person || !token) return sendNotFound(c);
+    await revokeToken(world, token.id, { id: person.id, login: person.login });
+    return c.redirect('/tokens', 303);
+  });
+  return app;
+}
+
+const TokenForm = z.object({
+  key: z.string().regex(/^[0-9a-f]{32}$/),
+  name: z.string().trim().min(1).max(MAX_TOKEN_NAME),
+  days: z.coerce.number().int(),
+  verbs: z.array(z.enum(TOKEN_VERBS)),
+  /** Ids of those that the page listed. */
+  repositories: z.array(z.coerce.number().int()).max(MAX_TOKEN_REPOSITORIES),
+  /** Others, as `owner/name`. */
+  names: z.array(z.string().max(200)).max(MAX_TOKEN_REPOSITORIES),
+});
+
+async function tokenFields(c: WebContext): Promise<object> {
+  const form = await c.req.formData();
+  const names = String(form.get('others') ?? '').split(/[\s,]+/);
+  return {
+    key: form.get('key'),
+    name: form.get('name'),
+    days: form.get('days'),
+    verbs: form.getAll('verb'),
+    repositories: form.getAll('repository'),
+    names: names.filter((name) => name !== ''),
+  };
+}
+
+const sendRefused = (c: WebContext, why: string): Promise<Response> =>
+  sendProblem(c, 422, 'No token was made', why);
+
+const tokensOf = ({ world }: WebParts, { id }: Person): Promise<readonly ApiToken[]> =>
+  world.store.tokens({ userId: id, limit: MAX_LISTED_TOKENS });
+
+interface Choice {
+  readonly repositories: readonly RepositoryHandle[];
+  /** False: some may be missing. */
+  readonly complete: boolean;
+}
+
+/** Repositories with runs to which the person may write, as far as lists know. */
+async function repositoriesToChoose({ access }: WebParts, person: Person): Promise<Choice> {
+  const { repositories, complete } = await access.visibleRepositories(person);
+  const rights = await Promise.all(repositories.map((one) => access.listedRight(person, one)));
+  return { repositories: repositories.filter((_, at) => rights[at] === 'write'), complete };
+}
+
+/**
+ * Only repositories that the person may see are found, whatever the form says: what they may not see is as what does not
+ * exist (decision 127). Whether they may write is asked when the token is made.
+ */
+async function chosenRepositories(
+  { access }: WebParts,
+  person: Person,
+  { ids, names }: { readonly ids: readonly number[]; readonly names: readonly string[] },
+): Promise<{ readonly repositories: readonly RepositoryHandle[] } | { readonly missing: string }> {
+  const listed = ids.length > 0 ? (await access.visibleRepositories(person)).repositories : [];
+  const chosen = new Map<number, RepositoryHandle>();
+  for (const id of ids) {
+    const found = listed.find(({ repositoryId }) => repositoryId === id);
+    if (!found) return { missing: 'One of the repositories that you chose' };
+    chosen.set(id, found);
+  }
+  for (const name of new Set(names)) {
+    const [found] = await access.visibleNamed(person, name);
+    if (!found) return { missing: name };
+    chosen.set(found.repositoryId, found);
+  }
+  const handles = [...chosen.values()].map(({ installationId, repositoryId, owner, name }) => ({
+    ...{ installationId, repositoryId, owner, name },
+  }));
+  return { repositories: handles };
+}
+
+const sendMade = (c: WebContext, { token, text }: Extract<MadeToken, { readonly kind: 'made' }>) =>
+  sendPage(c, {
+    title: 'Your new token',
+    body: html`<p role="status" class="notice done">Copy it now: it is shown only here, and only its hash is stored.</p>
+<pre tabindex="0" id="token">${text}</pre>
+<p>Token <code>${token.id}</code> for ${places(token)} acts for you until ${moment(token.expiresAt)}. Send it as <code>Authorization: Bearer …</code>.</p>
+<p><a href="/tokens">All your tokens</a></p>`,
+  });
+
+const places = ({ repositories }: Pick<ApiToken, 'repositories'>): Html =>
+  html`${repositories.map(({ owner, name }, at) => html`${at > 0 ? ', ' : ''}${shownText(`${owner}/${name}`, 200)}`)}`;
+
+function newTokenForm(c: WebContext, { repositories, complete }: Choice, key: string): Html {
+  const boxes = repositories.map(
+    ({ repositoryId, owner, name }) =>
+      html`<li><label><input type="checkbox" name="repository" value="${repositoryId}"> ${shownText(`${owner}/${name}`, 200)}</label></li>`,
+  );
+  const verbs = TOKEN_VERBS.map(
+    (verb) =>
+      html`<li><label><input type="checkbox" name="verb" value="${verb}"${verb === 'read' ? raw(' checked') : ''}> ${verb}: ${VERB_WORDS[verb]}</label></li>`,
+  );
+  return html`<p>A program with a token acts for you, in the repositories that you choose, and never may more than you: your rights are read from GitHub at each use.</p>
+<details class="confirm"><summary>Make a token…</summary>
+<form method="post" action="/tokens">${csrfField(c)}<input type="hidden" name="key" value="${key}">
+<p><label>Name, after what uses it <input name="name" required maxlength="${MAX_TOKEN_NAME}"></label></p>
+<fieldset><legend>Repositories that you may write to</legend>
+${boxes.length > 0 ? html`<ul>${boxes}</ul>` : html`<p class="muted">None with runs is known at the moment.</p>`}
+${complete ? '' : html`<p class="muted">Some may be missing: GitHub is asked about a few a minute.</p>`}
+<label>Others, as owner/name, separated by commas <input name="others" maxlength="2000"></label></fieldset>
+<fieldset><legend>What it may do</legend><ul>${verbs}</ul></fieldset>
+<p><label>Days until it expires, at most ${TOKEN_DAYS.most} <input type="number" name="days" min="1" max="${TOKEN_DAYS.most}" value="${TOKEN_DAYS.usual}" required></label></p>
+<button type="submit">Make the token</button></form></details>`;
+}
+
+function tokenTable(c: WebContext, tokens: readonly ApiToken[], now: number): Html {
+  if (tokens.length === 0) return html`<p>You have none.</p>`;
+  const rows = tokens.map((token) => {
+    const state = tokenState(token, now);
+    const revoke =
+      state === 'valid'
+        ? html`<form method="post" action="/tokens/${token.id}/revoke">${csrfField(c)}<button type="submit" aria-label="Revoke ${token.id}">Revoke</button></form>`
+        : '';
+    return html`<tr><td><code>${token.id}</code></td><td>${shownText(token.name, MAX_TOKEN_NAME)}</td>
+<td>${places(token)}</td><td>${token.verbs.join(', ')}</td><td>${state}</td><td>${moment(token.expiresAt)}</td>
+<td>${token.lastUsedAt === undefined ? 'never' : moment(token.lastUsedAt)}</td><td>${revoke}</td></tr>`;
+  });
+  return html`<div class="wide"><table>
+<thead><tr><th scope="col">Id</th><th scope="col">Name</th><th scope="col">Repositories</th><th scope="col">May</th><th scope="col">State</th><th scope="col">Expires</th><th scope="col">Last use</th><th scope="col">Revoke</th></tr></thead>
+<tbody>${rows}</tbody></table></div>`;
+}
