@@ -99,7 +99,7 @@ Commands arrive by webhook. Runoff does not look for comments whose webhook neve
 
 ## On pages
 
-On the page of a run, people with write access have buttons and forms for the same commands: \`pick\`, \`vote\`, \`cancel\`, \`retry\`, \`answer\`, \`approve\`, \`revise\`, \`budget\` and \`ci\`. They wait in the same queue, with the same permission check and audit, but apply to the run of the page instead of the latest one. The page shows the outcome; Runoff writes no reply. If somebody else picked, or the question was settled, after the page was loaded, the command is refused and says so.
+On the page of a run, people with write access have buttons and forms for the same commands: \`pick\`, \`vote\`, \`cancel\`, \`retry\`, \`answer\`, \`approve\`, \`debate\`, \`revise\`, \`budget\` and \`ci\`. They wait in the same queue, with the same permission check and audit, but apply to the run of the page instead of the latest one. The page shows the outcome; Runoff writes no reply. If somebody else picked, or the question was settled, after the page was loaded, the command is refused and says so.
 
 ## At the command line
 

@@ -111,10 +111,11 @@ const auditLine = ({ at, run, entry }: AuditRecord): string => {
 function auditText(entry: AuditEntry): string {
   switch (entry.kind) {
     case 'command': {
-      const { by, text, thread, outcome } = entry;
+      const { by, text, thread, outcome, token } = entry;
       const came = outcome.kind === 'done' ? outcome.note : outcome.why;
       const asked = text.split('\n', 1)[0] ?? '';
-      return `command  ${by.login} on #${thread}: ${asked} (${outcome.kind}: ${came})`;
+      const who = token === undefined ? by.login : `${by.login} by token ${token}`;
+      return `command  ${who} on #${thread}: ${asked} (${outcome.kind}: ${came})`;
     }
     case 'refusal':
       return `refusal  ${entry.cause}`;

@@ -11,6 +11,8 @@ export interface PageCommand {
   /** Identifies the request: the same person's second request with this key changes nothing (I8). 1 to 200 characters. */
   readonly key: string;
   readonly by: Actor;
+  /** Id of the token of the API that it came by, for the audit. */
+  readonly token?: string;
   /** As a comment would have it, e.g. `/auto-dev pick B`. */
   readonly text: string;
   /** The run that it is about; or the issue or pull request on which it starts one. */
@@ -50,6 +52,7 @@ export async function commandFromPage(
     id: pageCommandId(given),
     ...thread,
     by: { id: by.id, login: by.login },
+    ...(given.token === undefined ? {} : { token: given.token }),
     text: text.toWellFormed(),
     at: world.clock.now(),
   };

@@ -103,6 +103,8 @@ export type AuditEntry =
       readonly kind: 'command';
       readonly command: string;
       readonly by: Actor;
+      /** Id of the token of the API that it came by; absent for all others. */
+      readonly token?: string;
       /** As written, truncated. */
       readonly text: string;
       readonly thread: number;
@@ -183,6 +185,8 @@ export interface NewCommand {
   readonly issue?: { readonly title: string; readonly body: ArtifactRef };
   /** The run whose comparison contains the ticked box; absent for a written command. */
   readonly ticked?: RunId;
+  /** Id of the token of the API that it came by; absent for all others, and for tokens of GitHub users. */
+  readonly token?: string;
   /** Absent for commands in comments, and for those from a page or the API that name no run. */
   readonly page?: PageContext;
 }

@@ -16,7 +16,7 @@ async function typed(...argv: string[]): Promise<string> {
   const by = { id: 9, login: 'mallory\u001b[2J' };
   const text = '/auto-dev cancel\nplease';
   await store.audit(
-    { kind: 'command', command: 'comment:1', by, text, thread: 7, outcome },
+    { kind: 'command', command: 'comment:1', by, token: '0123456789ab', text, thread: 7, outcome },
     { at: AT + 2000 },
   );
   const cause = 'the label was taken off';
@@ -36,7 +36,7 @@ test('the audit is read in the order in which things happened, and no name can m
   expect(said.replaceAll(/mallory\S*/g, 'mallory')).toMatchInlineSnapshot(`
     "2026-01-02 12:00:00  r1           write    comment acme/shop#7
     2026-01-02 12:00:01  r2           write    open-pull acme/shop#7 (failed, 502)
-    2026-01-02 12:00:02  -            command  mallory on #7: /auto-dev cancel (ignored: the author has no write access to the repository)
+    2026-01-02 12:00:02  -            command  mallory by token 0123456789ab on #7: /auto-dev cancel (ignored: the author has no write access to the repository)
     2026-01-02 12:00:03  r1           change   coded → cancelled: the label was taken off
     "
   `);

@@ -55,6 +55,14 @@ export function auditContract(fresh: Fresh): void {
       });
     });
 
+    test('says by which token of the API a command came', async () => {
+      const store = await fresh();
+      await store.recordCommand({ ...command, id: 'api:5:k', token: '0123456789ab' });
+      await store.settleCommand('api:5:k', { kind: 'done', note: 'Cancelled.' }, 11, 'r1');
+      const [row] = await store.audited({ limit: 9 });
+      expect(row?.entry).toMatchObject({ kind: 'command', command: 'api:5:k', token: '0123456789ab' });
+    });
+
     test('has a row for a run that is refused or cancelled', async () => {
       const store = await fresh();
       for (const id of ['r1', 'r2', 'r3']) await create(store, id);

@@ -36,9 +36,12 @@ export function memoryCommands(audit: (entry: AuditEntry, place: AuditPlace) => 
       const settled = { ...heard, outcome, settledAt: at, ...(runId === undefined ? {} : { runId }) };
       if (heard.outcome) return;
       commands.set(id, kept(settled));
-      const { by, text, place } = heard;
+      const { by, text, place, token } = heard;
       audit(
-        { kind: 'command', command: id, by, text, thread: place.thread, outcome },
+        {
+          ...{ kind: 'command', command: id, by, text, thread: place.thread, outcome },
+          ...(token === undefined ? {} : { token }),
+        },
         { repositoryId: place.repositoryId, at, ...(runId === undefined ? {} : { run: runId }) },
       );
     },

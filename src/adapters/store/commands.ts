@@ -45,10 +45,13 @@ export function commands(db: Db) {
           .executeTakeFirst();
         if (!row) throw new Fault('INTERNAL', `There is no command ${id} that could be settled.`);
         if (numUpdatedRows === 0n) return;
-        const { by, text: written, place } = row.payload;
+        const { by, text: written, place, token } = row.payload;
         await addAudit(
           tx,
-          { kind: 'command', command: id, by, text: written, thread: place.thread, outcome },
+          {
+            ...{ kind: 'command', command: id, by, text: written, thread: place.thread, outcome },
+            ...(token === undefined ? {} : { token }),
+          },
           { repositoryId: place.repositoryId, at, ...(runId === undefined ? {} : { run: runId }) },
         );
       }),

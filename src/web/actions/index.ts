@@ -119,7 +119,7 @@ async function sentOutcome(c: WebContext, id: RunId): Promise<Html | ''> {
       'waiting',
       'Your command is stored and not applied yet. Other commands of the repository come first, or GitHub does not answer; it is tried for up to an hour. Load the page again to see its outcome.',
     );
-  if (outcome.kind === 'done') return notice('done', sentence(outcome.note));
+  if (outcome.kind === 'done') return notice('done', sentence(outcome.note), linkToRun(found.runId, id));
   if (outcome.kind === 'refused') return notice('refused', outcome.why);
   return notice(
     'refused',
@@ -130,8 +130,14 @@ async function sentOutcome(c: WebContext, id: RunId): Promise<Html | ''> {
 /** Longest outcome that is shown, code points: more than any sentence of a command has. */
 const MAX_NOTICE = 4_000;
 
-const notice = (kind: string, text: string): Html =>
-  html`<p id="outcome" role="status" tabindex="-1" class="notice ${kind}">${shownSentence(text, MAX_NOTICE)}</p>`;
+const notice = (kind: string, text: string, link: Html | '' = ''): Html =>
+  html`<p id="outcome" role="status" tabindex="-1" class="notice ${kind}">${shownSentence(text, MAX_NOTICE)}${link}</p>`;
+
+/** To the run that a command has started: another one than that of the page. */
+const linkToRun = (started: RunId | undefined, shown: RunId): Html | '' =>
+  started === undefined || started === shown
+    ? ''
+    : html` <a href="/runs/${encodeURIComponent(started)}">Its page</a>`;
 
 const sentence = (note: string): string =>
   `${note.charAt(0).toUpperCase()}${note.slice(1)}${/[.!?]$/.test(note) ? '' : '.'}`;

@@ -12,6 +12,8 @@ export interface Caller {
   readonly viewer: Extract<Viewer, { readonly kind: 'github' }>;
   /** Whose limits and idempotency keys are meant: a token, or a person with a token of GitHub. */
   readonly owner: string;
+  /** Id of a token of Runoff; absent for tokens of GitHub users. */
+  readonly token?: string;
   /** Null: for this token, there is no such repository. */
   find(owner: string, name: string): Promise<RepositoryHandle | null>;
   /** Why the token may not be used for this, as sentences; null if it may. */
@@ -69,6 +71,7 @@ export function openCallers(ports: CallerPorts): Callers {
     return {
       viewer: { kind: 'github', ...token.by, operator: false },
       owner: `token:${token.id}`,
+      token: token.id,
       find: async (owner, name) =>
         token.repositories.find((one) => same(one.owner, owner) && same(one.name, name)) ?? null,
       whyNot: (verb) =>

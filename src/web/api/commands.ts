@@ -55,7 +55,9 @@ export function openCommandRequests(parts: ApiParts, repeatable: Repeatable): Co
     status: number,
   ): Promise<ApiAnswer> {
     const { id, login } = caller.viewer;
-    const taken = await commands.onPage({ ...given, via: 'api', key: name, by: { id, login } });
+    const { token } = caller;
+    const through = token === undefined ? {} : { token };
+    const taken = await commands.onPage({ ...given, ...through, via: 'api', key: name, by: { id, login } });
     if (taken.kind === 'refused') throw new ApiProblem('refused', taken.why);
     const record = await commands.outcome(taken.command, OUTCOME_MS);
     return answerOf(taken.command, record, status, { login, repository });

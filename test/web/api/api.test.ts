@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { tokenIdIn } from '../../../src/core/tokens/index.ts';
 import { RunRequest } from '../../../src/runs/index.ts';
 import { ada, atWork, shown } from '../../commands/command-world.ts';
 import { mallory, RUN } from '../../commands/dialogue-world.ts';
@@ -30,6 +31,7 @@ describe('a run', () => {
     const [entry] = (await s.store.audited({ limit: 9 })).filter((one) => one.entry.kind === 'command');
     expect(entry?.entry).toMatchObject({
       by: { login: 'mona' },
+      token: tokenIdIn(await s.usual),
       text: '/auto-dev run --candidates="3" --models="anthropic/claude-sonnet-5" --budget="4.00" --base="main"',
       thread: 7,
     });
@@ -314,6 +316,9 @@ describe('who may do what', () => {
     expect(await s.post(`${RUNS}/${RUN}/vote`, { token: long('ghp_classic'), body })).toMatchObject({
       status: 200,
     });
+    const [voted] = await s.store.audited({ limit: 1 });
+    expect(voted?.entry).toMatchObject({ kind: 'command', text: '/auto-dev vote C' });
+    expect(voted?.entry).not.toHaveProperty('token');
     expect(await s.get('/api/repos/acme/none/runs', { token: long('ghp_classic') })).toMatchObject({
       status: 404,
     });

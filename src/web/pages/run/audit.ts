@@ -49,11 +49,11 @@ interface EntryParts {
 function entryParts(entry: AuditEntry): EntryParts {
   switch (entry.kind) {
     case 'command': {
-      const { by, text, thread, outcome } = entry;
+      const { by, text, thread, outcome, token } = entry;
       const why = outcome.kind === 'done' ? outcome.note : outcome.why;
       return {
         kind: 'command',
-        what: html`${codeText(by.login, 80)} on #${thread}: ${codeText(text.split('\n', 1)[0] ?? '', 300)}`,
+        what: html`${codeText(by.login, 80)}${token === undefined ? '' : html` by token ${codeText(token, 60)}`} on #${thread}: ${codeText(text.split('\n', 1)[0] ?? '', 300)}`,
         outcome: html`${outcome.kind}: ${shownSentence(why, 600)}`,
       };
     }
