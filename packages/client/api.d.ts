@@ -496,6 +496,8 @@ export interface components {
                 lowered: string[];
                 /** @description What earlier runs of the repository changed in this one, one sentence each. */
                 learned: string[];
+                /** @description Whether blind mode hides who wrote which candidate, until a pick or the end of the run. */
+                namesHidden: boolean;
                 stages: {
                     /** @enum {string} */
                     stage: "admit" | "brief" | "code" | "examine" | "judge" | "publish";
@@ -508,11 +510,15 @@ export interface components {
                 candidates: {
                     /** @description The letter of a candidate. */
                     alias: string;
-                    contestant: string;
-                    agent: string;
-                    model: string;
-                    prompt: string;
-                    /** @description As the agent reports it; null if it did not start. */
+                    /** @description Null while `namesHidden` of the run is true. */
+                    contestant: string | null;
+                    /** @description Null while `namesHidden` of the run is true. */
+                    agent: string | null;
+                    /** @description Null while `namesHidden` of the run is true. */
+                    model: string | null;
+                    /** @description Null while `namesHidden` of the run is true. */
+                    prompt: string | null;
+                    /** @description As the agent reports it; null if it did not start, or is hidden. */
                     coderVersion: string | null;
                     /** @enum {string} */
                     state: "queued" | "coding" | "coded" | "examining" | "examined" | "failed" | "cancelled";
@@ -598,12 +604,13 @@ export interface components {
                         weighted: number | null;
                         because: string;
                     } | null;
+                    /** @description Null while `namesHidden` of the run is true. */
                     tokens: {
                         in: number;
                         out: number;
-                    };
-                    /** @description US dollars. */
-                    usd: number;
+                    } | null;
+                    /** @description Null while `namesHidden` of the run is true. */
+                    usd: number | null;
                     /** @description Wall time of the coder, milliseconds. */
                     ms: number;
                 }[];

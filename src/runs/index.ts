@@ -87,6 +87,7 @@ export {
   restoreQuestion,
 } from './questions/index.ts';
 export { flows } from './run.ts';
+export { type ShownCall, type ShownWork, shownWork } from './shown.ts';
 export { idempotentWrite, unlessDamaged } from './stage.ts';
 export {
   announceEndedRuns,

@@ -6,6 +6,7 @@ import type { RunRecord } from '../ports/index.ts';
 import { RunRequest } from './admit/index.ts';
 import { loadRun, readPatch, repositoryKeyOf, type World } from './context.ts';
 import { standingPicks } from './picks.ts';
+import { areNamesHidden } from './shown.ts';
 import { unlessDamaged } from './stage.ts';
 
 type OutcomePorts = Pick<World, 'artifacts' | 'clock' | 'store'>;
@@ -24,7 +25,8 @@ export async function tryKeepOutcomes(world: OutcomePorts & Pick<World, 'log'>, 
 
 /**
  * Keeps what became of a run's candidates, as its record and people's picks tell now. Called wherever one of them
- * changes after the decision; may be repeated. Runs without a decision have no outcomes.
+ * changes after the decision; may be repeated. Runs without a decision have no outcomes, and blind ones only after the
+ * pick.
  */
 export async function keepOutcomes(world: OutcomePorts, runId: RunId): Promise<void> {
   const { store } = world;
@@ -33,6 +35,8 @@ export async function keepOutcomes(world: OutcomePorts, runId: RunId): Promise<v
   const run = await loadRun(world, runId);
   const { decision, evidence = [], ranking = [] } = run;
   if (!decision || !isOver(run.state)) return;
+  // The leaderboard would tell who wrote what.
+  if (await areNamesHidden(store, run)) return;
   const candidates = await store.candidates(runId);
   const languages: Record<Alias, ReturnType<typeof mainLanguageOf>> = {};
   for (const { alias, patch } of candidates) {

@@ -1,17 +1,10 @@
 import { confidenceNote } from '../core/learning/index.ts';
-import {
-  type Candidate,
-  isOver,
-  type Origin,
-  queueOrder,
-  type RunId,
-  type Task,
-  type Usd,
-} from '../core/model/index.ts';
+import { isOver, type Origin, queueOrder, type RunId, type Task, type Usd } from '../core/model/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
 import type { Artifacts, RunRecord, Store } from '../ports/index.ts';
 import { readPatch, type World } from './context.ts';
 import { standingPicks } from './picks.ts';
+import { shownWork } from './shown.ts';
 import { unlessDamaged } from './stage.ts';
 
 /** Label that starts a run; removed when the run starts, so that setting it again starts another. */
@@ -19,17 +12,18 @@ export const LABEL = 'auto-dev';
 /** Present while a run is active; removing it cancels the run. */
 export const RUNNING_LABEL = 'auto-dev:running';
 
-/** Builds a run's view for readers from stored data. */
+/** Builds a run's view for readers from stored data. `names`: as of `shownWork`. */
 export async function viewOf(
   world: Pick<World, 'store' | 'clock' | 'diskSpace' | 'publicUrl'>,
   run: RunRecord,
+  names?: 'shown',
 ): Promise<RunView> {
-  const candidates = await world.store.candidates(run.id);
+  const work = await shownWork(world.store, run, names);
   const { usd } = await world.store.usage(run.id);
   const pageUrl =
     run.origin.kind === 'github' && world.publicUrl ? `${world.publicUrl}/runs/${run.id}` : null;
   const view = {
-    ...viewFrom(run, candidates, usd, workEndedAt(run) ?? world.clock.now()),
+    ...work.view(viewFrom(run, work.candidates, usd, workEndedAt(run) ?? world.clock.now())),
     ...(pageUrl === null ? {} : { pageUrl }),
   };
   if (isQueued(run)) {
@@ -62,7 +56,7 @@ function workEndedAt(run: RunRecord): number | null {
     : run.updatedAt;
 }
 
-function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, now: number): RunView {
+function viewFrom(run: RunRecord, candidates: RunView['candidates'], spent: Usd, now: number): RunView {
   const { task, independentTests, review, judgement, decision, outcome, trouble, checks, sandbox } = run;
   const { brief, debate, dialogue } = run;
   return {

@@ -1,5 +1,5 @@
 import { type EventActor, openCommandIntake } from '../../src/commands/index.ts';
-import type { Alias, GitHubOrigin, RunId, RunState, Task } from '../../src/core/model/index.ts';
+import type { Alias, Candidate, GitHubOrigin, RunId, RunState, Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import type { CommandOutcome, CommandPlace } from '../../src/ports/index.ts';
 import { openAnnouncer, type World } from '../../src/runs/index.ts';
@@ -181,7 +181,7 @@ export async function shown(s: CommandWorld, how: 'pull' | 'choice', stored: Sto
   const id = await atWork(s, stored);
   const view = judged();
   const patch = { text: await artifacts.put(TEXT), raw: await artifacts.put(RAW) };
-  for (const one of view.candidates) {
+  for (const one of view.candidates as readonly Candidate[]) {
     if (!one.patch) continue;
     const tree = one.alias.toLowerCase().repeat(40);
     await store.putCandidate({ ...one, runId: id, patch: { ...one.patch, ...patch, tree } });

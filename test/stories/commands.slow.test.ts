@@ -25,7 +25,7 @@ test('a person picks by a tick, starts a review run, picks another candidate, an
     const issue = await demo.label();
     const view = await demo.run(issue);
     const by = Object.fromEntries(
-      view.candidates.map((c) => [c.contestant.model.split('scripted-')[1], c.alias]),
+      view.candidates.map((c) => [c.contestant?.model.split('scripted-')[1], c.alias]),
     ) as Record<'heron' | 'otter', string>;
 
     // Nothing is opened: the comparison is on the issue, with a box for each.
@@ -73,7 +73,7 @@ test('a person picks by a tick, starts a review run, picks another candidate, an
     await as('bob').comment(REPOSITORY, outcome.number, '/auto-dev review');
     const second = await demo.run(outcome.number, ({ state }) => state === 'awaiting_pick');
     expect(second.base?.ref).toBe(outcome.branch);
-    const secondHeron = second.candidates.find((c) => c.contestant.model.endsWith('heron'))?.alias ?? '?';
+    const secondHeron = second.candidates.find((c) => c.contestant?.model.endsWith('heron'))?.alias ?? '?';
     await as('bob').comment(REPOSITORY, outcome.number, `/auto-dev pick ${secondHeron}`);
     const stacked = (await demo.run(outcome.number, ({ state }) => state === 'published')).outcome;
     if (stacked?.kind !== 'pull') throw new Error('There is no stacked pull request.');

@@ -22,7 +22,7 @@ test('without a survivor there is a table and no pull request, and the label sta
     const tables = (await demo.comments(issue)).filter((c) => c.includes(`runoff:outcome:${view.id}`));
     expect(tables).toHaveLength(1);
     // The one that its author was asked to mend stands in it as well.
-    expect(view.candidates.map(({ contestant }) => contestant.round?.kind)).toEqual([
+    expect(view.candidates.map(({ contestant }) => contestant?.round?.kind)).toEqual([
       undefined,
       undefined,
       'repair',
@@ -112,8 +112,8 @@ test('a coder that never answers is stopped, and the others continue', () =>
     },
     async (demo) => {
       const view = await demo.run(await demo.label());
-      const stork = view.candidates.find((c) => c.contestant.model.endsWith('stork'));
-      const heron = view.candidates.find((c) => c.contestant.model.endsWith('heron'));
+      const stork = view.candidates.find((c) => c.contestant?.model.endsWith('stork'));
+      const heron = view.candidates.find((c) => c.contestant?.model.endsWith('heron'));
 
       expect(stork).toMatchObject({ state: 'failed', note: 'stopped: it exceeded the output-silence limit' });
       expect(view.decision).toMatchObject({ kind: 'winner', alias: heron?.alias });

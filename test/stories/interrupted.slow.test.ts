@@ -100,7 +100,7 @@ test('a resume after kill -9 between two turns of a coder repeats no answered re
     child.kill('SIGKILL');
     await ended;
     const [interrupted] = JSON.parse((await me.runoff('runs', '--json')).out) as RunDocument[];
-    const heron = interrupted?.run.candidates.find((c) => c.model.endsWith('heron'));
+    const heron = interrupted?.run.candidates.find((c) => c.model?.endsWith('heron'));
     expect(heron?.state).toBe('coded');
     const before = me.asked.length;
 
@@ -108,7 +108,7 @@ test('a resume after kill -9 between two turns of a coder repeats no answered re
     const resumed = await me.runoff('resume', interrupted?.run.id ?? '', '--json');
     expect(resumed).toMatchObject({ code: 0 });
     const { run } = JSON.parse(resumed.out) as RunDocument;
-    expect(run.candidates.find((c) => c.model.endsWith('heron'))).toMatchObject({
+    expect(run.candidates.find((c) => c.model?.endsWith('heron'))).toMatchObject({
       usd: heron?.usd,
       ms: heron?.ms,
     });
@@ -117,6 +117,6 @@ test('a resume after kill -9 between two turns of a coder repeats no answered re
     expect(me.asked.slice(before).map(({ model, results }) => [model, results])).toEqual([
       ['scripted-stork', 2],
     ]);
-    expect(run.candidates.find((c) => c.model.endsWith('stork'))).toMatchObject({ state: 'examined' });
+    expect(run.candidates.find((c) => c.model?.endsWith('stork'))).toMatchObject({ state: 'examined' });
   });
 });

@@ -43,7 +43,7 @@ test('a run with a drawn field leaves outcomes that follow the pick, the merge, 
     const view = await demo.run(issue);
     expect(view.state).toBe('awaiting_pick');
     expect(view.learned?.[0]).toMatch(/^`coders: auto` chose 2 contestants of 8 for a bug/);
-    for (const { contestant } of view.candidates) expect(MODELS).toContain(contestant.model);
+    for (const { contestant } of view.candidates) expect(MODELS).toContain(contestant?.model);
     const outcomes = () => world.store.outcomes({ runs: 9 });
     await expect.poll(async () => (await outcomes()).length, { timeout: 30_000 }).toBe(2);
     expect((await outcomes()).map(({ kind, language, pick }) => ({ kind, language, pick }))).toEqual([

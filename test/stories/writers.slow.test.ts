@@ -53,7 +53,7 @@ test('if no candidate adds a test, a writer that saw no candidate writes tests, 
       const issue = await demo.label();
       const view = await demo.run(issue);
       const [heron, otter] = ['heron', 'otter'].map(
-        (name) => view.candidates.find(({ contestant }) => contestant.model.endsWith(name))?.alias ?? '',
+        (name) => view.candidates.find(({ contestant }) => contestant?.model.endsWith(name))?.alias ?? '',
       );
       const found = (alias = '') => view.evidence.find((one) => one.alias === alias);
 

@@ -1,6 +1,6 @@
 import { createTwoFilesPatch } from 'diff';
 import type { TestOutputs, TestTable } from '../../src/core/evidence/index.ts';
-import type { CoderStep, PatchSummary } from '../../src/core/model/index.ts';
+import type { Candidate, CoderStep, PatchSummary } from '../../src/core/model/index.ts';
 import type { RunView } from '../../src/core/reports/index.ts';
 import type {
   Artifacts,
@@ -53,7 +53,8 @@ export async function storeOf(
   parts: StoredParts,
 ): Promise<Parts<Store>> {
   const candidates = await Promise.all(
-    view.candidates.map(async (candidate) => {
+    // Views of tests hide nothing.
+    (view.candidates as readonly Candidate[]).map(async (candidate) => {
       const patch = parts.patches?.[candidate.alias];
       return patch && candidate.patch
         ? { ...candidate, patch: await storedPatch(artifacts, candidate.patch, patch) }

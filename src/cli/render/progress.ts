@@ -2,24 +2,27 @@ import { openInquiry } from '../../core/brief/index.ts';
 import { byAlias, type Candidate } from '../../core/model/index.ts';
 import {
   CANDIDATE_STATE_LABELS,
+  type CandidateView,
   contestantName,
+  costText,
   dollars,
   elapsed,
   examinationTimeLeft,
+  HIDDEN,
   money,
   progressLabel,
   queueText,
   type RunView,
   shortContestantNames,
   stepTime,
-  tokens,
+  tokensText,
 } from '../../core/reports/index.ts';
 import { clipped, displayWidth, padded, painter, printable, type Tone, wrap } from './terminal.ts';
 
 interface ProgressColumn {
   readonly width: number;
   readonly side: 'left' | 'right';
-  readonly text: (candidate: Candidate) => string;
+  readonly text: (candidate: CandidateView) => string;
 }
 
 const GAP = '  ';
@@ -63,15 +66,14 @@ function header(view: RunView): string {
   return [`Runoff ${view.id}`, place, elapsed(view.now - view.startedAt), spentText(view)].join(GAP);
 }
 
-const usedTokens = (candidate: Candidate): string =>
-  `${tokens(candidate.usage.tokensIn + candidate.usage.tokensOut)} tok`;
+const usedTokens = ({ usage }: CandidateView): string => (usage ? `${tokensText(usage)} tok` : HIDDEN);
 
 function columnsFor(view: RunView, width: number): readonly ProgressColumn[] {
   const right: readonly ProgressColumn[] = [
     { width: 9, side: 'left', text: (candidate) => CANDIDATE_STATE_LABELS[candidate.state] },
     { width: 7, side: 'right', text: (candidate) => elapsed(candidate.ms) },
     { width: 10, side: 'right', text: usedTokens },
-    { width: 8, side: 'right', text: (candidate) => money(candidate.usage.usd) },
+    { width: 8, side: 'right', text: (candidate) => costText(candidate.usage) },
   ];
   const alias: ProgressColumn = {
     width: 1,
@@ -94,13 +96,14 @@ function nameColumn(view: RunView, maxWidth: number): ProgressColumn | null {
   const whole = Math.min(widest(candidateLabel), NAME_COLUMNS);
   if (whole <= maxWidth) return { width: whole, side: 'left', text: candidateLabel };
   const names = shortContestantNames(view.candidates.map(({ contestant }) => contestant));
-  const shortNameOf = ({ alias }: Candidate): string =>
+  const shortNameOf = ({ alias }: CandidateView): string =>
     printable(names[view.candidates.findIndex((one) => one.alias === alias)] ?? '', 60);
   const short = Math.min(widest(shortNameOf), maxWidth);
   return short < MIN_NAME_COLUMNS ? null : { width: short, side: 'left', text: shortNameOf };
 }
 
-const candidateLabel = (candidate: Candidate): string => printable(contestantName(candidate.contestant), 80);
+const candidateLabel = (candidate: CandidateView): string =>
+  printable(contestantName(candidate.contestant), 80);
 
 /** Changes since the last view, one line each, for output that is not a terminal. No changes: no lines. */
 export function progressLine(previous: RunView | null, view: RunView): readonly string[] {
@@ -128,15 +131,13 @@ function indented(line: string, width: number): readonly string[] {
 const isNewQuestion = (previous: RunView | null, view: RunView): boolean =>
   previous?.state !== view.state || previous.dialogue?.inquiries.length !== view.dialogue?.inquiries.length;
 
-function change(candidate: Candidate): string {
+function change(candidate: CandidateView): string {
   const note = printable(candidate.note, 160);
   const what =
     note === ''
       ? CANDIDATE_STATE_LABELS[candidate.state]
       : `${CANDIDATE_STATE_LABELS[candidate.state]}, ${note}`;
-  return candidate.usage.calls === 0
-    ? what
-    : `${what} (${usedTokens(candidate)}, ${money(candidate.usage.usd)})`;
+  return !candidate.usage?.calls ? what : `${what} (${usedTokens(candidate)}, ${money(candidate.usage.usd)})`;
 }
 
 /**

@@ -251,14 +251,14 @@ const modelNames = (model: string): readonly string[] => [
 const isDistinctive = (name: string): boolean =>
   name.length >= 4 && name.length <= 200 && /[^a-z]/i.test(name) && /[a-z]/i.test(name);
 
-/** Replaces every name by a pseudonym. A name has the same pseudonym in every text. */
-export function scrub(text: string, identities: Identities): string {
-  const first = replaceFolded(text, identities.anywhere, ([name]) => pseudonym(name));
+/** Replaces every name, by default by a pseudonym. A name has the same pseudonym in every text. */
+export function scrub(text: string, identities: Identities, by = pseudonym): string {
+  const first = replaceFolded(text, identities.anywhere, ([name]) => by(name));
   const second = replaceFolded(first, identities.bounded, (found, folded) =>
-    isWholeWord(found, folded) ? pseudonym(found[0]) : null,
+    isWholeWord(found, folded) ? by(found[0]) : null,
   );
   const { attributed } = identities;
-  return attributed ? replaceFolded(second, attributed, ([name]) => pseudonym(name)) : second;
+  return attributed ? replaceFolded(second, attributed, ([name]) => by(name)) : second;
 }
 
 /**

@@ -123,11 +123,11 @@ function optionText(view: RunView, alias: Alias): string {
   const same = (view.evidence.find((one) => one.alias === alias)?.alike ?? []).filter((one) => one !== alias);
   const facts = candidate
     ? [
-        code(contestantName(candidate.contestant), 80),
+        ...(candidate.contestant ? [code(contestantName(candidate.contestant), 80)] : []),
         ...(candidate.patch
           ? [`${plusMinus(candidate.patch)} in ${counted(candidate.patch.files, 'file')}`]
           : []),
-        money(candidate.usage.usd),
+        ...(candidate.usage ? [money(candidate.usage.usd)] : []),
         ...(same.length > 0 ? [`the same change as ${same.join(', ')}`] : []),
       ]
     : [];

@@ -2,6 +2,7 @@ import type { Evidence } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { notableGroups } from '../patches/index.ts';
 import { chosenOf, failedGate } from '../ranking/index.ts';
+import { blindNote } from './blind.ts';
 import { checkCommands } from './commands.ts';
 import { lookAtNotes } from './findings.ts';
 import { branchOf, counted, decisionLabel, elapsed } from './format.ts';
@@ -37,6 +38,7 @@ export function runFacts(view: RunView): readonly string[] {
   const question = contestedQuestion(view);
   return [
     `Run ${code(view.id)}: ${counted(view.candidates.length, 'candidate')}, ${testedText(view)} on the same base commit.`,
+    blindNote(view),
     pageLine(view),
     ...changedSinceLines(view),
     ...sandboxWarnings(view),

@@ -228,7 +228,9 @@ export function diffEntries(view: RunView, diffs: Diffs, everyone: boolean): rea
     if ((chosen && !everyone) || diff === undefined || diff.patch.text.trim() === '') return [];
     const size = candidate.patch ?? sizeOf(diff);
     const summary = [
-      `<b>${candidate.alias}</b>: ${htmlCode(contestantName(candidate.contestant), 80)}`,
+      candidate.contestant
+        ? `<b>${candidate.alias}</b>: ${htmlCode(contestantName(candidate.contestant), 80)}`
+        : `<b>${candidate.alias}</b>`,
       `${plusMinus(size)} in ${counted(diff.patch.files.length, 'file')}`,
     ].join(', ');
     return [{ summary, diff, where: whereToRead(view, candidate.alias, diff) }];

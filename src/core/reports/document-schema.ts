@@ -108,13 +108,20 @@ const JudgementDocument = z
   })
   .describe('What blind judges said: opinions, not executed.');
 
+/** What blind mode hides. */
+const unlessHidden = <T extends z.ZodType>(schema: T) =>
+  schema.nullable().describe('Null while `namesHidden` of the run is true.');
+
 export const CandidateDocument = z.strictObject({
   alias: letter,
-  contestant: z.string(),
-  agent: z.string(),
-  model: z.string(),
-  prompt: z.string(),
-  coderVersion: z.string().nullable().describe('As the agent reports it; null if it did not start.'),
+  contestant: unlessHidden(z.string()),
+  agent: unlessHidden(z.string()),
+  model: unlessHidden(z.string()),
+  prompt: unlessHidden(z.string()),
+  coderVersion: z
+    .string()
+    .nullable()
+    .describe('As the agent reports it; null if it did not start, or is hidden.'),
   state: z.enum(CANDIDATE_STATES),
   note: z.string(),
   place: z.number().nullable(),
@@ -137,8 +144,8 @@ export const CandidateDocument = z.strictObject({
     .nullable()
     .describe('How similar its source changes are to those of the other survivors, 0 to 1.'),
   scores: ScoresDocument.nullable().describe("Each strategy's score; null before the decision."),
-  tokens: z.strictObject({ in: z.number(), out: z.number() }),
-  usd: inDollars,
+  tokens: unlessHidden(z.strictObject({ in: z.number(), out: z.number() })),
+  usd: unlessHidden(inDollars),
   ms: z.number().describe('Wall time of the coder, milliseconds.'),
 });
 
@@ -230,6 +237,9 @@ export const RunDocument = z.strictObject({
     learned: listOf(z.string()).describe(
       'What earlier runs of the repository changed in this one, one sentence each.',
     ),
+    namesHidden: z
+      .boolean()
+      .describe('Whether blind mode hides who wrote which candidate, until a pick or the end of the run.'),
     stages: listOf(
       z.strictObject({
         stage: z.enum(STAGES),

@@ -1,8 +1,8 @@
 import { type Evidence, findingsOf } from '../evidence/index.ts';
-import type { Alias, Candidate } from '../model/index.ts';
+import type { Alias } from '../model/index.ts';
 import type { CandidateDocument, RunDocument } from './document-schema.ts';
 import { contestantName } from './format.ts';
-import type { RunView } from './view.ts';
+import type { CandidateView, RunView } from './view.ts';
 
 /** What a document shows besides the view, which the caller knows. */
 export type DocumentParts = Partial<
@@ -27,6 +27,7 @@ export function runDocument(view: RunView, parts: DocumentParts = {}): RunDocume
       queue: view.queue ?? null,
       lowered: view.lowered ?? [],
       learned: view.learned ?? [],
+      namesHidden: view.namesHidden ?? false,
       stages: view.stages.map(({ stage, startedAt, endedAt }) => ({
         stage,
         startedAt,
@@ -79,15 +80,15 @@ function timings(view: RunView): Readonly<Record<string, number>> {
   return { total: view.now - view.startedAt, ...Object.fromEntries(stages) };
 }
 
-function candidateJson(view: RunView, candidate: Candidate): CandidateDocument {
+function candidateJson(view: RunView, candidate: CandidateView): CandidateDocument {
   const { alias, contestant, patch, usage } = candidate;
   const evidence = view.evidence.find((one) => one.alias === alias);
   return {
     alias,
-    contestant: contestantName(contestant),
-    agent: contestant.agent,
-    model: contestant.model,
-    prompt: contestant.prompt,
+    contestant: contestant && contestantName(contestant),
+    agent: contestant?.agent ?? null,
+    model: contestant?.model ?? null,
+    prompt: contestant?.prompt ?? null,
     coderVersion: candidate.coderVersion ?? null,
     state: candidate.state,
     note: candidate.note,
@@ -101,8 +102,8 @@ function candidateJson(view: RunView, candidate: Candidate): CandidateDocument {
     agreement: evidence?.agreement ?? null,
     scores: scoresJson(view, alias),
     checks: evidence ? checksJson(evidence) : [],
-    tokens: { in: usage.tokensIn, out: usage.tokensOut },
-    usd: microDollars(usage.usd),
+    tokens: usage && { in: usage.tokensIn, out: usage.tokensOut },
+    usd: usage && microDollars(usage.usd),
     ms: candidate.ms,
   };
 }

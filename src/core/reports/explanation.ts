@@ -1,5 +1,6 @@
 import type { Evidence, PeerTests } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
+import { blindNote } from './blind.ts';
 import { checkCommands } from './commands.ts';
 import { reasonText } from './decision-sections.ts';
 import { whereToRead } from './diff-pages.ts';
@@ -84,8 +85,12 @@ function contestant(view: RunView, { candidate }: CandidateStanding): string {
   const version = coderVersion ? ` (${code(coderVersion, 60)})` : '';
   const most = view.budget.candidate === undefined ? '' : ` of ${escapedMoney(view.budget.candidate)}`;
   const lines = [
-    `- Written by agent ${code(who.agent, 60)}${version} with model ${code(who.model, 80)}, prompt ${code(who.prompt, 60)}`,
-    `- Cost: ${money(usage.usd)}${most} in ${counted(usage.calls, 'call')} and ${tokens(usage.tokensIn + usage.tokensOut)} tokens, ${elapsed(ms)}`,
+    ...(who && usage
+      ? [
+          `- Written by agent ${code(who.agent, 60)}${version} with model ${code(who.model, 80)}, prompt ${code(who.prompt, 60)}`,
+          `- Cost: ${money(usage.usd)}${most} in ${counted(usage.calls, 'call')} and ${tokens(usage.tokensIn + usage.tokensOut)} tokens, ${elapsed(ms)}`,
+        ]
+      : [`- ${blindNote(view)}`, `- Time: ${elapsed(ms)}`]),
     ...(patch ? [`- Patch: ${plusMinus(patch)} in ${counted(patch.files, 'file')}`] : []),
     ...(note.trim() === '' ? [] : [`- ${inertSentence(note, MAX_REASON)}`]),
   ];

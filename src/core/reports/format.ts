@@ -9,6 +9,7 @@ import {
   type RunState,
   STAGES,
   type Stage,
+  type Usage,
   type Usd,
 } from '../model/index.ts';
 import { type Picked, roundText, type Separator } from '../ranking/index.ts';
@@ -165,15 +166,25 @@ export const stageNumber = (stage: Stage): string => `stage ${STAGES.indexOf(sta
 /** Maximum characters of an agent's name; a custom program's command line can be long. */
 const MAX_PROGRAM_CHARACTERS = 60;
 
-/** `builtin × anthropic/claude-sonnet-4-5 (careful)`. Names come from settings and must be escaped for Markdown. */
-export const contestantName = (who: Contestant): string =>
-  `${[who.agent, ...(who.argv ?? [])].join(' ').slice(0, MAX_PROGRAM_CHARACTERS)} × ${who.model} (${who.prompt}${who.seed ? `, seed ${who.seed}` : ''}${who.round ? `, ${roundText(who.round)}` : ''})`;
+/** What stands in the place of a name, cost or number of tokens that blind mode hides. */
+export const HIDDEN = 'hidden';
+
+/**
+ * `builtin × anthropic/claude-sonnet-4-5 (careful)`; null: hidden. Names come from settings and must be escaped for
+ * Markdown.
+ */
+export const contestantName = (who: Contestant | null): string =>
+  who === null
+    ? HIDDEN
+    : `${[who.agent, ...(who.argv ?? [])].join(' ').slice(0, MAX_PROGRAM_CHARACTERS)} × ${who.model} (${who.prompt}${who.seed ? `, seed ${who.seed}` : ''}${who.round ? `, ${roundText(who.round)}` : ''})`;
 
 /**
  * Short names: only the parts of agent, model and prompt that distinguish these contestants, such as `codex`, `codex
  * gpt-6-sol` or `gpt-6-sol (careful)`. In input order.
  */
-export function shortContestantNames(all: readonly Contestant[]): readonly string[] {
+export function shortContestantNames(those: readonly (Contestant | null)[]): readonly string[] {
+  const all = those.filter((who) => who !== null);
+  if (all.length < those.length) return those.map(() => HIDDEN);
   const differs = (part: (who: Contestant) => string): boolean => new Set(all.map(part)).size > 1;
   const modelOf = ({ model }: Contestant): string => model.split('/').at(-1) || model;
   const agentOf = (who: Contestant): string =>
@@ -188,6 +199,13 @@ export function shortContestantNames(all: readonly Contestant[]): readonly strin
     ].join(' '),
   );
 }
+
+/** Dollars of a candidate; null: hidden. */
+export const costText = (usage: Pick<Usage, 'usd'> | null): string => (usage ? money(usage.usd) : HIDDEN);
+
+/** Tokens of a candidate, in and out; null: hidden. */
+export const tokensText = (usage: Pick<Usage, 'tokensIn' | 'tokensOut'> | null): string =>
+  usage ? tokens(usage.tokensIn + usage.tokensOut) : HIDDEN;
 
 /** `LIKELY, decided by peer tests`. */
 export function decisionLabel(decision: Picked): string {

@@ -1,5 +1,14 @@
 export { activityLabel, BASE_STEP_LABELS, examinationTimeLeft, progressLabel, stepTime } from './activity.ts';
 export {
+  blindNote,
+  type HiddenNames,
+  hiddenCandidate,
+  hiddenNames,
+  hidesNames,
+  withHiddenNames,
+  withoutNames,
+} from './blind.ts';
+export {
   commandFailure,
   commandNotes,
   howEnded,
@@ -20,12 +29,14 @@ export {
   branchOf,
   CANDIDATE_STATE_LABELS,
   contestantName,
+  costText,
   counted,
   DEBATE_STOP_LABELS,
   decisionLabel,
   dollars,
   elapsed,
   GATE_FAILURE_LABELS,
+  HIDDEN,
   localBranch,
   money,
   ordinal,
@@ -37,6 +48,7 @@ export {
   stageNumber,
   stageOf,
   tokens,
+  tokensText,
   toolsText,
 } from './format.ts';
 export { NONE_TOLD_APART, peopleNotes, standingTexts } from './leaderboard.ts';
@@ -75,7 +87,7 @@ export {
 } from './replies.ts';
 export { criticText, debateSummary, OBJECTION_RESULT_LABELS, reviewOutcome } from './sections.ts';
 export { couldKeepCommands, settingsPull } from './settings-pull.ts';
-export { spendingGroups } from './spending.ts';
+export { ALL_CODERS, spendingGroups } from './spending.ts';
 export { statusComment } from './status.ts';
 export { type RunSummary, runSummary } from './summary.ts';
 export {
@@ -89,6 +101,7 @@ export {
 export {
   type ActivityStep,
   type BaseStep,
+  type CandidateView,
   type ChecksView,
   type CommandFiles,
   type DecisionRecord,

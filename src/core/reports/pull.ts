@@ -1,6 +1,7 @@
-import type { Alias, Candidate } from '../model/index.ts';
+import type { Alias } from '../model/index.ts';
 import { notable, type PatchFile } from '../patches/index.ts';
 import { chosenOf, pickable } from '../ranking/index.ts';
+import { blindNote } from './blind.ts';
 import {
   decisionSection,
   evidenceText,
@@ -15,7 +16,7 @@ import { code, fill, inertSentence, link, plainLine, report } from './markdown.t
 import { baseTestsText, newTestsText, rankingSection } from './ranking-table.ts';
 import { reviewLine } from './sections.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines, testedWhere } from './test-facts.ts';
-import type { Diffs, DiffView, OriginView, RunView } from './view.ts';
+import type { CandidateView, Diffs, DiffView, OriginView, RunView } from './view.ts';
 
 /** GitHub allows 256 characters, but lists show fewer. */
 const MAX_TITLE = 120;
@@ -104,10 +105,14 @@ function baseTestsLine(tests: NonNullable<RunView['evidence'][number]['baseTests
   return `Base tests: ${passed} passed, ${broken}, ${tests.fixed.length} fixed, exit code ${tests.exitCode ?? 'none'}`;
 }
 
-function authorLines(view: RunView, { contestant: who, ms, usage }: Candidate): readonly string[] {
+function authorLines(view: RunView, { contestant: who, ms, usage }: CandidateView): readonly string[] {
   return [
-    `- Written by agent ${code(who.agent, 60)} with model ${code(who.model, 80)}, prompt ${code(who.prompt, 60)}`,
-    `- Cost of this candidate: ${money(usage.usd)} in ${elapsed(ms)}`,
+    ...(who && usage
+      ? [
+          `- Written by agent ${code(who.agent, 60)} with model ${code(who.model, 80)}, prompt ${code(who.prompt, 60)}`,
+          `- Cost of this candidate: ${money(usage.usd)} in ${elapsed(ms)}`,
+        ]
+      : [`- ${blindNote(view)}`]),
     ...(view.budget.spent > 0 ? [`- Cost of the whole run: ${money(view.budget.spent)}`] : []),
   ];
 }

@@ -1,23 +1,23 @@
 import type { Evidence } from '../evidence/index.ts';
-import { type Alias, byAlias, type Candidate } from '../model/index.ts';
+import { type Alias, byAlias } from '../model/index.ts';
 import { chosenOf, failedGate, leftToPerson, pickOf, type Ranked } from '../ranking/index.ts';
 import {
   contestantName,
+  costText,
   counted,
   elapsed,
   GATE_FAILURE_LABELS,
-  money,
   plusMinus,
   SEPARATOR_LABELS,
   shortContestantNames,
   tokens,
 } from './format.ts';
 import { code, fill, tableRows } from './markdown.ts';
-import type { RunView } from './view.ts';
+import type { CandidateView, RunView } from './view.ts';
 
 /** All data of one candidate. */
 export interface CandidateStanding {
-  readonly candidate: Candidate;
+  readonly candidate: CandidateView;
   readonly evidence: Evidence | undefined;
   readonly ranked: Ranked | undefined;
   readonly chosen: boolean;
@@ -85,7 +85,7 @@ export function rankRows(view: RunView): readonly RankRow[] {
     judges: judgesText(view, standing.candidate.alias),
     scores: scoresText(view, standing),
     lines: standing.candidate.patch === undefined ? '–' : plusMinus(standing.candidate.patch),
-    cost: costText(standing.candidate.usage),
+    cost: spentText(standing.candidate.usage),
     time: elapsed(standing.candidate.ms),
     result: resultText(view, standing),
     chosen: standing.chosen,
@@ -93,9 +93,9 @@ export function rankRows(view: RunView): readonly RankRow[] {
 }
 
 /** Models without a known price, and free models, show only tokens. */
-function costText({ usd, tokensIn, tokensOut }: Candidate['usage']): string {
-  const used = tokensIn + tokensOut;
-  return usd === 0 && used > 0 ? `${tokens(used)} tok` : money(usd);
+function spentText(usage: CandidateView['usage']): string {
+  const used = usage ? usage.tokensIn + usage.tokensOut : 0;
+  return usage?.usd === 0 && used > 0 ? `${tokens(used)} tok` : costText(usage);
 }
 
 function buildText(evidence: Evidence | undefined): string {

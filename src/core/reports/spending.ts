@@ -13,10 +13,13 @@ const SPENDING_LABELS = {
 } as const;
 type SpendingGroupName = keyof typeof SPENDING_LABELS;
 
-/** Calls of one spender of the ledger to one model. */
+/** All coders of a run as one spender, where blind mode hides what each of them spent. */
+export const ALL_CODERS = 'coders';
+
+/** Calls of one spender of the ledger to one model; null: hidden. */
 interface SpenderUsage extends Usage {
   readonly spender: string;
-  readonly model: string;
+  readonly model: string | null;
   readonly estimated: number;
 }
 
@@ -55,7 +58,7 @@ export function spendingGroups<Row extends SpenderUsage>(
 
 /** By the names under which the stages open their leases. */
 function groupOfSpender(spender: string, aliases: readonly Alias[]): SpendingGroupName {
-  if (aliases.includes(spender)) return 'coders';
+  if (spender === ALL_CODERS || aliases.includes(spender)) return 'coders';
   if (spender === 'brief' || spender === 'setup') return spender;
   if (spender.startsWith('debate-')) return 'debate';
   if (spender === 'writer' || spender === 'distinguisher') return 'tests';

@@ -1,20 +1,21 @@
-import { byAlias, type Candidate, STAGES, type Usd } from '../model/index.ts';
+import { byAlias, STAGES, type Usd } from '../model/index.ts';
 import { checkCommands } from './commands.ts';
 import { joinBlocks, pageLine } from './decision-sections.ts';
 import {
   CANDIDATE_STATE_LABELS,
   contestantName,
+  costText,
   elapsed,
   escapedMoney,
   money,
   shortSha,
   stageOf,
-  tokens,
+  tokensText,
 } from './format.ts';
 import { BODY_ROOM, code, fill, inertSentence, report, tableRows } from './markdown.ts';
 import { briefSection, debateLine, debateSection } from './sections.ts';
 import { runSummary } from './summary.ts';
-import type { Report, RunView } from './view.ts';
+import type { CandidateView, Report, RunView } from './view.ts';
 
 /** Maximum UTF-16 units of each part. */
 const MAX_TABLE = 20_000;
@@ -66,16 +67,16 @@ function candidateTable(view: RunView): string {
   return fill(rows, MAX_TABLE, { separator: '\n', more: (left) => `\n(${left} more, omitted for length)` });
 }
 
-const row = (candidate: Candidate, most: Usd | undefined): readonly string[] => [
+const row = (candidate: CandidateView, most: Usd | undefined): readonly string[] => [
   `**${candidate.alias}**`,
   code(contestantName(candidate.contestant), 80),
   state(candidate),
   elapsed(candidate.ms),
-  tokens(candidate.usage.tokensIn + candidate.usage.tokensOut),
-  `${money(candidate.usage.usd)}${most === undefined ? '' : ` of ${escapedMoney(most)}`}`,
+  tokensText(candidate.usage),
+  `${costText(candidate.usage)}${most === undefined || candidate.usage === null ? '' : ` of ${escapedMoney(most)}`}`,
 ];
 
-function state(candidate: Candidate): string {
+function state(candidate: CandidateView): string {
   const word = CANDIDATE_STATE_LABELS[candidate.state];
   return candidate.note.trim() === '' ? word : `${word}: ${inertSentence(candidate.note, 120)}`;
 }

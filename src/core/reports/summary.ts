@@ -2,6 +2,7 @@ import { expiryReason } from '../brief/index.ts';
 import type { Alias, RunState } from '../model/index.ts';
 import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
 import { activityLabel } from './activity.ts';
+import { blindNote } from './blind.ts';
 import {
   chosenText,
   evidenceText,
@@ -35,7 +36,7 @@ export interface RunSummary {
 export const runSummary = (view: RunView, to: Markup = MARKDOWN): RunSummary => ({
   title: summaryTitle(view, to),
   outcome: nonEmpty(outcomeBlocks(view, to)),
-  waits: nonEmpty([queueText(view, to), waitingText(view, to)]),
+  waits: nonEmpty([queueText(view, to), waitingText(view, to), to.own(blindNote(view))]),
   warnings: [...silenceLines(view, to), ...changedSinceLines(view, to), ...sandboxWarnings(view, to)],
   next: nextStep(view, to),
 });

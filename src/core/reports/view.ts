@@ -8,12 +8,14 @@ import type {
   Alias,
   Brief,
   Candidate,
+  Contestant,
   FaultCode,
   PullWork,
   RunId,
   RunState,
   Sha,
   Stage,
+  Usage,
   Usd,
 } from '../model/index.ts';
 import type { Patch } from '../patches/index.ts';
@@ -143,6 +145,13 @@ export interface SandboxView {
   readonly weaker: readonly string[];
 }
 
+/** A candidate as shown to readers; null is what blind mode hides. */
+export interface CandidateView extends Omit<Candidate, 'contestant' | 'usage'> {
+  readonly contestant: Contestant | null;
+  /** Tokens and cost would tell the model by its price. */
+  readonly usage: Usage | null;
+}
+
 /** One run as shown to readers: all data that reports may use. */
 export interface RunView {
   readonly id: RunId;
@@ -150,7 +159,9 @@ export interface RunView {
   readonly title: string;
   readonly state: RunState;
   readonly stages: readonly StageView[];
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly CandidateView[];
+  /** Blind mode hides who wrote which candidate. */
+  readonly namesHidden?: true;
   readonly evidence: readonly Evidence[];
   readonly ranking: readonly Ranked[];
   readonly independentTests?: IndependentTestReport;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Critics } from './critics.ts';
 import { EvaluatorNames, Weights, WHEN } from './evaluator.ts';
 
 /** Wire protocols that the gateway speaks. */
@@ -54,47 +55,6 @@ export const CoderSetting = z.strictObject(
 );
 
 export type CoderSetting = z.infer<typeof CoderSetting>;
-
-/** Five personas are built in; operators add more by adding files. */
-const PersonaName = z
-  .string()
-  .regex(/^[a-z][a-z0-9-]{0,40}$/, 'name personas with lower-case letters, digits and hyphens');
-
-/** Shares and counts are defaults, to be tuned on dev data. */
-const Critics = z.strictObject({
-  agents: z
-    .array(PersonaName)
-    .min(1)
-    .max(8)
-    .refine((names) => new Set(names).size === names.length, { error: 'name each persona once' })
-    .default(['qa', 'product', 'security'])
-    .describe(
-      'Personas of the critics: `security`, `oncall`, `product`, `performance`, `qa`, or personas that the operator added.',
-    ),
-  maxRounds: z.number().int().min(1).max(10).default(5).describe('Maximum number of rounds of a debate.'),
-  requiredForConsensus: z
-    .number()
-    .int()
-    .min(1)
-    .max(8)
-    .optional()
-    .describe('Number of critics that must approve. Default: all.'),
-  focusAreas: z
-    .array(z.string().min(1).max(100))
-    .max(8)
-    .default([])
-    .describe('Topics that critics check first, such as `data migration`.'),
-  assign: z
-    .enum(['fixed', 'rotating'])
-    .default('fixed')
-    .describe('`rotating`: each critic uses another model in each round; `fixed`: always the same one.'),
-  share: z
-    .number()
-    .min(0.01)
-    .max(0.5)
-    .default(0.15)
-    .describe('Maximum share of `budget.run` that a debate may cost.'),
-});
 
 /** `.github/auto-dev.yml`. Every key has a default; unknown keys are errors with a suggestion. */
 export const Settings = z.strictObject({
@@ -233,6 +193,12 @@ export const Settings = z.strictObject({
     'Strategies in the order in which they decide: `evidence` (what was executed), `model` (blind judges, every pair), `tournament` (blind judges, knockout), `vote` (one vote per model family), `score` (patch score), `metrics` (weights), `reviewer` (looks for defects in the leading candidates; its tests must be confirmed by execution), `human` (a person picks). With `model` or `tournament`, a model also writes tests if execution leaves doubt. Gates come before all strategies.',
   ),
   weights: Weights.prefault({}),
+  blind: z
+    .boolean()
+    .default(false)
+    .describe(
+      '`true`: comments, pages, API and command line show candidates by letter alone until a person has picked or the run has ended: no agent, model, prompt, tokens or cost of a candidate (docs/pages.md). Best with `human` in `evaluator`.',
+    ),
   adaptive: z
     .strictObject({
       stopEarly: z

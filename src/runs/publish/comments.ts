@@ -43,16 +43,20 @@ export async function writtenComparison(
   return intent?.state === 'done' ? (intent.result as OwnComment) : null;
 }
 
-/** The run and its diffs as currently published, without links to branches. */
+/**
+ * The run and its diffs as currently published, without links to branches. `names`: `shown` with a result that ends the
+ * run, because a blind run is still active then.
+ */
 export async function viewForPublishing(
   context: PublishContext,
+  names?: 'shown',
 ): Promise<{ readonly view: RunView; readonly diffs: Diffs }> {
   const { world, task, reader } = context;
   const run = await loadRun(world, context.run.id);
   const now = await reader.branchHead(task.base.ref);
   const moved = now !== null && now !== task.base.sha;
   const view: RunView = {
-    ...(await viewOf(world, run)),
+    ...(await viewOf(world, run, names)),
     ...(moved ? { baseMovedTo: now } : {}),
     ...((await editedSince(context)) ? { editedSince: true } : {}),
   };

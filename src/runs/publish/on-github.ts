@@ -24,7 +24,7 @@ export async function publishPull(
   const branch = candidateBranch(context, winner);
   const headSha = commitOf(commits, winner);
   const refused = await push(context, commits.base, { branch, sha: headSha });
-  const published = await viewForPublishing(context);
+  const published = await viewForPublishing(context, 'shown');
   if (refused !== null) return tableInstead(context, commits, published, refused);
   const opened = await openPull(context, published, winner, branch);
   if (typeof opened === 'string') return tableInstead(context, commits, published, opened);
@@ -48,7 +48,7 @@ export const publishChoice = async (context: PublishContext, commits: Commits): 
 
 /** Posts a table on the issue and opens no pull request: no candidate survived. */
 export const publishTable = async (context: PublishContext, commits: Commits): Promise<RunOutcome> =>
-  publishOnIssue(context, commits, 'outcome', await viewForPublishing(context));
+  publishOnIssue(context, commits, 'outcome', await viewForPublishing(context, 'shown'));
 
 /** Posts the table on the issue: the winner's patch was damaged after its examination. */
 export const publishTableOfDamaged = async (
@@ -56,7 +56,7 @@ export const publishTableOfDamaged = async (
   commits: Commits,
   winner: Alias,
 ): Promise<RunOutcome> =>
-  publishOnIssue(context, commits, 'outcome', await viewForPublishing(context), {
+  publishOnIssue(context, commits, 'outcome', await viewForPublishing(context, 'shown'), {
     refusedBecause: damagedSentence(winner),
     isDamaged: true,
   });

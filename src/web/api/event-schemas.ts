@@ -20,6 +20,8 @@ export const LastEventHeader = z.object({
     }),
 });
 
+const HIDDEN_NOTE = 'Null while blind mode hides who wrote which candidate.';
+
 export const RunEvent = z
   .strictObject({
     run: z.string().openapi({ description: 'Id of the run.' }),
@@ -31,7 +33,7 @@ export const RunEvent = z
         alias: z.string(),
         state: z.enum(CANDIDATE_STATES),
         note: z.string().openapi({ description: 'What it does or why it ended, in one line.' }),
-        usd: z.number(),
+        usd: z.number().nullable().openapi({ description: HIDDEN_NOTE }),
         ms: z.number().openapi({ description: 'Working time of its coder, milliseconds.' }),
       }),
     ),
@@ -59,11 +61,11 @@ const step = z.strictObject({
 const modelCall = z.strictObject({
   number: z.number(),
   at: time,
-  model: z.string(),
-  tokensIn: z.number(),
-  tokensOut: z.number(),
-  usd: z.number(),
-  exact: z.boolean().openapi({ description: 'False: `usd` is an upper limit.' }),
+  model: z.string().nullable().openapi({ description: HIDDEN_NOTE }),
+  tokensIn: z.number().nullable(),
+  tokensOut: z.number().nullable(),
+  usd: z.number().nullable(),
+  exact: z.boolean().nullable().openapi({ description: 'False: `usd` is an upper limit.' }),
   status: z.number().openapi({ description: 'HTTP status of the provider; 0: not finished.' }),
   ms: z.number(),
 });

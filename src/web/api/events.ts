@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { RunId } from '../../core/model/index.ts';
+import type { ShownCall } from '../../runs/index.ts';
 import { STREAMS, STREAMS_OF_A_PERSON, type StreamForm } from '../live/index.ts';
 import type { RunEvent, StepsEvent } from './event-schemas.ts';
 import { ApiProblem, notThere } from './problems.ts';
@@ -21,7 +22,7 @@ const API_EVENTS: StreamForm = {
         alias: one.alias,
         state: one.state,
         note: one.note,
-        usd: one.usage.usd,
+        usd: one.usage?.usd ?? null,
         ms: one.ms,
       })),
     };
@@ -30,12 +31,25 @@ const API_EVENTS: StreamForm = {
     return {
       candidate,
       steps: steps.map(({ alias: _, ...step }) => step),
-      calls: calls.map(({ number, at, model, tokensIn, tokensOut, usd, exact, status, ms }) => ({
-        ...{ number, at, model, tokensIn, tokensOut, usd, exact, status, ms },
-      })),
+      calls: calls.map(callFields),
     };
   },
 };
+
+function callFields(call: ShownCall): StepsEvent['calls'][number] {
+  const { number, at, status, ms } = call;
+  const used =
+    call.model === null
+      ? { model: null, tokensIn: null, tokensOut: null, usd: null, exact: null }
+      : {
+          model: call.model,
+          tokensIn: call.tokensIn,
+          tokensOut: call.tokensOut,
+          usd: call.usd,
+          exact: call.exact,
+        };
+  return { number, at, status, ms, ...used };
+}
 
 interface Asked extends RepositoryName {
   readonly id: RunId;

@@ -3,7 +3,7 @@ import { pickOf } from '../../core/ranking/index.ts';
 import { decisionRecord, runDocument } from '../../core/reports/index.ts';
 import type { TokenVerb } from '../../core/tokens/index.ts';
 import type { ListedRun, RepositoryHandle, RunFilter } from '../../ports/index.ts';
-import { readPatch, unlessDamaged, viewOf } from '../../runs/index.ts';
+import { readPatch, shownWork, unlessDamaged, viewOf } from '../../runs/index.ts';
 import type { WebParts } from '../context.ts';
 import type { LivePages } from '../live/index.ts';
 import { readRunCursor, runCursor } from '../run-cursor.ts';
@@ -146,8 +146,8 @@ export async function patchText(
   id: RunId,
   alias: string,
 ): Promise<string> {
-  await recordIn(parts, repository, id);
-  const candidates = await parts.world.store.candidates(id);
+  const run = await recordIn(parts, repository, id);
+  const { candidates } = await shownWork(parts.world.store, run);
   const patch = candidates.find((one) => one.alias === alias)?.patch;
   const found = patch ? await unlessDamaged(readPatch(parts.world.artifacts, patch)) : null;
   if (!found) throw notThere();

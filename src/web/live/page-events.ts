@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CoderStep } from '../../core/model/index.ts';
-import { CANDIDATE_STATE_LABELS, elapsed, money } from '../../core/reports/index.ts';
-import type { NumberedCall } from '../../ports/index.ts';
+import { CANDIDATE_STATE_LABELS, costText, elapsed, money } from '../../core/reports/index.ts';
+import type { ShownCall } from '../../runs/index.ts';
 import { shownLine } from '../layout.ts';
 import type { FollowedRun, StreamForm } from './run-streams.ts';
 import { callItem, stepItem } from './step-list.ts';
@@ -22,11 +22,17 @@ export const PAGE_EVENTS: StreamForm = {
  */
 function pageFacts({ run, candidates, usage: { usd } }: FollowedRun): object {
   const { state, stages, updatedAt, title } = run;
-  const parts = [state, updatedAt, title, stages, candidates.map((one) => [one.alias, one.state])];
+  const parts = [
+    state,
+    updatedAt,
+    title,
+    stages,
+    candidates.map((one) => [one.alias, one.state, one.contestant]),
+  ];
   const texts = candidates.flatMap(({ alias, note, state: own, usage, ms }) => [
     [`${alias}.note`, shownLine(note, NOTE_CHARS)],
     [`${alias}.state`, CANDIDATE_STATE_LABELS[own]],
-    [`${alias}.usd`, money(usage.usd)],
+    [`${alias}.usd`, costText(usage)],
     [`${alias}.time`, elapsed(ms)],
   ]);
   return {
@@ -40,7 +46,7 @@ function pageFacts({ run, candidates, usage: { usd } }: FollowedRun): object {
 async function stepsAsMarkup(
   alias: string,
   steps: readonly CoderStep[],
-  calls: readonly NumberedCall[],
+  calls: readonly ShownCall[],
 ): Promise<object> {
   const shown = [
     ...(await Promise.all(steps.map(async (one) => ({ at: one.at, html: String(await stepItem(one)) })))),

@@ -1,13 +1,7 @@
-import {
-  type Alias,
-  type Candidate,
-  type CoderStep,
-  isFinal,
-  type RunId,
-  type Usage,
-} from '../../core/model/index.ts';
-import type { NumberedCall, RunMark, RunRecord } from '../../ports/index.ts';
-import type { World } from '../../runs/index.ts';
+import { type Alias, type CoderStep, isFinal, type RunId, type Usage } from '../../core/model/index.ts';
+import type { CandidateView } from '../../core/reports/index.ts';
+import type { RunMark, RunRecord } from '../../ports/index.ts';
+import { type ShownCall, type ShownWork, shownWork, type World } from '../../runs/index.ts';
 import { markVersion, type Position, positionText } from './position.ts';
 import { type OpenStream, openReaders, RECHECK_MS, STREAM_SILENCE_MS, type StreamReaders } from './stream.ts';
 
@@ -34,7 +28,7 @@ export interface Reader {
 /** What has become of a run, as it is in the database now. */
 export interface FollowedRun {
   readonly run: RunRecord;
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly CandidateView[];
   readonly usage: Usage;
 }
 
@@ -44,7 +38,7 @@ export interface StreamForm {
   /** Fields of the event `run`; it also gets `spread`, the milliseconds over which its readers load the run. */
   run(followed: FollowedRun): object;
   /** Fields of the event `steps`. */
-  steps(alias: Alias, steps: readonly CoderStep[], calls: readonly NumberedCall[]): Promise<object>;
+  steps(alias: Alias, steps: readonly CoderStep[], calls: readonly ShownCall[]): Promise<object>;
 }
 
 interface Following extends Reader {
@@ -58,6 +52,7 @@ interface Seen {
   readonly version: string;
   /** Of each form that somebody reads. */
   readonly fields: ReadonlyMap<StreamForm, object>;
+  readonly work: ShownWork;
   readonly isOver: boolean;
 }
 
@@ -104,7 +99,7 @@ export function openLiveReaders({
     const reading = own.filter(
       ({ alias, at }) => alias !== null && ((mark.steps[alias] ?? 0) > at.step || at.version !== now.version),
     );
-    await sendSteps(reading, mark);
+    await sendSteps(reading, now.work);
     const spread = Math.min(MAX_SPREAD_MS, own.length * SPREAD_MS);
     for (const [form, fields] of now.fields) {
       const data = JSON.stringify({ ...fields, spread });
@@ -130,27 +125,27 @@ export function openLiveReaders({
     if (known?.version === version && [...forms].every((form) => known.fields.has(form))) return known;
     const run = await store.run(mark.id);
     if (!run) return null;
-    const [candidates, usage] = await Promise.all([store.candidates(mark.id), store.usage(mark.id)]);
-    const followed = { run, candidates, usage };
+    const [work, usage] = await Promise.all([shownWork(store, run), store.usage(mark.id)]);
+    const followed = { run, candidates: work.candidates, usage };
     const fields = new Map([...forms].map((form) => [form, form.run(followed)]));
-    const now = { version, fields, isOver: hasEnded(run) };
+    const now = { version, fields, work, isOver: hasEnded(run) };
     seen.set(mark.id, now);
     return now;
   };
   /** Readers at the same place share what is read and rendered. */
-  const sendSteps = async (reading: readonly Following[], mark: RunMark): Promise<void> => {
+  const sendSteps = async (reading: readonly Following[], work: ShownWork): Promise<void> => {
     const together = Map.groupBy(
       reading,
       ({ form, alias, at }) => `${form.name} ${alias} ${at.step} ${at.call}`,
     );
-    for (const group of together.values()) await unlessItFails(group, sendStepsTo(group, mark));
+    for (const group of together.values()) await unlessItFails(group, sendStepsTo(group, work));
   };
-  const sendStepsTo = async (group: readonly Following[], mark: RunMark): Promise<void> => {
+  const sendStepsTo = async (group: readonly Following[], work: ShownWork): Promise<void> => {
     const [first] = group;
     if (!first || first.alias === null) return;
     const { form, alias, at } = first;
-    const steps = await store.steps(mark.id, { alias, after: at.step, limit: READ_AT_ONCE });
-    const calls = settledBefore(await store.callsOf(mark.id, alias, { after: at.call, limit: READ_AT_ONCE }));
+    const steps = await work.steps({ alias, after: at.step, limit: READ_AT_ONCE });
+    const calls = settledBefore(await work.calls(alias, { after: at.call, limit: READ_AT_ONCE }));
     if (steps.length + calls.length === 0) return;
     const next = { step: steps.at(-1)?.number ?? at.step, call: calls.at(-1)?.number ?? at.call };
     const data = JSON.stringify(await form.steps(alias, steps, calls));
@@ -195,7 +190,7 @@ const hasEnded = ({ state, outcome }: RunRecord): boolean =>
   isFinal(state) || (state === 'published' && outcome?.kind !== 'pull');
 
 /** Without calls that are under way: those that no later call was settled after. */
-function settledBefore(calls: readonly NumberedCall[]): readonly NumberedCall[] {
+function settledBefore(calls: readonly ShownCall[]): readonly ShownCall[] {
   const last = calls.findLastIndex(({ status }) => status !== 0);
   return calls.slice(0, last + 1);
 }

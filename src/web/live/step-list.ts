@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { CoderStep, CoderStepKind } from '../../core/model/index.ts';
 import { elapsed, money, tokens } from '../../core/reports/index.ts';
-import type { NumberedCall } from '../../ports/index.ts';
+import type { ShownCall } from '../../runs/index.ts';
 import { type Html, moment, shownText } from '../layout.ts';
 
 const STEP_WORDS = {
@@ -42,17 +42,20 @@ function resultText(ok: boolean | undefined, exitCode: number | undefined): stri
 }
 
 /** One call of a model, from the ledger. */
-export function callItem(call: NumberedCall): Html {
-  const { number, at, model, tokensIn, tokensOut, usd, exact, status, ms } = call;
-  const used = `${tokens(tokensIn)} tokens in, ${tokens(tokensOut)} out`;
-  const cost = `${exact ? '' : 'at most '}${money(usd)}`;
+export function callItem(call: ShownCall): Html {
+  const { number, at, status, ms } = call;
   const how = status === 0 ? 'not finished' : status === 200 ? elapsed(ms) : `HTTP ${status}, ${elapsed(ms)}`;
   return html`<li id="call-${number}" class="step step-call">
-<span class="step-time">${moment(at)}</span> <b class="step-kind">model</b> ${shownText(model, 200)}: ${used}, ${cost}, ${how}</li>`;
+<span class="step-time">${moment(at)}</span> <b class="step-kind">model</b> ${call.model === null ? 'answer' : modelOf(call)}, ${how}</li>`;
+}
+
+function modelOf({ model, tokensIn, tokensOut, usd, exact }: Exclude<ShownCall, { model: null }>): Html {
+  const used = `${tokens(tokensIn)} tokens in, ${tokens(tokensOut)} out`;
+  return html`${shownText(model, 200)}: ${used}, ${exact ? '' : 'at most '}${money(usd)}`;
 }
 
 /** Steps and calls by time; steps in the order of their numbers. */
-export function stepsWithCalls(steps: readonly CoderStep[], calls: readonly NumberedCall[]): readonly Html[] {
+export function stepsWithCalls(steps: readonly CoderStep[], calls: readonly ShownCall[]): readonly Html[] {
   const items: Html[] = [];
   let next = 0;
   for (const step of steps) {

@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { aliasOf } from '../../core/commands/index.ts';
-import type { Candidate, CoderStep, CoderStepKind, RunId } from '../../core/model/index.ts';
-import { CANDIDATE_STATE_LABELS } from '../../core/reports/index.ts';
-import type { NumberedCall, StepTotals, Store } from '../../ports/index.ts';
+import type { CoderStep, CoderStepKind, RunId } from '../../core/model/index.ts';
+import { blindNote, CANDIDATE_STATE_LABELS, type CandidateView } from '../../core/reports/index.ts';
+import type { RunRecord, StepTotals, Store } from '../../ports/index.ts';
+import { type ShownCall, type ShownWork, shownWork } from '../../runs/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../context.ts';
 import { type Html, sendNotFound, sendPage, shownLine, shownText } from '../layout.ts';
 import { MAX_NUMBER } from './position.ts';
@@ -36,10 +37,12 @@ interface StepPageQuery {
 
 interface StepPage {
   readonly runId: RunId;
-  readonly candidate: Candidate;
+  readonly candidate: CandidateView;
+  /** A sentence; empty if nothing is hidden. */
+  readonly note: string;
   readonly query: StepPageQuery;
   readonly steps: readonly CoderStep[];
-  readonly calls: readonly NumberedCall[];
+  readonly calls: readonly ShownCall[];
   readonly totals: StepTotals | null;
   /** Number of the last call that was read, shown or not. */
   readonly lastCall: number;
@@ -52,9 +55,10 @@ export function stepPages({ world }: WebParts): Hono<WebEnv> {
   app.get('/:id/steps/:alias', async (c) => {
     const { run } = c.var.visible;
     const alias = aliasOf(c.req.param('alias'));
-    const candidate = (await world.store.candidates(run.id)).find((one) => one.alias === alias);
+    const work = await shownWork(world.store, run);
+    const candidate = work.candidates.find((one) => one.alias === alias);
     if (!candidate) return sendNotFound(c);
-    const page = await loadPage(world.store, run.id, candidate, queryOf(c));
+    const page = await loadPage(world.store, { run, work, candidate }, queryOf(c));
     return sendPage(c, {
       title: `What candidate ${candidate.alias} did: ${shownLine(run.title)}`,
       body: stepPageBody(page),
@@ -79,30 +83,31 @@ function queryOf(c: WebContext): StepPageQuery {
 }
 
 async function loadPage(
-  store: Store,
-  runId: RunId,
-  candidate: Candidate,
+  store: Pick<Store, 'stepTotals'>,
+  of: { readonly run: RunRecord; readonly work: ShownWork; readonly candidate: CandidateView },
   query: StepPageQuery,
 ): Promise<StepPage> {
+  const { run, work, candidate } = of;
   const { alias } = candidate;
   const { kinds } = STEP_FILTERS[query.filter];
   const which = query.after === null ? { before: query.before ?? MAX_NUMBER } : { after: query.after };
-  const steps = await store.steps(runId, {
+  const steps = await work.steps({
     alias,
     ...which,
     ...(kinds === null ? {} : { kinds }),
     ...(query.text === '' ? {} : { text: query.text }),
     limit: STEPS_ON_A_PAGE,
   });
-  const all = await store.callsOf(runId, alias, { after: 0, limit: MAX_CALLS });
-  const totals = (await store.stepTotals(runId)).find((one) => one.alias === alias) ?? null;
+  const all = await work.calls(alias, { after: 0, limit: MAX_CALLS });
+  const totals = (await store.stepTotals(run.id)).find((one) => one.alias === alias) ?? null;
   const lastCall = all.findLast(({ status }) => status !== 0)?.number ?? 0;
   const calls = shownCalls(
     all.filter(({ number }) => number <= lastCall),
     { query, steps, totals },
   );
   const isLive = query.filter === 'all' && query.text === '' && isNewest(steps, totals);
-  return { runId, candidate, query, steps, calls, totals, lastCall, isLive };
+  const note = blindNote({ state: run.state, ...(work.namesHidden ? { namesHidden: true } : {}) });
+  return { runId: run.id, candidate, note, query, steps, calls, totals, lastCall, isLive };
 }
 
 const isNewest = (steps: readonly CoderStep[], totals: StepTotals | null): boolean =>
@@ -110,10 +115,10 @@ const isNewest = (steps: readonly CoderStep[], totals: StepTotals | null): boole
 
 /** The calls made between the first and the last step of a page. */
 function shownCalls(
-  calls: readonly NumberedCall[],
+  calls: readonly ShownCall[],
   { query, steps, totals }: Pick<StepPage, 'query' | 'steps' | 'totals'>,
-): readonly NumberedCall[] {
-  const found = calls.filter(({ model }) => model.toLowerCase().includes(query.text.toLowerCase()));
+): readonly ShownCall[] {
+  const found = calls.filter(({ model }) => (model ?? '').toLowerCase().includes(query.text.toLowerCase()));
   if (query.filter === 'calls') return found;
   if (query.filter !== 'all') return [];
   const first = steps[0];
@@ -129,7 +134,7 @@ function stepPageBody(page: StepPage): Html {
   const items = stepsWithCalls(steps, calls);
   return html`<p><a href="/runs/${runId}">Overview of the run</a>${patch ? html` · <a href="/runs/${runId}/candidates/${alias}">Diff of ${alias}</a>` : ''}</p>
 <p>Candidate ${alias}: <strong data-live-text="${alias}.state">${CANDIDATE_STATE_LABELS[candidate.state]}</strong> <span data-live-text="${alias}.note">${shownText(note, 300)}</span></p>
-<p class="note">Commands, edits and words are as the agent reports them; they prove nothing. Model calls are from Runoff's own ledger.</p>
+<p class="note">Commands, edits and words are as the agent reports them; they prove nothing. Model calls are from Runoff's own ledger. ${page.note}</p>
 ${stepForm(query)}
 ${firstNote(totals)}
 ${earlierLink(page)}

@@ -1,18 +1,19 @@
 import { html } from 'hono/html';
 import { GATES } from '../../../core/evidence/index.ts';
-import { byAlias, type Candidate } from '../../../core/model/index.ts';
+import { byAlias } from '../../../core/model/index.ts';
 import { failedGate } from '../../../core/ranking/index.ts';
 import {
   CANDIDATE_STATE_LABELS,
+  type CandidateView,
   contestantName,
+  costText,
   elapsed,
-  money,
   type RankReason,
   type RankRow,
   type RunView,
   rankRows,
   reasons,
-  tokens,
+  tokensText,
 } from '../../../core/reports/index.ts';
 import { codeText, type Html, shownSentence, shownText } from '../../layout.ts';
 import { list, runAddress } from './frame.ts';
@@ -78,18 +79,19 @@ function workTable(view: RunView): Html {
         { text: codeText(contestantName(candidate.contestant), 80), isNumber: false },
         { text: live(candidate, 'note', noteOf(candidate)), isNumber: false },
         { text: live(candidate, 'time', elapsed(candidate.ms)), isNumber: true },
-        { text: tokens(candidate.usage.tokensIn + candidate.usage.tokensOut), isNumber: true },
-        { text: live(candidate, 'usd', money(candidate.usage.usd)), isNumber: true },
+        { text: tokensText(candidate.usage), isNumber: true },
+        { text: live(candidate, 'usd', costText(candidate.usage)), isNumber: true },
       ],
     })),
   );
 }
 
 /** A text that the page's stream of events keeps up to date (`web/live`). */
-const live = ({ alias }: Candidate, name: string, text: Html | string): Html =>
+const live = ({ alias }: CandidateView, name: string, text: Html | string): Html =>
   html`<span data-live-text="${alias}.${name}">${text}</span>`;
 
-const noteOf = ({ note }: Candidate): Html | string => (note.trim() === '' ? DASH : shownSentence(note, 300));
+const noteOf = ({ note }: CandidateView): Html | string =>
+  note.trim() === '' ? DASH : shownSentence(note, 300);
 
 interface CardRow {
   readonly head: Html;

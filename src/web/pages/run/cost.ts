@@ -3,17 +3,21 @@ import {
   counted,
   dollars,
   elapsed,
+  HIDDEN,
   money,
   type RunView,
   spendingGroups,
   tokens,
 } from '../../../core/reports/index.ts';
-import type { Spending } from '../../../ports/index.ts';
+import type { ShownWork } from '../../../runs/index.ts';
 import { codeText, type Html, shownLine } from '../../layout.ts';
 import { facts } from './frame.ts';
 
 /** Where the money went, by part of the run and by spender, from the ledger of the gateway. */
-export function costBody({ budget, candidates, brief }: RunView, spent: readonly Spending[]): Html {
+export function costBody(
+  { budget, candidates, brief }: RunView,
+  spent: Awaited<ReturnType<ShownWork['spending']>>,
+): Html {
   const groups = spendingGroups(
     spent,
     candidates.map(({ alias }) => alias),
@@ -37,7 +41,7 @@ ${groups.map(
 <tr class="group"><th scope="rowgroup" colspan="2">${title}</th><td class="number">${calls}</td><td class="number">${tokens(used)}</td><td></td><td class="number"><strong>${money(usd)}</strong></td><td class="number"><meter min="0" max="${total}" value="${usd}" aria-hidden="true"></meter> ${share(usd)}</td></tr>
 ${rows.map(
   (row) =>
-    html`<tr><th scope="row">${spenderName(row.spender, candidates)}</th><td>${codeText(row.model, 100)}</td><td class="number">${row.calls}</td><td class="number">${tokens(row.tokensIn + row.tokensOut)}</td><td class="number">${elapsed(row.ms)}</td><td class="number">${money(row.usd)}</td><td class="number">${share(row.usd)}</td></tr>`,
+    html`<tr><th scope="row">${spenderName(row.spender, candidates)}</th><td>${row.model === null ? HIDDEN : codeText(row.model, 100)}</td><td class="number">${row.calls}</td><td class="number">${tokens(row.tokensIn + row.tokensOut)}</td><td class="number">${elapsed(row.ms)}</td><td class="number">${money(row.usd)}</td><td class="number">${share(row.usd)}</td></tr>`,
 )}</tbody>`,
 )}
 </table></div>`;

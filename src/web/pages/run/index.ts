@@ -7,7 +7,7 @@ import {
   type RunView,
   testNotes,
 } from '../../../core/reports/index.ts';
-import { viewOf } from '../../../runs/index.ts';
+import { shownWork, viewOf } from '../../../runs/index.ts';
 import { actions } from '../../actions/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../../context.ts';
 import { type Html, type PageContent, sendNotFound, sendPage, shownSentence } from '../../layout.ts';
@@ -75,7 +75,10 @@ export function runPages({ world }: WebParts): Hono<WebEnv> {
   );
   app.get('/:id/judges', (c) => page(c, 'judges', judgesAndReview));
   app.get('/:id/cost', (c) =>
-    page(c, 'cost', async (view) => costBody(view, await world.store.spendingOf(view.id))),
+    page(c, 'cost', async (view) => {
+      const work = await shownWork(world.store, c.var.visible.run);
+      return costBody(view, await work.spending());
+    }),
   );
   app.get('/:id/audit', (c) =>
     page(c, 'audit', async (view) => {

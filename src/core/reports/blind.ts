@@ -1,0 +1,93 @@
+import { type Identities, identitiesOf, scrub } from '../judging/index.ts';
+import { type Candidate, type Contestant, isOver, type RunState } from '../model/index.ts';
+import { HIDDEN } from './format.ts';
+import type { CandidateView, RunView } from './view.ts';
+
+/** For readers who see letters only; empty if nothing is hidden. */
+export const blindNote = ({ namesHidden, state }: Pick<RunView, 'namesHidden' | 'state'>): string =>
+  namesHidden
+    ? `Blind mode: who wrote which candidate is hidden until ${state === 'awaiting_pick' ? 'somebody has picked' : 'somebody has picked or the run has ended'}.`
+    : '';
+
+/**
+ * Whether readers see candidates by letter alone: in a blind run that is active, or waits for a person's pick. A pick
+ * reveals the names, whatever comes of it.
+ */
+export const hidesNames = (run: {
+  readonly blind: boolean | undefined;
+  readonly state: RunState;
+  readonly isPicked: boolean;
+}): boolean => run.blind === true && (!isOver(run.state) || (run.state === 'awaiting_pick' && !run.isPicked));
+
+/** Names that must not appear in texts about a run's candidates. */
+export interface HiddenNames {
+  /** Whole names, lower case, the longest first. */
+  readonly exact: readonly string[];
+  readonly identities: Identities;
+}
+
+export function hiddenNames(contestants: readonly Contestant[]): HiddenNames {
+  const names = contestants.flatMap(({ agent, model, argv = [] }) => [
+    model,
+    ...[agent, ...model.split('/'), ...argv].filter(
+      (name) => name.length >= MIN_NAME && /\W|_|\d/.test(name),
+    ),
+  ]);
+  const exact = [...new Set(names.map((name) => name.toLowerCase()))];
+  return { exact: exact.toSorted((a, b) => b.length - a.length), identities: identitiesOf(contestants) };
+}
+
+/** Shorter names occur in ordinary words. */
+const MIN_NAME = 4;
+
+/** The text without names of agents and models: those of the run, and all that are commonly known. */
+export function withoutNames(text: string, { exact, identities }: HiddenNames): string {
+  let rest = text;
+  for (const name of exact) {
+    const pattern = new RegExp(name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'gi');
+    rest = rest.replace(pattern, HIDDEN_NAME);
+  }
+  return scrub(rest, identities, () => HIDDEN_NAME);
+}
+const HIDDEN_NAME = `[${HIDDEN}]`;
+
+/** A candidate by its letter, with what was measured. */
+export function hiddenCandidate(candidate: Candidate, names: HiddenNames): CandidateView {
+  const { coderVersion: _, note, ...rest } = candidate;
+  return { ...rest, contestant: null, usage: null, note: withoutNames(note, names) };
+}
+
+/**
+ * The view without the names that its other parts contain: models that judged, reviewed or wrote tests are often those
+ * that compete, and a family tells who did not write a patch.
+ */
+export function withHiddenNames(view: RunView, names: HiddenNames): RunView {
+  const { debate, judgement, review, independentTests, learned: _, ...rest } = view;
+  return {
+    ...rest,
+    namesHidden: true,
+    evidence: view.evidence.map(({ family: __, ...evidence }) => evidence),
+    ...(debate ? { debate: withoutModels(debate, (text) => text) } : {}),
+    ...(judgement ? { judgement: withoutModels(judgement, (text) => withoutNames(text, names)) } : {}),
+    ...(review ? { review: withoutModels(review, (text) => withoutNames(text, names)) } : {}),
+    ...(independentTests
+      ? {
+          independentTests: {
+            ...withoutModels(independentTests, (text) => withoutNames(text, names)),
+            models: [],
+          },
+        }
+      : {}),
+  };
+}
+
+/** Plain JSON of the same shape: `model` and `family` are hidden, `shown` is applied to the other texts. */
+function withoutModels<T>(value: T, shown: (text: string) => string): T {
+  const walk = (one: unknown, key: string): unknown => {
+    if (typeof one === 'string') return key === 'model' || key === 'family' ? HIDDEN : shown(one);
+    if (Array.isArray(one)) return one.map((item) => walk(item, key));
+    if (typeof one !== 'object' || one === null) return one;
+    return Object.fromEntries(Object.entries(one).map(([name, part]) => [name, walk(part, name)]));
+  };
+  return walk(value, '') as T;
+}

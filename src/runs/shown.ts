@@ -1,0 +1,117 @@
+import type { Alias, Candidate, CoderStep, RunId } from '../core/model/index.ts';
+import {
+  ALL_CODERS,
+  type CandidateView,
+  type HiddenNames,
+  hiddenCandidate,
+  hiddenNames,
+  hidesNames,
+  type RunView,
+  withHiddenNames,
+  withoutNames,
+} from '../core/reports/index.ts';
+import type { NumberedCall, RunRecord, Spending, StepQuery, Store } from '../ports/index.ts';
+
+/** A call of a model as readers see it: with nothing that tells the model, if that is hidden. */
+export type ShownCall =
+  | NumberedCall
+  | (Pick<NumberedCall, 'number' | 'at' | 'status' | 'ms'> & { readonly model: null });
+
+/**
+ * What readers may know about the candidates of a run, as of now. The only way by which pages, API, comments and
+ * command line read them, so that blind mode is applied to all (decision 160).
+ */
+export interface ShownWork {
+  readonly namesHidden: boolean;
+  readonly candidates: readonly CandidateView[];
+  /** The view of the run without what its other parts tell. */
+  readonly view: (view: RunView) => RunView;
+  readonly steps: (query: StepQuery) => Promise<readonly CoderStep[]>;
+  readonly calls: (
+    alias: Alias,
+    which: { readonly after: number; readonly limit: number },
+  ) => Promise<readonly ShownCall[]>;
+  /** By spender and model; of all coders together, if that is hidden. */
+  readonly spending: () => Promise<readonly (Omit<Spending, 'model'> & { readonly model: string | null })[]>;
+}
+
+type ShownPorts = Pick<Store, 'callsOf' | 'candidates' | 'picks' | 'spendingOf' | 'steps'>;
+
+/** `names`: `shown` by who publishes a result that ends the run. */
+export async function shownWork(
+  store: ShownPorts,
+  run: Pick<RunRecord, 'id' | 'state' | 'task'>,
+  names: 'as-the-run-says' | 'shown' = 'as-the-run-says',
+): Promise<ShownWork> {
+  const candidates = await store.candidates(run.id);
+  const hides = names !== 'shown' && (await areNamesHidden(store, run));
+  return hides ? hiddenWork(store, run.id, candidates) : openWork(store, run.id, candidates);
+}
+
+/** Whether blind mode hides the contestants of a run now. */
+export async function areNamesHidden(
+  store: Pick<Store, 'picks'>,
+  { id, state, task }: Pick<RunRecord, 'id' | 'state' | 'task'>,
+): Promise<boolean> {
+  const blind = task?.settings.blind;
+  const isPicked = blind === true && state === 'awaiting_pick' && (await store.picks(id)).length > 0;
+  return hidesNames({ blind, state, isPicked });
+}
+
+const openWork = (store: ShownPorts, id: RunId, candidates: readonly Candidate[]): ShownWork => ({
+  namesHidden: false,
+  candidates,
+  view: (view) => view,
+  steps: (query) => store.steps(id, query),
+  calls: (alias, which) => store.callsOf(id, alias, which),
+  spending: () => store.spendingOf(id),
+});
+
+function hiddenWork(store: ShownPorts, id: RunId, candidates: readonly Candidate[]): ShownWork {
+  const names = hiddenNames(candidates.map(({ contestant }) => contestant));
+  return {
+    namesHidden: true,
+    candidates: candidates.map((one) => hiddenCandidate(one, names)),
+    view: (view) => withHiddenNames(view, names),
+    async steps(query) {
+      const shown = (await store.steps(id, query)).map((step) => hiddenStep(step, names));
+      // Otherwise a search for a name would find the steps that it was taken out of.
+      const { text } = query;
+      return text === undefined ? shown : shown.filter((step) => contains(step, text));
+    },
+    calls: async (alias, which) =>
+      (await store.callsOf(id, alias, which)).map(({ number, at, status, ms }) => ({
+        ...{ number, at, status, ms },
+        model: null,
+      })),
+    spending: async () =>
+      hiddenSpending(await store.spendingOf(id), new Set(candidates.map(({ alias }) => alias))),
+  };
+}
+
+const hiddenStep = ({ detail, ...step }: CoderStep, names: HiddenNames): CoderStep => ({
+  ...step,
+  text: withoutNames(step.text, names),
+  ...(detail === undefined ? {} : { detail: withoutNames(detail, names) }),
+});
+
+const contains = ({ text, detail = '' }: CoderStep, wanted: string): boolean =>
+  [text, detail].some((part) => part.toLowerCase().includes(wanted.toLowerCase()));
+
+/** The cost of one candidate would tell its model, so all candidates are one spender. */
+function hiddenSpending(rows: readonly Spending[], aliases: ReadonlySet<Alias>) {
+  const bySpender = Map.groupBy(rows, ({ spender }) => (aliases.has(spender) ? ALL_CODERS : spender));
+  return [...bySpender].map(([spender, own]) => {
+    const sum = (of: (row: Spending) => number): number => own.reduce((total, row) => total + of(row), 0);
+    return {
+      spender,
+      model: null,
+      usd: sum(({ usd }) => usd),
+      tokensIn: sum(({ tokensIn }) => tokensIn),
+      tokensOut: sum(({ tokensOut }) => tokensOut),
+      calls: sum(({ calls }) => calls),
+      ms: sum(({ ms }) => ms),
+      estimated: sum(({ estimated }) => estimated),
+    };
+  });
+}
