@@ -137,6 +137,8 @@ interface Stored {
   readonly id?: RunId;
   readonly settings?: object;
   readonly origin?: Partial<GitHubOrigin>;
+  /** What is different about the candidates of the sample. */
+  readonly candidate?: (one: Candidate) => Candidate;
 }
 
 /** A run whose coders are at work. */
@@ -181,7 +183,8 @@ export async function shown(s: CommandWorld, how: 'pull' | 'choice', stored: Sto
   const id = await atWork(s, stored);
   const view = judged();
   const patch = { text: await artifacts.put(TEXT), raw: await artifacts.put(RAW) };
-  for (const one of view.candidates as readonly Candidate[]) {
+  const { candidate = (one) => one } = stored;
+  for (const one of (view.candidates as readonly Candidate[]).map(candidate)) {
     if (!one.patch) continue;
     const tree = one.alias.toLowerCase().repeat(40);
     await store.putCandidate({ ...one, runId: id, patch: { ...one.patch, ...patch, tree } });

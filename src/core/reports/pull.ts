@@ -1,7 +1,6 @@
 import type { Alias } from '../model/index.ts';
 import { notable, type PatchFile } from '../patches/index.ts';
 import { chosenOf, pickable } from '../ranking/index.ts';
-import { blindNote } from './blind.ts';
 import {
   decisionSection,
   evidenceText,
@@ -112,7 +111,7 @@ function authorLines(view: RunView, { contestant: who, ms, usage }: CandidateVie
           `- Written by agent ${code(who.agent, 60)} with model ${code(who.model, 80)}, prompt ${code(who.prompt, 60)}`,
           `- Cost of this candidate: ${money(usage.usd)} in ${elapsed(ms)}`,
         ]
-      : [`- ${blindNote(view)}`]),
+      : []),
     ...(view.budget.spent > 0 ? [`- Cost of the whole run: ${money(view.budget.spent)}`] : []),
   ];
 }
