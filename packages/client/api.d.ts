@@ -246,7 +246,8 @@ export interface components {
                 state: "queued" | "coding" | "coded" | "examining" | "examined" | "failed" | "cancelled";
                 /** @description What it does or why it ended, in one line. */
                 note: string;
-                usd: number;
+                /** @description Null while blind mode hides who wrote which candidate. */
+                usd: number | null;
                 /** @description Working time of its coder, milliseconds. */
                 ms: number;
             }[];
@@ -277,12 +278,13 @@ export interface components {
                 number: number;
                 /** @description Milliseconds since 1970 UTC. */
                 at: number;
-                model: string;
-                tokensIn: number;
-                tokensOut: number;
-                usd: number;
+                /** @description Null while blind mode hides who wrote which candidate. */
+                model: string | null;
+                tokensIn: number | null;
+                tokensOut: number | null;
+                usd: number | null;
                 /** @description False: `usd` is an upper limit. */
-                exact: boolean;
+                exact: boolean | null;
                 /** @description HTTP status of the provider; 0: not finished. */
                 status: number;
                 ms: number;

@@ -58,18 +58,17 @@ const pagesOver = ({ world, intake }: Blind): WebApp =>
     identify: async () => ({ viewer: mona, csrf: 'token' }),
   });
 
-/** The first event of a kind on the stream of the run, as text. */
-async function eventOf(web: WebApp, kind: string): Promise<string> {
-  const answer = await web.fetch(new Request(`http://runoff.test/runs/${RUN}/events?steps=A&after=0&call=0`));
-  const body = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+/** All that a stream of the run sends until the first event of this kind. */
+async function eventsUntil(kind: string, response: Promise<Response>): Promise<string> {
+  const { body } = await response;
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
-  for (;;) {
-    const { value, done } = (await body?.read()) ?? { done: true };
+  while (!new RegExp(`^event: ${kind}\\n(?:.*\\n)*\\n`, 'm').test(text)) {
+    const { value, done } = (await reader?.read()) ?? { done: true };
     if (done) throw new Error(`The stream ended before ${kind}: ${text}`);
     text += value;
-    if (new RegExp(`^event: ${kind}\\n(?:.*\\n)*\\n`, 'm').test(text)) break;
   }
-  await body?.cancel();
+  await reader?.cancel();
   return text;
 }
 
@@ -157,7 +156,16 @@ describe('in blind mode', () => {
         .then((answer) => answer.text());
     expect(await search('okapi')).toContain('No step matches');
     expect(await search('list')).toContain('I read the list.');
-    expect(await eventOf(web, 'steps')).not.toMatch(NAMES);
+    const page = new Request(`http://runoff.test/runs/${RUN}/events?steps=A&after=0&call=0`);
+    const api = new Request(`http://runoff.test${RUNS}/${RUN}/events?steps=A`, {
+      headers: { authorization: `Bearer ${await s.usual}` },
+    });
+    for (const sent of [web.fetch(page), s.fetch(api)]) {
+      const text = await eventsUntil('run', sent);
+      expect(text).toContain('I read the list.');
+      expect(text).not.toMatch(NAMES);
+      expect(text).not.toMatch(COST);
+    }
     web.close();
 
     expect((await s.say('/auto-dev pick B')).outcome).toBe('done');
