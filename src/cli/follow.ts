@@ -1,5 +1,5 @@
-import { type Alias, type Candidate, Fault, isOver, type RunId } from '../core/model/index.ts';
-import type { RunView } from '../core/reports/index.ts';
+import { type Alias, Fault, isOver, type RunId } from '../core/model/index.ts';
+import type { CandidateView, RunView } from '../core/reports/index.ts';
 import { viewOf, type World } from '../runs/index.ts';
 import type { LiveBlock, Screen } from '../shell.ts';
 import { progressLine, renderProgress } from './render/index.ts';
@@ -61,7 +61,7 @@ function blockOn(block: LiveBlock, screen: Screen): (view: RunView) => void {
 /** The stored time of a coder grows with its steps. Between two of them, the time since the last one is added. */
 function openTicking(): (view: RunView) => RunView {
   const seen = new Map<Alias, { readonly ms: number; readonly at: number }>();
-  const ticked = (candidate: Candidate, now: number): Candidate => {
+  const ticked = (candidate: CandidateView, now: number): CandidateView => {
     const { alias, state, ms } = candidate;
     if (state !== 'coding') return candidate;
     const before = seen.get(alias);
