@@ -90,7 +90,7 @@ function namesOf(run: RunDocument['run'] | undefined): Pick<Result, 'among' | 'r
     .toSorted((a, b) => Number(a.place) - Number(b.place));
   return {
     among: aliases.flatMap((alias) => candidates.find((one) => one.alias === alias)?.agent ?? []),
-    ranking: ranked.map(({ agent }) => agent),
+    ranking: ranked.flatMap(({ agent }) => agent ?? []),
   };
 }
 
