@@ -1,15 +1,15 @@
 import { type Evidence, findingsOf, findingText } from '../../core/evidence/index.ts';
 import type { Alias } from '../../core/model/index.ts';
 import {
+  costText,
   counted,
   elapsed,
-  money,
   plusMinus,
   type RankRow,
   type RunView,
   rankRows,
   reasons,
-  tokens,
+  tokensText,
 } from '../../core/reports/index.ts';
 import { matchesOf } from './judges.ts';
 import { type Paint, painter, printable, wrap } from './terminal.ts';
@@ -57,8 +57,7 @@ function headLines(view: RunView, row: RankRow, width: number, paint: Paint): re
           ? [`${plusMinus(candidate.patch)} in ${counted(candidate.patch.files, 'file')}`]
           : ['no patch']),
         elapsed(candidate.ms),
-        `${tokens(candidate.usage.tokensIn + candidate.usage.tokensOut)} tokens`,
-        money(candidate.usage.usd),
+        ...(candidate.usage ? [`${tokensText(candidate.usage)} tokens`, costText(candidate.usage)] : []),
       ]
     : [];
   return [
