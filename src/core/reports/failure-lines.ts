@@ -4,6 +4,8 @@ import { cut, visible } from './visible.ts';
 const MAX_LINES = 3;
 /** Maximum code points of a line. */
 export const MAX_LINE = 240;
+/** Characters of a line that are read. Lines that are longer are code, such as a bundle in a stack trace. */
+const MAX_READ = 4 * MAX_LINE;
 /** Characters at the start and at the end of the output that are searched. */
 const MAX_OUTPUT_END = 200_000;
 
@@ -68,7 +70,9 @@ const matches = (line: string, patterns: readonly RegExp[]): boolean =>
  * points; empty for empty output.
  */
 export function failureLines(output: string, most = MAX_LINES): readonly string[] {
-  const lines = linesOf(output);
+  const all = linesOf(output);
+  const short = all.filter((line) => line.length < MAX_READ);
+  const lines = short.length > 0 ? short : all;
   const telling = lines.filter((line) => !matches(line, NOISE));
   const causes = distinct(telling.filter((line) => matches(line, CAUSES))).slice(0, most);
   if (causes.length > 0) return causes.map(shortLine);
@@ -89,7 +93,7 @@ function linesOf(output: string): readonly string[] {
       line
         .replace(/^# (?=\S)/, '')
         .trimEnd()
-        .slice(0, 4 * MAX_LINE),
+        .slice(0, MAX_READ),
     )
     .filter((line, at, all) => line !== '' && !/^\s*[\^~]+$/.test(all[at + 1] ?? ''));
   // The usage message of npm begins here.

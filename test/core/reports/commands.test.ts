@@ -252,6 +252,14 @@ test.each([
   ).toContain(help);
 });
 
+test('the code of a bundle in a stack trace does not hide the error below it', () => {
+  const bundle = `const e=module;t=Error("cannot",failed);${'x();'.repeat(1_000)}`;
+  const output = `/repo/node_modules/esm/esm.js:1\n${bundle}\n    ^\nTypeError: not a Module\n`;
+  expect(failureLines(output)).toEqual(['TypeError: not a Module']);
+  expect(failureLines(`${bundle}\nno module was loaded\n`)).toEqual(['no module was loaded']);
+  expect(failureLines(`${bundle}\n`)).toEqual([expect.stringMatching(/^const e=module/)]);
+});
+
 test('enormous output is read from its start and its end', () => {
   const filler = `${'x'.repeat(79)}\n`.repeat(200_000);
   expect(failureLines(`fatal: first\n${filler}Error: last\n`)).toEqual(['fatal: first', 'Error: last']);
