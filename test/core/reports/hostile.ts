@@ -148,7 +148,7 @@ export function poisoned(text: string): RunView {
       independentTests: {
         passed: 0,
         total: 1,
-        failing: [{ id: bad('n'), origin: 'writer', message: bad('s') }],
+        failing: [{ id: bad('n'), origin: 'writer', title: bad('t'), message: bad('s') }],
       },
       unmetExamples: [bad('u')],
       behaviour: {
