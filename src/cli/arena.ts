@@ -1,6 +1,12 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { CONTEST_FILE, type ContestRecords, contestTemplate, readContest } from '../core/arena/index.ts';
+import {
+  CONTEST_FILE,
+  type ContestRecords,
+  contestTemplate,
+  isContestName,
+  readContest,
+} from '../core/arena/index.ts';
 import { counted, Fault } from '../core/model/index.ts';
 import type { ContestFolder, Contests, Offer } from '../ports/index.ts';
 import { type Generated, generateSamples, loadContest } from '../runs/index.ts';
@@ -89,7 +95,7 @@ export const contestPath = (
   { dir }: ContestFlags,
 ): string => {
   if (dir !== undefined) return resolve(shell.cwd, dir);
-  if (!/^[a-z0-9][\w.-]{0,60}$/i.test(name))
+  if (!isContestName(name))
     throw new Fault(
       'CONTEST_UNKNOWN',
       `${JSON.stringify(name)} is no name of a contest: use letters, digits, dots and hyphens.`,

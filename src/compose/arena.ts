@@ -1,11 +1,14 @@
 import { mkdir } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { openContests } from '../adapters/arena/index.ts';
 import { lockFile, openTemplates } from '../adapters/git/index.ts';
 import { openTextModel } from '../adapters/models/index.ts';
 import { systemRandom } from '../adapters/system/index.ts';
 import type { Operator } from '../core/settings/index.ts';
 import type { Contests } from '../ports/index.ts';
+import type { World } from '../runs/index.ts';
 import type { Arena, OpenContests } from '../shell.ts';
+import type { ArenaOptions } from '../web/index.ts';
 import { dataPaths, openDataFolder, promptsOf } from './data-folder.ts';
 import { openRuntime } from './runtime.ts';
 import { ownerOf } from './sandbox.ts';
@@ -35,6 +38,13 @@ export async function openContestFolders(operator: Operator): Promise<OpenContes
   await mkdir(dataPaths(operator.data).sockets, { recursive: true, mode: 0o711 });
   return { contests: contestsIn(operator), variants: promptsOf(operator).coder };
 }
+
+/** What pages of contests need. */
+export const arenaOf = (operator: Operator, { prompts }: Pick<World, 'prompts'>): ArenaOptions => ({
+  contests: contestsIn(operator),
+  variants: prompts.coder,
+  localVoter: userInfo().username,
+});
 
 const contestsIn = (operator: Operator): Contests =>
   openContests({

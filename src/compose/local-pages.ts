@@ -10,6 +10,7 @@ import { flows } from '../runs/index.ts';
 import { startWeb } from '../server/index.ts';
 import { EXIT, type LocalPagesRequest, onPresses, type Terminal } from '../shell.ts';
 import { openLocalSignIn, openWeb, type WebApp } from '../web/index.ts';
+import { arenaOf } from './arena.ts';
 import { disposedOnFailure } from './connections.ts';
 import { openRuntime } from './runtime.ts';
 
@@ -80,6 +81,7 @@ async function openLocalPages(
     commands: openLocalCommands(world),
     identify,
     signIn: routes,
+    arena: arenaOf(operator, world),
     origin: server.url,
     host: new URL(server.url).host,
   });

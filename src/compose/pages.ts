@@ -3,6 +3,7 @@ import type { PageCommands } from '../commands/index.ts';
 import type { Operator } from '../core/settings/index.ts';
 import { queuedRuns, type World } from '../runs/index.ts';
 import { type InstallationFacts, openSignIn, openWeb, type WebApp } from '../web/index.ts';
+import { arenaOf } from './arena.ts';
 import { ownVersion } from './connections.ts';
 import { unclaimedWork } from './doctor.ts';
 
@@ -20,6 +21,7 @@ export function openPages(operator: Operator, world: World, commands: PageComman
     identify,
     signIn: routes,
     publicRepositories: settings.publicRepositories,
+    arena: arenaOf(operator, world),
     installation: () => installationFacts(operator, world),
     ...(settings.publicUrl === undefined ? {} : { origin: settings.publicUrl }),
   });

@@ -61,6 +61,8 @@ export interface ContestFolder {
 export interface Contests {
   /** The folder of a contest of this name in the data folder. */
   folderOf(name: string): string;
+  /** Names of the contests in the data folder, in order of code units. Links are left out. */
+  list(): Promise<readonly string[]>;
   /**
    * Opens a contest's folder. `write` takes its lock, so that one process at a time appends to its files; the folder is
    * created if it does not exist. Faults: ALREADY_RUNNING if another process holds the lock; CONTEST_UNKNOWN if it is to

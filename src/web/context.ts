@@ -1,7 +1,14 @@
 import type { Context, Hono } from 'hono';
 import type { PageCommands } from '../commands/index.ts';
 import type { RunId, Usd } from '../core/model/index.ts';
-import type { Census, ExecutorRecord, ListedRun, RepositoryHandle, RunRecord } from '../ports/index.ts';
+import type {
+  Census,
+  Contests,
+  ExecutorRecord,
+  ListedRun,
+  RepositoryHandle,
+  RunRecord,
+} from '../ports/index.ts';
 import type { World } from '../runs/index.ts';
 import type { Assets } from './assets.ts';
 
@@ -15,6 +22,9 @@ export type Viewer =
       readonly operator: boolean;
     }
   | { readonly kind: 'local' };
+
+/** Whether there are contests for them: operators, and the person at this machine. */
+export const mayRunContests = (viewer: Viewer): boolean => viewer.kind === 'local' || viewer.operator;
 
 /** What a viewer may do with the runs of a repository: `read` shows them, `write` acts on them. */
 export type Right = 'none' | 'read' | 'write';
@@ -77,8 +87,19 @@ export interface WebAppOptions {
   readonly signIn?: Hono<WebEnv>;
   /** Whether runs of public repositories are shown to anybody. Default: false. */
   readonly publicRepositories?: boolean;
+  /** Contests, for operators and the person at this machine; absent: there are no such pages. */
+  readonly arena?: ArenaOptions;
   /** What the status page shows; absent: there is no such page. */
   readonly installation?: () => Promise<InstallationFacts>;
+}
+
+/** What pages of contests need. */
+export interface ArenaOptions {
+  readonly contests: Contests;
+  /** Runoff's own prompt variants, which contests may name. */
+  readonly variants: ReadonlyMap<string, string>;
+  /** Name under which votes of the person at this machine are stored. */
+  readonly localVoter: string;
 }
 
 /** The state of the installation, for operators. Money in US dollars. */

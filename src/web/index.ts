@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { asFault } from '../core/model/index.ts';
 import { runActions } from './actions/index.ts';
 import { openApi } from './api/index.ts';
+import { arenaPages } from './arena/index.ts';
 import { openAssets } from './assets.ts';
 import type { WebAppOptions, WebEnv, WebParts } from './context.ts';
 import { sendNotFound, sendProblem } from './layout.ts';
@@ -18,7 +19,7 @@ import {
 import { openAccess, openVisitLimit, refuseForgedForms } from './people/index.ts';
 
 export { apiDescription, PROBLEMS } from './api/index.ts';
-export type { InstallationFacts, Viewer, WebAppOptions } from './context.ts';
+export type { ArenaOptions, InstallationFacts, Viewer, WebAppOptions } from './context.ts';
 export { openLocalSignIn, openSignIn, type SignIn } from './people/index.ts';
 
 /** Answers requests that are no webhook. Never rejects. */
@@ -95,6 +96,7 @@ export function openWeb(options: WebAppOptions): WebApp {
   app.route('/runs', runActions());
   app.route('/leaderboard', leaderboardPages(parts));
   app.route('/tokens', tokenPages(parts));
+  app.route('/arena', arenaPages(parts));
   app.route('/runs', live.runs);
   app.route('/', live.lists);
   // Parts below `/runs/:id` find the run in `c.var.visible`.

@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
 import { cut, escapeHtml, PAGE, visibleCode, visibleLine } from '../core/reports/index.ts';
 import { SIGN_IN_PATH } from '../core/settings/index.ts';
-import type { WebContext } from './context.ts';
+import { mayRunContests, type WebContext } from './context.ts';
 
 /** Markup whose values were escaped: what hono's `html` template returns. */
 export type Html = ReturnType<typeof html>;
@@ -114,6 +114,7 @@ function header(c: WebContext): Html {
 <a class="brand" href="/">Runoff</a>
 <nav aria-label="Main">${viewer ? html`${to('/runs', 'Runs')} ${to('/leaderboard', 'Leaderboard')}` : ''}
 ${viewer?.kind === 'github' ? to('/tokens', 'Tokens') : ''}
+${parts.arena && viewer && mayRunContests(viewer) ? to('/arena', 'Arena') : ''}
 ${operates ? to('/installation', 'Installation') : ''}</nav>
 ${viewer?.kind === 'github' ? signOutForms(c, viewer.login) : ''}
 ${viewer === null && parts.signIn && parts.host === undefined ? html`<a class="person" href="${signInAddress(c)}">Sign in</a>` : ''}

@@ -16,12 +16,12 @@ const attribute = (element: Element, name: string): string | undefined =>
 
 /** Everything that Runoff's pages are made of; `script` only by address, which is checked. */
 const TAGS = new Set(
-  'html head meta title link script body a header nav main h1 h2 h3 h4 p ul ol li dl dt dd div span section article table caption thead tbody tr th td details summary pre code strong bdi time form label select option input button textarea fieldset legend meter abbr br ins del'.split(
+  'html head meta title link script body a header nav main h1 h2 h3 h4 p ul ol li dl dt dd div span section article table caption thead tbody tr th td details summary pre code kbd strong bdi time form label select option input button textarea fieldset legend meter abbr br ins del'.split(
     ' ',
   ),
 );
 const ATTRIBUTES =
-  /^(?:href|src|rel|class|id|lang|charset|name|content|defer|scope|colspan|role|tabindex|title|open|method|action|value|type|maxlength|selected|datetime|min|max|rows|required|checked|inputmode|aria-(?:label|labelledby|hidden|current)|data-(?:title|lang|live|live-text|live-status|number|call|steps))$/;
+  /^(?:href|src|rel|class|id|lang|charset|name|content|defer|scope|colspan|role|tabindex|title|open|method|action|value|type|maxlength|selected|datetime|min|max|rows|required|checked|inputmode|hidden|aria-(?:label|labelledby|hidden|current|keyshortcuts)|data-(?:title|key|lang|live|live-text|live-status|number|call|steps))$/;
 
 /** What browsers show as nothing, as something else, or in another order. */
 const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { constants, lstat, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { constants, lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { unfinishedChars } from '../../core/arena/index.ts';
+import { CONTEST_FILE, isContestName, unfinishedChars } from '../../core/arena/index.ts';
 import { byCodeUnits, Fault, machineFaultIn } from '../../core/model/index.ts';
 import type { ContestFolder, Contests } from '../../ports/index.ts';
 import { isInside, leadsTo, type Places, placesOf } from './places.ts';
@@ -26,6 +26,7 @@ const MAX_FOLDER_BYTES = 32 * 2 ** 20;
 export function openContests({ dir, dataDir, lock }: ContestsOptions): Contests {
   return {
     folderOf: (name) => join(dir, name),
+    list: () => contestsIn(dir),
     async open(path, how, { repository } = {}) {
       const places = await placesOf({
         root: path,
@@ -47,6 +48,18 @@ export function openContests({ dir, dataDir, lock }: ContestsOptions): Contests 
       return folderAt(path, places, release);
     },
   };
+}
+
+/** Folders that have a contest's file; others are not contests, whatever lies there. */
+async function contestsIn(dir: string): Promise<readonly string[]> {
+  const entries = await readdir(dir, { withFileTypes: true }).catch(nullIfMissing);
+  const names: string[] = [];
+  for (const entry of entries ?? []) {
+    if (!entry.isDirectory() || !isContestName(entry.name)) continue;
+    const file = await lstat(join(dir, entry.name, CONTEST_FILE)).catch(nullIfMissing);
+    if (file?.isFile()) names.push(entry.name);
+  }
+  return names.toSorted(byCodeUnits);
 }
 
 function folderAt(path: string, places: Places, release: (() => Promise<void>) | null): ContestFolder {

@@ -11,6 +11,9 @@ import {
   tasksFrom,
 } from './tasks.ts';
 
+/** What a contest may be called: a folder's name everywhere. */
+export const isContestName = (name: string): boolean => /^[a-z0-9][\w.-]{0,60}$/i.test(name);
+
 /** The file of a contest, in its folder. */
 export const CONTEST_FILE = 'contest.yml';
 

@@ -24,9 +24,12 @@ const PICTURE_STYLE = [
 /**
  * Quality against cost as an SVG of its own: readable without colours, in light and dark, and by screen readers.
  * Contestants on the Pareto front are circles, the others squares; numbers are those of the report. Empty without
- * points.
+ * points. Without style for pages that forbid it in their markup and load that of `front` from a file.
  */
-export function frontPicture({ name, front }: Pick<ArenaReport, 'name' | 'front'>): string {
+export function frontPicture(
+  { name, front }: Pick<ArenaReport, 'name' | 'front'>,
+  how: 'with style' | 'without style' = 'with style',
+): string {
   if (front.points.length === 0) return '';
   const x = costScale(front.points);
   const y = qualityScale(front.points, front.quality);
@@ -36,7 +39,7 @@ export function frontPicture({ name, front }: Pick<ArenaReport, 'name' | 'front'
     `<svg xmlns="http://www.w3.org/2000/svg" class="front" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="front-title front-desc">`,
     `<title id="front-title">${htmlText(title)}</title>`,
     `<desc id="front-desc">${htmlText(described(front.points, front.quality))}</desc>`,
-    `<style>${PICTURE_STYLE}</style>`,
+    ...(how === 'with style' ? [`<style>${PICTURE_STYLE}</style>`] : []),
     `<rect class="paper" width="${WIDTH}" height="${HEIGHT}"/>`,
     ...axes(x, y, front.quality),
     staircase(front.points, x.at, y.at),

@@ -21,6 +21,7 @@ export {
   type ArenaContestant,
   CONTEST_FILE,
   type Contest,
+  isContestName,
   NO_AGENT,
   readContest,
 } from './contest.ts';

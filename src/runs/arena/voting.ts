@@ -68,6 +68,28 @@ export class Voting {
     return this.#question;
   }
 
+  /** The question on a pair that this person has neither decided nor skipped; null for any other key. */
+  questionOn(key: string): BallotQuestion | null {
+    const pair = this.#standing.pairsByKey.get(key);
+    return pair && !pair.alike && this.verdictOn(key) === null ? this.#ask(pair) : null;
+  }
+
+  /** The question on a pair that this person has decided or skipped; null for any other key. */
+  decidedQuestion(key: string): BallotQuestion | null {
+    const pair = this.#standing.pairsByKey.get(key);
+    return pair && this.verdictOn(key) !== null ? this.#ask(pair) : null;
+  }
+
+  /** What this person says about a pair; null if nothing. */
+  verdictOn(key: string): CastVote['verdict'] | null {
+    return this.#own().findLast(({ left, right }) => pairKey(left, right) === key)?.verdict ?? null;
+  }
+
+  /** This person's last vote that counts; null if there is none. */
+  last(): CastVote | null {
+    return lastVote(this.#votes, this.#records.digest, this.#voter);
+  }
+
   /** Pairs that this person decided or skipped, and pairs that are left. */
   progress(): { readonly done: number; readonly open: number } {
     const voter = voterKey(this.#voter);
@@ -108,13 +130,19 @@ export class Voting {
 
   /** Takes back this person's last vote; its question is the present one again. False if there is none. */
   async undo(): Promise<boolean> {
-    const last = lastVote(this.#votes, this.#records.digest, this.#voter);
+    const last = this.last();
     if (last === null) return false;
     await this.#append({ version: 1, kind: 'undo', vote: last.id, by: this.#voter, at: this.#now() });
     const pair = this.#standing.pairsByKey.get(pairKey(last.left, last.right));
     this.#question = (pair && this.#ask(pair)) ?? this.#next();
     return true;
   }
+
+  #own = (): readonly CastVote[] => {
+    const { digest, samples } = this.#records;
+    const { votes } = countedVotes(this.#votes, digest, samples);
+    return votes.filter(({ by }) => voterKey(by) === voterKey(this.#voter));
+  };
 
   #next = (): BallotQuestion | null =>
     nextQuestion({ contest: this.#records.contest, standing: this.#standing }, this.#ballots, this.#voter);
