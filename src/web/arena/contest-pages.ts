@@ -42,7 +42,7 @@ export function contestPage(name: string, { contest }: ContestRecords, voting: V
   return html`<p><a href="/arena">All contests</a></p>
 <dl class="figures">${facts.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
 <p>You have voted on or skipped ${counted(done, 'pair')}; ${counted(open, 'pair')} ${open === 1 ? 'is' : 'are'} left.</p>
-<p class="links"><a class="button" href="${contestAddress(name, '/vote')}">Vote on pairs</a> <a href="${contestAddress(name, '/report')}">Report</a></p>
+<p class="links"><a href="${contestAddress(name, '/vote')}">Vote on pairs</a> · <a href="${contestAddress(name, '/report')}">Report</a></p>
 <p class="muted">The report names the contestants. Vote first, so that their names do not influence you.</p>
 ${remarks(standing)}`;
 }
