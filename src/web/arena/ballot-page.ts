@@ -82,17 +82,17 @@ ${form === 'diff' ? diffBlock(text ?? '') : block(text ?? '')}</section>`;
 };
 
 /** Characters and lines of a text that are shown. Our defaults: far more than people compare. */
-const MAX_CHARS = 200_000;
-const MAX_LINES = 5_000;
+const MAX_ANSWER_CHARS = 200_000;
+const MAX_ANSWER_LINES = 5_000;
 
-const block = (text: string): Html => html`<pre class="answer">${shownText(text, MAX_CHARS)}</pre>`;
+const block = (text: string): Html => html`<pre class="answer">${shownText(text, MAX_ANSWER_CHARS)}</pre>`;
 
 /** The lines of a diff; each is a row of its own, so that text of others cannot reorder others. */
 function diffBlock(diff: string): Html {
-  const lines = diff.slice(0, MAX_CHARS).replace(/\n+$/, '').split('\n');
-  const more = lines.length > MAX_LINES || diff.length > MAX_CHARS;
+  const lines = diff.slice(0, MAX_ANSWER_CHARS).replace(/\n+$/, '').split('\n');
+  const more = lines.length > MAX_ANSWER_LINES || diff.length > MAX_ANSWER_CHARS;
   return html`<pre class="answer">${lines
-    .slice(0, MAX_LINES)
+    .slice(0, MAX_ANSWER_LINES)
     .map((line) => html`<span class="${lineClass(line)}">${shownText(line)}</span>${raw('\n')}`)}</pre>${
     more
       ? html`<p class="muted">The rest is not shown here; <code>runoff arena vote</code> shows all of it.</p>`
