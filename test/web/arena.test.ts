@@ -7,7 +7,7 @@ import { readRecords, VOTES_FILE, VoteRecord } from '../../src/core/arena/index.
 import type { Viewer } from '../../src/web/index.ts';
 import { contestFile, fieldFrom, writeContest } from '../cli/contest-folder.ts';
 import { shellOver } from '../cli/shell.ts';
-import { contestOf, type Field, repoTask, SOLVED, UNSOLVED } from '../core/arena/contest-records.ts';
+import { type Field, SOLVED, UNSOLVED } from '../core/arena/contest-records.ts';
 import { CORPUS } from '../core/reports/hostile.ts';
 import { expectInert } from './inert.ts';
 import { CSRF, mona, webWorld } from './web-world.ts';
