@@ -177,7 +177,7 @@ const shell: Shell = {
   work: async () => work(await settings.read(), terminal),
   // Loaded on demand, so that the App does not load the demo's GitHub.
   demo: async (options) =>
-    (await import('./demo/index.ts')).runDemo({ ...options, command: ownCommand() }, terminal),
+    (await import('./demo/index.ts')).runDemo({ ...options, command: ownCommand }, terminal),
   doctor: (repository) => diagnose(settings.read, repository),
   prune: async (dryRun) => pruneByHand(await atTerminal(), dryRun),
   moveDatabase: async (request) => moveAway(await atTerminal(), request),

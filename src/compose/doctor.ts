@@ -190,7 +190,7 @@ function appFinding(operator: Operator): DoctorFinding {
         name: 'GitHub App',
         state: 'warning',
         detail: `not configured (${missing.map((problem) => problem.name).join(', ')}); \`runoff run\` works without`,
-        remedy: `Run \`${ownCommand()} serve\`: it opens a page that makes the App and writes the settings file.`,
+        remedy: `Run \`${ownCommand('serve')}\`: it opens a page that makes the App and writes the settings file.`,
       };
 }
 

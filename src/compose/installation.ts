@@ -8,9 +8,12 @@ const ROOT = dirname(OWN.package);
 
 const isPackage = (root: string): boolean => root.split(sep).includes('node_modules');
 
-/** How people start Runoff from a shell: as a program if npm installed it, else from its checkout. */
-export const ownCommand = (root = ROOT): string =>
-  isPackage(root) ? 'runoff' : 'npm run --silent runoff --';
+/** What has a script of its own in a checkout. */
+const SCRIPTS: Readonly<Record<string, string>> = { serve: 'npm start', demo: 'npm run demo --' };
+
+/** How people start a command of Runoff from a shell: its program if npm installed it, else a script of its checkout. */
+export const ownCommand = (command: string, root = ROOT): string =>
+  isPackage(root) ? `runoff ${command}` : (SCRIPTS[command] ?? `npm run --silent runoff -- ${command}`);
 
 /** A sentence that says how its packages are installed. */
 export const ownSetUp = (root = ROOT): string =>

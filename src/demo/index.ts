@@ -12,8 +12,8 @@ const PACE_MS = 25;
 const PATIENCE_MS = 30_000;
 
 interface DemoStart extends DemoOptions {
-  /** How people start Runoff from a shell. */
-  readonly command: string;
+  /** How people start a command of Runoff from a shell. */
+  readonly command: (command: string) => string;
 }
 
 /**
@@ -88,11 +88,11 @@ async function stopRuns({ world }: DemoEnvironment): Promise<void> {
   for (const run of await world.store.unfinished()) await world.engine.cancel(run.id);
 }
 
-const nextCommands = (command: string) =>
+const nextCommands = (command: DemoStart['command']) =>
   [
-    [`${command} demo --keep`, 'the same, and the servers keep running, to look at in a browser'],
-    [`${command} doctor`, 'what this machine still needs for real models'],
-    [`${command} run "Fix the …" --repo ../yours`, 'the same on a repository of yours'],
+    [`${command('demo')} --keep`, 'the same, and the servers keep running, to look at in a browser'],
+    [command('doctor'), 'what this machine still needs for real models'],
+    [`${command('run')} "Fix the …" --repo ../yours`, 'the same on a repository of yours'],
   ] as const;
 
 const INTRODUCTION = [

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, lchown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,6 +43,10 @@ export async function atTerminal(
     readonly firstTime?: boolean;
     readonly env?: Readonly<Record<string, string>>;
     readonly scripts?: Scripts;
+    /** The words that start Runoff; absent: its sources, with the Node of the tests. */
+    readonly program?: readonly string[];
+    /** Who uses Runoff and owns this home; absent: whoever runs the tests. */
+    readonly user?: { readonly uid: number; readonly gid: number };
     /** Text of the settings file that `--env-file` names. Null: none is named, and Runoff looks for its own. */
     readonly envFile?: string | null;
   },
@@ -71,12 +75,19 @@ export async function atTerminal(
   const envFile = join(home, 'runoff.env');
   const named = options.envFile === null ? [] : ['--env-file', envFile];
   await writeFile(envFile, options.envFile ?? '');
+  if (options.user) await chownAll(home, options.user);
   const open = (file: string, argv: readonly string[], input: 'ignore' | 'pipe') => {
-    const child = spawn(file, argv, { cwd: repository, env, stdio: [input, 'pipe', 'pipe'] });
+    const child = spawn(file, argv, {
+      cwd: repository,
+      env,
+      stdio: [input, 'pipe', 'pipe'],
+      ...options.user,
+    });
     return { child, ended: output(child) };
   };
+  const [file = '', ...first] = options.program ?? [process.execPath, '--', MAIN];
   const begin = (argv: readonly string[], input: 'ignore' | 'pipe') =>
-    open(process.execPath, ['--', MAIN, ...named, ...argv], input);
+    open(file, [...first, ...named, ...argv], input);
   const start = (...argv: readonly string[]) => begin(argv, 'ignore');
   const git = simpleGit(repository);
   try {
@@ -86,7 +97,7 @@ export async function atTerminal(
       asked: models.requests,
       start,
       startAtTerminal: (...argv) => {
-        const words = [process.execPath, '--', MAIN, ...named, ...argv].map(quoted).join(' ');
+        const words = [file, ...first, ...named, ...argv].map(quoted).join(' ');
         return open('script', ['--quiet', '--return', '--command', words, '/dev/null'], 'pipe');
       },
       runoff: (...argv) => start(...argv).ended,
@@ -101,6 +112,12 @@ export async function atTerminal(
     await models.close();
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+async function chownAll(folder: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
+  await lchown(folder, uid, gid);
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
+    await lchown(join(entry.parentPath, entry.name), uid, gid);
 }
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
