@@ -9,11 +9,13 @@ const ROOT = dirname(OWN.package);
 const isPackage = (root: string): boolean => root.split(sep).includes('node_modules');
 
 /** What has a script of its own in a checkout. */
-const SCRIPTS: Readonly<Record<string, string>> = { serve: 'npm start', demo: 'npm run demo --' };
+const CHECKOUT_SCRIPTS: Readonly<Record<string, string>> = { serve: 'npm start', demo: 'npm run demo --' };
 
 /** How people start a command of Runoff from a shell: its program if npm installed it, else a script of its checkout. */
 export const ownCommand = (command: string, root = ROOT): string =>
-  isPackage(root) ? `runoff ${command}` : (SCRIPTS[command] ?? `npm run --silent runoff -- ${command}`);
+  isPackage(root)
+    ? `runoff ${command}`
+    : (CHECKOUT_SCRIPTS[command] ?? `npm run --silent runoff -- ${command}`);
 
 /** A sentence that says how its packages are installed. */
 export const ownSetUp = (root = ROOT): string =>
