@@ -6,17 +6,18 @@ import { atTerminal } from '../world/terminal.ts';
 import { inChromium, signIn, visiting } from './chromium.ts';
 
 /** The addresses that the demo prints once only its servers run. */
-async function printed(child: ChildProcess): Promise<Readonly<Record<'page' | 'issue', string>>> {
-  let text = '';
-  for await (const chunk of child.stderr ?? []) {
-    text += String(chunk);
-    const [page, issue] = ['page', 'issue'].map(
-      (name) => new RegExp(`^ {2}${name} +(http://\\S+)`, 'm').exec(text)?.[1],
-    );
-    if (page && issue && text.includes('/healthz')) return { page, issue };
-  }
-  return expect.fail(`The demo ended without addresses: ${text}`);
-}
+const printed = (child: ChildProcess): Promise<Readonly<Record<'page' | 'issue', string>>> =>
+  new Promise((resolve, reject) => {
+    let text = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      const [page, issue] = ['page', 'issue'].map(
+        (name) => new RegExp(`^ {2}${name} +(http://\\S+)`, 'm').exec(text)?.[1],
+      );
+      if (page && issue && text.includes('/healthz')) resolve({ page, issue });
+    });
+    child.once('exit', () => reject(new Error(`The demo ended: ${text}`)));
+  });
 
 inChromium('`npm run demo -- --keep`', (browser) => {
   test('prints the address of the page of its run, which shows what became of it; Ctrl-C ends it', () =>
