@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installCoderPrograms, npmInstall } from '../adapters/coders/index.ts';
 import { copyPostgres } from '../adapters/database/index.ts';
-import { installProbes } from '../adapters/probes/index.ts';
+import { installAssertionLock, installProbes } from '../adapters/probes/index.ts';
 import { openRegistries } from '../adapters/registries/index.ts';
 import {
   discardFolder,
@@ -48,6 +48,7 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
   await installCoderPrograms(programs);
   await installSyntaxCheck(toolchain.dir);
   await installProbes(toolchain.dir);
+  await installAssertionLock(toolchain.dir);
   const sandbox = backend(operator.sandbox, { toolchain: toolchain.dir, owner, scratch: paths.scratch });
   const probe = await sandbox.probe();
   if (probe.kind === 'missing')

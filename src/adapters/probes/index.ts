@@ -11,11 +11,20 @@ const PROBE_SOURCES = join(import.meta.dirname, 'inside');
  * at once. `derive.mjs` takes the folder of the grammars, which the syntax check installs, as its argument; `run.mjs`
  * needs nothing; derived test files load `observe.cjs`, with `observe.py` next to it.
  */
-export async function installProbes(toolchain: string): Promise<void> {
-  const programs = await readPrograms();
+export const installProbes = (toolchain: string): Promise<void> =>
+  install(PROBE_SOURCES, join(toolchain, 'checks', 'probes'));
+
+/**
+ * Likewise installs `checks/assertions/`: what Node and Python load before any other code, so that assertion libraries
+ * stay what they are (docs/decisions/0169-assertion-libraries-are-locked.md).
+ */
+export const installAssertionLock = (toolchain: string): Promise<void> =>
+  install(join(import.meta.dirname, 'assertions'), join(toolchain, 'checks', 'assertions'));
+
+async function install(sources: string, path: string): Promise<void> {
+  const programs = await readPrograms(sources);
   const hash = createHash('sha256');
   for (const [name, text] of programs) hash.update(name).update(text);
-  const path = join(toolchain, 'checks', 'probes');
   const folder = `${path}-${hash.digest('hex').slice(0, 16)}`;
   if (!existsSync(folder)) await copy(programs, folder);
   if ((await readlink(path).catch(() => null)) === basename(folder)) return;
@@ -25,10 +34,10 @@ export async function installProbes(toolchain: string): Promise<void> {
 }
 
 /** The programs by file name. */
-async function readPrograms(): Promise<ReadonlyMap<string, string>> {
+async function readPrograms(sources: string): Promise<ReadonlyMap<string, string>> {
   const programs = new Map<string, string>();
-  for (const name of (await readdir(PROBE_SOURCES)).sort()) {
-    const text = await readFile(join(PROBE_SOURCES, name), 'utf8');
+  for (const name of (await readdir(sources)).sort()) {
+    const text = await readFile(join(sources, name), 'utf8');
     if (/\.(?:cjs|py|ts)$/.test(name)) programs.set(name, text);
   }
   return programs;

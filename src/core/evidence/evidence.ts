@@ -1,4 +1,5 @@
 import type { Alias } from '../model/index.ts';
+import type { AssertionRecords } from './assertion-records.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { ExaminationCut } from './examination-time.ts';
 import type { TamperingFinding } from './integrity/index.ts';
@@ -64,6 +65,8 @@ export interface TestRun {
   readonly messages?: Readonly<Record<string, string>>;
   /** Names that are undefined according to the output; bounded. Absent for none. */
   readonly missingNames?: readonly string[];
+  /** Of a run with locked assertion libraries: what was recorded about them. Absent for nothing. */
+  readonly assertions?: AssertionRecords;
   /** How many runs of this suite were combined; absent: one. */
   readonly runs?: number;
   /**

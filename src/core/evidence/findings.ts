@@ -56,6 +56,21 @@ const mapFindings = (
 ): readonly GateReport[] =>
   gates.map((report) => (report.findings ? withFindings(report, report.findings.map(settle)) : report));
 
+/** Adds findings to the gate `untampered`; one that is a gate fails it. */
+export const withMoreFindings = (
+  gates: readonly GateReport[],
+  more: readonly TamperingFinding[],
+): readonly GateReport[] =>
+  more.length === 0
+    ? gates
+    : gates.map((report) => {
+        if (report.gate !== 'untampered') return report;
+        const all = withFindings(report, [...more, ...(report.findings ?? [])]);
+        if (!all.passed) return all;
+        const because = `A person should look at these lines: ${more.map(findingText).join('; ')}.`;
+        return { ...all, because: report.findings ? `${because} ${report.because}` : because };
+      });
+
 /**
  * What the original tests say about each question of a candidate. `base` is the suite on the base commit, `own` the
  * result of the same tests on the candidate's code. A test that is disabled although the code fails it, and a test file

@@ -1,4 +1,13 @@
 export {
+  type AssertionChange,
+  type AssertionRecords,
+  assertionChanges,
+  assertionFindings,
+  changesAgain,
+  mergeAssertionRecords,
+  readAssertionRecords,
+} from './assertion-records.ts';
+export {
   type BaseFacts,
   baseFacts,
   canRun,
@@ -30,6 +39,7 @@ export {
   questionsOf,
   settledByOthers,
   settledByTests,
+  withMoreFindings,
   withoutSuperseded,
 } from './findings.ts';
 export { gateSources, isSurvivor, ownTestsGate, staticGates, testsRunGate } from './gates.ts';

@@ -97,12 +97,13 @@ const MAX_NAMED = 3;
 
 /**
  * The gate of a candidate whose behaviour depends on its surroundings. `untampered` may already name the lines that
- * cause it.
+ * cause it; `locksAssertions`: assertion libraries were locked in the second place only.
  */
 export function steadyGate(
   found: readonly Unsteady[],
   there: Surroundings,
   untampered: GateReport | undefined,
+  locksAssertions = false,
 ): GateReport {
   const named = found.slice(0, MAX_NAMED).map(({ what }) => what);
   const more = found.length > named.length ? `; and ${found.length - named.length} more` : '';
@@ -114,7 +115,7 @@ export function steadyGate(
   return {
     gate: 'steady',
     passed: false,
-    because: `Its behaviour depends on where it runs, and that of the base commit does not (${counted(found.length, 'difference')}, ${places}, twice each): ${named.join('; ')}${more}.${lines.length > 0 ? ` These lines may be the cause: ${look}.` : ''}`,
+    because: `Its behaviour depends on where it runs, and that of the base commit does not (${counted(found.length, 'difference')}, ${places}, twice each): ${named.join('; ')}${more}.${locksAssertions ? ' In the second place, code of the repository cannot replace functions of assertion libraries.' : ''}${lines.length > 0 ? ` These lines may be the cause: ${look}.` : ''}`,
     ...(hunk === undefined ? {} : { hunk }),
   };
 }

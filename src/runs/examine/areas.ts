@@ -43,6 +43,8 @@ export interface CheckRunner {
   readonly binds?: ExecSpec['binds'];
   /** Machine and user as commands see them; absent: the usual ones. */
   readonly surroundings?: Surroundings;
+  /** Tests run with locked assertion libraries, as far as their language and runner allow. */
+  readonly locksAssertions?: true;
   /** A candidate's build or set-up may have run on the files of its areas. */
   readonly codeRan?: boolean;
   readonly signal: AbortSignal;

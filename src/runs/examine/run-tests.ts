@@ -1,5 +1,6 @@
 import {
   exitCodeOf,
+  mergeAssertionRecords,
   missingNamesIn,
   type PackageRun,
   succeeded,
@@ -12,6 +13,7 @@ import { readTestReport } from '../../core/test-reports/index.ts';
 import type { ExecResult, WorkArea } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
 import type { CheckArea, CheckRunner } from './areas.ts';
+import { lockingPrefix, readRecords } from './assertion-lock.ts';
 import { egressOf, runCommand } from './execute.ts';
 import { readReports, removeReports } from './report-files.ts';
 import { mayLackService, repeatIfNotStarted } from './services.ts';
@@ -120,9 +122,10 @@ async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestComm
   const services = command.check === undefined ? runner.services : null;
   // A file left by an earlier command, such as a candidate's build, is not this command's report.
   const clean = report?.source === 'file' ? `rm -f ${report.file}; ` : '';
+  const script = `${services?.script ?? ''}${clean}${lockingPrefix(runner, command)}${command.command}`;
   const isFresh = report?.source !== 'tree' || (await removeReports(runner, area, report.pattern));
   const result = await runCommand(runner, area, {
-    argv: ['sh', '-c', `${services?.script ?? ''}${clean}${command.command}`, 'sh', ...command.args],
+    argv: ['sh', '-c', script, 'sh', ...command.args],
     env: { ...services?.env, ...command.env },
     egress: egressOf(runner),
     limits: {
@@ -131,7 +134,18 @@ async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestComm
     },
   });
   if (services && mayLackService(result)) await repeatIfNotStarted(runner, area, services);
+  const assertions = await readRecords(runner, area);
   const written = report && isFresh ? await readReport(runner, area, report, result) : null;
+  return { ...testRunOf(runner, command, result, written), ...(assertions ? { assertions } : {}) };
+}
+
+/** The result of a test command; `written` is its report, null without one. */
+function testRunOf(
+  runner: CheckRunner,
+  { report, prefix }: TestCommand,
+  result: ExecResult,
+  written: string | null,
+): TestRun {
   // Test ids are the same in all surroundings.
   const text = written !== null && runner.surroundings ? asInUsual(written, runner.surroundings) : written;
   const read = report && text !== null ? readTestReport(report.format, text) : null;
@@ -142,9 +156,9 @@ async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestComm
     exitCode: result.exitCode,
     stopped: result.stopped,
     ms: result.ms,
-    tests: read?.kind === 'ok' ? prefixed(read.tests, command.prefix) : {},
+    tests: read?.kind === 'ok' ? prefixed(read.tests, prefix) : {},
     tail: tailOf(output, 40),
-    ...(read?.kind === 'ok' ? { messages: prefixed(read.messages, command.prefix) } : {}),
+    ...(read?.kind === 'ok' ? { messages: prefixed(read.messages, prefix) } : {}),
     ...(result.exitCode === 0 ? {} : { errors: failureLines(output) }),
     ...(missingNames.length > 0 ? { missingNames } : {}),
   };
@@ -171,6 +185,7 @@ function mergeTestRuns(runs: readonly TestRun[]): TestRun {
   return more.reduce((a, b): TestRun => {
     const missingNames = [...(a.missingNames ?? []), ...(b.missingNames ?? [])];
     const errors = a.errors ?? b.errors;
+    const assertions = [a.assertions ?? [], b.assertions ?? []].flat();
     const failed = Object.entries(a.tests).filter(([, outcome]) => outcome === 'failed');
     return {
       source: a.source === 'report' || b.source === 'report' ? 'report' : 'exit-code',
@@ -181,6 +196,7 @@ function mergeTestRuns(runs: readonly TestRun[]): TestRun {
       tail: tailOf(`${a.tail}\n${b.tail}`, 40),
       messages: { ...a.messages, ...b.messages },
       ...(errors ? { errors } : {}),
+      ...(assertions.length > 0 ? { assertions: mergeAssertionRecords(assertions) } : {}),
       ...(missingNames.length > 0 ? { missingNames } : {}),
     };
   }, first);

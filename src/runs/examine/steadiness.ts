@@ -1,4 +1,8 @@
 import {
+  type AssertionChange,
+  assertionChanges,
+  assertionFindings,
+  changesAgain,
   foundAgain,
   type GateReport,
   isSurvivor,
@@ -12,6 +16,7 @@ import {
   type Unsteady,
   unsteadyProbes,
   unsteadyTests,
+  withMoreFindings,
   withoutShared,
 } from '../../core/evidence/index.ts';
 import { inParallel, otherSurroundings, type Surroundings } from '../../core/model/index.ts';
@@ -64,24 +69,34 @@ export async function openElsewhere(
     if (!base.ready) return null;
     const here = near ? await testsOn(runner, base, { id: 'near', commands: near }) : onBase;
     if (!here) return null;
-    for (const differ of ['everything', 'names'] as const) {
-      const surroundings = otherSurroundings(runner.task.runId, differ);
-      const there = placedIn(withoutSteps(runner), surroundings, here.ms);
-      const run = await testsOn(there, base, {
-        id: `elsewhere-${differ}`,
-        ...(near ? { commands: near } : {}),
-      });
-      if (run && isAsGreen(here, run))
-        return {
-          runner: there,
-          surroundings,
-          onBase: run,
-          baseHere: here,
-          ...(near ? { commands: near } : {}),
-        };
-    }
-    return null;
+    const options = near ? { commands: near } : {};
+    const green = await firstGreen(tools, base, here, options);
+    return green && { ...green, baseHere: here, ...options };
   });
+}
+
+/**
+ * The first of these in which the base's suite passes as it does in the usual surroundings: with other paths, then with
+ * other names only; each first with locked assertion libraries. Null if there is none.
+ */
+async function firstGreen(
+  { runner }: ExaminationTools,
+  base: Tree,
+  here: TestRun,
+  options: { readonly commands?: readonly TestCommand[] },
+): Promise<Pick<Elsewhere, 'runner' | 'surroundings' | 'onBase'> | null> {
+  for (const differ of ['everything', 'names'] as const) {
+    const surroundings = otherSurroundings(runner.task.runId, differ);
+    const there = placedIn(withoutSteps(runner), surroundings, here.ms);
+    for (const on of [{ ...there, locksAssertions: true as const }, there]) {
+      const id = `elsewhere-${differ}${on === there ? '' : '-locked'}`;
+      const run = await testsOn(on, base, { id, ...options });
+      if (run && isAsGreen(here, run)) return { runner: on, surroundings, onBase: run };
+      // Nothing was locked, so it fails for another reason.
+      if (run && !run.assertions) break;
+    }
+  }
+  return null;
 }
 
 function nearestTests(tools: ExaminationTools, examined: readonly ExaminedCandidate[]): readonly string[] {
@@ -135,7 +150,7 @@ export async function testElsewhere(
 ): Promise<readonly ExaminedCandidate[]> {
   const { runner, time } = tools;
   const survivors = examined.filter(({ gates, tree }) => tree?.ready && gates.every(({ passed }) => passed));
-  const trees = new Map<Tree, Promise<readonly Unsteady[] | null>>();
+  const trees = new Map<Tree, Promise<FoundElsewhere | null>>();
   const expectedMs =
     ((elsewhere?.onBase.ms ?? 0) * survivors.length) / Math.max(1, runner.world.parallelChecks);
   const allowed = elsewhere !== null && (await time.allows('surroundings', 'all', 'candidates', expectedMs));
@@ -143,58 +158,88 @@ export async function testElsewhere(
   await time.measured('elsewhere', () =>
     inParallel(runner.world.parallelChecks, survivors, async ({ candidate, tree }) => {
       if (!elsewhere || !allowed || !tree) return;
-      const asked = trees.get(tree) ?? unsteadyIn(tools, tree, elsewhere, candidate.alias);
+      const asked = trees.get(tree) ?? differencesIn(tools, tree, elsewhere, candidate.alias);
       trees.set(tree, asked);
       await asked;
       done();
     }),
   );
   const results = await Promise.all([...trees].map(async ([tree, asked]) => [tree, await asked] as const));
-  const found = withoutShared(
-    new Map(results.flatMap(([tree, unsteady]) => (unsteady === null ? [] : [[tree, unsteady] as const]))),
-  );
+  const all = new Map(results.flatMap(([tree, found]) => (found === null ? [] : [[tree, found] as const])));
+  const found = withoutShared(new Map([...all].map(([tree, { unsteady }]) => [tree, unsteady] as const)));
   return examined.map((one) => {
     if (!survivors.includes(one)) return one;
     const unsteady = one.tree && found.get(one.tree);
-    const gate = elsewhere && unsteady ? gateOf(unsteady, elsewhere, one.gates) : steadyPass(NOT_ASKED);
-    return { ...one, gates: [...one.gates, gate] };
+    const changes = one.tree && one.patch ? (all.get(one.tree)?.changes ?? []) : [];
+    const gates = one.patch ? withMoreFindings(one.gates, assertionFindings(changes, one.patch)) : one.gates;
+    const gate = elsewhere && unsteady ? gateOf(unsteady, elsewhere, gates) : steadyPass(NOT_ASKED);
+    return { ...one, gates: [...gates, gate] };
   });
 }
 
 const NOT_ASKED = 'Its tests were run in one place only.';
 
-const gateOf = (unsteady: readonly Unsteady[], { surroundings }: Elsewhere, gates: readonly GateReport[]) =>
+const gateOf = (
+  unsteady: readonly Unsteady[],
+  { runner, surroundings }: Elsewhere,
+  gates: readonly GateReport[],
+) =>
   unsteady.length > 0
     ? steadyGate(
         unsteady,
         surroundings,
         gates.find(({ gate }) => gate === 'untampered'),
+        runner.locksAssertions,
       )
     : steadyPass(
         `The tests give the same in ${surroundings.repo}, for the user ${surroundings.user} on ${surroundings.host}.`,
       );
 
-/** Tests that differ twice; null if they could not be run. */
-async function unsteadyIn(
+interface FoundElsewhere {
+  /** Tests whose result depends on the surroundings. */
+  readonly unsteady: readonly Unsteady[];
+  /** Replaced functions of assertion libraries, and signs that they were not called or compared. */
+  readonly changes: readonly AssertionChange[];
+}
+
+/** What differs twice; null if the tests could not be run. */
+async function differencesIn(
   { runner }: ExaminationTools,
   tree: Tree,
   elsewhere: Elsewhere,
   alias: string,
-): Promise<readonly Unsteady[] | null> {
-  const { commands } = elsewhere;
-  const differing = async (attempt: number) => {
+): Promise<FoundElsewhere | null> {
+  const { commands, onBase, baseHere } = elsewhere;
+  const differing = async (attempt: number): Promise<FoundElsewhere | null> => {
     const options = { ...(commands ? { commands } : {}), attempt };
     const here = await testsOn(runner, tree, { ...options, id: `${alias}-here-${attempt}` });
     const there = await testsOn(elsewhere.runner, tree, { ...options, id: `${alias}-there-${attempt}` });
-    return here && there
-      ? unsteadyTests({ here: elsewhere.baseHere, there: elsewhere.onBase }, { here, there })
-      : null;
+    if (!here || !there) return null;
+    return {
+      unsteady: unsteadyTests({ here: baseHere, there: onBase }, { here, there }),
+      // A candidate may install another version of a library.
+      changes: changedAssertions(onBase, there).filter(
+        ({ kind }) => kind !== 'source' || !tree.built.ownPackages,
+      ),
+    };
   };
   const first = await differing(1);
-  if (first === null || first.length === 0) return first;
+  if (first === null || first.unsteady.length + first.changes.length === 0) return first;
   const again = await differing(2);
-  return again && foundAgain(first, again);
+  return (
+    again && {
+      unsteady: foundAgain(first.unsteady, again.unsteady),
+      changes: changesAgain(first.changes, again.changes),
+    }
+  );
 }
+
+const NO_RECORDS = { changed: [], sources: [], used: [], ended: [] };
+
+const changedAssertions = (onBase: TestRun, there: TestRun): readonly AssertionChange[] =>
+  onBase.assertions
+    ? assertionChanges(onBase.assertions, there.assertions ?? NO_RECORDS, isAsGreen(onBase, there))
+    : [];
 
 /** Adds results of probes: the gate `steady` of candidates that behave differently in other surroundings. */
 export function withUnsteadyProbes<T extends ExaminedCandidate>(

@@ -149,7 +149,12 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
     [base.tools ?? null, base.toolVersions ?? []],
     [tree.patch, tests],
     commands.map(({ command, args, env }) => [command, args, env]),
-    [limited.task.settings.timeout.check, attempt, runner.surroundings ?? null],
+    [
+      limited.task.settings.timeout.check,
+      attempt,
+      runner.surroundings ?? null,
+      runner.locksAssertions ?? false,
+    ],
     ...(tree.built.ownPackages ? [['set up anew', task.settings.checks.setup]] : []),
   ]);
   const on = withTopLayer(runner, tree.built);

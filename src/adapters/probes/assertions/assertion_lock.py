@@ -1,0 +1,179 @@
+"""The counterpart of assertion-lock.cjs in Python: a plug-in of pytest, and loaded by sitecustomize.py for unittest. Before
+each test, the functions of assertion libraries become again what they were at the start, and a replacement is recorded,
+as are replaced built-in functions."""
+
+import builtins
+import json
+import os
+import random
+import sys
+import types
+import unittest
+
+FOLDER = os.path.join(os.environ.get("HOME", "/tmp"), ".cache", "checks")
+FILE = os.path.join(FOLDER, f"{os.getpid()}-{random.SystemRandom().getrandbits(64):x}.jsonl")
+MAX_TEXT = 300
+MAX_RECORDS = 200
+# What an honest program replaces: it imports, prints and reads in its own way.
+NOT_WATCHED = {"__import__", "print", "input", "open", "_", "__build_class__", "breakpoint", "help", "copyright", "credits", "exit", "quit"}
+
+# The code under test can replace all of these, so they are kept from the start.
+_dumps, _open, _append, _write, _close = json.dumps, os.open, os.O_WRONLY | os.O_CREAT | os.O_APPEND, os.write, os.close
+_written = set()
+_missing = object()
+_type_get, _type_set, _type_delete = type.__getattribute__, type.__setattr__, type.__delattr__
+_len, _isinstance, _getattr, _vars, _list, _str = len, isinstance, getattr, vars, list, str
+_pid, _getpid = os.getpid(), os.getpid
+
+
+def record(*line):
+    text = _dumps(line)
+    if _len(_written) >= MAX_RECORDS or text in _written or _getpid() != _pid:
+        return
+    _written.add(text)
+    file = _open(FILE, _append, 0o644)
+    _write(file, (text + "\n").encode())
+    _close(file)
+
+
+class Watched:
+    """One attribute of a module or class, as it was at the start."""
+
+    def __init__(self, library, owner, key, locked):
+        self.name, self.owner, self.key, self.locked = f"{library}.{key}", owner, key, locked
+        self.value = self.current()
+
+    def current(self):
+        # Not by getattr, which the owner can redefine.
+        return (_type_get(self.owner, "__dict__") if _isinstance(self.owner, type) else self.owner.__dict__).get(self.key, _missing)
+
+    def compare(self):
+        found = self.current()
+        if found is self.value:
+            return
+        code = _getattr(_getattr(found, "__func__", found), "__code__", None)
+        places = [f"{code.co_filename}:{code.co_firstlineno}"] if code else []
+        record("changed", self.name, code.co_name if code else type(found).__name__, places, self.locked)
+        if self.locked:
+            self.restore()
+
+    def restore(self):
+        if _isinstance(self.owner, type):
+            _type_delete(self.owner, self.key) if self.value is _missing else _type_set(self.owner, self.key, self.value)
+        elif self.value is _missing:
+            self.owner.__dict__.pop(self.key, None)
+        else:
+            self.owner.__dict__[self.key] = self.value
+
+
+FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, type, staticmethod, classmethod)
+watched = []
+
+
+def lock(library, owner):
+    for key, value in _list(_vars(owner).items()):
+        if _isinstance(value, FUNCTIONS) and key not in ("__dict__", "__weakref__", "__class__"):
+            watched.append(Watched(library, owner, key, True))
+
+
+def lock_hooks_of_class(library, owner):
+    """What it inherits from `object` decides about everything as soon as it is defined here."""
+    for key in ("__getattribute__", "__getattr__", "__call__", "__new__", "__init_subclass__"):
+        if key not in _vars(owner):
+            watched.append(Watched(library, owner, key, True))
+
+
+def lock_unittest():
+    for name in ("TestCase", "FunctionTestCase", "IsolatedAsyncioTestCase"):
+        owner = _vars(unittest).get(name) or _getattr(unittest, name, None)
+        if owner is not None:
+            lock(f"unittest.{name}", owner)
+            lock_hooks_of_class(f"unittest.{name}", owner)
+    for name in ("_AssertRaisesContext", "_AssertRaisesBaseContext", "_AssertWarnsContext", "_Outcome"):
+        owner = _getattr(unittest.case, name, None)
+        if owner is not None:
+            lock(f"unittest.{name}", owner)
+    lock("unittest.TestResult", unittest.TestResult)
+    lock("unittest.TestSuite", unittest.TestSuite)
+
+
+PYTEST_MODULES = ("_pytest.assertion.rewrite", "_pytest.assertion.util", "_pytest.python_api", "_pytest.raises", "_pytest.runner", "_pytest.outcomes", "_pytest.reports", "_pytest.recwarn")
+
+
+def lock_pytest():
+    import pytest
+
+    for key in ("raises", "approx", "warns", "fail", "skip", "xfail", "deprecated_call"):
+        if key in _vars(pytest):
+            watched.append(Watched("pytest", pytest, key, True))
+    for name in PYTEST_MODULES:
+        module = sys.modules.get(name)
+        if module is None:
+            continue
+        lock(name, module)
+        for value in _list(_vars(module).values()):
+            if _isinstance(value, type) and value.__module__ == name:
+                lock(f"{name}.{value.__name__}", value)
+
+
+def watch_built_ins():
+    for key, value in _list(_vars(builtins).items()):
+        if key not in NOT_WATCHED and _isinstance(value, FUNCTIONS):
+            watched.append(Watched("builtins", builtins, key, False))
+    for owner, key in ((os, "_exit"), (os, "kill"), (os, "abort"), (sys, "exit"), (sys, "settrace"), (sys, "setprofile")):
+        watched.append(Watched(owner.__name__, owner, key, False))
+
+
+def compare():
+    for one in watched:
+        one.compare()
+
+
+def begin():
+    os.makedirs(FOLDER, exist_ok=True)
+    watch_built_ins()
+    lock_unittest()
+
+
+def for_unittest():
+    """Compares before and after each test."""
+    begin()
+    run = unittest.TestCase.run
+
+    def comparing(self, result=None):
+        compare()
+        record("used", "unittest")
+        try:
+            return run(self, result)
+        finally:
+            compare()
+
+    unittest.TestCase.run = comparing
+    for one in watched:
+        if one.owner is unittest.TestCase and one.key == "run":
+            one.value = comparing
+
+
+if "pytest" in sys.modules:
+    import pytest
+
+    begin()
+    lock_pytest()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(item):
+        compare()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(item):
+        compare()
+        record("used", "pytest")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_teardown(item):
+        compare()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(session):
+        compare()
+        record("ended", "pytest")

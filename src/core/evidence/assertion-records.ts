@@ -1,0 +1,216 @@
+import { z } from 'zod';
+import type { Patch, PatchFile } from '../patches/index.ts';
+import { excerpt, type TamperingFinding } from './integrity/index.ts';
+
+/** A function of an assertion library, or one on which assertions rest, that is not what it was at the start. */
+export interface ChangedFunction {
+  /** Library and function, as `assert.equal` or `unittest.TestCase.assertEqual`. */
+  readonly name: string;
+  /** The beginning of the source or the name of what replaces it; may be empty. */
+  readonly text: string;
+  /** `path:line`s of the code that replaces it, innermost first; may be empty. */
+  readonly places: readonly string[];
+  /** It is of an assertion library: the replacement had no effect. */
+  readonly locked: boolean;
+}
+
+/** What the programs that lock assertion libraries recorded during one run of the tests. */
+export interface AssertionRecords {
+  readonly changed: readonly ChangedFunction[];
+  /** Libraries and the hashes of their sources, as loaded, joined by a space. */
+  readonly sources: readonly string[];
+  /** Libraries that code of the repository called. */
+  readonly used: readonly string[];
+  /** Main programs of processes that compared all functions once more when they ended. */
+  readonly ended: readonly string[];
+}
+
+const text = z.string().max(2_000);
+const Changed = z.tuple([z.literal('changed'), text, text, z.array(text).max(20), z.boolean()]);
+const Source = z.tuple([z.literal('source'), text, text]);
+const Mark = z.tuple([z.enum(['used', 'ended']), text]);
+/** Maximum lines that are read: each process writes a few hundred at most. */
+const MAX_LINES = 20_000;
+
+/** Reads lines of JSON, which code of a candidate may have written, too. Unreadable lines are left out. */
+export function readAssertionRecords(lines: string): AssertionRecords {
+  const changed: ChangedFunction[] = [];
+  const sources = new Set<string>();
+  const marks: Record<'used' | 'ended', Set<string>> = { used: new Set(), ended: new Set() };
+  for (const line of lines.split('\n', MAX_LINES)) {
+    const value = jsonOf(line);
+    const mark = Mark.safeParse(value);
+    if (mark.success) marks[mark.data[0]].add(mark.data[1]);
+    const source = Source.safeParse(value);
+    if (source.success) sources.add(source.data.slice(1).join(' '));
+    const found = Changed.safeParse(value);
+    if (!found.success) continue;
+    const [, name, by, places, locked] = found.data;
+    if (!changed.some((one) => one.name === name)) changed.push({ name, text: by, places, locked });
+  }
+  return {
+    changed,
+    sources: [...sources].sort(),
+    used: [...marks.used].sort(),
+    ended: [...marks.ended].sort(),
+  };
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}
+
+/** Records of several commands of one run. */
+export const mergeAssertionRecords = (all: readonly AssertionRecords[]): AssertionRecords => ({
+  changed: all
+    .flatMap(({ changed }) => changed)
+    .filter(({ name }, at, every) => every.findIndex((one) => one.name === name) === at),
+  sources: [...new Set(all.flatMap(({ sources }) => sources))].sort(),
+  used: [...new Set(all.flatMap(({ used }) => used))].sort(),
+  ended: [...new Set(all.flatMap(({ ended }) => ended))].sort(),
+});
+
+/** What a candidate's run shows about assertions that the base's run does not. */
+export interface AssertionChange {
+  readonly kind: 'changed' | 'source' | 'unused' | 'not-compared';
+  /** The function, the library, or the program. */
+  readonly name: string;
+  readonly function?: ChangedFunction;
+}
+
+/**
+ * Compares a candidate's run of the base's tests with that of the base. `sameResults`: no test that passes on the base
+ * fails in it, so that the same assertions must have been called.
+ */
+export function assertionChanges(
+  base: AssertionRecords,
+  own: AssertionRecords,
+  sameResults: boolean,
+): readonly AssertionChange[] {
+  const known = new Set(base.changed.map(({ name }) => name));
+  const changed = own.changed.flatMap((one): AssertionChange[] =>
+    known.has(one.name) ? [] : [{ kind: 'changed', name: one.name, function: one }],
+  );
+  const missing = (kind: 'unused' | 'not-compared', from: readonly string[], to: readonly string[]) =>
+    sameResults ? from.flatMap((name): AssertionChange[] => (to.includes(name) ? [] : [{ kind, name }])) : [];
+  const libraries = new Set(base.sources.map(libraryOf));
+  const sources = own.sources.filter(
+    (source) => libraries.has(libraryOf(source)) && !base.sources.includes(source),
+  );
+  return [
+    ...changed,
+    ...[...new Set(sources.map(libraryOf))].map((name): AssertionChange => ({ kind: 'source', name })),
+    ...missing('unused', base.used, own.used),
+    ...missing('not-compared', base.ended, own.ended),
+  ];
+}
+
+const libraryOf = (source: string): string => source.split(' ', 1)[0] ?? '';
+
+/** Changes that two runs show. */
+export const changesAgain = (
+  first: readonly AssertionChange[],
+  again: readonly AssertionChange[],
+): readonly AssertionChange[] =>
+  first.filter(({ kind, name }) => again.some((one) => one.kind === kind && one.name === name));
+
+/** Maximum findings for one candidate; code that replaces every function of a library has one for each. */
+const MAX_FINDINGS = 20;
+
+/**
+ * The findings of the gate `untampered` for these changes, with the lines of the patch that cause them, if they can be
+ * told. A replaced function of an assertion library is a gate; another replaced function is one if the patch contains
+ * what replaces it.
+ */
+export function assertionFindings(
+  changes: readonly AssertionChange[],
+  patch: Patch,
+): readonly TamperingFinding[] {
+  return changes.slice(0, MAX_FINDINGS).map((change): TamperingFinding => {
+    const found = change.function ? linesOf(change.function, patch) : null;
+    const path = found?.path ?? patch.production[0]?.path ?? patch.files[0]?.path ?? '';
+    const isGate =
+      change.kind === 'unused' ||
+      change.kind === 'source' ||
+      change.function?.locked === true ||
+      found !== null;
+    return {
+      kind: 'assertions-patched',
+      path,
+      ...(found?.line === undefined ? {} : { line: found.line }),
+      what: clauseOf(change),
+      ...(found?.hunk === undefined ? {} : { hunk: found.hunk }),
+      severity: isGate ? 'gate' : 'question',
+    };
+  });
+}
+
+function clauseOf({ kind, name, function: changed }: AssertionChange): string {
+  switch (kind) {
+    case 'changed':
+      return changed?.locked
+        ? `when the tests run, it replaces ${name}, which the base commit does not`
+        : `when the tests run, ${name} is replaced, which it is not on the base commit`;
+    case 'source':
+      return `when the tests run, the source of ${name} is another one than on the base commit`;
+    case 'unused':
+      return `the tests pass without calling ${name}, which they call on the base commit`;
+    case 'not-compared':
+      return `${name} ended without comparing the assertion functions, as it does on the base commit`;
+  }
+}
+
+interface FoundLines {
+  readonly path: string;
+  readonly line?: number;
+  readonly hunk?: string;
+}
+
+/** Where the patch replaces the function: by the places on the stack, else by the text of the replacement. */
+function linesOf({ name, text: source, places }: ChangedFunction, patch: Patch): FoundLines | null {
+  for (const place of places) {
+    const [, path = '', number] = /^(.*):(\d+)$/.exec(place) ?? [];
+    const file = patch.production.find((one) => path === one.path || path.endsWith(`/${one.path}`));
+    if (!file) continue;
+    const line = Number(number);
+    // Compiled code has other lines than its source.
+    const at = addedLine(file, (one, text) => one === line && mayReplace(text, name, source));
+    return at ?? byText(file, name, source) ?? { path: file.path };
+  }
+  for (const file of patch.production) {
+    const at = source === '' ? null : byText(file, null, source);
+    if (at) return at;
+  }
+  return null;
+}
+
+const lastName = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
+
+const mayReplace = (text: string, name: string, source: string): boolean =>
+  /[=({,[]/.test(text) || text.includes(lastName(name)) || text.includes(firstLine(source));
+
+const firstLine = (text: string): string => text.trim().split('\n', 1)[0]?.trim() ?? '';
+
+/** Sources of functions that say nothing about where they come from. */
+const isTelling = (line: string): boolean => line.length > 3 && !line.includes('[native code]');
+
+function byText(file: PatchFile, name: string | null, source: string): FoundLines | null {
+  const line = firstLine(source);
+  const own = isTelling(line) ? addedLine(file, (_, text) => text.includes(line)) : null;
+  if (own || name === null) return own;
+  const word = lastName(name);
+  return addedLine(file, (_, text) => text.includes(word));
+}
+
+function addedLine(file: PatchFile, isIt: (line: number, text: string) => boolean): FoundLines | null {
+  for (const hunk of file.hunks) {
+    const at = hunk.lines.findIndex(({ kind, line, text }) => kind === 'added' && isIt(line, text));
+    const line = hunk.lines[at]?.line;
+    if (line !== undefined) return { path: file.path, line, hunk: excerpt(hunk, at) };
+  }
+  return null;
+}

@@ -1,0 +1,96 @@
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Evidence } from '../../src/core/evidence/index.ts';
+import { decide, rank, rankingOptionsOf } from '../../src/core/ranking/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
+import {
+  type FixtureOptions,
+  NODE_TEST,
+  openSharedFixture,
+  type SharedFixture,
+} from '../runs/examination-world.ts';
+import {
+  type CheatedRepository,
+  COMMON_MODULES,
+  NODE_MODULES,
+  PYTEST,
+  PYTHON,
+  TYPED,
+} from './cheats/run-time.ts';
+
+const PACKAGES = join(import.meta.dirname, '../../node_modules');
+const VITEST: Partial<FixtureOptions> = {
+  test: '/opt/toolchain/bin/node node_modules/vitest/vitest.mjs run',
+  setup: 'ln -s /opt/packages/node_modules node_modules',
+  binds: [{ from: dirname(PACKAGES), to: '/opt/packages' }],
+};
+/** Where this machine's Python has pytest, if it has. */
+const PYTEST_FOLDER = spawnSync(
+  'python3',
+  ['-c', 'import os, pytest; print(os.path.dirname(os.path.dirname(pytest.__file__)))'],
+  { encoding: 'utf8' },
+).stdout.trim();
+const WITH_PYTEST: Partial<FixtureOptions> = {
+  test: 'PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=/opt/site-packages python3 -m pytest',
+  binds: [{ from: PYTEST_FOLDER, to: '/opt/site-packages' }],
+};
+
+const SUITES: readonly (readonly [string, CheatedRepository, Partial<FixtureOptions>, boolean])[] = [
+  ['node:assert in ES modules', NODE_MODULES, { test: NODE_TEST }, true],
+  ['node:assert in CommonJS', COMMON_MODULES, { test: NODE_TEST }, true],
+  ['vitest', TYPED, VITEST, true],
+  ['unittest', PYTHON, { test: 'python3 -m unittest -v' }, true],
+  ['pytest', PYTEST, WITH_PYTEST, PYTEST_FOLDER !== ''],
+];
+
+const decided = (field: readonly Evidence[]) =>
+  decide(rank(field, rankingOptionsOf(Settings.parse({}))), field);
+
+describe('code that replaces what decides about passing while it runs', () => {
+  let shared: SharedFixture;
+  beforeAll(async () => {
+    shared = await openSharedFixture({ locks: true });
+  });
+  afterAll(() => shared.close());
+
+  test.each(SUITES.filter(([, , , runs]) => runs))('%s', async (_, repository, options) => {
+    const { cheats, files, right, hasty, extending } = repository;
+    const fixture = await shared.fixture({ files, asked: 'The sum of nothing should be 0.', ...options });
+    const base = await fixture.base();
+    expect(Object.values(base.tests)).toContain('failed');
+    const aliasOf = (i: number) => String.fromCharCode('A'.charCodeAt(0) + i);
+    const found = await fixture.examine(base, {
+      ...Object.fromEntries(cheats.map(({ files }, i) => [aliasOf(i), files])),
+      X: extending,
+      Y: hasty,
+      Z: right,
+    });
+    expect(fixture.tested.filter((area) => area.startsWith('elsewhere'))).toEqual([
+      'elsewhere-everything-locked',
+    ]);
+    const evidence = (alias: string) => [found[alias] ?? []].flat();
+    const liars = cheats.map((_, i) => aliasOf(i));
+    for (const [i, { name, named }] of cheats.entries()) {
+      const [own] = evidence(aliasOf(i));
+      // It works: the test passes where nothing is locked.
+      expect(own?.baseTests, name).toMatchObject({ regressions: [], fixed: [expect.anything()] });
+      const failed = own?.gates.filter(({ passed }) => !passed) ?? [];
+      expect(failed.map(({ because }) => because).join(' '), name).toMatch(named);
+      const others = [...liars.slice(i + 1), ...liars.slice(0, i)];
+      for (const field of [
+        [aliasOf(i), 'Y'],
+        [aliasOf(i), 'Y', 'Z'],
+        [aliasOf(i), ...others.slice(0, 2), 'Y', 'Z'],
+      ]) {
+        const decision = decided(field.flatMap(evidence));
+        expect(decision, `${name}, one of ${field.length}`).not.toMatchObject({
+          alias: expect.stringMatching(/^[A-W]$/),
+        });
+        if (field.includes('Z')) expect(decision, name).toMatchObject({ kind: 'winner', alias: 'Z' });
+      }
+    }
+    for (const alias of ['X', 'Y', 'Z'])
+      expect(found[alias]?.gates.filter(({ passed }) => !passed)).toEqual([]);
+  });
+});
